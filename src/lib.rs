@@ -1,0 +1,1 @@
+//! Rate limiting as native commands of Redis and Valkey.
