@@ -1,1 +1,3 @@
 //! Rate limiting as native commands of Redis and Valkey.
+
+pub mod limit;
