@@ -1,0 +1,77 @@
+//! `CONFIG GET/SET rl.*`, and the same names as arguments of `loadmodule`.
+
+use lazy_static::lazy_static;
+use redis_module::configuration::{ConfigurationFlags, EnumConfigurationValue, register_enum_configuration};
+use redis_module::{Context, RedisGILGuard, RedisString};
+
+use crate::ffi::{Ctx, load_configs};
+
+/// What becomes of a request that needs memory when the server is at `maxmemory`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnOom {
+    /// The usual OOM error.
+    Refuse,
+    /// Fail open: it passes, and nothing is charged.
+    Allow,
+    /// Fail closed.
+    Deny,
+}
+
+impl OnOom {
+    const ALL: [(&'static str, Self); 3] = [("error", Self::Refuse), ("allow", Self::Allow), ("deny", Self::Deny)];
+
+    fn from_word(word: &[u8]) -> Option<Self> {
+        Self::ALL.iter().find(|(name, _)| name.as_bytes().eq_ignore_ascii_case(word)).map(|&(_, value)| value)
+    }
+}
+
+impl From<OnOom> for i32 {
+    fn from(value: OnOom) -> Self {
+        value as Self
+    }
+}
+
+impl TryFrom<i32> for OnOom {
+    type Error = redis_module::RedisError;
+
+    fn try_from(value: i32) -> Result<Self, Self::Error> {
+        let known = Self::ALL.iter().find(|&&(_, known)| i32::from(known) == value);
+        known.map(|&(_, known)| known).ok_or(redis_module::RedisError::Str("unknown value"))
+    }
+}
+
+impl EnumConfigurationValue for OnOom {
+    fn get_options(&self) -> (Vec<String>, Vec<i32>) {
+        Self::ALL.iter().map(|&(name, value)| (name.to_owned(), i32::from(value))).unzip()
+    }
+}
+
+lazy_static! {
+    static ref ON_OOM: RedisGILGuard<OnOom> = RedisGILGuard::new(OnOom::Refuse);
+}
+
+/// The value of `rl.on-oom`.
+pub fn on_oom(ctx: Ctx<'_>) -> OnOom {
+    *ON_OOM.lock(&ctx.context())
+}
+
+/// Registers the configuration, with the arguments of `loadmodule` (`rl.on-oom allow`, or `on-oom allow`) as defaults.
+///
+/// # Errors
+/// What is wrong with which argument.
+pub fn register(ctx: &Context, args: &[RedisString]) -> Result<(), String> {
+    let mut on_oom = OnOom::Refuse;
+    let mut words = args.iter().map(|word| word.as_slice());
+    while let Some(word) = words.next() {
+        let name = String::from_utf8_lossy(word).to_ascii_lowercase();
+        match name.strip_prefix("rl.").unwrap_or(&name) {
+            "on-oom" => {
+                on_oom = words.next().and_then(OnOom::from_word).ok_or("rl.on-oom takes error, allow or deny")?;
+            }
+            _ => return Err(format!("unknown argument '{name}': there is rl.on-oom")),
+        }
+    }
+    register_enum_configuration(ctx, "on-oom", &*ON_OOM, on_oom, ConfigurationFlags::DEFAULT, None);
+    load_configs(Ctx::of(ctx));
+    Ok(())
+}

@@ -1,0 +1,230 @@
+//! The server's module API, made safe: the one room with `unsafe` in it. Only what the redis-module crate has no
+//! safe call for, or none that is cheap enough for a command handler, is here.
+//!
+//! A handler runs on the server's main thread, and everything here is borrowed from its call: `'c`.
+
+mod effect;
+mod key;
+mod register;
+
+use std::ffi::{CStr, CString, c_int};
+use std::marker::PhantomData;
+use std::sync::OnceLock;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use redis_module::raw;
+
+pub use key::{Key, Kind, Mode};
+pub use register::{
+    Argument, ArgumentKind, CommandDoc, Handler, KeySpec, load_configs, register, require_server, set_up,
+};
+
+use crate::limit::Micros;
+
+/// Calls a function of the module API. Unsafe as that function is.
+macro_rules! api {
+    ($function:ident($($argument:expr),* $(,)?)) => {
+        $crate::ffi::required(redis_module::raw::$function)($($argument),*)
+    };
+}
+use api;
+
+/// All functions used without asking are looked for when the module loads, see [`require_server`].
+#[inline(always)]
+fn required<F>(function: Option<F>) -> F {
+    match function {
+        Some(function) => function,
+        None => missing(),
+    }
+}
+
+#[cold]
+fn missing() -> ! {
+    panic!("the server lacks a function of the module API that it had when the module was loaded")
+}
+
+/// The call of a command.
+#[derive(Clone, Copy)]
+pub struct Ctx<'c> {
+    raw: *mut raw::RedisModuleCtx,
+    call: PhantomData<&'c ()>,
+}
+
+impl<'c> Ctx<'c> {
+    /// # Safety
+    /// `raw` is the context of a call (or of the load) that outlives `'c`.
+    unsafe fn new(raw: *mut raw::RedisModuleCtx) -> Self {
+        Self { raw, call: PhantomData }
+    }
+
+    pub fn of(context: &'c redis_module::Context) -> Self {
+        // SAFETY: the crate's context is that of the running call, and is borrowed for as long.
+        unsafe { Self::new(context.ctx) }
+    }
+
+    /// The crate's form of this context, for its own calls.
+    pub fn context(self) -> redis_module::Context {
+        redis_module::Context::new(self.raw)
+    }
+
+    /// The server's clock: the time it cached for this command (the same throughout MULTI and a script) where it
+    /// tells that, 7.2 and later, else the clock itself.
+    pub fn now(self) -> Micros {
+        // SAFETY: no arguments; a probed function.
+        let cached = unsafe { { raw::RedisModule_CachedMicroseconds }.map(|cached| cached()) };
+        match cached {
+            Some(micros) => Micros(u64::try_from(micros).unwrap_or(0)),
+            None => {
+                let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+                Micros(u64::try_from(since_epoch.as_micros()).unwrap_or(u64::MAX))
+            }
+        }
+    }
+
+    /// Whether the server uses more than its `maxmemory`.
+    pub fn memory_full(self) -> bool {
+        // SAFETY: no arguments.
+        unsafe { api!(RedisModule_GetUsedMemoryRatio()) > 1.0 }
+    }
+
+    /// Whether the server runs in cluster mode, which it cannot change while it runs.
+    pub fn is_cluster(self) -> bool {
+        static CLUSTER: OnceLock<bool> = OnceLock::new();
+        *CLUSTER.get_or_init(|| {
+            // SAFETY: a live context.
+            let flags = unsafe { api!(RedisModule_GetContextFlags(self.raw)) };
+            flags & raw::REDISMODULE_CTX_FLAGS_CLUSTER as c_int != 0
+        })
+    }
+
+    pub fn reply_array(self, len: usize) {
+        // SAFETY: a live context, as for all replies below.
+        unsafe { api!(RedisModule_ReplyWithArray(self.raw, len as _)) };
+    }
+
+    /// A map on RESP3, a flat array of twice as many elements on RESP2.
+    pub fn reply_map(self, len: usize) {
+        // SAFETY: as above.
+        unsafe { api!(RedisModule_ReplyWithMap(self.raw, len as _)) };
+    }
+
+    pub fn reply_integer(self, n: i64) {
+        // SAFETY: as above.
+        unsafe { api!(RedisModule_ReplyWithLongLong(self.raw, n)) };
+    }
+
+    pub fn reply_bytes(self, bytes: &[u8]) {
+        // SAFETY: as above; the server copies the bytes.
+        unsafe { api!(RedisModule_ReplyWithStringBuffer(self.raw, bytes.as_ptr().cast(), bytes.len())) };
+    }
+
+    pub fn reply_error(self, text: &CStr) {
+        // SAFETY: as above; the server copies the text.
+        unsafe { api!(RedisModule_ReplyWithError(self.raw, text.as_ptr())) };
+    }
+
+    pub fn log_warning(self, message: &str) {
+        self.log(c"warning", message);
+    }
+
+    pub fn log_notice(self, message: &str) {
+        self.log(c"notice", message);
+    }
+
+    fn log(self, level: &CStr, message: &str) {
+        let message = CString::new(message.replace('\0', "?")).unwrap_or_default();
+        // SAFETY: a live context; the format takes the one string given.
+        unsafe { api!(RedisModule_Log(self.raw, level.as_ptr(), c"%s".as_ptr(), message.as_ptr())) };
+    }
+}
+
+/// A string of the server: an argument of the call, or one that the module made and drops.
+pub struct Str<'c> {
+    raw: *mut raw::RedisModuleString,
+    owned: bool,
+    call: PhantomData<&'c [u8]>,
+}
+
+impl<'c> Str<'c> {
+    /// # Safety
+    /// `raw` is a string that lives for `'c`.
+    unsafe fn borrowed(raw: *mut raw::RedisModuleString) -> Self {
+        Self { raw, owned: false, call: PhantomData }
+    }
+
+    /// # Safety
+    /// `raw` is a string whose one reference is handed over.
+    unsafe fn owned(raw: *mut raw::RedisModuleString) -> Self {
+        Self { raw, owned: true, call: PhantomData }
+    }
+
+    /// The same string again, for as long as the call lasts.
+    pub fn of_argument(argument: Argv<'c>) -> Self {
+        // SAFETY: arguments live as long as the call.
+        unsafe { Self::borrowed(argument.0) }
+    }
+
+    pub fn new(bytes: &[u8]) -> Self {
+        // SAFETY: the server copies the bytes; without a context the string is ours alone to free.
+        unsafe { Self::owned(api!(RedisModule_CreateString(std::ptr::null_mut(), bytes.as_ptr().cast(), bytes.len()))) }
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: the string lives as long as self, and nobody writes to it.
+        unsafe { bytes_of(self.raw) }
+    }
+}
+
+impl Drop for Str<'_> {
+    fn drop(&mut self) {
+        if self.owned {
+            // SAFETY: made without a context, owned, and dropped once.
+            unsafe { api!(RedisModule_FreeString(std::ptr::null_mut(), self.raw)) };
+        }
+    }
+}
+
+/// An argument of the call.
+#[derive(Clone, Copy)]
+pub struct Argv<'c>(*mut raw::RedisModuleString, PhantomData<&'c [u8]>);
+
+impl<'c> Argv<'c> {
+    pub fn bytes(self) -> &'c [u8] {
+        // SAFETY: arguments live as long as the call.
+        unsafe { bytes_of(self.0) }
+    }
+}
+
+/// # Safety
+/// `string` is live for `'a` and not written to.
+unsafe fn bytes_of<'a>(string: *mut raw::RedisModuleString) -> &'a [u8] {
+    let mut len = 0;
+    // SAFETY: a live string; what comes back is its buffer (never null) and that buffer's length.
+    unsafe {
+        let start = api!(RedisModule_StringPtrLen(string, &mut len));
+        std::slice::from_raw_parts(start.cast(), len)
+    }
+}
+
+/// The arguments of the call, from the first after the command's name.
+#[derive(Clone)]
+pub struct Args<'c>(std::slice::Iter<'c, *mut raw::RedisModuleString>);
+
+impl<'c> Args<'c> {
+    /// # Safety
+    /// `argv` and `argc` are those the server gave to the handler whose call outlives `'c`.
+    unsafe fn new(argv: *mut *mut raw::RedisModuleString, argc: c_int) -> Self {
+        let count = usize::try_from(argc).unwrap_or(0);
+        // SAFETY: argc live strings stand at argv.
+        let all = unsafe { std::slice::from_raw_parts(argv, count) };
+        Self(all.get(1..).unwrap_or_default().iter())
+    }
+}
+
+impl<'c> Iterator for Args<'c> {
+    type Item = Argv<'c>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.next().map(|&raw| Argv(raw, PhantomData))
+    }
+}

@@ -1,0 +1,239 @@
+//! What happens when the module loads: a look at what the server offers, and the commands with their documentation.
+
+use std::ffi::{CStr, c_int};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::{null, null_mut};
+
+use redis_module::raw;
+
+use super::{Args, Ctx, api};
+use crate::error::Error;
+
+/// A command: its arguments in, its reply (or an error, before anything is replied) out.
+pub trait Handler {
+    fn run(ctx: Ctx<'_>, args: Args<'_>) -> Result<(), Error>;
+}
+
+/// What COMMAND DOCS, COMMAND INFO, ACLs and cluster clients are told of a command.
+pub struct CommandDoc {
+    pub name: &'static CStr,
+    /// As RM_CreateCommand takes them.
+    pub flags: &'static CStr,
+    pub summary: &'static CStr,
+    pub complexity: &'static CStr,
+    pub since: &'static CStr,
+    /// With the command's name; negative for at least so many.
+    pub arity: c_int,
+    pub keys: KeySpec,
+    pub arguments: &'static [Argument],
+}
+
+/// Where a command's keys are, counted from its name.
+pub enum KeySpec {
+    /// One key that is read and written.
+    ReadWriteAt(c_int),
+}
+
+/// An argument in COMMAND DOCS.
+#[derive(Clone, Copy)]
+pub struct Argument {
+    pub name: &'static CStr,
+    pub kind: ArgumentKind,
+    /// The word before it, or that it is.
+    pub token: Option<&'static CStr>,
+    pub optional: bool,
+}
+
+impl Argument {
+    pub const fn new(name: &'static CStr, kind: ArgumentKind) -> Self {
+        Self { name, kind, token: None, optional: false }
+    }
+
+    pub const fn after(self, token: &'static CStr) -> Self {
+        Self { token: Some(token), ..self }
+    }
+
+    pub const fn optional(self) -> Self {
+        Self { optional: true, ..self }
+    }
+}
+
+#[derive(Clone, Copy)]
+pub enum ArgumentKind {
+    Key,
+    String,
+    Integer,
+    Token,
+    OneOf(&'static [Argument]),
+}
+
+const ACL_CATEGORY: &CStr = c"ratelimit";
+
+static INFO_VERSION: raw::RedisModuleCommandInfoVersion = raw::RedisModuleCommandInfoVersion {
+    version: 1,
+    sizeof_historyentry: size_of::<raw::RedisModuleCommandHistoryEntry>(),
+    sizeof_keyspec: size_of::<raw::RedisModuleCommandKeySpec>(),
+    sizeof_arg: size_of::<raw::RedisModuleCommandArg>(),
+};
+
+/// Whether the server has every function that is called without asking. Redis 7.0 is the first that has.
+///
+/// # Errors
+/// The name of one that is missing.
+pub fn require_server() -> Result<(), &'static str> {
+    macro_rules! require {
+        ($($function:ident)*) => {$(
+            // SAFETY: a pointer that the server set before, and does not change.
+            if unsafe { raw::$function }.is_none() {
+                return Err(stringify!($function));
+            }
+        )*};
+    }
+    require! {
+        RedisModule_Call RedisModule_CallReplyArrayElement RedisModule_CallReplyInteger RedisModule_CallReplyStringPtr
+        RedisModule_CallReplyType RedisModule_CloseKey RedisModule_CreateCommand RedisModule_CreateString
+        RedisModule_FreeCallReply RedisModule_FreeString RedisModule_GetAbsExpire RedisModule_GetCommand
+        RedisModule_GetContextFlags RedisModule_GetUsedMemoryRatio RedisModule_KeyType RedisModule_LoadConfigs
+        RedisModule_Log RedisModule_NotifyKeyspaceEvent RedisModule_OpenKey RedisModule_RegisterEnumConfig
+        RedisModule_Replicate RedisModule_ReplyWithArray RedisModule_ReplyWithError RedisModule_ReplyWithLongLong
+        RedisModule_ReplyWithMap RedisModule_ReplyWithStringBuffer RedisModule_SetAbsExpire RedisModule_SetCommandInfo
+        RedisModule_SetModuleOptions RedisModule_SignalModifiedKey RedisModule_StringDMA RedisModule_StringPtrLen
+        RedisModule_StringTruncate RedisModule_UnlinkKey RedisModule_ValueLength RedisModule_ZsetAdd
+        RedisModule_ZsetFirstInScoreRange RedisModule_ZsetLastInScoreRange RedisModule_ZsetRangeCurrentElement
+        RedisModule_ZsetRangeEndReached RedisModule_ZsetRangeNext RedisModule_ZsetRangeStop
+    }
+    Ok(())
+}
+
+/// Prepares the server for the module's commands, and logs once what it lacks.
+pub fn set_up(ctx: Ctx<'_>) {
+    // SAFETY: the context of the load, as for all below; probed functions.
+    unsafe {
+        // Without this, closing a key that was open for writing counts as a write: a denial would break WATCH.
+        api!(RedisModule_SetModuleOptions(ctx.raw, raw::REDISMODULE_OPTION_NO_IMPLICIT_SIGNAL_MODIFIED as c_int));
+        match raw::RedisModule_AddACLCategory {
+            Some(add) => {
+                add(ctx.raw, ACL_CATEGORY.as_ptr());
+            }
+            None => ctx.log_notice(
+                "this server has no ACL categories for modules: grant the commands by name instead of @ratelimit",
+            ),
+        }
+        if { raw::RedisModule_CachedMicroseconds }.is_none() {
+            ctx.log_notice("this server does not tell modules its cached time: every command of a transaction or script reads the clock");
+        }
+    }
+}
+
+/// Gives the registered configuration its values: from the configuration file and MODULE LOADEX, else the defaults.
+pub fn load_configs(ctx: Ctx<'_>) {
+    // SAFETY: the context of the load.
+    unsafe { api!(RedisModule_LoadConfigs(ctx.raw)) };
+}
+
+/// Registers a command.
+///
+/// # Errors
+/// The server refused, most likely because another module has a command of that name.
+pub fn register<H: Handler>(ctx: Ctx<'_>, doc: &CommandDoc) -> Result<(), ()> {
+    let KeySpec::ReadWriteAt(key) = doc.keys;
+    let created = |status| if status == raw::REDISMODULE_OK as c_int { Ok(()) } else { Err(()) };
+    // SAFETY: the handler has the signature the server calls; the strings live for ever.
+    let command = unsafe {
+        let (name, flags) = (doc.name.as_ptr(), doc.flags.as_ptr());
+        created(api!(RedisModule_CreateCommand(ctx.raw, name, Some(entry::<H>), flags, key, key, 1)))?;
+        api!(RedisModule_GetCommand(ctx.raw, name))
+    };
+    let mut keys = key_specs(&doc.keys);
+    let mut nested = Vec::new();
+    let mut arguments = arguments(doc.arguments, &mut nested);
+    let info = raw::RedisModuleCommandInfo {
+        version: &raw const INFO_VERSION,
+        summary: doc.summary.as_ptr(),
+        complexity: doc.complexity.as_ptr(),
+        since: doc.since.as_ptr(),
+        history: null_mut(),
+        tips: null(),
+        arity: doc.arity,
+        key_specs: keys.as_mut_ptr(),
+        args: arguments.as_mut_ptr(),
+    };
+    // SAFETY: a command of ours, during the load; arrays that end with an empty entry, all of which the server copies.
+    unsafe {
+        created(api!(RedisModule_SetCommandInfo(command, &info)))?;
+        if let (Some(set), Some(_)) = (raw::RedisModule_SetCommandACLCategories, raw::RedisModule_AddACLCategory) {
+            created(set(command, ACL_CATEGORY.as_ptr()))?;
+        }
+    }
+    Ok(())
+}
+
+/// What the server calls. No panic leaves it: unwinding into C would end the server.
+unsafe extern "C" fn entry<H: Handler>(
+    ctx: *mut raw::RedisModuleCtx,
+    argv: *mut *mut raw::RedisModuleString,
+    argc: c_int,
+) -> c_int {
+    // SAFETY: what the server passes is live for this call.
+    let (ctx, args) = unsafe { (Ctx::new(ctx), Args::new(argv, argc)) };
+    match catch_unwind(AssertUnwindSafe(|| H::run(ctx, args))) {
+        Ok(Ok(())) => {}
+        Ok(Err(Error(text))) => ctx.reply_error(text),
+        Err(panic) => {
+            let what = panic.downcast_ref::<&str>().copied();
+            let what = what.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
+            ctx.log_warning(&format!("a command panicked, which is a bug: {what}"));
+            ctx.reply_error(Error::INTERNAL.0);
+        }
+    }
+    raw::REDISMODULE_OK as c_int
+}
+
+fn key_specs(keys: &KeySpec) -> [raw::RedisModuleCommandKeySpec; 2] {
+    // SAFETY: plain C structs, for which all zeroes is the empty entry.
+    let mut specs: [raw::RedisModuleCommandKeySpec; 2] = unsafe { std::mem::zeroed() };
+    let [spec, _end] = &mut specs;
+    let KeySpec::ReadWriteAt(position) = *keys;
+    spec.flags =
+        u64::from(raw::REDISMODULE_CMD_KEY_RW | raw::REDISMODULE_CMD_KEY_ACCESS | raw::REDISMODULE_CMD_KEY_UPDATE);
+    spec.begin_search_type = raw::RedisModuleKeySpecBeginSearchType_REDISMODULE_KSPEC_BS_INDEX;
+    spec.bs.index.pos = position;
+    spec.find_keys_type = raw::RedisModuleKeySpecFindKeysType_REDISMODULE_KSPEC_FK_RANGE;
+    spec.fk.range.keystep = 1;
+    specs
+}
+
+/// The server's form of `arguments`, ended by an empty entry; `nested` keeps what the entries point to.
+fn arguments(
+    arguments: &[Argument],
+    nested: &mut Vec<Vec<raw::RedisModuleCommandArg>>,
+) -> Vec<raw::RedisModuleCommandArg> {
+    let mut out = Vec::new();
+    for argument in arguments {
+        // SAFETY: a plain C struct, for which all zeroes is the empty entry.
+        let mut arg: raw::RedisModuleCommandArg = unsafe { std::mem::zeroed() };
+        arg.name = argument.name.as_ptr();
+        arg.token = argument.token.map_or(null(), CStr::as_ptr);
+        arg.key_spec_index = -1;
+        arg.flags = if argument.optional { raw::REDISMODULE_CMD_ARG_OPTIONAL as c_int } else { 0 };
+        arg.type_ = match argument.kind {
+            ArgumentKind::Key => {
+                arg.key_spec_index = 0;
+                raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_KEY
+            }
+            ArgumentKind::String => raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_STRING,
+            ArgumentKind::Integer => raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_INTEGER,
+            ArgumentKind::Token => raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_PURE_TOKEN,
+            ArgumentKind::OneOf(choices) => {
+                let mut inner = self::arguments(choices, nested);
+                arg.subargs = inner.as_mut_ptr();
+                nested.push(inner);
+                raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_ONEOF
+            }
+        };
+        out.push(arg);
+    }
+    // SAFETY: as above.
+    out.push(unsafe { std::mem::zeroed() });
+    out
+}

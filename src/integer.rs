@@ -1,0 +1,99 @@
+//! Integers as Redis reads and writes them.
+
+use smallvec::SmallVec;
+
+/// Text that is built for one command: on the stack unless it is unusually long.
+pub type Text = SmallVec<[u8; 128]>;
+
+/// What Redis itself takes for an integer: decimal digits with at most a leading minus; no plus, no blanks, no
+/// leading zeros, nothing beyond 64 bits.
+pub fn parse_integer(text: &[u8]) -> Option<i64> {
+    let (negative, digits) = match text {
+        [b'-', digits @ ..] => (true, digits),
+        digits => (false, digits),
+    };
+    let magnitude = parse_unsigned(digits)?;
+    match (negative, magnitude) {
+        (false, _) => i64::try_from(magnitude).ok(),
+        (true, 0) => None,
+        (true, _) => 0i64.checked_sub_unsigned(magnitude),
+    }
+}
+
+/// The same without a sign, up to 64 bits.
+pub fn parse_unsigned(digits: &[u8]) -> Option<u64> {
+    match digits {
+        [] | [b'0', _, ..] => None,
+        // 19 digits always fit, so the usual number needs no check at each of them.
+        _ if digits.len() <= 19 => digits.iter().try_fold(0u64, |n, &digit| {
+            let digit = digit.wrapping_sub(b'0');
+            (digit <= 9).then(|| n.wrapping_mul(10).wrapping_add(u64::from(digit)))
+        }),
+        _ => std::str::from_utf8(digits).ok().filter(|text| !text.starts_with('+'))?.parse().ok(),
+    }
+}
+
+pub fn push_integer(text: &mut Text, n: impl itoa::Integer) {
+    text.extend_from_slice(itoa::Buffer::new().format(n).as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn takes_what_redis_takes() {
+        for (text, number) in
+            [("0", 0), ("7", 7), ("-1", -1), ("9223372036854775807", i64::MAX), ("-9223372036854775808", i64::MIN)]
+        {
+            assert_eq!(parse_integer(text.as_bytes()), Some(number), "{text}");
+        }
+    }
+
+    #[test]
+    fn refuses_what_redis_refuses() {
+        for text in [
+            "",
+            "-",
+            "-0",
+            "00",
+            "01",
+            "-01",
+            "+1",
+            " 1",
+            "1 ",
+            "1.0",
+            "1e3",
+            "0x1",
+            "9223372036854775808",
+            "-9223372036854775809",
+            "18446744073709551616",
+            "+9223372036854775807",
+            "99999999999999999999",
+            "1\0",
+        ] {
+            assert_eq!(parse_integer(text.as_bytes()), None, "{text}");
+        }
+        assert_eq!(parse_integer("１".as_bytes()), None, "digits of another script");
+    }
+
+    proptest! {
+        #[test]
+        fn reads_back_what_is_written(n: i64, u: u64) {
+            let mut text = Text::new();
+            push_integer(&mut text, n);
+            prop_assert_eq!(parse_integer(&text), Some(n));
+            text.clear();
+            push_integer(&mut text, u);
+            prop_assert_eq!(parse_unsigned(&text), Some(u));
+        }
+
+        #[test]
+        fn agrees_with_a_naive_reader(text in "-?[0-9+ ]{0,22}") {
+            let naive = text.parse::<i64>().ok().filter(|n| n.to_string() == text);
+            prop_assert_eq!(parse_integer(text.as_bytes()), naive);
+        }
+    }
+}

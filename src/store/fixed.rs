@@ -1,0 +1,146 @@
+//! A fixed window's counter: a STRING that INCR could have written, at `<key>:<bucket>`.
+
+use super::Limiter;
+use crate::error::Error;
+use crate::ffi::{Argv, Ctx, Key, Kind, Mode, Str};
+use crate::integer::{Text, parse_integer, push_integer};
+use crate::limit::fixed_window::Counter;
+use crate::limit::{Change, Cost, Decision, Figures, FixedWindow, Micros, Quota};
+
+/// See [`Limiter::load`].
+pub struct Loaded<'c> {
+    name: Str<'c>,
+    key: Key<'c>,
+    counter: Option<Counter>,
+}
+
+impl Limiter for FixedWindow {
+    const NAME: &'static str = "FIXED";
+    const TAKES_BURST: bool = false;
+    type Loaded<'c> = Loaded<'c>;
+    type Change = Counter;
+
+    fn new(quota: &Quota) -> Result<Self, Error> {
+        Ok(FixedWindow::new(quota))
+    }
+
+    fn state_key<'c>(&self, ctx: Ctx<'c>, key: Argv<'c>, now: Micros) -> Result<Str<'c>, Error> {
+        let name = counter_key(key.bytes(), self.bucket(now), ctx.is_cluster()).ok_or(Error::CLUSTER_KEY)?;
+        Ok(Str::new(&name))
+    }
+
+    fn load<'c>(&self, ctx: Ctx<'c>, name: Str<'c>, _now: Micros, mode: Mode) -> Result<Loaded<'c>, Error> {
+        let mut key = Key::open(ctx, &name, mode);
+        let value = match (key.kind(), mode) {
+            (Kind::Nothing, _) => return Ok(Loaded { name, key, counter: None }),
+            (Kind::String, Mode::Write) => parse_integer(key.string()),
+            (Kind::String, Mode::Look) => ctx.get_string(&name, parse_integer).flatten(),
+            _ => return Err(Error::WRONG_TYPE),
+        };
+        let counter = Counter { value: value.ok_or(Error::NOT_A_COUNTER)?, expires_at: key.expires_at() };
+        Ok(Loaded { name, key, counter: Some(counter) })
+    }
+
+    fn decide(&self, loaded: &mut Loaded<'_>, now: Micros, cost: Cost) -> Result<Decision<Counter>, Error> {
+        Ok(FixedWindow::decide(self, loaded.counter, now, cost)?)
+    }
+
+    fn figures(&self, _loaded: &Loaded<'_>, decision: &Decision<Counter>, now: Micros, cost: Cost) -> Figures {
+        Figures::new(&self.outlook(decision.verdict.count, now), decision, now, cost)
+    }
+
+    fn grows(loaded: &Loaded<'_>, decision: &Decision<Counter>) -> bool {
+        loaded.counter.is_none() && matches!(decision.change, Change::Charge(_))
+    }
+
+    fn commit(&self, ctx: Ctx<'_>, loaded: Loaded<'_>, decision: Decision<Counter>, _now: Micros) {
+        if let Some(counter) = decision.change.into_state() {
+            write(ctx, loaded, counter);
+        }
+    }
+}
+
+/// Brings the counter to what it is to be, by the fewest effects that say so.
+fn write(ctx: Ctx<'_>, Loaded { name, mut key, counter: before }: Loaded<'_>, after: Counter) {
+    let delta = after.value.wrapping_sub(before.map_or(0, |counter| counter.value));
+    let new_expiry = after.expires_at.filter(|_| before.is_none_or(|counter| counter.expires_at.is_none()));
+    let mut digits = Text::new();
+    if delta != 0 {
+        push_integer(&mut digits, after.value);
+        key.set_string(&digits);
+        ctx.notify_string(c"incrby", &name);
+    }
+    if let Some(millis) = new_expiry {
+        key.set_expires_at(millis);
+        ctx.notify_generic(c"expire", &name);
+    }
+    ctx.signal_modified(&name);
+    match (delta, new_expiry) {
+        (0, None) => {}
+        (0, Some(millis)) => ctx.replicate_integer(c"PEXPIREAT", &name, millis.try_into().unwrap_or(i64::MAX)),
+        (_, Some(millis)) => ctx.replicate_set(&name, &digits, millis),
+        (1, None) => ctx.replicate(c"INCR", &name),
+        (_, None) => ctx.replicate_integer(c"INCRBY", &name, delta),
+    }
+}
+
+/// `<key>:<bucket>`, and in cluster mode `{<key>}:<bucket>` for a key without a hash tag, as the plain form would lie
+/// in another slot with every bucket. `None` for a key that neither form keeps in its slot.
+fn counter_key(key: &[u8], bucket: u64, cluster: bool) -> Option<Text> {
+    let tagged = cluster && hash_tag(key).is_none();
+    let mut name = Text::new();
+    if tagged {
+        name.push(b'{');
+    }
+    name.extend_from_slice(key);
+    if tagged {
+        name.push(b'}');
+    }
+    name.push(b':');
+    push_integer(&mut name, bucket);
+    (!tagged || hash_tag(&name) == Some(key)).then_some(name)
+}
+
+/// What the cluster hashes instead of the whole key: what stands between the first `{` and the first `}` after it,
+/// unless that is nothing (Redis cluster specification, "hash tags").
+fn hash_tag(key: &[u8]) -> Option<&[u8]> {
+    let open = key.iter().position(|&byte| byte == b'{')?;
+    let rest = key.get(open.checked_add(1)?..)?;
+    let close = rest.iter().position(|&byte| byte == b'}')?;
+    rest.get(..close).filter(|tag| !tag.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(key: &str, cluster: bool) -> Option<String> {
+        counter_key(key.as_bytes(), 7, cluster).map(|name| String::from_utf8(name.into_vec()).unwrap())
+    }
+
+    #[test]
+    fn the_plain_form_outside_cluster_mode() {
+        for key in ["a", "", "a}", "{", "{a}b", "{}"] {
+            assert_eq!(name(key, false), Some(format!("{key}:7")));
+        }
+    }
+
+    #[test]
+    fn in_cluster_mode_the_key_becomes_the_hash_tag() {
+        assert_eq!(name("a:b", true).as_deref(), Some("{a:b}:7"));
+        assert_eq!(name("{a", true).as_deref(), Some("{{a}:7"), "the tag is what follows the first brace: {{a");
+    }
+
+    #[test]
+    fn in_cluster_mode_a_hash_tag_stays() {
+        assert_eq!(name("{a}b", true).as_deref(), Some("{a}b:7"));
+        assert_eq!(name("x{a}{b}", true).as_deref(), Some("x{a}{b}:7"));
+    }
+
+    #[test]
+    fn in_cluster_mode_a_key_that_cannot_stay_in_its_slot_is_refused() {
+        for key in ["", "a}b", "}", "{}", "{}a"] {
+            assert_eq!(name(key, true), None, "{key}");
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! A sliding window's log: a ZSET of one member a unit, scored by the millisecond it was admitted in.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::Limiter;
+use crate::error::Error;
+use crate::ffi::{Argv, Ctx, Key, Kind, Mode, Str};
+use crate::integer::{Text, push_integer};
+use crate::limit::sliding_log::LogChange;
+use crate::limit::{Change, Cost, Decision, Figures, Micros, Quota, SlidingLog, to_i64};
+
+/// The most members a call may add. Each costs the server about a ZADD: a million is a second that nobody else gets.
+const MAX_ADDED: u64 = 1_000_000;
+
+/// See [`Limiter::load`].
+pub struct Loaded<'c> {
+    ctx: Ctx<'c>,
+    name: Str<'c>,
+    key: Key<'c>,
+    /// Entries that have left the window and are still there: none, except where the log is looked at only.
+    expired: u64,
+    /// Entries that count.
+    len: u64,
+}
+
+impl Limiter for SlidingLog {
+    const NAME: &'static str = "SLIDING";
+    const TAKES_BURST: bool = false;
+    type Loaded<'c> = Loaded<'c>;
+    type Change = LogChange;
+
+    fn new(quota: &Quota) -> Result<Self, Error> {
+        Ok(SlidingLog::new(quota))
+    }
+
+    fn state_key<'c>(&self, _ctx: Ctx<'c>, key: Argv<'c>, _now: Micros) -> Result<Str<'c>, Error> {
+        Ok(Str::of_argument(key))
+    }
+
+    fn load<'c>(&self, ctx: Ctx<'c>, name: Str<'c>, now: Micros, mode: Mode) -> Result<Loaded<'c>, Error> {
+        let mut key = Key::open(ctx, &name, mode);
+        let mut expired = 0;
+        match key.kind() {
+            Kind::Nothing => return Ok(Loaded { ctx, name, key, expired, len: 0 }),
+            Kind::SortedSet => {}
+            _ => return Err(Error::WRONG_TYPE),
+        }
+        if let Some(through) = self.expired_through(now)
+            && key.any_score_in(0, through)
+        {
+            match mode {
+                Mode::Look => expired = ctx.count_scores(&name, 0, through).ok_or(Error::INTERNAL)?,
+                Mode::Write => {
+                    // The command may delete the key.
+                    drop(key);
+                    ctx.call_range(c"ZREMRANGEBYSCORE", &name, 0, to_i64(through)).ok_or(Error::INTERNAL)?;
+                    key = Key::open(ctx, &name, mode);
+                }
+            }
+        }
+        let len = key.len().saturating_sub(expired);
+        Ok(Loaded { ctx, name, key, expired, len })
+    }
+
+    fn decide(&self, loaded: &mut Loaded<'_>, now: Micros, cost: Cost) -> Result<Decision<LogChange>, Error> {
+        let ahead = || loaded.key.any_score_above(now.millis());
+        let decision = SlidingLog::decide(self, loaded.len, ahead, cost);
+        match decision.change {
+            Change::Charge(LogChange::Add(count)) if count > MAX_ADDED => Err(Error::LOG_COST),
+            _ => Ok(decision),
+        }
+    }
+
+    fn figures(&self, loaded: &Loaded<'_>, decision: &Decision<LogChange>, now: Micros, cost: Cost) -> Figures {
+        let added = if let Change::Charge(LogChange::Add(count)) = decision.change { count } else { 0 };
+        // What is not written yet was made now. A score is a float; one that the scripts cannot have written, below 0
+        // or no number at all, never leaves the window.
+        let entry = |rank| match loaded.ctx.score_at(&loaded.name, loaded.expired.saturating_add(rank)) {
+            _ if rank >= loaded.len => Some(now.millis()),
+            Some(score) if score >= 0.0 => Some(score.ceil() as u64),
+            _ => None,
+        };
+        let len = loaded.len.saturating_add(added);
+        Figures::new(&self.outlook(len, entry, now), decision, now, cost)
+    }
+
+    fn grows(_loaded: &Loaded<'_>, decision: &Decision<LogChange>) -> bool {
+        matches!(decision.change, Change::Charge(_))
+    }
+
+    fn commit(&self, ctx: Ctx<'_>, mut loaded: Loaded<'_>, decision: Decision<LogChange>, now: Micros) {
+        let Loaded { name, key, len, .. } = &mut loaded;
+        let millis = now.millis();
+        let expires_at = millis.saturating_add(self.window().millis().saturating_mul(2));
+        let charged = match decision.change.into_state() {
+            Some(LogChange::Add(1)) => {
+                let member = add_one(key, millis);
+                ctx.replicate_add(name, millis, &member);
+                true
+            }
+            Some(LogChange::Add(count)) => {
+                let members: Vec<_> = (0..count).map(|_| add_one(key, millis)).collect();
+                ctx.replicate_add_all(name, millis, &members);
+                true
+            }
+            Some(LogChange::MoveAheadToNow) => {
+                let members = key.members_above(millis);
+                members.iter().for_each(|member| key.rescore_member(millis, member));
+                ctx.replicate_add_all(name, millis, &members);
+                ctx.notify_sorted_set(c"zadd", name);
+                false
+            }
+            None if *len == 0 => return,
+            None => false,
+        };
+        key.set_expires_at(expires_at);
+        if charged {
+            ctx.notify_sorted_set(c"zadd", name);
+            // A denial's is local: what still counts outlives its window on the expiry of the call that admitted it,
+            // and a flood of denials would else fill the AOF.
+            ctx.replicate_integer(c"PEXPIREAT", name, to_i64(expires_at));
+        }
+        ctx.notify_generic(c"expire", name);
+        ctx.signal_modified(name);
+    }
+}
+
+/// Adds a member for a unit admitted in `millis`, under a name that no other has.
+fn add_one(key: &mut Key<'_>, millis: u64) -> Str<'static> {
+    loop {
+        let member = Str::new(&member_name(millis, sequence(millis)));
+        // It may be there: left by the server before this one, or from before the clock stepped back.
+        if key.add_member(millis, &member) {
+            return member;
+        }
+    }
+}
+
+/// How many members this server has named in `millis`. (Handlers run on one thread; the atomics are for the compiler.)
+fn sequence(millis: u64) -> u64 {
+    static MILLIS: AtomicU64 = AtomicU64::new(0);
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    if MILLIS.swap(millis, Ordering::Relaxed) != millis {
+        NEXT.store(0, Ordering::Relaxed);
+    }
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// `<millis>-0.<n>`, as the script writes with a random fraction.
+fn member_name(millis: u64, n: u64) -> Text {
+    let mut name = Text::new();
+    push_integer(&mut name, millis);
+    name.extend_from_slice(b"-0.");
+    push_integer(&mut name, n);
+    name
+}
