@@ -1,0 +1,46 @@
+# Everything a newcomer, a developer and the CI type. The shell behind it lies in scripts/.
+.DEFAULT_GOAL := help
+
+PORT   ?= 6379
+SERVER ?= redis-server
+
+TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
+# What the tests load as well.
+export RL_MODULE ?= $(TARGET)/release/libredis_rl.so
+
+.PHONY: help
+help: ## list these targets
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+
+.PHONY: deps
+deps: ## install what building, running and testing need (apt on Debian and Ubuntu)
+	@scripts/install build run test lint
+
+.PHONY: build
+build: ## build target/release/libredis_rl.so, installing what that needs
+	@scripts/install build
+	cargo build --release --locked
+
+.PHONY: run
+run: build ## start a server with the module in the foreground; PORT=6379 SERVER=redis-server choose
+	@scripts/install run
+	@scripts/run "$(SERVER)" "$(PORT)" "$(RL_MODULE)"
+
+.PHONY: servers
+servers: ## fetch the servers that the tests run against into target/servers
+	@scripts/install test
+	@scripts/servers
+
+.PHONY: test
+test: build $(if $(SERVERS),,servers) ## run every test against real servers; SERVERS="path path" names others
+	cargo test --locked
+
+.PHONY: lint
+lint: ## check format and clippy, warnings denied
+	@scripts/install build lint
+	cargo fmt --check
+	cargo clippy --locked --all-targets -- -D warnings
+
+.PHONY: clean
+clean: ## remove everything that was built or fetched
+	cargo clean

@@ -1,0 +1,90 @@
+//! Sending commands and looking at replies.
+
+use redis::{Connection, ConnectionAddr, ErrorKind, IntoConnectionInfo, ProtocolVersion};
+use redis::{RedisConnectionInfo, RedisResult, Value};
+
+pub type Reply = RedisResult<Value>;
+
+/// Sends one command: `cmd!(con, "RL.FIXED", key, 60, 5)`. An argument is whatever the redis crate takes for one;
+/// bytes are `b"…"` or `&[u8]`.
+#[macro_export]
+macro_rules! cmd {
+    ($con:expr, $name:expr $(, $arg:expr)* $(,)?) => {
+        redis::cmd($name)$(.arg($arg))*.query::<redis::Value>(&mut $con)
+    };
+}
+
+/// The value of a reply that must not be an error.
+#[track_caller]
+pub fn ok(reply: Reply) -> Value {
+    match reply {
+        Ok(value) => value,
+        Err(error) => panic!("an error instead of a value: {}", text(&error)),
+    }
+}
+
+/// The text of an error reply, as the server sent it after the `-`.
+#[track_caller]
+pub fn err(reply: Reply) -> String {
+    match reply {
+        Ok(value) => panic!("a value instead of an error: {value:?}"),
+        Err(error) => {
+            assert!(
+                matches!(error.kind(), ErrorKind::Server(_) | ErrorKind::Extension),
+                "no reply at all: {error}"
+            );
+            text(&error)
+        }
+    }
+}
+
+/// The redis crate cuts the first word off; this puts it back.
+fn text(error: &redis::RedisError) -> String {
+    match (error.code(), error.detail()) {
+        (Some(code), Some(detail)) => format!("{code} {detail}"),
+        (Some(code), None) => code.to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+/// An array of integers, to compare a reply with.
+pub fn ints(numbers: &[i64]) -> Value {
+    Value::Array(numbers.iter().copied().map(Value::Int).collect())
+}
+
+/// A bulk string, to compare a reply with.
+pub fn bytes(text: impl AsRef<[u8]>) -> Value {
+    Value::BulkString(text.as_ref().to_vec())
+}
+
+/// One field of INFO; panics if there is none.
+#[track_caller]
+pub fn info(con: &mut Connection, field: &str) -> String {
+    let all: String = redis::cmd("INFO")
+        .arg("everything")
+        .query(con)
+        .expect("INFO");
+    all.lines()
+        .find_map(|line| line.strip_prefix(field)?.strip_prefix(':'))
+        .unwrap_or_else(|| panic!("INFO has no {field}"))
+        .to_owned()
+}
+
+/// DEBUG DIGEST: equal for two servers if and only if they hold the same keys, values and expiry times.
+#[track_caller]
+pub fn digest(con: &mut Connection) -> String {
+    let digest = redis::cmd("DEBUG").arg("DIGEST").query(con);
+    digest.expect("DEBUG DIGEST")
+}
+
+/// A connection to a port of this machine.
+pub fn connect(port: u16, protocol: ProtocolVersion) -> redis::RedisResult<Connection> {
+    let settings = RedisConnectionInfo::default()
+        .set_protocol(protocol)
+        // CLIENT SETINFO is unknown to 7.0, and one command more in every count.
+        .set_skip_set_lib_name();
+    let info = ConnectionAddr::Tcp("127.0.0.1".into(), port)
+        .into_connection_info()?
+        .set_redis_settings(settings);
+    redis::Client::open(info)?.get_connection()
+}

@@ -1,0 +1,65 @@
+//! Keyspace notifications, collected.
+
+use redis::{Connection, ConnectionLike, FromRedisValue, Value};
+
+use super::{PATIENCE, Server};
+
+const EVENTS: &str = "__keyevent@0__:";
+const FENCE: &str = "end-of-events";
+
+/// Hears every keyspace event of database 0 from when it is made.
+pub struct Events {
+    ears: Connection,
+    mouth: Connection,
+}
+
+impl Events {
+    pub fn listen(server: &Server) -> Self {
+        let mut mouth = server.con();
+        let set = redis::cmd("CONFIG")
+            .arg(&["SET", "notify-keyspace-events", "KEA"])
+            .exec(&mut mouth);
+        set.expect("notify-keyspace-events");
+
+        let mut ears = server.con();
+        ears.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+        for (subscribe, to) in [
+            ("PSUBSCRIBE", format!("{EVENTS}*")),
+            ("SUBSCRIBE", FENCE.into()),
+        ] {
+            let subscribed = redis::cmd(subscribe).arg(to).exec(&mut ears);
+            subscribed.expect(subscribe);
+        }
+        Self { ears, mouth }
+    }
+
+    /// The events since the last call, in order: `("incrby", b"key:28333333")`. Those of every command answered
+    /// before the call are among them: what is published now comes after them.
+    pub fn take(&mut self) -> Vec<(String, Vec<u8>)> {
+        let fence = redis::cmd("PUBLISH")
+            .arg(&[FENCE, ""])
+            .exec(&mut self.mouth);
+        fence.expect("PUBLISH");
+
+        let mut events = Vec::new();
+        loop {
+            let message = self.ears.recv_response().expect("a message");
+            let parts = match message {
+                Value::Array(parts) | Value::Push { data: parts, .. } => parts,
+                other => panic!("no message: {other:?}"),
+            };
+            // message, channel, payload; or pmessage, pattern, channel, payload.
+            let [.., channel, payload] = parts.as_slice() else {
+                panic!("no message: {parts:?}");
+            };
+            let channel = String::from_redis_value_ref(channel).expect("a channel");
+            match channel.strip_prefix(EVENTS) {
+                Some(event) => events.push((
+                    event.to_owned(),
+                    Vec::from_redis_value_ref(payload).expect("a key"),
+                )),
+                None => return events,
+            }
+        }
+    }
+}

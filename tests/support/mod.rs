@@ -1,0 +1,72 @@
+//! What every test file shares: real servers, started and ended by the test that wants them.
+//!
+//! ```ignore
+//! mod support;
+//! use support::*;
+//!
+//! #[test]
+//! fn the_sixth_is_denied() {
+//!     for_each_server(|bin| {
+//!         let server = Server::start(bin);
+//!         let mut con = server.con();
+//!         assert_eq!(ok(cmd!(con, "RL.FIXED", "k", 60, 5)), ints(&[1, 1, 60]));
+//!         assert_eq!(err(cmd!(con, "GET")), "ERR wrong number of arguments for 'get' command");
+//!     });
+//! }
+//! ```
+#![allow(dead_code, unused_imports)] // No test file uses all of it.
+
+mod binaries;
+mod client;
+mod events;
+mod process;
+mod server;
+mod topology;
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+pub use binaries::{ServerBin, module_path, servers, unsupported_servers};
+pub use client::{Reply, bytes, digest, err, info, ints, ok};
+pub use events::Events;
+pub use server::{Options, Server};
+pub use topology::{Cluster, wait_for_replica};
+
+/// How long anything that a healthy server does at once may take on a busy machine.
+pub const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Runs the test against every server, all at the same time. Each runs in a thread named after its server, which is
+/// what the message of a failed assertion begins with.
+pub fn for_each_server(test: impl Fn(&ServerBin) + Sync) {
+    let failed: Vec<String> = thread::scope(|scope| {
+        let test = &test;
+        let running: Vec<_> = servers()
+            .iter()
+            .map(|bin| {
+                let thread = thread::Builder::new().name(bin.to_string());
+                let running = thread.spawn_scoped(scope, move || test(bin));
+                (bin, running.expect("a thread starts"))
+            })
+            .collect();
+        running
+            .into_iter()
+            .filter_map(|(bin, running)| running.join().err().map(|_| bin.to_string()))
+            .collect()
+    });
+    assert!(failed.is_empty(), "failed on {}", failed.join(", "));
+}
+
+/// Asks until the answer is yes; whether it was in time.
+#[must_use]
+pub fn eventually(timeout: Duration, mut condition: impl FnMut() -> bool) -> bool {
+    let end = Instant::now() + timeout;
+    loop {
+        if condition() {
+            return true;
+        }
+        if Instant::now() > end {
+            return false;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+}

@@ -1,0 +1,226 @@
+//! A server of a test's own, gone when the test is.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use redis::{Connection, ProtocolVersion};
+use tempfile::TempDir;
+
+use super::client::connect;
+use super::process::{LOG, Process, free_port, log};
+use super::{PATIENCE, ServerBin, eventually, module_path};
+
+/// How a server is started. The defaults: with the module, nothing written to disk, DEBUG and MODULE allowed.
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub(super) bin: ServerBin,
+    module: Option<Vec<String>>,
+    cluster: bool,
+    args: Vec<String>,
+}
+
+impl Options {
+    pub fn new(bin: &ServerBin) -> Self {
+        Self {
+            bin: bin.clone(),
+            module: Some(Vec::new()),
+            cluster: false,
+            args: Vec::new(),
+        }
+    }
+
+    pub fn without_module(mut self) -> Self {
+        self.module = None;
+        self
+    }
+
+    /// With the module, and these load arguments.
+    pub fn module_args(mut self, args: &[&str]) -> Self {
+        self.module = Some(args.iter().map(ToString::to_string).collect());
+        self
+    }
+
+    /// A setting of redis.conf: `.set("appendonly", "yes")`.
+    pub fn set(mut self, name: &str, value: impl ToString) -> Self {
+        self.args.extend([format!("--{name}"), value.to_string()]);
+        self
+    }
+
+    /// An AOF that has every write on disk before it is answered.
+    pub fn durable(self) -> Self {
+        self.set("appendonly", "yes").set("appendfsync", "always")
+    }
+
+    pub fn cluster(mut self) -> Self {
+        self.cluster = true;
+        self
+    }
+
+    pub fn replica_of(self, master: &Server) -> Self {
+        self.set("replicaof", format!("127.0.0.1 {}", master.port))
+    }
+
+    pub fn start(self) -> Server {
+        self.try_start()
+            .unwrap_or_else(|log| panic!("the server does not start:\n{log}"))
+    }
+
+    /// The log, if the server ends instead of answering.
+    pub fn try_start(self) -> Result<Server, String> {
+        let dir = TempDir::new().expect("a temporary directory");
+        // Another program may take the port between choosing and binding.
+        for _ in 0..20 {
+            match Process::start(&self, dir.path(), free_port(), free_port()) {
+                Ok(process) => {
+                    return Ok(Server {
+                        port: process.port,
+                        bus_port: process.bus_port,
+                        process: Some(process),
+                        options: self,
+                        dir,
+                    });
+                }
+                Err(log) if log.contains("Address already in use") => {
+                    fs::remove_file(dir.path().join(LOG)).expect("the log goes");
+                }
+                Err(log) => return Err(log),
+            }
+        }
+        panic!("no port of 127.0.0.1 is free");
+    }
+
+    pub(super) fn command(&self, dir: &Path, port: u16, bus_port: u16) -> Command {
+        let mut command = Command::new(&self.bin.path);
+        command.current_dir(dir).args(["--port", &port.to_string()]);
+        command.args([
+            "--bind",
+            "127.0.0.1",
+            "--save",
+            "",
+            "--repl-diskless-sync-delay",
+            "0",
+        ]);
+        if self.bin.is_supported() {
+            // Before 7.0 both were always allowed.
+            command.args([
+                "--enable-debug-command",
+                "local",
+                "--enable-module-command",
+                "local",
+            ]);
+        }
+        if self.cluster {
+            command.args([
+                "--cluster-enabled",
+                "yes",
+                "--cluster-port",
+                &bus_port.to_string(),
+            ]);
+        }
+        command.args(&self.args);
+        if let Some(args) = &self.module {
+            command.arg("--loadmodule").arg(module_path()).args(args);
+        }
+        command
+    }
+}
+
+/// A running (or stopped) server with a directory of its own. Dropped, both are gone.
+pub struct Server {
+    // Before `dir`: the process ends before its directory goes.
+    process: Option<Process>,
+    options: Options,
+    port: u16,
+    bus_port: u16,
+    dir: TempDir,
+}
+
+impl Server {
+    /// With the module and the default options.
+    pub fn start(bin: &ServerBin) -> Self {
+        Options::new(bin).start()
+    }
+
+    pub fn options(bin: &ServerBin) -> Options {
+        Options::new(bin)
+    }
+
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The port of the cluster bus.
+    pub fn bus_port(&self) -> u16 {
+        self.bus_port
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.process.as_ref().expect("a running server").server.id()
+    }
+
+    /// Where the server keeps its files.
+    pub fn dir(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// Everything that the server has logged, earlier runs included.
+    pub fn log(&self) -> String {
+        log(self.dir())
+    }
+
+    /// Bytes of the append only files on disk.
+    pub fn aof_size(&self) -> u64 {
+        let files = fs::read_dir(self.dir().join("appendonlydir")).expect("an append only file");
+        files
+            .map(|file| file.expect("a file").path())
+            .filter(|path| path.extension().is_some_and(|extension| extension == "aof"))
+            .map(|path| path.metadata().expect("a size").len())
+            .sum()
+    }
+
+    /// A new connection, RESP2.
+    pub fn con(&self) -> Connection {
+        connect(self.port, ProtocolVersion::RESP2).expect("a connection")
+    }
+
+    /// A new connection, RESP3.
+    pub fn con3(&self) -> Connection {
+        connect(self.port, ProtocolVersion::RESP3).expect("a connection")
+    }
+
+    /// Whether the process is still there; a crash is seen by this.
+    pub fn is_running(&mut self) -> bool {
+        self.process.as_mut().is_some_and(Process::is_running)
+    }
+
+    /// kill -9
+    pub fn kill(&mut self) {
+        self.process = None;
+    }
+
+    /// SHUTDOWN, `how` being SAVE or NOSAVE; waits for the end.
+    pub fn shutdown(&mut self, how: &str) {
+        // The answer is the end of the connection.
+        let _ = redis::cmd("SHUTDOWN").arg(how).exec(&mut self.con());
+        assert!(
+            eventually(PATIENCE, || !self.is_running()),
+            "SHUTDOWN did not end the server"
+        );
+        self.process = None;
+    }
+
+    /// Starts a server that was ended, on the same port and files, with the same options.
+    pub fn start_again(&mut self) {
+        self.start_again_with(|options| options);
+    }
+
+    /// The same with other options: `server.start_again_with(Options::without_module)`.
+    pub fn start_again_with(&mut self, change: impl FnOnce(Options) -> Options) {
+        assert!(self.process.is_none(), "end it first");
+        self.options = change(self.options.clone());
+        let process = Process::start(&self.options, self.dir(), self.port, self.bus_port);
+        self.process =
+            Some(process.unwrap_or_else(|log| panic!("the server does not start again:\n{log}")));
+    }
+}
