@@ -53,20 +53,14 @@ fn a_killed_test_leaves_no_server() {
         let mut byte = [0];
         output.read_exact(&mut byte).expect("a pid");
         text.push(char::from(byte[0]));
-        if let Some((pid, _)) = text
-            .split_once("pid=")
-            .and_then(|(_, pid)| pid.split_once('.'))
-        {
+        if let Some((pid, _)) = text.split_once("pid=").and_then(|(_, pid)| pid.split_once('.')) {
             break pid.parse().expect("a pid");
         }
     };
     assert!(is_alive(pid));
     child.kill().expect("it is killed");
     child.wait().expect("it ends");
-    assert!(
-        eventually(PATIENCE, || !is_alive(pid)),
-        "the server {pid} outlived its test"
-    );
+    assert!(eventually(PATIENCE, || !is_alive(pid)), "the server {pid} outlived its test");
 }
 
 #[test]
@@ -98,19 +92,10 @@ fn errors_are_read_as_sent_on_both_protocols() {
                 err(cmd!(con, "LPUSH", "k", 1)),
                 "WRONGTYPE Operation against a key holding the wrong kind of value"
             );
-            assert_eq!(
-                err(cmd!(con, "GET")),
-                "ERR wrong number of arguments for 'get' command"
-            );
+            assert_eq!(err(cmd!(con, "GET")), "ERR wrong number of arguments for 'get' command");
         }
-        assert!(matches!(
-            ok(cmd!(server.con(), "CONFIG", "GET", "port")),
-            Value::Array(_)
-        ));
-        assert!(matches!(
-            ok(cmd!(server.con3(), "CONFIG", "GET", "port")),
-            Value::Map(_)
-        ));
+        assert!(matches!(ok(cmd!(server.con(), "CONFIG", "GET", "port")), Value::Array(_)));
+        assert!(matches!(ok(cmd!(server.con3(), "CONFIG", "GET", "port")), Value::Map(_)));
     });
 }
 
@@ -124,10 +109,7 @@ fn events_come_in_order() {
         ok(cmd!(con, "INCR", "a"));
         ok(cmd!(con, "EXPIRE", "a", 100));
         let expected = [("incrby", b"a"), ("expire", b"a")];
-        assert_eq!(
-            events.take(),
-            expected.map(|(event, key)| (event.to_owned(), key.to_vec()))
-        );
+        assert_eq!(events.take(), expected.map(|(event, key)| (event.to_owned(), key.to_vec())));
         assert_eq!(events.take(), []);
     });
 }

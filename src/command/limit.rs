@@ -60,6 +60,7 @@ pub const fn doc(name: &'static CStr, summary: &'static CStr, complexity: &'stat
     CommandDoc {
         name,
         flags: c"write fast",
+        acl: c"ratelimit write fast",
         summary,
         complexity,
         since: c"0.1.0",

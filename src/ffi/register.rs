@@ -19,6 +19,8 @@ pub struct CommandDoc {
     pub name: &'static CStr,
     /// As RM_CreateCommand takes them.
     pub flags: &'static CStr,
+    /// Categories; no command of a module is in any by itself. Ours exists where [`set_up`] could add it.
+    pub acl: &'static CStr,
     pub summary: &'static CStr,
     pub complexity: &'static CStr,
     pub since: &'static CStr,
@@ -162,7 +164,7 @@ pub fn register<H: Handler>(ctx: Ctx<'_>, doc: &CommandDoc) -> Result<(), ()> {
     unsafe {
         created(api!(RedisModule_SetCommandInfo(command, &info)))?;
         if let (Some(set), Some(_)) = (raw::RedisModule_SetCommandACLCategories, raw::RedisModule_AddACLCategory) {
-            created(set(command, ACL_CATEGORY.as_ptr()))?;
+            created(set(command, doc.acl.as_ptr()))?;
         }
     }
     Ok(())

@@ -31,8 +31,7 @@ impl ServerBin {
         let output = Command::new(path).arg("--version").output();
         let output = output.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let text = String::from_utf8_lossy(&output.stdout);
-        Self::parse(path, &text)
-            .unwrap_or_else(|| panic!("{} is no server: it says {text:?}", path.display()))
+        Self::parse(path, &text).unwrap_or_else(|| panic!("{} is no server: it says {text:?}", path.display()))
     }
 
     /// From `Redis server v=7.0.15 sha=…` or `Valkey server v=8.1.8 sha=…`.
@@ -41,11 +40,7 @@ impl ServerBin {
         let family = words.next()?.to_lowercase();
         let mut numbers = words.find_map(|word| word.strip_prefix("v="))?.split('.');
         let mut number = || numbers.next()?.parse().ok();
-        Some(Self {
-            path: path.to_owned(),
-            family,
-            version: (number()?, number()?, number()?),
-        })
+        Some(Self { path: path.to_owned(), family, version: (number()?, number()?, number()?) })
     }
 
     pub fn is_valkey(&self) -> bool {
@@ -71,10 +66,7 @@ pub fn servers() -> &'static [ServerBin] {
                 .collect(),
             _ => fetched(ServerBin::is_supported),
         };
-        assert!(
-            !found.is_empty(),
-            "no server in target/servers: run make servers"
-        );
+        assert!(!found.is_empty(), "no server in target/servers: run make servers");
         found
     })
 }
@@ -85,10 +77,7 @@ pub fn unsupported_servers() -> Vec<ServerBin> {
         return Vec::new();
     }
     let found = fetched(|bin| !bin.is_supported());
-    assert!(
-        !found.is_empty(),
-        "no old server in target/servers: run make servers"
-    );
+    assert!(!found.is_empty(), "no old server in target/servers: run make servers");
     found
 }
 
@@ -109,15 +98,8 @@ fn fetched(wanted: impl Fn(&ServerBin) -> bool) -> Vec<ServerBin> {
 
 /// The module under test: `RL_MODULE`, else what `cargo build --release` makes. Panics if it is not there.
 pub fn module_path() -> PathBuf {
-    let path = env::var_os("RL_MODULE").map_or_else(
-        || root().join("target/release/libredis_rl.so"),
-        PathBuf::from,
-    );
-    assert!(
-        path.exists(),
-        "{} is missing: run make build",
-        path.display()
-    );
+    let path = env::var_os("RL_MODULE").map_or_else(|| root().join("target/release/libredis_rl.so"), PathBuf::from);
+    assert!(path.exists(), "{} is missing: run make build", path.display());
     path
 }
 

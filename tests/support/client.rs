@@ -29,10 +29,7 @@ pub fn err(reply: Reply) -> String {
     match reply {
         Ok(value) => panic!("a value instead of an error: {value:?}"),
         Err(error) => {
-            assert!(
-                matches!(error.kind(), ErrorKind::Server(_) | ErrorKind::Extension),
-                "no reply at all: {error}"
-            );
+            assert!(matches!(error.kind(), ErrorKind::Server(_) | ErrorKind::Extension), "no reply at all: {error}");
             text(&error)
         }
     }
@@ -60,17 +57,15 @@ pub fn bytes(text: impl AsRef<[u8]>) -> Value {
 /// One field of INFO; panics if there is none.
 #[track_caller]
 pub fn info(con: &mut Connection, field: &str) -> String {
-    let all: String = redis::cmd("INFO")
-        .arg("everything")
-        .query(con)
-        .expect("INFO");
+    let all: String = redis::cmd("INFO").arg("everything").query(con).expect("INFO");
     all.lines()
         .find_map(|line| line.strip_prefix(field)?.strip_prefix(':'))
         .unwrap_or_else(|| panic!("INFO has no {field}"))
         .to_owned()
 }
 
-/// DEBUG DIGEST: equal for two servers if and only if they hold the same keys, values and expiry times.
+/// DEBUG DIGEST: equal for two servers if and only if they hold the same keys and values, and the same of them expire
+/// (at whatever time).
 #[track_caller]
 pub fn digest(con: &mut Connection) -> String {
     let digest = redis::cmd("DEBUG").arg("DIGEST").query(con);
@@ -83,8 +78,6 @@ pub fn connect(port: u16, protocol: ProtocolVersion) -> redis::RedisResult<Conne
         .set_protocol(protocol)
         // CLIENT SETINFO is unknown to 7.0, and one command more in every count.
         .set_skip_set_lib_name();
-    let info = ConnectionAddr::Tcp("127.0.0.1".into(), port)
-        .into_connection_info()?
-        .set_redis_settings(settings);
+    let info = ConnectionAddr::Tcp("127.0.0.1".into(), port).into_connection_info()?.set_redis_settings(settings);
     redis::Client::open(info)?.get_connection()
 }

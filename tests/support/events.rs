@@ -16,17 +16,12 @@ pub struct Events {
 impl Events {
     pub fn listen(server: &Server) -> Self {
         let mut mouth = server.con();
-        let set = redis::cmd("CONFIG")
-            .arg(&["SET", "notify-keyspace-events", "KEA"])
-            .exec(&mut mouth);
+        let set = redis::cmd("CONFIG").arg(&["SET", "notify-keyspace-events", "KEA"]).exec(&mut mouth);
         set.expect("notify-keyspace-events");
 
         let mut ears = server.con();
         ears.set_read_timeout(Some(PATIENCE)).expect("a timeout");
-        for (subscribe, to) in [
-            ("PSUBSCRIBE", format!("{EVENTS}*")),
-            ("SUBSCRIBE", FENCE.into()),
-        ] {
+        for (subscribe, to) in [("PSUBSCRIBE", format!("{EVENTS}*")), ("SUBSCRIBE", FENCE.into())] {
             let subscribed = redis::cmd(subscribe).arg(to).exec(&mut ears);
             subscribed.expect(subscribe);
         }
@@ -36,9 +31,7 @@ impl Events {
     /// The events since the last call, in order: `("incrby", b"key:28333333")`. Those of every command answered
     /// before the call are among them: what is published now comes after them.
     pub fn take(&mut self) -> Vec<(String, Vec<u8>)> {
-        let fence = redis::cmd("PUBLISH")
-            .arg(&[FENCE, ""])
-            .exec(&mut self.mouth);
+        let fence = redis::cmd("PUBLISH").arg(&[FENCE, ""]).exec(&mut self.mouth);
         fence.expect("PUBLISH");
 
         let mut events = Vec::new();
@@ -54,10 +47,7 @@ impl Events {
             };
             let channel = String::from_redis_value_ref(channel).expect("a channel");
             match channel.strip_prefix(EVENTS) {
-                Some(event) => events.push((
-                    event.to_owned(),
-                    Vec::from_redis_value_ref(payload).expect("a key"),
-                )),
+                Some(event) => events.push((event.to_owned(), Vec::from_redis_value_ref(payload).expect("a key"))),
                 None => return events,
             }
         }

@@ -48,10 +48,7 @@ pub fn for_each_server(test: impl Fn(&ServerBin) + Sync) {
                 (bin, running.expect("a thread starts"))
             })
             .collect();
-        running
-            .into_iter()
-            .filter_map(|(bin, running)| running.join().err().map(|_| bin.to_string()))
-            .collect()
+        running.into_iter().filter_map(|(bin, running)| running.join().err().map(|_| bin.to_string())).collect()
     });
     assert!(failed.is_empty(), "failed on {}", failed.join(", "));
 }

@@ -26,26 +26,13 @@ pub struct Process {
 impl Process {
     /// The log, if the server ends before it answers.
     pub fn start(options: &Options, dir: &Path, port: u16, bus_port: u16) -> Result<Self, String> {
-        let output = File::options()
-            .create(true)
-            .append(true)
-            .open(dir.join(LOG))
-            .expect("a log");
+        let output = File::options().create(true).append(true).open(dir.join(LOG)).expect("a log");
         let mut server = options.command(dir, port, bus_port);
-        server
-            .stdin(Stdio::null())
-            .stderr(output.try_clone().expect("a log"))
-            .stdout(output);
-        let server = server
-            .spawn()
-            .unwrap_or_else(|error| panic!("{}: {error}", options.bin.path.display()));
+        server.stdin(Stdio::null()).stderr(output.try_clone().expect("a log")).stdout(output);
+        let server = server.spawn().unwrap_or_else(|error| panic!("{}: {error}", options.bin.path.display()));
 
         let guard = Command::new("/bin/sh")
-            .args([
-                "-c",
-                "read -r _; kill -9 \"$0\" 2>/dev/null",
-                &server.id().to_string(),
-            ])
+            .args(["-c", "read -r _; kill -9 \"$0\" 2>/dev/null", &server.id().to_string()])
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -53,12 +40,7 @@ impl Process {
             .spawn()
             .expect("/bin/sh starts");
 
-        let mut process = Self {
-            server,
-            guard,
-            port,
-            bus_port,
-        };
+        let mut process = Self { server, guard, port, bus_port };
         let answers = eventually(PATIENCE, || !process.is_running() || process.answers());
         if process.is_running() && answers {
             Ok(process)
@@ -78,8 +60,7 @@ impl Process {
             return false;
         };
         // -LOADING until all data are read.
-        redis::cmd("PING").exec(&mut con).is_ok()
-            && info(&mut con, "process_id") == self.server.id().to_string()
+        redis::cmd("PING").exec(&mut con).is_ok() && info(&mut con, "process_id") == self.server.id().to_string()
     }
 }
 

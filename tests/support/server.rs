@@ -22,12 +22,7 @@ pub struct Options {
 
 impl Options {
     pub fn new(bin: &ServerBin) -> Self {
-        Self {
-            bin: bin.clone(),
-            module: Some(Vec::new()),
-            cluster: false,
-            args: Vec::new(),
-        }
+        Self { bin: bin.clone(), module: Some(Vec::new()), cluster: false, args: Vec::new() }
     }
 
     pub fn without_module(mut self) -> Self {
@@ -62,8 +57,7 @@ impl Options {
     }
 
     pub fn start(self) -> Server {
-        self.try_start()
-            .unwrap_or_else(|log| panic!("the server does not start:\n{log}"))
+        self.try_start().unwrap_or_else(|log| panic!("the server does not start:\n{log}"))
     }
 
     /// The log, if the server ends instead of answering.
@@ -93,30 +87,13 @@ impl Options {
     pub(super) fn command(&self, dir: &Path, port: u16, bus_port: u16) -> Command {
         let mut command = Command::new(&self.bin.path);
         command.current_dir(dir).args(["--port", &port.to_string()]);
-        command.args([
-            "--bind",
-            "127.0.0.1",
-            "--save",
-            "",
-            "--repl-diskless-sync-delay",
-            "0",
-        ]);
+        command.args(["--bind", "127.0.0.1", "--save", "", "--repl-diskless-sync-delay", "0"]);
         if self.bin.is_supported() {
             // Before 7.0 both were always allowed.
-            command.args([
-                "--enable-debug-command",
-                "local",
-                "--enable-module-command",
-                "local",
-            ]);
+            command.args(["--enable-debug-command", "local", "--enable-module-command", "local"]);
         }
         if self.cluster {
-            command.args([
-                "--cluster-enabled",
-                "yes",
-                "--cluster-port",
-                &bus_port.to_string(),
-            ]);
+            command.args(["--cluster-enabled", "yes", "--cluster-port", &bus_port.to_string()]);
         }
         command.args(&self.args);
         if let Some(args) = &self.module {
@@ -203,10 +180,7 @@ impl Server {
     pub fn shutdown(&mut self, how: &str) {
         // The answer is the end of the connection.
         let _ = redis::cmd("SHUTDOWN").arg(how).exec(&mut self.con());
-        assert!(
-            eventually(PATIENCE, || !self.is_running()),
-            "SHUTDOWN did not end the server"
-        );
+        assert!(eventually(PATIENCE, || !self.is_running()), "SHUTDOWN did not end the server");
         self.process = None;
     }
 
@@ -220,7 +194,6 @@ impl Server {
         assert!(self.process.is_none(), "end it first");
         self.options = change(self.options.clone());
         let process = Process::start(&self.options, self.dir(), self.port, self.bus_port);
-        self.process =
-            Some(process.unwrap_or_else(|log| panic!("the server does not start again:\n{log}")));
+        self.process = Some(process.unwrap_or_else(|log| panic!("the server does not start again:\n{log}")));
     }
 }

@@ -13,8 +13,7 @@ pub fn wait_for_replica(master: &Server, replica: &Server) {
     let sent = offset(&mut master.con(), "master_repl_offset");
     let mut con = replica.con();
     let in_step = eventually(PATIENCE, || {
-        info(&mut con, "master_link_status") == "up"
-            && offset(&mut con, "slave_repl_offset") >= sent
+        info(&mut con, "master_link_status") == "up" && offset(&mut con, "slave_repl_offset") >= sent
     });
     assert!(in_step, "the replica is not in step:\n{}", replica.log());
 }
@@ -28,23 +27,15 @@ impl Cluster {
     /// `options` gives each node's: `Cluster::start(bin, 3, |options| options)`.
     pub fn start(bin: &ServerBin, size: usize, options: impl Fn(Options) -> Options) -> Self {
         let start = |_| options(Options::new(bin).cluster()).start();
-        let cluster = Self {
-            nodes: (0..size).map(start).collect(),
-        };
+        let cluster = Self { nodes: (0..size).map(start).collect() };
         let first = &cluster.nodes[0];
         for (at, node) in cluster.nodes.iter().enumerate() {
             let mut con = node.con();
             let slots = [at * SLOTS / size, (at + 1) * SLOTS / size - 1];
-            let added = redis::cmd("CLUSTER")
-                .arg("ADDSLOTSRANGE")
-                .arg(&slots)
-                .exec(&mut con);
+            let added = redis::cmd("CLUSTER").arg("ADDSLOTSRANGE").arg(&slots).exec(&mut con);
             added.expect("CLUSTER ADDSLOTSRANGE");
             // Each its own, or they would have to find out who is right.
-            let set = redis::cmd("CLUSTER")
-                .arg("SET-CONFIG-EPOCH")
-                .arg(at + 1)
-                .exec(&mut con);
+            let set = redis::cmd("CLUSTER").arg("SET-CONFIG-EPOCH").arg(at + 1).exec(&mut con);
             set.expect("CLUSTER SET-CONFIG-EPOCH");
             if at > 0 {
                 let met = redis::cmd("CLUSTER")
@@ -59,12 +50,8 @@ impl Cluster {
         for node in &cluster.nodes {
             let mut con = node.con();
             let ready = eventually(PATIENCE, || {
-                let state: String = redis::cmd("CLUSTER")
-                    .arg("INFO")
-                    .query(&mut con)
-                    .expect("CLUSTER INFO");
-                state.contains("cluster_state:ok")
-                    && state.contains(&format!("cluster_size:{size}\r"))
+                let state: String = redis::cmd("CLUSTER").arg("INFO").query(&mut con).expect("CLUSTER INFO");
+                state.contains("cluster_state:ok") && state.contains(&format!("cluster_size:{size}\r"))
             });
             assert!(ready, "the cluster does not come together:\n{}", node.log());
         }
@@ -85,10 +72,7 @@ impl Cluster {
 
     /// A client that follows redirections.
     pub fn client(&self) -> redis::cluster::ClusterClient {
-        let urls = self
-            .nodes
-            .iter()
-            .map(|node| format!("redis://127.0.0.1:{}", node.port()));
+        let urls = self.nodes.iter().map(|node| format!("redis://127.0.0.1:{}", node.port()));
         redis::cluster::ClusterClient::new(urls.collect::<Vec<_>>()).expect("a client")
     }
 }
