@@ -1,9 +1,9 @@
 //! Integers as Redis reads and writes them.
 
-use smallvec::SmallVec;
+use arrayvec::ArrayVec;
 
-/// Text that is built for one command: on the stack unless it is unusually long.
-pub type Text = SmallVec<[u8; 128]>;
+/// Room for the longest record: five integers of 20 digits and what stands between them.
+pub type Text = ArrayVec<u8, 128>;
 
 /// What Redis itself takes for an integer: decimal digits with at most a leading minus; no plus, no blanks, no
 /// leading zeros, nothing beyond 64 bits.
@@ -23,18 +23,33 @@ pub fn parse_integer(text: &[u8]) -> Option<i64> {
 /// The same without a sign, up to 64 bits.
 pub fn parse_unsigned(digits: &[u8]) -> Option<u64> {
     match digits {
-        [] | [b'0', _, ..] => None,
-        // 19 digits always fit, so the usual number needs no check at each of them.
-        _ if digits.len() <= 19 => digits.iter().try_fold(0u64, |n, &digit| {
-            let digit = digit.wrapping_sub(b'0');
-            (digit <= 9).then(|| n.wrapping_mul(10).wrapping_add(u64::from(digit)))
-        }),
-        _ => std::str::from_utf8(digits).ok().filter(|text| !text.starts_with('+'))?.parse().ok(),
+        [] | [b'0', _, ..] => return None,
+        _ => {}
     }
+    // 19 digits always fit, so the usual number needs no check at each of them.
+    let (unchecked, checked) = digits.split_at_checked(19).unwrap_or((digits, &[]));
+    let mut n = 0u64;
+    for &digit in unchecked {
+        let digit = digit.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        n = n.wrapping_mul(10).wrapping_add(u64::from(digit));
+    }
+    checked.iter().try_fold(n, |n, digit| {
+        let digit = digit.wrapping_sub(b'0');
+        if digit <= 9 { n.checked_mul(10)?.checked_add(u64::from(digit)) } else { None }
+    })
 }
 
+/// Writes a number behind `text`; nothing where there is no room, which [`Text`] has for any record.
 pub fn push_integer(text: &mut Text, n: impl itoa::Integer) {
-    text.extend_from_slice(itoa::Buffer::new().format(n).as_bytes());
+    push(text, itoa::Buffer::new().format(n).as_bytes());
+}
+
+/// The same for what is text already.
+pub fn push(text: &mut Text, bytes: &[u8]) {
+    let _ = text.try_extend_from_slice(bytes);
 }
 
 #[cfg(test)]

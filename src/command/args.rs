@@ -3,8 +3,8 @@
 use super::reply::Form;
 use crate::error::Error;
 use crate::ffi::{Args, Argv};
-use crate::integer::{parse_integer, parse_unsigned};
-use crate::limit::{Cost, Quota, Window};
+use crate::integer::parse_unsigned;
+use crate::limit::{Cost, MAX_COUNT, Quota, Window};
 
 /// `key window limit [options]`, parsed: what is in here is valid.
 pub struct Request<'c> {
@@ -15,17 +15,19 @@ pub struct Request<'c> {
 }
 
 impl<'c> Request<'c> {
+    #[inline]
     pub fn parse(mut args: Args<'c>, takes_burst: bool) -> Result<Self, Error> {
         let (Some(key), Some(window), Some(limit)) = (args.next(), args.next(), args.next()) else {
             return Err(Error::ARITY);
         };
         let window = parse_window(window.bytes())?;
         let limit = parse_limit(limit.bytes())?;
-        let options = Options::parse(args.map(Argv::bytes))?;
-        if options.burst.is_some() && !takes_burst {
+        // Most calls end here.
+        let Options { cost, burst, form } =
+            if args.is_empty() { Options::default() } else { Options::parse(args.map(Argv::bytes))? };
+        if burst.is_some() && !takes_burst {
             return Err(Error::BURST_NOT_TAKEN);
         }
-        let Options { cost, burst, form } = options;
         Ok(Self {
             key,
             quota: Quota { window, limit, burst },
@@ -66,6 +68,7 @@ impl Options {
 }
 
 /// A positive integer of seconds, or one with a unit: `500ms`, `10s`, `5m`, `1h`, `1d`.
+#[inline]
 pub fn parse_window(text: &[u8]) -> Result<Window, Error> {
     let (digits, unit_millis) = match text {
         [digits @ .., b'm', b's'] => (digits, 1),
@@ -80,8 +83,9 @@ pub fn parse_window(text: &[u8]) -> Result<Window, Error> {
 }
 
 /// An integer from 0 to 2⁶³ - 1.
+#[inline]
 pub fn parse_limit(text: &[u8]) -> Result<u64, Error> {
-    parse_integer(text).and_then(|n| u64::try_from(n).ok()).ok_or(Error::LIMIT)
+    parse_unsigned(text).filter(|&n| n <= MAX_COUNT).ok_or(Error::LIMIT)
 }
 
 fn parse_cost(text: &[u8]) -> Option<Cost> {

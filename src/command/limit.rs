@@ -4,7 +4,7 @@ use std::ffi::CStr;
 use std::marker::PhantomData;
 
 use super::args::Request;
-use super::reply::{self, Answer};
+use super::reply::{self, Answer, Form};
 use crate::config::{OnOom, on_oom};
 use crate::error::Error;
 use crate::ffi::{Args, Argument, ArgumentKind, CommandDoc, Ctx, Handler, KeySpec, Mode};
@@ -27,15 +27,18 @@ impl<L: Limiter> Handler for Limit<L> {
             decision = without_memory(ctx, decision)?;
         }
         let verdict = decision.verdict;
-        let figures = request.form.wants_figures().then(|| {
+        if request.form == Form::Triple {
+            limiter.commit(ctx, loaded, decision, now);
+            reply::triple(ctx, verdict);
+        } else {
             let mut figures = limiter.figures(&loaded, &decision, now, request.cost);
             if starved && !verdict.allowed {
                 figures.retry_after_ms = figures.retry_after_ms.max(MEMORY_RETRY_MS);
             }
-            figures
-        });
-        limiter.commit(ctx, loaded, decision, now);
-        reply::answer(ctx, request.form, &Answer { name: L::NAME, quota: request.quota, verdict, figures, now });
+            limiter.commit(ctx, loaded, decision, now);
+            let answer = Answer { name: L::NAME, quota: request.quota, verdict, figures, now };
+            reply::with_figures(ctx, request.form, &answer);
+        }
         Ok(())
     }
 }

@@ -26,56 +26,55 @@ impl Form {
             None
         }
     }
-
-    pub fn wants_figures(self) -> bool {
-        self != Self::Triple
-    }
 }
 
-/// All there is to say of one limit.
+/// All there is to say of a decision.
 pub struct Answer {
     /// The algorithm's word in the grammar.
     pub name: &'static str,
     pub quota: Quota,
     pub verdict: Verdict,
-    /// Where the form wants them.
-    pub figures: Option<Figures>,
+    pub figures: Figures,
     pub now: Micros,
 }
 
-pub fn answer(ctx: Ctx<'_>, form: Form, answer: &Answer) {
-    let Verdict { allowed, count, ttl } = answer.verdict;
-    match (&answer.figures, form) {
-        (Some(figures), Form::Full) => {
-            let pairs = [
-                ("allowed", i64::from(allowed)),
-                ("count", count),
-                ("ttl", ttl),
-                ("limit", figures.limit.cast_signed()),
-                ("remaining", figures.remaining.cast_signed()),
-                ("retry_after_ms", figures.retry_after_ms),
-                ("next_ms", figures.next_ms),
-                ("reset_ms", figures.reset_ms),
-                ("delay_ms", figures.delay_ms),
-                ("now_ms", answer.now.millis().cast_signed()),
-            ];
-            ctx.reply_map(pairs.len());
-            for (name, n) in pairs {
-                ctx.reply_bytes(name.as_bytes());
-                ctx.reply_integer(n);
-            }
-        }
-        (Some(figures), Form::Headers) => {
+pub fn triple(ctx: Ctx<'_>, verdict: Verdict) {
+    ctx.reply_array(3);
+    integers(ctx, verdict);
+}
+
+/// The answer in a form other than [`Form::Triple`].
+pub fn with_figures(ctx: Ctx<'_>, form: Form, answer: &Answer) {
+    match form {
+        Form::Triple => triple(ctx, answer.verdict),
+        Form::Full => full(ctx, answer),
+        Form::Headers => {
             ctx.reply_array(4);
             integers(ctx, answer.verdict);
-            let headers = headers(answer, figures);
+            let headers = headers(answer);
             ctx.reply_array(headers.len());
             headers.iter().for_each(|text| ctx.reply_bytes(text.as_bytes()));
         }
-        _ => {
-            ctx.reply_array(3);
-            integers(ctx, answer.verdict);
-        }
+    }
+}
+
+fn full(ctx: Ctx<'_>, Answer { verdict, figures, now, .. }: &Answer) {
+    let pairs = [
+        ("allowed", i64::from(verdict.allowed)),
+        ("count", verdict.count),
+        ("ttl", verdict.ttl),
+        ("limit", figures.limit.cast_signed()),
+        ("remaining", figures.remaining.cast_signed()),
+        ("retry_after_ms", figures.retry_after_ms),
+        ("next_ms", figures.next_ms),
+        ("reset_ms", figures.reset_ms),
+        ("delay_ms", figures.delay_ms),
+        ("now_ms", now.millis().cast_signed()),
+    ];
+    ctx.reply_map(pairs.len());
+    for (name, n) in pairs {
+        ctx.reply_bytes(name.as_bytes());
+        ctx.reply_integer(n);
     }
 }
 
@@ -87,17 +86,17 @@ fn integers(ctx: Ctx<'_>, Verdict { allowed, count, ttl }: Verdict) {
 
 /// Names and values in turn: the customary `X-RateLimit-*`, and `RateLimit-Policy` and `RateLimit` as in
 /// draft-ietf-httpapi-ratelimit-headers. Seconds are rounded up; what never comes is left out.
-fn headers(answer: &Answer, figures: &Figures) -> Vec<String> {
+fn headers(Answer { name, quota, verdict, figures, now }: &Answer) -> Vec<String> {
     let mut headers = Vec::new();
     let mut header = |name: &str, value: String| headers.extend([name.to_owned(), value]);
-    let name = answer.name.to_ascii_lowercase();
-    let Quota { window, limit, .. } = answer.quota;
+    let name = name.to_ascii_lowercase();
+    let Quota { window, limit, .. } = quota;
     let seconds = |millis: i64| u64::try_from(millis).ok().map(|millis| millis.div_ceil(1_000));
 
     header("X-RateLimit-Limit", figures.limit.to_string());
     header("X-RateLimit-Remaining", figures.remaining.to_string());
     if let Ok(reset) = u64::try_from(figures.reset_ms) {
-        let at = answer.now.millis().saturating_add(reset).div_ceil(1_000);
+        let at = now.millis().saturating_add(reset).div_ceil(1_000);
         header("X-RateLimit-Reset", at.to_string());
     }
     header("RateLimit-Policy", format!("\"{name}\";q={limit};w={}", window.seconds()));
@@ -107,7 +106,7 @@ fn headers(answer: &Answer, figures: &Figures) -> Vec<String> {
         let _ = write!(state, ";t={next}");
     }
     header("RateLimit", state);
-    if !answer.verdict.allowed
+    if !verdict.allowed
         && let Some(retry) = seconds(figures.retry_after_ms)
     {
         header("Retry-After", retry.to_string());

@@ -24,11 +24,14 @@ impl Limiter for FixedWindow {
         Ok(FixedWindow::new(quota))
     }
 
+    #[inline(always)]
     fn state_key<'c>(&self, ctx: Ctx<'c>, key: Argv<'c>, now: Micros) -> Result<Str<'c>, Error> {
-        let name = counter_key(key.bytes(), self.bucket(now), ctx.is_cluster()).ok_or(Error::CLUSTER_KEY)?;
-        Ok(Str::new(&name))
+        let key = key.bytes();
+        let [open, close] = braces(key, ctx.is_cluster()).ok_or(Error::CLUSTER_KEY)?;
+        Ok(Str::concat([open, key, close, b":", itoa::Buffer::new().format(self.bucket(now)).as_bytes()]))
     }
 
+    #[inline(always)]
     fn load<'c>(&self, ctx: Ctx<'c>, name: Str<'c>, _now: Micros, mode: Mode) -> Result<Loaded<'c>, Error> {
         let mut key = Key::open(ctx, &name, mode);
         let value = match (key.kind(), mode) {
@@ -53,6 +56,7 @@ impl Limiter for FixedWindow {
         loaded.counter.is_none() && matches!(decision.change, Change::Charge(_))
     }
 
+    #[inline(always)]
     fn commit(&self, ctx: Ctx<'_>, loaded: Loaded<'_>, decision: Decision<Counter>, _now: Micros) {
         if let Some(counter) = decision.change.into_state() {
             write(ctx, loaded, counter);
@@ -61,6 +65,7 @@ impl Limiter for FixedWindow {
 }
 
 /// Brings the counter to what it is to be, by the fewest effects that say so.
+#[inline(always)]
 fn write(ctx: Ctx<'_>, Loaded { name, mut key, counter: before }: Loaded<'_>, after: Counter) {
     let delta = after.value.wrapping_sub(before.map_or(0, |counter| counter.value));
     let new_expiry = after.expires_at.filter(|_| before.is_none_or(|counter| counter.expires_at.is_none()));
@@ -84,21 +89,17 @@ fn write(ctx: Ctx<'_>, Loaded { name, mut key, counter: before }: Loaded<'_>, af
     }
 }
 
-/// `<key>:<bucket>`, and in cluster mode `{<key>}:<bucket>` for a key without a hash tag, as the plain form would lie
-/// in another slot with every bucket. `None` for a key that neither form keeps in its slot.
-fn counter_key(key: &[u8], bucket: u64, cluster: bool) -> Option<Text> {
-    let tagged = cluster && hash_tag(key).is_none();
-    let mut name = Text::new();
-    if tagged {
-        name.push(b'{');
+/// What stands around the key in the counter's name, `<key>:<bucket>`: nothing, except in cluster mode for a key
+/// without a hash tag. With every bucket the plain form would lie in another slot, so the key becomes the hash tag:
+/// `{<key>}:<bucket>`. `None` for a key that cannot be one.
+fn braces(key: &[u8], cluster: bool) -> Option<[&'static [u8]; 2]> {
+    if !cluster || hash_tag(key).is_some() {
+        Some([b"", b""])
+    } else if key.is_empty() || key.contains(&b'}') {
+        None
+    } else {
+        Some([b"{", b"}"])
     }
-    name.extend_from_slice(key);
-    if tagged {
-        name.push(b'}');
-    }
-    name.push(b':');
-    push_integer(&mut name, bucket);
-    (!tagged || hash_tag(&name) == Some(key)).then_some(name)
 }
 
 /// What the cluster hashes instead of the whole key: what stands between the first `{` and the first `}` after it,
@@ -114,8 +115,14 @@ fn hash_tag(key: &[u8]) -> Option<&[u8]> {
 mod tests {
     use super::*;
 
-    fn name(key: &str, cluster: bool) -> Option<String> {
-        counter_key(key.as_bytes(), 7, cluster).map(|name| String::from_utf8(name.into_vec()).unwrap())
+    fn name(key: &'static str, cluster: bool) -> Option<String> {
+        let [open, close] = braces(key.as_bytes(), cluster)?;
+        let name = [open, key.as_bytes(), close, b":7"].concat();
+        if cluster {
+            let slot_of = |key| hash_tag(key).unwrap_or(key).to_vec();
+            assert_eq!(slot_of(name.as_slice()), slot_of(key.as_bytes()), "the counter leaves the slot");
+        }
+        Some(String::from_utf8(name).unwrap())
     }
 
     #[test]

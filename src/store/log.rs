@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::Limiter;
 use crate::error::Error;
 use crate::ffi::{Argv, Ctx, Key, Kind, Mode, Str};
-use crate::integer::{Text, push_integer};
 use crate::limit::sliding_log::LogChange;
 use crate::limit::{Change, Cost, Decision, Figures, Micros, Quota, SlidingLog, to_i64};
 
@@ -33,10 +32,12 @@ impl Limiter for SlidingLog {
         Ok(SlidingLog::new(quota))
     }
 
+    #[inline(always)]
     fn state_key<'c>(&self, _ctx: Ctx<'c>, key: Argv<'c>, _now: Micros) -> Result<Str<'c>, Error> {
         Ok(Str::of_argument(key))
     }
 
+    #[inline(always)]
     fn load<'c>(&self, ctx: Ctx<'c>, name: Str<'c>, now: Micros, mode: Mode) -> Result<Loaded<'c>, Error> {
         let mut key = Key::open(ctx, &name, mode);
         let mut expired = 0;
@@ -88,47 +89,52 @@ impl Limiter for SlidingLog {
         matches!(decision.change, Change::Charge(_))
     }
 
+    #[inline(always)]
     fn commit(&self, ctx: Ctx<'_>, mut loaded: Loaded<'_>, decision: Decision<LogChange>, now: Micros) {
         let Loaded { name, key, len, .. } = &mut loaded;
         let millis = now.millis();
         let expires_at = millis.saturating_add(self.window().millis().saturating_mul(2));
-        let charged = match decision.change.into_state() {
+        let change = decision.change.into_state();
+        match change {
             Some(LogChange::Add(1)) => {
                 let member = add_one(key, millis);
                 ctx.replicate_add(name, millis, &member);
-                true
             }
             Some(LogChange::Add(count)) => {
                 let members: Vec<_> = (0..count).map(|_| add_one(key, millis)).collect();
                 ctx.replicate_add_all(name, millis, &members);
-                true
             }
             Some(LogChange::MoveAheadToNow) => {
                 let members = key.members_above(millis);
                 members.iter().for_each(|member| key.rescore_member(millis, member));
                 ctx.replicate_add_all(name, millis, &members);
-                ctx.notify_sorted_set(c"zadd", name);
-                false
             }
             None if *len == 0 => return,
-            None => false,
-        };
-        key.set_expires_at(expires_at);
-        if charged {
+            None => {}
+        }
+        if change.is_some() {
             ctx.notify_sorted_set(c"zadd", name);
-            // A denial's is local: what still counts outlives its window on the expiry of the call that admitted it,
-            // and a flood of denials would else fill the AOF.
+            ctx.signal_modified(name);
+        }
+        key.set_expires_at(expires_at);
+        ctx.notify_generic(c"expire", name);
+        if let Some(LogChange::Add(_)) = change {
+            // A denial's refresh is local: what still counts outlives its window on the expiry of the call that
+            // admitted it, and a flood of denials would else fill the AOF.
             ctx.replicate_integer(c"PEXPIREAT", name, to_i64(expires_at));
         }
-        ctx.notify_generic(c"expire", name);
-        ctx.signal_modified(name);
     }
 }
 
-/// Adds a member for a unit admitted in `millis`, under a name that no other has.
+/// Adds a member for a unit admitted in `millis`, named `<millis>-0.<n>` (the script takes a random fraction) with an
+/// `n` that no other has.
 fn add_one(key: &mut Key<'_>, millis: u64) -> Str<'static> {
     loop {
-        let member = Str::new(&member_name(millis, sequence(millis)));
+        let member = {
+            let (mut millis_text, mut n_text) = (itoa::Buffer::new(), itoa::Buffer::new());
+            let (millis_text, n_text) = (millis_text.format(millis), n_text.format(sequence(millis)));
+            Str::concat([millis_text.as_bytes(), b"-0.", n_text.as_bytes()])
+        };
         // It may be there: left by the server before this one, or from before the clock stepped back.
         if key.add_member(millis, &member) {
             return member;
@@ -144,13 +150,4 @@ fn sequence(millis: u64) -> u64 {
         NEXT.store(0, Ordering::Relaxed);
     }
     NEXT.fetch_add(1, Ordering::Relaxed)
-}
-
-/// `<millis>-0.<n>`, as the script writes with a random fraction.
-fn member_name(millis: u64, n: u64) -> Text {
-    let mut name = Text::new();
-    push_integer(&mut name, millis);
-    name.extend_from_slice(b"-0.");
-    push_integer(&mut name, n);
-    name
 }
