@@ -8,10 +8,21 @@
 //! it is rounded against the one who asks, so that rounding never admits over the limit.
 
 pub mod fixed_window;
+pub mod gcra;
+pub mod leaky_bucket;
+pub mod level;
+pub mod sliding_counter;
 pub mod sliding_log;
+pub mod token_bucket;
 
 pub use fixed_window::FixedWindow;
+pub use gcra::Gcra;
+pub use leaky_bucket::LeakyBucket;
+pub use sliding_counter::SlidingCounter;
 pub use sliding_log::SlidingLog;
+pub use token_bucket::TokenBucket;
+
+use std::num::{NonZeroU64, NonZeroU128};
 
 /// A point in time, in microseconds since the Unix epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -58,6 +69,11 @@ impl Window {
             Some(micros @ 1..=MAX_SPAN) => Some(Self(micros)),
             _ => None,
         }
+    }
+
+    /// As a record keeps it; `None` for what is no window: a fraction of a millisecond, 0, more than [`MAX_SPAN`].
+    pub(crate) const fn from_micros(micros: u64) -> Option<Self> {
+        if micros.is_multiple_of(1_000) { Self::from_millis(micros / 1_000) } else { None }
     }
 
     pub const fn micros(self) -> u64 {
@@ -139,7 +155,8 @@ pub enum Change<S> {
     Keep,
     /// The request was counted: the state from now on.
     Charge(S),
-    /// The request was denied, and the state is ahead of the clock: the same state, as of now. Without it a clock
+    /// The request was denied, and the state is not one that time alone leads out of as the figures say: it lies
+    /// ahead of the clock, or counts windows of another length. This is the same state, as of now. Without it a clock
     /// that stepped back would lock the key until it has caught up.
     Reanchor(S),
 }
@@ -242,4 +259,29 @@ impl Figures {
 /// For figures whose size is known to fit, and a bound where it is not.
 pub(crate) fn to_i64(n: impl TryInto<i64>) -> i64 {
     n.try_into().unwrap_or(i64::MAX)
+}
+
+/// The whole product. It always fits, which the compiler knows as well: nothing is checked at run time.
+pub(crate) fn wide(a: u64, b: u64) -> u128 {
+    u128::from(a).saturating_mul(u128::from(b))
+}
+
+/// Quotient (`u64::MAX` where it is greater, and for a division by 0) and rest.
+///
+/// Most of what is divided here fits 64 bits, and a division of 128 costs several times one of 64.
+pub(crate) fn div_rem(n: u128, by: u64) -> (u64, u64) {
+    let Some(by) = NonZeroU64::new(by) else { return (u64::MAX, 0) };
+    if let Ok(n) = u64::try_from(n) {
+        return (n / by, n % by);
+    }
+    let by = NonZeroU128::from(by);
+    let rest = u64::try_from(n % by).unwrap_or(u64::MAX);
+    (u64::try_from(n / by).unwrap_or(u64::MAX), rest)
+}
+
+/// [`div_rem`] rounded up. What is left, divided by the rate at which it goes, is how long it takes; at a rate of 0
+/// it takes forever.
+pub(crate) fn div_ceil(n: u128, by: u64) -> u64 {
+    let (quotient, rest) = div_rem(n, by);
+    quotient.saturating_add(u64::from(rest > 0))
 }
