@@ -55,12 +55,19 @@ pub fn on_oom(ctx: Ctx<'_>) -> OnOom {
     *ON_OOM.lock(&ctx.context())
 }
 
+/// What only the arguments of `loadmodule` say.
+pub struct Loaded {
+    /// Whether to take redis-cell's place: `cl-throttle yes` (the default) or `no`.
+    pub cl_throttle: bool,
+}
+
 /// Registers the configuration, with the arguments of `loadmodule` (`rl.on-oom allow`, or `on-oom allow`) as defaults.
 ///
 /// # Errors
 /// What is wrong with which argument.
-pub fn register(ctx: &Context, args: &[RedisString]) -> Result<(), String> {
+pub fn register(ctx: &Context, args: &[RedisString]) -> Result<Loaded, String> {
     let mut on_oom = OnOom::Refuse;
+    let mut cl_throttle = true;
     let mut words = args.iter().map(|word| word.as_slice());
     while let Some(word) = words.next() {
         let name = String::from_utf8_lossy(word).to_ascii_lowercase();
@@ -68,10 +75,17 @@ pub fn register(ctx: &Context, args: &[RedisString]) -> Result<(), String> {
             "on-oom" => {
                 on_oom = words.next().and_then(OnOom::from_word).ok_or("rl.on-oom takes error, allow or deny")?;
             }
-            _ => return Err(format!("unknown argument '{name}': there is rl.on-oom")),
+            "cl-throttle" => {
+                cl_throttle = match words.next() {
+                    Some(b"yes") => true,
+                    Some(b"no") => false,
+                    _ => return Err("cl-throttle takes yes or no".to_owned()),
+                };
+            }
+            _ => return Err(format!("unknown argument '{name}': there are rl.on-oom and cl-throttle")),
         }
     }
     register_enum_configuration(ctx, "on-oom", &*ON_OOM, on_oom, ConfigurationFlags::DEFAULT, None);
     load_configs(Ctx::of(ctx));
-    Ok(())
+    Ok(Loaded { cl_throttle })
 }

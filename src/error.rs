@@ -32,6 +32,15 @@ errors! {
     BURST_NOT_TAKEN = c"ERR invalid BURST: only TOKEN, LEAKY and GCRA take one";
     OPTION = c"ERR syntax error: after limit come COST n, BURST n, FULL or HEADERS, each once";
     FULL_AND_HEADERS = c"ERR syntax error: FULL and HEADERS exclude each other";
+    ALGORITHM = c"ERR invalid algorithm: expected FIXED, SLIDING, COUNTER, TOKEN, LEAKY or GCRA";
+    REFUND_OPTION = c"ERR syntax error: RL.REFUND takes COST n and BURST n, but neither FULL nor HEADERS";
+    NUM_LIMITS = c"ERR invalid numlimits: expected an integer from 1 to 64, and as many limits";
+    MULTI_BURST = c"ERR invalid BURST: RL.MULTI takes none";
+    SAME_KEY = c"ERR invalid key: two limits would keep their state in one key";
+    MAX_BURST = c"ERR invalid max_burst: expected an integer from 0 to 9223372036854775807";
+    COUNT = c"ERR invalid count: expected an integer from 1 to 9223372036854775807";
+    PERIOD = c"ERR invalid period: expected a number of seconds from 1 to 9223372036854775807";
+    QUANTITY = c"ERR invalid quantity: expected an integer from 0 to 9223372036854775807";
     SPAN = c"ERR invalid limit or BURST: at this rate the full capacity takes longer to come back than can be represented";
     LOG_COST = c"ERR invalid COST: RL.SLIDING remembers at most 1000000 requests a call";
     /// Cluster mode: the counter of the window would lie in another slot than the key.

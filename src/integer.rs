@@ -21,25 +21,33 @@ pub fn parse_integer(text: &[u8]) -> Option<i64> {
 }
 
 /// The same without a sign, up to 64 bits.
-pub fn parse_unsigned(digits: &[u8]) -> Option<u64> {
-    match digits {
-        [] | [b'0', _, ..] => return None,
-        _ => {}
+pub fn parse_unsigned(text: &[u8]) -> Option<u64> {
+    match take_unsigned(text)? {
+        (n, []) => Some(n),
+        _ => None,
     }
-    // 19 digits always fit, so the usual number needs no check at each of them.
-    let (unchecked, checked) = digits.split_at_checked(19).unwrap_or((digits, &[]));
+}
+
+/// The number that `text` begins with, and what comes behind its digits.
+#[inline]
+pub fn take_unsigned(text: &[u8]) -> Option<(u64, &[u8])> {
     let mut n = 0u64;
-    for &digit in unchecked {
-        let digit = digit.wrapping_sub(b'0');
+    let mut len = text.len();
+    for (index, byte) in text.iter().enumerate() {
+        let digit = byte.wrapping_sub(b'0');
         if digit > 9 {
-            return None;
+            len = index;
+            break;
         }
+        // Wraps from the twentieth digit on, and is reckoned again below.
         n = n.wrapping_mul(10).wrapping_add(u64::from(digit));
     }
-    checked.iter().try_fold(n, |n, digit| {
-        let digit = digit.wrapping_sub(b'0');
-        if digit <= 9 { n.checked_mul(10)?.checked_add(u64::from(digit)) } else { None }
-    })
+    let (digits, behind) = text.split_at_checked(len)?;
+    match digits {
+        [] | [b'0', _, ..] => None,
+        _ if len < 20 => Some((n, behind)),
+        _ => Some((std::str::from_utf8(digits).ok()?.parse().ok()?, behind)),
+    }
 }
 
 /// Writes a number behind `text`; nothing where there is no room, which [`Text`] has for any record.

@@ -29,9 +29,13 @@ fn try_load(ctx: &Context, args: &[RedisString]) -> Result<(), String> {
     ffi::require_server()
         .map_err(|function| format!("the server lacks {function}; Redis 7.0, Valkey 8.0 or a later one is needed"))?;
     ffi::set_up(ffi::Ctx::of(ctx));
-    config::register(ctx, args)?;
+    let loaded = config::register(ctx, args)?;
     command::register_all(ffi::Ctx::of(ctx))
-        .map_err(|name| format!("the server refused the command {name}: has another module taken it?"))
+        .map_err(|name| format!("the server refused the command {name}: has another module taken it?"))?;
+    if loaded.cl_throttle {
+        command::register_cl_throttle(ffi::Ctx::of(ctx));
+    }
+    Ok(())
 }
 
 // The allocator is the system's, not the server's (RedisAlloc): no handler allocates on its way, so there is next to

@@ -1,6 +1,6 @@
 //! The three forms of an answer.
 
-use std::fmt::Write;
+use std::cmp::Reverse;
 
 use crate::ffi::Ctx;
 use crate::limit::{Figures, Micros, Quota, Verdict};
@@ -51,14 +51,12 @@ pub fn with_figures(ctx: Ctx<'_>, form: Form, answer: &Answer) {
         Form::Headers => {
             ctx.reply_array(4);
             integers(ctx, answer.verdict);
-            let headers = headers(answer);
-            ctx.reply_array(headers.len());
-            headers.iter().for_each(|text| ctx.reply_bytes(text.as_bytes()));
+            headers(ctx, std::slice::from_ref(answer));
         }
     }
 }
 
-fn full(ctx: Ctx<'_>, Answer { verdict, figures, now, .. }: &Answer) {
+pub fn full(ctx: Ctx<'_>, Answer { verdict, figures, now, .. }: &Answer) {
     let pairs = [
         ("allowed", i64::from(verdict.allowed)),
         ("count", verdict.count),
@@ -84,13 +82,21 @@ fn integers(ctx: Ctx<'_>, Verdict { allowed, count, ttl }: Verdict) {
     ctx.reply_integer(ttl);
 }
 
-/// Names and values in turn: the customary `X-RateLimit-*`, and `RateLimit-Policy` and `RateLimit` as in
-/// draft-ietf-httpapi-ratelimit-headers. Seconds are rounded up; what never comes is left out.
-fn headers(Answer { name, quota, verdict, figures, now }: &Answer) -> Vec<String> {
-    let mut headers = Vec::new();
-    let mut header = |name: &str, value: String| headers.extend([name.to_owned(), value]);
-    let name = name.to_ascii_lowercase();
-    let Quota { window, limit, .. } = quota;
+/// HTTP headers, names and values in turn: the customary `X-RateLimit-*`, and `RateLimit-Policy` and `RateLimit` as in
+/// draft-ietf-httpapi-ratelimit-headers. Of several limits all policies are listed, and all else is said of the one
+/// that binds most. Seconds are rounded up; what never comes is left out.
+pub fn headers(ctx: Ctx<'_>, answers: &[Answer]) {
+    let texts = header_texts(answers);
+    ctx.reply_array(texts.len());
+    texts.iter().for_each(|text| ctx.reply_bytes(text.as_bytes()));
+}
+
+fn header_texts(answers: &[Answer]) -> Vec<String> {
+    let Some(Answer { name, verdict, figures, now, .. }) = answers.iter().min_by_key(|answer| answer.slack()) else {
+        return Vec::new();
+    };
+    let mut texts = Vec::new();
+    let mut header = |name: &str, value: String| texts.extend([name.to_owned(), value]);
     let seconds = |millis: i64| u64::try_from(millis).ok().map(|millis| millis.div_ceil(1_000));
 
     header("X-RateLimit-Limit", figures.limit.to_string());
@@ -99,17 +105,28 @@ fn headers(Answer { name, quota, verdict, figures, now }: &Answer) -> Vec<String
         let at = now.millis().saturating_add(reset).div_ceil(1_000);
         header("X-RateLimit-Reset", at.to_string());
     }
-    header("RateLimit-Policy", format!("\"{name}\";q={limit};w={}", window.seconds()));
-    let mut state = format!("\"{name}\";r={}", figures.remaining);
-    if let Some(next) = seconds(figures.next_ms) {
-        // Writing to a String cannot fail.
-        let _ = write!(state, ";t={next}");
-    }
-    header("RateLimit", state);
+    let policies: Vec<_> = answers.iter().map(Answer::policy).collect();
+    header("RateLimit-Policy", policies.join(", "));
+    let more = seconds(figures.next_ms).map_or(String::new(), |next| format!(";t={next}"));
+    header("RateLimit", format!("\"{}\";r={}{more}", name.to_ascii_lowercase(), figures.remaining));
     if !verdict.allowed
         && let Some(retry) = seconds(figures.retry_after_ms)
     {
         header("Retry-After", retry.to_string());
     }
-    headers
+    texts
+}
+
+impl Answer {
+    fn policy(&self) -> String {
+        let Quota { window, limit, .. } = self.quota;
+        format!("\"{}\";q={limit};w={}", self.name.to_ascii_lowercase(), window.seconds())
+    }
+
+    /// The less, the more this limit binds: first those that deny, the longer the more, then the least that remains.
+    fn slack(&self) -> (bool, Reverse<u64>, u64) {
+        // -1, never, is the longest.
+        let retry = self.figures.retry_after_ms.cast_unsigned();
+        (self.verdict.allowed, Reverse(retry), self.figures.remaining)
+    }
 }

@@ -1,6 +1,8 @@
 //! What the rest of the world learns of a change: replication, notification, and the few commands that are called.
 
 use std::ffi::{CStr, c_int, c_longlong};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 use redis_module::raw;
 
@@ -46,17 +48,24 @@ impl<'c> Ctx<'c> {
 
     /// `SET key value PXAT millis`.
     pub fn replicate_set(self, key: &Str<'_>, value: &[u8], millis: u64) {
+        // Made once: the server would make and free one at each call.
+        static PXAT: AtomicPtr<raw::RedisModuleString> = AtomicPtr::new(null_mut());
+        let mut pxat = PXAT.load(Ordering::Relaxed);
+        if pxat.is_null() {
+            pxat = Str::new(b"PXAT").leak();
+            PXAT.store(pxat, Ordering::Relaxed);
+        }
         let millis = c_longlong::try_from(millis).unwrap_or(c_longlong::MAX);
-        // SAFETY: a string, a buffer with its length, a C string, a long long.
+        // SAFETY: a string, a buffer with its length, a string, a long long.
         unsafe {
             api!(RedisModule_Replicate(
                 self.raw,
                 c"SET".as_ptr(),
-                c"sbcl".as_ptr(),
+                c"sbsl".as_ptr(),
                 key.raw,
                 value.as_ptr(),
                 value.len(),
-                c"PXAT".as_ptr(),
+                pxat,
                 millis
             ))
         };

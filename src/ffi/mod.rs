@@ -16,7 +16,8 @@ use redis_module::raw;
 
 pub use key::{Key, Kind, Mode};
 pub use register::{
-    Argument, ArgumentKind, CommandDoc, Handler, KeySpec, load_configs, register, require_server, set_up,
+    Access, Argument, ArgumentKind, CommandDoc, CountedKeys, Handler, KeySpec, load_configs, register, require_server,
+    set_up,
 };
 
 use crate::limit::Micros;
@@ -81,6 +82,22 @@ impl<'c> Ctx<'c> {
                 let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
                 Micros(seconds.saturating_mul(1_000_000)).after(u64::try_from(now.tv_usec).unwrap_or(0))
             }
+        }
+    }
+
+    /// Where the server only asks for the positions of the keys among the arguments: tells it those in `positions` that
+    /// there are, all read and written. Whether it asked.
+    fn tell_keys(self, argc: c_int, positions: impl Iterator<Item = c_int>) -> bool {
+        let flags = raw::REDISMODULE_CMD_KEY_RW | raw::REDISMODULE_CMD_KEY_ACCESS | raw::REDISMODULE_CMD_KEY_UPDATE;
+        // SAFETY: a live context; the positions are those of arguments.
+        unsafe {
+            let asked = api!(RedisModule_IsKeysPositionRequest(self.raw)) != 0;
+            if asked {
+                positions
+                    .take_while(|position| (1..argc).contains(position))
+                    .for_each(|position| api!(RedisModule_KeyAtPosWithFlags(self.raw, position, flags as c_int)));
+            }
+            asked
         }
     }
 
@@ -170,6 +187,13 @@ impl<'c> Str<'c> {
     pub fn new(bytes: &[u8]) -> Self {
         // SAFETY: the server copies the bytes; without a context the string is ours alone to free.
         unsafe { Self::owned(api!(RedisModule_CreateString(std::ptr::null_mut(), bytes.as_ptr().cast(), bytes.len()))) }
+    }
+
+    /// The string for ever.
+    fn leak(self) -> *mut raw::RedisModuleString {
+        let raw = self.raw;
+        std::mem::forget(self);
+        raw
     }
 
     /// A new string of all parts.

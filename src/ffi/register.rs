@@ -8,10 +8,15 @@ use redis_module::raw;
 
 use super::{Args, Ctx, api};
 use crate::error::Error;
+use crate::integer::parse_unsigned;
 
 /// A command: its arguments in, its reply (or an error, before anything is replied) out.
 pub trait Handler {
-    fn run(ctx: Ctx<'_>, args: Args<'_>) -> Result<(), Error>;
+    /// Where the keys are that the command's key spec says too, but not to every server: up to Valkey 8 (and Redis
+    /// before 8) a counted spec's step is lost on the number of keys, and ACLs would not see all of them.
+    const COUNTED_KEYS: Option<CountedKeys> = None;
+
+    fn run<'c>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error>;
 }
 
 /// What COMMAND DOCS, COMMAND INFO, ACLs and cluster clients are told of a command.
@@ -31,9 +36,37 @@ pub struct CommandDoc {
 }
 
 /// Where a command's keys are, counted from its name.
+#[derive(Clone, Copy)]
 pub enum KeySpec {
-    /// One key that is read and written.
-    ReadWriteAt(c_int),
+    /// One key.
+    At(c_int, Access),
+    /// Several, all read and written.
+    Counted(CountedKeys),
+}
+
+/// As many keys as the argument at `count_at` says: the first so many arguments after that one, and then each `step`
+/// further on.
+#[derive(Clone, Copy)]
+pub struct CountedKeys {
+    pub count_at: c_int,
+    pub first_after: c_int,
+    pub step: c_int,
+}
+
+impl CountedKeys {
+    fn positions(self, args: &Args<'_>) -> impl Iterator<Item = c_int> {
+        let count = usize::try_from(self.count_at.saturating_sub(1)).ok().and_then(|index| args.clone().nth(index));
+        let count = count.and_then(|count| parse_unsigned(count.bytes())).and_then(|n| c_int::try_from(n).ok());
+        let first = self.count_at.saturating_add(self.first_after);
+        (0..count.unwrap_or(0)).map(move |n| first.saturating_add(n.saturating_mul(self.step)))
+    }
+}
+
+/// What a command does with a key.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    Read,
+    ReadWrite,
 }
 
 /// An argument in COMMAND DOCS.
@@ -44,11 +77,12 @@ pub struct Argument {
     /// The word before it, or that it is.
     pub token: Option<&'static CStr>,
     pub optional: bool,
+    pub multiple: bool,
 }
 
 impl Argument {
     pub const fn new(name: &'static CStr, kind: ArgumentKind) -> Self {
-        Self { name, kind, token: None, optional: false }
+        Self { name, kind, token: None, optional: false, multiple: false }
     }
 
     pub const fn after(self, token: &'static CStr) -> Self {
@@ -57,6 +91,10 @@ impl Argument {
 
     pub const fn optional(self) -> Self {
         Self { optional: true, ..self }
+    }
+
+    pub const fn multiple(self) -> Self {
+        Self { multiple: true, ..self }
     }
 }
 
@@ -67,6 +105,7 @@ pub enum ArgumentKind {
     Integer,
     Token,
     OneOf(&'static [Argument]),
+    Block(&'static [Argument]),
 }
 
 const ACL_CATEGORY: &CStr = c"ratelimit";
@@ -95,7 +134,8 @@ pub fn require_server() -> Result<(), &'static str> {
         RedisModule_Call RedisModule_CallReplyArrayElement RedisModule_CallReplyInteger RedisModule_CallReplyStringPtr
         RedisModule_CallReplyType RedisModule_CloseKey RedisModule_CreateCommand RedisModule_CreateString
         RedisModule_FreeCallReply RedisModule_FreeString RedisModule_GetAbsExpire RedisModule_GetCommand
-        RedisModule_GetContextFlags RedisModule_GetUsedMemoryRatio RedisModule_KeyType RedisModule_LoadConfigs
+        RedisModule_GetContextFlags RedisModule_GetUsedMemoryRatio RedisModule_IsKeysPositionRequest
+        RedisModule_KeyAtPosWithFlags RedisModule_KeyType RedisModule_LoadConfigs
         RedisModule_Log RedisModule_NotifyKeyspaceEvent RedisModule_OpenKey RedisModule_RegisterEnumConfig
         RedisModule_Replicate RedisModule_ReplyWithArray RedisModule_ReplyWithError RedisModule_ReplyWithLongLong
         RedisModule_ReplyWithMap RedisModule_ReplyWithStringBuffer RedisModule_SetAbsExpire RedisModule_SetCommandInfo
@@ -138,12 +178,13 @@ pub fn load_configs(ctx: Ctx<'_>) {
 /// # Errors
 /// The server refused, most likely because another module has a command of that name.
 pub fn register<H: Handler>(ctx: Ctx<'_>, doc: &CommandDoc) -> Result<(), ()> {
-    let KeySpec::ReadWriteAt(key) = doc.keys;
+    // The form from before key specs, which cannot say the other one.
+    let (first, last, step) = if let KeySpec::At(key, _) = doc.keys { (key, key, 1) } else { (0, 0, 0) };
     let created = |status| if status == raw::REDISMODULE_OK as c_int { Ok(()) } else { Err(()) };
     // SAFETY: the handler has the signature the server calls; the strings live for ever.
     let command = unsafe {
         let (name, flags) = (doc.name.as_ptr(), doc.flags.as_ptr());
-        created(api!(RedisModule_CreateCommand(ctx.raw, name, Some(entry::<H>), flags, key, key, 1)))?;
+        created(api!(RedisModule_CreateCommand(ctx.raw, name, Some(entry::<H>), flags, first, last, step)))?;
         api!(RedisModule_GetCommand(ctx.raw, name))
     };
     let mut keys = key_specs(&doc.keys);
@@ -178,6 +219,11 @@ unsafe extern "C" fn entry<H: Handler>(
 ) -> c_int {
     // SAFETY: what the server passes is live for this call.
     let (ctx, args) = unsafe { (Ctx::new(ctx), Args::new(argv, argc)) };
+    if let Some(keys) = H::COUNTED_KEYS
+        && ctx.tell_keys(argc, keys.positions(&args))
+    {
+        return raw::REDISMODULE_OK as c_int;
+    }
     match catch_unwind(AssertUnwindSafe(|| H::run(ctx, args))) {
         Ok(Ok(())) => {}
         Ok(Err(Error(text))) => ctx.reply_error(text),
@@ -195,13 +241,29 @@ fn key_specs(keys: &KeySpec) -> [raw::RedisModuleCommandKeySpec; 2] {
     // SAFETY: plain C structs, for which all zeroes is the empty entry.
     let mut specs: [raw::RedisModuleCommandKeySpec; 2] = unsafe { std::mem::zeroed() };
     let [spec, _end] = &mut specs;
-    let KeySpec::ReadWriteAt(position) = *keys;
-    spec.flags =
-        u64::from(raw::REDISMODULE_CMD_KEY_RW | raw::REDISMODULE_CMD_KEY_ACCESS | raw::REDISMODULE_CMD_KEY_UPDATE);
+    let read_write = raw::REDISMODULE_CMD_KEY_RW | raw::REDISMODULE_CMD_KEY_ACCESS | raw::REDISMODULE_CMD_KEY_UPDATE;
+    let flags = match keys {
+        KeySpec::At(_, Access::Read) => raw::REDISMODULE_CMD_KEY_RO | raw::REDISMODULE_CMD_KEY_ACCESS,
+        KeySpec::At(_, Access::ReadWrite) => read_write,
+        // Has the server ask the command.
+        KeySpec::Counted(_) => read_write | raw::REDISMODULE_CMD_KEY_VARIABLE_FLAGS,
+    };
+    spec.flags = u64::from(flags);
     spec.begin_search_type = raw::RedisModuleKeySpecBeginSearchType_REDISMODULE_KSPEC_BS_INDEX;
-    spec.bs.index.pos = position;
-    spec.find_keys_type = raw::RedisModuleKeySpecFindKeysType_REDISMODULE_KSPEC_FK_RANGE;
-    spec.fk.range.keystep = 1;
+    match *keys {
+        KeySpec::At(position, _) => {
+            spec.bs.index.pos = position;
+            spec.find_keys_type = raw::RedisModuleKeySpecFindKeysType_REDISMODULE_KSPEC_FK_RANGE;
+            spec.fk.range.keystep = 1;
+        }
+        KeySpec::Counted(CountedKeys { count_at, first_after, step }) => {
+            spec.bs.index.pos = count_at;
+            spec.find_keys_type = raw::RedisModuleKeySpecFindKeysType_REDISMODULE_KSPEC_FK_KEYNUM;
+            spec.fk.keynum.keynumidx = 0;
+            spec.fk.keynum.firstkey = first_after;
+            spec.fk.keynum.keystep = step;
+        }
+    }
     specs
 }
 
@@ -217,7 +279,12 @@ fn arguments(
         arg.name = argument.name.as_ptr();
         arg.token = argument.token.map_or(null(), CStr::as_ptr);
         arg.key_spec_index = -1;
-        arg.flags = if argument.optional { raw::REDISMODULE_CMD_ARG_OPTIONAL as c_int } else { 0 };
+        if argument.optional {
+            arg.flags |= raw::REDISMODULE_CMD_ARG_OPTIONAL as c_int;
+        }
+        if argument.multiple {
+            arg.flags |= raw::REDISMODULE_CMD_ARG_MULTIPLE as c_int;
+        }
         arg.type_ = match argument.kind {
             ArgumentKind::Key => {
                 arg.key_spec_index = 0;
@@ -226,11 +293,13 @@ fn arguments(
             ArgumentKind::String => raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_STRING,
             ArgumentKind::Integer => raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_INTEGER,
             ArgumentKind::Token => raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_PURE_TOKEN,
-            ArgumentKind::OneOf(choices) => {
-                let mut inner = self::arguments(choices, nested);
-                arg.subargs = inner.as_mut_ptr();
-                nested.push(inner);
+            ArgumentKind::OneOf(inner) => {
+                arg.subargs = nest(inner, nested);
                 raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_ONEOF
+            }
+            ArgumentKind::Block(inner) => {
+                arg.subargs = nest(inner, nested);
+                raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_BLOCK
             }
         };
         out.push(arg);
@@ -238,4 +307,11 @@ fn arguments(
     // SAFETY: as above.
     out.push(unsafe { std::mem::zeroed() });
     out
+}
+
+fn nest(inner: &[Argument], nested: &mut Vec<Vec<raw::RedisModuleCommandArg>>) -> *mut raw::RedisModuleCommandArg {
+    let mut inner = arguments(inner, nested);
+    let start = inner.as_mut_ptr();
+    nested.push(inner);
+    start
 }

@@ -163,6 +163,14 @@ pub enum Change<S> {
 
 impl<S> Change<S> {
     /// The state to write, if any.
+    pub const fn state(&self) -> Option<&S> {
+        match self {
+            Self::Keep => None,
+            Self::Charge(state) | Self::Reanchor(state) => Some(state),
+        }
+    }
+
+    /// The same, taken out.
     pub fn into_state(self) -> Option<S> {
         match self {
             Self::Keep => None,

@@ -15,8 +15,6 @@ pub struct Loaded<'c> {
 }
 
 impl Limiter for FixedWindow {
-    const NAME: &'static str = "FIXED";
-    const TAKES_BURST: bool = false;
     type Loaded<'c> = Loaded<'c>;
     type Change = Counter;
 
@@ -61,6 +59,19 @@ impl Limiter for FixedWindow {
         if let Some(counter) = decision.change.into_state() {
             write(ctx, loaded, counter);
         }
+    }
+
+    fn refund(&self, ctx: Ctx<'_>, loaded: Loaded<'_>, _now: Micros, cost: Cost) {
+        if let Some(counter) = FixedWindow::refund(self, loaded.counter, cost) {
+            write(ctx, loaded, counter);
+        }
+    }
+
+    fn reset(&self, ctx: Ctx<'_>, Loaded { name, key, counter }: Loaded<'_>) -> bool {
+        if counter.is_some() {
+            super::unlink(ctx, &name, key);
+        }
+        counter.is_some()
     }
 }
 

@@ -23,8 +23,6 @@ pub struct Loaded<'c> {
 }
 
 impl Limiter for SlidingLog {
-    const NAME: &'static str = "SLIDING";
-    const TAKES_BURST: bool = false;
     type Loaded<'c> = Loaded<'c>;
     type Change = LogChange;
 
@@ -123,6 +121,23 @@ impl Limiter for SlidingLog {
             // admitted it, and a flood of denials would else fill the AOF.
             ctx.replicate_integer(c"PEXPIREAT", name, to_i64(expires_at));
         }
+    }
+
+    /// The newest entries go first.
+    fn refund(&self, ctx: Ctx<'_>, Loaded { name, key, len, .. }: Loaded<'_>, _now: Micros, cost: Cost) {
+        let newest = to_i64(len.min(cost.units()));
+        // The command may delete the key.
+        drop(key);
+        if newest > 0 {
+            ctx.call_range(c"ZREMRANGEBYRANK", &name, newest.saturating_neg(), -1);
+        }
+    }
+
+    fn reset(&self, ctx: Ctx<'_>, Loaded { name, key, len, .. }: Loaded<'_>) -> bool {
+        if len > 0 {
+            super::unlink(ctx, &name, key);
+        }
+        len > 0
     }
 }
 

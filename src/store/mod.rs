@@ -3,19 +3,24 @@
 
 mod fixed;
 mod log;
+pub mod record;
 
 use crate::error::Error;
-use crate::ffi::{Argv, Ctx, Mode, Str};
+use crate::ffi::{Argv, Ctx, Key, Mode, Str};
 use crate::limit::{Cost, Decision, Figures, Micros, Quota};
+
+/// What the grammar knows of an algorithm.
+pub trait Named {
+    /// Its word.
+    const NAME: &'static str;
+    /// Whether `BURST` means anything to it.
+    const TAKES_BURST: bool;
+}
 
 /// An algorithm and where its state is kept.
 ///
 /// The steps are apart so that several limits can be decided before any is committed, and one be looked at only.
-pub trait Limiter: Sized {
-    /// The word in the grammar.
-    const NAME: &'static str;
-    /// Whether `BURST` means anything to it.
-    const TAKES_BURST: bool;
+pub trait Limiter: Named + Sized {
     /// An open key and what it says.
     type Loaded<'c>;
     type Change;
@@ -49,4 +54,18 @@ pub trait Limiter: Sized {
 
     /// Writes what was decided, and tells the world.
     fn commit(&self, ctx: Ctx<'_>, loaded: Self::Loaded<'_>, decision: Decision<Self::Change>, now: Micros);
+
+    /// Gives back, never beyond full, and tells the world.
+    fn refund(&self, ctx: Ctx<'_>, loaded: Self::Loaded<'_>, now: Micros, cost: Cost);
+
+    /// Forgets what was counted; whether there was anything.
+    fn reset(&self, ctx: Ctx<'_>, loaded: Self::Loaded<'_>) -> bool;
+}
+
+/// Deletes a key and tells the world.
+fn unlink(ctx: Ctx<'_>, name: &Str<'_>, mut key: Key<'_>) {
+    key.unlink();
+    ctx.notify_generic(c"del", name);
+    ctx.signal_modified(name);
+    ctx.replicate(c"UNLINK", name);
 }
