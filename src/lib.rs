@@ -2,7 +2,21 @@
 //!
 //! This file says what the module is; `command` has what it does.
 
-#![deny(unsafe_code)]
+#![deny(unsafe_code, clippy::undocumented_unsafe_blocks)]
+// Nothing that a client sends or a key holds may panic: it would be caught, but it would be a bug.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::arithmetic_side_effects,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::todo,
+        clippy::unimplemented,
+        clippy::unreachable,
+        clippy::unwrap_used
+    )
+)]
 
 mod command;
 mod config;

@@ -40,6 +40,7 @@ fn required<F>(function: Option<F>) -> F {
 }
 
 #[cold]
+#[expect(clippy::panic, reason = "it cannot happen, and what calls a handler catches it")]
 fn missing() -> ! {
     panic!("the server lacks a function of the module API that it had when the module was loaded")
 }
