@@ -45,6 +45,7 @@ fn figures_hold<A: Subject>(
         ms => prop_assert!(!verdict.allowed && ms > 0),
     }
     if !A::settled(key, now) {
+        prop_assert!(verdict.allowed || A::COUNTER_PER_WINDOW, "a denial puts right what is ahead of the clock");
         return Ok(());
     }
     match figures.retry_after_ms {
