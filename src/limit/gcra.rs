@@ -11,12 +11,9 @@ use super::{
     to_i64, wide,
 };
 
-/// The longest a TAT may lie ahead of the clock, in nanoseconds: some 126 years. With it a TAT reckoned before the
-/// year 2134 fits the `i64` that redis-cell reads.
+/// The longest a TAT may lie ahead of the clock, in nanoseconds: some 126 years. With it a TAT fits the `i64` that
+/// redis-cell reads until the year 2135, and the 64 bits it is kept in here until 2427.
 const MAX_TOLERANCE: u64 = 4_000_000_000_000_000_000;
-
-/// The latest TAT, in nanoseconds.
-const MAX_TAT: u64 = i64::MAX as u64;
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -84,8 +81,7 @@ impl Gcra {
     }
 
     fn see(&self, tat: Option<u64>, now: Micros) -> Seen {
-        // A clock past 2134 stands still, which is better than a TAT that cannot be read back.
-        let now = now.0.saturating_mul(1_000).min(MAX_TAT - MAX_TOLERANCE);
+        let now = now.0.saturating_mul(1_000);
         let ahead = tat.map_or(0, |tat| tat.saturating_sub(now));
         Seen { now, ahead: ahead.min(self.tolerance), beyond: ahead > self.tolerance }
     }
@@ -187,7 +183,7 @@ impl RecordAlgorithm for Gcra {
     }
 
     fn from_words(&[tat]: &[u64; 1]) -> Option<u64> {
-        (tat <= MAX_TAT).then_some(tat)
+        Some(tat)
     }
 }
 

@@ -15,6 +15,9 @@ pub mod sliding_counter;
 pub mod sliding_log;
 pub mod token_bucket;
 
+#[cfg(test)]
+mod tests;
+
 pub use fixed_window::FixedWindow;
 pub use gcra::Gcra;
 pub use leaky_bucket::LeakyBucket;

@@ -55,9 +55,10 @@ impl SlidingCounter {
             return old;
         }
         let mut placed = self.empty(now);
-        let last = |end: u64| Micros(end.saturating_sub(1)).min(now);
+        // Where a window's last moment is yet to come, its count can have happened just now: in the current one.
+        let last = |end: Micros| Micros(end.0.saturating_sub(1));
         let end = old.start.after(old.window.micros());
-        for (count, latest) in [(old.current, last(end.0)), (old.previous, last(old.start.0))] {
+        for (count, latest) in [(old.current, last(end)), (old.previous, last(old.start))] {
             let into = if latest >= placed.start {
                 &mut placed.current
             } else if latest.after(window) >= placed.start {

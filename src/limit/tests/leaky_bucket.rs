@@ -1,0 +1,61 @@
+//! The delays, by known values and against a queue that is served one after another. What it admits is a token
+//! bucket's.
+
+use proptest::prelude::*;
+
+use super::super::*;
+use super::token_bucket::admitted;
+use super::{Subject, T0, burst, quota, steady};
+
+#[test]
+fn five_at_once_wait_their_turns() {
+    let (algorithm, mut key) = (LeakyBucket::new(&quota(1_000, 10)).unwrap(), None);
+    for (count, delay) in [(0, 0), (1, 100), (2, 200), (3, 300), (4, 400)] {
+        let answer = algorithm.ask(&mut key, Micros(T0), Cost::ONE).unwrap();
+        assert_eq!((answer.verdict, answer.figures.delay_ms), (Verdict { allowed: true, count, ttl: 1 }, delay));
+    }
+    // 150 ms later one has left and another is halfway out.
+    let answer = algorithm.ask(&mut key, Micros(T0 + 150_000), Cost::ONE).unwrap();
+    assert_eq!((answer.verdict.count, answer.figures.delay_ms), (4, 350));
+}
+
+#[test]
+fn a_denied_request_has_no_turn() {
+    let (algorithm, mut key) = (LeakyBucket::new(&burst(quota(1_000, 10), 1)).unwrap(), None);
+    assert!(algorithm.ask(&mut key, Micros(T0), Cost::ONE).unwrap().verdict.allowed);
+    let denied = algorithm.ask(&mut key, Micros(T0), Cost::ONE).unwrap();
+    assert_eq!((denied.verdict.allowed, denied.figures.delay_ms, denied.figures.retry_after_ms), (false, 0, 100));
+}
+
+#[test]
+fn no_drift_over_a_million_calls() {
+    let quota = burst(quota(1_000, 100), 7);
+    assert_eq!(admitted::<LeakyBucket>(&quota, 1_000_000, 337), 7 + 33_699);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    /// Each request starts when the one before it is done, and takes window/limit a unit. Times in parts of 1/limit of
+    /// a microsecond.
+    #[test]
+    fn delays_are_those_of_a_queue(trace in steady()) {
+        let quota = trace.quotas[0];
+        let [window, limit] = [quota.window.micros(), quota.limit].map(u128::from);
+        let (leaky, token) = (LeakyBucket::new(&quota).unwrap(), TokenBucket::new(&quota).unwrap());
+        let (mut state, mut same, mut free) = (None, None, 0);
+        for (_, now, cost) in trace.calls() {
+            let decision = leaky.decide(state, now, cost);
+            state = decision.change.into_state().or(state);
+            prop_assert_eq!(decision.verdict, token.ask(&mut same, now, cost).unwrap().verdict);
+            if decision.verdict.allowed {
+                let asked = u128::from(now.0) * limit;
+                let starts = asked.max(free);
+                prop_assert_eq!(u128::from(decision.delay), (starts - asked).div_ceil(limit));
+                free = starts + u128::from(cost.units()) * window;
+            } else {
+                prop_assert_eq!(decision.delay, 0);
+            }
+        }
+    }
+}
