@@ -41,7 +41,7 @@ errors! {
     COUNT = c"ERR invalid count: expected an integer from 1 to 9223372036854775807";
     PERIOD = c"ERR invalid period: expected a number of seconds from 1 to 9223372036854775807";
     QUANTITY = c"ERR invalid quantity: expected an integer from 0 to 9223372036854775807";
-    SPAN = c"ERR invalid limit or BURST: at this rate the full capacity takes longer to come back than can be represented";
+    SPAN = c"ERR invalid window, limit or BURST: what they ask for together cannot be represented";
     LOG_COST = c"ERR invalid COST: RL.SLIDING remembers at most 1000000 requests a call";
     /// Cluster mode: the counter of the window would lie in another slot than the key.
     CLUSTER_KEY = c"ERR invalid key: in a cluster FIXED needs a key that is not empty and has no brace outside a hash tag";
