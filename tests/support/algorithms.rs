@@ -10,11 +10,14 @@ pub struct Algorithm {
     pub state_key: fn(&[u8], u64, u64) -> Vec<u8>,
     /// What TYPE says of that key.
     pub state_type: &'static str,
-    /// The count of the reply, after so much was admitted before, for a request that is admitted (it alone) or denied.
-    pub count: fn(before: i64, cost: i64, allowed: bool) -> i64,
-    /// The third figure of the first reply on a new key with a window of whole seconds: given the window in seconds,
-    /// the limit and whether the request (of cost 1) was allowed.
-    pub first_ttl: fn(i64, i64, bool) -> i64,
+    /// The count of the reply: given what was counted before, and what this request adds to it.
+    pub count: fn(before: i64, added: i64) -> i64,
+    /// Whether a denied request of cost 1 is counted.
+    pub counts_denials: bool,
+    /// How long after the time of the call the state's key expires, in ms: given the window in ms.
+    pub expires_after: fn(u64) -> u64,
+    /// COMMAND DOCS: whether a call takes the same time whatever was counted.
+    pub constant_time: bool,
     /// Values of the state's own type that are no such state, and the error each brings.
     pub foreign: &'static [(&'static str, &'static str)],
 }
@@ -25,8 +28,10 @@ pub const FIXED: Algorithm = Algorithm {
     takes_burst: false,
     state_key: |key, window_ms, now_ms| [key, format!(":{}", now_ms / window_ms).as_bytes()].concat(),
     state_type: "string",
-    count: |before, cost, _| before + cost,
-    first_ttl: |window, _, _| window,
+    count: |before, added| before + added,
+    counts_denials: true,
+    expires_after: |window| window,
+    constant_time: true,
     foreign: &[
         ("", NOT_AN_INTEGER),
         ("text", NOT_AN_INTEGER),
@@ -45,8 +50,10 @@ pub const SLIDING: Algorithm = Algorithm {
     takes_burst: false,
     state_key: |key, _, _| key.to_vec(),
     state_type: "zset",
-    count: |before, _, _| before,
-    first_ttl: |window, _, _| window,
+    count: |before, _| before,
+    counts_denials: false,
+    expires_after: |window| 2 * window,
+    constant_time: false,
     foreign: &[],
 };
 

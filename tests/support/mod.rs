@@ -17,6 +17,7 @@
 #![allow(dead_code, unused_imports)] // No test file uses all of it.
 
 mod algorithms;
+mod bad;
 mod binaries;
 mod client;
 mod events;
@@ -29,6 +30,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 pub use algorithms::{ALGORITHMS, Algorithm, FIXED, SLIDING};
+pub use bad::{BAD_COUNTS, BAD_LIMITS, BAD_WINDOWS};
 pub use binaries::{ServerBin, module_path, servers, unsupported_servers};
 pub use client::{Reply, bytes, digest, err, info, ints, ok};
 pub use events::Events;
