@@ -16,19 +16,25 @@
 //! ```
 #![allow(dead_code, unused_imports)] // No test file uses all of it.
 
+mod algorithms;
+mod bad;
 mod binaries;
 mod client;
 mod events;
 mod process;
+mod random;
 mod server;
 mod topology;
 
 use std::thread;
 use std::time::{Duration, Instant};
 
+pub use algorithms::{ALGORITHMS, Algorithm, FIXED, SLIDING};
+pub use bad::{BAD_COUNTS, BAD_LIMITS, BAD_WINDOWS};
 pub use binaries::{ServerBin, module_path, servers, unsupported_servers};
 pub use client::{Reply, bytes, digest, err, info, ints, ok};
 pub use events::Events;
+pub use random::Random;
 pub use server::{Options, Server};
 pub use topology::{Cluster, wait_for_replica};
 

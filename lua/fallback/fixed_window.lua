@@ -1,0 +1,81 @@
+-- Fixed window counter in pure Lua, for a server that cannot load the module: RL.FIXED's keys, values and replies.
+--
+-- KEYS  key
+-- ARGV  window (seconds, or with a unit: ms, s, m, h, d), limit
+-- Reply {allowed 0 or 1, counter after this request, TTL of the counter in seconds}
+--
+-- The counter lies at `<key>:<bucket>`: a key that is not declared, as with the script this replaces. In cluster mode
+-- that has to stay in the slot of `key`, so for a key without a hash tag it is `{<key>}:<bucket>`. An ACL user needs
+-- the pattern of these keys, and INFO for keys without a hash tag (without it, they are taken to be outside a cluster).
+-- What Lua cannot do: a counter beyond 2^53 is answered (not counted) rounded.
+
+local UNITS = { ms = 1, [''] = 1000, s = 1000, m = 60000, h = 3600000, d = 86400000 }
+local MAX_WINDOW = 1e15 -- milliseconds; everything below 2^53 is exact
+local MAX_LIMIT = '9223372036854775807'
+
+-- Digits as the server itself takes them, or nil.
+local function digits(text)
+  return (text == '0' or text:find('^[1-9]%d*$')) and text or nil
+end
+
+local function window_millis(text)
+  local number, unit = text:match('^(%d+)(%l*)$')
+  local millis = number and digits(number) and UNITS[unit] and tonumber(number) * UNITS[unit]
+  return millis and millis >= 1 and millis <= MAX_WINDOW and millis or nil
+end
+
+local function limit_number(text)
+  local number = digits(text)
+  local fits = number and (#number < #MAX_LIMIT or (#number == #MAX_LIMIT and number <= MAX_LIMIT))
+  return fits and tonumber(number) or nil
+end
+
+-- What the cluster hashes instead of the whole key, or nil.
+local function hash_tag(key)
+  local open = key:find('{', 1, true)
+  local close = open and key:find('}', open + 1, true)
+  return close and close > open + 1 and key:sub(open + 1, close - 1) or nil
+end
+
+local function in_cluster()
+  local info = redis.pcall('INFO', 'cluster')
+  return type(info) == 'string' and info:find('cluster_enabled:1', 1, true) ~= nil
+end
+
+if #KEYS ~= 1 or #ARGV ~= 2 then
+  return redis.error_reply('ERR wrong number of arguments')
+end
+local key = KEYS[1]
+local window = window_millis(ARGV[1])
+if not window then
+  return redis.error_reply(
+    'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to 10^12 seconds'
+  )
+end
+local limit = limit_number(ARGV[2])
+if not limit then
+  return redis.error_reply('ERR invalid limit: expected an integer from 0 to ' .. MAX_LIMIT)
+end
+
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local bucket = string.format(':%.0f', math.floor(now / window))
+local counter = key .. bucket
+if not hash_tag(key) and in_cluster() then
+  counter = '{' .. key .. '}' .. bucket
+  if hash_tag(counter) ~= key then
+    return redis.error_reply(
+      'ERR invalid key: in a cluster FIXED needs a key that is not empty and has no brace outside a hash tag'
+    )
+  end
+end
+
+-- The one call that can fail (another type, no integer, overflow), and then changes nothing.
+local count = redis.pcall('INCR', counter)
+if type(count) == 'table' then
+  return count
+end
+if redis.call('PTTL', counter) == -1 then
+  redis.call('PEXPIREAT', counter, string.format('%.0f', now + window))
+end
+return { count <= limit and 1 or 0, count, redis.call('TTL', counter) }

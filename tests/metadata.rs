@@ -1,0 +1,366 @@
+//! What a server tells of the module: COMMAND, ACL, CONFIG; and how it is loaded, or not.
+
+mod support;
+
+use redis::{Connection, Value};
+use support::*;
+
+/// What stands under `name` in a map, or in the flat array that a map is on RESP2.
+#[track_caller]
+fn field<'a>(value: &'a Value, name: &str) -> &'a Value {
+    let found = match value {
+        Value::Map(pairs) => pairs.iter().find(|(key, _)| text(key) == name).map(|(_, value)| value),
+        Value::Array(flat) => flat.chunks_exact(2).find(|pair| text(&pair[0]) == name).map(|pair| &pair[1]),
+        other => panic!("no {name} in {other:?}"),
+    };
+    found.unwrap_or_else(|| panic!("no {name} in {value:?}"))
+}
+
+fn has_field(value: &Value, name: &str) -> bool {
+    match value {
+        Value::Map(pairs) => pairs.iter().any(|(key, _)| text(key) == name),
+        Value::Array(flat) => flat.chunks_exact(2).any(|pair| text(&pair[0]) == name),
+        _ => false,
+    }
+}
+
+#[track_caller]
+fn text(value: &Value) -> String {
+    match value {
+        Value::BulkString(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        Value::SimpleString(text) => text.clone(),
+        other => panic!("no text: {other:?}"),
+    }
+}
+
+#[track_caller]
+fn list(value: &Value) -> &[Value] {
+    match value {
+        Value::Array(items) | Value::Set(items) => items,
+        other => panic!("no list: {other:?}"),
+    }
+}
+
+/// Sorted, in lower case.
+#[track_caller]
+fn words(value: &Value) -> Vec<String> {
+    let mut words: Vec<String> = list(value).iter().map(|word| text(word).to_lowercase()).collect();
+    words.sort();
+    words
+}
+
+/// Whether a module can add an ACL category: Redis 7.4, and every Valkey from 8 on.
+fn has_categories(bin: &ServerBin) -> bool {
+    bin.is_valkey() || (bin.version.0, bin.version.1) >= (7, 4)
+}
+
+#[test]
+fn command_info() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        for mut con in [server.con(), server.con3()] {
+            for algorithm in ALGORITHMS {
+                let reply = ok(cmd!(con, "COMMAND", "INFO", algorithm.command));
+                let [info] = list(&reply) else { panic!("{reply:?}") };
+                let [name, arity, flags, first, last, step, categories, _tips, keys, _subcommands] = list(info) else {
+                    panic!("{info:?}")
+                };
+                assert_eq!(text(name).to_uppercase(), algorithm.command);
+                assert_eq!([arity, first, last, step].map(Clone::clone), [-4, 1, 1, 1].map(Value::Int));
+                assert_eq!(words(flags), ["fast", "module", "write"]);
+                if has_categories(bin) {
+                    assert_eq!(words(categories), ["@fast", "@ratelimit", "@write"]);
+                }
+                let [spec] = list(keys) else { panic!("{keys:?}") };
+                assert_eq!(words(field(spec, "flags")), ["access", "rw", "update"]);
+                let begin = field(spec, "begin_search");
+                assert_eq!(text(field(begin, "type")), "index");
+                assert_eq!(*field(field(begin, "spec"), "index"), Value::Int(1));
+                let find = field(spec, "find_keys");
+                assert_eq!(text(field(find, "type")), "range");
+                let range = ["lastkey", "keystep", "limit"].map(|name| field(field(find, "spec"), name).clone());
+                assert_eq!(range, [0, 1, 0].map(Value::Int));
+            }
+        }
+    });
+}
+
+#[test]
+fn command_docs() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        for mut con in [server.con(), server.con3()] {
+            for algorithm in ALGORITHMS {
+                let reply = ok(cmd!(con, "COMMAND", "DOCS", algorithm.command));
+                let name = if has_field(&reply, algorithm.command) {
+                    algorithm.command.to_owned()
+                } else {
+                    algorithm.command.to_lowercase()
+                };
+                let docs = field(&reply, &name);
+                assert!(text(field(docs, "summary")).len() > 20);
+                assert_eq!(text(field(docs, "since")), "0.1.0");
+                assert_eq!(text(field(docs, "group")), "module");
+                assert_eq!(text(field(docs, "module")), "rl");
+                let complexity = text(field(docs, "complexity"));
+                assert!(complexity.starts_with("O(") && (complexity == "O(1)") == algorithm.constant_time);
+
+                let arguments: Vec<String> = list(field(docs, "arguments")).iter().map(argument).collect();
+                let mut expected = vec!["key:key", "window:string", "limit:integer", "[COST cost:integer]"];
+                if algorithm.takes_burst {
+                    expected.push("[BURST burst:integer]");
+                }
+                expected.push("[form:oneof(FULL full:pure-token|HEADERS headers:pure-token)]");
+                assert_eq!(arguments, expected, "{}", algorithm.command);
+            }
+        }
+    });
+}
+
+/// `[TOKEN name:type(…|…)]`
+fn argument(argument: &Value) -> String {
+    let mut shown = format!("{}:{}", text(field(argument, "name")), text(field(argument, "type")));
+    if has_field(argument, "token") {
+        shown = format!("{} {shown}", text(field(argument, "token")));
+    }
+    if has_field(argument, "arguments") {
+        let inner: Vec<String> = list(field(argument, "arguments")).iter().map(self::argument).collect();
+        shown = format!("{shown}({})", inner.join("|"));
+    }
+    if text(field(argument, "name")) == "key" {
+        assert_eq!(*field(argument, "key_spec_index"), Value::Int(0));
+    }
+    if has_field(argument, "flags") {
+        assert_eq!(words(field(argument, "flags")), ["optional"]);
+        shown = format!("[{shown}]");
+    }
+    shown
+}
+
+#[test]
+fn command_getkeys() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        let mut con = server.con();
+        for algorithm in ALGORITHMS {
+            let name = algorithm.command;
+            let key = b"k\0\xff";
+            for rest in [&["60", "5"][..], &["60", "5", "COST", "2", "FULL"]] {
+                let keys = ok(cmd!(con, "COMMAND", "GETKEYS", name, key, rest));
+                assert_eq!(keys, Value::Array(vec![bytes(key)]));
+            }
+            let keys = ok(cmd!(con, "COMMAND", "GETKEYSANDFLAGS", name, key, 60, 5));
+            let [entry] = list(&keys) else { panic!("{keys:?}") };
+            let [found, flags] = list(entry) else { panic!("{entry:?}") };
+            assert_eq!(*found, bytes(key));
+            assert_eq!(words(flags), ["access", "rw", "update"]);
+            err(cmd!(con, "COMMAND", "GETKEYS", name, key));
+        }
+    });
+}
+
+#[test]
+fn the_commands_have_an_acl_category_where_the_server_can() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        let mut con = server.con();
+        if !has_categories(bin) {
+            assert!(err(cmd!(con, "ACL", "CAT", "ratelimit")).contains("nknown category"));
+            assert!(server.log().contains("this server has no ACL categories for modules"), "{}", server.log());
+            return;
+        }
+        assert!(words(&ok(cmd!(con, "ACL", "CAT"))).contains(&"ratelimit".to_owned()));
+        for category in ["ratelimit", "write", "fast"] {
+            let commands = words(&ok(cmd!(con, "ACL", "CAT", category)));
+            let listed = |algorithm: &Algorithm| commands.contains(&algorithm.command.to_lowercase());
+            assert!(ALGORITHMS.iter().all(listed), "{category}: {commands:?}");
+        }
+        let ours = words(&ok(cmd!(con, "ACL", "CAT", "ratelimit")));
+        assert!(ours.iter().all(|command| command.starts_with("rl.") || command == "cl.throttle"), "{ours:?}");
+    });
+}
+
+#[test]
+fn a_user_of_the_commands_alone_can_do_no_more() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        let mut root = server.con();
+        let by_name: Vec<String> =
+            ALGORITHMS.iter().map(|algorithm| format!("+{}", algorithm.command.to_lowercase())).collect();
+        let granted = if has_categories(bin) { vec!["+@ratelimit".to_owned()] } else { by_name };
+        for (user, keys) in [("limited", "~rlaas:*"), ("reader", "%R~rlaas:*"), ("writer", "%W~rlaas:*")] {
+            ok(cmd!(root, "ACL", "SETUSER", user, "on", ">secret", keys, "-@all", &granted));
+        }
+        let con_of = |user| {
+            let mut con = server.con();
+            ok(cmd!(con, "AUTH", user, "secret"));
+            con
+        };
+        let refused = |reply: Reply| assert!(err(reply).starts_with("NOPERM "));
+        let (mut limited, mut reader, mut writer) = (con_of("limited"), con_of("reader"), con_of("writer"));
+        for algorithm in ALGORITHMS {
+            let command = algorithm.command;
+            for n in 0..3 {
+                let key = format!("rlaas:{command}");
+                let reply = ok(cmd!(limited, command, &key, 1_000_000_000, 2));
+                assert_eq!(list(&reply)[0], Value::Int((n < 2).into()), "{command}");
+                ok(cmd!(limited, command, format!("{key}:full"), 1_000_000_000, 2, "FULL"));
+            }
+            let before = digest(&mut root);
+            for key in ["other", "rlaas", "Rlaas:k", "", "{rlaas:k}"] {
+                refused(cmd!(limited, command, key, 60, 5));
+            }
+            // The commands read and write.
+            refused(cmd!(reader, command, "rlaas:k", 60, 5));
+            refused(cmd!(writer, command, "rlaas:k", 60, 5));
+            assert_eq!(digest(&mut root), before);
+        }
+        refused(cmd!(limited, "GET", "rlaas:k"));
+        refused(cmd!(limited, "DEL", "rlaas:k"));
+        refused(cmd!(limited, "CONFIG", "SET", "rl.on-oom", "allow"));
+    });
+}
+
+#[track_caller]
+fn on_oom(con: &mut Connection) -> String {
+    let reply = ok(cmd!(*con, "CONFIG", "GET", "rl.on-oom"));
+    text(field(&reply, "rl.on-oom"))
+}
+
+#[test]
+fn the_configuration_is_read_and_set() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        for mut con in [server.con(), server.con3()] {
+            assert_eq!(on_oom(&mut con), "error", "the default");
+            assert!(has_field(&ok(cmd!(con, "CONFIG", "GET", "rl.*")), "rl.on-oom"));
+            for value in ["allow", "deny", "error", "DENY"] {
+                ok(cmd!(con, "CONFIG", "SET", "rl.on-oom", value));
+                assert_eq!(on_oom(&mut con), value.to_lowercase());
+            }
+            for value in [&b""[..], b"yes", b"0", b"1", b"allow ", b"allow deny", b"\xff\xfe"] {
+                let reply = cmd!(con, "CONFIG", "SET", "rl.on-oom", value);
+                assert!(reply.is_err(), "{} is taken", value.escape_ascii());
+                let text = err(reply);
+                assert!(text.contains("on-oom"), "{text}");
+                assert_eq!(on_oom(&mut con), "deny");
+            }
+            ok(cmd!(con, "CONFIG", "SET", "rl.on-oom", "error"));
+            err(cmd!(con, "CONFIG", "SET", "rl.no-such-setting", "1"));
+        }
+    });
+}
+
+#[test]
+fn load_arguments_set_the_configuration() {
+    for_each_server(|bin| {
+        for (arguments, expected) in [
+            (&[][..], "error"),
+            (&["rl.on-oom", "allow"], "allow"),
+            (&["on-oom", "deny"], "deny"),
+            (&["RL.ON-OOM", "DENY"], "deny"),
+            (&["rl.on-oom", "allow", "rl.on-oom", "error"], "error"),
+        ] {
+            let server = Server::options(bin).module_args(arguments).start();
+            assert_eq!(on_oom(&mut server.con()), expected, "{arguments:?}");
+        }
+        // As in redis.conf; it counts more than the argument.
+        let server = Server::options(bin).module_args(&["rl.on-oom", "deny"]).set("rl.on-oom", "allow").start();
+        assert_eq!(on_oom(&mut server.con()), "allow");
+    });
+}
+
+const WRONG_ARGUMENTS: [(&[&str], &str); 6] = [
+    (&["colour", "red"], "colour"),
+    (&["rl.colour"], "colour"),
+    (&["rl.on-oom"], "rl.on-oom"),
+    (&["rl.on-oom", "maybe"], "rl.on-oom"),
+    (&["on-oom", ""], "rl.on-oom"),
+    (&["rl.on-oom", "allow", "extra"], "extra"),
+];
+
+fn refusals(log: &str) -> Vec<&str> {
+    log.lines().filter(|line| line.contains("rl: not loaded: ")).collect()
+}
+
+#[test]
+fn wrong_load_arguments_end_the_start_with_their_name_in_the_log() {
+    for_each_server(|bin| {
+        for (arguments, name) in WRONG_ARGUMENTS {
+            let Err(log) = Server::options(bin).module_args(arguments).try_start() else {
+                panic!("the server starts with {arguments:?}");
+            };
+            let lines = refusals(&log);
+            assert!(lines.len() == 1 && lines[0].contains(name), "{arguments:?}:\n{log}");
+            assert!(!log.contains("BUG REPORT"), "{arguments:?}:\n{log}");
+        }
+    });
+}
+
+#[test]
+fn the_module_is_loaded_at_run_time() {
+    for_each_server(|bin| {
+        let mut server = Server::options(bin).without_module().start();
+        let mut con = server.con();
+        let path = module_path();
+        let path = path.to_str().expect("a path");
+        assert!(err(cmd!(con, "RL.FIXED", "k", 60, 5)).starts_with("ERR unknown command"));
+
+        for (n, (arguments, name)) in WRONG_ARGUMENTS.into_iter().enumerate() {
+            err(cmd!(con, "MODULE", "LOAD", path, arguments));
+            let log = server.log();
+            let lines = refusals(&log);
+            assert!(lines.len() == n + 1 && lines[n].contains(name), "{arguments:?}:\n{log}");
+        }
+        err(cmd!(con, "MODULE", "LOADEX", path, "CONFIG", "rl.colour", "red"));
+        err(cmd!(con, "MODULE", "LOADEX", path, "CONFIG", "rl.on-oom", "maybe"));
+        assert!(err(cmd!(con, "RL.FIXED", "k", 60, 5)).starts_with("ERR unknown command"), "a refused load left it");
+        assert!(server.is_running());
+
+        for (load, expected) in [
+            (&["LOAD", path][..], "error"),
+            (&["LOAD", path, "rl.on-oom", "deny"], "deny"),
+            (&["LOADEX", path, "CONFIG", "rl.on-oom", "allow"], "allow"),
+            (&["LOADEX", path, "ARGS", "rl.on-oom", "deny"], "deny"),
+            (&["LOADEX", path, "CONFIG", "rl.on-oom", "allow", "ARGS", "rl.on-oom", "deny"], "allow"),
+        ] {
+            ok(cmd!(con, "MODULE", load));
+            assert_eq!(on_oom(&mut con), expected, "{load:?}");
+            let listed = ok(cmd!(con, "MODULE", "LIST"));
+            // Valkey 9.1 has its Lua in a module.
+            let ours: Vec<_> = list(&listed).iter().filter(|module| text(field(module, "name")) == "rl").collect();
+            assert!(ours.len() == 1 && *field(ours[0], "ver") == Value::Int(1), "{listed:?}");
+            for algorithm in ALGORITHMS {
+                let reply = ok(cmd!(con, algorithm.command, algorithm.name, 1_000_000_000, 2));
+                assert_eq!(list(&reply).len(), 3);
+            }
+            // Twice is refused, and the one that is there goes on.
+            err(cmd!(con, "MODULE", "LOAD", path));
+            ok(cmd!(con, "RL.FIXED", "k", 60, 5));
+            ok(cmd!(con, "MODULE", "UNLOAD", "rl"));
+            assert!(err(cmd!(con, "RL.FIXED", "k", 60, 5)).starts_with("ERR unknown command"));
+            assert!(err(cmd!(con, "CONFIG", "SET", "rl.on-oom", "deny")).starts_with("ERR "));
+        }
+        assert!(server.is_running());
+    });
+}
+
+/// Too old for the module: it says so, and the server is not brought down by anything worse.
+#[test]
+fn an_old_server_refuses_with_a_clear_line() {
+    for bin in unsupported_servers() {
+        let Err(log) = Server::options(&bin).try_start() else {
+            panic!("{bin} starts with the module");
+        };
+        let lines = refusals(&log);
+        assert!(lines.len() == 1 && lines[0].contains("Redis 7.0"), "{bin}:\n{log}");
+        assert!(!log.contains("BUG REPORT"), "{bin}:\n{log}");
+
+        let mut server = Server::options(&bin).without_module().start();
+        let mut con = server.con();
+        err(cmd!(con, "MODULE", "LOAD", module_path().to_str().expect("a path")));
+        assert_eq!(refusals(&server.log()).len(), 1);
+        assert_eq!(ok(cmd!(con, "PING")), Value::SimpleString("PONG".into()));
+        assert!(server.is_running());
+    }
+}

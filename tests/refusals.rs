@@ -1,0 +1,430 @@
+//! What is refused, and that nothing is written, repeated or ended by it: bad arguments, keys that hold something
+//! else, a server without memory.
+
+mod support;
+
+use std::collections::HashMap;
+
+use redis::{Connection, Value};
+use support::*;
+
+/// A window whose end no test sees: aligned as FIXED's are, this one ends in 2033.
+const LONG: u64 = 1_000_000_000;
+const LONG_TTL: i64 = LONG.cast_signed();
+
+fn state_of(algorithm: &Algorithm, key: &[u8], con: &mut Connection) -> Vec<u8> {
+    let (seconds, _): (u64, u64) = redis::cmd("TIME").query(con).expect("TIME");
+    (algorithm.state_key)(key, LONG * 1_000, seconds * 1_000)
+}
+
+/// Asks for what must be refused, and looks whether anything has changed.
+struct Refusals<'a> {
+    con: &'a mut Connection,
+    algorithm: &'a Algorithm,
+    before: (String, Value),
+    /// The text for what is wrong. It is the same for every value, so none is repeated in it.
+    texts: HashMap<&'static str, String>,
+}
+
+impl<'a> Refusals<'a> {
+    fn new(con: &'a mut Connection, algorithm: &'a Algorithm) -> Self {
+        let before = Self::data(con);
+        Self { con, algorithm, before, texts: HashMap::new() }
+    }
+
+    fn data(con: &mut Connection) -> (String, Value) {
+        (digest(con), ok(cmd!(*con, "DBSIZE")))
+    }
+
+    #[track_caller]
+    fn refused(&mut self, begins: &'static str, arguments: &[&[u8]]) {
+        let command = self.algorithm.command;
+        let text = err(redis::cmd(command).arg(arguments).query(self.con));
+        let what = || {
+            let shown = arguments.iter().map(|argument| argument[..argument.len().min(60)].escape_ascii().to_string());
+            format!("{command} {}: {text}", shown.collect::<Vec<_>>().join(" "))
+        };
+        assert!(text.starts_with(begins), "{}, not {begins}", what());
+        let first = self.texts.entry(begins).or_insert_with(|| text.clone());
+        assert_eq!(*first, text, "{}", what());
+        assert_eq!(Self::data(self.con), self.before, "{}", what());
+    }
+}
+
+#[test]
+fn bad_arguments_are_named_and_write_nothing() {
+    let long = vec![b'1'; 1 << 20];
+    for_each_server(|bin| {
+        let mut server = Server::start(bin);
+        for algorithm in ALGORITHMS {
+            for mut con in [server.con(), server.con3()] {
+                ok(cmd!(con, "FLUSHALL"));
+                ok(cmd!(con, "SET", "foreign", "value"));
+                ok(cmd!(con, algorithm.command, "used", LONG, 5));
+                for key in [&b"used"[..], b"new", b"", b"\0\xff"] {
+                    let mut refusals = Refusals::new(&mut con, algorithm);
+                    for window in BAD_WINDOWS.iter().copied().chain([&long[..]]) {
+                        refusals.refused("ERR invalid window: ", &[key, window, b"5"]);
+                        refusals.refused("ERR invalid window: ", &[key, window, b"5", b"COST", b"1", b"FULL"]);
+                    }
+                    for limit in BAD_LIMITS.iter().copied().chain([&long[..]]) {
+                        refusals.refused("ERR invalid limit: ", &[key, b"60", limit]);
+                        refusals.refused("ERR invalid limit: ", &[key, b"500ms", limit, b"HEADERS"]);
+                    }
+                    for count in BAD_COUNTS.iter().copied().chain([&long[..]]) {
+                        refusals.refused("ERR invalid COST: ", &[key, b"60", b"5", b"COST", count]);
+                        refusals.refused("ERR invalid COST: ", &[key, b"60", b"5", b"FULL", b"cost", count]);
+                        refusals.refused("ERR invalid BURST: ", &[key, b"60", b"5", b"BURST", count]);
+                    }
+                    refusals.refused("ERR invalid COST: ", &[key, b"60", b"5", b"COST"]);
+                    refusals.refused("ERR invalid BURST: ", &[key, b"60", b"5", b"FULL", b"BURST"]);
+                }
+            }
+        }
+        assert!(server.is_running());
+    });
+}
+
+#[test]
+fn bad_options_are_refused_and_write_nothing() {
+    let long = vec![b'F'; 1 << 20];
+    for_each_server(|bin| {
+        let mut server = Server::start(bin);
+        for algorithm in ALGORITHMS {
+            let mut con = server.con();
+            ok(cmd!(con, "FLUSHALL"));
+            let mut refusals = Refusals::new(&mut con, algorithm);
+            for word in
+                [&b""[..], b"1", b"NOW", b"FULLL", b"FUL", b"FULL\0", b"\0", b"\xff\xfe", b"COST\0", b"COST=2", &long]
+            {
+                refusals.refused("ERR syntax error: after limit ", &[b"k", b"60", b"5", word]);
+                refusals.refused("ERR syntax error: after limit ", &[b"k", b"60", b"5", b"FULL", word]);
+                refusals.refused("ERR syntax error: after limit ", &[b"k", b"60", b"5", b"COST", b"2", word]);
+                refusals.refused("ERR syntax error: after limit ", &[b"k", b"60", b"5", word, b"COST", b"2"]);
+            }
+            for words in [
+                &[&b"FULL"[..], b"FULL"][..],
+                &[b"HEADERS", b"headers"],
+                &[b"COST", b"1", b"COST", b"1"],
+                &[b"COST", b"1", b"2"],
+            ] {
+                let arguments = [&[&b"k"[..], b"60", b"5"], words].concat();
+                refusals.refused("ERR syntax error: after limit ", &arguments);
+            }
+            refusals.refused("ERR syntax error: FULL and HEADERS ", &[b"k", b"60", b"5", b"FULL", b"HEADERS"]);
+            refusals.refused("ERR syntax error: FULL and HEADERS ", &[b"k", b"60", b"5", b"headers", b"full"]);
+            if !algorithm.takes_burst {
+                refusals.refused("ERR invalid BURST: only ", &[b"k", b"60", b"5", b"BURST", b"5"]);
+                refusals.refused("ERR invalid BURST: only ", &[b"k", b"60", b"5", b"BURST", b"1", b"FULL"]);
+            }
+        }
+        assert!(server.is_running());
+    });
+}
+
+#[test]
+fn missing_arguments_are_refused() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        let mut con = server.con();
+        for algorithm in ALGORITHMS {
+            let mut refusals = Refusals::new(&mut con, algorithm);
+            for arguments in [&[][..], &[&b"k"[..]], &[b"k", b"60"]] {
+                refusals.refused("ERR wrong number of arguments", arguments);
+            }
+        }
+    });
+}
+
+/// Many arguments are no more than a few.
+#[test]
+fn a_hundred_thousand_arguments_are_refused() {
+    for_each_server(|bin| {
+        let mut server = Server::start(bin);
+        let mut con = server.con();
+        for algorithm in ALGORITHMS {
+            let mut refusals = Refusals::new(&mut con, algorithm);
+            let arguments = [&[&b"k"[..], b"60", b"5"][..], &[&b"x"[..]; 100_000]].concat();
+            refusals.refused("ERR syntax error: ", &arguments);
+        }
+        assert!(server.is_running());
+    });
+}
+
+#[test]
+fn keys_are_any_bytes() {
+    let long = vec![b'k'; 1 << 20];
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        let mut con = server.con();
+        for algorithm in ALGORITHMS {
+            for key in
+                [&b""[..], b"\0", b"a\0b", b"\xff\xfe", b"\xc3\x28", b" ", b"\r\n", b"{", b"}", b"{}", b"%s%n", &long]
+            {
+                ok(cmd!(con, "FLUSHALL"));
+                let what = format!("{} {}", algorithm.command, key[..key.len().min(20)].escape_ascii());
+                assert_eq!(
+                    ok(cmd!(con, algorithm.command, key, LONG, 2)),
+                    ints(&[1, (algorithm.count)(0, 1), LONG_TTL]),
+                    "{what}"
+                );
+                ok(cmd!(con, algorithm.command, key, LONG, 2, "FULL"));
+                ok(cmd!(con, algorithm.command, key, LONG, 2, "HEADERS"));
+                let state = state_of(algorithm, key, &mut con);
+                assert_eq!(ok(cmd!(con, "KEYS", "*")), Value::Array(vec![bytes(state)]), "{what}");
+            }
+        }
+    });
+}
+
+const MAKERS: &[(&str, &[&str])] = &[
+    ("string", &["SET", "", "value"]),
+    ("list", &["RPUSH", "", "a", "b"]),
+    ("hash", &["HSET", "", "a", "1"]),
+    ("set", &["SADD", "", "a", "b"]),
+    ("zset", &["ZADD", "", "1", "a"]),
+    ("stream", &["XADD", "", "*", "a", "1"]),
+];
+
+#[test]
+fn keys_of_another_type_stay_as_they_are() {
+    for_each_server(|bin| {
+        let mut server = Server::start(bin);
+        let mut con = server.con();
+        for algorithm in ALGORITHMS {
+            let state = state_of(algorithm, b"k", &mut con);
+            for (_, maker) in MAKERS.iter().filter(|(kind, _)| *kind != algorithm.state_type) {
+                ok(cmd!(con, "FLUSHALL"));
+                ok(redis::cmd(maker[0]).arg(&state).arg(&maker[2..]).query(&mut con));
+                let mut refusals = Refusals::new(&mut con, algorithm);
+                let window = LONG.to_string();
+                for limit in [&b"0"[..], b"1", b"9223372036854775807"] {
+                    for form in [&[][..], &[&b"FULL"[..]], &[b"HEADERS"], &[b"COST", b"2"]] {
+                        let arguments = [&[&b"k"[..], window.as_bytes(), limit], form].concat();
+                        refusals
+                            .refused("WRONGTYPE Operation against a key holding the wrong kind of value", &arguments);
+                    }
+                }
+                assert_eq!(ok(cmd!(con, "TTL", &state)), Value::Int(-1));
+            }
+        }
+        assert!(server.is_running());
+    });
+}
+
+#[test]
+fn values_that_are_no_state_stay_as_they_are() {
+    for_each_server(|bin| {
+        let mut server = Server::start(bin);
+        let mut con = server.con();
+        for algorithm in ALGORITHMS {
+            let state = state_of(algorithm, b"k", &mut con);
+            for (value, expected) in algorithm.foreign {
+                for expiry in [&["KEEPTTL"][..], &["EX", "1000"]] {
+                    ok(cmd!(con, "FLUSHALL"));
+                    ok(cmd!(con, "SET", &state, value, expiry));
+                    let before = digest(&mut con);
+                    for form in [&[][..], &["FULL"], &["HEADERS"], &["COST", "2"]] {
+                        let text = err(cmd!(con, algorithm.command, "k", LONG, 5, form));
+                        assert_eq!(text, *expected, "{} at {value:?}", algorithm.command);
+                    }
+                    assert_eq!(digest(&mut con), before, "{} at {value:?}", algorithm.command);
+                    assert_eq!(ok(cmd!(con, "GET", &state)), bytes(value));
+                }
+            }
+        }
+        // A HyperLogLog is a string as well.
+        let state = state_of(&FIXED, b"h", &mut con);
+        ok(cmd!(con, "PFADD", &state, "a"));
+        let before = digest(&mut con);
+        assert_eq!(err(cmd!(con, "RL.FIXED", "h", LONG, 5)), "ERR value is not an integer or out of range");
+        assert_eq!(digest(&mut con), before);
+        assert!(server.is_running());
+    });
+}
+
+#[test]
+fn a_counter_does_not_overflow() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        let mut con = server.con();
+        let state = state_of(&FIXED, b"k", &mut con);
+        for (value, cost) in [(i64::MAX, 1), (i64::MAX - 1, 2), (5, i64::MAX), (i64::MAX, i64::MAX)] {
+            ok(cmd!(con, "SET", &state, value, "EX", 1_000));
+            let text = err(cmd!(con, "RL.FIXED", "k", LONG, 5, "COST", cost));
+            assert_eq!(text, "ERR increment or decrement would overflow");
+            assert_eq!(ok(cmd!(con, "GET", &state)), bytes(value.to_string()));
+        }
+        ok(cmd!(con, "SET", &state, i64::MAX - 1, "EX", 1_000));
+        assert_eq!(ok(cmd!(con, "RL.FIXED", "k", LONG, i64::MAX)), ints(&[1, i64::MAX, 1_000]));
+        ok(cmd!(con, "SET", &state, i64::MIN, "EX", 1_000));
+        assert_eq!(ok(cmd!(con, "RL.FIXED", "k", LONG, 1)), ints(&[1, i64::MIN + 1, 1_000]));
+    });
+}
+
+#[test]
+fn a_log_is_not_made_of_millions_at_once() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        let mut con = server.con();
+        let text = err(cmd!(con, "RL.SLIDING", "k", LONG, i64::MAX, "COST", 1_000_001));
+        assert!(text.starts_with("ERR invalid COST: "), "{text}");
+        assert_eq!(ok(cmd!(con, "DBSIZE")), Value::Int(0));
+        // What the limit denies anyway is a denial.
+        assert_eq!(ok(cmd!(con, "RL.SLIDING", "k", LONG, 5, "COST", 1_000_001)), ints(&[0, 0, LONG_TTL]));
+    });
+}
+
+/// Scores that neither the scripts nor the module write.
+#[test]
+fn a_log_with_odd_scores_ends_nothing() {
+    for_each_server(|bin| {
+        let mut server = Server::start(bin);
+        let mut con = server.con();
+        for score in ["-inf", "+inf", "-1", "0.5", "1e300", "-1e300", "9007199254740993", "1e18", "5e-324"] {
+            for limit in [0, 1, 2, 5] {
+                for form in [&[][..], &["FULL"], &["HEADERS"], &["COST", "3"], &["COST", "3", "FULL"]] {
+                    ok(cmd!(con, "DEL", "k"));
+                    ok(cmd!(con, "ZADD", "k", score, "odd", score, "\u{ff}"));
+                    ok(cmd!(con, "RL.SLIDING", "k", 60, limit, form));
+                    ok(cmd!(con, "RL.SLIDING", "k", "1000000000000", limit, form));
+                }
+            }
+        }
+        assert!(server.is_running());
+    });
+}
+
+/// A server that has less memory than it uses, and on it a state with room and one without, for each algorithm.
+fn starved(bin: &ServerBin, on_oom: &str) -> Server {
+    let server = Server::start(bin);
+    let mut con = server.con();
+    for algorithm in ALGORITHMS {
+        for (key, times) in [("room", 1), ("full", 2)] {
+            for _ in 0..times {
+                ok(cmd!(con, algorithm.command, format!("{}-{key}", algorithm.name), LONG, 2));
+            }
+        }
+    }
+    ok(cmd!(con, "CONFIG", "SET", "rl.on-oom", on_oom));
+    ok(cmd!(con, "CONFIG", "SET", "maxmemory", 1));
+    assert!(err(cmd!(con, "SET", "k", 1)).starts_with("OOM "));
+    server
+}
+
+/// What needs no memory goes on whatever the setting.
+fn go_on_without_memory(server: &Server) {
+    let mut con = server.con();
+    // The counter is there.
+    for n in 2..=4 {
+        assert_eq!(ok(cmd!(con, "RL.FIXED", "fixed-room", LONG, 3)), ints(&[i64::from(n <= 3), n, LONG_TTL]));
+        assert_eq!(ok(cmd!(con, "RL.FIXED", "fixed-full", LONG, 2)), ints(&[0, n + 1, LONG_TTL]));
+    }
+    // Denials make nothing.
+    assert_eq!(ok(cmd!(con, "RL.SLIDING", "sliding-full", LONG, 2)), ints(&[0, 2, LONG_TTL]));
+    assert_eq!(ok(cmd!(con, "RL.SLIDING", "new", LONG, 0)), ints(&[0, 0, LONG_TTL]));
+    assert_eq!(ok(cmd!(con, "RL.FIXED", "new", LONG, 1, "COST", 2)), ints(&[0, 0, -2]));
+    // Nor does what has expired.
+    assert_eq!(ok(cmd!(con, "RL.SLIDING", "sliding-full", "1ms", 0)), ints(&[0, 0, 1]));
+}
+
+/// The requests that would have to make or to grow a key.
+const GROWING: [(&str, &str); 4] =
+    [("RL.FIXED", "new"), ("RL.SLIDING", "new"), ("RL.SLIDING", "sliding-room"), ("RL.FIXED", "fixed-new")];
+
+#[test]
+fn without_memory_what_grows_is_an_error() {
+    for_each_server(|bin| {
+        let server = starved(bin, "error");
+        let mut con = server.con();
+        let before = digest(&mut con);
+        for (command, key) in GROWING {
+            for form in [&[][..], &["FULL"], &["HEADERS"], &["COST", "2"]] {
+                let text = err(cmd!(con, command, key, LONG, 4, form));
+                assert_eq!(text, "OOM command not allowed when used memory > 'maxmemory'.", "{command} {key}");
+            }
+        }
+        // FIXED counts its denials.
+        assert!(err(cmd!(con, "RL.FIXED", "new", LONG, 0)).starts_with("OOM "));
+        assert_eq!(digest(&mut con), before);
+        go_on_without_memory(&server);
+        ok(cmd!(con, "CONFIG", "SET", "maxmemory", 0));
+        assert_eq!(ok(cmd!(con, "RL.SLIDING", "sliding-room", LONG, 4)), ints(&[1, 1, LONG_TTL]));
+        assert_eq!(ok(cmd!(con, "RL.FIXED", "new", LONG, 4)), ints(&[1, 1, LONG_TTL]));
+    });
+}
+
+/// The two figures that matter: `allowed` and `retry_after_ms`.
+fn allowed_and_retry(reply: Reply) -> (i64, i64) {
+    let Value::Array(flat) = ok(reply) else { panic!("no array") };
+    assert_eq!((&flat[0], &flat[10]), (&bytes("allowed"), &bytes("retry_after_ms")));
+    match (&flat[1], &flat[11]) {
+        (Value::Int(allowed), Value::Int(retry)) => (*allowed, *retry),
+        other => panic!("no integers: {other:?}"),
+    }
+}
+
+#[test]
+fn without_memory_what_grows_may_pass_uncharged() {
+    for_each_server(|bin| {
+        let server = starved(bin, "allow");
+        let mut con = server.con();
+        let before = digest(&mut con);
+        for (command, key) in GROWING {
+            for _ in 0..5 {
+                assert_eq!(allowed_and_retry(cmd!(con, command, key, LONG, 4, "FULL")), (1, 0), "{command} {key}");
+                let Value::Array(figures) = ok(cmd!(con, command, key, LONG, 4)) else { panic!("no array") };
+                assert_eq!((&figures[0], figures.len()), (&Value::Int(1), 3), "{command} {key}");
+            }
+        }
+        // What the limit denies stays denied.
+        assert_eq!(allowed_and_retry(cmd!(con, "RL.FIXED", "new", LONG, 0, "FULL")), (0, -1));
+        assert_eq!(digest(&mut con), before);
+        go_on_without_memory(&server);
+    });
+}
+
+#[test]
+fn without_memory_what_grows_may_be_denied() {
+    for_each_server(|bin| {
+        let server = starved(bin, "deny");
+        let mut con = server.con();
+        let before = digest(&mut con);
+        for (command, key) in GROWING {
+            let (allowed, retry) = allowed_and_retry(cmd!(con, command, key, LONG, 4, "FULL"));
+            assert!(allowed == 0 && retry > 0, "{command} {key}: {allowed}, retry after {retry}");
+            let Value::Array(figures) = ok(cmd!(con, command, key, LONG, 4)) else { panic!("no array") };
+            assert_eq!((&figures[0], figures.len()), (&Value::Int(0), 3), "{command} {key}");
+        }
+        // A limit that never lets it pass still says so.
+        assert_eq!(allowed_and_retry(cmd!(con, "RL.FIXED", "new", LONG, 0, "FULL")), (0, -1));
+        assert_eq!(digest(&mut con), before);
+        go_on_without_memory(&server);
+    });
+}
+
+/// A full server under a policy that evicts makes room for what grows, as for any command that does.
+#[test]
+fn eviction_makes_room() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        let mut con = server.con();
+        let used: u64 = info(&mut con, "used_memory").parse().expect("bytes");
+        ok(cmd!(con, "CONFIG", "SET", "maxmemory-policy", "allkeys-lru"));
+        ok(cmd!(con, "CONFIG", "SET", "maxmemory", used + (4 << 20)));
+        let value = vec![b'x'; 64 << 10];
+        for n in 0..200 {
+            ok(cmd!(con, "SET", n, &value[..]));
+        }
+        let mut allowed = 0;
+        for n in 0..200 {
+            for command in ["RL.FIXED", "RL.SLIDING"] {
+                if let Ok(reply) = cmd!(con, command, format!("{command}-{n}"), LONG, 5) {
+                    assert!(matches!(&reply, Value::Array(figures) if figures[0] == Value::Int(1)), "{reply:?}");
+                    allowed += 1;
+                }
+            }
+        }
+        assert_eq!(allowed, 400, "of 400");
+    });
+}
