@@ -22,7 +22,7 @@ impl<L: Limiter> Handler for Limit<L> {
         let name = limiter.state_key(ctx, request.key, now)?;
         let mut loaded = limiter.load(ctx, name, now, Mode::Write)?;
         let mut decision = limiter.decide(&mut loaded, now, request.cost)?;
-        let short = L::grows(&loaded, &decision) && ctx.memory_full();
+        let short = L::grows(&loaded, &decision) && ctx.memory_full(request.key);
         if short {
             decision = without_memory(ctx, decision)?;
         }
@@ -33,7 +33,7 @@ impl<L: Limiter> Handler for Limit<L> {
         } else {
             let mut figures = limiter.figures(&loaded, &decision, now, request.cost);
             if short && !verdict.allowed {
-                figures.retry_after_ms = figures.retry_after_ms.max(MEMORY_RETRY_MS);
+                figures.wait_at_least(MEMORY_RETRY_MS);
             }
             limiter.commit(ctx, loaded, decision, now);
             let answer = Answer { name: L::NAME, quota: request.quota, verdict, figures, now };

@@ -26,6 +26,7 @@ impl Handler for Multi {
     fn run<'c>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
         let count = args.next().ok_or(Error::ARITY)?;
         let count = parse_unsigned(count.bytes()).filter(|n| (1..=MAX_LIMITS).contains(n)).ok_or(Error::NUM_LIMITS)?;
+        let first_key = args.clone().nth(1).ok_or(Error::NUM_LIMITS)?;
         let now = ctx.now();
 
         let mut planned: Vec<Planned<'_>> = Vec::with_capacity(count as usize);
@@ -46,7 +47,7 @@ impl Handler for Multi {
             decided.push(one.decide(ctx, now, cost)?);
         }
         let mut allowed = decided.iter().all(|one| one.verdict().allowed);
-        let short = allowed && decided.iter().any(Decided::grows) && ctx.memory_full();
+        let short = allowed && decided.iter().any(Decided::grows) && ctx.memory_full(first_key);
         if short && !starved(ctx)? {
             allowed = false;
             decided.iter_mut().filter(|one| one.grows()).for_each(Decided::deny);
@@ -119,7 +120,7 @@ impl<L: Limiter> Decide<'_, L> {
     fn answer(&self, now: Micros, cost: Cost) -> Answer {
         let mut figures = self.limiter.figures(&self.loaded, &self.decision, now, cost);
         if self.short {
-            figures.retry_after_ms = figures.retry_after_ms.max(MEMORY_RETRY_MS);
+            figures.wait_at_least(MEMORY_RETRY_MS);
         }
         Answer { name: L::NAME, quota: self.quota, verdict: self.decision.verdict, figures, now }
     }

@@ -35,7 +35,7 @@ impl Handler for Throttle {
 
         let loaded = record::load::<Gcra>(ctx, Str::of_argument(key), Mode::Write)?;
         let (mut throttled, change) = gcra.decide_throttle(loaded.state(), ctx.now(), quantity);
-        if record::makes_a_key(&loaded, &change) && ctx.memory_full() {
+        if record::makes_a_key(&loaded, &change) && ctx.memory_full(key) {
             throttled.limited |= !starved(ctx)?;
         } else if let Change::Charge(tat) | Change::Reanchor(tat) = change {
             record::write(&gcra, ctx, loaded, &tat);

@@ -112,6 +112,24 @@ impl<'c> Ctx<'c> {
         reply.integer()
     }
 
+    /// Whether the server refuses, for memory, a command that is not to run then. It decided that before the module's
+    /// command began, after it had evicted what it may: what it uses by now says less, a few bytes of this very call
+    /// can take it over the bound. SETRANGE of nothing does nothing, whatever the key holds.
+    pub(super) fn refuses_for_memory(self, key: &Str<'_>) -> bool {
+        // SAFETY: a string, a long long, a C string.
+        let reply = Reply(unsafe {
+            api!(RedisModule_Call(
+                self.raw,
+                c"SETRANGE".as_ptr(),
+                c"Mslc".as_ptr(),
+                key.raw,
+                0 as c_longlong,
+                c"".as_ptr()
+            ))
+        });
+        reply.0.is_null()
+    }
+
     /// How many members of a sorted set have a score in `min ..= max`.
     pub fn count_scores(self, key: &Str<'_>, min: u64, max: u64) -> Option<u64> {
         let (min, max) = (c_longlong::try_from(min).ok()?, c_longlong::try_from(max).ok()?);

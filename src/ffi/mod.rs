@@ -102,10 +102,11 @@ impl<'c> Ctx<'c> {
         }
     }
 
-    /// Whether the server uses more than its `maxmemory`.
-    pub fn memory_full(self) -> bool {
+    /// Whether the server would refuse a command that may use memory, asked on `key`.
+    pub fn memory_full(self, key: Argv<'c>) -> bool {
         // SAFETY: no arguments.
-        unsafe { api!(RedisModule_GetUsedMemoryRatio()) > 1.0 }
+        let over = unsafe { api!(RedisModule_GetUsedMemoryRatio()) > 1.0 };
+        over && self.refuses_for_memory(&Str::of_argument(key))
     }
 
     /// Whether the server runs in cluster mode, which it cannot change while it runs.

@@ -267,6 +267,15 @@ impl Figures {
     }
 }
 
+impl Figures {
+    /// Raises `retry_after_ms` to what something other than the limit asks for. Never stays never.
+    pub fn wait_at_least(&mut self, millis: i64) {
+        if self.retry_after_ms >= 0 {
+            self.retry_after_ms = self.retry_after_ms.max(millis);
+        }
+    }
+}
+
 /// For figures whose size is known to fit, and a bound where it is not.
 pub(crate) fn to_i64(n: impl TryInto<i64>) -> i64 {
     n.try_into().unwrap_or(i64::MAX)
