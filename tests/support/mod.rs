@@ -22,6 +22,7 @@ mod events;
 mod process;
 mod server;
 mod topology;
+mod traffic;
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -31,6 +32,9 @@ pub use client::{Reply, bytes, digest, err, info, ints, ok};
 pub use events::Events;
 pub use server::{Options, Server};
 pub use topology::{Cluster, wait_for_replica};
+pub use traffic::{
+    ALGORITHMS, Algorithm, Effects, FIXED, LONG, Random, SLIDING, State, expires_at, keys, mixed_load, now_ms, only_key,
+};
 
 /// How long anything that a healthy server does at once may take on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(20);

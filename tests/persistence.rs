@@ -1,0 +1,187 @@
+//! What was answered is on disk: by AOF and RDB, through shutdown and kill, and for a server without the module too.
+
+mod support;
+
+use std::thread;
+use std::time::Duration;
+
+use redis::Connection;
+use support::*;
+
+/// The ways to disk. Each leaves a server that was ended.
+const WAYS: &[(&str, fn(&mut Server))] = &[
+    ("AOF as written", |server| server.kill()),
+    ("AOF rewritten in commands", |server| {
+        ok(cmd!(server.con(), "CONFIG", "SET", "aof-use-rdb-preamble", "no"));
+        rewrite(server);
+    }),
+    ("AOF rewritten with a preamble", rewrite),
+    ("RDB", |server| server.shutdown("SAVE")),
+];
+
+fn rewrite(server: &mut Server) {
+    let mut con = server.con();
+    // One may be under way.
+    assert!(eventually(PATIENCE, || info(&mut con, "aof_rewrite_in_progress") == "0"));
+    ok(cmd!(con, "BGREWRITEAOF"));
+    assert!(eventually(PATIENCE, || {
+        info(&mut con, "aof_rewrite_in_progress") == "0" && info(&mut con, "aof_rewrite_scheduled") == "0"
+    }));
+    assert_eq!(info(&mut con, "aof_last_bgrewrite_status"), "ok");
+    server.kill();
+}
+
+/// For an RDB to be read, there must be no AOF.
+fn from_files(way: &str, options: Options) -> Options {
+    options.set("appendonly", if way == "RDB" { "no" } else { "yes" })
+}
+
+fn expiries(con: &mut Connection) -> Vec<(String, i64)> {
+    keys(con).into_iter().map(|key| (key.clone(), expires_at(con, &key))).collect()
+}
+
+#[test]
+fn every_way_to_disk_and_back_keeps_everything_with_and_without_the_module() {
+    for_each_server(|bin| {
+        for (way, end) in WAYS {
+            let mut server = Server::options(bin).durable().start();
+            mixed_load(&mut server.con(), &mut Random(11), &["1h", "1d"], 500);
+            let before = digest(&mut server.con());
+            let mut expected = expiries(&mut server.con());
+            assert!(expected.len() >= 4 * ALGORITHMS.len(), "{expected:?}");
+            end(&mut server);
+
+            server.start_again_with(|options| from_files(way, options));
+            assert_eq!(digest(&mut server.con()), before, "{way}");
+            let mut found = expiries(&mut server.con());
+            // A log's refresh by a denial is not written down, see tests/replication.rs.
+            let is_exact = |(key, _): &(String, i64)| !key.starts_with(SLIDING.command) || way.contains("rewritten");
+            expected.retain(is_exact);
+            found.retain(is_exact);
+            assert_eq!(found, expected, "{way}");
+            // The limits go on from there.
+            mixed_load(&mut server.con(), &mut Random(12), &["1h", "2h"], 500);
+            let before = digest(&mut server.con());
+            end(&mut server);
+
+            server.start_again_with(|options| from_files(way, options).without_module());
+            assert_eq!(digest(&mut server.con()), before, "{way}");
+            assert!(err(cmd!(server.con(), "RL.FIXED", "k", 1, 1)).starts_with("ERR unknown command"));
+        }
+    });
+}
+
+/// A server killed under load remembers each request it has answered, and none that it was not asked.
+#[test]
+fn kill_9_loses_nothing_answered() {
+    const LIMIT: i64 = 1_000_000;
+    const CLIENTS: i64 = 4;
+    for_each_server(|bin| {
+        let mut server = Server::options(bin).durable().start();
+        let mut answered = vec![0; ALGORITHMS.len()];
+        for _ in 0..3 {
+            let counts = thread::scope(|scope| {
+                let clients: Vec<_> = (0..CLIENTS)
+                    .map(|_| {
+                        let con = server.con();
+                        scope.spawn(|| ask_until_the_end(con, LIMIT))
+                    })
+                    .collect();
+                // Some hundred requests, whatever the disk.
+                let mut con = server.con();
+                let begin = served(&mut con);
+                assert!(eventually(PATIENCE, || served(&mut con) > begin + 500), "no load");
+                server.kill();
+                clients.into_iter().map(|client| client.join().expect("a client")).collect::<Vec<_>>()
+            });
+            server.start_again();
+            for (at, algorithm) in ALGORITHMS.iter().enumerate() {
+                answered[at] += counts.iter().map(|counts| counts[at]).sum::<i64>();
+                // Asked by a request that is counted.
+                let kept = LIMIT - algorithm.remaining(&mut server.con(), "k", LONG, LIMIT) - 1;
+                let asked = answered[at] + CLIENTS;
+                assert!(
+                    (answered[at]..=asked).contains(&kept),
+                    "{algorithm:?}: answered {}, asked at most {asked}, kept {kept}",
+                    answered[at]
+                );
+                answered[at] = kept + 1;
+            }
+        }
+    });
+}
+
+fn served(con: &mut Connection) -> i64 {
+    info(con, "total_commands_processed").parse().expect("a count")
+}
+
+/// How many were allowed of each algorithm until the server was gone.
+fn ask_until_the_end(mut con: Connection, limit: i64) -> Vec<i64> {
+    let mut allowed = vec![0; ALGORITHMS.len()];
+    loop {
+        for (count, algorithm) in allowed.iter_mut().zip(ALGORITHMS) {
+            match algorithm.request("k", LONG, limit, 1).query::<[i64; 3]>(&mut con) {
+                Ok(reply) => *count += reply[0],
+                Err(_) => return allowed,
+            }
+        }
+    }
+}
+
+#[test]
+fn a_thousand_denials_do_not_grow_the_aof() {
+    for_each_server(|bin| {
+        let server = Server::options(bin).durable().start();
+        let mut con = server.con();
+        for algorithm in ALGORITHMS {
+            assert_eq!(algorithm.ask(&mut con, algorithm.command, LONG, 1)[0], 1);
+            let size = server.aof_size();
+            let mut denials = redis::pipe();
+            for _ in 0..1_000 {
+                denials.add_command(algorithm.request(algorithm.command, LONG, 1, 1));
+            }
+            let replies: Vec<[i64; 3]> = denials.query(&mut con).expect("denials");
+            assert!(replies.iter().all(|reply| reply[0] == 0));
+            let growth = server.aof_size() - size;
+            if algorithm.state == State::Counter {
+                // The fixed window counts its denials: an INCR each.
+                assert!((20_000..100_000).contains(&growth), "{growth}");
+            } else {
+                assert_eq!(growth, 0, "{algorithm:?}");
+            }
+        }
+    });
+}
+
+/// An expiry is a moment, not a span that begins anew with the server.
+#[test]
+fn a_window_that_ended_while_the_server_was_down_is_over() {
+    for_each_server(|bin| {
+        for (way, end) in WAYS {
+            for with_module in [true, false] {
+                let mut server = Server::options(bin).durable().start();
+                let mut con = server.con();
+                for algorithm in ALGORITHMS {
+                    algorithm.ask(&mut con, algorithm.command, "700ms", 5);
+                    algorithm.ask(&mut con, algorithm.command, LONG, 5);
+                }
+                let mut expected = expiries(&mut con);
+                expected.retain(|(_, at)| at - now_ms() > PATIENCE.as_millis() as i64);
+                let ends: Vec<_> = expiries(&mut con).into_iter().filter(|key| !expected.contains(key)).collect();
+                assert!(!ends.is_empty(), "{expected:?}");
+                end(&mut server);
+                let last = ends.iter().map(|(_, at)| *at).max().expect("a key") + 1;
+                thread::sleep(Duration::from_millis(u64::try_from(last - now_ms()).unwrap_or(0)));
+                server.start_again_with(|options| {
+                    let options = from_files(way, options);
+                    if with_module { options } else { options.without_module() }
+                });
+                let mut con = server.con();
+                for (key, _) in &ends {
+                    assert_eq!(ok(cmd!(con, "EXISTS", key)), redis::Value::Int(0), "{way}: {key}");
+                }
+                assert_eq!(expiries(&mut con), expected, "{way}");
+            }
+        }
+    });
+}
