@@ -101,7 +101,7 @@ fn kill_9_loses_nothing_answered() {
             for (at, algorithm) in ALGORITHMS.iter().enumerate() {
                 answered[at] += counts.iter().map(|counts| counts[at]).sum::<i64>();
                 // Asked by a request that is counted.
-                let kept = LIMIT - algorithm.remaining(&mut server.con(), "k", LONG, LIMIT) - 1;
+                let kept = LIMIT - algorithm.remaining(&mut server.con(), algorithm.command, LONG, LIMIT) - 1;
                 let asked = answered[at] + CLIENTS;
                 assert!(
                     (answered[at]..=asked).contains(&kept),
@@ -123,9 +123,10 @@ fn ask_until_the_end(mut con: Connection, limit: i64) -> Vec<i64> {
     let mut allowed = vec![0; ALGORITHMS.len()];
     loop {
         for (count, algorithm) in allowed.iter_mut().zip(ALGORITHMS) {
-            match algorithm.request("k", LONG, limit, 1).query::<[i64; 3]>(&mut con) {
+            match algorithm.request(algorithm.command, LONG, limit, 1).query::<[i64; 3]>(&mut con) {
                 Ok(reply) => *count += reply[0],
-                Err(_) => return allowed,
+                Err(error) if error.is_io_error() => return allowed,
+                Err(error) => panic!("{algorithm:?}: {error}"),
             }
         }
     }

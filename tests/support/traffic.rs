@@ -11,7 +11,14 @@ pub const FIXED: Algorithm = Algorithm { command: "RL.FIXED", state: State::Coun
 pub const SLIDING: Algorithm = Algorithm { command: "RL.SLIDING", state: State::Log };
 
 /// Every algorithm. What the whole server promises is tested over this table.
-pub const ALGORITHMS: &[Algorithm] = &[FIXED, SLIDING];
+pub const ALGORITHMS: &[Algorithm] = &[
+    FIXED,
+    SLIDING,
+    Algorithm { command: "RL.COUNTER", state: State::Record },
+    Algorithm { command: "RL.TOKEN", state: State::Record },
+    Algorithm { command: "RL.LEAKY", state: State::Record },
+    Algorithm { command: "RL.GCRA", state: State::Record },
+];
 
 #[derive(Clone, Copy, Debug)]
 pub struct Algorithm {
