@@ -176,3 +176,32 @@ fn a_cluster_client_counts_on() {
         }
     });
 }
+
+#[test]
+fn several_limits_share_a_slot() {
+    for_each_server(|bin| {
+        let cluster = start(bin);
+        for algorithm in ALGORITHMS {
+            let ask = |node: &Server, keys: [&str; 2]| {
+                let mut request = redis::cmd("RL.MULTI");
+                request.arg(2);
+                for (key, algorithm) in keys.iter().zip([algorithm, &FIXED]) {
+                    request.arg(algorithm.word()).arg(key).arg(LONG).arg(5);
+                }
+                request.query(&mut node.con())
+            };
+            let home = cluster.owner("{tag}");
+            let away = cluster.nodes.iter().find(|node| node.port() != home.port()).expect("another node");
+            let mut con = home.con();
+            let slot = slot(&mut con, b"tag");
+            assert!(err(ask(home, ["{tag}1", "{gat}1"])).starts_with("CROSSSLOT "));
+            assert_eq!(err(ask(away, ["{tag}1", "{tag}2"])), format!("MOVED {slot} 127.0.0.1:{}", home.port()));
+            assert_eq!(assert_at_home(&cluster), 0);
+            ok(ask(home, ["{tag}1", "{tag}2"]));
+            // A tag and the key that it makes lie in one slot, whatever the counter is called.
+            ok(ask(home, ["{tag}3", "tag"]));
+            assert_eq!(assert_at_home(&cluster), 4);
+            flush(&cluster);
+        }
+    });
+}

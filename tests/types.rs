@@ -27,7 +27,7 @@ const FOREIGN: &[&[u8]] = &[
     b"1e3",
     b"0x1",
     b"nan",
-    b"9223372036854775808",
+    b"18446744073709551616",
     b"-9223372036854775809",
     b"1\0",
     b"\xff\xfe\0\r\n",
@@ -112,6 +112,8 @@ fn a_counter_that_would_overflow_is_refused_and_stays() {
         let server = Server::options(bin).durable().start();
         let mut con = server.con();
         let key = state_key(&FIXED);
+        ok(cmd!(con, "SET", &key, "9223372036854775808", "EX", 100_000));
+        assert_eq!(refused(&server, &FIXED, &key), "ERR value is not an integer or out of range");
         ok(cmd!(con, "SET", &key, i64::MAX, "EX", 100_000));
         assert_eq!(refused(&server, &FIXED, &key), "ERR increment or decrement would overflow");
         // The commands go on with it.

@@ -42,6 +42,11 @@ pub enum State {
 pub const LONG: i64 = 1_000_000_000;
 
 impl Algorithm {
+    /// Its name where a command takes any algorithm.
+    pub fn word(&self) -> &'static str {
+        self.command.strip_prefix("RL.").expect("RL.")
+    }
+
     /// One request; the reply's three integers.
     #[track_caller]
     pub fn ask(&self, con: &mut Connection, key: &str, window: impl ToString, limit: i64) -> [i64; 3] {
@@ -91,7 +96,8 @@ impl Random {
 }
 
 /// Sends requests of all kinds on a few keys of each algorithm and window: alone, in MULTI/EXEC, in scripts, of
-/// different costs, on logs with entries that have left the window. Each key is asked with one window and one limit.
+/// different costs, several limits at once, on logs with entries that have left the window; and gives back and forgets
+/// now and then. Each key is asked with one window and one limit.
 /// How many were allowed and how many denied, neither of them 0.
 pub fn mixed_load(con: &mut Connection, random: &mut Random, windows: &[&str], requests: u64) -> [i64; 2] {
     const SCRIPT: &str = "return redis.call(ARGV[1], KEYS[1], unpack(ARGV, 2))";
@@ -103,20 +109,40 @@ pub fn mixed_load(con: &mut Connection, random: &mut Random, windows: &[&str], r
         let limit = 1 + 20 * random.below(3) as i64;
         let key = format!("{}:{window}:{limit}", algorithm.command);
         let cost = 1 + random.below(4) as i64;
-        match random.below(10) {
-            0 | 1 => {
+        match random.below(30) {
+            0 => {
+                let mut refund = redis::cmd("RL.REFUND");
+                refund.arg(algorithm.word()).arg(&key).arg(window).arg(limit).arg("COST").arg(cost);
+                refund.exec(con).expect("RL.REFUND");
+            }
+            1 if random.below(3) == 0 => {
+                let mut reset = redis::cmd("RL.RESET");
+                reset.arg(algorithm.word()).arg(&key).arg(window).exec(con).expect("RL.RESET");
+            }
+            1 => {
+                let mut request = redis::cmd("RL.THROTTLE");
+                request.arg("RL.THROTTLE:1h").arg(&[5, 5, 3_600]).exec(con).expect("RL.THROTTLE");
+            }
+            2 | 3 => {
+                let mut request = redis::cmd("RL.MULTI");
+                request.arg(2).arg(algorithm.word()).arg(&key).arg(window).arg(limit);
+                request.arg(FIXED.word()).arg("RL.MULTI:1h").arg("1h").arg(100);
+                let (allowed, _): (i64, Value) = request.arg("COST").arg(cost).query(con).expect("RL.MULTI");
+                count([allowed, 0, 0]);
+            }
+            4..=8 => {
                 let mut requests = redis::pipe();
                 requests.atomic().add_command(algorithm.request(&key, window, limit, cost));
                 requests.add_command(algorithm.request(&key, window, limit, 1));
                 let replies: Vec<[i64; 3]> = requests.query(con).expect("EXEC");
                 replies.into_iter().for_each(&mut count);
             }
-            2 | 3 => {
+            9..=13 => {
                 let mut script = redis::cmd("EVAL");
                 script.arg(SCRIPT).arg(1).arg(&key).arg(algorithm.command).arg(window).arg(limit);
                 count(script.arg("COST").arg(cost).query(con).expect("EVAL"));
             }
-            4 if algorithm.state == State::Log => {
+            14..=16 if algorithm.state == State::Log => {
                 // Behind a request that leaves the key with an entry and an expiry in any case.
                 let mut requests = redis::pipe();
                 requests.atomic().add_command(algorithm.request(&key, window, limit, 1));
