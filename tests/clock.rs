@@ -62,6 +62,24 @@ fn what_the_sliding_log_holds_of_later_is_moved_to_now_on_a_denial_everywhere() 
     });
 }
 
+/// A log that somebody made by hand has no expiry; one that is moved gets one, on the replica as well.
+#[test]
+fn a_moved_log_ends_everywhere() {
+    for_each_server(|bin| {
+        let master = Server::start(bin);
+        let replica = Server::options(bin).without_module().replica_of(&master).start();
+        wait_for_replica(&master, &replica);
+        let mut con = master.con();
+        from_ahead(&mut con, false);
+        assert_eq!(SLIDING.ask(&mut con, "k", 1, 3)[0], 0);
+        wait_for_replica(&master, &replica);
+        let end = scores(&mut con)[0] + 1_000;
+        assert!(expires_at(&mut con, "k") >= end);
+        let there = expires_at(&mut replica.con(), "k");
+        assert!(there >= end, "the replica's ends at {there}, the window at {end}");
+    });
+}
+
 #[test]
 fn an_admission_leaves_what_is_later_where_it_is() {
     for_each_server(|bin| {
