@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use redis::Connection;
+use support::traffic::{ALGORITHMS, LONG, Random, SLIDING, State, expires_at, keys, mixed_load, now_ms};
 use support::*;
 
 /// Brings everything to disk and ends the server.

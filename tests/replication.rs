@@ -4,6 +4,9 @@
 mod support;
 
 use redis::Connection;
+use support::traffic::{
+    ALGORITHMS, Effects, FIXED, LONG, Random, SLIDING, State, expires_at, keys, mixed_load, now_ms, only_key,
+};
 use support::*;
 
 /// As `["SET k 1 PXAT 5"]`.
@@ -331,23 +334,5 @@ fn a_promoted_replica_goes_on_where_the_master_stopped() {
             let expected: Vec<_> = (0..LIMIT).map(|at| i64::from(at < LIMIT - BEFORE)).collect();
             assert_eq!(allowed, expected, "{algorithm:?}");
         }
-    });
-}
-
-/// A log asked with a longer window keeps its entries for that long, though nothing is added: also where the refresh
-/// of its expiry by a denial is not known.
-#[test]
-fn a_denial_under_a_longer_window_keeps_the_log_on_replicas() {
-    for_each_server(|bin| {
-        let master = Server::start(bin);
-        let replica = Server::options(bin).replica_of(&master).start();
-        wait_for_replica(&master, &replica);
-        let mut con = master.con();
-        assert_eq!(SLIDING.ask(&mut con, "k", 1, 1)[0], 1);
-        let admitted = now_ms();
-        assert_eq!(SLIDING.ask(&mut con, "k", "1h", 1)[0], 0);
-        wait_for_replica(&master, &replica);
-        let there = expires_at(&mut replica.con(), "k");
-        assert!(there > admitted + 3_500_000, "the replica forgets it in {} ms", there - now_ms());
     });
 }

@@ -25,7 +25,7 @@ mod process;
 mod random;
 mod server;
 mod topology;
-mod traffic;
+pub mod traffic;
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -38,9 +38,6 @@ pub use events::Events;
 pub use random::Random;
 pub use server::{Options, Server};
 pub use topology::{Cluster, wait_for_replica};
-pub use traffic::{
-    ALGORITHMS, Algorithm, Effects, FIXED, LONG, Random, SLIDING, State, expires_at, keys, mixed_load, now_ms, only_key,
-};
 
 /// How long anything that a healthy server does at once may take on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(20);
