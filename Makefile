@@ -35,11 +35,29 @@ servers: ## fetch the servers that the tests run against into target/servers
 test: build $(if $(SERVERS),,servers) ## run every test against real servers; SERVERS="path path" names others
 	cargo test --locked
 
+# Long forms: make reliability SECONDS_EACH=300. PROMISE=cluster runs the tests whose name contains that.
+SECONDS_EACH ?= 5
+PROMISE      ?=
+
+export RL_PANICKING_MODULE ?= $(TARGET)/panic-on-purpose/debug/libredis_rl.so
+
+.PHONY: reliability
+reliability: build $(if $(SERVERS),,servers) ## nothing lost, nothing over the limit, nothing that ends the server; SECONDS_EACH=5 a test
+	@scripts/install reliability
+	cargo build --locked --features panic-on-purpose --target-dir "$(TARGET)/panic-on-purpose"
+	SECONDS_EACH=$(SECONDS_EACH) cargo test --locked --test reliability -- --nocapture $(PROMISE)
+
+.PHONY: memcheck
+memcheck: build $(if $(SERVERS),,servers) ## hostile input under valgrind: no error of the module's, and no leak; SECONDS_EACH=5
+	@scripts/install memcheck
+	SECONDS_EACH=$(SECONDS_EACH) cargo test --locked --test reliability -- --nocapture --ignored memcheck
+
 .PHONY: lint
 lint: ## check format and clippy, warnings denied
 	@scripts/install build lint
 	cargo fmt --check
 	cargo clippy --locked --all-targets -- -D warnings
+	cargo clippy --locked --test reliability -- -D warnings
 
 .PHONY: clean
 clean: ## remove everything that was built or fetched

@@ -18,6 +18,9 @@
     )
 )]
 
+#[cfg(not(panic = "unwind"))]
+compile_error!("a panic in a handler is caught, which takes a build with panic = \"unwind\"");
+
 mod command;
 mod config;
 mod error;

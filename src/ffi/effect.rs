@@ -23,6 +23,8 @@ impl<'c> Ctx<'c> {
     }
 
     fn notify(self, class: c_int, event: &CStr, key: &Str<'_>) {
+        #[cfg(feature = "panic-on-purpose")]
+        super::panic_on_purpose(key, "panic-on-writing");
         // SAFETY: a live context and strings.
         unsafe { api!(RedisModule_NotifyKeyspaceEvent(self.raw, class, event.as_ptr(), key.raw)) };
     }
