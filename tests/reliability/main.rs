@@ -6,6 +6,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod concurrency;
 mod hostile_input;
 mod panics;
 mod resp;
@@ -53,10 +54,11 @@ fn tail(log: &str) -> &str {
 
 /// How much cost the limit would take now, of a key that nobody asks meanwhile.
 #[track_caller]
-fn remaining(con: &mut Connection, algorithm: &str, key: &str, window: &str, limit: u64) -> u64 {
+fn remaining(con: &mut Connection, algorithm: &str, key: &str, window: impl ToString, limit: u64) -> u64 {
     let mut peek = redis::cmd("RL.PEEK");
     let figures: Vec<redis::Value> =
-        peek.arg(algorithm).arg(key).arg(window).arg(limit).arg("FULL").query(con).expect("RL.PEEK");
-    // allowed, count, ttl, limit, remaining; each behind its name.
-    redis::from_redis_value_ref(&figures[9]).expect("remaining")
+        peek.arg(algorithm).arg(key).arg(window.to_string()).arg(limit).arg("FULL").query(con).expect("RL.PEEK");
+    // allowed, count, ttl, limit, remaining; each behind its name. The last is what would remain after this request.
+    let figure = |at: usize| redis::from_redis_value_ref::<u64>(&figures[2 * at + 1]).expect("a figure");
+    figure(0) + figure(4)
 }
