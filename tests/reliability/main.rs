@@ -7,6 +7,7 @@
 mod support;
 
 mod concurrency;
+mod crash;
 mod hostile_input;
 mod panics;
 mod resp;
