@@ -9,6 +9,7 @@ mod support;
 mod concurrency;
 mod crash;
 mod hostile_input;
+mod memory_pressure;
 mod panics;
 mod resp;
 
