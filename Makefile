@@ -43,7 +43,6 @@ export RL_PANICKING_MODULE ?= $(TARGET)/panic-on-purpose/debug/libredis_rl.so
 
 .PHONY: reliability
 reliability: build $(if $(SERVERS),,servers) ## nothing lost, nothing over the limit, nothing that ends the server; SECONDS_EACH=5 a test
-	@scripts/install reliability
 	cargo build --locked --features panic-on-purpose --target-dir "$(TARGET)/panic-on-purpose"
 	SECONDS_EACH=$(SECONDS_EACH) cargo test --locked --test reliability -- --nocapture $(PROMISE)
 

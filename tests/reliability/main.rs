@@ -6,6 +6,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod clock_steps;
 mod concurrency;
 mod crash;
 mod hostile_input;
