@@ -35,6 +35,14 @@ servers: ## fetch the servers that the tests run against into target/servers
 test: build $(if $(SERVERS),,servers) ## run every test against real servers; SERVERS="path path" names others
 	cargo test --locked
 
+# Costs are counted on this machine's own Redis, unless SERVERS names another server.
+own_server = SERVERS="$${SERVERS:-$$(scripts/servers system)}"
+
+.PHONY: bench-instructions
+bench-instructions: build ## count instructions per command against benches/budget.md; UPDATE=1 writes it
+	@scripts/install run bench
+	@$(own_server) cargo bench --locked --profile dev --bench instructions
+
 .PHONY: lint
 lint: ## check format and clippy, warnings denied
 	@scripts/install build lint
