@@ -6,7 +6,6 @@ use std::thread;
 use std::time::Duration;
 
 use redis::Connection;
-use support::traffic::{Effects, SLIDING, expires_at, now_ms};
 use support::*;
 
 const HOUR: i64 = 3_600_000;
