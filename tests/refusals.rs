@@ -352,16 +352,10 @@ fn go_on_without_memory(server: &Server) {
 }
 
 /// The requests that would have to make or to grow a key.
-const GROWING: [(&str, &str); 8] = [
-    ("RL.FIXED", "new"),
-    ("RL.SLIDING", "new"),
-    ("RL.SLIDING", "sliding-room"),
-    ("RL.FIXED", "fixed-new"),
-    ("RL.COUNTER", "new"),
-    ("RL.TOKEN", "new"),
-    ("RL.LEAKY", "new"),
-    ("RL.GCRA", "new"),
-];
+fn growing() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let new = ALGORITHMS.iter().map(|algorithm| (algorithm.command, "new"));
+    new.chain([("RL.SLIDING", "sliding-room"), ("RL.FIXED", "fixed-new")])
+}
 
 #[test]
 fn without_memory_what_grows_is_an_error() {
@@ -369,7 +363,7 @@ fn without_memory_what_grows_is_an_error() {
         let server = starved(bin, "error");
         let mut con = server.con();
         let before = digest(&mut con);
-        for (command, key) in GROWING {
+        for (command, key) in growing() {
             for form in [&[][..], &["FULL"], &["HEADERS"], &["COST", "2"]] {
                 let text = err(cmd!(con, command, key, LONG, 4, form));
                 assert_eq!(text, "OOM command not allowed when used memory > 'maxmemory'.", "{command} {key}");
@@ -401,7 +395,7 @@ fn without_memory_what_grows_may_pass_uncharged() {
         let server = starved(bin, "allow");
         let mut con = server.con();
         let before = digest(&mut con);
-        for (command, key) in GROWING {
+        for (command, key) in growing() {
             for _ in 0..5 {
                 assert_eq!(allowed_and_retry(cmd!(con, command, key, LONG, 4, "FULL")), (1, 0), "{command} {key}");
                 let Value::Array(figures) = ok(cmd!(con, command, key, LONG, 4)) else { panic!("no array") };
@@ -421,7 +415,7 @@ fn without_memory_what_grows_may_be_denied() {
         let server = starved(bin, "deny");
         let mut con = server.con();
         let before = digest(&mut con);
-        for (command, key) in GROWING {
+        for (command, key) in growing() {
             let (allowed, retry) = allowed_and_retry(cmd!(con, command, key, LONG, 4, "FULL"));
             assert!(allowed == 0 && retry > 0, "{command} {key}: {allowed}, retry after {retry}");
             let Value::Array(figures) = ok(cmd!(con, command, key, LONG, 4)) else { panic!("no array") };
