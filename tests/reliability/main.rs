@@ -10,11 +10,13 @@ mod clock_steps;
 mod concurrency;
 mod crash;
 mod hostile_input;
+mod load_and_unload;
 mod memory_pressure;
 mod panics;
 mod resp;
 
 use std::env;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use redis::Connection;
@@ -31,6 +33,15 @@ const LONG: u64 = 1_000_000_000;
 fn each() -> Duration {
     let seconds = env::var("SECONDS_EACH").ok().filter(|text| !text.is_empty());
     Duration::from_secs(seconds.map_or(5, |text| text.parse().expect("SECONDS_EACH is a number of seconds")))
+}
+
+/// Sets it when dropped: what other threads wait for comes also when this one fails.
+struct Done<'a>(&'a AtomicBool);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// What was done, for whoever reads along.

@@ -12,7 +12,7 @@ use std::time::Instant;
 use crate::cmd;
 use crate::resp::{Client, Reply, call};
 use crate::support::{Server, for_each_server, ok};
-use crate::{ALGORITHMS, each, report};
+use crate::{ALGORITHMS, Done, each, report};
 
 const INTERNAL: &[u8] = b"ERR internal error of the module rl, see the server's log";
 
@@ -123,6 +123,7 @@ fn a_server_lives_on_through_any_number_of_panics() {
                 }
                 allowed
             });
+            let finish = Done(&done);
             let mut client = Client::connect(&server, true);
             let all = calls("opening");
             let end = Instant::now() + each();
@@ -134,7 +135,7 @@ fn a_server_lives_on_through_any_number_of_panics() {
                     panics += 1;
                 }
             }
-            done.store(true, Ordering::Relaxed);
+            drop(finish);
             assert!(other.join().expect("the other client") > 0);
             panics
         });
