@@ -10,6 +10,7 @@ mod clock_steps;
 mod concurrency;
 mod crash;
 mod hostile_input;
+mod least_privilege;
 mod load_and_unload;
 mod memory_pressure;
 mod panics;
