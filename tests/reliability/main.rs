@@ -7,6 +7,7 @@
 mod support;
 
 mod clock_steps;
+mod cluster_changes;
 mod concurrency;
 mod crash;
 mod hostile_input;
