@@ -16,6 +16,7 @@ mod load_and_unload;
 mod memory_pressure;
 mod panics;
 mod resp;
+mod soak;
 
 use std::env;
 use std::sync::atomic::{AtomicBool, Ordering};
