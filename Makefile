@@ -76,6 +76,11 @@ bench-instructions: build ## count instructions per command against benches/budg
 	@scripts/install run bench
 	@$(own_server) cargo bench --locked --profile dev --bench instructions
 
+.PHONY: fuzz
+fuzz: ## fuzz the argument parser, the records and the algorithms; nightly Rust; SECONDS_EACH=5
+	@scripts/install build fuzz
+	@scripts/fuzz "$(SECONDS_EACH)" "$(TARGET)"
+
 .PHONY: lint
 lint: ## check format and clippy, warnings denied
 	@scripts/install build lint

@@ -26,6 +26,9 @@ mod config;
 mod error;
 #[allow(unsafe_code)]
 mod ffi;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing;
 mod integer;
 pub mod limit;
 mod store;

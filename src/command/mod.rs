@@ -12,12 +12,12 @@ macro_rules! c_str {
     };
 }
 mod algorithms;
-mod args;
+pub(crate) mod args;
 mod limit;
 mod multi;
 mod peek;
 mod refund;
-mod reply;
+pub(crate) mod reply;
 mod reset;
 mod throttle;
 

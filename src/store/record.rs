@@ -137,6 +137,12 @@ fn decode<A: RecordAlgorithm>(text: &[u8]) -> Option<A::State> {
     if rest.is_empty() { A::from_words(&words) } else { None }
 }
 
+/// What would be written for the record that `text` is; `None` where it is none.
+#[cfg(any(test, fuzzing))]
+pub fn written_as_read<A: RecordAlgorithm>(text: &[u8]) -> Option<Vec<u8>> {
+    Some(encode::<A>(&decode::<A>(text)?).to_vec())
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -145,8 +151,7 @@ mod tests {
     use crate::limit::{Gcra, LeakyBucket, SlidingCounter, TokenBucket};
 
     fn text_of<A: RecordAlgorithm>(text: &str) -> Option<String> {
-        let state = decode::<A>(text.as_bytes())?;
-        Some(String::from_utf8(encode::<A>(&state).to_vec()).unwrap())
+        Some(String::from_utf8(written_as_read::<A>(text.as_bytes())?).unwrap())
     }
 
     /// What a reader of GET sees; a change here makes records of an older version unreadable.

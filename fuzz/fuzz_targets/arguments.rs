@@ -1,0 +1,57 @@
+//! Arguments, divided by newlines: a window, a limit, and the options. What is taken is what a naive reader takes.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use redis_rl::fuzzing::{Parsed, arguments};
+
+fn naive_integer(word: &[u8]) -> Option<u64> {
+    let text = std::str::from_utf8(word).ok()?;
+    text.parse::<u64>().ok().filter(|n| n.to_string() == text)
+}
+
+fn naive_window(word: &[u8]) -> Option<u64> {
+    let text = std::str::from_utf8(word).ok()?;
+    let units = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000), ("", 1_000)];
+    let (digits, unit) = units.into_iter().find_map(|(name, unit)| Some((text.strip_suffix(name)?, unit)))?;
+    let millis = u128::from(naive_integer(digits.as_bytes())?) * unit;
+    u64::try_from(millis).ok().filter(|millis| (1..=1_000_000_000_000_000).contains(millis))
+}
+
+fn naive_count(word: Option<&&[u8]>) -> Option<u64> {
+    naive_integer(word?).filter(|&n| n >= 1 && n <= i64::MAX as u64)
+}
+
+fn naive(words: &[&[u8]]) -> Option<Parsed> {
+    let [window, limit, options @ ..] = words else { return None };
+    let mut parsed = Parsed {
+        window_ms: naive_window(window)?,
+        limit: naive_integer(limit).filter(|&n| n <= i64::MAX as u64)?,
+        cost: None,
+        burst: None,
+        form: None,
+    };
+    let mut at = 0;
+    while let Some(option) = options.get(at) {
+        match (option.to_ascii_uppercase().as_slice(), &parsed) {
+            (b"COST", Parsed { cost: None, .. }) => parsed.cost = Some(naive_count(options.get(at + 1))?),
+            (b"BURST", Parsed { burst: None, .. }) => parsed.burst = Some(naive_count(options.get(at + 1))?),
+            (b"FULL", Parsed { form: None, .. }) => parsed.form = Some("FULL"),
+            (b"HEADERS", Parsed { form: None, .. }) => parsed.form = Some("HEADERS"),
+            _ => return None,
+        }
+        at += if matches!(option.len(), 4 | 5) && !option.eq_ignore_ascii_case(b"FULL") { 2 } else { 1 };
+    }
+    Some(parsed)
+}
+
+fuzz_target!(|input: &[u8]| {
+    let words: Vec<&[u8]> = input.split(|&byte| byte == b'\n').collect();
+    match arguments(&words) {
+        Ok(parsed) => assert_eq!(Some(parsed), naive(&words)),
+        Err(error) => {
+            assert_eq!(naive(&words), None, "refused: {error}");
+            assert!(error.starts_with("ERR "));
+        }
+    }
+});
