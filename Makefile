@@ -38,6 +38,17 @@ test: build $(if $(SERVERS),,servers) ## run every test against real servers; SE
 # Costs are counted on this machine's own Redis, unless SERVERS names another server.
 own_server = SERVERS="$${SERVERS:-$$(scripts/servers system)}"
 
+# Of a machine that does nothing else: they measure time and memory. One alone: make bench-memory
+BENCHES := throughput growth memory floods
+
+.PHONY: bench
+bench: $(BENCHES:%=bench-%) ## measure everything into benches/results; ROUNDS=, SECONDS=, PEER_MODULE=redis-cell's .so
+
+.PHONY: $(BENCHES:%=bench-%)
+$(BENCHES:%=bench-%): bench-%: build
+	@scripts/install run bench
+	@$(own_server) cargo bench --quiet --locked --profile dev --bench $*
+
 .PHONY: bench-instructions
 bench-instructions: build ## count instructions per command against benches/budget.md; UPDATE=1 writes it
 	@scripts/install run bench
