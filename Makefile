@@ -35,6 +35,23 @@ servers: ## fetch the servers that the tests run against into target/servers
 test: build $(if $(SERVERS),,servers) ## run every test against real servers; SERVERS="path path" names others
 	cargo test --locked
 
+# What the image is built from; the Dockerfile knows the defaults.
+IMAGE        ?= redis-rl
+RUST_IMAGE   ?= $(shell sed -n 's/^ARG RUST_IMAGE=//p' Dockerfile)
+SERVER_IMAGE ?= $(shell sed -n 's/^ARG SERVER_IMAGE=//p' Dockerfile)
+# What it is tested with.
+SERVER_IMAGES ?= $(SERVER_IMAGE) redis:7.0-bookworm
+
+.PHONY: image
+image: ## build the Docker image IMAGE=redis-rl from SERVER_IMAGE=valkey/valkey:8.1 (or redis:7.4-bookworm …)
+	@scripts/install image
+	@scripts/with-docker scripts/image "$(IMAGE)" "$(RUST_IMAGE)" "$(SERVER_IMAGE)"
+
+.PHONY: test-image
+test-image: ## build the image from each of SERVER_IMAGES and test it, starting Docker where none runs
+	@scripts/install image
+	@scripts/with-docker scripts/test-image "$(RUST_IMAGE)" $(SERVER_IMAGES)
+
 # Costs are counted on this machine's own Redis, unless SERVERS names another server.
 own_server = SERVERS="$${SERVERS:-$$(scripts/servers system)}"
 
@@ -58,6 +75,7 @@ bench-instructions: build ## count instructions per command against benches/budg
 lint: ## check format and clippy, warnings denied
 	@scripts/install build lint
 	cargo fmt --check
+	cargo fmt --check --manifest-path tests/image/Cargo.toml
 	cargo clippy --locked --all-targets -- -D warnings
 
 .PHONY: clean

@@ -58,8 +58,10 @@ impl FixedWindow {
         let fits = cost <= limit && before.checked_add(cost).is_some_and(|after| after <= limit);
         let counted = fits || before >= limit;
         let after = if counted { before.checked_add(cost).ok_or(Unrepresentable::Overflow)? } else { before };
+        // The script sets the expiry when the counter becomes 1: also where it was taken back to 0 before.
+        let becomes_one = counted && before == 0;
         let expires_at = match state {
-            Some(Counter { expires_at: Some(at), .. }) => Some(at),
+            Some(Counter { expires_at: Some(at), .. }) if !becomes_one => Some(at),
             None if !counted => None,
             _ => Some(now.millis().saturating_add(self.window.millis())),
         };

@@ -26,13 +26,13 @@ pub struct Level {
 }
 
 impl Level {
-    /// `taken`, `part`, `window` and `at`, the last two in microseconds.
+    /// `taken`, `part`, `window` in milliseconds and `at` in microseconds.
     pub(super) const fn to_words(self) -> [u64; 4] {
-        [self.taken, self.part, self.window.micros(), self.at.0]
+        [self.taken, self.part, self.window.millis(), self.at.0]
     }
 
     pub(super) fn from_words(&[taken, part, window, at]: &[u64; 4]) -> Option<Self> {
-        let window = Window::from_micros(window)?;
+        let window = Window::from_millis(window)?;
         let level = taken < MAX_COUNT || (taken == MAX_COUNT && part == 0);
         let sound = level && part < window.micros() && i64::try_from(at).is_ok();
         sound.then_some(Self { taken, part, window, at: Micros(at) })

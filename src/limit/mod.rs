@@ -74,11 +74,6 @@ impl Window {
         }
     }
 
-    /// As a record keeps it; `None` for what is no window: a fraction of a millisecond, 0, more than [`MAX_SPAN`].
-    pub(crate) const fn from_micros(micros: u64) -> Option<Self> {
-        if micros.is_multiple_of(1_000) { Self::from_millis(micros / 1_000) } else { None }
-    }
-
     pub const fn micros(self) -> u64 {
         self.0
     }

@@ -135,16 +135,17 @@ impl RecordAlgorithm for SlidingCounter {
         if state.current == 0 { end } else { end.after(state.window.micros()) }
     }
 
-    /// `window` and `start` in microseconds, `current`, `previous`.
+    /// `window` in milliseconds, the current one's number since the epoch, `current`, `previous`.
     fn to_words(state: &Counts) -> [u64; 4] {
-        [state.window.micros(), state.start.0, state.current, state.previous]
+        let (number, _) = div_rem(u128::from(state.start.0), state.window.micros());
+        [state.window.millis(), number, state.current, state.previous]
     }
 
-    fn from_words(&[window, start, current, previous]: &[u64; 4]) -> Option<Counts> {
-        let window = Window::from_micros(window)?;
-        let aligned = start.checked_rem(window.micros()) == Some(0) && i64::try_from(start).is_ok();
+    fn from_words(&[window, number, current, previous]: &[u64; 4]) -> Option<Counts> {
+        let window = Window::from_millis(window)?;
+        let start = number.checked_mul(window.micros()).filter(|&start| i64::try_from(start).is_ok())?;
         let counts = current <= MAX_COUNT && previous <= MAX_COUNT && (start > 0 || previous == 0);
-        (aligned && counts).then_some(Counts { window, start: Micros(start), current, previous })
+        counts.then_some(Counts { window, start: Micros(start), current, previous })
     }
 }
 

@@ -79,7 +79,7 @@ impl Limiter for FixedWindow {
 #[inline(always)]
 fn write(ctx: Ctx<'_>, Loaded { name, mut key, counter: before }: Loaded<'_>, after: Counter) {
     let delta = after.value.wrapping_sub(before.map_or(0, |counter| counter.value));
-    let new_expiry = after.expires_at.filter(|_| before.is_none_or(|counter| counter.expires_at.is_none()));
+    let new_expiry = after.expires_at.filter(|_| after.expires_at != before.and_then(|counter| counter.expires_at));
     let mut digits = Text::new();
     if delta != 0 {
         push_integer(&mut digits, after.value);

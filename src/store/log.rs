@@ -110,17 +110,15 @@ impl Limiter for SlidingLog {
             None if *len == 0 => return,
             None => {}
         }
+        key.set_expires_at(expires_at);
         if change.is_some() {
             ctx.notify_sorted_set(c"zadd", name);
             ctx.signal_modified(name);
-        }
-        key.set_expires_at(expires_at);
-        ctx.notify_generic(c"expire", name);
-        if let Some(LogChange::Add(_)) = change {
-            // A denial's refresh is local: what still counts outlives its window on the expiry of the call that
-            // admitted it, and a flood of denials would else fill the AOF.
+            // A denial's refresh alone stays here: what still counts outlives its window on the expiry of the call
+            // that admitted it, and a flood of denials would else fill the AOF.
             ctx.replicate_integer(c"PEXPIREAT", name, to_i64(expires_at));
         }
+        ctx.notify_generic(c"expire", name);
     }
 
     /// The newest entries go first.

@@ -59,6 +59,18 @@ fn below_zero_there_is_more_room_but_no_larger_cost() {
     assert!(minute(5).decide(counter(i64::MIN), NOW, cost(5)).unwrap().verdict.allowed);
 }
 
+/// DECR took it back to 0 meanwhile: the script's INCR makes it 1, and its EXPIRE starts anew.
+#[test]
+fn a_counter_that_becomes_1_again_expires_anew() {
+    let algorithm = FixedWindow::new(&quota(60_000, 5));
+    let now = Micros::from_millis(1_000_000);
+    let expiry_of = |value| {
+        let state = Some(Counter { value, expires_at: Some(1_010_000) });
+        algorithm.decide(state, now, Cost::ONE).unwrap().change.into_state().unwrap().expires_at
+    };
+    assert_eq!((expiry_of(0), expiry_of(1), expiry_of(-1)), (Some(1_060_000), Some(1_010_000), Some(1_010_000)));
+}
+
 #[test]
 fn an_overflow_is_an_error() {
     let ask = |value, units| minute(MAX_COUNT).decide(counter(value), NOW, cost(units));

@@ -14,7 +14,7 @@ fn counter(window: u64, limit: u64) -> SlidingCounter {
 
 /// A record of windows of `window` milliseconds, the current one `ago` milliseconds old at the start of the minute.
 fn record(window: u64, ago: u64, current: u64, previous: u64) -> Option<<SlidingCounter as RecordAlgorithm>::State> {
-    let record = SlidingCounter::from_words(&[window * 1_000, MINUTE - ago * 1_000, current, previous]);
+    let record = SlidingCounter::from_words(&[window, (MINUTE / 1_000 - ago) / window, current, previous]);
     assert!(record.is_some());
     record
 }
@@ -73,7 +73,7 @@ fn a_denial_keeps_the_record_in_the_windows_it_was_asked_in() {
     let mut key = record(60_000, 0, 20, 0);
     let answer = algorithm.ask(&mut key, now, Cost::ONE).unwrap();
     assert!(answer.reanchored && !answer.verdict.allowed);
-    assert_eq!(key.map(|state| SlidingCounter::to_words(&state)), Some([SECOND, MINUTE + SECOND, 20, 0]));
+    assert_eq!(key.map(|state| SlidingCounter::to_words(&state)), Some([1_000, MINUTE / SECOND + 1, 20, 0]));
     assert_eq!(answer.figures.retry_after_ms, 1_550);
 }
 
@@ -85,7 +85,7 @@ fn ahead_of_the_clock_everything_counts_and_no_more_than_the_limit() {
     assert_eq!(ask(100).verdict, Verdict { allowed: true, count: 90, ttl: 1 });
     assert_eq!(ask(50).verdict, Verdict { allowed: false, count: 50, ttl: 1 });
     let reanchored = ask(50).change.into_state().map(|state| SlidingCounter::to_words(&state));
-    assert_eq!(reanchored, Some([60 * SECOND, MINUTE - 60 * SECOND, 50, 0]));
+    assert_eq!(reanchored, Some([60_000, MINUTE / (60 * SECOND) - 1, 50, 0]));
     assert_eq!(counter(60_000, 0).decide(state, now, Cost::ONE).change, Change::Keep);
 }
 
@@ -109,16 +109,9 @@ fn forgotten_two_windows_after_the_last_request() {
 
 #[test]
 fn records_no_decision_leaves_are_refused() {
-    let sound = [60_000_000, MINUTE, 1, 2];
+    let sound = [60_000, MINUTE / (60 * SECOND), 1, 2];
     assert!(SlidingCounter::from_words(&sound).is_some());
-    for (word, odd) in [
-        (0, 0),
-        (0, 60_000_001),
-        (0, MAX_SPAN + 1_000),
-        (1, MINUTE + 1),
-        (1, 0),
-        (1, u64::MAX / 60_000_000 * 60_000_000),
-    ] {
+    for (word, odd) in [(0, 0), (0, MAX_SPAN / 1_000 + 1), (1, 0), (1, u64::MAX), (1, (1 << 63) / (60 * SECOND) + 1)] {
         let mut words = sound;
         words[word] = odd;
         assert_eq!(SlidingCounter::from_words(&words), None, "{words:?}");

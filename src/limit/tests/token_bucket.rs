@@ -25,7 +25,7 @@ fn takes_and_fills() {
     let algorithm = TokenBucket::new(&burst(quota(60_000, 5), 10)).unwrap();
     let first = algorithm.decide(None, NOW, cost(10));
     assert_eq!(first.verdict, Verdict { allowed: true, count: 0, ttl: 120 });
-    assert_eq!(words(first.change), Some([10, 0, 60 * SECOND, T0]));
+    assert_eq!(words(first.change), Some([10, 0, 60_000, T0]));
     let state = first.change.into_state();
     let denied = algorithm.decide(state, Micros(T0 + 12 * SECOND - 1), Cost::ONE);
     assert_eq!(denied.verdict, Verdict { allowed: false, count: 10, ttl: 109 });
@@ -33,12 +33,12 @@ fn takes_and_fills() {
     let allowed = algorithm.decide(state, Micros(T0 + 13 * SECOND), Cost::ONE);
     assert_eq!(allowed.verdict, Verdict { allowed: true, count: 9, ttl: 119 });
     // 13 s at 5 a minute are 65/60 of a unit.
-    assert_eq!(words(allowed.change), Some([9, 55 * SECOND, 60 * SECOND, T0 + 13 * SECOND]));
+    assert_eq!(words(allowed.change), Some([9, 55 * SECOND, 60_000, T0 + 13 * SECOND]));
 }
 
 #[test]
 fn a_raised_limit_gives_room_at_once_and_a_lowered_one_counts_since_then() {
-    let state = level([10, 0, 60 * SECOND, T0]);
+    let state = level([10, 0, 60_000, T0]);
     assert_eq!(bucket(60_000, 30).outlook(state, NOW).remaining(), 20);
     // Lowered to 5, the bucket was full when the 10 were taken: half a minute later half of it is back.
     let later = Micros(T0 + 30 * SECOND);
@@ -50,32 +50,32 @@ fn a_raised_limit_gives_room_at_once_and_a_lowered_one_counts_since_then() {
 
 #[test]
 fn another_window_keeps_what_was_taken_rounded_up() {
-    let state = level([2, 1_000, 7_000, T0]);
+    let state = level([2, 1_000, 7, T0]);
     let charged = bucket(3, 9).decide(state, NOW, Cost::ONE);
-    assert_eq!(words(charged.change), Some([3, 429, 3_000, T0]));
+    assert_eq!(words(charged.change), Some([3, 429, 3, T0]));
     // Up to a whole unit, which is not a part any more.
-    let state = level([2, 6_999, 7_000, T0]);
+    let state = level([2, 6_999, 7, T0]);
     let charged = bucket(1, 9).decide(state, NOW, Cost::ONE);
-    assert_eq!(words(charged.change), Some([4, 0, 1_000, T0]));
+    assert_eq!(words(charged.change), Some([4, 0, 1, T0]));
 }
 
 #[test]
 fn ahead_of_the_clock_a_denial_starts_it_again() {
-    let state = level([5, 0, 60 * SECOND, T0 + 3_600 * SECOND]);
+    let state = level([5, 0, 60_000, T0 + 3_600 * SECOND]);
     let denied = bucket(60_000, 5).decide(state, NOW, Cost::ONE);
-    assert_eq!(words(denied.change), Some([5, 0, 60 * SECOND, T0]));
+    assert_eq!(words(denied.change), Some([5, 0, 60_000, T0]));
     // As it was taken, not as this call's smaller bucket holds it.
     let denied = bucket(60_000, 2).decide(state, NOW, Cost::ONE);
-    assert_eq!(words(denied.change), Some([5, 0, 60 * SECOND, T0]));
+    assert_eq!(words(denied.change), Some([5, 0, 60_000, T0]));
     assert_eq!(bucket(60_000, 0).decide(state, NOW, Cost::ONE).change, Change::Keep);
     let allowed = bucket(60_000, 9).decide(state, NOW, Cost::ONE);
-    assert_eq!(words(allowed.change), Some([6, 0, 60 * SECOND, T0]));
+    assert_eq!(words(allowed.change), Some([6, 0, 60_000, T0]));
 }
 
 #[test]
 fn a_limit_of_0_denies_everything_for_ever() {
     let none = TokenBucket::new(&burst(quota(1_500, 0), 3)).unwrap();
-    for state in [None, level([2, 0, 60 * SECOND, T0])] {
+    for state in [None, level([2, 0, 60_000, T0])] {
         let decision = none.decide(state, Micros(T0 + 999 * SECOND), Cost::ONE);
         assert_eq!((decision.verdict.allowed, decision.verdict.ttl, decision.change), (false, 2, Change::Keep));
         let figures = Figures::new(&none.outlook(state, NOW), &decision, NOW, Cost::ONE);
@@ -99,15 +99,15 @@ fn what_takes_too_long_to_fill_is_refused() {
 
 #[test]
 fn records_no_decision_leaves_are_refused() {
-    let sound = [3, 999, 1_000, T0];
+    let sound = [3, 999, 1, T0];
     assert!(TokenBucket::from_words(&sound).is_some());
-    let odd = [(0, MAX_COUNT), (0, MAX_COUNT + 1), (1, 1_000), (2, 0), (2, 1_001), (2, MAX_SPAN + 1_000), (3, 1 << 63)];
+    let odd = [(0, MAX_COUNT), (0, MAX_COUNT + 1), (1, 1_000), (2, 0), (2, MAX_SPAN / 1_000 + 1), (3, 1 << 63)];
     for (word, odd) in odd {
         let mut words = sound;
         words[word] = odd;
         assert_eq!(TokenBucket::from_words(&words), None, "{words:?}");
     }
-    assert!(TokenBucket::from_words(&[MAX_COUNT, 0, MAX_SPAN, T0]).is_some());
+    assert!(TokenBucket::from_words(&[MAX_COUNT, 0, MAX_SPAN / 1_000, T0]).is_some());
 }
 
 /// `calls` calls, one each `step` microseconds, more than the rate admits: how many were.

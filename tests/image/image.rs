@@ -1,0 +1,288 @@
+//! The image as its users meet it: started with nothing, with options, with a volume, as somebody's replica.
+//!
+//! Needs the image that `RL_IMAGE` names and a Docker engine; without either, every test fails. `make test-image`
+//! sees to both.
+
+use std::env;
+use std::process::{self, Command};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use redis::{Connection, Value};
+use testcontainers::bollard::models::PortBinding;
+use testcontainers::core::wait::HealthWaitStrategy;
+use testcontainers::core::{ExecCommand, IntoContainerPort, Mount, WaitFor};
+use testcontainers::runners::SyncRunner;
+use testcontainers::{Container, ContainerRequest, GenericImage, ImageExt};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+const DAY: u32 = 86_400; // a window that does not end within a test
+
+/// The image's name and tag.
+fn image() -> (String, String) {
+    let image = env::var("RL_IMAGE").expect("RL_IMAGE names the image under test: run make test-image");
+    let (name, tag) = image.rsplit_once(':').expect("RL_IMAGE is a name and a tag");
+    (name.to_owned(), tag.to_owned())
+}
+
+/// A container of the image, its port open to this machine alone.
+fn server<const N: usize>(args: [&str; N]) -> ContainerRequest<GenericImage> {
+    let (name, tag) = image();
+    GenericImage::new(name, tag)
+        .with_wait_for(WaitFor::message_on_stdout("Ready to accept connections"))
+        .with_cmd(args)
+        .with_mapped_port(0, 6379.tcp())
+        .with_host_config_modifier(|config| {
+            for binding in config.port_bindings.iter_mut().flat_map(|ports| ports.values_mut()).flatten().flatten() {
+                *binding = PortBinding { host_ip: Some("127.0.0.1".into()), host_port: Some(String::new()) };
+            }
+        })
+        .with_startup_timeout(PATIENCE)
+}
+
+fn connect(container: &Container<GenericImage>) -> Connection {
+    let port = container.get_host_port_ipv4(6379).expect("a published port");
+    let client = redis::Client::open(format!("redis://127.0.0.1:{port}/")).expect("a URL");
+    eventually("a connection", || client.get_connection().ok())
+}
+
+/// What `attempt` answers, as soon as it answers anything.
+#[track_caller]
+fn eventually<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(value) = attempt() {
+            return value;
+        }
+        assert!(start.elapsed() < PATIENCE, "no {what} within {PATIENCE:?}");
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// One request of `algorithm`: is it allowed, and what is the count?
+fn request(con: &mut Connection, algorithm: &str, key: &str, limit: u32) -> (bool, i64) {
+    let (allowed, count, ttl): (i64, i64, i64) =
+        redis::cmd(algorithm).arg(key).arg(DAY).arg(limit).query(con).expect("three integers");
+    assert!(ttl > 0, "{algorithm} answers a ttl of {ttl}");
+    (allowed == 1, count)
+}
+
+fn setting(con: &mut Connection, name: &str) -> String {
+    let (_, value): (String, String) = redis::cmd("CONFIG").arg("GET").arg(name).query(con).expect("CONFIG GET");
+    value
+}
+
+/// What a command in the container says, and its exit code.
+fn run<const N: usize>(container: &Container<GenericImage>, command: [&str; N]) -> (String, i64) {
+    let mut result = container.exec(ExecCommand::new(command)).expect("exec");
+    let output = String::from_utf8(result.stdout_to_vec().expect("its output")).expect("text");
+    let code = eventually("exit code", || result.exit_code().expect("its exit code"));
+    (output.trim().to_owned(), code)
+}
+
+/// A name that no other test and no other run has.
+fn unique(what: &str) -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    format!("redis-rl-test-{what}-{}-{}", process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// A named volume, removed with its test. testcontainers leaves those behind.
+struct Volume(String);
+
+impl Volume {
+    fn new() -> Self {
+        Self(unique("data"))
+    }
+
+    fn mount(&self) -> Mount {
+        Mount::volume_mount(self.0.as_str(), "/data")
+    }
+}
+
+impl Drop for Volume {
+    fn drop(&mut self) {
+        docker(["volume", "rm", "--force", &self.0]);
+    }
+}
+
+/// The output of the command line client, which every machine with an engine has.
+fn docker<const N: usize>(args: [&str; N]) -> String {
+    let output = Command::new("docker").args(args).output().expect("docker in PATH");
+    String::from_utf8(output.stdout).expect("text").trim().to_owned()
+}
+
+#[test]
+fn it_starts_with_nothing_said_and_every_algorithm_answers_and_denies() {
+    let container = server([]).start().expect("it starts");
+    let mut con = connect(&container);
+    for algorithm in ["RL.FIXED", "RL.SLIDING", "RL.COUNTER", "RL.TOKEN", "RL.LEAKY", "RL.GCRA"] {
+        for nth in 1..=2 {
+            assert!(request(&mut con, algorithm, algorithm, 2).0, "{algorithm} denies request {nth} of 2");
+        }
+        assert!(!request(&mut con, algorithm, algorithm, 2).0, "{algorithm} allows a third request of 2");
+    }
+}
+
+#[test]
+fn it_becomes_healthy_by_its_own_check() {
+    let (name, tag) = image();
+    let container = GenericImage::new(name, tag)
+        .with_wait_for(WaitFor::Healthcheck(HealthWaitStrategy::new()))
+        .with_startup_timeout(PATIENCE)
+        .start();
+    container.expect("it becomes healthy");
+}
+
+#[test]
+fn a_server_that_asks_for_a_password_is_healthy_and_one_that_is_not_there_is_not() {
+    let guarded = server(["--requirepass", "secret"]).start().expect("it starts");
+    assert_eq!(run(&guarded, ["redis-rl-healthcheck"]).1, 0);
+    let elsewhere = server(["--port", "7000"]).start().expect("it starts");
+    assert_eq!(run(&elsewhere, ["redis-rl-healthcheck"]).1, 1);
+}
+
+#[test]
+fn it_runs_as_the_servers_own_user() {
+    let own = |container: &Container<GenericImage>| {
+        let (uid, _) = run(container, ["stat", "-c", "%u", "/proc/1"]);
+        let (data, _) = run(container, ["stat", "-c", "%u", "/data"]);
+        assert_ne!(uid, "0");
+        assert_eq!(uid, data, "the user of the server and that of its data");
+        let (name, _) = run(container, ["stat", "-c", "%U", "/proc/1"]);
+        assert!(["redis", "valkey"].contains(&name.as_str()), "the server runs as {name}");
+        let (status, _) = run(container, ["cat", "/proc/1/status"]);
+        let capabilities = status.lines().find_map(|line| line.strip_prefix("CapEff:")).expect("capabilities");
+        assert!(capabilities.trim().trim_start_matches('0').is_empty(), "left to the server: {capabilities}");
+    };
+    own(&server([]).start().expect("it starts"));
+    own(&server([]).with_user("999:999").start().expect("it starts as that user from the beginning"));
+    // Another's volume, as one mounts a directory of the machine: it is handed over.
+    let volume = Volume::new();
+    let (_, tag) = image();
+    let foreign = server(["chown", "-R", "0:0", "/data"]).with_mount(volume.mount());
+    foreign.with_ready_conditions(vec![WaitFor::exit(Default::default())]).start().expect("chown runs");
+    own(&server([]).with_mount(volume.mount()).start().unwrap_or_else(|error| panic!("{tag}: {error}")));
+}
+
+#[test]
+fn it_survives_a_restart() {
+    let container = server([]).start().expect("it starts");
+    let before = request(&mut connect(&container), "RL.FIXED", "key", 1);
+    assert_eq!(before, (true, 1));
+    container.stop().expect("it stops");
+    assert_eq!(container.exit_code().expect("its exit code"), Some(0), "it ends by itself when told to");
+    container.start().expect("it starts again");
+    assert_eq!(request(&mut connect(&container), "RL.FIXED", "key", 1), (false, 2));
+}
+
+#[test]
+fn what_was_counted_outlives_the_container_in_its_volume() {
+    let volume = Volume::new();
+    let algorithms = ["RL.FIXED", "RL.SLIDING", "RL.COUNTER", "RL.TOKEN", "RL.LEAKY", "RL.GCRA"];
+    let first = server([]).with_mount(volume.mount()).start().expect("it starts");
+    let mut con = connect(&first);
+    for algorithm in algorithms {
+        assert!(request(&mut con, algorithm, algorithm, 1).0, "{algorithm}");
+    }
+    first.stop().expect("it stops");
+    first.rm().expect("it is removed");
+    let second = server([]).with_mount(volume.mount()).start().expect("another starts");
+    let mut con = connect(&second);
+    for algorithm in algorithms {
+        assert!(!request(&mut con, algorithm, algorithm, 1).0, "{algorithm} forgot across containers");
+    }
+}
+
+#[test]
+fn with_an_append_only_file_it_survives_a_kill() {
+    let volume = Volume::new();
+    let args = ["--appendonly", "yes", "--appendfsync", "always"];
+    let first = server(args).with_mount(volume.mount()).start().expect("it starts");
+    assert!(request(&mut connect(&first), "RL.SLIDING", "key", 1).0);
+    first.stop_with_timeout(Some(0)).expect("it is killed");
+    first.rm().expect("it is removed");
+    let second = server(args).with_mount(volume.mount()).start().expect("another starts");
+    assert_eq!(request(&mut connect(&second), "RL.SLIDING", "key", 1), (false, 1));
+}
+
+#[test]
+fn one_container_is_a_replica_of_another() {
+    let (network, primary_name) = (unique("net"), unique("primary"));
+    let primary = server([]).with_network(&network).with_container_name(&primary_name).start().expect("a primary");
+    let replica = server(["--replicaof", &primary_name, "6379"]).with_network(&network).start().expect("a replica");
+    let (mut to_primary, mut to_replica) = (connect(&primary), connect(&replica));
+
+    let link = |con: &mut Connection| {
+        let info: String = redis::cmd("INFO").arg("replication").query(con).ok()?;
+        info.contains("master_link_status:up").then_some(())
+    };
+    eventually("link to the primary", || link(&mut to_replica));
+    for nth in 1..=3 {
+        assert_eq!(request(&mut to_primary, "RL.SLIDING", "key", 3), (true, nth - 1));
+    }
+    let peek = |con: &mut Connection| -> Option<(i64, i64, i64)> {
+        redis::cmd("RL.PEEK").arg("SLIDING").arg("key").arg(DAY).arg(3).query(con).ok()
+    };
+    eventually("third request on the replica", || {
+        peek(&mut to_replica).filter(|&(allowed, count, _)| (allowed, count) == (0, 3))
+    });
+    let written: redis::RedisResult<Value> = redis::cmd("RL.SLIDING").arg("key").arg(DAY).arg(3).query(&mut to_replica);
+    assert_eq!(written.expect_err("a replica is not written to").code(), Some("READONLY"));
+}
+
+#[test]
+fn further_arguments_are_the_servers() {
+    // As options alone, and behind the server's name, as one writes it with the official images.
+    let alone = server(["--maxmemory", "64mb", "--maxmemory-policy", "volatile-ttl"]).start().expect("it starts");
+    let named = server(["redis-server", "--maxmemory", "64mb", "--maxmemory-policy", "volatile-ttl"]).start();
+    for container in [alone, named.expect("it starts by name")] {
+        let mut con = connect(&container);
+        assert_eq!(setting(&mut con, "maxmemory"), (64 << 20).to_string());
+        assert_eq!(setting(&mut con, "maxmemory-policy"), "volatile-ttl");
+        assert!(request(&mut con, "RL.FIXED", "key", 1).0);
+    }
+    // They win over the image's configuration.
+    let unsaved = server(["--save", ""]).start().expect("it starts");
+    assert_eq!(setting(&mut connect(&unsaved), "save"), "");
+}
+
+#[test]
+fn a_configuration_of_ones_own_includes_the_images() {
+    let config = b"include /usr/local/etc/redis-rl/image.conf\nmaxmemory 64mb\n".to_vec();
+    let container = server(["/etc/my.conf"]).with_copy_to("/etc/my.conf", config).start().expect("it starts");
+    let mut con = connect(&container);
+    assert_eq!(setting(&mut con, "maxmemory"), (64 << 20).to_string());
+    assert!(request(&mut con, "RL.GCRA", "key", 1).0);
+}
+
+#[test]
+fn another_command_than_the_server_runs_as_it_is() {
+    let (name, tag) = image();
+    let output = docker(["run", "--rm", &format!("{name}:{tag}"), "sh", "-c", "echo as it is"]);
+    assert_eq!(output, "as it is");
+}
+
+#[test]
+fn it_says_what_it_is() {
+    let (name, tag) = image();
+    let ask = |field: &str| docker(["image", "inspect", "--format", field, &format!("{name}:{tag}")]);
+    assert_eq!(ask(r#"{{index .Config.Labels "org.opencontainers.image.title"}}"#), "redis-rl");
+    assert_eq!(ask(r#"{{index .Config.Labels "org.opencontainers.image.licenses"}}"#), "MIT");
+    assert!(!ask(r#"{{index .Config.Labels "org.opencontainers.image.version"}}"#).is_empty());
+    assert_eq!(ask("{{json .Config.Volumes}}"), r#"{"/data":{}}"#);
+    assert_eq!(ask("{{json .Config.ExposedPorts}}"), r#"{"6379/tcp":{}}"#);
+    assert_eq!(ask("{{json .Config.Healthcheck.Test}}"), r#"["CMD","redis-rl-healthcheck"]"#);
+    // What this image adds to the server's: the module and a few lines of text.
+    let history = docker([
+        "history",
+        "--no-trunc",
+        "--human=false",
+        "--format",
+        "{{.Size}} {{.CreatedBy}}",
+        &format!("{name}:{tag}"),
+    ]);
+    let added = history.lines().find(|line| line.contains("COPY")).expect("the layer with the module");
+    let size: u64 = added.split(' ').next().and_then(|size| size.parse().ok()).expect("its size");
+    assert!((100_000..4_000_000).contains(&size), "the image adds {size} bytes");
+}

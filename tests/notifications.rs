@@ -1,0 +1,252 @@
+//! Whoever listens learns of a request what the plain commands would have told: keyspace events, WATCH, the
+//! invalidation of client-side caches.
+
+mod support;
+
+use std::thread;
+use std::time::Duration;
+
+use redis::{Connection, FromRedisValue, Pipeline, Value};
+use support::*;
+
+type Happened = Vec<(String, String)>;
+
+/// What was heard, without what time does by itself.
+fn heard(events: &mut Events) -> Happened {
+    let text = |key: Vec<u8>| String::from_utf8_lossy(&key).into_owned();
+    events.take().into_iter().filter(|(event, _)| event != "expired").map(|(event, key)| (event, text(key))).collect()
+}
+
+/// What plain commands fire, to compare with.
+fn plain(con: &mut Connection, events: &mut Events, commands: &Pipeline) -> Happened {
+    heard(events);
+    commands.exec(con).expect("plain commands");
+    heard(events)
+}
+
+/// INCR, and EXPIRE for the first: what the script of the fixed window does.
+fn counted(key: &str, is_first: bool) -> Pipeline {
+    let mut commands = redis::pipe();
+    commands.cmd("INCR").arg(key);
+    if is_first {
+        commands.cmd("EXPIRE").arg(key).arg(LONG);
+    }
+    commands
+}
+
+#[test]
+fn the_fixed_window_fires_what_incr_and_expire_fire() {
+    for_each_server(|bin| {
+        let [server, reference] = [Server::start(bin), Server::options(bin).without_module().start()];
+        let [mut con, mut plain_con] = [server.con(), reference.con()];
+        let [mut events, mut plain_events] = [Events::listen(&server), Events::listen(&reference)];
+        let key = format!("k:{}", now_ms() / 1_000 / LONG);
+        // The first, a later one, and two that are denied.
+        for (at, allowed) in [1, 1, 0, 0].into_iter().enumerate() {
+            assert_eq!(FIXED.ask(&mut con, "k", LONG, 2)[0], allowed);
+            let expected = plain(&mut plain_con, &mut plain_events, &counted(&key, at == 0));
+            assert_eq!(expected.len(), if at == 0 { 2 } else { 1 });
+            assert_eq!(heard(&mut events), expected, "request {at}");
+        }
+        // A window that is over is another key's.
+        let mut buckets = Vec::new();
+        for _ in 0..2 {
+            FIXED.ask(&mut con, "short", "300ms", 2);
+            let happened = heard(&mut events);
+            let [(incr, bucket), (expire, same)] = happened.as_slice() else { panic!("{happened:?}") };
+            assert!((incr.as_str(), expire.as_str()) == ("incrby", "expire") && bucket == same, "{happened:?}");
+            buckets.push(bucket.clone());
+            thread::sleep(Duration::from_millis(300));
+        }
+        assert_ne!(buckets[0], buckets[1]);
+        // INCRBY fires the same event; what adds nothing fires none.
+        FIXED.ask_for(&mut con, "costly", LONG, 5, 3);
+        assert_eq!(heard(&mut events).iter().map(|(event, _)| event).collect::<Vec<_>>(), ["incrby", "expire"]);
+        FIXED.ask_for(&mut con, "costly", LONG, 5, 3);
+        assert_eq!(heard(&mut events), []);
+    });
+}
+
+/// ZREMRANGEBYSCORE through `through`, ZADD if admitted, PEXPIRE: what the script of the sliding window does.
+fn logged(key: &str, through: i64, member: Option<i64>) -> Pipeline {
+    let mut commands = redis::pipe();
+    commands.cmd("ZREMRANGEBYSCORE").arg(key).arg(0).arg(through);
+    if let Some(member) = member {
+        commands.cmd("ZADD").arg(key).arg(now_ms()).arg(member);
+    }
+    commands.cmd("PEXPIRE").arg(key).arg(LONG);
+    commands
+}
+
+#[test]
+fn the_sliding_log_fires_what_its_three_commands_fire() {
+    for_each_server(|bin| {
+        let [server, reference] = [Server::start(bin), Server::options(bin).without_module().start()];
+        let [mut con, mut plain_con] = [server.con(), reference.con()];
+        let [mut events, mut plain_events] = [Events::listen(&server), Events::listen(&reference)];
+        let old = |con: &mut Connection, count: i64| {
+            for member in 0..count {
+                ok(cmd!(*con, "ZADD", "k", 5, format!("old{member}")));
+            }
+        };
+        // Entries that have left the window, the limit, whether admitted, how many events that makes.
+        for (at, (expired, limit, allowed, count)) in [
+            (0, 0, 0, 0), // Nothing there: nothing to give an expiry to.
+            (0, 2, 1, 2),
+            (0, 2, 1, 2),
+            (0, 2, 0, 1),
+            (2, 2, 0, 2),
+            (3, 9, 1, 3),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            old(&mut con, expired);
+            old(&mut plain_con, expired);
+            heard(&mut events);
+            assert_eq!(SLIDING.ask(&mut con, "k", "1h", limit)[0], allowed);
+            let commands = logged("k", 10, (allowed == 1).then_some(at as i64));
+            let expected = plain(&mut plain_con, &mut plain_events, &commands);
+            assert_eq!(expected.len(), count);
+            assert_eq!(heard(&mut events), expected, "request {at}");
+        }
+        // Where nothing is left of it, the key goes, and comes again if the request is admitted.
+        for (limit, count) in [(2, 4), (0, 2)] {
+            for con in [&mut con, &mut plain_con] {
+                ok(cmd!(*con, "DEL", "k"));
+                old(con, 2);
+            }
+            heard(&mut events);
+            assert_eq!(SLIDING.ask(&mut con, "k", "1h", limit)[0], i64::from(limit > 0));
+            let expected = plain(&mut plain_con, &mut plain_events, &logged("k", 10, (limit > 0).then_some(0)));
+            assert_eq!(expected.len(), count);
+            assert_eq!(heard(&mut events), expected, "limit {limit}");
+        }
+        // ZADD of many is one event.
+        SLIDING.ask_for(&mut con, "costly", "1h", 5, 3);
+        assert_eq!(heard(&mut events), [("zadd", "costly"), ("expire", "costly")].map(|(e, k)| (e.into(), k.into())));
+    });
+}
+
+/// The events of each algorithm's kind of state, and those of its key alone.
+#[test]
+fn each_kind_of_state_fires_its_events() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        let mut con = server.con();
+        let mut events = Events::listen(&server);
+        for algorithm in ALGORITHMS {
+            let [first, second, denied]: [&[&str]; 3] = match algorithm.state {
+                State::Counter => [&["incrby", "expire"], &["incrby"], &["incrby"]],
+                State::Log => [&["zadd", "expire"], &["zadd", "expire"], &["expire"]],
+                State::Record => [&["set", "expire"], &["set", "expire"], &[]],
+            };
+            for (expected, allowed) in [(first, 1), (second, 1), (denied, 0)] {
+                assert_eq!(algorithm.ask(&mut con, "k", LONG, 2)[0], allowed);
+                let key = only_key(&mut con);
+                let expected: Vec<_> = expected.iter().map(|event| (event.to_string(), key.clone())).collect();
+                assert_eq!(heard(&mut events), expected, "{algorithm:?}");
+            }
+            ok(cmd!(con, "FLUSHALL"));
+        }
+    });
+}
+
+/// Whether a transaction that watches the key goes through, if `meanwhile` happens.
+fn passes(server: &Server, key: &str, meanwhile: impl FnOnce()) -> bool {
+    let mut con = server.con();
+    ok(cmd!(con, "WATCH", key));
+    meanwhile();
+    ok(cmd!(con, "MULTI"));
+    ok(cmd!(con, "PING"));
+    ok(cmd!(con, "EXEC")) != Value::Nil
+}
+
+#[test]
+fn a_charge_breaks_a_transaction_that_watches_the_key() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        let mut con = server.con();
+        for algorithm in ALGORITHMS {
+            // The key is there, and then it is not.
+            assert_eq!(algorithm.ask(&mut con, "k", LONG, 5)[0], 1);
+            let key = only_key(&mut con);
+            assert!(passes(&server, &key, || ()), "{algorithm:?}");
+            assert!(!passes(&server, &key, || assert_eq!(algorithm.ask(&mut server.con(), "k", LONG, 5)[0], 1)));
+            assert!(passes(&server, &key, || assert_eq!(algorithm.ask(&mut server.con(), "other", LONG, 5)[0], 1)));
+            ok(cmd!(con, "FLUSHALL"));
+            assert!(!passes(&server, &key, || assert_eq!(algorithm.ask(&mut server.con(), "k", LONG, 5)[0], 1)));
+            ok(cmd!(con, "FLUSHALL"));
+        }
+        // A denial that is counted, one that prunes, one that moves entries: all change what the key holds.
+        FIXED.ask(&mut con, "k", LONG, 0);
+        let key = only_key(&mut con);
+        assert!(!passes(&server, &key, || assert_eq!(FIXED.ask(&mut server.con(), "k", LONG, 0)[0], 0)));
+        for score in [5, now_ms() + 3_600_000] {
+            ok(cmd!(con, "ZADD", "log", score, "by hand"));
+            assert!(!passes(&server, "log", || assert_eq!(SLIDING.ask(&mut server.con(), "log", "1h", 0)[0], 0)));
+        }
+    });
+}
+
+/// What a client that keeps values is told to forget.
+struct Cache {
+    ears: Connection,
+    reader: Connection,
+    writer: Connection,
+}
+
+impl Cache {
+    fn of(server: &Server) -> Self {
+        let mut cache = Self { ears: server.con(), reader: server.con(), writer: server.con() };
+        cache.ears.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+        let id = ok(cmd!(cache.ears, "CLIENT", "ID"));
+        ok(cmd!(cache.ears, "SUBSCRIBE", "__redis__:invalidate"));
+        let id = i64::from_redis_value(id).expect("an id");
+        ok(cmd!(cache.reader, "CLIENT", "TRACKING", "ON", "REDIRECT", id));
+        cache
+    }
+
+    /// Reads the key into the cache; the keys that must be forgotten after `change`.
+    fn forgotten(&mut self, key: &str, change: impl FnOnce(&mut Connection)) -> Vec<String> {
+        for key in [key, "fence"] {
+            // Tracked is what is read, of whatever type.
+            ok(cmd!(self.reader, "EXISTS", key));
+        }
+        change(&mut self.writer);
+        ok(cmd!(self.writer, "SET", "fence", 1));
+        let mut all = Vec::new();
+        while all.last().is_none_or(|key| key != "fence") {
+            let Value::Array(message) = self.ears.recv_response().expect("a message") else { panic!("no message") };
+            all.extend(Vec::<String>::from_redis_value_ref(&message[2]).expect("keys"));
+        }
+        all.pop();
+        all
+    }
+}
+
+#[test]
+fn a_charge_invalidates_client_side_caches() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        let mut con = server.con();
+        let mut cache = Cache::of(&server);
+        for algorithm in ALGORITHMS {
+            assert_eq!(algorithm.ask(&mut con, algorithm.command, LONG, 5)[0], 1);
+            let mut all = keys(&mut con);
+            all.retain(|key| key.starts_with(algorithm.command));
+            let key = &all[0];
+            let forgotten = cache.forgotten(key, |con| _ = algorithm.ask(con, algorithm.command, LONG, 5));
+            assert_eq!(forgotten, std::slice::from_ref(key), "{algorithm:?}");
+            let forgotten = cache.forgotten(key, |con| _ = algorithm.ask(con, "another", LONG, 5));
+            assert_eq!(forgotten, [""; 0], "{algorithm:?}");
+            ok(cmd!(con, "DEL", "another"));
+        }
+        // Denials that prune and that move entries.
+        for score in [5, now_ms() + 3_600_000] {
+            ok(cmd!(con, "ZADD", "log", score, "by hand"));
+            let forgotten = cache.forgotten("log", |con| _ = SLIDING.ask(con, "log", "1h", 0));
+            assert!(forgotten.iter().any(|key| key == "log"), "{score}: {forgotten:?}");
+        }
+    });
+}

@@ -1,0 +1,335 @@
+//! A replica holds what its master holds, with the module or without: the effects of a request are propagated, as plain
+//! commands with absolute expiry, and never the request itself.
+
+mod support;
+
+use redis::Connection;
+use support::*;
+
+/// As `["SET k 1 PXAT 5"]`.
+fn lines(effects: Vec<Vec<String>>) -> Vec<String> {
+    effects.into_iter().map(|effect| effect.join(" ")).collect()
+}
+
+/// Keys that are gone stay gone, and the others do not go while they are compared.
+fn stop_expiry(master: &Server) {
+    ok(cmd!(master.con(), "DEBUG", "SET-ACTIVE-EXPIRE", 0));
+}
+
+/// The end of each key on the replica: that of the master, but for the log, whose refresh by a denial is the master's
+/// alone. That one still must not end before its newest entry has left the window.
+fn assert_same_expiry(master: &mut Connection, replica: &mut Connection, window_ms: i64, keys: &[String]) {
+    for key in keys {
+        let [here, there] = [expires_at(master, key), expires_at(replica, key)];
+        if key.starts_with(SLIDING.command) {
+            let newest: Vec<(String, f64)> =
+                redis::cmd("ZRANGE").arg(key).arg(&["-1", "-1", "WITHSCORES"]).query(replica).expect("ZRANGE");
+            assert!(there <= here && there >= newest[0].1 as i64 + window_ms, "{key}: {here}, {there}, {newest:?}");
+        } else {
+            assert!(here > 0 && here == there, "{key}: {here}, {there}");
+        }
+    }
+}
+
+#[test]
+fn replicas_with_and_without_the_module_equal_their_master_after_mixed_load() {
+    for_each_server(|bin| {
+        let master = Server::start(bin);
+        let replicas = [
+            Server::options(bin).replica_of(&master).start(),
+            Server::options(bin).without_module().replica_of(&master).start(),
+        ];
+        replicas.iter().for_each(|replica| wait_for_replica(&master, replica));
+        let mut con = master.con();
+        for seed in 0..3 {
+            let mut random = Random::new(seed);
+            mixed_load(&mut con, &mut random, &["50ms", "1s", "1h"], 1_000);
+            stop_expiry(&master);
+            for replica in &replicas {
+                wait_for_replica(&master, replica);
+                assert_eq!(digest(&mut replica.con()), digest(&mut con), "seed {seed}");
+                let long: Vec<_> = keys(&mut con).into_iter().filter(|key| key.contains(":1h:")).collect();
+                assert!(long.len() >= 2 * ALGORITHMS.len(), "{long:?}");
+                assert_same_expiry(&mut con, &mut replica.con(), 3_600_000, &long);
+            }
+            ok(cmd!(con, "DEBUG", "SET-ACTIVE-EXPIRE", 1));
+        }
+    });
+}
+
+#[test]
+fn what_has_ended_is_gone_from_replicas_as_well() {
+    for_each_server(|bin| {
+        let master = Server::start(bin);
+        let replica = Server::options(bin).without_module().replica_of(&master).start();
+        wait_for_replica(&master, &replica);
+        stop_expiry(&master);
+        for algorithm in ALGORITHMS {
+            algorithm.ask(&mut master.con(), algorithm.command, "300ms", 1);
+        }
+        wait_for_replica(&master, &replica);
+        let size = |server: &Server| redis::cmd("DBSIZE").query::<usize>(&mut server.con()).expect("DBSIZE");
+        assert_eq!(size(&replica), ALGORITHMS.len());
+        ok(cmd!(master.con(), "DEBUG", "SET-ACTIVE-EXPIRE", 1));
+        assert!(eventually(PATIENCE, || size(&replica) == 0), "{:?}", keys(&mut replica.con()));
+        assert_eq!(size(&master), 0);
+    });
+}
+
+#[test]
+fn only_plain_commands_with_absolute_expiry_are_propagated() {
+    const PLAIN: &[&str] = &[
+        "SET",
+        "INCR",
+        "INCRBY",
+        "PEXPIREAT",
+        "ZADD",
+        "ZREMRANGEBYSCORE",
+        "ZREMRANGEBYRANK",
+        "DEL",
+        "UNLINK",
+        "MULTI",
+        "EXEC",
+    ];
+    for_each_server(|bin| {
+        let server = Server::options(bin).durable().start();
+        let mut effects = Effects::of(&server);
+        mixed_load(&mut server.con(), &mut Random::new(7), &["50ms", "1h"], 1_000);
+        let effects = effects.take();
+        assert!(effects.len() > 100, "{}", effects.len());
+        for effect in effects {
+            let command = effect[0].to_uppercase();
+            assert!(PLAIN.contains(&command.as_str()), "{effect:?}");
+            assert!(command != "SET" || effect.len() == 5 && effect[3] == "PXAT", "{effect:?}");
+        }
+    });
+}
+
+/// What an admitted and a denied request propagate, whatever the algorithm.
+#[test]
+fn a_request_is_one_effect_or_one_transaction_and_a_denial_none() {
+    for_each_server(|bin| {
+        let server = Server::options(bin).durable().start();
+        let mut con = server.con();
+        for algorithm in ALGORITHMS {
+            ok(cmd!(con, "FLUSHALL"));
+            let mut effects = Effects::of(&server);
+            assert_eq!(algorithm.ask(&mut con, "k", LONG, 1)[0], 1);
+            let admitted = effects.take();
+            let key = only_key(&mut con);
+            let end = expires_at(&mut con, &key).to_string();
+            let names: Vec<_> = admitted.iter().map(|effect| effect[0].as_str()).collect();
+            match algorithm.state {
+                State::Counter | State::Record => {
+                    assert_eq!(names, ["SET"]);
+                    let value: String = redis::cmd("GET").arg(&key).query(&mut con).expect("GET");
+                    assert_eq!(admitted[0][1..], [key, value, "PXAT".into(), end]);
+                }
+                State::Log => assert_eq!(names, ["MULTI", "ZADD", "PEXPIREAT", "EXEC"]),
+            }
+            assert_eq!(algorithm.ask(&mut con, "k", LONG, 1)[0], 0);
+            let denied = effects.take();
+            // The fixed window counts its denials.
+            assert_eq!(denied.is_empty(), algorithm.state != State::Counter, "{algorithm:?}: {denied:?}");
+        }
+    });
+}
+
+#[test]
+fn the_fixed_window_propagates_set_and_then_increments() {
+    for_each_server(|bin| {
+        let server = Server::options(bin).durable().start();
+        let mut con = server.con();
+        let mut effects = Effects::of(&server);
+        let mut ask = |cost| {
+            let [allowed, ..] = FIXED.ask_for(&mut con, "k", LONG, 5, cost);
+            let key = only_key(&mut con);
+            (allowed, lines(effects.take()), expires_at(&mut con, &key))
+        };
+        let key = format!("k:{}", now_ms() / 1_000 / LONG);
+
+        let (allowed, sent, end) = ask(1);
+        assert_eq!((allowed, sent), (1, vec![format!("SET {key} 1 PXAT {end}")]));
+        assert!((end - LONG * 1_000 - now_ms()).abs() < PATIENCE.as_millis() as i64, "{end}");
+        assert_eq!(ask(1), (1, vec![format!("INCR {key}")], end));
+        assert_eq!(ask(4), (0, vec![], end), "a smaller one may still pass");
+        assert_eq!(ask(3), (1, vec![format!("INCRBY {key} 3")], end));
+        assert_eq!(ask(1), (0, vec![format!("INCR {key}")], end));
+        assert_eq!(ask(2), (0, vec![format!("INCRBY {key} 2")], end));
+
+        ok(cmd!(server.con(), "PERSIST", &key));
+        let (_, sent, end) = ask(1);
+        assert_eq!(sent, [format!("PERSIST {key}"), format!("SET {key} 9 PXAT {end}")]);
+        ok(cmd!(server.con(), "SET", &key, 3));
+        let (allowed, sent, end) = ask(3);
+        assert_eq!((allowed, sent), (0, vec![format!("SET {key} 3"), format!("PEXPIREAT {key} {end}")]));
+    });
+}
+
+#[test]
+fn the_sliding_log_propagates_what_it_adds_and_prunes() {
+    for_each_server(|bin| {
+        let server = Server::options(bin).durable().start();
+        let mut con = server.con();
+        let mut effects = Effects::of(&server);
+        let window = 3_600_000;
+        let mut ask = |cost| {
+            let [allowed, ..] = SLIDING.ask_for(&mut con, "k", "1h", 5, cost);
+            (allowed, effects.take())
+        };
+        // ZADD k score member …, and PEXPIREAT two windows after the score; the member begins with the score.
+        let assert_added = |sent: &[Vec<String>], count: usize| {
+            let [multi, add, expire, exec] = sent else { panic!("{sent:?}") };
+            assert!(multi == &["MULTI"] && exec == &["EXEC"] && add[..2] == ["ZADD", "k"], "{sent:?}");
+            let score = add[2].clone();
+            let pairs: Vec<_> = add[2..].chunks(2).collect();
+            assert_eq!(pairs.len(), count);
+            assert!(
+                pairs.iter().all(|pair| pair[0] == score && pair[1].starts_with(&format!("{score}-0."))),
+                "{add:?}"
+            );
+            let end = score.parse::<i64>().expect("a score") + 2 * window;
+            assert_eq!(expire, &["PEXPIREAT".into(), "k".into(), end.to_string()]);
+        };
+        let assert_pruned = |sent: &[String]| {
+            assert_eq!(sent[..3], ["ZREMRANGEBYSCORE", "k", "0"]);
+            let through: i64 = sent[3].parse().expect("a score");
+            assert!((now_ms() - window - through) < PATIENCE.as_millis() as i64, "{through}");
+        };
+
+        let (allowed, sent) = ask(1);
+        assert_eq!(allowed, 1);
+        assert_added(&sent, 1);
+        let (allowed, sent) = ask(3);
+        assert_eq!(allowed, 1);
+        assert_added(&sent, 3);
+        assert_eq!(ask(2), (0, vec![]));
+        for _ in 0..10 {
+            ok(cmd!(server.con(), "PEXPIRE", "k", 2 * window - 1_000));
+            assert_eq!(ask(2).1.len(), 1, "the refresh of the expiry is local; only the PEXPIRE by hand is sent");
+        }
+        // With entries that have left the window: denied.
+        ok(cmd!(server.con(), "ZADD", "k", 5, "old"));
+        let (allowed, sent) = ask(2);
+        assert_eq!((allowed, sent.len()), (0, 2), "{sent:?}");
+        assert_pruned(&sent[1]);
+        // And admitted.
+        ok(cmd!(server.con(), "ZADD", "k", 5, "old"));
+        let (allowed, sent) = ask(1);
+        assert_eq!((allowed, sent.len()), (1, 6), "{sent:?}");
+        assert_pruned(&sent[2]);
+        assert_added(&[&sent[1..2], &sent[3..]].concat(), 1);
+    });
+}
+
+#[test]
+fn in_a_transaction_and_in_a_script_the_effects_go_as_one() {
+    const SCRIPT: &str = "redis.call(ARGV[1], 'k', ARGV[2], 9) redis.call(ARGV[1], 'k', ARGV[2], 9)";
+    for_each_server(|bin| {
+        let server = Server::options(bin).durable().start();
+        let mut con = server.con();
+        for algorithm in ALGORITHMS {
+            let mut effects = Effects::of(&server);
+            let request = || algorithm.request("k", LONG, 9, 1);
+            let mut transaction = redis::pipe();
+            transaction.atomic().add_command(request()).add_command(request()).exec(&mut con).expect("EXEC");
+            let by_exec = effects.take();
+            ok(cmd!(con, "FLUSHALL"));
+            effects.take();
+            ok(cmd!(con, "EVAL", SCRIPT, 0, algorithm.command, LONG));
+            let by_script = effects.take();
+            ok(cmd!(con, "FLUSHALL"));
+            for sent in [by_exec, by_script] {
+                let names: Vec<_> = sent.iter().map(|effect| effect[0].as_str()).collect();
+                let expected: &[_] = match algorithm.state {
+                    State::Counter => &["MULTI", "SET", "INCR", "EXEC"],
+                    State::Log => &["MULTI", "ZADD", "PEXPIREAT", "ZADD", "PEXPIREAT", "EXEC"],
+                    State::Record => &["MULTI", "SET", "SET", "EXEC"],
+                };
+                assert_eq!(names, expected, "{algorithm:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn a_replica_refuses_to_charge() {
+    for_each_server(|bin| {
+        let master = Server::start(bin);
+        let replica = Server::options(bin).replica_of(&master).start();
+        for algorithm in ALGORITHMS {
+            algorithm.ask(&mut master.con(), algorithm.command, LONG, 1);
+        }
+        wait_for_replica(&master, &replica);
+        let before = digest(&mut replica.con());
+        for algorithm in ALGORITHMS {
+            for key in [algorithm.command, "another"] {
+                let refused = err(cmd!(replica.con(), algorithm.command, key, LONG, 1));
+                assert_eq!(refused, "READONLY You can't write against a read only replica.");
+            }
+        }
+        assert_eq!(digest(&mut replica.con()), before);
+        assert_eq!(digest(&mut master.con()), before);
+    });
+}
+
+#[test]
+fn a_replica_answers_a_look_as_its_master() {
+    for_each_server(|bin| {
+        let master = Server::start(bin);
+        let replica = Server::options(bin).replica_of(&master).start();
+        let mut con = master.con();
+        for algorithm in ALGORITHMS {
+            algorithm.ask_for(&mut con, algorithm.command, LONG, 3, 2);
+        }
+        wait_for_replica(&master, &replica);
+        let before = digest(&mut replica.con());
+        for algorithm in ALGORITHMS {
+            for (cost, allowed) in [(1, 1), (2, 0)] {
+                let look = |server: &Server| {
+                    let mut look = redis::cmd("RL.PEEK");
+                    look.arg(algorithm.word()).arg(algorithm.command).arg(LONG).arg(3).arg("COST").arg(cost);
+                    look.query::<[i64; 3]>(&mut server.con()).expect("RL.PEEK")
+                };
+                assert_eq!(look(&replica)[0], allowed, "{algorithm:?}");
+                assert_eq!(look(&replica)[..2], look(&master)[..2], "{algorithm:?}");
+            }
+            for word in ["RL.REFUND", "RL.RESET"] {
+                let mut command = redis::cmd(word);
+                command.arg(algorithm.word()).arg(algorithm.command).arg(LONG);
+                if word == "RL.REFUND" {
+                    command.arg(3);
+                }
+                assert!(err(command.query(&mut replica.con())).starts_with("READONLY "), "{word}");
+            }
+        }
+        assert_eq!(digest(&mut replica.con()), before);
+        assert_eq!(digest(&mut con), before);
+    });
+}
+
+#[test]
+fn a_promoted_replica_goes_on_where_the_master_stopped() {
+    const LIMIT: i64 = 7;
+    const BEFORE: i64 = 3;
+    for_each_server(|bin| {
+        let mut master = Server::start(bin);
+        let replica = Server::options(bin).replica_of(&master).start();
+        wait_for_replica(&master, &replica);
+        for algorithm in ALGORITHMS {
+            for _ in 0..BEFORE {
+                assert_eq!(algorithm.ask(&mut master.con(), algorithm.command, LONG, LIMIT)[0], 1);
+            }
+        }
+        wait_for_replica(&master, &replica);
+        master.kill();
+        let mut con = replica.con();
+        ok(cmd!(con, "REPLICAOF", "NO", "ONE"));
+        for algorithm in ALGORITHMS {
+            let mut ask = || algorithm.ask(&mut con, algorithm.command, LONG, LIMIT)[0];
+            let allowed: Vec<_> = (0..LIMIT).map(|_| ask()).collect();
+            let expected: Vec<_> = (0..LIMIT).map(|at| i64::from(at < LIMIT - BEFORE)).collect();
+            assert_eq!(allowed, expected, "{algorithm:?}");
+        }
+    });
+}
