@@ -3,7 +3,7 @@
 //! `redis-benchmark` puts load on one server, a command after the other, in rounds: whatever else the machine does in a
 //! round hits every command alike, and ratios are taken round by round.
 //!
-//! Environment: `ROUNDS=5`, `SECONDS=0.4` for each figure of a round; `PEER_MODULE=path` names a redis-cell `.so`, whose
+//! Environment: `ROUNDS=9`, `SECONDS=0.25` for each figure of a round; `PEER_MODULE=path` names a redis-cell `.so`, whose
 //! CL.THROTTLE is measured as well; `ONLY=TOKEN` measures the commands with that in their name, and writes nothing.
 
 mod common;
@@ -65,8 +65,9 @@ type Results = BTreeMap<(Setting, &'static str), Rounds>;
 
 fn main() {
     let bin = &servers()[0];
-    let rounds = setting("ROUNDS", 5.0) as usize;
-    let seconds = setting("SECONDS", 0.4);
+    let busy = report::load_average();
+    let rounds = setting("ROUNDS", 9.0) as usize;
+    let seconds = setting("SECONDS", 0.25);
     let only = std::env::var("ONLY").unwrap_or_default();
     let peer = std::env::var("PEER_MODULE").ok().filter(|path| !path.is_empty());
 
@@ -105,7 +106,7 @@ fn main() {
         SETTINGS.iter().for_each(|&setting| check(&mut lab, case, &key(at, setting), setting.keys));
     }
 
-    let text = markdown(bin, &cases, &results, rounds, seconds);
+    let text = markdown(bin, &cases, &results, &format!("{rounds} rounds of {seconds} s a figure"), &busy);
     println!("{text}");
     if only.is_empty() {
         report::write(bin, "throughput.md", &text);
@@ -196,10 +197,10 @@ fn ratio(results: &Results, setting: Setting, this: &'static str, that: Option<&
     })
 }
 
-fn markdown(bin: &ServerBin, cases: &[Case], results: &Results, rounds: usize, seconds: f64) -> String {
+fn markdown(bin: &ServerBin, cases: &[Case], results: &Results, rounds: &str, busy: &str) -> String {
     let mut text = format!(
-        "# Throughput\n\n{}. Medians of {rounds} rounds of {seconds} s a figure, 50 connections; server and load share the\n\
-         machine.\n\n\
+        "# Throughput\n\n{}. Medians of {rounds}, 50 connections; server and load share the machine,\n\
+         whose load average was {busy} before.\n\n\
          `server µs` is processor time of the server per request, system calls included; other programs on the machine\n\
          disturb it less than requests per second. The last two columns say how many times as much the command does as\n\
          the script that it replaces (for RL.THROTTLE: redis-cell's command), and as INCR or ZADD: first in requests per\n\

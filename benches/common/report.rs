@@ -39,6 +39,12 @@ pub fn conditions(bin: &ServerBin) -> String {
     format!("{}, {model} ({cores} cores), {system}, {}, {}", server(bin), load.join(" "), today())
 }
 
+/// How busy the machine is before the measurement makes it so; figures of a busy machine are no good.
+pub fn load_average() -> String {
+    let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.split(' ').next().unwrap_or("unknown").to_owned()
+}
+
 /// What several rounds measured.
 #[derive(Clone, Debug, Default)]
 pub struct Sample(pub Vec<f64>);

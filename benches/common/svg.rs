@@ -20,7 +20,7 @@ pub struct Bar {
 
 /// Horizontal bars; an empty label leaves a gap.
 pub fn bars(title: &str, subtitle: &str, bars: &[Bar]) -> String {
-    const LEFT: f64 = 215.0;
+    const LEFT: f64 = 230.0;
     const WIDTH: f64 = 330.0;
     let most = bars.iter().map(|bar| bar.value).fold(1.0, f64::max);
     let mut body = String::new();
