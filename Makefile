@@ -62,6 +62,14 @@ test-image: ## build the image from each of SERVER_IMAGES and test it, starting 
 	@scripts/install image rust
 	@scripts/with-docker scripts/test-image "$(RUST_IMAGE)" $(SERVER_IMAGES)
 
+# Costs are counted on this machine's own Redis, unless SERVERS names another server.
+own_server = SERVERS="$${SERVERS:-$$(scripts/servers system)}"
+
+.PHONY: bench-instructions
+bench-instructions: build ## count instructions per command against benches/budget.md; UPDATE=1 writes it
+	@scripts/install run bench
+	@$(own_server) cargo bench --locked --profile dev --bench instructions
+
 .PHONY: dist
 dist: build ## pack an archive, a Debian package and checksums for this architecture into dist/
 	@scripts/install dist

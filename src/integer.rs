@@ -31,23 +31,36 @@ pub fn parse_unsigned(text: &[u8]) -> Option<u64> {
 /// The number that `text` begins with, and what comes behind its digits.
 #[inline]
 pub fn take_unsigned(text: &[u8]) -> Option<(u64, &[u8])> {
+    // Wraps from the twentieth digit on, and is reckoned again below.
     let mut n = 0u64;
-    let mut len = text.len();
-    for (index, byte) in text.iter().enumerate() {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            len = index;
-            break;
-        }
-        // Wraps from the twentieth digit on, and is reckoned again below.
-        n = n.wrapping_mul(10).wrapping_add(u64::from(digit));
+    let mut behind = text;
+    while let Some((four, rest)) = behind.split_first_chunk().and_then(|(four, rest)| Some((four_digits(*four)?, rest)))
+    {
+        n = n.wrapping_mul(10_000).wrapping_add(u64::from(four));
+        behind = rest;
     }
+    while let [digit @ b'0'..=b'9', rest @ ..] = behind {
+        n = n.wrapping_mul(10).wrapping_add(u64::from(digit.wrapping_sub(b'0')));
+        behind = rest;
+    }
+    let len = text.len().wrapping_sub(behind.len());
     let (digits, behind) = text.split_at_checked(len)?;
     match digits {
         [] | [b'0', _, ..] => None,
         _ if len < 20 => Some((n, behind)),
         _ => Some((std::str::from_utf8(digits).ok()?.parse().ok()?, behind)),
     }
+}
+
+/// Four digits in one word, which is most of what a record's numbers cost.
+fn four_digits(digits: [u8; 4]) -> Option<u32> {
+    // Little endian: the first digit is the lowest byte. Digits become 0 … 9.
+    let word = u32::from_le_bytes(digits) ^ 0x3030_3030;
+    if (word.wrapping_add(0x7676_7676) | word) & 0x8080_8080 != 0 {
+        return None;
+    }
+    let pairs = word.wrapping_mul(10).wrapping_add(word >> 8) & 0x00ff_00ff;
+    Some((pairs & 0xff).wrapping_mul(100).wrapping_add(pairs >> 16))
 }
 
 /// Writes a number behind `text`; nothing where there is no room, which [`Text`] has for any record.

@@ -1,0 +1,130 @@
+//! What is measured: the commands, what each is compared with, and the state that they meet.
+
+/// One command, with what a measurement puts in.
+///
+/// Words of `sends`: `KEY` is the key, `LIMIT` a limit that no run reaches, `NOW` the caller's clock in milliseconds,
+/// `ONE` a fraction that makes a member unique, `FIXED_SCRIPT` and `SLIDING_SCRIPT` the digests of the scripts.
+#[derive(Clone, Copy, Debug)]
+pub struct Case {
+    pub name: &'static str,
+    pub sends: &'static str,
+    /// Sent this often to every key before the measurement.
+    pub before: (&'static str, usize),
+    /// What the first integer of the reply must be: a benchmark of the wrong path measures nothing.
+    pub answers: Option<i64>,
+    /// Every request makes the key larger, and with it the cost of the next one.
+    pub grows: bool,
+    /// The script or the command that does the same job.
+    pub replaces: Option<&'static str>,
+    /// The cheapest command of the server's own that touches the same kind of data.
+    pub beside: Option<&'static str>,
+}
+
+impl Case {
+    const fn new(name: &'static str, sends: &'static str) -> Self {
+        Self { name, sends, before: ("", 0), answers: None, grows: false, replaces: None, beside: None }
+    }
+
+    const fn after(self, before: &'static str, times: usize) -> Self {
+        Self { before: (before, times), ..self }
+    }
+
+    const fn answers(self, first: i64) -> Self {
+        Self { answers: Some(first), ..self }
+    }
+
+    const fn grows(self) -> Self {
+        Self { grows: true, ..self }
+    }
+
+    const fn replaces(self, name: &'static str) -> Self {
+        Self { replaces: Some(name), ..self }
+    }
+
+    const fn beside(self, name: &'static str) -> Self {
+        Self { beside: Some(name), ..self }
+    }
+}
+
+pub const FIXED_SCRIPT: &str = include_str!("../../tests/scripts/fixed_window.lua");
+pub const SLIDING_SCRIPT: &str = include_str!("../../tests/scripts/sliding_window.lua");
+
+/// The server's own, to see what a command costs at all.
+pub const PING: Case = Case::new("PING", "PING");
+pub const INCR: Case = Case::new("INCR", "INCR KEY").after("SET KEY 1 EX 100000", 1);
+pub const ZADD: Case = Case::new("ZADD", "ZADD KEY NOW NOW-ONE").grows();
+
+const FIXED_LUA: &str = "fixed script";
+const SLIDING_LUA_ALLOWED: &str = "sliding script, allowed";
+const SLIDING_LUA_DENIED: &str = "sliding script, denied";
+
+/// What every module command is measured beside.
+pub const SCRIPTS: [Case; 3] = [
+    // It counts on when it denies: both paths are one.
+    Case::new(FIXED_LUA, "EVALSHA FIXED_SCRIPT 1 KEY 3600 LIMIT").answers(1).beside("INCR"),
+    Case::new(SLIDING_LUA_ALLOWED, "EVALSHA SLIDING_SCRIPT 1 KEY NOW 3600 LIMIT").answers(1).grows().beside("ZADD"),
+    Case::new(SLIDING_LUA_DENIED, "EVALSHA SLIDING_SCRIPT 1 KEY NOW 3600 5")
+        .after("ZADD KEY NOW NOW-ONE", 5)
+        .answers(0)
+        .beside("ZADD"),
+];
+
+pub const COMMANDS: [Case; 19] = [
+    Case::new("RL.FIXED allowed", "RL.FIXED KEY 3600 LIMIT").answers(1).replaces(FIXED_LUA).beside("INCR"),
+    Case::new("RL.FIXED denied", "RL.FIXED KEY 3600 1")
+        .after("RL.FIXED KEY 3600 1", 1)
+        .answers(0)
+        .replaces(FIXED_LUA)
+        .beside("INCR"),
+    Case::new("RL.SLIDING allowed", "RL.SLIDING KEY 3600 LIMIT")
+        .answers(1)
+        .grows()
+        .replaces(SLIDING_LUA_ALLOWED)
+        .beside("ZADD"),
+    Case::new("RL.SLIDING denied", "RL.SLIDING KEY 3600 5")
+        .after("RL.SLIDING KEY 3600 5", 5)
+        .answers(0)
+        .replaces(SLIDING_LUA_DENIED)
+        .beside("ZADD"),
+    Case::new("RL.COUNTER allowed", "RL.COUNTER KEY 3600 LIMIT").answers(1).beside("INCR"),
+    Case::new("RL.COUNTER denied", "RL.COUNTER KEY 3600 1").after("RL.COUNTER KEY 3600 1", 1).answers(0).beside("INCR"),
+    Case::new("RL.TOKEN allowed", "RL.TOKEN KEY 3600 LIMIT").answers(1).beside("INCR"),
+    Case::new("RL.TOKEN denied", "RL.TOKEN KEY 3600 1").after("RL.TOKEN KEY 3600 1", 1).answers(0).beside("INCR"),
+    Case::new("RL.LEAKY allowed", "RL.LEAKY KEY 3600 LIMIT").answers(1).beside("INCR"),
+    Case::new("RL.LEAKY denied", "RL.LEAKY KEY 3600 1").after("RL.LEAKY KEY 3600 1", 1).answers(0).beside("INCR"),
+    Case::new("RL.GCRA allowed", "RL.GCRA KEY 3600 LIMIT").answers(1).beside("INCR"),
+    Case::new("RL.GCRA denied", "RL.GCRA KEY 3600 1").after("RL.GCRA KEY 3600 1", 1).answers(0).beside("INCR"),
+    // Its first integer says whether the request is limited.
+    Case::new("RL.THROTTLE allowed", "RL.THROTTLE KEY LIMIT LIMIT 3600").answers(0).beside("INCR"),
+    Case::new("RL.THROTTLE denied", "RL.THROTTLE KEY 0 1 3600")
+        .after("RL.THROTTLE KEY 0 1 3600", 1)
+        .answers(1)
+        .beside("INCR"),
+    Case::new(
+        "RL.MULTI of 3 FIXED, allowed",
+        "RL.MULTI 3 FIXED KEY:a 3600 LIMIT FIXED KEY:b 3600 LIMIT FIXED KEY:c 3600 LIMIT",
+    )
+    .answers(1)
+    .beside("INCR"),
+    Case::new(
+        "RL.MULTI of 3 FIXED, denied",
+        "RL.MULTI 3 FIXED KEY:a 3600 LIMIT FIXED KEY:b 3600 LIMIT FIXED KEY:c 3600 1",
+    )
+    .after("RL.FIXED KEY:c 3600 1", 1)
+    .answers(0)
+    .beside("INCR"),
+    Case::new("RL.PEEK FIXED", "RL.PEEK FIXED KEY 3600 LIMIT")
+        .after("RL.FIXED KEY 3600 LIMIT", 1)
+        .answers(1)
+        .beside("INCR"),
+    Case::new("RL.REFUND FIXED", "RL.REFUND FIXED KEY 3600 LIMIT")
+        .after("RL.FIXED KEY 3600 LIMIT COST LIMIT", 1)
+        .answers(1)
+        .beside("INCR"),
+    Case::new("RL.RESET FIXED of nothing", "RL.RESET FIXED KEY 3600").answers(0).beside("INCR"),
+];
+
+/// The server's own commands, the scripts, then ours.
+pub fn all() -> Vec<Case> {
+    [PING, INCR, ZADD].into_iter().chain(SCRIPTS).chain(COMMANDS).collect()
+}

@@ -1,0 +1,235 @@
+//! Instructions that the server executes for a command: `make bench-instructions`.
+//!
+//! A server runs under callgrind and counts everything it does between two points in time, from reading the socket to
+//! writing the reply. In between it is sent some hundred or thousand commands in pipelines of 50. The seeds of the
+//! server's hash tables are random, and a longer chain costs some per cent, so several servers are asked and the
+//! least counts. What is left differs by well under 1 % from run to run, however busy the machine is.
+//!
+//! `benches/budget.md` has what each command may take; one that exceeds it by more than 2 % fails the run.
+//!
+//! Environment: `UPDATE=1` writes the figures measured into the budget instead; `ONLY=TOKEN` measures the cases with that
+//! in their name; `STARTS=5` asks more servers; `PROFILES=dir` keeps a profile of each case for callgrind_annotate.
+
+mod common;
+#[path = "../tests/support/mod.rs"]
+mod support;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Duration;
+
+use redis::{Connection, ConnectionLike, Value};
+use support::{Server, ServerBin, eventually, servers};
+use tempfile::TempDir;
+
+use common::budget::{self, Measured};
+use common::cases::{self, Case, FIXED_SCRIPT, SLIDING_SCRIPT};
+use common::now_ms;
+
+/// What one reads from the socket at once; a command's share of the system calls is a fiftieth.
+const PIPELINE: usize = 50;
+/// What `LIMIT` stands for.
+const LIMIT: &str = "100000";
+
+fn main() -> ExitCode {
+    let bin = &servers()[0];
+    let only = std::env::var("ONLY").unwrap_or_default();
+    let runs = runs(&only);
+    let starts = std::env::var("STARTS").map_or(6, |starts| starts.parse().expect("STARTS is a number"));
+    eprintln!("{} cases, each on {starts} servers ({bin}) under callgrind", runs.len());
+
+    let mut least = BTreeMap::new();
+    // Two at a time: it is the instructions that count, and they do not depend on the machine's load.
+    let parallel = 2;
+    for first in (0..starts).step_by(parallel) {
+        let counts: Vec<_> = std::thread::scope(|scope| {
+            let one = |_| scope.spawn(|| Counted::start(bin).count_all(&runs));
+            let running: Vec<_> = (first..starts.min(first + parallel)).map(one).collect();
+            running.into_iter().map(|counts| counts.join().expect("a server that counts")).collect()
+        });
+        for (name, count) in counts.into_iter().flatten() {
+            let least = least.entry(name).or_insert(count);
+            *least = count.min(*least);
+        }
+    }
+    let measured = runs.iter().map(|run| Measured {
+        name: run.name.clone(),
+        sends: run.case.sends.replace("KEY", &key_name(0)).replace("LIMIT", LIMIT),
+        instructions: least[&run.name],
+    });
+    budget::judge(&bin.to_string(), &measured.collect::<Vec<_>>(), only.is_empty())
+}
+
+/// A case, at one size of the key.
+struct Run {
+    name: String,
+    case: Case,
+    keys: usize,
+    /// Members of a log that is there before.
+    members: usize,
+    requests: usize,
+}
+
+fn runs(only: &str) -> Vec<Run> {
+    let sizes = |case: Case| {
+        let run = |name, keys, members, requests| Run { name, case, keys, members, requests };
+        if case.grows {
+            // About 5, 100 (still a listpack) and 1,000 members, on the average of the requests.
+            vec![
+                run(format!("{} @5", case.name), 400, 3, 2_000),
+                run(format!("{} @100", case.name), 20, 90, 400),
+                run(format!("{} @1000", case.name), 10, 900, 2_000),
+            ]
+        } else {
+            vec![run(case.name.to_owned(), 1, 0, 2_000)]
+        }
+    };
+    cases::all().into_iter().flat_map(sizes).filter(|run| run.name.contains(only)).collect()
+}
+
+/// A server under callgrind.
+struct Counted {
+    server: Server,
+    con: Connection,
+    fixed_script: String,
+    sliding_script: String,
+    dumps: usize,
+    // Last: the server ends before its directory goes.
+    dir: TempDir,
+}
+
+impl Counted {
+    fn start(bin: &ServerBin) -> Self {
+        let dir = TempDir::new().expect("a temporary directory");
+        let server = Server::options(&under_callgrind(bin, dir.path())).set("hz", 1).start();
+        let mut con = server.con();
+        let mut load = |script| redis::cmd("SCRIPT").arg("LOAD").arg(script).query(&mut con).expect("SCRIPT LOAD");
+        let (fixed_script, sliding_script) = (load(FIXED_SCRIPT), load(SLIDING_SCRIPT));
+        Self { server, con, fixed_script, sliding_script, dumps: 0, dir }
+    }
+
+    fn count_all(mut self, runs: &[Run]) -> Vec<(String, u64)> {
+        runs.iter().map(|run| (run.name.clone(), self.count(run))).collect()
+    }
+
+    /// Instructions per request.
+    fn count(&mut self, run: &Run) -> u64 {
+        redis::cmd("FLUSHALL").exec(&mut self.con).expect("FLUSHALL");
+        self.prepare(run);
+        let requests: Vec<_> = (0..run.requests).map(|n| self.words(run.case.sends, run, n)).collect();
+        self.send(&vec![vec!["PING".to_owned()]; PIPELINE]);
+        self.control("--zero");
+        let last = self.send(&requests);
+        let profile = self.dump();
+        let first = match &last {
+            Value::Array(elements) => elements.first(),
+            other => Some(other),
+        };
+        if let Some(expected) = run.case.answers {
+            assert_eq!(first, Some(&Value::Int(expected)), "{}: the last reply is {last:?}", run.name);
+        }
+        let text = fs::read_to_string(&profile).expect("a profile");
+        if let Ok(keep) = std::env::var("PROFILES") {
+            fs::create_dir_all(&keep).expect("a directory for profiles");
+            fs::write(Path::new(&keep).join(run.name.replace([' ', ','], "_")), &text).expect("a profile is kept");
+        }
+        total(&text).expect("a total in the profile") / run.requests as u64
+    }
+
+    fn prepare(&mut self, run: &Run) {
+        let (sends, times) = run.case.before;
+        let mut requests: Vec<_> = (0..times).map(|n| self.words(sends, run, n)).collect();
+        // Members of the form that the module and the script write, one a millisecond.
+        let now = now_ms();
+        for key in 0..run.keys {
+            let members = (0..run.members).flat_map(|n| {
+                let millis = now - run.members as u64 + n as u64;
+                [millis.to_string(), format!("{millis}-0.{n}")]
+            });
+            let words: Vec<_> = ["ZADD".to_owned(), key_name(key)].into_iter().chain(members).collect();
+            requests.extend((run.members > 0).then_some(words));
+        }
+        if !requests.is_empty() {
+            self.send(&requests);
+        }
+    }
+
+    fn words(&self, sends: &str, run: &Run, n: usize) -> Vec<String> {
+        let key = key_name(n % run.keys);
+        // A request after the other, a millisecond apart: later than whatever the key holds.
+        let now = (now_ms() + n as u64).to_string();
+        let one = format!("0.{n:05}");
+        sends
+            .split(' ')
+            .map(|word| match word {
+                "FIXED_SCRIPT" => self.fixed_script.clone(),
+                "SLIDING_SCRIPT" => self.sliding_script.clone(),
+                _ => word.replace("KEY", &key).replace("LIMIT", LIMIT).replace("NOW", &now).replace("ONE", &one),
+            })
+            .collect()
+    }
+
+    /// The last reply. None may be an error.
+    fn send(&mut self, requests: &[Vec<String>]) -> Value {
+        let mut last = Value::Nil;
+        for batch in requests.chunks(PIPELINE) {
+            let mut pipeline = redis::pipe();
+            for words in batch {
+                pipeline.cmd(&words[0]).arg(&words[1..]);
+            }
+            let packed = pipeline.get_packed_pipeline();
+            let replies = self.con.req_packed_commands(&packed, 0, batch.len()).expect("replies");
+            let error = replies.iter().find(|reply| matches!(reply, Value::ServerError(_)));
+            assert!(error.is_none(), "{:?}: {error:?}", batch[0]);
+            last = replies.into_iter().last().expect("a reply");
+        }
+        last
+    }
+
+    /// Has callgrind write what it has counted since it was last told to begin at zero.
+    fn dump(&mut self) -> PathBuf {
+        self.control("--dump");
+        self.dumps += 1;
+        let path = self.dir.path().join(format!("{PROFILE}.{}", self.dumps));
+        let written =
+            eventually(Duration::from_secs(20), || fs::read_to_string(&path).is_ok_and(|text| total(&text).is_some()));
+        assert!(written, "callgrind has not written {}", path.display());
+        path
+    }
+
+    fn control(&self, what: &str) {
+        let output = Command::new("callgrind_control").arg(what).arg(self.server.pid().to_string()).output();
+        let output = output.expect("callgrind_control runs");
+        assert!(output.status.success(), "callgrind_control {what}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+const PROFILE: &str = "profile";
+
+/// A program in `dir` that is the server under callgrind, profiles going to `dir` as well.
+fn under_callgrind(bin: &ServerBin, dir: &Path) -> ServerBin {
+    let path = dir.join("server");
+    let script = format!(
+        "#!/bin/sh\nexec valgrind --tool=callgrind --callgrind-out-file='{}' '{}' \"$@\"\n",
+        dir.join(PROFILE).display(),
+        std::path::absolute(&bin.path).expect("a path").display()
+    );
+    fs::write(&path, script).expect("a script");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a program");
+    let valgrind = Command::new("valgrind").arg("--version").stdout(Stdio::null()).status();
+    assert!(valgrind.is_ok_and(|status| status.success()), "valgrind is missing: make bench-instructions installs it");
+    ServerBin { path, ..bin.clone() }
+}
+
+/// Callgrind ends a profile with `totals: 12345`.
+fn total(profile: &str) -> Option<u64> {
+    profile.lines().rev().find_map(|line| line.strip_prefix("totals: ")?.trim().parse().ok())
+}
+
+/// Short, as the rest of what is sent: a longer key costs a few instructions a byte.
+fn key_name(n: usize) -> String {
+    if n == 0 { "k".to_owned() } else { format!("k{n}") }
+}
