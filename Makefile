@@ -82,9 +82,9 @@ test-dist: ## check what lies in dist/, and load it
 	@scripts/test-dist
 
 .PHONY: deny
-deny: ## check licences, sources and duplicates among the dependencies; no network but to install cargo-deny
+deny: ## check licences, sources and duplicates among the dependencies (no database needed)
 	@cargo deny --version >/dev/null 2>&1 || cargo install --locked cargo-deny
-	cargo deny --offline --locked check --hide-inclusion-graph bans licenses sources
+	cargo deny --locked check --hide-inclusion-graph bans licenses sources
 
 .PHONY: audit
 audit: ## check the dependencies for known vulnerabilities (RustSec, needs the network)
