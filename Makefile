@@ -41,6 +41,22 @@ test-servers: build ## run the tests on each server by itself and print a table;
 	@scripts/servers >&2
 	@scripts/test-servers $(SERVERS)
 
+# Long forms: make reliability SECONDS_EACH=300. PROMISE=cluster runs the tests whose name contains that.
+SECONDS_EACH ?= 5
+PROMISE      ?=
+
+export RL_PANICKING_MODULE ?= $(TARGET)/panic-on-purpose/debug/libredis_rl.so
+
+.PHONY: reliability
+reliability: build $(if $(SERVERS),,servers) ## nothing lost, nothing over the limit, nothing that ends the server; SECONDS_EACH=5 a test
+	cargo build --locked --features panic-on-purpose --target-dir "$(TARGET)/panic-on-purpose"
+	SECONDS_EACH=$(SECONDS_EACH) cargo test --locked --test reliability -- --nocapture $(PROMISE)
+
+.PHONY: memcheck
+memcheck: build $(if $(SERVERS),,servers) ## hostile input under valgrind: no error of the module's, and no leak; SECONDS_EACH=5
+	@scripts/install memcheck
+	SECONDS_EACH=$(SECONDS_EACH) cargo test --locked --test reliability -- --nocapture --ignored memcheck
+
 # What the image is built from; the Dockerfile knows the defaults.
 IMAGE        ?= redis-rl
 RUST_IMAGE   ?= $(shell sed -n 's/^ARG RUST_IMAGE=//p' Dockerfile)
@@ -97,6 +113,7 @@ lint: ## check format and clippy, warnings denied
 	cargo fmt --check
 	cargo fmt --check --manifest-path tests/image/Cargo.toml
 	cargo clippy --locked --all-targets -- -D warnings
+	cargo clippy --locked --test reliability -- -D warnings
 
 .PHONY: clean
 clean: ## remove everything that was built or fetched

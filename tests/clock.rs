@@ -6,7 +6,6 @@ use std::thread;
 use std::time::Duration;
 
 use redis::Connection;
-use support::traffic::{Effects, SLIDING, expires_at, now_ms};
 use support::*;
 
 const HOUR: i64 = 3_600_000;
@@ -91,5 +90,55 @@ fn an_admission_leaves_what_is_later_where_it_is() {
         let all = scores(&mut con);
         assert_eq!(all.len(), 4);
         assert!(all[1..].iter().all(|&score| score > now_ms() + HOUR / 2), "{all:?}");
+    });
+}
+
+/// The same of the algorithms that keep a record: denied, as of now from the first denial on, and free when what was
+/// taken would be free had it been taken now.
+#[test]
+fn a_record_of_later_is_taken_as_of_now_on_a_denial_everywhere() {
+    for_each_server(|bin| {
+        let master = Server::options(bin).durable().start();
+        let replica = Server::options(bin).without_module().replica_of(&master).start();
+        let mut con = master.con();
+        ok(cmd!(con, "SET", "before", 1));
+        wait_for_replica(&master, &replica);
+        ok(cmd!(con, "DEBUG", "SET-ACTIVE-EXPIRE", 0));
+        for algorithm in ALGORITHMS.iter().filter(|algorithm| algorithm.state == State::Record) {
+            let ahead = now_ms() + HOUR;
+            let record = (algorithm.record)(3, 3, 1_000_000, ahead * 1_000);
+            ok(cmd!(con, "SET", "k", &record, "PXAT", ahead + 2_000));
+            let look = |con: &mut Connection| full_of(con, "RL.PEEK", &[algorithm.word(), "k", "1", "3", "FULL"]);
+            let seen = look(&mut con);
+            assert_eq!((seen.allowed, seen.remaining), (0, 0), "{algorithm:?}: no step of the clock opens the limit");
+            assert_eq!(ok(cmd!(con, "GET", "k")), bytes(&record), "a look changes nothing");
+
+            let mut effects = Effects::of(&master);
+            let denied = full(ok(cmd!(con, algorithm.command, "k", 1, 3, "FULL")));
+            assert_eq!((denied.allowed, denied.count), (0, 3), "{algorithm:?}");
+            let moved: String = read(ok(cmd!(con, "GET", "k")));
+            assert_ne!(moved, record, "{algorithm:?}");
+            let end = expires_at(&mut con, "k");
+            assert!(end <= denied.now_ms + 2_000, "{algorithm:?}: {end} after {}", denied.now_ms);
+            let expected = ["SET", "k", &moved, "PXAT", &end.to_string()].map(str::to_owned);
+            assert_eq!(effects.take(), [expected.to_vec()], "{algorithm:?}");
+            let mut taken = Taken::new(1_000, 3);
+            taken.take(3, denied.now_ms);
+            let promised = algorithm.freed_in(&taken, 1);
+            assert!(promised.contains(&denied.retry_after_ms), "{algorithm:?}: {denied:?}, not {promised:?}");
+
+            // The denials that follow do not push it further, and are no effect.
+            assert_eq!(algorithm.ask(&mut con, "k", 1, 3)[0], 0, "{algorithm:?}");
+            assert_eq!(ok(cmd!(con, "GET", "k")), bytes(&moved), "{algorithm:?}");
+            assert_eq!(effects.take(), Vec::<Vec<String>>::new(), "{algorithm:?}");
+            wait_for_replica(&master, &replica);
+            assert_eq!(ok(cmd!(replica.con(), "GET", "k")), bytes(&moved), "{algorithm:?}");
+            assert_eq!(digest(&mut replica.con()), digest(&mut con), "{algorithm:?}");
+
+            let left = denied.now_ms + denied.retry_after_ms + 1 - now_ms();
+            thread::sleep(Duration::from_millis(u64::try_from(left).unwrap_or(0)));
+            assert_eq!(algorithm.ask(&mut con, "k", 1, 3)[0], 1, "{algorithm:?}");
+            ok(cmd!(con, "DEL", "k"));
+        }
     });
 }

@@ -3,7 +3,6 @@
 mod support;
 
 use redis::Connection;
-use support::traffic::{ALGORITHMS, FIXED, LONG, State, now_ms, only_key};
 use support::*;
 
 /// Keys that either form of the counter's name keeps in their slot.

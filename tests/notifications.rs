@@ -7,7 +7,6 @@ use std::thread;
 use std::time::Duration;
 
 use redis::{Connection, FromRedisValue, Pipeline, Value};
-use support::traffic::{ALGORITHMS, FIXED, LONG, SLIDING, State, keys, now_ms, only_key};
 use support::*;
 
 type Happened = Vec<(String, String)>;

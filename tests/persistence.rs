@@ -6,7 +6,6 @@ use std::thread;
 use std::time::Duration;
 
 use redis::Connection;
-use support::traffic::{ALGORITHMS, LONG, Random, SLIDING, State, expires_at, keys, mixed_load, now_ms};
 use support::*;
 
 /// Brings everything to disk and ends the server.
@@ -49,7 +48,7 @@ fn every_way_to_disk_and_back_keeps_everything_with_and_without_the_module() {
     for_each_server(|bin| {
         for (way, end) in WAYS {
             let mut server = Server::options(bin).durable().start();
-            mixed_load(&mut server.con(), &mut Random(11), &["1h", "1d"], 500);
+            mixed_load(&mut server.con(), &mut Random::new(11), &["1h", "1d"], 500);
             let before = digest(&mut server.con());
             let mut expected = expiries(&mut server.con());
             assert!(expected.len() >= 3 * ALGORITHMS.len(), "{expected:?}");
@@ -64,7 +63,7 @@ fn every_way_to_disk_and_back_keeps_everything_with_and_without_the_module() {
             found.retain(is_exact);
             assert_eq!(found, expected, "{way}");
             // The limits go on from there.
-            mixed_load(&mut server.con(), &mut Random(12), &["1h", "2h"], 500);
+            mixed_load(&mut server.con(), &mut Random::new(12), &["1h", "2h"], 500);
             let before = digest(&mut server.con());
             end(&mut server);
 

@@ -8,13 +8,9 @@ use std::collections::HashMap;
 use redis::{Connection, Value};
 use support::*;
 
-/// A window whose end no test sees: aligned as FIXED's are, this one ends in 2033.
-const LONG: u64 = 1_000_000_000;
-const LONG_TTL: i64 = LONG.cast_signed();
-
 fn state_of(algorithm: &Algorithm, key: &[u8], con: &mut Connection) -> Vec<u8> {
     let (seconds, _): (u64, u64) = redis::cmd("TIME").query(con).expect("TIME");
-    (algorithm.state_key)(key, LONG * 1_000, seconds * 1_000)
+    algorithm.state_key(key, LONG.cast_unsigned() * 1_000, seconds * 1_000)
 }
 
 /// Asks for what must be refused, and looks whether anything has changed.
@@ -113,7 +109,11 @@ fn bad_options_are_refused_and_write_nothing() {
             }
             refusals.refused("ERR syntax error: FULL and HEADERS ", &[b"k", b"60", b"5", b"FULL", b"HEADERS"]);
             refusals.refused("ERR syntax error: FULL and HEADERS ", &[b"k", b"60", b"5", b"headers", b"full"]);
-            if !algorithm.takes_burst {
+            if algorithm.takes_burst {
+                refusals
+                    .refused("ERR syntax error: after limit ", &[b"k", b"60", b"5", b"BURST", b"1", b"burst", b"1"]);
+                refusals.refused("ERR syntax error: after limit ", &[b"k", b"60", b"5", b"BURST", b"1", b"2"]);
+            } else {
                 refusals.refused("ERR invalid BURST: only ", &[b"k", b"60", b"5", b"BURST", b"5"]);
                 refusals.refused("ERR invalid BURST: only ", &[b"k", b"60", b"5", b"BURST", b"1", b"FULL"]);
             }
@@ -163,11 +163,8 @@ fn keys_are_any_bytes() {
             {
                 ok(cmd!(con, "FLUSHALL"));
                 let what = format!("{} {}", algorithm.command, key[..key.len().min(20)].escape_ascii());
-                assert_eq!(
-                    ok(cmd!(con, algorithm.command, key, LONG, 2)),
-                    ints(&[1, (algorithm.count)(0, 1), LONG_TTL]),
-                    "{what}"
-                );
+                let reply: [i64; 3] = read(ok(cmd!(con, algorithm.command, key, LONG, 2)));
+                assert_eq!(reply[..2], [1, algorithm.count(0, 1)], "{what}");
                 ok(cmd!(con, algorithm.command, key, LONG, 2, "FULL"));
                 ok(cmd!(con, algorithm.command, key, LONG, 2, "HEADERS"));
                 let state = state_of(algorithm, key, &mut con);
@@ -193,12 +190,12 @@ fn keys_of_another_type_stay_as_they_are() {
         let mut con = server.con();
         for algorithm in ALGORITHMS {
             let state = state_of(algorithm, b"k", &mut con);
-            for (_, maker) in MAKERS.iter().filter(|(kind, _)| *kind != algorithm.state_type) {
+            for (_, maker) in MAKERS.iter().filter(|(kind, _)| *kind != algorithm.state_type()) {
                 ok(cmd!(con, "FLUSHALL"));
                 ok(redis::cmd(maker[0]).arg(&state).arg(&maker[2..]).query(&mut con));
                 let mut refusals = Refusals::new(&mut con, algorithm);
                 let window = LONG.to_string();
-                for limit in [&b"0"[..], b"1", b"9223372036854775807"] {
+                for limit in [&b"0"[..], b"1", b"1000000000000000000"] {
                     for form in [&[][..], &[&b"FULL"[..]], &[b"HEADERS"], &[b"COST", b"2"]] {
                         let arguments = [&[&b"k"[..], window.as_bytes(), limit], form].concat();
                         refusals
@@ -271,7 +268,25 @@ fn a_log_is_not_made_of_millions_at_once() {
         assert!(text.starts_with("ERR invalid COST: "), "{text}");
         assert_eq!(ok(cmd!(con, "DBSIZE")), Value::Int(0));
         // What the limit denies anyway is a denial.
-        assert_eq!(ok(cmd!(con, "RL.SLIDING", "k", LONG, 5, "COST", 1_000_001)), ints(&[0, 0, LONG_TTL]));
+        assert_eq!(ok(cmd!(con, "RL.SLIDING", "k", LONG, 5, "COST", 1_000_001)), ints(&[0, 0, LONG]));
+    });
+}
+
+/// What a whole burst takes to come back must fit the state.
+#[test]
+fn a_burst_that_takes_for_ever_to_come_back_is_refused() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        let mut con = server.con();
+        for algorithm in ALGORITHMS.iter().filter(|algorithm| algorithm.takes_burst) {
+            let (window, _) = algorithm.largest;
+            let mut refusals = Refusals::new(&mut con, algorithm);
+            let window = window.to_string();
+            for (limit, burst) in [("1", "2"), ("1", "9223372036854775807"), ("1000", "1001")] {
+                let arguments = [b"k", window.as_bytes(), limit.as_bytes(), b"BURST", burst.as_bytes()];
+                refusals.refused("ERR invalid window, limit or BURST: ", &arguments);
+            }
+        }
     });
 }
 
@@ -317,20 +332,30 @@ fn go_on_without_memory(server: &Server) {
     let mut con = server.con();
     // The counter is there.
     for n in 2..=4 {
-        assert_eq!(ok(cmd!(con, "RL.FIXED", "fixed-room", LONG, 3)), ints(&[i64::from(n <= 3), n, LONG_TTL]));
-        assert_eq!(ok(cmd!(con, "RL.FIXED", "fixed-full", LONG, 2)), ints(&[0, n + 1, LONG_TTL]));
+        assert_eq!(ok(cmd!(con, "RL.FIXED", "fixed-room", LONG, 3)), ints(&[i64::from(n <= 3), n, LONG]));
+        assert_eq!(ok(cmd!(con, "RL.FIXED", "fixed-full", LONG, 2)), ints(&[0, n + 1, LONG]));
+    }
+    // Records are there, and are written anew as they were; denials write nothing.
+    for algorithm in ALGORITHMS.iter().filter(|algorithm| algorithm.state == State::Record) {
+        let (room, full) = (format!("{}-room", algorithm.name), format!("{}-full", algorithm.name));
+        assert_eq!(algorithm.ask(&mut con, &room, LONG, 2)[..2], [1, 1], "{algorithm:?}");
+        assert_eq!(algorithm.ask(&mut con, &room, LONG, 2)[..2], [0, 2], "{algorithm:?}");
+        assert_eq!(algorithm.ask(&mut con, &full, LONG, 2)[..2], [0, 2], "{algorithm:?}");
+        assert_eq!(algorithm.ask(&mut con, "new", LONG, 0)[..2], [0, 0], "{algorithm:?}");
     }
     // Denials make nothing.
-    assert_eq!(ok(cmd!(con, "RL.SLIDING", "sliding-full", LONG, 2)), ints(&[0, 2, LONG_TTL]));
-    assert_eq!(ok(cmd!(con, "RL.SLIDING", "new", LONG, 0)), ints(&[0, 0, LONG_TTL]));
+    assert_eq!(ok(cmd!(con, "RL.SLIDING", "sliding-full", LONG, 2)), ints(&[0, 2, LONG]));
+    assert_eq!(ok(cmd!(con, "RL.SLIDING", "new", LONG, 0)), ints(&[0, 0, LONG]));
     assert_eq!(ok(cmd!(con, "RL.FIXED", "new", LONG, 1, "COST", 2)), ints(&[0, 0, -2]));
     // Nor does what has expired.
     assert_eq!(ok(cmd!(con, "RL.SLIDING", "sliding-full", "1ms", 0)), ints(&[0, 0, 1]));
 }
 
 /// The requests that would have to make or to grow a key.
-const GROWING: [(&str, &str); 4] =
-    [("RL.FIXED", "new"), ("RL.SLIDING", "new"), ("RL.SLIDING", "sliding-room"), ("RL.FIXED", "fixed-new")];
+fn growing() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let new = ALGORITHMS.iter().map(|algorithm| (algorithm.command, "new"));
+    new.chain([("RL.SLIDING", "sliding-room"), ("RL.FIXED", "fixed-new")])
+}
 
 #[test]
 fn without_memory_what_grows_is_an_error() {
@@ -338,7 +363,7 @@ fn without_memory_what_grows_is_an_error() {
         let server = starved(bin, "error");
         let mut con = server.con();
         let before = digest(&mut con);
-        for (command, key) in GROWING {
+        for (command, key) in growing() {
             for form in [&[][..], &["FULL"], &["HEADERS"], &["COST", "2"]] {
                 let text = err(cmd!(con, command, key, LONG, 4, form));
                 assert_eq!(text, "OOM command not allowed when used memory > 'maxmemory'.", "{command} {key}");
@@ -349,8 +374,8 @@ fn without_memory_what_grows_is_an_error() {
         assert_eq!(digest(&mut con), before);
         go_on_without_memory(&server);
         ok(cmd!(con, "CONFIG", "SET", "maxmemory", 0));
-        assert_eq!(ok(cmd!(con, "RL.SLIDING", "sliding-room", LONG, 4)), ints(&[1, 1, LONG_TTL]));
-        assert_eq!(ok(cmd!(con, "RL.FIXED", "new", LONG, 4)), ints(&[1, 1, LONG_TTL]));
+        assert_eq!(ok(cmd!(con, "RL.SLIDING", "sliding-room", LONG, 4)), ints(&[1, 1, LONG]));
+        assert_eq!(ok(cmd!(con, "RL.FIXED", "new", LONG, 4)), ints(&[1, 1, LONG]));
     });
 }
 
@@ -370,7 +395,7 @@ fn without_memory_what_grows_may_pass_uncharged() {
         let server = starved(bin, "allow");
         let mut con = server.con();
         let before = digest(&mut con);
-        for (command, key) in GROWING {
+        for (command, key) in growing() {
             for _ in 0..5 {
                 assert_eq!(allowed_and_retry(cmd!(con, command, key, LONG, 4, "FULL")), (1, 0), "{command} {key}");
                 let Value::Array(figures) = ok(cmd!(con, command, key, LONG, 4)) else { panic!("no array") };
@@ -390,7 +415,7 @@ fn without_memory_what_grows_may_be_denied() {
         let server = starved(bin, "deny");
         let mut con = server.con();
         let before = digest(&mut con);
-        for (command, key) in GROWING {
+        for (command, key) in growing() {
             let (allowed, retry) = allowed_and_retry(cmd!(con, command, key, LONG, 4, "FULL"));
             assert!(allowed == 0 && retry > 0, "{command} {key}: {allowed}, retry after {retry}");
             let Value::Array(figures) = ok(cmd!(con, command, key, LONG, 4)) else { panic!("no array") };
@@ -418,13 +443,13 @@ fn eviction_makes_room() {
         }
         let mut allowed = 0;
         for n in 0..200 {
-            for command in ["RL.FIXED", "RL.SLIDING"] {
+            for command in ALGORITHMS.iter().map(|algorithm| algorithm.command) {
                 if let Ok(reply) = cmd!(con, command, format!("{command}-{n}"), LONG, 5) {
                     assert!(matches!(&reply, Value::Array(figures) if figures[0] == Value::Int(1)), "{reply:?}");
                     allowed += 1;
                 }
             }
         }
-        assert_eq!(allowed, 400, "of 400");
+        assert_eq!(allowed, 200 * ALGORITHMS.len());
     });
 }

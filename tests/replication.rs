@@ -4,9 +4,6 @@
 mod support;
 
 use redis::Connection;
-use support::traffic::{
-    ALGORITHMS, Effects, FIXED, LONG, Random, SLIDING, State, expires_at, keys, mixed_load, now_ms, only_key,
-};
 use support::*;
 
 /// As `["SET k 1 PXAT 5"]`.
@@ -45,7 +42,7 @@ fn replicas_with_and_without_the_module_equal_their_master_after_mixed_load() {
         replicas.iter().for_each(|replica| wait_for_replica(&master, replica));
         let mut con = master.con();
         for seed in 0..3 {
-            let mut random = Random(seed);
+            let mut random = Random::new(seed);
             mixed_load(&mut con, &mut random, &["50ms", "1s", "1h"], 1_000);
             stop_expiry(&master);
             for replica in &replicas {
@@ -97,7 +94,7 @@ fn only_plain_commands_with_absolute_expiry_are_propagated() {
     for_each_server(|bin| {
         let server = Server::options(bin).durable().start();
         let mut effects = Effects::of(&server);
-        mixed_load(&mut server.con(), &mut Random(7), &["50ms", "1h"], 1_000);
+        mixed_load(&mut server.con(), &mut Random::new(7), &["50ms", "1h"], 1_000);
         let effects = effects.take();
         assert!(effects.len() > 100, "{}", effects.len());
         for effect in effects {

@@ -250,7 +250,7 @@ impl Pair {
             }
             assert_eq!(found.other, found.script, "{what}");
             assert_eq!(found.other_keys, found.script_keys, "{what}");
-            assert!(found.other_keys.iter().all(|key| key.kind == self.algorithm.state_type), "{what}");
+            assert!(found.other_keys.iter().all(|key| key.kind == self.algorithm.state_type()), "{what}");
             compared += 1;
             let (allowed, count, _): (i64, i64, i64) = read(found.other);
             denied += u64::from(allowed == 0);
@@ -429,7 +429,7 @@ const LONG: u64 = 1_000_000_000;
 const LONG_TTL: i64 = LONG.cast_signed();
 
 fn counter_of(con: &mut Connection, key: &str) -> Vec<u8> {
-    (FIXED.state_key)(key.as_bytes(), LONG * 1_000, now_ms(con))
+    FIXED.state_key(key.as_bytes(), LONG * 1_000, now_ms(con))
 }
 
 #[test]
@@ -567,7 +567,7 @@ fn the_files_leave_other_types_and_values_as_they_are() {
         let mut con = server.con();
         for pair in &PAIRS {
             let algorithm = &pair.algorithm;
-            let state = (algorithm.state_key)(b"k", LONG * 1_000, now_ms(&mut con));
+            let state = algorithm.state_key(b"k", LONG * 1_000, now_ms(&mut con));
             let refused = |con: &mut Connection, expected: &str| {
                 let before = digest(con);
                 for way in [Way::Shim, Way::Fallback] {

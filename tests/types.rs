@@ -3,7 +3,6 @@
 mod support;
 
 use redis::Connection;
-use support::traffic::{ALGORITHMS, Algorithm, Effects, FIXED, LONG, State, expires_at, now_ms};
 use support::*;
 
 /// A key of each type.

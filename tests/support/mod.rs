@@ -17,6 +17,7 @@
 #![allow(dead_code, unused_imports)] // No test file uses all of it.
 
 mod algorithms;
+mod answer;
 mod bad;
 mod binaries;
 mod client;
@@ -25,12 +26,13 @@ mod process;
 mod random;
 mod server;
 mod topology;
-pub mod traffic;
+mod traffic;
 
 use std::thread;
 use std::time::{Duration, Instant};
 
-pub use algorithms::{ALGORITHMS, Algorithm, FIXED, SLIDING};
+pub use algorithms::{ALGORITHMS, Algorithm, COUNTER, FIXED, FOREIGN, GCRA, LEAKY, SLIDING, State, TOKEN, Taken};
+pub use answer::{Full, full, full_of, header_pairs, read, server_ms, with_headers};
 pub use bad::{BAD_COUNTS, BAD_LIMITS, BAD_WINDOWS};
 pub use binaries::{ServerBin, module_path, servers, unsupported_servers};
 pub use client::{Reply, bytes, digest, err, info, ints, ok};
@@ -38,6 +40,7 @@ pub use events::Events;
 pub use random::Random;
 pub use server::{Options, Server};
 pub use topology::{Cluster, wait_for_replica};
+pub use traffic::{Effects, LONG, expires_at, keys, mixed_load, now_ms, only_key};
 
 /// How long anything that a healthy server does at once may take on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(20);

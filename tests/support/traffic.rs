@@ -5,48 +5,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use redis::{Connection, FromRedisValue, Value};
 
-use super::Server;
-
-pub const FIXED: Algorithm = Algorithm { command: "RL.FIXED", state: State::Counter };
-pub const SLIDING: Algorithm = Algorithm { command: "RL.SLIDING", state: State::Log };
-
-/// Every algorithm. What the whole server promises is tested over this table.
-pub const ALGORITHMS: &[Algorithm] = &[
-    FIXED,
-    SLIDING,
-    Algorithm { command: "RL.COUNTER", state: State::Record },
-    Algorithm { command: "RL.TOKEN", state: State::Record },
-    Algorithm { command: "RL.LEAKY", state: State::Record },
-    Algorithm { command: "RL.GCRA", state: State::Record },
-];
-
-#[derive(Clone, Copy, Debug)]
-pub struct Algorithm {
-    pub command: &'static str,
-    pub state: State,
-}
-
-/// Where an algorithm keeps what it knows of a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// A STRING at `key:<bucket>` that denied requests count on.
-    Counter,
-    /// A ZSET at the key.
-    Log,
-    /// A STRING at the key.
-    Record,
-}
+use super::{ALGORITHMS, Algorithm, FIXED, Random, Server, State};
 
 /// A window in seconds that does not end while a test runs: the bucket of the fixed window ends in 2033, and the
 /// nanoseconds of a record fit 64 bits.
 pub const LONG: i64 = 1_000_000_000;
 
 impl Algorithm {
-    /// Its name where a command takes any algorithm.
-    pub fn word(&self) -> &'static str {
-        self.command.strip_prefix("RL.").expect("RL.")
-    }
-
     /// One request; the reply's three integers.
     #[track_caller]
     pub fn ask(&self, con: &mut Connection, key: &str, window: impl ToString, limit: i64) -> [i64; 3] {
@@ -77,24 +42,6 @@ impl Algorithm {
     }
 }
 
-/// Random numbers that are the same for the same seed (splitmix64).
-pub struct Random(pub u64);
-
-impl Random {
-    /// `0 .. end`
-    pub fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % end
-    }
-
-    pub fn of<'a, T>(&mut self, all: &'a [T]) -> &'a T {
-        &all[self.below(all.len() as u64) as usize]
-    }
-}
-
 /// Sends requests of all kinds on a few keys of each algorithm and window: alone, in MULTI/EXEC, in scripts, of
 /// different costs, several limits at once, on logs with entries that have left the window; and gives back and forgets
 /// now and then. Each key is asked with one window and one limit.
@@ -104,8 +51,8 @@ pub fn mixed_load(con: &mut Connection, random: &mut Random, windows: &[&str], r
     let mut tally = [0, 0];
     let mut count = |reply: [i64; 3]| tally[usize::from(reply[0] == 0)] += 1;
     for _ in 0..requests {
-        let algorithm = random.of(ALGORITHMS);
-        let window = *random.of(windows);
+        let algorithm = random.pick(ALGORITHMS);
+        let window = random.pick(windows);
         let limit = 1 + 20 * random.below(3) as i64;
         let key = format!("{}:{window}:{limit}", algorithm.command);
         let cost = 1 + random.below(4) as i64;

@@ -1,0 +1,84 @@
+//! Reading the three forms of an answer.
+
+use redis::{Connection, FromRedisValue, Value};
+
+use super::{bytes, ok};
+
+/// The figures of a FULL reply, which must be all of them, in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Full {
+    pub allowed: i64,
+    pub count: i64,
+    pub ttl: i64,
+    pub limit: i64,
+    pub remaining: i64,
+    pub retry_after_ms: i64,
+    pub next_ms: i64,
+    pub reset_ms: i64,
+    pub delay_ms: i64,
+    pub now_ms: i64,
+}
+
+impl Full {
+    /// What the same request answers without FULL.
+    pub fn triple(&self) -> [i64; 3] {
+        [self.allowed, self.count, self.ttl]
+    }
+}
+
+const FIGURES: [&str; 10] =
+    ["allowed", "count", "ttl", "limit", "remaining", "retry_after_ms", "next_ms", "reset_ms", "delay_ms", "now_ms"];
+
+/// A map on RESP3, a flat array on RESP2 and from a script.
+#[track_caller]
+pub fn full(reply: Value) -> Full {
+    let flat: Vec<Value> = match reply {
+        Value::Array(flat) => flat,
+        Value::Map(pairs) => pairs.into_iter().flat_map(|(name, figure)| [name, figure]).collect(),
+        other => panic!("neither array nor map: {other:?}"),
+    };
+    let names: Vec<&Value> = flat.iter().step_by(2).collect();
+    assert_eq!(names, FIGURES.map(bytes).iter().collect::<Vec<_>>());
+    let figures: Vec<i64> = flat.into_iter().skip(1).step_by(2).map(read).collect();
+    let &[allowed, count, ttl, limit, remaining, retry_after_ms, next_ms, reset_ms, delay_ms, now_ms] =
+        figures.as_slice()
+    else {
+        panic!("{figures:?}");
+    };
+    Full { allowed, count, ttl, limit, remaining, retry_after_ms, next_ms, reset_ms, delay_ms, now_ms }
+}
+
+/// The answer with FULL of any command.
+#[track_caller]
+pub fn full_of(con: &mut Connection, command: &str, arguments: &[&str]) -> Full {
+    full(ok(redis::cmd(command).arg(arguments).query(con)))
+}
+
+/// The answer with HEADERS: the triple, and names with values.
+#[track_caller]
+pub fn with_headers(reply: Value) -> ([i64; 3], Vec<(String, String)>) {
+    let Value::Array(parts) = reply else { panic!("no array: {reply:?}") };
+    let [allowed, count, ttl, headers] = parts.as_slice() else { panic!("not four: {parts:?}") };
+    ([allowed, count, ttl].map(|figure| read(figure.clone())), header_pairs(headers.clone()))
+}
+
+#[track_caller]
+pub fn header_pairs(flat: Value) -> Vec<(String, String)> {
+    let flat: Vec<String> = read(flat);
+    assert!(flat.len().is_multiple_of(2), "{flat:?}");
+    flat.chunks(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect()
+}
+
+/// A reply as what it must be.
+#[track_caller]
+pub fn read<T: FromRedisValue>(value: Value) -> T {
+    let shown = format!("{value:?}");
+    redis::from_redis_value(value).unwrap_or_else(|error| panic!("{error}: {shown}"))
+}
+
+/// The server's clock, in ms.
+#[track_caller]
+pub fn server_ms(con: &mut Connection) -> i64 {
+    let (seconds, micros): (i64, i64) = redis::cmd("TIME").query(con).expect("TIME");
+    seconds * 1_000 + micros / 1_000
+}
