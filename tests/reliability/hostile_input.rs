@@ -1,10 +1,13 @@
 //! Nothing that a client sends, and nothing that a key holds, ends the server, damages what is not ours or brings an
 //! answer that is not documented.
 
+use std::fs;
 use std::time::{Duration, Instant};
 
+use tempfile::TempDir;
+
 use crate::resp::{Call, Client, Reply, call};
-use crate::support::{Random, Server, for_each_server};
+use crate::support::{Random, Server, for_each_server, servers};
 use crate::{ALGORITHMS, assert_sound, each, report};
 
 #[test]
@@ -15,6 +18,39 @@ fn nothing_a_client_sends_ends_the_server() {
         assert_sound(&mut server);
         report(&format!("{calls} hostile calls"));
     });
+}
+
+/// The same under valgrind's memcheck: nothing is read or written that is not the module's to read or write, nothing is
+/// left over. `make memcheck` runs it.
+#[test]
+#[ignore = "some ten times slower, and wants valgrind"]
+fn memcheck_finds_no_error_and_no_leak() {
+    // Valgrind takes the place of an allocator that is a library; the wheels' servers have theirs built in.
+    let bin = servers().iter().find(|bin| !bin.is_valkey()).expect("a Redis, whose allocator valgrind can replace");
+    let findings = TempDir::new().expect("a temporary directory");
+    let findings = findings.path().join("findings.xml");
+    let output = format!("--xml-file={}", findings.display());
+    let mut server = Server::options(bin)
+        .under(&[
+            "valgrind",
+            "--soname-synonyms=somalloc=*jemalloc*",
+            "--leak-check=full",
+            "--show-leak-kinds=definite",
+            "--error-limit=no",
+            "--num-callers=40",
+            "--xml=yes",
+            &output,
+        ])
+        .start();
+    let calls = pound(&server, each(), 7);
+    assert_sound(&mut server);
+    server.shutdown("NOSAVE");
+    let all = fs::read_to_string(&findings).expect("what valgrind found");
+    assert!(all.contains("</valgrindoutput>"), "valgrind did not come to its end");
+    let errors = || all.split("<error>").skip(1);
+    let ours: Vec<&str> = errors().filter(|error| error.contains("libredis_rl")).collect();
+    assert!(ours.is_empty(), "{} of the module's:\n{}", ours.len(), ours.join("\n"));
+    println!("{bin}: {calls} hostile calls under valgrind, {} errors of the server's own", errors().count());
 }
 
 /// Sends hostile calls for so long, and looks at every reply; how many there were.

@@ -7,6 +7,7 @@
 mod support;
 
 mod clock_steps;
+mod cluster_changes;
 mod concurrency;
 mod crash;
 mod hostile_input;
@@ -15,6 +16,7 @@ mod load_and_unload;
 mod memory_pressure;
 mod panics;
 mod resp;
+mod soak;
 
 use std::env;
 use std::sync::atomic::{AtomicBool, Ordering};
