@@ -18,6 +18,9 @@
     )
 )]
 
+#[cfg(not(panic = "unwind"))]
+compile_error!("a panic in a handler is caught, which takes a build with panic = \"unwind\"");
+
 mod command;
 mod config;
 mod error;
@@ -52,6 +55,18 @@ fn try_load(ctx: &Context, args: &[RedisString]) -> Result<(), String> {
     Ok(())
 }
 
+/// Refuses to go while the server would look at what is gone.
+fn unload(ctx: &Context) -> Status {
+    if !ffi::Ctx::of(ctx).commands_are_held(command::is_ours) {
+        return Status::Ok;
+    }
+    ctx.log_warning(
+        "rl: not unloaded: a client has a command of the module queued in MULTI, or has asked none since; \
+         the server would crash on it. Try again when no client is busy, see CLIENT LIST",
+    );
+    Status::Err
+}
+
 // The allocator is the system's, not the server's (RedisAlloc): no handler allocates on its way, so there is next to
 // nothing for the server to account for, and tests, examples and fuzzers can link the crate outside a server.
 #[allow(unsafe_code)]
@@ -64,5 +79,6 @@ mod module {
         allocator: (std::alloc::System, std::alloc::System),
         data_types: [],
         init: load,
+        deinit: unload,
     }
 }

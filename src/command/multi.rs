@@ -53,30 +53,16 @@ impl Handler for Multi {
             decided.iter_mut().filter(|one| one.grows()).for_each(Decided::deny);
         }
 
-        answer(ctx, form, allowed, &decided, now, cost);
+        let verdicts: Vec<Verdict> = decided.iter().map(Decided::verdict).collect();
+        let answers: Vec<Answer> =
+            if form == Form::Triple { Vec::new() } else { decided.iter().map(|one| one.answer(now, cost)).collect() };
         for one in decided {
             if (allowed && !short) || one.reanchors() {
                 one.commit(ctx, now);
             }
         }
+        reply::several(ctx, form, allowed, &verdicts, &answers);
         Ok(())
-    }
-}
-
-fn answer(ctx: Ctx<'_>, form: Form, allowed: bool, decided: &[Decided<'_>], now: Micros, cost: Cost) {
-    ctx.reply_array(if form == Form::Headers { 3 } else { 2 });
-    ctx.reply_integer(i64::from(allowed));
-    ctx.reply_array(decided.len());
-    if form == Form::Triple {
-        decided.iter().for_each(|one| reply::triple(ctx, one.verdict()));
-        return;
-    }
-    let answers: Vec<Answer> = decided.iter().map(|one| one.answer(now, cost)).collect();
-    for answer in &answers {
-        if form == Form::Full { reply::full(ctx, answer) } else { reply::triple(ctx, answer.verdict) }
-    }
-    if form == Form::Headers {
-        reply::headers(ctx, &answers);
     }
 }
 

@@ -1,4 +1,7 @@
 //! The three forms of an answer.
+//!
+//! All that is said is reckoned before the first word: what goes wrong on the way is then an error of its own, and not
+//! the end of half an answer.
 
 use std::cmp::Reverse;
 
@@ -49,14 +52,31 @@ pub fn with_figures(ctx: Ctx<'_>, form: Form, answer: &Answer) {
         Form::Triple => triple(ctx, answer.verdict),
         Form::Full => full(ctx, answer),
         Form::Headers => {
+            let texts = header_texts(std::slice::from_ref(answer));
             ctx.reply_array(4);
             integers(ctx, answer.verdict);
-            headers(ctx, std::slice::from_ref(answer));
+            strings(ctx, &texts);
         }
     }
 }
 
-pub fn full(ctx: Ctx<'_>, Answer { verdict, figures, now, .. }: &Answer) {
+/// The answer of several limits; the figures of each where the form is not [`Form::Triple`].
+pub fn several(ctx: Ctx<'_>, form: Form, allowed: bool, verdicts: &[Verdict], answers: &[Answer]) {
+    let texts = (form == Form::Headers).then(|| header_texts(answers));
+    ctx.reply_array(if texts.is_some() { 3 } else { 2 });
+    ctx.reply_integer(i64::from(allowed));
+    ctx.reply_array(verdicts.len());
+    if form == Form::Full {
+        answers.iter().for_each(|answer| full(ctx, answer));
+    } else {
+        verdicts.iter().for_each(|&verdict| triple(ctx, verdict));
+    }
+    if let Some(texts) = texts {
+        strings(ctx, &texts);
+    }
+}
+
+fn full(ctx: Ctx<'_>, Answer { verdict, figures, now, .. }: &Answer) {
     let pairs = [
         ("allowed", i64::from(verdict.allowed)),
         ("count", verdict.count),
@@ -82,15 +102,14 @@ fn integers(ctx: Ctx<'_>, Verdict { allowed, count, ttl }: Verdict) {
     ctx.reply_integer(ttl);
 }
 
-/// HTTP headers, names and values in turn: the customary `X-RateLimit-*`, and `RateLimit-Policy` and `RateLimit` as in
-/// draft-ietf-httpapi-ratelimit-headers. Of several limits all policies are listed, and all else is said of the one
-/// that binds most. Seconds are rounded up; what never comes is left out.
-pub fn headers(ctx: Ctx<'_>, answers: &[Answer]) {
-    let texts = header_texts(answers);
+fn strings(ctx: Ctx<'_>, texts: &[String]) {
     ctx.reply_array(texts.len());
     texts.iter().for_each(|text| ctx.reply_bytes(text.as_bytes()));
 }
 
+/// HTTP headers, names and values in turn: the customary `X-RateLimit-*`, and `RateLimit-Policy` and `RateLimit` as in
+/// draft-ietf-httpapi-ratelimit-headers. Of several limits all policies are listed, and all else is said of the one
+/// that binds most. Seconds are rounded up; what never comes is left out.
 fn header_texts(answers: &[Answer]) -> Vec<String> {
     let Some(Answer { name, verdict, figures, now, .. }) = answers.iter().min_by_key(|answer| answer.slack()) else {
         return Vec::new();

@@ -35,6 +35,8 @@ pub struct Key<'c> {
 
 impl<'c> Key<'c> {
     pub fn open(ctx: Ctx<'c>, name: &Str<'c>, mode: Mode) -> Self {
+        #[cfg(feature = "panic-on-purpose")]
+        super::panic_on_purpose(name, "panic-on-opening");
         let mode = match mode {
             Mode::Look => raw::REDISMODULE_READ as c_int | raw::REDISMODULE_OPEN_KEY_NOTOUCH as c_int,
             Mode::Write => (raw::REDISMODULE_READ | raw::REDISMODULE_WRITE) as c_int,

@@ -45,6 +45,15 @@ fn missing() -> ! {
     panic!("the server lacks a function of the module API that it had when the module was loaded")
 }
 
+/// Panics for a key whose name says so, in the build that shows what becomes of a panic.
+#[cfg(feature = "panic-on-purpose")]
+#[expect(clippy::panic, reason = "that is what it is for")]
+fn panic_on_purpose(key: &Str<'_>, place: &str) {
+    if String::from_utf8_lossy(key.bytes()).contains(place) {
+        panic!("on purpose: {place}");
+    }
+}
+
 /// The call of a command.
 #[derive(Clone, Copy)]
 pub struct Ctx<'c> {

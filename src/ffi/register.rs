@@ -219,12 +219,15 @@ unsafe extern "C" fn entry<H: Handler>(
 ) -> c_int {
     // SAFETY: what the server passes is live for this call.
     let (ctx, args) = unsafe { (Ctx::new(ctx), Args::new(argv, argc)) };
-    if let Some(keys) = H::COUNTED_KEYS
-        && ctx.tell_keys(argc, keys.positions(&args))
-    {
-        return raw::REDISMODULE_OK as c_int;
-    }
-    match catch_unwind(AssertUnwindSafe(|| H::run(ctx, args))) {
+    let run = || {
+        if let Some(keys) = H::COUNTED_KEYS
+            && ctx.tell_keys(argc, keys.positions(&args))
+        {
+            return Ok(());
+        }
+        H::run(ctx, args)
+    };
+    match catch_unwind(AssertUnwindSafe(run)) {
         Ok(Ok(())) => {}
         Ok(Err(Error(text))) => ctx.reply_error(text),
         Err(panic) => {

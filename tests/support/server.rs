@@ -1,7 +1,7 @@
 //! A server of a test's own, gone when the test is.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use redis::{Connection, ProtocolVersion};
@@ -16,13 +16,26 @@ use super::{PATIENCE, ServerBin, eventually, module_path};
 pub struct Options {
     pub(super) bin: ServerBin,
     module: Option<Vec<String>>,
+    /// Another build of the module than [`module_path`].
+    module_at: Option<PathBuf>,
     cluster: bool,
     args: Vec<String>,
+    env: Vec<(String, String)>,
+    /// The program that runs the server, and its arguments.
+    under: Vec<String>,
 }
 
 impl Options {
     pub fn new(bin: &ServerBin) -> Self {
-        Self { bin: bin.clone(), module: Some(Vec::new()), cluster: false, args: Vec::new() }
+        Self {
+            bin: bin.clone(),
+            module: Some(Vec::new()),
+            module_at: None,
+            cluster: false,
+            args: Vec::new(),
+            env: Vec::new(),
+            under: Vec::new(),
+        }
     }
 
     pub fn without_module(mut self) -> Self {
@@ -33,6 +46,24 @@ impl Options {
     /// With the module, and these load arguments.
     pub fn module_args(mut self, args: &[&str]) -> Self {
         self.module = Some(args.iter().map(ToString::to_string).collect());
+        self
+    }
+
+    /// With the build of the module that lies there.
+    pub fn module_at(mut self, path: &Path) -> Self {
+        self.module_at = Some(path.to_owned());
+        self
+    }
+
+    /// With a variable in its environment.
+    pub fn env(mut self, name: &str, value: impl ToString) -> Self {
+        self.env.push((name.to_owned(), value.to_string()));
+        self
+    }
+
+    /// Run by another program, whose process becomes the server's: `.under(&["valgrind", "--quiet"])`.
+    pub fn under(mut self, program: &[&str]) -> Self {
+        self.under = program.iter().map(ToString::to_string).collect();
         self
     }
 
@@ -85,7 +116,15 @@ impl Options {
     }
 
     pub(super) fn command(&self, dir: &Path, port: u16, bus_port: u16) -> Command {
-        let mut command = Command::new(&self.bin.path);
+        let mut command = match self.under.split_first() {
+            None => Command::new(&self.bin.path),
+            Some((program, args)) => {
+                let mut command = Command::new(program);
+                command.args(args).arg(&self.bin.path);
+                command
+            }
+        };
+        command.envs(self.env.iter().map(|(name, value)| (name, value)));
         command.current_dir(dir).args(["--port", &port.to_string()]);
         command.args(["--bind", "127.0.0.1", "--save", "", "--repl-diskless-sync-delay", "0"]);
         if self.bin.is_supported() {
@@ -97,7 +136,7 @@ impl Options {
         }
         command.args(&self.args);
         if let Some(args) = &self.module {
-            command.arg("--loadmodule").arg(module_path()).args(args);
+            command.arg("--loadmodule").arg(self.module_at.clone().unwrap_or_else(module_path)).args(args);
         }
         command
     }

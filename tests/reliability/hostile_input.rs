@@ -1,0 +1,590 @@
+//! Nothing that a client sends, and nothing that a key holds, ends the server, damages what is not ours or brings an
+//! answer that is not documented.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use crate::resp::{Call, Client, Reply, call};
+use crate::support::{Random, Server, for_each_server, servers};
+use crate::{ALGORITHMS, assert_sound, each, report};
+
+#[test]
+fn nothing_a_client_sends_ends_the_server() {
+    for_each_server(|bin| {
+        let mut server = Server::start(bin);
+        let calls = pound(&server, each(), 2024);
+        assert_sound(&mut server);
+        report(&format!("{calls} hostile calls"));
+    });
+}
+
+/// The same under valgrind's memcheck: nothing is read or written that is not the module's to read or write, nothing is
+/// left over. `make memcheck` runs it.
+#[test]
+#[ignore = "some ten times slower, and wants valgrind"]
+fn memcheck_finds_no_error_and_no_leak() {
+    // Valgrind takes the place of an allocator that is a library; the wheels' servers have theirs built in.
+    let bin = servers().iter().find(|bin| !bin.is_valkey()).expect("a Redis, whose allocator valgrind can replace");
+    let findings = TempDir::new().expect("a temporary directory");
+    let findings = findings.path().join("findings.xml");
+    let output = format!("--xml-file={}", findings.display());
+    let mut server = Server::options(bin)
+        .under(&[
+            "valgrind",
+            "--soname-synonyms=somalloc=*jemalloc*",
+            "--leak-check=full",
+            "--show-leak-kinds=definite",
+            "--error-limit=no",
+            "--num-callers=40",
+            "--xml=yes",
+            &output,
+        ])
+        .start();
+    let calls = pound(&server, each(), 7);
+    assert_sound(&mut server);
+    server.shutdown("NOSAVE");
+    let all = fs::read_to_string(&findings).expect("what valgrind found");
+    assert!(all.contains("</valgrindoutput>"), "valgrind did not come to its end");
+    let errors = || all.split("<error>").skip(1);
+    let ours: Vec<&str> = errors().filter(|error| error.contains("libredis_rl")).collect();
+    assert!(ours.is_empty(), "{} of the module's:\n{}", ours.len(), ours.join("\n"));
+    println!("{bin}: {calls} hostile calls under valgrind, {} errors of the server's own", errors().count());
+}
+
+/// Sends hostile calls for so long, and looks at every reply; how many there were.
+pub fn pound(server: &Server, time: Duration, seed: u64) -> u64 {
+    let mut generator = Generator { random: Random::new(seed) };
+    let mut clients = [Client::connect(server, false), Client::connect(server, true)];
+    let foreign = plant(&mut clients[0]);
+    let end = Instant::now() + time;
+    let mut calls = 0;
+    let mut allowed = 0;
+    let mut refused = 0;
+    let mut round = 0;
+    while Instant::now() < end || round < 2 {
+        let client = &mut clients[round % 2];
+        let (batch, forms): (Vec<Call>, Vec<Form>) = (0..100).map(|_| generator.next()).unzip();
+        let replies = client.pipeline(&batch);
+        for ((reply, form), call) in replies.iter().zip(forms).zip(&batch) {
+            if let Err(why) = check(reply, form) {
+                panic!("{why}: {reply:?} to {}", text(call));
+            }
+            refused += u64::from(matches!(reply, Reply::Error(_)));
+            allowed += u64::from(!matches!(reply, Reply::Error(_)) && form != Form::Any);
+            calls += 1;
+        }
+        round += 1;
+        if round % 20 == 0 {
+            clear(client);
+        }
+    }
+    for (key, before) in &foreign {
+        let after = clients[0].call(&vec![b"DUMP".to_vec(), key.clone()]);
+        assert!(after == *before, "{} is not what it was", key.escape_ascii());
+    }
+    assert!(allowed > calls / 10 && refused > calls / 10, "{allowed} answered and {refused} refused of {calls}");
+    calls
+}
+
+fn text(call: &Call) -> String {
+    let words: Vec<String> =
+        call.iter().take(60).map(|word| word.iter().take(80).copied().collect()).map(quoted).collect();
+    words.join(" ")
+}
+
+fn quoted(bytes: Vec<u8>) -> String {
+    format!("\"{}\"", bytes.escape_ascii())
+}
+
+/// A word in all that is garbage. No error may repeat it.
+const SENT: &[u8] = b"zqx7";
+
+/// The bucket of the longest windows used here for keys that must stay.
+const BUCKETS: [&str; 2] = ["1", "0"];
+
+/// Values that no algorithm may take for its own, in the commands that make them, without the key.
+const OTHER_TYPES: &[&[&str]] = &[
+    &["RPUSH", "a", "b"],
+    &["HSET", "a", "b"],
+    &["SADD", "a", "b"],
+    &["XADD", "1-1", "a", "b"],
+    &["GEOADD", "1", "1", "a"],
+    &["PFADD", "a"],
+    &["SETBIT", "100", "1"],
+    &["SET", "text"],
+    &["SET", ""],
+    &["SET", " 1"],
+    &["SET", "+1"],
+    &["SET", "1.5"],
+    &["SET", "01"],
+    &["SET", "99999999999999999999999999999999"],
+    &["SET", "T:"],
+    &["SET", "T:3:500:60000"],
+    &["SET", "T:3:500:60000:1700000000000000:"],
+    &["SET", "T:-3:500:60000:1700000000000000"],
+    &["SET", "L:3:500:0:1700000000000000"],
+    &["SET", "L:3:60000:60:1700000000000000"],
+    &["SET", "C:60000:9223372036854775807:20:70"],
+    &["SET", "C:60000:28333333:20:9223372036854775808"],
+    &["SET", "C:60000:28333333:20"],
+    &["SET", "\u{0}\u{ff}"],
+];
+
+/// Foreign keys, where FIXED looks for its counter as well; with what DUMP says of them.
+fn plant(client: &mut Client) -> Vec<(Vec<u8>, Reply)> {
+    let mut foreign = Vec::new();
+    for (n, words) in OTHER_TYPES.iter().enumerate() {
+        // A sorted set is a log.
+        if words[0] == "GEOADD" {
+            continue;
+        }
+        for key in [format!("f:{n}"), format!("f:{n}:{}", BUCKETS[0]), format!("f:{n}:{}", BUCKETS[1])] {
+            let mut make = call(words);
+            make.insert(1, key.clone().into_bytes());
+            assert!(!matches!(client.call(&make), Reply::Error(_)), "{words:?}");
+            let dump = client.call(&call(&["DUMP", &key]));
+            foreign.push((key.into_bytes(), dump));
+        }
+    }
+    foreign
+}
+
+/// Forgets what the calls have left, so that it does not grow for ever.
+fn clear(client: &mut Client) {
+    let Reply::Array(keys) = client.call(&call(&["KEYS", "*"])) else { panic!("KEYS") };
+    let keys = keys.into_iter().filter_map(|key| if let Reply::Bulk(key) = key { Some(key) } else { None });
+    let ours: Vec<_> = keys.filter(|key| !key.starts_with(b"f:")).collect();
+    if !ours.is_empty() {
+        let mut unlink = call(&["UNLINK"]);
+        unlink.extend(ours);
+        client.call(&unlink);
+    }
+}
+
+/// What a call may answer, besides an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Triple,
+    Full,
+    Headers,
+    /// So many limits, each in that form.
+    Multi(usize, FormOfOne),
+    Integer,
+    Five,
+    /// A call that is not the module's, or one of which nobody knows what it has become.
+    Any,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FormOfOne {
+    Triple,
+    Full,
+    Headers,
+}
+
+struct Generator {
+    random: Random,
+}
+
+const WINDOWS: &[&str] = &["1", "60", "1ms", "500ms", "7s", "5m", "1h", "1d", "1000000000", "1000000000000", "3"];
+const LIMITS: &[&str] =
+    &["0", "1", "2", "5", "100", "1000", "4294967296", "9223372036854775806", "9223372036854775807"];
+const COUNTS: &[&str] =
+    &["1", "1", "2", "3", "1000", "1000001", "2147483648", "9223372036854775806", "9223372036854775807"];
+/// Where an integer is wanted.
+const GARBAGE: &[&[u8]] = &[
+    b"",
+    b"0",
+    b"-1",
+    b"-0",
+    b"01",
+    b"+1",
+    b"1.0",
+    b" 1",
+    b"1e3",
+    b"0x10",
+    b"nan",
+    b"9223372036854775808",
+    b"-9223372036854775808",
+    b"18446744073709551615",
+    b"18446744073709551616",
+    b"340282366920938463463374607431768211456",
+    b"1000000000001",
+    b"1000000000000001ms",
+    b"106751991168d",
+    b"18446744073709551615d",
+    b"1\0",
+    b"\0\xff\xfe",
+    b"\xef\xbc\x91",
+    b"%s%n%d",
+    b"COST",
+    b"FULL",
+    b"FIXED",
+];
+
+impl Generator {
+    fn one_in(&mut self, n: u64) -> bool {
+        self.random.below(n) == 0
+    }
+
+    fn word(&mut self, from: &[&str]) -> Vec<u8> {
+        self.random.pick(from).as_bytes().to_vec()
+    }
+
+    /// A call, and what it may answer.
+    fn next(&mut self) -> (Call, Form) {
+        if self.one_in(12) {
+            return (self.damage(), Form::Any);
+        }
+        let (mut call, mut form) = self.well_formed();
+        if self.one_in(3) {
+            for _ in 0..1 + self.random.below(3) {
+                self.mutate(&mut call);
+            }
+            form = Form::Any;
+        }
+        match self.random.below(40) {
+            // A script's replies are those of the call, as far as Lua has types for them.
+            0 if call.len() < 200 => {
+                let mut script: Call =
+                    [&b"EVAL"[..], b"return redis.pcall(unpack(ARGV))", b"0"].map(<[u8]>::to_vec).into();
+                script.append(&mut call);
+                (script, Form::Any)
+            }
+            1 => {
+                let mut keys: Call = [&b"COMMAND"[..], b"GETKEYS"].map(<[u8]>::to_vec).into();
+                keys.append(&mut call);
+                (keys, Form::Any)
+            }
+            _ => (call, form),
+        }
+    }
+
+    fn key(&mut self) -> Vec<u8> {
+        match self.random.below(8) {
+            0 | 1 => format!("f:{}", self.random.below(OTHER_TYPES.len() as u64)).into_bytes(),
+            2 => b"".to_vec(),
+            3 => {
+                let mut key: Vec<u8> = (0..self.random.below(12)).map(|_| self.random.below(256) as u8).collect();
+                key.extend_from_slice(b"}{");
+                key
+            }
+            4 if self.one_in(20) => vec![b'k'; 100_000],
+            4 | 5 => format!("d:{}", self.random.below(6)).into_bytes(),
+            _ => format!("k:{}", self.random.below(20)).into_bytes(),
+        }
+    }
+
+    /// FIXED's counters of foreign keys are looked after in some windows only.
+    fn window(&mut self, key: &[u8]) -> Vec<u8> {
+        if key.starts_with(b"f:") { self.word(&["1000000000", "1000000000000"]) } else { self.word(WINDOWS) }
+    }
+
+    fn limited(&mut self, call: &mut Call) {
+        let key = self.key();
+        let window = self.window(&key);
+        call.extend([key, window]);
+        call.push(self.word(LIMITS));
+    }
+
+    fn well_formed(&mut self) -> (Call, Form) {
+        let algorithm = self.random.pick(&ALGORITHMS);
+        let takes_burst = ["TOKEN", "LEAKY", "GCRA"].contains(&algorithm);
+        let mut call = Vec::new();
+        let (burst, mut form) = match self.random.below(12) {
+            0 => {
+                call.extend([b"RL.RESET".to_vec(), algorithm.into()]);
+                let key = self.key();
+                let window = self.window(&key);
+                call.extend([key, window]);
+                return (call, Form::Integer);
+            }
+            1 => {
+                call.push(self.word(&["RL.THROTTLE", "CL.THROTTLE", "cl.throttle"]));
+                let key = self.key();
+                call.push(key);
+                for _ in 0..3 {
+                    let number = self.word(COUNTS);
+                    call.push(number);
+                }
+                if self.one_in(2) {
+                    call.push(self.word(COUNTS));
+                }
+                return (call, Form::Five);
+            }
+            2 => {
+                call.extend([b"RL.REFUND".to_vec(), algorithm.into()]);
+                self.limited(&mut call);
+                (takes_burst, None)
+            }
+            3 | 4 => {
+                call.extend([b"RL.PEEK".to_vec(), algorithm.into()]);
+                self.limited(&mut call);
+                (takes_burst, Some(None))
+            }
+            5 | 6 => {
+                let count = if self.one_in(10) { 64 } else { 1 + self.random.below(5) as usize };
+                call.extend([b"RL.MULTI".to_vec(), count.to_string().into_bytes()]);
+                for _ in 0..count {
+                    let word = self.word(&ALGORITHMS);
+                    call.push(word);
+                    self.limited(&mut call);
+                }
+                (false, Some(Some(count)))
+            }
+            _ => {
+                call.push(format!("RL.{algorithm}").into_bytes());
+                self.limited(&mut call);
+                (takes_burst, Some(None))
+            }
+        };
+        let mut options: Vec<Call> = Vec::new();
+        if self.one_in(2) {
+            // Members by the thousand fill the memory before they tell anything.
+            let cost = self.word(if call[0] == b"RL.SLIDING" { &["1", "2", "3", "20", "1000001"] } else { COUNTS });
+            let cost = if call[0] == b"RL.MULTI" { self.word(&["1", "2", "20", "1000001"]) } else { cost };
+            options.push(vec![self.word(&["COST", "cost", "CoSt"]), cost]);
+        }
+        if burst && self.one_in(3) {
+            options.push(vec![b"BURST".to_vec(), self.word(COUNTS)]);
+        }
+        let of_one = match self.random.below(4) {
+            0 if form.is_some() => {
+                options.push(vec![b"FULL".to_vec()]);
+                FormOfOne::Full
+            }
+            1 if form.is_some() => {
+                options.push(vec![b"headers".to_vec()]);
+                FormOfOne::Headers
+            }
+            _ => FormOfOne::Triple,
+        };
+        if self.one_in(2) {
+            options.reverse();
+        }
+        call.extend(options.into_iter().flatten());
+        let form = match (form.take().flatten(), of_one) {
+            (Some(count), of_one) => Form::Multi(count, of_one),
+            (None, FormOfOne::Triple) => Form::Triple,
+            (None, FormOfOne::Full) => Form::Full,
+            (None, FormOfOne::Headers) => Form::Headers,
+        };
+        (call, form)
+    }
+
+    fn garbage(&mut self) -> Vec<u8> {
+        match self.random.below(6) {
+            0 => {
+                let mut bytes = SENT.to_vec();
+                bytes.extend((0..self.random.below(40)).map(|_| self.random.below(256) as u8));
+                bytes
+            }
+            1 if self.one_in(30) => SENT.repeat(50_000),
+            2 => [SENT, self.random.pick(GARBAGE)].concat(),
+            _ => self.random.pick(GARBAGE).to_vec(),
+        }
+    }
+
+    /// Makes something else of a call, the command's name aside.
+    fn mutate(&mut self, call: &mut Call) {
+        if call.len() < 2 {
+            return;
+        }
+        let at = 1 + self.random.below(call.len() as u64 - 1) as usize;
+        let bad = self.garbage();
+        match self.random.below(8) {
+            0 => {
+                call.remove(at);
+            }
+            1 => call.insert(at, bad),
+            2 => call.truncate(at),
+            3 => {
+                let again = call[at].clone();
+                call.insert(at, again);
+            }
+            4 => {
+                let other = 1 + self.random.below(call.len() as u64 - 1) as usize;
+                call.swap(at, other);
+            }
+            5 if self.one_in(50) => call.extend((0..5_000).map(|_| bad.clone())),
+            _ => call[at] = bad,
+        }
+    }
+
+    /// A write to a key that the calls will find: another type, or a record that may be none.
+    fn damage(&mut self) -> Call {
+        let mut key = format!("d:{}", self.random.below(6));
+        if self.one_in(3) {
+            key.push_str(self.random.pick(&[":0", ":1"]));
+        }
+        let number = |generator: &mut Self| match generator.random.below(5) {
+            0 => generator.random.below(100).to_string(),
+            1 => ["60000", "1000", "29916666"][generator.random.below(3) as usize].to_owned(),
+            2 => (u64::MAX >> generator.random.below(64)).to_string(),
+            3 => (i64::MAX as u64 - generator.random.below(2)).to_string(),
+            _ => (1_700_000_000_000_000 + generator.random.below(200_000_000_000_000)).to_string(),
+        };
+        let mut words = vec![key.clone()];
+        let name = match self.random.below(6) {
+            0 | 1 => {
+                let tag = self.random.pick(&["T:", "L:", "C:", "", "X:"]);
+                let count = self.random.pick(&[4, 4, 4, 1, 3, 5]);
+                let numbers: Vec<String> = (0..count).map(|_| number(self)).collect();
+                words.push(format!("{tag}{}", numbers.join(":")));
+                "SET"
+            }
+            2 => {
+                words.push(number(self));
+                if self.one_in(2) {
+                    words.extend(["PX".into(), (1 + self.random.below(100_000)).to_string()]);
+                }
+                "SET"
+            }
+            3 => {
+                for member in 0..1 + self.random.below(4) {
+                    let score =
+                        self.random.pick(&["-inf", "inf", "-1", "0.5", "1e300", "1795000000000", "99999999999999"]);
+                    words.extend([score.to_owned(), format!("{member}")]);
+                }
+                "ZADD"
+            }
+            4 => "PERSIST",
+            _ => {
+                let make = self.random.pick(OTHER_TYPES);
+                let mut all = call(make);
+                all.insert(1, key.into_bytes());
+                return all;
+            }
+        };
+        let mut all = vec![name.as_bytes().to_vec()];
+        all.extend(words.into_iter().map(String::into_bytes));
+        all
+    }
+}
+
+/// Every error that the module has, word for word.
+fn errors() -> impl Iterator<Item = &'static str> {
+    let source = include_str!("../../src/error.rs");
+    source.split("= c\"").skip(1).filter_map(|rest| rest.split('"').next())
+}
+
+/// Errors of the server's own: before the module is asked, or of the calls that are not the module's.
+const OF_THE_SERVER: &[&str] = &[
+    "ERR wrong number of arguments for 'RL.",
+    "ERR wrong number of arguments for 'CL.THROTTLE' command",
+    "ERR wrong number of arguments for 'command|getkeys' command",
+    "ERR Wrong number of args calling",
+    "ERR Invalid arguments specified for command",
+    "ERR Invalid number of arguments specified for command",
+    "ERR The command has no key arguments",
+    "ERR value is not an integer or out of range",
+    "ERR The ID specified in XADD is equal or smaller",
+    "WRONGTYPE ",
+];
+
+fn check(reply: &Reply, form: Form) -> Result<(), &'static str> {
+    if let Reply::Error(error) = reply {
+        let text = std::str::from_utf8(error).map_err(|_| "an error of other bytes than text")?;
+        if text.as_bytes().windows(SENT.len()).any(|part| part == SENT) {
+            return Err("an error that repeats what was sent");
+        }
+        let internal = text.contains("internal error");
+        let known = errors().any(|known| known == text) || OF_THE_SERVER.iter().any(|known| text.starts_with(known));
+        return if known && !internal { Ok(()) } else { Err("an error that nobody has documented") };
+    }
+    let sound = match form {
+        Form::Any => true,
+        Form::Triple => triple(reply),
+        Form::Full => full(reply),
+        Form::Headers => matches!(reply, Reply::Array(parts)
+            if parts.len() == 4 && triple(&Reply::Array(parts[..3].to_vec())) && headers(&parts[3])),
+        Form::Integer => matches!(reply, Reply::Integer(0 | 1)),
+        Form::Five => matches!(reply, Reply::Array(parts) if five(parts)),
+        Form::Multi(count, of_one) => multi(reply, count, of_one),
+    };
+    if sound { Ok(()) } else { Err("no reply of the documented form") }
+}
+
+fn integers<const N: usize>(parts: &[Reply]) -> Option<[i64; N]> {
+    let integers = parts.iter().map(|part| if let Reply::Integer(n) = part { Some(*n) } else { None });
+    integers.collect::<Option<Vec<_>>>()?.try_into().ok()
+}
+
+fn triple(reply: &Reply) -> bool {
+    let Reply::Array(parts) = reply else { return false };
+    integers(parts).is_some_and(|[allowed, _, ttl]| (0..=1).contains(&allowed) && ttl >= -2)
+}
+
+fn five(parts: &[Reply]) -> bool {
+    integers(parts).is_some_and(|[limited, limit, remaining, retry, reset]| {
+        (0..=1).contains(&limited) && limit >= 1 && (0..=limit).contains(&remaining) && retry >= -1 && reset >= 0
+    })
+}
+
+fn full(reply: &Reply) -> bool {
+    const NAMES: [&str; 10] = [
+        "allowed",
+        "count",
+        "ttl",
+        "limit",
+        "remaining",
+        "retry_after_ms",
+        "next_ms",
+        "reset_ms",
+        "delay_ms",
+        "now_ms",
+    ];
+    let (Reply::Map(pairs) | Reply::Array(pairs)) = reply else { return false };
+    let named = pairs.iter().step_by(2).zip(NAMES).all(|(key, name)| *key == Reply::Bulk(name.into()));
+    let values: Vec<_> = pairs.iter().skip(1).step_by(2).cloned().collect();
+    let sound = |[allowed, _, ttl, limit, remaining, retry, next, reset, delay, now]: [i64; 10]| {
+        (0..=1).contains(&allowed)
+            && ttl >= -2
+            && (0..=limit).contains(&remaining)
+            && if allowed == 1 { retry == 0 } else { retry == -1 || retry > 0 }
+            && next >= -1
+            && (reset == -1 || reset >= next)
+            && delay >= 0
+            && now > 1_700_000_000_000
+    };
+    named && pairs.len() == 20 && integers(&values).is_some_and(sound)
+}
+
+fn headers(reply: &Reply) -> bool {
+    let Reply::Array(parts) = reply else { return false };
+    let text = |part: &Reply| matches!(part, Reply::Bulk(bytes) if !bytes.is_empty() && bytes.iter().all(u8::is_ascii_graphic_or_blank));
+    parts.len() >= 8 && parts.len() <= 12 && parts.len() % 2 == 0 && parts.iter().all(text)
+}
+
+trait Printable {
+    fn is_ascii_graphic_or_blank(&self) -> bool;
+}
+
+impl Printable for u8 {
+    fn is_ascii_graphic_or_blank(&self) -> bool {
+        self.is_ascii_graphic() || *self == b' '
+    }
+}
+
+fn multi(reply: &Reply, count: usize, of_one: FormOfOne) -> bool {
+    let Reply::Array(parts) = reply else { return false };
+    let with_headers = of_one == FormOfOne::Headers;
+    let [Reply::Integer(allowed @ 0..=1), Reply::Array(each), rest @ ..] = parts.as_slice() else { return false };
+    let one = |reply: &Reply| if of_one == FormOfOne::Full { full(reply) } else { triple(reply) };
+    let denies = |reply: &Reply| match reply {
+        Reply::Array(parts) | Reply::Map(parts) => {
+            parts.iter().find(|part| matches!(part, Reply::Integer(_))) == Some(&Reply::Integer(0))
+        }
+        _ => false,
+    };
+    each.len() == count
+        && each.iter().all(one)
+        && (*allowed == 0) == each.iter().any(denies)
+        && match rest {
+            [] => !with_headers,
+            [list] => with_headers && headers(list),
+            _ => false,
+        }
+}
