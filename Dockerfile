@@ -47,4 +47,4 @@ EXPOSE 6379
 # --user spares it even that.
 ENTRYPOINT ["redis-rl-entrypoint"]
 CMD []
-HEALTHCHECK --interval=10s --timeout=3s --start-period=5s --retries=3 CMD ["redis-rl-healthcheck"]
+HEALTHCHECK --interval=10s --timeout=5s --start-period=10s --retries=3 CMD ["redis-rl-healthcheck"]

@@ -10,7 +10,7 @@ export RL_MODULE ?= $(TARGET)/release/libredis_rl.so
 
 .PHONY: help
 help: ## list these targets
-	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 .PHONY: deps
 deps: ## install what building, running and testing need (apt on Debian and Ubuntu)
@@ -34,6 +34,12 @@ servers: ## fetch the servers that the tests run against into target/servers
 .PHONY: test
 test: build $(if $(SERVERS),,servers) ## run every test against real servers; SERVERS="path path" names others
 	cargo test --locked
+
+.PHONY: test-servers
+test-servers: build ## run the tests on each server by itself and print a table; SERVERS="path path" adds others
+	@scripts/install test
+	@scripts/servers >&2
+	@scripts/test-servers $(SERVERS)
 
 # Long forms: make reliability SECONDS_EACH=300. PROMISE=cluster runs the tests whose name contains that.
 SECONDS_EACH ?= 5
@@ -63,22 +69,59 @@ image: ## build the Docker image IMAGE=redis-rl from SERVER_IMAGE=valkey/valkey:
 	@scripts/install image
 	@scripts/with-docker scripts/image "$(IMAGE)" "$(RUST_IMAGE)" "$(SERVER_IMAGE)"
 
+.PHONY: run-image
+run-image: image ## start that image in the foreground on PORT=6379 of this machine, starting Docker where none runs
+	@scripts/with-docker docker run --rm $(shell [ ! -t 0 ] || echo -it) -p "127.0.0.1:$(PORT):6379" "$(IMAGE)"
+
 .PHONY: test-image
 test-image: ## build the image from each of SERVER_IMAGES and test it, starting Docker where none runs
-	@scripts/install image
+	@scripts/install image rust
 	@scripts/with-docker scripts/test-image "$(RUST_IMAGE)" $(SERVER_IMAGES)
 
 # Costs are counted on this machine's own Redis, unless SERVERS names another server.
 own_server = SERVERS="$${SERVERS:-$$(scripts/servers system)}"
+
+# Of a machine that does nothing else: they measure time and memory. One alone: make bench-memory
+BENCHES := throughput growth memory floods
+
+.PHONY: bench
+bench: $(BENCHES:%=bench-%) ## measure everything into benches/results; ROUNDS=, SECONDS=, PEER_MODULE=redis-cell's .so
+
+.PHONY: $(BENCHES:%=bench-%)
+$(BENCHES:%=bench-%): bench-%: build
+	@scripts/install run bench
+	@$(own_server) cargo bench --quiet --locked --profile dev --bench $*
 
 .PHONY: bench-instructions
 bench-instructions: build ## count instructions per command against benches/budget.md; UPDATE=1 writes it
 	@scripts/install run bench
 	@$(own_server) cargo bench --locked --profile dev --bench instructions
 
+.PHONY: dist
+dist: build ## pack an archive, a Debian package and checksums for this architecture into dist/
+	@scripts/install dist
+	@cargo deb --version >/dev/null 2>&1 || cargo install --locked cargo-deb
+	@scripts/dist "$(RL_MODULE)"
+
+.PHONY: test-dist
+test-dist: ## check what lies in dist/, and load it
+	@scripts/install run
+	@scripts/test-dist
+
+.PHONY: deny
+deny: ## check licences, sources and duplicates among the dependencies (no database needed)
+	@cargo deny --version >/dev/null 2>&1 || cargo install --locked cargo-deny
+	cargo deny --locked check --hide-inclusion-graph bans licenses sources
+
+.PHONY: audit
+audit: ## check the dependencies for known vulnerabilities (RustSec, needs the network)
+	@cargo audit --version >/dev/null 2>&1 || cargo install --locked cargo-audit
+	cargo audit
+
 .PHONY: fuzz
 fuzz: ## fuzz the argument parser, the records and the algorithms; nightly Rust; SECONDS_EACH=5
 	@scripts/install build fuzz
+	@cargo fuzz --version >/dev/null 2>&1 || cargo install --locked cargo-fuzz
 	@scripts/fuzz "$(SECONDS_EACH)" "$(TARGET)"
 
 .PHONY: lint

@@ -21,18 +21,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 
-use redis::{Connection, ConnectionLike, Value};
 use support::{Server, ServerBin, eventually, servers};
 use tempfile::TempDir;
 
 use common::budget::{self, Measured};
-use common::cases::{self, Case, FIXED_SCRIPT, SLIDING_SCRIPT};
+use common::cases::{self, Case};
+use common::lab::{Lab, PIPELINE, Words, first, key_name};
 use common::now_ms;
 
-/// What one reads from the socket at once; a command's share of the system calls is a fiftieth.
-const PIPELINE: usize = 50;
 /// What `LIMIT` stands for.
-const LIMIT: &str = "100000";
+const LIMIT: u64 = 100_000;
 
 fn main() -> ExitCode {
     let bin = &servers()[0];
@@ -57,7 +55,7 @@ fn main() -> ExitCode {
     }
     let measured = runs.iter().map(|run| Measured {
         name: run.name.clone(),
-        sends: run.case.sends.replace("KEY", &key_name(0)).replace("LIMIT", LIMIT),
+        sends: run.case.sends.replace("KEY", "k").replace("LIMIT", &LIMIT.to_string()),
         instructions: least[&run.name],
     });
     budget::judge(&bin.to_string(), &measured.collect::<Vec<_>>(), only.is_empty())
@@ -92,10 +90,7 @@ fn runs(only: &str) -> Vec<Run> {
 
 /// A server under callgrind.
 struct Counted {
-    server: Server,
-    con: Connection,
-    fixed_script: String,
-    sliding_script: String,
+    lab: Lab,
     dumps: usize,
     // Last: the server ends before its directory goes.
     dir: TempDir,
@@ -104,11 +99,8 @@ struct Counted {
 impl Counted {
     fn start(bin: &ServerBin) -> Self {
         let dir = TempDir::new().expect("a temporary directory");
-        let server = Server::options(&under_callgrind(bin, dir.path())).set("hz", 1).start();
-        let mut con = server.con();
-        let mut load = |script| redis::cmd("SCRIPT").arg("LOAD").arg(script).query(&mut con).expect("SCRIPT LOAD");
-        let (fixed_script, sliding_script) = (load(FIXED_SCRIPT), load(SLIDING_SCRIPT));
-        Self { server, con, fixed_script, sliding_script, dumps: 0, dir }
+        let lab = Lab::start(Server::options(&under_callgrind(bin, dir.path())).set("hz", 1));
+        Self { lab, dumps: 0, dir }
     }
 
     fn count_all(mut self, runs: &[Run]) -> Vec<(String, u64)> {
@@ -117,19 +109,18 @@ impl Counted {
 
     /// Instructions per request.
     fn count(&mut self, run: &Run) -> u64 {
-        redis::cmd("FLUSHALL").exec(&mut self.con).expect("FLUSHALL");
-        self.prepare(run);
+        self.lab.ask("FLUSHALL");
+        let (sends, times) = run.case.before;
+        let before: Vec<_> = (0..times).map(|n| self.words(sends, run, n)).collect();
+        self.lab.send(&before);
+        self.lab.fill_logs("k", run.keys, run.members, now_ms());
         let requests: Vec<_> = (0..run.requests).map(|n| self.words(run.case.sends, run, n)).collect();
-        self.send(&vec![vec!["PING".to_owned()]; PIPELINE]);
+        (0..PIPELINE).for_each(|_| drop(self.lab.ask("PING")));
         self.control("--zero");
-        let last = self.send(&requests);
+        let last = self.lab.send(&requests);
         let profile = self.dump();
-        let first = match &last {
-            Value::Array(elements) => elements.first(),
-            other => Some(other),
-        };
         if let Some(expected) = run.case.answers {
-            assert_eq!(first, Some(&Value::Int(expected)), "{}: the last reply is {last:?}", run.name);
+            assert_eq!(first(&last), Some(expected), "{}: the last reply is {last:?}", run.name);
         }
         let text = fs::read_to_string(&profile).expect("a profile");
         if let Ok(keep) = std::env::var("PROFILES") {
@@ -139,54 +130,15 @@ impl Counted {
         total(&text).expect("a total in the profile") / run.requests as u64
     }
 
-    fn prepare(&mut self, run: &Run) {
-        let (sends, times) = run.case.before;
-        let mut requests: Vec<_> = (0..times).map(|n| self.words(sends, run, n)).collect();
-        // Members of the form that the module and the script write, one a millisecond.
-        let now = now_ms();
-        for key in 0..run.keys {
-            let members = (0..run.members).flat_map(|n| {
-                let millis = now - run.members as u64 + n as u64;
-                [millis.to_string(), format!("{millis}-0.{n}")]
-            });
-            let words: Vec<_> = ["ZADD".to_owned(), key_name(key)].into_iter().chain(members).collect();
-            requests.extend((run.members > 0).then_some(words));
-        }
-        if !requests.is_empty() {
-            self.send(&requests);
-        }
-    }
-
     fn words(&self, sends: &str, run: &Run, n: usize) -> Vec<String> {
-        let key = key_name(n % run.keys);
-        // A request after the other, a millisecond apart: later than whatever the key holds.
-        let now = (now_ms() + n as u64).to_string();
-        let one = format!("0.{n:05}");
-        sends
-            .split(' ')
-            .map(|word| match word {
-                "FIXED_SCRIPT" => self.fixed_script.clone(),
-                "SLIDING_SCRIPT" => self.sliding_script.clone(),
-                _ => word.replace("KEY", &key).replace("LIMIT", LIMIT).replace("NOW", &now).replace("ONE", &one),
-            })
-            .collect()
-    }
-
-    /// The last reply. None may be an error.
-    fn send(&mut self, requests: &[Vec<String>]) -> Value {
-        let mut last = Value::Nil;
-        for batch in requests.chunks(PIPELINE) {
-            let mut pipeline = redis::pipe();
-            for words in batch {
-                pipeline.cmd(&words[0]).arg(&words[1..]);
-            }
-            let packed = pipeline.get_packed_pipeline();
-            let replies = self.con.req_packed_commands(&packed, 0, batch.len()).expect("replies");
-            let error = replies.iter().find(|reply| matches!(reply, Value::ServerError(_)));
-            assert!(error.is_none(), "{:?}: {error:?}", batch[0]);
-            last = replies.into_iter().last().expect("a reply");
-        }
-        last
+        let put = Words {
+            key: key_name("k", run.keys, n % run.keys),
+            limit: LIMIT,
+            // A request after the other, a millisecond apart: later than whatever the key holds.
+            now: (now_ms() + n as u64).to_string(),
+            one: format!("0.{n:05}"),
+        };
+        self.lab.words(sends, &put)
     }
 
     /// Has callgrind write what it has counted since it was last told to begin at zero.
@@ -201,7 +153,7 @@ impl Counted {
     }
 
     fn control(&self, what: &str) {
-        let output = Command::new("callgrind_control").arg(what).arg(self.server.pid().to_string()).output();
+        let output = Command::new("callgrind_control").arg(what).arg(self.lab.server.pid().to_string()).output();
         let output = output.expect("callgrind_control runs");
         assert!(output.status.success(), "callgrind_control {what}: {}", String::from_utf8_lossy(&output.stderr));
     }
@@ -227,9 +179,4 @@ fn under_callgrind(bin: &ServerBin, dir: &Path) -> ServerBin {
 /// Callgrind ends a profile with `totals: 12345`.
 fn total(profile: &str) -> Option<u64> {
     profile.lines().rev().find_map(|line| line.strip_prefix("totals: ")?.trim().parse().ok())
-}
-
-/// Short, as the rest of what is sent: a longer key costs a few instructions a byte.
-fn key_name(n: usize) -> String {
-    if n == 0 { "k".to_owned() } else { format!("k{n}") }
 }

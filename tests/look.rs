@@ -258,7 +258,7 @@ fn the_windows_counter_gives_back_from_the_current_one_first() {
         let mut con = server.con();
         let window = 8_640_000_000;
         let start = now_ms() / window * window;
-        let record = |current: i64, previous: i64| format!("C:{window}000:{start}000:{current}:{previous}");
+        let record = |current: i64, previous: i64| format!("C:{window}:{}:{current}:{previous}", start / window);
         for (cost, current, previous) in [("1", 1, 3), ("2", 0, 3), ("4", 0, 1), ("5", 0, 0), ("50", 0, 0)] {
             ok(cmd!(con, "SET", "k", record(2, 3)));
             ok(on("RL.REFUND", &COUNTER, &["COST", cost]).query(&mut con));

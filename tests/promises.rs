@@ -215,7 +215,7 @@ fn the_counter_promises_what_its_two_windows_say() {
         local now = tonumber(string.match(redis.call('GET', 'clock'), '(%d+)$'))
         local window = tonumber(ARGV[1])
         local start = now - now % (window * 1000)
-        local record = string.format('C:%.0f:%.0f:%s:%s', window * 1000, start, ARGV[3], ARGV[4])
+        local record = string.format('C:%.0f:%.0f:%s:%s', window, start / (window * 1000), ARGV[3], ARGV[4])
         redis.call('SET', KEYS[1], record)
         local look = redis.call('RL.PEEK', 'COUNTER', KEYS[1], ARGV[1] .. 'ms', ARGV[2], 'COST', ARGV[5], 'FULL')
         redis.call('RL.TOKEN', 'clock', '1h', 2)
@@ -265,7 +265,7 @@ fn the_counter_has_the_textbooks_figure() {
         for mut con in [server.con(), server.con3()] {
             // A window that began as long ago as it takes for 30 % of it to be over, in a few seconds.
             let window = server_ms(&mut con) * 10 / 13 + 10_000;
-            let record = format!("C:{0}:{0}:20:70", window * 1_000);
+            let record = format!("C:{window}:1:20:70");
             let window = format!("{window}ms");
             ok(cmd!(con, "SET", "k", &record));
             for (limit, allowed) in [(69, 0), (70, 0), (71, 1)] {
@@ -327,7 +327,7 @@ fn the_records_are_as_documented() {
             ok(cmd!(con, "FLUSHALL"));
             let first = full(ok(cmd!(con, algorithm.command, "k", "1m", 3, "FULL")));
             let words = record(&mut con, tag);
-            assert_eq!(words[..3], [1, 0, MINUTE], "{algorithm:?}");
+            assert_eq!(words[..3], [1, 0, MINUTE / 1_000], "{algorithm:?}");
             let at = words[3];
             assert_eq!((at / 1_000, words.len()), (first.now_ms, 4), "{algorithm:?}");
             assert_eq!(expires(&mut con), (at + MINUTE / 3 + 999) / 1_000);
@@ -335,7 +335,7 @@ fn the_records_are_as_documented() {
             assert_eq!(algorithm.ask(&mut con, "k", "1m", 3)[0], 1);
             let words = record(&mut con, tag);
             let left = MINUTE - (words[3] - at) * 3;
-            assert_eq!(words[..3], [1, left, MINUTE], "{algorithm:?}");
+            assert_eq!(words[..3], [1, left, MINUTE / 1_000], "{algorithm:?}");
             let parts = MINUTE + left;
             assert_eq!(expires(&mut con), (words[3] + (parts + 2) / 3 + 999) / 1_000);
         }
@@ -343,13 +343,13 @@ fn the_records_are_as_documented() {
         let at = full(ok(cmd!(con, "RL.COUNTER", "k", "100d", 3, "COST", 2, "FULL"))).now_ms;
         let window = 8_640_000_000;
         let start = at - at % window;
-        assert_eq!(record(&mut con, "C:"), [window * 1_000, start * 1_000, 2, 0]);
+        assert_eq!(record(&mut con, "C:"), [window, start / window, 2, 0]);
         assert_eq!(expires(&mut con), start + 2 * window);
         // A window later it is the previous one's; two later, nobody's.
         for (ago, expected) in [(1, [1, 2]), (2, [1, 0])] {
-            ok(cmd!(con, "SET", "k", format!("C:{0}000:{1}000:2:9", window, start - ago * window)));
+            ok(cmd!(con, "SET", "k", format!("C:{window}:{}:2:9", start / window - ago)));
             assert_eq!(COUNTER.ask(&mut con, "k", "100d", 9)[0], 1);
-            assert_eq!(record(&mut con, "C:"), [window * 1_000, start * 1_000, expected[0], expected[1]]);
+            assert_eq!(record(&mut con, "C:"), [window, start / window, expected[0], expected[1]]);
         }
         ok(cmd!(con, "FLUSHALL"));
         let at = full(ok(cmd!(con, "RL.GCRA", "k", "1m", 3, "FULL"))).now_ms;

@@ -95,10 +95,14 @@ pub const COMMANDS: [Case; 19] = [
     Case::new("RL.GCRA allowed", "RL.GCRA KEY 3600 LIMIT").answers(1).beside("INCR"),
     Case::new("RL.GCRA denied", "RL.GCRA KEY 3600 1").after("RL.GCRA KEY 3600 1", 1).answers(0).beside("INCR"),
     // Its first integer says whether the request is limited.
-    Case::new("RL.THROTTLE allowed", "RL.THROTTLE KEY LIMIT LIMIT 3600").answers(0).beside("INCR"),
+    Case::new("RL.THROTTLE allowed", "RL.THROTTLE KEY LIMIT LIMIT 3600")
+        .answers(0)
+        .replaces(CELL_ALLOWED)
+        .beside("INCR"),
     Case::new("RL.THROTTLE denied", "RL.THROTTLE KEY 0 1 3600")
         .after("RL.THROTTLE KEY 0 1 3600", 1)
         .answers(1)
+        .replaces(CELL_DENIED)
         .beside("INCR"),
     Case::new(
         "RL.MULTI of 3 FIXED, allowed",
@@ -122,6 +126,30 @@ pub const COMMANDS: [Case; 19] = [
         .answers(1)
         .beside("INCR"),
     Case::new("RL.RESET FIXED of nothing", "RL.RESET FIXED KEY 3600").answers(0).beside("INCR"),
+];
+
+/// Redis 8.8's counter that does not go above a bound.
+pub const INCREX: [Case; 2] = [
+    Case::new("INCREX allowed", "INCREX KEY BYINT 1 UBOUND LIMIT EX 3600 ENX").beside("INCR"),
+    Case::new("INCREX denied", "INCREX KEY BYINT 1 UBOUND 1 EX 3600 ENX")
+        .after("INCREX KEY BYINT 1 UBOUND 1 EX 3600 ENX", 1)
+        .answers(1)
+        .beside("INCR"),
+];
+
+/// What some previews of Redis 8.8 have; its first integer says whether the request is limited.
+pub const GCRA: [Case; 2] = [
+    Case::new("GCRA allowed", "GCRA KEY LIMIT LIMIT 3600").answers(0).beside("INCR"),
+    Case::new("GCRA denied", "GCRA KEY 0 1 3600").after("GCRA KEY 0 1 3600", 1).answers(1).beside("INCR"),
+];
+
+const CELL_ALLOWED: &str = "redis-cell CL.THROTTLE allowed";
+const CELL_DENIED: &str = "redis-cell CL.THROTTLE denied";
+
+/// Where redis-cell is loaded.
+pub const CELL: [Case; 2] = [
+    Case::new(CELL_ALLOWED, "CL.THROTTLE KEY LIMIT LIMIT 3600").answers(0).beside("INCR"),
+    Case::new(CELL_DENIED, "CL.THROTTLE KEY 0 1 3600").after("CL.THROTTLE KEY 0 1 3600", 1).answers(1).beside("INCR"),
 ];
 
 /// The server's own commands, the scripts, then ours.

@@ -3,6 +3,9 @@
 
 pub mod budget;
 pub mod cases;
+pub mod lab;
+pub mod report;
+pub mod svg;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -6,7 +6,7 @@
 
 use std::ffi::CStr;
 
-use super::limit::{KEY, SINCE, starved};
+use super::limit::{KEY, MEMORY_RETRY_MS, SINCE, starved};
 use crate::error::Error;
 use crate::ffi::{Access, Args, Argument, ArgumentKind, CommandDoc, Ctx, Handler, KeySpec, Mode, Str};
 use crate::integer::parse_unsigned;
@@ -36,7 +36,10 @@ impl Handler for Throttle {
         let loaded = record::load::<Gcra>(ctx, Str::of_argument(key), Mode::Write)?;
         let (mut throttled, change) = gcra.decide_throttle(loaded.state(), ctx.now(), quantity);
         if record::makes_a_key(&loaded, &change) && ctx.memory_full(key) {
-            throttled.limited |= !starved(ctx)?;
+            if !starved(ctx)? {
+                throttled.limited = true;
+                throttled.retry_after = throttled.retry_after.max(MEMORY_RETRY_MS / 1_000);
+            }
         } else if let Change::Charge(tat) | Change::Reanchor(tat) = change {
             record::write(&gcra, ctx, loaded, &tat);
         }

@@ -131,8 +131,12 @@ impl RecordAlgorithm for SlidingCounter {
     }
 
     fn forgotten_at(&self, state: &Counts) -> Micros {
-        let end = state.start.after(state.window.micros());
-        if state.current == 0 { end } else { end.after(state.window.micros()) }
+        let windows = match state {
+            Counts { current: 1.., .. } => 2,
+            Counts { previous: 1.., .. } => 1,
+            _ => 0,
+        };
+        state.start.after(state.window.micros().saturating_mul(windows))
     }
 
     /// `window` in milliseconds, the current one's number since the epoch, `current`, `previous`.

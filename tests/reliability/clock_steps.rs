@@ -33,8 +33,7 @@ impl Clocked {
         assert!(built.is_ok_and(|status| status.success()), "cc does not build {source}");
         fs::write(&offset, 0_i64.to_ne_bytes()).expect("a file");
         let options = Server::options(bin).env("LD_PRELOAD", library.display()).env("CLOCK_OFFSET", offset.display());
-        let clocked = Self { server: options.set("hz", 500).start(), dir };
-        clocked
+        Self { server: options.set("hz", 500).start(), dir }
     }
 
     /// Puts the clock so many seconds off the true time.

@@ -144,14 +144,14 @@ pub const COUNTER: Algorithm = Algorithm {
     },
     ttl_until: Taken::window_end,
     expires_at: |taken| taken.window_end() + taken.window_ms,
-    record: |taken, _, window, at| format!("C:{window}:{}:{taken}:0", at - at % window),
+    record: |taken, _, window, at| format!("C:{}:{}:{taken}:0", window / 1_000, at / window),
     ..AT_THE_RATE
 };
 
 pub const TOKEN: Algorithm = Algorithm {
     name: "token",
     command: "RL.TOKEN",
-    record: |taken, _, window, at| format!("T:{taken}:0:{window}:{at}"),
+    record: |taken, _, window, at| format!("T:{taken}:0:{}:{at}", window / 1_000),
     ..AT_THE_RATE
 };
 
@@ -159,7 +159,7 @@ pub const LEAKY: Algorithm = Algorithm {
     name: "leaky",
     command: "RL.LEAKY",
     delays: true,
-    record: |taken, _, window, at| format!("L:{taken}:0:{window}:{at}"),
+    record: |taken, _, window, at| format!("L:{taken}:0:{}:{at}", window / 1_000),
     ..AT_THE_RATE
 };
 

@@ -1,0 +1,236 @@
+//! A server to measure: fill it, ask it, put load on it.
+
+use std::ops::Range;
+use std::process::Command;
+
+use redis::{Connection, ConnectionLike, Value};
+
+use super::cases::{FIXED_SCRIPT, SLIDING_SCRIPT};
+use super::now_ms;
+use crate::support::{Options, Server, info};
+
+/// How many commands go to the server at once where they are pipelined.
+pub const PIPELINE: usize = 50;
+
+pub struct Lab {
+    pub server: Server,
+    pub con: Connection,
+    fixed_script: String,
+    sliding_script: String,
+}
+
+/// What a word of a [`super::cases::Case`] stands for.
+#[derive(Clone, Debug)]
+pub struct Words {
+    pub key: String,
+    pub limit: u64,
+    pub now: String,
+    pub one: String,
+}
+
+/// What `redis-benchmark` is to do.
+#[derive(Clone, Debug)]
+pub struct Load<'a> {
+    pub sends: &'a str,
+    pub key: &'a str,
+    /// 1 is the key itself; more are `<key>:<twelve digits>`, at random.
+    pub keys: usize,
+    pub limit: u64,
+    pub pipeline: usize,
+    pub requests: u64,
+    pub db: u32,
+}
+
+/// What it says, and what the server spent.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Figures {
+    pub per_second: f64,
+    /// Processor time of the server, a request's share in microseconds.
+    pub cpu_us: f64,
+    /// Latency as the client saw it, milliseconds.
+    pub p50_ms: f64,
+    pub p99_ms: f64,
+}
+
+impl Lab {
+    pub fn start(options: Options) -> Self {
+        let server = options.start();
+        let mut con = server.con();
+        let mut load = |script| redis::cmd("SCRIPT").arg("LOAD").arg(script).query(&mut con).expect("SCRIPT LOAD");
+        let (fixed_script, sliding_script) = (load(FIXED_SCRIPT), load(SLIDING_SCRIPT));
+        Self { server, con, fixed_script, sliding_script }
+    }
+
+    /// Whether the server has a command of that name.
+    pub fn has(&mut self, command: &str) -> bool {
+        let known: Vec<Value> =
+            redis::cmd("COMMAND").arg("INFO").arg(command).query(&mut self.con).expect("COMMAND INFO");
+        known.iter().any(|about| *about != Value::Nil)
+    }
+
+    /// A command in blank-separated words. Panics if the reply is an error.
+    pub fn ask(&mut self, command: &str) -> Value {
+        self.send(&[command.split(' ').map(str::to_owned).collect()])
+    }
+
+    /// An integer reply, or the first one of an array.
+    pub fn ask_integer(&mut self, command: &str) -> i64 {
+        first(&self.ask(command)).unwrap_or_else(|| panic!("{command}: no integer in the reply"))
+    }
+
+    /// Sends requests in pipelines and returns the last reply. Panics if any is an error.
+    pub fn send(&mut self, requests: &[Vec<String>]) -> Value {
+        let mut last = Value::Nil;
+        for batch in requests.chunks(PIPELINE) {
+            let mut pipeline = redis::pipe();
+            for words in batch {
+                pipeline.cmd(&words[0]).arg(&words[1..]);
+            }
+            let packed = pipeline.get_packed_pipeline();
+            let replies = self.con.req_packed_commands(&packed, 0, batch.len()).expect("replies");
+            let error = replies.iter().find(|reply| matches!(reply, Value::ServerError(_)));
+            assert!(error.is_none(), "{:?}: {error:?}", batch[0]);
+            last = replies.into_iter().last().expect("a reply");
+        }
+        last
+    }
+
+    pub fn words(&self, sends: &str, put: &Words) -> Vec<String> {
+        sends
+            .split(' ')
+            .map(|word| match word {
+                "FIXED_SCRIPT" => self.fixed_script.clone(),
+                "SLIDING_SCRIPT" => self.sliding_script.clone(),
+                _ => word
+                    .replace("KEY", &put.key)
+                    .replace("LIMIT", &put.limit.to_string())
+                    .replace("NOW", &put.now)
+                    .replace("ONE", &put.one),
+            })
+            .collect()
+    }
+
+    /// Sends a command to every key, `times` times, from within the server: a million requests are seconds. Keys are
+    /// named as in [`Load`].
+    pub fn fill(&mut self, sends: &str, key: &str, keys: usize, limit: u64, times: usize) {
+        const LUA: &str = r"
+            local words, change, prefix, now = {}, {}, ARGV[4], tonumber(ARGV[6])
+            for w = 7, #ARGV do
+                words[w - 6] = ARGV[w]
+                if ARGV[w]:find('KEY') or ARGV[w]:find('NOW') then change[#change + 1] = w - 6 end
+            end
+            for i = tonumber(ARGV[1]), tonumber(ARGV[2]) do
+                local key = prefix
+                if ARGV[5] ~= '1' then key = string.format('%s:%012d', prefix, i) end
+                for n = 1, tonumber(ARGV[3]) do
+                    for _, w in ipairs(change) do
+                        local word = ARGV[w + 6]
+                        if word == 'KEY' then
+                            words[w] = key
+                        else
+                            words[w] = word:gsub('KEY', key):gsub('NOW', string.format('%.0f', now + n)):gsub('ONE', '0.' .. n)
+                        end
+                    end
+                    redis.call(unpack(words))
+                end
+            end";
+        if sends.is_empty() {
+            return;
+        }
+        for Range { start, end } in chunks(keys, 50_000) {
+            let mut eval = redis::cmd("EVAL");
+            eval.arg(LUA).arg(0).arg(start).arg(end - 1).arg(times).arg(key).arg(keys).arg(now_ms() - 10_000);
+            eval.arg(sends.replace("LIMIT", &limit.to_string()).split(' ').collect::<Vec<_>>());
+            eval.exec(&mut self.con).unwrap_or_else(|error| panic!("{sends}: {error}"));
+        }
+    }
+
+    /// Logs of that many members, a score each, the last one at `newest`, as the script and the module write them.
+    pub fn fill_logs(&mut self, key: &str, keys: usize, members: usize, newest: u64) {
+        const LUA: &str = r"
+            local first = tonumber(ARGV[2]) - tonumber(ARGV[1])
+            local words = {}
+            for n = 1, tonumber(ARGV[1]) do
+                local score = string.format('%.0f', first + n)
+                words[#words + 1] = score
+                words[#words + 1] = score .. '-0.' .. n
+                if #words == 400 or n == tonumber(ARGV[1]) then
+                    for k = 3, #ARGV do redis.call('ZADD', ARGV[k], unpack(words)) end
+                    words = {}
+                end
+            end";
+        let names: Vec<_> = (0..keys).map(|at| key_name(key, keys, at)).collect();
+        for names in names.chunks(10_000) {
+            let mut eval = redis::cmd("EVAL");
+            eval.arg(LUA).arg(0).arg(members).arg(newest).arg(names);
+            eval.exec(&mut self.con).expect("logs are written");
+        }
+    }
+
+    pub fn info(&mut self, field: &str) -> f64 {
+        info(&mut self.con, field).parse().expect("a number")
+    }
+
+    /// Microseconds that a command has taken since CONFIG RESETSTAT, as the server counts.
+    pub fn usec(&mut self, command: &str) -> f64 {
+        let all: String = redis::cmd("INFO").arg("commandstats").query(&mut self.con).expect("INFO");
+        // cmdstat_zadd:calls=1,usec=1234,… A module's command keeps the case of its name.
+        let line = all.lines().find(|line| {
+            let name = line.strip_prefix("cmdstat_").and_then(|line| line.split_once(':'));
+            name.is_some_and(|(name, _)| name.eq_ignore_ascii_case(command))
+        });
+        let usec = line.and_then(|line| line.split(',').find_map(|field| field.strip_prefix("usec=")));
+        usec.and_then(|usec| usec.parse().ok()).unwrap_or_else(|| panic!("no statistic of {command}"))
+    }
+
+    /// Processor time that the server's main thread has spent so far, in microseconds.
+    fn cpu_us(&mut self) -> f64 {
+        (self.info("used_cpu_user_main_thread") + self.info("used_cpu_sys_main_thread")) * 1e6
+    }
+
+    /// Puts load on the server.
+    pub fn load(&mut self, load: &Load) -> Figures {
+        let key = if load.keys == 1 { load.key.to_owned() } else { format!("{}:__rand_int__", load.key) };
+        // Thirteen digits, within the hundred seconds after a moment of 2001: the script may be told any time.
+        let put = Words { key, limit: load.limit, now: "1__rand_int__".into(), one: "0.__rand_int__".into() };
+        let before = self.cpu_us();
+        let mut command = Command::new("redis-benchmark");
+        command.args(["-h", "127.0.0.1", "--csv", "-p", &self.server.port().to_string()]);
+        command.args(["-n", &load.requests.to_string(), "-P", &load.pipeline.to_string()]);
+        command.args(["-r", &load.keys.max(100_000).to_string(), "--dbnum", &load.db.to_string()]);
+        if load.keys > 1 {
+            command.args(["-r", &load.keys.to_string()]);
+        }
+        command.args(self.words(load.sends, &put));
+        let output = command.output().expect("redis-benchmark runs: make bench installs it");
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && !text.contains("Error from server"), "{command:?}: {text}");
+        let spent = self.cpu_us() - before;
+
+        // "test","rps","avg_latency_ms","min_latency_ms","p50_latency_ms","p95_latency_ms","p99_latency_ms","max_latency_ms"
+        let line = text.trim().lines().last().expect("a result");
+        let numbers: Vec<f64> = line.rsplit(',').map_while(|field| field.trim_matches('"').parse().ok()).collect();
+        let [_max, p99_ms, _p95, p50_ms, _min, _avg, per_second] = numbers[..] else {
+            panic!("redis-benchmark says {text}");
+        };
+        Figures { per_second, cpu_us: spent / load.requests as f64, p50_ms, p99_ms }
+    }
+}
+
+/// The name of one of several keys, as [`Load`] has it.
+pub fn key_name(key: &str, keys: usize, at: usize) -> String {
+    if keys == 1 { key.to_owned() } else { format!("{key}:{at:012}") }
+}
+
+/// The integer of a reply, or its first one.
+pub fn first(reply: &Value) -> Option<i64> {
+    match reply {
+        Value::Int(integer) => Some(*integer),
+        Value::Array(elements) => first(elements.first()?),
+        _ => None,
+    }
+}
+
+fn chunks(total: usize, size: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..total).step_by(size).map(move |start| start..total.min(start + size))
+}

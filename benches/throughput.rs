@@ -1,0 +1,304 @@
+//! Requests per second: `make bench-throughput`.
+//!
+//! `redis-benchmark` puts load on one server, a command after the other, in rounds: whatever else the machine does in a
+//! round hits every command alike, and ratios are taken round by round.
+//!
+//! Environment: `ROUNDS=9`, `SECONDS=0.25` for each figure of a round; `PEER_MODULE=path` names a redis-cell `.so`, whose
+//! CL.THROTTLE is measured as well; `ONLY=TOKEN` measures the commands with that in their name, and writes nothing.
+
+mod common;
+#[path = "../tests/support/mod.rs"]
+mod support;
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use common::cases::{self, Case};
+use common::lab::{Figures, Lab, Load, PIPELINE, Words, first, key_name};
+use common::now_ms;
+use common::report::{self, Json, Sample, conditions, setting, table, thousands};
+use common::svg::{self, Bar};
+use support::{Server, ServerBin, servers};
+
+/// Beyond what any run counts up to, and a round number of nanoseconds a request for GCRA.
+const LIMIT: u64 = 1_000_000_000;
+/// At most so many requests of a kind that makes its key grow.
+const MOST_GROWTH: u64 = 100_000;
+/// The database of keys that grow; emptied before each measurement.
+const GROWING: u32 = 1;
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Setting {
+    pipeline: usize,
+    keys: usize,
+}
+
+const SETTINGS: [Setting; 4] = [
+    Setting { pipeline: PIPELINE, keys: 1 },
+    Setting { pipeline: PIPELINE, keys: 100_000 },
+    Setting { pipeline: 1, keys: 1 },
+    Setting { pipeline: 1, keys: 100_000 },
+];
+
+impl Setting {
+    fn title(self) -> String {
+        let keys =
+            if self.keys == 1 { "one hot key".into() } else { format!("{} random keys", thousands(self.keys as f64)) };
+        if self.pipeline == 1 {
+            format!("Without pipelining, {keys}")
+        } else {
+            format!("Pipelined ({}), {keys}", self.pipeline)
+        }
+    }
+}
+
+/// All figures of a command in a setting, a round each.
+#[derive(Default)]
+struct Rounds {
+    per_second: Sample,
+    cpu_us: Sample,
+    p50_ms: Sample,
+    p99_ms: Sample,
+}
+
+type Results = BTreeMap<(Setting, &'static str), Rounds>;
+
+fn main() {
+    let bin = &servers()[0];
+    let busy = report::load_average();
+    let rounds = setting("ROUNDS", 9.0) as usize;
+    let seconds = setting("SECONDS", 0.25);
+    let only = std::env::var("ONLY").unwrap_or_default();
+    let peer = std::env::var("PEER_MODULE").ok().filter(|path| !path.is_empty());
+
+    let mut options = Server::options(bin);
+    if let Some(path) = &peer {
+        options = options.set("loadmodule", path).module_args(&["cl-throttle", "no"]);
+    }
+    let mut lab = Lab::start(options);
+    let cases: Vec<_> = list(&mut lab, peer.is_some()).into_iter().filter(|case| case.name.contains(&only)).collect();
+    eprintln!("{} commands in {} settings, {rounds} rounds", cases.len(), SETTINGS.len());
+
+    let mut results = Results::new();
+    let mut requests = BTreeMap::new();
+    for (at, case) in cases.iter().enumerate() {
+        for setting in SETTINGS {
+            let key = key(at, setting);
+            prepare(&mut lab, case, &key, setting.keys);
+            check(&mut lab, case, &key, setting.keys);
+            // How many requests fill the time; the first ones also warm up.
+            let trial = if setting.pipeline == 1 { 2_000 } else { 20_000 };
+            let figures = measure(&mut lab, case, &key, setting, trial);
+            let fill = (figures.per_second * seconds) as u64;
+            requests.insert((at, setting), if case.grows { fill.min(MOST_GROWTH) } else { fill });
+        }
+    }
+    for round in 0..rounds {
+        eprintln!("round {}", round + 1);
+        for setting in SETTINGS {
+            for (at, case) in cases.iter().enumerate() {
+                let figures = measure(&mut lab, case, &key(at, setting), setting, requests[&(at, setting)]);
+                results.entry((setting, case.name)).or_default().add(figures);
+            }
+        }
+    }
+    for (at, case) in cases.iter().enumerate() {
+        SETTINGS.iter().for_each(|&setting| check(&mut lab, case, &key(at, setting), setting.keys));
+    }
+
+    let text = markdown(bin, &cases, &results, &format!("{rounds} rounds of {seconds} s a figure"), &busy);
+    println!("{text}");
+    if only.is_empty() {
+        report::write(bin, "throughput.md", &text);
+        report::write(bin, "throughput.json", &json(bin, &cases, &results));
+        report::write(bin, "throughput.svg", &chart(bin, &cases, &results));
+    }
+}
+
+/// The commands of `cases`, those that a newer server has of its own, and the peer's.
+fn list(lab: &mut Lab, peer: bool) -> Vec<Case> {
+    let mut list = cases::all();
+    let others = [
+        ("INCREX", true, &cases::INCREX[..]),
+        ("GCRA", true, &cases::GCRA[..]),
+        ("CL.THROTTLE", peer, &cases::CELL[..]),
+    ];
+    for (command, wanted, others) in others {
+        if wanted && lab.has(command) {
+            list.extend(others);
+        }
+    }
+    list
+}
+
+/// Every command has keys of its own: what they hold stays from round to round.
+fn key(at: usize, setting: Setting) -> String {
+    format!("{at:02}{}", if setting.pipeline == 1 { "s" } else { "p" })
+}
+
+fn prepare(lab: &mut Lab, case: &Case, key: &str, keys: usize) {
+    let (sends, times) = case.before;
+    lab.fill(sends, key, keys, LIMIT, times);
+    // What is allowed finds its key as well, not only the first time.
+    if times == 0 && case.sends.starts_with("RL.") && !case.grows && keys > 1 {
+        lab.fill(case.sends, key, keys, LIMIT, 1);
+    }
+}
+
+/// Panics if the command does not answer what it is to be measured for.
+fn check(lab: &mut Lab, case: &Case, key: &str, keys: usize) {
+    let key = key_name(key, keys, keys / 2);
+    let put = Words { key, limit: LIMIT, now: now_ms().to_string(), one: "0.1".into() };
+    let words = lab.words(case.sends, &put);
+    if case.grows {
+        lab.ask(&format!("SELECT {GROWING}"));
+    }
+    let reply = lab.send(&[words]);
+    lab.ask("SELECT 0");
+    if let Some(expected) = case.answers {
+        assert_eq!(first(&reply), Some(expected), "{}: {reply:?}", case.name);
+    }
+}
+
+fn measure(lab: &mut Lab, case: &Case, key: &str, setting: Setting, requests: u64) -> Figures {
+    let Setting { pipeline, keys } = setting;
+    let db = if case.grows { GROWING } else { 0 };
+    if case.grows {
+        for command in [&format!("SELECT {GROWING}"), "FLUSHDB", "SELECT 0"] {
+            lab.ask(command);
+        }
+    }
+    lab.load(&Load { sends: case.sends, key, keys, limit: LIMIT, pipeline, requests: requests.max(1_000), db })
+}
+
+impl Rounds {
+    fn add(&mut self, figures: Figures) {
+        self.per_second.0.push(figures.per_second);
+        self.cpu_us.0.push(figures.cpu_us);
+        self.p50_ms.0.push(figures.p50_ms);
+        self.p99_ms.0.push(figures.p99_ms);
+    }
+}
+
+/// How much one command beats another.
+struct Ratio {
+    /// In requests per second.
+    per_second: f64,
+    /// In processor time of the server.
+    cpu: f64,
+}
+
+/// Round by round: the median.
+fn ratio(results: &Results, setting: Setting, this: &'static str, that: Option<&'static str>) -> Option<Ratio> {
+    let (this, that) = (results.get(&(setting, this))?, results.get(&(setting, that?))?);
+    Some(Ratio {
+        per_second: this.per_second.over(&that.per_second).median(),
+        cpu: that.cpu_us.over(&this.cpu_us).median(),
+    })
+}
+
+fn markdown(bin: &ServerBin, cases: &[Case], results: &Results, rounds: &str, busy: &str) -> String {
+    let mut text = format!(
+        "# Throughput\n\n{}. Medians of {rounds}, 50 connections; server and load share the machine,\n\
+         whose load average was {busy} before.\n\n\
+         `server µs` is processor time of the server per request, system calls included; other programs on the machine\n\
+         disturb it less than requests per second. The last two columns say how many times as much the command does as\n\
+         the script that it replaces (for RL.THROTTLE: redis-cell's command), and as INCR or ZADD: first in requests per\n\
+         second, then in requests per second of the server's processor time. Commands that make their key grow (ZADD,\n\
+         sliding, allowed) begin each measurement with no keys and send at most {} requests.\n",
+        conditions(bin),
+        thousands(MOST_GROWTH as f64)
+    );
+    for setting in SETTINGS {
+        let rows = cases.iter().filter_map(|case| {
+            let rounds = results.get(&(setting, case.name))?;
+            let times = |that| {
+                let ratio = ratio(results, setting, case.name, that);
+                ratio.map_or(String::new(), |ratio| format!("{:.2} × / {:.2} ×", ratio.per_second, ratio.cpu))
+            };
+            Some(vec![
+                case.name.to_owned(),
+                thousands(rounds.per_second.median()),
+                format!("{} – {}", thousands(rounds.per_second.min()), thousands(rounds.per_second.max())),
+                format!("{:.2}", rounds.cpu_us.median()),
+                format!("{:.2} / {:.2}", rounds.p50_ms.median(), rounds.p99_ms.median()),
+                times(case.replaces),
+                times(case.beside),
+            ])
+        });
+        let heading =
+            ["command", "requests/s", "least – most", "server µs", "p50 / p99 ms", "to the script", "to INCR / ZADD"];
+        let _ = write!(text, "\n## {}\n\n{}", setting.title(), table(&heading, &rows.collect::<Vec<_>>()));
+        if setting.pipeline == 1 && setting.keys == 1 {
+            text.push_str(&small_gain(results, setting));
+        }
+    }
+    text
+}
+
+/// Where the network is most of the cost, the command is little of the gain.
+fn small_gain(results: &Results, setting: Setting) -> String {
+    let fixed = ratio(results, setting, "RL.FIXED allowed", Some("fixed script"));
+    let ping = ratio(results, setting, "RL.FIXED allowed", Some("PING"));
+    let (Some(fixed), Some(ping)) = (fixed, ping) else { return String::new() };
+    format!(
+        "\nWithout pipelining, every request is a system call to read and one to write, and those are most of the cost:\n\
+         RL.FIXED answers {:.2} times as many requests as the script, and {:.0} % of what PING reaches. The gain then is less\n\
+         processor time in the server ({:.2} times as much for the script), not that much more throughput.\n",
+        fixed.per_second,
+        ping.per_second * 100.0,
+        fixed.cpu
+    )
+}
+
+fn json(bin: &ServerBin, cases: &[Case], results: &Results) -> String {
+    let mut list = Vec::new();
+    for setting in SETTINGS {
+        for case in cases {
+            let Some(rounds) = results.get(&(setting, case.name)) else { continue };
+            list.push(Json::map([
+                ("command", case.name.into()),
+                ("sends", case.sends.into()),
+                ("pipeline", (setting.pipeline as f64).into()),
+                ("keys", (setting.keys as f64).into()),
+                ("per_second", (&rounds.per_second).into()),
+                ("server_us", (&rounds.cpu_us).into()),
+                ("p50_ms", (&rounds.p50_ms).into()),
+                ("p99_ms", (&rounds.p99_ms).into()),
+            ]));
+        }
+    }
+    let all = Json::map([("conditions", conditions(bin).as_str().into()), ("results", Json::List(list))]);
+    all.text() + "\n"
+}
+
+/// For the README: pipelined, one hot key.
+fn chart(bin: &ServerBin, cases: &[Case], results: &Results) -> String {
+    let setting = SETTINGS[0];
+    let mut bars = Vec::new();
+    for case in cases {
+        let Some(rounds) = results.get(&(setting, case.name)) else { continue };
+        if ["RL.PEEK", "RL.REFUND", "RL.RESET"].iter().any(|name| case.name.starts_with(name)) {
+            continue;
+        }
+        let kind = match case.name {
+            name if name.starts_with("RL.") => 0,
+            name if name.contains("script") => 1,
+            name if name.contains("redis-cell") => 4,
+            _ => 6,
+        };
+        let per_second = rounds.per_second.median();
+        let times = ratio(results, setting, case.name, case.replaces).filter(|_| kind == 0);
+        let times = times.map_or(String::new(), |Ratio { per_second: ratio, .. }| {
+            let what =
+                if case.replaces.is_some_and(|name| name.contains("script")) { "the script" } else { "redis-cell" };
+            format!(", {ratio:.1} × {what}")
+        });
+        let note = format!("{} /s{times}", thousands(per_second));
+        if bars.last().is_some_and(|bar: &Bar| bar.kind != kind) {
+            bars.push(Bar { label: String::new(), value: 0.0, note: String::new(), kind });
+        }
+        bars.push(Bar { label: case.name.to_owned(), value: per_second, note, kind });
+    }
+    svg::bars("Requests per second, pipelined, one hot key", &conditions(bin), &bars)
+}
