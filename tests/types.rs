@@ -121,3 +121,33 @@ fn a_counter_that_would_overflow_is_refused_and_stays() {
         assert_eq!(FIXED.ask(&mut con, "k", LONG, 5)[..2], [0, i64::MAX]);
     });
 }
+
+/// Scores below 0, which no request leaves, come before those that have left the window: a look, which removes nothing,
+/// says of such a log what a request would, which removes the latter first.
+#[test]
+fn a_log_of_odd_scores_is_looked_at_as_it_is_asked() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        let mut con = server.con();
+        let now = now_ms().to_string();
+        for limit in ["1", "2", "3", "4"] {
+            for cost in ["1", "2", "3"] {
+                let arguments = ["k", "1h", limit, "COST", cost, "FULL"];
+                ok(cmd!(con, "DEL", "k"));
+                ok(cmd!(con, "ZADD", "k", "-inf", "a", "-1", "b", "0.5", "c", "5", "d", &now, "e"));
+                let looked = full_of(&mut con, "RL.PEEK", &[&["SLIDING"], &arguments[..]].concat());
+                if looked.allowed == 1 {
+                    continue;
+                }
+                assert!(looked.retry_after_ms != 0, "limit {limit}, cost {cost}: denied, and allowed at once");
+                let asked = full_of(&mut con, "RL.SLIDING", &arguments);
+                assert_eq!([looked.count, looked.remaining], [asked.count, asked.remaining]);
+                let same = |looked: i64, asked: i64| (looked - asked).abs() < 5_000 && (looked < 0) == (asked < 0);
+                assert!(
+                    same(looked.retry_after_ms, asked.retry_after_ms) && same(looked.reset_ms, asked.reset_ms),
+                    "limit {limit}, cost {cost}: {looked:?}, {asked:?}"
+                );
+            }
+        }
+    });
+}

@@ -72,12 +72,17 @@ impl Limiter for SlidingLog {
 
     fn figures(&self, loaded: &Loaded<'_>, decision: &Decision<LogChange>, now: Micros, cost: Cost) -> Figures {
         let added = if let Change::Charge(LogChange::Add(count)) = decision.change { count } else { 0 };
-        // What is not written yet was made now. A score is a float; one that the scripts cannot have written, below 0
-        // or no number at all, never leaves the window.
-        let entry = |rank| match loaded.ctx.score_at(&loaded.name, loaded.expired.saturating_add(rank)) {
-            _ if rank >= loaded.len => Some(now.millis()),
-            Some(score) if score >= 0.0 => Some(score.ceil() as u64),
-            _ => None,
+        // A score is a float; one that the scripts cannot have written, below 0 or no number at all, never leaves the
+        // window. Such entries come before those that have left it, and those before the others.
+        let score_at = |rank| loaded.ctx.score_at(&loaded.name, rank).filter(|&score| score >= 0.0);
+        let entry = |rank: u64| {
+            if rank >= loaded.len {
+                // What is not written yet was made now.
+                return Some(now.millis());
+            }
+            let score = score_at(rank)?;
+            let score = if loaded.expired == 0 { score } else { score_at(loaded.expired.saturating_add(rank))? };
+            Some(score.ceil() as u64)
         };
         let len = loaded.len.saturating_add(added);
         Figures::new(&self.outlook(len, entry, now), decision, now, cost)
