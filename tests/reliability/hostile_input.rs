@@ -408,7 +408,7 @@ impl Generator {
                 let other = 1 + self.random.below(call.len() as u64 - 1) as usize;
                 call.swap(at, other);
             }
-            5 if self.one_in(50) => call.extend((0..5_000).map(|_| bad.clone())),
+            5 if bad.len() < 100 && self.one_in(50) => call.extend((0..5_000).map(|_| bad.clone())),
             _ => call[at] = bad,
         }
     }
