@@ -45,7 +45,7 @@ impl Handler for Throttle {
         }
         let figures = throttled.to_array();
         ctx.reply_array(figures.len());
-        figures.into_iter().for_each(|n| ctx.reply_integer(n));
+        figures.iter().for_each(|&n| ctx.reply_integer(n));
         Ok(())
     }
 }
