@@ -1,5 +1,5 @@
-//! The module comes and goes while it is in use: refused or done, never a crash, and nothing piles up. (Wrong
-//! arguments, named in the log, are in tests/metadata.rs.)
+//! The module comes and goes while it is in use: refused or done, never a crash. (Wrong arguments, named in the log, are
+//! in tests/metadata.rs.)
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;

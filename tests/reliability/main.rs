@@ -26,11 +26,17 @@ use redis::Connection;
 use support::{Server, ok};
 
 /// The words of the grammar.
-const ALGORITHMS: [&str; 6] = ["FIXED", "SLIDING", "COUNTER", "TOKEN", "LEAKY", "GCRA"];
+const ALGORITHMS: [&str; support::ALGORITHMS.len()] = {
+    let mut words = [""; support::ALGORITHMS.len()];
+    let mut at = 0;
+    while at < words.len() {
+        (_, words[at]) = support::ALGORITHMS[at].command.split_at("RL.".len());
+        at += 1;
+    }
+    words
+};
 
-/// A window in seconds that does not end while a test runs: the second bucket of the fixed window ends in 2033, and
-/// the nanoseconds of a record fit 64 bits.
-const LONG: u64 = 1_000_000_000;
+const LONG: u64 = support::LONG as u64;
 
 /// How long a test goes on where more is better.
 fn each() -> Duration {
