@@ -48,8 +48,14 @@ pub fn take_unsigned(text: &[u8]) -> Option<(u64, &[u8])> {
     match digits {
         [] | [b'0', _, ..] => None,
         _ if len < 20 => Some((n, behind)),
-        _ => Some((std::str::from_utf8(digits).ok()?.parse().ok()?, behind)),
+        _ => Some((long_unsigned(digits)?, behind)),
     }
+}
+
+/// Twenty digits or more. Apart, so that the usual number does not pay for it.
+#[cold]
+fn long_unsigned(digits: &[u8]) -> Option<u64> {
+    std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
 /// Four digits in one word, which is most of what a record's numbers cost.

@@ -15,7 +15,7 @@ pub struct Request<'c> {
 }
 
 impl<'c> Request<'c> {
-    #[inline]
+    #[inline(always)]
     pub fn parse(mut args: Args<'c>, takes_burst: bool) -> Result<Self, Error> {
         let (Some(key), Some(window), Some(limit)) = (args.next(), args.next(), args.next()) else {
             return Err(Error::ARITY);
