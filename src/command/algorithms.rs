@@ -1,7 +1,9 @@
 //! The table of algorithms, and how a word in a call finds its own.
 
+use std::marker::PhantomData;
+
 use crate::error::Error;
-use crate::ffi::{Argument, ArgumentKind};
+use crate::ffi::{Args, Argument, ArgumentKind, Ctx, Handler};
 use crate::store::{Limiter, Named};
 
 /// Hands the table to a macro. Another algorithm is another line here.
@@ -33,23 +35,25 @@ macro_rules! named {
             const TAKES_BURST: bool = $burst;
         })*
 
-        /// Runs `work` for the algorithm that `word` names.
-        ///
-        /// # Errors
-        /// There is none of that name; or what the work says.
-        pub fn dispatch<W: Work>(word: &[u8], work: W) -> Result<(), Error> {
-            $(if word.eq_ignore_ascii_case($name.as_bytes()) {
-                return work.run::<$algorithm>();
-            })*
-            Err(Error::ALGORITHM)
+        impl<W: Work> Handler for ByWord<W> {
+            fn run<'c>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
+                let word = args.next().ok_or(Error::ARITY)?.bytes();
+                $(if word.eq_ignore_ascii_case($name.as_bytes()) {
+                    return W::run::<$algorithm>(ctx, args);
+                })*
+                Err(Error::ALGORITHM)
+            }
         }
     };
 }
 algorithms!(named);
 
-/// Something to be done for whichever algorithm the call names.
+/// A command whose first argument is the word of an algorithm.
+pub struct ByWord<W>(PhantomData<W>);
+
+/// What such a command does with the arguments after the word.
 pub trait Work {
-    fn run<L: Limiter>(self) -> Result<(), Error>;
+    fn run<'c, L: Limiter>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error>;
 }
 
 /// The word, in COMMAND DOCS.

@@ -1,33 +1,24 @@
 //! `RL.PEEK <ALGO> key window limit [COST n] [BURST n] [FULL | HEADERS]`: what the answer would be.
 
-use super::algorithms::{self, Work, dispatch};
+use super::algorithms::{self, ByWord, Work};
 use super::args::Request;
 use super::limit::{BURST, COST, FORM, KEY, LIMIT, SINCE, WINDOW};
 use super::reply::{self, Answer, Form};
 use crate::error::Error;
-use crate::ffi::{Access, Args, CommandDoc, Ctx, Handler, KeySpec, Mode};
+use crate::ffi::{Access, Args, CommandDoc, Ctx, KeySpec, Mode};
 use crate::limit::Micros;
 use crate::store::Limiter;
 
 /// The command.
-pub struct Peek;
+pub type Peek = ByWord<Look>;
 
-impl Handler for Peek {
-    fn run<'c>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
-        let word = args.next().ok_or(Error::ARITY)?;
-        dispatch(word.bytes(), Look { ctx, args })
-    }
-}
+/// See [`Peek`].
+pub struct Look;
 
-struct Look<'c> {
-    ctx: Ctx<'c>,
-    args: Args<'c>,
-}
-
-impl Work for Look<'_> {
-    fn run<L: Limiter>(self) -> Result<(), Error> {
-        let request = Request::parse(self.args, L::TAKES_BURST)?;
-        look::<L>(self.ctx, &L::new(&request.quota)?, &request, self.ctx.now())
+impl Work for Look {
+    fn run<'c, L: Limiter>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
+        let request = Request::parse(args, L::TAKES_BURST)?;
+        look::<L>(ctx, &L::new(&request.quota)?, &request, ctx.now())
     }
 }
 

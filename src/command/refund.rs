@@ -1,33 +1,23 @@
 //! `RL.REFUND <ALGO> key window limit [COST n] [BURST n]`: gives back, and answers as RL.PEEK after it.
 
-use super::algorithms::{self, Work, dispatch};
+use super::algorithms::{self, ByWord, Work};
 use super::args::Request;
 use super::limit::{BURST, COST, KEY, LIMIT, SINCE, WINDOW};
 use super::peek::look;
 use super::reply::Form;
 use crate::error::Error;
-use crate::ffi::{Access, Args, CommandDoc, Ctx, Handler, KeySpec, Mode};
+use crate::ffi::{Access, Args, CommandDoc, Ctx, KeySpec, Mode};
 use crate::store::Limiter;
 
 /// The command.
-pub struct Refund;
+pub type Refund = ByWord<GiveBack>;
 
-impl Handler for Refund {
-    fn run<'c>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
-        let word = args.next().ok_or(Error::ARITY)?;
-        dispatch(word.bytes(), GiveBack { ctx, args })
-    }
-}
+/// See [`Refund`].
+pub struct GiveBack;
 
-struct GiveBack<'c> {
-    ctx: Ctx<'c>,
-    args: Args<'c>,
-}
-
-impl Work for GiveBack<'_> {
-    fn run<L: Limiter>(self) -> Result<(), Error> {
-        let ctx = self.ctx;
-        let request = Request::parse(self.args, L::TAKES_BURST)?;
+impl Work for GiveBack {
+    fn run<'c, L: Limiter>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
+        let request = Request::parse(args, L::TAKES_BURST)?;
         if request.form != Form::Triple {
             return Err(Error::REFUND_OPTION);
         }

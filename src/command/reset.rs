@@ -1,41 +1,32 @@
 //! `RL.RESET <ALGO> key window`: forgets what was counted; 1 if there was anything, else 0.
 
-use super::algorithms::{self, Work, dispatch};
+use super::algorithms::{self, ByWord, Work};
 use super::args::parse_window;
 use super::limit::{KEY, SINCE, WINDOW};
 use crate::error::Error;
-use crate::ffi::{Access, Args, CommandDoc, Ctx, Handler, KeySpec, Mode};
+use crate::ffi::{Access, Args, CommandDoc, Ctx, KeySpec, Mode};
 use crate::limit::Quota;
 use crate::store::Limiter;
 
 /// The command.
-pub struct Reset;
+pub type Reset = ByWord<Forget>;
 
-impl Handler for Reset {
-    fn run<'c>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
-        let word = args.next().ok_or(Error::ARITY)?;
-        dispatch(word.bytes(), Forget { ctx, args })
-    }
-}
+/// See [`Reset`].
+pub struct Forget;
 
-struct Forget<'c> {
-    ctx: Ctx<'c>,
-    args: Args<'c>,
-}
-
-impl Work for Forget<'_> {
-    fn run<L: Limiter>(mut self) -> Result<(), Error> {
-        let (Some(key), Some(window), None) = (self.args.next(), self.args.next(), self.args.next()) else {
+impl Work for Forget {
+    fn run<'c, L: Limiter>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
+        let (Some(key), Some(window), None) = (args.next(), args.next(), args.next()) else {
             return Err(Error::ARITY);
         };
         // The window finds FIXED's counter; the limit has no say in what was counted.
         let quota = Quota { window: parse_window(window.bytes())?, limit: 0, burst: None };
         let limiter = L::new(&quota)?;
-        let now = self.ctx.now();
-        let name = limiter.state_key(self.ctx, key, now)?;
-        let loaded = limiter.load(self.ctx, name, now, Mode::Write)?;
-        let was_there = limiter.reset(self.ctx, loaded);
-        self.ctx.reply_integer(i64::from(was_there));
+        let now = ctx.now();
+        let name = limiter.state_key(ctx, key, now)?;
+        let loaded = limiter.load(ctx, name, now, Mode::Write)?;
+        let was_there = limiter.reset(ctx, loaded);
+        ctx.reply_integer(i64::from(was_there));
         Ok(())
     }
 }
