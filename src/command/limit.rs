@@ -48,7 +48,7 @@ pub const MEMORY_RETRY_MS: i64 = 1_000;
 
 /// The decision on a request that would need memory where there is none: nothing is charged, and `rl.on-oom` says
 /// whether it passes. What the limit denies stays denied.
-pub fn without_memory<C>(ctx: Ctx<'_>, decision: Decision<C>) -> Result<Decision<C>, Error> {
+fn without_memory<C>(ctx: Ctx<'_>, decision: Decision<C>) -> Result<Decision<C>, Error> {
     let Decision { mut verdict, delay, .. } = decision;
     verdict.allowed &= starved(ctx)?;
     Ok(Decision { verdict, delay, change: Change::Keep })

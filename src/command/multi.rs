@@ -1,7 +1,7 @@
 //! `RL.MULTI numlimits <ALGO> key window limit [<ALGO> key window limit …] [COST n] [FULL | HEADERS]`: several limits
 //! at once, all or nothing.
 //!
-//! One pass decides on all limits and touches none; a second commits, where all allow. Where one denies, nothing is
+//! One pass decides on all limits and charges none; a second commits, where all allow. Where one denies, nothing is
 //! charged, not even FIXED's count of denials; a state that lies ahead of the clock is still brought back to it.
 
 use super::algorithms::{self, algorithms};
