@@ -403,3 +403,16 @@ fn bad_arguments_are_named_and_change_nothing() {
         assert!(server.is_running());
     });
 }
+
+/// More than a request may take is more than can be given back at once, and is refused before anything is.
+#[test]
+fn a_refund_that_is_refused_gives_nothing_back() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        let mut con = server.con();
+        ok(cmd!(con, "RL.SLIDING", "k", "1h", 5_000_000, "COST", 3));
+        let reply = cmd!(con, "RL.REFUND", "SLIDING", "k", "1h", 5_000_000, "COST", 2_000_000);
+        assert!(err(reply).starts_with("ERR invalid COST"));
+        assert_eq!(ok(cmd!(con, "ZCARD", "k")), Value::Int(3));
+    });
+}

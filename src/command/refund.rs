@@ -22,6 +22,8 @@ impl Work for GiveBack {
             return Err(Error::REFUND_OPTION);
         }
         let limiter = L::new(&request.quota)?;
+        // Before anything is given back: the look behind it would refuse it too late.
+        limiter.check(request.cost)?;
         let now = ctx.now();
         let name = limiter.state_key(ctx, request.key, now)?;
         let loaded = limiter.load(ctx, name, now, Mode::Write)?;

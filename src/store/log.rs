@@ -126,6 +126,11 @@ impl Limiter for SlidingLog {
         ctx.notify_generic(c"expire", name);
     }
 
+    /// What is above the limit is an answer, not an error: it never passes.
+    fn check(&self, cost: Cost) -> Result<(), Error> {
+        if cost.units() > MAX_ADDED && cost.units() <= self.limit() { Err(Error::LOG_COST) } else { Ok(()) }
+    }
+
     /// The newest entries go first.
     fn refund(&self, ctx: Ctx<'_>, Loaded { name, key, len, .. }: Loaded<'_>, _now: Micros, cost: Cost) {
         let newest = to_i64(len.min(cost.units()));

@@ -55,6 +55,14 @@ pub trait Limiter: Named + Sized {
     /// Writes what was decided, and tells the world.
     fn commit(&self, ctx: Ctx<'_>, loaded: Self::Loaded<'_>, decision: Decision<Self::Change>, now: Micros);
 
+    /// Whether so much can be asked for, and given back, at once.
+    ///
+    /// # Errors
+    /// It cannot, whatever was counted.
+    fn check(&self, _cost: Cost) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// Gives back, never beyond full, and tells the world.
     fn refund(&self, ctx: Ctx<'_>, loaded: Self::Loaded<'_>, now: Micros, cost: Cost);
 
