@@ -9,9 +9,9 @@ use std::collections::VecDeque;
 use std::fmt::Write;
 use std::{fs, io};
 
-use redis_rl::limit::fixed_window::{Counter, FixedWindow};
-use redis_rl::limit::{
-    Change, Cost, Gcra, LeakyBucket, Micros, Quota, RecordAlgorithm, SlidingCounter, SlidingLog, TokenBucket, Window,
+use redis_rl::algorithm::fixed_window::{Counter, FixedWindow};
+use redis_rl::algorithm::{
+    Change, Cost, Gcra, LeakyBucket, Micros, Policy, RecordAlgorithm, SlidingCounter, SlidingLog, TokenBucket, Window,
 };
 
 const LIMIT: u64 = 10;
@@ -28,14 +28,14 @@ struct Outcome {
 
 fn main() -> io::Result<()> {
     let window = Window::from_millis(WINDOW_MS).ok_or_else(|| io::Error::other("no window"))?;
-    let quota = Quota { window, limit: LIMIT, burst: None };
+    let policy = Policy { window, limit: LIMIT, burst: None };
     for (file, title, outcomes) in [
-        ("fixed", "FIXED: twice the limit passes around the boundary", fixed_window(&quota)),
-        ("sliding", "SLIDING: never more than the limit in any window", sliding_log(&quota)),
-        ("counter", "COUNTER: nearly the same, from two counters", record::<SlidingCounter>(&quota)),
-        ("token", "TOKEN: a burst at once, then at the rate", record::<TokenBucket>(&quota)),
-        ("leaky", "LEAKY: the same requests, each told when it is its turn", record::<LeakyBucket>(&quota)),
-        ("gcra", "GCRA: a token bucket told by a single time", record::<Gcra>(&quota)),
+        ("fixed", "FIXED: twice the limit passes around the boundary", fixed_window(&policy)),
+        ("sliding", "SLIDING: never more than the limit in any window", sliding_log(&policy)),
+        ("counter", "COUNTER: nearly the same, from two counters", record::<SlidingCounter>(&policy)),
+        ("token", "TOKEN: a burst at once, then at the rate", record::<TokenBucket>(&policy)),
+        ("leaky", "LEAKY: the same requests, each told when it is its turn", record::<LeakyBucket>(&policy)),
+        ("gcra", "GCRA: a token bucket told by a single time", record::<Gcra>(&policy)),
     ] {
         fs::write(format!("docs/{file}.svg"), picture(title, &outcomes))?;
     }
@@ -51,8 +51,8 @@ fn traffic() -> Vec<u64> {
     all
 }
 
-fn fixed_window(quota: &Quota) -> Vec<Outcome> {
-    let limiter = FixedWindow::new(quota);
+fn fixed_window(policy: &Policy) -> Vec<Outcome> {
+    let limiter = FixedWindow::new(policy);
     let mut counter: Option<(u64, Counter)> = None;
     let decide = |at_ms| {
         let now = Micros::from_millis(at_ms);
@@ -68,8 +68,8 @@ fn fixed_window(quota: &Quota) -> Vec<Outcome> {
     traffic().into_iter().map(decide).collect()
 }
 
-fn sliding_log(quota: &Quota) -> Vec<Outcome> {
-    let limiter = SlidingLog::new(quota);
+fn sliding_log(policy: &Policy) -> Vec<Outcome> {
+    let limiter = SlidingLog::new(policy);
     let mut log = VecDeque::new();
     let decide = |at_ms| {
         let through = limiter.expired_through(Micros::from_millis(at_ms));
@@ -85,8 +85,8 @@ fn sliding_log(quota: &Quota) -> Vec<Outcome> {
     traffic().into_iter().map(decide).collect()
 }
 
-fn record<A: RecordAlgorithm>(quota: &Quota) -> Vec<Outcome> {
-    let Ok(limiter) = A::new(quota) else { return Vec::new() };
+fn record<A: RecordAlgorithm>(policy: &Policy) -> Vec<Outcome> {
+    let Ok(limiter) = A::new(policy) else { return Vec::new() };
     let mut state = None;
     let decide = |at_ms| {
         let decision = limiter.decide(state, Micros::from_millis(at_ms), Cost::ONE);

@@ -6,19 +6,19 @@ use redis_module::{Context, RedisGILGuard, RedisString};
 
 use crate::ffi::{Ctx, load_configs};
 
-/// What becomes of a request that needs memory when the server is at `maxmemory`.
+/// The values of `rl.on-oom`: what happens to a request that needs memory when the server is at `maxmemory`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnOom {
     /// The usual OOM error.
-    Refuse,
-    /// Fail open: it passes, and nothing is charged.
+    Error,
+    /// Fail open: the request is allowed, and nothing is charged.
     Allow,
-    /// Fail closed.
+    /// Fail closed: the request is denied.
     Deny,
 }
 
 impl OnOom {
-    const ALL: [(&'static str, Self); 3] = [("error", Self::Refuse), ("allow", Self::Allow), ("deny", Self::Deny)];
+    const ALL: [(&'static str, Self); 3] = [("error", Self::Error), ("allow", Self::Allow), ("deny", Self::Deny)];
 
     fn from_word(word: &[u8]) -> Option<Self> {
         Self::ALL.iter().find(|(name, _)| name.as_bytes().eq_ignore_ascii_case(word)).map(|&(_, value)| value)
@@ -34,7 +34,7 @@ impl From<OnOom> for i32 {
 impl TryFrom<i32> for OnOom {
     type Error = redis_module::RedisError;
 
-    fn try_from(value: i32) -> Result<Self, Self::Error> {
+    fn try_from(value: i32) -> Result<Self, redis_module::RedisError> {
         let known = Self::ALL.iter().find(|&&(_, known)| i32::from(known) == value);
         known.map(|&(_, known)| known).ok_or(redis_module::RedisError::Str("unknown value"))
     }
@@ -47,7 +47,7 @@ impl EnumConfigurationValue for OnOom {
 }
 
 lazy_static! {
-    static ref ON_OOM: RedisGILGuard<OnOom> = RedisGILGuard::new(OnOom::Refuse);
+    static ref ON_OOM: RedisGILGuard<OnOom> = RedisGILGuard::new(OnOom::Error);
 }
 
 /// The value of `rl.on-oom`.
@@ -55,18 +55,18 @@ pub fn on_oom(ctx: Ctx<'_>) -> OnOom {
     *ON_OOM.lock(&ctx.context())
 }
 
-/// What only the arguments of `loadmodule` say.
+/// The arguments of `loadmodule` that are no configuration settings.
 pub struct Loaded {
-    /// Whether to take redis-cell's place: `cl-throttle yes` (the default) or `no`.
+    /// Whether to register CL.THROTTLE: `cl-throttle yes` (the default) or `no`.
     pub cl_throttle: bool,
 }
 
 /// Registers the configuration, with the arguments of `loadmodule` (`rl.on-oom allow`, or `on-oom allow`) as defaults.
 ///
 /// # Errors
-/// What is wrong with which argument.
+/// The argument that is wrong, and what it accepts.
 pub fn register(ctx: &Context, args: &[RedisString]) -> Result<Loaded, String> {
-    let mut on_oom = OnOom::Refuse;
+    let mut on_oom = OnOom::Error;
     let mut cl_throttle = true;
     let mut words = args.iter().map(|word| word.as_slice());
     while let Some(word) = words.next() {

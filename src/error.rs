@@ -1,51 +1,76 @@
-//! Every error a client can see, in one place: static text, never what the client sent.
+//! Every error text that a client can see. The texts are static and never repeat what the client sent.
 //!
-//! It stands above `store` and `command` because both answer from it. (Static also because the server's own reply
-//! calls take C strings: a text made from a client's bytes could hold a NUL.)
+//! (A text made from the bytes of a client could contain a NUL, and the reply calls of the server take C strings.)
 
-use std::ffi::CStr;
+use std::borrow::Cow;
+use std::ffi::{CStr, CString};
 
-use crate::limit::Unrepresentable;
+use crate::algorithm::Unrepresentable;
 
-/// An error reply: its code, a blank, and what is wrong.
+/// An error reply: its code, a blank, and the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Error(pub &'static CStr);
+pub struct Error {
+    text: &'static CStr,
+    /// The limit of RL.MULTI that the error is about, from 1; 0 for none.
+    limit: u8,
+}
+
+impl Error {
+    /// An error with this text, which begins with its code.
+    pub const fn new(text: &'static CStr) -> Self {
+        Self { text, limit: 0 }
+    }
+
+    /// The same error, with the number of the limit that it is about.
+    pub const fn of_limit(self, number: u8) -> Self {
+        Self { limit: number, ..self }
+    }
+
+    /// The text of the reply.
+    pub fn text(self) -> Cow<'static, CStr> {
+        let number = self.limit;
+        match self.text.to_str().unwrap_or_default().split_once(' ') {
+            Some((code, message)) if number > 0 => {
+                Cow::Owned(CString::new(format!("{code} limit {number}: {message}")).unwrap_or_default())
+            }
+            _ => Cow::Borrowed(self.text),
+        }
+    }
+}
 
 macro_rules! errors {
     ($($(#[$doc:meta])* $name:ident = $text:literal;)*) => {
-        impl Error { $($(#[$doc])* pub const $name: Self = Self($text);)* }
+        impl Error { $($(#[$doc])* pub const $name: Self = Self::new($text);)* }
     };
 }
 
 errors! {
     WRONG_TYPE = c"WRONGTYPE Operation against a key holding the wrong kind of value";
     OUT_OF_MEMORY = c"OOM command not allowed when used memory > 'maxmemory'.";
+    NO_PERMISSION = c"NOPERM No permissions to access a key";
     ARITY = c"ERR wrong number of arguments";
     /// A STRING that the algorithm has not written.
-    FOREIGN_VALUE = c"ERR the key holds a value that is no state of this algorithm";
+    FOREIGN_VALUE = c"ERR the key holds a value that this algorithm did not write";
     NOT_A_COUNTER = c"ERR value is not an integer or out of range";
     OVERFLOW = c"ERR increment or decrement would overflow";
     WINDOW = c"ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to 10^12 seconds";
     LIMIT = c"ERR invalid limit: expected an integer from 0 to 9223372036854775807";
-    COST = c"ERR invalid COST: expected an integer from 1 to 9223372036854775807";
+    COST = c"ERR invalid COST: expected an integer from 0 to 9223372036854775807";
     BURST = c"ERR invalid BURST: expected an integer from 1 to 9223372036854775807";
-    BURST_NOT_TAKEN = c"ERR invalid BURST: only TOKEN, LEAKY and GCRA take one";
-    OPTION = c"ERR syntax error: after limit come COST n, BURST n, FULL or HEADERS, each once";
+    OPTION = c"ERR syntax error: after limit come COST n, BURST n, FULL or HEADERS, each at most once";
     FULL_AND_HEADERS = c"ERR syntax error: FULL and HEADERS exclude each other";
-    ALGORITHM = c"ERR invalid algorithm: expected FIXED, SLIDING, COUNTER, TOKEN, LEAKY or GCRA";
-    REFUND_OPTION = c"ERR syntax error: RL.REFUND takes COST n and BURST n, but neither FULL nor HEADERS";
+    AFTER_FORM = c"ERR syntax error: FULL or HEADERS comes last";
     NUM_LIMITS = c"ERR invalid numlimits: expected an integer from 1 to 64, and as many limits";
-    MULTI_BURST = c"ERR invalid BURST: RL.MULTI takes none";
     SAME_KEY = c"ERR invalid key: two limits would keep their state in one key";
     MAX_BURST = c"ERR invalid max_burst: expected an integer from 0 to 9223372036854775807";
     COUNT = c"ERR invalid count: expected an integer from 1 to 9223372036854775807";
-    PERIOD = c"ERR invalid period: expected a number of seconds from 1 to 9223372036854775807";
+    PERIOD = c"ERR invalid period: expected an integer of seconds from 1 to 9223372036854775807";
     QUANTITY = c"ERR invalid quantity: expected an integer from 0 to 9223372036854775807";
-    SPAN = c"ERR invalid window, limit or BURST: what they ask for together cannot be represented";
-    LOG_COST = c"ERR invalid COST: RL.SLIDING remembers at most 1000000 requests a call";
-    /// Cluster mode: the counter of the window would lie in another slot than the key.
+    SPAN = c"ERR invalid window, limit or BURST: together they describe a rate that cannot be represented";
+    LOG_COST = c"ERR invalid COST: RL.SLIDING takes at most 10000 units a call, over all its limits; use COUNTER, TOKEN, LEAKY or GCRA for more";
+    /// Cluster mode: the counter of the window would be in another slot than the key.
     CLUSTER_KEY = c"ERR invalid key: in a cluster FIXED needs a key that is not empty and has no brace outside a hash tag";
-    /// A bug: a panic that was caught, or the server refusing what it has to do.
+    /// A bug: a panic that was caught, or a call that the server must not reject. The log has a line about it.
     INTERNAL = c"ERR internal error of the module rl, see the server's log";
 }
 
@@ -55,5 +80,16 @@ impl From<Unrepresentable> for Error {
             Unrepresentable::Span => Self::SPAN,
             Unrepresentable::Overflow => Self::OVERFLOW,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_the_limit_follows_the_code() {
+        assert_eq!(Error::ARITY.text(), Cow::Borrowed(c"ERR wrong number of arguments"));
+        assert_eq!(Error::ARITY.of_limit(2).text().as_ref(), c"ERR limit 2: wrong number of arguments");
     }
 }

@@ -3,7 +3,7 @@
 use crate::command::args::{Options, parse_limit, parse_window};
 use crate::command::reply::Form;
 use crate::integer::parse_integer;
-use crate::limit::{Cost, Gcra, LeakyBucket, SlidingCounter, TokenBucket};
+use crate::algorithm::{Cost, Gcra, LeakyBucket, SlidingCounter, TokenBucket};
 use crate::store::record::written_as_read;
 
 /// `window limit [options]`.

@@ -21,6 +21,7 @@
 #[cfg(not(panic = "unwind"))]
 compile_error!("a panic in a handler is caught, which takes a build with panic = \"unwind\"");
 
+pub mod algorithm;
 mod command;
 mod config;
 mod error;
@@ -29,8 +30,8 @@ mod ffi;
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub mod fuzzing;
+pub mod in_memory;
 mod integer;
-pub mod limit;
 mod store;
 
 use redis_module::{Context, RedisString, Status, redis_module};
@@ -58,15 +59,7 @@ fn try_load(ctx: &Context, args: &[RedisString]) -> Result<(), String> {
     Ok(())
 }
 
-/// Refuses to go while the server would look at what is gone.
-fn unload(ctx: &Context) -> Status {
-    if !ffi::Ctx::of(ctx).commands_are_held(command::is_ours) {
-        return Status::Ok;
-    }
-    ctx.log_warning(
-        "rl: not unloaded: a client has a command of the module queued in MULTI, or has asked none since; \
-         the server would crash on it. Try again when no client is busy, see CLIENT LIST",
-    );
+fn unload(_ctx: &Context) -> Status {
     Status::Err
 }
 

@@ -1,14 +1,14 @@
-//! Every algorithm against an oracle that remembers all it has admitted; and from any record, under any quota, without
+//! Every algorithm against an oracle that remembers all it has admitted; and from any record, under any policy, without
 //! a panic and without more than fits.
 
 #![no_main]
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use redis_rl::limit::fixed_window::Counter;
-use redis_rl::limit::sliding_log::LogChange;
-use redis_rl::limit::{
-    Change, Cost, FixedWindow, Gcra, LeakyBucket, Micros, Outlook, Quota, RecordAlgorithm, SlidingCounter, SlidingLog,
+use redis_rl::algorithm::fixed_window::Counter;
+use redis_rl::algorithm::sliding_log::LogChange;
+use redis_rl::algorithm::{
+    Change, Cost, FixedWindow, Gcra, LeakyBucket, Micros, Forecast, Policy, RecordAlgorithm, SlidingCounter, SlidingLog,
     TokenBucket, Window,
 };
 
@@ -61,40 +61,40 @@ fn level(admitted: &Admitted, now: u64, unit: u128, rate: u128) -> u128 {
     left.max().unwrap_or(0)
 }
 
-fn oracle(algorithm: Algorithm, quota: &Quota, admitted: &Admitted, now: u64, cost: u64) -> bool {
-    let window = quota.window.micros();
+fn oracle(algorithm: Algorithm, policy: &Policy, admitted: &Admitted, now: u64, cost: u64) -> bool {
+    let window = policy.window.micros();
     let within = |from: u64, to: u64| -> u64 {
         admitted.iter().filter(|(at, _)| (from..to).contains(at)).map(|(_, cost)| cost).sum()
     };
     let start = now - now % window;
     match algorithm {
-        Algorithm::Fixed => within(start, start + window) + cost <= quota.limit,
+        Algorithm::Fixed => within(start, start + window) + cost <= policy.limit,
         Algorithm::Sliding => {
             // In milliseconds: one of millisecond s counts until, and not in, s + window.
             let (now, window) = (now / 1_000, window / 1_000);
             let counts: u64 = admitted.iter().filter(|(at, _)| at / 1_000 + window > now).map(|(_, cost)| cost).sum();
-            counts + cost <= quota.limit
+            counts + cost <= policy.limit
         }
         Algorithm::Counter => {
             let current = u128::from(within(start, start + window) + cost) * u128::from(window);
             let previous = u128::from(within(start - window, start)) * u128::from(start + window - now);
-            current + previous <= u128::from(quota.limit) * u128::from(window)
+            current + previous <= u128::from(policy.limit) * u128::from(window)
         }
         Algorithm::Token | Algorithm::Leaky => {
             let unit = u128::from(window);
-            let level = level(admitted, now, unit, quota.limit.into());
-            quota.limit > 0 && level + u128::from(cost) * unit <= u128::from(quota.capacity()) * unit
+            let level = level(admitted, now, unit, policy.limit.into());
+            policy.limit > 0 && level + u128::from(cost) * unit <= u128::from(policy.capacity()) * unit
         }
         Algorithm::Gcra => {
-            let Some(interval) = (u128::from(window) * 1_000).checked_add(u128::from(quota.limit)) else {
+            let Some(interval) = (u128::from(window) * 1_000).checked_add(u128::from(policy.limit)) else {
                 return false;
             };
-            if quota.limit == 0 {
+            if policy.limit == 0 {
                 return false;
             }
-            let interval = (interval - 1) / u128::from(quota.limit);
+            let interval = (interval - 1) / u128::from(policy.limit);
             let level = level(admitted, now, interval, 1_000);
-            level + u128::from(cost) * interval <= u128::from(quota.capacity()) * interval
+            level + u128::from(cost) * interval <= u128::from(policy.capacity()) * interval
         }
     }
 }
@@ -102,7 +102,7 @@ fn oracle(algorithm: Algorithm, quota: &Quota, admitted: &Admitted, now: u64, co
 /// What is between two calls: a key as the store would have it.
 trait Subject: Sized {
     type Key: Default;
-    fn build(quota: &Quota) -> Option<Self>;
+    fn build(policy: &Policy) -> Option<Self>;
     fn ask(&self, key: &mut Self::Key, now: Micros, cost: Cost) -> bool;
 }
 
@@ -112,19 +112,19 @@ struct Recorded<A>(A);
 impl<A: RecordAlgorithm> Subject for Recorded<A> {
     type Key = Option<A::State>;
 
-    fn build(quota: &Quota) -> Option<Self> {
-        A::new(quota).ok().map(Self)
+    fn build(policy: &Policy) -> Option<Self> {
+        A::new(policy).ok().map(Self)
     }
 
     fn ask(&self, key: &mut Self::Key, now: Micros, cost: Cost) -> bool {
         // The server forgets it then.
-        *key = key.filter(|state| self.0.forgotten_at(state).0.div_ceil(1_000) > now.millis());
+        *key = key.filter(|state| self.0.expires_at(state).0.div_ceil(1_000) > now.millis());
         let decision = self.0.decide(*key, now, cost);
         if let Some(&state) = decision.change.state() {
             assert_eq!(A::from_words(&A::to_words(&state)), Some(state));
             *key = Some(state);
         }
-        let left = self.0.outlook(*key, now);
+        let left = self.0.forecast(*key, now);
         assert!(left.remaining() <= left.capacity());
         decision.verdict.allowed
     }
@@ -133,8 +133,8 @@ impl<A: RecordAlgorithm> Subject for Recorded<A> {
 impl Subject for FixedWindow {
     type Key = Option<(u64, Counter)>;
 
-    fn build(quota: &Quota) -> Option<Self> {
-        Some(Self::new(quota))
+    fn build(policy: &Policy) -> Option<Self> {
+        Some(Self::new(policy))
     }
 
     fn ask(&self, key: &mut Self::Key, now: Micros, cost: Cost) -> bool {
@@ -152,8 +152,8 @@ impl Subject for FixedWindow {
 impl Subject for SlidingLog {
     type Key = Vec<u64>;
 
-    fn build(quota: &Quota) -> Option<Self> {
-        (quota.limit <= 10_000).then(|| Self::new(quota))
+    fn build(policy: &Policy) -> Option<Self> {
+        (policy.limit <= 10_000).then(|| Self::new(policy))
     }
 
     fn ask(&self, key: &mut Self::Key, now: Micros, cost: Cost) -> bool {
@@ -173,8 +173,8 @@ fn steady<S: Subject>(input: &Input) {
     let Some(window) = Window::from_millis(input.window_ms.into()) else { return };
     let takes_burst = matches!(input.algorithm, Algorithm::Token | Algorithm::Leaky | Algorithm::Gcra);
     let burst = input.burst.filter(|&burst| takes_burst && burst > 0).map(u64::from);
-    let quota = Quota { window, limit: input.limit.into(), burst };
-    let Some(algorithm) = S::build(&quota) else { return };
+    let policy = Policy { window, limit: input.limit.into(), burst };
+    let Some(algorithm) = S::build(&policy) else { return };
     let mut key = S::Key::default();
     let mut admitted = Admitted::new();
     let mut now = T0;
@@ -182,26 +182,26 @@ fn steady<S: Subject>(input: &Input) {
         now += u64::from(later);
         let Some(cost) = Cost::new(cost.into()) else { continue };
         let allowed = algorithm.ask(&mut key, Micros(now), cost);
-        let expected = oracle(input.algorithm, &quota, &admitted, now, cost.units());
-        assert_eq!(allowed, expected, "{quota:?} at {now} for {cost:?}, after {admitted:?}");
+        let expected = oracle(input.algorithm, &policy, &admitted, now, cost.units());
+        assert_eq!(allowed, expected, "{policy:?} at {now} for {cost:?}, after {admitted:?}");
         if allowed {
             admitted.push((now, cost.units()));
         }
     }
 }
 
-/// Any record, any quota, any time: at one time no more than the capacity passes.
+/// Any record, any policy, any time: at one time no more than the capacity passes.
 fn wild<A: RecordAlgorithm>(Wild { window_ms, limit, burst, words, calls }: &Wild) {
     let most = i64::MAX as u64;
     let Some(window) = Window::from_millis(*window_ms) else { return };
-    let quota = Quota { window, limit: (*limit).min(most), burst: burst.map(|burst| burst.clamp(1, most)) };
-    let Some(algorithm) = Recorded::<A>::build(&quota) else { return };
+    let policy = Policy { window, limit: (*limit).min(most), burst: burst.map(|burst| burst.clamp(1, most)) };
+    let Some(algorithm) = Recorded::<A>::build(&policy) else { return };
     let mut record = A::Words::default();
     record.as_mut().iter_mut().zip(words).for_each(|(to, &from)| *to = from);
     let mut key = A::from_words(&record);
     let (mut at, mut passed) = (None, 0u128);
     for &(now, cost) in calls.iter().take(16) {
-        // The year 2255: as long as GCRA's nanoseconds fit their 64 bits at any quota.
+        // The year 2255: as long as GCRA's nanoseconds fit their 64 bits at any policy.
         let now = Micros(now % (1 << 53));
         let Some(cost) = Cost::new(cost) else { continue };
         if at.replace(now) != Some(now) {
@@ -210,9 +210,9 @@ fn wild<A: RecordAlgorithm>(Wild { window_ms, limit, burst, words, calls }: &Wil
         if algorithm.ask(&mut key, now, cost) {
             passed += u128::from(cost.units());
         }
-        // Not the quota's: COUNTER knows no burst.
-        let capacity = algorithm.0.outlook(None, now).capacity();
-        assert!(passed <= capacity.into(), "{passed} of {capacity} at {now:?}: {quota:?}");
+        // Not the policy's: COUNTER knows no burst.
+        let capacity = algorithm.0.forecast(None, now).capacity();
+        assert!(passed <= capacity.into(), "{passed} of {capacity} at {now:?}: {policy:?}");
         if let Some(state) = algorithm.0.refund(key, now, cost) {
             assert_eq!(A::from_words(&A::to_words(&state)), Some(state));
         }

@@ -1,69 +1,92 @@
 //! The grammar that the commands share: `window limit [COST n] [BURST n] [FULL | HEADERS]`.
 
-use super::reply::Form;
+use crate::algorithm::{Cost, MAX_COUNT, Window};
 use crate::error::Error;
-use crate::ffi::{Args, Argv};
+use crate::ffi::Args;
 use crate::integer::parse_unsigned;
-use crate::limit::{Cost, MAX_COUNT, Quota, Window};
 
-/// `key window limit [options]`, parsed: what is in here is valid.
-pub struct Request<'c> {
-    pub key: Argv<'c>,
-    pub quota: Quota,
-    pub cost: Cost,
-    pub form: Form,
+/// The form of a reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// `<allowed, count, ttl>`
+    Verdict,
+    /// A map of all figures.
+    Full,
+    /// The three integers, and HTTP headers.
+    Headers,
 }
 
-impl<'c> Request<'c> {
-    #[inline(always)]
-    pub fn parse(mut args: Args<'c>, takes_burst: bool) -> Result<Self, Error> {
-        let (Some(key), Some(window), Some(limit)) = (args.next(), args.next(), args.next()) else {
-            return Err(Error::ARITY);
-        };
-        let window = parse_window(window.bytes())?;
-        let limit = parse_limit(limit.bytes())?;
-        // Most calls end here.
-        let Options { cost, burst, form } =
-            if args.is_empty() { Options::default() } else { Options::parse(args.map(Argv::bytes))? };
-        if burst.is_some() && !takes_burst {
-            return Err(Error::BURST_NOT_TAKEN);
+impl Form {
+    /// The form that a word names; [`Form::Verdict`] has none.
+    pub fn from_word(word: &[u8]) -> Option<Self> {
+        if word.eq_ignore_ascii_case(b"FULL") {
+            Some(Self::Full)
+        } else if word.eq_ignore_ascii_case(b"HEADERS") {
+            Some(Self::Headers)
+        } else {
+            None
         }
-        Ok(Self {
-            key,
-            quota: Quota { window, limit, burst },
-            cost: cost.unwrap_or(Cost::ONE),
-            form: form.unwrap_or(Form::Triple),
-        })
     }
 }
 
-/// What may follow the limit, in any order, each once.
+/// The words of a call, of which some are still to come.
+pub trait Words<'c>: Clone {
+    fn next_word(&mut self) -> Option<&'c [u8]>;
+}
+
+impl<'c> Words<'c> for Args<'c> {
+    fn next_word(&mut self) -> Option<&'c [u8]> {
+        self.next().map(|arg| arg.bytes())
+    }
+}
+
+impl<'c> Words<'c> for std::slice::Iter<'_, &'c [u8]> {
+    fn next_word(&mut self) -> Option<&'c [u8]> {
+        self.next().copied()
+    }
+}
+
+/// The options of one limit, in any order, each at most once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     pub cost: Option<Cost>,
     pub burst: Option<u64>,
-    pub form: Option<Form>,
 }
 
 impl Options {
-    pub fn parse<'a>(mut words: impl Iterator<Item = &'a [u8]>) -> Result<Self, Error> {
+    /// Takes options from `words` up to the first word that is none. With `form`, FULL and HEADERS are options too.
+    ///
+    /// # Errors
+    /// A value is invalid, or an option is there twice.
+    pub fn parse<'c>(words: &mut impl Words<'c>, mut form: Option<&mut Form>) -> Result<Self, Error> {
         let mut options = Self::default();
-        while let Some(word) = words.next() {
-            if word.eq_ignore_ascii_case(b"COST") && options.cost.is_none() {
-                options.cost = Some(words.next().and_then(parse_cost).ok_or(Error::COST)?);
-            } else if word.eq_ignore_ascii_case(b"BURST") && options.burst.is_none() {
-                options.burst = Some(words.next().and_then(parse_cost).ok_or(Error::BURST)?.units());
-            } else if let Some(form) = Form::from_word(word) {
-                match options.form.replace(form) {
-                    None => {}
-                    Some(other) if other != form => return Err(Error::FULL_AND_HEADERS),
-                    Some(_) => return Err(Error::OPTION),
+        loop {
+            let mut ahead = words.clone();
+            let Some(word) = ahead.next_word() else { return Ok(options) };
+            if word.eq_ignore_ascii_case(b"COST") {
+                let cost = ahead.next_word().and_then(parse_count).and_then(Cost::new);
+                set_once(&mut options.cost, cost.ok_or(Error::COST)?)?;
+            } else if word.eq_ignore_ascii_case(b"BURST") {
+                let burst = ahead.next_word().and_then(parse_count).filter(|&burst| burst > 0);
+                set_once(&mut options.burst, burst.ok_or(Error::BURST)?)?;
+            } else if let (Some(form), Some(named)) = (form.as_deref_mut(), Form::from_word(word)) {
+                match std::mem::replace(form, named) {
+                    Form::Verdict => {}
+                    other if other == named => return Err(Error::OPTION),
+                    _ => return Err(Error::FULL_AND_HEADERS),
                 }
             } else {
-                return Err(Error::OPTION);
+                return Ok(options);
             }
+            *words = ahead;
         }
-        Ok(options)
+    }
+}
+
+fn set_once<T>(option: &mut Option<T>, value: T) -> Result<(), Error> {
+    match option.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(Error::OPTION),
     }
 }
 
@@ -85,11 +108,11 @@ pub fn parse_window(text: &[u8]) -> Result<Window, Error> {
 /// An integer from 0 to 2⁶³ - 1.
 #[inline]
 pub fn parse_limit(text: &[u8]) -> Result<u64, Error> {
-    parse_unsigned(text).filter(|&n| n <= MAX_COUNT).ok_or(Error::LIMIT)
+    parse_count(text).ok_or(Error::LIMIT)
 }
 
-fn parse_cost(text: &[u8]) -> Option<Cost> {
-    parse_unsigned(text).and_then(Cost::new)
+fn parse_count(text: &[u8]) -> Option<u64> {
+    parse_unsigned(text).filter(|&n| n <= MAX_COUNT)
 }
 
 #[cfg(test)]
@@ -97,7 +120,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::limit::MAX_SPAN;
+    use crate::algorithm::MAX_SPAN;
 
     #[test]
     fn windows_are_seconds_or_carry_a_unit() {
@@ -115,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn other_windows_are_refused() {
+    fn other_windows_are_errors() {
         for text in [
             "",
             "0",
@@ -142,23 +165,27 @@ mod tests {
         }
     }
 
-    fn options(text: &str) -> Result<Options, Error> {
-        Options::parse(text.split_ascii_whitespace().map(str::as_bytes))
+    /// The options and the form of a whole call.
+    fn options(text: &str) -> Result<(Options, Form), Error> {
+        let words: Vec<&[u8]> = text.split_ascii_whitespace().map(str::as_bytes).collect();
+        let (mut words, mut form) = (words.iter(), Form::Verdict);
+        let options = Options::parse(&mut words, Some(&mut form))?;
+        if words.len() == 0 { Ok((options, form)) } else { Err(Error::OPTION) }
     }
 
     #[test]
     fn options_come_in_any_order_and_case() {
-        let all = Options { cost: Cost::new(2), burst: Some(3), form: Some(Form::Full) };
+        let all = (Options { cost: Cost::new(2), burst: Some(3) }, Form::Full);
         assert_eq!(options("COST 2 BURST 3 FULL"), Ok(all));
         assert_eq!(options("full burst 3 cost 2"), Ok(all));
-        assert_eq!(options(""), Ok(Options::default()));
+        assert_eq!(options(""), Ok((Options::default(), Form::Verdict)));
+        assert_eq!(options("COST 0").map(|(options, _)| options.cost), Ok(Some(Cost::ZERO)));
     }
 
     #[test]
     fn wrong_options_name_what_is_wrong() {
         for (text, error) in [
             ("COST", Error::COST),
-            ("COST 0", Error::COST),
             ("COST -1", Error::COST),
             ("COST 9223372036854775808", Error::COST),
             ("BURST", Error::BURST),
@@ -179,7 +206,8 @@ mod tests {
         fn never_panics(window: Vec<u8>, limit: Vec<u8>, words: Vec<Vec<u8>>) {
             let _ = parse_window(&window);
             let _ = parse_limit(&limit);
-            let _ = Options::parse(words.iter().map(Vec::as_slice));
+            let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
+            let _ = Options::parse(&mut words.iter(), Some(&mut Form::Verdict));
         }
     }
 }

@@ -1,6 +1,9 @@
-//! One file a command, and the table of them all.
+//! One file for each command, and the table of all commands.
 
-/// A C string of literals.
+use std::borrow::Cow;
+use std::ffi::CStr;
+
+/// A C string from literals.
 macro_rules! c_str {
     ($($part:expr),*) => {
         const {
@@ -13,55 +16,74 @@ macro_rules! c_str {
 }
 mod algorithms;
 pub(crate) mod args;
-mod limit;
+mod check;
+mod doc;
+mod memory;
 mod multi;
 mod peek;
 mod refund;
 pub(crate) mod reply;
+mod request;
 mod reset;
 mod throttle;
 
-use algorithms::algorithms;
+use algorithms::{ForEach, PerAlgorithm};
 
-use crate::ffi::{CommandDoc, Ctx, register};
+use crate::error::Error;
+use crate::ffi::{Args, CommandDoc, Ctx, Handler, KeyPositions, register};
+use crate::store::StoredAlgorithm;
+
+/// A command: its documentation, and what it does.
+trait Command {
+    const DOC: CommandDoc;
+    const KEY_POSITIONS: Option<KeyPositions> = None;
+
+    /// Runs the command and replies.
+    ///
+    /// # Errors
+    /// The error reply. Nothing has been replied before.
+    fn run<'c>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error>;
+}
+
+impl<C: Command> Handler for C {
+    const DOC: CommandDoc = C::DOC;
+    const PANICKED: fn() -> Cow<'static, CStr> = || Error::INTERNAL.text();
+    const KEY_POSITIONS: Option<KeyPositions> = C::KEY_POSITIONS;
+
+    fn run<'c>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Cow<'static, CStr>> {
+        <C as Command>::run(ctx, args).map_err(Error::text)
+    }
+}
 
 /// Registers every command.
 ///
 /// # Errors
-/// The name of the one the server refused.
+/// The name of the command that the server rejected.
 pub fn register_all(ctx: Ctx<'_>) -> Result<(), &'static str> {
-    let refused = |doc: &CommandDoc| doc.name.to_str().unwrap_or_default();
-    macro_rules! algorithm_commands {
-        ($($variant:ident($algorithm:ty) $name:literal burst: $burst:literal, $complexity:literal, $summary:literal;)*) => {$(
-            let doc = limit::doc(c_str!("RL.", $name), c_str!($summary), c_str!($complexity), $burst);
-            register::<limit::Limit<$algorithm>>(ctx, &doc).map_err(|()| refused(&doc))?;
-        )*};
+    struct Register<'c>(Ctx<'c>);
+
+    impl ForEach for Register<'_> {
+        type Error = &'static str;
+
+        fn run<A: StoredAlgorithm + 'static>(&mut self, command: &'static CStr) -> Result<(), &'static str> {
+            add::<check::Check<A>>(self.0, command)
+        }
     }
-    algorithms!(algorithm_commands);
-    macro_rules! commands {
-        ($($handler:ty: $doc:expr;)*) => {$(
-            register::<$handler>(ctx, &$doc).map_err(|()| refused(&$doc))?;
-        )*};
-    }
-    commands! {
-        multi::Multi: multi::DOC;
-        peek::Peek: peek::DOC;
-        reset::Reset: reset::DOC;
-        refund::Refund: refund::DOC;
-        throttle::Throttle: throttle::doc(c"RL.THROTTLE");
-    }
-    Ok(())
+    algorithms::for_each(Register(ctx))?;
+    add::<multi::Multi>(ctx, c"RL.MULTI")?;
+    add::<PerAlgorithm<peek::Peek>>(ctx, c"RL.PEEK")?;
+    add::<PerAlgorithm<reset::Reset>>(ctx, c"RL.RESET")?;
+    add::<PerAlgorithm<refund::Refund>>(ctx, c"RL.REFUND")?;
+    add::<throttle::Throttle>(ctx, c"RL.THROTTLE")
 }
 
-/// Whether a command of this name is, or may be, the module's.
-pub fn is_ours(name: &[u8]) -> bool {
-    let begins = |with: &[u8]| name.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with));
-    begins(b"rl.") || begins(b"cl.throttle")
+fn add<C: Command>(ctx: Ctx<'_>, name: &'static CStr) -> Result<(), &'static str> {
+    register::<C>(ctx, name).map_err(|()| name.to_str().unwrap_or_default())
 }
 
-/// `CL.THROTTLE`, unless another module has it: redis-cell may be loaded as well.
+/// Registers `CL.THROTTLE`, unless another module has it: redis-cell may be loaded as well.
 pub fn register_cl_throttle(ctx: Ctx<'_>) {
-    if register::<throttle::Throttle>(ctx, &throttle::doc(c"CL.THROTTLE")).is_err() {
-        ctx.log_notice("another module has CL.THROTTLE: it stays there, and RL.THROTTLE is the same");
+    if add::<throttle::Throttle>(ctx, c"CL.THROTTLE").is_err() {
+        ctx.log_notice("another module has CL.THROTTLE, which therefore stays there; RL.THROTTLE does the same");
     }
 }

@@ -1,191 +1,199 @@
-//! `RL.MULTI numlimits <ALGO> key window limit [<ALGO> key window limit …] [COST n] [FULL | HEADERS]`: several limits
-//! at once, all or nothing.
+//! `RL.MULTI numlimits <ALGO> key window limit [options] [<ALGO> key window limit [options] …] [FULL | HEADERS]`:
+//! several limits at once, all or nothing.
 //!
-//! One pass decides on all limits and charges none; a second commits, where all allow. Where one denies, nothing is
-//! charged, not even FIXED's count of denials; a state that lies ahead of the clock is still brought back to it.
+//! The options of a limit follow it; FULL or HEADERS comes last. The first pass parses all limits, the second decides
+//! them and charges none, and the third commits. If one limit denies, none is charged, not even the denials that FIXED
+//! counts. A state that is ahead of the clock is still rebased, and an expiry is extended where this call needs that.
 
-use super::algorithms::{self, algorithms};
-use super::args::{Options, parse_limit, parse_window};
-use super::limit::{COST, FORM, KEY, LIMIT, MEMORY_RETRY_MS, SINCE, WINDOW, starved};
-use super::reply::{self, Answer, Form};
+use std::ffi::c_int;
+
+use super::Command;
+use super::algorithms::{self, ForAlgorithm, select};
+use super::args::{Form, Words};
+use super::doc::{BURST, COST, FORM, KEY, LIMIT, SINCE, WINDOW};
+use super::memory;
+use super::reply::{self, Answer};
+use super::request::{Decided, Request, require_few_members};
+use crate::algorithm::{Change, Micros, Verdict};
 use crate::error::Error;
-use crate::ffi::{Args, Argument, ArgumentKind, Argv, CommandDoc, CountedKeys, Ctx, Handler, KeySpec, Mode, Str};
+use crate::ffi::{Arg, Args, Argument, ArgumentKind, ClosedKey, CommandDoc, Ctx, KeyPositions, KeySpec};
 use crate::integer::parse_unsigned;
-use crate::limit::{Change, Cost, Decision, Micros, Quota, Verdict};
-use crate::store::Limiter;
+use crate::store::{Purpose, StoredAlgorithm};
 
 /// The most limits in one call.
-const MAX_LIMITS: u64 = 64;
+const MAX_LIMITS: u8 = 64;
 
 /// The command.
 pub struct Multi;
 
-impl Handler for Multi {
-    const COUNTED_KEYS: Option<CountedKeys> = Some(KEYS);
+impl Command for Multi {
+    const DOC: CommandDoc = CommandDoc {
+        flags: c"write fast getkeys-api",
+        acl: c"ratelimit write fast",
+        summary: c"Checks a request against several limits and charges all of them, or none.",
+        complexity: c"O(N) with N the number of limits; SLIDING adds what RL.SLIDING says",
+        since: SINCE,
+        arity: -6,
+        keys: KeySpec::FromCommand(3),
+        arguments: &[Argument::new(c"numlimits", ArgumentKind::Integer), LIMITS, FORM],
+    };
+    const KEY_POSITIONS: Option<KeyPositions> = Some(key_positions);
 
     fn run<'c>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
-        let count = args.next().ok_or(Error::ARITY)?;
-        let count = parse_unsigned(count.bytes()).filter(|n| (1..=MAX_LIMITS).contains(n)).ok_or(Error::NUM_LIMITS)?;
-        let first_key = args.clone().nth(1).ok_or(Error::NUM_LIMITS)?;
-        let now = ctx.now();
-
-        let mut planned: Vec<Planned<'_>> = Vec::with_capacity(count as usize);
-        for _ in 0..count {
-            let one = Planned::parse(ctx, &mut args, now)?;
-            if planned.iter().any(|other| other.name().bytes() == one.name().bytes()) {
-                return Err(Error::SAME_KEY);
+        let count = args.next().and_then(|count| parse_count(count.bytes())).ok_or(Error::NUM_LIMITS)?;
+        let now = Micros(ctx.now_micros());
+        let mut limits: Vec<Box<dyn ParsedLimit<'c> + 'c>> = Vec::with_capacity(count.into());
+        let mut keys: Vec<ClosedKey<'c>> = Vec::with_capacity(count.into());
+        for number in 1..=count {
+            let limit = parse_limit(&mut args).map_err(|error| error.of_limit(number))?;
+            let key = limit.state_key(ctx, now)?;
+            if keys.iter().any(|other| other.name().bytes() == key.name().bytes()) {
+                return Err(Error::SAME_KEY.of_limit(number));
             }
-            planned.push(one);
+            limits.push(limit);
+            keys.push(key);
         }
-        let Options { cost, burst: None, form } = Options::parse(args.map(Argv::bytes))? else {
-            return Err(Error::MULTI_BURST);
-        };
-        let (cost, form) = (cost.unwrap_or(Cost::ONE), form.unwrap_or(Form::Triple));
+        let form = parse_form(&mut args, count)?;
+        require_few_members(limits.iter().map(|limit| limit.members_added()))?;
 
-        let mut decided = Vec::with_capacity(planned.len());
-        for one in planned {
-            decided.push(one.decide(ctx, now, cost)?);
+        let mut decided = Vec::with_capacity(count.into());
+        for (limit, key) in limits.into_iter().zip(keys) {
+            decided.push(limit.decide(key, now)?);
         }
-        let mut allowed = decided.iter().all(|one| one.verdict().allowed);
-        let short = allowed && decided.iter().any(Decided::grows) && ctx.memory_full(first_key);
-        if short && !starved(ctx)? {
-            allowed = false;
-            decided.iter_mut().filter(|one| one.grows()).for_each(Decided::deny);
+        let mut allowed = decided.iter().all(|limit| limit.verdict().allowed);
+        let growing = decided.iter().find(|limit| limit.grows());
+        if let Some(growing) = growing.filter(|_| allowed)
+            && ctx.out_of_memory(growing.key())
+        {
+            let uncounted = memory::allows_uncounted(ctx)?;
+            for limit in &mut decided {
+                let allow = uncounted || !limit.grows();
+                limit.leave_uncharged(allow)?;
+            }
+            allowed = uncounted;
         }
 
-        let verdicts: Vec<Verdict> = decided.iter().map(Decided::verdict).collect();
+        let verdicts: Vec<Verdict> = decided.iter().map(|limit| limit.verdict()).collect();
         let answers: Vec<Answer> =
-            if form == Form::Triple { Vec::new() } else { decided.iter().map(|one| one.answer(now, cost)).collect() };
-        for one in decided {
-            if (allowed && !short) || one.reanchors() {
-                one.commit(ctx, now);
-            }
+            if form == Form::Verdict { Vec::new() } else { decided.iter().map(|limit| limit.reply()).collect() };
+        for limit in decided {
+            limit.commit_if(allowed);
         }
-        reply::several(ctx, form, allowed, &verdicts, &answers);
+        reply::multi(ctx, form, allowed, &verdicts, &answers);
         Ok(())
     }
 }
 
-/// A limit whose arguments are read.
-struct Plan<'c, L> {
-    limiter: L,
-    quota: Quota,
-    name: Str<'c>,
+fn parse_count(text: &[u8]) -> Option<u8> {
+    let count = parse_unsigned(text).and_then(|n| u8::try_from(n).ok());
+    count.filter(|count| (1..=MAX_LIMITS).contains(count))
 }
 
-/// A limit that is decided on.
-struct Decide<'c, L: Limiter> {
-    limiter: L,
-    quota: Quota,
-    loaded: L::Loaded<'c>,
-    decision: Decision<L::Change>,
-    /// Denied for want of memory, not by the limit.
-    short: bool,
-}
-
-impl<'c, L: Limiter> Plan<'c, L> {
-    fn parse(ctx: Ctx<'c>, args: &mut Args<'c>, now: Micros) -> Result<Self, Error> {
-        let (Some(key), Some(window), Some(limit)) = (args.next(), args.next(), args.next()) else {
-            return Err(Error::NUM_LIMITS);
-        };
-        let quota = Quota { window: parse_window(window.bytes())?, limit: parse_limit(limit.bytes())?, burst: None };
-        let limiter = L::new(&quota)?;
-        let name = limiter.state_key(ctx, key, now)?;
-        Ok(Self { limiter, quota, name })
-    }
-
-    fn decide(self, ctx: Ctx<'c>, now: Micros, cost: Cost) -> Result<Decide<'c, L>, Error> {
-        let Self { limiter, quota, name } = self;
-        let mut loaded = limiter.load(ctx, name, now, Mode::Write)?;
-        let decision = limiter.decide(&mut loaded, now, cost)?;
-        Ok(Decide { limiter, quota, loaded, decision, short: false })
+/// FULL or HEADERS after the last limit, or nothing.
+fn parse_form(args: &mut Args<'_>, count: u8) -> Result<Form, Error> {
+    let Some(word) = args.next() else { return Ok(Form::Verdict) };
+    let form = Form::from_word(word.bytes()).ok_or(Error::OPTION.of_limit(count))?;
+    match args.next().map(|word| Form::from_word(word.bytes())) {
+        None => Ok(form),
+        Some(Some(other)) if other != form => Err(Error::FULL_AND_HEADERS),
+        Some(_) => Err(Error::AFTER_FORM),
     }
 }
 
-impl<L: Limiter> Decide<'_, L> {
-    fn answer(&self, now: Micros, cost: Cost) -> Answer {
-        let mut figures = self.limiter.figures(&self.loaded, &self.decision, now, cost);
-        if self.short {
-            figures.wait_at_least(MEMORY_RETRY_MS);
+/// `<ALGO> key window limit [options]`.
+fn parse_limit<'c>(args: &mut Args<'c>) -> Result<Box<dyn ParsedLimit<'c> + 'c>, Error> {
+    struct Parse<'a, 'c>(&'a mut Args<'c>);
+
+    impl<'c> ForAlgorithm for Parse<'_, 'c> {
+        type Output = Result<Box<dyn ParsedLimit<'c> + 'c>, Error>;
+
+        fn run<A: StoredAlgorithm + 'static>(self) -> Self::Output {
+            let request = Request::<A>::parse(self.0, None);
+            let request = request.map_err(|error| if error == Error::ARITY { Error::NUM_LIMITS } else { error })?;
+            Ok(Box::new(request))
         }
-        Answer { name: L::NAME, quota: self.quota, verdict: self.decision.verdict, figures, now }
+    }
+    let word = args.next().ok_or(Error::NUM_LIMITS)?.bytes();
+    select(word, Parse(args))?
+}
+
+/// The keys of a call, wherever its options put them. It ends at the first word that fits no limit: the command itself
+/// then replies the error.
+fn key_positions(args: Args<'_>) -> Vec<c_int> {
+    let mut rest = args.clone();
+    let count = rest.next_word().and_then(parse_count).unwrap_or(0);
+    let mut positions = Vec::with_capacity(count.into());
+    for _ in 0..count {
+        // The name of the command is position 0.
+        let algorithm_at = args.len().saturating_sub(rest.len()).saturating_add(1);
+        positions.extend(c_int::try_from(algorithm_at.saturating_add(1)));
+        if parse_limit(&mut rest).is_err() {
+            break;
+        }
+    }
+    positions
+}
+
+/// A limit of any algorithm whose arguments are parsed.
+trait ParsedLimit<'c> {
+    fn state_key(&self, ctx: Ctx<'c>, now: Micros) -> Result<ClosedKey<'c>, Error>;
+    fn members_added(&self) -> u64;
+    fn decide(self: Box<Self>, key: ClosedKey<'c>, now: Micros) -> Result<Box<dyn DecidedLimit<'c> + 'c>, Error>;
+}
+
+impl<'c, A: StoredAlgorithm + 'static> ParsedLimit<'c> for Request<'c, A> {
+    fn state_key(&self, ctx: Ctx<'c>, now: Micros) -> Result<ClosedKey<'c>, Error> {
+        self.key_of_state(ctx, now, Purpose::Write)
+    }
+
+    fn members_added(&self) -> u64 {
+        self.algorithm.members_added(self.cost)
+    }
+
+    fn decide(self: Box<Self>, key: ClosedKey<'c>, now: Micros) -> Result<Box<dyn DecidedLimit<'c> + 'c>, Error> {
+        Ok(Box::new(self.decide_on(key, now, Purpose::Write)?))
     }
 }
 
-/// The two of them for whichever algorithm.
-macro_rules! any_algorithm {
-    ($($variant:ident($algorithm:ty) $name:literal burst: $burst:literal, $complexity:literal, $summary:literal;)*) => {
-        enum Planned<'c> { $($variant(Plan<'c, $algorithm>),)* }
-
-        enum Decided<'c> { $($variant(Decide<'c, $algorithm>),)* }
-
-        impl<'c> Planned<'c> {
-            fn parse(ctx: Ctx<'c>, args: &mut Args<'c>, now: Micros) -> Result<Self, Error> {
-                let word = args.next().ok_or(Error::NUM_LIMITS)?.bytes();
-                $(if word.eq_ignore_ascii_case($name.as_bytes()) {
-                    return Plan::parse(ctx, args, now).map(Self::$variant);
-                })*
-                Err(Error::ALGORITHM)
-            }
-
-            fn name(&self) -> &Str<'c> {
-                match self { $(Self::$variant(plan) => &plan.name,)* }
-            }
-
-            fn decide(self, ctx: Ctx<'c>, now: Micros, cost: Cost) -> Result<Decided<'c>, Error> {
-                match self { $(Self::$variant(plan) => plan.decide(ctx, now, cost).map(Decided::$variant),)* }
-            }
-        }
-
-        impl Decided<'_> {
-            fn verdict(&self) -> Verdict {
-                match self { $(Self::$variant(one) => one.decision.verdict,)* }
-            }
-
-            fn grows(&self) -> bool {
-                match self { $(Self::$variant(one) => <$algorithm>::grows(&one.loaded, &one.decision),)* }
-            }
-
-            fn reanchors(&self) -> bool {
-                match self { $(Self::$variant(one) => matches!(one.decision.change, Change::Reanchor(_)),)* }
-            }
-
-            /// Denied, for want of memory.
-            fn deny(&mut self) {
-                match self {
-                    $(Self::$variant(one) => {
-                        one.decision.verdict.allowed = false;
-                        one.short = true;
-                    })*
-                }
-            }
-
-            fn answer(&self, now: Micros, cost: Cost) -> Answer {
-                match self { $(Self::$variant(one) => one.answer(now, cost),)* }
-            }
-
-            fn commit(self, ctx: Ctx<'_>, now: Micros) {
-                match self { $(Self::$variant(one) => one.limiter.commit(ctx, one.loaded, one.decision, now),)* }
-            }
-        }
-    };
+/// A limit of any algorithm that is decided.
+trait DecidedLimit<'c> {
+    fn key(&self) -> Arg<'c>;
+    fn verdict(&self) -> Verdict;
+    fn grows(&self) -> bool;
+    fn leave_uncharged(&mut self, allowed: bool) -> Result<(), Error>;
+    fn reply(&self) -> Answer;
+    /// Commits the change. A charge is dropped unless the call is allowed.
+    fn commit_if(self: Box<Self>, allowed: bool);
 }
-algorithms!(any_algorithm);
 
-/// The documentation of the command.
-pub const DOC: CommandDoc = CommandDoc {
-    name: c"RL.MULTI",
-    flags: c"write fast getkeys-api",
-    acl: c"ratelimit write fast",
-    summary: c"Asks for a request under several limits at once, all or nothing.",
-    complexity: c"O(N) with N the number of limits; what SLIDING adds is as in RL.SLIDING",
-    since: SINCE,
-    arity: -6,
-    keys: KeySpec::Counted(KEYS),
-    arguments: &[Argument::new(c"numlimits", ArgumentKind::Integer), LIMITS, COST, FORM],
-};
+impl<'c, A: StoredAlgorithm> DecidedLimit<'c> for Decided<'c, A> {
+    fn key(&self) -> Arg<'c> {
+        self.request.key
+    }
+
+    fn verdict(&self) -> Verdict {
+        self.decision.verdict
+    }
+
+    fn grows(&self) -> bool {
+        self.would_grow()
+    }
+
+    fn leave_uncharged(&mut self, allowed: bool) -> Result<(), Error> {
+        self.leave_uncounted(allowed)
+    }
+
+    fn reply(&self) -> Answer {
+        self.answer()
+    }
+
+    fn commit_if(mut self: Box<Self>, allowed: bool) {
+        if !allowed && matches!(self.decision.change, Change::Charge(_)) {
+            self.decision.change = Change::Keep;
+        }
+        self.commit();
+    }
+}
 
 const LIMITS: Argument =
-    Argument::new(c"limits", ArgumentKind::Block(&[algorithms::ARGUMENT, KEY, WINDOW, LIMIT])).multiple();
-
-const KEYS: CountedKeys = CountedKeys { count_at: 1, first_after: 2, step: 4 };
+    Argument::new(c"limits", ArgumentKind::Block(&[algorithms::ARGUMENT, KEY, WINDOW, LIMIT, COST, BURST])).multiple();

@@ -1,51 +1,49 @@
-//! `RL.PEEK <ALGO> key window limit [COST n] [BURST n] [FULL | HEADERS]`: what the answer would be.
+//! `RL.PEEK <ALGO> key window limit [options] [FULL | HEADERS]`: replies what the reply to a request would be.
 
-use super::algorithms::{self, ByWord, Work};
-use super::args::Request;
-use super::limit::{BURST, COST, FORM, KEY, LIMIT, SINCE, WINDOW};
-use super::reply::{self, Answer, Form};
+use super::algorithms::{self, AlgorithmCommand};
+use super::args::Form;
+use super::doc::{BURST, COST, FORM, KEY, LIMIT, SINCE, WINDOW};
+use super::reply;
+use super::request::Request;
+use crate::algorithm::Micros;
 use crate::error::Error;
-use crate::ffi::{Access, Args, CommandDoc, Ctx, KeySpec, Mode};
-use crate::limit::Micros;
-use crate::store::Limiter;
+use crate::ffi::{Access, Args, CommandDoc, Ctx, KeySpec};
+use crate::store::{Purpose, StoredAlgorithm};
 
 /// The command.
-pub type Peek = ByWord<Look>;
+pub struct Peek;
 
-/// See [`Peek`].
-pub struct Look;
+impl AlgorithmCommand for Peek {
+    const DOC: CommandDoc = CommandDoc {
+        flags: c"readonly fast",
+        acl: c"ratelimit read fast",
+        summary: c"Replies what the reply to a request would be, and changes nothing.",
+        complexity: c"O(1); with SLIDING O(log(N)) with N the requests in the window",
+        since: SINCE,
+        arity: -5,
+        keys: KeySpec::At(2, Access::Read),
+        arguments: &[algorithms::ARGUMENT, KEY, WINDOW, LIMIT, COST, BURST, FORM],
+    };
 
-impl Work for Look {
-    fn run<'c, L: Limiter>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
-        let request = Request::parse(args, L::TAKES_BURST)?;
-        look::<L>(ctx, &L::new(&request.quota)?, &request, ctx.now())
+    fn run<'c, A: StoredAlgorithm>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
+        let (request, form) = Request::<A>::parse_all(args)?;
+        peek(ctx, request, form, Micros(ctx.now_micros()))
     }
 }
 
-/// Decides and answers, and drops the change.
-pub fn look<L: Limiter>(ctx: Ctx<'_>, limiter: &L, request: &Request<'_>, now: Micros) -> Result<(), Error> {
-    let name = limiter.state_key(ctx, request.key, now)?;
-    let mut loaded = limiter.load(ctx, name, now, Mode::Look)?;
-    let decision = limiter.decide(&mut loaded, now, request.cost)?;
-    if request.form == Form::Triple {
-        reply::triple(ctx, decision.verdict);
-        return Ok(());
+/// Decides and replies, and drops the change.
+pub fn peek<'c, A: StoredAlgorithm>(
+    ctx: Ctx<'c>,
+    request: Request<'c, A>,
+    form: Form,
+    now: Micros,
+) -> Result<(), Error> {
+    let key = request.key_of_state(ctx, now, Purpose::Read)?;
+    let decided = request.decide_on(key, now, Purpose::Read)?;
+    if form == Form::Verdict {
+        reply::verdict(ctx, decided.decision.verdict);
+    } else {
+        reply::answer(ctx, form, &decided.answer());
     }
-    let figures = limiter.figures(&loaded, &decision, now, request.cost);
-    let answer = Answer { name: L::NAME, quota: request.quota, verdict: decision.verdict, figures, now };
-    reply::with_figures(ctx, request.form, &answer);
     Ok(())
 }
-
-/// The documentation of the command.
-pub const DOC: CommandDoc = CommandDoc {
-    name: c"RL.PEEK",
-    flags: c"readonly fast",
-    acl: c"ratelimit read fast",
-    summary: c"Tells what the answer to a request would be, and changes nothing.",
-    complexity: c"O(1); with SLIDING O(log(N)) with N the requests in the window",
-    since: SINCE,
-    arity: -5,
-    keys: KeySpec::At(2, Access::Read),
-    arguments: &[algorithms::ARGUMENT, KEY, WINDOW, LIMIT, COST, BURST, FORM],
-};

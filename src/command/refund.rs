@@ -1,46 +1,37 @@
-//! `RL.REFUND <ALGO> key window limit [COST n] [BURST n]`: gives back, and answers as RL.PEEK after it.
+//! `RL.REFUND <ALGO> key window limit [COST n] [BURST n] [FULL | HEADERS]`: gives units back, and replies as RL.PEEK
+//! does afterwards.
 
-use super::algorithms::{self, ByWord, Work};
-use super::args::Request;
-use super::limit::{BURST, COST, KEY, LIMIT, SINCE, WINDOW};
-use super::peek::look;
-use super::reply::Form;
+use super::algorithms::{self, AlgorithmCommand};
+use super::doc::{BURST, COST, FORM, KEY, LIMIT, SINCE, WINDOW};
+use super::peek::peek;
+use super::request::Request;
+use crate::algorithm::Micros;
 use crate::error::Error;
-use crate::ffi::{Access, Args, CommandDoc, Ctx, KeySpec, Mode};
-use crate::store::Limiter;
+use crate::ffi::{Access, Args, CommandDoc, Ctx, KeySpec};
+use crate::store::{Purpose, StoredAlgorithm};
 
 /// The command.
-pub type Refund = ByWord<GiveBack>;
+pub struct Refund;
 
-/// See [`Refund`].
-pub struct GiveBack;
+impl AlgorithmCommand for Refund {
+    const DOC: CommandDoc = CommandDoc {
+        flags: c"write fast",
+        acl: c"ratelimit write fast",
+        summary: c"Gives back what a request was charged.",
+        complexity: c"O(1); with SLIDING O(log(N)+M) with N the requests in the window, and M the cost and the requests that left the window",
+        since: SINCE,
+        arity: -5,
+        keys: KeySpec::At(2, Access::ReadWrite),
+        arguments: &[algorithms::ARGUMENT, KEY, WINDOW, LIMIT, COST, BURST, FORM],
+    };
 
-impl Work for GiveBack {
-    fn run<'c, L: Limiter>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
-        let request = Request::parse(args, L::TAKES_BURST)?;
-        if request.form != Form::Triple {
-            return Err(Error::REFUND_OPTION);
-        }
-        let limiter = L::new(&request.quota)?;
-        // Before anything is given back: the look behind it would refuse it too late.
-        limiter.check(request.cost)?;
-        let now = ctx.now();
-        let name = limiter.state_key(ctx, request.key, now)?;
-        let loaded = limiter.load(ctx, name, now, Mode::Write)?;
-        limiter.refund(ctx, loaded, now, request.cost);
-        look(ctx, &limiter, &request, now)
+    fn run<'c, A: StoredAlgorithm>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
+        let (request, form) = Request::<A>::parse_all(args)?;
+        let now = Micros(ctx.now_micros());
+        let key = request.key_of_state(ctx, now, Purpose::Write)?;
+        let loaded = request.algorithm.load(key, now, Purpose::Write)?;
+        let change = request.algorithm.refund_on(&loaded, now, request.cost);
+        request.algorithm.commit(loaded, change, now);
+        peek(ctx, request, form, now)
     }
 }
-
-/// The documentation of the command.
-pub const DOC: CommandDoc = CommandDoc {
-    name: c"RL.REFUND",
-    flags: c"write fast",
-    acl: c"ratelimit write fast",
-    summary: c"Gives back what a request took.",
-    complexity: c"O(1); with SLIDING O(log(N)+M) with N the requests in the window and M how many have left it",
-    since: SINCE,
-    arity: -5,
-    keys: KeySpec::At(2, Access::ReadWrite),
-    arguments: &[algorithms::ARGUMENT, KEY, WINDOW, LIMIT, COST, BURST],
-};

@@ -1,67 +1,54 @@
-//! The three forms of an answer.
+//! The replies in their three forms.
 //!
-//! All that is said is reckoned before the first word: what goes wrong on the way is then an error of its own, and not
-//! the end of half an answer.
+//! A reply is computed before any of it is written, so an error cannot cut it in half.
 
 use std::cmp::Reverse;
 
+use super::args::Form;
+use crate::algorithm::{Figures, Micros, Policy, Verdict};
 use crate::ffi::Ctx;
-use crate::limit::{Figures, Micros, Quota, Verdict};
 
-/// What the client wants to be told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// `<allowed, count, ttl>`
-    Triple,
-    /// A map of all figures.
-    Full,
-    /// The three, and HTTP headers ready to copy.
-    Headers,
-}
+/// The largest integer of a structured header field (RFC 9651, section 3.3.1). A larger one voids the whole header.
+const MAX_HEADER_INTEGER: u64 = 999_999_999_999_999;
 
-impl Form {
-    pub fn from_word(word: &[u8]) -> Option<Self> {
-        if word.eq_ignore_ascii_case(b"FULL") {
-            Some(Self::Full)
-        } else if word.eq_ignore_ascii_case(b"HEADERS") {
-            Some(Self::Headers)
-        } else {
-            None
-        }
-    }
-}
-
-/// All there is to say of a decision.
+/// Everything that a reply says of one limit.
 pub struct Answer {
-    /// The algorithm's word in the grammar.
+    /// The word of the algorithm in the grammar.
     pub name: &'static str,
-    pub quota: Quota,
+    pub policy: Policy,
     pub verdict: Verdict,
     pub figures: Figures,
     pub now: Micros,
 }
 
-pub fn triple(ctx: Ctx<'_>, verdict: Verdict) {
+/// `<allowed, count, ttl>`.
+pub fn verdict(ctx: Ctx<'_>, Verdict { allowed, count, ttl }: Verdict) {
     ctx.reply_array(3);
-    integers(ctx, verdict);
+    ctx.reply_integer(i64::from(allowed));
+    ctx.reply_integer(count);
+    ctx.reply_integer(ttl);
 }
 
-/// The answer in a form other than [`Form::Triple`].
-pub fn with_figures(ctx: Ctx<'_>, form: Form, answer: &Answer) {
+/// The reply of one limit.
+pub fn answer(ctx: Ctx<'_>, form: Form, answer: &Answer) {
     match form {
-        Form::Triple => triple(ctx, answer.verdict),
+        Form::Verdict => verdict(ctx, answer.verdict),
         Form::Full => full(ctx, answer),
         Form::Headers => {
             let texts = header_texts(std::slice::from_ref(answer));
+            let Verdict { allowed, count, ttl } = answer.verdict;
             ctx.reply_array(4);
-            integers(ctx, answer.verdict);
+            ctx.reply_integer(i64::from(allowed));
+            ctx.reply_integer(count);
+            ctx.reply_integer(ttl);
             strings(ctx, &texts);
         }
     }
 }
 
-/// The answer of several limits; the figures of each where the form is not [`Form::Triple`].
-pub fn several(ctx: Ctx<'_>, form: Form, allowed: bool, verdicts: &[Verdict], answers: &[Answer]) {
+/// The reply of RL.MULTI: whether all limits allow, the reply of each limit, and the headers if they are asked for.
+/// `answers` may be empty in the form [`Form::Verdict`].
+pub fn multi(ctx: Ctx<'_>, form: Form, allowed: bool, verdicts: &[Verdict], answers: &[Answer]) {
     let texts = (form == Form::Headers).then(|| header_texts(answers));
     ctx.reply_array(if texts.is_some() { 3 } else { 2 });
     ctx.reply_integer(i64::from(allowed));
@@ -69,7 +56,7 @@ pub fn several(ctx: Ctx<'_>, form: Form, allowed: bool, verdicts: &[Verdict], an
     if form == Form::Full {
         answers.iter().for_each(|answer| full(ctx, answer));
     } else {
-        verdicts.iter().for_each(|&verdict| triple(ctx, verdict));
+        verdicts.iter().for_each(|&one| verdict(ctx, one));
     }
     if let Some(texts) = texts {
         strings(ctx, &texts);
@@ -96,22 +83,17 @@ fn full(ctx: Ctx<'_>, Answer { verdict, figures, now, .. }: &Answer) {
     }
 }
 
-fn integers(ctx: Ctx<'_>, Verdict { allowed, count, ttl }: Verdict) {
-    ctx.reply_integer(i64::from(allowed));
-    ctx.reply_integer(count);
-    ctx.reply_integer(ttl);
-}
-
 fn strings(ctx: Ctx<'_>, texts: &[String]) {
     ctx.reply_array(texts.len());
     texts.iter().for_each(|text| ctx.reply_bytes(text.as_bytes()));
 }
 
-/// HTTP headers, names and values in turn: the customary `X-RateLimit-*`, and `RateLimit-Policy` and `RateLimit` as in
-/// draft-ietf-httpapi-ratelimit-headers. Of several limits all policies are listed, and all else is said of the one
-/// that binds most. Seconds are rounded up; what never comes is left out.
+/// HTTP headers, names and values alternating: the customary `X-RateLimit-*`, and `RateLimit-Policy` and `RateLimit` as
+/// in draft-ietf-httpapi-ratelimit-headers. With several limits, all policies are listed, and the other figures are
+/// those of the strictest limit. Seconds are rounded up. A time that never comes is left out.
 fn header_texts(answers: &[Answer]) -> Vec<String> {
-    let Some(Answer { name, verdict, figures, now, .. }) = answers.iter().min_by_key(|answer| answer.slack()) else {
+    let Some(Answer { name, verdict, figures, now, .. }) = answers.iter().min_by_key(|answer| answer.strictness())
+    else {
         return Vec::new();
     };
     let mut texts = Vec::new();
@@ -124,10 +106,11 @@ fn header_texts(answers: &[Answer]) -> Vec<String> {
         let at = now.millis().saturating_add(reset).div_ceil(1_000);
         header("X-RateLimit-Reset", at.to_string());
     }
-    let policies: Vec<_> = answers.iter().map(Answer::policy).collect();
+    let policies: Vec<_> = answers.iter().map(Answer::policy_item).collect();
     header("RateLimit-Policy", policies.join(", "));
-    let more = seconds(figures.next_ms).map_or(String::new(), |next| format!(";t={next}"));
-    header("RateLimit", format!("\"{}\";r={}{more}", name.to_ascii_lowercase(), figures.remaining));
+    let more = seconds(figures.next_ms).map_or(String::new(), |next| format!(";t={}", next.min(MAX_HEADER_INTEGER)));
+    let remaining = figures.remaining.min(MAX_HEADER_INTEGER);
+    header("RateLimit", format!("\"{}\";r={remaining}{more}", name.to_ascii_lowercase()));
     if !verdict.allowed
         && let Some(retry) = seconds(figures.retry_after_ms)
     {
@@ -137,15 +120,47 @@ fn header_texts(answers: &[Answer]) -> Vec<String> {
 }
 
 impl Answer {
-    fn policy(&self) -> String {
-        let Quota { window, limit, .. } = self.quota;
-        format!("\"{}\";q={limit};w={}", self.name.to_ascii_lowercase(), window.seconds())
+    /// The policy in `RateLimit-Policy`. Its window is a whole number of seconds, so the limit of another window is
+    /// given for the smallest whole multiple that is: 10 in 500 ms are 20 in 1 s.
+    fn policy_item(&self) -> String {
+        let Policy { window, limit, .. } = self.policy;
+        let (seconds, windows) = whole_seconds(window.millis());
+        let [quota, seconds] = [limit.saturating_mul(windows), seconds].map(|n| n.min(MAX_HEADER_INTEGER));
+        format!("\"{}\";q={quota};w={seconds}", self.name.to_ascii_lowercase())
     }
 
-    /// The less, the more this limit binds: first those that deny, the longer the more, then the least that remains.
-    fn slack(&self) -> (bool, Reverse<u64>, u64) {
-        // -1, never, is the longest.
+    /// Sort key: the smallest is the strictest limit. Denied before allowed, then the longest wait, then the least
+    /// remaining.
+    fn strictness(&self) -> (bool, Reverse<u64>, u64) {
+        // −1, never, becomes the longest.
         let retry = self.figures.retry_after_ms.cast_unsigned();
         (self.verdict.allowed, Reverse(retry), self.figures.remaining)
+    }
+}
+
+/// The shortest whole number of seconds that is a multiple of `millis`, and that multiple.
+fn whole_seconds(millis: u64) -> (u64, u64) {
+    let windows = (1..=1_000u64).find(|windows| millis.saturating_mul(*windows).is_multiple_of(1_000)).unwrap_or(1);
+    (millis.saturating_mul(windows) / 1_000, windows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_of_the_headers_are_whole_seconds() {
+        for (millis, expected) in [
+            (1_000, (1, 1)),
+            (60_000, (60, 1)),
+            (500, (1, 2)),
+            (1_500, (3, 2)),
+            (1, (1, 1_000)),
+            (999, (999, 1_000)),
+            (250, (1, 4)),
+            (1_000_000_000_000_000, (1_000_000_000_000, 1)),
+        ] {
+            assert_eq!(whole_seconds(millis), expected, "{millis} ms");
+        }
     }
 }

@@ -1,45 +1,41 @@
-//! `RL.RESET <ALGO> key window`: forgets what was counted; 1 if there was anything, else 0.
+//! `RL.RESET <ALGO> key window`: deletes the state; replies 1 if there was one, else 0.
 
-use super::algorithms::{self, ByWord, Work};
+use super::algorithms::{self, AlgorithmCommand};
 use super::args::parse_window;
-use super::limit::{KEY, SINCE, WINDOW};
+use super::doc::{KEY, SINCE, WINDOW};
+use crate::algorithm::{Change, Micros, Policy};
 use crate::error::Error;
-use crate::ffi::{Access, Args, CommandDoc, Ctx, KeySpec, Mode};
-use crate::limit::Quota;
-use crate::store::Limiter;
+use crate::ffi::{Access, Args, CommandDoc, Ctx, KeySpec};
+use crate::store::{Purpose, StoredAlgorithm, state_key};
 
 /// The command.
-pub type Reset = ByWord<Forget>;
+pub struct Reset;
 
-/// See [`Reset`].
-pub struct Forget;
+impl AlgorithmCommand for Reset {
+    const DOC: CommandDoc = CommandDoc {
+        flags: c"write fast",
+        acl: c"ratelimit write fast",
+        summary: c"Deletes what was counted.",
+        complexity: c"O(1)",
+        since: SINCE,
+        arity: 4,
+        keys: KeySpec::At(2, Access::ReadWrite),
+        arguments: &[algorithms::ARGUMENT, KEY, WINDOW],
+    };
 
-impl Work for Forget {
-    fn run<'c, L: Limiter>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
+    fn run<'c, A: StoredAlgorithm>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
         let (Some(key), Some(window), None) = (args.next(), args.next(), args.next()) else {
             return Err(Error::ARITY);
         };
-        // The window finds FIXED's counter; the limit has no say in what was counted.
-        let quota = Quota { window: parse_window(window.bytes())?, limit: 0, burst: None };
-        let limiter = L::new(&quota)?;
-        let now = ctx.now();
-        let name = limiter.state_key(ctx, key, now)?;
-        let loaded = limiter.load(ctx, name, now, Mode::Write)?;
-        let was_there = limiter.reset(ctx, loaded);
-        ctx.reply_integer(i64::from(was_there));
+        // The window selects the counter of FIXED. The limit has no influence.
+        let policy = Policy { window: parse_window(window.bytes())?, limit: 0, burst: None };
+        let algorithm = A::new(&policy)?;
+        let now = Micros(ctx.now_micros());
+        let key = state_key(&algorithm, ctx, key, now, Purpose::Delete)?;
+        let loaded = algorithm.load(key, now, Purpose::Delete)?;
+        let existed = A::exists(&loaded);
+        algorithm.commit(loaded, Change::reset(existed), now);
+        ctx.reply_integer(i64::from(existed));
         Ok(())
     }
 }
-
-/// The documentation of the command.
-pub const DOC: CommandDoc = CommandDoc {
-    name: c"RL.RESET",
-    flags: c"write fast",
-    acl: c"ratelimit write fast",
-    summary: c"Forgets what was counted.",
-    complexity: c"O(1); with SLIDING O(log(N)+M) with N the requests in the window and M how many have left it",
-    since: SINCE,
-    arity: 4,
-    keys: KeySpec::At(2, Access::ReadWrite),
-    arguments: &[algorithms::ARGUMENT, KEY, WINDOW],
-};

@@ -1,4 +1,4 @@
-//! What the rest of the world learns of a change: replication, notification, and the few commands that are called.
+//! Replication, keyspace events, and the few commands that the module calls.
 
 use std::ffi::{CStr, c_int, c_longlong};
 use std::ptr::null_mut;
@@ -6,57 +6,57 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use redis_module::raw;
 
-use super::{Ctx, Str, api};
+use super::{ClosedKey, Str, api};
 
-impl<'c> Ctx<'c> {
+impl ClosedKey<'_> {
     /// Fires a keyspace event, as the plain command would.
-    pub fn notify_generic(self, event: &CStr, key: &Str<'_>) {
-        self.notify(raw::REDISMODULE_NOTIFY_GENERIC, event, key);
+    pub fn notify_generic(&self, event: &CStr) {
+        self.notify(raw::REDISMODULE_NOTIFY_GENERIC, event);
     }
 
-    pub fn notify_string(self, event: &CStr, key: &Str<'_>) {
-        self.notify(raw::REDISMODULE_NOTIFY_STRING, event, key);
+    pub fn notify_string(&self, event: &CStr) {
+        self.notify(raw::REDISMODULE_NOTIFY_STRING, event);
     }
 
-    pub fn notify_sorted_set(self, event: &CStr, key: &Str<'_>) {
-        self.notify(raw::REDISMODULE_NOTIFY_ZSET, event, key);
+    pub fn notify_sorted_set(&self, event: &CStr) {
+        self.notify(raw::REDISMODULE_NOTIFY_ZSET, event);
     }
 
-    fn notify(self, class: c_int, event: &CStr, key: &Str<'_>) {
+    fn notify(&self, class: c_int, event: &CStr) {
         #[cfg(feature = "panic-on-purpose")]
-        super::panic_on_purpose(key, "panic-on-writing");
+        super::panic_on_purpose(&self.name, "panic-on-writing");
         // SAFETY: a live context and strings.
-        unsafe { api!(RedisModule_NotifyKeyspaceEvent(self.raw, class, event.as_ptr(), key.raw)) };
+        unsafe { api!(RedisModule_NotifyKeyspaceEvent(self.ctx.raw, class, event.as_ptr(), self.name.raw)) };
     }
 
-    /// Tells WATCH and client-side caches. (The module has switched off the server's own signal on closing a key,
-    /// which fires where nothing has changed as well.)
-    pub fn signal_modified(self, key: &Str<'_>) {
+    /// Tells WATCH and client-side caching that the key has changed. (The module switches off the signal that the
+    /// server sends when a key is closed, since it is sent for unchanged keys as well.)
+    pub fn signal_modified(&self) {
         // SAFETY: a live context and string.
-        unsafe { api!(RedisModule_SignalModifiedKey(self.raw, key.raw)) };
+        unsafe { api!(RedisModule_SignalModifiedKey(self.ctx.raw, self.name.raw)) };
     }
 
-    /// `<command> key`, to replicas and AOF.
-    pub fn replicate(self, command: &CStr, key: &Str<'_>) {
-        // SAFETY: the format takes one string; so with the ones below.
-        unsafe { api!(RedisModule_Replicate(self.raw, command.as_ptr(), c"s".as_ptr(), key.raw)) };
+    /// Replicates `<command> key`.
+    pub fn replicate(&self, command: &CStr) {
+        // SAFETY: the format takes one string.
+        unsafe { api!(RedisModule_Replicate(self.ctx.raw, command.as_ptr(), c"s".as_ptr(), self.name.raw)) };
     }
 
-    // Numbers go as text of our own: what the server makes of a long long costs it three times as much.
+    // Numbers are sent as text: the server needs three times as many instructions for a long long.
 
-    /// `<command> key n`.
-    pub fn replicate_integer(self, command: &CStr, key: &Str<'_>, n: i64) {
+    /// Replicates `<command> key n`.
+    pub fn replicate_integer(&self, command: &CStr, n: i64) {
         let mut text = itoa::Buffer::new();
         let text = text.format(n);
         // SAFETY: a string, and a buffer with its length.
         unsafe {
-            api!(RedisModule_Replicate(self.raw, command.as_ptr(), c"sb".as_ptr(), key.raw, text.as_ptr(), text.len()))
+            api!(RedisModule_Replicate(self.ctx.raw, command.as_ptr(), c"sb".as_ptr(), self.name.raw, text.as_ptr(), text.len()))
         };
     }
 
-    /// `SET key value PXAT millis`.
-    pub fn replicate_set(self, key: &Str<'_>, value: &[u8], millis: u64) {
-        // Made once: the server would make and free one at each call.
+    /// Replicates `SET key value PXAT millis`.
+    pub fn replicate_set(&self, value: &[u8], millis: u64) {
+        // Created once: the server would create and free one at each call.
         static PXAT: AtomicPtr<raw::RedisModuleString> = AtomicPtr::new(null_mut());
         let mut pxat = PXAT.load(Ordering::Relaxed);
         if pxat.is_null() {
@@ -68,10 +68,10 @@ impl<'c> Ctx<'c> {
         // SAFETY: a string, a buffer with its length, a string, a buffer with its length.
         unsafe {
             api!(RedisModule_Replicate(
-                self.raw,
+                self.ctx.raw,
                 c"SET".as_ptr(),
                 c"sbsb".as_ptr(),
-                key.raw,
+                self.name.raw,
                 value.as_ptr(),
                 value.len(),
                 pxat,
@@ -81,17 +81,17 @@ impl<'c> Ctx<'c> {
         };
     }
 
-    /// `ZADD key score member`, of one.
-    pub fn replicate_add(self, key: &Str<'_>, score: u64, member: &Str<'_>) {
+    /// Replicates `ZADD key score member`.
+    pub fn replicate_add(&self, score: u64, member: &Str<'_>) {
         let mut text = itoa::Buffer::new();
         let text = text.format(score);
         // SAFETY: a string, a buffer with its length, a string.
         unsafe {
             api!(RedisModule_Replicate(
-                self.raw,
+                self.ctx.raw,
                 c"ZADD".as_ptr(),
                 c"sbs".as_ptr(),
-                key.raw,
+                self.name.raw,
                 text.as_ptr(),
                 text.len(),
                 member.raw
@@ -99,33 +99,36 @@ impl<'c> Ctx<'c> {
         };
     }
 
-    /// `ZADD key score member …`, of many with one score.
-    pub fn replicate_add_all(self, key: &Str<'_>, score: u64, members: &[Str<'_>]) {
+    /// Replicates `ZADD key score member …` of members with one score; nothing if there is none.
+    pub fn replicate_add_all(&self, score: u64, members: &[Str<'_>]) {
+        if members.is_empty() {
+            return;
+        }
         let score = Str::new(score.to_string().as_bytes());
         let mut arguments: Vec<_> = members.iter().flat_map(|member| [score.raw, member.raw]).collect();
         // SAFETY: a string, then an array of live strings with its length.
         unsafe {
             api!(RedisModule_Replicate(
-                self.raw,
+                self.ctx.raw,
                 c"ZADD".as_ptr(),
                 c"sv".as_ptr(),
-                key.raw,
+                self.name.raw,
                 arguments.as_mut_ptr(),
                 arguments.len()
             ))
         };
     }
 
-    /// Runs `<command> key min max` with everything a client's own call brings: events, propagation, the empty key's
-    /// end. The integer it answers. No [`super::Key`] may be open on that key.
-    pub fn call_range(self, command: &CStr, key: &Str<'_>, min: i64, max: i64) -> Option<u64> {
+    /// Runs `<command> key min max` as if a client had sent it: with events and replication, and an empty key is
+    /// deleted. Returns the integer of its reply; `None` if the server rejects the command.
+    pub fn call_range(&self, command: &CStr, min: i64, max: i64) -> Option<u64> {
         // SAFETY: a string and two long longs.
         let reply = Reply(unsafe {
             api!(RedisModule_Call(
-                self.raw,
+                self.ctx.raw,
                 command.as_ptr(),
                 c"!sll".as_ptr(),
-                key.raw,
+                self.name.raw,
                 min as c_longlong,
                 max as c_longlong
             ))
@@ -133,17 +136,38 @@ impl<'c> Ctx<'c> {
         reply.integer()
     }
 
-    /// Whether the server refuses, for memory, a command that is not to run then. It decided that before the module's
-    /// command began, after it had evicted what it may: what it uses by now says less, a few bytes of this very call
-    /// can take it over the bound. SETRANGE of nothing does nothing, whatever the key holds.
-    pub(super) fn refuses_for_memory(self, key: &Str<'_>) -> bool {
+    /// Gives members that exist another score, with one ZADD XX: `None` if the server rejects the command.
+    ///
+    /// Not with RM_ZsetAdd: with XX it breaks the key-size histogram of Redis 8.8, which an assertion there checks.
+    pub fn rescore_members(&self, score: u64, members: &[Str<'_>]) -> Option<u64> {
+        let (xx, score) = (Str::new(b"XX"), Str::new(score.to_string().as_bytes()));
+        let pairs = members.iter().flat_map(|member| [score.raw, member.raw]);
+        let mut arguments: Vec<_> = std::iter::once(xx.raw).chain(pairs).collect();
+        // SAFETY: a string, then an array of live strings with its length.
+        let reply = Reply(unsafe {
+            api!(RedisModule_Call(
+                self.ctx.raw,
+                c"ZADD".as_ptr(),
+                c"!sv".as_ptr(),
+                self.name.raw,
+                arguments.as_mut_ptr(),
+                arguments.len()
+            ))
+        });
+        reply.integer()
+    }
+
+    /// Whether the server would reject a `deny-oom` command now. The server decides that before the command of the
+    /// module begins, after eviction. The memory in use says less: a few bytes of this very call can exceed the limit.
+    /// The SETRANGE of an empty value changes nothing, whatever the key holds.
+    pub(super) fn refuses_for_memory(&self) -> bool {
         // SAFETY: a string, a long long, a C string.
         let reply = Reply(unsafe {
             api!(RedisModule_Call(
-                self.raw,
+                self.ctx.raw,
                 c"SETRANGE".as_ptr(),
                 c"Mslc".as_ptr(),
-                key.raw,
+                self.name.raw,
                 0 as c_longlong,
                 c"".as_ptr()
             ))
@@ -151,25 +175,32 @@ impl<'c> Ctx<'c> {
         reply.0.is_null()
     }
 
-    /// How many members of a sorted set have a score in `min ..= max`.
-    pub fn count_scores(self, key: &Str<'_>, min: u64, max: u64) -> Option<u64> {
-        let (min, max) = (c_longlong::try_from(min).ok()?, c_longlong::try_from(max).ok()?);
-        // SAFETY: a string and two long longs.
-        let reply =
-            Reply(unsafe { api!(RedisModule_Call(self.raw, c"ZCOUNT".as_ptr(), c"sll".as_ptr(), key.raw, min, max)) });
+    /// The number of members of a sorted set with a score in `min ..= max`, as ZCOUNT takes them.
+    pub fn count_scores(&self, min: &CStr, max: &CStr) -> Option<u64> {
+        // SAFETY: a string and two C strings.
+        let reply = Reply(unsafe {
+            api!(RedisModule_Call(
+                self.ctx.raw,
+                c"ZCOUNT".as_ptr(),
+                c"scc".as_ptr(),
+                self.name.raw,
+                min.as_ptr(),
+                max.as_ptr()
+            ))
+        });
         reply.integer()
     }
 
-    /// The score of a sorted set's member at `rank`, lowest first.
-    pub fn score_at(self, key: &Str<'_>, rank: u64) -> Option<f64> {
+    /// The score of the member of a sorted set at `rank`, lowest first, from 0.
+    pub fn score_at(&self, rank: u64) -> Option<f64> {
         let rank = c_longlong::try_from(rank).ok()?;
         // SAFETY: a string, two long longs, a C string.
         let reply = Reply(unsafe {
             api!(RedisModule_Call(
-                self.raw,
+                self.ctx.raw,
                 c"ZRANGE".as_ptr(),
                 c"sllc".as_ptr(),
-                key.raw,
+                self.name.raw,
                 rank,
                 rank,
                 c"WITHSCORES".as_ptr()
@@ -178,35 +209,20 @@ impl<'c> Ctx<'c> {
         std::str::from_utf8(reply.element(1)?).ok()?.parse().ok()
     }
 
-    /// A string, read by GET, which leaves its encoding as it is. `None` where there is none.
-    pub fn get_string<T>(self, key: &Str<'_>, read: impl FnOnce(&[u8]) -> T) -> Option<T> {
+    /// The string of the key, read with GET, which leaves its encoding unchanged. `None` if there is none.
+    pub fn get_string<T>(&self, read: impl FnOnce(&[u8]) -> T) -> Option<T> {
         // SAFETY: a string.
-        let reply = Reply(unsafe { api!(RedisModule_Call(self.raw, c"GET".as_ptr(), c"s".as_ptr(), key.raw)) });
+        let reply = Reply(unsafe { api!(RedisModule_Call(self.ctx.raw, c"GET".as_ptr(), c"s".as_ptr(), self.name.raw)) });
         reply.bytes().map(read)
-    }
-
-    /// Whether the server still points to commands of the module, besides in its table of commands: to what a client
-    /// has queued in MULTI, and to what it has asked last (CLIENT LIST shows that). Unloading frees the commands and
-    /// not the pointers. Where it cannot be known, it is assumed.
-    pub fn commands_are_held(self, ours: impl Fn(&[u8]) -> bool) -> bool {
-        // SAFETY: a C string.
-        let reply =
-            Reply(unsafe { api!(RedisModule_Call(self.raw, c"CLIENT".as_ptr(), c"c".as_ptr(), c"LIST".as_ptr())) });
-        let held = |field: &[u8]| match field.split_at_checked(4) {
-            Some((b"cmd=", command)) => ours(command),
-            // -1 is a client outside MULTI.
-            _ => field.strip_prefix(b"multi=").is_some_and(|queued| !matches!(queued, b"-1" | b"0")),
-        };
-        reply.bytes().is_none_or(|list| list.split(u8::is_ascii_whitespace).any(held))
     }
 }
 
-/// The reply to a command that was called: null where the server refused the call; freed when dropped.
+/// The reply to a called command: null if the server rejected the call; freed when dropped.
 struct Reply(*mut raw::RedisModuleCallReply);
 
 impl Reply {
     fn integer(&self) -> Option<u64> {
-        // SAFETY: a live reply whose type was looked at; a null one is of no type.
+        // SAFETY: a live reply whose type is checked first; null has no type.
         unsafe {
             let integer = api!(RedisModule_CallReplyType(self.0)) as isize == raw::REDISMODULE_REPLY_INTEGER;
             integer.then(|| api!(RedisModule_CallReplyInteger(self.0)))
@@ -242,7 +258,7 @@ impl Drop for Reply {
 /// # Safety
 /// `reply` is null, or live for `'a`.
 unsafe fn bytes_of_reply<'a>(reply: *mut raw::RedisModuleCallReply) -> Option<&'a [u8]> {
-    // SAFETY: the type is looked at first (null is of no type); the buffer is the reply's own.
+    // SAFETY: the type is checked first (null has no type); the buffer belongs to the reply.
     unsafe {
         if api!(RedisModule_CallReplyType(reply)) as isize != raw::REDISMODULE_REPLY_STRING {
             return None;

@@ -1,4 +1,4 @@
-//! An open key.
+//! A key: closed, or open for reading or writing.
 
 use std::ffi::c_int;
 use std::marker::PhantomData;
@@ -7,11 +7,11 @@ use redis_module::raw;
 
 use super::{Ctx, Str, api};
 
-/// What to do with a key.
+/// How a key is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Look only; leaves its encoding, idle time and everything else as it is.
-    Look,
+    /// Leaves the encoding of the value, its idle time and everything else as it is.
+    ReadOnly,
     Write,
 }
 
@@ -24,25 +24,62 @@ pub enum Kind {
     Other,
 }
 
-/// A key held open; closed when dropped.
-///
-/// The server must not delete it by another way meanwhile: whoever calls a command on the same key drops this first.
+/// A key that is not open. Commands are called on it and its changes are announced: a called command, and what another
+/// module does on an event, may delete the key, which must not happen while it is open.
+pub struct ClosedKey<'c> {
+    pub(super) ctx: Ctx<'c>,
+    pub(super) name: Str<'c>,
+}
+
+impl<'c> ClosedKey<'c> {
+    pub fn new(ctx: Ctx<'c>, name: Str<'c>) -> Self {
+        Self { ctx, name }
+    }
+
+    pub fn ctx(&self) -> Ctx<'c> {
+        self.ctx
+    }
+
+    pub fn name(&self) -> &Str<'c> {
+        &self.name
+    }
+
+    pub fn open(self, mode: Mode) -> Key<'c> {
+        #[cfg(feature = "panic-on-purpose")]
+        super::panic_on_purpose(&self.name, "panic-on-opening");
+        let mode = match mode {
+            Mode::ReadOnly => raw::REDISMODULE_READ as c_int | raw::REDISMODULE_OPEN_KEY_NOTOUCH as c_int,
+            Mode::Write => (raw::REDISMODULE_READ | raw::REDISMODULE_WRITE) as c_int,
+        };
+        // SAFETY: a live context and string; the server takes its own reference to the name.
+        let raw = unsafe { api!(RedisModule_OpenKey(self.ctx.raw, self.name.raw, mode)) };
+        Key { raw, handle: Handle { raw, call: PhantomData }, closed: self }
+    }
+}
+
+/// An open key; closed when dropped.
 pub struct Key<'c> {
-    /// Null for a key that is missing and only looked at.
+    /// Null for a key that does not exist and is read only.
+    raw: *mut raw::RedisModuleKey,
+    handle: Handle<'c>,
+    closed: ClosedKey<'c>,
+}
+
+/// Closes the key when dropped.
+struct Handle<'c> {
     raw: *mut raw::RedisModuleKey,
     call: PhantomData<Ctx<'c>>,
 }
 
 impl<'c> Key<'c> {
-    pub fn open(ctx: Ctx<'c>, name: &Str<'c>, mode: Mode) -> Self {
-        #[cfg(feature = "panic-on-purpose")]
-        super::panic_on_purpose(name, "panic-on-opening");
-        let mode = match mode {
-            Mode::Look => raw::REDISMODULE_READ as c_int | raw::REDISMODULE_OPEN_KEY_NOTOUCH as c_int,
-            Mode::Write => (raw::REDISMODULE_READ | raw::REDISMODULE_WRITE) as c_int,
-        };
-        // SAFETY: a live context and string; the key holds its own reference to the name.
-        Self { raw: unsafe { api!(RedisModule_OpenKey(ctx.raw, name.raw, mode)) }, call: PhantomData }
+    pub fn close(self) -> ClosedKey<'c> {
+        drop(self.handle);
+        self.closed
+    }
+
+    /// The name, and the commands that read the key while it is open.
+    pub fn closed(&self) -> &ClosedKey<'c> {
+        &self.closed
     }
 
     pub fn kind(&self) -> Kind {
@@ -55,26 +92,30 @@ impl<'c> Key<'c> {
         }
     }
 
-    /// The string, in place. The server turns its encoding into plain bytes for that, which is why a mere look reads
-    /// by [`Ctx::get_string`].
+    /// The string, in place. The server changes its encoding to plain bytes for that, so a key that is read only is read
+    /// with [`ClosedKey::get_string`].
     pub fn string(&mut self) -> &[u8] {
         let mut len = 0;
-        // SAFETY: an open key of type STRING or none (a static buffer of length 0 comes back); the buffer stays as it
-        // is while the key is borrowed.
+        // SAFETY: an open key of type STRING or none (then the server returns a static buffer of length 0); the
+        // buffer does not change while the key is borrowed.
         unsafe {
             let start = api!(RedisModule_StringDMA(self.raw, &mut len, raw::REDISMODULE_READ as c_int));
             if start.is_null() { &[] } else { std::slice::from_raw_parts(start.cast(), len) }
         }
     }
 
-    /// Writes the string in place, or makes the key. An expiry stays. Nothing is propagated or notified.
+    /// Writes the string in place, or creates the key. The expiry stays. Nothing is replicated, and no event is fired.
     pub fn set_string(&mut self, bytes: &[u8]) {
         let mut len = 0;
-        // SAFETY: a key open for writing, of type STRING or none; the buffer is written only where it is as long as
-        // what goes into it.
+        // SAFETY: a key open for writing, of type STRING or none; the buffer is written only if it is as long as the
+        // bytes.
         unsafe {
             let mut start = api!(RedisModule_StringDMA(self.raw, &mut len, raw::REDISMODULE_WRITE as c_int));
             if len != bytes.len() {
+                if 0 < len && len < bytes.len() {
+                    // The server doubles a string that grows, and frees what it does not need when one shrinks.
+                    api!(RedisModule_StringTruncate(self.raw, bytes.len().saturating_add(1)));
+                }
                 api!(RedisModule_StringTruncate(self.raw, bytes.len()));
                 start = api!(RedisModule_StringDMA(self.raw, &mut len, raw::REDISMODULE_WRITE as c_int));
             }
@@ -84,7 +125,7 @@ impl<'c> Key<'c> {
         }
     }
 
-    /// Milliseconds since the epoch.
+    /// The expiry in milliseconds since the epoch; `None` if the key has none.
     pub fn expires_at(&self) -> Option<u64> {
         if self.raw.is_null() {
             return None;
@@ -93,14 +134,14 @@ impl<'c> Key<'c> {
         u64::try_from(unsafe { api!(RedisModule_GetAbsExpire(self.raw)) }).ok()
     }
 
-    /// Milliseconds since the epoch.
+    /// Sets the expiry, in milliseconds since the epoch.
     pub fn set_expires_at(&mut self, millis: u64) {
         let millis = i64::try_from(millis).unwrap_or(i64::MAX);
         // SAFETY: a key open for writing.
         unsafe { api!(RedisModule_SetAbsExpire(self.raw, millis)) };
     }
 
-    /// Members of a sorted set; 0 where there is none.
+    /// The number of members of a sorted set; 0 if there is none.
     pub fn len(&self) -> u64 {
         // SAFETY: an open key, or null, which is of length 0.
         unsafe { api!(RedisModule_ValueLength(self.raw)) as u64 }
@@ -108,7 +149,7 @@ impl<'c> Key<'c> {
 
     /// Whether a sorted set has a member with a score in `min ..= max`.
     pub fn any_score_in(&mut self, min: u64, max: u64) -> bool {
-        // SAFETY: an open key; an error (no sorted set) leaves the range at its end.
+        // SAFETY: an open key; an error (no sorted set) leaves no range.
         unsafe {
             api!(RedisModule_ZsetFirstInScoreRange(self.raw, min as f64, max as f64, 0, 0))
                 == raw::REDISMODULE_OK as c_int
@@ -129,7 +170,7 @@ impl<'c> Key<'c> {
     /// The members with a score above `min`.
     pub fn members_above(&mut self, min: u64) -> Vec<Str<'c>> {
         let mut members = Vec::new();
-        // SAFETY: as above; each member comes as a new string that is ours.
+        // SAFETY: as above; each member is a new string that this module owns.
         unsafe {
             if api!(RedisModule_ZsetFirstInScoreRange(self.raw, min as f64, f64::INFINITY, 1, 0))
                 != raw::REDISMODULE_OK as c_int
@@ -148,36 +189,27 @@ impl<'c> Key<'c> {
         members
     }
 
-    /// Adds a member, or makes the key; `false` where the member is there already.
+    /// Adds a member, or creates the key; `false` if the member exists already.
     pub fn add_member(&mut self, score: u64, member: &Str<'_>) -> bool {
-        self.zset_add(score, member, raw::REDISMODULE_ZADD_NX) & raw::REDISMODULE_ZADD_ADDED as c_int != 0
-    }
-
-    /// Gives a member that is there another score.
-    pub fn rescore_member(&mut self, score: u64, member: &Str<'_>) {
-        self.zset_add(score, member, raw::REDISMODULE_ZADD_XX);
-    }
-
-    fn zset_add(&mut self, score: u64, member: &Str<'_>, flags: u32) -> c_int {
-        let mut flags = flags as c_int;
-        // SAFETY: a key open for writing, of type ZSET or none, with no range left open on what changes.
+        let mut flags = raw::REDISMODULE_ZADD_NX as c_int;
+        // SAFETY: a key open for writing, of type ZSET or none, with no range open on what changes.
         unsafe {
             api!(RedisModule_ZsetRangeStop(self.raw));
             api!(RedisModule_ZsetAdd(self.raw, score as f64, member.raw, &mut flags));
         }
-        flags
+        flags & raw::REDISMODULE_ZADD_ADDED as c_int != 0
     }
 
-    /// Deletes the key; a large value is freed in the background. Nothing is propagated or notified.
+    /// Deletes the key; the server frees a large value in the background. Nothing is replicated, and no event is fired.
     pub fn unlink(&mut self) {
         // SAFETY: a key open for writing.
         unsafe { api!(RedisModule_UnlinkKey(self.raw)) };
     }
 }
 
-impl Drop for Key<'_> {
+impl Drop for Handle<'_> {
     fn drop(&mut self) {
-        // SAFETY: opened once, closed once; null is ignored.
+        // SAFETY: opened once, closed once; the server ignores null.
         unsafe { api!(RedisModule_CloseKey(self.raw)) };
     }
 }

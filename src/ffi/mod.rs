@@ -1,8 +1,10 @@
-//! The server's module API, made safe: the one room with `unsafe` in it. Only what the redis-module crate has no
-//! safe call for, or none that is cheap enough for a command handler, is here.
+//! The server's module API, made safe. All `unsafe` code of this crate is here. It has only what the redis-module crate
+//! has no safe call for, or none that is cheap enough for a command handler.
 //!
-//! A handler runs on the server's main thread, and everything here is borrowed from its call: `'c`.
+//! A handler runs on the main thread of the server. Everything here is borrowed from its call: `'c`.
 
+mod acl;
+mod doc;
 mod effect;
 mod key;
 mod register;
@@ -14,13 +16,9 @@ use std::sync::OnceLock;
 use arrayvec::ArrayVec;
 use redis_module::raw;
 
-pub use key::{Key, Kind, Mode};
-pub use register::{
-    Access, Argument, ArgumentKind, CommandDoc, CountedKeys, Handler, KeySpec, load_configs, register, require_server,
-    set_up,
-};
-
-use crate::limit::Micros;
+pub use doc::{Access, Argument, ArgumentKind, CommandDoc, KeySpec};
+pub use key::{ClosedKey, Key, Kind, Mode};
+pub use register::{Handler, KeyPositions, load_configs, register, require_server, set_up};
 
 /// Calls a function of the module API. Unsafe as that function is.
 macro_rules! api {
@@ -30,7 +28,7 @@ macro_rules! api {
 }
 use api;
 
-/// All functions used without asking are looked for when the module loads, see [`require_server`].
+/// The load checks that the server has every function that is called this way: see [`require_server`].
 #[inline(always)]
 fn required<F>(function: Option<F>) -> F {
     match function {
@@ -40,14 +38,14 @@ fn required<F>(function: Option<F>) -> F {
 }
 
 #[cold]
-#[expect(clippy::panic, reason = "it cannot happen, and what calls a handler catches it")]
+#[expect(clippy::panic, reason = "it cannot happen, and the caller of a handler catches it")]
 fn missing() -> ! {
     panic!("the server lacks a function of the module API that it had when the module was loaded")
 }
 
-/// Panics for a key whose name says so, in the build that shows what becomes of a panic.
+/// Panics for a key with a certain name, in the build that tests panics.
 #[cfg(feature = "panic-on-purpose")]
-#[expect(clippy::panic, reason = "that is what it is for")]
+#[expect(clippy::panic, reason = "the purpose of this function")]
 fn panic_on_purpose(key: &Str<'_>, place: &str) {
     if String::from_utf8_lossy(key.bytes()).contains(place) {
         panic!("on purpose: {place}");
@@ -78,47 +76,46 @@ impl<'c> Ctx<'c> {
         redis_module::Context::new(self.raw)
     }
 
-    /// The server's clock: the time it cached for this command (the same throughout MULTI and a script) where it
-    /// tells that, 7.2 and later, else the clock itself.
-    pub fn now(self) -> Micros {
+    /// The server's clock, in microseconds since the epoch. On 7.2 and later it is the cached time of this command,
+    /// which is the same throughout MULTI and a script; otherwise the clock itself.
+    pub fn now_micros(self) -> u64 {
         // SAFETY: no arguments; a probed function.
         let cached = unsafe { { raw::RedisModule_CachedMicroseconds }.map(|cached| cached()) };
         match cached {
-            Some(micros) => Micros(u64::try_from(micros).unwrap_or(0)),
+            Some(micros) => u64::try_from(micros).unwrap_or(0),
             None => {
                 let mut now = libc::timeval { tv_sec: 0, tv_usec: 0 };
-                // SAFETY: a place to write to. (Not SystemTime, which costs a command three times as much.)
+                // SAFETY: a place to write to. (SystemTime costs a command three times as much.)
                 unsafe { libc::gettimeofday(&mut now, std::ptr::null_mut()) };
-                let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
-                Micros(seconds.saturating_mul(1_000_000)).after(u64::try_from(now.tv_usec).unwrap_or(0))
+                let [seconds, micros] = [now.tv_sec, now.tv_usec].map(|n| u64::try_from(n).unwrap_or(0));
+                seconds.saturating_mul(1_000_000).saturating_add(micros)
             }
         }
     }
 
-    /// Where the server only asks for the positions of the keys among the arguments: tells it those in `positions` that
-    /// there are, all read and written. Whether it asked.
-    fn tell_keys(self, argc: c_int, positions: impl Iterator<Item = c_int>) -> bool {
+    /// Whether the server asks for the positions of the keys only, and the command is not to run.
+    fn wants_key_positions(self) -> bool {
+        // SAFETY: a live context.
+        unsafe { api!(RedisModule_IsKeysPositionRequest(self.raw)) != 0 }
+    }
+
+    /// Reports the positions of keys that are all read and written. Those beyond the arguments are left out.
+    fn report_key_positions(self, argc: c_int, positions: Vec<c_int>) {
         let flags = raw::REDISMODULE_CMD_KEY_RW | raw::REDISMODULE_CMD_KEY_ACCESS | raw::REDISMODULE_CMD_KEY_UPDATE;
-        // SAFETY: a live context; the positions are those of arguments.
-        unsafe {
-            let asked = api!(RedisModule_IsKeysPositionRequest(self.raw)) != 0;
-            if asked {
-                positions
-                    .take_while(|position| (1..argc).contains(position))
-                    .for_each(|position| api!(RedisModule_KeyAtPosWithFlags(self.raw, position, flags as c_int)));
-            }
-            asked
+        for position in positions.into_iter().filter(|position| (1..argc).contains(position)) {
+            // SAFETY: a live context, in a request for positions; the position is that of an argument.
+            unsafe { api!(RedisModule_KeyAtPosWithFlags(self.raw, position, flags as c_int)) };
         }
     }
 
-    /// Whether the server would refuse a command that may use memory, asked on `key`.
-    pub fn memory_full(self, key: Argv<'c>) -> bool {
+    /// Whether the server would reject a `deny-oom` command on `key` now.
+    pub fn out_of_memory(self, key: Arg<'c>) -> bool {
         // SAFETY: no arguments.
         let over = unsafe { api!(RedisModule_GetUsedMemoryRatio()) > 1.0 };
-        over && self.refuses_for_memory(&Str::of_argument(key))
+        over && ClosedKey::new(self, Str::of_argument(key)).refuses_for_memory()
     }
 
-    /// Whether the server runs in cluster mode, which it cannot change while it runs.
+    /// Whether the server runs in cluster mode. That does not change while it runs.
     pub fn is_cluster(self) -> bool {
         static CLUSTER: OnceLock<bool> = OnceLock::new();
         *CLUSTER.get_or_init(|| {
@@ -133,7 +130,7 @@ impl<'c> Ctx<'c> {
         unsafe { api!(RedisModule_ReplyWithArray(self.raw, len as _)) };
     }
 
-    /// A map on RESP3, a flat array of twice as many elements on RESP2.
+    /// A map of `len` pairs on RESP3, a flat array of twice as many elements on RESP2.
     pub fn reply_map(self, len: usize) {
         // SAFETY: as above.
         unsafe { api!(RedisModule_ReplyWithMap(self.raw, len as _)) };
@@ -169,7 +166,7 @@ impl<'c> Ctx<'c> {
     }
 }
 
-/// A string of the server: an argument of the call, or one that the module made and drops.
+/// A string of the server: an argument of the call, or a string that the module created and frees.
 pub struct Str<'c> {
     raw: *mut raw::RedisModuleString,
     owned: bool,
@@ -184,30 +181,30 @@ impl<'c> Str<'c> {
     }
 
     /// # Safety
-    /// `raw` is a string whose one reference is handed over.
+    /// `raw` is a string with one reference, which the result owns.
     unsafe fn owned(raw: *mut raw::RedisModuleString) -> Self {
         Self { raw, owned: true, call: PhantomData }
     }
 
-    /// The same string again, for as long as the call lasts.
-    pub fn of_argument(argument: Argv<'c>) -> Self {
+    /// An argument of the call, which lives as long as the call.
+    pub fn of_argument(argument: Arg<'c>) -> Self {
         // SAFETY: arguments live as long as the call.
         unsafe { Self::borrowed(argument.0) }
     }
 
     pub fn new(bytes: &[u8]) -> Self {
-        // SAFETY: the server copies the bytes; without a context the string is ours alone to free.
+        // SAFETY: the server copies the bytes; without a context, only this module frees the string.
         unsafe { Self::owned(api!(RedisModule_CreateString(std::ptr::null_mut(), bytes.as_ptr().cast(), bytes.len()))) }
     }
 
-    /// The string for ever.
+    /// The string, never freed.
     fn leak(self) -> *mut raw::RedisModuleString {
         let raw = self.raw;
         std::mem::forget(self);
         raw
     }
 
-    /// A new string of all parts.
+    /// A new string: the parts, joined.
     pub fn concat<const N: usize>(parts: [&[u8]; N]) -> Self {
         let mut short = ArrayVec::<u8, 256>::new();
         if parts.iter().all(|part| short.try_extend_from_slice(part).is_ok()) {
@@ -218,7 +215,7 @@ impl<'c> Str<'c> {
     }
 
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: the string lives as long as self, and nobody writes to it.
+        // SAFETY: the string lives as long as self, and nothing writes to it.
         unsafe { bytes_of(self.raw) }
     }
 }
@@ -226,7 +223,7 @@ impl<'c> Str<'c> {
 impl Drop for Str<'_> {
     fn drop(&mut self) {
         if self.owned {
-            // SAFETY: made without a context, owned, and dropped once.
+            // SAFETY: created without a context, owned, and dropped once.
             unsafe { api!(RedisModule_FreeString(std::ptr::null_mut(), self.raw)) };
         }
     }
@@ -234,9 +231,9 @@ impl Drop for Str<'_> {
 
 /// An argument of the call.
 #[derive(Clone, Copy)]
-pub struct Argv<'c>(*mut raw::RedisModuleString, PhantomData<&'c [u8]>);
+pub struct Arg<'c>(*mut raw::RedisModuleString, PhantomData<&'c [u8]>);
 
-impl<'c> Argv<'c> {
+impl<'c> Arg<'c> {
     pub fn bytes(self) -> &'c [u8] {
         // SAFETY: arguments live as long as the call.
         unsafe { bytes_of(self.0) }
@@ -247,14 +244,14 @@ impl<'c> Argv<'c> {
 /// `string` is live for `'a` and not written to.
 unsafe fn bytes_of<'a>(string: *mut raw::RedisModuleString) -> &'a [u8] {
     let mut len = 0;
-    // SAFETY: a live string; what comes back is its buffer (never null) and that buffer's length.
+    // SAFETY: a live string; the result is its buffer (never null) and the length of that.
     unsafe {
         let start = api!(RedisModule_StringPtrLen(string, &mut len));
         std::slice::from_raw_parts(start.cast(), len)
     }
 }
 
-/// The arguments of the call, from the first after the command's name.
+/// The arguments of the call, from the first after the name of the command.
 #[derive(Clone)]
 pub struct Args<'c>(std::slice::Iter<'c, *mut raw::RedisModuleString>);
 
@@ -270,15 +267,20 @@ impl<'c> Args<'c> {
 }
 
 impl Args<'_> {
+    /// How many arguments are still to come.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
     pub fn is_empty(&self) -> bool {
         self.0.as_slice().is_empty()
     }
 }
 
 impl<'c> Iterator for Args<'c> {
-    type Item = Argv<'c>;
+    type Item = Arg<'c>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.0.next().map(|&raw| Argv(raw, PhantomData))
+        self.0.next().map(|&raw| Arg(raw, PhantomData))
     }
 }

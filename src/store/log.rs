@@ -1,176 +1,214 @@
-//! A sliding window's log: a ZSET of one member a unit, scored by the millisecond it was admitted in.
+//! The log of a sliding window: a ZSET with one member for each unit, scored with the millisecond of its charge.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::Limiter;
+use super::{Purpose, StoredAlgorithm, internal_error};
+use crate::algorithm::arithmetic::to_i64;
+use crate::algorithm::sliding_log::LogChange;
+use crate::algorithm::{Change, Cost, Decision, Figures, Micros, Policy, SlidingLog};
 use crate::error::Error;
-use crate::ffi::{Argv, Ctx, Key, Kind, Mode, Str};
-use crate::limit::sliding_log::LogChange;
-use crate::limit::{Change, Cost, Decision, Figures, Micros, Quota, SlidingLog, to_i64};
+use crate::ffi::{ClosedKey, Key, Kind, Str};
 
-/// The most members a call may add. Each costs the server about a ZADD: a million is a second that nobody else gets.
-const MAX_ADDED: u64 = 1_000_000;
-
-/// See [`Limiter::load`].
+/// See [`StoredAlgorithm::Loaded`].
 pub struct Loaded<'c> {
-    ctx: Ctx<'c>,
-    name: Str<'c>,
     key: Key<'c>,
-    /// Entries that have left the window and are still there: none, except where the log is looked at only.
+    /// Members that have left the window and are still there: 0, except if the log is read only.
     expired: u64,
-    /// Entries that count.
+    /// Members that count.
     len: u64,
+    exists: bool,
 }
 
-impl Limiter for SlidingLog {
+impl StoredAlgorithm for SlidingLog {
     type Loaded<'c> = Loaded<'c>;
     type Change = LogChange;
+    const TTL_OF_SCRIPT: bool = true;
 
-    fn new(quota: &Quota) -> Result<Self, Error> {
-        Ok(SlidingLog::new(quota))
+    fn new(policy: &Policy) -> Result<Self, Error> {
+        Ok(SlidingLog::new(policy))
     }
 
     #[inline(always)]
-    fn state_key<'c>(&self, _ctx: Ctx<'c>, key: Argv<'c>, _now: Micros) -> Result<Str<'c>, Error> {
-        Ok(Str::of_argument(key))
-    }
-
-    #[inline(always)]
-    fn load<'c>(&self, ctx: Ctx<'c>, name: Str<'c>, now: Micros, mode: Mode) -> Result<Loaded<'c>, Error> {
-        let mut key = Key::open(ctx, &name, mode);
-        let mut expired = 0;
+    fn load<'c>(&self, key: ClosedKey<'c>, now: Micros, purpose: Purpose) -> Result<Loaded<'c>, Error> {
+        let mut key = key.open(purpose.mode());
         match key.kind() {
-            Kind::Nothing => return Ok(Loaded { ctx, name, key, expired, len: 0 }),
+            Kind::Nothing => return Ok(Loaded { key, expired: 0, len: 0, exists: false }),
             Kind::SortedSet => {}
             _ => return Err(Error::WRONG_TYPE),
         }
+        let mut expired = 0;
         if let Some(through) = self.expired_through(now)
+            && purpose != Purpose::Delete
             && key.any_score_in(0, through)
         {
-            match mode {
-                Mode::Look => expired = ctx.count_scores(&name, 0, through).ok_or(Error::INTERNAL)?,
-                Mode::Write => {
-                    // The command may delete the key.
-                    drop(key);
-                    ctx.call_range(c"ZREMRANGEBYSCORE", &name, 0, to_i64(through)).ok_or(Error::INTERNAL)?;
-                    key = Key::open(ctx, &name, mode);
-                }
+            if purpose == Purpose::Read {
+                expired = count_scores(&key, 0, through)?;
+            } else {
+                // The command may delete the key.
+                let closed = key.close();
+                let removed = closed.call_range(c"ZREMRANGEBYSCORE", 0, to_i64(through));
+                removed.ok_or_else(|| internal_error(closed.ctx(), "ZREMRANGEBYSCORE"))?;
+                key = closed.open(purpose.mode());
             }
         }
-        let len = key.len().saturating_sub(expired);
-        Ok(Loaded { ctx, name, key, expired, len })
+        let members = key.len();
+        Ok(Loaded { key, expired, len: members.saturating_sub(expired), exists: members > 0 })
     }
 
-    fn decide(&self, loaded: &mut Loaded<'_>, now: Micros, cost: Cost) -> Result<Decision<LogChange>, Error> {
+    fn exists(loaded: &Loaded<'_>) -> bool {
+        loaded.exists
+    }
+
+    #[inline(always)]
+    fn decide_on(&self, loaded: &mut Loaded<'_>, now: Micros, cost: Cost) -> Result<Decision<LogChange>, Error> {
         let ahead = || loaded.key.any_score_above(now.millis());
-        let decision = SlidingLog::decide(self, loaded.len, ahead, cost);
-        match decision.change {
-            Change::Charge(LogChange::Add(count)) if count > MAX_ADDED => Err(Error::LOG_COST),
-            _ => Ok(decision),
-        }
+        Ok(self.decide(loaded.len, ahead, cost))
+    }
+
+    fn refund_on(&self, loaded: &Loaded<'_>, _now: Micros, cost: Cost) -> Change<LogChange> {
+        self.refund(loaded.len, cost)
     }
 
     fn figures(&self, loaded: &Loaded<'_>, decision: &Decision<LogChange>, now: Micros, cost: Cost) -> Figures {
         let added = if let Change::Charge(LogChange::Add(count)) = decision.change { count } else { 0 };
-        // A score is a float; one that the scripts cannot have written, below 0 or no number at all, never leaves the
-        // window. Such entries come before those that have left it, and those before the others.
-        let score_at = |rank| loaded.ctx.score_at(&loaded.name, rank).filter(|&score| score >= 0.0);
-        let entry = |rank: u64| {
-            if rank >= loaded.len {
-                // What is not written yet was made now.
-                return Some(now.millis());
-            }
-            let score = score_at(rank)?;
-            let score = if loaded.expired == 0 { score } else { score_at(loaded.expired.saturating_add(rank))? };
-            Some(score.ceil() as u64)
+        let now_ms = now.millis();
+        // Members ahead of the clock stay where they are, unless the change moves them.
+        let latest = if matches!(decision.change, Change::Rebase(_)) { now_ms } else { u64::MAX };
+        let key = loaded.key.closed();
+        let score_at = |rank| key.score_at(rank).map(|score| score.ceil() as u64);
+        // The scripts write no scores below 0. Such members have the lowest ranks, and neither the scripts nor this
+        // module remove them: they never leave the window.
+        let never = match key.score_at(0) {
+            Some(score) if score < 0.0 => key.count_scores(c"-inf", c"(0").unwrap_or(0),
+            _ => 0,
         };
-        let len = loaded.len.saturating_add(added);
-        Figures::new(&self.outlook(len, entry, now), decision, now, cost)
+        let passed = never.saturating_add(loaded.expired);
+        // The n-th member to leave, with those of this request among the others.
+        let entry = |n: u64| {
+            if n >= loaded.len.saturating_add(added).saturating_sub(never) {
+                return None;
+            }
+            let rank = n.saturating_add(passed);
+            let score = score_at(rank).filter(|&score| score <= now_ms || added == 0);
+            let later = || score_at(rank.checked_sub(added)?).filter(|&score| score > now_ms);
+            Some(score.or_else(later).unwrap_or(now_ms).min(latest))
+        };
+        Figures::new(&self.forecast(loaded.len.saturating_add(added), entry, now), decision, now, cost)
     }
 
-    fn grows(_loaded: &Loaded<'_>, decision: &Decision<LogChange>) -> bool {
-        matches!(decision.change, Change::Charge(_))
+    fn needs_memory(_loaded: &Loaded<'_>, change: &Change<LogChange>) -> bool {
+        matches!(change, Change::Charge(_))
+    }
+
+    fn members_added(&self, cost: Cost) -> u64 {
+        SlidingLog::members_added(self, cost)
     }
 
     #[inline(always)]
-    fn commit(&self, ctx: Ctx<'_>, mut loaded: Loaded<'_>, decision: Decision<LogChange>, now: Micros) {
-        let Loaded { name, key, len, .. } = &mut loaded;
+    fn commit(&self, loaded: Loaded<'_>, change: Change<LogChange>, now: Micros) {
+        let mut key = loaded.key;
         let millis = now.millis();
-        let expires_at = millis.saturating_add(self.window().millis().saturating_mul(2));
-        let change = decision.change.into_state();
+        let held = || if loaded.exists { key.expires_at() } else { None };
+        let expires_at = self.new_expiry(held(), now);
         match change {
-            Some(LogChange::Add(1)) => {
-                let member = add_one(key, millis);
-                ctx.replicate_add(name, millis, &member);
+            Change::Charge(LogChange::Add(1)) => {
+                if let Some(member) = add_one(&mut key, millis) {
+                    let key = set_expiry(key, expires_at);
+                    key.notify_sorted_set(c"zadd");
+                    key.replicate_add(millis, &member);
+                    announce(&key, expires_at);
+                }
             }
-            Some(LogChange::Add(count)) => {
-                let members: Vec<_> = (0..count).map(|_| add_one(key, millis)).collect();
-                ctx.replicate_add_all(name, millis, &members);
+            Change::Charge(LogChange::Add(count)) => {
+                let members: Vec<_> = (0..count).map_while(|_| add_one(&mut key, millis)).collect();
+                let key = set_expiry(key, expires_at);
+                key.notify_sorted_set(c"zadd");
+                key.replicate_add_all(millis, &members);
+                announce(&key, expires_at);
             }
-            Some(LogChange::MoveAheadToNow) => {
+            Change::Rebase(_) => {
                 let members = key.members_above(millis);
-                members.iter().for_each(|member| key.rescore_member(millis, member));
-                ctx.replicate_add_all(name, millis, &members);
+                let key = set_expiry(key, expires_at);
+                if key.rescore_members(millis, &members).is_none() {
+                    internal_error(key.ctx(), "ZADD");
+                }
+                announce(&key, expires_at);
             }
-            None if *len == 0 => return,
-            None => {}
+            Change::Refund(LogChange::RemoveNewest(count)) => {
+                let key = if let Some(millis) = expires_at.filter(|_| count < loaded.len) {
+                    let key = set_expiry(key, Some(millis));
+                    announce(&key, Some(millis));
+                    key
+                } else {
+                    key.close()
+                };
+                if key.call_range(c"ZREMRANGEBYRANK", to_i64(count).saturating_neg(), -1).is_none() {
+                    internal_error(key.ctx(), "ZREMRANGEBYRANK");
+                }
+            }
+            Change::Delete => super::delete(key),
+            Change::Keep | Change::Charge(_) | Change::Refund(_) => {
+                if let Some(millis) = expires_at.filter(|_| loaded.len > 0) {
+                    super::extend(key, millis);
+                }
+            }
         }
-        key.set_expires_at(expires_at);
-        if change.is_some() {
-            ctx.notify_sorted_set(c"zadd", name);
-            ctx.signal_modified(name);
-            // A denial's refresh alone stays here: what still counts outlives its window on the expiry of the call
-            // that admitted it, and a flood of denials would else fill the AOF.
-            ctx.replicate_integer(c"PEXPIREAT", name, to_i64(expires_at));
-        }
-        ctx.notify_generic(c"expire", name);
-    }
-
-    /// What is above the limit is an answer, not an error: it never passes.
-    fn check(&self, cost: Cost) -> Result<(), Error> {
-        if cost.units() > MAX_ADDED && cost.units() <= self.limit() { Err(Error::LOG_COST) } else { Ok(()) }
-    }
-
-    /// The newest entries go first.
-    fn refund(&self, ctx: Ctx<'_>, Loaded { name, key, len, .. }: Loaded<'_>, _now: Micros, cost: Cost) {
-        let newest = to_i64(len.min(cost.units()));
-        // The command may delete the key.
-        drop(key);
-        if newest > 0 {
-            ctx.call_range(c"ZREMRANGEBYRANK", &name, newest.saturating_neg(), -1);
-        }
-    }
-
-    fn reset(&self, ctx: Ctx<'_>, Loaded { name, key, len, .. }: Loaded<'_>) -> bool {
-        if len > 0 {
-            super::unlink(ctx, &name, key);
-        }
-        len > 0
     }
 }
 
-/// Adds a member for a unit admitted in `millis`, named `<millis>-0.<n>` (the script takes a random fraction) with an
-/// `n` that no other has.
-fn add_one(key: &mut Key<'_>, millis: u64) -> Str<'static> {
-    loop {
+/// The number of members with a score in `min ..= max`.
+fn count_scores(key: &Key<'_>, min: u64, max: u64) -> Result<u64, Error> {
+    let text = |n: u64| std::ffi::CString::new(n.to_string()).unwrap_or_default();
+    let key = key.closed();
+    key.count_scores(&text(min), &text(max)).ok_or_else(|| internal_error(key.ctx(), "ZCOUNT"))
+}
+
+fn set_expiry(mut key: Key<'_>, expires_at: Option<u64>) -> ClosedKey<'_> {
+    if let Some(millis) = expires_at {
+        key.set_expires_at(millis);
+    }
+    key.close()
+}
+
+/// Announces a changed key, and its expiry if that has changed.
+fn announce(key: &ClosedKey<'_>, expires_at: Option<u64>) {
+    if expires_at.is_some() {
+        key.notify_generic(c"expire");
+    }
+    key.signal_modified();
+    if let Some(millis) = expires_at {
+        key.replicate_integer(c"PEXPIREAT", to_i64(millis));
+    }
+}
+
+/// Adds a member for a unit charged in `millis`, named `<millis>-0.<n>` (the script takes a random fraction) with an
+/// `n` that no other member has.
+///
+/// A member can exist already: from before a restart, from before the clock stepped back, or from a client. Each
+/// attempt then doubles the step to the next `n`, so the attempts cover 64 bits. `None` if all of them exist.
+fn add_one(key: &mut Key<'_>, millis: u64) -> Option<Str<'static>> {
+    let mut step = 1;
+    for _ in 0..u64::BITS {
         let member = {
             let (mut millis_text, mut n_text) = (itoa::Buffer::new(), itoa::Buffer::new());
-            let (millis_text, n_text) = (millis_text.format(millis), n_text.format(sequence(millis)));
+            let (millis_text, n_text) = (millis_text.format(millis), n_text.format(next_in_sequence(millis, step)));
             Str::concat([millis_text.as_bytes(), b"-0.", n_text.as_bytes()])
         };
-        // It may be there: left by the server before this one, or from before the clock stepped back.
         if key.add_member(millis, &member) {
-            return member;
+            return Some(member);
         }
+        step = step.wrapping_mul(2);
     }
+    internal_error(key.closed().ctx(), "ZADD");
+    None
 }
 
-/// How many members this server has named in `millis`. (Handlers run on one thread; the atomics are for the compiler.)
-fn sequence(millis: u64) -> u64 {
+/// The next number for a member of `millis`. (Handlers run on one thread; the atomics are for the compiler.)
+fn next_in_sequence(millis: u64, step: u64) -> u64 {
     static MILLIS: AtomicU64 = AtomicU64::new(0);
     static NEXT: AtomicU64 = AtomicU64::new(0);
     if MILLIS.swap(millis, Ordering::Relaxed) != millis {
         NEXT.store(0, Ordering::Relaxed);
     }
-    NEXT.fetch_add(1, Ordering::Relaxed)
+    NEXT.fetch_add(step, Ordering::Relaxed)
 }

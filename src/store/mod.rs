@@ -1,79 +1,160 @@
-//! From a key to the state an algorithm decides on, and from a decision back to the key: written, given its absolute
-//! expiry, replicated and notified, each kind of state in one place.
+//! From a key to the state that an algorithm decides on, and from a change back to the key. A change is written, gets
+//! its absolute expiry, is replicated and fires its keyspace events in one place for each kind of state.
 
-mod fixed;
+mod counter;
 mod log;
 pub mod record;
+pub mod text;
 
+use crate::algorithm::arithmetic::to_i64;
+use crate::algorithm::{Change, Cost, Decision, Figures, Micros, Policy};
 use crate::error::Error;
-use crate::ffi::{Argv, Ctx, Key, Mode, Str};
-use crate::limit::{Cost, Decision, Figures, Micros, Quota};
+use crate::ffi::{Access, Arg, ClosedKey, Ctx, Key, Mode, Str};
 
-/// What the grammar knows of an algorithm.
-pub trait Named {
-    /// Its word.
+/// The columns of the table of algorithms.
+pub trait AlgorithmInfo {
+    /// The word of the algorithm in the grammar.
     const NAME: &'static str;
-    /// Whether `BURST` means anything to it.
+    const SUMMARY: &'static std::ffi::CStr;
+    const COMPLEXITY: &'static std::ffi::CStr;
     const TAKES_BURST: bool;
+    /// The error for an option that the algorithm does not take.
+    const NO_BURST: Error;
 }
 
-/// An algorithm and where its state is kept.
+/// Why a state is loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// To read it. Nothing changes.
+    Read,
+    /// To decide on it and write it. Entries that no longer count are removed.
+    Write,
+    /// To delete it. Only its type and form are checked.
+    Delete,
+}
+
+impl Purpose {
+    /// How the key is opened.
+    const fn mode(self) -> Mode {
+        match self {
+            Self::Read => Mode::ReadOnly,
+            Self::Write | Self::Delete => Mode::Write,
+        }
+    }
+
+    /// What the user needs permission for.
+    const fn access(self) -> Access {
+        match self {
+            Self::Read => Access::Read,
+            Self::Write | Self::Delete => Access::ReadWrite,
+        }
+    }
+}
+
+/// An algorithm, and where its state is stored.
 ///
-/// The steps are apart so that several limits can be decided before any is committed, and one be looked at only.
-pub trait Limiter: Named + Sized {
-    /// An open key and what it says.
-    type Loaded<'c>;
+/// The steps are separate so that RL.MULTI can decide every limit before it commits any, and RL.PEEK commits nothing.
+pub trait StoredAlgorithm: AlgorithmInfo + Sized {
+    /// An open key and the state in it.
+    type Loaded<'c>: 'c;
+    /// What a decision writes.
     type Change;
 
-    /// # Errors
-    /// The quota asks for what cannot be represented.
-    fn new(quota: &Quota) -> Result<Self, Error>;
+    /// Whether `ttl` is what the script replies, even on a denial, instead of the time to retry after.
+    const TTL_OF_SCRIPT: bool = false;
 
-    /// The key that holds the state of the limit on `key`.
+    /// The algorithm under a policy.
     ///
     /// # Errors
-    /// No such key can be had in the slot of `key` (cluster mode).
-    fn state_key<'c>(&self, ctx: Ctx<'c>, key: Argv<'c>, now: Micros) -> Result<Str<'c>, Error>;
+    /// The policy describes what cannot be represented.
+    fn new(policy: &Policy) -> Result<Self, Error>;
 
-    /// Reads the state. [`Mode::Write`] also forgets what no longer counts.
+    /// The key that holds the state of the limit on `key`, if it is another one.
     ///
     /// # Errors
-    /// The key holds another type, or a value that is no such state. It is left as it is.
-    fn load<'c>(&self, ctx: Ctx<'c>, name: Str<'c>, now: Micros, mode: Mode) -> Result<Self::Loaded<'c>, Error>;
+    /// There is no such key in the slot of `key` (cluster mode).
+    #[inline(always)]
+    fn other_key<'c>(&self, _ctx: Ctx<'c>, _key: Arg<'c>, _now: Micros) -> Result<Option<Str<'c>>, Error> {
+        Ok(None)
+    }
 
+    /// Loads the state.
+    ///
+    /// # Errors
+    /// The key holds another type, or a value that is no such state. It is left unchanged.
+    fn load<'c>(&self, key: ClosedKey<'c>, now: Micros, purpose: Purpose) -> Result<Self::Loaded<'c>, Error>;
+
+    /// Whether the key holds a state.
+    fn exists(loaded: &Self::Loaded<'_>) -> bool;
+
+    /// Decides on a request.
+    ///
     /// # Errors
     /// What the request would count cannot be represented.
-    fn decide(&self, loaded: &mut Self::Loaded<'_>, now: Micros, cost: Cost) -> Result<Decision<Self::Change>, Error>;
+    fn decide_on(&self, loaded: &mut Self::Loaded<'_>, now: Micros, cost: Cost)
+    -> Result<Decision<Self::Change>, Error>;
 
-    /// The figures after the decision; it need not be committed.
+    /// Gives `cost` units back, never beyond full.
+    fn refund_on(&self, loaded: &Self::Loaded<'_>, now: Micros, cost: Cost) -> Change<Self::Change>;
+
+    /// The figures of the state as it is after the decision, which need not be committed.
     fn figures(&self, loaded: &Self::Loaded<'_>, decision: &Decision<Self::Change>, now: Micros, cost: Cost)
     -> Figures;
 
-    /// Whether the decision makes a key, or makes one larger.
-    fn grows(loaded: &Self::Loaded<'_>, decision: &Decision<Self::Change>) -> bool;
+    /// Whether the change creates a key or makes one larger.
+    fn needs_memory(loaded: &Self::Loaded<'_>, change: &Change<Self::Change>) -> bool;
 
-    /// Writes what was decided, and tells the world.
-    fn commit(&self, ctx: Ctx<'_>, loaded: Self::Loaded<'_>, decision: Decision<Self::Change>, now: Micros);
-
-    /// Whether so much can be asked for, and given back, at once.
-    ///
-    /// # Errors
-    /// It cannot, whatever was counted.
-    fn check(&self, _cost: Cost) -> Result<(), Error> {
-        Ok(())
+    /// How many members of a sorted set a request adds if it is allowed.
+    fn members_added(&self, _cost: Cost) -> u64 {
+        0
     }
 
-    /// Gives back, never beyond full, and tells the world.
-    fn refund(&self, ctx: Ctx<'_>, loaded: Self::Loaded<'_>, now: Micros, cost: Cost);
-
-    /// Forgets what was counted; whether there was anything.
-    fn reset(&self, ctx: Ctx<'_>, loaded: Self::Loaded<'_>) -> bool;
+    /// Writes a change, extends the expiry if this call needs the state for longer, replicates both and fires the
+    /// keyspace events. [`Change::Keep`] writes no state, but may extend the expiry.
+    fn commit(&self, loaded: Self::Loaded<'_>, change: Change<Self::Change>, now: Micros);
 }
 
-/// Deletes a key and tells the world.
-fn unlink(ctx: Ctx<'_>, name: &Str<'_>, mut key: Key<'_>) {
+/// The key that holds the state of the limit on `key`.
+///
+/// # Errors
+/// There is no such key in the slot of `key` (cluster mode), or the user has no permission for it. The server has
+/// checked the permission for `key` only.
+#[inline(always)]
+pub fn state_key<'c, A: StoredAlgorithm>(
+    algorithm: &A,
+    ctx: Ctx<'c>,
+    key: Arg<'c>,
+    now: Micros,
+    purpose: Purpose,
+) -> Result<ClosedKey<'c>, Error> {
+    let name = match algorithm.other_key(ctx, key, now)? {
+        None => Str::of_argument(key),
+        Some(name) if ctx.may_access(&name, purpose.access()) => name,
+        Some(_) => return Err(Error::NO_PERMISSION),
+    };
+    Ok(ClosedKey::new(ctx, name))
+}
+
+/// Deletes a key, replicates that and fires the event.
+fn delete(mut key: Key<'_>) {
     key.unlink();
-    ctx.notify_generic(c"del", name);
-    ctx.signal_modified(name);
-    ctx.replicate(c"UNLINK", name);
+    let key = key.close();
+    key.notify_generic(c"del");
+    key.signal_modified();
+    key.replicate(c"UNLINK");
+}
+
+/// Sets a later expiry, replicates it and fires the event.
+fn extend(mut key: Key<'_>, expires_at: u64) {
+    key.set_expires_at(expires_at);
+    let key = key.close();
+    key.notify_generic(c"expire");
+    key.signal_modified();
+    key.replicate_integer(c"PEXPIREAT", to_i64(expires_at));
+}
+
+/// The error of a call that the server must not reject, with a line in the log.
+fn internal_error(ctx: Ctx<'_>, command: &str) -> Error {
+    ctx.log_warning(&format!("internal error: the server rejected {command}, which the module calls"));
+    Error::INTERNAL
 }

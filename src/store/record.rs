@@ -1,119 +1,136 @@
-//! The state of the algorithms that need but a few integers: a STRING, `<tag><integer>:<integer>:…` in decimal.
+//! The state of the algorithms that need a few integers: a STRING `<tag><integer>:<integer>:…` in decimal.
 //!
-//! The tag says whose record it is; redis-cell's, a bare number, has none. Every change is one effect,
-//! `SET key record PXAT millis`, and the record is gone when it says no more than none at all.
+//! The tag names the algorithm; the record of redis-cell, a bare number, has none. A record is replicated as one
+//! command, `SET key record PXAT millis`. Its key expires when the record equals none at all.
 
-use super::{Limiter, Named};
+use super::text::{CAPACITY, LONGEST_INTEGER, Text, push, push_integer};
+use super::{AlgorithmInfo, Purpose, StoredAlgorithm};
+use crate::algorithm::{Change, Cost, Decision, Figures, Micros, Policy, RecordAlgorithm, RecordWords};
 use crate::error::Error;
-use crate::ffi::{Argv, Ctx, Key, Kind, Mode, Str};
-use crate::integer::{Text, push, push_integer, take_unsigned};
-use crate::limit::{Change, Cost, Decision, Figures, Micros, Quota, RecordAlgorithm};
+use crate::ffi::{ClosedKey, Key, Kind};
+use crate::integer::take_unsigned;
 
-/// See [`Limiter::load`].
+/// See [`StoredAlgorithm::Loaded`].
 pub struct Loaded<'c, A: RecordAlgorithm> {
-    name: Str<'c>,
     key: Key<'c>,
     state: Option<A::State>,
 }
 
-impl<A: RecordAlgorithm + Named> Limiter for A {
-    type Loaded<'c> = Loaded<'c, A>;
-    type Change = A::State;
-
-    fn new(quota: &Quota) -> Result<Self, Error> {
-        Ok(RecordAlgorithm::new(quota)?)
-    }
-
-    #[inline(always)]
-    fn state_key<'c>(&self, _ctx: Ctx<'c>, key: Argv<'c>, _now: Micros) -> Result<Str<'c>, Error> {
-        Ok(Str::of_argument(key))
-    }
-
-    #[inline(always)]
-    fn load<'c>(&self, ctx: Ctx<'c>, name: Str<'c>, _now: Micros, mode: Mode) -> Result<Loaded<'c, A>, Error> {
-        load(ctx, name, mode)
-    }
-
-    #[inline(always)]
-    fn decide(&self, loaded: &mut Loaded<'_, A>, now: Micros, cost: Cost) -> Result<Decision<A::State>, Error> {
-        Ok(RecordAlgorithm::decide(self, loaded.state, now, cost))
-    }
-
-    fn figures(&self, loaded: &Loaded<'_, A>, decision: &Decision<A::State>, now: Micros, cost: Cost) -> Figures {
-        let after = decision.change.state().copied().or(loaded.state);
-        Figures::new(&self.outlook(after, now), decision, now, cost)
-    }
-
-    fn grows(loaded: &Loaded<'_, A>, decision: &Decision<A::State>) -> bool {
-        makes_a_key(loaded, &decision.change)
-    }
-
-    #[inline(always)]
-    fn commit(&self, ctx: Ctx<'_>, loaded: Loaded<'_, A>, decision: Decision<A::State>, _now: Micros) {
-        if let Some(state) = decision.change.into_state() {
-            write(self, ctx, loaded, &state);
-        }
-    }
-
-    fn refund(&self, ctx: Ctx<'_>, loaded: Loaded<'_, A>, now: Micros, cost: Cost) {
-        match RecordAlgorithm::refund(self, loaded.state, now, cost) {
-            None => {}
-            Some(state) if self.forgotten_at(&state) <= now => {
-                self.reset(ctx, loaded);
-            }
-            Some(state) => write(self, ctx, loaded, &state),
-        }
-    }
-
-    fn reset(&self, ctx: Ctx<'_>, Loaded { name, key, state }: Loaded<'_, A>) -> bool {
-        if state.is_some() {
-            super::unlink(ctx, &name, key);
-        }
-        state.is_some()
-    }
-}
-
-/// Reads a record.
-///
-/// # Errors
-/// The key holds another type, or what no decision of this algorithm can have left.
-#[inline(always)]
-pub fn load<'c, A: RecordAlgorithm>(ctx: Ctx<'c>, name: Str<'c>, mode: Mode) -> Result<Loaded<'c, A>, Error> {
-    let mut key = Key::open(ctx, &name, mode);
-    let state = match (key.kind(), mode) {
-        (Kind::Nothing, _) => return Ok(Loaded { name, key, state: None }),
-        (Kind::String, Mode::Write) => decode::<A>(key.string()),
-        (Kind::String, Mode::Look) => ctx.get_string(&name, decode::<A>).flatten(),
-        _ => return Err(Error::WRONG_TYPE),
-    };
-    Ok(Loaded { name, key, state: Some(state.ok_or(Error::FOREIGN_VALUE)?) })
-}
-
 impl<A: RecordAlgorithm> Loaded<'_, A> {
+    /// The state; `None` if the key does not exist.
     pub fn state(&self) -> Option<A::State> {
         self.state
     }
 }
 
-pub fn makes_a_key<A: RecordAlgorithm>(loaded: &Loaded<'_, A>, change: &Change<A::State>) -> bool {
-    loaded.state.is_none() && matches!(change, Change::Charge(_))
+impl<A: RecordAlgorithm + AlgorithmInfo + 'static> StoredAlgorithm for A {
+    type Loaded<'c> = Loaded<'c, A>;
+    type Change = A::State;
+
+    fn new(policy: &Policy) -> Result<Self, Error> {
+        Ok(RecordAlgorithm::new(policy)?)
+    }
+
+    #[inline(always)]
+    fn load<'c>(&self, key: ClosedKey<'c>, _now: Micros, purpose: Purpose) -> Result<Loaded<'c, A>, Error> {
+        let mut key = key.open(purpose.mode());
+        let state = match (key.kind(), purpose) {
+            (Kind::Nothing, _) => return Ok(Loaded { key, state: None }),
+            (Kind::String, Purpose::Read) => key.closed().get_string(decode::<A>).flatten(),
+            (Kind::String, _) => decode::<A>(key.string()),
+            _ => return Err(Error::WRONG_TYPE),
+        };
+        Ok(Loaded { key, state: Some(state.ok_or(Error::FOREIGN_VALUE)?) })
+    }
+
+    fn exists(loaded: &Loaded<'_, A>) -> bool {
+        loaded.state.is_some()
+    }
+
+    #[inline(always)]
+    fn decide_on(&self, loaded: &mut Loaded<'_, A>, now: Micros, cost: Cost) -> Result<Decision<A::State>, Error> {
+        Ok(self.decide(loaded.state, now, cost))
+    }
+
+    fn refund_on(&self, loaded: &Loaded<'_, A>, now: Micros, cost: Cost) -> Change<A::State> {
+        self.refund(loaded.state, now, cost)
+    }
+
+    fn figures(&self, loaded: &Loaded<'_, A>, decision: &Decision<A::State>, now: Micros, cost: Cost) -> Figures {
+        let after = decision.change.apply_to(loaded.state);
+        Figures::new(&self.forecast(after, now), decision, now, cost)
+    }
+
+    fn needs_memory(loaded: &Loaded<'_, A>, change: &Change<A::State>) -> bool {
+        loaded.state.is_none() && matches!(change, Change::Charge(_))
+    }
+
+    #[inline(always)]
+    fn commit(&self, loaded: Loaded<'_, A>, change: Change<A::State>, _now: Micros) {
+        let Loaded { key, state: before } = loaded;
+        if matches!(change, Change::Delete) {
+            return super::delete(key);
+        }
+        let expires_at = new_expiry(self, before.as_ref(), &change, || key.expires_at());
+        match (change.state(), expires_at) {
+            (Some(state), Some(millis)) => write::<A>(key, state, millis),
+            (None, Some(millis)) => super::extend(key, millis),
+            (_, None) => {}
+        }
+    }
 }
 
-/// Writes a record and all that goes with it.
+/// The expiry to set with a change, in milliseconds since the epoch. `None` leaves the expiry as it is. `held` reads
+/// the expiry that the key has.
+///
+/// A state lives as long as the arguments of any call since it was written require. How long that is can depend on
+/// arguments that are not stored. Then a denied call extends the expiry if it needs the state for longer, and a write
+/// keeps an expiry that an earlier call needs.
 #[inline(always)]
-pub fn write<A: RecordAlgorithm>(algorithm: &A, ctx: Ctx<'_>, loaded: Loaded<'_, A>, state: &A::State) {
-    let Loaded { name, mut key, .. } = loaded;
-    let record = encode::<A>(state);
-    let expires_at = algorithm.forgotten_at(state).0.div_ceil(1_000);
-    key.set_string(&record);
-    ctx.notify_string(c"set", &name);
-    key.set_expires_at(expires_at);
-    ctx.notify_generic(c"expire", &name);
-    ctx.signal_modified(&name);
-    ctx.replicate_set(&name, &record, expires_at);
+pub fn new_expiry<A: RecordAlgorithm>(
+    algorithm: &A,
+    before: Option<&A::State>,
+    change: &Change<A::State>,
+    held: impl FnOnce() -> Option<u64>,
+) -> Option<u64> {
+    let needed_for = |state| algorithm.expires_at(state).ceil_millis();
+    match (change, before) {
+        (Change::Delete, _) | (Change::Keep, None) => None,
+        (Change::Keep, Some(before)) => {
+            let needed = if A::EXPIRY_DEPENDS_ON_POLICY { needed_for(before) } else { return None };
+            held().filter(|&held| held < needed).map(|_| needed)
+        }
+        (Change::Charge(after) | Change::Rebase(after) | Change::Refund(after), before) => {
+            let needed = needed_for(after);
+            let Some(before) = before.filter(|_| A::EXPIRY_DEPENDS_ON_POLICY) else { return Some(needed) };
+            let held = held().unwrap_or(0);
+            // Less is needed after a refund. An expiry beyond what these arguments needed before it serves others.
+            let keep = !matches!(change, Change::Refund(_)) || held > needed_for(before);
+            Some(if keep { held.max(needed) } else { needed })
+        }
+    }
 }
 
-fn encode<A: RecordAlgorithm>(state: &A::State) -> Text {
+/// Writes a record with its expiry, replicates both and fires the events.
+#[inline(always)]
+fn write<A: RecordAlgorithm>(mut key: Key<'_>, state: &A::State, expires_at: u64) {
+    let record = encode::<A>(state);
+    key.set_string(&record);
+    key.set_expires_at(expires_at);
+    let key = key.close();
+    key.notify_string(c"set");
+    key.notify_generic(c"expire");
+    key.signal_modified();
+    key.replicate_set(&record, expires_at);
+}
+
+/// The text of a record.
+pub fn encode<A: RecordAlgorithm>(state: &A::State) -> Text {
+    const {
+        // Each integer has a separator before it, but the first.
+        let longest = A::TAG.len() + A::Words::COUNT * (LONGEST_INTEGER + 1);
+        assert!(longest <= CAPACITY, "the longest record of the algorithm does not fit its buffer");
+    }
     let mut text = Text::new();
     push(&mut text, A::TAG.as_bytes());
     for (index, &word) in A::to_words(state).as_ref().iter().enumerate() {
@@ -125,8 +142,9 @@ fn encode<A: RecordAlgorithm>(state: &A::State) -> Text {
     text
 }
 
-fn decode<A: RecordAlgorithm>(text: &[u8]) -> Option<A::State> {
-    let mut words = A::Words::default();
+/// The state of a record. `None` if this algorithm does not write such a text.
+pub fn decode<A: RecordAlgorithm>(text: &[u8]) -> Option<A::State> {
+    let mut words = A::Words::ZERO;
     let mut rest = text.strip_prefix(A::TAG.as_bytes())?;
     for (index, word) in words.as_mut().iter_mut().enumerate() {
         if index > 0 {
@@ -137,7 +155,7 @@ fn decode<A: RecordAlgorithm>(text: &[u8]) -> Option<A::State> {
     if rest.is_empty() { A::from_words(&words) } else { None }
 }
 
-/// What would be written for the record that `text` is; `None` where it is none.
+/// The text that would be written for the record `text`. `None` if it is no record.
 #[cfg(any(test, fuzzing))]
 pub fn written_as_read<A: RecordAlgorithm>(text: &[u8]) -> Option<Vec<u8>> {
     Some(encode::<A>(&decode::<A>(text)?).to_vec())
@@ -148,7 +166,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::limit::{Gcra, LeakyBucket, SlidingCounter, TokenBucket};
+    use crate::algorithm::{Gcra, LeakyBucket, SlidingCounter, TokenBucket};
 
     fn text_of<A: RecordAlgorithm>(text: &str) -> Option<String> {
         Some(String::from_utf8(written_as_read::<A>(text.as_bytes())?).unwrap())
@@ -168,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_and_damaged_records_are_refused() {
+    fn foreign_and_damaged_records_are_errors() {
         for text in [
             "",
             "T:",

@@ -24,12 +24,12 @@ pub const T0: u64 = 1_700_000_000_000_000;
 pub const SECOND: u64 = 1_000_000;
 
 /// `limit` units in `window` milliseconds.
-pub fn quota(window: u64, limit: u64) -> Quota {
-    Quota { window: Window::from_millis(window).unwrap(), limit, burst: None }
+pub fn policy(window: u64, limit: u64) -> Policy {
+    Policy { window: Window::from_millis(window).unwrap(), limit, burst: None }
 }
 
-pub fn burst(quota: Quota, burst: u64) -> Quota {
-    Quota { burst: Some(burst), ..quota }
+pub fn burst(policy: Policy, burst: u64) -> Policy {
+    Policy { burst: Some(burst), ..policy }
 }
 
 pub fn cost(units: u64) -> Cost {
@@ -42,7 +42,7 @@ pub trait Subject: Sized {
     /// What a key holds; none yet by default.
     type Key: Clone + Debug + Default;
 
-    fn build(quota: &Quota) -> Option<Self>;
+    fn build(policy: &Policy) -> Option<Self>;
 
     /// Decides and commits; `None` for an error, which leaves the key as it was.
     fn ask(&self, key: &mut Self::Key, now: Micros, cost: Cost) -> Option<Answer>;
@@ -73,15 +73,15 @@ pub trait Subject: Sized {
 pub struct Answer {
     pub verdict: Verdict,
     pub figures: Figures,
-    pub reanchored: bool,
+    pub rebased: bool,
 }
 
 impl Answer {
-    fn new<S>(decision: &Decision<S>, outlook: &impl Outlook, now: Micros, cost: Cost) -> Self {
+    fn new<S>(decision: &Decision<S>, forecast: &impl Forecast, now: Micros, cost: Cost) -> Self {
         Self {
             verdict: decision.verdict,
-            figures: Figures::new(outlook, decision, now, cost),
-            reanchored: matches!(decision.change, Change::Reanchor(_)),
+            figures: Figures::new(forecast, decision, now, cost),
+            rebased: matches!(decision.change, Change::Rebase(_)),
         }
     }
 }
@@ -90,8 +90,8 @@ impl Answer {
 impl<A: RecordAlgorithm> Subject for A {
     type Key = Option<A::State>;
 
-    fn build(quota: &Quota) -> Option<Self> {
-        Self::new(quota).ok()
+    fn build(policy: &Policy) -> Option<Self> {
+        Self::new(policy).ok()
     }
 
     fn ask(&self, key: &mut Self::Key, now: Micros, cost: Cost) -> Option<Answer> {
@@ -100,11 +100,11 @@ impl<A: RecordAlgorithm> Subject for A {
         if let Some(state) = key {
             assert_eq!(A::from_words(&A::to_words(state)), Some(*state), "what is written can be read");
         }
-        Some(Answer::new(&decision, &self.outlook(*key, now), now, cost))
+        Some(Answer::new(&decision, &self.forecast(*key, now), now, cost))
     }
 
     fn remaining(&self, key: &Self::Key, now: Micros) -> u64 {
-        self.outlook(*key, now).remaining()
+        self.forecast(*key, now).remaining()
     }
 
     fn found(words: [u64; 4]) -> Option<Self::Key> {
@@ -120,8 +120,8 @@ impl Subject for FixedWindow {
     const TTL_OF_SCRIPT: bool = true;
     const COUNTER_PER_WINDOW: bool = true;
 
-    fn build(quota: &Quota) -> Option<Self> {
-        Some(Self::new(quota))
+    fn build(policy: &Policy) -> Option<Self> {
+        Some(Self::new(policy))
     }
 
     fn ask(&self, key: &mut Self::Key, now: Micros, cost: Cost) -> Option<Answer> {
@@ -131,12 +131,12 @@ impl Subject for FixedWindow {
         let decision = self.decide(state, now, cost).ok()?;
         let after = decision.change.into_state().or(state);
         after.map(|counter| key.insert(bucket, counter));
-        Some(Answer::new(&decision, &self.outlook(after.map_or(0, |counter| counter.value), now), now, cost))
+        Some(Answer::new(&decision, &self.forecast(after.map_or(0, |counter| counter.value), now), now, cost))
     }
 
     fn remaining(&self, key: &Self::Key, now: Micros) -> u64 {
         let counter = key.get(&(self.window().micros(), self.bucket(now)));
-        self.outlook(counter.map_or(0, |counter| counter.value), now).remaining()
+        self.forecast(counter.map_or(0, |counter| counter.value), now).remaining()
     }
 
     fn settled(key: &Self::Key, now: Micros) -> bool {
@@ -153,9 +153,9 @@ impl Subject for SlidingLog {
     /// Milliseconds, oldest first.
     type Key = Vec<u64>;
 
-    fn build(quota: &Quota) -> Option<Self> {
+    fn build(policy: &Policy) -> Option<Self> {
         // An entry a unit: what fits a test's memory.
-        (quota.limit <= 1_000).then(|| Self::new(quota))
+        (policy.limit <= 1_000).then(|| Self::new(policy))
     }
 
     fn ask(&self, key: &mut Self::Key, now: Micros, cost: Cost) -> Option<Answer> {
@@ -164,21 +164,21 @@ impl Subject for SlidingLog {
         let decision = self.decide(key.len() as u64, ahead, cost);
         match decision.change {
             Change::Charge(LogChange::Add(n)) => key.extend((0..n).map(|_| now.millis())),
-            Change::Reanchor(LogChange::MoveAheadToNow) => {
+            Change::Rebase(LogChange::MoveAheadToNow) => {
                 key.iter_mut().for_each(|entry| *entry = now.millis().min(*entry));
             }
             Change::Keep => {}
             odd => panic!("{odd:?}"),
         }
         key.sort_unstable();
-        let outlook = self.outlook(key.len() as u64, |n| key.get(n as usize).copied(), now);
-        Some(Answer::new(&decision, &outlook, now, cost))
+        let forecast = self.forecast(key.len() as u64, |n| key.get(n as usize).copied(), now);
+        Some(Answer::new(&decision, &forecast, now, cost))
     }
 
     fn remaining(&self, key: &Self::Key, now: Micros) -> u64 {
         let counted = |entry: &&u64| self.expired_through(now).is_none_or(|expired| **entry > expired);
         let len = key.iter().filter(counted).count() as u64;
-        self.outlook(len, |_| unreachable!(), now).remaining()
+        self.forecast(len, |_| unreachable!(), now).remaining()
     }
 
     fn found(mut words: [u64; 4]) -> Option<Self::Key> {

@@ -1,18 +1,18 @@
-//! Made-up traffic: quotas of every size, a clock that goes where it wants, and costs around what just fits.
+//! Made-up traffic: policies of every size, a clock that goes where it wants, and costs around what just fits.
 
 use proptest::prelude::*;
 
 use super::super::*;
-use super::{SECOND, T0, cost, quota};
+use super::{SECOND, T0, cost, policy};
 
-/// How the clock moves and what is asked, in terms of the quota it will be asked with, so that both land around what
+/// How the clock moves and what is asked, in terms of the policy it will be asked with, so that both land around what
 /// matters there.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
     clock: Clock,
     units: Units,
-    /// Which of the quotas of the trace; modulo how many there are.
-    pub quota: usize,
+    /// Which of the policies of the trace; modulo how many there are.
+    pub policy: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -37,24 +37,24 @@ enum Units {
 }
 
 impl Step {
-    pub fn clock(&self, now: Micros, quota: &Quota) -> Micros {
-        let (window, limit) = (u128::from(quota.window.micros()), u128::from(quota.limit.max(1)));
+    pub fn clock(&self, now: Micros, policy: &Policy) -> Micros {
+        let (window, limit) = (u128::from(policy.window.micros()), u128::from(policy.limit.max(1)));
         let micros = |n: u128| u64::try_from(n).unwrap();
         match self.clock {
-            Clock::On(micros) => now.after(micros),
-            Clock::Intervals(n) => now.after(micros(window * u128::from(n) / limit / 1_000)),
-            Clock::Windows(n) => now.after(micros(window * u128::from(n) / 1_000)),
+            Clock::On(micros) => now.plus(micros),
+            Clock::Intervals(n) => now.plus(micros(window * u128::from(n) / limit / 1_000)),
+            Clock::Windows(n) => now.plus(micros(window * u128::from(n) / 1_000)),
             Clock::Back(n) => Micros(now.0.saturating_sub(micros(window * u128::from(n) / 1_000)).max(T0 / 2)),
         }
         // Where a trace would leave the years a clock can show, it stays there.
         .min(Micros(3 * T0))
     }
 
-    pub fn cost(&self, quota: &Quota) -> Cost {
+    pub fn cost(&self, policy: &Policy) -> Cost {
         let units = match self.units {
             Units::Exactly(units) => units,
-            Units::Share(n) => u64::try_from(u128::from(quota.capacity()) * u128::from(n) / 1_000).unwrap(),
-            Units::TooMany => quota.capacity().saturating_add(1),
+            Units::Share(n) => u64::try_from(u128::from(policy.capacity()) * u128::from(n) / 1_000).unwrap(),
+            Units::TooMany => policy.capacity().saturating_add(1),
         };
         cost(units.clamp(1, MAX_COUNT))
     }
@@ -62,29 +62,29 @@ impl Step {
 
 #[derive(Clone, Debug)]
 pub struct Trace {
-    pub quotas: Vec<Quota>,
+    pub policies: Vec<Policy>,
     pub start: Micros,
     pub steps: Vec<Step>,
 }
 
 impl Trace {
-    /// Every step: the quota, the time and the cost.
-    pub fn calls(&self) -> impl Iterator<Item = (&Quota, Micros, Cost)> {
+    /// Every step: the policy, the time and the cost.
+    pub fn calls(&self) -> impl Iterator<Item = (&Policy, Micros, Cost)> {
         let mut now = self.start;
         self.steps.iter().map(move |step| {
-            let quota = &self.quotas[step.quota % self.quotas.len()];
-            now = step.clock(now, quota);
-            (quota, now, step.cost(quota))
+            let policy = &self.policies[step.policy % self.policies.len()];
+            now = step.clock(now, policy);
+            (policy, now, step.cost(policy))
         })
     }
 }
 
-/// Small quotas, where the edges are met often.
-pub fn small_quota() -> impl Strategy<Value = Quota> {
+/// Small policies, where the edges are met often.
+pub fn small_policy() -> impl Strategy<Value = Policy> {
     let window = prop_oneof![1..20u64, Just(1_000), Just(1_001), Just(60_000)];
     let limit = prop_oneof![1 => Just(0), 20 => 1..13u64];
     (window, limit, proptest::option::of(1..16u64))
-        .prop_map(|(window, limit, burst)| Quota { burst, ..quota(window, limit) })
+        .prop_map(|(window, limit, burst)| Policy { burst, ..policy(window, limit) })
 }
 
 /// From 0 to 2⁶³-1, every order of magnitude as likely as the others, and the last one itself.
@@ -93,11 +93,11 @@ pub fn magnitude() -> impl Strategy<Value = u64> {
 }
 
 /// Quotas of every size, the largest included.
-pub fn any_quota() -> impl Strategy<Value = Quota> {
+pub fn any_policy() -> impl Strategy<Value = Policy> {
     let largest = MAX_SPAN / 1_000;
     let window = magnitude().prop_map(move |n| n.clamp(1, largest));
     (window, magnitude(), proptest::option::of(magnitude()))
-        .prop_map(|(window, limit, burst)| Quota { burst: burst.map(|burst| burst.max(1)), ..quota(window, limit) })
+        .prop_map(|(window, limit, burst)| Policy { burst: burst.map(|burst| burst.max(1)), ..policy(window, limit) })
 }
 
 fn steps(back: u32) -> impl Strategy<Value = Vec<Step>> {
@@ -114,25 +114,25 @@ fn steps(back: u32) -> impl Strategy<Value = Vec<Step>> {
         3 => (0..=1_000u64).prop_map(Units::Share),
         1 => Just(Units::TooMany),
     ];
-    let step = (clock, units, 0..8usize).prop_map(|(clock, units, quota)| Step { clock, units, quota });
+    let step = (clock, units, 0..8usize).prop_map(|(clock, units, policy)| Step { clock, units, policy });
     proptest::collection::vec(step, 1..40)
 }
 
-fn trace(quotas: impl Strategy<Value = Vec<Quota>>, back: u32) -> impl Strategy<Value = Trace> {
+fn trace(policies: impl Strategy<Value = Vec<Policy>>, back: u32) -> impl Strategy<Value = Trace> {
     let start = (0..120 * SECOND).prop_map(|n| Micros(T0 + n));
-    (quotas, start, steps(back)).prop_map(|(quotas, start, steps)| Trace { quotas, start, steps })
+    (policies, start, steps(back)).prop_map(|(policies, start, steps)| Trace { policies, start, steps })
 }
 
-/// One small quota throughout, and a clock that only goes forward: what the oracles are asked about.
+/// One small policy throughout, and a clock that only goes forward: what the oracles are asked about.
 pub fn steady() -> impl Strategy<Value = Trace> {
-    trace(proptest::collection::vec(small_quota(), 1), 0)
+    trace(proptest::collection::vec(small_policy(), 1), 0)
 }
 
 /// Quotas that change from call to call, and a clock that goes back and forth.
 pub fn changing() -> impl Strategy<Value = Trace> {
-    let quotas = prop_oneof![
-        3 => proptest::collection::vec(small_quota(), 1..4),
-        2 => proptest::collection::vec(any_quota(), 1..3),
+    let policies = prop_oneof![
+        3 => proptest::collection::vec(small_policy(), 1..4),
+        2 => proptest::collection::vec(any_policy(), 1..3),
     ];
-    trace(quotas, 3)
+    trace(policies, 3)
 }

@@ -6,10 +6,10 @@ use proptest::prelude::*;
 
 use super::super::fixed_window::Counter;
 use super::super::*;
-use super::{SECOND, Subject, T0, cost, quota, steady};
+use super::{SECOND, Subject, T0, cost, policy, steady};
 
 fn minute(limit: u64) -> FixedWindow {
-    FixedWindow::new(&quota(60_000, limit))
+    FixedWindow::new(&policy(60_000, limit))
 }
 
 /// 20 seconds into the minute.
@@ -55,14 +55,14 @@ fn below_zero_there_is_more_room_but_no_larger_cost() {
     let ask = |units| minute(5).decide(counter(-3), NOW, cost(units)).unwrap();
     assert_eq!(ask(5).verdict, Verdict { allowed: true, count: 2, ttl: 40 });
     assert!(!ask(6).verdict.allowed);
-    assert_eq!(minute(5).outlook(-3, NOW).remaining(), 5);
+    assert_eq!(minute(5).forecast(-3, NOW).remaining(), 5);
     assert!(minute(5).decide(counter(i64::MIN), NOW, cost(5)).unwrap().verdict.allowed);
 }
 
 /// DECR took it back to 0 meanwhile: the script's INCR makes it 1, and its EXPIRE starts anew.
 #[test]
 fn a_counter_that_becomes_1_again_expires_anew() {
-    let algorithm = FixedWindow::new(&quota(60_000, 5));
+    let algorithm = FixedWindow::new(&policy(60_000, 5));
     let now = Micros::from_millis(1_000_000);
     let expiry_of = |value| {
         let state = Some(Counter { value, expires_at: Some(1_010_000) });
@@ -94,7 +94,7 @@ fn refund_is_from_what_fits_the_limit() {
 fn the_bucket_ends_before_the_counter_expires() {
     let figures = |value, units| {
         let decision = minute(5).decide(counter(value), NOW, cost(units)).unwrap();
-        Figures::new(&minute(5).outlook(decision.verdict.count, NOW), &decision, NOW, cost(units))
+        Figures::new(&minute(5).forecast(decision.verdict.count, NOW), &decision, NOW, cost(units))
     };
     let full =
         Figures { limit: 5, remaining: 0, retry_after_ms: 40_000, next_ms: 40_000, reset_ms: 40_000, delay_ms: 0 };
@@ -111,8 +111,8 @@ proptest! {
     #[test]
     fn does_as_the_script(trace in steady()) {
         let (mut key, mut script) = (BTreeMap::new(), BTreeMap::<u64, (i64, u64)>::new());
-        for (quota, now, cost) in trace.calls() {
-            let (window, limit) = (quota.window.millis(), i64::try_from(quota.limit).unwrap());
+        for (policy, now, cost) in trace.calls() {
+            let (window, limit) = (policy.window.millis(), i64::try_from(policy.limit).unwrap());
             let (ms, units) = (now.millis(), i64::try_from(cost.units()).unwrap());
             script.retain(|_, (_, expires_at)| *expires_at > ms);
             let found = script.get(&(ms / window)).copied();
@@ -125,7 +125,7 @@ proptest! {
             }
             let ttl = if found.is_none() && !counts { -2 } else { (expires_at - ms + 500).cast_signed() / 1_000 };
 
-            let answer = FixedWindow::new(quota).ask(&mut key, now, cost).unwrap();
+            let answer = FixedWindow::new(policy).ask(&mut key, now, cost).unwrap();
             prop_assert_eq!(answer.verdict, Verdict { allowed, count: after, ttl });
         }
     }

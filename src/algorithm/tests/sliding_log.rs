@@ -4,12 +4,12 @@ use proptest::prelude::*;
 
 use super::super::sliding_log::LogChange;
 use super::super::*;
-use super::{SECOND, Subject, T0, cost, quota, steady};
+use super::{SECOND, Subject, T0, cost, policy, steady};
 
 const NOW: Micros = Micros(T0 + 456);
 
 fn minute() -> SlidingLog {
-    SlidingLog::new(&quota(60_000, 5))
+    SlidingLog::new(&policy(60_000, 5))
 }
 
 #[test]
@@ -28,23 +28,23 @@ fn an_entry_leaves_exactly_a_window_later() {
     assert_eq!(minute().expired_through(NOW), Some(NOW.millis() - 60_000));
     assert_eq!(minute().expired_through(Micros(59 * SECOND)), None);
     let entries = [NOW.millis() - 59_999, NOW.millis() - 10];
-    let outlook = minute().outlook(2, |n| entries.get(n as usize).copied(), NOW);
-    assert_eq!(outlook.remaining(), 3);
-    assert_eq!(outlook.fits_at(3), Some(NOW));
-    assert_eq!(outlook.fits_at(4), Some(Micros::from_millis(NOW.millis() + 1)));
-    assert_eq!(outlook.fits_at(5), Some(Micros::from_millis(NOW.millis() + 59_990)));
-    assert_eq!(outlook.fits_at(6), None);
+    let forecast = minute().forecast(2, |n| entries.get(n as usize).copied(), NOW);
+    assert_eq!(forecast.remaining(), 3);
+    assert_eq!(forecast.fits_at(3), Some(NOW));
+    assert_eq!(forecast.fits_at(4), Some(Micros::from_millis(NOW.millis() + 1)));
+    assert_eq!(forecast.fits_at(5), Some(Micros::from_millis(NOW.millis() + 59_990)));
+    assert_eq!(forecast.fits_at(6), None);
 }
 
 #[test]
 fn a_denial_puts_what_is_ahead_of_the_clock_right() {
-    let quota = quota(60_000, 2);
-    let log = SlidingLog::new(&quota);
+    let policy = policy(60_000, 2);
+    let log = SlidingLog::new(&policy);
     let ahead = NOW.millis() + 3_600_000;
     let mut key = vec![NOW.millis() - 5, ahead];
-    assert!(log.ask(&mut key, NOW, Cost::ONE).unwrap().reanchored);
+    assert!(log.ask(&mut key, NOW, Cost::ONE).unwrap().rebased);
     assert_eq!(key, [NOW.millis() - 5, NOW.millis()]);
-    assert!(!log.ask(&mut key, NOW, Cost::ONE).unwrap().reanchored);
+    assert!(!log.ask(&mut key, NOW, Cost::ONE).unwrap().rebased);
     // One that is allowed leaves it.
     let mut key = vec![ahead];
     assert!(log.ask(&mut key, NOW, Cost::ONE).unwrap().verdict.allowed);
@@ -56,9 +56,9 @@ proptest! {
 
     #[test]
     fn never_over_the_limit_and_no_denial_that_would_fit(trace in steady()) {
-        let quota = trace.quotas[0];
-        let (window, limit) = (quota.window.millis(), quota.limit);
-        let (log, mut key, mut admitted) = (SlidingLog::new(&quota), Vec::new(), Vec::<u64>::new());
+        let policy = trace.policies[0];
+        let (window, limit) = (policy.window.millis(), policy.limit);
+        let (log, mut key, mut admitted) = (SlidingLog::new(&policy), Vec::new(), Vec::<u64>::new());
         for (_, now, cost) in trace.calls() {
             let ms = now.millis();
             let within = admitted.iter().filter(|&&at| ms - window < at && at <= ms).count() as u64;

@@ -4,43 +4,43 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
 
 use super::super::*;
-use super::{Answer, Subject, Trace, any_quota, changing, cost, magnitude, small_quota};
+use super::{Answer, Subject, Trace, any_policy, changing, cost, magnitude, small_policy};
 
 /// `remaining`, `retry_after_ms`, `next_ms` and `reset_ms` come true to the millisecond if nobody else asks, whatever
-/// quotas came before and wherever the clock went.
+/// policies came before and wherever the clock went.
 fn figures_come_true<A: Subject>(trace: &Trace) -> TestCaseResult {
     let mut key = A::Key::default();
-    for (quota, now, cost) in trace.calls() {
-        let Some(algorithm) = A::build(quota) else { continue };
+    for (policy, now, cost) in trace.calls() {
+        let Some(algorithm) = A::build(policy) else { continue };
         let Some(answer) = algorithm.ask(&mut key, now, cost) else { continue };
-        figures_hold(&algorithm, quota, &key, now, cost, &answer)?;
+        figures_hold(&algorithm, policy, &key, now, cost, &answer)?;
     }
     Ok(())
 }
 
 fn figures_hold<A: Subject>(
     algorithm: &A,
-    quota: &Quota,
+    policy: &Policy,
     key: &A::Key,
     now: Micros,
     cost: Cost,
     Answer { verdict, figures, .. }: &Answer,
 ) -> TestCaseResult {
-    let later = |ms: i64| now.after(ms.cast_unsigned() * 1_000);
+    let later = |ms: i64| now.plus(ms.cast_unsigned() * 1_000);
     let remaining = figures.remaining;
 
     prop_assert!(remaining <= figures.limit);
     prop_assert!(remaining == 0 || algorithm.allows(key, now, remaining), "what remains passes");
     prop_assert!(!algorithm.allows(key, now, remaining + 1), "no more than what remains passes");
     prop_assert!(verdict.allowed || A::TTL_OF_SCRIPT || verdict.ttl >= 1, "a denial says when");
-    prop_assert!(!verdict.allowed || quota.limit > 0);
+    prop_assert!(!verdict.allowed || policy.limit > 0);
 
     match figures.retry_after_ms {
         0 => prop_assert!(verdict.allowed),
         -1 => {
             prop_assert!(!verdict.allowed);
-            prop_assert!(quota.limit == 0 || cost.units() > figures.limit, "only what never fits is told never");
-            prop_assert!(!algorithm.allows(key, now.after(3 * quota.window.micros()), cost.units()));
+            prop_assert!(policy.limit == 0 || cost.units() > figures.limit, "only what never fits is told never");
+            prop_assert!(!algorithm.allows(key, now.plus(3 * policy.window.micros()), cost.units()));
         }
         ms => prop_assert!(!verdict.allowed && ms > 0),
     }
@@ -58,7 +58,7 @@ fn figures_hold<A: Subject>(
 
     if remaining == figures.limit {
         prop_assert_eq!((figures.next_ms, figures.reset_ms), (0, 0));
-    } else if quota.limit == 0 {
+    } else if policy.limit == 0 {
         prop_assert_eq!((figures.next_ms, figures.reset_ms), (-1, -1));
     } else {
         let (next, reset) = (figures.next_ms, figures.reset_ms);
@@ -72,21 +72,21 @@ fn figures_hold<A: Subject>(
 }
 
 /// Whatever is found in a key: no panic, and no more than the capacity passes at once.
-fn anything_found_is_survived<A: Subject>(words: [u64; 4], quota: &Quota, trace: &Trace) -> TestCaseResult {
-    let (Some(mut key), Some(algorithm)) = (A::found(words), A::build(quota)) else { return Ok(()) };
+fn anything_found_is_survived<A: Subject>(words: [u64; 4], policy: &Policy, trace: &Trace) -> TestCaseResult {
+    let (Some(mut key), Some(algorithm)) = (A::found(words), A::build(policy)) else { return Ok(()) };
     let (mut admitted, mut capacity) = (0, 0);
     for step in &trace.steps {
-        let cost = step.cost(quota);
+        let cost = step.cost(policy);
         let Some(answer) = algorithm.ask(&mut key, trace.start, cost) else { continue };
-        figures_hold(&algorithm, quota, &key, trace.start, cost, &answer)?;
+        figures_hold(&algorithm, policy, &key, trace.start, cost, &answer)?;
         capacity = answer.figures.limit;
         admitted += if answer.verdict.allowed { u128::from(cost.units()) } else { 0 };
     }
     // A counter below 0 is somebody's DECR, who gave that much more on purpose.
     prop_assert!(A::COUNTER_PER_WINDOW || admitted <= u128::from(capacity));
     let mut key = A::found(words).unwrap_or_default();
-    for (quota, now, cost) in trace.calls() {
-        A::build(quota).map(|algorithm| algorithm.ask(&mut key, now, cost));
+    for (policy, now, cost) in trace.calls() {
+        A::build(policy).map(|algorithm| algorithm.ask(&mut key, now, cost));
     }
     Ok(())
 }
@@ -95,10 +95,10 @@ fn anything_found_is_survived<A: Subject>(words: [u64; 4], quota: &Quota, trace:
 /// a key that was filled just now.
 fn clock_stepping_back_neither_opens_nor_locks<A: Subject>(trace: &Trace, back: u64) -> TestCaseResult {
     let mut key = A::Key::default();
-    for (quota, now, cost) in trace.calls() {
-        let Some(algorithm) = A::build(quota) else { continue };
+    for (policy, now, cost) in trace.calls() {
+        let Some(algorithm) = A::build(policy) else { continue };
         let Some(answer) = algorithm.ask(&mut key, now, cost) else { continue };
-        if answer.verdict.allowed || quota.limit == 0 {
+        if answer.verdict.allowed || policy.limit == 0 {
             continue;
         }
         let mut full = A::Key::default();
@@ -116,15 +116,15 @@ fn clock_stepping_back_neither_opens_nor_locks<A: Subject>(trace: &Trace, back: 
 }
 
 /// A denial that rewrites the state says nothing new: asked again, it is the same answer and nothing more to write.
-fn reanchoring_is_done_once<A: Subject>(trace: &Trace) -> TestCaseResult {
+fn rebasing_is_done_once<A: Subject>(trace: &Trace) -> TestCaseResult {
     let mut key = A::Key::default();
-    for (quota, now, cost) in trace.calls() {
-        let Some(algorithm) = A::build(quota) else { continue };
+    for (policy, now, cost) in trace.calls() {
+        let Some(algorithm) = A::build(policy) else { continue };
         let Some(answer) = algorithm.ask(&mut key, now, cost) else { continue };
-        if answer.reanchored {
+        if answer.rebased {
             prop_assert!(!answer.verdict.allowed);
             let again = algorithm.ask(&mut key, now, cost).unwrap();
-            prop_assert!(!again.reanchored);
+            prop_assert!(!again.rebased);
             prop_assert_eq!((again.verdict, again.figures), (answer.verdict, answer.figures));
         }
     }
@@ -134,47 +134,47 @@ fn reanchoring_is_done_once<A: Subject>(trace: &Trace) -> TestCaseResult {
 /// Giving back: as if the request had never been, never more than everything, and nothing where nothing was taken.
 fn refund_undoes<A: RecordAlgorithm>(trace: &Trace, back: Cost) -> TestCaseResult {
     let mut state = None;
-    for (quota, now, cost) in trace.calls() {
-        let Ok(algorithm) = A::new(quota) else { continue };
-        let before = algorithm.outlook(state, now).remaining();
+    for (policy, now, cost) in trace.calls() {
+        let Ok(algorithm) = A::new(policy) else { continue };
+        let before = algorithm.forecast(state, now).remaining();
         let decision = algorithm.decide(state, now, cost);
         state = decision.change.into_state().or(state);
         if decision.verdict.allowed {
             let undone = algorithm.refund(state, now, cost);
-            prop_assert_eq!(algorithm.outlook(undone, now).remaining(), before);
+            prop_assert_eq!(algorithm.forecast(undone, now).remaining(), before);
         }
         let (remaining, capacity) = {
-            let outlook = algorithm.outlook(state, now);
-            (outlook.remaining(), outlook.capacity())
+            let forecast = algorithm.forecast(state, now);
+            (forecast.remaining(), forecast.capacity())
         };
         match algorithm.refund(state, now, back) {
-            None => prop_assert!(remaining == capacity || quota.limit == 0),
+            None => prop_assert!(remaining == capacity || policy.limit == 0),
             Some(refunded) => {
                 prop_assert_eq!(A::from_words(&A::to_words(&refunded)), Some(refunded));
-                let after = algorithm.outlook(Some(refunded), now).remaining();
+                let after = algorithm.forecast(Some(refunded), now).remaining();
                 let given_back = remaining.saturating_add(back.units()).min(capacity);
-                prop_assert!(quota.limit == 0 || (remaining..=given_back).contains(&after));
+                prop_assert!(policy.limit == 0 || (remaining..=given_back).contains(&after));
             }
         }
     }
-    prop_assert_eq!(A::new(&trace.quotas[0]).ok().and_then(|a| a.refund(None, trace.start, back)), None);
+    prop_assert_eq!(A::new(&trace.policies[0]).ok().and_then(|a| a.refund(None, trace.start, back)), None);
     Ok(())
 }
 
-/// From `forgotten_at` on the state is as good as none, and before that it is not.
+/// From `expires_at` on the state is as good as none, and before that it is not.
 fn forgotten_when_nothing_is_left<A: RecordAlgorithm>(trace: &Trace) -> TestCaseResult {
     let mut state = None;
-    for (quota, now, cost) in trace.calls() {
-        let Ok(algorithm) = A::new(quota) else { continue };
+    for (policy, now, cost) in trace.calls() {
+        let Ok(algorithm) = A::new(policy) else { continue };
         let decision = algorithm.decide(state, now, cost);
         state = decision.change.into_state().or(state);
         if let Change::Charge(charged) = decision.change {
-            let at = algorithm.forgotten_at(&charged);
-            let capacity = algorithm.outlook(None, at).capacity();
-            let remaining = |at| algorithm.outlook(Some(charged), at).remaining();
+            let at = algorithm.expires_at(&charged);
+            let capacity = algorithm.forecast(None, at).capacity();
+            let remaining = |at| algorithm.forecast(Some(charged), at).remaining();
             prop_assert!(at > now);
             prop_assert_eq!(remaining(at), capacity);
-            prop_assert_eq!(remaining(at.after(quota.window.micros())), capacity);
+            prop_assert_eq!(remaining(at.plus(policy.window.micros())), capacity);
             prop_assert!(remaining(Micros(at.0 - 1)) < capacity);
             let fresh = algorithm.decide(None, at, cost);
             prop_assert_eq!(algorithm.decide(Some(charged), at, cost).verdict, fresh.verdict);
@@ -184,19 +184,19 @@ fn forgotten_when_nothing_is_left<A: RecordAlgorithm>(trace: &Trace) -> TestCase
 }
 
 /// A record that somebody wrote is read as a decision's own or not at all, and survived by all that a command does.
-fn any_record_is_survived<A: RecordAlgorithm>(words: [u64; 4], quota: &Quota, now: u64, cost: Cost) -> TestCaseResult {
+fn any_record_is_survived<A: RecordAlgorithm>(words: [u64; 4], policy: &Policy, now: u64, cost: Cost) -> TestCaseResult {
     let mut record = A::Words::default();
     record.as_mut().iter_mut().zip(words).for_each(|(to, from)| *to = from);
-    let (Some(state), Ok(algorithm)) = (A::from_words(&record), A::new(quota)) else { return Ok(()) };
+    let (Some(state), Ok(algorithm)) = (A::from_words(&record), A::new(policy)) else { return Ok(()) };
     let written = A::to_words(&state);
     prop_assert_eq!(written.as_ref(), record.as_ref());
     let now = Micros(now);
     for state in [Some(state), algorithm.refund(Some(state), now, cost)] {
         let decision = algorithm.decide(state, now, cost);
-        Figures::new(&algorithm.outlook(state, now), &decision, now, cost);
+        Figures::new(&algorithm.forecast(state, now), &decision, now, cost);
         let after = decision.change.into_state().or(state);
-        Figures::new(&algorithm.outlook(after, now), &decision, now, cost);
-        after.map(|state| algorithm.forgotten_at(&state));
+        Figures::new(&algorithm.forecast(after, now), &decision, now, cost);
+        after.map(|state| algorithm.expires_at(&state));
         prop_assert!(decision.verdict.count >= 0 && decision.verdict.ttl >= 1);
     }
     Ok(())
@@ -233,10 +233,10 @@ macro_rules! promises {
                 #[test]
                 fn anything_found_is_survived(
                     words in words(),
-                    quota in prop_oneof![small_quota(), any_quota()],
+                    policy in prop_oneof![small_policy(), any_policy()],
                     trace in changing(),
                 ) {
-                    super::anything_found_is_survived::<$algorithm>(words, &quota, &trace)?;
+                    super::anything_found_is_survived::<$algorithm>(words, &policy, &trace)?;
                 }
 
                 #[test]
@@ -245,8 +245,8 @@ macro_rules! promises {
                 }
 
                 #[test]
-                fn reanchoring_is_done_once(trace in changing()) {
-                    super::reanchoring_is_done_once::<$algorithm>(&trace)?;
+                fn rebasing_is_done_once(trace in changing()) {
+                    super::rebasing_is_done_once::<$algorithm>(&trace)?;
                 }
             }
         })*
@@ -269,11 +269,11 @@ macro_rules! promises {
                 #[test]
                 fn any_record_is_survived(
                     words in words(),
-                    quota in prop_oneof![small_quota(), any_quota()],
+                    policy in prop_oneof![small_policy(), any_policy()],
                     now in prop_oneof![any::<u64>(), magnitude(), Just(super::super::T0)],
                     units in magnitude(),
                 ) {
-                    super::any_record_is_survived::<$of>(words, &quota, now, cost(units.max(1)))?;
+                    super::any_record_is_survived::<$of>(words, &policy, now, cost(units.max(1)))?;
                 }
             }
         })*

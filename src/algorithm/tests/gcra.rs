@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::super::*;
 use super::token_bucket::admitted;
-use super::{SECOND, Subject, T0, burst, cost, quota, steady};
+use super::{SECOND, Subject, T0, burst, cost, policy, steady};
 
 const NOW: Micros = Micros(T0);
 
@@ -77,7 +77,7 @@ fn redis_cells_zero_and_overflowing_rates_are_errors() {
 
 #[test]
 fn exactly_the_burst_passes_at_once_where_the_interval_is_rounded() {
-    let (algorithm, mut key) = (Gcra::new(&quota(1_000, 7)).unwrap(), None);
+    let (algorithm, mut key) = (Gcra::new(&policy(1_000, 7)).unwrap(), None);
     for n in 0..7 {
         let answer = algorithm.ask(&mut key, NOW, Cost::ONE).unwrap();
         assert_eq!(answer.verdict, Verdict { allowed: true, count: n, ttl: if n < 6 { 1 } else { 2 } });
@@ -89,17 +89,17 @@ fn exactly_the_burst_passes_at_once_where_the_interval_is_rounded() {
 
 #[test]
 fn further_ahead_than_the_burst_is_full() {
-    let algorithm = Gcra::new(&burst(quota(1_000, 10), 5)).unwrap();
+    let algorithm = Gcra::new(&burst(policy(1_000, 10), 5)).unwrap();
     let mut key = Some(NOW_NS + 3_600_000_000_000);
     let denied = algorithm.ask(&mut key, NOW, Cost::ONE).unwrap();
-    assert_eq!((denied.verdict.allowed, denied.reanchored, denied.figures.reset_ms), (false, true, 500));
+    assert_eq!((denied.verdict.allowed, denied.rebased, denied.figures.reset_ms), (false, true, 500));
     assert_eq!(key, Some(NOW_NS + 500_000_000));
-    assert!(!algorithm.ask(&mut key, NOW, Cost::ONE).unwrap().reanchored);
+    assert!(!algorithm.ask(&mut key, NOW, Cost::ONE).unwrap().rebased);
 }
 
 #[test]
 fn refund_gives_back_no_more_than_was_taken() {
-    let algorithm = Gcra::new(&quota(1_000, 10)).unwrap();
+    let algorithm = Gcra::new(&policy(1_000, 10)).unwrap();
     let refund = |ahead, units| algorithm.refund(Some(NOW_NS + ahead), NOW, cost(units)).map(|tat| tat - NOW_NS);
     assert_eq!((refund(300_000_000, 1), refund(300_000_000, 4)), (Some(200_000_000), Some(0)));
     assert_eq!((refund(300_000_000, MAX_COUNT), refund(0, 1)), (Some(0), None));
@@ -109,11 +109,11 @@ fn refund_gives_back_no_more_than_was_taken() {
 
 #[test]
 fn a_limit_of_0_denies_everything_for_ever() {
-    let none = Gcra::new(&burst(quota(1_500, 0), 3)).unwrap();
+    let none = Gcra::new(&burst(policy(1_500, 0), 3)).unwrap();
     for state in [None, Some(NOW_NS + 5), Some(u64::MAX)] {
         let decision = none.decide(state, NOW, Cost::ONE);
         assert_eq!((decision.verdict.allowed, decision.verdict.ttl, decision.change), (false, 2, Change::Keep));
-        let figures = Figures::new(&none.outlook(state, NOW), &decision, NOW, Cost::ONE);
+        let figures = Figures::new(&none.forecast(state, NOW), &decision, NOW, Cost::ONE);
         let never = Figures { limit: 3, remaining: 0, retry_after_ms: -1, next_ms: -1, reset_ms: -1, delay_ms: 0 };
         assert_eq!(figures, never);
         assert_eq!(none.refund(state, NOW, Cost::ONE), None);
@@ -122,7 +122,7 @@ fn a_limit_of_0_denies_everything_for_ever() {
 
 #[test]
 fn what_no_nanosecond_can_say_is_refused() {
-    let build = |window, limit, n| Gcra::new(&burst(quota(window, limit), n)).err();
+    let build = |window, limit, n| Gcra::new(&burst(policy(window, limit), n)).err();
     assert_eq!(build(1, 1_000_000, 1), None);
     assert_eq!(build(1, 1_000_001, 1), Some(Unrepresentable::Span));
     assert_eq!(build(4_000_000_000_000, 1, 1), None);
@@ -134,8 +134,8 @@ fn what_no_nanosecond_can_say_is_refused() {
 
 #[test]
 fn no_drift_over_a_million_calls() {
-    let quota = burst(quota(1_000, 100), 7);
-    assert_eq!(admitted::<Gcra>(&quota, 1_000_000, 337), 7 + 33_699);
+    let policy = burst(policy(1_000, 100), 7);
+    assert_eq!(admitted::<Gcra>(&policy, 1_000_000, 337), 7 + 33_699);
 }
 
 proptest! {
@@ -144,14 +144,14 @@ proptest! {
     /// Each unit comes back an interval after the one before it.
     #[test]
     fn never_over_the_limit_and_no_denial_that_would_fit(trace in steady()) {
-        let quota = trace.quotas[0];
-        let (algorithm, mut key, mut out) = (Gcra::new(&quota).unwrap(), None, Vec::<u64>::new());
-        let interval = (quota.window.micros() * 1_000).div_ceil(quota.limit.max(1));
+        let policy = trace.policies[0];
+        let (algorithm, mut key, mut out) = (Gcra::new(&policy).unwrap(), None, Vec::<u64>::new());
+        let interval = (policy.window.micros() * 1_000).div_ceil(policy.limit.max(1));
         for (_, now, cost) in trace.calls() {
             let ns = now.0 * 1_000;
             out.retain(|&back| back > ns);
             let count = out.len() as u64;
-            let allowed = quota.limit > 0 && count + cost.units() <= quota.capacity();
+            let allowed = policy.limit > 0 && count + cost.units() <= policy.capacity();
             let answer = algorithm.ask(&mut key, now, cost).unwrap();
             prop_assert_eq!((answer.verdict.allowed, answer.verdict.count), (allowed, count.cast_signed()));
             if allowed {
@@ -159,8 +159,8 @@ proptest! {
                     out.push(out.last().map_or(ns, |&last| last.max(ns)) + interval);
                 }
             }
-            if quota.limit > 0 {
-                prop_assert_eq!(answer.figures.remaining, quota.capacity() - out.len() as u64);
+            if policy.limit > 0 {
+                prop_assert_eq!(answer.figures.remaining, policy.capacity() - out.len() as u64);
                 let ttl = out.last().map_or(0, |last| (last - ns).div_ceil(1_000_000_000)).max(1);
                 prop_assert_eq!(answer.verdict.ttl, ttl.cast_signed());
             }
@@ -170,15 +170,15 @@ proptest! {
     /// redis-cell's words and the other commands' are two accounts of one decision.
     #[test]
     fn throttle_decides_as_decide(trace in steady()) {
-        let quota = trace.quotas[0];
-        let (algorithm, mut state) = (Gcra::new(&quota).unwrap(), None);
+        let policy = trace.policies[0];
+        let (algorithm, mut state) = (Gcra::new(&policy).unwrap(), None);
         for (_, now, cost) in trace.calls() {
             let decision = algorithm.decide(state, now, cost);
             let (throttled, change) = algorithm.decide_throttle(state, now, cost.units());
             prop_assert_eq!((throttled.limited, change), (!decision.verdict.allowed, decision.change));
             state = change.into_state().or(state);
-            if quota.limit > 0 {
-                let figures = Figures::new(&algorithm.outlook(state, now), &decision, now, cost);
+            if policy.limit > 0 {
+                let figures = Figures::new(&algorithm.forecast(state, now), &decision, now, cost);
                 prop_assert_eq!(throttled.remaining, to_i64(figures.remaining));
                 prop_assert_eq!(throttled.retry_after == -1, figures.retry_after_ms <= 0);
                 let (_, looking) = algorithm.decide_throttle(state, now, 0);

@@ -3,13 +3,13 @@
 use proptest::prelude::*;
 
 use super::super::*;
-use super::{SECOND, Subject, cost, quota, steady};
+use super::{SECOND, Subject, cost, policy, steady};
 
 /// The start of a minute, and of a second, and of ten.
 const MINUTE: u64 = 28_333_333 * 60 * SECOND;
 
 fn counter(window: u64, limit: u64) -> SlidingCounter {
-    SlidingCounter::new(&quota(window, limit)).unwrap()
+    SlidingCounter::new(&policy(window, limit)).unwrap()
 }
 
 /// A record of windows of `window` milliseconds, the current one `ago` milliseconds old at the start of the minute.
@@ -32,7 +32,7 @@ fn the_textbook() {
     assert_eq!(ask(100, 1).verdict, Verdict { allowed: true, count: 69, ttl: 42 });
     assert!(ask(70, 1).verdict.allowed && !ask(69, 1).verdict.allowed);
     assert!(ask(100, 31).verdict.allowed && !ask(100, 32).verdict.allowed);
-    assert_eq!(counter(60_000, 100).outlook(state, now).remaining(), 31);
+    assert_eq!(counter(60_000, 100).forecast(state, now).remaining(), 31);
     // A microsecond earlier it weighs a little more than 69, and that little is too much.
     let before = counter(60_000, 70).decide(state, Micros(now.0 - 1), Cost::ONE).verdict;
     assert_eq!((before.allowed, before.count), (false, 69));
@@ -68,11 +68,11 @@ fn other_windows_find_the_counts_where_they_can_have_happened_latest() {
 #[test]
 fn a_denial_keeps_the_record_in_the_windows_it_was_asked_in() {
     // Left in minutes, it would be found anew in each second until the minute is over.
-    let quota = quota(1_000, 10);
-    let (algorithm, now) = (SlidingCounter::new(&quota).unwrap(), Micros(MINUTE + SECOND));
+    let policy = policy(1_000, 10);
+    let (algorithm, now) = (SlidingCounter::new(&policy).unwrap(), Micros(MINUTE + SECOND));
     let mut key = record(60_000, 0, 20, 0);
     let answer = algorithm.ask(&mut key, now, Cost::ONE).unwrap();
-    assert!(answer.reanchored && !answer.verdict.allowed);
+    assert!(answer.rebased && !answer.verdict.allowed);
     assert_eq!(key.map(|state| SlidingCounter::to_words(&state)), Some([1_000, MINUTE / SECOND + 1, 20, 0]));
     assert_eq!(answer.figures.retry_after_ms, 1_550);
 }
@@ -84,8 +84,8 @@ fn ahead_of_the_clock_everything_counts_and_no_more_than_the_limit() {
     let ask = |limit| counter(60_000, limit).decide(state, now, Cost::ONE);
     assert_eq!(ask(100).verdict, Verdict { allowed: true, count: 90, ttl: 1 });
     assert_eq!(ask(50).verdict, Verdict { allowed: false, count: 50, ttl: 1 });
-    let reanchored = ask(50).change.into_state().map(|state| SlidingCounter::to_words(&state));
-    assert_eq!(reanchored, Some([60_000, MINUTE / (60 * SECOND) - 1, 50, 0]));
+    let rebased = ask(50).change.into_state().map(|state| SlidingCounter::to_words(&state));
+    assert_eq!(rebased, Some([60_000, MINUTE / (60 * SECOND) - 1, 50, 0]));
     assert_eq!(counter(60_000, 0).decide(state, now, Cost::ONE).change, Change::Keep);
 }
 
@@ -103,7 +103,7 @@ fn refund_is_from_the_current_window_first() {
 
 #[test]
 fn forgotten_two_windows_after_the_last_request() {
-    let at = |current| counter(60_000, 9).forgotten_at(&record(60_000, 0, current, 3).unwrap());
+    let at = |current| counter(60_000, 9).expires_at(&record(60_000, 0, current, 3).unwrap());
     assert_eq!((at(1), at(0)), (Micros(MINUTE + 120 * SECOND), Micros(MINUTE + 60 * SECOND)));
 }
 
@@ -130,9 +130,9 @@ proptest! {
 
     #[test]
     fn never_over_the_limit_and_no_denial_that_would_fit(trace in steady()) {
-        let quota = trace.quotas[0];
-        let window = quota.window.micros();
-        let (algorithm, mut key, mut admitted) = (SlidingCounter::new(&quota).unwrap(), None, Vec::<(u64, u64)>::new());
+        let policy = trace.policies[0];
+        let window = policy.window.micros();
+        let (algorithm, mut key, mut admitted) = (SlidingCounter::new(&policy).unwrap(), None, Vec::<(u64, u64)>::new());
         for (_, now, cost) in trace.calls() {
             let number = now.0 / window;
             let units_in = |n| admitted.iter().filter(|(at, _)| at / window == n).map(|(_, units)| units).sum::<u64>();
@@ -140,7 +140,7 @@ proptest! {
             let weighted = u128::from(units_in(number)) * u128::from(window)
                 + u128::from(units_in(number - 1)) * u128::from(window - now.0 % window);
             let allowed = weighted + u128::from(cost.units()) * u128::from(window)
-                <= u128::from(quota.limit) * u128::from(window);
+                <= u128::from(policy.limit) * u128::from(window);
             let answer = algorithm.ask(&mut key, now, cost).unwrap();
             prop_assert_eq!(answer.verdict.allowed, allowed);
             prop_assert_eq!(answer.verdict.count as u128, weighted / u128::from(window));

@@ -5,11 +5,11 @@ use proptest::prelude::*;
 
 use super::super::*;
 use super::token_bucket::admitted;
-use super::{Subject, T0, burst, quota, steady};
+use super::{Subject, T0, burst, policy, steady};
 
 #[test]
 fn five_at_once_wait_their_turns() {
-    let (algorithm, mut key) = (LeakyBucket::new(&quota(1_000, 10)).unwrap(), None);
+    let (algorithm, mut key) = (LeakyBucket::new(&policy(1_000, 10)).unwrap(), None);
     for (count, delay) in [(0, 0), (1, 100), (2, 200), (3, 300), (4, 400)] {
         let answer = algorithm.ask(&mut key, Micros(T0), Cost::ONE).unwrap();
         assert_eq!((answer.verdict, answer.figures.delay_ms), (Verdict { allowed: true, count, ttl: 1 }, delay));
@@ -21,7 +21,7 @@ fn five_at_once_wait_their_turns() {
 
 #[test]
 fn a_denied_request_has_no_turn() {
-    let (algorithm, mut key) = (LeakyBucket::new(&burst(quota(1_000, 10), 1)).unwrap(), None);
+    let (algorithm, mut key) = (LeakyBucket::new(&burst(policy(1_000, 10), 1)).unwrap(), None);
     assert!(algorithm.ask(&mut key, Micros(T0), Cost::ONE).unwrap().verdict.allowed);
     let denied = algorithm.ask(&mut key, Micros(T0), Cost::ONE).unwrap();
     assert_eq!((denied.verdict.allowed, denied.figures.delay_ms, denied.figures.retry_after_ms), (false, 0, 100));
@@ -29,8 +29,8 @@ fn a_denied_request_has_no_turn() {
 
 #[test]
 fn no_drift_over_a_million_calls() {
-    let quota = burst(quota(1_000, 100), 7);
-    assert_eq!(admitted::<LeakyBucket>(&quota, 1_000_000, 337), 7 + 33_699);
+    let policy = burst(policy(1_000, 100), 7);
+    assert_eq!(admitted::<LeakyBucket>(&policy, 1_000_000, 337), 7 + 33_699);
 }
 
 proptest! {
@@ -40,9 +40,9 @@ proptest! {
     /// a microsecond.
     #[test]
     fn delays_are_those_of_a_queue(trace in steady()) {
-        let quota = trace.quotas[0];
-        let [window, limit] = [quota.window.micros(), quota.limit].map(u128::from);
-        let (leaky, token) = (LeakyBucket::new(&quota).unwrap(), TokenBucket::new(&quota).unwrap());
+        let policy = trace.policies[0];
+        let [window, limit] = [policy.window.micros(), policy.limit].map(u128::from);
+        let (leaky, token) = (LeakyBucket::new(&policy).unwrap(), TokenBucket::new(&policy).unwrap());
         let (mut state, mut same, mut free) = (None, None, 0);
         for (_, now, cost) in trace.calls() {
             let decision = leaky.decide(state, now, cost);

@@ -3,12 +3,12 @@
 use proptest::prelude::*;
 
 use super::super::*;
-use super::{SECOND, Subject, T0, burst, cost, magnitude, quota, steady};
+use super::{SECOND, Subject, T0, burst, cost, magnitude, policy, steady};
 
 const NOW: Micros = Micros(T0);
 
 fn bucket(window: u64, limit: u64) -> TokenBucket {
-    TokenBucket::new(&quota(window, limit)).unwrap()
+    TokenBucket::new(&policy(window, limit)).unwrap()
 }
 
 fn level(words: [u64; 4]) -> Option<<TokenBucket as RecordAlgorithm>::State> {
@@ -22,7 +22,7 @@ fn words(change: Change<<TokenBucket as RecordAlgorithm>::State>) -> Option<[u64
 
 #[test]
 fn takes_and_fills() {
-    let algorithm = TokenBucket::new(&burst(quota(60_000, 5), 10)).unwrap();
+    let algorithm = TokenBucket::new(&burst(policy(60_000, 5), 10)).unwrap();
     let first = algorithm.decide(None, NOW, cost(10));
     assert_eq!(first.verdict, Verdict { allowed: true, count: 0, ttl: 120 });
     assert_eq!(words(first.change), Some([10, 0, 60_000, T0]));
@@ -39,12 +39,12 @@ fn takes_and_fills() {
 #[test]
 fn a_raised_limit_gives_room_at_once_and_a_lowered_one_counts_since_then() {
     let state = level([10, 0, 60_000, T0]);
-    assert_eq!(bucket(60_000, 30).outlook(state, NOW).remaining(), 20);
+    assert_eq!(bucket(60_000, 30).forecast(state, NOW).remaining(), 20);
     // Lowered to 5, the bucket was full when the 10 were taken: half a minute later half of it is back.
     let later = Micros(T0 + 30 * SECOND);
     let lowered = bucket(60_000, 5);
-    assert_eq!(lowered.outlook(state, later).remaining(), 2);
-    assert_eq!(lowered.outlook(state, NOW).fits_at(1), Some(Micros(T0 + 12 * SECOND)));
+    assert_eq!(lowered.forecast(state, later).remaining(), 2);
+    assert_eq!(lowered.forecast(state, NOW).fits_at(1), Some(Micros(T0 + 12 * SECOND)));
     assert_eq!(lowered.decide(state, NOW, Cost::ONE).change, Change::Keep);
 }
 
@@ -74,11 +74,11 @@ fn ahead_of_the_clock_a_denial_starts_it_again() {
 
 #[test]
 fn a_limit_of_0_denies_everything_for_ever() {
-    let none = TokenBucket::new(&burst(quota(1_500, 0), 3)).unwrap();
+    let none = TokenBucket::new(&burst(policy(1_500, 0), 3)).unwrap();
     for state in [None, level([2, 0, 60_000, T0])] {
         let decision = none.decide(state, Micros(T0 + 999 * SECOND), Cost::ONE);
         assert_eq!((decision.verdict.allowed, decision.verdict.ttl, decision.change), (false, 2, Change::Keep));
-        let figures = Figures::new(&none.outlook(state, NOW), &decision, NOW, Cost::ONE);
+        let figures = Figures::new(&none.forecast(state, NOW), &decision, NOW, Cost::ONE);
         let never = Figures { limit: 3, remaining: 0, retry_after_ms: -1, next_ms: -1, reset_ms: -1, delay_ms: 0 };
         assert_eq!(figures, never);
     }
@@ -87,7 +87,7 @@ fn a_limit_of_0_denies_everything_for_ever() {
 #[test]
 fn what_takes_too_long_to_fill_is_refused() {
     let largest = MAX_SPAN / 1_000;
-    let build = |window, limit, n| TokenBucket::new(&burst(quota(window, limit), n)).err();
+    let build = |window, limit, n| TokenBucket::new(&burst(policy(window, limit), n)).err();
     assert_eq!(build(largest, 1, 1), None);
     assert_eq!(build(largest, 1, 2), Some(Unrepresentable::Span));
     assert_eq!(build(largest, MAX_COUNT, MAX_COUNT), None);
@@ -111,8 +111,8 @@ fn records_no_decision_leaves_are_refused() {
 }
 
 /// `calls` calls, one each `step` microseconds, more than the rate admits: how many were.
-pub fn admitted<A: RecordAlgorithm>(quota: &Quota, calls: u64, step: u64) -> u64 {
-    let (algorithm, mut state) = (A::new(quota).unwrap(), None);
+pub fn admitted<A: RecordAlgorithm>(policy: &Policy, calls: u64, step: u64) -> u64 {
+    let (algorithm, mut state) = (A::new(policy).unwrap(), None);
     let call = |n: u64| {
         let decision = algorithm.decide(state, Micros(T0 + n * step), Cost::ONE);
         state = decision.change.into_state().or(state);
@@ -124,15 +124,15 @@ pub fn admitted<A: RecordAlgorithm>(quota: &Quota, calls: u64, step: u64) -> u64
 #[test]
 fn no_drift_over_a_million_calls() {
     // The last call is 337 × 999,999 µs after the first: 336.999663 s.
-    let quota = burst(quota(1_000, 100), 7);
-    assert_eq!(admitted::<TokenBucket>(&quota, 1_000_000, 337), 7 + 33_699);
+    let policy = burst(policy(1_000, 100), 7);
+    assert_eq!(admitted::<TokenBucket>(&policy, 1_000_000, 337), 7 + 33_699);
 }
 
 #[test]
 fn no_drift_where_the_rate_is_no_whole_number_of_anything() {
     // 3 each 7 s, a call each 9,973 µs: 99,999 × 9,973 µs × 3 / 7 s = 427.4
-    let quota = burst(quota(7_000, 3), 5);
-    assert_eq!(admitted::<TokenBucket>(&quota, 100_000, 9_973), 5 + 427);
+    let policy = burst(policy(7_000, 3), 5);
+    assert_eq!(admitted::<TokenBucket>(&policy, 100_000, 9_973), 5 + 427);
 }
 
 proptest! {
@@ -141,10 +141,10 @@ proptest! {
     /// Tokens that are there, in parts of 1/window of a token, filled up before each request.
     #[test]
     fn never_over_the_limit_and_no_denial_that_would_fit(trace in steady()) {
-        let quota = trace.quotas[0];
+        let policy = trace.policies[0];
         let [window, limit, capacity] =
-            [quota.window.micros(), quota.limit, quota.capacity()].map(i128::from);
-        let (algorithm, mut key) = (TokenBucket::new(&quota).unwrap(), None);
+            [policy.window.micros(), policy.limit, policy.capacity()].map(i128::from);
+        let (algorithm, mut key) = (TokenBucket::new(&policy).unwrap(), None);
         let (mut tokens, mut filled) = (capacity * window, trace.start.0);
         for (_, now, cost) in trace.calls() {
             tokens = (tokens + i128::from(now.0 - filled) * limit).min(capacity * window);

@@ -1,0 +1,331 @@
+//! The mathematics of rate limiting: one file an algorithm, pure functions of a state, a time and a cost.
+//!
+//! Nothing here knows Redis, reads a clock or does I/O. A function gets a state and the time, and returns a
+//! [`Decision`] with a [`Change`]. The caller commits the change, or drops it, as RL.PEEK does. [`crate::in_memory`]
+//! keeps the state of each algorithm in memory; its example shows a whole run.
+//!
+//! Units: a time is [`Micros`] since the Unix epoch, a span is whole microseconds, a window is whole milliseconds.
+//! Arithmetic is exact: integers, with `u128` where a product can exceed 64 bits. A division with a remainder rounds
+//! against the caller, so rounding never allows too much.
+
+pub(crate) mod arithmetic;
+pub mod fixed_window;
+mod forecast;
+pub mod gcra;
+pub mod leaky_bucket;
+pub mod level;
+pub mod sliding_counter;
+pub mod sliding_log;
+pub mod token_bucket;
+
+#[cfg(test)]
+mod tests;
+
+pub use fixed_window::FixedWindow;
+pub use forecast::{Figures, Forecast};
+pub use gcra::Gcra;
+pub use leaky_bucket::LeakyBucket;
+pub use sliding_counter::SlidingCounter;
+pub use sliding_log::SlidingLog;
+pub use token_bucket::TokenBucket;
+
+/// A point in time, in microseconds since the Unix epoch.
+///
+/// ```
+/// use redis_rl::algorithm::Micros;
+///
+/// let at = Micros::from_millis(1_500);
+/// assert_eq!(at.plus(250), Micros(1_500_250));
+/// assert_eq!(at.plus(250).since(at), 250);
+/// assert_eq!(at.since(at.plus(250)), 0, "a clock that stepped back");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Micros(pub u64);
+
+impl Micros {
+    /// The millisecond of this point. The members of a sliding window log have such scores.
+    pub const fn millis(self) -> u64 {
+        self.0 / 1_000
+    }
+
+    /// The first point of a millisecond.
+    pub const fn from_millis(millis: u64) -> Self {
+        Self(millis.saturating_mul(1_000))
+    }
+
+    /// The first millisecond that is not before this point: an expiry at that moment is not too early.
+    pub const fn ceil_millis(self) -> u64 {
+        self.0.div_ceil(1_000)
+    }
+
+    /// The point `micros` microseconds later. Saturates at the largest value.
+    pub const fn plus(self, micros: u64) -> Self {
+        Self(self.0.saturating_add(micros))
+    }
+
+    /// Microseconds since `earlier`; 0 if `earlier` is later than this point, as after a clock stepped back.
+    pub const fn since(self, earlier: Self) -> u64 {
+        self.0.saturating_sub(earlier.0)
+    }
+}
+
+/// The longest span of any computation, in microseconds: 10¹⁸, about 31,700 years.
+///
+/// With it, `now + 2 × window` fits 63 bits of microseconds, and the sum of two products `limit × window` fits `u128`.
+pub const MAX_SPAN: u64 = 1_000_000_000_000_000_000;
+
+/// The largest limit, burst and cost: the largest Redis integer, 2⁶³ − 1.
+pub const MAX_COUNT: u64 = i64::MAX as u64;
+
+/// The span that a limit applies to: whole milliseconds, from 1 ms to [`MAX_SPAN`].
+///
+/// ```
+/// use redis_rl::algorithm::Window;
+///
+/// assert_eq!(Window::from_millis(1_500).map(Window::micros), Some(1_500_000));
+/// assert_eq!(Window::from_millis(0), None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window(u64);
+
+impl Window {
+    /// [`MAX_SPAN`].
+    pub const LONGEST: Self = Self(MAX_SPAN);
+
+    /// `None` for 0 and for more than [`MAX_SPAN`].
+    pub const fn from_millis(millis: u64) -> Option<Self> {
+        match millis.checked_mul(1_000) {
+            Some(micros @ 1..=MAX_SPAN) => Some(Self(micros)),
+            _ => None,
+        }
+    }
+
+    /// The length in microseconds.
+    pub const fn micros(self) -> u64 {
+        self.0
+    }
+
+    /// The length in milliseconds.
+    pub const fn millis(self) -> u64 {
+        self.0 / 1_000
+    }
+
+    /// The length in seconds, rounded up.
+    pub const fn seconds(self) -> u64 {
+        self.0.div_ceil(1_000_000)
+    }
+}
+
+/// The cost of a request: 0 to [`MAX_COUNT`] units.
+///
+/// A cost of 0 charges nothing and is allowed while at least one unit is available.
+///
+/// ```
+/// use redis_rl::algorithm::{Cost, MAX_COUNT};
+///
+/// assert_eq!(Cost::new(3).map(Cost::units), Some(3));
+/// assert_eq!((Cost::ZERO.units(), Cost::ZERO.needed()), (0, 1));
+/// assert_eq!(Cost::new(MAX_COUNT + 1), None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cost(u64);
+
+impl Cost {
+    /// Charges nothing.
+    pub const ZERO: Self = Self(0);
+    /// The cost of a request that names none.
+    pub const ONE: Self = Self(1);
+
+    /// `None` for more than [`MAX_COUNT`].
+    pub const fn new(units: u64) -> Option<Self> {
+        if units <= MAX_COUNT { Some(Self(units)) } else { None }
+    }
+
+    /// The units that an allowed request charges.
+    pub const fn units(self) -> u64 {
+        self.0
+    }
+
+    /// The units that must be available for the request to be allowed: at least 1.
+    pub const fn needed(self) -> u64 {
+        if self.0 == 0 { 1 } else { self.0 }
+    }
+}
+
+/// The limit that the arguments of a call describe: `limit` units in each `window`, `burst` of them at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// The span that the limit applies to.
+    pub window: Window,
+    /// 0 to [`MAX_COUNT`]; 0 denies everything.
+    pub limit: u64,
+    /// 1 to [`MAX_COUNT`]. Algorithms that take no BURST ignore it.
+    pub burst: Option<u64>,
+}
+
+impl Policy {
+    /// How many units may pass at once: BURST if given, else the limit.
+    pub const fn capacity(&self) -> u64 {
+        match self.burst {
+            Some(burst) => burst,
+            None => self.limit,
+        }
+    }
+}
+
+/// The arguments are valid one by one, but what they describe together cannot be represented.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unrepresentable {
+    /// At this rate, the whole capacity takes longer to come back than the algorithm's state can represent.
+    Span,
+    /// The counter would exceed the largest Redis integer.
+    Overflow,
+}
+
+/// The three integers of every reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// Whether the request is allowed.
+    pub allowed: bool,
+    /// Units counted. Each algorithm documents which.
+    pub count: i64,
+    /// Seconds. Each algorithm documents until when.
+    pub ttl: i64,
+}
+
+/// What a decision, a refund or a reset does to the state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change<S> {
+    /// Nothing.
+    Keep,
+    /// Counts the request. This is the new state.
+    Charge(S),
+    /// Restates the same state as of now. The request is denied, and the state is one that would not change with time
+    /// as the figures say: it is ahead of the clock, or it counts windows of another length. Without this, a clock
+    /// that stepped back would block the key until it has caught up.
+    Rebase(S),
+    /// Gives units back. This is the new state.
+    Refund(S),
+    /// Removes the state: nothing is counted.
+    Delete,
+}
+
+impl<S> Change<S> {
+    /// The change that RL.RESET makes: deletes the state if there is one.
+    pub const fn reset(state_exists: bool) -> Self {
+        if state_exists { Self::Delete } else { Self::Keep }
+    }
+
+    /// The state to write, if any.
+    pub const fn state(&self) -> Option<&S> {
+        match self {
+            Self::Keep | Self::Delete => None,
+            Self::Charge(state) | Self::Rebase(state) | Self::Refund(state) => Some(state),
+        }
+    }
+
+    /// The state that a key holds afterwards.
+    ///
+    /// ```
+    /// use redis_rl::algorithm::Change;
+    ///
+    /// assert_eq!(Change::Charge(2).apply_to(Some(1)), Some(2));
+    /// assert_eq!(Change::Keep.apply_to(Some(1)), Some(1));
+    /// assert_eq!(Change::Delete.apply_to(Some(1)), None);
+    /// ```
+    pub fn apply_to(self, before: Option<S>) -> Option<S> {
+        match self {
+            Self::Keep => before,
+            Self::Charge(state) | Self::Rebase(state) | Self::Refund(state) => Some(state),
+            Self::Delete => None,
+        }
+    }
+
+    /// The same change of another type of state.
+    pub fn map<T>(self, f: impl FnOnce(S) -> T) -> Change<T> {
+        match self {
+            Self::Keep => Change::Keep,
+            Self::Charge(state) => Change::Charge(f(state)),
+            Self::Rebase(state) => Change::Rebase(f(state)),
+            Self::Refund(state) => Change::Refund(f(state)),
+            Self::Delete => Change::Delete,
+        }
+    }
+}
+
+/// A verdict, and the change that goes with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decision<S> {
+    /// The reply.
+    pub verdict: Verdict,
+    /// How long to hold the request before it goes on, in microseconds. 0 for every algorithm but the leaky bucket.
+    pub delay: u64,
+    /// What to write.
+    pub change: Change<S>,
+}
+
+/// An algorithm whose whole state is a short record of integers. Every such record is stored in the same way, so a
+/// new algorithm of this kind implements this trait and nothing else.
+///
+/// ```
+/// use redis_rl::algorithm::{Cost, Micros, Policy, RecordAlgorithm, TokenBucket, Window};
+///
+/// fn allows_twice<A: RecordAlgorithm>(policy: &Policy, now: Micros) -> bool {
+///     let algorithm = A::new(policy).unwrap();
+///     let first = algorithm.decide(None, now, Cost::ONE);
+///     let state = first.change.apply_to(None);
+///     first.verdict.allowed && algorithm.decide(state, now, Cost::ONE).verdict.allowed
+/// }
+/// let now = Micros(1_700_000_000_000_000);
+/// let policy = |limit| Policy { window: Window::from_millis(60_000).unwrap(), limit, burst: None };
+/// assert!(allows_twice::<TokenBucket>(&policy(2), now));
+/// assert!(!allows_twice::<TokenBucket>(&policy(1), now));
+/// ```
+pub trait RecordAlgorithm: Sized {
+    /// What is known of a key.
+    type State: Copy + PartialEq + std::fmt::Debug;
+    /// The integers of the record: `[u64; N]`.
+    type Words: RecordWords;
+    /// The start of the stored record. It differs between algorithms, so none reads the record of another.
+    const TAG: &'static str;
+    /// Whether the time that a state stays relevant depends on arguments that the state does not hold. The expiry of
+    /// the key then also serves earlier calls with other arguments.
+    const EXPIRY_DEPENDS_ON_POLICY: bool;
+
+    /// The algorithm under a policy.
+    ///
+    /// # Errors
+    /// [`Unrepresentable::Span`] if the policy needs times that the state cannot represent.
+    fn new(policy: &Policy) -> Result<Self, Unrepresentable>;
+
+    /// Decides on a request.
+    fn decide(&self, state: Option<Self::State>, now: Micros, cost: Cost) -> Decision<Self::State>;
+
+    /// Gives `cost` units back, never beyond full.
+    fn refund(&self, state: Option<Self::State>, now: Micros, cost: Cost) -> Change<Self::State>;
+
+    /// What the state allows now and later.
+    fn forecast(&self, state: Option<Self::State>, now: Micros) -> impl Forecast;
+
+    /// The time from which this state equals no state under this policy; the key may expire then.
+    fn expires_at(&self, state: &Self::State) -> Micros;
+
+    /// The record of a state.
+    fn to_words(state: &Self::State) -> Self::Words;
+
+    /// The state of a record. `None` if no decision writes such a record.
+    fn from_words(words: &Self::Words) -> Option<Self::State>;
+}
+
+/// An array of integers: the words of a record.
+pub trait RecordWords: AsRef<[u64]> + AsMut<[u64]> {
+    /// How many integers.
+    const COUNT: usize;
+    /// All of them 0.
+    const ZERO: Self;
+}
+
+impl<const N: usize> RecordWords for [u64; N] {
+    const COUNT: usize = N;
+    const ZERO: Self = [0; N];
+}

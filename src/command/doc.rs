@@ -1,0 +1,22 @@
+//! The arguments that several commands share, as COMMAND DOCS shows them.
+
+use std::ffi::CStr;
+
+use crate::ffi::{Argument, ArgumentKind};
+
+/// The version in which the commands appeared.
+pub const SINCE: &CStr = c"0.1.0";
+
+pub const KEY: Argument = Argument::new(c"key", ArgumentKind::Key);
+pub const WINDOW: Argument = Argument::new(c"window", ArgumentKind::String);
+pub const LIMIT: Argument = Argument::new(c"limit", ArgumentKind::Integer);
+pub const COST: Argument = Argument::new(c"cost", ArgumentKind::Integer).after(c"COST").optional();
+pub const BURST: Argument = Argument::new(c"burst", ArgumentKind::Integer).after(c"BURST").optional();
+pub const FORM: Argument = Argument::new(
+    c"form",
+    ArgumentKind::OneOf(&[
+        Argument::new(c"full", ArgumentKind::Token).after(c"FULL"),
+        Argument::new(c"headers", ArgumentKind::Token).after(c"HEADERS"),
+    ]),
+)
+.optional();

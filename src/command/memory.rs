@@ -1,0 +1,21 @@
+//! What happens to a request that needs memory when the server is at `maxmemory`: the setting `rl.on-oom`.
+
+use crate::config::{OnOom, on_oom};
+use crate::error::Error;
+use crate::ffi::Ctx;
+
+/// How long a request waits that is denied because the server is at `maxmemory`, in seconds. When there will be memory
+/// is not known.
+pub const RETRY_SECONDS: i64 = 1;
+
+/// Whether `rl.on-oom` allows a request that cannot be counted.
+///
+/// # Errors
+/// `rl.on-oom` is `error`.
+pub fn allows_uncounted(ctx: Ctx<'_>) -> Result<bool, Error> {
+    match on_oom(ctx) {
+        OnOom::Error => Err(Error::OUT_OF_MEMORY),
+        OnOom::Allow => Ok(true),
+        OnOom::Deny => Ok(false),
+    }
+}

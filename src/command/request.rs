@@ -1,0 +1,161 @@
+//! A request under one limit, from its arguments to the commit. RL.<ALGO>, RL.MULTI, RL.PEEK and RL.THROTTLE all use
+//! it, so a rule that belongs to every decision is here and nowhere else.
+
+use super::args::{Form, Options, parse_limit, parse_window};
+use super::memory;
+use super::reply::Answer;
+use crate::algorithm::{Change, Cost, Decision, Micros, Policy};
+use crate::error::Error;
+use crate::ffi::{Arg, Args, ClosedKey, Ctx};
+use crate::store::{Purpose, StoredAlgorithm, state_key};
+
+/// The most members that a call adds to sorted sets. Each costs the server about one ZADD.
+const MAX_MEMBERS: u64 = 10_000;
+
+/// A request under one limit whose arguments are valid.
+pub struct Request<'c, A> {
+    /// As the client named it. The state may have another key.
+    pub key: Arg<'c>,
+    pub algorithm: A,
+    pub policy: Policy,
+    pub cost: Cost,
+}
+
+impl<'c, A: StoredAlgorithm> Request<'c, A> {
+    /// Parses `key window limit [options]`, and leaves what follows the options. `form` is that of the reply; without
+    /// it, FULL and HEADERS are no options.
+    #[inline(always)]
+    pub fn parse(args: &mut Args<'c>, form: Option<&mut Form>) -> Result<Self, Error> {
+        let (Some(key), Some(window), Some(limit)) = (args.next(), args.next(), args.next()) else {
+            return Err(Error::ARITY);
+        };
+        let window = parse_window(window.bytes())?;
+        let limit = parse_limit(limit.bytes())?;
+        // Most calls have no options.
+        let Options { cost, burst } =
+            if args.is_empty() { Options::default() } else { Options::parse(args, form)? };
+        if burst.is_some() && !A::TAKES_BURST {
+            return Err(A::NO_BURST);
+        }
+        let policy = Policy { window, limit, burst };
+        Ok(Self { key, algorithm: A::new(&policy)?, policy, cost: cost.unwrap_or(Cost::ONE) })
+    }
+
+    /// Parses the arguments of a command with one limit: [`Request::parse`], with no word left over.
+    ///
+    /// # Errors
+    /// An argument is invalid, or the cost is too large for one call.
+    #[inline(always)]
+    pub fn parse_all(mut args: Args<'c>) -> Result<(Self, Form), Error> {
+        let mut form = Form::Verdict;
+        let request = Self::parse(&mut args, Some(&mut form))?;
+        if !args.is_empty() {
+            return Err(Error::OPTION);
+        }
+        require_few_members([request.members_added()])?;
+        Ok((request, form))
+    }
+
+    /// How many members of a sorted set the request adds if it is allowed.
+    pub fn members_added(&self) -> u64 {
+        self.algorithm.members_added(self.cost)
+    }
+
+    /// The key of the state.
+    ///
+    /// # Errors
+    /// See [`state_key`].
+    #[inline(always)]
+    pub fn key_of_state(&self, ctx: Ctx<'c>, now: Micros, purpose: Purpose) -> Result<ClosedKey<'c>, Error> {
+        state_key(&self.algorithm, ctx, self.key, now, purpose)
+    }
+
+    /// Loads the state and decides on the request.
+    ///
+    /// # Errors
+    /// The key holds what is no state of the algorithm, or the state cannot represent the result.
+    #[inline(always)]
+    pub fn decide_on(self, key: ClosedKey<'c>, now: Micros, purpose: Purpose) -> Result<Decided<'c, A>, Error> {
+        let mut loaded = self.algorithm.load(key, now, purpose)?;
+        let decision = self.algorithm.decide_on(&mut loaded, now, self.cost)?;
+        Ok(Decided { request: self, loaded, decision, now, out_of_memory: false })
+    }
+}
+
+/// Rejects a call that would add too many members to sorted sets. `members` is the number of each limit.
+///
+/// # Errors
+/// [`Error::LOG_COST`].
+pub fn require_few_members(members: impl IntoIterator<Item = u64>) -> Result<(), Error> {
+    if members.into_iter().fold(0, u64::saturating_add) > MAX_MEMBERS { Err(Error::LOG_COST) } else { Ok(()) }
+}
+
+/// A request that is decided and not yet committed.
+pub struct Decided<'c, A: StoredAlgorithm> {
+    pub request: Request<'c, A>,
+    pub loaded: A::Loaded<'c>,
+    pub decision: Decision<A::Change>,
+    now: Micros,
+    /// Denied because the server is at `maxmemory`, not by the limit.
+    out_of_memory: bool,
+}
+
+impl<'c, A: StoredAlgorithm> Decided<'c, A> {
+    /// Applies `rl.on-oom` if the server is at `maxmemory` and the change needs memory.
+    ///
+    /// # Errors
+    /// [`Error::OUT_OF_MEMORY`] if `rl.on-oom` is `error`.
+    #[inline(always)]
+    pub fn require_memory(&mut self, ctx: Ctx<'c>) -> Result<(), Error> {
+        if self.would_grow() && ctx.out_of_memory(self.request.key) {
+            let allowed = memory::allows_uncounted(ctx)?;
+            self.leave_uncounted(allowed)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the change creates a key or makes one larger.
+    #[inline(always)]
+    pub fn would_grow(&self) -> bool {
+        A::needs_memory(&self.loaded, &self.decision.change)
+    }
+
+    /// Charges nothing, because there is no memory. What the limit denies stays denied; `allowed` decides on the rest.
+    /// The reply then describes the state as it is.
+    #[cold]
+    pub fn leave_uncounted(&mut self, allowed: bool) -> Result<(), Error> {
+        let uncharged = self.request.algorithm.decide_on(&mut self.loaded, self.now, Cost::ZERO)?;
+        let verdict = &mut self.decision.verdict;
+        verdict.count = uncharged.verdict.count;
+        if A::TTL_OF_SCRIPT || (verdict.allowed && allowed) {
+            verdict.ttl = uncharged.verdict.ttl;
+        } else if verdict.allowed {
+            verdict.ttl = memory::RETRY_SECONDS;
+        }
+        self.out_of_memory = verdict.allowed && !allowed;
+        verdict.allowed &= allowed;
+        self.decision.change = Change::Keep;
+        Ok(())
+    }
+
+    /// How long a request waits that is denied because the server is at `maxmemory`, in seconds; −1 for any other.
+    pub fn wait_for_memory_seconds(&self) -> i64 {
+        if self.out_of_memory { memory::RETRY_SECONDS } else { -1 }
+    }
+
+    /// Everything that a reply says.
+    pub fn answer(&self) -> Answer {
+        let Request { algorithm, policy, cost, .. } = &self.request;
+        let mut figures = algorithm.figures(&self.loaded, &self.decision, self.now, *cost);
+        if self.out_of_memory {
+            figures.retry_after_ms = figures.retry_after_ms.max(memory::RETRY_SECONDS.saturating_mul(1_000));
+        }
+        Answer { name: A::NAME, policy: *policy, verdict: self.decision.verdict, figures, now: self.now }
+    }
+
+    /// Commits the change.
+    #[inline(always)]
+    pub fn commit(self) {
+        self.request.algorithm.commit(self.loaded, self.decision.change, self.now);
+    }
+}

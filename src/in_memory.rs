@@ -1,0 +1,250 @@
+//! Every algorithm with its state in memory: what the module does with a key, without a server.
+//!
+//! The tests, the fuzzer and the pictures of the documentation use it. A record is kept as the text that the module
+//! stores, so each step goes through encoding and decoding.
+//!
+//! ```
+//! use redis_rl::algorithm::{Cost, Micros, Policy, TokenBucket, Window};
+//! use redis_rl::in_memory::InMemory;
+//!
+//! let policy = Policy { window: Window::from_millis(60_000).unwrap(), limit: 5, burst: None };
+//! let bucket = TokenBucket::with_policy(&policy).unwrap();
+//! let mut key = Default::default();
+//! let now = Micros(1_700_000_000_000_000);
+//! for remaining in [4, 3, 2, 1, 0] {
+//!     let reply = bucket.request(&mut key, now, Cost::ONE).unwrap();
+//!     assert!(reply.verdict.allowed);
+//!     assert_eq!(reply.figures.remaining, remaining);
+//! }
+//! let denied = bucket.request(&mut key, now, Cost::ONE).unwrap();
+//! assert!(!denied.verdict.allowed);
+//! assert_eq!(denied.figures.retry_after_ms, 12_000);
+//! bucket.refund(&mut key, now, Cost::ONE);
+//! assert!(bucket.request(&mut key, now, Cost::ONE).unwrap().verdict.allowed);
+//! ```
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+
+use crate::algorithm::fixed_window::Counter;
+use crate::algorithm::sliding_log::LogChange;
+use crate::algorithm::{
+    Change, Cost, Decision, Figures, FixedWindow, Forecast, Micros, Policy, RecordAlgorithm, SlidingLog,
+    Unrepresentable, Verdict,
+};
+use crate::store::record;
+
+/// The reply to a request.
+#[derive(Clone, Copy, Debug)]
+pub struct Reply {
+    /// The three integers.
+    pub verdict: Verdict,
+    /// The other figures of FULL.
+    pub figures: Figures,
+    /// A denied request has restated the state: [`Change::Rebase`].
+    pub rebased: bool,
+}
+
+impl Reply {
+    fn new<S>(decision: &Decision<S>, forecast: &impl Forecast, now: Micros, cost: Cost) -> Self {
+        Self {
+            verdict: decision.verdict,
+            figures: Figures::new(forecast, decision, now, cost),
+            rebased: matches!(decision.change, Change::Rebase(_)),
+        }
+    }
+}
+
+/// An algorithm whose keys are in memory.
+pub trait InMemory: Sized {
+    /// What a key holds. The default is a key that does not exist.
+    type Key: Clone + Debug + Default;
+
+    /// The algorithm under a policy.
+    ///
+    /// # Errors
+    /// [`Unrepresentable`], as the constructor of the algorithm says.
+    fn with_policy(policy: &Policy) -> Result<Self, Unrepresentable>;
+
+    /// Removes what a server has removed at `now`: a key whose expiry is over.
+    fn expire(key: &mut Self::Key, now: Micros);
+
+    /// Decides on a request and commits the change.
+    ///
+    /// # Errors
+    /// [`Unrepresentable::Overflow`]. The key is unchanged.
+    fn request(&self, key: &mut Self::Key, now: Micros, cost: Cost) -> Result<Reply, Unrepresentable>;
+
+    /// Gives `cost` units back.
+    fn refund(&self, key: &mut Self::Key, now: Micros, cost: Cost);
+
+    /// The largest cost that would be allowed at `now`.
+    fn remaining(&self, key: &Self::Key, now: Micros) -> u64;
+}
+
+/// A record as the server holds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredRecord {
+    /// The value of the key.
+    pub text: Vec<u8>,
+    /// Its expiry in milliseconds since the epoch; `None` for a key without one.
+    pub expires_at: Option<u64>,
+}
+
+impl StoredRecord {
+    fn state<A: RecordAlgorithm>(&self) -> Option<A::State> {
+        record::decode::<A>(&self.text)
+    }
+}
+
+fn state_of<A: RecordAlgorithm>(key: &Option<StoredRecord>) -> Option<A::State> {
+    key.as_ref().and_then(StoredRecord::state::<A>)
+}
+
+fn commit<A: RecordAlgorithm>(algorithm: &A, key: &mut Option<StoredRecord>, change: Change<A::State>) {
+    let before = state_of::<A>(key);
+    let held = key.as_ref().and_then(|stored| stored.expires_at);
+    let new_expiry = record::new_expiry(algorithm, before.as_ref(), &change, || held);
+    *key = change.apply_to(before).map(|state| StoredRecord {
+        text: record::encode::<A>(&state).to_vec(),
+        expires_at: new_expiry.or(held),
+    });
+}
+
+impl<A: RecordAlgorithm> InMemory for A {
+    type Key = Option<StoredRecord>;
+
+    fn with_policy(policy: &Policy) -> Result<Self, Unrepresentable> {
+        A::new(policy)
+    }
+
+    fn expire(key: &mut Self::Key, now: Micros) {
+        key.take_if(|stored| stored.expires_at.is_some_and(|at| at <= now.millis()));
+    }
+
+    fn request(&self, key: &mut Self::Key, now: Micros, cost: Cost) -> Result<Reply, Unrepresentable> {
+        let decision = self.decide(state_of::<A>(key), now, cost);
+        commit(self, key, decision.change);
+        Ok(Reply::new(&decision, &self.forecast(state_of::<A>(key), now), now, cost))
+    }
+
+    fn refund(&self, key: &mut Self::Key, now: Micros, cost: Cost) {
+        let change = RecordAlgorithm::refund(self, state_of::<A>(key), now, cost);
+        commit(self, key, change);
+    }
+
+    fn remaining(&self, key: &Self::Key, now: Micros) -> u64 {
+        self.forecast(state_of::<A>(key), now).remaining()
+    }
+}
+
+/// The counters of a fixed window, by the length of the window in microseconds and the number of the window.
+pub type Counters = BTreeMap<(u64, u64), Counter>;
+
+impl InMemory for FixedWindow {
+    type Key = Counters;
+
+    fn with_policy(policy: &Policy) -> Result<Self, Unrepresentable> {
+        Ok(Self::new(policy))
+    }
+
+    fn expire(key: &mut Counters, now: Micros) {
+        key.retain(|_, counter| counter.expires_at.is_none_or(|at| now.millis() < at));
+    }
+
+    fn request(&self, key: &mut Counters, now: Micros, cost: Cost) -> Result<Reply, Unrepresentable> {
+        Self::expire(key, now);
+        let bucket = (self.window().micros(), self.bucket(now));
+        let state = key.get(&bucket).copied();
+        let decision = self.decide(state, now, cost)?;
+        let after = decision.change.apply_to(state);
+        after.map(|counter| key.insert(bucket, counter));
+        Ok(Reply::new(&decision, &self.forecast(after.map_or(0, |counter| counter.value), now), now, cost))
+    }
+
+    fn refund(&self, key: &mut Counters, now: Micros, cost: Cost) {
+        Self::expire(key, now);
+        let bucket = (self.window().micros(), self.bucket(now));
+        let state = key.get(&bucket).copied();
+        if let Some(&counter) = FixedWindow::refund(self, state, now, cost).state() {
+            key.insert(bucket, counter);
+        }
+    }
+
+    fn remaining(&self, key: &Counters, now: Micros) -> u64 {
+        let counter = key.get(&(self.window().micros(), self.bucket(now)));
+        self.forecast(counter.map_or(0, |counter| counter.value), now).remaining()
+    }
+}
+
+/// The log of a sliding window.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Log {
+    /// The millisecond of each entry, oldest first.
+    pub entries: Vec<u64>,
+    /// The expiry of the key in milliseconds since the epoch; `None` for a key without one.
+    pub expires_at: Option<u64>,
+}
+
+impl Log {
+    fn prune(&mut self, algorithm: &SlidingLog, now: Micros) {
+        self.entries.retain(|&entry| algorithm.expired_through(now).is_none_or(|expired| entry > expired));
+    }
+
+    fn len(&self) -> u64 {
+        u64::try_from(self.entries.len()).unwrap_or(u64::MAX)
+    }
+
+    fn commit(&mut self, algorithm: &SlidingLog, change: Change<LogChange>, now: Micros) {
+        match change.state() {
+            Some(&LogChange::Add(count)) => self.entries.extend((0..count).map(|_| now.millis())),
+            Some(LogChange::MoveAheadToNow) => {
+                self.entries.iter_mut().for_each(|entry| *entry = now.millis().min(*entry));
+            }
+            Some(&LogChange::RemoveNewest(count)) => {
+                let rest = self.len().saturating_sub(count);
+                self.entries.truncate(usize::try_from(rest).unwrap_or(usize::MAX));
+            }
+            None => {}
+        }
+        self.entries.sort_unstable();
+        self.expires_at =
+            if self.entries.is_empty() { None } else { algorithm.new_expiry(self.expires_at, now).or(self.expires_at) };
+    }
+}
+
+impl InMemory for SlidingLog {
+    type Key = Log;
+
+    fn with_policy(policy: &Policy) -> Result<Self, Unrepresentable> {
+        Ok(Self::new(policy))
+    }
+
+    fn expire(key: &mut Log, now: Micros) {
+        if key.expires_at.is_some_and(|at| at <= now.millis()) {
+            *key = Log::default();
+        }
+    }
+
+    /// Needs memory for one entry a unit.
+    fn request(&self, key: &mut Log, now: Micros, cost: Cost) -> Result<Reply, Unrepresentable> {
+        key.prune(self, now);
+        let ahead = || key.entries.last().is_some_and(|&last| last > now.millis());
+        let decision = self.decide(key.len(), ahead, cost);
+        key.commit(self, decision.change, now);
+        let entry = |n| key.entries.get(usize::try_from(n).ok()?).copied();
+        Ok(Reply::new(&decision, &self.forecast(key.len(), entry, now), now, cost))
+    }
+
+    fn refund(&self, key: &mut Log, now: Micros, cost: Cost) {
+        key.prune(self, now);
+        let change = SlidingLog::refund(self, key.len(), cost);
+        key.commit(self, change, now);
+    }
+
+    fn remaining(&self, key: &Log, now: Micros) -> u64 {
+        let mut log = key.clone();
+        log.prune(self, now);
+        self.forecast(log.len(), |_| None, now).remaining()
+    }
+}

@@ -1,0 +1,170 @@
+//! The counter of a fixed window: a STRING that INCR could have written, at `<key>:<bucket>`.
+
+use super::text::{Text, push_integer};
+use super::{Purpose, StoredAlgorithm};
+use crate::algorithm::fixed_window::Counter;
+use crate::algorithm::{Change, Cost, Decision, Figures, FixedWindow, Micros, Policy};
+use crate::error::Error;
+use crate::ffi::{Arg, ClosedKey, Ctx, Key, Kind, Str};
+use crate::integer::parse_integer;
+
+/// See [`StoredAlgorithm::Loaded`].
+pub struct Loaded<'c> {
+    key: Key<'c>,
+    counter: Option<Counter>,
+}
+
+impl StoredAlgorithm for FixedWindow {
+    type Loaded<'c> = Loaded<'c>;
+    type Change = Counter;
+    const TTL_OF_SCRIPT: bool = true;
+
+    fn new(policy: &Policy) -> Result<Self, Error> {
+        Ok(FixedWindow::new(policy))
+    }
+
+    #[inline(always)]
+    fn other_key<'c>(&self, ctx: Ctx<'c>, key: Arg<'c>, now: Micros) -> Result<Option<Str<'c>>, Error> {
+        let key = key.bytes();
+        let [open, close] = braces(key, ctx.is_cluster()).ok_or(Error::CLUSTER_KEY)?;
+        let mut number = itoa::Buffer::new();
+        Ok(Some(Str::concat([open, key, close, b":", number.format(self.bucket(now)).as_bytes()])))
+    }
+
+    #[inline(always)]
+    fn load<'c>(&self, key: ClosedKey<'c>, _now: Micros, purpose: Purpose) -> Result<Loaded<'c>, Error> {
+        let mut key = key.open(purpose.mode());
+        let value = match (key.kind(), purpose) {
+            (Kind::Nothing, _) => return Ok(Loaded { key, counter: None }),
+            (Kind::String, Purpose::Read) => key.closed().get_string(parse_integer).flatten(),
+            (Kind::String, _) => parse_integer(key.string()),
+            _ => return Err(Error::WRONG_TYPE),
+        };
+        let counter = Counter { value: value.ok_or(Error::NOT_A_COUNTER)?, expires_at: key.expires_at() };
+        Ok(Loaded { key, counter: Some(counter) })
+    }
+
+    fn exists(loaded: &Loaded<'_>) -> bool {
+        loaded.counter.is_some()
+    }
+
+    #[inline(always)]
+    fn decide_on(&self, loaded: &mut Loaded<'_>, now: Micros, cost: Cost) -> Result<Decision<Counter>, Error> {
+        Ok(self.decide(loaded.counter, now, cost)?)
+    }
+
+    fn refund_on(&self, loaded: &Loaded<'_>, now: Micros, cost: Cost) -> Change<Counter> {
+        self.refund(loaded.counter, now, cost)
+    }
+
+    fn figures(&self, loaded: &Loaded<'_>, decision: &Decision<Counter>, now: Micros, cost: Cost) -> Figures {
+        let value = decision.change.apply_to(loaded.counter).map_or(0, |counter| counter.value);
+        Figures::new(&self.forecast(value, now), decision, now, cost)
+    }
+
+    fn needs_memory(loaded: &Loaded<'_>, change: &Change<Counter>) -> bool {
+        loaded.counter.is_none() && matches!(change, Change::Charge(_))
+    }
+
+    #[inline(always)]
+    fn commit(&self, loaded: Loaded<'_>, change: Change<Counter>, _now: Micros) {
+        match change {
+            Change::Keep => {}
+            Change::Delete => super::delete(loaded.key),
+            Change::Charge(counter) | Change::Rebase(counter) | Change::Refund(counter) => write(loaded, counter),
+        }
+    }
+}
+
+/// Writes the counter and replicates it in as few commands as possible.
+#[inline(always)]
+fn write(Loaded { mut key, counter: before }: Loaded<'_>, after: Counter) {
+    let delta = after.value.wrapping_sub(before.map_or(0, |counter| counter.value));
+    let new_expiry = after.expires_at.filter(|_| after.expires_at != before.and_then(|counter| counter.expires_at));
+    let mut digits = Text::new();
+    if delta != 0 {
+        push_integer(&mut digits, after.value);
+        key.set_string(&digits);
+    }
+    if let Some(millis) = new_expiry {
+        key.set_expires_at(millis);
+    }
+    let key = key.close();
+    if delta != 0 {
+        key.notify_string(c"incrby");
+    }
+    if new_expiry.is_some() {
+        key.notify_generic(c"expire");
+    }
+    key.signal_modified();
+    match (delta, new_expiry) {
+        (0, None) => {}
+        (0, Some(millis)) => key.replicate_integer(c"PEXPIREAT", millis.try_into().unwrap_or(i64::MAX)),
+        (_, Some(millis)) => key.replicate_set(&digits, millis),
+        (1, None) => key.replicate(c"INCR"),
+        (_, None) => key.replicate_integer(c"INCRBY", delta),
+    }
+}
+
+/// The braces around the key in the name of the counter. `<key>:<bucket>` has none, except in cluster mode for a key
+/// without a hash tag: the plain form would be in another slot with every bucket, so the key becomes the hash tag:
+/// `{<key>}:<bucket>`. `None` for a key that cannot be a hash tag.
+fn braces(key: &[u8], cluster: bool) -> Option<[&'static [u8]; 2]> {
+    if !cluster || hash_tag(key).is_some() {
+        Some([b"", b""])
+    } else if key.is_empty() || key.contains(&b'}') {
+        None
+    } else {
+        Some([b"{", b"}"])
+    }
+}
+
+/// The hash tag of a key, which the cluster hashes instead of the whole key: the bytes between the first `{` and the
+/// first `}` after it, unless there are none (Redis cluster specification, "hash tags").
+fn hash_tag(key: &[u8]) -> Option<&[u8]> {
+    let open = key.iter().position(|&byte| byte == b'{')?;
+    let rest = key.get(open.checked_add(1)?..)?;
+    let close = rest.iter().position(|&byte| byte == b'}')?;
+    rest.get(..close).filter(|tag| !tag.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(key: &'static str, cluster: bool) -> Option<String> {
+        let [open, close] = braces(key.as_bytes(), cluster)?;
+        let name = [open, key.as_bytes(), close, b":7"].concat();
+        if cluster {
+            let slot_of = |key| hash_tag(key).unwrap_or(key).to_vec();
+            assert_eq!(slot_of(name.as_slice()), slot_of(key.as_bytes()), "the counter leaves the slot");
+        }
+        Some(String::from_utf8(name).unwrap())
+    }
+
+    #[test]
+    fn the_plain_form_outside_cluster_mode() {
+        for key in ["a", "", "a}", "{", "{a}b", "{}"] {
+            assert_eq!(name(key, false), Some(format!("{key}:7")));
+        }
+    }
+
+    #[test]
+    fn in_cluster_mode_the_key_becomes_the_hash_tag() {
+        assert_eq!(name("a:b", true).as_deref(), Some("{a:b}:7"));
+        assert_eq!(name("{a", true).as_deref(), Some("{{a}:7"), "the tag is what follows the first brace: {{a");
+    }
+
+    #[test]
+    fn in_cluster_mode_a_hash_tag_stays() {
+        assert_eq!(name("{a}b", true).as_deref(), Some("{a}b:7"));
+        assert_eq!(name("x{a}{b}", true).as_deref(), Some("x{a}{b}:7"));
+    }
+
+    #[test]
+    fn in_cluster_mode_a_key_that_cannot_stay_in_its_slot_is_an_error() {
+        for key in ["", "a}b", "}", "{}", "{}a"] {
+            assert_eq!(name(key, true), None, "{key}");
+        }
+    }
+}
