@@ -1,4 +1,4 @@
-//! Memory of a key, and of a million users: `make bench-memory`.
+//! Memory of a key, of a million users, and of a sliding log in both of its encodings: `make bench-memory`.
 //!
 //! Environment: `USERS=1000000`.
 
@@ -7,39 +7,47 @@ mod common;
 mod support;
 
 use common::cases::SCRIPTS;
-use common::lab::{Lab, PIPELINE, Words};
+use common::lab::{Lab, PIPELINE, Words, key_name};
 use common::now_ms;
 use common::report::{self, Json, conditions, setting, table, thousands};
 use redis::Value;
 use support::{Server, servers};
 
+/// As long as [`USER`] with its number, so that one key length stands for all figures.
 const KEY: &str = "rl:user:00000001";
+/// The users of the million are `usr:000000000001` and so on.
+const USER: &str = "usr";
 /// A bucket of ten thousand that a day refills: nothing is forgotten meanwhile.
 const LIMIT: u64 = 10_000;
 const REQUESTS: [usize; 5] = [1, 5, 100, 1_000, 10_000];
-/// What every one of the million has sent.
+/// The requests that each of the million sends, one at a time.
 const EACH: usize = 5;
 
-/// Name, what a request sends, and the same for `EACH` at once.
-const ROWS: [(&str, &str, &str); 8] = [
-    ("fixed script", SCRIPTS[0].sends, ""),
-    ("RL.FIXED", "RL.FIXED KEY 86400 LIMIT", "RL.FIXED KEY 86400 LIMIT COST 5"),
-    ("sliding script", SCRIPTS[1].sends, ""),
-    ("RL.SLIDING", "RL.SLIDING KEY 86400 LIMIT", "RL.SLIDING KEY 86400 LIMIT COST 5"),
-    ("RL.COUNTER", "RL.COUNTER KEY 86400 LIMIT", "RL.COUNTER KEY 86400 LIMIT COST 5"),
-    ("RL.TOKEN", "RL.TOKEN KEY 86400 LIMIT", "RL.TOKEN KEY 86400 LIMIT COST 5"),
-    ("RL.LEAKY", "RL.LEAKY KEY 86400 LIMIT", "RL.LEAKY KEY 86400 LIMIT COST 5"),
-    ("RL.GCRA, RL.THROTTLE", "RL.GCRA KEY 86400 LIMIT", "RL.GCRA KEY 86400 LIMIT COST 5"),
+const SLIDING: &str = "RL.SLIDING KEY 86400 LIMIT";
+/// Name, what a request sends, and whether a million users are measured: a script cannot call another script.
+const ROWS: [(&str, &str, bool); 8] = [
+    ("fixed script", SCRIPTS[0].sends, false),
+    ("RL.FIXED", "RL.FIXED KEY 86400 LIMIT", true),
+    ("sliding script", SCRIPTS[1].sends, false),
+    ("RL.SLIDING", SLIDING, true),
+    ("RL.COUNTER", "RL.COUNTER KEY 86400 LIMIT", true),
+    ("RL.TOKEN", "RL.TOKEN KEY 86400 LIMIT", true),
+    ("RL.LEAKY", "RL.LEAKY KEY 86400 LIMIT", true),
+    ("RL.GCRA, RL.THROTTLE", "RL.GCRA KEY 86400 LIMIT", true),
 ];
+
+/// Values of `zset-max-listpack-entries`: never a listpack, the server's default, a listpack for every log below.
+const LISTPACK_ENTRIES: [usize; 3] = [0, 128, 2_048];
+const LOG_ENTRIES: [usize; 4] = [5, 100, 128, 1_000];
 
 fn main() {
     let bin = &servers()[0];
     let users = setting("USERS", 1e6) as usize;
     let mut lab = Lab::start(Server::options(bin));
     let (mut rows, mut list) = (Vec::new(), Vec::new());
-    for (name, one, each) in ROWS {
-        let sizes = REQUESTS.map(|requests| bytes_after(&mut lab, one, requests));
-        let million = (!each.is_empty()).then(|| bytes_of(&mut lab, each, users));
+    for (name, sends, by_users) in ROWS {
+        let sizes = REQUESTS.map(|requests| bytes_after(&mut lab, sends, requests));
+        let million = by_users.then(|| bytes_of(&mut lab, sends, users));
         let per_user = million.map(|bytes| bytes / users as f64);
         let mut row = vec![name.to_owned()];
         row.extend(sizes.map(thousands));
@@ -57,20 +65,55 @@ fn main() {
     let (each, million) = (format!("a user, {EACH} requests each"), format!("{} users", thousands(users as f64)));
     let heading: Vec<_> =
         ["after requests"].into_iter().chain(requests.iter().map(String::as_str)).chain([&*each, &*million]).collect();
+    let (logs, log_list) = logs(&mut lab);
     let text = format!(
         "# Memory\n\n{}.\n\n\
-         Bytes of one key ({} characters) as MEMORY USAGE says, after so many requests in the window; then what {} users\n\
-         really add to the server's memory (`used_memory`), hash tables and expiry included. The scripts keep the same\n\
-         keys as RL.FIXED and RL.SLIDING. Only a sliding log grows with the requests: one member each.\n\n{}",
+         Bytes of one key as MEMORY USAGE says, after so many requests in the window; then what {} users add to the\n\
+         server's memory (`used_memory`), hash tables and expiries included. Each user sends {EACH} requests, one in each of\n\
+         {EACH} passes over all users. Keys are {} characters long (RL.FIXED adds `:` and the number of the window). The\n\
+         scripts keep the same keys as RL.FIXED and RL.SLIDING. Only a sliding log grows with the requests: one member\n\
+         each.\n\n\
+         {}\n\
+         ## A log in both encodings\n\n\
+         Bytes of one key of RL.SLIDING after so many requests. A log of at most `zset-max-listpack-entries` entries is\n\
+         a listpack; a larger one is a skiplist.\n\n{logs}",
         conditions(bin),
-        KEY.len(),
         thousands(users as f64),
+        KEY.len(),
         table(&heading, &rows)
     );
     println!("{text}");
     report::write(bin, "memory.md", &text);
-    let all = Json::map([("conditions", conditions(bin).as_str().into()), ("results", Json::List(list))]);
+    let all =
+        Json::map([("conditions", conditions(bin).as_str().into()), ("results", Json::List(list)), ("logs", log_list)]);
     report::write(bin, "memory.json", &(all.text() + "\n"));
+}
+
+/// The table of a log's bytes, and the same as JSON. Leaves the server with its default.
+fn logs(lab: &mut Lab) -> (String, Json) {
+    let (mut rows, mut list) = (Vec::new(), Vec::new());
+    for most in LISTPACK_ENTRIES {
+        lab.ask(&format!("CONFIG SET zset-max-listpack-entries {most}"));
+        let sizes = LOG_ENTRIES.map(|entries| {
+            let bytes = bytes_after(lab, SLIDING, entries);
+            let encoding = lab.ask(&format!("OBJECT ENCODING {KEY}"));
+            let expected = if entries <= most { "listpack" } else { "skiplist" };
+            assert_eq!(encoding, Value::BulkString(expected.into()), "{entries} entries");
+            (bytes, expected)
+        });
+        let cells = sizes.iter().map(|(bytes, encoding)| format!("{} ({encoding})", thousands(*bytes)));
+        rows.push([most.to_string()].into_iter().chain(cells).collect());
+        list.push(Json::map([
+            ("zset_max_listpack_entries", Json::Number(most as f64)),
+            ("entries", Json::List(LOG_ENTRIES.map(|entries| Json::Number(entries as f64)).into())),
+            ("bytes", Json::List(sizes.map(|(bytes, _)| Json::Number(bytes)).into())),
+        ]));
+    }
+    lab.ask("CONFIG SET zset-max-listpack-entries 128");
+    let entries = LOG_ENTRIES.map(|entries| format!("{} entries", thousands(entries as f64)));
+    let heading: Vec<_> =
+        ["`zset-max-listpack-entries`"].into_iter().chain(entries.iter().map(String::as_str)).collect();
+    (table(&heading, &rows), Json::List(list))
 }
 
 /// Of the key that so many requests leave.
@@ -91,12 +134,15 @@ fn bytes_after(lab: &mut Lab, sends: &str, requests: usize) -> f64 {
     lab.ask_integer(&format!("MEMORY USAGE {key} SAMPLES 0")) as f64
 }
 
-/// Of that many keys together, asked of the server as a whole.
+/// Of that many keys together, after `EACH` requests for every one of them, asked of the server as a whole.
 fn bytes_of(lab: &mut Lab, sends: &str, users: usize) -> f64 {
     lab.ask("FLUSHALL");
     let before = lab.info("used_memory");
-    // Named `u:000000000001`: of 14 characters.
-    lab.fill(sends, "u", users, LIMIT, 1);
+    assert_eq!(key_name(USER, users, 1).len(), KEY.len());
+    // Passes over all users: time goes on between two requests of a user, as it does in use.
+    for _ in 0..EACH {
+        lab.fill(sends, USER, users, LIMIT, 1);
+    }
     assert_eq!(lab.ask_integer("DBSIZE"), users as i64);
     let bytes = lab.info("used_memory") - before;
     lab.ask("FLUSHALL");

@@ -7,11 +7,13 @@
 -- The counter lies at `<key>:<bucket>`: a key that is not declared, as with the script this replaces. In cluster mode
 -- that has to stay in the slot of `key`, so for a key without a hash tag it is `{<key>}:<bucket>`. An ACL user needs
 -- the pattern of these keys, and INFO for keys without a hash tag (without it, they are taken to be outside a cluster).
--- What Lua cannot do: a counter beyond 2^53 is answered (not counted) rounded.
+-- Lua's numbers are doubles, so the reply rounds a counter beyond 2^53. What is counted and allowed is exact.
 
 local UNITS = { ms = 1, [''] = 1000, s = 1000, m = 60000, h = 3600000, d = 86400000 }
 local MAX_WINDOW = 1e15 -- milliseconds; everything below 2^53 is exact
 local MAX_LIMIT = '9223372036854775807'
+local EXACT = 2 ^ 53 -- from here on, doubles skip integers
+local MAX_REPLY = 2 ^ 63 - 1024 -- the largest double that is a reply
 
 -- Digits as the server itself takes them, or nil.
 local function digits(text)
@@ -24,10 +26,21 @@ local function window_millis(text)
   return millis and millis >= 1 and millis <= MAX_WINDOW and millis or nil
 end
 
-local function limit_number(text)
+-- Whether one number is at most another. Both are digits, so this is exact at any size.
+local function at_most(one, other)
+  return #one < #other or (#one == #other and one <= other)
+end
+
+-- The limit as digits, or nil.
+local function limit_digits(text)
   local number = digits(text)
-  local fits = number and (#number < #MAX_LIMIT or (#number == #MAX_LIMIT and number <= MAX_LIMIT))
-  return fits and tonumber(number) or nil
+  return number and at_most(number, MAX_LIMIT) and number or nil
+end
+
+-- Whether a stored value is a counter below 0, written as INCR takes it.
+local function is_negative(value)
+  local magnitude = value and value:match('^%-([1-9]%d*)$')
+  return magnitude and at_most(magnitude, '9223372036854775808')
 end
 
 -- What the cluster hashes instead of the whole key, or nil.
@@ -52,7 +65,7 @@ if not window then
     'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to 10^12 seconds'
   )
 end
-local limit = limit_number(ARGV[2])
+local limit = limit_digits(ARGV[2])
 if not limit then
   return redis.error_reply('ERR invalid limit: expected an integer from 0 to ' .. MAX_LIMIT)
 end
@@ -70,12 +83,30 @@ if not hash_tag(key) and in_cluster() then
   end
 end
 
--- The one call that can fail (another type, no integer, overflow), and then changes nothing.
-local count = redis.pcall('INCR', counter)
-if type(count) == 'table' then
-  return count
+-- A limit of 0 denies everything. It does not count on a counter below 0, which is not full.
+local count, becomes_one
+if limit == '0' then
+  local value = redis.pcall('GET', counter)
+  if type(value) == 'table' then
+    return value
+  end
+  count = is_negative(value) and tonumber(value)
 end
-if redis.call('PTTL', counter) == -1 then
+if not count then
+  -- Fails where the value is of another type, no integer or would overflow, and then changes nothing.
+  count = redis.pcall('INCR', counter)
+  if type(count) == 'table' then
+    return count
+  end
+  becomes_one = count == 1
+end
+
+local allowed = limit ~= '0' and count <= tonumber(limit)
+if count >= EXACT then
+  allowed = at_most(redis.call('GET', counter), limit)
+end
+-- As in the script, a counter that becomes 1 gets its expiry anew. One found without an expiry gets one as well.
+if becomes_one or redis.call('PTTL', counter) == -1 then
   redis.call('PEXPIREAT', counter, string.format('%.0f', now + window))
 end
-return { count <= limit and 1 or 0, count, redis.call('TTL', counter) }
+return { allowed and 1 or 0, math.min(count, MAX_REPLY), redis.call('TTL', counter) }

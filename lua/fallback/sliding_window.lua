@@ -3,8 +3,6 @@
 -- KEYS  key
 -- ARGV  now (ms; dropped, the server's clock counts), window (seconds, or with a unit: ms, s, m, h, d), limit
 -- Reply {allowed 0 or 1, requests in the window before this one, window in seconds}
---
--- What Lua does otherwise: the TTL that a denied call refreshes is replicated and written to the AOF.
 
 local UNITS = { ms = 1, [''] = 1000, s = 1000, m = 60000, h = 3600000, d = 86400000 }
 local MAX_WINDOW = 1e15 -- milliseconds; everything below 2^53 is exact
@@ -71,7 +69,9 @@ elseif count > 0 then
     redis.call('ZADD', key, 'XX', integer(now), member)
   end
 end
-if allowed or count > 0 then
+-- At least 1.5 windows are left after every call. Only a call that finds less sets the expiry, to 2 windows. PTTL is -1
+-- where there is none.
+if (allowed or count > 0) and 2 * redis.call('PTTL', key) < 3 * window then
   redis.call('PEXPIREAT', key, integer(now + 2 * window))
 end
 return { allowed and 1 or 0, count, math.ceil(window / 1000) }
