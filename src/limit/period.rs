@@ -158,15 +158,33 @@ impl Schedule {
     }
 
     /// What follows `<key>:` in the name of the counter of the period that contains `now`.
+    ///
+    /// For [`Schedule::Aligned`] this is one division, and no period is computed.
     #[inline]
     pub fn suffix_at(&self, now: Micros) -> Suffix {
+        match *self {
+            Self::Aligned(window) => Suffix::Number(number(now, window.micros())),
+            Self::Anchored(..) | Self::Calendar(..) => self.suffix_of(&self.period_at(now)),
+        }
+    }
+
+    /// The same as [`Schedule::suffix_at`], where the period is known already: a period of this schedule.
+    ///
+    /// ```
+    /// use redis_rl::limit::Micros;
+    /// use redis_rl::limit::period::{CalendarUnit, Schedule};
+    ///
+    /// let schedule = Schedule::Calendar(CalendarUnit::Week, None);
+    /// let now = Micros(1_767_225_600_000_000);
+    /// assert_eq!(schedule.suffix_of(&schedule.period_at(now)), schedule.suffix_at(now));
+    /// ```
+    pub const fn suffix_of(&self, period: &Period) -> Suffix {
         let window = match *self {
-            // A window is never 0; its type guarantees that, but the lint does not know it.
-            Self::Aligned(window) => return Suffix::Number(now.0.checked_div(window.micros()).unwrap_or(0)),
+            Self::Aligned(_) => return Suffix::Number(number(period.start, period.length)),
             Self::Anchored(window, _) => WindowText::Millis(window.millis()),
             Self::Calendar(unit, _) => WindowText::Unit(unit),
         };
-        Suffix::Start { window, millis: self.period_at(now).start.millis() }
+        Suffix::Start { window, millis: period.start.millis() }
     }
 }
 
@@ -274,6 +292,15 @@ impl Display for WindowText {
             Self::Millis(millis) => write!(f, "{millis}ms"),
             Self::Unit(unit) => f.write_str(unit.word()),
         }
+    }
+}
+
+/// How many windows of `length` microseconds end between the epoch and `now`.
+const fn number(now: Micros, length: u64) -> u64 {
+    // A length is never 0; the types guarantee that, but the lint does not know it.
+    match now.0.checked_div(length) {
+        Some(number) => number,
+        None => 0,
     }
 }
 
