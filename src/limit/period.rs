@@ -96,9 +96,9 @@ impl Anchor {
         self.0
     }
 
-    /// Microseconds since the Unix epoch: at most 2.6 × 10¹⁷.
-    const fn micros(self) -> u64 {
-        self.0.saturating_mul(SECOND)
+    /// The moment itself: at most 2.6 × 10¹⁷ microseconds since the Unix epoch.
+    const fn micros(self) -> Micros {
+        Micros(self.0.saturating_mul(SECOND))
     }
 }
 
@@ -130,9 +130,9 @@ pub enum Schedule {
     ///
     /// Without an anchor they start as [`CalendarUnit`] says. With an anchor:
     /// - days and weeks are 24 hours and 7 days long, and start as an anchored window of that length does;
-    /// - a month starts on the anchor's day of the month, a year on its day of the year, at its time of day. Where the
-    ///   month is too short for that day, the period starts on the last day of the month. Later periods start on the
-    ///   anchor's own day again.
+    /// - a month starts on the anchor's day of the month, a year on the anchor's day and month, both at its time of day.
+    ///   Where the month is too short for that day, the period starts on the last day of the month. Later periods
+    ///   start on the anchor's own day again.
     Calendar(CalendarUnit, Option<Anchor>),
 }
 
@@ -143,7 +143,7 @@ impl Schedule {
     #[inline]
     pub fn period_at(&self, now: Micros) -> Period {
         match *self {
-            Self::Aligned(window) => plain(window.micros(), Anchor(0), now),
+            Self::Aligned(window) => Period::around(now, rest(now, window.micros()), window.micros()),
             Self::Anchored(window, anchor) => plain(window.micros(), anchor, now),
             Self::Calendar(unit, anchor) => {
                 let anchor = anchor.unwrap_or(unit.default_anchor());
@@ -295,11 +295,19 @@ impl Display for WindowText {
     }
 }
 
-/// How many windows of `length` microseconds end between the epoch and `now`.
+/// How many whole windows of `length` microseconds lie between the epoch and `now`.
 const fn number(now: Micros, length: u64) -> u64 {
-    // A length is never 0; the types guarantee that, but the lint does not know it.
+    // A length is never 0, here and in `rest`. The types guarantee that, but the lint does not know it.
     match now.0.checked_div(length) {
         Some(number) => number,
+        None => 0,
+    }
+}
+
+/// Microseconds from the last whole multiple of `length` since the epoch to `now`.
+const fn rest(now: Micros, length: u64) -> u64 {
+    match now.0.checked_rem(length) {
+        Some(rest) => rest,
         None => 0,
     }
 }
@@ -307,9 +315,7 @@ const fn number(now: Micros, length: u64) -> u64 {
 /// The window of `length` microseconds that contains `now`, where one window starts at the anchor.
 #[inline]
 fn plain(length: u64, anchor: Anchor, now: Micros) -> Period {
-    // A length is never 0, so no default is ever used.
-    let rest = |n: u64| n.checked_rem(length).unwrap_or(0);
-    let (now_rest, anchor_rest) = (rest(now.0), rest(anchor.micros()));
+    let (now_rest, anchor_rest) = (rest(now, length), rest(anchor.micros(), length));
     let borrowed = if now_rest < anchor_rest { length } else { 0 };
     Period::around(now, now_rest.saturating_add(borrowed).saturating_sub(anchor_rest), length)
 }
