@@ -14,6 +14,7 @@ mod forecast;
 pub mod gcra;
 pub mod leaky_bucket;
 pub mod level;
+pub mod period;
 pub mod sliding_counter;
 pub mod sliding_log;
 pub mod token_bucket;
