@@ -1,9 +1,9 @@
 //! What `fuzz/` sees of the modules that are nobody else's business. Built by cargo-fuzz alone.
 
+use crate::algorithm::{Cost, Gcra, LeakyBucket, SlidingCounter, TokenBucket};
 use crate::command::args::{Options, parse_limit, parse_window};
 use crate::command::reply::Form;
 use crate::integer::parse_integer;
-use crate::algorithm::{Cost, Gcra, LeakyBucket, SlidingCounter, TokenBucket};
 use crate::store::record::written_as_read;
 
 /// `window limit [options]`.

@@ -7,7 +7,7 @@
 //! use redis_rl::algorithm::{Cost, Micros, Policy, TokenBucket, Window};
 //! use redis_rl::in_memory::InMemory;
 //!
-//! let policy = Policy { window: Window::from_millis(60_000).unwrap(), limit: 5, burst: None };
+//! let policy = Policy::new(Window::from_millis(60_000).unwrap(), 5);
 //! let bucket = TokenBucket::with_policy(&policy).unwrap();
 //! let mut key = Default::default();
 //! let now = Micros(1_700_000_000_000_000);
@@ -105,10 +105,9 @@ fn commit<A: RecordAlgorithm>(algorithm: &A, key: &mut Option<StoredRecord>, cha
     let before = state_of::<A>(key);
     let held = key.as_ref().and_then(|stored| stored.expires_at);
     let new_expiry = record::new_expiry(algorithm, before.as_ref(), &change, || held);
-    *key = change.apply_to(before).map(|state| StoredRecord {
-        text: record::encode::<A>(&state).to_vec(),
-        expires_at: new_expiry.or(held),
-    });
+    *key = change
+        .apply_to(before)
+        .map(|state| StoredRecord { text: record::encode::<A>(&state).to_vec(), expires_at: new_expiry.or(held) });
 }
 
 impl<A: RecordAlgorithm> InMemory for A {
@@ -138,8 +137,8 @@ impl<A: RecordAlgorithm> InMemory for A {
     }
 }
 
-/// The counters of a fixed window, by the length of the window in microseconds and the number of the window.
-pub type Counters = BTreeMap<(u64, u64), Counter>;
+/// The counters of a fixed window, by what follows `<key>:` in their keys.
+pub type Counters = BTreeMap<String, Counter>;
 
 impl InMemory for FixedWindow {
     type Key = Counters;
@@ -154,25 +153,25 @@ impl InMemory for FixedWindow {
 
     fn request(&self, key: &mut Counters, now: Micros, cost: Cost) -> Result<Reply, Unrepresentable> {
         Self::expire(key, now);
-        let bucket = (self.window().micros(), self.bucket(now));
-        let state = key.get(&bucket).copied();
+        let suffix = self.suffix_at(now).to_string();
+        let state = key.get(&suffix).copied();
         let decision = self.decide(state, now, cost)?;
         let after = decision.change.apply_to(state);
-        after.map(|counter| key.insert(bucket, counter));
+        after.map(|counter| key.insert(suffix, counter));
         Ok(Reply::new(&decision, &self.forecast(after.map_or(0, |counter| counter.value), now), now, cost))
     }
 
     fn refund(&self, key: &mut Counters, now: Micros, cost: Cost) {
         Self::expire(key, now);
-        let bucket = (self.window().micros(), self.bucket(now));
-        let state = key.get(&bucket).copied();
+        let suffix = self.suffix_at(now).to_string();
+        let state = key.get(&suffix).copied();
         if let Some(&counter) = FixedWindow::refund(self, state, now, cost).state() {
-            key.insert(bucket, counter);
+            key.insert(suffix, counter);
         }
     }
 
     fn remaining(&self, key: &Counters, now: Micros) -> u64 {
-        let counter = key.get(&(self.window().micros(), self.bucket(now)));
+        let counter = key.get(&self.suffix_at(now).to_string());
         self.forecast(counter.map_or(0, |counter| counter.value), now).remaining()
     }
 }

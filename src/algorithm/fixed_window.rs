@@ -1,26 +1,27 @@
-//! Fixed window counter: time is divided into windows that start at multiples of the window since the epoch, and each
-//! window has its own counter. It is cheap and exact within a window. A burst at the end of one window and another at
+//! Fixed window counter: time is divided into windows, and each window has its own counter. Windows start at multiples
+//! of their length since the epoch, or as a calendar or an anchor says: see [`Schedule`]. It is cheap and exact within a window. A burst at the end of one window and another at
 //! the start of the next allow up to twice the limit within the length of one window.
 
 use super::arithmetic::to_i64;
-use super::{Change, Cost, Decision, Forecast, MAX_COUNT, Micros, Policy, Unrepresentable, Verdict, Window};
+use super::period::{Period, Schedule, Suffix};
+use super::{Change, Cost, Decision, Forecast, MAX_COUNT, Micros, Policy, Unrepresentable, Verdict};
 
-/// `limit` units in each aligned `window`.
+/// `limit` units in each window of a schedule.
 ///
 /// ```
 /// use redis_rl::algorithm::fixed_window::Counter;
 /// use redis_rl::algorithm::{Change, Cost, FixedWindow, Micros, Policy, Window};
 ///
-/// let policy = Policy { window: Window::from_millis(60_000).unwrap(), limit: 5, burst: None };
+/// let policy = Policy::new(Window::from_millis(60_000).unwrap(), 5);
 /// let fixed = FixedWindow::new(&policy);
 /// let now = Micros(1_700_000_000_000_000);
-/// assert_eq!(fixed.bucket(now), 28_333_333, "the minutes since the epoch");
+/// assert_eq!(fixed.suffix_at(now).to_string(), "28333333", "the minutes since the epoch");
 /// let decision = fixed.decide(None, now, Cost::ONE).unwrap();
 /// assert_eq!(decision.change, Change::Charge(Counter { value: 1, expires_at: Some(1_700_000_060_000) }));
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct FixedWindow {
-    window: Window,
+    schedule: Schedule,
     limit: u64,
 }
 
@@ -36,21 +37,18 @@ pub struct Counter {
 impl FixedWindow {
     /// The algorithm under a policy.
     pub const fn new(policy: &Policy) -> Self {
-        Self { window: policy.window, limit: policy.limit }
+        Self { schedule: policy.schedule, limit: policy.limit }
     }
 
-    /// The length of a window.
-    pub const fn window(&self) -> Window {
-        self.window
+    /// The window that `now` is in.
+    pub fn period_at(&self, now: Micros) -> Period {
+        self.schedule.period_at(now)
     }
 
-    /// The number of the window that `now` is in. It is part of the key of the counter.
-    pub const fn bucket(&self, now: Micros) -> u64 {
-        // A window is never 0: its type ensures that, but the lint does not know it.
-        match now.0.checked_div(self.window.micros()) {
-            Some(number) => number,
-            None => 0,
-        }
+    /// What follows `<key>:` in the key of the counter of the window that `now` is in.
+    #[inline]
+    pub fn suffix_at(&self, now: Micros) -> Suffix {
+        self.schedule.suffix_at(now)
     }
 
     /// INCR, EXPIRE if new, compare: as the script does. `count` is the counter after this request. `ttl` is what the
@@ -88,8 +86,12 @@ impl FixedWindow {
         Ok(Decision { verdict: Verdict { allowed, count: after, ttl }, delay: 0, change })
     }
 
+    /// A window from now, as the script sets it. A counter of a calendar or with an anchor expires with its window.
     fn new_expiry(&self, now: Micros) -> u64 {
-        now.millis().saturating_add(self.window.millis())
+        match self.schedule {
+            Schedule::Aligned(window) => now.millis().saturating_add(window.millis()),
+            Schedule::Anchored(..) | Schedule::Calendar(..) => self.schedule.period_at(now).end.millis(),
+        }
     }
 
     /// Gives `cost` units back, from min(counter, limit): what is above the limit was never available. A counter
@@ -107,36 +109,36 @@ impl FixedWindow {
     }
 
     /// What the window allows with its counter at `value`.
-    pub const fn forecast(&self, value: i64, now: Micros) -> WindowForecast {
-        WindowForecast { algorithm: *self, value, now }
+    pub fn forecast(&self, value: i64, now: Micros) -> WindowForecast {
+        WindowForecast { limit: self.limit, value, now, end: self.schedule.period_at(now).end }
     }
 }
 
 /// The result of [`FixedWindow::forecast`].
 pub struct WindowForecast {
-    algorithm: FixedWindow,
+    limit: u64,
     value: i64,
     now: Micros,
+    end: Micros,
 }
 
 impl Forecast for WindowForecast {
     fn capacity(&self) -> u64 {
-        self.algorithm.limit
+        self.limit
     }
 
     fn remaining(&self) -> u64 {
         let used = u64::try_from(self.value).unwrap_or(0);
-        self.algorithm.limit.saturating_sub(used)
+        self.limit.saturating_sub(used)
     }
 
     fn fits_at(&self, cost: u64) -> Option<Micros> {
-        if cost > self.algorithm.limit.min(MAX_COUNT) {
+        if cost > self.limit.min(MAX_COUNT) {
             None
         } else if cost <= self.remaining() {
             Some(self.now)
         } else {
-            let next = self.algorithm.bucket(self.now).saturating_add(1);
-            Some(Micros(next.saturating_mul(self.algorithm.window.micros())))
+            Some(self.end)
         }
     }
 }

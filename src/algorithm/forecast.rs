@@ -19,7 +19,7 @@ pub trait Forecast {
 /// ```
 /// use redis_rl::algorithm::{Cost, Figures, Micros, Policy, RecordAlgorithm, TokenBucket, Window};
 ///
-/// let policy = Policy { window: Window::from_millis(1_000).unwrap(), limit: 2, burst: None };
+/// let policy = Policy::new(Window::from_millis(1_000).unwrap(), 2);
 /// let bucket = TokenBucket::new(&policy).unwrap();
 /// let now = Micros(1_700_000_000_000_000);
 /// let two = Cost::new(2).unwrap();

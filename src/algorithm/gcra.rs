@@ -21,7 +21,7 @@ const SECOND: u64 = 1_000_000_000;
 /// ```
 /// use redis_rl::algorithm::{Cost, Gcra, Micros, Policy, RecordAlgorithm, Window};
 ///
-/// let policy = Policy { window: Window::from_millis(60_000).unwrap(), limit: 60, burst: Some(10) };
+/// let policy = Policy { burst: Some(10), ..Policy::new(Window::from_millis(60_000).unwrap(), 60) };
 /// let gcra = Gcra::new(&policy).unwrap();
 /// let now = Micros(1_700_000_000_000_000);
 /// let decision = gcra.decide(None, now, Cost::ONE);
@@ -161,7 +161,7 @@ impl RecordAlgorithm for Gcra {
         if policy.limit == 0 {
             return Ok(Self { capacity, interval: 0, tolerance: 0, needed_for_zero: 1 });
         }
-        Self::build(capacity, policy.limit, widening_mul(policy.window.micros(), 1_000))
+        Self::build(capacity, policy.limit, widening_mul(policy.window().micros(), 1_000))
     }
 
     /// `count` is the used part of the capacity before this request, rounded up. `ttl` is the number of seconds until

@@ -9,7 +9,7 @@ use super::{Change, Cost, Decision, Forecast, Micros, Policy, RecordAlgorithm, U
 /// ```
 /// use redis_rl::algorithm::{Cost, LeakyBucket, Micros, Policy, RecordAlgorithm, Window};
 ///
-/// let policy = Policy { window: Window::from_millis(1_000).unwrap(), limit: 10, burst: None };
+/// let policy = Policy::new(Window::from_millis(1_000).unwrap(), 10);
 /// let queue = LeakyBucket::new(&policy).unwrap();
 /// let now = Micros(1_700_000_000_000_000);
 /// let first = queue.decide(None, now, Cost::ONE);

@@ -60,7 +60,7 @@ impl Bucket {
     /// # Errors
     /// [`Unrepresentable::Span`] if a full bucket takes longer than [`MAX_SPAN`] to drain.
     pub(super) fn new(policy: &Policy) -> Result<Self, Unrepresentable> {
-        let bucket = Self { capacity: policy.capacity(), limit: policy.limit, window: policy.window };
+        let bucket = Self { capacity: policy.capacity(), limit: policy.limit, window: policy.window() };
         // With a limit of 0 nothing is ever charged, so nothing has to drain.
         if bucket.limit > 0 && bucket.full().0 > widening_mul(bucket.limit, MAX_SPAN) {
             return Err(Unrepresentable::Span);

@@ -6,7 +6,7 @@
 //!
 //! Units: a time is [`Micros`] since the Unix epoch, a span is whole microseconds, a window is whole milliseconds.
 //! Arithmetic is exact: integers, with `u128` where a product can exceed 64 bits. A division with a remainder rounds
-//! against the caller, so rounding never allows too much.
+//! against the caller, so rounding never allows too much. Only [`period`] uses a crate beside `std`, for dates.
 
 pub(crate) mod arithmetic;
 pub mod fixed_window;
@@ -26,6 +26,7 @@ pub use fixed_window::FixedWindow;
 pub use forecast::{Figures, Forecast};
 pub use gcra::Gcra;
 pub use leaky_bucket::LeakyBucket;
+pub use period::Schedule;
 pub use sliding_counter::SlidingCounter;
 pub use sliding_log::SlidingLog;
 pub use token_bucket::TokenBucket;
@@ -128,7 +129,7 @@ impl Window {
 /// assert_eq!((Cost::ZERO.units(), Cost::ZERO.needed()), (0, 1));
 /// assert_eq!(Cost::new(MAX_COUNT + 1), None);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cost(u64);
 
 impl Cost {
@@ -153,11 +154,19 @@ impl Cost {
     }
 }
 
-/// The limit that the arguments of a call describe: `limit` units in each `window`, `burst` of them at once.
+/// The limit that the arguments of a call describe: `limit` units in each window, `burst` of them at once.
+///
+/// ```
+/// use redis_rl::algorithm::{Policy, Window};
+///
+/// let policy = Policy::new(Window::from_millis(1_000).unwrap(), 10);
+/// assert_eq!(policy.capacity(), 10);
+/// assert_eq!(Policy { burst: Some(50), ..policy }.capacity(), 50);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
-    /// The span that the limit applies to.
-    pub window: Window,
+    /// The length of the windows and, for the fixed window counter, when they start.
+    pub schedule: Schedule,
     /// 0 to [`MAX_COUNT`]; 0 denies everything.
     pub limit: u64,
     /// 1 to [`MAX_COUNT`]. Algorithms that take no BURST ignore it.
@@ -165,6 +174,19 @@ pub struct Policy {
 }
 
 impl Policy {
+    /// `limit` units in each `window`, without BURST.
+    pub const fn new(window: Window, limit: u64) -> Self {
+        Self { schedule: Schedule::Aligned(window), limit, burst: None }
+    }
+
+    /// The span that the limit applies to. For a calendar period, the longest that it can be.
+    pub const fn window(&self) -> Window {
+        match self.schedule {
+            Schedule::Aligned(window) | Schedule::Anchored(window, _) => window,
+            Schedule::Calendar(unit, _) => unit.longest(),
+        }
+    }
+
     /// How many units may pass at once: BURST if given, else the limit.
     pub const fn capacity(&self) -> u64 {
         match self.burst {
@@ -278,7 +300,7 @@ pub struct Decision<S> {
 ///     first.verdict.allowed && algorithm.decide(state, now, Cost::ONE).verdict.allowed
 /// }
 /// let now = Micros(1_700_000_000_000_000);
-/// let policy = |limit| Policy { window: Window::from_millis(60_000).unwrap(), limit, burst: None };
+/// let policy = |limit| Policy::new(Window::from_millis(60_000).unwrap(), limit);
 /// assert!(allows_twice::<TokenBucket>(&policy(2), now));
 /// assert!(!allows_twice::<TokenBucket>(&policy(1), now));
 /// ```

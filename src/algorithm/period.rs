@@ -59,6 +59,32 @@ impl CalendarUnit {
         }
     }
 
+    /// The length of the longest period: 1, 7, 31 or 366 days.
+    pub const fn longest(self) -> Window {
+        let days = match self {
+            Self::Day => 1,
+            Self::Week => 7,
+            Self::Month => 31,
+            Self::Year => 366,
+        };
+        match Window::from_millis(u64::saturating_mul(days, DAY * 1_000)) {
+            Some(window) => window,
+            None => Window::LONGEST,
+        }
+    }
+
+    /// The unit of a word, in upper or lower case.
+    ///
+    /// ```
+    /// use redis_rl::algorithm::period::CalendarUnit;
+    ///
+    /// assert_eq!(CalendarUnit::from_word(b"Month"), Some(CalendarUnit::Month));
+    /// assert_eq!(CalendarUnit::from_word(b"months"), None);
+    /// ```
+    pub fn from_word(word: &[u8]) -> Option<Self> {
+        Self::ALL.into_iter().find(|unit| word.eq_ignore_ascii_case(unit.word().as_bytes()))
+    }
+
     /// The first start of a period in 1970: what a schedule without an anchor is anchored at.
     const fn default_anchor(self) -> Anchor {
         match self {

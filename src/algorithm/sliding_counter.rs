@@ -11,7 +11,7 @@ use super::{Change, Cost, Decision, MAX_COUNT, Micros, Policy, RecordAlgorithm, 
 /// ```
 /// use redis_rl::algorithm::{Cost, Forecast, Micros, Policy, RecordAlgorithm, SlidingCounter, Window};
 ///
-/// let policy = Policy { window: Window::from_millis(60_000).unwrap(), limit: 100, burst: None };
+/// let policy = Policy::new(Window::from_millis(60_000).unwrap(), 100);
 /// let counter = SlidingCounter::new(&policy).unwrap();
 /// let start = Micros(1_699_999_980_000_000); // the start of a minute
 /// let state = counter.decide(None, start, Cost::new(70).unwrap()).change.apply_to(None);
@@ -96,7 +96,7 @@ impl RecordAlgorithm for SlidingCounter {
     const EXPIRY_DEPENDS_ON_POLICY: bool = false;
 
     fn new(policy: &Policy) -> Result<Self, Unrepresentable> {
-        Ok(Self { window: policy.window, limit: policy.limit })
+        Ok(Self { window: policy.window(), limit: policy.limit })
     }
 
     /// `count` is the weighted count before this request, rounded down. `ttl` is the number of seconds until nothing

@@ -12,7 +12,7 @@ use super::{Change, Cost, Decision, Forecast, Micros, Policy, Verdict, Window};
 /// use redis_rl::algorithm::sliding_log::LogChange;
 /// use redis_rl::algorithm::{Change, Cost, Policy, SlidingLog, Window};
 ///
-/// let policy = Policy { window: Window::from_millis(60_000).unwrap(), limit: 5, burst: None };
+/// let policy = Policy::new(Window::from_millis(60_000).unwrap(), 5);
 /// let log = SlidingLog::new(&policy);
 /// let decision = log.decide(4, || false, Cost::ONE);
 /// assert_eq!(decision.change, Change::Charge(LogChange::Add(1)));
@@ -38,7 +38,7 @@ pub enum LogChange {
 impl SlidingLog {
     /// The algorithm under a policy.
     pub const fn new(policy: &Policy) -> Self {
-        Self { window: policy.window, limit: policy.limit }
+        Self { window: policy.window(), limit: policy.limit }
     }
 
     /// How many members a request adds if it is allowed; 0 if the limit can never hold it.
@@ -81,7 +81,7 @@ impl SlidingLog {
     /// ```
     /// use redis_rl::algorithm::{Micros, Policy, SlidingLog, Window};
     ///
-    /// let policy = Policy { window: Window::from_millis(1_000).unwrap(), limit: 5, burst: None };
+    /// let policy = Policy::new(Window::from_millis(1_000).unwrap(), 5);
     /// let log = SlidingLog::new(&policy);
     /// let now = Micros::from_millis(10_000);
     /// assert_eq!(log.new_expiry(Some(11_500), now), None);

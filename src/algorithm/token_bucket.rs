@@ -11,7 +11,7 @@ use super::{Change, Cost, Decision, Forecast, Micros, Policy, RecordAlgorithm, U
 /// ```
 /// use redis_rl::algorithm::{Cost, Forecast, Micros, Policy, RecordAlgorithm, TokenBucket, Window};
 ///
-/// let policy = Policy { window: Window::from_millis(1_000).unwrap(), limit: 10, burst: Some(50) };
+/// let policy = Policy { burst: Some(50), ..Policy::new(Window::from_millis(1_000).unwrap(), 10) };
 /// let bucket = TokenBucket::new(&policy).unwrap();
 /// let now = Micros(1_700_000_000_000_000);
 /// let burst = bucket.decide(None, now, Cost::new(50).unwrap());

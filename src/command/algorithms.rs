@@ -53,6 +53,7 @@ macro_rules! algorithms {
     };
     (@info $name:literal => $type:ty {
         burst: $burst:literal,
+        calendar: $calendar:literal,
         complexity: $complexity:literal,
         summary: $summary:literal,
     }) => {
@@ -61,7 +62,11 @@ macro_rules! algorithms {
             const SUMMARY: &'static CStr = $summary;
             const COMPLEXITY: &'static CStr = $complexity;
             const TAKES_BURST: bool = $burst;
+            const TAKES_CALENDAR: bool = $calendar;
             const NO_BURST: Error = Error::new(c_str!("ERR invalid BURST: ", $name, " takes none"));
+            const NO_ANCHOR: Error = Error::new(c_str!("ERR invalid ANCHOR: ", $name, " takes none"));
+            const NO_CALENDAR: Error =
+                Error::new(c_str!("ERR invalid window: ", $name, " takes no windows of the calendar"));
         }
     };
 }
@@ -69,31 +74,37 @@ macro_rules! algorithms {
 algorithms! {
     "FIXED" => crate::algorithm::FixedWindow {
         burst: false,
+        calendar: true,
         complexity: c"O(1)",
         summary: c"Checks a request against a fixed window counter and charges it if allowed.",
     }
     "SLIDING" => crate::algorithm::SlidingLog {
         burst: false,
+        calendar: false,
         complexity: c"O(log(N)+M) with N the requests in the window, and M the cost and the requests that left the window",
         summary: c"Checks a request against a sliding window log and charges it if allowed.",
     }
     "COUNTER" => crate::algorithm::SlidingCounter {
         burst: false,
+        calendar: false,
         complexity: c"O(1)",
         summary: c"Checks a request against a sliding window counter and charges it if allowed.",
     }
     "TOKEN" => crate::algorithm::TokenBucket {
         burst: true,
+        calendar: false,
         complexity: c"O(1)",
         summary: c"Checks a request against a token bucket and charges it if allowed.",
     }
     "LEAKY" => crate::algorithm::LeakyBucket {
         burst: true,
+        calendar: false,
         complexity: c"O(1)",
         summary: c"Checks a request against a leaky bucket, charges it if allowed, and replies how long to delay it.",
     }
     "GCRA" => crate::algorithm::Gcra {
         burst: true,
+        calendar: false,
         complexity: c"O(1)",
         summary: c"Checks a request with the generic cell rate algorithm and charges it if allowed.",
     }

@@ -1,6 +1,7 @@
-//! The grammar that the commands share: `window limit [COST n] [BURST n] [FULL | HEADERS]`.
+//! The grammar that the commands share: `window limit [options] [FULL | HEADERS]`.
 
-use crate::algorithm::{Cost, MAX_COUNT, Window};
+use crate::algorithm::period::{Anchor, CalendarUnit};
+use crate::algorithm::{Cost, MAX_COUNT, Schedule, Window};
 use crate::error::Error;
 use crate::ffi::Args;
 use crate::integer::parse_unsigned;
@@ -48,17 +49,21 @@ impl<'c> Words<'c> for std::slice::Iter<'_, &'c [u8]> {
 
 /// The options of one limit, in any order, each at most once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct Options<'c> {
     pub cost: Option<Cost>,
     pub burst: Option<u64>,
+    pub anchor: Option<Anchor>,
+    /// The name of the policy in the headers.
+    pub name: Option<&'c str>,
+    pub partial: bool,
 }
 
-impl Options {
+impl<'c> Options<'c> {
     /// Takes options from `words` up to the first word that is none. With `form`, FULL and HEADERS are options too.
     ///
     /// # Errors
     /// A value is invalid, or an option is there twice.
-    pub fn parse<'c>(words: &mut impl Words<'c>, mut form: Option<&mut Form>) -> Result<Self, Error> {
+    pub fn parse(words: &mut impl Words<'c>, mut form: Option<&mut Form>) -> Result<Self, Error> {
         let mut options = Self::default();
         loop {
             let mut ahead = words.clone();
@@ -69,6 +74,16 @@ impl Options {
             } else if word.eq_ignore_ascii_case(b"BURST") {
                 let burst = ahead.next_word().and_then(parse_count).filter(|&burst| burst > 0);
                 set_once(&mut options.burst, burst.ok_or(Error::BURST)?)?;
+            } else if word.eq_ignore_ascii_case(b"ANCHOR") {
+                let anchor = ahead.next_word().and_then(parse_anchor);
+                set_once(&mut options.anchor, anchor.ok_or(Error::ANCHOR)?)?;
+            } else if word.eq_ignore_ascii_case(b"AS") {
+                let name = ahead.next_word().and_then(parse_name);
+                set_once(&mut options.name, name.ok_or(Error::NAME)?)?;
+            } else if word.eq_ignore_ascii_case(b"PARTIAL") {
+                if std::mem::replace(&mut options.partial, true) {
+                    return Err(Error::OPTION);
+                }
             } else if let (Some(form), Some(named)) = (form.as_deref_mut(), Form::from_word(word)) {
                 match std::mem::replace(form, named) {
                     Form::Verdict => {}
@@ -105,7 +120,28 @@ pub fn parse_window(text: &[u8]) -> Result<Window, Error> {
     millis.and_then(Window::from_millis).ok_or(Error::WINDOW)
 }
 
-/// An integer from 0 to 2⁶³ - 1.
+/// A window of a fixed length, or of the calendar; with an anchor if there is one.
+pub fn parse_schedule(text: &[u8], anchor: Option<Anchor>) -> Result<Schedule, Error> {
+    match (CalendarUnit::from_word(text), anchor) {
+        (Some(unit), anchor) => Ok(Schedule::Calendar(unit, anchor)),
+        (None, Some(anchor)) => parse_window(text).map(|window| Schedule::Anchored(window, anchor)),
+        (None, None) => parse_window(text).map(Schedule::Aligned),
+    }
+}
+
+/// Unix seconds, from 0 to [`Anchor::MAX`].
+pub fn parse_anchor(text: &[u8]) -> Option<Anchor> {
+    parse_unsigned(text).and_then(Anchor::from_seconds)
+}
+
+/// 1 to 64 characters that need no quoting in a header.
+fn parse_name(text: &[u8]) -> Option<&str> {
+    let allowed = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    let valid = (1..=64).contains(&text.len()) && text.iter().all(allowed);
+    std::str::from_utf8(text).ok().filter(|_| valid)
+}
+
+/// An integer from 0 to 2⁶³ − 1.
 #[inline]
 pub fn parse_limit(text: &[u8]) -> Result<u64, Error> {
     parse_count(text).ok_or(Error::LIMIT)
@@ -166,7 +202,7 @@ mod tests {
     }
 
     /// The options and the form of a whole call.
-    fn options(text: &str) -> Result<(Options, Form), Error> {
+    fn options(text: &str) -> Result<(Options<'_>, Form), Error> {
         let words: Vec<&[u8]> = text.split_ascii_whitespace().map(str::as_bytes).collect();
         let (mut words, mut form) = (words.iter(), Form::Verdict);
         let options = Options::parse(&mut words, Some(&mut form))?;
@@ -175,10 +211,12 @@ mod tests {
 
     #[test]
     fn options_come_in_any_order_and_case() {
-        let all = (Options { cost: Cost::new(2), burst: Some(3) }, Form::Full);
+        let all = (Options { cost: Cost::new(2), burst: Some(3), ..Options::default() }, Form::Full);
         assert_eq!(options("COST 2 BURST 3 FULL"), Ok(all));
         assert_eq!(options("full burst 3 cost 2"), Ok(all));
         assert_eq!(options(""), Ok((Options::default(), Form::Verdict)));
+        let named = options("PARTIAL AS a-Z_0.9 ANCHOR 253402300799").unwrap().0;
+        assert_eq!((named.partial, named.name, named.anchor), (true, Some("a-Z_0.9"), Some(Anchor::MAX)));
         assert_eq!(options("COST 0").map(|(options, _)| options.cost), Ok(Some(Cost::ZERO)));
     }
 
@@ -192,6 +230,15 @@ mod tests {
             ("BURST 0", Error::BURST),
             ("COST 1 COST 1", Error::OPTION),
             ("BURST 1 BURST 1", Error::OPTION),
+            ("ANCHOR", Error::ANCHOR),
+            ("ANCHOR -1", Error::ANCHOR),
+            ("ANCHOR 253402300800", Error::ANCHOR),
+            ("ANCHOR 1 ANCHOR 1", Error::OPTION),
+            ("AS", Error::NAME),
+            ("AS a\u{e4}", Error::NAME),
+            ("AS a\"b", Error::NAME),
+            ("AS a AS b", Error::OPTION),
+            ("PARTIAL PARTIAL", Error::OPTION),
             ("FULL FULL", Error::OPTION),
             ("FULL HEADERS", Error::FULL_AND_HEADERS),
             ("NOW", Error::OPTION),

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use super::Command;
 use super::args::Form;
-use super::doc::{BURST, COST, FORM, KEY, LIMIT, SINCE, WINDOW};
+use super::doc::{ANCHOR, AS, BURST, COST, FORM, KEY, LIMIT, PARTIAL, SINCE, WINDOW};
 use super::reply;
 use super::request::Request;
 use crate::algorithm::Micros;
@@ -26,9 +26,11 @@ impl<A: StoredAlgorithm> Command for Check<A> {
         arity: -4,
         keys: KeySpec::At(1, Access::ReadWrite),
         arguments: if A::TAKES_BURST {
-            &[KEY, WINDOW, LIMIT, COST, BURST, FORM]
+            &[KEY, WINDOW, LIMIT, COST, PARTIAL, BURST, AS, FORM]
+        } else if A::TAKES_CALENDAR {
+            &[KEY, WINDOW, LIMIT, COST, PARTIAL, ANCHOR, AS, FORM]
         } else {
-            &[KEY, WINDOW, LIMIT, COST, FORM]
+            &[KEY, WINDOW, LIMIT, COST, PARTIAL, AS, FORM]
         },
     };
 
@@ -39,9 +41,9 @@ impl<A: StoredAlgorithm> Command for Check<A> {
         let mut decided = request.decide_on(key, now, Purpose::Write)?;
         decided.require_memory(ctx)?;
         if form == Form::Verdict {
-            let verdict = decided.decision.verdict;
+            let (first, verdict) = (decided.first_integer(), decided.decision.verdict);
             decided.commit();
-            reply::verdict(ctx, verdict);
+            reply::verdict(ctx, first, verdict);
         } else {
             let answer = decided.answer();
             decided.commit();

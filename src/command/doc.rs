@@ -12,6 +12,9 @@ pub const WINDOW: Argument = Argument::new(c"window", ArgumentKind::String);
 pub const LIMIT: Argument = Argument::new(c"limit", ArgumentKind::Integer);
 pub const COST: Argument = Argument::new(c"cost", ArgumentKind::Integer).after(c"COST").optional();
 pub const BURST: Argument = Argument::new(c"burst", ArgumentKind::Integer).after(c"BURST").optional();
+pub const ANCHOR: Argument = Argument::new(c"anchor", ArgumentKind::Integer).after(c"ANCHOR").optional();
+pub const AS: Argument = Argument::new(c"name", ArgumentKind::String).after(c"AS").optional();
+pub const PARTIAL: Argument = Argument::new(c"partial", ArgumentKind::Token).after(c"PARTIAL").optional();
 pub const FORM: Argument = Argument::new(
     c"form",
     ArgumentKind::OneOf(&[

@@ -10,7 +10,7 @@ use std::ffi::c_int;
 use super::Command;
 use super::algorithms::{self, ForAlgorithm, select};
 use super::args::{Form, Words};
-use super::doc::{BURST, COST, FORM, KEY, LIMIT, SINCE, WINDOW};
+use super::doc::{ANCHOR, AS, BURST, COST, FORM, KEY, LIMIT, SINCE, WINDOW};
 use super::memory;
 use super::reply::{self, Answer};
 use super::request::{Decided, Request, require_few_members};
@@ -74,8 +74,9 @@ impl Command for Multi {
         }
 
         let verdicts: Vec<Verdict> = decided.iter().map(|limit| limit.verdict()).collect();
-        let answers: Vec<Answer> =
+        let mut answers: Vec<Answer> =
             if form == Form::Verdict { Vec::new() } else { decided.iter().map(|limit| limit.reply()).collect() };
+        reply::make_names_unique(&mut answers);
         for limit in decided {
             limit.commit_if(allowed);
         }
@@ -110,6 +111,9 @@ fn parse_limit<'c>(args: &mut Args<'c>) -> Result<Box<dyn ParsedLimit<'c> + 'c>,
         fn run<A: StoredAlgorithm + 'static>(self) -> Self::Output {
             let request = Request::<A>::parse(self.0, None);
             let request = request.map_err(|error| if error == Error::ARITY { Error::NUM_LIMITS } else { error })?;
+            if request.partial {
+                return Err(Error::PARTIAL_IN_MULTI);
+            }
             Ok(Box::new(request))
         }
     }
@@ -147,7 +151,7 @@ impl<'c, A: StoredAlgorithm + 'static> ParsedLimit<'c> for Request<'c, A> {
     }
 
     fn members_added(&self) -> u64 {
-        self.algorithm.members_added(self.cost)
+        self.most_members_added()
     }
 
     fn decide(self: Box<Self>, key: ClosedKey<'c>, now: Micros) -> Result<Box<dyn DecidedLimit<'c> + 'c>, Error> {
@@ -196,4 +200,5 @@ impl<'c, A: StoredAlgorithm> DecidedLimit<'c> for Decided<'c, A> {
 }
 
 const LIMITS: Argument =
-    Argument::new(c"limits", ArgumentKind::Block(&[algorithms::ARGUMENT, KEY, WINDOW, LIMIT, COST, BURST])).multiple();
+    Argument::new(c"limits", ArgumentKind::Block(&[algorithms::ARGUMENT, KEY, WINDOW, LIMIT, COST, BURST, ANCHOR, AS]))
+        .multiple();

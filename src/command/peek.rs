@@ -2,7 +2,7 @@
 
 use super::algorithms::{self, AlgorithmCommand};
 use super::args::Form;
-use super::doc::{BURST, COST, FORM, KEY, LIMIT, SINCE, WINDOW};
+use super::doc::{ANCHOR, AS, BURST, COST, FORM, KEY, LIMIT, PARTIAL, SINCE, WINDOW};
 use super::reply;
 use super::request::Request;
 use crate::algorithm::Micros;
@@ -22,7 +22,7 @@ impl AlgorithmCommand for Peek {
         since: SINCE,
         arity: -5,
         keys: KeySpec::At(2, Access::Read),
-        arguments: &[algorithms::ARGUMENT, KEY, WINDOW, LIMIT, COST, BURST, FORM],
+        arguments: &[algorithms::ARGUMENT, KEY, WINDOW, LIMIT, COST, PARTIAL, BURST, ANCHOR, AS, FORM],
     };
 
     fn run<'c, A: StoredAlgorithm>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
@@ -41,7 +41,7 @@ pub fn peek<'c, A: StoredAlgorithm>(
     let key = request.key_of_state(ctx, now, Purpose::Read)?;
     let decided = request.decide_on(key, now, Purpose::Read)?;
     if form == Form::Verdict {
-        reply::verdict(ctx, decided.decision.verdict);
+        reply::verdict(ctx, decided.first_integer(), decided.decision.verdict);
     } else {
         reply::answer(ctx, form, &decided.answer());
     }

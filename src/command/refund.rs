@@ -1,8 +1,8 @@
-//! `RL.REFUND <ALGO> key window limit [COST n] [BURST n] [FULL | HEADERS]`: gives units back, and replies as RL.PEEK
+//! `RL.REFUND <ALGO> key window limit [COST n] [BURST n] [ANCHOR t] [FULL | HEADERS]`: gives units back, and replies as RL.PEEK
 //! does afterwards.
 
 use super::algorithms::{self, AlgorithmCommand};
-use super::doc::{BURST, COST, FORM, KEY, LIMIT, SINCE, WINDOW};
+use super::doc::{ANCHOR, BURST, COST, FORM, KEY, LIMIT, SINCE, WINDOW};
 use super::peek::peek;
 use super::request::Request;
 use crate::algorithm::Micros;
@@ -22,11 +22,17 @@ impl AlgorithmCommand for Refund {
         since: SINCE,
         arity: -5,
         keys: KeySpec::At(2, Access::ReadWrite),
-        arguments: &[algorithms::ARGUMENT, KEY, WINDOW, LIMIT, COST, BURST, FORM],
+        arguments: &[algorithms::ARGUMENT, KEY, WINDOW, LIMIT, COST, BURST, ANCHOR, FORM],
     };
 
     fn run<'c, A: StoredAlgorithm>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
         let (request, form) = Request::<A>::parse_all(args)?;
+        if request.partial {
+            return Err(Error::PARTIAL_IN_REFUND);
+        }
+        if request.name.is_some() {
+            return Err(Error::NAME_IN_REFUND);
+        }
         let now = Micros(ctx.now_micros());
         let key = request.key_of_state(ctx, now, Purpose::Write)?;
         let loaded = request.algorithm.load(key, now, Purpose::Write)?;

@@ -13,18 +13,22 @@ const MAX_HEADER_INTEGER: u64 = 999_999_999_999_999;
 
 /// Everything that a reply says of one limit.
 pub struct Answer {
-    /// The word of the algorithm in the grammar.
-    pub name: &'static str,
+    /// The name of the policy in the headers.
+    pub name: String,
     pub policy: Policy,
+    /// The length of the current window.
+    pub window_micros: u64,
     pub verdict: Verdict,
+    /// The first integer of the reply.
+    pub first: i64,
     pub figures: Figures,
     pub now: Micros,
 }
 
-/// `<allowed, count, ttl>`.
-pub fn verdict(ctx: Ctx<'_>, Verdict { allowed, count, ttl }: Verdict) {
+/// `<allowed, count, ttl>`; `first` is the first of them.
+pub fn verdict(ctx: Ctx<'_>, first: i64, Verdict { count, ttl, .. }: Verdict) {
     ctx.reply_array(3);
-    ctx.reply_integer(i64::from(allowed));
+    ctx.reply_integer(first);
     ctx.reply_integer(count);
     ctx.reply_integer(ttl);
 }
@@ -32,13 +36,13 @@ pub fn verdict(ctx: Ctx<'_>, Verdict { allowed, count, ttl }: Verdict) {
 /// The reply of one limit.
 pub fn answer(ctx: Ctx<'_>, form: Form, answer: &Answer) {
     match form {
-        Form::Verdict => verdict(ctx, answer.verdict),
+        Form::Verdict => verdict(ctx, answer.first, answer.verdict),
         Form::Full => full(ctx, answer),
         Form::Headers => {
             let texts = header_texts(std::slice::from_ref(answer));
-            let Verdict { allowed, count, ttl } = answer.verdict;
+            let Verdict { count, ttl, .. } = answer.verdict;
             ctx.reply_array(4);
-            ctx.reply_integer(i64::from(allowed));
+            ctx.reply_integer(answer.first);
             ctx.reply_integer(count);
             ctx.reply_integer(ttl);
             strings(ctx, &texts);
@@ -56,16 +60,16 @@ pub fn multi(ctx: Ctx<'_>, form: Form, allowed: bool, verdicts: &[Verdict], answ
     if form == Form::Full {
         answers.iter().for_each(|answer| full(ctx, answer));
     } else {
-        verdicts.iter().for_each(|&one| verdict(ctx, one));
+        verdicts.iter().for_each(|&one| verdict(ctx, one.allowed.into(), one));
     }
     if let Some(texts) = texts {
         strings(ctx, &texts);
     }
 }
 
-fn full(ctx: Ctx<'_>, Answer { verdict, figures, now, .. }: &Answer) {
+fn full(ctx: Ctx<'_>, Answer { verdict, first, figures, now, .. }: &Answer) {
     let pairs = [
-        ("allowed", i64::from(verdict.allowed)),
+        ("allowed", *first),
         ("count", verdict.count),
         ("ttl", verdict.ttl),
         ("limit", figures.limit.cast_signed()),
@@ -75,6 +79,7 @@ fn full(ctx: Ctx<'_>, Answer { verdict, figures, now, .. }: &Answer) {
         ("reset_ms", figures.reset_ms),
         ("delay_ms", figures.delay_ms),
         ("now_ms", now.millis().cast_signed()),
+        ("shadow", 0),
     ];
     ctx.reply_map(pairs.len());
     for (name, n) in pairs {
@@ -110,7 +115,7 @@ fn header_texts(answers: &[Answer]) -> Vec<String> {
     header("RateLimit-Policy", policies.join(", "));
     let more = seconds(figures.next_ms).map_or(String::new(), |next| format!(";t={}", next.min(MAX_HEADER_INTEGER)));
     let remaining = figures.remaining.min(MAX_HEADER_INTEGER);
-    header("RateLimit", format!("\"{}\";r={remaining}{more}", name.to_ascii_lowercase()));
+    header("RateLimit", format!("\"{name}\";r={remaining}{more}"));
     if !verdict.allowed
         && let Some(retry) = seconds(figures.retry_after_ms)
     {
@@ -123,10 +128,10 @@ impl Answer {
     /// The policy in `RateLimit-Policy`. Its window is a whole number of seconds, so the limit of another window is
     /// given for the smallest whole multiple that is: 10 in 500 ms are 20 in 1 s.
     fn policy_item(&self) -> String {
-        let Policy { window, limit, .. } = self.policy;
-        let (seconds, windows) = whole_seconds(window.millis());
-        let [quota, seconds] = [limit.saturating_mul(windows), seconds].map(|n| n.min(MAX_HEADER_INTEGER));
-        format!("\"{}\";q={quota};w={seconds}", self.name.to_ascii_lowercase())
+        let (seconds, windows) = whole_seconds(self.window_micros / 1_000);
+        let limit = self.policy.limit.saturating_mul(windows);
+        let [quota, seconds] = [limit, seconds].map(|n| n.min(MAX_HEADER_INTEGER));
+        format!("\"{}\";q={quota};w={seconds}", self.name)
     }
 
     /// Sort key: the smallest is the strictest limit. Denied before allowed, then the longest wait, then the least
@@ -135,6 +140,19 @@ impl Answer {
         // −1, never, becomes the longest.
         let retry = self.figures.retry_after_ms.cast_unsigned();
         (self.verdict.allowed, Reverse(retry), self.figures.remaining)
+    }
+}
+
+/// Gives every policy of a call its own name: the second of a name becomes `name-2`, and so on.
+pub fn make_names_unique(answers: &mut [Answer]) {
+    let mut names: Vec<String> = Vec::with_capacity(answers.len());
+    for answer in answers {
+        let numbered = |number: u64| format!("{}-{number}", answer.name);
+        let taken = |name: &String| names.contains(name);
+        if taken(&answer.name) {
+            answer.name = (2..).map(numbered).find(|name| !taken(name)).unwrap_or_default();
+        }
+        names.push(answer.name.clone());
     }
 }
 

@@ -1,10 +1,12 @@
 //! A request under one limit, from its arguments to the commit. RL.<ALGO>, RL.MULTI, RL.PEEK and RL.THROTTLE all use
 //! it, so a rule that belongs to every decision is here and nowhere else.
 
-use super::args::{Form, Options, parse_limit, parse_window};
+use super::args::{Form, Options, parse_limit, parse_schedule, parse_window};
 use super::memory;
 use super::reply::Answer;
-use crate::algorithm::{Change, Cost, Decision, Micros, Policy};
+use crate::algorithm::arithmetic::to_i64;
+use crate::algorithm::period::Anchor;
+use crate::algorithm::{Change, Cost, Decision, Micros, Policy, Schedule};
 use crate::error::Error;
 use crate::ffi::{Arg, Args, ClosedKey, Ctx};
 use crate::store::{Purpose, StoredAlgorithm, state_key};
@@ -18,7 +20,11 @@ pub struct Request<'c, A> {
     pub key: Arg<'c>,
     pub algorithm: A,
     pub policy: Policy,
+    /// Its name in the headers; the word of the algorithm if the client gives none.
+    pub name: Option<&'c str>,
     pub cost: Cost,
+    /// Charges as much of the cost as fits.
+    pub partial: bool,
 }
 
 impl<'c, A: StoredAlgorithm> Request<'c, A> {
@@ -29,16 +35,12 @@ impl<'c, A: StoredAlgorithm> Request<'c, A> {
         let (Some(key), Some(window), Some(limit)) = (args.next(), args.next(), args.next()) else {
             return Err(Error::ARITY);
         };
-        let window = parse_window(window.bytes())?;
-        let limit = parse_limit(limit.bytes())?;
         // Most calls have no options.
-        let Options { cost, burst } =
-            if args.is_empty() { Options::default() } else { Options::parse(args, form)? };
-        if burst.is_some() && !A::TAKES_BURST {
-            return Err(A::NO_BURST);
-        }
-        let policy = Policy { window, limit, burst };
-        Ok(Self { key, algorithm: A::new(&policy)?, policy, cost: cost.unwrap_or(Cost::ONE) })
+        let options = if args.is_empty() { Options::default() } else { Options::parse(args, form)? };
+        let policy = parse_policy::<A>(window, parse_limit(limit.bytes())?, &options)?;
+        let algorithm = A::new(&policy)?;
+        let Options { cost, name, partial, .. } = options;
+        Ok(Self { key, algorithm, policy, name, cost: cost.unwrap_or(Cost::ONE), partial })
     }
 
     /// Parses the arguments of a command with one limit: [`Request::parse`], with no word left over.
@@ -52,13 +54,14 @@ impl<'c, A: StoredAlgorithm> Request<'c, A> {
         if !args.is_empty() {
             return Err(Error::OPTION);
         }
-        require_few_members([request.members_added()])?;
+        require_few_members([request.most_members_added()])?;
         Ok((request, form))
     }
 
-    /// How many members of a sorted set the request adds if it is allowed.
-    pub fn members_added(&self) -> u64 {
-        self.algorithm.members_added(self.cost)
+    /// The most members of a sorted set that the request can add.
+    pub fn most_members_added(&self) -> u64 {
+        let most = Cost::new(self.policy.capacity()).filter(|most| self.partial && *most < self.cost);
+        self.algorithm.members_added(most.unwrap_or(self.cost))
     }
 
     /// The key of the state.
@@ -77,8 +80,45 @@ impl<'c, A: StoredAlgorithm> Request<'c, A> {
     #[inline(always)]
     pub fn decide_on(self, key: ClosedKey<'c>, now: Micros, purpose: Purpose) -> Result<Decided<'c, A>, Error> {
         let mut loaded = self.algorithm.load(key, now, purpose)?;
-        let decision = self.algorithm.decide_on(&mut loaded, now, self.cost)?;
-        Ok(Decided { request: self, loaded, decision, now, out_of_memory: false })
+        let cost = if self.partial { self.part_that_fits(&loaded, now) } else { self.cost };
+        let decision = self.algorithm.decide_on(&mut loaded, now, cost)?;
+        Ok(Decided { request: self, loaded, decision, cost, now, out_of_memory: false })
+    }
+
+    /// How much of the cost fits now. If nothing does, a cost of 0 is denied and counted nowhere.
+    #[cold]
+    fn part_that_fits(&self, loaded: &A::Loaded<'c>, now: Micros) -> Cost {
+        let remaining = self.algorithm.remaining(loaded, now);
+        Cost::new(remaining).filter(|remaining| *remaining < self.cost).unwrap_or(self.cost)
+    }
+}
+
+/// The policy of a window, a limit and the options.
+///
+/// # Errors
+/// The window is invalid, or the algorithm does not take an option.
+#[inline(always)]
+pub fn parse_policy<A: StoredAlgorithm>(window: Arg<'_>, limit: u64, options: &Options<'_>) -> Result<Policy, Error> {
+    let &Options { burst, anchor, .. } = options;
+    if burst.is_some() && !A::TAKES_BURST {
+        return Err(A::NO_BURST);
+    }
+    if anchor.is_some() && !A::TAKES_CALENDAR {
+        return Err(A::NO_ANCHOR);
+    }
+    let schedule = match parse_window(window.bytes()) {
+        Ok(window) if anchor.is_none() => Schedule::Aligned(window),
+        _ => parse_other_schedule::<A>(window, anchor)?,
+    };
+    Ok(Policy { schedule, limit, burst })
+}
+
+/// A window of the calendar, or one with an anchor.
+#[cold]
+fn parse_other_schedule<A: StoredAlgorithm>(window: Arg<'_>, anchor: Option<Anchor>) -> Result<Schedule, Error> {
+    match parse_schedule(window.bytes(), anchor) {
+        Ok(Schedule::Calendar(..)) if !A::TAKES_CALENDAR => Err(A::NO_CALENDAR),
+        schedule => schedule,
     }
 }
 
@@ -95,6 +135,8 @@ pub struct Decided<'c, A: StoredAlgorithm> {
     pub request: Request<'c, A>,
     pub loaded: A::Loaded<'c>,
     pub decision: Decision<A::Change>,
+    /// The cost that was decided on: with PARTIAL, the part that fits.
+    cost: Cost,
     now: Micros,
     /// Denied because the server is at `maxmemory`, not by the limit.
     out_of_memory: bool,
@@ -145,12 +187,30 @@ impl<'c, A: StoredAlgorithm> Decided<'c, A> {
 
     /// Everything that a reply says.
     pub fn answer(&self) -> Answer {
-        let Request { algorithm, policy, cost, .. } = &self.request;
-        let mut figures = algorithm.figures(&self.loaded, &self.decision, self.now, *cost);
+        let Request { algorithm, policy, name, .. } = &self.request;
+        let mut figures = algorithm.figures(&self.loaded, &self.decision, self.now, self.cost);
         if self.out_of_memory {
             figures.retry_after_ms = figures.retry_after_ms.max(memory::RETRY_SECONDS.saturating_mul(1_000));
         }
-        Answer { name: A::NAME, policy: *policy, verdict: self.decision.verdict, figures, now: self.now }
+        Answer {
+            name: name.map_or_else(|| A::NAME.to_ascii_lowercase(), str::to_owned),
+            policy: *policy,
+            window_micros: algorithm.window_at(policy, self.now),
+            verdict: self.decision.verdict,
+            first: self.first_integer(),
+            figures,
+            now: self.now,
+        }
+    }
+
+    /// The first integer of the reply: whether the request is allowed or, with PARTIAL, how much of it.
+    #[inline(always)]
+    pub fn first_integer(&self) -> i64 {
+        match (self.decision.verdict.allowed, self.request.partial) {
+            (allowed, false) => i64::from(allowed),
+            (true, true) => to_i64(self.cost.units()),
+            (false, true) => 0,
+        }
     }
 
     /// Commits the change.

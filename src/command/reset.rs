@@ -1,9 +1,10 @@
-//! `RL.RESET <ALGO> key window`: deletes the state; replies 1 if there was one, else 0.
+//! `RL.RESET <ALGO> key window [ANCHOR t]`: deletes the state; replies 1 if there was one, else 0.
 
 use super::algorithms::{self, AlgorithmCommand};
-use super::args::parse_window;
-use super::doc::{KEY, SINCE, WINDOW};
-use crate::algorithm::{Change, Micros, Policy};
+use super::args::Options;
+use super::doc::{ANCHOR, KEY, SINCE, WINDOW};
+use super::request::parse_policy;
+use crate::algorithm::{Change, Micros};
 use crate::error::Error;
 use crate::ffi::{Access, Args, CommandDoc, Ctx, KeySpec};
 use crate::store::{Purpose, StoredAlgorithm, state_key};
@@ -18,17 +19,19 @@ impl AlgorithmCommand for Reset {
         summary: c"Deletes what was counted.",
         complexity: c"O(1)",
         since: SINCE,
-        arity: 4,
+        arity: -4,
         keys: KeySpec::At(2, Access::ReadWrite),
-        arguments: &[algorithms::ARGUMENT, KEY, WINDOW],
+        arguments: &[algorithms::ARGUMENT, KEY, WINDOW, ANCHOR],
     };
 
     fn run<'c, A: StoredAlgorithm>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
-        let (Some(key), Some(window), None) = (args.next(), args.next(), args.next()) else {
-            return Err(Error::ARITY);
-        };
+        let (Some(key), Some(window)) = (args.next(), args.next()) else { return Err(Error::ARITY) };
+        let options = Options::parse(&mut args, None)?;
+        if !args.is_empty() || options != (Options { anchor: options.anchor, ..Options::default() }) {
+            return Err(Error::RESET_OPTION);
+        }
         // The window selects the counter of FIXED. The limit has no influence.
-        let policy = Policy { window: parse_window(window.bytes())?, limit: 0, burst: None };
+        let policy = parse_policy::<A>(window, 0, &options)?;
         let algorithm = A::new(&policy)?;
         let now = Micros(ctx.now_micros());
         let key = state_key(&algorithm, ctx, key, now, Purpose::Delete)?;

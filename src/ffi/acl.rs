@@ -41,7 +41,8 @@ impl Ctx<'_> {
             if name.is_null() && errno() == libc::ENOENT {
                 let reply = api!(RedisModule_Call(self.raw, c"rl.".as_ptr(), c"C".as_ptr()));
                 debug_assert!(reply.is_null());
-                name = if errno() == libc::ENOTSUP { null_mut() } else { api!(RedisModule_GetCurrentUserName(self.raw)) };
+                name =
+                    if errno() == libc::ENOTSUP { null_mut() } else { api!(RedisModule_GetCurrentUserName(self.raw)) };
             }
             (!name.is_null()).then(|| Str::owned(name))
         }

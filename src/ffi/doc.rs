@@ -86,7 +86,9 @@ pub(super) fn key_specs(keys: &KeySpec) -> [raw::RedisModuleCommandKeySpec; 2] {
         KeySpec::At(_, Access::Read) => raw::REDISMODULE_CMD_KEY_RO | raw::REDISMODULE_CMD_KEY_ACCESS,
         KeySpec::At(_, Access::ReadWrite) => read_write,
         // The server asks the command, because the spec is incomplete.
-        KeySpec::FromCommand(_) => read_write | raw::REDISMODULE_CMD_KEY_VARIABLE_FLAGS | raw::REDISMODULE_CMD_KEY_INCOMPLETE,
+        KeySpec::FromCommand(_) => {
+            read_write | raw::REDISMODULE_CMD_KEY_VARIABLE_FLAGS | raw::REDISMODULE_CMD_KEY_INCOMPLETE
+        }
     };
     spec.flags = u64::from(flags);
     spec.begin_search_type = raw::RedisModuleKeySpecBeginSearchType_REDISMODULE_KSPEC_BS_INDEX;

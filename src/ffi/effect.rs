@@ -50,7 +50,14 @@ impl ClosedKey<'_> {
         let text = text.format(n);
         // SAFETY: a string, and a buffer with its length.
         unsafe {
-            api!(RedisModule_Replicate(self.ctx.raw, command.as_ptr(), c"sb".as_ptr(), self.name.raw, text.as_ptr(), text.len()))
+            api!(RedisModule_Replicate(
+                self.ctx.raw,
+                command.as_ptr(),
+                c"sb".as_ptr(),
+                self.name.raw,
+                text.as_ptr(),
+                text.len()
+            ))
         };
     }
 
@@ -212,7 +219,8 @@ impl ClosedKey<'_> {
     /// The string of the key, read with GET, which leaves its encoding unchanged. `None` if there is none.
     pub fn get_string<T>(&self, read: impl FnOnce(&[u8]) -> T) -> Option<T> {
         // SAFETY: a string.
-        let reply = Reply(unsafe { api!(RedisModule_Call(self.ctx.raw, c"GET".as_ptr(), c"s".as_ptr(), self.name.raw)) });
+        let reply =
+            Reply(unsafe { api!(RedisModule_Call(self.ctx.raw, c"GET".as_ptr(), c"s".as_ptr(), self.name.raw)) });
         reply.bytes().map(read)
     }
 }

@@ -1,9 +1,15 @@
-//! The counter of a fixed window: a STRING that INCR could have written, at `<key>:<bucket>`.
+//! The counter of a fixed window: a STRING that INCR could have written, at `<key>:<bucket>`, or at
+//! `<key>:<window>:<start>` for a window of the calendar or with an anchor.
+
+use std::fmt::Write;
+
+use arrayvec::ArrayString;
 
 use super::text::{Text, push_integer};
-use super::{Purpose, StoredAlgorithm};
+use super::{Purpose, StoredAlgorithm, internal_error};
 use crate::algorithm::fixed_window::Counter;
-use crate::algorithm::{Change, Cost, Decision, Figures, FixedWindow, Micros, Policy};
+use crate::algorithm::period::Suffix;
+use crate::algorithm::{Change, Cost, Decision, Figures, FixedWindow, Forecast, Micros, Policy};
 use crate::error::Error;
 use crate::ffi::{Arg, ClosedKey, Ctx, Key, Kind, Str};
 use crate::integer::parse_integer;
@@ -28,7 +34,15 @@ impl StoredAlgorithm for FixedWindow {
         let key = key.bytes();
         let [open, close] = braces(key, ctx.is_cluster()).ok_or(Error::CLUSTER_KEY)?;
         let mut number = itoa::Buffer::new();
-        Ok(Some(Str::concat([open, key, close, b":", number.format(self.bucket(now)).as_bytes()])))
+        let mut text = ArrayString::<{ Suffix::MAX_LEN }>::new();
+        let suffix = match self.suffix_at(now) {
+            Suffix::Number(n) => number.format(n),
+            suffix => {
+                write!(text, "{suffix}").map_err(|_| internal_error(ctx, "a key of its own"))?;
+                &text
+            }
+        };
+        Ok(Some(Str::concat([open, key, close, b":", suffix.as_bytes()])))
     }
 
     #[inline(always)]
@@ -55,6 +69,14 @@ impl StoredAlgorithm for FixedWindow {
 
     fn refund_on(&self, loaded: &Loaded<'_>, now: Micros, cost: Cost) -> Change<Counter> {
         self.refund(loaded.counter, now, cost)
+    }
+
+    fn remaining(&self, loaded: &Loaded<'_>, now: Micros) -> u64 {
+        self.forecast(loaded.counter.map_or(0, |counter| counter.value), now).remaining()
+    }
+
+    fn window_at(&self, _policy: &Policy, now: Micros) -> u64 {
+        self.period_at(now).length
     }
 
     fn figures(&self, loaded: &Loaded<'_>, decision: &Decision<Counter>, now: Micros, cost: Cost) -> Figures {
@@ -106,9 +128,9 @@ fn write(Loaded { mut key, counter: before }: Loaded<'_>, after: Counter) {
     }
 }
 
-/// The braces around the key in the name of the counter. `<key>:<bucket>` has none, except in cluster mode for a key
-/// without a hash tag: the plain form would be in another slot with every bucket, so the key becomes the hash tag:
-/// `{<key>}:<bucket>`. `None` for a key that cannot be a hash tag.
+/// The braces around the key in the name of the counter. `<key>:<suffix>` has none, except in cluster mode for a key
+/// without a hash tag: the plain form would be in another slot with every window, so the key becomes the hash tag:
+/// `{<key>}:<suffix>`. `None` for a key that cannot be a hash tag.
 fn braces(key: &[u8], cluster: bool) -> Option<[&'static [u8]; 2]> {
     if !cluster || hash_tag(key).is_some() {
         Some([b"", b""])

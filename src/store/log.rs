@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::{Purpose, StoredAlgorithm, internal_error};
 use crate::algorithm::arithmetic::to_i64;
 use crate::algorithm::sliding_log::LogChange;
-use crate::algorithm::{Change, Cost, Decision, Figures, Micros, Policy, SlidingLog};
+use crate::algorithm::{Change, Cost, Decision, Figures, Forecast, Micros, Policy, SlidingLog};
 use crate::error::Error;
 use crate::ffi::{ClosedKey, Key, Kind, Str};
 
@@ -67,6 +67,10 @@ impl StoredAlgorithm for SlidingLog {
 
     fn refund_on(&self, loaded: &Loaded<'_>, _now: Micros, cost: Cost) -> Change<LogChange> {
         self.refund(loaded.len, cost)
+    }
+
+    fn remaining(&self, loaded: &Loaded<'_>, now: Micros) -> u64 {
+        self.forecast(loaded.len, |_| None, now).remaining()
     }
 
     fn figures(&self, loaded: &Loaded<'_>, decision: &Decision<LogChange>, now: Micros, cost: Cost) -> Figures {

@@ -18,8 +18,12 @@ pub trait AlgorithmInfo {
     const SUMMARY: &'static std::ffi::CStr;
     const COMPLEXITY: &'static std::ffi::CStr;
     const TAKES_BURST: bool;
-    /// The error for an option that the algorithm does not take.
+    /// Whether it takes ANCHOR and the windows of the calendar.
+    const TAKES_CALENDAR: bool;
+    // The errors for what the algorithm does not take.
     const NO_BURST: Error;
+    const NO_ANCHOR: Error;
+    const NO_CALENDAR: Error;
 }
 
 /// Why a state is loaded.
@@ -91,11 +95,23 @@ pub trait StoredAlgorithm: AlgorithmInfo + Sized {
     ///
     /// # Errors
     /// What the request would count cannot be represented.
-    fn decide_on(&self, loaded: &mut Self::Loaded<'_>, now: Micros, cost: Cost)
-    -> Result<Decision<Self::Change>, Error>;
+    fn decide_on(
+        &self,
+        loaded: &mut Self::Loaded<'_>,
+        now: Micros,
+        cost: Cost,
+    ) -> Result<Decision<Self::Change>, Error>;
 
     /// Gives `cost` units back, never beyond full.
     fn refund_on(&self, loaded: &Self::Loaded<'_>, now: Micros, cost: Cost) -> Change<Self::Change>;
+
+    /// The largest cost that would be allowed now.
+    fn remaining(&self, loaded: &Self::Loaded<'_>, now: Micros) -> u64;
+
+    /// The length of the window at `now`, in microseconds.
+    fn window_at(&self, policy: &Policy, _now: Micros) -> u64 {
+        policy.window().micros()
+    }
 
     /// The figures of the state as it is after the decision, which need not be committed.
     fn figures(&self, loaded: &Self::Loaded<'_>, decision: &Decision<Self::Change>, now: Micros, cost: Cost)

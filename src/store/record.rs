@@ -5,7 +5,7 @@
 
 use super::text::{CAPACITY, LONGEST_INTEGER, Text, push, push_integer};
 use super::{AlgorithmInfo, Purpose, StoredAlgorithm};
-use crate::algorithm::{Change, Cost, Decision, Figures, Micros, Policy, RecordAlgorithm, RecordWords};
+use crate::algorithm::{Change, Cost, Decision, Figures, Forecast, Micros, Policy, RecordAlgorithm, RecordWords};
 use crate::error::Error;
 use crate::ffi::{ClosedKey, Key, Kind};
 use crate::integer::take_unsigned;
@@ -54,6 +54,10 @@ impl<A: RecordAlgorithm + AlgorithmInfo + 'static> StoredAlgorithm for A {
 
     fn refund_on(&self, loaded: &Loaded<'_, A>, now: Micros, cost: Cost) -> Change<A::State> {
         self.refund(loaded.state, now, cost)
+    }
+
+    fn remaining(&self, loaded: &Loaded<'_, A>, now: Micros) -> u64 {
+        self.forecast(loaded.state, now).remaining()
     }
 
     fn figures(&self, loaded: &Loaded<'_, A>, decision: &Decision<A::State>, now: Micros, cost: Cost) -> Figures {

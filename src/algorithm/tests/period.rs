@@ -364,9 +364,9 @@ proptest! {
     ) {
         let schedule = Schedule::Calendar(unit, anchor);
         let now = Micros(now % CYCLE + CYCLE);
-        let (sooner, later) = (schedule.period_at(now), schedule.period_at(now.after(cycles * CYCLE)));
+        let (sooner, later) = (schedule.period_at(now), schedule.period_at(now.plus(cycles * CYCLE)));
         if later.end.0 < u64::MAX {
-            let moved = |micros: Micros| micros.after(cycles * CYCLE);
+            let moved = |micros: Micros| micros.plus(cycles * CYCLE);
             prop_assert_eq!(later, Period { start: moved(sooner.start), end: moved(sooner.end), ..sooner });
         }
     }

@@ -184,7 +184,12 @@ fn forgotten_when_nothing_is_left<A: RecordAlgorithm>(trace: &Trace) -> TestCase
 }
 
 /// A record that somebody wrote is read as a decision's own or not at all, and survived by all that a command does.
-fn any_record_is_survived<A: RecordAlgorithm>(words: [u64; 4], policy: &Policy, now: u64, cost: Cost) -> TestCaseResult {
+fn any_record_is_survived<A: RecordAlgorithm>(
+    words: [u64; 4],
+    policy: &Policy,
+    now: u64,
+    cost: Cost,
+) -> TestCaseResult {
     let mut record = A::Words::default();
     record.as_mut().iter_mut().zip(words).for_each(|(to, from)| *to = from);
     let (Some(state), Ok(algorithm)) = (A::from_words(&record), A::new(policy)) else { return Ok(()) };
