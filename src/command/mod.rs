@@ -53,12 +53,6 @@ pub fn register_all(ctx: Ctx<'_>) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Whether a command of this name is, or may be, the module's.
-pub fn is_ours(name: &[u8]) -> bool {
-    let begins = |with: &[u8]| name.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with));
-    begins(b"rl.") || begins(b"cl.throttle")
-}
-
 /// `CL.THROTTLE`, unless another module has it: redis-cell may be loaded as well.
 pub fn register_cl_throttle(ctx: Ctx<'_>) {
     if register::<throttle::Throttle>(ctx, &throttle::doc(c"CL.THROTTLE")).is_err() {

@@ -184,21 +184,6 @@ impl<'c> Ctx<'c> {
         let reply = Reply(unsafe { api!(RedisModule_Call(self.raw, c"GET".as_ptr(), c"s".as_ptr(), key.raw)) });
         reply.bytes().map(read)
     }
-
-    /// Whether the server still points to commands of the module, besides in its table of commands: to what a client
-    /// has queued in MULTI, and to what it has asked last (CLIENT LIST shows that). Unloading frees the commands and
-    /// not the pointers. Where it cannot be known, it is assumed.
-    pub fn commands_are_held(self, ours: impl Fn(&[u8]) -> bool) -> bool {
-        // SAFETY: a C string.
-        let reply =
-            Reply(unsafe { api!(RedisModule_Call(self.raw, c"CLIENT".as_ptr(), c"c".as_ptr(), c"LIST".as_ptr())) });
-        let held = |field: &[u8]| match field.split_at_checked(4) {
-            Some((b"cmd=", command)) => ours(command),
-            // -1 is a client outside MULTI.
-            _ => field.strip_prefix(b"multi=").is_some_and(|queued| !matches!(queued, b"-1" | b"0")),
-        };
-        reply.bytes().is_none_or(|list| list.split(u8::is_ascii_whitespace).any(held))
-    }
 }
 
 /// The reply to a command that was called: null where the server refused the call; freed when dropped.

@@ -5,6 +5,7 @@
 
 mod effect;
 mod key;
+mod load;
 mod register;
 
 use std::ffi::{CStr, CString, c_int};
@@ -15,10 +16,8 @@ use arrayvec::ArrayVec;
 use redis_module::raw;
 
 pub use key::{Key, Kind, Mode};
-pub use register::{
-    Access, Argument, ArgumentKind, CommandDoc, CountedKeys, Handler, KeySpec, load_configs, register, require_server,
-    set_up,
-};
+pub use load::{load_configs, may_unload, missing_commands, require_server, set_up, watch_shutdown};
+pub use register::{Access, Argument, ArgumentKind, CommandDoc, CountedKeys, Handler, KeySpec, register};
 
 use crate::limit::Micros;
 
