@@ -40,7 +40,8 @@ fn load(ctx: &Context, args: &[RedisString]) -> Status {
     match try_load(ctx, args) {
         Ok(()) => Status::Ok,
         Err(why) => {
-            ctx.log_warning(&format!("rl: not loaded: {}", why.replace('\0', "?")));
+            // The server puts the name of the module in front.
+            ctx.log_warning(&format!("not loaded: {}", why.replace('\0', "?")));
             Status::Err
         }
     }
@@ -49,32 +50,82 @@ fn load(ctx: &Context, args: &[RedisString]) -> Status {
 fn try_load(ctx: &Context, args: &[RedisString]) -> Result<(), String> {
     ffi::require_server()
         .map_err(|function| format!("the server lacks {function}; Redis 7.0, Valkey 8.0 or a later one is needed"))?;
+    let missing = ffi::missing_commands(ffi::Ctx::of(ctx));
+    if !missing.is_empty() {
+        let missing = missing.join(", ");
+        return Err(format!("commands that the module needs are renamed (rename-command) or missing: {missing}"));
+    }
     ffi::set_up(ffi::Ctx::of(ctx));
+    ffi::watch_shutdown(ffi::Ctx::of(ctx));
     let loaded = config::register(ctx, args)?;
     command::register_all(ffi::Ctx::of(ctx))
-        .map_err(|name| format!("the server refused the command {name}: has another module taken it?"))?;
+        .map_err(|name| format!("the server rejected the command {name}: has another module taken that name?"))?;
+    command::register_throttle(ffi::Ctx::of(ctx), c"RL.THROTTLE");
     if loaded.cl_throttle {
-        command::register_cl_throttle(ffi::Ctx::of(ctx));
+        command::register_throttle(ffi::Ctx::of(ctx), c"CL.THROTTLE");
     }
+    ctx.log_notice(&format!("version {} ({VERSION} in MODULE LIST)", env!("CARGO_PKG_VERSION")));
     Ok(())
 }
 
-fn unload(_ctx: &Context) -> Status {
+/// Refuses to unload, except where [`ffi::may_unload`] says otherwise: the server may still point to our commands.
+fn unload(ctx: &Context) -> Status {
+    if ffi::may_unload(ffi::Ctx::of(ctx)) {
+        return Status::Ok;
+    }
+    ctx.log_warning(
+        "not unloaded: clients may still have commands of the module in their pipelines, and the server would crash on \
+         them. To run without the module or with another version of it, restart the server",
+    );
     Status::Err
 }
 
-// The allocator is the system's, not the server's (RedisAlloc): no handler allocates on its way, so there is next to
-// nothing for the server to account for, and tests, examples and fuzzers can link the crate outside a server.
+/// The version of the package as the one integer that MODULE LIST has room for: 10203 for 1.2.3.
+const VERSION: u32 =
+    module_version([env!("CARGO_PKG_VERSION_MAJOR"), env!("CARGO_PKG_VERSION_MINOR"), env!("CARGO_PKG_VERSION_PATCH")]);
+
+const fn module_version([major, minor, patch]: [&str; 3]) -> u32 {
+    const fn number(digits: &str) -> u32 {
+        match u32::from_str_radix(digits, 10) {
+            Ok(number) => number,
+            Err(_) => u32::MAX,
+        }
+    }
+    let [major, minor, patch] = [number(major), number(minor), number(patch)];
+    assert!(major < 100_000 && minor < 100 && patch < 100, "MODULE LIST has no room for such a version");
+    major.saturating_mul(10_000).saturating_add(minor.saturating_mul(100)).saturating_add(patch)
+}
+
+// The allocator is that of the system, not that of the server (RedisAlloc). The handlers keep no memory, so the server
+// has next to nothing to account for, and tests, examples and fuzzers can link the crate outside a server.
 #[allow(unsafe_code)]
 mod module {
     use super::*;
 
     redis_module! {
         name: "rl",
-        version: 1,
+        version: VERSION,
         allocator: (std::alloc::System, std::alloc::System),
         data_types: [],
         init: load,
         deinit: unload,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::module_version;
+
+    #[test]
+    fn the_module_version_has_two_digits_for_each_part() {
+        assert_eq!(module_version(["0", "1", "0"]), 100);
+        assert_eq!(module_version(["1", "2", "3"]), 10_203);
+        assert_eq!(module_version(["12", "34", "56"]), 123_456);
+    }
+
+    #[test]
+    #[should_panic = "no room"]
+    fn a_part_of_three_digits_does_not_compile() {
+        module_version(["1", "100", "0"]);
     }
 }

@@ -2,8 +2,13 @@
 
 mod support;
 
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
 use redis::{Connection, Value};
 use support::*;
+use tempfile::NamedTempFile;
 
 /// What stands under `name` in a map, or in the flat array that a map is on RESP2.
 #[track_caller]
@@ -29,6 +34,7 @@ fn text(value: &Value) -> String {
     match value {
         Value::BulkString(bytes) => String::from_utf8_lossy(bytes).into_owned(),
         Value::SimpleString(text) => text.clone(),
+        Value::Okay => "OK".to_owned(),
         other => panic!("no text: {other:?}"),
     }
 }
@@ -171,12 +177,37 @@ fn the_commands_have_an_acl_category_where_the_server_can() {
         }
         assert!(words(&ok(cmd!(con, "ACL", "CAT"))).contains(&"ratelimit".to_owned()));
         for category in ["ratelimit", "write", "fast"] {
-            let commands = words(&ok(cmd!(con, "ACL", "CAT", category)));
-            let listed = |algorithm: &Algorithm| commands.contains(&algorithm.command.to_lowercase());
-            assert!(ALGORITHMS.iter().all(listed), "{category}: {commands:?}");
+            for (rules, reply) in [("-@all +", "OK"), ("+@all -", "has no permissions to run")] {
+                let rules = format!("{rules}@{category}");
+                let rules: Vec<&str> = rules.split(' ').collect();
+                ok(cmd!(con, "ACL", "SETUSER", "user", "reset", "~*", rules.as_slice()));
+                for algorithm in ALGORITHMS {
+                    let checked = text(&ok(cmd!(con, "ACL", "DRYRUN", "user", algorithm.command, "k", 60, 5)));
+                    assert!(checked.contains(reply), "{rules:?}, {}: {checked}", algorithm.command);
+                }
+            }
         }
-        let ours = words(&ok(cmd!(con, "ACL", "CAT", "ratelimit")));
-        assert!(ours.iter().all(|command| command.starts_with("rl.") || command == "cl.throttle"), "{ours:?}");
+        // The category has the commands of the module and no other: what a user of it alone may run. (ACL CAT lists
+        // none of them on Redis 7.4.1.)
+        ok(cmd!(con, "ACL", "SETUSER", "user", "reset", "allkeys", "allchannels", "-@all", "+@ratelimit"));
+        let commands = ok(cmd!(con, "COMMAND"));
+        let mut allowed: Vec<String> = Vec::new();
+        for command in list(&commands) {
+            let [name, Value::Int(arity), flags, ..] = list(command) else { panic!("{command:?}") };
+            // AUTH, HELLO, QUIT and RESET are for everybody.
+            if words(flags).contains(&"no_auth".to_owned()) {
+                continue;
+            }
+            let arguments = vec!["1"; arity.unsigned_abs() as usize - 1];
+            // An error where a subcommand is missing.
+            let checked = cmd!(con, "ACL", "DRYRUN", "user", text(name), arguments);
+            if checked.is_ok_and(|reply| text(&reply) == "OK") {
+                allowed.push(text(name).to_lowercase());
+            }
+        }
+        allowed.sort();
+        assert_eq!(allowed, words(&ok(cmd!(con, "COMMAND", "LIST", "FILTERBY", "MODULE", "rl"))));
+        assert!(allowed.len() > ALGORITHMS.len(), "{allowed:?}");
     });
 }
 
@@ -279,8 +310,9 @@ const WRONG_ARGUMENTS: [(&[&str], &str); 6] = [
     (&["rl.on-oom", "allow", "extra"], "extra"),
 ];
 
+/// The server puts the name of the module in front, so the module itself does not.
 fn refusals(log: &str) -> Vec<&str> {
-    log.lines().filter(|line| line.contains("rl: not loaded: ")).collect()
+    log.lines().filter(|line| line.contains("<rl> not loaded: ")).collect()
 }
 
 #[test]
@@ -297,26 +329,50 @@ fn wrong_load_arguments_end_the_start_with_their_name_in_the_log() {
     });
 }
 
+/// 10203 for 1.2.3.
+fn module_version() -> i64 {
+    let parts = env!("CARGO_PKG_VERSION").split('.').map(|part| part.parse::<i64>().expect("a number"));
+    parts.fold(0, |version, part| 100 * version + part)
+}
+
 #[test]
-fn the_module_is_loaded_at_run_time() {
+fn a_wrong_load_at_run_time_leaves_nothing_behind() {
     for_each_server(|bin| {
         let mut server = Server::options(bin).without_module().start();
         let mut con = server.con();
         let path = module_path();
         let path = path.to_str().expect("a path");
-        assert!(err(cmd!(con, "RL.FIXED", "k", 60, 5)).starts_with("ERR unknown command"));
-
+        let unknown = |con: &mut Connection| {
+            assert!(err(cmd!(*con, "RL.FIXED", "k", 60, 5)).starts_with("ERR unknown command"));
+        };
+        unknown(&mut con);
         for (n, (arguments, name)) in WRONG_ARGUMENTS.into_iter().enumerate() {
             err(cmd!(con, "MODULE", "LOAD", path, arguments));
             let log = server.log();
             let lines = refusals(&log);
             assert!(lines.len() == n + 1 && lines[n].contains(name), "{arguments:?}:\n{log}");
+            unknown(&mut con);
         }
-        err(cmd!(con, "MODULE", "LOADEX", path, "CONFIG", "rl.colour", "red"));
-        err(cmd!(con, "MODULE", "LOADEX", path, "CONFIG", "rl.on-oom", "maybe"));
-        assert!(err(cmd!(con, "RL.FIXED", "k", 60, 5)).starts_with("ERR unknown command"), "a refused load left it");
+        // The server unloads the module for these, after the module has loaded.
+        for (name, value) in [("rl.colour", "red"), ("rl.on-oom", "maybe"), ("colour", "red")] {
+            for _ in 0..3 {
+                err(cmd!(con, "MODULE", "LOADEX", path, "CONFIG", name, value));
+                unknown(&mut con);
+                err(cmd!(con, "MODULE", "UNLOAD", "rl"));
+            }
+        }
+        assert!(!server.log().contains("not unloaded"), "{}", server.log());
+        ok(cmd!(con, "MODULE", "LOAD", path));
+        ok(cmd!(con, "RL.FIXED", "k", 60, 5));
         assert!(server.is_running());
+    });
+}
 
+#[test]
+fn the_module_is_loaded_at_run_time_and_stays() {
+    for_each_server(|bin| {
+        let path = module_path();
+        let path = path.to_str().expect("a path");
         for (load, expected) in [
             (&["LOAD", path][..], "error"),
             (&["LOAD", path, "rl.on-oom", "deny"], "deny"),
@@ -324,24 +380,109 @@ fn the_module_is_loaded_at_run_time() {
             (&["LOADEX", path, "ARGS", "rl.on-oom", "deny"], "deny"),
             (&["LOADEX", path, "CONFIG", "rl.on-oom", "allow", "ARGS", "rl.on-oom", "deny"], "allow"),
         ] {
+            let mut server = Server::options(bin).without_module().start();
+            let mut con = server.con();
             ok(cmd!(con, "MODULE", load));
             assert_eq!(on_oom(&mut con), expected, "{load:?}");
             let listed = ok(cmd!(con, "MODULE", "LIST"));
             // Valkey 9.1 has its Lua in a module.
             let ours: Vec<_> = list(&listed).iter().filter(|module| text(field(module, "name")) == "rl").collect();
-            assert!(ours.len() == 1 && *field(ours[0], "ver") == Value::Int(1), "{listed:?}");
-            for algorithm in ALGORITHMS {
-                let reply = ok(cmd!(con, algorithm.command, algorithm.name, 1_000_000_000, 2));
-                assert_eq!(list(&reply).len(), 3);
+            assert!(ours.len() == 1 && *field(ours[0], "ver") == Value::Int(module_version()), "{listed:?}");
+            let version = concat!("<rl> version ", env!("CARGO_PKG_VERSION"), " ");
+            assert!(server.log().contains(version), "{}", server.log());
+            // Unloading is refused before and after the first request, and so is loading it twice.
+            for _ in 0..2 {
+                assert!(err(cmd!(con, "MODULE", "UNLOAD", "rl")).contains("rror unloading module"));
+                assert!(server.log().contains("<rl> not unloaded: "), "{}", server.log());
+                err(cmd!(con, "MODULE", "LOAD", path));
+                for algorithm in ALGORITHMS {
+                    let reply = ok(cmd!(con, algorithm.command, algorithm.name, 1_000_000_000, 2));
+                    assert_eq!(list(&reply).len(), 3);
+                }
             }
-            // Twice is refused, and the one that is there goes on.
-            err(cmd!(con, "MODULE", "LOAD", path));
-            ok(cmd!(con, "RL.FIXED", "k", 60, 5));
-            ok(cmd!(con, "MODULE", "UNLOAD", "rl"));
-            assert!(err(cmd!(con, "RL.FIXED", "k", 60, 5)).starts_with("ERR unknown command"));
-            assert!(err(cmd!(con, "CONFIG", "SET", "rl.on-oom", "deny")).starts_with("ERR "));
+            assert_eq!(on_oom(&mut con), expected, "{load:?}");
+            assert!(server.is_running());
         }
-        assert!(server.is_running());
+    });
+}
+
+/// Valkey 9 unloads every module before it ends. The module does not stand in the way.
+#[test]
+fn a_server_that_shuts_down_unloads_the_module() {
+    for_each_server(|bin| {
+        let mut server = Server::start(bin);
+        ok(cmd!(server.con(), "RL.FIXED", "k", 60, 5));
+        server.shutdown("NOSAVE");
+        let log = server.log();
+        assert!(!log.contains("not unloaded") && !log.contains("BUG REPORT"), "{log}");
+        if bin.is_valkey() && bin.version.0 >= 9 {
+            assert!(log.contains("Module rl unloaded"), "{log}");
+        }
+    });
+}
+
+/// The commands that the module calls or replicates under their names.
+const NEEDED: &[&str] = &[
+    "GET",
+    "INCR",
+    "INCRBY",
+    "PEXPIREAT",
+    "SET",
+    "SETRANGE",
+    "UNLINK",
+    "ZADD",
+    "ZCOUNT",
+    "ZRANGE",
+    "ZREMRANGEBYRANK",
+    "ZREMRANGEBYSCORE",
+];
+
+#[test]
+fn a_renamed_command_that_the_module_needs_ends_the_start_with_its_name_in_the_log() {
+    for_each_server(|bin| {
+        let renamed = |names: &[&str]| {
+            let mut file = NamedTempFile::new().expect("a file");
+            for (n, name) in names.iter().enumerate() {
+                // An empty name removes the command.
+                let new = if n % 2 == 0 { format!("renamed-{n}") } else { "\"\"".to_owned() };
+                writeln!(file, "rename-command {name} {new}").expect("a line");
+            }
+            Server::options(bin).set("include", file.path().display()).try_start()
+        };
+        for names in [&["INCR"][..], &["UNLINK"], NEEDED] {
+            let Err(log) = renamed(names) else { panic!("the server starts without {names:?}") };
+            let lines = refusals(&log);
+            assert_eq!(lines.len(), 1, "{names:?}:\n{log}");
+            let (_, named) = lines[0].rsplit_once(": ").expect("the names");
+            let mut named: Vec<&str> = named.split(", ").collect();
+            named.sort_unstable();
+            assert_eq!(named, names, "{log}");
+            assert!(!log.contains("BUG REPORT"), "{names:?}:\n{log}");
+        }
+        // Other commands may have any name.
+        let server = renamed(&["COMMAND", "EXPIRE", "KEYS"]).unwrap_or_else(|log| panic!("{log}"));
+        ok(cmd!(server.con(), "RL.FIXED", "k", 60, 5));
+    });
+}
+
+/// Reads the sources: a C string there that is the name of a server's command is called or replicated.
+#[test]
+fn no_command_that_the_module_needs_is_missing_from_the_list() {
+    let sources = ["src/ffi", "src/store"].map(|dir| Path::new(env!("CARGO_MANIFEST_DIR")).join(dir));
+    let files = sources.iter().flat_map(|dir| fs::read_dir(dir).expect("a directory"));
+    let text: String = files.map(|file| fs::read_to_string(file.expect("a file").path()).expect("a text")).collect();
+    let literals = text.split("c\"").skip(1).filter_map(|rest| rest.split('"').next());
+    let mut words: Vec<&str> =
+        literals.filter(|word| word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_uppercase())).collect();
+    words.sort_unstable();
+    words.dedup();
+    for_each_server(|bin| {
+        let server = Server::options(bin).without_module().start();
+        let mut con = server.con();
+        let infos = ok(cmd!(con, "COMMAND", "INFO", &words));
+        let known = words.iter().zip(list(&infos)).filter(|(_, info)| **info != Value::Nil);
+        let known: Vec<&str> = known.map(|(word, _)| *word).collect();
+        assert_eq!(known, NEEDED);
     });
 }
 

@@ -333,3 +333,62 @@ fn a_promoted_replica_goes_on_where_the_master_stopped() {
         }
     });
 }
+
+/// `repl-diskless-load swapdb`: a replica that lost its link serves what it has while it loads everything anew. The
+/// server does that only if every module can handle it.
+#[test]
+fn a_replica_replies_from_what_it_has_while_it_loads_anew() {
+    const KEYS: usize = 200;
+    const LIMIT: i64 = 9;
+    for_each_server(|bin| {
+        let master = Server::options(bin)
+            .set("repl-diskless-sync", "yes")
+            .set("rdbcompression", "no")
+            // Too short for what is written while the link is down, so everything is sent anew.
+            .set("repl-backlog-size", "16kb")
+            .start();
+        let replica = Server::options(bin)
+            .set("repl-diskless-load", "swapdb")
+            // Four seconds for all keys, unless it is told to hurry; clients are served after each.
+            .set("key-load-delay", 20_000)
+            .set("loading-process-events-interval-bytes", 1_024)
+            .replica_of(&master)
+            .start();
+        wait_for_replica(&master, &replica);
+        let mut con = master.con();
+        for n in 0..KEYS {
+            ok(cmd!(con, "SET", format!("fill:{n}"), "x".repeat(1_000)));
+        }
+        for algorithm in ALGORITHMS {
+            assert_eq!(algorithm.ask_for(&mut con, algorithm.command, LONG, LIMIT, 2)[0], 1);
+        }
+        wait_for_replica(&master, &replica);
+
+        // The link is down while more is written than the backlog holds.
+        let mut looker = replica.con();
+        ok(cmd!(looker, "REPLICAOF", "127.0.0.1", 1));
+        for algorithm in ALGORITHMS {
+            assert_eq!(algorithm.ask_for(&mut con, algorithm.command, LONG, LIMIT, 3)[0], 1);
+        }
+        for n in 0..KEYS {
+            ok(cmd!(con, "SET", format!("fill:{n}"), "y".repeat(1_000)));
+        }
+        ok(cmd!(looker, "REPLICAOF", "127.0.0.1", master.port()));
+        let loads = eventually(PATIENCE, || info(&mut looker, "async_loading") == "1");
+        assert!(loads, "no load beside what is there:\n{}", replica.log());
+        let remaining = |con: &mut Connection, algorithm: &Algorithm| {
+            let arguments = [algorithm.word(), algorithm.command, &LONG.to_string(), &LIMIT.to_string(), "FULL"];
+            full_of(con, "RL.PEEK", &arguments).remaining
+        };
+        for algorithm in ALGORITHMS {
+            assert_eq!(remaining(&mut looker, algorithm), LIMIT - 2 - 1, "{algorithm:?}: what it had before");
+        }
+        assert_eq!(info(&mut looker, "async_loading"), "1", "the load was over too early to see anything");
+        ok(cmd!(looker, "CONFIG", "SET", "key-load-delay", 0));
+        wait_for_replica(&master, &replica);
+        for algorithm in ALGORITHMS {
+            assert_eq!(remaining(&mut looker, algorithm), LIMIT - 5 - 1, "{algorithm:?}: what the master has");
+        }
+        assert_eq!(digest(&mut replica.con()), digest(&mut con));
+    });
+}

@@ -232,7 +232,7 @@ fn the_name_of_redis_cell_can_be_left_to_it() {
         }
         for wrong in [&["cl-throttle"][..], &["cl-throttle", "maybe"]] {
             let Err(log) = Server::options(bin).module_args(wrong).try_start() else { panic!("{wrong:?} is taken") };
-            assert!(log.contains("rl: not loaded: cl-throttle takes yes or no"), "{log}");
+            assert!(log.contains("<rl> not loaded: cl-throttle takes yes or no"), "{log}");
         }
     });
 }

@@ -55,7 +55,7 @@ impl<C: Command> Handler for C {
     }
 }
 
-/// Registers every command.
+/// Registers every command but [`register_throttle`]'s.
 ///
 /// # Errors
 /// The name of the command that the server rejected.
@@ -73,17 +73,17 @@ pub fn register_all(ctx: Ctx<'_>) -> Result<(), &'static str> {
     add::<multi::Multi>(ctx, c"RL.MULTI")?;
     add::<PerAlgorithm<peek::Peek>>(ctx, c"RL.PEEK")?;
     add::<PerAlgorithm<reset::Reset>>(ctx, c"RL.RESET")?;
-    add::<PerAlgorithm<refund::Refund>>(ctx, c"RL.REFUND")?;
-    add::<throttle::Throttle>(ctx, c"RL.THROTTLE")
+    add::<PerAlgorithm<refund::Refund>>(ctx, c"RL.REFUND")
 }
 
 fn add<C: Command>(ctx: Ctx<'_>, name: &'static CStr) -> Result<(), &'static str> {
     register::<C>(ctx, name).map_err(|()| name.to_str().unwrap_or_default())
 }
 
-/// Registers `CL.THROTTLE`, unless another module has it: redis-cell may be loaded as well.
-pub fn register_cl_throttle(ctx: Ctx<'_>) {
-    if add::<throttle::Throttle>(ctx, c"CL.THROTTLE").is_err() {
-        ctx.log_notice("another module has CL.THROTTLE, which therefore stays there; RL.THROTTLE does the same");
+/// Registers redis-cell's command under one of its names, `RL.THROTTLE` or `CL.THROTTLE`. If the server or another
+/// module has a command of that name, that one stays, and a notice says so.
+pub fn register_throttle(ctx: Ctx<'_>, name: &'static CStr) {
+    if let Err(name) = add::<throttle::Throttle>(ctx, name) {
+        ctx.log_notice(&format!("{name} is not registered: the server or another module has that command"));
     }
 }

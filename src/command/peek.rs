@@ -7,7 +7,7 @@ use super::reply;
 use super::request::Request;
 use crate::algorithm::Micros;
 use crate::error::Error;
-use crate::ffi::{Access, Args, CommandDoc, Ctx, KeySpec};
+use crate::ffi::{Access, Args, ClosedKey, CommandDoc, Ctx, KeySpec};
 use crate::store::{Purpose, StoredAlgorithm};
 
 /// The command.
@@ -27,7 +27,9 @@ impl AlgorithmCommand for Peek {
 
     fn run<'c, A: StoredAlgorithm>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
         let (request, form) = Request::<A>::parse_all(args)?;
-        peek(ctx, request, form, Micros(ctx.now_micros()))
+        let now = Micros(ctx.now_micros());
+        let key = request.key_of_state(ctx, now, Purpose::Read)?;
+        peek(ctx, request, form, key, now)
     }
 }
 
@@ -36,9 +38,9 @@ pub fn peek<'c, A: StoredAlgorithm>(
     ctx: Ctx<'c>,
     request: Request<'c, A>,
     form: Form,
+    key: ClosedKey<'c>,
     now: Micros,
 ) -> Result<(), Error> {
-    let key = request.key_of_state(ctx, now, Purpose::Read)?;
     let decided = request.decide_on(key, now, Purpose::Read)?;
     if form == Form::Verdict {
         reply::verdict(ctx, decided.first_integer(), decided.decision.verdict);

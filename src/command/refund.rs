@@ -35,9 +35,10 @@ impl AlgorithmCommand for Refund {
         }
         let now = Micros(ctx.now_micros());
         let key = request.key_of_state(ctx, now, Purpose::Write)?;
+        let afterwards = key.duplicate();
         let loaded = request.algorithm.load(key, now, Purpose::Write)?;
         let change = request.algorithm.refund_on(&loaded, now, request.cost);
         request.algorithm.commit(loaded, change, now);
-        peek(ctx, request, form, now)
+        peek(ctx, request, form, afterwards, now)
     }
 }

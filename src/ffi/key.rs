@@ -36,6 +36,11 @@ impl<'c> ClosedKey<'c> {
         Self { ctx, name }
     }
 
+    /// The same key again.
+    pub fn duplicate(&self) -> Self {
+        Self::new(self.ctx, Str::new(self.name.bytes()))
+    }
+
     pub fn ctx(&self) -> Ctx<'c> {
         self.ctx
     }

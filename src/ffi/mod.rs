@@ -7,6 +7,7 @@ mod acl;
 mod doc;
 mod effect;
 mod key;
+mod load;
 mod register;
 
 use std::ffi::{CStr, CString, c_int};
@@ -18,7 +19,8 @@ use redis_module::raw;
 
 pub use doc::{Access, Argument, ArgumentKind, CommandDoc, KeySpec};
 pub use key::{ClosedKey, Key, Kind, Mode};
-pub use register::{Handler, KeyPositions, load_configs, register, require_server, set_up};
+pub use load::{load_configs, may_unload, missing_commands, require_server, set_up, watch_shutdown};
+pub use register::{Handler, KeyPositions, register};
 
 /// Calls a function of the module API. Unsafe as that function is.
 macro_rules! api {

@@ -1,4 +1,4 @@
-//! What happens when the module loads: a look at what the server offers, and the commands with their documentation.
+//! Registers the commands of the module, with their documentation.
 
 use std::borrow::Cow;
 use std::ffi::{CStr, c_int};
@@ -31,70 +31,12 @@ pub trait Handler {
     fn run<'c>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Cow<'static, CStr>>;
 }
 
-const ACL_CATEGORY: &CStr = c"ratelimit";
-
 static INFO_VERSION: raw::RedisModuleCommandInfoVersion = raw::RedisModuleCommandInfoVersion {
     version: 1,
     sizeof_historyentry: size_of::<raw::RedisModuleCommandHistoryEntry>(),
     sizeof_keyspec: size_of::<raw::RedisModuleCommandKeySpec>(),
     sizeof_arg: size_of::<raw::RedisModuleCommandArg>(),
 };
-
-/// Whether the server has every function that is called without asking. Redis 7.0 is the first that has.
-///
-/// # Errors
-/// The name of one that is missing.
-pub fn require_server() -> Result<(), &'static str> {
-    macro_rules! require {
-        ($($function:ident)*) => {$(
-            // SAFETY: a pointer that the server set before, and does not change.
-            if unsafe { raw::$function }.is_none() {
-                return Err(stringify!($function));
-            }
-        )*};
-    }
-    require! {
-        RedisModule_Call RedisModule_CallReplyArrayElement RedisModule_CallReplyInteger RedisModule_CallReplyStringPtr
-        RedisModule_CallReplyType RedisModule_CloseKey RedisModule_CreateCommand RedisModule_CreateString
-        RedisModule_FreeCallReply RedisModule_FreeString RedisModule_GetAbsExpire RedisModule_GetCommand
-        RedisModule_GetContextFlags RedisModule_GetUsedMemoryRatio RedisModule_IsKeysPositionRequest
-        RedisModule_KeyAtPosWithFlags RedisModule_KeyType RedisModule_LoadConfigs
-        RedisModule_Log RedisModule_NotifyKeyspaceEvent RedisModule_OpenKey RedisModule_RegisterEnumConfig
-        RedisModule_Replicate RedisModule_ReplyWithArray RedisModule_ReplyWithError RedisModule_ReplyWithLongLong
-        RedisModule_ReplyWithMap RedisModule_ReplyWithStringBuffer RedisModule_SetAbsExpire RedisModule_SetCommandInfo
-        RedisModule_SetModuleOptions RedisModule_SignalModifiedKey RedisModule_StringDMA RedisModule_StringPtrLen
-        RedisModule_StringTruncate RedisModule_UnlinkKey RedisModule_ValueLength RedisModule_ZsetAdd
-        RedisModule_ZsetFirstInScoreRange RedisModule_ZsetLastInScoreRange RedisModule_ZsetRangeCurrentElement
-        RedisModule_ZsetRangeEndReached RedisModule_ZsetRangeNext RedisModule_ZsetRangeStop
-    }
-    Ok(())
-}
-
-/// Prepares the server for the module's commands, and logs once what it lacks.
-pub fn set_up(ctx: Ctx<'_>) {
-    // SAFETY: the context of the load, as for all below; probed functions.
-    unsafe {
-        // Without this, closing a key that was open for writing counts as a write: a denial would break WATCH.
-        api!(RedisModule_SetModuleOptions(ctx.raw, raw::REDISMODULE_OPTION_NO_IMPLICIT_SIGNAL_MODIFIED as c_int));
-        match raw::RedisModule_AddACLCategory {
-            Some(add) => {
-                add(ctx.raw, ACL_CATEGORY.as_ptr());
-            }
-            None => ctx.log_notice(
-                "this server has no ACL categories for modules: grant the commands by name instead of @ratelimit",
-            ),
-        }
-        if { raw::RedisModule_CachedMicroseconds }.is_none() {
-            ctx.log_notice("this server does not tell modules its cached time: every command of a transaction or script reads the clock");
-        }
-    }
-}
-
-/// Gives the registered configuration its values: from the configuration file and MODULE LOADEX, else the defaults.
-pub fn load_configs(ctx: Ctx<'_>) {
-    // SAFETY: the context of the load.
-    unsafe { api!(RedisModule_LoadConfigs(ctx.raw)) };
-}
 
 /// Registers a command under a name.
 ///

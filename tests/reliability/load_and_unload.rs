@@ -1,123 +1,150 @@
-//! The module comes and goes while it is in use: refused or done, never a crash. (Wrong arguments, named in the log, are
-//! in tests/metadata.rs.)
+//! The module is loaded while clients send requests, and is never unloaded again: a server may point to its commands
+//! where the module cannot see it, and would crash. (Wrong arguments, named in the log, are in tests/metadata.rs.)
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use redis::{Connection, Value};
 
-use crate::support::{Server, err, for_each_server, module_path, ok};
+use crate::support::{PATIENCE, Server, err, eventually, for_each_server, info, ints, module_path, ok};
 use crate::{ALGORITHMS, Done, LONG, assert_sound, cmd, each, remaining, report};
 
-/// Asks all the time, in every way there is, whether the module is there or not; how often it was.
-fn ask_until(done: &AtomicBool, mut con: Connection, n: usize) -> u64 {
+/// Sends requests in every way there is, whether the module is loaded or not, until it is done. Returns how many were
+/// answered.
+fn request_until(done: &AtomicBool, mut con: Connection, n: usize) -> u64 {
+    const SCRIPT: &str = "return redis.call(ARGV[1], KEYS[1], ARGV[2], ARGV[3])";
     let mut answered = 0;
+    let mut read = |reply: Value| match reply {
+        Value::Array(_) => answered += 1,
+        Value::ServerError(error) => {
+            let text = format!("{error:?}").to_lowercase();
+            // EXECABORT follows a command that could not be queued.
+            let unknown = text.contains("unknown") && text.contains("command");
+            assert!(unknown || text.contains("execabort"), "{error:?}");
+        }
+        Value::Nil | Value::Okay | Value::SimpleString(_) => {}
+        other => panic!("{other:?}"),
+    };
     while !done.load(Ordering::Relaxed) {
         for algorithm in ALGORITHMS {
-            // What a client asked last holds the module.
-            ok(cmd!(con, "PING"));
             let key = format!("{n}:{algorithm}");
-            let mut request = redis::cmd("EVAL");
-            match n % 3 {
-                0 => request = redis::cmd(&format!("RL.{algorithm}")),
-                1 => {
-                    request = redis::cmd("RL.PEEK");
-                    request.arg(algorithm);
-                }
-                _ => {
-                    let script = "return redis.call(ARGV[1], KEYS[1], ARGV[2], ARGV[3])";
-                    request.arg(script).arg(1).arg(&key).arg(format!("RL.{algorithm}"));
-                }
-            }
-            if n % 3 != 2 {
-                request.arg(&key);
-            }
-            match request.arg(LONG).arg(100).query::<Value>(&mut con) {
-                Ok(_) => answered += 1,
-                Err(error) => {
-                    let text = error.to_string().to_lowercase();
-                    assert!(text.contains("unknown") && text.contains("command"), "{error}");
-                }
-            }
+            let command = format!("RL.{algorithm}");
+            let mut requests = redis::pipe();
+            match n % 4 {
+                0 => requests.cmd(&command).arg(&key),
+                1 => requests.cmd("RL.PEEK").arg(algorithm).arg(&key),
+                2 => requests.cmd("EVAL").arg(SCRIPT).arg(1).arg(&key).arg(&command),
+                // Held back behind a command that blocks.
+                _ => requests.cmd("BLPOP").arg("none").arg(0.01).cmd(&command).arg(&key),
+            };
+            requests.arg(LONG).arg(100).ignore_errors();
+            let replies: Vec<Value> = requests.query(&mut con).expect("replies");
+            replies.into_iter().for_each(&mut read);
         }
     }
     answered
 }
 
+/// Requests of several clients go on while the module is loaded, fails to load, and is not unloaded.
 #[test]
-fn loading_and_unloading_under_traffic_is_done_or_refused() {
+fn loading_under_traffic_is_done_and_unloading_refused() {
+    const CLIENTS: usize = 8;
     for_each_server(|bin| {
-        let mut server = Server::options(bin).without_module().start();
         let path = module_path();
         let path = path.to_str().expect("a path");
-        let done = AtomicBool::new(false);
-        let (cycles, answered) = thread::scope(|scope| {
-            let clients: Vec<_> = (0..6)
-                .map(|n| {
-                    let con = server.con();
-                    let done = &done;
-                    scope.spawn(move || ask_until(done, con, n))
-                })
-                .collect();
-            let finish = Done(&done);
-            let mut con = server.con();
-            let end = Instant::now() + each();
-            let mut cycles = 0;
-            let mut refused = 0;
-            while Instant::now() < end {
+        let end = Instant::now() + each();
+        let (mut loads, mut failed, mut refused, mut answered) = (0, 0, 0, 0);
+        while Instant::now() < end {
+            let mut server = Server::options(bin).without_module().start();
+            let done = AtomicBool::new(false);
+            answered += thread::scope(|scope| {
+                let clients: Vec<_> = (0..CLIENTS)
+                    .map(|n| {
+                        let con = server.con();
+                        let done = &done;
+                        scope.spawn(move || request_until(done, con, n))
+                    })
+                    .collect();
+                let finish = Done(&done);
+                let mut con = server.con();
+                // The server unloads the module again for this one.
+                for _ in 0..20 {
+                    err(cmd!(con, "MODULE", "LOADEX", path, "CONFIG", "rl.no-such-setting", 1));
+                    failed += 1;
+                }
                 ok(cmd!(con, "MODULE", "LOAD", path));
-                err(cmd!(con, "MODULE", "LOAD", path));
-                ok(cmd!(con, "RL.TOKEN", "k", LONG, 5));
-                while let Err(error) = cmd!(con, "MODULE", "UNLOAD", "rl") {
-                    assert!(error.to_string().contains("Error unloading module"), "{error}");
+                loads += 1;
+                let end = Instant::now() + Duration::from_millis(500);
+                while Instant::now() < end {
+                    err(cmd!(con, "MODULE", "LOAD", path));
+                    assert!(err(cmd!(con, "MODULE", "UNLOAD", "rl")).contains("rror unloading module"));
                     refused += 1;
                 }
-                err(cmd!(con, "MODULE", "UNLOAD", "rl"));
-                cycles += 1;
-            }
-            assert!(refused > 0 && cycles > 0, "refused {refused} times of {cycles}");
-            drop(finish);
-            (cycles, clients.into_iter().map(|client| client.join().expect("a client")).sum::<u64>())
-        });
-        assert!(answered > 0);
-        // What was counted is there still.
-        ok(cmd!(server.con(), "MODULE", "LOAD", path));
-        assert!(remaining(&mut server.con(), "SLIDING", "0:SLIDING", LONG, 100) < 100);
-        assert_sound(&mut server);
-        report(&format!("loaded and unloaded {cycles} times, {answered} requests answered between"));
+                drop(finish);
+                clients.into_iter().map(|client| client.join().expect("a client")).sum::<u64>()
+            });
+            // What was counted is there still.
+            assert!(remaining(&mut server.con(), "SLIDING", "0:SLIDING", LONG, 100) < 100);
+            assert_sound(&mut server);
+        }
+        assert!(answered > 0 && refused > 0);
+        report(&format!(
+            "loaded {loads} times, {failed} loads failed, {refused} unloads refused, {answered} requests answered"
+        ));
     });
 }
 
-/// The server points to a command for as long as it is queued, or the last of a client, and would crash on one that is
-/// gone.
+/// Some servers look up the commands of a pipeline before they execute them. They crash on a command that is gone by
+/// then.
 #[test]
-fn what_clients_still_hold_is_not_unloaded() {
+fn a_module_that_a_pipeline_waits_for_is_not_unloaded() {
     for_each_server(|bin| {
-        let mut server = Server::options(bin).without_module().start();
-        let path = module_path();
-        let path = path.to_str().expect("a path");
+        for at_run_time in [false, true] {
+            let path = module_path();
+            let path = path.to_str().expect("a path");
+            let options = Server::options(bin);
+            let mut server = if at_run_time { options.without_module() } else { options }.start();
+            let mut con = server.con();
+            if at_run_time {
+                ok(cmd!(con, "MODULE", "LOAD", path));
+            }
+            thread::scope(|scope| {
+                let waiting = scope.spawn(|| {
+                    let mut requests = redis::pipe();
+                    requests.cmd("BLPOP").arg("x").arg(2).cmd("RL.FIXED").arg("a").arg(10).arg(5);
+                    requests.query::<Vec<Value>>(&mut server.con()).expect("two replies")
+                });
+                assert!(eventually(PATIENCE, || info(&mut con, "blocked_clients") == "1"), "no client is blocked");
+                for _ in 0..3 {
+                    assert!(err(cmd!(con, "MODULE", "UNLOAD", "rl")).contains("rror unloading module"));
+                }
+                assert_eq!(waiting.join().expect("a client"), [Value::Nil, ints(&[1, 1, 10])]);
+            });
+            let log = server.log();
+            assert!(log.contains("<rl> not unloaded: ") && log.contains("restart the server"), "{log}");
+            assert_sound(&mut server);
+        }
+    });
+}
+
+/// So for a command that is queued, and one that was the last of a client.
+#[test]
+fn a_module_that_clients_have_used_is_not_unloaded() {
+    for_each_server(|bin| {
+        let mut server = Server::start(bin);
         let mut con = server.con();
         for call in [&["RL.TOKEN", "k", "60", "5"][..], &["CL.THROTTLE", "c", "5", "5", "60"]] {
             let mut other = server.con();
             for queued in [true, false] {
-                ok(cmd!(con, "MODULE", "LOAD", path));
                 if queued {
                     ok(cmd!(other, "MULTI"));
                 }
                 ok(redis::cmd(call[0]).arg(&call[1..]).query(&mut other));
-                if queued {
-                    // Not the last any more.
-                    ok(cmd!(other, "PING"));
-                }
                 assert!(err(cmd!(con, "MODULE", "UNLOAD", "rl")).contains("rror unloading module"));
-                assert!(server.log().contains("rl: not unloaded: "));
                 if queued {
                     ok(cmd!(other, "EXEC"));
-                } else {
-                    ok(cmd!(other, "PING"));
                 }
-                ok(cmd!(con, "MODULE", "UNLOAD", "rl"));
                 ok(cmd!(con, "CLIENT", "LIST"));
             }
         }
