@@ -102,8 +102,27 @@ pub trait StoredAlgorithm: AlgorithmInfo + Sized {
         cost: Cost,
     ) -> Result<Decision<Self::Change>, Error>;
 
-    /// Gives `cost` units back, never beyond full.
-    fn refund_on(&self, loaded: &Self::Loaded<'_>, now: Micros, cost: Cost) -> Change<Self::Change>;
+    /// Gives `cost` units back, never beyond full. `at` is when they were charged, if that is known.
+    fn refund_on(
+        &self,
+        loaded: &Self::Loaded<'_>,
+        now: Micros,
+        at: Option<Micros>,
+        cost: Cost,
+    ) -> Change<Self::Change>;
+
+    /// Charges `cost` units whatever the limit says, for RL.SETTLE. `at` is when the request was charged, if that is
+    /// known.
+    ///
+    /// # Errors
+    /// The result cannot be represented.
+    fn overcharge_on(
+        &self,
+        loaded: &Self::Loaded<'_>,
+        now: Micros,
+        at: Option<Micros>,
+        cost: Cost,
+    ) -> Result<Change<Self::Change>, Error>;
 
     /// The largest cost that would be allowed now.
     fn remaining(&self, loaded: &Self::Loaded<'_>, now: Micros) -> u64;
