@@ -19,7 +19,7 @@
 //! let denied = bucket.request(&mut key, now, Cost::ONE).unwrap();
 //! assert!(!denied.verdict.allowed);
 //! assert_eq!(denied.figures.retry_after_ms, 12_000);
-//! bucket.refund(&mut key, now, Cost::ONE);
+//! bucket.refund(&mut key, now, None, Cost::ONE);
 //! assert!(bucket.request(&mut key, now, Cost::ONE).unwrap().verdict.allowed);
 //! ```
 
@@ -75,8 +75,20 @@ pub trait InMemory: Sized {
     /// [`Unrepresentable::Overflow`]. The key is unchanged.
     fn request(&self, key: &mut Self::Key, now: Micros, cost: Cost) -> Result<Reply, Unrepresentable>;
 
-    /// Gives `cost` units back.
-    fn refund(&self, key: &mut Self::Key, now: Micros, cost: Cost);
+    /// Gives `cost` units back. `at` is when they were charged, if that is known.
+    fn refund(&self, key: &mut Self::Key, now: Micros, at: Option<Micros>, cost: Cost);
+
+    /// Charges `cost` units whatever the limit says.
+    ///
+    /// # Errors
+    /// [`Unrepresentable::Overflow`]. The key is unchanged.
+    fn overcharge(
+        &self,
+        key: &mut Self::Key,
+        now: Micros,
+        at: Option<Micros>,
+        cost: Cost,
+    ) -> Result<(), Unrepresentable>;
 
     /// The largest cost that would be allowed at `now`.
     fn remaining(&self, key: &Self::Key, now: Micros) -> u64;
@@ -127,9 +139,21 @@ impl<A: RecordAlgorithm> InMemory for A {
         Ok(Reply::new(&decision, &self.forecast(state_of::<A>(key), now), now, cost))
     }
 
-    fn refund(&self, key: &mut Self::Key, now: Micros, cost: Cost) {
-        let change = RecordAlgorithm::refund(self, state_of::<A>(key), now, cost);
+    fn refund(&self, key: &mut Self::Key, now: Micros, at: Option<Micros>, cost: Cost) {
+        let change = RecordAlgorithm::refund(self, state_of::<A>(key), now, at, cost);
         commit(self, key, change);
+    }
+
+    fn overcharge(
+        &self,
+        key: &mut Self::Key,
+        now: Micros,
+        at: Option<Micros>,
+        cost: Cost,
+    ) -> Result<(), Unrepresentable> {
+        let change = RecordAlgorithm::overcharge(self, state_of::<A>(key), now, at, cost);
+        commit(self, key, change);
+        Ok(())
     }
 
     fn remaining(&self, key: &Self::Key, now: Micros) -> u64 {
@@ -161,13 +185,25 @@ impl InMemory for FixedWindow {
         Ok(Reply::new(&decision, &self.forecast(after.map_or(0, |counter| counter.value), now), now, cost))
     }
 
-    fn refund(&self, key: &mut Counters, now: Micros, cost: Cost) {
+    fn refund(&self, key: &mut Counters, now: Micros, at: Option<Micros>, cost: Cost) {
         Self::expire(key, now);
         let suffix = self.suffix_at(now).to_string();
-        let state = key.get(&suffix).copied();
-        if let Some(&counter) = FixedWindow::refund(self, state, now, cost).state() {
-            key.insert(suffix, counter);
-        }
+        let change = FixedWindow::refund(self, key.get(&suffix).copied(), now, at, cost);
+        change.state().map(|&counter| key.insert(suffix, counter));
+    }
+
+    fn overcharge(
+        &self,
+        key: &mut Counters,
+        now: Micros,
+        at: Option<Micros>,
+        cost: Cost,
+    ) -> Result<(), Unrepresentable> {
+        Self::expire(key, now);
+        let suffix = self.suffix_at(now).to_string();
+        let change = FixedWindow::overcharge(self, key.get(&suffix).copied(), now, at, cost)?;
+        change.state().map(|&counter| key.insert(suffix, counter));
+        Ok(())
     }
 
     fn remaining(&self, key: &Counters, now: Micros) -> u64 {
@@ -190,6 +226,12 @@ impl Log {
         self.entries.retain(|&entry| algorithm.expired_through(now).is_none_or(|expired| entry > expired));
     }
 
+    fn remove_up_to(&mut self, millis: u64, count: u64) {
+        let end = self.entries.iter().take_while(|&&entry| entry <= millis).count();
+        let start = end.saturating_sub(usize::try_from(count).unwrap_or(usize::MAX));
+        self.entries.drain(start..end);
+    }
+
     fn len(&self) -> u64 {
         u64::try_from(self.entries.len()).unwrap_or(u64::MAX)
     }
@@ -200,10 +242,9 @@ impl Log {
             Some(LogChange::MoveAheadToNow) => {
                 self.entries.iter_mut().for_each(|entry| *entry = now.millis().min(*entry));
             }
-            Some(&LogChange::RemoveNewest(count)) => {
-                let rest = self.len().saturating_sub(count);
-                self.entries.truncate(usize::try_from(rest).unwrap_or(usize::MAX));
-            }
+            Some(&LogChange::AddEarlier { count, millis }) => self.entries.extend((0..count).map(|_| millis)),
+            Some(&LogChange::RemoveNewest(count)) => self.remove_up_to(u64::MAX, count),
+            Some(&LogChange::RemoveUpTo { count, millis }) => self.remove_up_to(millis, count),
             None => {}
         }
         self.entries.sort_unstable();
@@ -235,10 +276,17 @@ impl InMemory for SlidingLog {
         Ok(Reply::new(&decision, &self.forecast(key.len(), entry, now), now, cost))
     }
 
-    fn refund(&self, key: &mut Log, now: Micros, cost: Cost) {
+    fn refund(&self, key: &mut Log, now: Micros, at: Option<Micros>, cost: Cost) {
         key.prune(self, now);
-        let change = SlidingLog::refund(self, key.len(), cost);
+        let change = SlidingLog::refund(self, key.len(), at, cost);
         key.commit(self, change, now);
+    }
+
+    fn overcharge(&self, key: &mut Log, now: Micros, at: Option<Micros>, cost: Cost) -> Result<(), Unrepresentable> {
+        key.prune(self, now);
+        let change = SlidingLog::overcharge(self, now, at, cost);
+        key.commit(self, change, now);
+        Ok(())
     }
 
     fn remaining(&self, key: &Log, now: Micros) -> u64 {

@@ -95,9 +95,9 @@ impl FixedWindow {
     }
 
     /// Gives `cost` units back, from min(counter, limit): what is above the limit was never available. A counter
-    /// without an expiry gets one.
-    pub fn refund(&self, state: Option<Counter>, now: Micros, cost: Cost) -> Change<Counter> {
-        let Some(counter) = state else { return Change::Keep };
+    /// without an expiry gets one. With `at`, nothing happens unless that is in the current window.
+    pub fn refund(&self, state: Option<Counter>, now: Micros, at: Option<Micros>, cost: Cost) -> Change<Counter> {
+        let Some(counter) = state.filter(|_| self.is_current(now, at)) else { return Change::Keep };
         let value = if counter.value > 0 && cost != Cost::ZERO {
             counter.value.min(to_i64(self.limit)).saturating_sub(to_i64(cost.units())).max(0)
         } else {
@@ -106,6 +106,31 @@ impl FixedWindow {
         let expires_at = counter.expires_at.or(Some(self.new_expiry(now)));
         let refunded = Counter { value, expires_at };
         if refunded == counter { Change::Keep } else { Change::Refund(refunded) }
+    }
+
+    /// Charges `cost` units whatever the limit says. With `at`, nothing happens unless that is in the current window.
+    ///
+    /// # Errors
+    /// [`Unrepresentable::Overflow`] if INCRBY would overflow.
+    pub fn overcharge(
+        &self,
+        state: Option<Counter>,
+        now: Micros,
+        at: Option<Micros>,
+        cost: Cost,
+    ) -> Result<Change<Counter>, Unrepresentable> {
+        if cost == Cost::ZERO || !self.is_current(now, at) {
+            return Ok(Change::Keep);
+        }
+        let before = state.map_or(0, |counter| counter.value);
+        let value = before.checked_add(to_i64(cost.units())).ok_or(Unrepresentable::Overflow)?;
+        let held = state.and_then(|counter| counter.expires_at).filter(|_| before != 0);
+        Ok(Change::Charge(Counter { value, expires_at: held.or(Some(self.new_expiry(now))) }))
+    }
+
+    /// Whether a request of the time `at` was charged in the current window. The future is now.
+    fn is_current(&self, now: Micros, at: Option<Micros>) -> bool {
+        at.is_none_or(|at| at >= self.period_at(now).start)
     }
 
     /// What the window allows with its counter at `value`.

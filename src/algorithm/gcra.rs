@@ -186,7 +186,7 @@ impl RecordAlgorithm for Gcra {
         Decision { verdict: Verdict { allowed: admitted.is_some(), count, ttl }, delay: 0, change }
     }
 
-    fn refund(&self, state: Option<u64>, now: Micros, cost: Cost) -> Change<u64> {
+    fn refund(&self, state: Option<u64>, now: Micros, _at: Option<Micros>, cost: Cost) -> Change<u64> {
         let position = self.position(state, now);
         let refunded = cost.units().saturating_mul(self.interval);
         if position.ahead == 0 || refunded == 0 {
@@ -196,6 +196,16 @@ impl RecordAlgorithm for Gcra {
             0 => Change::Delete,
             ahead => Change::Refund(position.now.saturating_add(ahead)),
         }
+    }
+
+    /// Charges up to full. A TAT cannot represent more, so the rest is forgotten.
+    fn overcharge(&self, state: Option<u64>, now: Micros, _at: Option<Micros>, cost: Cost) -> Change<u64> {
+        if cost == Cost::ZERO || self.interval == 0 {
+            return Change::Keep;
+        }
+        let position = self.position(state, now);
+        let ahead = cost.units().saturating_mul(self.interval).saturating_add(position.ahead).min(self.tolerance);
+        Change::Charge(position.now.saturating_add(ahead))
     }
 
     fn forecast(&self, state: Option<u64>, now: Micros) -> impl Forecast {

@@ -21,7 +21,9 @@ pub struct LeakyBucket(Bucket);
 
 impl RecordAlgorithm for LeakyBucket {
     type State = Level;
-    type Words = [u64; 4];
+    type Words = [u64; 5];
+    /// The debt.
+    const OPTIONAL_WORDS: usize = 1;
     const TAG: &'static str = "L:";
     const EXPIRY_DEPENDS_ON_POLICY: bool = true;
 
@@ -41,8 +43,13 @@ impl RecordAlgorithm for LeakyBucket {
         decision
     }
 
-    fn refund(&self, state: Option<Level>, now: Micros, cost: Cost) -> Change<Level> {
+    fn refund(&self, state: Option<Level>, now: Micros, _at: Option<Micros>, cost: Cost) -> Change<Level> {
         self.0.refund(state, now, cost)
+    }
+
+    /// What does not fit becomes debt, which drains before anything else is allowed.
+    fn overcharge(&self, state: Option<Level>, now: Micros, _at: Option<Micros>, cost: Cost) -> Change<Level> {
+        self.0.overcharge(state, now, cost)
     }
 
     fn forecast(&self, state: Option<Level>, now: Micros) -> impl Forecast {
@@ -53,11 +60,11 @@ impl RecordAlgorithm for LeakyBucket {
         self.0.empty_at(state)
     }
 
-    fn to_words(state: &Level) -> [u64; 4] {
+    fn to_words(state: &Level) -> [u64; 5] {
         state.to_words()
     }
 
-    fn from_words(words: &[u64; 4]) -> Option<Level> {
+    fn from_words(words: &[u64; 5]) -> Option<Level> {
         Level::from_words(words)
     }
 }

@@ -22,19 +22,21 @@ pub struct Level {
     /// The window that `part` refers to.
     pub(super) window: Window,
     pub(super) at: Micros,
+    /// Whole units charged beyond the capacity: 0 to [`MAX_COUNT`]. A smaller capacity does not reduce them.
+    pub(super) debt: u64,
 }
 
 impl Level {
-    /// `used`, `part`, `window` in milliseconds and `at` in microseconds.
-    pub(super) const fn to_words(self) -> [u64; 4] {
-        [self.used, self.part, self.window.millis(), self.at.0]
+    /// `used`, `part`, `window` in milliseconds, `at` in microseconds, and `debt`.
+    pub(super) const fn to_words(self) -> [u64; 5] {
+        [self.used, self.part, self.window.millis(), self.at.0, self.debt]
     }
 
-    pub(super) fn from_words(&[used, part, window, at]: &[u64; 4]) -> Option<Self> {
+    pub(super) fn from_words(&[used, part, window, at, debt]: &[u64; 5]) -> Option<Self> {
         let window = Window::from_millis(window)?;
         let level = used < MAX_COUNT || (used == MAX_COUNT && part == 0);
-        let valid = level && part < window.micros() && i64::try_from(at).is_ok();
-        valid.then_some(Self { used, part, window, at: Micros(at) })
+        let valid = level && part < window.micros() && i64::try_from(at).is_ok() && debt <= MAX_COUNT;
+        valid.then_some(Self { used, part, window, at: Micros(at), debt })
     }
 }
 
@@ -77,14 +79,15 @@ impl Bucket {
     }
 
     /// The level at the time it was written. An amount above the capacity counts as a full bucket since that time, not
-    /// since now. So it drains from call to call, and a denied call has nothing to write.
+    /// since now. So it drains from call to call, and a denied call has nothing to write. Debt counts in addition.
     fn level_when_written(&self, level: &Level) -> Parts {
         let part = if level.window == self.window {
             level.part
         } else {
             div_ceil(widening_mul(level.part, self.window.micros()), level.window.micros())
         };
-        Parts(self.units(level.used).0.saturating_add(u128::from(part))).min(self.full())
+        let used = Parts(self.units(level.used).0.saturating_add(u128::from(part))).min(self.full());
+        Parts(used.0.saturating_add(self.units(level.debt).0))
     }
 
     /// The level at `now`. If it was written ahead of the clock, nothing has drained yet.
@@ -119,7 +122,7 @@ impl Bucket {
             (Change::Keep, ceil_seconds(self.time_to_drain(before)))
         } else {
             let used = whole.saturating_add(cost.units());
-            let charged = Change::Charge(Level { used, part, window: self.window, at: now });
+            let charged = Change::Charge(Level { used, part, window: self.window, at: now, debt: 0 });
             (charged, ceil_seconds(self.time_to_drain(needed)))
         };
         let count = to_i64(whole.saturating_add(u64::from(part > 0)));
@@ -134,12 +137,27 @@ impl Bucket {
             return Change::Keep;
         }
         let level = if level.used >= self.capacity { Level { used: self.capacity, part: 0, ..level } } else { level };
+        let rest = cost.units().saturating_sub(level.debt);
+        let level = Level { debt: level.debt.saturating_sub(cost.units()), ..level };
         // A fraction below a refunded unit goes with it: the level does not become negative.
-        let refunded = match level.used.checked_sub(cost.units()) {
+        let refunded = match level.used.checked_sub(rest) {
             Some(used) => Level { used, ..level },
             None => Level { used: 0, part: 0, ..level },
         };
         if self.level(Some(&refunded), now) == Parts(0) { Change::Delete } else { Change::Refund(refunded) }
+    }
+
+    /// With a limit of 0 nothing drains, so nothing is charged.
+    pub(super) fn overcharge(&self, state: Option<Level>, now: Micros, cost: Cost) -> Change<Level> {
+        if cost == Cost::ZERO || self.limit == 0 {
+            return Change::Keep;
+        }
+        let before = self.level(state.as_ref(), now);
+        let (whole, part) = div_rem(before.0.saturating_add(self.units(cost.units()).0), self.window.micros());
+        // The fraction stays below the capacity, so debt is a number of whole units.
+        let most = self.capacity.saturating_sub(u64::from(part > 0));
+        let (used, debt) = (whole.min(most), whole.saturating_sub(most).min(MAX_COUNT));
+        Change::Charge(Level { used, part, window: self.window, at: now, debt })
     }
 
     pub(super) fn forecast(&self, state: Option<Level>, now: Micros) -> BucketForecast {

@@ -309,6 +309,8 @@ pub trait RecordAlgorithm: Sized {
     type State: Copy + PartialEq + std::fmt::Debug;
     /// The integers of the record: `[u64; N]`.
     type Words: RecordWords;
+    /// How many of the last integers are left out of the record while they are 0.
+    const OPTIONAL_WORDS: usize = 0;
     /// The start of the stored record. It differs between algorithms, so none reads the record of another.
     const TAG: &'static str;
     /// Whether the time that a state stays relevant depends on arguments that the state does not hold. The expiry of
@@ -324,8 +326,19 @@ pub trait RecordAlgorithm: Sized {
     /// Decides on a request.
     fn decide(&self, state: Option<Self::State>, now: Micros, cost: Cost) -> Decision<Self::State>;
 
-    /// Gives `cost` units back, never beyond full.
-    fn refund(&self, state: Option<Self::State>, now: Micros, cost: Cost) -> Change<Self::State>;
+    /// Gives `cost` units back, never beyond full. `at` is when they were charged, if that is known; most algorithms
+    /// ignore it.
+    fn refund(&self, state: Option<Self::State>, now: Micros, at: Option<Micros>, cost: Cost) -> Change<Self::State>;
+
+    /// Charges `cost` units whatever the limit says: a request turned out to cost more than it was charged. `at` is
+    /// when it was charged, if that is known; most algorithms ignore it.
+    fn overcharge(
+        &self,
+        state: Option<Self::State>,
+        now: Micros,
+        at: Option<Micros>,
+        cost: Cost,
+    ) -> Change<Self::State>;
 
     /// What the state allows now and later.
     fn forecast(&self, state: Option<Self::State>, now: Micros) -> impl Forecast;

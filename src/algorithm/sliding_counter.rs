@@ -35,7 +35,25 @@ pub struct Counts {
     pub(super) previous: u64,
 }
 
+/// The window of a moment.
+enum Place {
+    Current,
+    Previous,
+    Older,
+}
+
 impl Counts {
+    /// The window that `at` is in. The future is the current window.
+    fn place_of(&self, at: Micros) -> Place {
+        if at >= self.start {
+            Place::Current
+        } else if at.plus(self.window.micros()) >= self.start {
+            Place::Previous
+        } else {
+            Place::Older
+        }
+    }
+
     /// The time until the current window ends, in microseconds: 1 to `window`.
     fn time_left(&self, now: Micros) -> u64 {
         self.window.micros().saturating_sub(now.since(self.start))
@@ -125,19 +143,38 @@ impl RecordAlgorithm for SlidingCounter {
         Decision { verdict: Verdict { allowed, count, ttl }, delay: 0, change }
     }
 
-    /// Takes the units that were charged last: from the current window, and the rest from the previous one.
-    fn refund(&self, state: Option<Counts>, now: Micros, cost: Cost) -> Change<Counts> {
+    /// Takes the units that were charged last: from the current window, and the rest from the previous one. With `at`,
+    /// from the window of that time alone.
+    fn refund(&self, state: Option<Counts>, now: Micros, at: Option<Micros>, cost: Cost) -> Change<Counts> {
         let counts = self.align(state, now);
-        if (counts.current == 0 && counts.previous == 0) || cost == Cost::ZERO {
-            return Change::Keep;
-        }
-        let rest = cost.units().saturating_sub(counts.current);
+        let units = cost.units();
+        let (from_current, from_previous) = match at.map(|at| counts.place_of(at)) {
+            None => (units, units.saturating_sub(counts.current)),
+            Some(Place::Current) => (units, 0),
+            Some(Place::Previous) => (0, units),
+            Some(Place::Older) => (0, 0),
+        };
         let refunded = Counts {
-            current: counts.current.saturating_sub(cost.units()),
-            previous: counts.previous.saturating_sub(rest),
+            current: counts.current.saturating_sub(from_current),
+            previous: counts.previous.saturating_sub(from_previous),
             ..counts
         };
+        if refunded == counts {
+            return Change::Keep;
+        }
         if refunded.current == 0 && refunded.previous == 0 { Change::Delete } else { Change::Refund(refunded) }
+    }
+
+    /// Charges the current window; with `at`, the window of that time, or nothing if that has passed.
+    fn overcharge(&self, state: Option<Counts>, now: Micros, at: Option<Micros>, cost: Cost) -> Change<Counts> {
+        let mut counts = self.align(state, now);
+        let into = match counts.place_of(at.unwrap_or(now)) {
+            Place::Current => &mut counts.current,
+            Place::Previous => &mut counts.previous,
+            Place::Older => return Change::Keep,
+        };
+        *into = into.saturating_add(cost.units()).min(MAX_COUNT);
+        if cost == Cost::ZERO { Change::Keep } else { Change::Charge(counts) }
     }
 
     fn forecast(&self, state: Option<Counts>, now: Micros) -> impl Forecast {

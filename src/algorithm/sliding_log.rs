@@ -31,19 +31,28 @@ pub enum LogChange {
     Add(u64),
     /// Move the entries that are ahead of the clock to now.
     MoveAheadToNow,
+    /// Add this many entries, as of an earlier millisecond.
+    AddEarlier {
+        /// How many.
+        count: u64,
+        /// The millisecond of the entries.
+        millis: u64,
+    },
     /// Remove this many of the newest entries.
     RemoveNewest(u64),
+    /// Remove this many entries: those of a millisecond, then the nearest older ones.
+    RemoveUpTo {
+        /// How many at most.
+        count: u64,
+        /// The latest millisecond of the entries.
+        millis: u64,
+    },
 }
 
 impl SlidingLog {
     /// The algorithm under a policy.
     pub const fn new(policy: &Policy) -> Self {
         Self { window: policy.window(), limit: policy.limit }
-    }
-
-    /// How many members a request adds if it is allowed; 0 if the limit can never hold it.
-    pub const fn members_added(&self, cost: Cost) -> u64 {
-        if cost.units() <= self.limit { cost.units() } else { 0 }
     }
 
     /// The last millisecond whose entries no longer count at `now`. `None` if the window reaches back to the epoch.
@@ -67,10 +76,27 @@ impl SlidingLog {
         Decision { verdict, delay: 0, change }
     }
 
-    /// Gives `cost` units back: the newest entries of a log of `len`.
-    pub const fn refund(&self, len: u64, cost: Cost) -> Change<LogChange> {
-        let count = if len < cost.units() { len } else { cost.units() };
-        if count == 0 { Change::Keep } else { Change::Refund(LogChange::RemoveNewest(count)) }
+    /// Gives `cost` units back: the newest entries of a log of `len`; with `at`, those of that time, then the nearest
+    /// older ones.
+    pub fn refund(&self, len: u64, at: Option<Micros>, cost: Cost) -> Change<LogChange> {
+        let count = len.min(cost.units());
+        match at.map(Micros::millis) {
+            _ if count == 0 => Change::Keep,
+            None => Change::Refund(LogChange::RemoveNewest(count)),
+            Some(millis) => Change::Refund(LogChange::RemoveUpTo { count, millis }),
+        }
+    }
+
+    /// Charges `cost` units whatever the limit says; with `at`, as of that time, or nothing if its window has passed.
+    pub fn overcharge(&self, now: Micros, at: Option<Micros>, cost: Cost) -> Change<LogChange> {
+        let count = cost.units();
+        let earlier = at.map(Micros::millis).filter(|&millis| millis < now.millis());
+        match earlier {
+            _ if count == 0 => Change::Keep,
+            None => Change::Charge(LogChange::Add(count)),
+            Some(millis) if self.expired_through(now).is_some_and(|expired| millis <= expired) => Change::Keep,
+            Some(millis) => Change::Charge(LogChange::AddEarlier { count, millis }),
+        }
     }
 
     /// The expiry to set after a call on an existing key, in milliseconds since the epoch: 2 windows from now if fewer

@@ -1,7 +1,7 @@
 //! The grammar that the commands share: `window limit [options] [FULL | HEADERS]`.
 
 use crate::algorithm::period::{Anchor, CalendarUnit};
-use crate::algorithm::{Cost, MAX_COUNT, Schedule, Window};
+use crate::algorithm::{Cost, MAX_COUNT, Micros, Schedule, Window};
 use crate::error::Error;
 use crate::ffi::Args;
 use crate::integer::parse_unsigned;
@@ -56,6 +56,11 @@ pub struct Options<'c> {
     /// The name of the policy in the headers.
     pub name: Option<&'c str>,
     pub partial: bool,
+    /// When the request was charged.
+    pub at: Option<Micros>,
+    /// What the request was charged, and what it turned out to cost.
+    pub reserved: Option<Cost>,
+    pub actual: Option<Cost>,
 }
 
 impl<'c> Options<'c> {
@@ -80,6 +85,15 @@ impl<'c> Options<'c> {
             } else if word.eq_ignore_ascii_case(b"AS") {
                 let name = ahead.next_word().and_then(parse_name);
                 set_once(&mut options.name, name.ok_or(Error::NAME)?)?;
+            } else if word.eq_ignore_ascii_case(b"AT") {
+                let at = ahead.next_word().and_then(parse_unsigned).filter(|&millis| millis <= MAX_COUNT);
+                set_once(&mut options.at, at.map(Micros::from_millis).ok_or(Error::AT)?)?;
+            } else if word.eq_ignore_ascii_case(b"RESERVED") {
+                let reserved = ahead.next_word().and_then(parse_count).and_then(Cost::new);
+                set_once(&mut options.reserved, reserved.ok_or(Error::RESERVED)?)?;
+            } else if word.eq_ignore_ascii_case(b"ACTUAL") {
+                let actual = ahead.next_word().and_then(parse_count).and_then(Cost::new);
+                set_once(&mut options.actual, actual.ok_or(Error::ACTUAL)?)?;
             } else if word.eq_ignore_ascii_case(b"PARTIAL") {
                 if std::mem::replace(&mut options.partial, true) {
                     return Err(Error::OPTION);
@@ -95,6 +109,44 @@ impl<'c> Options<'c> {
             }
             *words = ahead;
         }
+    }
+}
+
+/// The options that only some commands take.
+#[derive(Clone, Copy, Debug)]
+pub struct Accepted {
+    pub cost: bool,
+    pub partial: bool,
+    pub name: bool,
+    pub at: bool,
+    pub settlement: bool,
+}
+
+impl Accepted {
+    /// Of a request: RL.<ALGO> and RL.PEEK.
+    pub const REQUEST: Self = Self { cost: true, partial: true, name: true, at: false, settlement: false };
+    /// Of a limit of RL.MULTI, which charges all or nothing.
+    pub const LIMIT: Self = Self { partial: false, ..Self::REQUEST };
+    pub const REFUND: Self = Self { cost: true, partial: false, name: false, at: true, settlement: false };
+    pub const SETTLEMENT: Self = Self { cost: false, settlement: true, ..Self::REFUND };
+    pub const NONE: Self = Self { cost: false, partial: false, name: false, at: false, settlement: false };
+}
+
+impl Options<'_> {
+    /// Rejects an option that the command does not take.
+    ///
+    /// # Errors
+    /// An error that names the option.
+    pub fn require(&self, accepted: &Accepted) -> Result<(), Error> {
+        let rejected = [
+            (self.cost.is_some() && !accepted.cost, Error::COST_NOT_TAKEN),
+            (self.partial && !accepted.partial, Error::PARTIAL_NOT_TAKEN),
+            (self.name.is_some() && !accepted.name, Error::NAME_NOT_TAKEN),
+            (self.at.is_some() && !accepted.at, Error::AT_NOT_TAKEN),
+            (self.reserved.is_some() && !accepted.settlement, Error::RESERVED_NOT_TAKEN),
+            (self.actual.is_some() && !accepted.settlement, Error::ACTUAL_NOT_TAKEN),
+        ];
+        rejected.into_iter().find(|(rejected, _)| *rejected).map_or(Ok(()), |(_, error)| Err(error))
     }
 }
 

@@ -14,6 +14,7 @@ pub const COST: Argument = Argument::new(c"cost", ArgumentKind::Integer).after(c
 pub const BURST: Argument = Argument::new(c"burst", ArgumentKind::Integer).after(c"BURST").optional();
 pub const ANCHOR: Argument = Argument::new(c"anchor", ArgumentKind::Integer).after(c"ANCHOR").optional();
 pub const AS: Argument = Argument::new(c"name", ArgumentKind::String).after(c"AS").optional();
+pub const AT: Argument = Argument::new(c"unix_time_milliseconds", ArgumentKind::Integer).after(c"AT").optional();
 pub const PARTIAL: Argument = Argument::new(c"partial", ArgumentKind::Token).after(c"PARTIAL").optional();
 pub const FORM: Argument = Argument::new(
     c"form",

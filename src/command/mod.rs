@@ -25,6 +25,7 @@ mod refund;
 pub(crate) mod reply;
 mod request;
 mod reset;
+mod settle;
 mod throttle;
 
 use algorithms::{ForEach, PerAlgorithm};
@@ -73,7 +74,8 @@ pub fn register_all(ctx: Ctx<'_>) -> Result<(), &'static str> {
     add::<multi::Multi>(ctx, c"RL.MULTI")?;
     add::<PerAlgorithm<peek::Peek>>(ctx, c"RL.PEEK")?;
     add::<PerAlgorithm<reset::Reset>>(ctx, c"RL.RESET")?;
-    add::<PerAlgorithm<refund::Refund>>(ctx, c"RL.REFUND")
+    add::<PerAlgorithm<refund::Refund>>(ctx, c"RL.REFUND")?;
+    add::<PerAlgorithm<settle::Settle>>(ctx, c"RL.SETTLE")
 }
 
 fn add<C: Command>(ctx: Ctx<'_>, name: &'static CStr) -> Result<(), &'static str> {

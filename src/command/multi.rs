@@ -9,7 +9,7 @@ use std::ffi::c_int;
 
 use super::Command;
 use super::algorithms::{self, ForAlgorithm, select};
-use super::args::{Form, Words};
+use super::args::{Accepted, Form, Words};
 use super::doc::{ANCHOR, AS, BURST, COST, FORM, KEY, LIMIT, SINCE, WINDOW};
 use super::memory;
 use super::reply::{self, Answer};
@@ -109,12 +109,10 @@ fn parse_limit<'c>(args: &mut Args<'c>) -> Result<Box<dyn ParsedLimit<'c> + 'c>,
         type Output = Result<Box<dyn ParsedLimit<'c> + 'c>, Error>;
 
         fn run<A: StoredAlgorithm + 'static>(self) -> Self::Output {
-            let request = Request::<A>::parse(self.0, None);
-            let request = request.map_err(|error| if error == Error::ARITY { Error::NUM_LIMITS } else { error })?;
-            if request.partial {
-                return Err(Error::PARTIAL_IN_MULTI);
+            match Request::<A>::parse(self.0, &Accepted::LIMIT, None) {
+                Ok((request, _)) => Ok(Box::new(request)),
+                Err(error) => Err(if error == Error::ARITY { Error::NUM_LIMITS } else { error }),
             }
-            Ok(Box::new(request))
         }
     }
     let word = args.next().ok_or(Error::NUM_LIMITS)?.bytes();

@@ -1,8 +1,9 @@
-//! `RL.REFUND <ALGO> key window limit [COST n] [BURST n] [ANCHOR t] [FULL | HEADERS]`: gives units back, and replies as RL.PEEK
+//! `RL.REFUND <ALGO> key window limit [COST n] [AT ms] [BURST n] [ANCHOR t] [FULL | HEADERS]`: gives units back, and replies as RL.PEEK
 //! does afterwards.
 
 use super::algorithms::{self, AlgorithmCommand};
-use super::doc::{ANCHOR, BURST, COST, FORM, KEY, LIMIT, SINCE, WINDOW};
+use super::args::Accepted;
+use super::doc::{ANCHOR, AT, BURST, COST, FORM, KEY, LIMIT, SINCE, WINDOW};
 use super::peek::peek;
 use super::request::Request;
 use crate::algorithm::Micros;
@@ -22,22 +23,16 @@ impl AlgorithmCommand for Refund {
         since: SINCE,
         arity: -5,
         keys: KeySpec::At(2, Access::ReadWrite),
-        arguments: &[algorithms::ARGUMENT, KEY, WINDOW, LIMIT, COST, BURST, ANCHOR, FORM],
+        arguments: &[algorithms::ARGUMENT, KEY, WINDOW, LIMIT, COST, AT, BURST, ANCHOR, FORM],
     };
 
     fn run<'c, A: StoredAlgorithm>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
-        let (request, form) = Request::<A>::parse_all(args)?;
-        if request.partial {
-            return Err(Error::PARTIAL_IN_REFUND);
-        }
-        if request.name.is_some() {
-            return Err(Error::NAME_IN_REFUND);
-        }
+        let (request, options, form) = Request::<A>::parse_all(args, &Accepted::REFUND)?;
         let now = Micros(ctx.now_micros());
         let key = request.key_of_state(ctx, now, Purpose::Write)?;
         let afterwards = key.duplicate();
         let loaded = request.algorithm.load(key, now, Purpose::Write)?;
-        let change = request.algorithm.refund_on(&loaded, now, request.cost);
+        let change = request.algorithm.refund_on(&loaded, now, options.at, request.cost);
         request.algorithm.commit(loaded, change, now);
         peek(ctx, request, form, afterwards, now)
     }

@@ -1,7 +1,7 @@
 //! A request under one limit, from its arguments to the commit. RL.<ALGO>, RL.MULTI, RL.PEEK and RL.THROTTLE all use
 //! it, so a rule that belongs to every decision is here and nowhere else.
 
-use super::args::{Form, Options, parse_limit, parse_schedule, parse_window};
+use super::args::{Accepted, Form, Options, parse_limit, parse_schedule, parse_window};
 use super::memory;
 use super::reply::Answer;
 use crate::algorithm::arithmetic::to_i64;
@@ -31,16 +31,26 @@ impl<'c, A: StoredAlgorithm> Request<'c, A> {
     /// Parses `key window limit [options]`, and leaves what follows the options. `form` is that of the reply; without
     /// it, FULL and HEADERS are no options.
     #[inline(always)]
-    pub fn parse(args: &mut Args<'c>, form: Option<&mut Form>) -> Result<Self, Error> {
+    pub fn parse(
+        args: &mut Args<'c>,
+        accepted: &Accepted,
+        form: Option<&mut Form>,
+    ) -> Result<(Self, Options<'c>), Error> {
         let (Some(key), Some(window), Some(limit)) = (args.next(), args.next(), args.next()) else {
             return Err(Error::ARITY);
         };
         // Most calls have no options.
-        let options = if args.is_empty() { Options::default() } else { Options::parse(args, form)? };
+        let options = if args.is_empty() {
+            Options::default()
+        } else {
+            let options = Options::parse(args, form)?;
+            options.require(accepted)?;
+            options
+        };
         let policy = parse_policy::<A>(window, parse_limit(limit.bytes())?, &options)?;
         let algorithm = A::new(&policy)?;
         let Options { cost, name, partial, .. } = options;
-        Ok(Self { key, algorithm, policy, name, cost: cost.unwrap_or(Cost::ONE), partial })
+        Ok((Self { key, algorithm, policy, name, cost: cost.unwrap_or(Cost::ONE), partial }, options))
     }
 
     /// Parses the arguments of a command with one limit: [`Request::parse`], with no word left over.
@@ -48,20 +58,28 @@ impl<'c, A: StoredAlgorithm> Request<'c, A> {
     /// # Errors
     /// An argument is invalid, or the cost is too large for one call.
     #[inline(always)]
-    pub fn parse_all(mut args: Args<'c>) -> Result<(Self, Form), Error> {
+    pub fn parse_all(mut args: Args<'c>, accepted: &Accepted) -> Result<(Self, Options<'c>, Form), Error> {
         let mut form = Form::Verdict;
-        let request = Self::parse(&mut args, Some(&mut form))?;
+        let (request, options) = Self::parse(&mut args, accepted, Some(&mut form))?;
         if !args.is_empty() {
             return Err(Error::OPTION);
         }
         require_few_members([request.most_members_added()])?;
-        Ok((request, form))
+        Ok((request, options, form))
     }
 
-    /// The most members of a sorted set that the request can add.
+    /// The most members of a sorted set that the request can add: none if the limit can never hold the cost.
     pub fn most_members_added(&self) -> u64 {
-        let most = Cost::new(self.policy.capacity()).filter(|most| self.partial && *most < self.cost);
-        self.algorithm.members_added(most.unwrap_or(self.cost))
+        match Cost::new(self.policy.capacity()) {
+            Some(most) if most < self.cost => {
+                if self.partial {
+                    self.algorithm.members_added(most)
+                } else {
+                    0
+                }
+            }
+            _ => self.algorithm.members_added(self.cost),
+        }
     }
 
     /// The key of the state.

@@ -1,7 +1,7 @@
 //! `RL.RESET <ALGO> key window [ANCHOR t]`: deletes the state; replies 1 if there was one, else 0.
 
 use super::algorithms::{self, AlgorithmCommand};
-use super::args::Options;
+use super::args::{Accepted, Options};
 use super::doc::{ANCHOR, KEY, SINCE, WINDOW};
 use super::request::parse_policy;
 use crate::algorithm::{Change, Micros};
@@ -27,7 +27,8 @@ impl AlgorithmCommand for Reset {
     fn run<'c, A: StoredAlgorithm>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
         let (Some(key), Some(window)) = (args.next(), args.next()) else { return Err(Error::ARITY) };
         let options = Options::parse(&mut args, None)?;
-        if !args.is_empty() || options != (Options { anchor: options.anchor, ..Options::default() }) {
+        options.require(&Accepted::NONE)?;
+        if !args.is_empty() {
             return Err(Error::RESET_OPTION);
         }
         // The window selects the counter of FIXED. The limit has no influence.

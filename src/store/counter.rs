@@ -67,8 +67,18 @@ impl StoredAlgorithm for FixedWindow {
         Ok(self.decide(loaded.counter, now, cost)?)
     }
 
-    fn refund_on(&self, loaded: &Loaded<'_>, now: Micros, cost: Cost) -> Change<Counter> {
-        self.refund(loaded.counter, now, cost)
+    fn refund_on(&self, loaded: &Loaded<'_>, now: Micros, at: Option<Micros>, cost: Cost) -> Change<Counter> {
+        self.refund(loaded.counter, now, at, cost)
+    }
+
+    fn overcharge_on(
+        &self,
+        loaded: &Loaded<'_>,
+        now: Micros,
+        at: Option<Micros>,
+        cost: Cost,
+    ) -> Result<Change<Counter>, Error> {
+        Ok(self.overcharge(loaded.counter, now, at, cost)?)
     }
 
     fn remaining(&self, loaded: &Loaded<'_>, now: Micros) -> u64 {

@@ -1,5 +1,6 @@
 //! The log of a sliding window: a ZSET with one member for each unit, scored with the millisecond of its charge.
 
+use std::ffi::{CStr, CString};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{Purpose, StoredAlgorithm, internal_error};
@@ -42,7 +43,7 @@ impl StoredAlgorithm for SlidingLog {
             && key.any_score_in(0, through)
         {
             if purpose == Purpose::Read {
-                expired = count_scores(&key, 0, through)?;
+                expired = count_scores(&key, c"0", through)?;
             } else {
                 // The command may delete the key.
                 let closed = key.close();
@@ -65,8 +66,18 @@ impl StoredAlgorithm for SlidingLog {
         Ok(self.decide(loaded.len, ahead, cost))
     }
 
-    fn refund_on(&self, loaded: &Loaded<'_>, _now: Micros, cost: Cost) -> Change<LogChange> {
-        self.refund(loaded.len, cost)
+    fn refund_on(&self, loaded: &Loaded<'_>, _now: Micros, at: Option<Micros>, cost: Cost) -> Change<LogChange> {
+        self.refund(loaded.len, at, cost)
+    }
+
+    fn overcharge_on(
+        &self,
+        _loaded: &Loaded<'_>,
+        now: Micros,
+        at: Option<Micros>,
+        cost: Cost,
+    ) -> Result<Change<LogChange>, Error> {
+        Ok(self.overcharge(now, at, cost))
     }
 
     fn remaining(&self, loaded: &Loaded<'_>, now: Micros) -> u64 {
@@ -105,7 +116,7 @@ impl StoredAlgorithm for SlidingLog {
     }
 
     fn members_added(&self, cost: Cost) -> u64 {
-        SlidingLog::members_added(self, cost)
+        cost.units()
     }
 
     #[inline(always)]
@@ -123,13 +134,8 @@ impl StoredAlgorithm for SlidingLog {
                     announce(&key, expires_at);
                 }
             }
-            Change::Charge(LogChange::Add(count)) => {
-                let members: Vec<_> = (0..count).map_while(|_| add_one(&mut key, millis)).collect();
-                let key = set_expiry(key, expires_at);
-                key.notify_sorted_set(c"zadd");
-                key.replicate_add_all(millis, &members);
-                announce(&key, expires_at);
-            }
+            Change::Charge(LogChange::Add(count)) => add_several(key, count, millis, expires_at),
+            Change::Charge(LogChange::AddEarlier { count, millis }) => add_several(key, count, millis, expires_at),
             Change::Rebase(_) => {
                 let members = key.members_above(millis);
                 let key = set_expiry(key, expires_at);
@@ -139,15 +145,16 @@ impl StoredAlgorithm for SlidingLog {
                 announce(&key, expires_at);
             }
             Change::Refund(LogChange::RemoveNewest(count)) => {
-                let key = if let Some(millis) = expires_at.filter(|_| count < loaded.len) {
-                    let key = set_expiry(key, Some(millis));
-                    announce(&key, Some(millis));
-                    key
-                } else {
-                    key.close()
-                };
-                if key.call_range(c"ZREMRANGEBYRANK", to_i64(count).saturating_neg(), -1).is_none() {
-                    internal_error(key.ctx(), "ZREMRANGEBYRANK");
+                let newest = (to_i64(count).saturating_neg(), -1);
+                remove_ranks(key, newest, expires_at.filter(|_| count < loaded.len));
+            }
+            Change::Refund(LogChange::RemoveUpTo { count, millis }) => {
+                let up_to = count_scores(&key, c"-inf", millis).map_or(0, to_i64);
+                let first = up_to.saturating_sub(to_i64(count)).max(0);
+                if up_to > 0 {
+                    remove_ranks(key, (first, up_to.saturating_sub(1)), expires_at.filter(|_| count < loaded.len));
+                } else if let Some(millis) = expires_at {
+                    super::extend(key, millis);
                 }
             }
             Change::Delete => super::delete(key),
@@ -160,11 +167,33 @@ impl StoredAlgorithm for SlidingLog {
     }
 }
 
-/// The number of members with a score in `min ..= max`.
-fn count_scores(key: &Key<'_>, min: u64, max: u64) -> Result<u64, Error> {
-    let text = |n: u64| std::ffi::CString::new(n.to_string()).unwrap_or_default();
+/// The number of members with a score from `min` to `max`.
+fn count_scores(key: &Key<'_>, min: &CStr, max: u64) -> Result<u64, Error> {
+    let max = CString::new(max.to_string()).unwrap_or_default();
     let key = key.closed();
-    key.count_scores(&text(min), &text(max)).ok_or_else(|| internal_error(key.ctx(), "ZCOUNT"))
+    key.count_scores(min, &max).ok_or_else(|| internal_error(key.ctx(), "ZCOUNT"))
+}
+
+/// Removes the members of some ranks, after the expiry is set. The command may delete the key.
+fn remove_ranks(key: Key<'_>, (first, last): (i64, i64), expires_at: Option<u64>) {
+    let key = if expires_at.is_some() {
+        let key = set_expiry(key, expires_at);
+        announce(&key, expires_at);
+        key
+    } else {
+        key.close()
+    };
+    if key.call_range(c"ZREMRANGEBYRANK", first, last).is_none() {
+        internal_error(key.ctx(), "ZREMRANGEBYRANK");
+    }
+}
+
+fn add_several(mut key: Key<'_>, count: u64, millis: u64, expires_at: Option<u64>) {
+    let members: Vec<_> = (0..count).map_while(|_| add_one(&mut key, millis)).collect();
+    let key = set_expiry(key, expires_at);
+    key.notify_sorted_set(c"zadd");
+    key.replicate_add_all(millis, &members);
+    announce(&key, expires_at);
 }
 
 fn set_expiry(mut key: Key<'_>, expires_at: Option<u64>) -> ClosedKey<'_> {

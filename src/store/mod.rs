@@ -103,13 +103,8 @@ pub trait StoredAlgorithm: AlgorithmInfo + Sized {
     ) -> Result<Decision<Self::Change>, Error>;
 
     /// Gives `cost` units back, never beyond full. `at` is when they were charged, if that is known.
-    fn refund_on(
-        &self,
-        loaded: &Self::Loaded<'_>,
-        now: Micros,
-        at: Option<Micros>,
-        cost: Cost,
-    ) -> Change<Self::Change>;
+    fn refund_on(&self, loaded: &Self::Loaded<'_>, now: Micros, at: Option<Micros>, cost: Cost)
+    -> Change<Self::Change>;
 
     /// Charges `cost` units whatever the limit says, for RL.SETTLE. `at` is when the request was charged, if that is
     /// known.
@@ -139,7 +134,7 @@ pub trait StoredAlgorithm: AlgorithmInfo + Sized {
     /// Whether the change creates a key or makes one larger.
     fn needs_memory(loaded: &Self::Loaded<'_>, change: &Change<Self::Change>) -> bool;
 
-    /// How many members of a sorted set a request adds if it is allowed.
+    /// How many members of a sorted set a charge of `cost` adds.
     fn members_added(&self, _cost: Cost) -> u64 {
         0
     }

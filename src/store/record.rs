@@ -52,8 +52,18 @@ impl<A: RecordAlgorithm + AlgorithmInfo + 'static> StoredAlgorithm for A {
         Ok(self.decide(loaded.state, now, cost))
     }
 
-    fn refund_on(&self, loaded: &Loaded<'_, A>, now: Micros, cost: Cost) -> Change<A::State> {
-        self.refund(loaded.state, now, cost)
+    fn refund_on(&self, loaded: &Loaded<'_, A>, now: Micros, at: Option<Micros>, cost: Cost) -> Change<A::State> {
+        self.refund(loaded.state, now, at, cost)
+    }
+
+    fn overcharge_on(
+        &self,
+        loaded: &Loaded<'_, A>,
+        now: Micros,
+        at: Option<Micros>,
+        cost: Cost,
+    ) -> Result<Change<A::State>, Error> {
+        Ok(self.overcharge(loaded.state, now, at, cost))
     }
 
     fn remaining(&self, loaded: &Loaded<'_, A>, now: Micros) -> u64 {
@@ -137,7 +147,11 @@ pub fn encode<A: RecordAlgorithm>(state: &A::State) -> Text {
     }
     let mut text = Text::new();
     push(&mut text, A::TAG.as_bytes());
-    for (index, &word) in A::to_words(state).as_ref().iter().enumerate() {
+    let words = A::to_words(state);
+    for (index, &word) in words.as_ref().iter().enumerate() {
+        if word == 0 && index >= A::Words::COUNT.saturating_sub(A::OPTIONAL_WORDS) {
+            break;
+        }
         if index > 0 {
             push(&mut text, b":");
         }
@@ -151,10 +165,17 @@ pub fn decode<A: RecordAlgorithm>(text: &[u8]) -> Option<A::State> {
     let mut words = A::Words::ZERO;
     let mut rest = text.strip_prefix(A::TAG.as_bytes())?;
     for (index, word) in words.as_mut().iter_mut().enumerate() {
+        let optional = index >= A::Words::COUNT.saturating_sub(A::OPTIONAL_WORDS);
+        if optional && rest.is_empty() {
+            break;
+        }
         if index > 0 {
             rest = rest.strip_prefix(b":")?;
         }
         (*word, rest) = take_unsigned(rest)?;
+        if optional && *word == 0 {
+            return None;
+        }
     }
     if rest.is_empty() { A::from_words(&words) } else { None }
 }
@@ -180,10 +201,12 @@ mod tests {
     #[test]
     fn the_records_are_as_documented() {
         let token = "T:3:500:60000:1700000000000000";
+        let in_debt = "T:3:500:60000:1700000000000000:7";
         let leaky = "L:3:500:60000:1700000000000000";
         let counter = "C:60000:28333333:20:70";
         let gcra = "1700000000000000000";
         assert_eq!(text_of::<TokenBucket>(token).as_deref(), Some(token));
+        assert_eq!(text_of::<TokenBucket>(in_debt).as_deref(), Some(in_debt));
         assert_eq!(text_of::<LeakyBucket>(leaky).as_deref(), Some(leaky));
         assert_eq!(text_of::<SlidingCounter>(counter).as_deref(), Some(counter));
         assert_eq!(text_of::<Gcra>(gcra).as_deref(), Some(gcra));
@@ -198,6 +221,9 @@ mod tests {
             "3",
             "T:3:500:60000",
             "T:3:500:60000:1700000000000000:",
+            "T:3:500:60000:1700000000000000:0",
+            "T:3:500:60000:1700000000000000:9223372036854775808",
+            "T:3:500:60000:1700000000000000:1:1",
             "T:3:500:60000:17000 ",
             "T:03:500:60000:1700000000000000",
             "T:-3:500:60000:1700000000000000",
@@ -217,7 +243,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_read_is_what_is_written(text in "[TLC]?:?([0-9]{1,20}:){0,4}[0-9]{0,20}") {
+        fn what_is_read_is_what_is_written(text in "[TLC]?:?([0-9]{1,20}:){0,5}[0-9]{0,20}") {
             for read in [text_of::<TokenBucket>, text_of::<LeakyBucket>, text_of::<SlidingCounter>, text_of::<Gcra>] {
                 if let Some(written) = read(&text) {
                     prop_assert_eq!(&written, &text);
