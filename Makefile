@@ -1,11 +1,11 @@
-# Everything a newcomer, a developer and the CI type. The shell behind it lies in scripts/.
+# The commands for newcomers, developers and the CI. Longer scripts are in scripts/.
 .DEFAULT_GOAL := help
 
 PORT   ?= 6379
 SERVER ?= redis-server
 
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
-# What the tests load as well.
+# The module that the tests load too.
 export RL_MODULE ?= $(TARGET)/release/libredis_rl.so
 
 # Tools from crates.io, at the versions that are known to work: $(call tool,deny,$(CARGO_DENY)) installs cargo-deny.
@@ -24,7 +24,7 @@ deps: ## install what building, running and testing need (apt on Debian and Ubun
 	@scripts/install build run test lint
 
 .PHONY: build
-build: ## build target/release/libredis_rl.so, installing what that needs
+build: ## build target/release/libredis_rl.so; installs what that needs
 	@scripts/install build
 	cargo build --release --locked
 
@@ -48,19 +48,19 @@ test-servers: build ## run the tests on each server by itself and print a table;
 	@scripts/servers >&2
 	@scripts/test-servers $(SERVERS)
 
-# Long forms: make reliability SECONDS_EACH=300. PROMISE=cluster runs the tests whose name contains that.
+# For longer runs: make reliability SECONDS_EACH=300. PROMISE=cluster runs the tests whose name contains that.
 SECONDS_EACH ?= 5
 PROMISE      ?=
 
 export RL_PANICKING_MODULE ?= $(TARGET)/panic-on-purpose/debug/libredis_rl.so
 
 .PHONY: reliability
-reliability: build $(if $(SERVERS),,servers) ## nothing lost, nothing over the limit, nothing that ends the server; SECONDS_EACH=5 a test
+reliability: build $(if $(SERVERS),,servers) ## test that nothing is lost, no limit is exceeded and nothing ends the server; SECONDS_EACH=5 a test
 	cargo build --locked --features panic-on-purpose --target-dir "$(TARGET)/panic-on-purpose"
 	SECONDS_EACH=$(SECONDS_EACH) cargo test --locked --test reliability -- --nocapture $(PROMISE)
 
 .PHONY: memcheck
-memcheck: build $(if $(SERVERS),,servers) ## hostile input under valgrind: no error of the module's, and no leak; SECONDS_EACH=5
+memcheck: build $(if $(SERVERS),,servers) ## run hostile input under valgrind: the module has no error and no leak; SECONDS_EACH=5
 	@scripts/install memcheck
 	SECONDS_EACH=$(SECONDS_EACH) cargo test --locked --test reliability -- --nocapture --ignored memcheck
 
@@ -78,18 +78,18 @@ image: ## build the Docker image IMAGE=redis-rl from SERVER_IMAGE=valkey/valkey:
 	@scripts/with-docker scripts/image "$(IMAGE)" "$(RUST_IMAGE)" "$(SERVER_IMAGE)"
 
 .PHONY: run-image
-run-image: image ## start that image in the foreground on PORT=6379 of this machine, starting Docker where none runs
+run-image: image ## start that image in the foreground on PORT=6379 of this machine; starts Docker if none runs
 	@scripts/with-docker docker run --rm $(shell [ ! -t 0 ] || echo -it) -p "127.0.0.1:$(PORT):6379" "$(IMAGE)"
 
 .PHONY: test-image
-test-image: ## build the image from each of SERVER_IMAGES and test it, starting Docker where none runs
+test-image: ## build the image from each of SERVER_IMAGES and test it; starts Docker if none runs
 	@scripts/install image rust
 	@scripts/with-docker scripts/test-image "$(RUST_IMAGE)" $(SERVER_IMAGES)
 
-# Costs are counted on this machine's own Redis, unless SERVERS names another server.
+# Instructions are counted on this machine's own Redis, unless SERVERS names another server.
 own_server = SERVERS="$${SERVERS:-$$(scripts/servers system)}"
 
-# Of a machine that does nothing else: they measure time and memory. One alone: make bench-memory
+# They measure time and memory: run them on a machine that does nothing else. To run one: make bench-memory
 BENCHES := throughput growth memory floods
 
 .PHONY: bench
@@ -116,12 +116,12 @@ test-dist: ## check the files in dist/: they load, lintian accepts them, and a b
 	@scripts/test-dist
 
 .PHONY: deny
-deny: ## check licences, sources and duplicates among the dependencies (no database needed)
+deny: ## check licenses, sources and duplicates of the dependencies (needs no database)
 	@$(call tool,deny,$(CARGO_DENY))
 	cargo deny --locked check --hide-inclusion-graph bans licenses sources
 
 .PHONY: audit
-audit: ## check the dependencies for known vulnerabilities (RustSec, needs the network)
+audit: ## check the dependencies for known vulnerabilities (RustSec; needs the network)
 	@$(call tool,audit,$(CARGO_AUDIT))
 	cargo audit
 
