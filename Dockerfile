@@ -1,32 +1,33 @@
-# The server of your choice with the module built in:
+# A Redis or Valkey server with the module:
 #   docker build -t redis-rl .
 #   docker run -p 127.0.0.1:6379:6379 redis-rl
 #   redis-cli RL.SLIDING user:42 60 100
-# What follows the image's name are further options of the server: docker run … redis-rl --maxmemory 1gb
+# Options of the server follow the image's name: docker run … redis-rl --maxmemory 1gb
 #
-# It is built on the architecture that it is to run on; x86-64 and arm64 are known to the module and to both base
-# images. docker buildx --platform linux/amd64,linux/arm64 makes both, the foreign one under emulation (slowly).
-# Nothing here needs BuildKit.
+# The module and both base images support x86-64 and arm64. Build on the architecture that the image will run on, or
+# let docker buildx --platform linux/amd64,linux/arm64 build both; the other architecture is emulated, which is slow.
+# BuildKit is not needed.
 
-# Older Debian first: what is built on bookworm's C library also runs on the newer one of the server's image.
+# The module is built on Debian bookworm: it then also runs on the newer C library of the server's image.
 ARG RUST_IMAGE=rust:1-slim-bookworm
-# Valkey, since whoever passes the image on may do so under plain BSD terms, and 8.1 because it is what Debian 13 has.
-# Any official image on Debian does as well (not on Alpine, whose C library is another):
+# Valkey, because its BSD license lets you redistribute the image; 8.1, because Debian 13 has it. Any official image
+# that is based on Debian works too. Those based on Alpine do not, as they have another C library:
 #   --build-arg SERVER_IMAGE=redis:8.2-bookworm, redis:7.4-bookworm, valkey/valkey:9.1 …
 ARG SERVER_IMAGE=valkey/valkey:8.1
 
 FROM ${RUST_IMAGE} AS build
 WORKDIR /build
-# Alone in its layer, so that a changed source does not install the tools again.
+# In its own layer, so that a changed source file does not install the tools again.
 COPY scripts/install scripts/
 RUN scripts/install build && rm -rf /var/lib/apt/lists/*
-# .dockerignore lets through what the build reads, and nothing else.
+# .dockerignore lets only the files that the build reads pass.
 COPY . .
-# The names of functions stay, for the traces in the server's log; the rest of the debug information goes.
+# Function names stay, for the backtraces in the server's log; the other debug information is removed.
 RUN CARGO_PROFILE_RELEASE_STRIP=debuginfo cargo build --release --locked --lib \
  && mkdir -p /image/usr/lib/redis/modules /image/usr/local/etc/redis-rl /image/usr/local/bin /image/usr/share/doc/redis-rl \
+ && mkdir /volume && mkdir -m 1777 /volume/data \
  && cp target/release/libredis_rl.so /image/usr/lib/redis/modules/ \
- && cp redis.conf docker/image.conf /image/usr/local/etc/redis-rl/ \
+ && cp redis.conf docker/image.conf docker/default.conf /image/usr/local/etc/redis-rl/ \
  && cp docker/redis-rl-entrypoint docker/redis-rl-healthcheck /image/usr/local/bin/ \
  && cp LICENSE /image/usr/share/doc/redis-rl/
 
@@ -39,12 +40,17 @@ LABEL org.opencontainers.image.title="redis-rl" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}"
 COPY --from=build /image/ /
-# Where the official images keep their data; a volume, so that a new container does not begin with an empty limiter.
+# Any user may write to a new volume, so that docker run --user works: a new volume gets the mode and the owner of this
+# directory. The base image has declared it a volume, so the classic builder changes it by COPY only, and BuildKit by
+# RUN only. 999 is the server's user in all of the official images.
+COPY --from=build --chown=999:999 /volume/ /
+RUN chmod 1777 /data
+# The data directory of the official images. It is a volume, so a new container can go on with the same data.
 WORKDIR /data
 VOLUME /data
 EXPOSE 6379
-# It starts as root only to hand /data to the server's own user, then becomes that user, as in the official images.
-# --user spares it even that.
+# As in the official images, it starts as root, gives /data to the server's user and becomes that user. With --user it
+# is that user from the start.
 ENTRYPOINT ["redis-rl-entrypoint"]
 CMD []
 HEALTHCHECK --interval=10s --timeout=5s --start-period=10s --retries=3 CMD ["redis-rl-healthcheck"]

@@ -1,23 +1,30 @@
-# Everything a newcomer, a developer and the CI type. The shell behind it lies in scripts/.
+# The commands for newcomers, developers and the CI. Longer scripts are in scripts/.
 .DEFAULT_GOAL := help
 
 PORT   ?= 6379
 SERVER ?= redis-server
 
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
-# What the tests load as well.
+# The module that the tests load too.
 export RL_MODULE ?= $(TARGET)/release/libredis_rl.so
+
+# Tools from crates.io, at the versions that are known to work: $(call tool,deny,$(CARGO_DENY)) installs cargo-deny.
+CARGO_AUDIT := 0.22.2
+CARGO_DENY  := 0.20.2
+CARGO_FUZZ  := 0.13.2
+tool = cargo $(1) --version 2>/dev/null | grep -q ' $(2)$$' || cargo install --quiet --locked cargo-$(1)@$(2)
 
 .PHONY: help
 help: ## list these targets
-	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { name[++n] = $$1; text[n] = $$2; if (length($$1) > width) width = length($$1) } \
+	  END { for (i = 1; i <= n; i++) printf "  make %-" width "s  %s\n", name[i], text[i] }' $(MAKEFILE_LIST)
 
 .PHONY: deps
 deps: ## install what building, running and testing need (apt on Debian and Ubuntu)
 	@scripts/install build run test lint
 
 .PHONY: build
-build: ## build target/release/libredis_rl.so, installing what that needs
+build: ## build target/release/libredis_rl.so; installs what that needs
 	@scripts/install build
 	cargo build --release --locked
 
@@ -41,27 +48,28 @@ test-servers: build ## run the tests on each server by itself and print a table;
 	@scripts/servers >&2
 	@scripts/test-servers $(SERVERS)
 
-# Long forms: make reliability SECONDS_EACH=300. PROMISE=cluster runs the tests whose name contains that.
+# For longer runs: make reliability SECONDS_EACH=300. PROMISE=cluster runs the tests whose name contains that.
 SECONDS_EACH ?= 5
 PROMISE      ?=
 
 export RL_PANICKING_MODULE ?= $(TARGET)/panic-on-purpose/debug/libredis_rl.so
 
 .PHONY: reliability
-reliability: build $(if $(SERVERS),,servers) ## nothing lost, nothing over the limit, nothing that ends the server; SECONDS_EACH=5 a test
+reliability: build $(if $(SERVERS),,servers) ## test that nothing is lost, no limit is exceeded and nothing ends the server; SECONDS_EACH=5 a test
 	cargo build --locked --features panic-on-purpose --target-dir "$(TARGET)/panic-on-purpose"
 	SECONDS_EACH=$(SECONDS_EACH) cargo test --locked --test reliability -- --nocapture $(PROMISE)
 
 .PHONY: memcheck
-memcheck: build $(if $(SERVERS),,servers) ## hostile input under valgrind: no error of the module's, and no leak; SECONDS_EACH=5
+memcheck: build $(if $(SERVERS),,servers) ## run hostile input under valgrind: the module has no error and no leak; SECONDS_EACH=5
 	@scripts/install memcheck
 	SECONDS_EACH=$(SECONDS_EACH) cargo test --locked --test reliability -- --nocapture --ignored memcheck
 
-# What the image is built from; the Dockerfile knows the defaults.
+# What the image is built from; the defaults are in the Dockerfile. STAND_INS=yes replaces both base images by those
+# that scripts/base-images makes, for machines that reach no registry.
 IMAGE        ?= redis-rl
 RUST_IMAGE   ?= $(shell sed -n 's/^ARG RUST_IMAGE=//p' Dockerfile)
 SERVER_IMAGE ?= $(shell sed -n 's/^ARG SERVER_IMAGE=//p' Dockerfile)
-# What it is tested with.
+# The server images that make test-image builds on.
 SERVER_IMAGES ?= $(SERVER_IMAGE) redis:7.0-bookworm
 
 .PHONY: image
@@ -70,18 +78,18 @@ image: ## build the Docker image IMAGE=redis-rl from SERVER_IMAGE=valkey/valkey:
 	@scripts/with-docker scripts/image "$(IMAGE)" "$(RUST_IMAGE)" "$(SERVER_IMAGE)"
 
 .PHONY: run-image
-run-image: image ## start that image in the foreground on PORT=6379 of this machine, starting Docker where none runs
+run-image: image ## start that image in the foreground on PORT=6379 of this machine; starts Docker if none runs
 	@scripts/with-docker docker run --rm $(shell [ ! -t 0 ] || echo -it) -p "127.0.0.1:$(PORT):6379" "$(IMAGE)"
 
 .PHONY: test-image
-test-image: ## build the image from each of SERVER_IMAGES and test it, starting Docker where none runs
+test-image: ## build the image from each of SERVER_IMAGES and test it; starts Docker if none runs
 	@scripts/install image rust
 	@scripts/with-docker scripts/test-image "$(RUST_IMAGE)" $(SERVER_IMAGES)
 
-# Costs are counted on this machine's own Redis, unless SERVERS names another server.
+# Instructions are counted on this machine's own Redis, unless SERVERS names another server.
 own_server = SERVERS="$${SERVERS:-$$(scripts/servers system)}"
 
-# Of a machine that does nothing else: they measure time and memory. One alone: make bench-memory
+# They measure time and memory: run them on a machine that does nothing else. To run one: make bench-memory
 BENCHES := throughput growth memory floods
 
 .PHONY: bench
@@ -98,30 +106,29 @@ bench-instructions: build ## count instructions per command against benches/budg
 	@$(own_server) cargo bench --locked --profile dev --bench instructions
 
 .PHONY: dist
-dist: build ## pack an archive, a Debian package and checksums for this architecture into dist/
+dist: ## build and pack an archive, a Debian package and checksums for this architecture into dist/
 	@scripts/install dist
-	@cargo deb --version >/dev/null 2>&1 || cargo install --locked cargo-deb
-	@scripts/dist "$(RL_MODULE)"
+	@scripts/dist "$(TARGET)"
 
 .PHONY: test-dist
-test-dist: ## check what lies in dist/, and load it
-	@scripts/install run
+test-dist: ## check the files in dist/: they load, lintian accepts them, and a build elsewhere makes the same bytes
+	@scripts/install test-dist
 	@scripts/test-dist
 
 .PHONY: deny
-deny: ## check licences, sources and duplicates among the dependencies (no database needed)
-	@cargo deny --version >/dev/null 2>&1 || cargo install --locked cargo-deny
+deny: ## check licenses, sources and duplicates of the dependencies (needs no database)
+	@$(call tool,deny,$(CARGO_DENY))
 	cargo deny --locked check --hide-inclusion-graph bans licenses sources
 
 .PHONY: audit
-audit: ## check the dependencies for known vulnerabilities (RustSec, needs the network)
-	@cargo audit --version >/dev/null 2>&1 || cargo install --locked cargo-audit
+audit: ## check the dependencies for known vulnerabilities (RustSec; needs the network)
+	@$(call tool,audit,$(CARGO_AUDIT))
 	cargo audit
 
 .PHONY: fuzz
 fuzz: ## fuzz the argument parser, the records and the algorithms; nightly Rust; SECONDS_EACH=5
 	@scripts/install build fuzz
-	@cargo fuzz --version >/dev/null 2>&1 || cargo install --locked cargo-fuzz
+	@$(call tool,fuzz,$(CARGO_FUZZ))
 	@scripts/fuzz "$(SECONDS_EACH)" "$(TARGET)"
 
 .PHONY: lint
@@ -133,5 +140,6 @@ lint: ## check format and clippy, warnings denied
 	cargo clippy --locked --test reliability -- -D warnings
 
 .PHONY: clean
-clean: ## remove everything that was built or fetched
+clean: ## remove everything that was built, packed or fetched
 	cargo clean
+	rm -rf dist

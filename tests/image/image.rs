@@ -1,9 +1,10 @@
-//! The image as its users meet it: started with nothing, with options, with a volume, as somebody's replica.
+//! Uses the image as its users do: without arguments, with options, with a volume, as a replica.
 //!
-//! Needs the image that `RL_IMAGE` names and a Docker engine; without either, every test fails. `make test-image`
-//! sees to both.
+//! Needs a Docker engine and the image that `RL_IMAGE` names; without either, every test fails. `make test-image`
+//! provides both.
 
 use std::env;
+use std::path::Path;
 use std::process::{self, Command};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
@@ -47,6 +48,12 @@ fn connect(container: &Container<GenericImage>) -> Connection {
     eventually("a connection", || client.get_connection().ok())
 }
 
+/// Whether the server replies to PING, if only that it asks for a password.
+fn replies(container: &Container<GenericImage>) -> bool {
+    let (reply, _) = run(container, ["sh", "-c", "valkey-cli ping 2>&1 || redis-cli ping 2>&1"]);
+    reply.contains("PONG") || reply.contains("NOAUTH")
+}
+
 /// What `attempt` answers, as soon as it answers anything.
 #[track_caller]
 fn eventually<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) -> T {
@@ -81,6 +88,23 @@ fn run<const N: usize>(container: &Container<GenericImage>, command: [&str; N]) 
     (output.trim().to_owned(), code)
 }
 
+/// Stops a container as `docker stop` does. It must end by itself, well before Docker kills it after ten seconds.
+#[track_caller]
+fn stop(container: &Container<GenericImage>) {
+    let start = Instant::now();
+    container.stop().expect("it stops");
+    assert!(start.elapsed() < Duration::from_secs(5), "it took {:?} to stop", start.elapsed());
+    assert_eq!(container.exit_code().expect("its exit code"), Some(0), "it ends by itself");
+}
+
+/// Runs a shell command in a container of the image that has `volume`, and leaves a file there: Docker gives an empty
+/// volume the mode and the owner of the image's directory again.
+fn prepare(volume: &Volume, command: &str) {
+    let command = format!("touch /data/used && {command}");
+    let container = server(["sh", "-c", &command]).with_mount(volume.mount());
+    container.with_ready_conditions(vec![WaitFor::exit(Default::default())]).start().expect("the command runs");
+}
+
 /// A name that no other test and no other run has.
 fn unique(what: &str) -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -102,12 +126,12 @@ impl Volume {
 
 impl Drop for Volume {
     fn drop(&mut self) {
-        docker(["volume", "rm", "--force", &self.0]);
+        docker(&["volume", "rm", "--force", &self.0]);
     }
 }
 
 /// The output of the command line client, which every machine with an engine has.
-fn docker<const N: usize>(args: [&str; N]) -> String {
+fn docker(args: &[&str]) -> String {
     let output = Command::new("docker").args(args).output().expect("docker in PATH");
     String::from_utf8(output.stdout).expect("text").trim().to_owned()
 }
@@ -143,6 +167,22 @@ fn a_server_that_asks_for_a_password_is_healthy_and_one_that_is_not_there_is_not
 }
 
 #[test]
+fn a_server_without_the_module_is_not_healthy() {
+    for password in ["", "requirepass secret\n"] {
+        let config = format!("bind *\nprotected-mode no\n{password}").into_bytes();
+        let container = server(["/etc/my.conf"]).with_copy_to("/etc/my.conf", config).start().expect("it starts");
+        assert!(replies(&container), "the server itself replies");
+        assert_eq!(run(&container, ["redis-rl-healthcheck"]).1, 1, "with {password:?}");
+    }
+}
+
+#[test]
+fn a_user_who_may_not_list_modules_does_not_make_it_unhealthy() {
+    let container = server(["--user", "default", "on", "nopass", "-@all", "+ping"]).start().expect("it starts");
+    assert_eq!(run(&container, ["redis-rl-healthcheck"]).1, 0);
+}
+
+#[test]
 fn it_runs_as_the_servers_own_user() {
     let own = |container: &Container<GenericImage>| {
         let (uid, _) = run(container, ["stat", "-c", "%u", "/proc/1"]);
@@ -160,8 +200,7 @@ fn it_runs_as_the_servers_own_user() {
     // Another's volume, as one mounts a directory of the machine: it is handed over.
     let volume = Volume::new();
     let (_, tag) = image();
-    let foreign = server(["chown", "-R", "0:0", "/data"]).with_mount(volume.mount());
-    foreign.with_ready_conditions(vec![WaitFor::exit(Default::default())]).start().expect("chown runs");
+    prepare(&volume, "chown -R 0:0 /data");
     own(&server([]).with_mount(volume.mount()).start().unwrap_or_else(|error| panic!("{tag}: {error}")));
 }
 
@@ -170,8 +209,7 @@ fn it_survives_a_restart() {
     let container = server([]).start().expect("it starts");
     let before = request(&mut connect(&container), "RL.FIXED", "key", 1);
     assert_eq!(before, (true, 1));
-    container.stop().expect("it stops");
-    assert_eq!(container.exit_code().expect("its exit code"), Some(0), "it ends by itself when told to");
+    stop(&container);
     container.start().expect("it starts again");
     assert_eq!(request(&mut connect(&container), "RL.FIXED", "key", 1), (false, 2));
 }
@@ -185,13 +223,90 @@ fn what_was_counted_outlives_the_container_in_its_volume() {
     for algorithm in algorithms {
         assert!(request(&mut con, algorithm, algorithm, 1).0, "{algorithm}");
     }
-    first.stop().expect("it stops");
+    stop(&first);
     first.rm().expect("it is removed");
     let second = server([]).with_mount(volume.mount()).start().expect("another starts");
     let mut con = connect(&second);
     for algorithm in algorithms {
         assert!(!request(&mut con, algorithm, algorithm, 1).0, "{algorithm} forgot across containers");
     }
+}
+
+#[test]
+fn any_user_can_keep_data_and_settings_in_a_new_volume() {
+    for user in ["1000", "1000:1000", "0"] {
+        let volume = Volume::new();
+        let first = server([]).with_user(user).with_mount(volume.mount()).start().expect("it starts");
+        let mut con = connect(&first);
+        assert!(request(&mut con, "RL.SLIDING", "key", 1).0);
+        redis::cmd("SAVE").exec(&mut con).unwrap_or_else(|error| panic!("user {user}: {error}"));
+        assert_eq!(request(&mut con, "RL.FIXED", "key", 2), (true, 1));
+        redis::cmd("CONFIG").arg("SET").arg("rl.on-oom").arg("allow").exec(&mut con).expect("CONFIG SET");
+        redis::cmd("CONFIG").arg("REWRITE").exec(&mut con).unwrap_or_else(|error| panic!("user {user}: {error}"));
+        stop(&first);
+        first.rm().expect("it is removed");
+
+        // A second rewrite meets what the first has written. Options still win over the file.
+        let args = ["--maxmemory", "64mb"];
+        let second = server(args).with_user(user).with_mount(volume.mount()).start().expect("another starts");
+        let mut con = connect(&second);
+        assert_eq!(setting(&mut con, "rl.on-oom"), "allow", "user {user}");
+        assert_eq!(setting(&mut con, "maxmemory"), (64 << 20).to_string());
+        assert!(!request(&mut con, "RL.SLIDING", "key", 1).0);
+        assert_eq!(request(&mut con, "RL.FIXED", "key", 2), (true, 2), "the snapshot at shutdown has the last request");
+        redis::cmd("CONFIG").arg("SET").arg("rl.on-oom").arg("deny").exec(&mut con).expect("CONFIG SET");
+        redis::cmd("CONFIG").arg("REWRITE").exec(&mut con).expect("CONFIG REWRITE");
+        stop(&second);
+        second.start().expect("it starts again");
+        let mut con = connect(&second);
+        assert_eq!(setting(&mut con, "rl.on-oom"), "deny", "user {user}");
+        assert_eq!(run(&second, ["redis-rl-healthcheck"]).1, 0);
+    }
+}
+
+#[test]
+fn the_password_of_an_option_wins_over_a_rewritten_configuration() {
+    let volume = Volume::new();
+    let ask = |container: &Container<GenericImage>, password: &str, command: &str| {
+        let auth = if password.is_empty() { String::new() } else { format!("REDISCLI_AUTH={password} ") };
+        let script = format!("cli=$(command -v valkey-cli || command -v redis-cli); {auth}$cli {command} 2>&1");
+        run(container, ["sh", "-c", &script]).0
+    };
+    let first = server([]).with_mount(volume.mount()).start().expect("it starts");
+    assert_eq!(ask(&first, "", "config rewrite"), "OK");
+    stop(&first);
+    first.rm().expect("it is removed");
+    for password in ["secret", "another"] {
+        let guarded = server(["--requirepass", password]).with_mount(volume.mount()).start().expect("it starts");
+        assert!(ask(&guarded, "", "ping").contains("NOAUTH"), "with {password}");
+        assert_eq!(ask(&guarded, password, "ping"), "PONG");
+        assert_eq!(ask(&guarded, password, "config rewrite"), "OK");
+        stop(&guarded);
+        guarded.start().expect("it starts again");
+        assert!(ask(&guarded, "", "ping").contains("NOAUTH"), "with {password}, after a restart");
+        stop(&guarded);
+        guarded.rm().expect("it is removed");
+    }
+}
+
+#[test]
+fn a_failing_snapshot_stops_neither_the_limiter_nor_docker_stop() {
+    let volume = Volume::new();
+    prepare(&volume, "chown 0:0 /data && chmod 755 /data");
+    let container = server([]).with_user("1000").with_mount(volume.mount()).start().expect("it starts");
+    let mut con = connect(&container);
+    assert!(request(&mut con, "RL.FIXED", "key", 9).0);
+    redis::cmd("BGSAVE").exec(&mut con).expect("it begins");
+    eventually("failed snapshot", || {
+        let info: String = redis::cmd("INFO").arg("persistence").query(&mut con).expect("INFO");
+        info.contains("rdb_last_bgsave_status:err").then_some(())
+    });
+    for algorithm in ["RL.FIXED", "RL.SLIDING", "RL.COUNTER", "RL.TOKEN", "RL.LEAKY", "RL.GCRA"] {
+        assert!(request(&mut con, algorithm, algorithm, 1).0, "{algorithm}");
+    }
+    let log = String::from_utf8(container.stderr_to_vec().expect("its log")).expect("text");
+    assert!(log.contains("user 1000 cannot write to /data"), "{log}");
+    stop(&container);
 }
 
 #[test]
@@ -249,7 +364,10 @@ fn further_arguments_are_the_servers() {
 
 #[test]
 fn a_configuration_of_ones_own_includes_the_images() {
-    let config = b"include /usr/local/etc/redis-rl/image.conf\nmaxmemory 64mb\n".to_vec();
+    let config = b"include /usr/local/etc/redis-rl/image.conf\n\
+        loadmodule /usr/lib/redis/modules/libredis_rl.so\n\
+        maxmemory 64mb\n"
+        .to_vec();
     let container = server(["/etc/my.conf"]).with_copy_to("/etc/my.conf", config).start().expect("it starts");
     let mut con = connect(&container);
     assert_eq!(setting(&mut con, "maxmemory"), (64 << 20).to_string());
@@ -259,22 +377,84 @@ fn a_configuration_of_ones_own_includes_the_images() {
 #[test]
 fn another_command_than_the_server_runs_as_it_is() {
     let (name, tag) = image();
-    let output = docker(["run", "--rm", &format!("{name}:{tag}"), "sh", "-c", "echo as it is"]);
+    let output = docker(&["run", "--rm", &format!("{name}:{tag}"), "sh", "-c", "echo as it is"]);
     assert_eq!(output, "as it is");
+}
+
+#[test]
+fn version_and_help_are_those_of_the_server() {
+    let (name, tag) = image();
+    let image = format!("{name}:{tag}");
+    for args in [&["--version"][..], &["-v"], &["redis-server", "--version"]] {
+        let output = docker(&[&["run", "--rm", &image], args].concat());
+        assert!(output.contains(" server v="), "{args:?}: {output}");
+    }
+    for args in [&["--help"][..], &["-h"], &["valkey-server", "--help"]] {
+        let output = Command::new("docker").args(["run", "--rm", &image]).args(args).output().expect("docker in PATH");
+        let usage = [output.stdout, output.stderr].concat();
+        assert!(
+            String::from_utf8_lossy(&usage).starts_with("Usage: "),
+            "{args:?}: {}",
+            String::from_utf8_lossy(&usage)
+        );
+    }
+}
+
+#[test]
+fn the_example_application_is_denied_now_and_then_and_ends_at_sigterm() {
+    let (network, server_name) = (unique("net"), unique("server"));
+    let _server = server([]).with_network(&network).with_container_name(&server_name).start().expect("a server");
+    let (name, tag) = image();
+    let app = GenericImage::new(name, tag)
+        .with_entrypoint("sh")
+        .with_wait_for(WaitFor::message_on_stdout("denied, again in"))
+        .with_cmd(["/app"])
+        .with_copy_to("/app", include_bytes!("../../docker/example-app").to_vec())
+        .with_network(&network)
+        .with_env_var("SERVER", &server_name)
+        .with_env_var("REPLICA", &server_name)
+        .with_startup_timeout(PATIENCE)
+        .start()
+        .expect("it is denied");
+    // It now sleeps until it may ask again.
+    stop(&app);
+    let output = String::from_utf8(app.stdout_to_vec().expect("its output")).expect("text");
+    assert_eq!(output.lines().filter(|line| line.contains(": allowed, ")).count(), 5, "{output}");
+}
+
+#[test]
+fn a_base_image_that_is_missing_is_dockers_own_error() {
+    // Port 1 of this machine is no registry.
+    let image = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/image");
+    let name = unique("image");
+    let output = Command::new(image)
+        .args([&name, "127.0.0.1:1/no/rust:1", "127.0.0.1:1/no/server:1"])
+        .env_remove("STAND_INS")
+        .output()
+        .expect("it runs");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success());
+    assert!(error.contains("127.0.0.1:1") && error.contains("refused"), "{error}");
+    assert_eq!(docker(&["images", "--quiet", &name]), "");
+    assert_eq!(
+        docker(&["images", "--quiet", "127.0.0.1:1/no/rust:1"]),
+        "",
+        "nothing takes the name of an official image"
+    );
 }
 
 #[test]
 fn it_says_what_it_is() {
     let (name, tag) = image();
-    let ask = |field: &str| docker(["image", "inspect", "--format", field, &format!("{name}:{tag}")]);
+    let ask = |field: &str| docker(&["image", "inspect", "--format", field, &format!("{name}:{tag}")]);
     assert_eq!(ask(r#"{{index .Config.Labels "org.opencontainers.image.title"}}"#), "redis-rl");
     assert_eq!(ask(r#"{{index .Config.Labels "org.opencontainers.image.licenses"}}"#), "MIT");
     assert!(!ask(r#"{{index .Config.Labels "org.opencontainers.image.version"}}"#).is_empty());
     assert_eq!(ask("{{json .Config.Volumes}}"), r#"{"/data":{}}"#);
     assert_eq!(ask("{{json .Config.ExposedPorts}}"), r#"{"6379/tcp":{}}"#);
     assert_eq!(ask("{{json .Config.Healthcheck.Test}}"), r#"["CMD","redis-rl-healthcheck"]"#);
-    // What this image adds to the server's: the module and a few lines of text.
-    let history = docker([
+    // This image adds the module and a few short files to the server's image. The newest layers come first.
+    let history = docker(&[
         "history",
         "--no-trunc",
         "--human=false",
@@ -282,7 +462,8 @@ fn it_says_what_it_is() {
         "{{.Size}} {{.CreatedBy}}",
         &format!("{name}:{tag}"),
     ]);
-    let added = history.lines().find(|line| line.contains("COPY")).expect("the layer with the module");
-    let size: u64 = added.split(' ').next().and_then(|size| size.parse().ok()).expect("its size");
+    let added = history.lines().take_while(|line| !line.contains("org.opencontainers.image.title"));
+    let size: u64 =
+        added.map(|line| line.split(' ').next().and_then(|size| size.parse::<u64>().ok()).expect("a size")).sum();
     assert!((100_000..4_000_000).contains(&size), "the image adds {size} bytes");
 }
