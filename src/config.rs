@@ -1,7 +1,9 @@
 //! `CONFIG GET/SET rl.*`, and the same names as arguments of `loadmodule`.
 
 use lazy_static::lazy_static;
-use redis_module::configuration::{ConfigurationFlags, EnumConfigurationValue, register_enum_configuration};
+use redis_module::configuration::{
+    ConfigurationFlags, EnumConfigurationValue, register_bool_configuration, register_enum_configuration,
+};
 use redis_module::{Context, RedisGILGuard, RedisString};
 
 use crate::ffi::{Ctx, load_configs};
@@ -47,12 +49,18 @@ impl EnumConfigurationValue for OnOom {
 }
 
 lazy_static! {
+    static ref SHADOW: RedisGILGuard<bool> = RedisGILGuard::new(false);
     static ref ON_OOM: RedisGILGuard<OnOom> = RedisGILGuard::new(OnOom::Error);
 }
 
 /// The value of `rl.on-oom`.
 pub fn on_oom(ctx: Ctx<'_>) -> OnOom {
     *ON_OOM.lock(&ctx.context())
+}
+
+/// The value of `rl.shadow`: whether every limit is in shadow mode.
+pub fn shadow(ctx: Ctx<'_>) -> bool {
+    *SHADOW.lock(&ctx.context())
 }
 
 /// The arguments of `loadmodule` that are no configuration settings.
@@ -67,7 +75,7 @@ pub struct Loaded {
 /// The argument that is wrong, and what it accepts.
 pub fn register(ctx: &Context, args: &[RedisString]) -> Result<Loaded, String> {
     let mut on_oom = OnOom::Error;
-    let mut cl_throttle = true;
+    let (mut shadow, mut cl_throttle) = (false, true);
     let mut words = args.iter().map(|word| word.as_slice());
     while let Some(word) = words.next() {
         let name = String::from_utf8_lossy(word).to_ascii_lowercase();
@@ -75,17 +83,25 @@ pub fn register(ctx: &Context, args: &[RedisString]) -> Result<Loaded, String> {
             "on-oom" => {
                 on_oom = words.next().and_then(OnOom::from_word).ok_or("rl.on-oom takes error, allow or deny")?;
             }
+            "shadow" => shadow = words.next().and_then(yes_or_no).ok_or("rl.shadow takes yes or no")?,
             "cl-throttle" => {
-                cl_throttle = match words.next() {
-                    Some(b"yes") => true,
-                    Some(b"no") => false,
-                    _ => return Err("cl-throttle takes yes or no".to_owned()),
-                };
+                cl_throttle = words.next().and_then(yes_or_no).ok_or("cl-throttle takes yes or no")?;
             }
-            _ => return Err(format!("unknown argument '{name}': there are rl.on-oom and cl-throttle")),
+            _ => return Err("unknown argument: there are rl.on-oom, rl.shadow and cl-throttle".to_owned()),
         }
     }
     register_enum_configuration(ctx, "on-oom", &*ON_OOM, on_oom, ConfigurationFlags::DEFAULT, None);
+    register_bool_configuration(ctx, "shadow", &*SHADOW, shadow, ConfigurationFlags::DEFAULT, None);
     load_configs(Ctx::of(ctx));
     Ok(Loaded { cl_throttle })
+}
+
+fn yes_or_no(word: &[u8]) -> Option<bool> {
+    if word.eq_ignore_ascii_case(b"yes") {
+        Some(true)
+    } else if word.eq_ignore_ascii_case(b"no") {
+        Some(false)
+    } else {
+        None
+    }
 }

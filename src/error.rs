@@ -59,7 +59,7 @@ errors! {
     BURST = c"ERR invalid BURST: expected an integer from 1 to 9223372036854775807";
     ANCHOR = c"ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799";
     NAME = c"ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -";
-    OPTION = c"ERR syntax error: after limit come COST n, BURST n, ANCHOR t, AS name, PARTIAL, FULL or HEADERS, each at most once";
+    OPTION = c"ERR syntax error: after limit come COST n, BURST n, ANCHOR t, AS name, PARTIAL, SHADOW, FULL or HEADERS, each at most once";
     RESET_OPTION = c"ERR syntax error: after window comes ANCHOR t or nothing";
     AT = c"ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807";
     RESERVED = c"ERR invalid RESERVED: expected an integer from 0 to 9223372036854775807";
@@ -68,6 +68,7 @@ errors! {
     COST_NOT_TAKEN = c"ERR invalid COST: this command takes none";
     PARTIAL_NOT_TAKEN = c"ERR invalid PARTIAL: this command takes none";
     NAME_NOT_TAKEN = c"ERR invalid AS: this command takes none";
+    SHADOW_NOT_TAKEN = c"ERR invalid SHADOW: this command takes none";
     AT_NOT_TAKEN = c"ERR invalid AT: only RL.REFUND and RL.SETTLE take it";
     RESERVED_NOT_TAKEN = c"ERR invalid RESERVED: only RL.SETTLE takes it";
     ACTUAL_NOT_TAKEN = c"ERR invalid ACTUAL: only RL.SETTLE takes it";

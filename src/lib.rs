@@ -32,6 +32,7 @@ mod ffi;
 pub mod fuzzing;
 pub mod in_memory;
 mod integer;
+mod stats;
 mod store;
 
 use redis_module::{Context, RedisString, Status, redis_module};
@@ -58,12 +59,8 @@ fn try_load(ctx: &Context, args: &[RedisString]) -> Result<(), String> {
     ffi::set_up(ffi::Ctx::of(ctx));
     ffi::watch_shutdown(ffi::Ctx::of(ctx));
     let loaded = config::register(ctx, args)?;
-    command::register_all(ffi::Ctx::of(ctx))
+    command::register_all(ffi::Ctx::of(ctx), loaded.cl_throttle)
         .map_err(|name| format!("the server rejected the command {name}: has another module taken that name?"))?;
-    command::register_throttle(ffi::Ctx::of(ctx), c"RL.THROTTLE");
-    if loaded.cl_throttle {
-        command::register_throttle(ffi::Ctx::of(ctx), c"CL.THROTTLE");
-    }
     ctx.log_notice(&format!("version {} ({VERSION} in MODULE LIST)", env!("CARGO_PKG_VERSION")));
     Ok(())
 }

@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use super::Command;
 use crate::error::Error;
 use crate::ffi::{Args, Argument, ArgumentKind, CommandDoc, Ctx};
+use crate::stats::Decisions;
 use crate::store::{AlgorithmInfo, StoredAlgorithm};
 
 /// Reads the table: every column becomes a constant of [`AlgorithmInfo`], and every row a case of [`select`].
@@ -67,6 +68,11 @@ macro_rules! algorithms {
             const NO_ANCHOR: Error = Error::new(c_str!("ERR invalid ANCHOR: ", $name, " takes none"));
             const NO_CALENDAR: Error =
                 Error::new(c_str!("ERR invalid window: ", $name, " takes no windows of the calendar"));
+
+            fn decisions() -> &'static Decisions {
+                static DECISIONS: Decisions = Decisions::new();
+                &DECISIONS
+            }
         }
     };
 }

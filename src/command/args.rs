@@ -56,6 +56,8 @@ pub struct Options<'c> {
     /// The name of the policy in the headers.
     pub name: Option<&'c str>,
     pub partial: bool,
+    /// Decides and counts as usual, but does not deny.
+    pub shadow: bool,
     /// When the request was charged.
     pub at: Option<Micros>,
     /// What the request was charged, and what it turned out to cost.
@@ -98,6 +100,10 @@ impl<'c> Options<'c> {
                 if std::mem::replace(&mut options.partial, true) {
                     return Err(Error::OPTION);
                 }
+            } else if word.eq_ignore_ascii_case(b"SHADOW") {
+                if std::mem::replace(&mut options.shadow, true) {
+                    return Err(Error::OPTION);
+                }
             } else if let (Some(form), Some(named)) = (form.as_deref_mut(), Form::from_word(word)) {
                 match std::mem::replace(form, named) {
                     Form::Verdict => {}
@@ -118,18 +124,21 @@ pub struct Accepted {
     pub cost: bool,
     pub partial: bool,
     pub name: bool,
+    pub shadow: bool,
     pub at: bool,
     pub settlement: bool,
 }
 
 impl Accepted {
     /// Of a request: RL.<ALGO> and RL.PEEK.
-    pub const REQUEST: Self = Self { cost: true, partial: true, name: true, at: false, settlement: false };
+    pub const REQUEST: Self =
+        Self { cost: true, partial: true, name: true, shadow: true, at: false, settlement: false };
     /// Of a limit of RL.MULTI, which charges all or nothing.
     pub const LIMIT: Self = Self { partial: false, ..Self::REQUEST };
-    pub const REFUND: Self = Self { cost: true, partial: false, name: false, at: true, settlement: false };
+    pub const REFUND: Self = Self { cost: true, at: true, ..Self::NONE };
     pub const SETTLEMENT: Self = Self { cost: false, settlement: true, ..Self::REFUND };
-    pub const NONE: Self = Self { cost: false, partial: false, name: false, at: false, settlement: false };
+    pub const NONE: Self =
+        Self { cost: false, partial: false, name: false, shadow: false, at: false, settlement: false };
 }
 
 impl Options<'_> {
@@ -142,6 +151,7 @@ impl Options<'_> {
             (self.cost.is_some() && !accepted.cost, Error::COST_NOT_TAKEN),
             (self.partial && !accepted.partial, Error::PARTIAL_NOT_TAKEN),
             (self.name.is_some() && !accepted.name, Error::NAME_NOT_TAKEN),
+            (self.shadow && !accepted.shadow, Error::SHADOW_NOT_TAKEN),
             (self.at.is_some() && !accepted.at, Error::AT_NOT_TAKEN),
             (self.reserved.is_some() && !accepted.settlement, Error::RESERVED_NOT_TAKEN),
             (self.actual.is_some() && !accepted.settlement, Error::ACTUAL_NOT_TAKEN),
@@ -291,6 +301,7 @@ mod tests {
             ("AS a\"b", Error::NAME),
             ("AS a AS b", Error::OPTION),
             ("PARTIAL PARTIAL", Error::OPTION),
+            ("SHADOW SHADOW", Error::OPTION),
             ("FULL FULL", Error::OPTION),
             ("FULL HEADERS", Error::FULL_AND_HEADERS),
             ("NOW", Error::OPTION),

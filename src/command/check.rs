@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use super::Command;
 use super::args::{Accepted, Form};
-use super::doc::{ANCHOR, AS, BURST, COST, FORM, KEY, LIMIT, PARTIAL, SINCE, WINDOW};
+use super::doc::{ANCHOR, AS, BURST, COST, FORM, KEY, LIMIT, PARTIAL, SHADOW, SINCE, WINDOW};
 use super::reply;
 use super::request::Request;
 use crate::algorithm::Micros;
@@ -26,29 +26,34 @@ impl<A: StoredAlgorithm> Command for Check<A> {
         arity: -4,
         keys: KeySpec::At(1, Access::ReadWrite),
         arguments: if A::TAKES_BURST {
-            &[KEY, WINDOW, LIMIT, COST, PARTIAL, BURST, AS, FORM]
+            &[KEY, WINDOW, LIMIT, COST, PARTIAL, BURST, AS, SHADOW, FORM]
         } else if A::TAKES_CALENDAR {
-            &[KEY, WINDOW, LIMIT, COST, PARTIAL, ANCHOR, AS, FORM]
+            &[KEY, WINDOW, LIMIT, COST, PARTIAL, ANCHOR, AS, SHADOW, FORM]
         } else {
-            &[KEY, WINDOW, LIMIT, COST, PARTIAL, AS, FORM]
+            &[KEY, WINDOW, LIMIT, COST, PARTIAL, AS, SHADOW, FORM]
         },
     };
 
     fn run<'c>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
-        let (request, _, form) = Request::<A>::parse_all(args, &Accepted::REQUEST)?;
-        let now = Micros(ctx.now_micros());
-        let key = request.key_of_state(ctx, now, Purpose::Write)?;
-        let mut decided = request.decide_on(key, now, Purpose::Write)?;
-        decided.require_memory(ctx)?;
-        if form == Form::Verdict {
-            let (first, verdict) = (decided.first_integer(), decided.decision.verdict);
-            decided.commit();
-            reply::verdict(ctx, first, verdict);
-        } else {
-            let answer = decided.answer();
-            decided.commit();
-            reply::answer(ctx, form, &answer);
-        }
-        Ok(())
+        check::<A>(ctx, args).inspect_err(|_| A::decisions().errors.increment())
     }
+}
+
+#[inline(always)]
+fn check<'c, A: StoredAlgorithm>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
+    let (request, _, form) = Request::<A>::parse_all(args, &Accepted::REQUEST)?;
+    let now = Micros(ctx.now_micros());
+    let key = request.key_of_state(ctx, now, Purpose::Write)?;
+    let mut decided = request.decide_on(key, now, Purpose::Write)?;
+    decided.require_memory(ctx)?;
+    if form == Form::Verdict {
+        let (first, verdict) = (decided.first_integer(), decided.decision.verdict);
+        decided.commit();
+        reply::verdict(ctx, first, verdict);
+    } else {
+        let answer = decided.answer();
+        decided.commit();
+        reply::answer(ctx, form, &answer);
+    }
+    Ok(())
 }

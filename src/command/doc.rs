@@ -16,6 +16,7 @@ pub const ANCHOR: Argument = Argument::new(c"anchor", ArgumentKind::Integer).aft
 pub const AS: Argument = Argument::new(c"name", ArgumentKind::String).after(c"AS").optional();
 pub const AT: Argument = Argument::new(c"unix_time_milliseconds", ArgumentKind::Integer).after(c"AT").optional();
 pub const PARTIAL: Argument = Argument::new(c"partial", ArgumentKind::Token).after(c"PARTIAL").optional();
+pub const SHADOW: Argument = Argument::new(c"shadow", ArgumentKind::Token).after(c"SHADOW").optional();
 pub const FORM: Argument = Argument::new(
     c"form",
     ArgumentKind::OneOf(&[

@@ -3,6 +3,7 @@
 use crate::config::{OnOom, on_oom};
 use crate::error::Error;
 use crate::ffi::Ctx;
+use crate::stats::STATS;
 
 /// How long a request waits that is denied because the server is at `maxmemory`, in seconds. When there will be memory
 /// is not known.
@@ -14,8 +15,17 @@ pub const RETRY_SECONDS: i64 = 1;
 /// `rl.on-oom` is `error`.
 pub fn allows_uncounted(ctx: Ctx<'_>) -> Result<bool, Error> {
     match on_oom(ctx) {
-        OnOom::Error => Err(Error::OUT_OF_MEMORY),
-        OnOom::Allow => Ok(true),
-        OnOom::Deny => Ok(false),
+        OnOom::Error => {
+            STATS.oom_error.increment();
+            Err(Error::OUT_OF_MEMORY)
+        }
+        OnOom::Allow => {
+            STATS.oom_allowed.increment();
+            Ok(true)
+        }
+        OnOom::Deny => {
+            STATS.oom_denied.increment();
+            Ok(false)
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! One file for each command, and the table of all commands.
 
 use std::borrow::Cow;
+use std::convert::Infallible;
 use std::ffi::CStr;
 
 /// A C string from literals.
@@ -18,6 +19,7 @@ mod algorithms;
 pub(crate) mod args;
 mod check;
 mod doc;
+mod help;
 mod memory;
 mod multi;
 mod peek;
@@ -32,6 +34,7 @@ use algorithms::{ForEach, PerAlgorithm};
 
 use crate::error::Error;
 use crate::ffi::{Args, CommandDoc, Ctx, Handler, KeyPositions, register};
+use crate::stats::Decisions;
 use crate::store::StoredAlgorithm;
 
 /// A command: its documentation, and what it does.
@@ -56,36 +59,81 @@ impl<C: Command> Handler for C {
     }
 }
 
-/// Registers every command but [`register_throttle`]'s.
+/// The commands beside those of the algorithms.
+const COMMANDS: &[(&CStr, CommandDoc, Register)] = &[
+    row::<multi::Multi>(c"RL.MULTI"),
+    row::<PerAlgorithm<peek::Peek>>(c"RL.PEEK"),
+    row::<PerAlgorithm<reset::Reset>>(c"RL.RESET"),
+    row::<PerAlgorithm<refund::Refund>>(c"RL.REFUND"),
+    row::<PerAlgorithm<settle::Settle>>(c"RL.SETTLE"),
+    row::<help::Help>(c"RL.HELP"),
+];
+
+/// The names of redis-cell's command.
+const THROTTLE: &[&CStr] = &[c"RL.THROTTLE", c"CL.THROTTLE"];
+
+type Register = fn(Ctx<'_>, &'static CStr) -> Result<(), ()>;
+
+const fn row<C: Command>(name: &'static CStr) -> (&'static CStr, CommandDoc, Register) {
+    (name, <C as Command>::DOC, register::<C>)
+}
+
+/// Registers every command. `cl_throttle` says whether CL.THROTTLE is among them.
 ///
 /// # Errors
 /// The name of the command that the server rejected.
-pub fn register_all(ctx: Ctx<'_>) -> Result<(), &'static str> {
-    struct Register<'c>(Ctx<'c>);
+pub fn register_all(ctx: Ctx<'_>, cl_throttle: bool) -> Result<(), &'static str> {
+    struct All<'c>(Ctx<'c>);
 
-    impl ForEach for Register<'_> {
+    impl ForEach for All<'_> {
         type Error = &'static str;
 
         fn run<A: StoredAlgorithm + 'static>(&mut self, command: &'static CStr) -> Result<(), &'static str> {
-            add::<check::Check<A>>(self.0, command)
+            register::<check::Check<A>>(self.0, command).map_err(|()| command.to_str().unwrap_or_default())
         }
     }
-    algorithms::for_each(Register(ctx))?;
-    add::<multi::Multi>(ctx, c"RL.MULTI")?;
-    add::<PerAlgorithm<peek::Peek>>(ctx, c"RL.PEEK")?;
-    add::<PerAlgorithm<reset::Reset>>(ctx, c"RL.RESET")?;
-    add::<PerAlgorithm<refund::Refund>>(ctx, c"RL.REFUND")?;
-    add::<PerAlgorithm<settle::Settle>>(ctx, c"RL.SETTLE")
-}
-
-fn add<C: Command>(ctx: Ctx<'_>, name: &'static CStr) -> Result<(), &'static str> {
-    register::<C>(ctx, name).map_err(|()| name.to_str().unwrap_or_default())
-}
-
-/// Registers redis-cell's command under one of its names, `RL.THROTTLE` or `CL.THROTTLE`. If the server or another
-/// module has a command of that name, that one stays, and a notice says so.
-pub fn register_throttle(ctx: Ctx<'_>, name: &'static CStr) {
-    if let Err(name) = add::<throttle::Throttle>(ctx, name) {
-        ctx.log_notice(&format!("{name} is not registered: the server or another module has that command"));
+    algorithms::for_each(All(ctx))?;
+    for (name, _, register) in COMMANDS {
+        register(ctx, name).map_err(|()| name.to_str().unwrap_or_default())?;
     }
+    // The server or another module may have these: its command stays.
+    for name in THROTTLE.iter().take(if cl_throttle { 2 } else { 1 }) {
+        if register::<throttle::Throttle>(ctx, name).is_err() {
+            let name = name.to_str().unwrap_or_default();
+            ctx.log_notice(&format!("{name} is not registered: the server or another module has that command"));
+        }
+    }
+    Ok(())
+}
+
+/// Calls `visit` with the name and the documentation of every command, once for redis-cell's.
+fn documentation(mut visit: impl FnMut(&'static CStr, &CommandDoc)) {
+    struct Visit<F>(F);
+
+    impl<F: FnMut(&'static CStr, &CommandDoc)> ForEach for Visit<F> {
+        type Error = Infallible;
+
+        fn run<A: StoredAlgorithm + 'static>(&mut self, command: &'static CStr) -> Result<(), Infallible> {
+            (self.0)(command, &<check::Check<A> as Command>::DOC);
+            Ok(())
+        }
+    }
+    let Ok(()) = algorithms::for_each(Visit(&mut visit));
+    COMMANDS.iter().for_each(|(name, doc, _)| visit(name, doc));
+    visit(c"RL.THROTTLE", &<throttle::Throttle as Command>::DOC);
+}
+
+/// Calls `visit` with the name and the counters of every algorithm.
+pub fn for_each_algorithm(visit: impl FnMut(&'static str, &'static Decisions)) {
+    struct Visit<F>(F);
+
+    impl<F: FnMut(&'static str, &'static Decisions)> ForEach for Visit<F> {
+        type Error = Infallible;
+
+        fn run<A: StoredAlgorithm + 'static>(&mut self, _command: &'static CStr) -> Result<(), Self::Error> {
+            (self.0)(A::NAME, A::decisions());
+            Ok(())
+        }
+    }
+    let Ok(()) = algorithms::for_each(Visit(visit));
 }

@@ -10,7 +10,7 @@ use std::ffi::c_int;
 use super::Command;
 use super::algorithms::{self, ForAlgorithm, select};
 use super::args::{Accepted, Form, Words};
-use super::doc::{ANCHOR, AS, BURST, COST, FORM, KEY, LIMIT, SINCE, WINDOW};
+use super::doc::{ANCHOR, AS, BURST, COST, FORM, KEY, LIMIT, SHADOW, SINCE, WINDOW};
 use super::memory;
 use super::reply::{self, Answer};
 use super::request::{Decided, Request, require_few_members};
@@ -18,6 +18,7 @@ use crate::algorithm::{Change, Micros, Verdict};
 use crate::error::Error;
 use crate::ffi::{Arg, Args, Argument, ArgumentKind, ClosedKey, CommandDoc, Ctx, KeyPositions, KeySpec};
 use crate::integer::parse_unsigned;
+use crate::stats::{Outcome, STATS};
 use crate::store::{Purpose, StoredAlgorithm};
 
 /// The most limits in one call.
@@ -39,50 +40,56 @@ impl Command for Multi {
     };
     const KEY_POSITIONS: Option<KeyPositions> = Some(key_positions);
 
-    fn run<'c>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
-        let count = args.next().and_then(|count| parse_count(count.bytes())).ok_or(Error::NUM_LIMITS)?;
-        let now = Micros(ctx.now_micros());
-        let mut limits: Vec<Box<dyn ParsedLimit<'c> + 'c>> = Vec::with_capacity(count.into());
-        let mut keys: Vec<ClosedKey<'c>> = Vec::with_capacity(count.into());
-        for number in 1..=count {
-            let limit = parse_limit(&mut args).map_err(|error| error.of_limit(number))?;
-            let key = limit.state_key(ctx, now)?;
-            if keys.iter().any(|other| other.name().bytes() == key.name().bytes()) {
-                return Err(Error::SAME_KEY.of_limit(number));
-            }
-            limits.push(limit);
-            keys.push(key);
-        }
-        let form = parse_form(&mut args, count)?;
-        require_few_members(limits.iter().map(|limit| limit.members_added()))?;
-
-        let mut decided = Vec::with_capacity(count.into());
-        for (limit, key) in limits.into_iter().zip(keys) {
-            decided.push(limit.decide(key, now)?);
-        }
-        let mut allowed = decided.iter().all(|limit| limit.verdict().allowed);
-        let growing = decided.iter().find(|limit| limit.grows());
-        if let Some(growing) = growing.filter(|_| allowed)
-            && ctx.out_of_memory(growing.key())
-        {
-            let uncounted = memory::allows_uncounted(ctx)?;
-            for limit in &mut decided {
-                let allow = uncounted || !limit.grows();
-                limit.leave_uncharged(allow)?;
-            }
-            allowed = uncounted;
-        }
-
-        let verdicts: Vec<Verdict> = decided.iter().map(|limit| limit.verdict()).collect();
-        let mut answers: Vec<Answer> =
-            if form == Form::Verdict { Vec::new() } else { decided.iter().map(|limit| limit.reply()).collect() };
-        reply::make_names_unique(&mut answers);
-        for limit in decided {
-            limit.commit_if(allowed);
-        }
-        reply::multi(ctx, form, allowed, &verdicts, &answers);
-        Ok(())
+    fn run<'c>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
+        check_all(ctx, args).inspect_err(|_| STATS.multi.errors.increment())
     }
+}
+
+fn check_all<'c>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
+    let count = args.next().and_then(|count| parse_count(count.bytes())).ok_or(Error::NUM_LIMITS)?;
+    let now = Micros(ctx.now_micros());
+    let mut limits: Vec<Box<dyn ParsedLimit<'c> + 'c>> = Vec::with_capacity(count.into());
+    let mut keys: Vec<ClosedKey<'c>> = Vec::with_capacity(count.into());
+    for number in 1..=count {
+        let limit = parse_limit(&mut args).map_err(|error| error.of_limit(number))?;
+        let key = limit.state_key(ctx, now)?;
+        if keys.iter().any(|other| other.name().bytes() == key.name().bytes()) {
+            return Err(Error::SAME_KEY.of_limit(number));
+        }
+        limits.push(limit);
+        keys.push(key);
+    }
+    let form = parse_form(&mut args, count)?;
+    require_few_members(limits.iter().map(|limit| limit.members_added()))?;
+
+    let mut decided = Vec::with_capacity(count.into());
+    for (limit, key) in limits.into_iter().zip(keys) {
+        decided.push(limit.decide(key, now)?);
+    }
+    let mut allowed = decided.iter().all(|limit| limit.verdict().allowed);
+    let growing = decided.iter().find(|limit| limit.grows());
+    if let Some(growing) = growing.filter(|_| allowed)
+        && ctx.out_of_memory(growing.key())
+    {
+        let uncounted = memory::allows_uncounted(ctx)?;
+        for limit in &mut decided {
+            let allow = uncounted || !limit.grows();
+            limit.leave_uncharged(allow)?;
+        }
+        allowed = uncounted;
+    }
+
+    let verdicts: Vec<Verdict> = decided.iter().map(|limit| limit.verdict()).collect();
+    let mut answers: Vec<Answer> =
+        if form == Form::Verdict { Vec::new() } else { decided.iter().map(|limit| limit.reply()).collect() };
+    reply::make_names_unique(&mut answers);
+    let outcome = decided.iter().map(|limit| limit.result()).max().unwrap_or(Outcome::Allowed);
+    STATS.multi.count(if allowed { outcome } else { Outcome::Denied });
+    for limit in decided {
+        limit.commit_if(allowed);
+    }
+    reply::multi(ctx, form, allowed, &verdicts, &answers);
+    Ok(())
 }
 
 fn parse_count(text: &[u8]) -> Option<u8> {
@@ -162,6 +169,7 @@ trait DecidedLimit<'c> {
     fn key(&self) -> Arg<'c>;
     fn verdict(&self) -> Verdict;
     fn grows(&self) -> bool;
+    fn result(&self) -> Outcome;
     fn leave_uncharged(&mut self, allowed: bool) -> Result<(), Error>;
     fn reply(&self) -> Answer;
     /// Commits the change. A charge is dropped unless the call is allowed.
@@ -181,6 +189,10 @@ impl<'c, A: StoredAlgorithm> DecidedLimit<'c> for Decided<'c, A> {
         self.would_grow()
     }
 
+    fn result(&self) -> Outcome {
+        self.outcome()
+    }
+
     fn leave_uncharged(&mut self, allowed: bool) -> Result<(), Error> {
         self.leave_uncounted(allowed)
     }
@@ -197,6 +209,8 @@ impl<'c, A: StoredAlgorithm> DecidedLimit<'c> for Decided<'c, A> {
     }
 }
 
-const LIMITS: Argument =
-    Argument::new(c"limits", ArgumentKind::Block(&[algorithms::ARGUMENT, KEY, WINDOW, LIMIT, COST, BURST, ANCHOR, AS]))
-        .multiple();
+const LIMITS: Argument = Argument::new(
+    c"limits",
+    ArgumentKind::Block(&[algorithms::ARGUMENT, KEY, WINDOW, LIMIT, COST, BURST, ANCHOR, AS, SHADOW]),
+)
+.multiple();

@@ -2,12 +2,13 @@
 
 use super::algorithms::{self, AlgorithmCommand};
 use super::args::{Accepted, Form};
-use super::doc::{ANCHOR, AS, BURST, COST, FORM, KEY, LIMIT, PARTIAL, SINCE, WINDOW};
+use super::doc::{ANCHOR, AS, BURST, COST, FORM, KEY, LIMIT, PARTIAL, SHADOW, SINCE, WINDOW};
 use super::reply;
 use super::request::Request;
 use crate::algorithm::Micros;
 use crate::error::Error;
 use crate::ffi::{Access, Args, ClosedKey, CommandDoc, Ctx, KeySpec};
+use crate::stats::STATS;
 use crate::store::{Purpose, StoredAlgorithm};
 
 /// The command.
@@ -22,13 +23,14 @@ impl AlgorithmCommand for Peek {
         since: SINCE,
         arity: -5,
         keys: KeySpec::At(2, Access::Read),
-        arguments: &[algorithms::ARGUMENT, KEY, WINDOW, LIMIT, COST, PARTIAL, BURST, ANCHOR, AS, FORM],
+        arguments: &[algorithms::ARGUMENT, KEY, WINDOW, LIMIT, COST, PARTIAL, BURST, ANCHOR, AS, SHADOW, FORM],
     };
 
     fn run<'c, A: StoredAlgorithm>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
         let (request, _, form) = Request::<A>::parse_all(args, &Accepted::REQUEST)?;
         let now = Micros(ctx.now_micros());
         let key = request.key_of_state(ctx, now, Purpose::Read)?;
+        STATS.peeks.increment();
         peek(ctx, request, form, key, now)
     }
 }

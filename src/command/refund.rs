@@ -9,6 +9,7 @@ use super::request::Request;
 use crate::algorithm::Micros;
 use crate::error::Error;
 use crate::ffi::{Access, Args, CommandDoc, Ctx, KeySpec};
+use crate::stats::STATS;
 use crate::store::{Purpose, StoredAlgorithm};
 
 /// The command.
@@ -34,6 +35,7 @@ impl AlgorithmCommand for Refund {
         let loaded = request.algorithm.load(key, now, Purpose::Write)?;
         let change = request.algorithm.refund_on(&loaded, now, options.at, request.cost);
         request.algorithm.commit(loaded, change, now);
+        STATS.refunds.increment();
         peek(ctx, request, form, afterwards, now)
     }
 }

@@ -21,6 +21,8 @@ pub struct Answer {
     pub verdict: Verdict,
     /// The first integer of the reply.
     pub first: i64,
+    /// Allowed by shadow mode.
+    pub shadowed: bool,
     pub figures: Figures,
     pub now: Micros,
 }
@@ -67,7 +69,7 @@ pub fn multi(ctx: Ctx<'_>, form: Form, allowed: bool, verdicts: &[Verdict], answ
     }
 }
 
-fn full(ctx: Ctx<'_>, Answer { verdict, first, figures, now, .. }: &Answer) {
+fn full(ctx: Ctx<'_>, Answer { verdict, first, shadowed, figures, now, .. }: &Answer) {
     let pairs = [
         ("allowed", *first),
         ("count", verdict.count),
@@ -79,7 +81,7 @@ fn full(ctx: Ctx<'_>, Answer { verdict, first, figures, now, .. }: &Answer) {
         ("reset_ms", figures.reset_ms),
         ("delay_ms", figures.delay_ms),
         ("now_ms", now.millis().cast_signed()),
-        ("shadow", 0),
+        ("shadow", i64::from(*shadowed)),
     ];
     ctx.reply_map(pairs.len());
     for (name, n) in pairs {

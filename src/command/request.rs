@@ -7,8 +7,10 @@ use super::reply::Answer;
 use crate::algorithm::arithmetic::to_i64;
 use crate::algorithm::period::Anchor;
 use crate::algorithm::{Change, Cost, Decision, Micros, Policy, Schedule};
+use crate::config;
 use crate::error::Error;
 use crate::ffi::{Arg, Args, ClosedKey, Ctx};
+use crate::stats::Outcome;
 use crate::store::{Purpose, StoredAlgorithm, state_key};
 
 /// The most members that a call adds to sorted sets. Each costs the server about one ZADD.
@@ -25,6 +27,8 @@ pub struct Request<'c, A> {
     pub cost: Cost,
     /// Charges as much of the cost as fits.
     pub partial: bool,
+    /// Allows what the limit denies.
+    pub shadow: bool,
 }
 
 impl<'c, A: StoredAlgorithm> Request<'c, A> {
@@ -49,8 +53,8 @@ impl<'c, A: StoredAlgorithm> Request<'c, A> {
         };
         let policy = parse_policy::<A>(window, parse_limit(limit.bytes())?, &options)?;
         let algorithm = A::new(&policy)?;
-        let Options { cost, name, partial, .. } = options;
-        Ok((Self { key, algorithm, policy, name, cost: cost.unwrap_or(Cost::ONE), partial }, options))
+        let Options { cost, name, partial, shadow, .. } = options;
+        Ok((Self { key, algorithm, policy, name, cost: cost.unwrap_or(Cost::ONE), partial, shadow }, options))
     }
 
     /// Parses the arguments of a command with one limit: [`Request::parse`], with no word left over.
@@ -97,10 +101,15 @@ impl<'c, A: StoredAlgorithm> Request<'c, A> {
     /// The key holds what is no state of the algorithm, or the state cannot represent the result.
     #[inline(always)]
     pub fn decide_on(self, key: ClosedKey<'c>, now: Micros, purpose: Purpose) -> Result<Decided<'c, A>, Error> {
+        let ctx = key.ctx();
         let mut loaded = self.algorithm.load(key, now, purpose)?;
         let cost = if self.partial { self.part_that_fits(&loaded, now) } else { self.cost };
         let decision = self.algorithm.decide_on(&mut loaded, now, cost)?;
-        Ok(Decided { request: self, loaded, decision, cost, now, out_of_memory: false })
+        let mut decided = Decided { request: self, loaded, decision, cost, now, out_of_memory: false, shadowed: false };
+        if !decided.decision.verdict.allowed && (decided.request.shadow || config::shadow(ctx)) {
+            decided.allow_as_shadow();
+        }
+        Ok(decided)
     }
 
     /// How much of the cost fits now. If nothing does, a cost of 0 is denied and counted nowhere.
@@ -158,6 +167,8 @@ pub struct Decided<'c, A: StoredAlgorithm> {
     now: Micros,
     /// Denied because the server is at `maxmemory`, not by the limit.
     out_of_memory: bool,
+    /// Allowed by shadow mode. The limit denies, and the change is that of a denial.
+    shadowed: bool,
 }
 
 impl<'c, A: StoredAlgorithm> Decided<'c, A> {
@@ -180,6 +191,17 @@ impl<'c, A: StoredAlgorithm> Decided<'c, A> {
         A::needs_memory(&self.loaded, &self.decision.change)
     }
 
+    /// Replies that the request is allowed, which the limit denies.
+    #[cold]
+    fn allow_as_shadow(&mut self) {
+        self.shadowed = true;
+        self.decision.verdict.allowed = true;
+        if !A::TTL_OF_SCRIPT {
+            let figures = self.request.algorithm.figures(&self.loaded, &self.decision, self.now, self.cost);
+            self.decision.verdict.ttl = figures.reset_ms.max(-1).saturating_add(999).div_euclid(1_000).max(-1);
+        }
+    }
+
     /// Charges nothing, because there is no memory. What the limit denies stays denied; `allowed` decides on the rest.
     /// The reply then describes the state as it is.
     #[cold]
@@ -192,10 +214,35 @@ impl<'c, A: StoredAlgorithm> Decided<'c, A> {
         } else if verdict.allowed {
             verdict.ttl = memory::RETRY_SECONDS;
         }
-        self.out_of_memory = verdict.allowed && !allowed;
-        verdict.allowed &= allowed;
+        if !self.shadowed {
+            self.out_of_memory = verdict.allowed && !allowed;
+            verdict.allowed &= allowed;
+        }
         self.decision.change = Change::Keep;
         Ok(())
+    }
+
+    /// The outcome of the decision.
+    #[inline(always)]
+    pub fn outcome(&self) -> Outcome {
+        if self.shadowed {
+            Outcome::ShadowDenied
+        } else if !self.decision.verdict.allowed {
+            Outcome::Denied
+        } else if self.is_near() {
+            Outcome::Near
+        } else {
+            Outcome::Allowed
+        }
+    }
+
+    /// Whether more than 80 % of the limit is used after this request.
+    #[inline(always)]
+    fn is_near(&self) -> bool {
+        let before = u64::try_from(self.decision.verdict.count).unwrap_or(0);
+        let used = if A::COUNT_IS_AFTER { before } else { before.saturating_add(self.cost.units()) };
+        let capacity = self.request.policy.capacity();
+        used > capacity.saturating_sub(capacity / 5)
     }
 
     /// How long a request waits that is denied because the server is at `maxmemory`, in seconds; −1 for any other.
@@ -216,6 +263,7 @@ impl<'c, A: StoredAlgorithm> Decided<'c, A> {
             window_micros: algorithm.window_at(policy, self.now),
             verdict: self.decision.verdict,
             first: self.first_integer(),
+            shadowed: self.shadowed,
             figures,
             now: self.now,
         }
@@ -226,14 +274,16 @@ impl<'c, A: StoredAlgorithm> Decided<'c, A> {
     pub fn first_integer(&self) -> i64 {
         match (self.decision.verdict.allowed, self.request.partial) {
             (allowed, false) => i64::from(allowed),
+            (true, true) if self.shadowed => to_i64(self.request.cost.units()),
             (true, true) => to_i64(self.cost.units()),
             (false, true) => 0,
         }
     }
 
-    /// Commits the change.
+    /// Counts the decision, and commits the change.
     #[inline(always)]
     pub fn commit(self) {
+        A::decisions().count(self.outcome());
         self.request.algorithm.commit(self.loaded, self.decision.change, self.now);
     }
 }

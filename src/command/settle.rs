@@ -11,6 +11,7 @@ use super::request::{Request, require_few_members};
 use crate::algorithm::{Change, Cost, Micros};
 use crate::error::Error;
 use crate::ffi::{Access, Args, Argument, ArgumentKind, CommandDoc, Ctx, KeySpec};
+use crate::stats::STATS;
 use crate::store::{Purpose, StoredAlgorithm};
 
 /// The command.
@@ -49,6 +50,7 @@ impl AlgorithmCommand for Settle {
             change = Change::Keep;
         }
         request.algorithm.commit(loaded, change, now);
+        STATS.settlements.increment();
         peek(ctx, request, form, afterwards, now)
     }
 }

@@ -12,7 +12,7 @@ use crate::algorithm::{Cost, Gcra, MAX_COUNT, Micros, Policy, Window};
 use crate::error::Error;
 use crate::ffi::{Access, Args, Argument, ArgumentKind, CommandDoc, Ctx, KeySpec};
 use crate::integer::parse_unsigned;
-use crate::store::Purpose;
+use crate::store::{AlgorithmInfo, Purpose};
 
 /// The command, under either name.
 pub struct Throttle;
@@ -30,7 +30,7 @@ impl Command for Throttle {
     };
 
     fn run<'c>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
-        let request = parse(args)?;
+        let request = parse(args).inspect_err(|_| Gcra::decisions().errors.increment())?;
         let now = Micros(ctx.now_micros());
         let key = request.key_of_state(ctx, now, Purpose::Write)?;
         let mut decided = request.decide_on(key, now, Purpose::Write)?;
@@ -68,7 +68,7 @@ fn parse<'c>(mut args: Args<'c>) -> Result<Request<'c, Gcra>, Error> {
     // Only headers show the policy, and this command has none: a period above the longest window is cut.
     let window = Window::from_millis(period.saturating_mul(1_000)).unwrap_or(Window::LONGEST);
     let policy = Policy { burst: max_burst.checked_add(1), ..Policy::new(window, count) };
-    Ok(Request { key, algorithm, policy, name: None, cost, partial: false })
+    Ok(Request { key, algorithm, policy, name: None, cost, partial: false, shadow: false })
 }
 
 const ARGUMENTS: &[Argument] = &[

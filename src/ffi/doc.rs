@@ -24,6 +24,8 @@ pub struct CommandDoc {
 /// Where the keys of a command are, counted from its name.
 #[derive(Clone, Copy)]
 pub enum KeySpec {
+    /// No key.
+    None,
     /// One key.
     At(c_int, Access),
     /// Several keys, all read and written, the first one here. The command reports the others:
@@ -83,6 +85,7 @@ pub(super) fn key_specs(keys: &KeySpec) -> [raw::RedisModuleCommandKeySpec; 2] {
     let [spec, _end] = &mut specs;
     let read_write = raw::REDISMODULE_CMD_KEY_RW | raw::REDISMODULE_CMD_KEY_ACCESS | raw::REDISMODULE_CMD_KEY_UPDATE;
     let flags = match keys {
+        KeySpec::None => return specs,
         KeySpec::At(_, Access::Read) => raw::REDISMODULE_CMD_KEY_RO | raw::REDISMODULE_CMD_KEY_ACCESS,
         KeySpec::At(_, Access::ReadWrite) => read_write,
         // The server asks the command, because the spec is incomplete.
@@ -92,8 +95,9 @@ pub(super) fn key_specs(keys: &KeySpec) -> [raw::RedisModuleCommandKeySpec; 2] {
     };
     spec.flags = u64::from(flags);
     spec.begin_search_type = raw::RedisModuleKeySpecBeginSearchType_REDISMODULE_KSPEC_BS_INDEX;
-    let (KeySpec::At(position, _) | KeySpec::FromCommand(position)) = *keys;
-    spec.bs.index.pos = position;
+    if let KeySpec::At(position, _) | KeySpec::FromCommand(position) = *keys {
+        spec.bs.index.pos = position;
+    }
     spec.find_keys_type = raw::RedisModuleKeySpecFindKeysType_REDISMODULE_KSPEC_FK_RANGE;
     spec.fk.range.keystep = 1;
     specs

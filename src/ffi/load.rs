@@ -95,18 +95,35 @@ pub fn set_up(ctx: Ctx<'_>) {
     // SAFETY: the context of the load, as for all below; probed functions.
     unsafe {
         api!(RedisModule_SetModuleOptions(ctx.raw, module_options()));
-        match raw::RedisModule_AddACLCategory {
-            Some(add) => {
-                add(ctx.raw, ACL_CATEGORY.as_ptr());
-            }
-            None => ctx.log_notice(
-                "this server has no ACL categories for modules: grant the commands by name instead of @ratelimit",
-            ),
-        }
-        if { raw::RedisModule_CachedMicroseconds }.is_none() {
-            ctx.log_notice("this server does not tell modules its cached time: every command of a transaction or script reads the clock");
+        if let Some(add) = raw::RedisModule_AddACLCategory {
+            add(ctx.raw, ACL_CATEGORY.as_ptr());
         }
     }
+    for (missing, consequence) in [
+        (!has_acl_categories(), "grant the commands by name instead of @ratelimit"),
+        (!has_cached_time(), "each command of a transaction or script reads the clock itself"),
+    ] {
+        if missing {
+            ctx.log_notice(&format!("the module API of this server is older: {consequence}"));
+        }
+    }
+}
+
+fn has_acl_categories() -> bool {
+    // SAFETY: a pointer that the server set before, and does not change; so below.
+    unsafe { raw::RedisModule_AddACLCategory }.is_some()
+}
+
+fn has_cached_time() -> bool {
+    // SAFETY: as above.
+    unsafe { raw::RedisModule_CachedMicroseconds }.is_some()
+}
+
+/// The features of the module API that the server lacks, separated by commas; `none` if it lacks none.
+pub fn missing_features() -> String {
+    let features = [(has_acl_categories(), "acl-categories"), (has_cached_time(), "cached-time")];
+    let missing: Vec<_> = features.into_iter().filter(|(has, _)| !has).map(|(_, name)| name).collect();
+    if missing.is_empty() { "none".to_owned() } else { missing.join(",") }
 }
 
 /// The options of RM_SetModuleOptions. A server switches a feature off for as long as a module is loaded that does not

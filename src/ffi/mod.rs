@@ -19,7 +19,7 @@ use redis_module::raw;
 
 pub use doc::{Access, Argument, ArgumentKind, CommandDoc, KeySpec};
 pub use key::{ClosedKey, Key, Kind, Mode};
-pub use load::{load_configs, may_unload, missing_commands, require_server, set_up, watch_shutdown};
+pub use load::{load_configs, may_unload, missing_commands, missing_features, require_server, set_up, watch_shutdown};
 pub use register::{Handler, KeyPositions, register};
 
 /// Calls a function of the module API. Unsafe as that function is.

@@ -23,6 +23,7 @@ pub struct Loaded<'c> {
 impl StoredAlgorithm for FixedWindow {
     type Loaded<'c> = Loaded<'c>;
     type Change = Counter;
+    const COUNT_IS_AFTER: bool = true;
     const TTL_OF_SCRIPT: bool = true;
 
     fn new(policy: &Policy) -> Result<Self, Error> {

@@ -10,6 +10,7 @@ use crate::algorithm::arithmetic::to_i64;
 use crate::algorithm::{Change, Cost, Decision, Figures, Micros, Policy};
 use crate::error::Error;
 use crate::ffi::{Access, Arg, ClosedKey, Ctx, Key, Mode, Str};
+use crate::stats::Decisions;
 
 /// The columns of the table of algorithms.
 pub trait AlgorithmInfo {
@@ -24,6 +25,9 @@ pub trait AlgorithmInfo {
     const NO_BURST: Error;
     const NO_ANCHOR: Error;
     const NO_CALENDAR: Error;
+
+    /// The counters of the algorithm.
+    fn decisions() -> &'static Decisions;
 }
 
 /// Why a state is loaded.
@@ -63,6 +67,9 @@ pub trait StoredAlgorithm: AlgorithmInfo + Sized {
     type Loaded<'c>: 'c;
     /// What a decision writes.
     type Change;
+
+    /// Whether `count` includes this request.
+    const COUNT_IS_AFTER: bool = false;
 
     /// Whether `ttl` is what the script replies, even on a denial, instead of the time to retry after.
     const TTL_OF_SCRIPT: bool = false;
