@@ -1,12 +1,16 @@
 //! `CONFIG GET/SET rl.*`, and the same names as arguments of `loadmodule`.
 
+use std::sync::atomic::{AtomicI64, Ordering};
+
 use lazy_static::lazy_static;
 use redis_module::configuration::{
     ConfigurationFlags, EnumConfigurationValue, register_bool_configuration, register_enum_configuration,
+    register_i64_configuration,
 };
 use redis_module::{Context, RedisGILGuard, RedisString};
 
 use crate::ffi::{Ctx, load_configs};
+use crate::integer::parse_integer;
 
 /// The values of `rl.on-oom`: what happens to a request that needs memory when the server is at `maxmemory`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +52,18 @@ impl EnumConfigurationValue for OnOom {
     }
 }
 
+/// The largest `rl.top-keys`.
+const MAX_TOP_KEYS: i64 = 10_000;
+const DEFAULT_TOP_KEYS: i64 = 128;
+
+/// The value of `rl.top-keys`.
+static TOP_KEYS: AtomicI64 = AtomicI64::new(DEFAULT_TOP_KEYS);
+
+/// The number of keys that RL.TOP counts: `rl.top-keys`.
+pub fn top_keys() -> usize {
+    usize::try_from(TOP_KEYS.load(Ordering::Relaxed)).unwrap_or(0)
+}
+
 lazy_static! {
     static ref SHADOW: RedisGILGuard<bool> = RedisGILGuard::new(false);
     static ref ON_OOM: RedisGILGuard<OnOom> = RedisGILGuard::new(OnOom::Error);
@@ -75,7 +91,7 @@ pub struct Loaded {
 /// The argument that is wrong, and what it accepts.
 pub fn register(ctx: &Context, args: &[RedisString]) -> Result<Loaded, String> {
     let mut on_oom = OnOom::Error;
-    let (mut shadow, mut cl_throttle) = (false, true);
+    let (mut shadow, mut top_keys, mut cl_throttle) = (false, DEFAULT_TOP_KEYS, true);
     let mut words = args.iter().map(|word| word.as_slice());
     while let Some(word) = words.next() {
         let name = String::from_utf8_lossy(word).to_ascii_lowercase();
@@ -83,15 +99,21 @@ pub fn register(ctx: &Context, args: &[RedisString]) -> Result<Loaded, String> {
             "on-oom" => {
                 on_oom = words.next().and_then(OnOom::from_word).ok_or("rl.on-oom takes error, allow or deny")?;
             }
+            "top-keys" => {
+                let keys = words.next().and_then(parse_integer).filter(|keys| (0..=MAX_TOP_KEYS).contains(keys));
+                top_keys = keys.ok_or("rl.top-keys takes an integer from 0 to 10000")?;
+            }
             "shadow" => shadow = words.next().and_then(yes_or_no).ok_or("rl.shadow takes yes or no")?,
             "cl-throttle" => {
                 cl_throttle = words.next().and_then(yes_or_no).ok_or("cl-throttle takes yes or no")?;
             }
-            _ => return Err("unknown argument: there are rl.on-oom, rl.shadow and cl-throttle".to_owned()),
+            _ => return Err("unknown argument: there are rl.on-oom, rl.shadow, rl.top-keys and cl-throttle".to_owned()),
         }
     }
     register_enum_configuration(ctx, "on-oom", &*ON_OOM, on_oom, ConfigurationFlags::DEFAULT, None);
     register_bool_configuration(ctx, "shadow", &*SHADOW, shadow, ConfigurationFlags::DEFAULT, None);
+    let flags = ConfigurationFlags::DEFAULT;
+    register_i64_configuration(ctx, "top-keys", &TOP_KEYS, top_keys, 0, MAX_TOP_KEYS, flags, None);
     load_configs(Ctx::of(ctx));
     Ok(Loaded { cl_throttle })
 }

@@ -73,6 +73,8 @@ errors! {
     RESERVED_NOT_TAKEN = c"ERR invalid RESERVED: only RL.SETTLE takes it";
     ACTUAL_NOT_TAKEN = c"ERR invalid ACTUAL: only RL.SETTLE takes it";
     FULL_AND_HEADERS = c"ERR syntax error: FULL and HEADERS exclude each other";
+    TOP_COUNT = c"ERR invalid count: expected an integer of 0 or more, or RESET";
+    TOP_OFF = c"ERR RL.TOP is off: set rl.top-keys above 0";
     AFTER_FORM = c"ERR syntax error: FULL or HEADERS comes last";
     NUM_LIMITS = c"ERR invalid numlimits: expected an integer from 1 to 64, and as many limits";
     SAME_KEY = c"ERR invalid key: two limits would keep their state in one key";

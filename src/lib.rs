@@ -34,6 +34,7 @@ pub mod in_memory;
 mod integer;
 mod stats;
 mod store;
+mod top;
 
 use redis_module::{Context, RedisString, Status, redis_module};
 

@@ -2,10 +2,14 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use redis_module::{InfoContext, RedisResult};
+use lazy_static::lazy_static;
+use redis_module::{InfoContext, RedisGILGuard, RedisResult};
 use redis_module_macros::info_command_handler;
 
 use crate::command::for_each_algorithm;
+use crate::config::top_keys;
+use crate::ffi::Ctx;
+use crate::top::Sketch;
 
 /// A counter. Handlers run on one thread; the atomic is for the compiler.
 #[derive(Debug, Default)]
@@ -101,6 +105,24 @@ pub static STATS: Stats = Stats {
     oom_denied: Counter::new(),
 };
 
+lazy_static! {
+    /// The keys that are denied most.
+    static ref TOP: RedisGILGuard<Sketch> = RedisGILGuard::new(Sketch::new(0));
+}
+
+/// How many keys RL.TOP counts now, for INFO.
+static TOP_LENGTH: AtomicU64 = AtomicU64::new(0);
+
+/// Runs `action` on the keys that are denied most, as many as `rl.top-keys` says.
+pub fn with_top<T>(ctx: Ctx<'_>, action: impl FnOnce(&mut Sketch) -> T) -> T {
+    let context = ctx.context();
+    let mut top = TOP.lock(&context);
+    top.set_capacity(top_keys());
+    let result = action(&mut top);
+    TOP_LENGTH.store(u64::try_from(top.len()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    result
+}
+
 /// The section `rl` of INFO.
 #[info_command_handler]
 fn info(ctx: &InfoContext, _for_crash_report: bool) -> RedisResult<()> {
@@ -124,6 +146,7 @@ fn info(ctx: &InfoContext, _for_crash_report: bool) -> RedisResult<()> {
     ] {
         section = section.field(name, number(counter.value()))?;
     }
+    let section = section.field("top_keys", number(TOP_LENGTH.load(Ordering::Relaxed)))?;
     section.field("missing_api", crate::ffi::missing_features())?.build_section()?.build_info()?;
     Ok(())
 }

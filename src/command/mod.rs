@@ -29,6 +29,7 @@ mod request;
 mod reset;
 mod settle;
 mod throttle;
+mod top;
 
 use algorithms::{ForEach, PerAlgorithm};
 
@@ -66,6 +67,7 @@ const COMMANDS: &[(&CStr, CommandDoc, Register)] = &[
     row::<PerAlgorithm<reset::Reset>>(c"RL.RESET"),
     row::<PerAlgorithm<refund::Refund>>(c"RL.REFUND"),
     row::<PerAlgorithm<settle::Settle>>(c"RL.SETTLE"),
+    row::<top::Top>(c"RL.TOP"),
     row::<help::Help>(c"RL.HELP"),
 ];
 

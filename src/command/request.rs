@@ -7,10 +7,10 @@ use super::reply::Answer;
 use crate::algorithm::arithmetic::to_i64;
 use crate::algorithm::period::Anchor;
 use crate::algorithm::{Change, Cost, Decision, Micros, Policy, Schedule};
-use crate::config;
+use crate::config::{self, top_keys};
 use crate::error::Error;
 use crate::ffi::{Arg, Args, ClosedKey, Ctx};
-use crate::stats::Outcome;
+use crate::stats::{Outcome, with_top};
 use crate::store::{Purpose, StoredAlgorithm, state_key};
 
 /// The most members that a call adds to sorted sets. Each costs the server about one ZADD.
@@ -105,7 +105,8 @@ impl<'c, A: StoredAlgorithm> Request<'c, A> {
         let mut loaded = self.algorithm.load(key, now, purpose)?;
         let cost = if self.partial { self.part_that_fits(&loaded, now) } else { self.cost };
         let decision = self.algorithm.decide_on(&mut loaded, now, cost)?;
-        let mut decided = Decided { request: self, loaded, decision, cost, now, out_of_memory: false, shadowed: false };
+        let mut decided =
+            Decided { request: self, loaded, decision, cost, now, ctx, out_of_memory: false, shadowed: false };
         if !decided.decision.verdict.allowed && (decided.request.shadow || config::shadow(ctx)) {
             decided.allow_as_shadow();
         }
@@ -165,6 +166,7 @@ pub struct Decided<'c, A: StoredAlgorithm> {
     /// The cost that was decided on: with PARTIAL, the part that fits.
     cost: Cost,
     now: Micros,
+    ctx: Ctx<'c>,
     /// Denied because the server is at `maxmemory`, not by the limit.
     out_of_memory: bool,
     /// Allowed by shadow mode. The limit denies, and the change is that of a denial.
@@ -222,6 +224,14 @@ impl<'c, A: StoredAlgorithm> Decided<'c, A> {
         Ok(())
     }
 
+    /// Counts the key, as the client named it, among those that are denied most.
+    fn record_denial(&self) {
+        if top_keys() > 0 {
+            let (key, now_ms) = (self.request.key.bytes(), self.now.millis());
+            with_top(self.ctx, |top| top.record(key, A::NAME, now_ms));
+        }
+    }
+
     /// The outcome of the decision.
     #[inline(always)]
     pub fn outcome(&self) -> Outcome {
@@ -242,7 +252,7 @@ impl<'c, A: StoredAlgorithm> Decided<'c, A> {
         let before = u64::try_from(self.decision.verdict.count).unwrap_or(0);
         let used = if A::COUNT_IS_AFTER { before } else { before.saturating_add(self.cost.units()) };
         let capacity = self.request.policy.capacity();
-        used > capacity.saturating_sub(capacity / 5)
+        used > capacity.saturating_sub(capacity.div_ceil(5))
     }
 
     /// How long a request waits that is denied because the server is at `maxmemory`, in seconds; −1 for any other.
@@ -283,7 +293,11 @@ impl<'c, A: StoredAlgorithm> Decided<'c, A> {
     /// Counts the decision, and commits the change.
     #[inline(always)]
     pub fn commit(self) {
-        A::decisions().count(self.outcome());
+        let outcome = self.outcome();
+        A::decisions().count(outcome);
+        if outcome >= Outcome::ShadowDenied {
+            self.record_denial();
+        }
         self.request.algorithm.commit(self.loaded, self.decision.change, self.now);
     }
 }

@@ -143,6 +143,16 @@ impl<'c> Ctx<'c> {
         unsafe { api!(RedisModule_ReplyWithLongLong(self.raw, n)) };
     }
 
+    /// Saturates at the largest integer.
+    pub fn reply_unsigned(self, n: u64) {
+        self.reply_integer(i64::try_from(n).unwrap_or(i64::MAX));
+    }
+
+    pub fn reply_simple(self, text: &CStr) {
+        // SAFETY: as above; the server copies the text.
+        unsafe { api!(RedisModule_ReplyWithSimpleString(self.raw, text.as_ptr())) };
+    }
+
     pub fn reply_bytes(self, bytes: &[u8]) {
         // SAFETY: as above; the server copies the bytes.
         unsafe { api!(RedisModule_ReplyWithStringBuffer(self.raw, bytes.as_ptr().cast(), bytes.len())) };
