@@ -104,13 +104,22 @@ impl<'c, A: StoredAlgorithm> Request<'c, A> {
         let ctx = key.ctx();
         let mut loaded = self.algorithm.load(key, now, purpose)?;
         let cost = if self.partial { self.part_that_fits(&loaded, now) } else { self.cost };
-        let decision = self.algorithm.decide_on(&mut loaded, now, cost)?;
-        let mut decided =
-            Decided { request: self, loaded, decision, cost, now, ctx, out_of_memory: false, shadowed: false };
-        if !decided.decision.verdict.allowed && (decided.request.shadow || config::shadow(ctx)) {
-            decided.allow_as_shadow();
+        let mut decision = self.algorithm.decide_on(&mut loaded, now, cost)?;
+        let shadowed = !decision.verdict.allowed && (self.shadow || config::shadow(ctx));
+        if shadowed {
+            self.allow_in_shadow(&loaded, &mut decision, now, cost);
         }
-        Ok(decided)
+        Ok(Decided { request: self, loaded, decision, cost, now, ctx, out_of_memory: false, shadowed })
+    }
+
+    /// Replies that the request is allowed, which the limit denies. The change stays that of a denial.
+    #[cold]
+    fn allow_in_shadow(&self, loaded: &A::Loaded<'c>, decision: &mut Decision<A::Change>, now: Micros, cost: Cost) {
+        decision.verdict.allowed = true;
+        if !A::TTL_OF_SCRIPT {
+            let reset_ms = self.algorithm.figures(loaded, decision, now, cost).reset_ms;
+            decision.verdict.ttl = u64::try_from(reset_ms).map_or(-1, |ms| to_i64(ms.div_ceil(1_000)));
+        }
     }
 
     /// How much of the cost fits now. If nothing does, a cost of 0 is denied and counted nowhere.
@@ -191,17 +200,6 @@ impl<'c, A: StoredAlgorithm> Decided<'c, A> {
     #[inline(always)]
     pub fn would_grow(&self) -> bool {
         A::needs_memory(&self.loaded, &self.decision.change)
-    }
-
-    /// Replies that the request is allowed, which the limit denies.
-    #[cold]
-    fn allow_as_shadow(&mut self) {
-        self.shadowed = true;
-        self.decision.verdict.allowed = true;
-        if !A::TTL_OF_SCRIPT {
-            let figures = self.request.algorithm.figures(&self.loaded, &self.decision, self.now, self.cost);
-            self.decision.verdict.ttl = figures.reset_ms.max(-1).saturating_add(999).div_euclid(1_000).max(-1);
-        }
     }
 
     /// Charges nothing, because there is no memory. What the limit denies stays denied; `allowed` decides on the rest.
