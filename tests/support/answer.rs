@@ -26,8 +26,19 @@ impl Full {
     }
 }
 
-const FIGURES: [&str; 10] =
-    ["allowed", "count", "ttl", "limit", "remaining", "retry_after_ms", "next_ms", "reset_ms", "delay_ms", "now_ms"];
+const FIGURES: [&str; 11] = [
+    "allowed",
+    "count",
+    "ttl",
+    "limit",
+    "remaining",
+    "retry_after_ms",
+    "next_ms",
+    "reset_ms",
+    "delay_ms",
+    "now_ms",
+    "shadow",
+];
 
 /// A map on RESP3, a flat array on RESP2 and from a script.
 #[track_caller]
@@ -40,7 +51,8 @@ pub fn full(reply: Value) -> Full {
     let names: Vec<&Value> = flat.iter().step_by(2).collect();
     assert_eq!(names, FIGURES.map(bytes).iter().collect::<Vec<_>>());
     let figures: Vec<i64> = flat.into_iter().skip(1).step_by(2).map(read).collect();
-    let &[allowed, count, ttl, limit, remaining, retry_after_ms, next_ms, reset_ms, delay_ms, now_ms] =
+    // There is no shadow mode yet, so the last figure is always 0.
+    let &[allowed, count, ttl, limit, remaining, retry_after_ms, next_ms, reset_ms, delay_ms, now_ms, 0] =
         figures.as_slice()
     else {
         panic!("{figures:?}");
