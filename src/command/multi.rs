@@ -46,7 +46,7 @@ impl Command for Multi {
         let mut keys: Vec<ClosedKey<'c>> = Vec::with_capacity(count.into());
         for number in 1..=count {
             let limit = parse_limit(&mut args).map_err(|error| error.of_limit(number))?;
-            let key = limit.state_key(ctx, now)?;
+            let key = limit.state_key(ctx, now).map_err(|error| error.of_limit(number))?;
             if keys.iter().any(|other| other.name().bytes() == key.name().bytes()) {
                 return Err(Error::SAME_KEY.of_limit(number));
             }
