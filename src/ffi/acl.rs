@@ -32,7 +32,7 @@ impl Ctx<'_> {
     ///
     /// RM_GetCurrentUserName dereferences a null pointer if the client of the call has no user. The client of a
     /// connection is asked by its id, which is safe. A call from a script or another module has a client without a
-    /// connection: there, RM_Call of a command that does not exist shows whether it has a user, and runs nothing.
+    /// connection: there, RM_Call of a command that does not exist tells whether it has a user, and runs nothing.
     fn user_name(self) -> Option<Str<'static>> {
         // SAFETY: a live context; the module does not use automatic memory, so the string is owned.
         unsafe {
