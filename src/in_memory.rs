@@ -41,7 +41,7 @@ pub struct Reply {
     pub verdict: Verdict,
     /// The other figures of FULL.
     pub figures: Figures,
-    /// Whether a denied request has written the state as of now: [`Change::Rebase`].
+    /// A denied request has restated the state: [`Change::Rebase`].
     pub rebased: bool,
 }
 
@@ -66,7 +66,7 @@ pub trait InMemory: Sized {
     /// [`Unrepresentable`], as the constructor of the algorithm says.
     fn with_policy(policy: &Policy) -> Result<Self, Unrepresentable>;
 
-    /// Removes the key if its expiry is over at `now`, as a server does.
+    /// Removes what a server has removed at `now`: a key whose expiry is over.
     fn expire(key: &mut Self::Key, now: Micros);
 
     /// Decides on a request and commits the change.
