@@ -200,3 +200,20 @@ fn the_other_algorithms_need_permission_for_the_key_alone() {
         }
     });
 }
+
+/// In a cluster the counter has the key as its hash tag.
+#[test]
+fn in_a_cluster_the_name_of_the_counter_is_checked_as_it_is_there() {
+    for_each_server(|bin| {
+        let cluster = Cluster::start(bin, 1, |options| options);
+        let server = &cluster.nodes[0];
+        let mut root = server.con();
+        let calls = calls(&window_of_bucket());
+        for patterns in [&["~user"][..], &["~user", "~user:42"]] {
+            let mut con = user(server, "u", patterns);
+            assert_refused(&mut con, &mut root, &calls);
+        }
+        let mut con = user(server, "u", &["~user", "~{user}:42"]);
+        assert_allowed(&mut con, &calls);
+    });
+}
