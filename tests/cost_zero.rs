@@ -1,4 +1,4 @@
-//! COST 0 asks whether at least one unit is left. It charges nothing and creates no key, in every command.
+//! COST 0 is allowed while at least one unit is left. It charges nothing and creates no key, in every command.
 
 mod support;
 
@@ -74,29 +74,29 @@ fn a_cost_of_0_counts_the_burst() {
     });
 }
 
-/// One limit of a call asks, the other charges.
+/// One limit of a call has the cost 0, the other the cost 1.
 #[test]
 fn in_a_call_with_several_limits_each_has_its_own_cost() {
     for_each_server(|bin| {
         let server = Server::start(bin);
         let mut con = server.con();
-        for asks in ALGORITHMS {
+        for checks in ALGORITHMS {
             for charges in ALGORITHMS {
                 ok(cmd!(con, "FLUSHALL"));
                 let mut call = redis::cmd("RL.MULTI");
-                call.arg(2).arg(asks.word()).arg("a").arg(LONG).arg(1).arg("COST").arg(0);
+                call.arg(2).arg(checks.word()).arg("a").arg(LONG).arg(1).arg("COST").arg(0);
                 call.arg(charges.word()).arg("b").arg(LONG).arg(1);
                 let allowed = |con: &mut Connection| {
                     let (allowed, replies): (i64, [[i64; 3]; 2]) = read(ok(call.query(con)));
                     [allowed, replies[0][0], replies[1][0]]
                 };
-                let what = format!("{asks:?} {charges:?}");
+                let what = format!("{checks:?} {charges:?}");
                 assert_eq!(allowed(&mut con), [1, 1, 1], "{what}");
                 assert_eq!(keys(&mut con).len(), 1, "{what}: only the second limit has a key");
                 assert_eq!(allowed(&mut con), [0, 1, 0], "{what}");
-                ok(cmd!(con, asks.command, "a", LONG, 1));
+                ok(cmd!(con, checks.command, "a", LONG, 1));
                 ok(cmd!(con, "RL.RESET", charges.word(), "b", LONG));
-                // The limit that only asks can deny: then nothing is charged.
+                // The limit with the cost 0 can deny. Then nothing is charged.
                 assert_eq!(allowed(&mut con), [0, 0, 1], "{what}");
                 assert_eq!(keys(&mut con).len(), 1, "{what}: nothing is charged");
             }
@@ -104,7 +104,7 @@ fn in_a_call_with_several_limits_each_has_its_own_cost() {
     });
 }
 
-/// Nothing is given back, and the reply is as of any refund.
+/// The reply is that of any refund.
 #[test]
 fn a_refund_of_0_changes_nothing() {
     for_each_server(|bin| {

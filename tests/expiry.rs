@@ -1,5 +1,5 @@
-//! When the key of a state expires: not before any call since needs it no longer, and not long after; on the master and
-//! on its replicas at the same moment.
+//! When the key of a state expires: not while a call since then still needs it, and not long after that. The moment is
+//! the same on the master and on its replicas.
 
 mod support;
 
@@ -104,7 +104,7 @@ fn a_key_lives_as_long_as_every_call_since_requires_and_no_longer() {
     });
 }
 
-/// An amount that nothing drains, at a limit of 0, must not live for ever.
+/// A limit of 0 drains nothing, so it must not decide when the key expires.
 #[test]
 fn a_refund_that_leaves_nothing_leaves_no_key() {
     for_each_server(|bin| {
@@ -208,7 +208,7 @@ fn after_every_call_a_log_lives_for_one_and_a_half_windows_or_more() {
     });
 }
 
-/// Short windows end meanwhile, long ones do not; a key is asked with any of them.
+/// Every key is used with short windows, which end during the test, and with long ones, which do not.
 #[test]
 fn master_and_replica_are_equal_under_any_mix_of_windows() {
     for_each_server(|bin| {
@@ -248,7 +248,7 @@ fn master_and_replica_are_equal_under_any_mix_of_windows() {
 #[track_caller]
 fn assert_equal(master: &Server, replica: &Server) {
     let (mut here, mut there) = (master.con(), replica.con());
-    // What has ended is deleted, so that no key goes while the two are compared.
+    // The others may expire while the two are compared.
     let far = |con: &mut Connection| -> Vec<(String, i64)> {
         let now = server_ms(con);
         let ends = keys(con).into_iter().map(|key| (key.clone(), expires_at(con, &key)));
@@ -266,8 +266,8 @@ fn assert_equal(master: &Server, replica: &Server) {
     ok(cmd!(here, "DEBUG", "SET-ACTIVE-EXPIRE", 1));
 }
 
-/// What a denial under a longer window has counted still counts after a failover, and when the shorter window that
-/// charged it is long over.
+/// A unit is charged under a short window, and a longer window then denies a request because of it. The unit still
+/// counts under the longer window when the short one is over, also after a failover.
 #[test]
 fn a_failover_keeps_what_a_denial_still_counts() {
     for_each_server(|bin| {

@@ -55,18 +55,18 @@ fn integers_of_structured_fields_have_at_most_fifteen_digits() {
                     assert_eq!(parameter(policy, "w"), 100_000_000, "{algorithm:?} {limit}");
                     assert_eq!(parameter(now, "r"), (limit - 1).min(LARGEST), "{algorithm:?} {limit}");
                     parameter(now, "t");
-                    // No structured fields: these have the figures as they are.
+                    // These are no structured fields, so they have the figures as they are.
                     assert_eq!(value(&headers, "X-RateLimit-Limit"), limit.to_string(), "{algorithm:?}");
                     assert_eq!(value(&headers, "X-RateLimit-Remaining"), (limit - 1).to_string(), "{algorithm:?}");
                 }
             }
-            // Scaled to whole seconds it has too many digits.
+            // Scaled to whole seconds, the limit has too many digits.
             for headers in headers_of(&mut con, algorithm, &arguments("10000000500ms", 600_000_000_000_000, &[])) {
                 let policy = value(&headers, "RateLimit-Policy");
                 assert_eq!([parameter(policy, "q"), parameter(policy, "w")], [LARGEST, 20_000_001], "{algorithm:?}");
             }
         }
-        // The largest integers there are.
+        // The largest arguments.
         for algorithm in ALGORITHMS {
             let (window, limit) = algorithm.largest;
             for headers in headers_of(&mut con, algorithm, &arguments(&window.to_string(), limit, &[])) {

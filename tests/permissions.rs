@@ -90,7 +90,7 @@ fn assert_allowed(con: &mut Connection, calls: &[Vec<String>]) {
     }
 }
 
-/// Whatever the key holds: the reply does not tell whether it is there.
+/// The reply is the same whatever the key holds: it does not tell whether the key exists.
 #[test]
 fn a_user_of_the_key_alone_has_no_access_to_its_counter() {
     for_each_server(|bin| {
@@ -145,13 +145,13 @@ fn a_user_who_may_only_read_may_only_peek() {
             assert_refused(&mut reader, &mut root, writes);
             let mut writer = user(&server, "writer", &["~user", "%W~user:42"]);
             assert_refused(&mut writer, &mut root, &calls);
-            // A user who may read both.
-            let mut looker = user(&server, "looker", &["%R~user*"]);
+            // A user who may read both keys and write none.
+            let mut both = user(&server, "both", &["%R~user*"]);
             for call in reads {
-                ok(redis::cmd(&call[0]).arg(&call[1..]).query(&mut looker));
+                ok(redis::cmd(&call[0]).arg(&call[1..]).query(&mut both));
             }
             for call in writes {
-                let text = err(redis::cmd(&call[0]).arg(&call[1..]).query(&mut looker));
+                let text = err(redis::cmd(&call[0]).arg(&call[1..]).query(&mut both));
                 assert!(text.starts_with("NOPERM "), "{call:?}: {text}");
             }
         }
@@ -176,7 +176,7 @@ fn a_permission_that_is_taken_away_ends_at_once() {
     });
 }
 
-/// The others keep their state at the key that the client names.
+/// The other algorithms keep their state at the key that the client names.
 #[test]
 fn the_other_algorithms_need_permission_for_the_key_alone() {
     for_each_server(|bin| {

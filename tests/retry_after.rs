@@ -1,4 +1,4 @@
-//! The promise of a denial, waited for: a client that waits as long as the reply says is allowed, and not before. It
+//! The promise of a denial: a client that waits as long as the reply says is allowed, and not before. It
 //! holds for `retry_after_ms` of FULL, and for `ttl` in the algorithms that reply no script's `ttl`; also if the arguments
 //! change from call to call.
 

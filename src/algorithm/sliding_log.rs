@@ -115,7 +115,7 @@ pub struct LogForecast<E> {
 impl<E> LogForecast<E> {
     /// The forecast of a log that no longer exists at `at`, whatever its entries are: its key expires then. `None` is
     /// a log without an expiry.
-    pub fn gone_at(self, at: Option<Micros>) -> Self {
+    pub(crate) fn gone_at(self, at: Option<Micros>) -> Self {
         Self { gone_at: at, ..self }
     }
 }
