@@ -1,5 +1,5 @@
-//! The promise of a denial: a client that waits as long as the reply says is allowed, and not before. It
-//! holds for `retry_after_ms` of FULL, and for `ttl` in the algorithms that reply no script's `ttl`; also if the arguments
+//! The promise of a denial: a client that waits as long as the reply says is allowed, and not before. It holds for
+//! `retry_after_ms` of FULL, and for `ttl` in the algorithms that do not reply a script's `ttl`; also if the arguments
 //! change from call to call.
 
 mod support;
