@@ -41,7 +41,7 @@ pub struct Reply {
     pub verdict: Verdict,
     /// The other figures of FULL.
     pub figures: Figures,
-    /// A denied request has restated the state: [`Change::Rebase`].
+    /// A request that charged nothing has restated the state: [`Change::Rebase`].
     pub rebased: bool,
 }
 
@@ -105,10 +105,9 @@ fn commit<A: RecordAlgorithm>(algorithm: &A, key: &mut Option<StoredRecord>, cha
     let before = state_of::<A>(key);
     let held = key.as_ref().and_then(|stored| stored.expires_at);
     let new_expiry = record::new_expiry(algorithm, before.as_ref(), &change, || held);
-    *key = change.apply_to(before).map(|state| StoredRecord {
-        text: record::encode::<A>(&state).to_vec(),
-        expires_at: new_expiry.or(held),
-    });
+    *key = change
+        .apply_to(before)
+        .map(|state| StoredRecord { text: record::encode::<A>(&state).to_vec(), expires_at: new_expiry.or(held) });
 }
 
 impl<A: RecordAlgorithm> InMemory for A {
