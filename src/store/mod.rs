@@ -91,8 +91,12 @@ pub trait StoredAlgorithm: AlgorithmInfo + Sized {
     ///
     /// # Errors
     /// What the request would count cannot be represented.
-    fn decide_on(&self, loaded: &mut Self::Loaded<'_>, now: Micros, cost: Cost)
-    -> Result<Decision<Self::Change>, Error>;
+    fn decide_on(
+        &self,
+        loaded: &mut Self::Loaded<'_>,
+        now: Micros,
+        cost: Cost,
+    ) -> Result<Decision<Self::Change>, Error>;
 
     /// Gives `cost` units back, never beyond full.
     fn refund_on(&self, loaded: &Self::Loaded<'_>, now: Micros, cost: Cost) -> Change<Self::Change>;
