@@ -41,6 +41,11 @@ impl SlidingLog {
         Self { window: policy.window, limit: policy.limit }
     }
 
+    /// The length of the window.
+    pub const fn window(&self) -> Window {
+        self.window
+    }
+
     /// How many members a request adds if it is allowed; 0 if the limit can never hold it.
     pub const fn members_added(&self, cost: Cost) -> u64 {
         if cost.units() <= self.limit { cost.units() } else { 0 }
