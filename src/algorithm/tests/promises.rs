@@ -5,7 +5,7 @@ use proptest::test_runner::TestCaseResult;
 
 use super::super::*;
 use super::{Call, TestAlgorithm, Trace, any_policy, changing, constant, cost, magnitude, small_policy, state_of};
-use crate::in_memory::{InMemory, Reply};
+use crate::in_memory::{InMemory, Reply, StoredRecord};
 use crate::store::record;
 
 /// A request that was decided and committed.
@@ -247,6 +247,19 @@ fn no_expiry_is_later_than_any_call_needs<A: RecordAlgorithm>(trace: &Trace) -> 
     Ok(())
 }
 
+/// A charge never brings the expiry forward while the clock goes forward: a call with other arguments may have set it.
+fn a_charge_keeps_a_later_expiry<A: RecordAlgorithm>(trace: &Trace) -> TestCaseResult {
+    let mut latest = trace.start;
+    play::<A>(trace, |Requested { now, reply, before, after, .. }| {
+        let expires_at = |key: &Option<StoredRecord>| key.as_ref().and_then(|stored| stored.expires_at);
+        if reply.verdict.allowed && now >= latest && A::EXPIRY_DEPENDS_ON_POLICY {
+            prop_assert!(expires_at(after) >= expires_at(before));
+        }
+        latest = latest.max(now);
+        Ok(())
+    })
+}
+
 /// From `expires_at` on, a state equals no state. Before that it does not.
 fn expires_when_nothing_is_left<A: RecordAlgorithm>(trace: &Trace) -> TestCaseResult {
     let mut state = None;
@@ -362,6 +375,11 @@ macro_rules! promises {
                 #[test]
                 fn no_expiry_is_later_than_any_call_needs(trace in changing()) {
                     super::no_expiry_is_later_than_any_call_needs::<$of>(&trace)?;
+                }
+
+                #[test]
+                fn a_charge_keeps_a_later_expiry(trace in changing()) {
+                    super::a_charge_keeps_a_later_expiry::<$of>(&trace)?;
                 }
 
                 #[test]
