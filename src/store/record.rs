@@ -104,6 +104,11 @@ pub fn new_expiry<A: RecordAlgorithm>(
             let needed = needed_for(after);
             let Some(before) = before.filter(|_| A::EXPIRY_DEPENDS_ON_POLICY) else { return Some(needed) };
             let held = held().unwrap_or(0);
+            if matches!(change, Change::Rebase(_)) {
+                // Every expiry moves back with the state, also one that other arguments need.
+                let moved_by = needed_for(before).saturating_sub(needed);
+                return Some(held.saturating_sub(moved_by).max(needed));
+            }
             // Less is needed after a refund. An expiry beyond what these arguments needed before it serves others.
             let keep = !matches!(change, Change::Refund(_)) || held > needed_for(before);
             Some(if keep { held.max(needed) } else { needed })
