@@ -161,6 +161,40 @@ fn each_algorithm_fires_its_events() {
     });
 }
 
+/// How long a bucket is needed depends on the arguments: a denial under a slower rate keeps it for longer, or what it
+/// says of the time to retry would not be true.
+#[test]
+fn a_denial_that_needs_the_state_for_longer_extends_its_expiry() {
+    for_each_server(|bin| {
+        let server = Server::options(bin).durable().start();
+        let mut con = server.con();
+        for algorithm in [TOKEN, LEAKY] {
+            ok(cmd!(con, "FLUSHALL"));
+            assert_eq!(algorithm.ask_for(&mut con, "k", "100s", 10, 10)[0], 1);
+            let short = expires_at(&mut con, "k");
+            let (mut events, mut effects) = (Events::listen(&server), Effects::of(&server));
+            let look = full_of(&mut con, "RL.PEEK", &[algorithm.word(), "k", "6000s", "10", "FULL"]);
+            assert_eq!((look.allowed, expires_at(&mut con, "k")), (0, short), "{algorithm:?}");
+            assert_eq!((heard(&mut events), effects.take()), (vec![], vec![]), "{algorithm:?}");
+
+            let denied = full_of(&mut con, algorithm.command, &["k", "6000s", "10", "FULL"]);
+            let long = expires_at(&mut con, "k");
+            assert_eq!((denied.allowed, long), (0, short + 5_900_000), "{algorithm:?}: {denied:?}");
+            assert!((denied.now_ms + denied.reset_ms - long).abs() <= algorithm.slack_ms, "{algorithm:?}: {denied:?}");
+            let sent = ["PEXPIREAT", "k", &long.to_string()].map(str::to_owned);
+            assert_eq!(effects.take(), [sent.to_vec()], "{algorithm:?}");
+            assert_eq!(heard(&mut events), [("expire".to_owned(), "k".to_owned())], "{algorithm:?}");
+
+            // It is there for as long as that; a call that needs it for less leaves it.
+            for window in ["6000s", "100s", "1s"] {
+                assert_eq!(algorithm.ask_for(&mut con, "k", window, 10, 11)[0], 0, "{algorithm:?}");
+                assert_eq!(expires_at(&mut con, "k"), long, "{algorithm:?}");
+            }
+            assert_eq!((heard(&mut events), effects.take()), (vec![], vec![]), "{algorithm:?}");
+        }
+    });
+}
+
 /// Whether a transaction that watches the key goes through, if `meanwhile` happens.
 fn passes(server: &Server, key: &str, meanwhile: impl FnOnce()) -> bool {
     let mut con = server.con();
