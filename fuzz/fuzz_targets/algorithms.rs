@@ -102,7 +102,7 @@ fn steady<A: InMemory>(input: &Input) {
     let Some(window) = Window::from_millis(input.window_ms.into()) else { return };
     let takes_burst = matches!(input.algorithm, Algorithm::Token | Algorithm::Leaky | Algorithm::Gcra);
     let burst = input.burst.filter(|&burst| takes_burst && burst > 0).map(u64::from);
-    let policy = Policy { window, limit: input.limit.into(), burst };
+    let policy = Policy { burst, ..Policy::new(window, input.limit.into()) };
     let Ok(algorithm) = A::with_policy(&policy) else { return };
     let mut key = A::Key::default();
     let mut charges = Charges::new();
@@ -136,7 +136,7 @@ fn stored<A: RecordAlgorithm>(words: [u64; 4]) -> Option<StoredRecord> {
 fn wild<A: RecordAlgorithm>(Wild { window_ms, limit, burst, words, requests }: &Wild) {
     let Some(window) = Window::from_millis(*window_ms) else { return };
     let burst = burst.map(|burst| burst.clamp(1, MAX_COUNT));
-    let policy = Policy { window, limit: (*limit).min(MAX_COUNT), burst };
+    let policy = Policy { burst, ..Policy::new(window, (*limit).min(MAX_COUNT)) };
     let Ok(algorithm) = A::with_policy(&policy) else { return };
     let mut key = stored::<A>(*words);
     let (mut at, mut charged) = (None, 0u128);

@@ -119,7 +119,12 @@ pub fn new_expiry<A: RecordAlgorithm>(
             let needed = needed_for(after);
             let Some(before) = before.filter(|_| A::EXPIRY_DEPENDS_ON_POLICY) else { return Some(needed) };
             let held = held().unwrap_or(0);
-            Some(if held > needed && held > needed_for(before) { held } else { needed })
+            let needed_before = needed_for(before);
+            if matches!(change, Change::Rebase(_)) {
+                // Every expiry moves back with the state, also one that other arguments need.
+                return Some(held.saturating_sub(needed_before.saturating_sub(needed)).max(needed));
+            }
+            Some(if held > needed && held > needed_before { held } else { needed })
         }
     }
 }
