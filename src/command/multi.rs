@@ -57,8 +57,8 @@ impl Command for Multi {
         require_few_members(limits.iter().map(|limit| limit.members_added()))?;
 
         let mut decided = Vec::with_capacity(count.into());
-        for (limit, key) in limits.into_iter().zip(keys) {
-            decided.push(limit.decide(key, now)?);
+        for ((limit, key), number) in limits.into_iter().zip(keys).zip(1..) {
+            decided.push(limit.decide(key, now).map_err(|error| error.of_limit(number))?);
         }
         let mut allowed = decided.iter().all(|limit| limit.verdict().allowed);
         let growing = decided.iter().find(|limit| limit.grows());
