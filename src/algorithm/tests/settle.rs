@@ -67,14 +67,8 @@ fn tokens_of_a_language_model<A: RecordAlgorithm>() {
     let first = Micros(T0 + 564 * 600_000);
     let denied = algorithm.request(&mut key, NOW, Cost::ONE).unwrap();
     assert_eq!(denied.verdict, Verdict { allowed: false, count: 663, ttl: 339 });
-    let blocked = Figures {
-        limit: 100,
-        remaining: 0,
-        retry_after_ms: 338_400,
-        next_ms: 338_400,
-        reset_ms: 397_800,
-        delay_ms: 0,
-    };
+    let blocked =
+        Figures { limit: 100, remaining: 0, retry_after_ms: 338_400, next_ms: 338_400, reset_ms: 397_800, delay_ms: 0 };
     assert_eq!(denied.figures, blocked);
     assert!(!allows(&algorithm, &key, Micros(first.0 - 1), 1) && allows(&algorithm, &key, first, 1));
     assert!(!allows(&algorithm, &key, first, 2));
