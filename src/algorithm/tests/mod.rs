@@ -7,6 +7,7 @@ mod leaky_bucket;
 mod partial;
 mod period;
 mod promises;
+mod settle;
 mod sliding_counter;
 mod sliding_log;
 mod token_bucket;
