@@ -6,6 +6,7 @@ mod gcra;
 mod leaky_bucket;
 mod period;
 mod promises;
+mod rolling_log;
 mod sliding_counter;
 mod sliding_log;
 mod token_bucket;
