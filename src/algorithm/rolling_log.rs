@@ -16,7 +16,9 @@
 
 use super::arithmetic::{ceil_seconds, to_i64};
 use super::forecast::ttl_of_denial;
-use super::{Change, Cost, Decision, Forecast, MAX_COUNT, Micros, Policy, SlidingLog, Unrepresentable, Verdict};
+use super::{
+    Change, Cost, Decision, Forecast, MAX_COUNT, Micros, Policy, SlidingLog, Unrepresentable, Verdict, Window,
+};
 
 /// The start of every record.
 pub const TAG: &[u8] = b"R:";
@@ -223,6 +225,11 @@ impl RollingLog {
     /// The algorithm under a policy.
     pub const fn new(policy: &Policy) -> Self {
         Self { sliding: SlidingLog::new(policy), limit: policy.limit, window_ms: policy.window().millis() }
+    }
+
+    /// The length of the window.
+    pub const fn window(&self) -> Window {
+        self.sliding.window()
     }
 
     /// The entries of a record, and which of them count. `None` if no log is written so.
