@@ -220,6 +220,7 @@ fn a_counter_belongs_to_its_period_and_expires_at_its_end() {
                         reset_ms: left,
                         delay_ms: 0,
                         now_ms: now,
+                        shadow: 0,
                     };
                     assert_eq!(reply, expected, "{call}");
                     assert_eq!([denied.allowed, denied.count], [0, 3], "{call}");

@@ -136,7 +136,7 @@ impl StoredAlgorithm for SlidingLog {
                     let key = set_expiry(key, expires_at);
                     key.notify_sorted_set(c"zadd");
                     key.replicate_add(millis, &member);
-                    announce(&key, expires_at);
+                    super::announce(&key, expires_at);
                 }
             }
             Change::Charge(LogChange::Add(count)) => add_several(key, count, millis, expires_at),
@@ -147,7 +147,7 @@ impl StoredAlgorithm for SlidingLog {
                 if key.rescore_members(millis, &members).is_none() {
                     internal_error(key.ctx(), "ZADD");
                 }
-                announce(&key, expires_at);
+                super::announce(&key, expires_at);
             }
             Change::Refund(LogChange::RemoveNewest(count)) => {
                 let newest = (to_i64(count).saturating_neg(), -1);
@@ -185,7 +185,7 @@ fn count_scores(key: &Key<'_>, min: &CStr, max: u64) -> Result<u64, Error> {
 fn remove_ranks(key: Key<'_>, (first, last): (i64, i64), expires_at: Option<u64>) {
     let key = if expires_at.is_some() {
         let key = set_expiry(key, expires_at);
-        announce(&key, expires_at);
+        super::announce(&key, expires_at);
         key
     } else {
         key.close()
@@ -200,7 +200,7 @@ fn add_several(mut key: Key<'_>, count: u64, millis: u64, expires_at: Option<u64
     let key = set_expiry(key, expires_at);
     key.notify_sorted_set(c"zadd");
     key.replicate_add_all(millis, &members);
-    announce(&key, expires_at);
+    super::announce(&key, expires_at);
 }
 
 fn set_expiry(mut key: Key<'_>, expires_at: Option<u64>) -> ClosedKey<'_> {
@@ -208,17 +208,6 @@ fn set_expiry(mut key: Key<'_>, expires_at: Option<u64>) -> ClosedKey<'_> {
         key.set_expires_at(millis);
     }
     key.close()
-}
-
-/// Announces a changed key, and its expiry if that has changed.
-fn announce(key: &ClosedKey<'_>, expires_at: Option<u64>) {
-    if expires_at.is_some() {
-        key.notify_generic(c"expire");
-    }
-    key.signal_modified();
-    if let Some(millis) = expires_at {
-        key.replicate_integer(c"PEXPIREAT", to_i64(millis));
-    }
 }
 
 /// Adds a member for a unit charged in `millis`, named `<millis>-0.<n>` (the script takes a random fraction) with an
