@@ -16,19 +16,20 @@ pub(super) const ACL_CATEGORY: &CStr = c"ratelimit";
 /// Every command that the module calls or replicates. Each takes at least one argument; see [`missing_commands`].
 const SERVER_COMMANDS: &[&CStr] = &[
     // Replicated.
+    c"APPEND",
     c"INCR",
     c"INCRBY",
     c"PEXPIREAT",
     c"SET",
     c"UNLINK",
     // Replicated, and called.
+    c"SETRANGE",
     c"ZADD",
     // Called, and replicated by the call.
     c"ZREMRANGEBYRANK",
     c"ZREMRANGEBYSCORE",
     // Called.
     c"GET",
-    c"SETRANGE",
     c"ZCOUNT",
     c"ZRANGE",
 ];
