@@ -493,14 +493,14 @@ fn a_user_needs_permission_for_every_key_of_rl_multi() {
                     let algorithm = random.pick(ALGORITHMS);
                     let (options, ..) = random_options(&mut random, &algorithm, 5);
                     let key = if n == foreign { "theirs" } else { "mine" };
-                    format!("{} {key}:{round}:{n} {LONG} 5{options}", algorithm.word())
+                    format!("{} {key}:r{round}:{n} {LONG} 5{options}", algorithm.word())
                 })
                 .collect();
             let words = format!("RL.MULTI {count} {}", limits.join(" "));
             let text = err(call(&words).query(&mut con));
             assert!(text.starts_with("NOPERM "), "{words}: {text}");
             let all = keys(&mut admin);
-            assert!(!all.iter().any(|key| key.contains(&format!(":{round}:"))), "{words} charged {all:?}");
+            assert!(!all.iter().any(|key| key.contains(&format!(":r{round}:"))), "{words} charged {all:?}");
             let tried: String = read(ok(redis::cmd("ACL")
                 .arg("DRYRUN")
                 .arg("limited")
