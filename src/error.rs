@@ -60,6 +60,16 @@ errors! {
     ANCHOR = c"ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799";
     NAME = c"ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -";
     OPTION = c"ERR syntax error: after limit come COST n, BURST n, ANCHOR t, AS name, PARTIAL, FULL or HEADERS, each at most once";
+    // An option that comes twice.
+    COST_TWICE = c"ERR syntax error: after limit comes COST n at most once";
+    BURST_TWICE = c"ERR syntax error: after limit comes BURST n at most once";
+    ANCHOR_TWICE = c"ERR syntax error: ANCHOR t comes at most once";
+    NAME_TWICE = c"ERR syntax error: after limit comes AS name at most once";
+    PARTIAL_TWICE = c"ERR syntax error: after limit comes PARTIAL at most once";
+    AT_TWICE = c"ERR syntax error: after limit comes AT ms at most once";
+    RESERVED_TWICE = c"ERR syntax error: after limit comes RESERVED n at most once";
+    ACTUAL_TWICE = c"ERR syntax error: after limit comes ACTUAL n at most once";
+    FORM_TWICE = c"ERR syntax error: after limit comes FULL or HEADERS at most once";
     RESET_OPTION = c"ERR syntax error: after window comes ANCHOR t or nothing";
     AT = c"ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807";
     RESERVED = c"ERR invalid RESERVED: expected an integer from 0 to 9223372036854775807";

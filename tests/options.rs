@@ -225,8 +225,13 @@ fn wrong_options(algorithm: &Algorithm) -> Vec<(String, String)> {
         add("ANCHOR 0", &format!("invalid ANCHOR: {word} takes none"));
         add("AS x ANCHOR 5", &format!("invalid ANCHOR: {word} takes none"));
     }
-    for twice in ["COST 1 COST 1", "AS a COST 2 AS a"] {
-        add(twice, "syntax error: ");
+    add("COST 1 COST 1", "syntax error: after limit comes COST n at most once");
+    add("AS a COST 2 AS a", "syntax error: after limit comes AS name at most once");
+    if algorithm.takes_burst {
+        add("BURST 1 COST 1 BURST 1", "syntax error: after limit comes BURST n at most once");
+    }
+    if algorithm.name == FIXED.name {
+        add("ANCHOR 1 ANCHOR 1", "syntax error: ANCHOR t comes at most once");
     }
     wrong
 }
