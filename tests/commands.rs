@@ -84,9 +84,9 @@ fn full_is_a_map_or_its_pairs() {
         let server = Server::start(bin);
         for algorithm in ALGORITHMS {
             let flat = ok(cmd!(server.con(), algorithm.command, "k", 60, 3, "FULL"));
-            assert!(matches!(flat, Value::Array(flat) if flat.len() == 20));
+            assert!(matches!(flat, Value::Array(flat) if flat.len() == 22));
             let map = ok(cmd!(server.con3(), algorithm.command, "k", 60, 3, "full"));
-            assert!(matches!(map, Value::Map(pairs) if pairs.len() == 10));
+            assert!(matches!(map, Value::Map(pairs) if pairs.len() == 11));
             ok(cmd!(server.con(), "FLUSHALL"));
         }
     });
@@ -184,6 +184,7 @@ fn a_limit_of_0_denies_everything_for_ever() {
                 reset_ms: 0,
                 delay_ms: 0,
                 now_ms: found.now_ms,
+                shadow: 0,
             };
             assert_eq!(found, expected, "{algorithm:?}");
             assert!(algorithm.ttl_if_denied(&taken, None).contains(&found.ttl), "{algorithm:?}: {found:?}");

@@ -449,7 +449,8 @@ fn bad_arguments_are_named_and_change_nothing() {
                     refused("ERR invalid algorithm", "RL.RESET", &[unknown, b"k", b"60"]);
                 }
             }
-            refused("ERR wrong number", "RL.RESET", &[word, b"k", b"60", b"5"]);
+            refused("ERR syntax error: after window", "RL.RESET", &[word, b"k", b"60", b"5"]);
+            refused("ERR invalid COST", "RL.RESET", &[word, b"k", b"60", b"COST", b"5"]);
             for few in [&[][..], &[word], &[word, b"k"]] {
                 for command in ["RL.PEEK", "RL.REFUND", "RL.RESET"] {
                     refused("ERR wrong number", command, few);

@@ -113,9 +113,14 @@ fn command_docs() {
 
                 let arguments: Vec<String> = list(field(docs, "arguments")).iter().map(argument).collect();
                 let mut expected = vec!["key:key", "window:string", "limit:integer", "[COST cost:integer]"];
+                expected.push("[PARTIAL partial:pure-token]");
                 if algorithm.takes_burst {
                     expected.push("[BURST burst:integer]");
                 }
+                if algorithm.command == FIXED.command {
+                    expected.push("[ANCHOR anchor:integer]");
+                }
+                expected.push("[AS name:string]");
                 expected.push("[form:oneof(FULL full:pure-token|HEADERS headers:pure-token)]");
                 assert_eq!(arguments, expected, "{}", algorithm.command);
             }

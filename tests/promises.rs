@@ -426,6 +426,14 @@ fn damages(record: &str) -> Vec<Vec<u8>> {
     all
 }
 
+/// A record of TOKEN or LEAKY with debt has a fifth integer, so a damage can make one.
+fn is_record_with_debt(value: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(value) else { return false };
+    let Some(numbers) = text.strip_prefix("T:").or(text.strip_prefix("L:")) else { return false };
+    let integer = |number: &str| number.parse::<u64>().is_ok_and(|n| n.to_string() == number);
+    numbers.split(':').count() == 5 && numbers.split(':').all(integer) && !numbers.ends_with(":0")
+}
+
 #[test]
 fn damaged_records_and_those_of_others_are_errors_and_stay() {
     for_each_server(|bin| {
@@ -437,17 +445,19 @@ fn damaged_records_and_those_of_others_are_errors_and_stay() {
             for (_, record) in records().filter(|(other, _)| other.command != algorithm.command) {
                 values.push(record(2, 5, LONG * 1_000_000, at).into_bytes());
             }
+            values.retain(|value| !is_record_with_debt(value));
             for value in values {
                 ok(cmd!(con, "SET", "k", &value, "EX", 1_000));
                 let before = digest(&mut con);
                 let word = algorithm.word();
+                let in_multi = cmd!(con, "RL.MULTI", 2, "TOKEN", "other", LONG, 5, word, "k", LONG, 5);
+                assert_eq!(err(in_multi), of_limit(FOREIGN, 2), "{algorithm:?} at {}", value.escape_ascii());
                 for reply in [
                     cmd!(con, algorithm.command, "k", LONG, 5),
                     cmd!(con, algorithm.command, "k", LONG, 5, "FULL"),
                     cmd!(con, "RL.PEEK", word, "k", LONG, 5),
                     cmd!(con, "RL.REFUND", word, "k", LONG, 5),
                     cmd!(con, "RL.RESET", word, "k", LONG),
-                    cmd!(con, "RL.MULTI", 2, "TOKEN", "other", LONG, 5, word, "k", LONG, 5),
                 ] {
                     let what = format!("{algorithm:?} at {}: {reply:?}", value.escape_ascii());
                     assert!(reply.is_err(), "{what}");

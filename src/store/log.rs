@@ -157,7 +157,9 @@ impl StoredAlgorithm for SlidingLog {
                 let up_to = count_scores(&key, c"-inf", millis).map_or(0, to_i64);
                 let first = up_to.saturating_sub(to_i64(count)).max(0);
                 if up_to > 0 {
-                    remove_ranks(key, (first, up_to.saturating_sub(1)), expires_at.filter(|_| count < loaded.len));
+                    // Younger members stay, even if there are fewer than `count` to remove.
+                    let stays = first > 0 || to_i64(loaded.len) > up_to;
+                    remove_ranks(key, (first, up_to.saturating_sub(1)), expires_at.filter(|_| stays));
                 } else if let Some(millis) = expires_at {
                     super::extend(key, millis);
                 }
@@ -231,10 +233,20 @@ fn add_one(key: &mut Key<'_>, millis: u64) -> Option<Str<'static>> {
 }
 
 /// The next number for a member of `millis`. (Handlers run on one thread; the atomics are for the compiler.)
+///
+/// The numbers start at 0 in every later millisecond, which keeps the members short. Those of an earlier millisecond
+/// (RL.SETTLE with AT, or a clock that stepped back) have a sequence that never starts again: otherwise each of them
+/// would first try the numbers that are in use, and have no number left after 64 starts.
 fn next_in_sequence(millis: u64, step: u64) -> u64 {
-    static MILLIS: AtomicU64 = AtomicU64::new(0);
+    static LATEST: AtomicU64 = AtomicU64::new(0);
     static NEXT: AtomicU64 = AtomicU64::new(0);
-    if MILLIS.swap(millis, Ordering::Relaxed) != millis {
+    static NEXT_EARLIER: AtomicU64 = AtomicU64::new(0);
+    let latest = LATEST.load(Ordering::Relaxed);
+    if millis < latest {
+        return NEXT_EARLIER.fetch_add(step, Ordering::Relaxed);
+    }
+    if millis > latest {
+        LATEST.store(millis, Ordering::Relaxed);
         NEXT.store(0, Ordering::Relaxed);
     }
     NEXT.fetch_add(step, Ordering::Relaxed)

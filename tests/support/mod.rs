@@ -37,7 +37,7 @@ pub use algorithms::{
 pub use answer::{Full, full, full_of, header_pairs, read, server_ms, with_headers};
 pub use bad::{BAD_COSTS, BAD_LIMITS, BAD_WINDOWS, bad_bursts};
 pub use binaries::{ServerBin, module_path, servers, unsupported_servers};
-pub use client::{Reply, bytes, digest, err, info, ints, ok};
+pub use client::{Reply, bytes, digest, err, info, ints, of_limit, ok};
 pub use events::Events;
 pub use random::Random;
 pub use server::{Options, Server};

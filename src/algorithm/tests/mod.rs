@@ -4,9 +4,11 @@
 mod fixed_window;
 mod gcra;
 mod leaky_bucket;
+mod partial;
 mod period;
 mod promises;
 mod rolling_log;
+mod settle;
 mod sliding_counter;
 mod sliding_log;
 mod token_bucket;
