@@ -21,7 +21,7 @@ use super::{
 };
 
 /// The start of every record.
-pub const TAG: &[u8] = b"R:";
+pub const TAG: [u8; 2] = *b"R:";
 
 /// The length of an entry in bytes.
 pub const ENTRY_LEN: usize = 15;
@@ -151,8 +151,9 @@ impl<'a> Log<'a> {
 /// The entries of a record, oldest first. `None` if it cannot be a record.
 #[inline]
 fn entries_of(record: &[u8]) -> Option<&[[u8; ENTRY_LEN]]> {
-    let (entries, rest) = record.strip_prefix(TAG)?.as_chunks();
-    (rest.is_empty() && (1..=MAX_ENTRIES).contains(&entries.len())).then_some(entries)
+    let (tag, entries) = record.split_first_chunk()?;
+    let (entries, rest) = entries.as_chunks();
+    (*tag == TAG && rest.is_empty() && (1..=MAX_ENTRIES).contains(&entries.len())).then_some(entries)
 }
 
 /// A change of a log. The new log has, in this order:
@@ -427,7 +428,7 @@ impl RollingLog {
             entries.truncate(ahead.min(MAX_ENTRIES.saturating_sub(1)));
             entries.extend(last);
         }
-        TAG.iter().copied().chain(entries.into_iter().flat_map(Entry::encode)).collect()
+        TAG.into_iter().chain(entries.into_iter().flat_map(Entry::encode)).collect()
     }
 
     /// The expiry to set after a call on an existing key: see [`SlidingLog::new_expiry`].

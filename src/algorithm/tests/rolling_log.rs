@@ -26,13 +26,13 @@ fn rolling(window: u64, limit: u64) -> RollingLog {
 
 fn record(entries: &[(u64, u64)]) -> Vec<u8> {
     let entries = entries.iter().flat_map(|&(millis, total)| Entry { millis, total }.encode());
-    TAG.iter().copied().chain(entries).collect()
+    TAG.into_iter().chain(entries).collect()
 }
 
 /// The entries of a key: times and totals.
 fn entries(key: &Key) -> Vec<(u64, u64)> {
-    let text = key.as_ref().map_or(TAG, |stored| &stored.text);
-    let entries = text.strip_prefix(TAG).unwrap().chunks_exact(ENTRY_LEN);
+    let text = key.as_ref().map_or(&TAG[..], |stored| &stored.text);
+    let entries = text.strip_prefix(&TAG).unwrap().chunks_exact(ENTRY_LEN);
     entries.map(|bytes| Entry::decode(bytes.try_into().unwrap())).map(|entry| (entry.millis, entry.total)).collect()
 }
 
