@@ -1023,8 +1023,8 @@ fn wrong_arguments_are_errors_that_name_them_and_change_nothing() {
             words("ACTUAL 1 AT 5 RESERVED", "invalid RESERVED");
             words("RESERVED 1 ACTUAL 2 AT", "invalid AT");
             // Twice.
-            words("RESERVED 1 ACTUAL 2 RESERVED 1", "at most once");
-            words("RESERVED 1 ACTUAL 2 ACTUAL 2", "at most once");
+            words("RESERVED 1 ACTUAL 2 RESERVED 1", "RESERVED n, ACTUAL m, AT ms");
+            words("RESERVED 1 ACTUAL 2 ACTUAL 2", "each at most once");
             words("RESERVED 1 ACTUAL 2 AT 5 AT 5", "at most once");
             words("RESERVED 1 ACTUAL 2 FULL FULL", "at most once");
             words("RESERVED 1 ACTUAL 2 FULL HEADERS", "exclude each other");
@@ -1033,7 +1033,7 @@ fn wrong_arguments_are_errors_that_name_them_and_change_nothing() {
             words("COST 1 RESERVED 1 ACTUAL 2", "invalid COST");
             words("RESERVED 1 ACTUAL 2 PARTIAL", "invalid PARTIAL");
             words("RESERVED 1 ACTUAL 2 AS name", "invalid AS");
-            words("RESERVED 1 ACTUAL 2 NOW", "syntax error");
+            words("RESERVED 1 ACTUAL 2 NOW", "syntax error: after limit come RESERVED n");
             words("RESERVED 1 ACTUAL 2 3", "syntax error");
             words("1 2 3 4", "syntax error");
             if !algorithm.takes_burst {
@@ -1108,7 +1108,7 @@ fn the_log_is_corrected_by_ten_thousand_units_at_most() {
         let mut con = server.con();
         for (reserved, actual) in [(0, 10_001), (10_001, 0), (5, 10_006), (0, i64::MAX), (i64::MAX, 0)] {
             let text = err(settle(&SLIDING, "k", reserved, actual).query(&mut con));
-            assert!(text.starts_with("ERR invalid ") && text.contains("10000"), "{text}");
+            assert!(text.starts_with("ERR invalid ACTUAL: ") && text.contains("10000"), "{text}");
             assert!(text.contains("COUNTER"), "the error names the other algorithms: {text}");
         }
         assert_eq!(ok(cmd!(con, "DBSIZE")), Value::Int(0));
