@@ -1023,8 +1023,8 @@ fn wrong_arguments_are_errors_that_name_them_and_change_nothing() {
             words("ACTUAL 1 AT 5 RESERVED", "invalid RESERVED");
             words("RESERVED 1 ACTUAL 2 AT", "invalid AT");
             // Twice.
-            words("RESERVED 1 ACTUAL 2 RESERVED 1", "RESERVED n, ACTUAL m, AT ms");
-            words("RESERVED 1 ACTUAL 2 ACTUAL 2", "each at most once");
+            words("RESERVED 1 ACTUAL 2 RESERVED 1", "RESERVED n at most once");
+            words("RESERVED 1 ACTUAL 2 ACTUAL 2", "ACTUAL n at most once");
             words("RESERVED 1 ACTUAL 2 AT 5 AT 5", "at most once");
             words("RESERVED 1 ACTUAL 2 FULL FULL", "at most once");
             words("RESERVED 1 ACTUAL 2 FULL HEADERS", "exclude each other");
