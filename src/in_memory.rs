@@ -27,9 +27,11 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 use crate::algorithm::fixed_window::Counter;
+use crate::algorithm::period::Period;
+use crate::algorithm::rolling_log::{self, Edit};
 use crate::algorithm::sliding_log::LogChange;
 use crate::algorithm::{
-    Change, Cost, Decision, Figures, FixedWindow, Forecast, Micros, Policy, RecordAlgorithm, SlidingLog,
+    Change, Cost, Decision, Figures, FixedWindow, Forecast, Micros, Policy, RecordAlgorithm, RollingLog, SlidingLog,
     Unrepresentable, Verdict,
 };
 use crate::store::record;
@@ -41,7 +43,7 @@ pub struct Reply {
     pub verdict: Verdict,
     /// The other figures of FULL.
     pub figures: Figures,
-    /// A denied request has restated the state: [`Change::Rebase`].
+    /// A request that charged nothing has restated the state: [`Change::Rebase`].
     pub rebased: bool,
 }
 
@@ -161,8 +163,17 @@ impl<A: RecordAlgorithm> InMemory for A {
     }
 }
 
-/// The counters of a fixed window, by what follows `<key>:` in their keys.
-pub type Counters = BTreeMap<String, Counter>;
+/// The counters of a fixed window, by their windows. (On a server, windows of more than some 28 years share the numbers 0
+/// and 1, and with those their counters.)
+pub type Counters = BTreeMap<Period, Counter>;
+
+fn counter_at(algorithm: &FixedWindow, key: &Counters, now: Micros) -> Option<Counter> {
+    key.get(&algorithm.period_at(now)).copied()
+}
+
+fn store_counter(algorithm: &FixedWindow, key: &mut Counters, now: Micros, change: Change<Counter>) {
+    change.state().map(|&counter| key.insert(algorithm.period_at(now), counter));
+}
 
 impl InMemory for FixedWindow {
     type Key = Counters;
@@ -177,19 +188,16 @@ impl InMemory for FixedWindow {
 
     fn request(&self, key: &mut Counters, now: Micros, cost: Cost) -> Result<Reply, Unrepresentable> {
         Self::expire(key, now);
-        let suffix = self.suffix_at(now).to_string();
-        let state = key.get(&suffix).copied();
-        let decision = self.decide(state, now, cost)?;
-        let after = decision.change.apply_to(state);
-        after.map(|counter| key.insert(suffix, counter));
-        Ok(Reply::new(&decision, &self.forecast(after.map_or(0, |counter| counter.value), now), now, cost))
+        let decision = self.decide(counter_at(self, key, now), now, cost)?;
+        store_counter(self, key, now, decision.change);
+        let value = counter_at(self, key, now).map_or(0, |counter| counter.value);
+        Ok(Reply::new(&decision, &self.forecast(value, now), now, cost))
     }
 
     fn refund(&self, key: &mut Counters, now: Micros, at: Option<Micros>, cost: Cost) {
         Self::expire(key, now);
-        let suffix = self.suffix_at(now).to_string();
-        let change = FixedWindow::refund(self, key.get(&suffix).copied(), now, at, cost);
-        change.state().map(|&counter| key.insert(suffix, counter));
+        let change = FixedWindow::refund(self, counter_at(self, key, now), now, at, cost);
+        store_counter(self, key, now, change);
     }
 
     fn overcharge(
@@ -200,15 +208,13 @@ impl InMemory for FixedWindow {
         cost: Cost,
     ) -> Result<(), Unrepresentable> {
         Self::expire(key, now);
-        let suffix = self.suffix_at(now).to_string();
-        let change = FixedWindow::overcharge(self, key.get(&suffix).copied(), now, at, cost)?;
-        change.state().map(|&counter| key.insert(suffix, counter));
+        let change = FixedWindow::overcharge(self, counter_at(self, key, now), now, at, cost)?;
+        store_counter(self, key, now, change);
         Ok(())
     }
 
     fn remaining(&self, key: &Counters, now: Micros) -> u64 {
-        let counter = key.get(&self.suffix_at(now).to_string());
-        self.forecast(counter.map_or(0, |counter| counter.value), now).remaining()
+        self.forecast(counter_at(self, key, now).map_or(0, |counter| counter.value), now).remaining()
     }
 }
 
@@ -293,5 +299,65 @@ impl InMemory for SlidingLog {
         let mut log = key.clone();
         log.prune(self, now);
         self.forecast(log.len(), |_| None, now).remaining()
+    }
+}
+
+/// The log in a record that the algorithm has written; an empty one for any other.
+fn log_of<'a>(algorithm: &RollingLog, key: &'a Option<StoredRecord>, now: Micros) -> rolling_log::Log<'a> {
+    key.as_ref().and_then(|stored| algorithm.read(&stored.text, now)).unwrap_or(rolling_log::Log::EMPTY)
+}
+
+fn commit_rolling(algorithm: &RollingLog, key: &mut Option<StoredRecord>, change: &Change<Edit>, now: Micros) {
+    let log = log_of(algorithm, key, now);
+    let (units, write) = (log.units(), change.state().map(|edit| algorithm.write(&log, edit, now)));
+    if matches!(change, Change::Delete) {
+        *key = None;
+    } else if write.is_some() || units > 0 {
+        let stored = key.get_or_insert(StoredRecord { text: Vec::new(), expires_at: None });
+        stored.expires_at = algorithm.new_expiry(stored.expires_at, now).or(stored.expires_at);
+        if let Some(write) = write {
+            write.apply_to(&mut stored.text);
+        }
+    }
+}
+
+impl InMemory for RollingLog {
+    type Key = Option<StoredRecord>;
+
+    fn with_policy(policy: &Policy) -> Result<Self, Unrepresentable> {
+        Ok(Self::new(policy))
+    }
+
+    fn expire(key: &mut Self::Key, now: Micros) {
+        key.take_if(|stored| stored.expires_at.is_some_and(|at| at <= now.millis()));
+    }
+
+    fn request(&self, key: &mut Self::Key, now: Micros, cost: Cost) -> Result<Reply, Unrepresentable> {
+        let log = log_of(self, key, now);
+        let decision = self.decide(&log, now, cost);
+        let reply = Reply::new(&decision, &self.forecast(&log, &decision.change, now), now, cost);
+        commit_rolling(self, key, &decision.change, now);
+        Ok(reply)
+    }
+
+    fn refund(&self, key: &mut Self::Key, now: Micros, at: Option<Micros>, cost: Cost) {
+        let change = RollingLog::refund(self, &log_of(self, key, now), at, cost);
+        commit_rolling(self, key, &change, now);
+    }
+
+    fn overcharge(
+        &self,
+        key: &mut Self::Key,
+        now: Micros,
+        at: Option<Micros>,
+        cost: Cost,
+    ) -> Result<(), Unrepresentable> {
+        let change = RollingLog::overcharge(self, &log_of(self, key, now), now, at, cost)?;
+        commit_rolling(self, key, &change, now);
+        Ok(())
+    }
+
+    fn remaining(&self, key: &Self::Key, now: Micros) -> u64 {
+        self.forecast(&log_of(self, key, now), &Change::Keep, now).remaining()
     }
 }

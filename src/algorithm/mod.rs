@@ -15,6 +15,7 @@ pub mod gcra;
 pub mod leaky_bucket;
 pub mod level;
 pub mod period;
+pub mod rolling_log;
 pub mod sliding_counter;
 pub mod sliding_log;
 pub mod token_bucket;
@@ -27,6 +28,7 @@ pub use forecast::{Figures, Forecast};
 pub use gcra::Gcra;
 pub use leaky_bucket::LeakyBucket;
 pub use period::Schedule;
+pub use rolling_log::RollingLog;
 pub use sliding_counter::SlidingCounter;
 pub use sliding_log::SlidingLog;
 pub use token_bucket::TokenBucket;
@@ -223,9 +225,9 @@ pub enum Change<S> {
     Keep,
     /// Counts the request. This is the new state.
     Charge(S),
-    /// Restates the same state as of now. The request is denied, and the state is one that would not change with time
-    /// as the figures say: it is ahead of the clock, or it counts windows of another length. Without this, a clock
-    /// that stepped back would block the key until it has caught up.
+    /// Restates the same state as of now. The request charges nothing, and the state is one that would not change with
+    /// time as the figures say: it is ahead of the clock, or it counts windows of another length. Without this, a
+    /// clock that stepped back would block the key until it has caught up.
     Rebase(S),
     /// Gives units back. This is the new state.
     Refund(S),

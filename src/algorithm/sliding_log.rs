@@ -55,6 +55,11 @@ impl SlidingLog {
         Self { window: policy.window(), limit: policy.limit }
     }
 
+    /// The length of the window.
+    pub const fn window(&self) -> Window {
+        self.window
+    }
+
     /// The last millisecond whose entries no longer count at `now`. `None` if the window reaches back to the epoch.
     pub const fn expired_through(&self, now: Micros) -> Option<u64> {
         now.millis().checked_sub(self.window.millis())
@@ -125,7 +130,7 @@ impl SlidingLog {
     /// What a log of `len` entries allows. `entry(n)` is the millisecond of the n-th entry to leave the window, from
     /// 0; `None` if that entry never leaves.
     pub const fn forecast<E: Fn(u64) -> Option<u64>>(&self, len: u64, entry: E, now: Micros) -> LogForecast<E> {
-        LogForecast { algorithm: *self, len, entry, now }
+        LogForecast { algorithm: *self, len, entry, gone_at: None, now }
     }
 }
 
@@ -134,7 +139,16 @@ pub struct LogForecast<E> {
     algorithm: SlidingLog,
     len: u64,
     entry: E,
+    gone_at: Option<Micros>,
     now: Micros,
+}
+
+impl<E> LogForecast<E> {
+    /// The forecast of a log that no longer exists at `at`, whatever its entries are: its key expires then. `None` is
+    /// a log without an expiry.
+    pub(crate) fn gone_at(self, at: Option<Micros>) -> Self {
+        Self { gone_at: at, ..self }
+    }
 }
 
 impl<E: Fn(u64) -> Option<u64>> Forecast for LogForecast<E> {
@@ -151,7 +165,8 @@ impl<E: Fn(u64) -> Option<u64>> Forecast for LogForecast<E> {
         let Some(last_to_leave) = self.len.saturating_sub(room).checked_sub(1) else {
             return Some(self.now);
         };
-        let made = (self.entry)(last_to_leave)?;
-        Some(Micros::from_millis(made).plus(self.algorithm.window.micros()).max(self.now))
+        let leaves = |made| Micros::from_millis(made).plus(self.algorithm.window.micros());
+        let left = (self.entry)(last_to_leave).map(leaves);
+        Some(left.into_iter().chain(self.gone_at).min()?.max(self.now))
     }
 }

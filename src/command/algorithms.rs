@@ -114,6 +114,12 @@ algorithms! {
         complexity: c"O(1)",
         summary: c"Checks a request with the generic cell rate algorithm and charges it if allowed.",
     }
+    "ROLLING" => crate::algorithm::RollingLog {
+        burst: false,
+        calendar: false,
+        complexity: c"O(log(N)) with N the entries of the record, at most 8192; O(N) when it is pruned, at most once in N/2 requests",
+        summary: c"Checks a request against a packed sliding window log and charges it if allowed.",
+    }
 }
 
 /// An action for one algorithm, which [`select`] chooses.

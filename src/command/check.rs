@@ -4,7 +4,7 @@
 use std::marker::PhantomData;
 
 use super::Command;
-use super::args::{Accepted, Form};
+use super::args::Form;
 use super::doc::{ANCHOR, AS, BURST, COST, FORM, KEY, LIMIT, PARTIAL, SHADOW, SINCE, WINDOW};
 use super::reply;
 use super::request::Request;
@@ -41,7 +41,7 @@ impl<A: StoredAlgorithm> Command for Check<A> {
 
 #[inline(always)]
 fn check<'c, A: StoredAlgorithm>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
-    let (request, _, form) = Request::<A>::parse_all(args, &Accepted::REQUEST)?;
+    let (request, form) = Request::<A>::parse_request(args)?;
     let now = Micros(ctx.now_micros());
     let key = request.key_of_state(ctx, now, Purpose::Write)?;
     let mut decided = request.decide_on(key, now, Purpose::Write)?;

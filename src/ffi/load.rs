@@ -16,19 +16,20 @@ pub(super) const ACL_CATEGORY: &CStr = c"ratelimit";
 /// Every command that the module calls or replicates. Each takes at least one argument; see [`missing_commands`].
 const SERVER_COMMANDS: &[&CStr] = &[
     // Replicated.
+    c"APPEND",
     c"INCR",
     c"INCRBY",
     c"PEXPIREAT",
     c"SET",
     c"UNLINK",
     // Replicated, and called.
+    c"SETRANGE",
     c"ZADD",
     // Called, and replicated by the call.
     c"ZREMRANGEBYRANK",
     c"ZREMRANGEBYSCORE",
     // Called.
     c"GET",
-    c"SETRANGE",
     c"ZCOUNT",
     c"ZRANGE",
 ];
@@ -126,8 +127,8 @@ pub fn missing_features() -> String {
     if missing.is_empty() { "none".to_owned() } else { missing.join(",") }
 }
 
-/// The options of RM_SetModuleOptions. A server switches a feature off for as long as a module is loaded that does not
-/// declare that it can handle it. All state of this module is in plain keys, so each of these features works.
+/// The options of RM_SetModuleOptions. A server switches a feature off while a module is loaded that does not declare that
+/// it can handle the feature. All state of this module is in plain keys, so it can handle each of them.
 fn module_options() -> c_int {
     /// Valkey 9 and later: CLUSTER MIGRATESLOTS.
     const HANDLE_ATOMIC_SLOT_MIGRATION: u32 = 1 << 5;
@@ -143,7 +144,7 @@ fn module_options() -> c_int {
     options as c_int
 }
 
-/// Whether the server is a Valkey: it has the functions of the module API under names of its own as well.
+/// Whether the server is a Valkey. Valkey has the functions of the module API under its own names too.
 fn is_valkey() -> bool {
     let mut function: *mut c_void = null_mut();
     // SAFETY: a C string, and a place for the pointer, which is not used.

@@ -92,7 +92,7 @@ impl StoredAlgorithm for SlidingLog {
         let key = loaded.key.closed();
         let score_at = |rank| key.score_at(rank).map(|score| score.ceil() as u64);
         // The scripts write no scores below 0. Such members have the lowest ranks, and neither the scripts nor this
-        // module remove them: they never leave the window.
+        // module remove them: they never leave the window, but go with the key.
         let never = match key.score_at(0) {
             Some(score) if score < 0.0 => key.count_scores(c"-inf", c"(0").unwrap_or(0),
             _ => 0,
@@ -108,7 +108,12 @@ impl StoredAlgorithm for SlidingLog {
             let later = || score_at(rank.checked_sub(added)?).filter(|&score| score > now_ms);
             Some(score.or_else(later).unwrap_or(now_ms).min(latest))
         };
-        Figures::new(&self.forecast(loaded.len.saturating_add(added), entry, now), decision, now, cost)
+        let held = if loaded.exists { loaded.key.expires_at() } else { None };
+        // The key still exists in the millisecond of its expiry.
+        let last = self.new_expiry(held, now).or(held);
+        let gone_at = last.map(|millis| Micros::from_millis(millis.saturating_add(1)));
+        let forecast = self.forecast(loaded.len.saturating_add(added), entry, now).gone_at(gone_at);
+        Figures::new(&forecast, decision, now, cost)
     }
 
     fn needs_memory(_loaded: &Loaded<'_>, change: &Change<LogChange>) -> bool {
@@ -131,7 +136,7 @@ impl StoredAlgorithm for SlidingLog {
                     let key = set_expiry(key, expires_at);
                     key.notify_sorted_set(c"zadd");
                     key.replicate_add(millis, &member);
-                    announce(&key, expires_at);
+                    super::announce(&key, expires_at);
                 }
             }
             Change::Charge(LogChange::Add(count)) => add_several(key, count, millis, expires_at),
@@ -142,7 +147,7 @@ impl StoredAlgorithm for SlidingLog {
                 if key.rescore_members(millis, &members).is_none() {
                     internal_error(key.ctx(), "ZADD");
                 }
-                announce(&key, expires_at);
+                super::announce(&key, expires_at);
             }
             Change::Refund(LogChange::RemoveNewest(count)) => {
                 let newest = (to_i64(count).saturating_neg(), -1);
@@ -152,7 +157,9 @@ impl StoredAlgorithm for SlidingLog {
                 let up_to = count_scores(&key, c"-inf", millis).map_or(0, to_i64);
                 let first = up_to.saturating_sub(to_i64(count)).max(0);
                 if up_to > 0 {
-                    remove_ranks(key, (first, up_to.saturating_sub(1)), expires_at.filter(|_| count < loaded.len));
+                    // Younger members stay, even if there are fewer than `count` to remove.
+                    let stays = first > 0 || to_i64(loaded.len) > up_to;
+                    remove_ranks(key, (first, up_to.saturating_sub(1)), expires_at.filter(|_| stays));
                 } else if let Some(millis) = expires_at {
                     super::extend(key, millis);
                 }
@@ -178,7 +185,7 @@ fn count_scores(key: &Key<'_>, min: &CStr, max: u64) -> Result<u64, Error> {
 fn remove_ranks(key: Key<'_>, (first, last): (i64, i64), expires_at: Option<u64>) {
     let key = if expires_at.is_some() {
         let key = set_expiry(key, expires_at);
-        announce(&key, expires_at);
+        super::announce(&key, expires_at);
         key
     } else {
         key.close()
@@ -193,7 +200,7 @@ fn add_several(mut key: Key<'_>, count: u64, millis: u64, expires_at: Option<u64
     let key = set_expiry(key, expires_at);
     key.notify_sorted_set(c"zadd");
     key.replicate_add_all(millis, &members);
-    announce(&key, expires_at);
+    super::announce(&key, expires_at);
 }
 
 fn set_expiry(mut key: Key<'_>, expires_at: Option<u64>) -> ClosedKey<'_> {
@@ -201,17 +208,6 @@ fn set_expiry(mut key: Key<'_>, expires_at: Option<u64>) -> ClosedKey<'_> {
         key.set_expires_at(millis);
     }
     key.close()
-}
-
-/// Announces a changed key, and its expiry if that has changed.
-fn announce(key: &ClosedKey<'_>, expires_at: Option<u64>) {
-    if expires_at.is_some() {
-        key.notify_generic(c"expire");
-    }
-    key.signal_modified();
-    if let Some(millis) = expires_at {
-        key.replicate_integer(c"PEXPIREAT", to_i64(millis));
-    }
 }
 
 /// Adds a member for a unit charged in `millis`, named `<millis>-0.<n>` (the script takes a random fraction) with an
@@ -237,10 +233,20 @@ fn add_one(key: &mut Key<'_>, millis: u64) -> Option<Str<'static>> {
 }
 
 /// The next number for a member of `millis`. (Handlers run on one thread; the atomics are for the compiler.)
+///
+/// The numbers start at 0 in every later millisecond, which keeps the members short. Those of an earlier millisecond
+/// (RL.SETTLE with AT, or a clock that stepped back) have a sequence that never starts again: otherwise each of them
+/// would first try the numbers that are in use, and have no number left after 64 starts.
 fn next_in_sequence(millis: u64, step: u64) -> u64 {
-    static MILLIS: AtomicU64 = AtomicU64::new(0);
+    static LATEST: AtomicU64 = AtomicU64::new(0);
     static NEXT: AtomicU64 = AtomicU64::new(0);
-    if MILLIS.swap(millis, Ordering::Relaxed) != millis {
+    static NEXT_EARLIER: AtomicU64 = AtomicU64::new(0);
+    let latest = LATEST.load(Ordering::Relaxed);
+    if millis < latest {
+        return NEXT_EARLIER.fetch_add(step, Ordering::Relaxed);
+    }
+    if millis > latest {
+        LATEST.store(millis, Ordering::Relaxed);
         NEXT.store(0, Ordering::Relaxed);
     }
     NEXT.fetch_add(step, Ordering::Relaxed)

@@ -33,7 +33,7 @@ impl<A: RecordAlgorithm + AlgorithmInfo + 'static> StoredAlgorithm for A {
 
     #[inline(always)]
     fn load<'c>(&self, key: ClosedKey<'c>, _now: Micros, purpose: Purpose) -> Result<Loaded<'c, A>, Error> {
-        let mut key = key.open(purpose.mode());
+        let key = key.open(purpose.mode());
         let state = match (key.kind(), purpose) {
             (Kind::Nothing, _) => return Ok(Loaded { key, state: None }),
             (Kind::String, Purpose::Read) => key.closed().get_string(decode::<A>).flatten(),
@@ -87,7 +87,7 @@ impl<A: RecordAlgorithm + AlgorithmInfo + 'static> StoredAlgorithm for A {
         }
         let expires_at = new_expiry(self, before.as_ref(), &change, || key.expires_at());
         match (change.state(), expires_at) {
-            (Some(state), Some(millis)) => write::<A>(key, state, millis),
+            (Some(state), Some(millis)) => super::set(key, &encode::<A>(state), millis),
             (None, Some(millis)) => super::extend(key, millis),
             (_, None) => {}
         }
@@ -99,7 +99,8 @@ impl<A: RecordAlgorithm + AlgorithmInfo + 'static> StoredAlgorithm for A {
 ///
 /// A state lives as long as the arguments of any call since it was written require. How long that is can depend on
 /// arguments that are not stored. Then a denied call extends the expiry if it needs the state for longer, and a write
-/// keeps an expiry that an earlier call needs.
+/// keeps a later expiry if it is for a call with other arguments: if it is later than the arguments of this call needed
+/// before the write. If it is not, less is needed now, after a refund or after the clock stepped back.
 #[inline(always)]
 pub fn new_expiry<A: RecordAlgorithm>(
     algorithm: &A,
@@ -118,24 +119,14 @@ pub fn new_expiry<A: RecordAlgorithm>(
             let needed = needed_for(after);
             let Some(before) = before.filter(|_| A::EXPIRY_DEPENDS_ON_POLICY) else { return Some(needed) };
             let held = held().unwrap_or(0);
-            // Less is needed after a refund. An expiry beyond what these arguments needed before it serves others.
-            let keep = !matches!(change, Change::Refund(_)) || held > needed_for(before);
-            Some(if keep { held.max(needed) } else { needed })
+            let needed_before = needed_for(before);
+            if matches!(change, Change::Rebase(_)) {
+                // Every expiry moves back with the state, also one that other arguments need.
+                return Some(held.saturating_sub(needed_before.saturating_sub(needed)).max(needed));
+            }
+            Some(if held > needed && held > needed_before { held } else { needed })
         }
     }
-}
-
-/// Writes a record with its expiry, replicates both and fires the events.
-#[inline(always)]
-fn write<A: RecordAlgorithm>(mut key: Key<'_>, state: &A::State, expires_at: u64) {
-    let record = encode::<A>(state);
-    key.set_string(&record);
-    key.set_expires_at(expires_at);
-    let key = key.close();
-    key.notify_string(c"set");
-    key.notify_generic(c"expire");
-    key.signal_modified();
-    key.replicate_set(&record, expires_at);
 }
 
 /// The text of a record.

@@ -2,12 +2,13 @@
 //! answer that is not documented.
 
 use std::fs;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
 use crate::resp::{Call, Client, Reply, call};
-use crate::support::{Random, Server, for_each_server, servers};
+use crate::support::{self, Algorithm, Random, Server, for_each_server, servers};
 use crate::{ALGORITHMS, assert_sound, each, report};
 
 #[test]
@@ -169,6 +170,8 @@ enum Form {
     Triple,
     Full,
     Headers,
+    /// The same with PARTIAL: the first integer is an amount.
+    Partial(FormOfOne),
     /// So many limits, each in that form.
     Multi(usize, FormOfOne),
     Integer,
@@ -189,10 +192,18 @@ struct Generator {
 }
 
 const WINDOWS: &[&str] = &["1", "60", "1ms", "500ms", "7s", "5m", "1h", "1d", "1000000000", "1000000000000", "3"];
+/// Windows that FIXED alone takes.
+const CALENDAR: &[&str] = &["day", "week", "month", "year", "MONTH", "Day"];
+const ANCHORS: &[&str] = &["0", "1767225600", "1769860800", "951782400", "4102444800", "253402300799"];
+const NAMES: &[&str] = &["x", "x", "x-2", "a.b_C-9", "COST", "FULL", "TOKEN", "64"];
+/// Unix milliseconds.
+const TIMES: &[&str] = &["0", "1795000000000", "1700000000000", "99999999999999", "9223372036854775807"];
 const LIMITS: &[&str] =
     &["0", "1", "2", "5", "100", "1000", "4294967296", "9223372036854775806", "9223372036854775807"];
 const COUNTS: &[&str] =
-    &["1", "1", "2", "3", "1000", "1000001", "2147483648", "9223372036854775806", "9223372036854775807"];
+    &["0", "1", "1", "2", "3", "1000", "1000001", "2147483648", "9223372036854775806", "9223372036854775807"];
+/// The costs of a log. Members by the thousand fill the memory and show nothing new.
+const COSTS_OF_A_LOG: &[&str] = &["0", "1", "2", "3", "20", "10001", "9223372036854775807"];
 /// Where an integer is wanted.
 const GARBAGE: &[&[u8]] = &[
     b"",
@@ -222,6 +233,18 @@ const GARBAGE: &[&[u8]] = &[
     b"COST",
     b"FULL",
     b"FIXED",
+    b"PARTIAL",
+    b"AS",
+    b"ANCHOR",
+    b"AT",
+    b"RESERVED",
+    b"ACTUAL",
+    b"BURST",
+    b"SHADOW",
+    b"month",
+    b"months",
+    b"253402300800",
+    b"1767225600000",
 ];
 
 impl Generator {
@@ -278,27 +301,78 @@ impl Generator {
     }
 
     /// FIXED's counters of foreign keys are looked after in some windows only.
-    fn window(&mut self, key: &[u8]) -> Vec<u8> {
-        if key.starts_with(b"f:") { self.word(&["1000000000", "1000000000000"]) } else { self.word(WINDOWS) }
+    fn window(&mut self, algorithm: &Algorithm, key: &[u8]) -> Vec<u8> {
+        match key {
+            [b'f', b':', ..] => self.word(&["1000000000", "1000000000000"]),
+            _ if algorithm.key_per_window && self.one_in(3) => self.word(CALENDAR),
+            _ => self.word(WINDOWS),
+        }
     }
 
-    fn limited(&mut self, call: &mut Call) {
+    /// ANCHOR or nothing, for a window of that key.
+    fn anchor(&mut self, algorithm: &Algorithm, key: &[u8]) -> Call {
+        if !algorithm.key_per_window || key.starts_with(b"f:") || !self.one_in(3) {
+            return Vec::new();
+        }
+        vec![self.word(&["ANCHOR", "anchor"]), self.word(ANCHORS)]
+    }
+
+    /// Adds `key window limit`, and returns what belongs to the window: ANCHOR or nothing.
+    fn limited(&mut self, call: &mut Call, algorithm: &Algorithm) -> Call {
         let key = self.key();
-        let window = self.window(&key);
+        let window = self.window(algorithm, &key);
+        let anchor = self.anchor(algorithm, &key);
         call.extend([key, window]);
         call.push(self.word(LIMITS));
+        anchor
+    }
+
+    fn cost(&mut self, algorithm: &Algorithm) -> Vec<u8> {
+        self.word(if algorithm.max_cost < i64::MAX { COSTS_OF_A_LOG } else { COUNTS })
+    }
+
+    /// The options of a limit, in any order.
+    fn options(&mut self, algorithm: &Algorithm) -> Vec<Call> {
+        let mut options: Vec<Call> = Vec::new();
+        if self.one_in(2) {
+            options.push(vec![self.word(&["COST", "cost", "CoSt"]), self.cost(algorithm)]);
+        }
+        if algorithm.takes_burst && self.one_in(3) {
+            options.push(vec![b"BURST".to_vec(), self.word(COUNTS)]);
+        }
+        if self.one_in(2) {
+            options.reverse();
+        }
+        options
+    }
+
+    /// The same with AS, where headers have the name of the policy.
+    fn options_and_name(&mut self, algorithm: &Algorithm) -> Vec<Call> {
+        let mut options = self.options(algorithm);
+        if self.one_in(3) {
+            options.push(vec![self.word(&["AS", "as"]), self.word(NAMES)]);
+        }
+        options
+    }
+
+    fn form(&mut self) -> (Option<Call>, FormOfOne) {
+        match self.random.below(4) {
+            0 => (Some(vec![b"FULL".to_vec()]), FormOfOne::Full),
+            1 => (Some(vec![b"headers".to_vec()]), FormOfOne::Headers),
+            _ => (None, FormOfOne::Triple),
+        }
     }
 
     fn well_formed(&mut self) -> (Call, Form) {
-        let algorithm = self.random.pick(&ALGORITHMS);
-        let takes_burst = ["TOKEN", "LEAKY", "GCRA"].contains(&algorithm);
+        let algorithm = &self.random.pick(support::ALGORITHMS);
+        let word: Vec<u8> = algorithm.word().into();
         let mut call = Vec::new();
-        let (burst, mut form) = match self.random.below(12) {
+        match self.random.below(13) {
             0 => {
-                call.extend([b"RL.RESET".to_vec(), algorithm.into()]);
                 let key = self.key();
-                let window = self.window(&key);
-                call.extend([key, window]);
+                let (window, anchor) = (self.window(algorithm, &key), self.anchor(algorithm, &key));
+                call.extend([b"RL.RESET".to_vec(), word, key, window]);
+                call.extend(anchor);
                 return (call, Form::Integer);
             }
             1 => {
@@ -314,64 +388,57 @@ impl Generator {
                 }
                 return (call, Form::Five);
             }
-            2 => {
-                call.extend([b"RL.REFUND".to_vec(), algorithm.into()]);
-                self.limited(&mut call);
-                (takes_burst, None)
-            }
-            3 | 4 => {
-                call.extend([b"RL.PEEK".to_vec(), algorithm.into()]);
-                self.limited(&mut call);
-                (takes_burst, Some(None))
-            }
-            5 | 6 => {
-                let count = if self.one_in(10) { 64 } else { 1 + self.random.below(5) as usize };
-                call.extend([b"RL.MULTI".to_vec(), count.to_string().into_bytes()]);
-                for _ in 0..count {
-                    let word = self.word(&ALGORITHMS);
-                    call.push(word);
-                    self.limited(&mut call);
-                }
-                (false, Some(Some(count)))
-            }
-            _ => {
-                call.push(format!("RL.{algorithm}").into_bytes());
-                self.limited(&mut call);
-                (takes_burst, Some(None))
-            }
-        };
-        let mut options: Vec<Call> = Vec::new();
-        if self.one_in(2) {
-            // Members by the thousand fill the memory before they tell anything.
-            let cost = self.word(if call[0] == b"RL.SLIDING" { &["1", "2", "3", "20", "1000001"] } else { COUNTS });
-            let cost = if call[0] == b"RL.MULTI" { self.word(&["1", "2", "20", "1000001"]) } else { cost };
-            options.push(vec![self.word(&["COST", "cost", "CoSt"]), cost]);
+            2 => call.extend([b"RL.REFUND".to_vec(), word]),
+            3 => call.extend([b"RL.SETTLE".to_vec(), word]),
+            4 | 5 => call.extend([b"RL.PEEK".to_vec(), word]),
+            6 | 7 => return self.multi(),
+            _ => call.push(format!("RL.{}", algorithm.word()).into_bytes()),
         }
-        if burst && self.one_in(3) {
-            options.push(vec![b"BURST".to_vec(), self.word(COUNTS)]);
+        let corrects = [&b"RL.REFUND"[..], b"RL.SETTLE"].contains(&call[0].as_slice());
+        let settles = call[0] == b"RL.SETTLE";
+        let anchor = self.limited(&mut call, algorithm);
+        let mut options = if corrects { self.options(algorithm) } else { self.options_and_name(algorithm) };
+        options.push(anchor);
+        if settles {
+            options.retain(|option| option.first().is_none_or(|word| !word.eq_ignore_ascii_case(b"COST")));
+            options.extend([&b"RESERVED"[..], b"ACTUAL"].map(|word| vec![word.to_vec(), self.cost(algorithm)]));
         }
-        let of_one = match self.random.below(4) {
-            0 if form.is_some() => {
-                options.push(vec![b"FULL".to_vec()]);
-                FormOfOne::Full
-            }
-            1 if form.is_some() => {
-                options.push(vec![b"headers".to_vec()]);
-                FormOfOne::Headers
-            }
-            _ => FormOfOne::Triple,
-        };
+        if corrects && self.one_in(3) {
+            options.push(vec![b"AT".to_vec(), self.word(TIMES)]);
+        }
+        let partial = !corrects && self.one_in(4);
+        if partial {
+            options.push(vec![self.word(&["PARTIAL", "partial"])]);
+        }
+        let (form, of_one) = self.form();
+        options.extend(form);
         if self.one_in(2) {
             options.reverse();
         }
         call.extend(options.into_iter().flatten());
-        let form = match (form.take().flatten(), of_one) {
-            (Some(count), of_one) => Form::Multi(count, of_one),
-            (None, FormOfOne::Triple) => Form::Triple,
-            (None, FormOfOne::Full) => Form::Full,
-            (None, FormOfOne::Headers) => Form::Headers,
+        let form = match of_one {
+            of_one if partial => Form::Partial(of_one),
+            FormOfOne::Triple => Form::Triple,
+            FormOfOne::Full => Form::Full,
+            FormOfOne::Headers => Form::Headers,
         };
         (call, form)
+    }
+
+    /// RL.MULTI: options after each limit, the form last.
+    fn multi(&mut self) -> (Call, Form) {
+        let count = if self.one_in(10) { 64 } else { 1 + self.random.below(5) as usize };
+        let mut call = vec![b"RL.MULTI".to_vec(), count.to_string().into_bytes()];
+        for _ in 0..count {
+            let algorithm = &self.random.pick(support::ALGORITHMS);
+            call.push(algorithm.word().into());
+            let anchor = self.limited(&mut call, algorithm);
+            let options = self.options_and_name(algorithm).into_iter().chain([anchor]);
+            call.extend(options.flatten());
+        }
+        let (form, of_one) = self.form();
+        call.extend(form.into_iter().flatten());
+        (call, Form::Multi(count, of_one))
     }
 
     fn garbage(&mut self) -> Vec<u8> {
@@ -417,7 +484,7 @@ impl Generator {
     fn damage(&mut self) -> Call {
         let mut key = format!("d:{}", self.random.below(6));
         if self.one_in(3) {
-            key.push_str(self.random.pick(&[":0", ":1"]));
+            key.push_str(self.random.pick(&[":0", ":1", ":1000000000000000ms:0"]));
         }
         let number = |generator: &mut Self| match generator.random.below(5) {
             0 => generator.random.below(100).to_string(),
@@ -464,10 +531,34 @@ impl Generator {
     }
 }
 
-/// Every error that the module has, word for word.
-fn errors() -> impl Iterator<Item = &'static str> {
-    let source = include_str!("../../src/error.rs");
-    source.split("= c\"").skip(1).filter_map(|rest| rest.split('"').next())
+/// Every error that the module has, word for word: those of src/error.rs, and those that name algorithms.
+fn errors() -> &'static [String] {
+    static ERRORS: OnceLock<Vec<String>> = OnceLock::new();
+    ERRORS.get_or_init(|| {
+        let source = include_str!("../../src/error.rs");
+        let fixed = source.split("= c\"").skip(1).filter_map(|rest| rest.split('"').next());
+        let without_burst = support::ALGORITHMS.iter().filter(|algorithm| !algorithm.takes_burst);
+        let burst = without_burst.map(|algorithm| format!("ERR invalid BURST: {} takes none", algorithm.word()));
+        let algorithm = format!("ERR invalid algorithm: expected one of {}", ALGORITHMS.join(", "));
+        let without_calendar = support::ALGORITHMS.iter().filter(|algorithm| !algorithm.key_per_window);
+        let calendar = without_calendar.map(Algorithm::word).flat_map(|word| {
+            [
+                format!("ERR invalid ANCHOR: {word} takes none"),
+                format!("ERR invalid window: {word} takes no windows of the calendar"),
+            ]
+        });
+        fixed.map(str::to_owned).chain(burst).chain(calendar).chain([algorithm]).collect()
+    })
+}
+
+/// The error without `limit <n>: `, the limit of RL.MULTI that it is about.
+fn without_limit(error: &str) -> String {
+    let stripped = error.split_once(" limit ").and_then(|(code, rest)| {
+        let (number, message) = rest.split_once(": ")?;
+        let number: u8 = number.parse().ok()?;
+        (1..=64).contains(&number).then(|| format!("{code} {message}"))
+    });
+    stripped.unwrap_or_else(|| error.to_owned())
 }
 
 /// Errors of the server's own: before the module is asked, or of the calls that are not the module's.
@@ -491,7 +582,8 @@ fn check(reply: &Reply, form: Form) -> Result<(), &'static str> {
             return Err("an error that repeats what was sent");
         }
         let internal = text.contains("internal error");
-        let known = errors().any(|known| known == text) || OF_THE_SERVER.iter().any(|known| text.starts_with(known));
+        let known =
+            errors().contains(&without_limit(text)) || OF_THE_SERVER.iter().any(|known| text.starts_with(known));
         return if known && !internal { Ok(()) } else { Err("an error that nobody has documented") };
     }
     let sound = match form {
@@ -500,11 +592,28 @@ fn check(reply: &Reply, form: Form) -> Result<(), &'static str> {
         Form::Full => full(reply),
         Form::Headers => matches!(reply, Reply::Array(parts)
             if parts.len() == 4 && triple(&Reply::Array(parts[..3].to_vec())) && headers(&parts[3])),
+        Form::Partial(FormOfOne::Triple) => whole(reply).is_some_and(|reply| triple(&reply)),
+        Form::Partial(FormOfOne::Full) => whole(reply).is_some_and(|reply| full(&reply)),
+        Form::Partial(FormOfOne::Headers) => whole(reply).is_some_and(|reply| check(&reply, Form::Headers).is_ok()),
         Form::Integer => matches!(reply, Reply::Integer(0 | 1)),
         Form::Five => matches!(reply, Reply::Array(parts) if five(parts)),
         Form::Multi(count, of_one) => multi(reply, count, of_one),
     };
     if sound { Ok(()) } else { Err("no reply of the documented form") }
+}
+
+/// The reply with a 1 in place of the amount that PARTIAL took. COST 0 takes nothing although it is allowed: then
+/// `retry_after_ms` of FULL is 0.
+fn whole(reply: &Reply) -> Option<Reply> {
+    let mut reply = reply.clone();
+    let (Reply::Array(parts) | Reply::Map(parts)) = &mut reply else { return None };
+    let not_denied = parts.len() == 22 && parts[11] == Reply::Integer(0);
+    let first = parts.iter_mut().find_map(|part| if let Reply::Integer(n) = part { Some(n) } else { None })?;
+    if *first < 0 {
+        return None;
+    }
+    *first = i64::from(*first > 0 || not_denied);
+    Some(reply)
 }
 
 fn integers<const N: usize>(parts: &[Reply]) -> Option<[i64; N]> {
@@ -524,7 +633,7 @@ fn five(parts: &[Reply]) -> bool {
 }
 
 fn full(reply: &Reply) -> bool {
-    const NAMES: [&str; 10] = [
+    const NAMES: [&str; 11] = [
         "allowed",
         "count",
         "ttl",
@@ -535,11 +644,12 @@ fn full(reply: &Reply) -> bool {
         "reset_ms",
         "delay_ms",
         "now_ms",
+        "shadow",
     ];
     let (Reply::Map(pairs) | Reply::Array(pairs)) = reply else { return false };
     let named = pairs.iter().step_by(2).zip(NAMES).all(|(key, name)| *key == Reply::Bulk(name.into()));
     let values: Vec<_> = pairs.iter().skip(1).step_by(2).cloned().collect();
-    let sound = |[allowed, _, ttl, limit, remaining, retry, next, reset, delay, now]: [i64; 10]| {
+    let sound = |[allowed, _, ttl, limit, remaining, retry, next, reset, delay, now, shadow]: [i64; 11]| {
         (0..=1).contains(&allowed)
             && ttl >= -2
             && (0..=limit).contains(&remaining)
@@ -548,8 +658,9 @@ fn full(reply: &Reply) -> bool {
             && (reset == -1 || reset >= next)
             && delay >= 0
             && now > 1_700_000_000_000
+            && shadow == 0
     };
-    named && pairs.len() == 20 && integers(&values).is_some_and(sound)
+    named && pairs.len() == 22 && integers(&values).is_some_and(sound)
 }
 
 fn headers(reply: &Reply) -> bool {
