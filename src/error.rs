@@ -60,6 +60,18 @@ errors! {
     ANCHOR = c"ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799";
     NAME = c"ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -";
     OPTION = c"ERR syntax error: after limit come COST n, BURST n, ANCHOR t, AS name, PARTIAL, FULL or HEADERS, each at most once";
+    REFUND_OPTION = c"ERR syntax error: after limit come COST n, AT ms, BURST n, ANCHOR t, FULL or HEADERS, each at most once";
+    SETTLE_OPTION = c"ERR syntax error: after limit come RESERVED n, ACTUAL m, AT ms, BURST n, ANCHOR t, FULL or HEADERS, each at most once";
+    // An option that comes twice.
+    COST_TWICE = c"ERR syntax error: after limit comes COST n at most once";
+    BURST_TWICE = c"ERR syntax error: after limit comes BURST n at most once";
+    ANCHOR_TWICE = c"ERR syntax error: ANCHOR t comes at most once";
+    NAME_TWICE = c"ERR syntax error: after limit comes AS name at most once";
+    PARTIAL_TWICE = c"ERR syntax error: after limit comes PARTIAL at most once";
+    AT_TWICE = c"ERR syntax error: after limit comes AT ms at most once";
+    RESERVED_TWICE = c"ERR syntax error: after limit comes RESERVED n at most once";
+    ACTUAL_TWICE = c"ERR syntax error: after limit comes ACTUAL n at most once";
+    FORM_TWICE = c"ERR syntax error: after limit comes FULL or HEADERS at most once";
     RESET_OPTION = c"ERR syntax error: after window comes ANCHOR t or nothing";
     AT = c"ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807";
     RESERVED = c"ERR invalid RESERVED: expected an integer from 0 to 9223372036854775807";
@@ -81,6 +93,7 @@ errors! {
     QUANTITY = c"ERR invalid quantity: expected an integer from 0 to 9223372036854775807";
     SPAN = c"ERR invalid window, limit or BURST: together they describe a rate that cannot be represented";
     LOG_COST = c"ERR invalid COST: RL.SLIDING takes at most 10000 units a call, over all its limits; use ROLLING, COUNTER, TOKEN, LEAKY or GCRA for more";
+    LOG_DIFFERENCE = c"ERR invalid ACTUAL: RL.SLIDING is corrected by at most 10000 units a call; use ROLLING, COUNTER, TOKEN, LEAKY or GCRA for more";
     /// Cluster mode: the counter of the window would be in another slot than the key.
     CLUSTER_KEY = c"ERR invalid key: in a cluster FIXED needs a key that is not empty and has no brace outside a hash tag";
     /// A bug: a panic that was caught, or a call that the server must not reject. The log has a line about it.

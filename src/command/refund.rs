@@ -27,7 +27,8 @@ impl AlgorithmCommand for Refund {
     };
 
     fn run<'c, A: StoredAlgorithm>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
-        let (request, options, form) = Request::<A>::parse_all(args, &Accepted::REFUND)?;
+        let (request, options, form) = Request::<A>::parse_all(args, &Accepted::REFUND)
+            .map_err(|error| if error == Error::OPTION { Error::REFUND_OPTION } else { error })?;
         let now = Micros(ctx.now_micros());
         let key = request.key_of_state(ctx, now, Purpose::Write)?;
         let afterwards = key.duplicate();
