@@ -59,7 +59,10 @@ errors! {
     BURST = c"ERR invalid BURST: expected an integer from 1 to 9223372036854775807";
     ANCHOR = c"ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799";
     NAME = c"ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -";
-    OPTION = c"ERR syntax error: after limit come COST n, BURST n, ANCHOR t, AS name, PARTIAL, FULL or HEADERS, each at most once";
+    ID = c"ERR invalid ID: expected 1 to 512 bytes";
+    ID_MISSING = c"ERR syntax error: LEASE needs ID id, the holder of the lease";
+    LEASE_CORRECTION = c"ERR invalid algorithm: a lease has no cost to correct; RL.RELEASE ends it";
+    OPTION = c"ERR syntax error: after limit come COST n, BURST n, ANCHOR t, ID id, AS name, PARTIAL, FULL or HEADERS, each at most once";
     RESET_OPTION = c"ERR syntax error: after window comes ANCHOR t or nothing";
     AT = c"ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807";
     RESERVED = c"ERR invalid RESERVED: expected an integer from 0 to 9223372036854775807";
@@ -67,6 +70,7 @@ errors! {
     SETTLEMENT = c"ERR syntax error: RL.SETTLE needs RESERVED n and ACTUAL m";
     COST_NOT_TAKEN = c"ERR invalid COST: this command takes none";
     PARTIAL_NOT_TAKEN = c"ERR invalid PARTIAL: this command takes none";
+    ID_NOT_TAKEN = c"ERR invalid ID: this command takes none";
     NAME_NOT_TAKEN = c"ERR invalid AS: this command takes none";
     AT_NOT_TAKEN = c"ERR invalid AT: only RL.REFUND and RL.SETTLE take it";
     RESERVED_NOT_TAKEN = c"ERR invalid RESERVED: only RL.SETTLE takes it";

@@ -14,6 +14,36 @@ pub trait Forecast {
     fn fits_at(&self, cost: u64) -> Option<Micros>;
 }
 
+/// The forecast of units, or leases, that each leave at a known time.
+pub(super) struct LeavingInOrder<F> {
+    /// The amount available when nothing is charged.
+    pub capacity: u64,
+    /// How many units are charged.
+    pub charged: u64,
+    /// When the n-th of them leaves, earliest first, from 0; `None` if it never does.
+    pub leaves_at: F,
+    /// The time of the forecast.
+    pub now: Micros,
+}
+
+impl<F: Fn(u64) -> Option<Micros>> Forecast for LeavingInOrder<F> {
+    fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    fn remaining(&self) -> u64 {
+        self.capacity.saturating_sub(self.charged)
+    }
+
+    fn fits_at(&self, cost: u64) -> Option<Micros> {
+        let room = self.capacity.checked_sub(cost)?;
+        match self.charged.saturating_sub(room).checked_sub(1) {
+            Some(last_to_leave) => Some((self.leaves_at)(last_to_leave)?.max(self.now)),
+            None => Some(self.now),
+        }
+    }
+}
+
 /// The figures of `FULL` and of the HTTP headers. Times are in milliseconds, rounded up; −1 means never.
 ///
 /// ```
