@@ -433,6 +433,7 @@ const NEEDED: &[&str] = &[
     "ZADD",
     "ZCOUNT",
     "ZRANGE",
+    "ZREM",
     "ZREMRANGEBYRANK",
     "ZREMRANGEBYSCORE",
 ];
