@@ -1,5 +1,4 @@
-//! What a flood of denied requests costs besides the answers: bytes to replicas and to the append only file.
-//! `make bench-floods`.
+//! The bytes that a flood of denied requests sends to replicas and to the append only file: `make bench-floods`.
 //!
 //! Environment: `REQUESTS=20000`; `PEER_MODULE=path` names a redis-cell `.so`.
 
@@ -16,7 +15,7 @@ use support::{Server, eventually, servers, wait_for_replica};
 /// One in twenty is allowed.
 const ALLOWED: f64 = 0.05;
 
-/// Name, what is sent (`LIMIT` is how many may pass), and the script or command it replaces.
+/// Name, command (`LIMIT` is how many requests are allowed), and the script or command that it replaces.
 const ROWS: [(&str, &str, &str); 11] = [
     ("fixed script", "EVALSHA FIXED_SCRIPT 1 KEY 3600 LIMIT", ""),
     ("RL.FIXED", "RL.FIXED KEY 3600 LIMIT", "fixed script"),
@@ -35,7 +34,7 @@ fn main() {
     let bin = &servers()[0];
     let requests = setting("REQUESTS", 20_000.0);
     let peer = std::env::var("PEER_MODULE").ok().filter(|path| !path.is_empty());
-    // A replica's own PINGs would count as well.
+    // The PINGs to the replica would be counted as well.
     let options = |options: support::Options| {
         let options = options.set("repl-ping-replica-period", 3_600);
         match &peer {
@@ -76,9 +75,9 @@ fn main() {
         .collect();
     let text = format!(
         "# Floods of denied requests\n\n{}; a replica and an append only file attached.\n\n\
-         {} requests to one key, of which the first {:.0} % are allowed and all others denied; bytes per request. The last\n\
-         column is the replication beside the script's (for RL.THROTTLE: redis-cell's). A counter that counts its denials,\n\
-         as the fixed script does, must replicate them; the others replicate what was allowed and nothing else.\n\n{}",
+         {} requests to one key, of which the first {:.0} % are allowed and all others denied. The figures are bytes per request.\n\
+         The last column compares the replication with that of the script (for RL.THROTTLE: of redis-cell). The fixed\n\
+         window counts denied requests, as its script does, so it replicates them. The others replicate only allowed ones.\n\n{}",
         conditions(bin),
         thousands(requests),
         ALLOWED * 100.0,
@@ -97,7 +96,7 @@ fn main() {
     report::write(bin, "floods.json", &(all.text() + "\n"));
 }
 
-/// Waits until nothing more is written.
+/// Waits until the server writes nothing more.
 fn settle(lab: &mut Lab) {
     let mut last = (0.0, 0);
     let still = eventually(Duration::from_secs(10), || {

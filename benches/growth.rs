@@ -1,8 +1,8 @@
-//! How the cost of a request grows with what is remembered, with the number of keys, and with a backlog to prune:
-//! `make bench-growth`.
+//! How the cost of a request grows with the requests in the window, with the number of keys, and with the number of
+//! expired entries: `make bench-growth`.
 //!
-//! Figures are processor time of the server per request, pipelined, the median of `ROUNDS=3`. `MOST=1000000` is the
-//! largest limit and number of keys.
+//! The figures are processor time of the server per request, pipelined, the median of `ROUNDS=3` rounds. `MOST=1000000`
+//! is the largest limit and the largest number of keys.
 
 mod common;
 #[path = "../tests/support/mod.rs"]
@@ -18,8 +18,8 @@ use common::report::{self, Json, Sample, conditions, setting, table, thousands};
 use common::svg::{self, Line};
 use support::{Server, servers};
 
-/// What each line of the charts is: name, request, and what brings a key to `SIZE` requests in the window (nothing: a
-/// log is written).
+/// A line of the charts: its name, the request, and the command that brings a key to `SIZE` requests in the window. If
+/// that is empty, a log is written instead.
 struct Subject {
     name: &'static str,
     sends: &'static str,
@@ -28,7 +28,7 @@ struct Subject {
 
 const FIXED: &str = "RL.FIXED KEY 86400 LIMIT COST SIZE";
 
-/// The window is a day: what a bucket refills meanwhile is next to nothing.
+/// The window is a day, so a bucket refills almost nothing during a measurement.
 const SUBJECTS: [Subject; 8] = [
     Subject { name: "fixed script", sends: "EVALSHA FIXED_SCRIPT 1 KEY 86400 LIMIT", fills: FIXED },
     Subject { name: "RL.FIXED", sends: "RL.FIXED KEY 86400 LIMIT", fills: FIXED },
@@ -40,11 +40,11 @@ const SUBJECTS: [Subject; 8] = [
     Subject { name: "RL.GCRA", sends: "RL.GCRA KEY 86400 LIMIT", fills: "RL.GCRA KEY 86400 LIMIT COST SIZE" },
 ];
 
-/// Beyond what any run counts up to.
+/// A limit that no run reaches.
 const NO_LIMIT: u64 = 1_000_000_000;
 const REQUESTS: u64 = 40_000;
 
-/// A curve: for each size, what the rounds measured.
+/// A curve: the figures of all rounds for each size.
 struct Curve {
     name: String,
     points: Vec<(usize, Sample)>,
@@ -65,18 +65,19 @@ fn main() {
     let text = format!(
         "# Growth\n\n{conditions}. Medians of {rounds} rounds.\n\n\
          ## With the requests in the window\n\n\
-         Microseconds of the server's processor time per request, in pipelines of {PIPELINE}; a key has had so many requests\n\
-         in the window. *Denied*: that is its limit as well. *Allowed*: the limit is far away. Up to 10,000 the requests are\n\
-         spread over several keys (4,000 at 10, 40 at 1,000), or they would themselves make the logs longer: the left end\n\
-         of the curves pays for finding those keys. A log of up to 128 entries is one block that the server searches from\n\
-         end to end, which is why 100 costs more than 1,000.\n\n{}\n\
+         Microseconds of the server's processor time per request, in pipelines of {PIPELINE}; each key has had that many\n\
+         requests in the window. *Denied*: its limit is the same number. *Allowed*: its limit is far above. Up to 10,000 the\n\
+         requests go to several keys (4,000 at 10, 40 at 1,000), since they would make the logs of one key longer. So the\n\
+         left end of the curves includes the cost of many keys. The server searches a log of up to 128 entries from end to\n\
+         end, so 100 entries cost more than 1,000.\n\n{}\n\
          ![](growth-limits.svg)\n\n\
          ## With the number of keys\n\n\
-         The same, keys chosen at random out of so many, all of them in use. Sliding logs hold five requests and deny.\n\n\
+         The same, with keys chosen at random from that many, which all exist. Sliding logs hold five requests and deny.\n\n\
          {}\n![](growth-keys.svg)\n\n\
-         ## Pruning a backlog\n\n\
-         Milliseconds that one request blocks the server when every member of a sliding log has expired: by the server's own\n\
-         count (`INFO commandstats`) and in brackets as the client sees it. ZREMRANGEBYSCORE of all members is the measure.\n\n{}",
+         ## Removing expired entries\n\n\
+         Milliseconds for which one request blocks the server when every member of a sliding log has expired, as the server\n\
+         counts them (`INFO commandstats`) and, in brackets, as the client measures them. ZREMRANGEBYSCORE of all members is\n\
+         there for comparison.\n\n{}",
         curves_table(&limits),
         curves_table(&keys),
         prune.table()
@@ -107,7 +108,7 @@ fn limits(lab: &mut Lab, most: usize, rounds: usize) -> Vec<Curve> {
     for subject in &SUBJECTS {
         for (path, dashed) in [("denied", true), ("allowed", false)] {
             if path == "denied" && subject.name == "fixed script" {
-                continue; // It does the same either way.
+                continue; // Allowed and denied are the same path.
             }
             let name = format!("{}, {path}", subject.name);
             curves.push(Curve { name, points: Vec::new(), dashed });
@@ -115,7 +116,7 @@ fn limits(lab: &mut Lab, most: usize, rounds: usize) -> Vec<Curve> {
     }
     for size in powers(10, most) {
         eprintln!("{size} requests in the window");
-        // So many keys that the requests measured do not make them much larger.
+        // Enough keys that the measured requests do not make them much larger.
         let keys = (REQUESTS as usize / size).max(1);
         let mut samples = vec![Sample::default(); curves.len()];
         for _ in 0..rounds {
@@ -160,12 +161,12 @@ fn fill(lab: &mut Lab, subject: &Subject, size: usize, limit: u64, keys: usize) 
     if !subject.fills.is_empty() {
         return lab.fill(&subject.fills.replace("SIZE", &size.to_string()), "k", keys, limit, 1);
     }
-    // The script is told a time of 2001.
+    // The script gets a time in 2001 from its caller.
     let newest = if subject.name == "RL.SLIDING" { now_ms() } else { 1_000_000_000_000 };
     lab.fill_logs("k", keys, size, newest);
 }
 
-/// Of a request, in microseconds.
+/// The cost of a request, in microseconds.
 fn cost(lab: &mut Lab, subject: &Subject, limit: u64, keys: usize) -> f64 {
     let load = Load { sends: subject.sends, key: "k", keys, limit, pipeline: PIPELINE, requests: REQUESTS, db: 0 };
     let cost = lab.load(&load).cpu_us;
@@ -200,7 +201,7 @@ fn curves_json(curves: &[Curve]) -> Json {
     Json::List(points.collect())
 }
 
-/// Denials only of what changes with the size: the others would lie on each other.
+/// The lines of the chart. Denials only where they change with the size: the others would overlap.
 fn lines(curves: &[Curve]) -> Vec<Line> {
     let drawn = |curve: &&Curve| !curve.dashed || curve.name.to_lowercase().contains("sliding");
     let line = |curve: &Curve| {
@@ -211,7 +212,8 @@ fn lines(curves: &[Curve]) -> Vec<Line> {
     curves.iter().filter(drawn).map(line).collect()
 }
 
-/// Time to remove a backlog, by size and by who does it: server's and client's milliseconds.
+/// The time to remove expired entries, by their number and by the command, in milliseconds: as the server counts, and
+/// as the client measures.
 struct Prune(Vec<(usize, [(Sample, Sample); 3])>);
 
 const PRUNERS: [(&str, &str, &str); 3] = [
@@ -223,7 +225,7 @@ const PRUNERS: [(&str, &str, &str); 3] = [
 fn prune(lab: &mut Lab, most: usize, rounds: usize) -> Prune {
     let mut sizes = Vec::new();
     for size in powers(10_000, most) {
-        eprintln!("a backlog of {size}");
+        eprintln!("{size} expired entries");
         let mut samples: [(Sample, Sample); 3] = Default::default();
         for _ in 0..rounds {
             for ((_, command, sends), (server, client)) in PRUNERS.iter().zip(&mut samples) {

@@ -1,14 +1,15 @@
 //! Instructions that the server executes for a command: `make bench-instructions`.
 //!
 //! A server runs under callgrind and counts everything it does between two points in time, from reading the socket to
-//! writing the reply. In between it is sent some hundred or thousand commands in pipelines of 50. The seeds of the
-//! server's hash tables are random, and a longer chain costs some per cent, so several servers are asked and the
-//! least counts. What is left differs by well under 1 % from run to run, however busy the machine is.
+//! writing the reply. Between them it gets hundreds or thousands of commands in pipelines of 50. The seeds of the
+//! server's hash tables are random, and a longer chain costs some per cent, so several servers are started and the
+//! smallest count is used. It differs by less than 1 % from run to run, however busy the machine is.
 //!
-//! `benches/budget.md` has what each command may take; one that exceeds it by more than 2 % fails the run.
+//! `benches/budget.md` has the budget of each command. A command that exceeds it by more than 2 % fails the run.
 //!
-//! Environment: `UPDATE=1` writes the figures measured into the budget instead; `ONLY=TOKEN` measures the cases with that
-//! in their name; `STARTS=5` asks more servers; `PROFILES=dir` keeps a profile of each case for callgrind_annotate.
+//! Environment: `UPDATE=1` writes the measured figures into the budget instead; `ONLY=TOKEN` measures the cases whose
+//! name contains that; `STARTS=6` is the number of servers; `PROFILES=dir` keeps a profile of each case for
+//! callgrind_annotate.
 
 mod common;
 #[path = "../tests/support/mod.rs"]
@@ -29,7 +30,7 @@ use common::cases::{self, Case};
 use common::lab::{Lab, PIPELINE, Words, first, key_name};
 use common::now_ms;
 
-/// What `LIMIT` stands for.
+/// The value of `LIMIT`.
 const LIMIT: u64 = 100_000;
 
 fn main() -> ExitCode {
@@ -40,7 +41,7 @@ fn main() -> ExitCode {
     eprintln!("{} cases, each on {starts} servers ({bin}) under callgrind", runs.len());
 
     let mut least = BTreeMap::new();
-    // Two at a time: it is the instructions that count, and they do not depend on the machine's load.
+    // Two at a time: the number of instructions does not depend on the load of the machine.
     let parallel = 2;
     for first in (0..starts).step_by(parallel) {
         let counts: Vec<_> = std::thread::scope(|scope| {
@@ -66,7 +67,7 @@ struct Run {
     name: String,
     case: Case,
     keys: usize,
-    /// Members of a log that is there before.
+    /// The members of a log that exists before the requests.
     members: usize,
     requests: usize,
 }
@@ -75,7 +76,7 @@ fn runs(only: &str) -> Vec<Run> {
     let sizes = |case: Case| {
         let run = |name, keys, members, requests| Run { name, case, keys, members, requests };
         if case.grows {
-            // About 5, 100 (still a listpack) and 1,000 members, on the average of the requests.
+            // About 5, 100 (still a listpack) and 1,000 members, as an average over the requests.
             vec![
                 run(format!("{} @5", case.name), 400, 3, 2_000),
                 run(format!("{} @100", case.name), 20, 90, 400),
@@ -92,7 +93,7 @@ fn runs(only: &str) -> Vec<Run> {
 struct Counted {
     lab: Lab,
     dumps: usize,
-    // Last: the server ends before its directory goes.
+    // The last field: the server ends before its directory is deleted.
     dir: TempDir,
 }
 
@@ -134,14 +135,14 @@ impl Counted {
         let put = Words {
             key: key_name("k", run.keys, n % run.keys),
             limit: LIMIT,
-            // A request after the other, a millisecond apart: later than whatever the key holds.
+            // Each request is a millisecond after the one before, and later than every entry of the key.
             now: (now_ms() + n as u64).to_string(),
             one: format!("0.{n:05}"),
         };
         self.lab.words(sends, &put)
     }
 
-    /// Has callgrind write what it has counted since it was last told to begin at zero.
+    /// Makes callgrind write what it has counted since the last `--zero`.
     fn dump(&mut self) -> PathBuf {
         self.control("--dump");
         self.dumps += 1;
@@ -161,7 +162,7 @@ impl Counted {
 
 const PROFILE: &str = "profile";
 
-/// A program in `dir` that is the server under callgrind, profiles going to `dir` as well.
+/// Writes a program into `dir` that runs the server under callgrind. Its profiles are in `dir` as well.
 fn under_callgrind(bin: &ServerBin, dir: &Path) -> ServerBin {
     let path = dir.join("server");
     let script = format!(

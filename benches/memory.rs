@@ -17,14 +17,14 @@ use support::{Server, servers};
 const KEY: &str = "rl:user:00000001";
 /// The users of the million are `usr:000000000001` and so on.
 const USER: &str = "usr";
-/// A bucket of ten thousand that a day refills: nothing is forgotten meanwhile.
+/// A bucket of ten thousand that refills in a day: no state expires during a measurement.
 const LIMIT: u64 = 10_000;
 const REQUESTS: [usize; 5] = [1, 5, 100, 1_000, 10_000];
-/// The requests that each of the million sends, one at a time.
+/// The requests that each of the million users sends, one at a time.
 const EACH: usize = 5;
 
 const SLIDING: &str = "RL.SLIDING KEY 86400 LIMIT";
-/// Name, what a request sends, and whether a million users are measured: a script cannot call another script.
+/// Name, command, and whether a million users are measured. They are filled by a script, which cannot call another one.
 const ROWS: [(&str, &str, bool); 8] = [
     ("fixed script", SCRIPTS[0].sends, false),
     ("RL.FIXED", "RL.FIXED KEY 86400 LIMIT", true),
@@ -89,7 +89,7 @@ fn main() {
     report::write(bin, "memory.json", &(all.text() + "\n"));
 }
 
-/// The table of a log's bytes, and the same as JSON. Leaves the server with its default.
+/// The table of the bytes of a log, and the same as JSON. The server has its default setting afterwards.
 fn logs(lab: &mut Lab) -> (String, Json) {
     let (mut rows, mut list) = (Vec::new(), Vec::new());
     for most in LISTPACK_ENTRIES {
@@ -116,7 +116,7 @@ fn logs(lab: &mut Lab) -> (String, Json) {
     (table(&heading, &rows), Json::List(list))
 }
 
-/// Of the key that so many requests leave.
+/// The bytes of one key after that many requests.
 fn bytes_after(lab: &mut Lab, sends: &str, requests: usize) -> f64 {
     lab.ask("FLUSHALL");
     let now = now_ms();
@@ -128,18 +128,18 @@ fn bytes_after(lab: &mut Lab, sends: &str, requests: usize) -> f64 {
         let batch: Vec<_> = batch.collect();
         lab.send(&batch);
     }
-    let Value::Array(keys) = lab.ask("KEYS *") else { panic!("KEYS answers no array") };
+    let Value::Array(keys) = lab.ask("KEYS *") else { panic!("KEYS replies no array") };
     let [Value::BulkString(key)] = keys.as_slice() else { panic!("{sends} left {} keys", keys.len()) };
     let key = String::from_utf8_lossy(key).into_owned();
     lab.ask_integer(&format!("MEMORY USAGE {key} SAMPLES 0")) as f64
 }
 
-/// Of that many keys together, after `EACH` requests for every one of them, asked of the server as a whole.
+/// The bytes that the server uses for that many keys after `EACH` requests to each of them.
 fn bytes_of(lab: &mut Lab, sends: &str, users: usize) -> f64 {
     lab.ask("FLUSHALL");
     let before = lab.info("used_memory");
     assert_eq!(key_name(USER, users, 1).len(), KEY.len());
-    // Passes over all users: time goes on between two requests of a user, as it does in use.
+    // Each pass goes over all users, so that time passes between two requests of a user, as in use.
     for _ in 0..EACH {
         lab.fill(sends, USER, users, LIMIT, 1);
     }

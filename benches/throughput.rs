@@ -1,10 +1,11 @@
 //! Requests per second: `make bench-throughput`.
 //!
-//! `redis-benchmark` puts load on one server, a command after the other, in rounds: whatever else the machine does in a
-//! round hits every command alike, and ratios are taken round by round.
+//! `redis-benchmark` puts load on one server, one command after the other, in rounds. Other programs on the machine
+//! slow all commands of a round in the same way, so ratios are computed round by round.
 //!
-//! Environment: `ROUNDS=9`, `SECONDS=0.25` for each figure of a round; `PEER_MODULE=path` names a redis-cell `.so`, whose
-//! CL.THROTTLE is measured as well; `ONLY=TOKEN` measures the commands with that in their name, and writes nothing.
+//! Environment: `ROUNDS=9`, `SECONDS=0.25` for each figure of a round; `PEER_MODULE=path` names a redis-cell `.so`,
+//! whose CL.THROTTLE is measured as well; `ONLY=TOKEN` measures the commands whose name contains that, and writes
+//! nothing.
 
 mod common;
 #[path = "../tests/support/mod.rs"]
@@ -20,11 +21,11 @@ use common::report::{self, Json, Sample, conditions, setting, table, thousands};
 use common::svg::{self, Bar};
 use support::{Server, ServerBin, servers};
 
-/// Beyond what any run counts up to, and a round number of nanoseconds a request for GCRA.
+/// A limit that no run reaches; with GCRA, a whole number of nanoseconds for each request.
 const LIMIT: u64 = 1_000_000_000;
-/// At most so many requests of a kind that makes its key grow.
+/// The most requests of a command that makes its key grow.
 const MOST_GROWTH: u64 = 100_000;
-/// The database of keys that grow; emptied before each measurement.
+/// The database of the keys that grow. It is emptied before each measurement.
 const GROWING: u32 = 1;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,7 +53,7 @@ impl Setting {
     }
 }
 
-/// All figures of a command in a setting, a round each.
+/// The figures of a command in a setting, one for each round.
 #[derive(Default)]
 struct Rounds {
     per_second: Sample,
@@ -86,7 +87,7 @@ fn main() {
             let key = key(at, setting);
             prepare(&mut lab, case, &key, setting.keys);
             check(&mut lab, case, &key, setting.keys);
-            // How many requests fill the time; the first ones also warm up.
+            // How many requests fill the time. These also warm up the server.
             let trial = if setting.pipeline == 1 { 2_000 } else { 20_000 };
             let figures = measure(&mut lab, case, &key, setting, trial);
             let fill = (figures.per_second * seconds) as u64;
@@ -115,7 +116,7 @@ fn main() {
     }
 }
 
-/// The commands of `cases`, those that a newer server has of its own, and the peer's.
+/// The commands of `cases`, those that only some servers have, and those of redis-cell.
 fn list(lab: &mut Lab, peer: bool) -> Vec<Case> {
     let mut list = cases::all();
     let others = [
@@ -131,7 +132,7 @@ fn list(lab: &mut Lab, peer: bool) -> Vec<Case> {
     list
 }
 
-/// Every command has keys of its own: what they hold stays from round to round.
+/// Every command has its own keys. What they hold stays from round to round.
 fn key(at: usize, setting: Setting) -> String {
     format!("{at:02}{}", if setting.pipeline == 1 { "s" } else { "p" })
 }
@@ -139,13 +140,13 @@ fn key(at: usize, setting: Setting) -> String {
 fn prepare(lab: &mut Lab, case: &Case, key: &str, keys: usize) {
     let (sends, times) = case.before;
     lab.fill(sends, key, keys, LIMIT, times);
-    // What is allowed finds its key as well, not only the first time.
+    // An allowed request finds its key, the first one too.
     if times == 0 && case.sends.starts_with("RL.") && !case.grows && keys > 1 {
         lab.fill(case.sends, key, keys, LIMIT, 1);
     }
 }
 
-/// Panics if the command does not answer what it is to be measured for.
+/// Panics if the command does not reply what the case expects.
 fn check(lab: &mut Lab, case: &Case, key: &str, keys: usize) {
     let key = key_name(key, keys, keys / 2);
     let put = Words { key, limit: LIMIT, now: now_ms().to_string(), one: "0.1".into() };
@@ -180,15 +181,15 @@ impl Rounds {
     }
 }
 
-/// How much one command beats another.
+/// How many times as much one command does as another.
 struct Ratio {
-    /// In requests per second.
+    /// By requests per second.
     per_second: f64,
-    /// In processor time of the server.
+    /// By processor time of the server.
     cpu: f64,
 }
 
-/// Round by round: the median.
+/// The median of the ratios of all rounds.
 fn ratio(results: &Results, setting: Setting, this: &'static str, that: Option<&'static str>) -> Option<Ratio> {
     let (this, that) = (results.get(&(setting, this))?, results.get(&(setting, that?))?);
     Some(Ratio {
@@ -236,15 +237,15 @@ fn markdown(bin: &ServerBin, cases: &[Case], results: &Results, rounds: &str, bu
     text
 }
 
-/// Where the network is most of the cost, the command is little of the gain.
+/// Says why the gain is small without pipelining: the socket is most of the cost.
 fn small_gain(results: &Results, setting: Setting) -> String {
     let fixed = ratio(results, setting, "RL.FIXED allowed", Some("fixed script"));
     let ping = ratio(results, setting, "RL.FIXED allowed", Some("PING"));
     let (Some(fixed), Some(ping)) = (fixed, ping) else { return String::new() };
     format!(
-        "\nWithout pipelining, every request is a system call to read and one to write, and those are most of the cost:\n\
-         RL.FIXED answers {:.2} times as many requests as the script, and {:.0} % of what PING reaches. The gain then is less\n\
-         processor time in the server ({:.2} times as much for the script), not that much more throughput.\n",
+        "\nWithout pipelining, every request is a system call to read and one to write, and those are most of the cost.\n\
+         RL.FIXED does {:.2} times as many requests as the script, and {:.0} % of what PING does. The gain then is processor\n\
+         time of the server (the script takes {:.2} times as much) more than throughput.\n",
         fixed.per_second,
         ping.per_second * 100.0,
         fixed.cpu
@@ -272,7 +273,7 @@ fn json(bin: &ServerBin, cases: &[Case], results: &Results) -> String {
     all.text() + "\n"
 }
 
-/// For the README: pipelined, one hot key.
+/// The chart of the README: pipelined, one hot key.
 fn chart(bin: &ServerBin, cases: &[Case], results: &Results) -> String {
     let setting = SETTINGS[0];
     let mut bars = Vec::new();

@@ -1,6 +1,6 @@
--- Fixed window counter, natively: loaded in place of the script, answered by the module's RL.FIXED.
+-- Fixed window counter: a script to load instead of the old one. It calls the module's RL.FIXED.
 --
 -- KEYS  key
--- ARGV  window (seconds), limit; then whatever else RL.FIXED takes
--- Reply {allowed 0 or 1, counter after this request, TTL of the counter in seconds}, or RL.FIXED's own error
+-- ARGV  window (seconds), limit, then options of RL.FIXED
+-- Reply {allowed 0 or 1, counter after this request, TTL of the counter in seconds}, or the error of RL.FIXED
 return redis.pcall('RL.FIXED', KEYS[1], unpack(ARGV))

@@ -654,10 +654,15 @@ fn any_score_is_the_end_of_a_lease() {
         assert_expires_with_the_last(&mut con);
         assert_eq!(release(&mut con, &["endless", "a"]), 2);
         assert_eq!(expires_at(&mut con, "k"), later + 1);
-        // An expiry that somebody took away comes back with the next lease.
-        ok(cmd!(con, "PERSIST", "k"));
-        lease(&mut con, "1s", 3, "a");
-        assert_eq!(expires_at(&mut con, "k"), later + 1);
+        // An expiry that a client removed or changed comes back with the next request, allowed or denied.
+        for (limit, id, allowed) in [(3, "a", 1), (2, "b", 0)] {
+            ok(cmd!(con, "PERSIST", "k"));
+            assert_eq!(lease(&mut con, "60s", limit, id)[0], allowed);
+            assert_expires_with_the_last(&mut con);
+            ok(cmd!(con, "PEXPIRE", "k", 1_000));
+            assert_eq!(lease(&mut con, "60s", limit, id)[0], allowed);
+            assert_expires_with_the_last(&mut con);
+        }
     });
 }
 
@@ -810,8 +815,9 @@ fn the_commands_are_documented() {
                 assert_eq!(info[1], Value::Int(arity), "{command}");
                 let flags: Vec<String> = read(info[2].clone());
                 assert!(flags.contains(&"write".to_owned()) && flags.contains(&"fast".to_owned()), "{flags:?}");
-                let [spec]: [Value; 1] = read(info[8].clone());
-                let flags: Vec<String> = read(field(&spec, "flags"));
+                let specs: Vec<Value> = read(info[8].clone());
+                let [spec] = &specs[..] else { panic!("not one key spec: {specs:?}") };
+                let flags: Vec<String> = read(field(spec, "flags"));
                 let mut flags: Vec<String> = flags.iter().map(|flag| flag.to_lowercase()).collect();
                 flags.sort();
                 assert_eq!(flags, ["access", "rw", "update"], "{command}");

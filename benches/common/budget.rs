@@ -1,4 +1,4 @@
-//! `benches/budget.md`: what each command may take, as a table that people and this file read.
+//! `benches/budget.md`: how many instructions each command may take. People and this file read the table there.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -6,29 +6,29 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// How far above its budget a command may be: a per cent is the measurement's own.
+/// How far above its budget a command may be. The measurement itself varies by one per cent.
 const TOLERANCE: f64 = 1.02;
 
 pub struct Measured {
     pub name: String,
-    /// What is sent, in words.
+    /// The command, with placeholders.
     pub sends: String,
     pub instructions: u64,
 }
 
-/// A line of the table.
+/// A row of the table.
 #[derive(Clone, Default)]
 struct Row {
     name: String,
     sends: String,
-    /// What was asked for: empty, a number, or a multiple of another line (`1.3 × ZADD @100`).
+    /// The planned number: empty, a number, or a multiple of another row (`1.3 × ZADD @100`).
     target: String,
-    /// What must not be exceeded: none for what is the server's own.
+    /// The number that must not be exceeded; `None` for the server's own commands.
     budget: Option<u64>,
     last: Option<u64>,
 }
 
-/// Compares what was measured with the budget, or with `UPDATE=1` writes it there.
+/// Compares the measured figures with the budget. With `UPDATE=1` it writes them into the budget instead.
 pub fn judge(server: &str, measured: &[Measured], complete: bool) -> ExitCode {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("benches/budget.md");
     let text = fs::read_to_string(&path).expect("benches/budget.md");
@@ -41,13 +41,13 @@ pub fn judge(server: &str, measured: &[Measured], complete: bool) -> ExitCode {
 
     let mut failures = Vec::new();
     if !text.contains(&format!("on {server},")) {
-        failures.push(format!("the budget is not for {server}: its own instructions are another number"));
+        failures.push(format!("the budget is not for {server}, whose own code takes another number of instructions"));
     }
     let figures: BTreeMap<_, _> = measured.iter().map(|one| (one.name.as_str(), one.instructions)).collect();
     println!("{:<32} {:>9} {:>9} {:>8} {:>9}  target", "instructions per command", "measured", "budget", "", "target");
     for one in measured {
         let Some(row) = rows.iter().find(|row| row.name == one.name) else {
-            failures.push(format!("{} has no line in the budget", one.name));
+            failures.push(format!("{} has no row in the budget", one.name));
             continue;
         };
         let got = one.instructions as f64;
@@ -64,7 +64,7 @@ pub fn judge(server: &str, measured: &[Measured], complete: bool) -> ExitCode {
     }
     if complete {
         let gone = rows.iter().filter(|row| !figures.contains_key(row.name.as_str()));
-        failures.extend(gone.map(|row| format!("{} is in the budget, and no longer measured", row.name)));
+        failures.extend(gone.map(|row| format!("{} is in the budget, but is not measured any more", row.name)));
     }
     for failure in &failures {
         println!("FAILED: {failure}");
@@ -73,12 +73,12 @@ pub fn judge(server: &str, measured: &[Measured], complete: bool) -> ExitCode {
         println!("Every command is within its budget.");
         ExitCode::SUCCESS
     } else {
-        println!("Where that is meant to be so: make bench-instructions UPDATE=1, and say in the commit what it buys.");
+        println!("If that is intended: make bench-instructions UPDATE=1, and give the reason in the commit message.");
         ExitCode::FAILURE
     }
 }
 
-/// The file with the figures measured; everything outside the table and its heading stays as it is.
+/// The text of the file with the new figures. Everything outside the table and the line above it stays as it is.
 fn update(text: &str, rows: &[Row], server: &str, measured: &[Measured], complete: bool) -> String {
     let before: Vec<_> = text.lines().take_while(|line| !line.starts_with("Measured ")).collect();
     let after = text.lines().skip_while(|line| !line.starts_with('|')).skip_while(|line| line.starts_with('|'));
@@ -117,7 +117,7 @@ fn update(text: &str, rows: &[Row], server: &str, measured: &[Measured], complet
 }
 
 impl Row {
-    /// `| name | sent | target | budget | measured | met |`; the heading has no number.
+    /// `| name | sent | target | budget | measured | met |`; `None` for the heading.
     fn parse(line: &str) -> Option<Self> {
         let cells: Vec<_> = line.strip_prefix('|')?.split('|').map(str::trim).collect();
         let [name, sends, target, budget, last, ..] = cells.as_slice() else { return None };
@@ -133,7 +133,7 @@ impl Row {
         })
     }
 
-    /// The target as a number. A multiple of another line is one of what was measured for that.
+    /// The target as a number. A multiple of another row is computed from the measured figure of that row.
     fn target(&self, figures: &BTreeMap<&str, u64>) -> Option<u64> {
         match self.target.split_once(" × ") {
             None => self.target.parse().ok(),

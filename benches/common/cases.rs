@@ -1,22 +1,23 @@
-//! What is measured: the commands, what each is compared with, and the state that they meet.
+//! The measured commands: what each is compared with, and what its key holds before.
 
-/// One command, with what a measurement puts in.
+/// One command, with placeholders that a measurement fills in.
 ///
-/// Words of `sends`: `KEY` is the key, `LIMIT` a limit that no run reaches, `NOW` the caller's clock in milliseconds,
-/// `ONE` a fraction that makes a member unique, `FIXED_SCRIPT` and `SLIDING_SCRIPT` the digests of the scripts.
+/// Placeholders in `sends`: `KEY` is the key, `LIMIT` a limit that no run reaches, `NOW` the caller's clock in
+/// milliseconds, `ONE` a fraction that makes a member unique, `FIXED_SCRIPT` and `SLIDING_SCRIPT` the digests of the
+/// scripts.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
     pub name: &'static str,
     pub sends: &'static str,
-    /// Sent this often to every key before the measurement.
+    /// A command, and how often it is sent to every key before the measurement.
     pub before: (&'static str, usize),
-    /// What the first integer of the reply must be: a benchmark of the wrong path measures nothing.
+    /// The first integer that the reply must have. A benchmark that takes the wrong path would measure something else.
     pub answers: Option<i64>,
-    /// Every request makes the key larger, and with it the cost of the next one.
+    /// Whether every request makes the key larger, so that the next one costs more.
     pub grows: bool,
-    /// The script or the command that does the same job.
+    /// The script or the command that it replaces.
     pub replaces: Option<&'static str>,
-    /// The cheapest command of the server's own that touches the same kind of data.
+    /// The cheapest of the server's own commands on the same type of key.
     pub beside: Option<&'static str>,
 }
 
@@ -49,7 +50,7 @@ impl Case {
 pub const FIXED_SCRIPT: &str = include_str!("../../tests/scripts/fixed_window.lua");
 pub const SLIDING_SCRIPT: &str = include_str!("../../tests/scripts/sliding_window.lua");
 
-/// The server's own, to see what a command costs at all.
+/// The server's own commands: the least that a command can cost.
 pub const PING: Case = Case::new("PING", "PING");
 pub const INCR: Case = Case::new("INCR", "INCR KEY").after("SET KEY 1 EX 100000", 1);
 pub const ZADD: Case = Case::new("ZADD", "ZADD KEY NOW NOW-ONE").grows();
@@ -58,9 +59,9 @@ const FIXED_LUA: &str = "fixed script";
 const SLIDING_LUA_ALLOWED: &str = "sliding script, allowed";
 const SLIDING_LUA_DENIED: &str = "sliding script, denied";
 
-/// What every module command is measured beside.
+/// The scripts that the module's commands are compared with.
 pub const SCRIPTS: [Case; 3] = [
-    // It counts on when it denies: both paths are one.
+    // It counts denied requests as well, so allowed and denied are the same path.
     Case::new(FIXED_LUA, "EVALSHA FIXED_SCRIPT 1 KEY 3600 LIMIT").answers(1).beside("INCR"),
     Case::new(SLIDING_LUA_ALLOWED, "EVALSHA SLIDING_SCRIPT 1 KEY NOW 3600 LIMIT").answers(1).grows().beside("ZADD"),
     Case::new(SLIDING_LUA_DENIED, "EVALSHA SLIDING_SCRIPT 1 KEY NOW 3600 5")
@@ -94,7 +95,7 @@ pub const COMMANDS: [Case; 19] = [
     Case::new("RL.LEAKY denied", "RL.LEAKY KEY 3600 1").after("RL.LEAKY KEY 3600 1", 1).answers(0).beside("INCR"),
     Case::new("RL.GCRA allowed", "RL.GCRA KEY 3600 LIMIT").answers(1).beside("INCR"),
     Case::new("RL.GCRA denied", "RL.GCRA KEY 3600 1").after("RL.GCRA KEY 3600 1", 1).answers(0).beside("INCR"),
-    // Its first integer says whether the request is limited.
+    // The first integer of its reply is 1 if the request is limited.
     Case::new("RL.THROTTLE allowed", "RL.THROTTLE KEY LIMIT LIMIT 3600")
         .answers(0)
         .replaces(CELL_ALLOWED)
@@ -128,7 +129,7 @@ pub const COMMANDS: [Case; 19] = [
     Case::new("RL.RESET FIXED of nothing", "RL.RESET FIXED KEY 3600").answers(0).beside("INCR"),
 ];
 
-/// Redis 8.8's counter that does not go above a bound.
+/// The counter of Redis 8.8 that does not go above a bound.
 pub const INCREX: [Case; 2] = [
     Case::new("INCREX allowed", "INCREX KEY BYINT 1 UBOUND LIMIT EX 3600 ENX").beside("INCR"),
     Case::new("INCREX denied", "INCREX KEY BYINT 1 UBOUND 1 EX 3600 ENX")
@@ -137,7 +138,7 @@ pub const INCREX: [Case; 2] = [
         .beside("INCR"),
 ];
 
-/// What some previews of Redis 8.8 have; its first integer says whether the request is limited.
+/// A command of some previews of Redis 8.8. The first integer of its reply is 1 if the request is limited.
 pub const GCRA: [Case; 2] = [
     Case::new("GCRA allowed", "GCRA KEY LIMIT LIMIT 3600").answers(0).beside("INCR"),
     Case::new("GCRA denied", "GCRA KEY 0 1 3600").after("GCRA KEY 0 1 3600", 1).answers(1).beside("INCR"),
@@ -146,13 +147,13 @@ pub const GCRA: [Case; 2] = [
 const CELL_ALLOWED: &str = "redis-cell CL.THROTTLE allowed";
 const CELL_DENIED: &str = "redis-cell CL.THROTTLE denied";
 
-/// Where redis-cell is loaded.
+/// The commands of redis-cell, if it is loaded.
 pub const CELL: [Case; 2] = [
     Case::new(CELL_ALLOWED, "CL.THROTTLE KEY LIMIT LIMIT 3600").answers(0).beside("INCR"),
     Case::new(CELL_DENIED, "CL.THROTTLE KEY 0 1 3600").after("CL.THROTTLE KEY 0 1 3600", 1).answers(1).beside("INCR"),
 ];
 
-/// The server's own commands, the scripts, then ours.
+/// The server's own commands, the scripts, and the commands of the module.
 pub fn all() -> Vec<Case> {
     [PING, INCR, ZADD].into_iter().chain(SCRIPTS).chain(COMMANDS).collect()
 }

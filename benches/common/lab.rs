@@ -1,4 +1,4 @@
-//! A server to measure: fill it, ask it, put load on it.
+//! A server to measure: fills its keys, sends it commands, and puts load on it.
 
 use std::ops::Range;
 use std::process::Command;
@@ -9,7 +9,7 @@ use super::cases::{FIXED_SCRIPT, SLIDING_SCRIPT};
 use super::now_ms;
 use crate::support::{Options, Server, info};
 
-/// How many commands go to the server at once where they are pipelined.
+/// The number of commands in a pipeline.
 pub const PIPELINE: usize = 50;
 
 pub struct Lab {
@@ -19,7 +19,7 @@ pub struct Lab {
     sliding_script: String,
 }
 
-/// What a word of a [`super::cases::Case`] stands for.
+/// The values of the placeholders of a [`super::cases::Case`].
 #[derive(Clone, Debug)]
 pub struct Words {
     pub key: String,
@@ -28,12 +28,12 @@ pub struct Words {
     pub one: String,
 }
 
-/// What `redis-benchmark` is to do.
+/// A run of `redis-benchmark`.
 #[derive(Clone, Debug)]
 pub struct Load<'a> {
     pub sends: &'a str,
     pub key: &'a str,
-    /// 1 is the key itself; more are `<key>:<twelve digits>`, at random.
+    /// With 1 the key itself is used; with more, random ones of `<key>:<twelve digits>`.
     pub keys: usize,
     pub limit: u64,
     pub pipeline: usize,
@@ -41,13 +41,13 @@ pub struct Load<'a> {
     pub db: u32,
 }
 
-/// What it says, and what the server spent.
+/// What `redis-benchmark` printed, and the processor time of the server.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Figures {
     pub per_second: f64,
-    /// Processor time of the server, a request's share in microseconds.
+    /// Processor time of the server for one request, in microseconds.
     pub cpu_us: f64,
-    /// Latency as the client saw it, milliseconds.
+    /// Latency that the client measured, in milliseconds.
     pub p50_ms: f64,
     pub p99_ms: f64,
 }
@@ -68,12 +68,12 @@ impl Lab {
         known.iter().any(|about| *about != Value::Nil)
     }
 
-    /// A command in blank-separated words. Panics if the reply is an error.
+    /// Sends a command, its words separated by blanks. Panics if the reply is an error.
     pub fn ask(&mut self, command: &str) -> Value {
         self.send(&[command.split(' ').map(str::to_owned).collect()])
     }
 
-    /// An integer reply, or the first one of an array.
+    /// Sends a command whose reply is an integer, or an array that begins with one.
     pub fn ask_integer(&mut self, command: &str) -> i64 {
         first(&self.ask(command)).unwrap_or_else(|| panic!("{command}: no integer in the reply"))
     }
@@ -110,8 +110,8 @@ impl Lab {
             .collect()
     }
 
-    /// Sends a command to every key, `times` times, from within the server: a million requests are seconds. Keys are
-    /// named as in [`Load`].
+    /// Sends a command to every key, `times` times. A script in the server does it, so a million requests take seconds.
+    /// Keys are named as in [`Load`].
     pub fn fill(&mut self, sends: &str, key: &str, keys: usize, limit: u64, times: usize) {
         const LUA: &str = r"
             local words, change, prefix, now = {}, {}, ARGV[4], tonumber(ARGV[6])
@@ -145,7 +145,8 @@ impl Lab {
         }
     }
 
-    /// Logs of that many members, a score each, the last one at `newest`, as the script and the module write them.
+    /// Writes logs of that many members, as the script and the module write them. Each has its own score; the last one
+    /// is `newest`.
     pub fn fill_logs(&mut self, key: &str, keys: usize, members: usize, newest: u64) {
         const LUA: &str = r"
             local first = tonumber(ARGV[2]) - tonumber(ARGV[1])
@@ -171,7 +172,7 @@ impl Lab {
         info(&mut self.con, field).parse().expect("a number")
     }
 
-    /// Microseconds that a command has taken since CONFIG RESETSTAT, as the server counts.
+    /// The microseconds that the server has counted for a command since CONFIG RESETSTAT.
     pub fn usec(&mut self, command: &str) -> f64 {
         let all: String = redis::cmd("INFO").arg("commandstats").query(&mut self.con).expect("INFO");
         // cmdstat_zadd:calls=1,usec=1234,… A module's command keeps the case of its name.
@@ -183,15 +184,15 @@ impl Lab {
         usec.and_then(|usec| usec.parse().ok()).unwrap_or_else(|| panic!("no statistic of {command}"))
     }
 
-    /// Processor time that the server's main thread has spent so far, in microseconds.
+    /// The processor time of the server's main thread so far, in microseconds.
     fn cpu_us(&mut self) -> f64 {
         (self.info("used_cpu_user_main_thread") + self.info("used_cpu_sys_main_thread")) * 1e6
     }
 
-    /// Puts load on the server.
+    /// Runs `redis-benchmark`.
     pub fn load(&mut self, load: &Load) -> Figures {
         let key = if load.keys == 1 { load.key.to_owned() } else { format!("{}:__rand_int__", load.key) };
-        // Thirteen digits, within the hundred seconds after a moment of 2001: the script may be told any time.
+        // Thirteen digits: a time within 100 seconds in 2001. The script takes any time from its caller.
         let put = Words { key, limit: load.limit, now: "1__rand_int__".into(), one: "0.__rand_int__".into() };
         let before = self.cpu_us();
         let mut command = Command::new("redis-benchmark");
@@ -217,12 +218,12 @@ impl Lab {
     }
 }
 
-/// The name of one of several keys, as [`Load`] has it.
+/// The name of key number `at` of `keys`, as in [`Load`].
 pub fn key_name(key: &str, keys: usize, at: usize) -> String {
     if keys == 1 { key.to_owned() } else { format!("{key}:{at:012}") }
 }
 
-/// The integer of a reply, or its first one.
+/// The integer of a reply, or the first one of an array.
 pub fn first(reply: &Value) -> Option<i64> {
     match reply {
         Value::Int(integer) => Some(*integer),

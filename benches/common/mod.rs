@@ -1,4 +1,4 @@
-//! What the benchmarks share.
+//! Code that the benchmarks share.
 #![allow(dead_code)] // No benchmark uses all of it.
 
 pub mod budget;
@@ -16,7 +16,7 @@ pub fn now_ms() -> u64 {
 
 /// `2024-03-09`, in UTC.
 pub fn today() -> String {
-    // Days to a civil date, as in Howard Hinnant's "chrono-Compatible Low-Level Date Algorithms".
+    // From days to a date, as in Howard Hinnant's "chrono-Compatible Low-Level Date Algorithms".
     let days = now_ms() / 86_400_000 + 719_468;
     let (era, of_era) = (days / 146_097, days % 146_097);
     let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;

@@ -1,4 +1,4 @@
-//! Results: medians, tables, JSON, and what they were measured on. They go to `benches/results/<server>/`.
+//! Results: medians, tables, JSON, and the conditions of the measurement. They go to `benches/results/<server>/`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -9,7 +9,7 @@ use std::process::Command;
 use super::today;
 use crate::support::ServerBin;
 
-/// Where the results of that server belong. No path of this machine gets into them.
+/// Writes a file of results for a server. It contains no path of this machine.
 pub fn write(bin: &ServerBin, name: &str, text: &str) {
     let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("benches/results").join(server(bin));
     fs::create_dir_all(&dir).expect("a directory for the results");
@@ -17,12 +17,12 @@ pub fn write(bin: &ServerBin, name: &str, text: &str) {
     println!("benches/results/{}/{name}", server(bin));
 }
 
-/// `redis-7.0.15`; a build between releases calls itself 255.
+/// The name of a server's directory: `redis-7.0.15`. A build between releases has the version 255.
 pub fn server(bin: &ServerBin) -> String {
     if bin.version.0 == 255 { format!("{}-unstable", bin.family) } else { bin.to_string() }
 }
 
-/// What figures depend on, in one line.
+/// The conditions that figures depend on, in one line.
 pub fn conditions(bin: &ServerBin) -> String {
     let cpu = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = cpu.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
@@ -39,18 +39,18 @@ pub fn conditions(bin: &ServerBin) -> String {
     format!("{}, {model} ({cores} cores), {system}, {}, {}", server(bin), load.join(" "), today())
 }
 
-/// How busy the machine is before the measurement makes it so; figures of a busy machine are no good.
+/// The load average before the measurement. Figures of a busy machine are wrong.
 pub fn load_average() -> String {
     let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     text.split(' ').next().unwrap_or("unknown").to_owned()
 }
 
-/// What several rounds measured.
+/// The figures of several rounds.
 #[derive(Clone, Debug, Default)]
 pub struct Sample(pub Vec<f64>);
 
 impl Sample {
-    /// 0 for none.
+    /// 0 if there are none.
     pub fn median(&self) -> f64 {
         let mut sorted = self.0.clone();
         sorted.sort_by(f64::total_cmp);
@@ -70,18 +70,18 @@ impl Sample {
         self.0.iter().copied().fold(0.0, f64::max)
     }
 
-    /// Round by round, this to that: what slows the whole machine in one round slows both.
+    /// The ratio of this to that, round by round: if something slows the machine in a round, it slows both.
     pub fn over(&self, that: &Self) -> Self {
         Self(self.0.iter().zip(&that.0).map(|(this, that)| this / that).collect())
     }
 }
 
-/// A number of the environment: `ROUNDS=5`.
+/// A number from an environment variable, such as `ROUNDS=5`.
 pub fn setting(name: &str, default: f64) -> f64 {
     std::env::var(name).map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name} is a number")))
 }
 
-/// `1234567.8` as `1,234,568`.
+/// Formats `1234567.8` as `1,234,568`.
 pub fn thousands(number: f64) -> String {
     let digits = format!("{number:.0}");
     let mut text = String::new();
@@ -94,7 +94,7 @@ pub fn thousands(number: f64) -> String {
     text
 }
 
-/// A Markdown table; the first column is text, the others are numbers.
+/// A Markdown table. The first column is text, the others are numbers.
 pub fn table(heading: &[&str], rows: &[Vec<String>]) -> String {
     let mut text = format!("| {} |\n|---|", heading.join(" | "));
     text.push_str(&"--:|".repeat(heading.len() - 1));
@@ -105,7 +105,7 @@ pub fn table(heading: &[&str], rows: &[Vec<String>]) -> String {
     text
 }
 
-/// JSON, as much of it as results need.
+/// The part of JSON that results need.
 #[derive(Clone, Debug)]
 pub enum Json {
     Number(f64),
@@ -119,7 +119,7 @@ impl Json {
         Self::Map(pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
     }
 
-    /// A list of maps comes one to a line.
+    /// The text, with one line for each map of a list.
     pub fn text(&self) -> String {
         match self {
             Self::Number(number) => format!("{}", (number * 1e4).round() / 1e4),

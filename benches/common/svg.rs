@@ -1,4 +1,4 @@
-//! Charts as SVG: no font, no script, no colour that a light or a dark page would swallow.
+//! Charts as SVG, without fonts or scripts. The colours can be seen on light and on dark pages.
 
 use std::fmt::Write;
 
@@ -6,19 +6,19 @@ const STYLE: &str = "<style>text{font:13px system-ui,sans-serif;fill:#1f2328}.qu
 .line{fill:none;stroke-width:2}.grid{stroke:#8b949e;stroke-opacity:.35}\
 @media(prefers-color-scheme:dark){text{fill:#f0f6fc}.quiet{fill:#9198a1}}</style>";
 
-/// Told apart on white and on black, and by most who do not see all colours (after Okabe and Ito).
+/// Colours that differ on white and on black, and for most people who are colour-blind (after Okabe and Ito).
 const COLORS: [&str; 8] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8b949e", "#7f5f3f"];
 
 pub struct Bar {
     pub label: String,
     pub value: f64,
-    /// Written behind the bar.
+    /// The text after the bar.
     pub note: String,
-    /// Bars of one kind share a colour.
+    /// Bars of one kind have the same colour.
     pub kind: usize,
 }
 
-/// Horizontal bars; an empty label leaves a gap.
+/// Horizontal bars. An empty label leaves a gap.
 pub fn bars(title: &str, subtitle: &str, bars: &[Bar]) -> String {
     const LEFT: f64 = 230.0;
     const WIDTH: f64 = 330.0;
@@ -44,7 +44,7 @@ pub fn bars(title: &str, subtitle: &str, bars: &[Bar]) -> String {
 pub struct Line {
     pub label: String,
     pub points: Vec<(f64, f64)>,
-    /// Lines of one kind share a colour.
+    /// Lines of one kind have the same colour.
     pub kind: usize,
     pub dashed: bool,
 }
@@ -89,7 +89,7 @@ pub fn curves(title: &str, subtitle: &str, x_label: &str, lines: &[Line]) -> Str
     let (x, y) = (LEFT + WIDTH / 2.0, TOP + HEIGHT + 40.0);
     let _ = writeln!(body, "<text class='quiet' x='{x}' y='{y}' text-anchor='middle'>{x_label}</text>");
 
-    // The names stand at the ends of the lines, pushed apart where those meet.
+    // The labels are at the ends of the lines, moved apart where they would overlap.
     let end = |line: &Line| line.points.last().map_or(0.0, |point| y_of(point.1));
     let mut order: Vec<usize> = (0..lines.len()).collect();
     order.sort_by(|&a, &b| end(&lines[a]).total_cmp(&end(&lines[b])));

@@ -4,10 +4,10 @@
 -- ARGV  window (seconds, or with a unit: ms, s, m, h, d), limit
 -- Reply {allowed 0 or 1, counter after this request, TTL of the counter in seconds}
 --
--- The counter lies at `<key>:<bucket>`: a key that is not declared, as with the script this replaces. In cluster mode
--- that has to stay in the slot of `key`, so for a key without a hash tag it is `{<key>}:<bucket>`. An ACL user needs
--- the pattern of these keys, and INFO for keys without a hash tag (without it, they are taken to be outside a cluster).
--- Lua's numbers are doubles, so the reply rounds a counter beyond 2^53. What is counted and allowed is exact.
+-- The counter is at `<key>:<bucket>`: a key that is not declared, as in the script that this replaces. In cluster mode
+-- it must stay in the slot of `key`, so for a key without a hash tag it is at `{<key>}:<bucket>`. An ACL user needs
+-- permission for these keys, and for INFO if keys have no hash tag (without INFO, the script assumes no cluster). Lua's
+-- numbers are doubles, so the reply rounds a counter beyond 2^53. What is counted and allowed is exact.
 
 local UNITS = { ms = 1, [''] = 1000, s = 1000, m = 60000, h = 3600000, d = 86400000 }
 local MAX_WINDOW = 1e15 -- milliseconds; everything below 2^53 is exact
@@ -15,7 +15,7 @@ local MAX_LIMIT = '9223372036854775807'
 local EXACT = 2 ^ 53 -- from here on, doubles skip integers
 local MAX_REPLY = 2 ^ 63 - 1024 -- the largest double that is a reply
 
--- Digits as the server itself takes them, or nil.
+-- The text, if it is a number as the server takes them; else nil.
 local function digits(text)
   return (text == '0' or text:find('^[1-9]%d*$')) and text or nil
 end
@@ -43,7 +43,7 @@ local function is_negative(value)
   return magnitude and at_most(magnitude, '9223372036854775808')
 end
 
--- What the cluster hashes instead of the whole key, or nil.
+-- The part of the key that the cluster hashes instead of the whole, or nil.
 local function hash_tag(key)
   local open = key:find('{', 1, true)
   local close = open and key:find('}', open + 1, true)
@@ -93,7 +93,7 @@ if limit == '0' then
   count = is_negative(value) and tonumber(value)
 end
 if not count then
-  -- Fails where the value is of another type, no integer or would overflow, and then changes nothing.
+  -- An error if the value has another type, is no integer or would overflow. It then changes nothing.
   count = redis.pcall('INCR', counter)
   if type(count) == 'table' then
     return count
@@ -105,7 +105,7 @@ local allowed = limit ~= '0' and count <= tonumber(limit)
 if count >= EXACT then
   allowed = at_most(redis.call('GET', counter), limit)
 end
--- As in the script, a counter that becomes 1 gets its expiry anew. One found without an expiry gets one as well.
+-- As in the script, a counter that becomes 1 gets a new expiry. A counter without an expiry gets one as well.
 if becomes_one or redis.call('PTTL', counter) == -1 then
   redis.call('PEXPIREAT', counter, string.format('%.0f', now + window))
 end

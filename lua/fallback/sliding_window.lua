@@ -1,14 +1,14 @@
 -- Sliding window log in pure Lua, for a server that cannot load the module: RL.SLIDING's key, members and replies.
 --
 -- KEYS  key
--- ARGV  now (ms; dropped, the server's clock counts), window (seconds, or with a unit: ms, s, m, h, d), limit
+-- ARGV  now (ms; ignored, the server's clock is used), window (seconds, or with a unit: ms, s, m, h, d), limit
 -- Reply {allowed 0 or 1, requests in the window before this one, window in seconds}
 
 local UNITS = { ms = 1, [''] = 1000, s = 1000, m = 60000, h = 3600000, d = 86400000 }
 local MAX_WINDOW = 1e15 -- milliseconds; everything below 2^53 is exact
 local MAX_LIMIT = '9223372036854775807'
 
--- Digits as the server itself takes them, or nil.
+-- The text, if it is a number as the server takes them; else nil.
 local function digits(text)
   return (text == '0' or text:find('^[1-9]%d*$')) and text or nil
 end
@@ -47,7 +47,7 @@ end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
--- The one call that can fail, where the key is of another type.
+-- The only call that can fail: the key may have another type.
 local count = redis.pcall('ZCARD', key)
 if type(count) == 'table' then
   return count
@@ -58,19 +58,21 @@ end
 
 local allowed = count < limit
 if allowed then
-  -- As many as this millisecond has are named so; should one be taken (after a step of the clock), the next is not.
+  -- The member is named by how many this millisecond has. If that name is taken (after a step of the clock), the next
+  -- one is tried.
   local n = redis.call('ZCOUNT', key, integer(now), integer(now))
   while redis.call('ZADD', key, 'NX', integer(now), integer(now) .. '-0.' .. integer(n)) == 0 do
     n = n + 1
   end
 elseif count > 0 then
-  -- Made before the clock stepped back: they count as made now, or they would lock the key until it catches up.
+  -- Entries from before the clock stepped back count as of now. Else they would block the key until the clock catches
+  -- up.
   for _, member in ipairs(redis.call('ZRANGEBYSCORE', key, '(' .. integer(now), '+inf')) do
     redis.call('ZADD', key, 'XX', integer(now), member)
   end
 end
 -- At least 1.5 windows are left after every call. Only a call that finds less sets the expiry, to 2 windows. PTTL is -1
--- where there is none.
+-- if there is no expiry.
 if (allowed or count > 0) and 2 * redis.call('PTTL', key) < 3 * window then
   redis.call('PEXPIREAT', key, integer(now + 2 * window))
 end

@@ -191,6 +191,7 @@ impl Lease {
             capacity: self.limit,
             charged: if held.is_some() { leases.others().saturating_add(1) } else { leases.len },
             leaves_at: move |n| Some(end(n)).filter(|&end| end != NEVER).map(Micros::from_millis),
+            gone_at: None,
             now,
         }
     }

@@ -5,7 +5,7 @@
 
 use super::arithmetic::to_i64;
 use super::forecast::LeavingInOrder;
-use super::{Change, Cost, Decision, Forecast, Micros, Policy, Verdict, Window};
+use super::{Change, Cost, Decision, Micros, Policy, Verdict, Window};
 
 /// At most `limit` units in any half-open span of `window`.
 ///
@@ -125,9 +125,14 @@ impl SlidingLog {
 
     /// What a log of `len` entries allows. `entry(n)` is the millisecond of the n-th entry to leave the window, from
     /// 0; `None` if that entry never leaves.
-    pub fn forecast(&self, len: u64, entry: impl Fn(u64) -> Option<u64>, now: Micros) -> impl Forecast {
+    pub fn forecast(
+        &self,
+        len: u64,
+        entry: impl Fn(u64) -> Option<u64>,
+        now: Micros,
+    ) -> LeavingInOrder<impl Fn(u64) -> Option<Micros>> {
         let window = self.window.micros();
         let leaves_at = move |n| entry(n).map(|made| Micros::from_millis(made).plus(window));
-        LeavingInOrder { capacity: self.limit, charged: len, leaves_at, now }
+        LeavingInOrder { capacity: self.limit, charged: len, leaves_at, gone_at: None, now }
     }
 }

@@ -4,7 +4,7 @@
 use std::marker::PhantomData;
 
 use super::Command;
-use super::args::{Accepted, Form};
+use super::args::Form;
 use super::doc::SINCE;
 use super::reply;
 use super::request::Request;
@@ -29,7 +29,7 @@ impl<A: StoredAlgorithm> Command for Check<A> {
     };
 
     fn run<'c>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
-        let (request, _, form) = Request::<A>::parse_all(args, &Accepted::REQUEST)?;
+        let (request, form) = Request::<A>::parse_request(args)?;
         request.require_id()?;
         let now = Micros(ctx.now_micros());
         let key = request.key_of_state(ctx, now, Purpose::Write)?;

@@ -46,7 +46,7 @@ impl Command for Multi {
         let mut keys: Vec<ClosedKey<'c>> = Vec::with_capacity(count.into());
         for number in 1..=count {
             let limit = parse_limit(&mut args).map_err(|error| error.of_limit(number))?;
-            let key = limit.state_key(ctx, now)?;
+            let key = limit.state_key(ctx, now).map_err(|error| error.of_limit(number))?;
             if keys.iter().any(|other| other.name().bytes() == key.name().bytes()) {
                 return Err(Error::SAME_KEY.of_limit(number));
             }
@@ -57,8 +57,8 @@ impl Command for Multi {
         require_few_members(limits.iter().map(|limit| limit.members_added()))?;
 
         let mut decided = Vec::with_capacity(count.into());
-        for (limit, key) in limits.into_iter().zip(keys) {
-            decided.push(limit.decide(key, now)?);
+        for ((limit, key), number) in limits.into_iter().zip(keys).zip(1..) {
+            decided.push(limit.decide(key, now).map_err(|error| error.of_limit(number))?);
         }
         let mut allowed = decided.iter().all(|limit| limit.verdict().allowed);
         let growing = decided.iter().find(|limit| limit.grows());

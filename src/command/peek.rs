@@ -1,7 +1,7 @@
 //! `RL.PEEK <ALGO> key window limit [options] [FULL | HEADERS]`: replies what the reply to a request would be.
 
 use super::algorithms::{self, AlgorithmCommand};
-use super::args::{Accepted, Form};
+use super::args::Form;
 use super::doc::{ANCHOR, AS, BURST, COST, FORM, ID, KEY, LIMIT, PARTIAL, SINCE, WINDOW};
 use super::reply;
 use super::request::Request;
@@ -26,7 +26,7 @@ impl AlgorithmCommand for Peek {
     };
 
     fn run<'c, A: StoredAlgorithm>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
-        let (request, _, form) = Request::<A>::parse_all(args, &Accepted::REQUEST)?;
+        let (request, form) = Request::<A>::parse_request(args)?;
         let now = Micros(ctx.now_micros());
         let key = request.key_of_state(ctx, now, Purpose::Read)?;
         peek(ctx, request, form, key, now)

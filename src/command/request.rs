@@ -32,7 +32,6 @@ pub struct Request<'c, A> {
 impl<'c, A: StoredAlgorithm> Request<'c, A> {
     /// Parses `key window limit [options]`, and leaves what follows the options. `form` is that of the reply; without
     /// it, FULL and HEADERS are no options.
-    #[inline(always)]
     pub fn parse(
         args: &mut Args<'c>,
         accepted: &Accepted,
@@ -41,18 +40,12 @@ impl<'c, A: StoredAlgorithm> Request<'c, A> {
         let (Some(key), Some(window), Some(limit)) = (args.next(), args.next(), args.next()) else {
             return Err(Error::ARITY);
         };
-        // Most calls have no options.
-        let options = if args.is_empty() {
-            Options::default()
-        } else {
-            let options = Options::parse(args, form)?;
-            options.require(accepted)?;
-            require_taken::<A>(&options)?;
-            options
-        };
+        let options = Options::parse(args, form)?;
+        options.require(accepted)?;
+        require_taken::<A>(&options)?;
         let policy = parse_policy::<A>(window, parse_limit(limit.bytes())?, &options)?;
-        let algorithm = A::new(&policy)?;
         let Options { cost, name, id, partial, .. } = options;
+        let algorithm = A::new(&policy)?;
         Ok((Self { key, algorithm, policy, name, id, cost: cost.unwrap_or(Cost::ONE), partial }, options))
     }
 
@@ -60,7 +53,6 @@ impl<'c, A: StoredAlgorithm> Request<'c, A> {
     ///
     /// # Errors
     /// An argument is invalid, or the cost is too large for one call.
-    #[inline(always)]
     pub fn parse_all(mut args: Args<'c>, accepted: &Accepted) -> Result<(Self, Options<'c>, Form), Error> {
         let mut form = Form::Verdict;
         let (request, options) = Self::parse(&mut args, accepted, Some(&mut form))?;
@@ -69,6 +61,23 @@ impl<'c, A: StoredAlgorithm> Request<'c, A> {
         }
         require_few_members([request.most_members_added()])?;
         Ok((request, options, form))
+    }
+
+    /// [`Request::parse_all`] of a request. Most of them have no options, and pay for none.
+    ///
+    /// # Errors
+    /// As [`Request::parse_all`].
+    #[inline(always)]
+    pub fn parse_request(mut args: Args<'c>) -> Result<(Self, Form), Error> {
+        if args.len() != 3 {
+            return Self::parse_all(args, &Accepted::REQUEST).map(|(request, _, form)| (request, form));
+        }
+        let (Some(key), Some(window), Some(limit)) = (args.next(), args.next(), args.next()) else {
+            return Err(Error::ARITY);
+        };
+        let policy = parse_policy::<A>(window, parse_limit(limit.bytes())?, &Options::default())?;
+        let algorithm = A::new(&policy)?;
+        Ok((Self { key, algorithm, policy, name: None, id: None, cost: Cost::ONE, partial: false }, Form::Verdict))
     }
 
     /// The most members of a sorted set that the request can add: none if the limit can never hold the cost.

@@ -184,7 +184,8 @@ impl ClosedKey<'_> {
 
     /// Gives members that exist another score, with one ZADD XX.
     ///
-    /// Not with RM_ZsetAdd: with XX it breaks the key-size histogram of Redis 8.8, which an assertion there checks.
+    /// RM_ZsetAdd cannot do this: with XX it breaks the key-size histogram of Redis 8.8, and an assertion there ends the
+    /// server.
     pub fn rescore_members(&self, score: u64, members: &[Str<'_>]) -> Option<u64> {
         let (xx, score) = (Str::new(b"XX"), Str::new(score.to_string().as_bytes()));
         let pairs = members.iter().flat_map(|member| [score.raw, member.raw]);
@@ -204,8 +205,8 @@ impl ClosedKey<'_> {
     }
 
     /// Whether the server would reject a `deny-oom` command now. The server decides that before the command of the
-    /// module begins, after eviction. The memory in use says less: a few bytes of this very call can exceed the limit.
-    /// The SETRANGE of an empty value changes nothing, whatever the key holds.
+    /// module begins, after eviction. The memory in use is not the same: this call itself can exceed the limit by a few
+    /// bytes. The SETRANGE of an empty value changes nothing, whatever the key holds.
     pub(super) fn refuses_for_memory(&self) -> bool {
         // SAFETY: a string, a long long, a C string.
         let reply = Reply(unsafe {

@@ -24,8 +24,8 @@ pub enum Kind {
     Other,
 }
 
-/// A key that is not open. Commands are called on it and its changes are announced: a called command, and what another
-/// module does on an event, may delete the key, which must not happen while it is open.
+/// A key that is not open. Only in this state does the module call commands on it and announce its changes: a command may
+/// delete the key, and so may another module when it gets an event. That must not happen while the key is open.
 pub struct ClosedKey<'c> {
     pub(super) ctx: Ctx<'c>,
     pub(super) name: Str<'c>,

@@ -110,8 +110,8 @@ pub fn set_up(ctx: Ctx<'_>) {
     }
 }
 
-/// The options of RM_SetModuleOptions. A server switches a feature off for as long as a module is loaded that does not
-/// declare that it can handle it. All state of this module is in plain keys, so each of these features works.
+/// The options of RM_SetModuleOptions. A server switches a feature off while a module is loaded that does not declare that
+/// it can handle the feature. All state of this module is in plain keys, so it can handle each of them.
 fn module_options() -> c_int {
     /// Valkey 9 and later: CLUSTER MIGRATESLOTS.
     const HANDLE_ATOMIC_SLOT_MIGRATION: u32 = 1 << 5;
@@ -127,7 +127,7 @@ fn module_options() -> c_int {
     options as c_int
 }
 
-/// Whether the server is a Valkey: it has the functions of the module API under names of its own as well.
+/// Whether the server is a Valkey. Valkey has the functions of the module API under its own names too.
 fn is_valkey() -> bool {
     let mut function: *mut c_void = null_mut();
     // SAFETY: a C string, and a place for the pointer, which is not used.

@@ -22,7 +22,7 @@ pub use key::{ClosedKey, Key, Kind, Mode};
 pub use load::{load_configs, may_unload, missing_commands, require_server, set_up, watch_shutdown};
 pub use register::{Handler, KeyPositions, register};
 
-/// Calls a function of the module API. Unsafe as that function is.
+/// Calls a function of the module API. As unsafe as that function.
 macro_rules! api {
     ($function:ident($($argument:expr),* $(,)?)) => {
         $crate::ffi::required(redis_module::raw::$function)($($argument),*)
@@ -95,7 +95,7 @@ impl<'c> Ctx<'c> {
         }
     }
 
-    /// Whether the server asks for the positions of the keys only, and the command is not to run.
+    /// Whether the server only wants the positions of the keys. The command must not run then.
     fn wants_key_positions(self) -> bool {
         // SAFETY: a live context.
         unsafe { api!(RedisModule_IsKeysPositionRequest(self.raw)) != 0 }
@@ -262,7 +262,7 @@ impl<'c> Args<'c> {
     /// `argv` and `argc` are those the server gave to the handler whose call outlives `'c`.
     unsafe fn new(argv: *mut *mut raw::RedisModuleString, argc: c_int) -> Self {
         let count = usize::try_from(argc).unwrap_or(0);
-        // SAFETY: argc live strings stand at argv.
+        // SAFETY: argv points to argc live strings.
         let all = unsafe { std::slice::from_raw_parts(argv, count) };
         Self(all.get(1..).unwrap_or_default().iter())
     }

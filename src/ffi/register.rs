@@ -44,7 +44,7 @@ static INFO_VERSION: raw::RedisModuleCommandInfoVersion = raw::RedisModuleComman
 /// The server rejected it, most likely because another command has that name.
 pub fn register<H: Handler>(ctx: Ctx<'_>, name: &'static CStr) -> Result<(), ()> {
     let doc = &H::DOC;
-    // The form of the time before key specs, which cannot describe several keys.
+    // The positions in the older form, before key specs. It cannot describe several keys.
     let (first, last, step) = if let KeySpec::At(key, _) = doc.keys { (key, key, 1) } else { (0, 0, 0) };
     let created = |status| if status == raw::REDISMODULE_OK as c_int { Ok(()) } else { Err(()) };
     // SAFETY: the handler has the signature that the server calls; the strings are static.

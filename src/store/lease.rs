@@ -85,7 +85,7 @@ impl StoredAlgorithm for Lease {
 
     #[inline(always)]
     fn commit(&self, loaded: Loaded<'_>, change: Change<LeaseChange>, _now: Micros) {
-        let Loaded { set: SortedSet { mut key, .. }, holder, own } = loaded;
+        let Loaded { set: SortedSet { mut key, len, .. }, holder, own } = loaded;
         match (change, holder) {
             (Change::Delete, _) => super::delete(key),
             (Change::Charge(LeaseChange::Hold { until }), Some(holder)) if own.is_none() => take(key, until, &holder),
@@ -94,6 +94,7 @@ impl StoredAlgorithm for Lease {
                 let later = key.members_above(to);
                 move_ends(key, to, &later);
             }
+            _ if len > 0 => expire_with_the_last(key),
             _ => {}
         }
     }
@@ -124,7 +125,7 @@ pub fn release(key: ClosedKey<'_>, now: Micros, holders: &[Str<'_>]) -> Result<u
     // The command may delete the key.
     let key = set.key.close();
     let released = key.remove_members(holders).ok_or_else(|| internal_error(key.ctx(), "ZREM"))?;
-    expire_with_the_last(key);
+    expire_with_the_last(key.open(Purpose::Write.mode()));
     Ok(released)
 }
 
@@ -170,12 +171,12 @@ fn take(mut key: Key<'_>, until: u64, holder: &Str<'_>) {
 fn move_ends(key: Key<'_>, end: u64, holders: &[Str<'_>]) {
     let key = key.close();
     sorted_set::rescore(&key, end, holders);
-    expire_with_the_last(key);
+    expire_with_the_last(key.open(Purpose::Write.mode()));
 }
 
-/// Lets the key expire when its last lease ends, which can be earlier than before.
-fn expire_with_the_last(key: ClosedKey<'_>) {
-    let key = key.open(Purpose::Write.mode());
+/// Lets the key expire when its last lease ends: later than before, or earlier. A key that a client wrote may have
+/// another expiry, or none.
+fn expire_with_the_last(key: Key<'_>) {
     if key.kind() == Kind::SortedSet
         && let Some(last) = key.highest_score()
         && let Some(millis) = new_expiry(&key, end_of_score(last))

@@ -60,7 +60,7 @@ impl StoredAlgorithm for SlidingLog {
         let key = loaded.key.closed();
         let score_at = |rank| key.score_at(rank).map(|score| score.ceil() as u64);
         // The scripts write no scores below 0. Such members have the lowest ranks, and neither the scripts nor this
-        // module remove them: they never leave the window.
+        // module remove them: they never leave the window, but go with the key.
         let never = match key.score_at(0) {
             Some(score) if score < 0.0 => key.count_scores(c"-inf", c"(0").unwrap_or(0),
             _ => 0,
@@ -76,7 +76,12 @@ impl StoredAlgorithm for SlidingLog {
             let later = || score_at(rank.checked_sub(added)?).filter(|&score| score > now_ms);
             Some(score.or_else(later).unwrap_or(now_ms).min(latest))
         };
-        Figures::new(&self.forecast(loaded.len.saturating_add(added), entry, now), decision, now, cost)
+        let held = if loaded.exists { loaded.key.expires_at() } else { None };
+        // The key still exists in the millisecond of its expiry.
+        let last = self.new_expiry(held, now).or(held);
+        let gone_at = last.map(|millis| Micros::from_millis(millis.saturating_add(1)));
+        let forecast = self.forecast(loaded.len.saturating_add(added), entry, now).gone_at(gone_at);
+        Figures::new(&forecast, decision, now, cost)
     }
 
     fn needs_memory(_loaded: &SortedSet<'_>, change: &Change<LogChange>) -> bool {

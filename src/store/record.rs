@@ -148,36 +148,57 @@ pub fn encode<A: RecordAlgorithm>(state: &A::State) -> Text {
     let mut text = Text::new();
     push(&mut text, A::TAG.as_bytes());
     let words = A::to_words(state);
-    for (index, &word) in words.as_ref().iter().enumerate() {
-        if word == 0 && index >= A::Words::COUNT.saturating_sub(A::OPTIONAL_WORDS) {
-            break;
-        }
+    let (required, optional) = words.as_ref().split_at(required_words::<A>());
+    for (index, &word) in required.iter().enumerate() {
         if index > 0 {
             push(&mut text, b":");
         }
         push_integer(&mut text, word);
     }
+    if A::OPTIONAL_WORDS > 0 {
+        for &word in optional.iter().take_while(|&&word| word != 0) {
+            push(&mut text, b":");
+            push_integer(&mut text, word);
+        }
+    }
     text
+}
+
+/// How many integers every record of the algorithm has.
+const fn required_words<A: RecordAlgorithm>() -> usize {
+    A::Words::COUNT.saturating_sub(A::OPTIONAL_WORDS)
 }
 
 /// The state of a record. `None` if this algorithm does not write such a text.
 pub fn decode<A: RecordAlgorithm>(text: &[u8]) -> Option<A::State> {
     let mut words = A::Words::ZERO;
     let mut rest = text.strip_prefix(A::TAG.as_bytes())?;
-    for (index, word) in words.as_mut().iter_mut().enumerate() {
-        let optional = index >= A::Words::COUNT.saturating_sub(A::OPTIONAL_WORDS);
-        if optional && rest.is_empty() {
-            break;
-        }
+    let (required, optional) = words.as_mut().split_at_mut(required_words::<A>());
+    for (index, word) in required.iter_mut().enumerate() {
         if index > 0 {
             rest = rest.strip_prefix(b":")?;
         }
         (*word, rest) = take_unsigned(rest)?;
-        if optional && *word == 0 {
+    }
+    if !rest.is_empty() {
+        decode_optional(rest, optional)?;
+    }
+    A::from_words(&words)
+}
+
+/// The integers that a record has only while they are not 0.
+#[cold]
+fn decode_optional(mut rest: &[u8], words: &mut [u64]) -> Option<()> {
+    for word in words {
+        (*word, rest) = take_unsigned(rest.strip_prefix(b":")?)?;
+        if *word == 0 {
             return None;
         }
+        if rest.is_empty() {
+            return Some(());
+        }
     }
-    if rest.is_empty() { A::from_words(&words) } else { None }
+    None
 }
 
 /// The text that would be written for the record `text`. `None` if it is no record.

@@ -1,10 +1,10 @@
-//! Reading the three forms of an answer.
+//! Reads the three forms of a reply.
 
 use redis::{Connection, FromRedisValue, Value};
 
 use super::{bytes, ok};
 
-/// The figures of a FULL reply, which must be all of them, in order.
+/// The figures of a FULL reply. A reply must have all of them, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Full {
     pub allowed: i64,
@@ -20,7 +20,7 @@ pub struct Full {
 }
 
 impl Full {
-    /// What the same request answers without FULL.
+    /// The reply to the same request without FULL.
     pub fn triple(&self) -> [i64; 3] {
         [self.allowed, self.count, self.ttl]
     }
@@ -29,7 +29,7 @@ impl Full {
 const FIGURES: [&str; 10] =
     ["allowed", "count", "ttl", "limit", "remaining", "retry_after_ms", "next_ms", "reset_ms", "delay_ms", "now_ms"];
 
-/// A map on RESP3, a flat array on RESP2 and from a script.
+/// Reads a FULL reply: a map on RESP3, a flat array on RESP2 and from a script.
 #[track_caller]
 pub fn full(reply: Value) -> Full {
     let flat: Vec<Value> = match reply {
@@ -48,13 +48,13 @@ pub fn full(reply: Value) -> Full {
     Full { allowed, count, ttl, limit, remaining, retry_after_ms, next_ms, reset_ms, delay_ms, now_ms }
 }
 
-/// The answer with FULL of any command.
+/// Sends a command and reads its FULL reply.
 #[track_caller]
 pub fn full_of(con: &mut Connection, command: &str, arguments: &[&str]) -> Full {
     full(ok(redis::cmd(command).arg(arguments).query(con)))
 }
 
-/// The answer with HEADERS: the triple, and names with values.
+/// Reads a HEADERS reply: the three integers, and the headers as names and values.
 #[track_caller]
 pub fn with_headers(reply: Value) -> ([i64; 3], Vec<(String, String)>) {
     let Value::Array(parts) = reply else { panic!("no array: {reply:?}") };
@@ -69,7 +69,7 @@ pub fn header_pairs(flat: Value) -> Vec<(String, String)> {
     flat.chunks(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect()
 }
 
-/// A reply as what it must be.
+/// Converts a reply to the type that it must have.
 #[track_caller]
 pub fn read<T: FromRedisValue>(value: Value) -> T {
     let shown = format!("{value:?}");

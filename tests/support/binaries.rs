@@ -1,4 +1,4 @@
-//! Which servers are under test, and which module.
+//! The servers and the module that the tests run.
 
 use std::env;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// A server's program, and what it says of itself.
+/// The program of a server, with its name and version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerBin {
     pub path: PathBuf,
@@ -26,7 +26,7 @@ impl fmt::Display for ServerBin {
 }
 
 impl ServerBin {
-    /// Panics if the program at `path` is no server: a test that cannot run has failed.
+    /// Asks the program at `path` for its version. Panics if it is no server, since a test that cannot run has failed.
     pub fn ask(path: &Path) -> Self {
         let output = Command::new(path).arg("--version").output();
         let output = output.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -34,7 +34,7 @@ impl ServerBin {
         Self::parse(path, &text).unwrap_or_else(|| panic!("{} is no server: it says {text:?}", path.display()))
     }
 
-    /// From `Redis server v=7.0.15 sha=…` or `Valkey server v=8.1.8 sha=…`.
+    /// Parses `Redis server v=7.0.15 sha=…` or `Valkey server v=8.1.8 sha=…`.
     fn parse(path: &Path, text: &str) -> Option<Self> {
         let mut words = text.split_whitespace();
         let family = words.next()?.to_lowercase();
@@ -47,14 +47,14 @@ impl ServerBin {
         self.family == "valkey"
     }
 
-    /// The module's API in Redis 6.2 and before lacks what the module needs.
+    /// Whether the module loads. The module API of Redis 6.2 and before lacks functions that it needs.
     pub fn is_supported(&self) -> bool {
         self.version.0 >= 7
     }
 }
 
-/// The servers under test: those that `SERVERS` names (paths, separated by blanks or colons), else those that
-/// `make servers` fetched. Panics if there are none; tests are never skipped.
+/// The servers under test: those in `SERVERS` (paths, separated by blanks or colons), else those that `make servers`
+/// fetched. Panics if there are none, since no test is skipped.
 pub fn servers() -> &'static [ServerBin] {
     static SERVERS: OnceLock<Vec<ServerBin>> = OnceLock::new();
     SERVERS.get_or_init(|| {
@@ -71,7 +71,7 @@ pub fn servers() -> &'static [ServerBin] {
     })
 }
 
-/// Servers too old for the module, to see how it declines. Empty where `SERVERS` names what to test.
+/// Servers that are too old for the module: a load must fail there. Empty if `SERVERS` names the servers under test.
 pub fn unsupported_servers() -> Vec<ServerBin> {
     if env::var("SERVERS").is_ok_and(|paths| !paths.trim().is_empty()) {
         return Vec::new();
@@ -96,7 +96,7 @@ fn fetched(wanted: impl Fn(&ServerBin) -> bool) -> Vec<ServerBin> {
     found
 }
 
-/// The module under test: `RL_MODULE`, else what `cargo build --release` makes. Panics if it is not there.
+/// The module under test: `RL_MODULE`, else the output of `cargo build --release`. Panics if it does not exist.
 pub fn module_path() -> PathBuf {
     let path = env::var_os("RL_MODULE").map_or_else(|| root().join("target/release/libredis_rl.so"), PathBuf::from);
     assert!(path.exists(), "{} is missing: run make build", path.display());

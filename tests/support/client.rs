@@ -1,12 +1,12 @@
-//! Sending commands and looking at replies.
+//! Sends commands and checks replies.
 
 use redis::{Connection, ConnectionAddr, ErrorKind, IntoConnectionInfo, ProtocolVersion};
 use redis::{RedisConnectionInfo, RedisResult, Value};
 
 pub type Reply = RedisResult<Value>;
 
-/// Sends one command: `cmd!(con, "RL.FIXED", key, 60, 5)`. An argument is whatever the redis crate takes for one;
-/// bytes are `b"…"` or `&[u8]`.
+/// Sends one command: `cmd!(con, "RL.FIXED", key, 60, 5)`. An argument has any type that the redis crate
+/// takes as one; bytes are `b"…"` or `&[u8]`.
 #[macro_export]
 macro_rules! cmd {
     ($con:expr, $name:expr $(, $arg:expr)* $(,)?) => {
@@ -14,7 +14,7 @@ macro_rules! cmd {
     };
 }
 
-/// The value of a reply that must not be an error.
+/// The value of a reply. Panics if it is an error.
 #[track_caller]
 pub fn ok(reply: Reply) -> Value {
     match reply {
@@ -23,7 +23,7 @@ pub fn ok(reply: Reply) -> Value {
     }
 }
 
-/// The text of an error reply, as the server sent it after the `-`.
+/// The text of an error reply, as the server sent it after the `-`. Panics if it is a value.
 #[track_caller]
 pub fn err(reply: Reply) -> String {
     match reply {
@@ -35,7 +35,7 @@ pub fn err(reply: Reply) -> String {
     }
 }
 
-/// The redis crate cuts the first word off; this puts it back.
+/// The whole text of an error. The redis crate separates its first word.
 fn text(error: &redis::RedisError) -> String {
     match (error.code(), error.detail()) {
         (Some(code), Some(detail)) => format!("{code} {detail}"),
@@ -54,7 +54,7 @@ pub fn bytes(text: impl AsRef<[u8]>) -> Value {
     Value::BulkString(text.as_ref().to_vec())
 }
 
-/// One field of INFO; panics if there is none.
+/// One field of INFO. Panics if it does not exist.
 #[track_caller]
 pub fn info(con: &mut Connection, field: &str) -> String {
     let all: String = redis::cmd("INFO").arg("everything").query(con).expect("INFO");
@@ -64,8 +64,8 @@ pub fn info(con: &mut Connection, field: &str) -> String {
         .to_owned()
 }
 
-/// DEBUG DIGEST: equal for two servers if and only if they hold the same keys and values, and the same of them expire
-/// (at whatever time).
+/// DEBUG DIGEST. It is equal for two servers if and only if they hold the same keys and values, and the same keys have
+/// an expiry. The time of the expiry is not part of it.
 #[track_caller]
 pub fn digest(con: &mut Connection) -> String {
     let digest = redis::cmd("DEBUG").arg("DIGEST").query(con);
@@ -76,7 +76,7 @@ pub fn digest(con: &mut Connection) -> String {
 pub fn connect(port: u16, protocol: ProtocolVersion) -> redis::RedisResult<Connection> {
     let settings = RedisConnectionInfo::default()
         .set_protocol(protocol)
-        // CLIENT SETINFO is unknown to 7.0, and one command more in every count.
+        // Redis 7.0 has no CLIENT SETINFO, and it would be one command more in every count.
         .set_skip_set_lib_name();
     let info = ConnectionAddr::Tcp("127.0.0.1".into(), port).into_connection_info()?.set_redis_settings(settings);
     redis::Client::open(info)?.get_connection()

@@ -1,4 +1,4 @@
-//! Keyspace notifications, collected.
+//! Collects keyspace notifications.
 
 use redis::{Connection, ConnectionLike, FromRedisValue, Value};
 
@@ -7,7 +7,7 @@ use super::{PATIENCE, Server};
 const EVENTS: &str = "__keyevent@0__:";
 const FENCE: &str = "end-of-events";
 
-/// Hears every keyspace event of database 0 from when it is made.
+/// Receives every keyspace event of database 0 from its creation on.
 pub struct Events {
     ears: Connection,
     mouth: Connection,
@@ -28,8 +28,8 @@ impl Events {
         Self { ears, mouth }
     }
 
-    /// The events since the last call, in order: `("incrby", b"key:28333333")`. Those of every command answered
-    /// before the call are among them: what is published now comes after them.
+    /// The events since the last call, in order: `("incrby", b"key:28333333")`. They include those of every
+    /// command that has replied before this call, since the message published here comes after them.
     pub fn take(&mut self) -> Vec<(String, Vec<u8>)> {
         let fence = redis::cmd("PUBLISH").arg(&[FENCE, ""]).exec(&mut self.mouth);
         fence.expect("PUBLISH");

@@ -12,10 +12,11 @@ use redis::ProtocolVersion;
 use super::client::connect;
 use super::{Options, PATIENCE, eventually, info};
 
-/// The server's process, and one that ends it should the test's own process be killed.
+/// The process of a server, and a guard that ends it if the process of the test is killed.
 ///
-/// The guard is a shell that waits for the end of its input, a pipe that this process alone holds open and the kernel
-/// closes whatever happens to it. (PR_SET_PDEATHSIG would end the server with the *thread* that started it.)
+/// The guard is a shell that waits for the end of its input. The input is a pipe that only this process holds open, and
+/// the kernel closes it however this process ends. (PR_SET_PDEATHSIG would end the server together with the *thread*
+/// that started it.)
 pub struct Process {
     pub server: Child,
     guard: Child,
@@ -24,7 +25,10 @@ pub struct Process {
 }
 
 impl Process {
-    /// The log, if the server ends before it answers.
+    /// Starts the server.
+    ///
+    /// # Errors
+    /// The log, if the server ends before it is ready.
     pub fn start(options: &Options, dir: &Path, port: u16, bus_port: u16) -> Result<Self, String> {
         let output = File::options().create(true).append(true).open(dir.join(LOG)).expect("a log");
         let mut server = options.command(dir, port, bus_port);
@@ -36,7 +40,7 @@ impl Process {
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
-            .process_group(0) // Ctrl-C goes to a whole group, and this one must outlive it.
+            .process_group(0) // Ctrl-C ends a whole group, but the guard must go on.
             .spawn()
             .expect("/bin/sh starts");
 
@@ -54,12 +58,12 @@ impl Process {
         self.server.try_wait().expect("a child").is_none()
     }
 
-    /// Whether this very server is ready: something else may have got the port first.
+    /// Whether this server is ready. Another program may have taken the port first.
     fn answers(&self) -> bool {
         let Ok(mut con) = connect(self.port, ProtocolVersion::RESP2) else {
             return false;
         };
-        // -LOADING until all data are read.
+        // The reply is -LOADING until all data are read.
         redis::cmd("PING").exec(&mut con).is_ok() && info(&mut con, "process_id") == self.server.id().to_string()
     }
 }
@@ -67,7 +71,7 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         let _ = self.server.kill();
-        // Killed, not let go: a server that ended by itself has given its number back, perhaps to another process.
+        // Not ended through its input: it would kill the server's number, which another process may have by now.
         let _ = self.guard.kill();
         let _ = self.guard.wait();
         let _ = self.server.wait();
@@ -81,13 +85,13 @@ pub fn log(dir: &Path) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// A port that nothing listens on and that no test of this process was given lately. All lie below those that Linux
-/// hands to outgoing connections, so that a server that is started again finds its port free.
+/// A port that nothing listens on and that no other test of this process got recently. It is below those that Linux
+/// uses for outgoing connections, so a server that is started again finds its port free.
 pub fn free_port() -> u16 {
     const FIRST: u16 = 11_000;
     const COUNT: u16 = 21_000;
     static NEXT: AtomicU16 = AtomicU16::new(0);
-    // Test programs may run side by side: each begins somewhere else.
+    // Test programs may run at the same time, so each begins at another port.
     let begin = (process::id() % u32::from(COUNT / 100)) as u16 * 100;
     loop {
         let step = NEXT.fetch_add(1, Ordering::Relaxed) % COUNT;

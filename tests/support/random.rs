@@ -8,7 +8,7 @@ impl Random {
         Self(seed)
     }
 
-    /// From 0 to `end`, without it.
+    /// A number from 0 to `end` − 1.
     pub fn below(&mut self, end: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;

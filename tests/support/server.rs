@@ -1,4 +1,4 @@
-//! A server of a test's own, gone when the test is.
+//! A server for one test. It ends with the test.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ impl Options {
         self
     }
 
-    /// With the build of the module that lies there.
+    /// With the build of the module at that path.
     pub fn module_at(mut self, path: &Path) -> Self {
         self.module_at = Some(path.to_owned());
         self
@@ -61,7 +61,7 @@ impl Options {
         self
     }
 
-    /// Run by another program, whose process becomes the server's: `.under(&["valgrind", "--quiet"])`.
+    /// Run by another program that becomes the server's process: `.under(&["valgrind", "--quiet"])`.
     pub fn under(mut self, program: &[&str]) -> Self {
         self.under = program.iter().map(ToString::to_string).collect();
         self
@@ -73,7 +73,7 @@ impl Options {
         self
     }
 
-    /// An AOF that has every write on disk before it is answered.
+    /// With an AOF that has every write on disk before its reply.
     pub fn durable(self) -> Self {
         self.set("appendonly", "yes").set("appendfsync", "always")
     }
@@ -91,10 +91,13 @@ impl Options {
         self.try_start().unwrap_or_else(|log| panic!("the server does not start:\n{log}"))
     }
 
-    /// The log, if the server ends instead of answering.
+    /// Starts the server.
+    ///
+    /// # Errors
+    /// The log, if the server ends before it is ready.
     pub fn try_start(self) -> Result<Server, String> {
         let dir = TempDir::new().expect("a temporary directory");
-        // Another program may take the port between choosing and binding.
+        // Another program may take the port before the server does.
         for _ in 0..20 {
             match Process::start(&self, dir.path(), free_port(), free_port()) {
                 Ok(process) => {
@@ -142,9 +145,9 @@ impl Options {
     }
 }
 
-/// A running (or stopped) server with a directory of its own. Dropped, both are gone.
+/// A running or stopped server with its own directory. Dropping it ends the server and deletes the directory.
 pub struct Server {
-    // Before `dir`: the process ends before its directory goes.
+    // Before `dir`: the process ends before its directory is deleted.
     process: Option<Process>,
     options: Options,
     port: u16,
@@ -175,17 +178,17 @@ impl Server {
         self.process.as_ref().expect("a running server").server.id()
     }
 
-    /// Where the server keeps its files.
+    /// The directory of the server's files.
     pub fn dir(&self) -> &Path {
         self.dir.path()
     }
 
-    /// Everything that the server has logged, earlier runs included.
+    /// Everything that the server has logged, in earlier runs too.
     pub fn log(&self) -> String {
         log(self.dir())
     }
 
-    /// Bytes of the append only files on disk.
+    /// The bytes of the append only files on disk.
     pub fn aof_size(&self) -> u64 {
         let files = fs::read_dir(self.dir().join("appendonlydir")).expect("an append only file");
         files
@@ -205,30 +208,30 @@ impl Server {
         connect(self.port, ProtocolVersion::RESP3).expect("a connection")
     }
 
-    /// Whether the process is still there; a crash is seen by this.
+    /// Whether the process exists. It does not after a crash.
     pub fn is_running(&mut self) -> bool {
         self.process.as_mut().is_some_and(Process::is_running)
     }
 
-    /// kill -9
+    /// Ends the server with SIGKILL.
     pub fn kill(&mut self) {
         self.process = None;
     }
 
-    /// SHUTDOWN, `how` being SAVE or NOSAVE; waits for the end.
+    /// Sends SHUTDOWN and waits for the end. `how` is SAVE or NOSAVE.
     pub fn shutdown(&mut self, how: &str) {
-        // The answer is the end of the connection.
+        // The server does not reply; it closes the connection.
         let _ = redis::cmd("SHUTDOWN").arg(how).exec(&mut self.con());
         assert!(eventually(PATIENCE, || !self.is_running()), "SHUTDOWN did not end the server");
         self.process = None;
     }
 
-    /// Starts a server that was ended, on the same port and files, with the same options.
+    /// Starts a server that has ended, with the same port, files and options.
     pub fn start_again(&mut self) {
         self.start_again_with(|options| options);
     }
 
-    /// The same with other options: `server.start_again_with(Options::without_module)`.
+    /// Starts it again with other options: `server.start_again_with(Options::without_module)`.
     pub fn start_again_with(&mut self, change: impl FnOnce(Options) -> Options) {
         assert!(self.process.is_none(), "end it first");
         self.options = change(self.options.clone());

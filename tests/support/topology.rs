@@ -1,4 +1,4 @@
-//! More than one server: replicas and clusters.
+//! Several servers: replicas and clusters.
 
 use redis::Connection;
 
@@ -6,7 +6,7 @@ use super::{Options, PATIENCE, Server, ServerBin, eventually, info};
 
 const SLOTS: usize = 16_384;
 
-/// Waits until the replica has everything that the master has executed by now.
+/// Waits until the replica has everything that the master has executed before this call.
 #[track_caller]
 pub fn wait_for_replica(master: &Server, replica: &Server) {
     let offset = |con: &mut Connection, field| info(con, field).parse::<u64>().expect("an offset");
@@ -18,13 +18,13 @@ pub fn wait_for_replica(master: &Server, replica: &Server) {
     assert!(in_step, "the replica is not in step:\n{}", replica.log());
 }
 
-/// Masters that share the slots evenly, in order.
+/// Masters with an equal share of the slots, in order.
 pub struct Cluster {
     pub nodes: Vec<Server>,
 }
 
 impl Cluster {
-    /// `options` gives each node's: `Cluster::start(bin, 3, |options| options)`.
+    /// Starts the nodes. `options` changes the options of each: `Cluster::start(bin, 3, |options| options)`.
     pub fn start(bin: &ServerBin, size: usize, options: impl Fn(Options) -> Options) -> Self {
         let start = |_| options(Options::new(bin).cluster()).start();
         let cluster = Self { nodes: (0..size).map(start).collect() };
@@ -34,7 +34,7 @@ impl Cluster {
             let slots = [at * SLOTS / size, (at + 1) * SLOTS / size - 1];
             let added = redis::cmd("CLUSTER").arg("ADDSLOTSRANGE").arg(&slots).exec(&mut con);
             added.expect("CLUSTER ADDSLOTSRANGE");
-            // Each its own, or they would have to find out who is right.
+            // Each node gets its own epoch. With equal ones they would first have to resolve the conflict.
             let set = redis::cmd("CLUSTER").arg("SET-CONFIG-EPOCH").arg(at + 1).exec(&mut con);
             set.expect("CLUSTER SET-CONFIG-EPOCH");
             if at > 0 {
