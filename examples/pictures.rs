@@ -1,24 +1,23 @@
-//! Draws what each algorithm makes of the same traffic, by the mathematics the module runs: `docs/<algorithm>.svg`.
+//! Draws what each algorithm allows of the same traffic, in `docs/<algorithm>.svg`.
 //!
 //!     cargo run --example pictures
 //!
-//! 10 requests each 10 seconds are allowed. Two bursts of 12 come just before and just after the boundary of a window,
-//! and a third later, on top of a request every other second.
+//! The limit is 10 requests each 10 seconds. Two bursts of 12 come just before and just after the boundary of a window,
+//! and a third later, in addition to a request every other second.
 
-use std::collections::VecDeque;
 use std::fmt::Write;
 use std::{fs, io};
 
-use redis_rl::algorithm::fixed_window::{Counter, FixedWindow};
 use redis_rl::algorithm::{
-    Change, Cost, Gcra, LeakyBucket, Micros, Policy, RecordAlgorithm, SlidingCounter, SlidingLog, TokenBucket, Window,
+    Cost, FixedWindow, Gcra, LeakyBucket, Micros, Policy, SlidingCounter, SlidingLog, TokenBucket, Window,
 };
+use redis_rl::in_memory::InMemory;
 
 const LIMIT: u64 = 10;
 const WINDOW_MS: u64 = 10_000;
 const END_MS: u64 = 40_000;
 
-/// What became of a request.
+/// What the reply to a request said.
 #[derive(Clone, Copy)]
 struct Outcome {
     at_ms: u64,
@@ -28,14 +27,14 @@ struct Outcome {
 
 fn main() -> io::Result<()> {
     let window = Window::from_millis(WINDOW_MS).ok_or_else(|| io::Error::other("no window"))?;
-    let policy = Policy { window, limit: LIMIT, burst: None };
+    let policy = Policy::new(window, LIMIT);
     for (file, title, outcomes) in [
-        ("fixed", "FIXED: twice the limit passes around the boundary", fixed_window(&policy)),
-        ("sliding", "SLIDING: never more than the limit in any window", sliding_log(&policy)),
-        ("counter", "COUNTER: nearly the same, from two counters", record::<SlidingCounter>(&policy)),
-        ("token", "TOKEN: a burst at once, then at the rate", record::<TokenBucket>(&policy)),
-        ("leaky", "LEAKY: the same requests, each told when it is its turn", record::<LeakyBucket>(&policy)),
-        ("gcra", "GCRA: a token bucket told by a single time", record::<Gcra>(&policy)),
+        ("fixed", "FIXED: twice the limit passes around the boundary", outcomes::<FixedWindow>(&policy)),
+        ("sliding", "SLIDING: never more than the limit in any window", outcomes::<SlidingLog>(&policy)),
+        ("counter", "COUNTER: nearly the same, from two counters", outcomes::<SlidingCounter>(&policy)),
+        ("token", "TOKEN: a burst at once, then at the rate", outcomes::<TokenBucket>(&policy)),
+        ("leaky", "LEAKY: the same requests, each told when it is its turn", outcomes::<LeakyBucket>(&policy)),
+        ("gcra", "GCRA: a token bucket told by a single time", outcomes::<Gcra>(&policy)),
     ] {
         fs::write(format!("docs/{file}.svg"), picture(title, &outcomes))?;
     }
@@ -51,52 +50,20 @@ fn traffic() -> Vec<u64> {
     all
 }
 
-fn fixed_window(policy: &Policy) -> Vec<Outcome> {
-    let limiter = FixedWindow::new(policy);
-    let mut counter: Option<(u64, Counter)> = None;
-    let decide = |at_ms| {
+fn outcomes<A: InMemory>(policy: &Policy) -> Vec<Outcome> {
+    let Ok(algorithm) = A::with_policy(policy) else { return Vec::new() };
+    let mut key = A::Key::default();
+    let request = |at_ms| {
         let now = Micros::from_millis(at_ms);
-        let bucket = limiter.bucket(now);
-        let state = counter.filter(|&(of, _)| of == bucket).map(|(_, counter)| counter);
-        let decision = limiter.decide(state, now, Cost::ONE).ok();
-        let allowed = decision.is_some_and(|decision| decision.verdict.allowed);
-        if let Some(state) = decision.and_then(|decision| decision.change.into_state()) {
-            counter = Some((bucket, state));
-        }
-        Outcome { at_ms, allowed, delay_ms: 0 }
+        A::expire(&mut key, now);
+        let reply = algorithm.request(&mut key, now, Cost::ONE).ok()?;
+        let delay_ms = u64::try_from(reply.figures.delay_ms).unwrap_or(0);
+        Some(Outcome { at_ms, allowed: reply.verdict.allowed, delay_ms })
     };
-    traffic().into_iter().map(decide).collect()
+    traffic().into_iter().filter_map(request).collect()
 }
 
-fn sliding_log(policy: &Policy) -> Vec<Outcome> {
-    let limiter = SlidingLog::new(policy);
-    let mut log = VecDeque::new();
-    let decide = |at_ms| {
-        let through = limiter.expired_through(Micros::from_millis(at_ms));
-        while log.front().is_some_and(|&made| Some(made) <= through) {
-            log.pop_front();
-        }
-        let decision = limiter.decide(log.len() as u64, || false, Cost::ONE);
-        if let Change::Charge(_) = decision.change {
-            log.push_back(at_ms);
-        }
-        Outcome { at_ms, allowed: decision.verdict.allowed, delay_ms: 0 }
-    };
-    traffic().into_iter().map(decide).collect()
-}
-
-fn record<A: RecordAlgorithm>(policy: &Policy) -> Vec<Outcome> {
-    let Ok(limiter) = A::new(policy) else { return Vec::new() };
-    let mut state = None;
-    let decide = |at_ms| {
-        let decision = limiter.decide(state, Micros::from_millis(at_ms), Cost::ONE);
-        state = decision.change.into_state().or(state);
-        Outcome { at_ms, allowed: decision.verdict.allowed, delay_ms: decision.delay.div_ceil(1_000) }
-    };
-    traffic().into_iter().map(decide).collect()
-}
-
-/// The most that went on within any window's length; the delayed ones go on when they are told to.
+/// The most requests that went on within the length of a window. A delayed request goes on after its delay.
 fn most_in_a_window(outcomes: &[Outcome]) -> usize {
     let mut went_on: Vec<u64> = outcomes.iter().filter(|o| o.allowed).map(|o| o.at_ms + o.delay_ms).collect();
     went_on.sort_unstable();
@@ -104,7 +71,8 @@ fn most_in_a_window(outcomes: &[Outcome]) -> usize {
     went_on.iter().map(|&start| within(start)).max().unwrap_or(0)
 }
 
-/// Requests stacked in bins of half a second: denied ones on top, admitted ones below, delayed ones where they go on.
+/// Draws requests as stacks, one for each half second: allowed requests below, denied requests on top. A delayed request
+/// is in the stack of the moment at which it goes on.
 fn picture(title: &str, outcomes: &[Outcome]) -> String {
     const BIN_MS: u64 = 500;
     const BIN_WIDTH: u64 = 9;

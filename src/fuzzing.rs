@@ -1,8 +1,8 @@
-//! What `fuzz/` sees of the modules that are nobody else's business. Built by cargo-fuzz alone.
+//! What the targets in `fuzz/` need of private modules. Only cargo-fuzz builds it.
 
 use crate::algorithm::{Cost, Gcra, LeakyBucket, SlidingCounter, TokenBucket};
-use crate::command::args::{Options, parse_limit, parse_window};
-use crate::command::reply::Form;
+use crate::command::args::{Form, Options, parse_limit, parse_window};
+use crate::error::Error;
 use crate::integer::parse_integer;
 use crate::store::record::written_as_read;
 
@@ -16,21 +16,32 @@ pub struct Parsed {
     pub form: Option<&'static str>,
 }
 
+/// Parses all arguments of a limit, as a command with one limit does. With `form`, FULL and HEADERS are options; RL.MULTI
+/// parses its limits without.
+///
 /// # Errors
 /// The text of the error.
-pub fn arguments(words: &[&[u8]]) -> Result<Parsed, &'static str> {
-    let [window, limit, options @ ..] = words else { return Err("ERR too few") };
-    let parse = || {
-        let (window, limit) = (parse_window(window)?, parse_limit(limit)?);
-        Options::parse(options.iter().copied()).map(|options| (window, limit, options))
+pub fn arguments(words: &[&[u8]], form: bool) -> Result<Parsed, String> {
+    parse(words, form).map_err(|error| error.text().to_string_lossy().into_owned())
+}
+
+fn parse(words: &[&[u8]], with_form: bool) -> Result<Parsed, Error> {
+    let [window, limit, options @ ..] = words else { return Err(Error::ARITY) };
+    let (window, limit) = (parse_window(window)?, parse_limit(limit)?);
+    let (mut rest, mut form) = (options.iter(), Form::Verdict);
+    let Options { cost, burst } = Options::parse(&mut rest, with_form.then_some(&mut form))?;
+    if rest.next().is_some() {
+        return Err(Error::OPTION);
+    }
+    let form = match form {
+        Form::Verdict => None,
+        Form::Full => Some("FULL"),
+        Form::Headers => Some("HEADERS"),
     };
-    let (window, limit, Options { cost, burst, form }) =
-        parse().map_err(|error| error.0.to_str().unwrap_or_default())?;
-    let form = form.map(|form| if form == Form::Headers { "HEADERS" } else { "FULL" });
     Ok(Parsed { window_ms: window.millis(), limit, cost: cost.map(Cost::units), burst, form })
 }
 
-/// What each algorithm that takes `text` for its record would write instead.
+/// The text that each algorithm with a record writes for the record `text`; `None` if it does not read it.
 pub fn record(text: &[u8]) -> [Option<Vec<u8>>; 4] {
     [
         written_as_read::<SlidingCounter>(text),
@@ -40,7 +51,7 @@ pub fn record(text: &[u8]) -> [Option<Vec<u8>>; 4] {
     ]
 }
 
-/// A counter of the fixed window.
+/// The value of a counter of a fixed window.
 pub fn counter(text: &[u8]) -> Option<i64> {
     parse_integer(text)
 }

@@ -29,6 +29,7 @@ use std::fmt::Debug;
 
 use crate::algorithm::fixed_window::Counter;
 use crate::algorithm::lease::{LeaseChange, Leases};
+use crate::algorithm::period::Period;
 use crate::algorithm::sliding_log::LogChange;
 use crate::algorithm::{
     Change, Cost, Decision, Figures, FixedWindow, Forecast, Lease, Micros, Policy, RecordAlgorithm, SlidingLog,
@@ -43,7 +44,7 @@ pub struct Reply {
     pub verdict: Verdict,
     /// The other figures of FULL.
     pub figures: Figures,
-    /// A denied request has restated the state: [`Change::Rebase`].
+    /// A request that charged nothing has restated the state: [`Change::Rebase`].
     pub rebased: bool,
 }
 
@@ -163,8 +164,17 @@ impl<A: RecordAlgorithm> InMemory for A {
     }
 }
 
-/// The counters of a fixed window, by what follows `<key>:` in their keys.
-pub type Counters = BTreeMap<String, Counter>;
+/// The counters of a fixed window, by their windows. (On a server, windows of more than some 28 years share the numbers 0
+/// and 1, and with those their counters.)
+pub type Counters = BTreeMap<Period, Counter>;
+
+fn counter_at(algorithm: &FixedWindow, key: &Counters, now: Micros) -> Option<Counter> {
+    key.get(&algorithm.period_at(now)).copied()
+}
+
+fn store_counter(algorithm: &FixedWindow, key: &mut Counters, now: Micros, change: Change<Counter>) {
+    change.state().map(|&counter| key.insert(algorithm.period_at(now), counter));
+}
 
 impl InMemory for FixedWindow {
     type Key = Counters;
@@ -179,19 +189,16 @@ impl InMemory for FixedWindow {
 
     fn request(&self, key: &mut Counters, now: Micros, cost: Cost) -> Result<Reply, Unrepresentable> {
         Self::expire(key, now);
-        let suffix = self.suffix_at(now).to_string();
-        let state = key.get(&suffix).copied();
-        let decision = self.decide(state, now, cost)?;
-        let after = decision.change.apply_to(state);
-        after.map(|counter| key.insert(suffix, counter));
-        Ok(Reply::new(&decision, &self.forecast(after.map_or(0, |counter| counter.value), now), now, cost))
+        let decision = self.decide(counter_at(self, key, now), now, cost)?;
+        store_counter(self, key, now, decision.change);
+        let value = counter_at(self, key, now).map_or(0, |counter| counter.value);
+        Ok(Reply::new(&decision, &self.forecast(value, now), now, cost))
     }
 
     fn refund(&self, key: &mut Counters, now: Micros, at: Option<Micros>, cost: Cost) {
         Self::expire(key, now);
-        let suffix = self.suffix_at(now).to_string();
-        let change = FixedWindow::refund(self, key.get(&suffix).copied(), now, at, cost);
-        change.state().map(|&counter| key.insert(suffix, counter));
+        let change = FixedWindow::refund(self, counter_at(self, key, now), now, at, cost);
+        store_counter(self, key, now, change);
     }
 
     fn overcharge(
@@ -202,15 +209,13 @@ impl InMemory for FixedWindow {
         cost: Cost,
     ) -> Result<(), Unrepresentable> {
         Self::expire(key, now);
-        let suffix = self.suffix_at(now).to_string();
-        let change = FixedWindow::overcharge(self, key.get(&suffix).copied(), now, at, cost)?;
-        change.state().map(|&counter| key.insert(suffix, counter));
+        let change = FixedWindow::overcharge(self, counter_at(self, key, now), now, at, cost)?;
+        store_counter(self, key, now, change);
         Ok(())
     }
 
     fn remaining(&self, key: &Counters, now: Micros) -> u64 {
-        let counter = key.get(&self.suffix_at(now).to_string());
-        self.forecast(counter.map_or(0, |counter| counter.value), now).remaining()
+        self.forecast(counter_at(self, key, now).map_or(0, |counter| counter.value), now).remaining()
     }
 }
 

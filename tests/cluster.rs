@@ -71,7 +71,7 @@ fn every_key_lies_on_the_node_that_owns_its_slot() {
                 }
             }
             // Each window has a bucket of its own.
-            let each = if algorithm.state == State::Counter { WINDOWS as usize } else { 1 };
+            let each = if algorithm.key_per_window { WINDOWS as usize } else { 1 };
             assert_eq!(assert_at_home(&cluster), KEYS.len() * each, "{algorithm:?}");
             // In the slot of the key as given, too: keys of one tag stay together.
             let node = cluster.owner("{tag}");
@@ -124,7 +124,7 @@ fn a_key_that_cannot_stay_in_its_slot_is_refused_by_the_fixed_window_alone() {
                 ok(cmd!(plain.con(), algorithm.command, key, LONG, 5));
                 assert_eq!(all_keys(&mut plain.con()).len(), 1, "no cluster, no such rule");
                 ok(cmd!(plain.con(), "FLUSHALL"));
-                if algorithm.state != State::Counter {
+                if !algorithm.key_per_window {
                     ok(cmd!(con, algorithm.command, key, LONG, 5));
                     assert_eq!(assert_at_home(&cluster), 1);
                     flush(&cluster);

@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::ops::RangeInclusive;
 use std::thread;
 use std::time::Duration;
 
@@ -22,6 +23,11 @@ fn for_each_algorithm(test: impl Fn(&Algorithm, &mut Connection) + Sync) {
     });
 }
 
+/// The `ttl` of a request of cost 1 whose limit was full if it is denied.
+fn ttl_of_one(algorithm: &Algorithm, taken: &Taken, allowed: bool) -> RangeInclusive<i64> {
+    if allowed { algorithm.ttl_if_allowed(taken) } else { algorithm.ttl_if_denied(taken, Some(1)) }
+}
+
 #[test]
 fn the_triple() {
     for_each_algorithm(|algorithm, con| {
@@ -29,10 +35,10 @@ fn the_triple() {
         let mut before = 0;
         for n in 0..5 {
             let allowed = n < 3;
-            let added = i64::from(allowed || algorithm.counts_denials());
+            let added = i64::from(allowed || algorithm.counts_denials);
             let expected = [i64::from(allowed), algorithm.count(before, added)];
             before += added;
-            // The same as FULL says, which says when.
+            // FULL replies the same, and when.
             let mut both = redis::pipe();
             both.atomic().cmd("RL.PEEK").arg(algorithm.word()).arg(&["k", &LONG.to_string(), "3", "FULL"]);
             both.add_command(algorithm.request("k", LONG, 3, 1));
@@ -41,7 +47,9 @@ fn the_triple() {
             let look = full(replies.pop().expect("two replies"));
             taken.take(allowed.into(), look.now_ms);
             assert_eq!((found[..2].to_vec(), vec![look.allowed, look.count]), (expected.to_vec(), expected.to_vec()));
-            assert!(algorithm.ttl(&taken).contains(&found[2]), "{algorithm:?}: {found:?}, {taken:?}");
+            let ttl = ttl_of_one(algorithm, &taken, allowed);
+            assert!(ttl.contains(&found[2]), "{algorithm:?}: {found:?}, not {ttl:?}, {taken:?}");
+            algorithm.assert_ttl_agrees(&look);
         }
     });
 }
@@ -53,7 +61,7 @@ fn a_raised_limit_gives_room_at_once() {
         for _ in 0..3 {
             algorithm.ask(con, "k", LONG, 3);
         }
-        let denials = i64::from(algorithm.counts_denials());
+        let denials = i64::from(algorithm.counts_denials);
         assert_eq!(algorithm.ask(con, "k", LONG, 3)[0], 0);
         let look = full_of(con, "RL.PEEK", &[algorithm.word(), "k", &LONG.to_string(), "100", "FULL"]);
         let request = algorithm.ask(con, "k", LONG, 100);
@@ -76,9 +84,9 @@ fn full_is_a_map_or_its_pairs() {
         let server = Server::start(bin);
         for algorithm in ALGORITHMS {
             let flat = ok(cmd!(server.con(), algorithm.command, "k", 60, 3, "FULL"));
-            assert!(matches!(flat, Value::Array(flat) if flat.len() == 20));
+            assert!(matches!(flat, Value::Array(flat) if flat.len() == 22));
             let map = ok(cmd!(server.con3(), algorithm.command, "k", 60, 3, "full"));
-            assert!(matches!(map, Value::Map(pairs) if pairs.len() == 10));
+            assert!(matches!(map, Value::Map(pairs) if pairs.len() == 11));
             ok(cmd!(server.con(), "FLUSHALL"));
         }
     });
@@ -92,7 +100,7 @@ fn every_figure_of_full() {
         for n in 0..5 {
             thread::sleep(Duration::from_millis(2));
             let allowed = n < 3;
-            let added = i64::from(allowed || algorithm.counts_denials());
+            let added = i64::from(allowed || algorithm.counts_denials);
             let start = server_ms(con);
             let found = full(ok(cmd!(*con, algorithm.command, "k", LONG, 3, "FULL")));
             assert!((start..=server_ms(con)).contains(&found.now_ms));
@@ -107,7 +115,8 @@ fn every_figure_of_full() {
             };
             let what = format!("{algorithm:?}, request {n}: {found:?}, {taken:?}");
             assert_eq!(found, expected, "{what}");
-            assert!(algorithm.ttl(&taken).contains(&found.ttl), "{what}");
+            assert!(ttl_of_one(algorithm, &taken, allowed).contains(&found.ttl), "{what}");
+            algorithm.assert_ttl_agrees(&found);
             assert!(algorithm.freed_in(&taken, 1).contains(&found.next_ms), "{what}");
             assert!(algorithm.freed_in(&taken, taken.at.len()).contains(&found.reset_ms), "{what}");
             assert_eq!(found.retry_after_ms, if allowed { 0 } else { found.next_ms }, "{what}");
@@ -121,7 +130,8 @@ fn every_figure_of_full() {
     });
 }
 
-/// Of ten, four are taken, and a little later four more: what is refused then has to wait for its share of them.
+/// Of ten units, four are charged, and a little later four more. A denied cost waits until as many of them as it needs
+/// have come back.
 #[test]
 fn figures_of_a_cost() {
     for_each_algorithm(|algorithm, con| {
@@ -135,6 +145,8 @@ fn figures_of_a_cost() {
             taken.take(4, reply.now_ms);
             assert_eq!((reply.allowed, reply.count), (1, algorithm.count(before, 4)), "{algorithm:?}");
             assert_eq!((reply.remaining, reply.retry_after_ms), (6 - before, 0), "{algorithm:?}");
+            assert!(algorithm.ttl_if_allowed(&taken).contains(&reply.ttl), "{algorithm:?}: {reply:?}, {taken:?}");
+            algorithm.assert_ttl_agrees(&reply);
         }
         for (cost, have_to_leave) in [(3, 1), (6, 4), (7, 5), (10, 8)] {
             let reply = ask(con, cost);
@@ -144,6 +156,8 @@ fn figures_of_a_cost() {
             for (figure, units) in [(reply.retry_after_ms, have_to_leave), (reply.next_ms, 1), (reply.reset_ms, 8)] {
                 assert!(algorithm.freed_in(&taken, units).contains(&figure), "{what}");
             }
+            assert!(algorithm.ttl_if_denied(&taken, Some(have_to_leave)).contains(&reply.ttl), "{what}");
+            algorithm.assert_ttl_agrees(&reply);
         }
         let reply = ask(con, 2);
         assert_eq!((reply.allowed, reply.count, reply.remaining), (1, algorithm.count(8, 2), 0), "{algorithm:?}");
@@ -154,7 +168,7 @@ fn figures_of_a_cost() {
 fn a_limit_of_0_denies_everything_for_ever() {
     for_each_algorithm(|algorithm, con| {
         let mut taken = Taken::new(LONG * 1_000, 0);
-        let denials = algorithm.counts_denials();
+        let denials = algorithm.counts_denials;
         for n in 0..2 {
             let before = if denials { n } else { 0 };
             let found = full(ok(cmd!(*con, algorithm.command, "k", LONG, 0, "FULL")));
@@ -170,9 +184,11 @@ fn a_limit_of_0_denies_everything_for_ever() {
                 reset_ms: 0,
                 delay_ms: 0,
                 now_ms: found.now_ms,
+                shadow: 0,
             };
             assert_eq!(found, expected, "{algorithm:?}");
-            assert!(algorithm.ttl(&taken).contains(&found.ttl), "{algorithm:?}: {found:?}");
+            assert!(algorithm.ttl_if_denied(&taken, None).contains(&found.ttl), "{algorithm:?}: {found:?}");
+            algorithm.assert_ttl_agrees(&found);
         }
         assert_eq!(ok(cmd!(*con, "DBSIZE")), Value::Int(denials.into()));
     });
@@ -186,6 +202,7 @@ fn a_cost_above_the_limit_never_passes() {
             let figures = (found.allowed, found.count, found.limit, found.remaining);
             assert_eq!(figures, (0, 0, 3, 3), "{algorithm:?}");
             assert_eq!((found.retry_after_ms, found.next_ms, found.reset_ms), (-1, 0, 0), "{algorithm:?}");
+            algorithm.assert_ttl_agrees(&found);
         }
         assert_eq!(ok(cmd!(*con, "DBSIZE")), Value::Int(0), "{algorithm:?}");
         let mut taken = Taken::new(LONG * 1_000, 3);
@@ -193,8 +210,44 @@ fn a_cost_above_the_limit_never_passes() {
         let found = full(ok(cmd!(*con, algorithm.command, "k", LONG, 3, "COST", 4, "FULL")));
         taken.take(0, found.now_ms);
         assert_eq!((found.allowed, found.remaining, found.retry_after_ms), (0, 1, -1), "{algorithm:?}");
+        assert!(algorithm.ttl_if_denied(&taken, None).contains(&found.ttl), "{algorithm:?}: {found:?}");
         assert!(algorithm.freed_in(&taken, 1).contains(&found.next_ms), "{algorithm:?}: {found:?}");
         assert!(algorithm.freed_in(&taken, 2).contains(&found.reset_ms), "{algorithm:?}: {found:?}");
+    });
+}
+
+/// COST 0 charges nothing, and is allowed while one unit is left.
+#[test]
+fn a_cost_of_0_charges_nothing_and_says_whether_anything_is_left() {
+    for_each_algorithm(|algorithm, con| {
+        let ask = |con: &mut Connection, limit: i64, cost: i64| {
+            let cost = cost.to_string();
+            full_of(con, algorithm.command, &["k", &LONG.to_string(), &limit.to_string(), "COST", &cost, "FULL"])
+        };
+        let found = ask(con, 3, 0);
+        assert_eq!((found.allowed, found.count, found.remaining, found.reset_ms), (1, 0, 3, 0), "{algorithm:?}");
+        algorithm.assert_ttl_agrees(&found);
+        let found = ask(con, 0, 0);
+        assert_eq!((found.allowed, found.remaining, found.retry_after_ms), (0, 0, -1), "{algorithm:?}");
+        algorithm.assert_ttl_agrees(&found);
+        assert_eq!(ok(cmd!(*con, "DBSIZE")), Value::Int(0), "{algorithm:?}");
+        let mut taken = Taken::new(LONG * 1_000, 3);
+        for used in 1..=3 {
+            taken.take(1, ask(con, 3, 1).now_ms);
+            let before = digest(con);
+            for _ in 0..2 {
+                let found = ask(con, 3, 0);
+                taken.now = found.now_ms;
+                let what = format!("{algorithm:?}, {used} used: {found:?}");
+                let allowed = i64::from(used < 3);
+                assert_eq!((found.allowed, found.count, found.remaining), (allowed, used, 3 - used), "{what}");
+                assert_eq!(found.retry_after_ms, if used < 3 { 0 } else { found.next_ms }, "{what}");
+                assert!(algorithm.freed_in(&taken, 1).contains(&found.next_ms), "{what}");
+                assert!(ttl_of_one(algorithm, &taken, used < 3).contains(&found.ttl), "{what}");
+                algorithm.assert_ttl_agrees(&found);
+            }
+            assert_eq!(digest(con), before, "{algorithm:?}, {used} used");
+        }
     });
 }
 
@@ -261,13 +314,54 @@ fn headers_of_what_never_passes() {
                     ("X-RateLimit-Limit", limit.to_string()),
                     ("X-RateLimit-Remaining", limit.to_string()),
                     ("X-RateLimit-Reset", ((now + 999) / 1_000).to_string()),
-                    ("RateLimit-Policy", format!("\"{}\";q={limit};w=2", algorithm.name)),
+                    // 1500 ms are no whole number of seconds: twice the limit in twice the window.
+                    ("RateLimit-Policy", format!("\"{}\";q={};w=3", algorithm.name, 2 * limit)),
                     ("RateLimit", format!("\"{}\";r={limit};t=0", algorithm.name)),
                 ];
                 headers.map(|(name, value)| (name.to_owned(), value)).to_vec()
             });
             assert!(expected.contains(&headers), "{algorithm:?}: {headers:?}");
             ok(cmd!(*con, "FLUSHALL"));
+        }
+    });
+}
+
+/// A window that is no whole number of seconds is multiplied until it is, and the limit with it. An integer of a
+/// structured field has at most 15 digits, or the whole header is void.
+#[test]
+fn headers_hold_whole_seconds_and_15_digits() {
+    for_each_algorithm(|algorithm, con| {
+        for (window, limit, quota, seconds) in [
+            ("500ms", 10_i64, 20_i64, 1),
+            ("1500ms", 10, 20, 3),
+            ("1ms", 3, 3_000, 1),
+            ("999ms", 2, 2_000, 999),
+            ("250ms", 5, 20, 1),
+            ("60", 7, 7, 60),
+            ("1000000000", 999_999_999_999_999, 999_999_999_999_999, LONG),
+            ("1000000000", 1_000_000_000_000_000, 999_999_999_999_999, LONG),
+            ("1000000000", 1_000_000_000_000_000_000, 999_999_999_999_999, LONG),
+            ("1500ms", 999_999_999_999_999, 999_999_999_999_999, 3),
+        ] {
+            if window == "1500ms" && limit > 1_500_000_000 && algorithm.command == GCRA.command {
+                // At most one unit a nanosecond.
+                continue;
+            }
+            ok(cmd!(*con, "FLUSHALL"));
+            let (figures, headers) = with_headers(ok(cmd!(*con, algorithm.command, "k", window, limit, "HEADERS")));
+            assert_eq!(figures[0], 1, "{algorithm:?}");
+            let value = |wanted: &str| {
+                let found = headers.iter().find(|(name, _)| name == wanted);
+                found.map(|(_, value)| value.as_str()).unwrap_or_else(|| panic!("no {wanted} in {headers:?}"))
+            };
+            let name = algorithm.name;
+            assert_eq!(value("RateLimit-Policy"), format!("\"{name}\";q={quota};w={seconds}"), "{window} {limit}");
+            let remaining = (limit - 1).min(999_999_999_999_999);
+            let start = format!("\"{name}\";r={remaining};t=");
+            assert!(value("RateLimit").starts_with(&start), "{window} {limit}: {headers:?}, not {start}");
+            // These are no structured fields.
+            assert_eq!(value("X-RateLimit-Limit"), limit.to_string(), "{algorithm:?}");
+            assert_eq!(value("X-RateLimit-Remaining"), (limit - 1).to_string(), "{algorithm:?}");
         }
     });
 }
@@ -300,20 +394,17 @@ fn windows_have_units() {
             let mut taken = Taken::new(millis, 5);
             taken.take(1, reply.now_ms);
             if millis > 1 {
-                assert!(algorithm.ttl(&taken).contains(&reply.ttl), "{what}");
+                assert!(algorithm.ttl_if_allowed(&taken).contains(&reply.ttl), "{what}");
             }
+            algorithm.assert_ttl_agrees(&reply);
             // What ends at once may be gone.
             if millis >= 1_000 {
                 let state = algorithm.state_key(b"k", millis.cast_unsigned(), reply.now_ms.cast_unsigned());
                 assert_eq!(keys, Value::Array(vec![bytes(&state)]), "{what}");
-                assert_eq!(
-                    ok(cmd!(*con, "TYPE", &state)),
-                    Value::SimpleString(algorithm.state_type().into()),
-                    "{what}"
-                );
+                assert_eq!(ok(cmd!(*con, "TYPE", &state)), Value::SimpleString(algorithm.key_type.into()), "{what}");
                 let expires_at: i64 = read(ok(cmd!(*con, "PEXPIRETIME", &state)));
                 let late = expires_at - (algorithm.expires_at)(&taken);
-                assert!((0..=algorithm.slack_ms()).contains(&late), "{what}: {late} ms late");
+                assert!((0..=algorithm.slack_ms).contains(&late), "{what}: {late} ms late");
             }
             ok(cmd!(*con, "FLUSHALL"));
         }
@@ -333,7 +424,7 @@ fn windows_have_units() {
 fn retry_after_is_kept() {
     for_each_algorithm(|algorithm, con| {
         // Where the server reckons in µs, a moment in ms is known no better than this.
-        let blur = i64::from(algorithm.slack_ms() > 0);
+        let blur = i64::from(algorithm.slack_ms > 0);
         for (cost, window) in [(1, "300ms"), (3, "1"), (5, "250ms")] {
             for _ in 0..5 {
                 ok(cmd!(*con, algorithm.command, "k", window, 5));
@@ -410,7 +501,7 @@ fn the_burst_is_what_passes_at_once() {
     for_each_algorithm(|algorithm, con| {
         if !algorithm.takes_burst {
             let text = err(cmd!(*con, algorithm.command, "k", LONG, 5, "BURST", 5));
-            assert!(text.starts_with("ERR invalid BURST: only "), "{algorithm:?}: {text}");
+            assert_eq!(text, format!("ERR invalid BURST: {} takes none", algorithm.word()));
             return;
         }
         // Of twice the limit, and of half of it.
@@ -425,7 +516,8 @@ fn the_burst_is_what_passes_at_once() {
                 assert_eq!(reply.remaining, (burst - 1 - n).max(0), "{what}");
                 assert!(algorithm.freed_in(&taken, 1).contains(&reply.next_ms), "{what}");
                 assert!(algorithm.freed_in(&taken, taken.at.len()).contains(&reply.reset_ms), "{what}");
-                assert!(algorithm.ttl(&taken).contains(&reply.ttl), "{what}");
+                assert!(ttl_of_one(algorithm, &taken, allowed).contains(&reply.ttl), "{what}");
+                algorithm.assert_ttl_agrees(&reply);
             }
             let never =
                 full(ok(cmd!(*con, algorithm.command, "k", LONG, 5, "BURST", burst, "COST", burst + 1, "FULL")));
@@ -443,14 +535,25 @@ fn the_largest_arguments() {
         assert_eq!((found.allowed, found.limit, found.remaining), (1, most, most - 1), "{algorithm:?}");
         let found = full(ok(cmd!(*con, algorithm.command, "l", window, 2, "COST", i64::MAX, "FULL")));
         assert_eq!((found.allowed, found.retry_after_ms), (0, -1), "{algorithm:?}");
-        if algorithm.state == State::Record {
-            // All of it at once, and not one more.
-            let found = full(ok(cmd!(*con, algorithm.command, "m", window, most, "COST", most, "FULL")));
-            assert_eq!((found.allowed, found.limit, found.remaining), (1, most, 0), "{algorithm:?}");
-            let found = full(ok(cmd!(*con, algorithm.command, "m", window, most, "COST", most, "FULL")));
-            assert_eq!((found.allowed, found.limit), (0, most), "{algorithm:?}");
-            assert!(found.retry_after_ms > 0 && found.ttl > 0, "{algorithm:?}: {found:?}");
-        }
+        // The largest cost of one call fits, and again for as long as there is room.
+        let cost = most.min(algorithm.max_cost);
+        let ask = |con: &mut Connection, limit| {
+            full(ok(cmd!(*con, algorithm.command, "m", window, limit, "COST", cost, "FULL")))
+        };
+        let found = ask(con, most);
+        assert_eq!((found.allowed, found.limit, found.remaining), (1, most, most - cost), "{algorithm:?}");
+        let found = if cost == most && algorithm.counts_denials {
+            let text = err(cmd!(*con, algorithm.command, "m", window, most, "COST", cost));
+            assert_eq!(text, OVERFLOW, "{algorithm:?}");
+            full(ok(cmd!(*con, "RL.PEEK", algorithm.word(), "m", window, most, "COST", 0, "FULL")))
+        } else {
+            ask(con, cost)
+        };
+        // So large a limit comes back by millions a second.
+        let back = if algorithm.slack_ms > 0 { most / 1_000_000 } else { 0 };
+        assert!(found.allowed == 0 && found.remaining <= back, "{algorithm:?}: {found:?}");
+        assert!(found.retry_after_ms > 0 && found.ttl > 0, "{algorithm:?}: {found:?}");
+        algorithm.assert_ttl_agrees(&found);
     });
 }
 
@@ -474,7 +577,7 @@ fn the_forms_inside_scripts_and_transactions() {
             transaction.cmd(algorithm.command).arg("k").arg(LONG).arg(3).arg(form);
         }
         let Value::Array(mut replies) = ok(transaction.query(con)) else { panic!("no array") };
-        let after = i64::from(algorithm.counts_denials());
+        let after = i64::from(algorithm.counts_denials);
         let triple: [i64; 3] = read(replies.pop().expect("a reply"));
         assert_eq!(triple[..2], [0, algorithm.count(3 + after, after)], "{algorithm:?}");
         let denied = full(replies.pop().expect("a reply"));

@@ -107,7 +107,7 @@ fn a_look_changes_nothing() {
                 algorithm.ask(&mut con, "k", "100d", 5);
             }
             let key = state(algorithm);
-            if algorithm.state == State::Log {
+            if algorithm.key_type == "zset" {
                 // Entries that have left the window are not counted, and stay.
                 ok(cmd!(con, "ZADD", &key, 5, "old", 6, "older"));
                 assert_eq!(full(ok(on("RL.PEEK", algorithm, &["FULL"]).query(&mut con))).count, 5);
@@ -162,15 +162,25 @@ fn what_is_given_back_can_be_taken_again() {
                 assert_eq!(ok(cmd!(con, "DBSIZE")), Value::Int(0), "{algorithm:?}");
                 assert_eq!(look(&mut con).remaining, 5, "{algorithm:?}");
                 algorithm.ask_for(&mut con, "k", "100d", 5, 4);
-                for (cost, left) in [("1", 2), ("2", 4)] {
-                    let refund = on("RL.REFUND", algorithm, &["COST", cost]);
-                    let after = on("RL.PEEK", algorithm, &["COST", cost]);
+                for (options, left) in [
+                    (&["COST", "0"][..], 1),
+                    (&["COST", "1"], 2),
+                    (&["COST", "0", "FULL"], 2),
+                    (&["FULL"], 3),
+                    (&["HEADERS", "COST", "1"], 4),
+                ] {
+                    let refund = on("RL.REFUND", algorithm, options);
+                    let after = on("RL.PEEK", algorithm, options);
                     let [refunded, looked] = both(&mut con, &refund, &after);
-                    assert_eq!(start_of(&refunded), start_of(&looked), "{algorithm:?}: as a look after it");
+                    assert_eq!(
+                        start_of(&refunded),
+                        start_of(&looked),
+                        "{algorithm:?} {options:?}: as RL.PEEK after it"
+                    );
                     if clock_stands_in_transactions(bin) {
-                        assert_eq!(refunded, looked, "{algorithm:?}: as a look after it");
+                        assert_eq!(refunded, looked, "{algorithm:?} {options:?}: as RL.PEEK after it");
                     }
-                    assert_eq!(look(&mut con).remaining, left, "{algorithm:?} COST {cost}");
+                    assert_eq!(look(&mut con).remaining, left, "{algorithm:?} {options:?}");
                 }
                 // Never beyond full.
                 for cost in ["3", "9223372036854775807", "1"] {
@@ -226,6 +236,12 @@ fn the_counter_of_a_window_gives_back_from_what_fits_its_limit() {
             assert_eq!(ok(cmd!(con, "GET", &key)), bytes(left.to_string()), "{value}, COST {cost}");
             let ttl: i64 = read(ok(cmd!(con, "TTL", &key)));
             assert!((980..=1_000).contains(&ttl), "{ttl}");
+            // A counter without an expiry gets one.
+            ok(cmd!(con, "SET", &key, value));
+            ok(on("RL.REFUND", &FIXED, &["COST", cost]).query(&mut con));
+            assert_eq!(ok(cmd!(con, "GET", &key)), bytes(left.to_string()), "{value}, COST {cost}");
+            let ttl: i64 = read(ok(cmd!(con, "TTL", &key)));
+            assert!((8_639_980..=8_640_000).contains(&ttl), "{ttl}");
         }
     });
 }
@@ -264,8 +280,8 @@ fn the_windows_counter_gives_back_from_the_current_one_first() {
             ok(on("RL.REFUND", &COUNTER, &["COST", cost]).query(&mut con));
             let found: Option<String> = read(ok(cmd!(con, "GET", "k")));
             let expected = record(current, previous);
-            assert!(found.as_ref().is_none_or(|found| *found == expected), "COST {cost}: {found:?}");
-            assert!(found.is_some() || current + previous == 0, "COST {cost}");
+            // A record of nothing is deleted.
+            assert_eq!(found, (current + previous > 0).then_some(expected), "COST {cost}");
         }
     });
 }
@@ -298,14 +314,52 @@ fn what_is_forgotten_can_be_taken_again() {
     });
 }
 
+/// The length of a bucket and the time at which it was so stay: what has come back since is the same as if less had
+/// been charged. A record in which nothing is left is deleted.
 #[test]
-fn a_log_of_which_nothing_is_left_was_nothing() {
+fn a_refund_keeps_the_time_of_a_record_and_deletes_an_empty_one() {
     for_each_server(|bin| {
-        let server = Server::start(bin);
+        let server = Server::options(bin).durable().start();
         let mut con = server.con();
-        ok(cmd!(con, "ZADD", "k", 5, "old"));
-        assert_eq!(ok(cmd!(con, "RL.RESET", "SLIDING", "k", "1h")), Value::Int(0));
-        assert_eq!(ok(cmd!(con, "DBSIZE")), Value::Int(0));
+        let mut events = Events::listen(&server);
+        for (algorithm, record) in records() {
+            ok(cmd!(con, "FLUSHALL"));
+            let window_us = 8_640_000_000_000;
+            let at = server_ms(&mut con) * 1_000;
+            let before = record(4, 5, window_us, at);
+            ok(cmd!(con, "SET", "k", &before, "PXAT", at / 1_000 + 2 * window_us / 1_000));
+            events.take();
+            let mut effects = Effects::of(&server);
+            ok(on("RL.REFUND", algorithm, &["COST", "3"]).query(&mut con));
+            assert_eq!(ok(cmd!(con, "GET", "k")), bytes(record(1, 5, window_us, at)), "{algorithm:?} of {before}");
+            let expires = expires_at(&mut con, "k").to_string();
+            let sent = ["SET", "k", &record(1, 5, window_us, at), "PXAT", &expires].map(str::to_owned);
+            assert_eq!(effects.take(), [sent.to_vec()], "{algorithm:?}");
+            let fired = ["set", "expire"].map(|event| (event.to_owned(), b"k".to_vec()));
+            assert_eq!(events.take(), fired, "{algorithm:?}");
+
+            ok(on("RL.REFUND", algorithm, &[]).query(&mut con));
+            assert_eq!(ok(cmd!(con, "EXISTS", "k")), Value::Int(0), "{algorithm:?}");
+            assert_eq!(effects.take(), [["UNLINK", "k"].map(str::to_owned).to_vec()], "{algorithm:?}");
+            assert_eq!(events.take(), [("del".to_owned(), b"k".to_vec())], "{algorithm:?}");
+        }
+    });
+}
+
+/// The window has no influence, and nothing is pruned first: another window might still count the entries.
+#[test]
+fn a_reset_deletes_a_log_of_any_age() {
+    for_each_server(|bin| {
+        let server = Server::options(bin).durable().start();
+        let mut con = server.con();
+        for members in [&["5", "old"][..], &["-1", "below 0"], &["5", "old", "99999999999999", "ahead"]] {
+            ok(redis::cmd("ZADD").arg("k").arg(members).query(&mut con));
+            let mut effects = Effects::of(&server);
+            assert_eq!(ok(cmd!(con, "RL.RESET", "SLIDING", "k", "1ms")), Value::Int(1), "{members:?}");
+            assert_eq!(effects.take(), [["UNLINK", "k"].map(str::to_owned).to_vec()], "{members:?}");
+            assert_eq!(ok(cmd!(con, "DBSIZE")), Value::Int(0));
+            assert_eq!(ok(cmd!(con, "RL.RESET", "SLIDING", "k", "1ms")), Value::Int(0));
+        }
     });
 }
 
@@ -341,10 +395,10 @@ fn what_is_another_ones_stays() {
             for other in ALGORITHMS.iter().filter(|other| other.command != algorithm.command) {
                 ok(cmd!(con, "FLUSHALL"));
                 other.ask(&mut con, "k", "100d", 5);
-                if other.state == State::Counter || algorithm.state == State::Counter {
-                    // Of each other's keys they know nothing.
+                if other.key_per_window != algorithm.key_per_window {
+                    // The states have different keys.
                     assert_eq!(ok(cmd!(con, "RL.RESET", algorithm.word(), "k", "100d")), Value::Int(0));
-                } else if (other.state == State::Log) != (algorithm.state == State::Log) {
+                } else if other.key_type != algorithm.key_type {
                     refused(&mut con, WRONG_TYPE);
                 } else {
                     refused(&mut con, FOREIGN);
@@ -378,22 +432,25 @@ fn bad_arguments_are_named_and_change_nothing() {
                 for limit in BAD_LIMITS {
                     refused("ERR invalid limit", command, &[word, b"k", b"60", limit]);
                 }
-                for count in BAD_COUNTS {
-                    refused("ERR invalid COST", command, &[word, b"k", b"60", b"5", b"COST", count]);
-                    refused("ERR invalid BURST", command, &[word, b"k", b"60", b"5", b"BURST", count]);
+                for cost in BAD_COSTS {
+                    refused("ERR invalid COST", command, &[word, b"k", b"60", b"5", b"COST", cost]);
+                }
+                for burst in bad_bursts() {
+                    refused("ERR invalid BURST: expected", command, &[word, b"k", b"60", b"5", b"BURST", burst]);
                 }
                 if !algorithm.takes_burst {
-                    refused("ERR invalid BURST: only", command, &[word, b"k", b"60", b"5", b"BURST", b"5"]);
+                    let expected = format!("ERR invalid BURST: {} takes none", algorithm.word());
+                    refused(&expected, command, &[word, b"k", b"60", b"5", b"BURST", b"5"]);
                 }
+                refused("ERR syntax error: FULL and", command, &[word, b"k", b"60", b"5", b"FULL", b"HEADERS"]);
                 refused("ERR syntax error", command, &[word, b"k", b"60", b"5", b"NOW"]);
                 for unknown in [&b""[..], b"RL.TOKEN", b"TOKE", b"TOKENS", b"\0", b"\xff", b"MULTI"] {
                     refused("ERR invalid algorithm", command, &[unknown, b"k", b"60", b"5"]);
                     refused("ERR invalid algorithm", "RL.RESET", &[unknown, b"k", b"60"]);
                 }
             }
-            refused("ERR syntax error: RL.REFUND", "RL.REFUND", &[word, b"k", b"60", b"5", b"FULL"]);
-            refused("ERR syntax error: RL.REFUND", "RL.REFUND", &[word, b"k", b"60", b"5", b"HEADERS"]);
-            refused("ERR wrong number", "RL.RESET", &[word, b"k", b"60", b"5"]);
+            refused("ERR syntax error: after window", "RL.RESET", &[word, b"k", b"60", b"5"]);
+            refused("ERR invalid COST", "RL.RESET", &[word, b"k", b"60", b"COST", b"5"]);
             for few in [&[][..], &[word], &[word, b"k"]] {
                 for command in ["RL.PEEK", "RL.REFUND", "RL.RESET"] {
                     refused("ERR wrong number", command, few);
@@ -404,15 +461,27 @@ fn bad_arguments_are_named_and_change_nothing() {
     });
 }
 
-/// More than a request may take is more than can be given back at once, and is refused before anything is.
+/// A refund has the same largest cost as a request. A larger one is an error before anything is given back.
 #[test]
 fn a_refund_that_is_refused_gives_nothing_back() {
     for_each_server(|bin| {
         let server = Server::start(bin);
         let mut con = server.con();
-        ok(cmd!(con, "RL.SLIDING", "k", "1h", 5_000_000, "COST", 3));
-        let reply = cmd!(con, "RL.REFUND", "SLIDING", "k", "1h", 5_000_000, "COST", 2_000_000);
-        assert!(err(reply).starts_with("ERR invalid COST"));
-        assert_eq!(ok(cmd!(con, "ZCARD", "k")), Value::Int(3));
+        for algorithm in ALGORITHMS.iter().filter(|algorithm| algorithm.max_cost < i64::MAX) {
+            let ask = |con: &mut Connection, command, cost| {
+                redis::cmd(command)
+                    .arg(algorithm.word())
+                    .arg(&["k", "1h", "5000000", "COST"])
+                    .arg(cost)
+                    .query::<Value>(con)
+            };
+            assert_eq!(algorithm.ask_for(&mut con, "k", "1h", 5_000_000, 3)[0], 1);
+            for command in ["RL.PEEK", "RL.REFUND"] {
+                assert!(err(ask(&mut con, command, algorithm.max_cost + 1)).starts_with("ERR invalid COST: "));
+            }
+            assert_eq!(algorithm.remaining(&mut con, "k", "1h", 5_000_000), 5_000_000 - 4, "{algorithm:?}");
+            ok(ask(&mut con, "RL.REFUND", algorithm.max_cost));
+            assert_eq!(algorithm.remaining(&mut con, "k", "1h", 5_000_000), 5_000_000 - 1, "{algorithm:?}");
+        }
     });
 }

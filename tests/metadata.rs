@@ -109,13 +109,18 @@ fn command_docs() {
                 assert_eq!(text(field(docs, "group")), "module");
                 assert_eq!(text(field(docs, "module")), "rl");
                 let complexity = text(field(docs, "complexity"));
-                assert!(complexity.starts_with("O(") && (complexity == "O(1)") == algorithm.takes_constant_time());
+                assert!(complexity.starts_with("O(") && (complexity == "O(1)") == algorithm.takes_constant_time);
 
                 let arguments: Vec<String> = list(field(docs, "arguments")).iter().map(argument).collect();
                 let mut expected = vec!["key:key", "window:string", "limit:integer", "[COST cost:integer]"];
+                expected.push("[PARTIAL partial:pure-token]");
                 if algorithm.takes_burst {
                     expected.push("[BURST burst:integer]");
                 }
+                if algorithm.command == FIXED.command {
+                    expected.push("[ANCHOR anchor:integer]");
+                }
+                expected.push("[AS name:string]");
                 expected.push("[form:oneof(FULL full:pure-token|HEADERS headers:pure-token)]");
                 assert_eq!(arguments, expected, "{}", algorithm.command);
             }

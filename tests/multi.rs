@@ -5,18 +5,40 @@ mod support;
 use redis::{Cmd, Connection, Pipeline, Value};
 use support::*;
 
-/// RL.MULTI of these limits: algorithm, key, window, limit.
-fn multi(limits: &[(&Algorithm, String, &str, i64)], options: &[&str]) -> Cmd {
+/// A limit: algorithm, key, window, limit.
+type Limit<'a> = (&'a Algorithm, String, &'a str, i64);
+
+/// RL.MULTI of these limits. `form` comes last.
+fn multi(limits: &[Limit], form: &[&str]) -> Cmd {
+    multi_with(limits, |_| Vec::new(), form)
+}
+
+/// The same with the cost `cost(n)` of the n-th limit, from 0.
+fn multi_of_costs(limits: &[Limit], cost: impl Fn(usize) -> i64, form: &[&str]) -> Cmd {
+    multi_with(limits, |n| vec!["COST".into(), cost(n).to_string()], form)
+}
+
+/// The same with the options `options(n)` of the n-th limit, which follow it.
+fn multi_with(limits: &[Limit], options: impl Fn(usize) -> Vec<String>, form: &[&str]) -> Cmd {
     let mut request = redis::cmd("RL.MULTI");
     request.arg(limits.len());
-    for (algorithm, key, window, limit) in limits {
-        request.arg(algorithm.word()).arg(key).arg(*window).arg(limit);
+    for (n, (algorithm, key, window, limit)) in limits.iter().enumerate() {
+        request.arg(algorithm.word()).arg(key).arg(*window).arg(limit).arg(options(n));
     }
-    request.arg(options).to_owned()
+    request.arg(form).to_owned()
+}
+
+/// The words of a call, its name first.
+fn words(call: &Cmd) -> Vec<Vec<u8>> {
+    let word = |argument: redis::Arg<&[u8]>| match argument {
+        redis::Arg::Simple(bytes) => bytes.to_vec(),
+        _ => unreachable!("no cursor"),
+    };
+    call.args_iter().map(word).collect()
 }
 
 /// One limit of each algorithm, each at a key of its own, none of them ending meanwhile.
-fn one_of_each(limit: i64) -> Vec<(&'static Algorithm, String, &'static str, i64)> {
+fn one_of_each(limit: i64) -> Vec<Limit<'static>> {
     ALGORITHMS.iter().map(|algorithm| (algorithm, algorithm.name.to_owned(), "100d", limit)).collect()
 }
 
@@ -64,16 +86,18 @@ fn each_limit_answers_and_is_charged_as_it_would_be_alone() {
                     .iter()
                     .map(|(algorithm, n, window, limit)| (algorithm, format!("many:{n}"), *window, *limit))
                     .collect();
-                for cost in [1, 2, 1] {
-                    let cost_text = cost.to_string();
+                for round in 0..4 {
+                    // A cost of its own for each limit. Each limit holds the first one.
+                    let least = u64::from(round == 0);
+                    let costs: Vec<i64> = limits.iter().map(|_| (least + random.below(3)) as i64).collect();
                     let mut commands = redis::pipe();
                     commands.atomic();
-                    for (algorithm, n, window, limit) in &limits {
+                    for ((algorithm, n, window, limit), cost) in limits.iter().zip(&costs) {
                         let mut request = redis::cmd(algorithm.command);
                         request.arg(format!("alone:{n}")).arg(*window).arg(*limit).arg("COST").arg(cost).arg("FULL");
                         commands.add_command(request);
                     }
-                    commands.add_command(multi(&all, &["COST", &cost_text, "FULL"]));
+                    commands.add_command(multi_of_costs(&all, |n| costs[n], &["FULL"]));
                     let mut replies = exec(&mut con, &commands);
                     let [allowed, together] = parts(replies.pop().expect("RL.MULTI's"));
                     let Value::Array(together) = together else { panic!("no array: {together:?}") };
@@ -85,6 +109,7 @@ fn each_limit_answers_and_is_charged_as_it_would_be_alone() {
                         let figures = |full: &Full| [full.allowed, full.count, full.limit, full.remaining];
                         assert_eq!(figures(together), figures(alone), "{limit:?}");
                         assert_eq!(together.retry_after_ms == -1, alone.retry_after_ms == -1, "{limit:?}");
+                        limit.0.assert_ttl_agrees(together);
                     }
                     assert_eq!(together.len(), count);
                     assert!(together.iter().all(|reply| reply.now_ms == together[0].now_ms));
@@ -144,7 +169,7 @@ fn at_one_time_the_answers_and_records_are_the_same_to_the_byte() {
                     assert_eq!(allowed, Value::Int((request < 3).into()));
                     assert_eq!(together, Value::Array(replies), "{form:?}, request {request}");
                 }
-                for algorithm in ALGORITHMS.iter().filter(|algorithm| algorithm.state == State::Record) {
+                for (algorithm, _) in records() {
                     let [alone, many] = ["alone", "many"].map(|from| format!("{from}:{}", algorithm.name));
                     assert_eq!(ok(cmd!(con, "GET", &alone)), ok(cmd!(con, "GET", &many)), "{algorithm:?}");
                     assert_eq!(expires_at(&mut con, &alone), expires_at(&mut con, &many), "{algorithm:?}");
@@ -169,16 +194,17 @@ fn where_one_denies_nothing_is_charged() {
                 }
                 let before = (digest(&mut con), everything(&mut con));
                 let mut effects = Effects::of(&server);
-                for options in [&[][..], &["FULL"], &["HEADERS"], &["COST", "2"]] {
-                    let Value::Array(reply) = ok(multi(&limits, options).query(&mut con)) else { panic!("no array") };
+                for (cost, form) in [(1, &[][..]), (1, &["FULL"]), (1, &["HEADERS"]), (2, &[]), (0, &[])] {
+                    let request = multi_of_costs(&limits, |_| cost, form);
+                    let Value::Array(reply) = ok(request.query(&mut con)) else { panic!("no array") };
                     assert_eq!(reply[0], Value::Int(0), "{limits:?}");
-                    if options.is_empty() {
+                    if form.is_empty() {
                         let answers: Vec<[i64; 3]> = read(reply[1].clone());
                         let allowed: Vec<i64> = answers.iter().map(|answer| answer[0]).collect();
                         let expected: Vec<i64> = (0..limits.len()).map(|n| i64::from(n != at)).collect();
                         assert_eq!(allowed, expected, "each says what it would");
                     }
-                    assert_eq!((digest(&mut con), everything(&mut con)), before, "{:?} {options:?}", limits[at]);
+                    assert_eq!((digest(&mut con), everything(&mut con)), before, "{:?} {cost} {form:?}", limits[at]);
                 }
                 // New keys are not made either.
                 let mut more = limits.clone();
@@ -193,7 +219,7 @@ fn where_one_denies_nothing_is_charged() {
                     continue;
                 }
                 limits[at].3 = 5;
-                assert_eq!(parts::<2>(ok(multi(&limits, &["COST", "3"]).query(&mut con)))[0], Value::Int(1));
+                assert_eq!(parts::<2>(ok(multi_of_costs(&limits, |_| 3, &[]).query(&mut con)))[0], Value::Int(1));
                 for (algorithm, key, window, limit) in &limits {
                     assert_eq!(algorithm.ask(&mut con, key, window, *limit)[0], 0, "{algorithm:?}");
                 }
@@ -218,7 +244,8 @@ fn a_key_that_cannot_be_charged_charges_no_other() {
             let mut refused = |expected: &str| {
                 let before = (digest(&mut con), everything(&mut con));
                 for options in [&[][..], &["FULL"], &["HEADERS"]] {
-                    assert_eq!(err(multi(&limits, options).query(&mut con)), expected, "{algorithm:?}");
+                    let error = err(multi(&limits, options).query(&mut con));
+                    assert_eq!(error, of_limit(expected, at + 1), "{algorithm:?}");
                 }
                 assert_eq!((digest(&mut con), everything(&mut con)), before, "{algorithm:?}");
             };
@@ -232,59 +259,131 @@ fn a_key_that_cannot_be_charged_charges_no_other() {
     });
 }
 
+/// What a word of a call is. The limits are numbered from 1.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    NumLimits,
+    Algorithm(usize),
+    Key(usize),
+    Window(usize),
+    Limit(usize),
+    /// The word COST or BURST.
+    Option(usize),
+    Cost(usize),
+    Burst(usize),
+    Form,
+}
+
+/// A call with every word that the grammar knows, each with its place: every algorithm of the table, with every option
+/// that it takes.
+fn grammar() -> Vec<(Vec<u8>, Place)> {
+    let mut call = vec![(ALGORITHMS.len().to_string(), Place::NumLimits)];
+    for (algorithm, n) in ALGORITHMS.iter().zip(1..) {
+        call.push((algorithm.word().to_owned(), Place::Algorithm(n)));
+        call.push((algorithm.name.to_owned(), Place::Key(n)));
+        call.push(("100d".to_owned(), Place::Window(n)));
+        call.push(("5".to_owned(), Place::Limit(n)));
+        call.push(("COST".to_owned(), Place::Option(n)));
+        call.push(("1".to_owned(), Place::Cost(n)));
+        if algorithm.takes_burst {
+            call.push(("BURST".to_owned(), Place::Option(n)));
+            call.push(("5".to_owned(), Place::Burst(n)));
+        }
+    }
+    call.push(("FULL".to_owned(), Place::Form));
+    call.into_iter().map(|(word, place)| (word.into_bytes(), place)).collect()
+}
+
+impl Place {
+    /// What is wrong at this place, and how the error begins.
+    fn bad(self) -> (Vec<&'static [u8]>, String) {
+        const NO_WORDS: [&[u8]; 8] = [b"", b"-1", b"x", b"1.5", b"\0", b"\xff\xfe", b"99999999999999999999", b"FULLL"];
+        let last = ALGORITHMS.len();
+        let not = |n: usize, what: &str| format!("ERR limit {n}: invalid {what}: ");
+        match self {
+            Self::NumLimits => ([&NO_WORDS[..], &[b"0", b"65"]].concat(), "ERR invalid numlimits: ".into()),
+            Self::Algorithm(n) => (NO_WORDS.into(), not(n, "algorithm")),
+            Self::Key(_) => (Vec::new(), String::new()),
+            Self::Window(n) => (BAD_WINDOWS.into(), not(n, "window")),
+            Self::Limit(n) => (BAD_LIMITS.into(), not(n, "limit")),
+            // What is no option of a limit is the next limit, or the form.
+            Self::Option(n) if n < last => (NO_WORDS.into(), not(n + 1, "algorithm")),
+            Self::Option(_) | Self::Form => (NO_WORDS.into(), format!("ERR limit {last}: syntax error: ")),
+            Self::Cost(n) => (BAD_COSTS.into(), not(n, "COST")),
+            Self::Burst(n) => (bad_bursts().collect(), not(n, "BURST")),
+        }
+    }
+
+    /// How the error begins if the call ends before this place. `None` if the call is complete there.
+    fn missing(self) -> Option<String> {
+        match self {
+            Self::NumLimits => Some("ERR wrong number of arguments".into()),
+            Self::Algorithm(n) | Self::Key(n) | Self::Window(n) | Self::Limit(n) => {
+                Some(format!("ERR limit {n}: invalid numlimits: "))
+            }
+            Self::Option(n) if n < ALGORITHMS.len() => Some(format!("ERR limit {}: invalid numlimits: ", n + 1)),
+            Self::Option(_) | Self::Form => None,
+            Self::Cost(n) => Some(format!("ERR limit {n}: invalid COST: ")),
+            Self::Burst(n) => Some(format!("ERR limit {n}: invalid BURST: ")),
+        }
+    }
+}
+
 #[test]
 fn a_bad_argument_at_any_place_charges_nothing() {
     for_each_server(|bin| {
         let mut server = Server::start(bin);
         let mut con = server.con();
-        let good = multi(&one_of_each(5), &["COST", "1", "FULL"]);
-        ok(good.query(&mut con));
-        let good: Vec<Vec<u8>> = good
-            .args_iter()
-            .map(|argument| match argument {
-                redis::Arg::Simple(bytes) => bytes.to_vec(),
-                _ => unreachable!("no cursor"),
-            })
-            .collect();
+        let good = grammar();
+        let words = |call: &[(Vec<u8>, Place)]| call.iter().map(|(word, _)| word.clone()).collect::<Vec<_>>();
+        let ask = |con: &mut Connection, words: &[Vec<u8>]| redis::cmd("RL.MULTI").arg(words).query::<Value>(con);
+        ok(ask(&mut con, &words(&good)));
         let before = (digest(&mut con), everything(&mut con));
-        for place in 1..good.len() {
-            let (what, is_key) = match place {
-                1 => ("ERR invalid numlimits", false),
-                26 => ("ERR syntax error", false),
-                27 => ("ERR invalid COST", false),
-                28 => ("ERR syntax error", false),
-                _ => [
-                    ("ERR invalid algorithm", false),
-                    ("", true),
-                    ("ERR invalid window", false),
-                    ("ERR invalid limit", false),
-                ][(place - 2) % 4],
+        for (at, (_, place)) in good.iter().enumerate() {
+            let (bad, expected) = place.bad();
+            for bad in bad {
+                let mut call = words(&good);
+                call[at] = bad.to_vec();
+                let text = err(ask(&mut con, &call));
+                assert!(text.starts_with(&expected), "{} at {place:?}: {text}, not {expected}", bad.escape_ascii());
+            }
+            // Cut off there.
+            if let Some(expected) = place.missing() {
+                let text = err(ask(&mut con, &words(&good[..at])));
+                // The server itself rejects a call that is too short for any limit.
+                let too_short = at + 1 < 6 && text.starts_with("ERR wrong number of arguments for 'RL.MULTI'");
+                assert!(text.starts_with(&expected) || too_short, "cut before {place:?}: {text}, not {expected}");
+            }
+            assert_eq!((digest(&mut con), everything(&mut con)), before, "{place:?}");
+        }
+        // What is right by itself, and wrong at this place: options of limit n, and of the last one the form.
+        for (algorithm, n) in ALGORITHMS.iter().zip(1..) {
+            let last = n == ALGORITHMS.len();
+            let mut refused = |options: &[&str], expected: String| {
+                let of_limit =
+                    |at| if at + 1 == n { options.iter().map(ToString::to_string).collect() } else { vec![] };
+                let text = err(multi_with(&one_of_each(5), of_limit, &[]).query(&mut con));
+                assert!(text.starts_with(&expected), "{algorithm:?} {options:?}: {text}, not {expected}");
             };
-            if is_key {
-                continue;
+            refused(&["COST", "1", "cost", "1"], format!("ERR limit {n}: syntax error: "));
+            if algorithm.takes_burst {
+                refused(&["BURST", "1", "COST", "1", "burst", "1"], format!("ERR limit {n}: syntax error: "));
+            } else {
+                refused(&["BURST", "5"], format!("ERR limit {n}: invalid BURST: {} takes none", algorithm.word()));
+                refused(&["COST", "1", "BURST", "5"], format!("ERR limit {n}: invalid BURST: "));
             }
-            for bad in [&b""[..], b"-1", b"x", b"1.5", b"\0", b"\xff\xfe", b"99999999999999999999"] {
-                let mut arguments = good.clone();
-                arguments[place] = bad.to_vec();
-                let text = err(redis::cmd("RL.MULTI").arg(&arguments[1..]).query(&mut con));
-                assert!(text.starts_with(what), "{} at {place}: {text}", bad.escape_ascii());
+            for form in ["FULL", "headers"] {
+                if last {
+                    refused(&[form, "COST", "1"], "ERR syntax error: FULL or HEADERS comes last".into());
+                    refused(&[form, form], "ERR syntax error: FULL or HEADERS comes last".into());
+                } else {
+                    refused(&[form], format!("ERR limit {}: invalid algorithm: ", n + 1));
+                }
             }
-        }
-        // Cut off anywhere.
-        for end in 1..26 {
-            let text = err(redis::cmd("RL.MULTI").arg(&good[1..end]).query(&mut con));
-            assert!(text.starts_with("ERR "), "{end}: {text}");
-        }
-        for (options, what) in [
-            (&["BURST", "5"][..], "ERR invalid BURST"),
-            (&["COST"], "ERR invalid COST"),
-            (&["FULL", "HEADERS"], "ERR syntax error"),
-            (&["FULL", "FULL"], "ERR syntax error"),
-            (&["COST", "1", "COST", "1"], "ERR syntax error"),
-            (&["TOKEN", "k", "60", "5"], "ERR syntax error"),
-        ] {
-            let text = err(multi(&one_of_each(5), options).query(&mut con));
-            assert!(text.starts_with(what), "{options:?}: {text}");
+            if last {
+                refused(&["FULL", "HEADERS"], "ERR syntax error: FULL and HEADERS ".into());
+                refused(&["TOKEN", "k", "60", "5"], format!("ERR limit {n}: syntax error: "));
+            }
         }
         assert_eq!((digest(&mut con), everything(&mut con)), before);
         assert!(server.is_running());
@@ -304,25 +403,25 @@ fn numlimits_is_from_1_to_64_and_as_many_as_come() {
             }
             request.query::<Value>(con)
         };
-        for (says, comes) in [
-            ("0", 1),
-            ("65", 65),
-            ("65", 64),
-            ("-1", 1),
-            ("3", 2),
-            ("64", 1),
-            ("01", 1),
-            ("1.0", 1),
-            ("18446744073709551617", 1),
-            ("9223372036854775807", 2),
+        for (says, comes, expected) in [
+            ("0", 1, "ERR invalid numlimits: "),
+            ("65", 65, "ERR invalid numlimits: "),
+            ("65", 64, "ERR invalid numlimits: "),
+            ("-1", 1, "ERR invalid numlimits: "),
+            ("01", 1, "ERR invalid numlimits: "),
+            ("1.0", 1, "ERR invalid numlimits: "),
+            ("18446744073709551617", 1, "ERR invalid numlimits: "),
+            ("9223372036854775807", 2, "ERR invalid numlimits: "),
+            // The first limit that does not come.
+            ("3", 2, "ERR limit 3: invalid numlimits: "),
+            ("64", 1, "ERR limit 2: invalid numlimits: "),
+            // One too many is no option of the last.
+            ("1", 2, "ERR limit 1: syntax error: "),
+            ("63", 64, "ERR limit 63: syntax error: "),
         ] {
             let text = err(ask(&mut con, says, comes));
-            assert!(text.starts_with("ERR "), "{says} of {comes}: {text}");
-            assert!(text.contains("numlimits") || text.contains("arguments"), "{says} of {comes}: {text}");
+            assert!(text.starts_with(expected), "{says} of {comes}: {text}");
         }
-        // One too many is no option.
-        let text = err(ask(&mut con, "1", 2));
-        assert!(text.starts_with("ERR syntax error"), "{text}");
         assert_eq!(ok(cmd!(con, "DBSIZE")), Value::Int(0));
         for all in [1, 64] {
             let [allowed, answers] = parts(ok(ask(&mut con, &all.to_string(), all)));
@@ -341,10 +440,12 @@ fn two_limits_on_one_state_are_an_error_before_anything_is_charged() {
         let bucket = String::from_utf8(FIXED.state_key(b"k", LONG as u64 * 1_000, now_ms().cast_unsigned()));
         let bucket = bucket.expect("text");
         let long = LONG.to_string();
-        let refused = |con: &mut Connection, limits: &[(&Algorithm, String, &str, i64)]| {
-            for options in [&[][..], &["FULL"]] {
-                let text = err(multi(limits, options).query(con));
-                assert!(text.starts_with("ERR invalid key: two limits"), "{limits:?}: {text}");
+        let refused = |con: &mut Connection, limits: &[Limit]| {
+            for form in [&[][..], &["FULL"]] {
+                let text = err(multi(limits, form).query(con));
+                // The second of the two is named.
+                let expected = format!("ERR limit {}: invalid key: two limits", limits.len());
+                assert!(text.starts_with(&expected), "{limits:?}: {text}");
             }
             assert_eq!(ok(cmd!(*con, "DBSIZE")), Value::Int(0), "{limits:?}");
         };
@@ -352,9 +453,9 @@ fn two_limits_on_one_state_are_an_error_before_anything_is_charged() {
             refused(&mut con, &[(one, "k".into(), &long, 5), (one, "k".into(), &long, 6)]);
             for other in ALGORITHMS {
                 let first = (&TOKEN, "first".to_owned(), long.as_str(), 5);
-                if one.state != State::Counter && other.state != State::Counter {
+                if !one.key_per_window && !other.key_per_window {
                     refused(&mut con, &[first, (one, "k".into(), &long, 5), (other, "k".into(), "1h", 5)]);
-                } else if one.state == State::Counter && other.state != State::Counter {
+                } else if one.key_per_window && !other.key_per_window {
                     // The counter's own name.
                     refused(&mut con, &[first.clone(), (one, "k".into(), &long, 5), (other, bucket.clone(), "1h", 5)]);
                     refused(&mut con, &[first, (other, bucket.clone(), "1h", 5), (one, "k".into(), &long, 5)]);
@@ -379,7 +480,7 @@ fn the_cost_is_taken_of_every_limit() {
         let mut con = server.con();
         let limits = one_of_each(5);
         for (cost, allowed) in [(6, 0), (3, 1), (3, 0), (2, 1), (1, 0)] {
-            let reply = ok(multi(&limits, &["COST", &cost.to_string()]).query(&mut con));
+            let reply = ok(multi_of_costs(&limits, |_| cost, &[]).query(&mut con));
             assert_eq!(parts::<2>(reply)[0], Value::Int(allowed), "COST {cost}");
         }
         for (algorithm, key, window, limit) in &limits {
@@ -391,8 +492,61 @@ fn the_cost_is_taken_of_every_limit() {
     });
 }
 
-/// All policies, and the figures of the limit that binds most: of those that deny the one that does so longest, else
-/// the one with the least left.
+/// A request can cost one unit of one limit and many of another. The COST after the last limit belongs to that limit
+/// alone, and so does a BURST.
+#[test]
+fn options_belong_to_the_limit_they_follow() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        let mut con = server.con();
+        let limits = one_of_each(5);
+        let look = |con: &mut Connection, (algorithm, key, window, limit): &Limit, burst: &[&str]| {
+            let limit = limit.to_string();
+            let arguments = [&[algorithm.word(), key, window, &limit, "COST", "0", "FULL"], burst].concat();
+            full_of(con, "RL.PEEK", &arguments)
+        };
+        for at in 0..limits.len() {
+            ok(cmd!(con, "FLUSHALL"));
+            let options = |n: usize| if n == at { vec!["COST".to_owned(), "4".to_owned()] } else { vec![] };
+            let [allowed, answers] = parts(ok(multi_with(&limits, options, &["FULL"]).query(&mut con)));
+            assert_eq!(allowed, Value::Int(1));
+            let Value::Array(answers) = answers else { panic!("no array: {answers:?}") };
+            for (n, (limit, answer)) in limits.iter().zip(answers).enumerate() {
+                let expected = if n == at { 1 } else { 4 };
+                assert_eq!(full(answer).remaining, expected, "{limit:?}, COST after {:?}", limits[at]);
+                assert_eq!(look(&mut con, limit, &[]).remaining, expected, "{limit:?}, COST after {:?}", limits[at]);
+            }
+            // A cost that one of them can never hold denies all of them.
+            let before = digest(&mut con);
+            let options = |n: usize| if n == at { vec!["COST".to_owned(), "6".to_owned()] } else { vec![] };
+            let [allowed, answers] = parts(ok(multi_with(&limits, options, &["FULL"]).query(&mut con)));
+            assert_eq!(allowed, Value::Int(0));
+            let Value::Array(answers) = answers else { panic!("no array: {answers:?}") };
+            for (n, answer) in answers.into_iter().enumerate() {
+                let retry = if n == at { -1 } else { 0 };
+                assert_eq!(full(answer).retry_after_ms, retry, "{:?}, COST after {:?}", limits[n], limits[at]);
+            }
+            assert_eq!(digest(&mut con), before);
+            if !limits[at].0.takes_burst {
+                continue;
+            }
+            ok(cmd!(con, "FLUSHALL"));
+            let options =
+                |n: usize| if n == at { ["BURST", "9", "COST", "2"].map(str::to_owned).into() } else { vec![] };
+            let [_, answers] = parts(ok(multi_with(&limits, options, &["FULL"]).query(&mut con)));
+            let Value::Array(answers) = answers else { panic!("no array: {answers:?}") };
+            for (n, answer) in answers.into_iter().enumerate() {
+                let answer = full(answer);
+                let expected = if n == at { (9, 7) } else { (5, 4) };
+                assert_eq!((answer.limit, answer.remaining), expected, "{:?}", limits[n]);
+            }
+            assert_eq!(look(&mut con, &limits[at], &["BURST", "9"]).remaining, 7, "{:?}", limits[at]);
+        }
+    });
+}
+
+/// All policies, and the figures of the strictest limit: denied before allowed, then the longest wait, then the least
+/// remaining.
 #[test]
 fn the_headers_are_of_the_limit_that_binds() {
     for_each_server(|bin| {
@@ -405,8 +559,9 @@ fn the_headers_are_of_the_limit_that_binds() {
                 (&COUNTER, "c".to_owned(), "1h", 50),
                 (&FIXED, "f".to_owned(), "200d", 4),
             ];
-            let ask = |con: &mut Connection, options: &[&str]| {
-                let [allowed, answers, headers] = parts(ok(multi(&limits, options).query(con)));
+            let ask = |con: &mut Connection, cost: i64| {
+                let request = multi_of_costs(&limits, |_| cost, &["HEADERS"]);
+                let [allowed, answers, headers] = parts(ok(request.query(con)));
                 assert_eq!(read::<Vec<[i64; 3]>>(answers).len(), limits.len());
                 (read::<i64>(allowed), header_pairs(headers))
             };
@@ -415,9 +570,9 @@ fn the_headers_are_of_the_limit_that_binds() {
                 found.map(|(_, value)| value.clone())
             };
             for n in 0..4 {
-                let (allowed, headers) = ask(&mut con, &["HEADERS"]);
+                let (allowed, headers) = ask(&mut con, 1);
                 assert_eq!(allowed, i64::from(n < 3));
-                let policies = "\"token\";q=100;w=2, \"sliding\";q=3;w=8640000, \"counter\";q=50;w=3600, \
+                let policies = "\"token\";q=200;w=3, \"sliding\";q=3;w=8640000, \"counter\";q=50;w=3600, \
                                 \"fixed\";q=4;w=17280000";
                 assert_eq!(value(&headers, "RateLimit-Policy").as_deref(), Some(policies));
                 assert_eq!(value(&headers, "X-RateLimit-Limit").as_deref(), Some("3"));
@@ -435,8 +590,8 @@ fn the_headers_are_of_the_limit_that_binds() {
                     Some(seconds) => assert!(n == 3 && (8_639_980..=8_640_000).contains(&seconds), "{seconds}"),
                 }
             }
-            // What never passes binds most, and promises no time.
-            let (allowed, headers) = ask(&mut con, &["COST", "4", "HEADERS"]);
+            // A limit that never allows the cost is the strictest, and names no time.
+            let (allowed, headers) = ask(&mut con, 4);
             assert_eq!(allowed, 0);
             assert_eq!(value(&headers, "X-RateLimit-Limit").as_deref(), Some("3"));
             assert_eq!(value(&headers, "Retry-After"), None);
@@ -450,19 +605,23 @@ fn the_server_finds_the_keys() {
         let server = Server::start(bin);
         let mut con = server.con();
         for count in [1, 2, 64] {
-            let names: Vec<String> = (0..count).map(|n| format!("k\0{n}")).collect();
+            // Keys that are words of the grammar are among them.
+            let odd = ["COST", "FULL", "BURST", "TOKEN", "1"];
+            let name = |n: usize| odd.get(n).map_or_else(|| format!("k\0{n}"), ToString::to_string);
+            let names: Vec<String> = (0..count).map(name).collect();
             let limits: Vec<_> = names.iter().map(|name| (&LEAKY, name.clone(), "1h", 5)).collect();
-            for options in [&[][..], &["COST", "2", "FULL"]] {
-                let request = multi(&limits, options);
-                let mut ask = redis::cmd("COMMAND");
-                ask.arg("GETKEYS");
-                for argument in request.args_iter() {
-                    if let redis::Arg::Simple(bytes) = argument {
-                        ask.arg(bytes);
-                    }
+            let options = ["", "COST 2", "BURST 3", "COST 2 BURST 3", "burst 3 cost 0"];
+            for first in 0..options.len() {
+                let of_limit = |n: usize| {
+                    let options = options[(first + n) % options.len()];
+                    options.split_whitespace().map(str::to_owned).collect()
+                };
+                for form in [&[][..], &["FULL"], &["HEADERS"]] {
+                    let mut ask = redis::cmd("COMMAND");
+                    ask.arg("GETKEYS").arg(words(&multi_with(&limits, of_limit, form)));
+                    let found: Vec<String> = read(ok(ask.query(&mut con)));
+                    assert_eq!(found, names, "{first} {form:?}");
                 }
-                let found: Vec<String> = read(ok(ask.query(&mut con)));
-                assert_eq!(found, names);
             }
         }
         // No more keys than there are arguments, whatever the number says.
@@ -505,10 +664,7 @@ fn inside_scripts_and_transactions() {
         let server = Server::start(bin);
         let mut con = server.con();
         let limits = one_of_each(2);
-        let arguments: Vec<Vec<u8>> = multi(&limits, &[])
-            .args_iter()
-            .filter_map(|argument| if let redis::Arg::Simple(bytes) = argument { Some(bytes.to_vec()) } else { None })
-            .collect();
+        let arguments = words(&multi(&limits, &[]));
         let mut script = redis::cmd("EVAL");
         script.arg("return redis.call(unpack(ARGV))").arg(0).arg(&arguments);
         let [allowed, answers] = parts(ok(script.query(&mut con)));

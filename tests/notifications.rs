@@ -67,14 +67,17 @@ fn the_fixed_window_fires_what_incr_and_expire_fire() {
     });
 }
 
-/// ZREMRANGEBYSCORE through `through`, ZADD if admitted, PEXPIRE: what the script of the sliding window does.
-fn logged(key: &str, through: i64, member: Option<i64>) -> Pipeline {
+/// ZREMRANGEBYSCORE through `through`, ZADD of `member`, PEXPIRE: what the script of the sliding window does. The
+/// command sets the expiry only if less than 1.5 windows are left.
+fn logged(key: &str, through: i64, member: Option<i64>, expires: bool) -> Pipeline {
     let mut commands = redis::pipe();
     commands.cmd("ZREMRANGEBYSCORE").arg(key).arg(0).arg(through);
     if let Some(member) = member {
         commands.cmd("ZADD").arg(key).arg(now_ms()).arg(member);
     }
-    commands.cmd("PEXPIRE").arg(key).arg(LONG);
+    if expires {
+        commands.cmd("PEXPIRE").arg(key).arg(LONG);
+    }
     commands
 }
 
@@ -89,28 +92,38 @@ fn the_sliding_log_fires_what_its_three_commands_fire() {
                 ok(cmd!(*con, "ZADD", "k", 5, format!("old{member}")));
             }
         };
-        // Entries that have left the window, the limit, whether admitted, how many events that makes.
-        for (at, (expired, limit, allowed, count)) in [
-            (0, 0, 0, 0), // Nothing there: nothing to give an expiry to.
-            (0, 2, 1, 2),
-            (0, 2, 1, 2),
-            (0, 2, 0, 1),
-            (2, 2, 0, 2),
-            (3, 9, 1, 3),
+        // How much of the window is left until the expiry, if a client changes it; the entries that have left the
+        // window; the limit, whether the request is allowed, whether it sets the expiry, how many events that makes.
+        let hour = 3_600_000;
+        for (at, (left, expired, limit, allowed, expires, count)) in [
+            (None, 0, 0, 0, false, 0), // There is no key.
+            (None, 0, 2, 1, true, 2),
+            (None, 0, 2, 1, false, 1),
+            (None, 0, 2, 0, false, 0),
+            (None, 2, 2, 0, false, 1),
+            (None, 3, 9, 1, false, 2),
+            (Some(hour * 3 / 2 + PATIENCE.as_millis() as i64), 0, 0, 0, false, 0),
+            (Some(hour * 3 / 2 - 1), 0, 0, 0, true, 1),
+            (None, 0, 0, 0, false, 0),
+            (Some(hour), 3, 9, 1, true, 3),
+            (None, 0, 9, 1, false, 1),
         ]
         .into_iter()
         .enumerate()
         {
             old(&mut con, expired);
             old(&mut plain_con, expired);
+            if let Some(left) = left {
+                ok(cmd!(con, "PEXPIRE", "k", left));
+            }
             heard(&mut events);
             assert_eq!(SLIDING.ask(&mut con, "k", "1h", limit)[0], allowed);
-            let commands = logged("k", 10, (allowed == 1).then_some(at as i64));
+            let commands = logged("k", 10, (allowed == 1).then_some(at as i64), expires);
             let expected = plain(&mut plain_con, &mut plain_events, &commands);
             assert_eq!(expected.len(), count);
             assert_eq!(heard(&mut events), expected, "request {at}");
         }
-        // Where nothing is left of it, the key goes, and comes again if the request is admitted.
+        // If no entry is left, the key is deleted. It is created again if the request is allowed.
         for (limit, count) in [(2, 4), (0, 2)] {
             for con in [&mut con, &mut plain_con] {
                 ok(cmd!(*con, "DEL", "k"));
@@ -118,7 +131,8 @@ fn the_sliding_log_fires_what_its_three_commands_fire() {
             }
             heard(&mut events);
             assert_eq!(SLIDING.ask(&mut con, "k", "1h", limit)[0], i64::from(limit > 0));
-            let expected = plain(&mut plain_con, &mut plain_events, &logged("k", 10, (limit > 0).then_some(0)));
+            let expected =
+                plain(&mut plain_con, &mut plain_events, &logged("k", 10, (limit > 0).then_some(0), limit > 0));
             assert_eq!(expected.len(), count);
             assert_eq!(heard(&mut events), expected, "limit {limit}");
         }
@@ -128,26 +142,55 @@ fn the_sliding_log_fires_what_its_three_commands_fire() {
     });
 }
 
-/// The events of each algorithm's kind of state, and those of its key alone.
+/// The events of the table, for the key of the state alone.
 #[test]
-fn each_kind_of_state_fires_its_events() {
+fn each_algorithm_fires_its_events() {
     for_each_server(|bin| {
         let server = Server::start(bin);
         let mut con = server.con();
         let mut events = Events::listen(&server);
         for algorithm in ALGORITHMS {
-            let [first, second, denied]: [&[&str]; 3] = match algorithm.state {
-                State::Counter => [&["incrby", "expire"], &["incrby"], &["incrby"]],
-                State::Log => [&["zadd", "expire"], &["zadd", "expire"], &["expire"]],
-                State::Record => [&["set", "expire"], &["set", "expire"], &[]],
-            };
-            for (expected, allowed) in [(first, 1), (second, 1), (denied, 0)] {
+            for (expected, allowed) in algorithm.events.into_iter().zip([1, 1, 0]) {
                 assert_eq!(algorithm.ask(&mut con, "k", LONG, 2)[0], allowed);
                 let key = only_key(&mut con);
                 let expected: Vec<_> = expected.iter().map(|event| (event.to_string(), key.clone())).collect();
                 assert_eq!(heard(&mut events), expected, "{algorithm:?}");
             }
             ok(cmd!(con, "FLUSHALL"));
+        }
+    });
+}
+
+/// How long a bucket is needed depends on the arguments: a denial under a slower rate keeps it for longer, or what it
+/// says of the time to retry would not be true.
+#[test]
+fn a_denial_that_needs_the_state_for_longer_extends_its_expiry() {
+    for_each_server(|bin| {
+        let server = Server::options(bin).durable().start();
+        let mut con = server.con();
+        for algorithm in [TOKEN, LEAKY] {
+            ok(cmd!(con, "FLUSHALL"));
+            assert_eq!(algorithm.ask_for(&mut con, "k", "100s", 10, 10)[0], 1);
+            let short = expires_at(&mut con, "k");
+            let (mut events, mut effects) = (Events::listen(&server), Effects::of(&server));
+            let look = full_of(&mut con, "RL.PEEK", &[algorithm.word(), "k", "6000s", "10", "FULL"]);
+            assert_eq!((look.allowed, expires_at(&mut con, "k")), (0, short), "{algorithm:?}");
+            assert_eq!((heard(&mut events), effects.take()), (vec![], vec![]), "{algorithm:?}");
+
+            let denied = full_of(&mut con, algorithm.command, &["k", "6000s", "10", "FULL"]);
+            let long = expires_at(&mut con, "k");
+            assert_eq!((denied.allowed, long), (0, short + 5_900_000), "{algorithm:?}: {denied:?}");
+            assert!((denied.now_ms + denied.reset_ms - long).abs() <= algorithm.slack_ms, "{algorithm:?}: {denied:?}");
+            let sent = ["PEXPIREAT", "k", &long.to_string()].map(str::to_owned);
+            assert_eq!(effects.take(), [sent.to_vec()], "{algorithm:?}");
+            assert_eq!(heard(&mut events), [("expire".to_owned(), "k".to_owned())], "{algorithm:?}");
+
+            // It is there for as long as that; a call that needs it for less leaves it.
+            for window in ["6000s", "100s", "1s"] {
+                assert_eq!(algorithm.ask_for(&mut con, "k", window, 10, 11)[0], 0, "{algorithm:?}");
+                assert_eq!(expires_at(&mut con, "k"), long, "{algorithm:?}");
+            }
+            assert_eq!((heard(&mut events), effects.take()), (vec![], vec![]), "{algorithm:?}");
         }
     });
 }
@@ -168,7 +211,7 @@ fn a_charge_breaks_a_transaction_that_watches_the_key() {
         let server = Server::start(bin);
         let mut con = server.con();
         for algorithm in ALGORITHMS {
-            // The key is there, and then it is not.
+            // With a key, then without.
             assert_eq!(algorithm.ask(&mut con, "k", LONG, 5)[0], 1);
             let key = only_key(&mut con);
             assert!(passes(&server, &key, || ()), "{algorithm:?}");
@@ -178,7 +221,7 @@ fn a_charge_breaks_a_transaction_that_watches_the_key() {
             assert!(!passes(&server, &key, || assert_eq!(algorithm.ask(&mut server.con(), "k", LONG, 5)[0], 1)));
             ok(cmd!(con, "FLUSHALL"));
         }
-        // A denial that is counted, one that prunes, one that moves entries: all change what the key holds.
+        // A denial that is counted, one that prunes, and one that moves entries change what the key holds.
         FIXED.ask(&mut con, "k", LONG, 0);
         let key = only_key(&mut con);
         assert!(!passes(&server, &key, || assert_eq!(FIXED.ask(&mut server.con(), "k", LONG, 0)[0], 0)));

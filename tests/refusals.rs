@@ -19,7 +19,7 @@ struct Refusals<'a> {
     algorithm: &'a Algorithm,
     before: (String, Value),
     /// The text for what is wrong. It is the same for every value, so none is repeated in it.
-    texts: HashMap<&'static str, String>,
+    texts: HashMap<String, String>,
 }
 
 impl<'a> Refusals<'a> {
@@ -33,7 +33,7 @@ impl<'a> Refusals<'a> {
     }
 
     #[track_caller]
-    fn refused(&mut self, begins: &'static str, arguments: &[&[u8]]) {
+    fn refused(&mut self, begins: &str, arguments: &[&[u8]]) {
         let command = self.algorithm.command;
         let text = err(redis::cmd(command).arg(arguments).query(self.con));
         let what = || {
@@ -41,7 +41,7 @@ impl<'a> Refusals<'a> {
             format!("{command} {}: {text}", shown.collect::<Vec<_>>().join(" "))
         };
         assert!(text.starts_with(begins), "{}, not {begins}", what());
-        let first = self.texts.entry(begins).or_insert_with(|| text.clone());
+        let first = self.texts.entry(begins.to_owned()).or_insert_with(|| text.clone());
         assert_eq!(*first, text, "{}", what());
         assert_eq!(Self::data(self.con), self.before, "{}", what());
     }
@@ -67,10 +67,12 @@ fn bad_arguments_are_named_and_write_nothing() {
                         refusals.refused("ERR invalid limit: ", &[key, b"60", limit]);
                         refusals.refused("ERR invalid limit: ", &[key, b"500ms", limit, b"HEADERS"]);
                     }
-                    for count in BAD_COUNTS.iter().copied().chain([&long[..]]) {
-                        refusals.refused("ERR invalid COST: ", &[key, b"60", b"5", b"COST", count]);
-                        refusals.refused("ERR invalid COST: ", &[key, b"60", b"5", b"FULL", b"cost", count]);
-                        refusals.refused("ERR invalid BURST: ", &[key, b"60", b"5", b"BURST", count]);
+                    for cost in BAD_COSTS.iter().copied().chain([&long[..]]) {
+                        refusals.refused("ERR invalid COST: ", &[key, b"60", b"5", b"COST", cost]);
+                        refusals.refused("ERR invalid COST: ", &[key, b"60", b"5", b"FULL", b"cost", cost]);
+                    }
+                    for burst in bad_bursts().chain([&long[..]]) {
+                        refusals.refused("ERR invalid BURST: ", &[key, b"60", b"5", b"BURST", burst]);
                     }
                     refusals.refused("ERR invalid COST: ", &[key, b"60", b"5", b"COST"]);
                     refusals.refused("ERR invalid BURST: ", &[key, b"60", b"5", b"FULL", b"BURST"]);
@@ -114,8 +116,9 @@ fn bad_options_are_refused_and_write_nothing() {
                     .refused("ERR syntax error: after limit ", &[b"k", b"60", b"5", b"BURST", b"1", b"burst", b"1"]);
                 refusals.refused("ERR syntax error: after limit ", &[b"k", b"60", b"5", b"BURST", b"1", b"2"]);
             } else {
-                refusals.refused("ERR invalid BURST: only ", &[b"k", b"60", b"5", b"BURST", b"5"]);
-                refusals.refused("ERR invalid BURST: only ", &[b"k", b"60", b"5", b"BURST", b"1", b"FULL"]);
+                let expected = format!("ERR invalid BURST: {} takes none", algorithm.word());
+                refusals.refused(&expected, &[b"k", b"60", b"5", b"BURST", b"5"]);
+                refusals.refused(&expected, &[b"k", b"60", b"5", b"BURST", b"1", b"FULL"]);
             }
         }
         assert!(server.is_running());
@@ -190,7 +193,7 @@ fn keys_of_another_type_stay_as_they_are() {
         let mut con = server.con();
         for algorithm in ALGORITHMS {
             let state = state_of(algorithm, b"k", &mut con);
-            for (_, maker) in MAKERS.iter().filter(|(kind, _)| *kind != algorithm.state_type()) {
+            for (_, maker) in MAKERS.iter().filter(|(kind, _)| *kind != algorithm.key_type) {
                 ok(cmd!(con, "FLUSHALL"));
                 ok(redis::cmd(maker[0]).arg(&state).arg(&maker[2..]).query(&mut con));
                 let mut refusals = Refusals::new(&mut con, algorithm);
@@ -249,7 +252,7 @@ fn a_counter_does_not_overflow() {
         for (value, cost) in [(i64::MAX, 1), (i64::MAX - 1, 2), (5, i64::MAX), (i64::MAX, i64::MAX)] {
             ok(cmd!(con, "SET", &state, value, "EX", 1_000));
             let text = err(cmd!(con, "RL.FIXED", "k", LONG, 5, "COST", cost));
-            assert_eq!(text, "ERR increment or decrement would overflow");
+            assert_eq!(text, OVERFLOW);
             assert_eq!(ok(cmd!(con, "GET", &state)), bytes(value.to_string()));
         }
         ok(cmd!(con, "SET", &state, i64::MAX - 1, "EX", 1_000));
@@ -259,16 +262,52 @@ fn a_counter_does_not_overflow() {
     });
 }
 
+/// Each member costs the server a ZADD, so a call adds at most 10,000 of them, over all its limits.
 #[test]
-fn a_log_is_not_made_of_millions_at_once() {
+fn a_log_gets_at_most_ten_thousand_members_in_a_call() {
+    const EXPECTED: &str = "ERR invalid COST: RL.SLIDING takes at most 10000 units a call, over all its limits; \
+                            use COUNTER, TOKEN, LEAKY or GCRA for more";
     for_each_server(|bin| {
         let server = Server::start(bin);
         let mut con = server.con();
-        let text = err(cmd!(con, "RL.SLIDING", "k", LONG, i64::MAX, "COST", 1_000_001));
-        assert!(text.starts_with("ERR invalid COST: "), "{text}");
+        for cost in [10_001, 1_000_001, i64::MAX] {
+            for form in [&[][..], &["FULL"], &["HEADERS"]] {
+                assert_eq!(err(cmd!(con, "RL.SLIDING", "k", LONG, i64::MAX, "COST", cost, form)), EXPECTED);
+                assert_eq!(err(cmd!(con, "RL.PEEK", "SLIDING", "k", LONG, i64::MAX, "COST", cost, form)), EXPECTED);
+                assert_eq!(err(cmd!(con, "RL.REFUND", "SLIDING", "k", LONG, i64::MAX, "COST", cost, form)), EXPECTED);
+            }
+            // A cost that the limit can never hold is denied.
+            assert_eq!(ok(cmd!(con, "RL.SLIDING", "k", LONG, cost - 1, "COST", cost)), ints(&[0, 0, LONG]));
+            let limit = (cost - 1).to_string();
+            let arguments = ["k", &LONG.to_string(), &limit, "COST", &cost.to_string(), "FULL"];
+            assert_eq!(full_of(&mut con, "RL.SLIDING", &arguments).retry_after_ms, -1);
+        }
+        // The costs of all limits together; those that can never be charged add no member.
+        let multi = |con: &mut Connection, costs: &[(&str, i64, i64)]| {
+            let mut request = redis::cmd("RL.MULTI");
+            request.arg(costs.len());
+            for (n, (algorithm, limit, cost)) in costs.iter().enumerate() {
+                request.arg(algorithm).arg(n).arg(LONG).arg(limit).arg("COST").arg(cost);
+            }
+            request.query::<Value>(con)
+        };
+        let most = i64::MAX;
+        assert_eq!(err(multi(&mut con, &[("SLIDING", most, 10_001)])), EXPECTED);
+        assert_eq!(err(multi(&mut con, &[("SLIDING", most, 5_000), ("SLIDING", most, 5_001)])), EXPECTED);
+        assert_eq!(err(multi(&mut con, &[("SLIDING", most, most), ("SLIDING", most, most)])), EXPECTED);
+        assert_eq!(err(multi(&mut con, &[("TOKEN", most, most), ("SLIDING", most, 10_001)])), EXPECTED);
         assert_eq!(ok(cmd!(con, "DBSIZE")), Value::Int(0));
-        // What the limit denies anyway is a denial.
-        assert_eq!(ok(cmd!(con, "RL.SLIDING", "k", LONG, 5, "COST", 1_000_001)), ints(&[0, 0, LONG]));
+        let denied = ok(multi(&mut con, &[("SLIDING", most, 10_000), ("SLIDING", 10_000, 10_001)]));
+        assert!(matches!(denied, Value::Array(parts) if parts[0] == Value::Int(0)));
+        assert_eq!(ok(cmd!(con, "DBSIZE")), Value::Int(0));
+        let limits = [("SLIDING", most, 5_000), ("COUNTER", most, 1 << 40), ("SLIDING", most, 5_000)];
+        let allowed = ok(multi(&mut con, &limits));
+        assert!(matches!(allowed, Value::Array(parts) if parts[0] == Value::Int(1)));
+        for key in [0, 2] {
+            assert_eq!(ok(cmd!(con, "ZCARD", key)), Value::Int(5_000));
+        }
+        assert_eq!(ok(cmd!(con, "RL.SLIDING", "k", LONG, most, "COST", 10_000)), ints(&[1, 0, LONG]));
+        assert_eq!(ok(cmd!(con, "ZCARD", "k")), Value::Int(10_000));
     });
 }
 
@@ -330,47 +369,53 @@ fn starved(bin: &ServerBin, on_oom: &str) -> Server {
 /// What needs no memory goes on whatever the setting.
 fn go_on_without_memory(server: &Server) {
     let mut con = server.con();
-    // The counter is there.
-    for n in 2..=4 {
-        assert_eq!(ok(cmd!(con, "RL.FIXED", "fixed-room", LONG, 3)), ints(&[i64::from(n <= 3), n, LONG]));
-        assert_eq!(ok(cmd!(con, "RL.FIXED", "fixed-full", LONG, 2)), ints(&[0, n + 1, LONG]));
-    }
-    // Records are there, and are written anew as they were; denials write nothing.
-    for algorithm in ALGORITHMS.iter().filter(|algorithm| algorithm.state == State::Record) {
+    for algorithm in ALGORITHMS {
+        let denial = i64::from(algorithm.counts_denials);
         let (room, full) = (format!("{}-room", algorithm.name), format!("{}-full", algorithm.name));
-        assert_eq!(algorithm.ask(&mut con, &room, LONG, 2)[..2], [1, 1], "{algorithm:?}");
-        assert_eq!(algorithm.ask(&mut con, &room, LONG, 2)[..2], [0, 2], "{algorithm:?}");
-        assert_eq!(algorithm.ask(&mut con, &full, LONG, 2)[..2], [0, 2], "{algorithm:?}");
-        assert_eq!(algorithm.ask(&mut con, "new", LONG, 0)[..2], [0, 0], "{algorithm:?}");
+        if !algorithm.grows {
+            // The key is there and keeps its size.
+            assert_eq!(algorithm.ask(&mut con, &room, LONG, 2)[..2], [1, algorithm.count(1, 1)], "{algorithm:?}");
+            assert_eq!(algorithm.ask(&mut con, &room, LONG, 2)[..2], [0, algorithm.count(2, denial)], "{algorithm:?}");
+        }
+        // A denial creates no key and makes none larger.
+        assert_eq!(algorithm.ask(&mut con, &full, LONG, 2)[..2], [0, algorithm.count(2, denial)], "{algorithm:?}");
+        assert_eq!(algorithm.ask_for(&mut con, "new", LONG, 1, 2)[..2], [0, 0], "{algorithm:?}");
+        // COST 0 charges nothing.
+        assert_eq!(algorithm.ask_for(&mut con, "new", LONG, 2, 0)[..2], [1, 0], "{algorithm:?}");
+        if !algorithm.counts_denials {
+            assert_eq!(algorithm.ask(&mut con, "new", LONG, 0)[..2], [0, 0], "{algorithm:?}");
+        }
     }
-    // Denials make nothing.
-    assert_eq!(ok(cmd!(con, "RL.SLIDING", "sliding-full", LONG, 2)), ints(&[0, 2, LONG]));
-    assert_eq!(ok(cmd!(con, "RL.SLIDING", "new", LONG, 0)), ints(&[0, 0, LONG]));
-    assert_eq!(ok(cmd!(con, "RL.FIXED", "new", LONG, 1, "COST", 2)), ints(&[0, 0, -2]));
-    // Nor does what has expired.
+    assert_eq!(ok(cmd!(con, "RL.FIXED", "fixed-full", LONG, 9, "COST", 3)), ints(&[1, 6, LONG]));
+    // Entries that have left the window are removed.
     assert_eq!(ok(cmd!(con, "RL.SLIDING", "sliding-full", "1ms", 0)), ints(&[0, 0, 1]));
 }
 
-/// The requests that would have to make or to grow a key.
-fn growing() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let new = ALGORITHMS.iter().map(|algorithm| (algorithm.command, "new"));
-    new.chain([("RL.SLIDING", "sliding-room"), ("RL.FIXED", "fixed-new")])
+/// The requests that would have to create a key or make one larger: the algorithm, the key, what is counted there.
+fn growing() -> impl Iterator<Item = (&'static Algorithm, String, i64)> {
+    let room = ALGORITHMS.iter().filter(|algorithm| algorithm.grows);
+    let room = room.map(|algorithm| (algorithm, format!("{}-room", algorithm.name), 1));
+    ALGORITHMS.iter().map(|algorithm| (algorithm, "new".to_owned(), 0)).chain(room)
 }
 
 #[test]
 fn without_memory_what_grows_is_an_error() {
+    const OOM: &str = "OOM command not allowed when used memory > 'maxmemory'.";
     for_each_server(|bin| {
         let server = starved(bin, "error");
         let mut con = server.con();
         let before = digest(&mut con);
-        for (command, key) in growing() {
+        for (algorithm, key, _) in growing() {
             for form in [&[][..], &["FULL"], &["HEADERS"], &["COST", "2"]] {
-                let text = err(cmd!(con, command, key, LONG, 4, form));
-                assert_eq!(text, "OOM command not allowed when used memory > 'maxmemory'.", "{command} {key}");
+                let text = err(cmd!(con, algorithm.command, &key, LONG, 4, form));
+                assert_eq!(text, OOM, "{algorithm:?} {key}");
+                let text = err(cmd!(con, "RL.MULTI", 1, algorithm.word(), &key, LONG, 4, form));
+                assert_eq!(text, OOM, "{algorithm:?} {key}");
             }
         }
+        assert_eq!(err(cmd!(con, "RL.THROTTLE", "new", 4, 5, 60)), OOM);
         // FIXED counts its denials.
-        assert!(err(cmd!(con, "RL.FIXED", "new", LONG, 0)).starts_with("OOM "));
+        assert_eq!(err(cmd!(con, "RL.FIXED", "new", LONG, 0)), OOM);
         assert_eq!(digest(&mut con), before);
         go_on_without_memory(&server);
         ok(cmd!(con, "CONFIG", "SET", "maxmemory", 0));
@@ -379,14 +424,49 @@ fn without_memory_what_grows_is_an_error() {
     });
 }
 
-/// The two figures that matter: `allowed` and `retry_after_ms`.
-fn allowed_and_retry(reply: Reply) -> (i64, i64) {
-    let Value::Array(flat) = ok(reply) else { panic!("no array") };
-    assert_eq!((&flat[0], &flat[10]), (&bytes("allowed"), &bytes("retry_after_ms")));
-    match (&flat[1], &flat[11]) {
-        (Value::Int(allowed), Value::Int(retry)) => (*allowed, *retry),
-        other => panic!("no integers: {other:?}"),
+/// All figures describe the state as it is: nothing was charged, so they are those of a request of cost 0.
+#[track_caller]
+fn assert_uncharged(con: &mut Connection, algorithm: &Algorithm, key: &str, counted: i64, found: Full) {
+    let as_it_is = full_of(con, "RL.PEEK", &[algorithm.word(), key, &LONG.to_string(), "4", "COST", "0", "FULL"]);
+    let what = format!("{algorithm:?} {key}: {found:?}, {as_it_is:?}");
+    assert_eq!((found.count, found.limit, found.remaining), (counted, 4, 4 - counted), "{what}");
+    assert_eq!((as_it_is.count, as_it_is.remaining, as_it_is.allowed), (counted, 4 - counted, 1), "{what}");
+    let elapsed = as_it_is.now_ms - found.now_ms;
+    for (found, as_it_is) in [(found.next_ms, as_it_is.next_ms), (found.reset_ms, as_it_is.reset_ms)] {
+        assert_eq!(found, as_it_is + if counted > 0 { elapsed } else { 0 }, "{what}");
     }
+    if algorithm.ttl_of_script {
+        assert_eq!(found.ttl, as_it_is.ttl, "{what}");
+    }
+    algorithm.assert_ttl_agrees(&found);
+    assert_eq!(found.delay_ms, 0, "{what}");
+}
+
+/// The same request alone and in RL.MULTI, with FULL and without: the three integers are the same in every form.
+#[track_caller]
+fn ask_in_every_way(con: &mut Connection, algorithm: &Algorithm, key: &str) -> [Full; 2] {
+    let long = LONG.to_string();
+    let alone = full_of(con, algorithm.command, &[key, &long, "4", "FULL"]);
+    let reply = ok(cmd!(*con, "RL.MULTI", 1, algorithm.word(), key, LONG, 4, "FULL"));
+    let (allowed, mut each): (i64, Vec<Value>) = read(reply);
+    let in_multi = full(each.pop().expect("a limit"));
+    assert_eq!((allowed, each.len()), (in_multi.allowed, 0), "{algorithm:?} {key}");
+    assert_eq!(algorithm.ask(con, key, LONG, 4), alone.triple(), "{algorithm:?} {key}");
+    let (allowed, [triple]): (i64, [[i64; 3]; 1]) = read(ok(cmd!(*con, "RL.MULTI", 1, algorithm.word(), key, LONG, 4)));
+    assert_eq!((allowed, triple), (alone.allowed, alone.triple()), "{algorithm:?} {key}");
+    let (triple, headers) = with_headers(ok(cmd!(*con, algorithm.command, key, LONG, 4, "HEADERS")));
+    assert_eq!(triple, alone.triple(), "{algorithm:?} {key}");
+    let remaining = ("X-RateLimit-Remaining".to_owned(), alone.remaining.to_string());
+    assert!(headers.contains(&remaining), "{algorithm:?} {key}: {headers:?}");
+    [alone, in_multi]
+}
+
+/// Two limits in one call: the first has to create a key, the second needs no memory.
+#[track_caller]
+fn ask_beside_room(con: &mut Connection) -> (i64, Full, Full) {
+    let reply = cmd!(*con, "RL.MULTI", 2, "TOKEN", "new", LONG, 4, "GCRA", "gcra-room", LONG, 2, "FULL");
+    let (allowed, [new, room]): (i64, [Value; 2]) = read(ok(reply));
+    (allowed, full(new), full(room))
 }
 
 #[test]
@@ -395,15 +475,20 @@ fn without_memory_what_grows_may_pass_uncharged() {
         let server = starved(bin, "allow");
         let mut con = server.con();
         let before = digest(&mut con);
-        for (command, key) in growing() {
+        for (algorithm, key, counted) in growing() {
             for _ in 0..5 {
-                assert_eq!(allowed_and_retry(cmd!(con, command, key, LONG, 4, "FULL")), (1, 0), "{command} {key}");
-                let Value::Array(figures) = ok(cmd!(con, command, key, LONG, 4)) else { panic!("no array") };
-                assert_eq!((&figures[0], figures.len()), (&Value::Int(1), 3), "{command} {key}");
+                for found in ask_in_every_way(&mut con, algorithm, &key) {
+                    assert_eq!((found.allowed, found.retry_after_ms), (1, 0), "{algorithm:?} {key}");
+                    assert_uncharged(&mut con, algorithm, &key, counted, found);
+                }
             }
         }
+        let (allowed, new, room) = ask_beside_room(&mut con);
+        assert_eq!((allowed, new.allowed, new.remaining, room.allowed, room.remaining), (1, 1, 4, 1, 1));
+        assert_eq!(ok(cmd!(con, "RL.THROTTLE", "new", 4, 5, 60)), ints(&[0, 5, 5, -1, 0]));
         // What the limit denies stays denied.
-        assert_eq!(allowed_and_retry(cmd!(con, "RL.FIXED", "new", LONG, 0, "FULL")), (0, -1));
+        let found = full_of(&mut con, "RL.FIXED", &["new", &LONG.to_string(), "0", "FULL"]);
+        assert_eq!((found.allowed, found.count, found.retry_after_ms), (0, 0, -1));
         assert_eq!(digest(&mut con), before);
         go_on_without_memory(&server);
     });
@@ -415,14 +500,19 @@ fn without_memory_what_grows_may_be_denied() {
         let server = starved(bin, "deny");
         let mut con = server.con();
         let before = digest(&mut con);
-        for (command, key) in growing() {
-            let (allowed, retry) = allowed_and_retry(cmd!(con, command, key, LONG, 4, "FULL"));
-            assert!(allowed == 0 && retry > 0, "{command} {key}: {allowed}, retry after {retry}");
-            let Value::Array(figures) = ok(cmd!(con, command, key, LONG, 4)) else { panic!("no array") };
-            assert_eq!((&figures[0], figures.len()), (&Value::Int(0), 3), "{command} {key}");
+        for (algorithm, key, counted) in growing() {
+            for found in ask_in_every_way(&mut con, algorithm, &key) {
+                // When there is memory again is not known: a second.
+                assert_eq!((found.allowed, found.retry_after_ms), (0, 1_000), "{algorithm:?} {key}: {found:?}");
+                assert_uncharged(&mut con, algorithm, &key, counted, found);
+            }
         }
-        // A limit that never lets it pass still says so.
-        assert_eq!(allowed_and_retry(cmd!(con, "RL.FIXED", "new", LONG, 0, "FULL")), (0, -1));
+        let (allowed, new, room) = ask_beside_room(&mut con);
+        assert_eq!((allowed, new.allowed, new.remaining, room.allowed, room.remaining), (0, 0, 4, 1, 1));
+        assert_eq!(ok(cmd!(con, "RL.THROTTLE", "new", 4, 5, 60)), ints(&[1, 5, 5, 1, 0]));
+        // A limit that never allows it still says so.
+        let found = full_of(&mut con, "RL.FIXED", &["new", &LONG.to_string(), "0", "FULL"]);
+        assert_eq!((found.allowed, found.count, found.retry_after_ms), (0, 0, -1));
         assert_eq!(digest(&mut con), before);
         go_on_without_memory(&server);
     });

@@ -16,18 +16,12 @@ fn stop_expiry(master: &Server) {
     ok(cmd!(master.con(), "DEBUG", "SET-ACTIVE-EXPIRE", 0));
 }
 
-/// The end of each key on the replica: that of the master, but for the log, whose refresh by a denial is the master's
-/// alone. That one still must not end before its newest entry has left the window.
-fn assert_same_expiry(master: &mut Connection, replica: &mut Connection, window_ms: i64, keys: &[String]) {
+/// Every key has an expiry, and it is the same on the replica.
+#[track_caller]
+fn assert_same_expiry(master: &mut Connection, replica: &mut Connection, keys: &[String]) {
     for key in keys {
         let [here, there] = [expires_at(master, key), expires_at(replica, key)];
-        if key.starts_with(SLIDING.command) {
-            let newest: Vec<(String, f64)> =
-                redis::cmd("ZRANGE").arg(key).arg(&["-1", "-1", "WITHSCORES"]).query(replica).expect("ZRANGE");
-            assert!(there <= here && there >= newest[0].1 as i64 + window_ms, "{key}: {here}, {there}, {newest:?}");
-        } else {
-            assert!(here > 0 && here == there, "{key}: {here}, {there}");
-        }
+        assert!(here > 0 && here == there, "{key}: {here}, {there}");
     }
 }
 
@@ -50,7 +44,7 @@ fn replicas_with_and_without_the_module_equal_their_master_after_mixed_load() {
                 assert_eq!(digest(&mut replica.con()), digest(&mut con), "seed {seed}");
                 let long: Vec<_> = keys(&mut con).into_iter().filter(|key| key.contains(":1h:")).collect();
                 assert!(long.len() >= 2 * ALGORITHMS.len(), "{long:?}");
-                assert_same_expiry(&mut con, &mut replica.con(), 3_600_000, &long);
+                assert_same_expiry(&mut con, &mut replica.con(), &long);
             }
             ok(cmd!(con, "DEBUG", "SET-ACTIVE-EXPIRE", 1));
         }
@@ -119,18 +113,18 @@ fn a_request_is_one_effect_or_one_transaction_and_a_denial_none() {
             let key = only_key(&mut con);
             let end = expires_at(&mut con, &key).to_string();
             let names: Vec<_> = admitted.iter().map(|effect| effect[0].as_str()).collect();
-            match algorithm.state {
-                State::Counter | State::Record => {
-                    assert_eq!(names, ["SET"]);
-                    let value: String = redis::cmd("GET").arg(&key).query(&mut con).expect("GET");
-                    assert_eq!(admitted[0][1..], [key, value, "PXAT".into(), end]);
-                }
-                State::Log => assert_eq!(names, ["MULTI", "ZADD", "PEXPIREAT", "EXEC"]),
+            match algorithm.replicated[0] {
+                &[one] => assert_eq!(names, [one]),
+                several => assert_eq!(names, [&["MULTI"], several, &["EXEC"]].concat()),
+            }
+            if names == ["SET"] {
+                let value: String = redis::cmd("GET").arg(&key).query(&mut con).expect("GET");
+                assert_eq!(admitted[0][1..], [key, value, "PXAT".into(), end]);
             }
             assert_eq!(algorithm.ask(&mut con, "k", LONG, 1)[0], 0);
             let denied = effects.take();
-            // The fixed window counts its denials.
-            assert_eq!(denied.is_empty(), algorithm.state != State::Counter, "{algorithm:?}: {denied:?}");
+            let names: Vec<_> = denied.iter().map(|effect| effect[0].as_str()).collect();
+            assert_eq!(names, algorithm.replicated[2], "{algorithm:?}: {denied:?}");
         }
     });
 }
@@ -177,10 +171,9 @@ fn the_sliding_log_propagates_what_it_adds_and_prunes() {
             let [allowed, ..] = SLIDING.ask_for(&mut con, "k", "1h", 5, cost);
             (allowed, effects.take())
         };
-        // ZADD k score member …, and PEXPIREAT two windows after the score; the member begins with the score.
-        let assert_added = |sent: &[Vec<String>], count: usize| {
-            let [multi, add, expire, exec] = sent else { panic!("{sent:?}") };
-            assert!(multi == &["MULTI"] && exec == &["EXEC"] && add[..2] == ["ZADD", "k"], "{sent:?}");
+        // ZADD k score member …; the member begins with the score, which is the time of the call.
+        let assert_added = |add: &[String], count: usize| {
+            assert_eq!(add[..2], ["ZADD", "k"]);
             let score = add[2].clone();
             let pairs: Vec<_> = add[2..].chunks(2).collect();
             assert_eq!(pairs.len(), count);
@@ -188,8 +181,11 @@ fn the_sliding_log_propagates_what_it_adds_and_prunes() {
                 pairs.iter().all(|pair| pair[0] == score && pair[1].starts_with(&format!("{score}-0."))),
                 "{add:?}"
             );
-            let end = score.parse::<i64>().expect("a score") + 2 * window;
-            assert_eq!(expire, &["PEXPIREAT".into(), "k".into(), end.to_string()]);
+            score.parse::<i64>().expect("a score")
+        };
+        // PEXPIREAT two windows after the time of the call.
+        let assert_expires = |expire: &[String], now: i64| {
+            assert_eq!(expire, ["PEXPIREAT", "k", &(now + 2 * window).to_string()]);
         };
         let assert_pruned = |sent: &[String]| {
             assert_eq!(sent[..3], ["ZREMRANGEBYSCORE", "k", "0"]);
@@ -198,15 +194,30 @@ fn the_sliding_log_propagates_what_it_adds_and_prunes() {
         };
 
         let (allowed, sent) = ask(1);
-        assert_eq!(allowed, 1);
-        assert_added(&sent, 1);
+        let [multi, add, expire, exec] = sent.as_slice() else { panic!("{sent:?}") };
+        assert_eq!((allowed, multi.join(" "), exec.join(" ")), (1, "MULTI".into(), "EXEC".into()));
+        assert_expires(expire, assert_added(add, 1));
+        // 1.5 windows are left: the expiry stays as it is, on the master and on replicas.
         let (allowed, sent) = ask(3);
+        let [add] = sent.as_slice() else { panic!("{sent:?}") };
         assert_eq!(allowed, 1);
-        assert_added(&sent, 3);
+        assert_added(add, 3);
         assert_eq!(ask(2), (0, vec![]));
-        for _ in 0..10 {
-            ok(cmd!(server.con(), "PEXPIRE", "k", 2 * window - 1_000));
-            assert_eq!(ask(2).1.len(), 1, "the refresh of the expiry is local; only the PEXPIRE by hand is sent");
+        for left in [2 * window - 1_000, window * 3 / 2 + PATIENCE.as_millis() as i64] {
+            ok(cmd!(server.con(), "PEXPIRE", "k", left));
+            let end = expires_at(&mut server.con(), "k");
+            assert_eq!(ask(2).1.len(), 1, "only the PEXPIRE of the client is sent");
+            assert_eq!(expires_at(&mut server.con(), "k"), end);
+        }
+        // Less is left: a denial sets the expiry too.
+        for left in [window * 3 / 2 - 1, 10_000] {
+            ok(cmd!(server.con(), "PEXPIRE", "k", left));
+            let begin = now_ms();
+            let (allowed, sent) = ask(2);
+            assert_eq!((allowed, sent.len()), (0, 2), "{sent:?}");
+            let end = expires_at(&mut server.con(), "k");
+            assert_expires(&sent[1], end - 2 * window);
+            assert!((begin - 1..=now_ms()).contains(&(end - 2 * window)), "{end}");
         }
         // With entries that have left the window: denied.
         ok(cmd!(server.con(), "ZADD", "k", 5, "old"));
@@ -216,9 +227,19 @@ fn the_sliding_log_propagates_what_it_adds_and_prunes() {
         // And admitted.
         ok(cmd!(server.con(), "ZADD", "k", 5, "old"));
         let (allowed, sent) = ask(1);
-        assert_eq!((allowed, sent.len()), (1, 6), "{sent:?}");
-        assert_pruned(&sent[2]);
-        assert_added(&[&sent[1..2], &sent[3..]].concat(), 1);
+        let [_, multi, prune, add, exec] = sent.as_slice() else { panic!("{sent:?}") };
+        assert_eq!((allowed, multi.join(" "), exec.join(" ")), (1, "MULTI".into(), "EXEC".into()));
+        assert_pruned(prune);
+        assert_added(add, 1);
+        // If no entry is left, pruning deletes the key, and its expiry with it.
+        ok(cmd!(server.con(), "DEL", "k"));
+        ok(cmd!(server.con(), "ZADD", "k", 5, "old"));
+        ok(cmd!(server.con(), "PEXPIRE", "k", 2 * window));
+        let (allowed, sent) = ask(1);
+        let [_, _, _, multi, prune, add, expire, exec] = sent.as_slice() else { panic!("{sent:?}") };
+        assert_eq!((allowed, multi.join(" "), exec.join(" ")), (1, "MULTI".into(), "EXEC".into()));
+        assert_pruned(prune);
+        assert_expires(expire, assert_added(add, 1));
     });
 }
 
@@ -241,12 +262,8 @@ fn in_a_transaction_and_in_a_script_the_effects_go_as_one() {
             ok(cmd!(con, "FLUSHALL"));
             for sent in [by_exec, by_script] {
                 let names: Vec<_> = sent.iter().map(|effect| effect[0].as_str()).collect();
-                let expected: &[_] = match algorithm.state {
-                    State::Counter => &["MULTI", "SET", "INCR", "EXEC"],
-                    State::Log => &["MULTI", "ZADD", "PEXPIREAT", "ZADD", "PEXPIREAT", "EXEC"],
-                    State::Record => &["MULTI", "SET", "SET", "EXEC"],
-                };
-                assert_eq!(names, expected, "{algorithm:?}");
+                let [first, later, _] = algorithm.replicated;
+                assert_eq!(names, [&["MULTI"], first, later, &["EXEC"]].concat(), "{algorithm:?}");
             }
         }
     });

@@ -36,7 +36,8 @@ const FOREIGN: &[&[u8]] = &[
 
 /// Where the state of `k` lies.
 fn state_key(algorithm: &Algorithm) -> String {
-    if algorithm.state == State::Counter { format!("k:{}", now_ms() / 1_000 / LONG) } else { "k".into() }
+    let state = algorithm.state_key(b"k", LONG.cast_unsigned() * 1_000, now_ms().cast_unsigned());
+    String::from_utf8(state).expect("text")
 }
 
 /// All there is to see of a key.
@@ -69,8 +70,7 @@ fn a_key_of_another_type_is_refused_and_stays() {
         let mut con = server.con();
         for algorithm in ALGORITHMS {
             let key = state_key(algorithm);
-            let own = if algorithm.state == State::Log { "zset" } else { "string" };
-            for (name, make) in TYPES.iter().filter(|(name, _)| *name != own) {
+            for (name, make) in TYPES.iter().filter(|(name, _)| *name != algorithm.key_type) {
                 for expiry in [0, 100_000] {
                     let mut command = redis::cmd(make[0]);
                     command.arg(&key).arg(&make[2..]).exec(&mut con).expect("a key");
@@ -94,7 +94,7 @@ fn a_string_of_another_is_refused_and_stays() {
     for_each_server(|bin| {
         let server = Server::options(bin).durable().start();
         let mut con = server.con();
-        for algorithm in ALGORITHMS.iter().filter(|algorithm| algorithm.state != State::Log) {
+        for algorithm in ALGORITHMS.iter().filter(|algorithm| algorithm.key_type == "string") {
             let key = state_key(algorithm);
             for value in FOREIGN {
                 ok(cmd!(con, "SET", &key, *value, "EX", 100_000));
@@ -115,7 +115,7 @@ fn a_counter_that_would_overflow_is_refused_and_stays() {
         ok(cmd!(con, "SET", &key, "9223372036854775808", "EX", 100_000));
         assert_eq!(refused(&server, &FIXED, &key), "ERR value is not an integer or out of range");
         ok(cmd!(con, "SET", &key, i64::MAX, "EX", 100_000));
-        assert_eq!(refused(&server, &FIXED, &key), "ERR increment or decrement would overflow");
+        assert_eq!(refused(&server, &FIXED, &key), OVERFLOW);
         // The commands go on with it.
         ok(cmd!(con, "DECR", &key));
         assert_eq!(FIXED.ask(&mut con, "k", LONG, 5)[..2], [0, i64::MAX]);

@@ -1,16 +1,15 @@
-//! Every algorithm against an oracle that remembers all it has admitted; and from any record, under any policy, without
-//! a panic and without more than fits.
+//! Every algorithm against an oracle that remembers all charges. And any record, under any policy: no panic, and no more
+//! than the capacity at one time.
 
 #![no_main]
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use redis_rl::algorithm::fixed_window::Counter;
-use redis_rl::algorithm::sliding_log::LogChange;
 use redis_rl::algorithm::{
-    Change, Cost, FixedWindow, Gcra, LeakyBucket, Micros, Forecast, Policy, RecordAlgorithm, SlidingCounter, SlidingLog,
-    TokenBucket, Window,
+    Cost, FixedWindow, Forecast, Gcra, LeakyBucket, MAX_COUNT, Micros, Policy, RecordAlgorithm, RecordWords,
+    SlidingCounter, SlidingLog, TokenBucket, Window,
 };
+use redis_rl::in_memory::{InMemory, StoredRecord};
 
 /// 2023-11-14 22:13:20 UTC.
 const T0: u64 = 1_700_000_000_000_000;
@@ -28,12 +27,12 @@ enum Algorithm {
 #[derive(Arbitrary, Debug)]
 struct Input {
     algorithm: Algorithm,
-    /// Small, so that the edges are met.
+    /// Small, so that boundaries are met.
     window_ms: u16,
     limit: u8,
     burst: Option<u8>,
-    /// How long after the one before, and for how much.
-    calls: Vec<(u32, u8)>,
+    /// Microseconds since the request before, and the cost.
+    requests: Vec<(u32, u8)>,
     /// Of any size.
     wild: Wild,
 }
@@ -44,178 +43,125 @@ struct Wild {
     limit: u64,
     burst: Option<u64>,
     words: [u64; 4],
-    calls: Vec<(u64, u64)>,
+    /// Time and cost.
+    requests: Vec<(u64, u64)>,
 }
 
-/// An admission: when, and for how much.
-type Admitted = Vec<(u64, u64)>;
+/// The time and the units of each charge.
+type Charges = Vec<(u64, u64)>;
 
-/// What a leak has left of what was poured in, in parts: `unit` of them for each unit, `rate` of them gone each
-/// microsecond. Nothing is carried from call to call: it is the most that any run of admissions up to now has left.
-fn level(admitted: &Admitted, now: u64, unit: u128, rate: u128) -> u128 {
-    let mut poured = 0;
-    let left = admitted.iter().rev().map(|&(at, cost)| {
-        poured += u128::from(cost) * unit;
-        poured.saturating_sub(u128::from(now - at) * rate)
+/// The level of a bucket, in parts: a unit is `unit` parts, and `rate` parts drain each microsecond. No value is kept
+/// from call to call: it is the most that is left of the latest charges, of any number of them.
+fn level(charges: &Charges, now: u64, unit: u128, rate: u128) -> u128 {
+    let mut charged = 0;
+    let left = charges.iter().rev().map(|&(at, units)| {
+        charged += u128::from(units) * unit;
+        charged.saturating_sub(u128::from(now - at) * rate)
     });
     left.max().unwrap_or(0)
 }
 
-fn oracle(algorithm: Algorithm, policy: &Policy, admitted: &Admitted, now: u64, cost: u64) -> bool {
-    let window = policy.window.micros();
+/// Whether `needed` units fit.
+fn oracle(algorithm: Algorithm, policy: &Policy, charges: &Charges, now: u64, needed: u64) -> bool {
+    let window = policy.window().micros();
     let within = |from: u64, to: u64| -> u64 {
-        admitted.iter().filter(|(at, _)| (from..to).contains(at)).map(|(_, cost)| cost).sum()
+        charges.iter().filter(|(at, _)| (from..to).contains(at)).map(|(_, units)| units).sum()
     };
     let start = now - now % window;
     match algorithm {
-        Algorithm::Fixed => within(start, start + window) + cost <= policy.limit,
+        Algorithm::Fixed => within(start, start + window) + needed <= policy.limit,
         Algorithm::Sliding => {
-            // In milliseconds: one of millisecond s counts until, and not in, s + window.
+            // In milliseconds: one of millisecond s counts before, and not in, s + window.
             let (now, window) = (now / 1_000, window / 1_000);
-            let counts: u64 = admitted.iter().filter(|(at, _)| at / 1_000 + window > now).map(|(_, cost)| cost).sum();
-            counts + cost <= policy.limit
+            let counted: u64 = charges.iter().filter(|(at, _)| at / 1_000 + window > now).map(|(_, units)| units).sum();
+            counted + needed <= policy.limit
         }
         Algorithm::Counter => {
-            let current = u128::from(within(start, start + window) + cost) * u128::from(window);
+            let current = u128::from(within(start, start + window) + needed) * u128::from(window);
             let previous = u128::from(within(start - window, start)) * u128::from(start + window - now);
             current + previous <= u128::from(policy.limit) * u128::from(window)
         }
         Algorithm::Token | Algorithm::Leaky => {
             let unit = u128::from(window);
-            let level = level(admitted, now, unit, policy.limit.into());
-            policy.limit > 0 && level + u128::from(cost) * unit <= u128::from(policy.capacity()) * unit
+            let level = level(charges, now, unit, policy.limit.into());
+            policy.limit > 0 && level + u128::from(needed) * unit <= u128::from(policy.capacity()) * unit
         }
         Algorithm::Gcra => {
-            let Some(interval) = (u128::from(window) * 1_000).checked_add(u128::from(policy.limit)) else {
-                return false;
-            };
             if policy.limit == 0 {
                 return false;
             }
-            let interval = (interval - 1) / u128::from(policy.limit);
-            let level = level(admitted, now, interval, 1_000);
-            level + u128::from(cost) * interval <= u128::from(policy.capacity()) * interval
+            let interval = (u128::from(window) * 1_000).div_ceil(policy.limit.into());
+            let level = level(charges, now, interval, 1_000);
+            level + u128::from(needed) * interval <= u128::from(policy.capacity()) * interval
         }
     }
 }
 
-/// What is between two calls: a key as the store would have it.
-trait Subject: Sized {
-    type Key: Default;
-    fn build(policy: &Policy) -> Option<Self>;
-    fn ask(&self, key: &mut Self::Key, now: Micros, cost: Cost) -> bool;
-}
-
-/// An algorithm with a record.
-struct Recorded<A>(A);
-
-impl<A: RecordAlgorithm> Subject for Recorded<A> {
-    type Key = Option<A::State>;
-
-    fn build(policy: &Policy) -> Option<Self> {
-        A::new(policy).ok().map(Self)
-    }
-
-    fn ask(&self, key: &mut Self::Key, now: Micros, cost: Cost) -> bool {
-        // The server forgets it then.
-        *key = key.filter(|state| self.0.expires_at(state).0.div_ceil(1_000) > now.millis());
-        let decision = self.0.decide(*key, now, cost);
-        if let Some(&state) = decision.change.state() {
-            assert_eq!(A::from_words(&A::to_words(&state)), Some(state));
-            *key = Some(state);
-        }
-        let left = self.0.forecast(*key, now);
-        assert!(left.remaining() <= left.capacity());
-        decision.verdict.allowed
-    }
-}
-
-impl Subject for FixedWindow {
-    type Key = Option<(u64, Counter)>;
-
-    fn build(policy: &Policy) -> Option<Self> {
-        Some(Self::new(policy))
-    }
-
-    fn ask(&self, key: &mut Self::Key, now: Micros, cost: Cost) -> bool {
-        let bucket = self.bucket(now);
-        let counter =
-            key.filter(|&(of, counter)| of == bucket && counter.expires_at.is_none_or(|at| now.millis() < at));
-        let Ok(decision) = self.decide(counter.map(|(_, counter)| counter), now, cost) else { return false };
-        if let Some(&counter) = decision.change.state() {
-            *key = Some((bucket, counter));
-        }
-        decision.verdict.allowed
-    }
-}
-
-impl Subject for SlidingLog {
-    type Key = Vec<u64>;
-
-    fn build(policy: &Policy) -> Option<Self> {
-        (policy.limit <= 10_000).then(|| Self::new(policy))
-    }
-
-    fn ask(&self, key: &mut Self::Key, now: Micros, cost: Cost) -> bool {
-        key.retain(|&entry| self.expired_through(now).is_none_or(|expired| entry > expired));
-        let decision = self.decide(key.len() as u64, || key.iter().any(|&entry| entry > now.millis()), cost);
-        match decision.change {
-            Change::Charge(LogChange::Add(count)) => key.extend((0..count).map(|_| now.millis())),
-            Change::Keep => {}
-            // A clock that goes forward leaves nothing ahead.
-            odd => panic!("{odd:?}"),
-        }
-        decision.verdict.allowed
-    }
-}
-
-fn steady<S: Subject>(input: &Input) {
+/// One small policy, and a clock that only goes forward.
+fn steady<A: InMemory>(input: &Input) {
     let Some(window) = Window::from_millis(input.window_ms.into()) else { return };
     let takes_burst = matches!(input.algorithm, Algorithm::Token | Algorithm::Leaky | Algorithm::Gcra);
     let burst = input.burst.filter(|&burst| takes_burst && burst > 0).map(u64::from);
-    let policy = Policy { window, limit: input.limit.into(), burst };
-    let Some(algorithm) = S::build(&policy) else { return };
-    let mut key = S::Key::default();
-    let mut admitted = Admitted::new();
+    let policy = Policy { burst, ..Policy::new(window, input.limit.into()) };
+    let Ok(algorithm) = A::with_policy(&policy) else { return };
+    let mut key = A::Key::default();
+    let mut charges = Charges::new();
     let mut now = T0;
-    for &(later, cost) in input.calls.iter().take(64) {
+    for &(later, units) in input.requests.iter().take(64) {
         now += u64::from(later);
-        let Some(cost) = Cost::new(cost.into()) else { continue };
-        let allowed = algorithm.ask(&mut key, Micros(now), cost);
-        let expected = oracle(input.algorithm, &policy, &admitted, now, cost.units());
-        assert_eq!(allowed, expected, "{policy:?} at {now} for {cost:?}, after {admitted:?}");
-        if allowed {
-            admitted.push((now, cost.units()));
+        let Some(cost) = Cost::new(units.into()) else { continue };
+        A::expire(&mut key, Micros(now));
+        let before = algorithm.remaining(&key, Micros(now));
+        let Ok(reply) = algorithm.request(&mut key, Micros(now), cost) else { continue };
+        let expected = oracle(input.algorithm, &policy, &charges, now, cost.needed());
+        assert_eq!(reply.verdict.allowed, expected, "{policy:?} at {now} for {cost:?}, after {charges:?}");
+        let charged = if expected { cost.units() } else { 0 };
+        assert_eq!(reply.figures.remaining, before - charged, "{policy:?} at {now} for {cost:?}, after {charges:?}");
+        if charged > 0 {
+            charges.push((now, charged));
         }
     }
 }
 
-/// Any record, any policy, any time: at one time no more than the capacity passes.
-fn wild<A: RecordAlgorithm>(Wild { window_ms, limit, burst, words, calls }: &Wild) {
-    let most = i64::MAX as u64;
+/// A key with a record that somebody wrote; `None` if the algorithm does not read such a record.
+fn stored<A: RecordAlgorithm>(words: [u64; 4]) -> Option<StoredRecord> {
+    let mut record = A::Words::ZERO;
+    record.as_mut().iter_mut().zip(words).for_each(|(to, from)| *to = from);
+    A::from_words(&record)?;
+    let digits: Vec<String> = record.as_ref().iter().map(u64::to_string).collect();
+    Some(StoredRecord { text: [A::TAG, &digits.join(":")].concat().into(), expires_at: None })
+}
+
+/// Any record, any policy, any time: at one time no more than the capacity is allowed.
+fn wild<A: RecordAlgorithm>(Wild { window_ms, limit, burst, words, requests }: &Wild) {
     let Some(window) = Window::from_millis(*window_ms) else { return };
-    let policy = Policy { window, limit: (*limit).min(most), burst: burst.map(|burst| burst.clamp(1, most)) };
-    let Some(algorithm) = Recorded::<A>::build(&policy) else { return };
-    let mut record = A::Words::default();
-    record.as_mut().iter_mut().zip(words).for_each(|(to, &from)| *to = from);
-    let mut key = A::from_words(&record);
-    let (mut at, mut passed) = (None, 0u128);
-    for &(now, cost) in calls.iter().take(16) {
-        // The year 2255: as long as GCRA's nanoseconds fit their 64 bits at any policy.
+    let burst = burst.map(|burst| burst.clamp(1, MAX_COUNT));
+    let policy = Policy { burst, ..Policy::new(window, (*limit).min(MAX_COUNT)) };
+    let Ok(algorithm) = A::with_policy(&policy) else { return };
+    let mut key = stored::<A>(*words);
+    let (mut at, mut charged) = (None, 0u128);
+    for &(now, units) in requests.iter().take(16) {
+        // The year 2255: until then the nanoseconds of GCRA fit 64 bits under every policy.
         let now = Micros(now % (1 << 53));
-        let Some(cost) = Cost::new(cost) else { continue };
+        let Some(cost) = Cost::new(units) else { continue };
         if at.replace(now) != Some(now) {
-            passed = 0;
+            charged = 0;
         }
-        if algorithm.ask(&mut key, now, cost) {
-            passed += u128::from(cost.units());
+        A::expire(&mut key, now);
+        let before = algorithm.remaining(&key, now);
+        let Ok(reply) = algorithm.request(&mut key, now, cost) else { continue };
+        assert_eq!(reply.verdict.allowed, before >= cost.needed());
+        if reply.verdict.allowed {
+            charged += u128::from(cost.units());
         }
-        // Not the policy's: COUNTER knows no burst.
-        let capacity = algorithm.0.forecast(None, now).capacity();
-        assert!(passed <= capacity.into(), "{passed} of {capacity} at {now:?}: {policy:?}");
-        if let Some(state) = algorithm.0.refund(key, now, cost) {
-            assert_eq!(A::from_words(&A::to_words(&state)), Some(state));
-        }
+        // Not that of the policy: COUNTER takes no burst.
+        let capacity = algorithm.forecast(None, now).capacity();
+        assert!(charged <= capacity.into(), "{charged} of {capacity} at {now:?}: {policy:?}");
+        let mut refunded = key.clone();
+        InMemory::refund(&algorithm, &mut refunded, now, None, cost);
+        let remaining = algorithm.remaining(&refunded, now);
+        let most = reply.figures.remaining.saturating_add(cost.units()).min(capacity);
+        assert!((reply.figures.remaining..=most).contains(&remaining), "{cost:?} at {now:?}: {policy:?}");
     }
 }
 
@@ -223,9 +169,9 @@ fuzz_target!(|input: Input| {
     match input.algorithm {
         Algorithm::Fixed => steady::<FixedWindow>(&input),
         Algorithm::Sliding => steady::<SlidingLog>(&input),
-        Algorithm::Counter => (steady::<Recorded<SlidingCounter>>(&input), wild::<SlidingCounter>(&input.wild)).0,
-        Algorithm::Token => (steady::<Recorded<TokenBucket>>(&input), wild::<TokenBucket>(&input.wild)).0,
-        Algorithm::Leaky => (steady::<Recorded<LeakyBucket>>(&input), wild::<LeakyBucket>(&input.wild)).0,
-        Algorithm::Gcra => (steady::<Recorded<Gcra>>(&input), wild::<Gcra>(&input.wild)).0,
+        Algorithm::Counter => (steady::<SlidingCounter>(&input), wild::<SlidingCounter>(&input.wild)).0,
+        Algorithm::Token => (steady::<TokenBucket>(&input), wild::<TokenBucket>(&input.wild)).0,
+        Algorithm::Leaky => (steady::<LeakyBucket>(&input), wild::<LeakyBucket>(&input.wild)).0,
+        Algorithm::Gcra => (steady::<Gcra>(&input), wild::<Gcra>(&input.wild)).0,
     }
 });

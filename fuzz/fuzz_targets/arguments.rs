@@ -1,4 +1,4 @@
-//! Arguments, divided by newlines: a window, a limit, and the options. What is taken is what a naive reader takes.
+//! Arguments, separated by newlines: a window, a limit, and the options. Accepts what a naive parser accepts.
 
 #![no_main]
 
@@ -19,14 +19,14 @@ fn naive_window(word: &[u8]) -> Option<u64> {
 }
 
 fn naive_count(word: Option<&&[u8]>) -> Option<u64> {
-    naive_integer(word?).filter(|&n| n >= 1 && n <= i64::MAX as u64)
+    naive_integer(word?).filter(|&n| n <= i64::MAX as u64)
 }
 
 fn naive(words: &[&[u8]]) -> Option<Parsed> {
     let [window, limit, options @ ..] = words else { return None };
     let mut parsed = Parsed {
         window_ms: naive_window(window)?,
-        limit: naive_integer(limit).filter(|&n| n <= i64::MAX as u64)?,
+        limit: naive_count(Some(limit))?,
         cost: None,
         burst: None,
         form: None,
@@ -35,7 +35,9 @@ fn naive(words: &[&[u8]]) -> Option<Parsed> {
     while let Some(option) = options.get(at) {
         match (option.to_ascii_uppercase().as_slice(), &parsed) {
             (b"COST", Parsed { cost: None, .. }) => parsed.cost = Some(naive_count(options.get(at + 1))?),
-            (b"BURST", Parsed { burst: None, .. }) => parsed.burst = Some(naive_count(options.get(at + 1))?),
+            (b"BURST", Parsed { burst: None, .. }) => {
+                parsed.burst = Some(naive_count(options.get(at + 1)).filter(|&burst| burst > 0)?);
+            }
             (b"FULL", Parsed { form: None, .. }) => parsed.form = Some("FULL"),
             (b"HEADERS", Parsed { form: None, .. }) => parsed.form = Some("HEADERS"),
             _ => return None,
@@ -47,11 +49,15 @@ fn naive(words: &[&[u8]]) -> Option<Parsed> {
 
 fuzz_target!(|input: &[u8]| {
     let words: Vec<&[u8]> = input.split(|&byte| byte == b'\n').collect();
-    match arguments(&words) {
-        Ok(parsed) => assert_eq!(Some(parsed), naive(&words)),
+    let expected = naive(&words);
+    match arguments(&words, true) {
+        Ok(parsed) => assert_eq!(Some(parsed), expected),
         Err(error) => {
-            assert_eq!(naive(&words), None, "refused: {error}");
+            assert_eq!(expected, None, "refused: {error}");
             assert!(error.starts_with("ERR "));
         }
     }
+    // A limit of RL.MULTI: the form is no option of it.
+    let expected = expected.filter(|parsed| parsed.form.is_none());
+    assert_eq!(arguments(&words, false).ok(), expected);
 });

@@ -36,7 +36,7 @@ local key = KEYS[1]
 local window = window_millis(ARGV[2])
 if not window then
   return redis.error_reply(
-    'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to 10^12 seconds'
+    'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to 10^12 seconds; FIXED also takes day, week, month and year'
   )
 end
 local limit = limit_number(ARGV[3])

@@ -111,15 +111,15 @@ impl Bucket {
         let needed = Parts(before.0.saturating_add(self.units(cost.needed()).0));
         let allowed = self.limit > 0 && needed <= self.full();
         let (whole, part) = div_rem(before.0, self.window.micros());
+        let uncharged = || match state {
+            // Not reduced to the capacity: another call may name a larger one.
+            Some(level) if level.at > now && self.limit > 0 => Change::Rebase(Level { at: now, ..level }),
+            _ => Change::Keep,
+        };
         let (change, ttl) = if !allowed {
-            let change = match state {
-                // Not reduced to the capacity: another call may name a larger one.
-                Some(level) if level.at > now && self.limit > 0 => Change::Rebase(Level { at: now, ..level }),
-                _ => Change::Keep,
-            };
-            (change, ttl_of_denial(&BucketForecast { bucket: *self, level: before, now }, now, cost))
+            (uncharged(), ttl_of_denial(&BucketForecast { bucket: *self, level: before, now }, now, cost))
         } else if cost == Cost::ZERO {
-            (Change::Keep, ceil_seconds(self.time_to_drain(before)))
+            (uncharged(), ceil_seconds(self.time_to_drain(before)))
         } else {
             let used = whole.saturating_add(cost.units());
             let charged = Change::Charge(Level { used, part, window: self.window, at: now, debt: 0 });

@@ -225,9 +225,9 @@ pub enum Change<S> {
     Keep,
     /// Counts the request. This is the new state.
     Charge(S),
-    /// Restates the same state as of now. The request is denied, and the state is one that would not change with time
-    /// as the figures say: it is ahead of the clock, or it counts windows of another length. Without this, a clock
-    /// that stepped back would block the key until it has caught up.
+    /// Restates the same state as of now. The request charges nothing, and the state is one that would not change with
+    /// time as the figures say: it is ahead of the clock, or it counts windows of another length. Without this, a
+    /// clock that stepped back would block the key until it has caught up.
     Rebase(S),
     /// Gives units back. This is the new state.
     Refund(S),

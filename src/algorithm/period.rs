@@ -215,7 +215,7 @@ impl Schedule {
 }
 
 /// One window: the moments from `start` up to, but not including, `end`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Period {
     /// The first moment: a whole millisecond, at most the moment that was looked up.
     ///

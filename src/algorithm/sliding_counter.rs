@@ -128,16 +128,16 @@ impl RecordAlgorithm for SlidingCounter {
         let needed = counts.current.saturating_add(cost.needed());
         let allowed = widening_mul(needed, window).saturating_add(previous) <= widening_mul(self.limit, window);
         let after = Counts { current: counts.current.saturating_add(cost.units()), ..counts };
+        let uncharged = || match state {
+            // As it is, every call would align it anew, later each time, and it would never lose its effect.
+            Some(old) if (old.start > now || old.window != self.window) && self.limit > 0 => Change::Rebase(counts),
+            _ => Change::Keep,
+        };
         let (change, ttl) = if allowed {
-            let change = if cost == Cost::ZERO { Change::Keep } else { Change::Charge(after) };
+            let change = if cost == Cost::ZERO { uncharged() } else { Change::Charge(after) };
             (change, ceil_seconds(self.expires_at(&after).since(now)))
         } else {
-            let change = match state {
-                // As it is, every call would align it anew, later each time, and it would never lose its effect.
-                Some(old) if (old.start > now || old.window != self.window) && self.limit > 0 => Change::Rebase(counts),
-                _ => Change::Keep,
-            };
-            (change, ttl_of_denial(&CounterForecast { limit: self.limit, counts, now }, now, cost))
+            (uncharged(), ttl_of_denial(&CounterForecast { limit: self.limit, counts, now }, now, cost))
         };
         let count = to_i64(counts.current.saturating_add(div_rem(previous, window).0));
         Decision { verdict: Verdict { allowed, count, ttl }, delay: 0, change }

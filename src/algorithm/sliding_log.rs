@@ -56,6 +56,11 @@ impl SlidingLog {
         Self { window: policy.window(), limit: policy.limit }
     }
 
+    /// The length of the window.
+    pub const fn window(&self) -> Window {
+        self.window
+    }
+
     /// The last millisecond whose entries no longer count at `now`. `None` if the window reaches back to the epoch.
     pub const fn expired_through(&self, now: Micros) -> Option<u64> {
         now.millis().checked_sub(self.window.millis())
@@ -125,12 +130,12 @@ impl SlidingLog {
 
     /// What a log of `len` entries allows. `entry(n)` is the millisecond of the n-th entry to leave the window, from
     /// 0; `None` if that entry never leaves.
-    pub fn forecast(
+    pub fn forecast<E: Fn(u64) -> Option<u64>>(
         &self,
         len: u64,
-        entry: impl Fn(u64) -> Option<u64>,
+        entry: E,
         now: Micros,
-    ) -> LeavingInOrder<impl Fn(u64) -> Option<Micros>> {
+    ) -> LeavingInOrder<impl Fn(u64) -> Option<Micros> + use<E>> {
         let window = self.window.micros();
         let leaves_at = move |n| entry(n).map(|made| Micros::from_millis(made).plus(window));
         LeavingInOrder { capacity: self.limit, charged: len, leaves_at, gone_at: None, now }

@@ -99,7 +99,8 @@ impl<A: RecordAlgorithm + AlgorithmInfo + 'static> StoredAlgorithm for A {
 ///
 /// A state lives as long as the arguments of any call since it was written require. How long that is can depend on
 /// arguments that are not stored. Then a denied call extends the expiry if it needs the state for longer, and a write
-/// keeps an expiry that an earlier call needs.
+/// keeps a later expiry if it is for a call with other arguments: if it is later than the arguments of this call needed
+/// before the write. If it is not, less is needed now, after a refund or after the clock stepped back.
 #[inline(always)]
 pub fn new_expiry<A: RecordAlgorithm>(
     algorithm: &A,
@@ -118,9 +119,12 @@ pub fn new_expiry<A: RecordAlgorithm>(
             let needed = needed_for(after);
             let Some(before) = before.filter(|_| A::EXPIRY_DEPENDS_ON_POLICY) else { return Some(needed) };
             let held = held().unwrap_or(0);
-            // Less is needed after a refund. An expiry beyond what these arguments needed before it serves others.
-            let keep = !matches!(change, Change::Refund(_)) || held > needed_for(before);
-            Some(if keep { held.max(needed) } else { needed })
+            let needed_before = needed_for(before);
+            if matches!(change, Change::Rebase(_)) {
+                // Every expiry moves back with the state, also one that other arguments need.
+                return Some(held.saturating_sub(needed_before.saturating_sub(needed)).max(needed));
+            }
+            Some(if held > needed && held > needed_before { held } else { needed })
         }
     }
 }

@@ -2,12 +2,13 @@
 //! answer that is not documented.
 
 use std::fs;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
 use crate::resp::{Call, Client, Reply, call};
-use crate::support::{Random, Server, for_each_server, servers};
+use crate::support::{self, Algorithm, Random, Server, for_each_server, servers};
 use crate::{ALGORITHMS, assert_sound, each, report};
 
 #[test]
@@ -192,7 +193,9 @@ const WINDOWS: &[&str] = &["1", "60", "1ms", "500ms", "7s", "5m", "1h", "1d", "1
 const LIMITS: &[&str] =
     &["0", "1", "2", "5", "100", "1000", "4294967296", "9223372036854775806", "9223372036854775807"];
 const COUNTS: &[&str] =
-    &["1", "1", "2", "3", "1000", "1000001", "2147483648", "9223372036854775806", "9223372036854775807"];
+    &["0", "1", "1", "2", "3", "1000", "1000001", "2147483648", "9223372036854775806", "9223372036854775807"];
+/// The costs of a log. Members by the thousand fill the memory and show nothing new.
+const COSTS_OF_A_LOG: &[&str] = &["0", "1", "2", "3", "20", "10001", "9223372036854775807"];
 /// Where an integer is wanted.
 const GARBAGE: &[&[u8]] = &[
     b"",
@@ -289,17 +292,39 @@ impl Generator {
         call.push(self.word(LIMITS));
     }
 
+    /// The options of a limit, in any order.
+    fn options(&mut self, algorithm: &Algorithm) -> Vec<Call> {
+        let mut options: Vec<Call> = Vec::new();
+        if self.one_in(2) {
+            let costs = if algorithm.max_cost < i64::MAX { COSTS_OF_A_LOG } else { COUNTS };
+            options.push(vec![self.word(&["COST", "cost", "CoSt"]), self.word(costs)]);
+        }
+        if algorithm.takes_burst && self.one_in(3) {
+            options.push(vec![b"BURST".to_vec(), self.word(COUNTS)]);
+        }
+        if self.one_in(2) {
+            options.reverse();
+        }
+        options
+    }
+
+    fn form(&mut self) -> (Option<Call>, FormOfOne) {
+        match self.random.below(4) {
+            0 => (Some(vec![b"FULL".to_vec()]), FormOfOne::Full),
+            1 => (Some(vec![b"headers".to_vec()]), FormOfOne::Headers),
+            _ => (None, FormOfOne::Triple),
+        }
+    }
+
     fn well_formed(&mut self) -> (Call, Form) {
-        let algorithm = self.random.pick(&ALGORITHMS);
-        let takes_burst = ["TOKEN", "LEAKY", "GCRA"].contains(&algorithm);
+        let algorithm = &self.random.pick(support::ALGORITHMS);
+        let word: Vec<u8> = algorithm.word().into();
         let mut call = Vec::new();
-        let (burst, mut form) = match self.random.below(12) {
+        match self.random.below(12) {
             0 => {
-                call.extend([b"RL.RESET".to_vec(), algorithm.into()]);
                 let key = self.key();
                 let window = self.window(&key);
-                call.extend([key, window]);
-                return (call, Form::Integer);
+                return (vec![b"RL.RESET".to_vec(), word, key, window], Form::Integer);
             }
             1 => {
                 call.push(self.word(&["RL.THROTTLE", "CL.THROTTLE", "cl.throttle"]));
@@ -314,64 +339,40 @@ impl Generator {
                 }
                 return (call, Form::Five);
             }
-            2 => {
-                call.extend([b"RL.REFUND".to_vec(), algorithm.into()]);
-                self.limited(&mut call);
-                (takes_burst, None)
-            }
-            3 | 4 => {
-                call.extend([b"RL.PEEK".to_vec(), algorithm.into()]);
-                self.limited(&mut call);
-                (takes_burst, Some(None))
-            }
-            5 | 6 => {
-                let count = if self.one_in(10) { 64 } else { 1 + self.random.below(5) as usize };
-                call.extend([b"RL.MULTI".to_vec(), count.to_string().into_bytes()]);
-                for _ in 0..count {
-                    let word = self.word(&ALGORITHMS);
-                    call.push(word);
-                    self.limited(&mut call);
-                }
-                (false, Some(Some(count)))
-            }
-            _ => {
-                call.push(format!("RL.{algorithm}").into_bytes());
-                self.limited(&mut call);
-                (takes_burst, Some(None))
-            }
-        };
-        let mut options: Vec<Call> = Vec::new();
-        if self.one_in(2) {
-            // Members by the thousand fill the memory before they tell anything.
-            let cost = self.word(if call[0] == b"RL.SLIDING" { &["1", "2", "3", "20", "1000001"] } else { COUNTS });
-            let cost = if call[0] == b"RL.MULTI" { self.word(&["1", "2", "20", "1000001"]) } else { cost };
-            options.push(vec![self.word(&["COST", "cost", "CoSt"]), cost]);
+            2 => call.extend([b"RL.REFUND".to_vec(), word]),
+            3 | 4 => call.extend([b"RL.PEEK".to_vec(), word]),
+            5 | 6 => return self.multi(),
+            _ => call.push(format!("RL.{}", algorithm.word()).into_bytes()),
         }
-        if burst && self.one_in(3) {
-            options.push(vec![b"BURST".to_vec(), self.word(COUNTS)]);
-        }
-        let of_one = match self.random.below(4) {
-            0 if form.is_some() => {
-                options.push(vec![b"FULL".to_vec()]);
-                FormOfOne::Full
-            }
-            1 if form.is_some() => {
-                options.push(vec![b"headers".to_vec()]);
-                FormOfOne::Headers
-            }
-            _ => FormOfOne::Triple,
-        };
+        self.limited(&mut call);
+        let mut options = self.options(algorithm);
+        let (form, of_one) = self.form();
+        options.extend(form);
         if self.one_in(2) {
             options.reverse();
         }
         call.extend(options.into_iter().flatten());
-        let form = match (form.take().flatten(), of_one) {
-            (Some(count), of_one) => Form::Multi(count, of_one),
-            (None, FormOfOne::Triple) => Form::Triple,
-            (None, FormOfOne::Full) => Form::Full,
-            (None, FormOfOne::Headers) => Form::Headers,
+        let form = match of_one {
+            FormOfOne::Triple => Form::Triple,
+            FormOfOne::Full => Form::Full,
+            FormOfOne::Headers => Form::Headers,
         };
         (call, form)
+    }
+
+    /// RL.MULTI: options after each limit, the form last.
+    fn multi(&mut self) -> (Call, Form) {
+        let count = if self.one_in(10) { 64 } else { 1 + self.random.below(5) as usize };
+        let mut call = vec![b"RL.MULTI".to_vec(), count.to_string().into_bytes()];
+        for _ in 0..count {
+            let algorithm = &self.random.pick(support::ALGORITHMS);
+            call.push(algorithm.word().into());
+            self.limited(&mut call);
+            call.extend(self.options(algorithm).into_iter().flatten());
+        }
+        let (form, of_one) = self.form();
+        call.extend(form.into_iter().flatten());
+        (call, Form::Multi(count, of_one))
     }
 
     fn garbage(&mut self) -> Vec<u8> {
@@ -464,10 +465,27 @@ impl Generator {
     }
 }
 
-/// Every error that the module has, word for word.
-fn errors() -> impl Iterator<Item = &'static str> {
-    let source = include_str!("../../src/error.rs");
-    source.split("= c\"").skip(1).filter_map(|rest| rest.split('"').next())
+/// Every error that the module has, word for word: those of src/error.rs, and those that name algorithms.
+fn errors() -> &'static [String] {
+    static ERRORS: OnceLock<Vec<String>> = OnceLock::new();
+    ERRORS.get_or_init(|| {
+        let source = include_str!("../../src/error.rs");
+        let fixed = source.split("= c\"").skip(1).filter_map(|rest| rest.split('"').next());
+        let without_burst = support::ALGORITHMS.iter().filter(|algorithm| !algorithm.takes_burst);
+        let burst = without_burst.map(|algorithm| format!("ERR invalid BURST: {} takes none", algorithm.word()));
+        let algorithm = format!("ERR invalid algorithm: expected one of {}", ALGORITHMS.join(", "));
+        fixed.map(str::to_owned).chain(burst).chain([algorithm]).collect()
+    })
+}
+
+/// The error without `limit <n>: `, the limit of RL.MULTI that it is about.
+fn without_limit(error: &str) -> String {
+    let stripped = error.split_once(" limit ").and_then(|(code, rest)| {
+        let (number, message) = rest.split_once(": ")?;
+        let number: u8 = number.parse().ok()?;
+        (1..=64).contains(&number).then(|| format!("{code} {message}"))
+    });
+    stripped.unwrap_or_else(|| error.to_owned())
 }
 
 /// Errors of the server's own: before the module is asked, or of the calls that are not the module's.
@@ -491,7 +509,8 @@ fn check(reply: &Reply, form: Form) -> Result<(), &'static str> {
             return Err("an error that repeats what was sent");
         }
         let internal = text.contains("internal error");
-        let known = errors().any(|known| known == text) || OF_THE_SERVER.iter().any(|known| text.starts_with(known));
+        let known =
+            errors().contains(&without_limit(text)) || OF_THE_SERVER.iter().any(|known| text.starts_with(known));
         return if known && !internal { Ok(()) } else { Err("an error that nobody has documented") };
     }
     let sound = match form {

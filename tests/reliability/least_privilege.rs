@@ -52,6 +52,54 @@ fn send(con: &mut Connection, call: &[String]) -> crate::support::Reply {
     redis::cmd(&call[0]).arg(&call[1..]).query(con)
 }
 
+fn granted() -> Vec<String> {
+    COMMANDS.iter().map(|command| format!("+{command}")).collect()
+}
+
+/// The counter of FIXED has another key than the one of the call, and the user needs permission for it too. A window
+/// can be chosen so that the counter of `user` is any key `user:<n>`.
+#[test]
+fn fixed_asks_for_permission_for_its_counter() {
+    for_each_server(|bin| {
+        let mut server = Server::start(bin);
+        let (mut root, mut con) = (server.con(), server.con());
+        let now: Vec<u64> = redis::cmd("TIME").query(&mut root).expect("TIME");
+        let window = (now[0] * 2 / 85).to_string();
+        ok(cmd!(root, "SET", "user:42", 7, "EX", 1_000));
+        let before = digest(&mut root);
+        let calls = [
+            &["RL.FIXED", "user", &window, "9"][..],
+            &["RL.FIXED", "user", &window, "9", "COST", "0", "FULL"],
+            &["RL.PEEK", "FIXED", "user", &window, "9"],
+            &["RL.REFUND", "FIXED", "user", &window, "9"],
+            &["RL.RESET", "FIXED", "user", &window],
+            &["RL.MULTI", "2", "TOKEN", "user", "60", "5", "FIXED", "user", &window, "9"],
+        ];
+        // The reader can look at the counter, and change nothing.
+        for (name, patterns, readable) in [("exact", &["~user"][..], false), ("reader", &["~user", "%R~user:42"], true)]
+        {
+            ok(cmd!(root, "ACL", "SETUSER", name, "on", ">secret", "resetkeys", patterns, "-@all", granted()));
+            ok(cmd!(con, "AUTH", name, "secret"));
+            for call in calls {
+                let reply = redis::cmd(call[0]).arg(&call[1..]).query::<redis::Value>(&mut con);
+                if readable && call[0] == "RL.PEEK" {
+                    let reply: [i64; 3] = redis::from_redis_value(ok(reply)).expect("a reply");
+                    assert_eq!(reply[..2], [1, 8]);
+                } else {
+                    assert_eq!(err(reply), "NOPERM No permissions to access a key", "{name}: {call:?}");
+                }
+            }
+            assert_eq!(digest(&mut root), before, "{name}");
+        }
+        ok(cmd!(root, "ACL", "SETUSER", "both", "on", ">secret", "~user", "~user:42", "-@all", granted()));
+        ok(cmd!(con, "AUTH", "both", "secret"));
+        for call in calls {
+            ok(redis::cmd(call[0]).arg(&call[1..]).query(&mut con));
+        }
+        assert_sound(&mut server);
+    });
+}
+
 #[test]
 fn a_key_outside_the_pattern_is_refused_to_every_command() {
     for_each_server(|bin| {
@@ -59,11 +107,7 @@ fn a_key_outside_the_pattern_is_refused_to_every_command() {
         let mut root = server.con();
         let has_category = cmd!(root, "ACL", "CAT", "ratelimit").is_ok();
         assert!(has_category || !bin.is_valkey(), "{bin} has categories for modules");
-        let granted: Vec<String> = if has_category {
-            vec!["+@ratelimit".into()]
-        } else {
-            COMMANDS.iter().map(|command| format!("+{command}")).collect()
-        };
+        let granted: Vec<String> = if has_category { vec!["+@ratelimit".into()] } else { granted() };
         ok(cmd!(root, "ACL", "SETUSER", "limited", "on", ">secret", "resetkeys", "~rlaas:*", "-@all", &granted));
         let mut con = server.con();
         ok(cmd!(con, "AUTH", "limited", "secret"));

@@ -75,13 +75,12 @@ fn tail(log: &str) -> &str {
     log.get(from..).unwrap_or(log)
 }
 
-/// How much cost the limit would take now, of a key that nobody asks meanwhile.
+/// The largest cost that would be allowed now.
 #[track_caller]
 fn remaining(con: &mut Connection, algorithm: &str, key: &str, window: impl ToString, limit: u64) -> u64 {
     let mut peek = redis::cmd("RL.PEEK");
-    let figures: Vec<redis::Value> =
-        peek.arg(algorithm).arg(key).arg(window.to_string()).arg(limit).arg("FULL").query(con).expect("RL.PEEK");
-    // allowed, count, ttl, limit, remaining; each behind its name. The last is what would remain after this request.
-    let figure = |at: usize| redis::from_redis_value_ref::<u64>(&figures[2 * at + 1]).expect("a figure");
-    figure(0) + figure(4)
+    peek.arg(algorithm).arg(key).arg(window.to_string()).arg(limit).arg(&["COST", "0", "FULL"]);
+    let figures: Vec<redis::Value> = peek.query(con).expect("RL.PEEK");
+    // allowed, count, ttl, limit, remaining, each after its name.
+    redis::from_redis_value_ref(&figures[2 * 4 + 1]).expect("a figure")
 }

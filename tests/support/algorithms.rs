@@ -3,44 +3,60 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
-/// What the tests have to know of an algorithm beyond the grammar that all share.
+use super::Full;
+
+/// What the tests have to know of an algorithm beyond the grammar that all share. Each column means one thing.
 #[derive(Clone, Copy)]
 pub struct Algorithm {
-    /// As the headers say it: its word in lower case.
+    /// Its name in the headers: its word in lower case.
     pub name: &'static str,
     pub command: &'static str,
-    pub state: State,
     pub takes_burst: bool,
-    /// Whether a changed limit changes what was taken with it, instead of giving room at once.
-    pub rescales: bool,
-    /// Whether what is admitted is told to wait until all that was taken before has come back.
-    pub delays: bool,
-    /// The longest window in seconds, and the greatest limit in it.
+    /// The longest window in seconds, and the largest limit in it.
     pub largest: (i64, i64),
-    /// The time, in ms, from which on that many of the units taken no longer count.
-    pub freed_at: fn(&Taken, units: usize) -> i64,
-    /// The time, in ms, that the reply's `ttl` counts down to, but for the two that answer as the scripts.
-    pub ttl_until: fn(&Taken) -> i64,
+    /// The largest cost of one call that the limit could hold.
+    pub max_cost: i64,
+
+    /// The type of the state's key, as TYPE replies it.
+    pub key_type: &'static str,
+    /// Whether each window has a key of its own, `<key>:<bucket>`. Else the state is at the key as given.
+    pub key_per_window: bool,
     /// The time, in ms, at which the state's key expires.
     pub expires_at: fn(&Taken) -> i64,
-    /// The STRING that says so many units are taken: given those, the limit, the window and the time in µs.
-    pub record: fn(taken: i64, limit: i64, window_us: i64, at_us: i64) -> String,
-    /// Values of the state's own type that are no such state, and the error each brings.
+    /// Values of the state's own type that the algorithm did not write, and the error that each brings.
     pub foreign: &'static [(&'static str, &'static str)],
+    /// For an algorithm that keeps a record of integers: the record in which so many units are used.
+    pub record: Option<Record>,
+
+    /// Whether a denied request of cost 1 is counted.
+    pub counts_denials: bool,
+    /// Whether `count` is what is counted after the request instead of before it.
+    pub count_is_after: bool,
+    /// Whether `ttl` is what the script replies instead of the time to retry after, or to the whole limit.
+    pub ttl_of_script: bool,
+    /// Whether a changed limit changes what was charged with it, instead of giving room at once.
+    pub rescales: bool,
+    /// Whether an allowed request is delayed until all that was charged before has come back.
+    pub delays: bool,
+    /// The time, in ms, from which that many of the charged units no longer count.
+    pub freed_at: fn(&Taken, units: usize) -> i64,
+    /// How much later than the times above, which are computed in ms, those of the server can be.
+    pub slack_ms: i64,
+
+    /// Whether an allowed request makes an existing key larger.
+    pub grows: bool,
+    /// COMMAND DOCS: whether a call takes the same time whatever was counted.
+    pub takes_constant_time: bool,
+    /// The keyspace events of the first allowed request, of a later one, and of a denied one.
+    pub events: [&'static [&'static str]; 3],
+    /// The commands that the same three replicate, without MULTI and EXEC.
+    pub replicated: [&'static [&'static str]; 3],
 }
 
-/// Where an algorithm keeps what it knows of a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// A STRING at `key:<bucket>` that denied requests count on.
-    Counter,
-    /// A ZSET at the key.
-    Log,
-    /// A STRING at the key.
-    Record,
-}
+/// A record: given the units used, the limit, the window in µs and the time in µs.
+pub type Record = fn(used: i64, limit: i64, window_us: i64, at_us: i64) -> String;
 
-/// What has been admitted to a key since it was empty, none of it gone by itself.
+/// What has been charged to a key since it was empty. Nothing has come back yet.
 #[derive(Clone, Debug)]
 pub struct Taken {
     pub window_ms: i64,
@@ -56,7 +72,7 @@ impl Taken {
         Self { window_ms, limit, at: Vec::new(), now: 0 }
     }
 
-    /// A request of that many units at that time; of none where it was denied.
+    /// A request at that time that was charged so many units: 0 if it was denied.
     pub fn take(&mut self, units: usize, now: i64) {
         self.at.extend(vec![now; units]);
         self.now = now;
@@ -67,11 +83,9 @@ impl Taken {
         (self.now / self.window_ms + 1) * self.window_ms
     }
 
-    /// When that many have come back at the rate; they never do at a limit of 0, and a window is what is said then.
+    /// When that many have come back at the rate.
     fn back_at(&self, units: usize) -> i64 {
-        let begin = self.at.first().unwrap_or(&self.now);
-        let time = if self.limit == 0 { self.window_ms } else { units as i64 * self.window_ms / self.limit };
-        begin + time
+        self.at.first().unwrap_or(&self.now) + units as i64 * self.window_ms / self.limit
     }
 }
 
@@ -79,15 +93,12 @@ impl Taken {
 const AT_THE_RATE: Algorithm = Algorithm {
     name: "",
     command: "",
-    state: State::Record,
     takes_burst: true,
-    rescales: false,
-    delays: false,
     largest: (1_000_000_000_000, i64::MAX),
-    freed_at: Taken::back_at,
-    ttl_until: |taken| taken.back_at(taken.at.len()),
+    max_cost: i64::MAX,
+    key_type: "string",
+    key_per_window: false,
     expires_at: |taken| taken.back_at(taken.at.len()),
-    record: |_, _, _, _| unreachable!("no record"),
     foreign: &[
         ("", FOREIGN),
         ("text", FOREIGN),
@@ -97,17 +108,27 @@ const AT_THE_RATE: Algorithm = Algorithm {
         ("1:0:60000000:1700000000000000", FOREIGN),
         (":1:0:60000000:1700000000000000", FOREIGN),
     ],
+    record: None,
+    counts_denials: false,
+    count_is_after: false,
+    ttl_of_script: false,
+    rescales: false,
+    delays: false,
+    freed_at: Taken::back_at,
+    // The server computes in µs, and rounds up.
+    slack_ms: 2,
+    grows: false,
+    takes_constant_time: true,
+    events: [&["set", "expire"], &["set", "expire"], &[]],
+    replicated: [&["SET"], &["SET"], &[]],
 };
 
 pub const FIXED: Algorithm = Algorithm {
     name: "fixed",
     command: "RL.FIXED",
-    state: State::Counter,
     takes_burst: false,
-    freed_at: |taken, _| taken.window_end(),
-    ttl_until: |_| unreachable!("as the script"),
+    key_per_window: true,
     expires_at: |taken| taken.at[0] + taken.window_ms,
-    record: |taken, _, _, _| taken.to_string(),
     foreign: &[
         ("", NOT_AN_INTEGER),
         ("text", NOT_AN_INTEGER),
@@ -116,20 +137,34 @@ pub const FIXED: Algorithm = Algorithm {
         ("+1", NOT_AN_INTEGER),
         ("01", NOT_AN_INTEGER),
         ("9223372036854775808", NOT_AN_INTEGER),
-        ("9223372036854775807", "ERR increment or decrement would overflow"),
+        ("9223372036854775807", OVERFLOW),
     ],
+    counts_denials: true,
+    count_is_after: true,
+    ttl_of_script: true,
+    freed_at: |taken, _| taken.window_end(),
+    slack_ms: 0,
+    events: [&["incrby", "expire"], &["incrby"], &["incrby"]],
+    replicated: [&["SET"], &["INCR"], &["INCR"]],
     ..AT_THE_RATE
 };
 
 pub const SLIDING: Algorithm = Algorithm {
     name: "sliding",
     command: "RL.SLIDING",
-    state: State::Log,
     takes_burst: false,
-    freed_at: |taken, units| taken.at[units - 1] + taken.window_ms,
-    ttl_until: |_| unreachable!("as the script"),
-    expires_at: |taken| taken.now + 2 * taken.window_ms,
+    max_cost: 10_000,
+    key_type: "zset",
+    // Set by the first request. The later ones leave it, while 1.5 windows are left.
+    expires_at: |taken| taken.at[0] + 2 * taken.window_ms,
     foreign: &[],
+    ttl_of_script: true,
+    freed_at: |taken, units| taken.at[units - 1] + taken.window_ms,
+    slack_ms: 0,
+    grows: true,
+    takes_constant_time: false,
+    events: [&["zadd", "expire"], &["zadd"], &[]],
+    replicated: [&["ZADD", "PEXPIREAT"], &["ZADD"], &[]],
     ..AT_THE_RATE
 };
 
@@ -137,21 +172,20 @@ pub const COUNTER: Algorithm = Algorithm {
     name: "counter",
     command: "RL.COUNTER",
     takes_burst: false,
-    // All of one window fade together while the next one passes.
+    // All units of one window lose their weight together while the next one passes.
     freed_at: |taken, units| {
         let all = taken.at.len() as i64;
         taken.window_end() + taken.window_ms * units as i64 / all
     },
-    ttl_until: Taken::window_end,
     expires_at: |taken| taken.window_end() + taken.window_ms,
-    record: |taken, _, window, at| format!("C:{}:{}:{taken}:0", window / 1_000, at / window),
+    record: Some(|taken, _, window, at| format!("C:{}:{}:{taken}:0", window / 1_000, at / window)),
     ..AT_THE_RATE
 };
 
 pub const TOKEN: Algorithm = Algorithm {
     name: "token",
     command: "RL.TOKEN",
-    record: |taken, _, window, at| format!("T:{taken}:0:{}:{at}", window / 1_000),
+    record: Some(|taken, _, window, at| format!("T:{taken}:0:{}:{at}", window / 1_000)),
     ..AT_THE_RATE
 };
 
@@ -159,7 +193,7 @@ pub const LEAKY: Algorithm = Algorithm {
     name: "leaky",
     command: "RL.LEAKY",
     delays: true,
-    record: |taken, _, window, at| format!("L:{taken}:0:{}:{at}", window / 1_000),
+    record: Some(|taken, _, window, at| format!("L:{taken}:0:{}:{at}", window / 1_000)),
     ..AT_THE_RATE
 };
 
@@ -169,7 +203,7 @@ pub const GCRA: Algorithm = Algorithm {
     rescales: true,
     // What is ahead of the clock fits 126 years of nanoseconds.
     largest: (4_000_000_000, 4_000_000_000_000_000_000),
-    record: |taken, limit, window, at| (at * 1_000 + taken * (window * 1_000 / limit)).to_string(),
+    record: Some(|taken, limit, window, at| (at * 1_000 + taken * (window * 1_000 / limit)).to_string()),
     foreign: &[
         ("", FOREIGN),
         ("text", FOREIGN),
@@ -184,11 +218,12 @@ pub const GCRA: Algorithm = Algorithm {
     ..AT_THE_RATE
 };
 
-/// Every algorithm. What the whole server promises is tested over this table.
+/// Every algorithm. What the module promises for all of them is tested over this table.
 pub const ALGORITHMS: &[Algorithm] = &[FIXED, SLIDING, COUNTER, TOKEN, LEAKY, GCRA];
 
 const NOT_AN_INTEGER: &str = "ERR value is not an integer or out of range";
-pub const FOREIGN: &str = "ERR the key holds a value that is no state of this algorithm";
+pub const OVERFLOW: &str = "ERR increment or decrement would overflow";
+pub const FOREIGN: &str = "ERR the key holds a value that this algorithm did not write";
 
 impl Algorithm {
     /// Its name where a command takes any algorithm.
@@ -196,56 +231,66 @@ impl Algorithm {
         self.command.strip_prefix("RL.").expect("RL.")
     }
 
-    /// Where the state of `key` lies outside cluster mode.
+    /// The key of the state of `key` outside cluster mode.
     pub fn state_key(&self, key: &[u8], window_ms: u64, now_ms: u64) -> Vec<u8> {
-        match self.state {
-            State::Counter => [key, format!(":{}", now_ms / window_ms).as_bytes()].concat(),
-            State::Log | State::Record => key.to_vec(),
-        }
-    }
-
-    /// What TYPE says of that key.
-    pub fn state_type(&self) -> &'static str {
-        if self.state == State::Log { "zset" } else { "string" }
+        if self.key_per_window { [key, format!(":{}", now_ms / window_ms).as_bytes()].concat() } else { key.to_vec() }
     }
 
     /// The count of the reply: given what was counted before, and what this request adds to it.
     pub fn count(&self, before: i64, added: i64) -> i64 {
-        if self.state == State::Counter { before + added } else { before }
+        if self.count_is_after { before + added } else { before }
     }
 
-    /// Whether a denied request of cost 1 is counted.
-    pub fn counts_denials(&self) -> bool {
-        self.state == State::Counter
+    /// The `ttl` of an allowed request, the last of those taken: the seconds until the whole limit is available.
+    pub fn ttl_if_allowed(&self, taken: &Taken) -> RangeInclusive<i64> {
+        self.ttl(taken, Some(taken.at.len()))
     }
 
-    /// COMMAND DOCS: whether a call takes the same time whatever was counted.
-    pub fn takes_constant_time(&self) -> bool {
-        self.state != State::Log
+    /// The `ttl` of a request denied at `taken.now`: the seconds until so many units no longer count, and the same
+    /// request is allowed. `None` if that never happens.
+    pub fn ttl_if_denied(&self, taken: &Taken, have_to_leave: Option<usize>) -> RangeInclusive<i64> {
+        self.ttl(taken, have_to_leave)
     }
 
-    /// What the reply's `ttl` may be, the last request being one of those taken or a denied one.
-    pub fn ttl(&self, taken: &Taken) -> RangeInclusive<i64> {
-        if self.state != State::Record {
-            // What the scripts say.
-            let window = (taken.window_ms + 999) / 1_000;
+    fn ttl(&self, taken: &Taken, units: Option<usize>) -> RangeInclusive<i64> {
+        if self.ttl_of_script {
+            let window = seconds(taken.window_ms);
             return window..=window;
         }
-        let until = (self.ttl_until)(taken) - taken.now;
-        let [least, most] = [until, until + self.slack_ms()].map(|left| ((left + 999) / 1_000).max(1));
-        least..=most
+        let Some(units) = units else { return -1..=-1 };
+        let freed = self.freed_in(taken, units);
+        seconds(*freed.start()).max(1)..=seconds(*freed.end()).max(1)
     }
 
-    /// What a figure of FULL in ms may be that says when so many units have come back.
+    /// Compares `ttl` with the figures in ms of the same reply. There is nothing to compare with if it is the script's.
+    #[track_caller]
+    pub fn assert_ttl_agrees(&self, reply: &Full) {
+        if self.ttl_of_script {
+            return;
+        }
+        let expected = match reply {
+            Full { allowed: 0, retry_after_ms: -1, .. } => -1,
+            Full { allowed: 0, retry_after_ms, .. } => seconds(*retry_after_ms),
+            Full { reset_ms, .. } => seconds(*reset_ms),
+        };
+        assert_eq!(reply.ttl, expected, "{self:?}: {reply:?}");
+    }
+
+    /// What a figure of FULL in ms may be that says when so many units no longer count.
     pub fn freed_in(&self, taken: &Taken, units: usize) -> RangeInclusive<i64> {
         let left = (self.freed_at)(taken, units) - taken.now;
-        left..=left + self.slack_ms()
+        left..=left + self.slack_ms
     }
+}
 
-    /// How much later than the times above, which are reckoned in ms, the server's may be, which are in µs.
-    pub fn slack_ms(&self) -> i64 {
-        if self.state == State::Record { 2 } else { 0 }
-    }
+/// Rounded up.
+fn seconds(millis: i64) -> i64 {
+    (millis + 999) / 1_000
+}
+
+/// The algorithms that keep a record of integers, and how to write one.
+pub fn records() -> impl Iterator<Item = (&'static Algorithm, Record)> {
+    ALGORITHMS.iter().filter_map(|algorithm| Some((algorithm, algorithm.record?)))
 }
 
 impl fmt::Debug for Algorithm {

@@ -17,6 +17,7 @@ pub struct Full {
     pub reset_ms: i64,
     pub delay_ms: i64,
     pub now_ms: i64,
+    pub shadow: i64,
 }
 
 impl Full {
@@ -26,8 +27,19 @@ impl Full {
     }
 }
 
-const FIGURES: [&str; 10] =
-    ["allowed", "count", "ttl", "limit", "remaining", "retry_after_ms", "next_ms", "reset_ms", "delay_ms", "now_ms"];
+const FIGURES: [&str; 11] = [
+    "allowed",
+    "count",
+    "ttl",
+    "limit",
+    "remaining",
+    "retry_after_ms",
+    "next_ms",
+    "reset_ms",
+    "delay_ms",
+    "now_ms",
+    "shadow",
+];
 
 /// Reads a FULL reply: a map on RESP3, a flat array on RESP2 and from a script.
 #[track_caller]
@@ -40,12 +52,12 @@ pub fn full(reply: Value) -> Full {
     let names: Vec<&Value> = flat.iter().step_by(2).collect();
     assert_eq!(names, FIGURES.map(bytes).iter().collect::<Vec<_>>());
     let figures: Vec<i64> = flat.into_iter().skip(1).step_by(2).map(read).collect();
-    let &[allowed, count, ttl, limit, remaining, retry_after_ms, next_ms, reset_ms, delay_ms, now_ms] =
+    let &[allowed, count, ttl, limit, remaining, retry_after_ms, next_ms, reset_ms, delay_ms, now_ms, shadow] =
         figures.as_slice()
     else {
         panic!("{figures:?}");
     };
-    Full { allowed, count, ttl, limit, remaining, retry_after_ms, next_ms, reset_ms, delay_ms, now_ms }
+    Full { allowed, count, ttl, limit, remaining, retry_after_ms, next_ms, reset_ms, delay_ms, now_ms, shadow }
 }
 
 /// Sends a command and reads its FULL reply.

@@ -80,10 +80,9 @@ pub const BAD_LIMITS: &[&[u8]] = &[
     b"99999999999999999999999999",
 ];
 
-/// For COST and BURST, which are at least 1.
-pub const BAD_COUNTS: &[&[u8]] = &[
+/// Where COST is.
+pub const BAD_COSTS: &[&[u8]] = &[
     b"",
-    b"0",
     b"-1",
     b"-0",
     b"+1",
@@ -111,3 +110,9 @@ pub const BAD_COUNTS: &[&[u8]] = &[
     b"18446744073709551617",
     b"99999999999999999999999999",
 ];
+
+/// Where BURST is: 0 is bad there too.
+pub fn bad_bursts<'a>() -> impl Iterator<Item = &'a [u8]> {
+    let costs: &'a [&'a [u8]] = BAD_COSTS;
+    costs.iter().copied().chain([&b"0"[..]])
+}

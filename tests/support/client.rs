@@ -44,6 +44,12 @@ fn text(error: &redis::RedisError) -> String {
     }
 }
 
+/// An error text as RL.MULTI replies it for one of its limits: with the number of the limit after the code.
+pub fn of_limit(error: &str, number: usize) -> String {
+    let (code, message) = error.split_once(' ').expect("a code and a message");
+    format!("{code} limit {number}: {message}")
+}
+
 /// An array of integers, to compare a reply with.
 pub fn ints(numbers: &[i64]) -> Value {
     Value::Array(numbers.iter().copied().map(Value::Int).collect())

@@ -31,11 +31,13 @@ mod traffic;
 use std::thread;
 use std::time::{Duration, Instant};
 
-pub use algorithms::{ALGORITHMS, Algorithm, COUNTER, FIXED, FOREIGN, GCRA, LEAKY, SLIDING, State, TOKEN, Taken};
+pub use algorithms::{
+    ALGORITHMS, Algorithm, COUNTER, FIXED, FOREIGN, GCRA, LEAKY, OVERFLOW, Record, SLIDING, TOKEN, Taken, records,
+};
 pub use answer::{Full, full, full_of, header_pairs, read, server_ms, with_headers};
-pub use bad::{BAD_COUNTS, BAD_LIMITS, BAD_WINDOWS};
+pub use bad::{BAD_COSTS, BAD_LIMITS, BAD_WINDOWS, bad_bursts};
 pub use binaries::{ServerBin, module_path, servers, unsupported_servers};
-pub use client::{Reply, bytes, digest, err, info, ints, ok};
+pub use client::{Reply, bytes, digest, err, info, ints, of_limit, ok};
 pub use events::Events;
 pub use random::Random;
 pub use server::{Options, Server};

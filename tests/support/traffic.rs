@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use redis::{Connection, FromRedisValue, Value};
 
-use super::{ALGORITHMS, Algorithm, FIXED, Random, Server, State};
+use super::{ALGORITHMS, Algorithm, FIXED, Random, Server};
 
 /// A window in seconds that does not end while a test runs: the bucket of the fixed window ends in 2033, and the
 /// nanoseconds of a record fit 64 bits.
@@ -33,7 +33,7 @@ impl Algorithm {
         request
     }
 
-    /// How much cost the limit would still take, asked with a request of 1.
+    /// The figure `remaining` of a request of cost 1.
     #[track_caller]
     pub fn remaining(&self, con: &mut Connection, key: &str, window: impl ToString, limit: i64) -> i64 {
         let reply: Vec<Value> = self.request(key, window, limit, 1).arg("FULL").query(con).expect("FULL");
@@ -43,9 +43,9 @@ impl Algorithm {
 }
 
 /// Sends requests of all kinds on a few keys of each algorithm and window: alone, in MULTI/EXEC, in scripts, of
-/// different costs, several limits at once, on logs with entries that have left the window; and gives back and forgets
-/// now and then. Each key is asked with one window and one limit.
-/// How many were allowed and how many denied, neither of them 0.
+/// different costs (0 too), under several limits at once, on logs with entries that have left the window. Some calls
+/// are refunds and resets. Each key has one window and one limit.
+/// Returns how many requests were allowed and how many denied. Neither is 0.
 pub fn mixed_load(con: &mut Connection, random: &mut Random, windows: &[&str], requests: u64) -> [i64; 2] {
     const SCRIPT: &str = "return redis.call(ARGV[1], KEYS[1], unpack(ARGV, 2))";
     let mut tally = [0, 0];
@@ -55,7 +55,7 @@ pub fn mixed_load(con: &mut Connection, random: &mut Random, windows: &[&str], r
         let window = random.pick(windows);
         let limit = 1 + 20 * random.below(3) as i64;
         let key = format!("{}:{window}:{limit}", algorithm.command);
-        let cost = 1 + random.below(4) as i64;
+        let cost = random.below(5) as i64;
         match random.below(30) {
             0 => {
                 let mut refund = redis::cmd("RL.REFUND");
@@ -72,9 +72,9 @@ pub fn mixed_load(con: &mut Connection, random: &mut Random, windows: &[&str], r
             }
             2 | 3 => {
                 let mut request = redis::cmd("RL.MULTI");
-                request.arg(2).arg(algorithm.word()).arg(&key).arg(window).arg(limit);
-                request.arg(FIXED.word()).arg("RL.MULTI:1h").arg("1h").arg(100);
-                let (allowed, _): (i64, Value) = request.arg("COST").arg(cost).query(con).expect("RL.MULTI");
+                request.arg(2).arg(algorithm.word()).arg(&key).arg(window).arg(limit).arg("COST").arg(cost);
+                request.arg(FIXED.word()).arg("RL.MULTI:1h").arg("1h").arg(100).arg("COST").arg(cost);
+                let (allowed, _): (i64, Value) = request.query(con).expect("RL.MULTI");
                 count([allowed, 0, 0]);
             }
             4..=8 => {
@@ -89,8 +89,8 @@ pub fn mixed_load(con: &mut Connection, random: &mut Random, windows: &[&str], r
                 script.arg(SCRIPT).arg(1).arg(&key).arg(algorithm.command).arg(window).arg(limit);
                 count(script.arg("COST").arg(cost).query(con).expect("EVAL"));
             }
-            14..=16 if algorithm.state == State::Log => {
-                // Behind a request that leaves the key with an entry and an expiry in any case.
+            14..=16 if algorithm.key_type == "zset" => {
+                // After a request, which in any case leaves the key with an entry and an expiry.
                 let mut requests = redis::pipe();
                 requests.atomic().add_command(algorithm.request(&key, window, limit, 1));
                 requests.cmd("ZADD").arg(&key).arg(1 + random.below(1_000)).arg(random.below(1_000)).ignore();

@@ -1,5 +1,5 @@
-//! The mathematics against a made-up clock: a file of known values and a naive oracle for each algorithm, and the
-//! promises that all of them keep, whichever they are: `promises.rs`.
+//! Tests of the algorithms with a clock of their own: known values and a naive oracle for each algorithm, and in
+//! `promises.rs` what all of them promise.
 
 mod fixed_window;
 mod gcra;
@@ -12,22 +12,21 @@ mod sliding_log;
 mod token_bucket;
 mod trace;
 
-use std::collections::BTreeMap;
-use std::fmt::Debug;
-
 use super::fixed_window::Counter;
-use super::sliding_log::LogChange;
+use super::period::Period;
 use super::*;
+use crate::in_memory::{Counters, InMemory, Log, Reply, StoredRecord};
+use crate::store::record;
 pub use trace::*;
 
-/// 2023-11-14 22:13:20 UTC, at the start of no round window but the second.
+/// 2023-11-14 22:13:20 UTC: the start of a second, but not of a minute.
 pub const T0: u64 = 1_700_000_000_000_000;
 
 pub const SECOND: u64 = 1_000_000;
 
 /// `limit` units in `window` milliseconds.
 pub fn policy(window: u64, limit: u64) -> Policy {
-    Policy { window: Window::from_millis(window).unwrap(), limit, burst: None }
+    Policy::new(Window::from_millis(window).unwrap(), limit)
 }
 
 pub fn burst(policy: Policy, burst: u64) -> Policy {
@@ -38,157 +37,137 @@ pub fn cost(units: u64) -> Cost {
     Cost::new(units).unwrap()
 }
 
-/// An algorithm together with what the command layer does for it: load, decide, commit. The promises are written
-/// against this.
-pub trait Subject: Sized {
-    /// What a key holds; none yet by default.
-    type Key: Clone + Debug + Default;
+/// A key without an expiry that holds the record of a state.
+pub fn stored<A: RecordAlgorithm>(state: A::State) -> Option<StoredRecord> {
+    Some(StoredRecord { text: record::encode::<A>(&state).to_vec(), expires_at: None })
+}
 
-    fn build(policy: &Policy) -> Option<Self>;
+/// The state of a record.
+pub fn state_of<A: RecordAlgorithm>(key: &Option<StoredRecord>) -> Option<A::State> {
+    key.as_ref().map(|stored| record::decode::<A>(&stored.text).expect("a record that the algorithm has written"))
+}
 
-    /// Decides and commits; `None` for an error, which leaves the key as it was.
-    fn ask(&self, key: &mut Self::Key, now: Micros, cost: Cost) -> Option<Answer>;
-
-    fn remaining(&self, key: &Self::Key, now: Micros) -> u64;
-
-    /// A key as somebody else may have left it; `None` where it is refused.
-    fn found(words: [u64; 4]) -> Option<Self::Key>;
-
-    /// `ttl` says what the script says, even on a denial.
+/// What only the tests need to know of an algorithm.
+pub trait TestAlgorithm: InMemory {
+    /// `ttl` is what the script replies, even on a denial.
     const TTL_OF_SCRIPT: bool = false;
-    /// A clock that stepped back may find another counter, so its denials are not carried along.
+    /// Each window has its own counter. After the clock stepped back, a request may be counted in another one.
     const COUNTER_PER_WINDOW: bool = false;
 
-    /// Nothing in the key lies ahead of the clock, where the figures say what will be without looking there: the next
-    /// fixed window may have been counted in already, and a log is put right by a denial alone.
-    fn settled(_: &Self::Key, _: Micros) -> bool {
+    /// The algorithm under a policy; `None` if it cannot represent the policy or a key would not fit a test's memory.
+    fn build(policy: &Policy) -> Option<Self> {
+        Self::with_policy(policy).ok()
+    }
+
+    /// A key that somebody else wrote; `None` if the algorithm replies an error to it.
+    fn found(words: [u64; 4]) -> Option<Self::Key>;
+
+    /// Whether the figures of a reply hold. They need not if the key holds something ahead of the clock.
+    fn settled(&self, _key: &Self::Key, _now: Micros) -> bool {
         true
     }
 
+    /// Whether no unit is charged, and no record is kept for none.
+    fn is_empty(&self, key: &Self::Key, now: Micros) -> bool;
+
+    /// Whether the expiry is as the algorithm documents it, after calls under this policy alone. `latest` is the latest
+    /// time of any of them.
+    fn expiry_is_right(&self, key: &Self::Key, now: Micros, latest: Micros) -> bool;
+
+    /// Decides on a request, after the server has removed the key if its expiry is over. `None` is an error.
+    fn request_at(&self, key: &mut Self::Key, now: Micros, cost: Cost) -> Option<Reply> {
+        Self::expire(key, now);
+        self.request(key, now, cost).ok()
+    }
+
     fn allows(&self, key: &Self::Key, now: Micros, units: u64) -> bool {
-        let ask = |cost| self.ask(&mut key.clone(), now, cost);
-        Cost::new(units).and_then(ask).is_some_and(|answer| answer.verdict.allowed)
+        let request = |cost| self.request_at(&mut key.clone(), now, cost);
+        Cost::new(units).and_then(request).is_some_and(|reply| reply.verdict.allowed)
+    }
+
+    fn remaining_at(&self, key: &Self::Key, now: Micros) -> u64 {
+        let mut key = key.clone();
+        Self::expire(&mut key, now);
+        self.remaining(&key, now)
     }
 }
 
-#[derive(Debug)]
-pub struct Answer {
-    pub verdict: Verdict,
-    pub figures: Figures,
-    pub rebased: bool,
-}
-
-impl Answer {
-    fn new<S>(decision: &Decision<S>, forecast: &impl Forecast, now: Micros, cost: Cost) -> Self {
-        Self {
-            verdict: decision.verdict,
-            figures: Figures::new(forecast, decision, now, cost),
-            rebased: matches!(decision.change, Change::Rebase(_)),
-        }
-    }
-}
-
-/// Every algorithm with a record, those yet to come as well.
-impl<A: RecordAlgorithm> Subject for A {
-    type Key = Option<A::State>;
-
-    fn build(policy: &Policy) -> Option<Self> {
-        Self::new(policy).ok()
-    }
-
-    fn ask(&self, key: &mut Self::Key, now: Micros, cost: Cost) -> Option<Answer> {
-        let decision = self.decide(*key, now, cost);
-        *key = decision.change.into_state().or(*key);
-        if let Some(state) = key {
-            assert_eq!(A::from_words(&A::to_words(state)), Some(*state), "what is written can be read");
-        }
-        Some(Answer::new(&decision, &self.forecast(*key, now), now, cost))
-    }
-
-    fn remaining(&self, key: &Self::Key, now: Micros) -> u64 {
-        self.forecast(*key, now).remaining()
-    }
-
+impl<A: RecordAlgorithm> TestAlgorithm for A {
     fn found(words: [u64; 4]) -> Option<Self::Key> {
-        let mut record = A::Words::default();
+        let mut record = A::Words::ZERO;
         record.as_mut().iter_mut().zip(words).for_each(|(to, from)| *to = from);
-        A::from_words(&record).map(Some)
+        A::from_words(&record).map(stored::<A>)
+    }
+
+    fn is_empty(&self, key: &Self::Key, _now: Micros) -> bool {
+        key.is_none()
+    }
+
+    fn expiry_is_right(&self, key: &Self::Key, _now: Micros, _latest: Micros) -> bool {
+        let needed = state_of::<A>(key).map(|state| A::expires_at(self, &state).ceil_millis());
+        key.as_ref().and_then(|stored| stored.expires_at) == needed
     }
 }
 
-impl Subject for FixedWindow {
-    /// By window and number of the bucket.
-    type Key = BTreeMap<(u64, u64), Counter>;
+impl TestAlgorithm for FixedWindow {
     const TTL_OF_SCRIPT: bool = true;
     const COUNTER_PER_WINDOW: bool = true;
 
-    fn build(policy: &Policy) -> Option<Self> {
-        Some(Self::new(policy))
-    }
-
-    fn ask(&self, key: &mut Self::Key, now: Micros, cost: Cost) -> Option<Answer> {
-        let bucket = (self.window().micros(), self.bucket(now));
-        let found = key.get(&bucket).copied();
-        let state = found.filter(|counter| counter.expires_at.is_none_or(|at| now.millis() < at));
-        let decision = self.decide(state, now, cost).ok()?;
-        let after = decision.change.into_state().or(state);
-        after.map(|counter| key.insert(bucket, counter));
-        Some(Answer::new(&decision, &self.forecast(after.map_or(0, |counter| counter.value), now), now, cost))
-    }
-
-    fn remaining(&self, key: &Self::Key, now: Micros) -> u64 {
-        let counter = key.get(&(self.window().micros(), self.bucket(now)));
-        self.forecast(counter.map_or(0, |counter| counter.value), now).remaining()
-    }
-
-    fn settled(key: &Self::Key, now: Micros) -> bool {
-        key.keys().all(|&(window, bucket)| bucket <= now.0 / window)
-    }
-
-    fn found([window, bucket, value, expires_at]: [u64; 4]) -> Option<Self::Key> {
+    fn found([window, bucket, value, expires_at]: [u64; 4]) -> Option<Counters> {
         let counter = Counter { value: value.cast_signed(), expires_at: Some(expires_at) };
-        Some([((window.max(1), bucket), counter)].into())
+        let length = window.max(1);
+        let [start, end] = [bucket, bucket.saturating_add(1)].map(|n| Micros(n.saturating_mul(length)));
+        Some([(Period { start, end, length }, counter)].into())
+    }
+
+    /// The figures do not see that the next window has been counted in already.
+    fn settled(&self, key: &Counters, now: Micros) -> bool {
+        key.keys().all(|period| period.start <= now)
+    }
+
+    /// A counter of 0 stays until it expires, as after DECR.
+    fn is_empty(&self, key: &Counters, now: Micros) -> bool {
+        key.get(&self.period_at(now)).is_none_or(|counter| counter.value == 0)
+    }
+
+    /// Some time in the window after the counter's own.
+    fn expiry_is_right(&self, key: &Counters, _now: Micros, _latest: Micros) -> bool {
+        key.iter().all(|(period, counter)| {
+            let (end, window) = (period.end.millis(), period.length / 1_000);
+            counter.expires_at.is_some_and(|at| (end..end + window).contains(&at))
+        })
     }
 }
 
-impl Subject for SlidingLog {
-    /// Milliseconds, oldest first.
-    type Key = Vec<u64>;
+impl TestAlgorithm for SlidingLog {
+    const TTL_OF_SCRIPT: bool = true;
 
     fn build(policy: &Policy) -> Option<Self> {
-        // An entry a unit: what fits a test's memory.
         (policy.limit <= 1_000).then(|| Self::new(policy))
     }
 
-    fn ask(&self, key: &mut Self::Key, now: Micros, cost: Cost) -> Option<Answer> {
-        key.retain(|&entry| self.expired_through(now).is_none_or(|expired| entry > expired));
-        let ahead = || key.last().is_some_and(|&last| last > now.millis());
-        let decision = self.decide(key.len() as u64, ahead, cost);
-        match decision.change {
-            Change::Charge(LogChange::Add(n)) => key.extend((0..n).map(|_| now.millis())),
-            Change::Rebase(LogChange::MoveAheadToNow) => {
-                key.iter_mut().for_each(|entry| *entry = now.millis().min(*entry));
-            }
-            Change::Keep => {}
-            odd => panic!("{odd:?}"),
-        }
-        key.sort_unstable();
-        let forecast = self.forecast(key.len() as u64, |n| key.get(n as usize).copied(), now);
-        Some(Answer::new(&decision, &forecast, now, cost))
-    }
-
-    fn remaining(&self, key: &Self::Key, now: Micros) -> u64 {
-        let counted = |entry: &&u64| self.expired_through(now).is_none_or(|expired| **entry > expired);
-        let len = key.iter().filter(counted).count() as u64;
-        self.forecast(len, |_| unreachable!(), now).remaining()
-    }
-
-    fn found(mut words: [u64; 4]) -> Option<Self::Key> {
+    fn found(mut words: [u64; 4]) -> Option<Log> {
         words.sort_unstable();
-        Some(words.into())
+        Some(Log { entries: words.into(), expires_at: None })
     }
 
-    fn settled(key: &Self::Key, now: Micros) -> bool {
-        key.last().is_none_or(|&last| last <= now.millis())
+    /// The expiry does not regard an entry ahead of the clock: a call under a longer window may need it for longer.
+    fn settled(&self, key: &Log, now: Micros) -> bool {
+        let leaves = |last: u64| last.saturating_add(self.window().millis());
+        key.entries.last().is_none_or(|&last| last <= now.millis() || key.expires_at >= Some(leaves(last)))
+    }
+
+    fn is_empty(&self, key: &Log, _now: Micros) -> bool {
+        *key == Log::default()
+    }
+
+    /// At least 1.5 windows from now and at most 2 from the latest call, and not before the last entry has left.
+    fn expiry_is_right(&self, key: &Log, now: Micros, latest: Micros) -> bool {
+        let (window, now, latest) = (self.window().millis(), now.millis(), latest.millis());
+        match (key.entries.last(), key.expires_at) {
+            (None, None) => true,
+            (Some(last), Some(at)) => 2 * (at - now) >= 3 * window && at >= last + window && at <= latest + 2 * window,
+            _ => false,
+        }
     }
 }
