@@ -29,12 +29,12 @@ fn main() -> io::Result<()> {
     let window = Window::from_millis(WINDOW_MS).ok_or_else(|| io::Error::other("no window"))?;
     let policy = Policy::new(window, LIMIT);
     for (file, title, outcomes) in [
-        ("fixed", "FIXED: twice the limit passes around the boundary", outcomes::<FixedWindow>(&policy)),
+        ("fixed", "FIXED: nearly twice the limit is allowed around a boundary", outcomes::<FixedWindow>(&policy)),
         ("sliding", "SLIDING: never more than the limit in any window", outcomes::<SlidingLog>(&policy)),
         ("counter", "COUNTER: nearly the same, from two counters", outcomes::<SlidingCounter>(&policy)),
         ("token", "TOKEN: a burst at once, then at the rate", outcomes::<TokenBucket>(&policy)),
-        ("leaky", "LEAKY: the same requests, each told when it is its turn", outcomes::<LeakyBucket>(&policy)),
-        ("gcra", "GCRA: a token bucket told by a single time", outcomes::<Gcra>(&policy)),
+        ("leaky", "LEAKY: the same requests, each with its delay", outcomes::<LeakyBucket>(&policy)),
+        ("gcra", "GCRA: a token bucket whose state is one time", outcomes::<Gcra>(&policy)),
     ] {
         fs::write(format!("docs/{file}.svg"), picture(title, &outcomes))?;
     }
@@ -81,7 +81,7 @@ fn picture(title: &str, outcomes: &[Outcome]) -> String {
     const BASE: u64 = 128;
     let x = |at_ms: u64| LEFT + at_ms * BIN_WIDTH / BIN_MS;
     let width = x(END_MS) + LEFT;
-    let admitted = outcomes.iter().filter(|o| o.allowed).count();
+    let allowed = outcomes.iter().filter(|o| o.allowed).count();
     let mut svg = String::new();
     // Writing to a String cannot fail.
     let _ = write!(
@@ -93,7 +93,7 @@ text {{ fill: #24292f }} .axis {{ stroke: #8c959f }} .edge {{ stroke: #8c959f; s
 @media (prefers-color-scheme: dark) {{ text {{ fill: #e6edf3 }} .yes {{ fill: #3fb950 }} .no {{ fill: #f85149; fill-opacity: .6 }} .later {{ fill: #d29922 }} }}
 </style>
 <text x="{LEFT}" y="18" font-weight="bold">{title}</text>
-<text x="{LEFT}" y="168">{admitted} of {} admitted; at most {} went on within any 10 s (limit {LIMIT})</text>
+<text x="{LEFT}" y="168">{allowed} of {} allowed; at most {} went on within any 10 s (limit {LIMIT})</text>
 "##,
         outcomes.len(),
         most_in_a_window(outcomes),

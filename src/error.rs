@@ -84,7 +84,7 @@ errors! {
     PERIOD = c"ERR invalid period: expected an integer of seconds from 1 to 9223372036854775807";
     QUANTITY = c"ERR invalid quantity: expected an integer from 0 to 9223372036854775807";
     SPAN = c"ERR invalid window, limit or BURST: together they describe a rate that cannot be represented";
-    LOG_COST = c"ERR invalid COST: RL.SLIDING takes at most 10000 units a call, over all its limits; use COUNTER, TOKEN, LEAKY or GCRA for more";
+    LOG_COST = c"ERR invalid COST: RL.SLIDING takes at most 10000 units a call, over all its limits; use ROLLING, COUNTER, TOKEN, LEAKY or GCRA for more";
     /// Cluster mode: the counter of the window would be in another slot than the key.
     CLUSTER_KEY = c"ERR invalid key: in a cluster FIXED needs a key that is not empty and has no brace outside a hash tag";
     /// A bug: a panic that was caught, or a call that the server must not reject. The log has a line about it.

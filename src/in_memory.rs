@@ -30,10 +30,11 @@ use std::fmt::Debug;
 use crate::algorithm::fixed_window::Counter;
 use crate::algorithm::lease::{LeaseChange, Leases};
 use crate::algorithm::period::Period;
+use crate::algorithm::rolling_log::{self, Edit};
 use crate::algorithm::sliding_log::LogChange;
 use crate::algorithm::{
-    Change, Cost, Decision, Figures, FixedWindow, Forecast, Lease, Micros, Policy, RecordAlgorithm, SlidingLog,
-    Unrepresentable, Verdict, Window,
+    Change, Cost, Decision, Figures, FixedWindow, Forecast, Lease, Micros, Policy, RecordAlgorithm, RollingLog,
+    SlidingLog, Unrepresentable, Verdict, Window,
 };
 use crate::store::record;
 
@@ -300,6 +301,66 @@ impl InMemory for SlidingLog {
         let mut log = key.clone();
         log.prune(self, now);
         self.forecast(log.len(), |_| None, now).remaining()
+    }
+}
+
+/// The log in a record that the algorithm has written; an empty one for any other.
+fn log_of<'a>(algorithm: &RollingLog, key: &'a Option<StoredRecord>, now: Micros) -> rolling_log::Log<'a> {
+    key.as_ref().and_then(|stored| algorithm.read(&stored.text, now)).unwrap_or(rolling_log::Log::EMPTY)
+}
+
+fn commit_rolling(algorithm: &RollingLog, key: &mut Option<StoredRecord>, change: &Change<Edit>, now: Micros) {
+    let log = log_of(algorithm, key, now);
+    let (units, write) = (log.units(), change.state().map(|edit| algorithm.write(&log, edit, now)));
+    if matches!(change, Change::Delete) {
+        *key = None;
+    } else if write.is_some() || units > 0 {
+        let stored = key.get_or_insert(StoredRecord { text: Vec::new(), expires_at: None });
+        stored.expires_at = algorithm.new_expiry(stored.expires_at, now).or(stored.expires_at);
+        if let Some(write) = write {
+            write.apply_to(&mut stored.text);
+        }
+    }
+}
+
+impl InMemory for RollingLog {
+    type Key = Option<StoredRecord>;
+
+    fn with_policy(policy: &Policy) -> Result<Self, Unrepresentable> {
+        Ok(Self::new(policy))
+    }
+
+    fn expire(key: &mut Self::Key, now: Micros) {
+        key.take_if(|stored| stored.expires_at.is_some_and(|at| at <= now.millis()));
+    }
+
+    fn request(&self, key: &mut Self::Key, now: Micros, cost: Cost) -> Result<Reply, Unrepresentable> {
+        let log = log_of(self, key, now);
+        let decision = self.decide(&log, now, cost);
+        let reply = Reply::new(&decision, &self.forecast(&log, &decision.change, now), now, cost);
+        commit_rolling(self, key, &decision.change, now);
+        Ok(reply)
+    }
+
+    fn refund(&self, key: &mut Self::Key, now: Micros, at: Option<Micros>, cost: Cost) {
+        let change = RollingLog::refund(self, &log_of(self, key, now), at, cost);
+        commit_rolling(self, key, &change, now);
+    }
+
+    fn overcharge(
+        &self,
+        key: &mut Self::Key,
+        now: Micros,
+        at: Option<Micros>,
+        cost: Cost,
+    ) -> Result<(), Unrepresentable> {
+        let change = RollingLog::overcharge(self, &log_of(self, key, now), now, at, cost)?;
+        commit_rolling(self, key, &change, now);
+        Ok(())
+    }
+
+    fn remaining(&self, key: &Self::Key, now: Micros) -> u64 {
+        self.forecast(&log_of(self, key, now), &Change::Keep, now).remaining()
     }
 }
 

@@ -91,7 +91,7 @@ fn a_key_lives_as_long_as_every_call_since_requires_and_no_longer() {
                 }
                 let needs = match algorithm.name {
                     "fixed" => window_ms,
-                    "sliding" => 2 * window_ms,
+                    "sliding" | "rolling" => 2 * window_ms,
                     // Nothing is ever available, but a refund counts the units in a window of this length.
                     "counter" if is.limit == 0 => 2 * window_ms,
                     _ => is.reset_ms.max(0),

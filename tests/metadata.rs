@@ -428,6 +428,7 @@ fn a_server_that_shuts_down_unloads_the_module() {
 
 /// The commands that the module calls or replicates under their names.
 const NEEDED: &[&str] = &[
+    "APPEND",
     "GET",
     "INCR",
     "INCRBY",

@@ -56,7 +56,21 @@ local function wait(ms)
     elseif redis.call('EXISTS', key) == 1 then
         local text = redis.call('GET', key)
         local head, at = string.match(text, '^(%a:.*:)(%d+)$')
-        if head then
+        if string.sub(text, 1, 2) == 'R:' then
+            local entries = { 'R:' }
+            for first = 3, #text, 15 do
+                local time, bytes = 0, {}
+                for n = 6, 0, -1 do
+                    time = time * 256 + string.byte(text, first + n)
+                end
+                time = time - ms
+                for n = 1, 7 do
+                    bytes[n], time = string.char(time % 256), math.floor(time / 256)
+                end
+                table.insert(entries, table.concat(bytes) .. string.sub(text, first + 7, first + 14))
+            end
+            text = table.concat(entries)
+        elseif head then
             text = head .. string.format('%.0f', at - ms * 1000)
         else
             -- Nanoseconds are too many for a float.

@@ -266,7 +266,7 @@ fn a_counter_does_not_overflow() {
 #[test]
 fn a_log_gets_at_most_ten_thousand_members_in_a_call() {
     const EXPECTED: &str = "ERR invalid COST: RL.SLIDING takes at most 10000 units a call, over all its limits; \
-                            use COUNTER, TOKEN, LEAKY or GCRA for more";
+                            use ROLLING, COUNTER, TOKEN, LEAKY or GCRA for more";
     for_each_server(|bin| {
         let server = Server::start(bin);
         let mut con = server.con();

@@ -111,6 +111,11 @@ algorithms! {
         complexity: c"O(1)",
         summary: c"Checks a request with the generic cell rate algorithm and charges it if allowed.",
     }
+    "ROLLING" => crate::algorithm::RollingLog {
+        takes: [COST PARTIAL],
+        complexity: c"O(log(N)) with N the entries of the record, at most 8192; O(N) when it is pruned, at most once in N/2 requests",
+        summary: c"Checks a request against a packed sliding window log and charges it if allowed.",
+    }
     "LEASE" => crate::algorithm::Lease {
         takes: [ID],
         complexity: c"O(log(N)+M) with N the leases, and M those that have ended",

@@ -88,6 +88,40 @@ impl ClosedKey<'_> {
         };
     }
 
+    /// Replicates `APPEND key bytes`.
+    pub fn replicate_append(&self, bytes: &[u8]) {
+        // SAFETY: a string, and a buffer with its length.
+        unsafe {
+            api!(RedisModule_Replicate(
+                self.ctx.raw,
+                c"APPEND".as_ptr(),
+                c"sb".as_ptr(),
+                self.name.raw,
+                bytes.as_ptr(),
+                bytes.len()
+            ))
+        };
+    }
+
+    /// Replicates `SETRANGE key offset bytes`.
+    pub fn replicate_range(&self, offset: usize, bytes: &[u8]) {
+        let mut text = itoa::Buffer::new();
+        let text = text.format(offset);
+        // SAFETY: a string, and two buffers with their lengths.
+        unsafe {
+            api!(RedisModule_Replicate(
+                self.ctx.raw,
+                c"SETRANGE".as_ptr(),
+                c"sbb".as_ptr(),
+                self.name.raw,
+                text.as_ptr(),
+                text.len(),
+                bytes.as_ptr(),
+                bytes.len()
+            ))
+        };
+    }
+
     /// Replicates `ZADD key score member`.
     pub fn replicate_add(&self, score: u64, member: &Str<'_>) {
         let mut text = itoa::Buffer::new();

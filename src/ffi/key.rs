@@ -99,7 +99,7 @@ impl<'c> Key<'c> {
 
     /// The string, in place. The server changes its encoding to plain bytes for that, so a key that is read only is read
     /// with [`ClosedKey::get_string`].
-    pub fn string(&mut self) -> &[u8] {
+    pub fn string(&self) -> &[u8] {
         let mut len = 0;
         // SAFETY: an open key of type STRING or none (then the server returns a static buffer of length 0); the
         // buffer does not change while the key is borrowed.
@@ -126,6 +126,25 @@ impl<'c> Key<'c> {
             }
             if !start.is_null() && len == bytes.len() {
                 std::ptr::copy_nonoverlapping(bytes.as_ptr(), start.cast(), len);
+            }
+        }
+    }
+
+    /// Writes bytes into the string from `offset` on, which is at most its length. The string gets longer if they end
+    /// after it. The expiry stays. Nothing is replicated, and no event is fired.
+    pub fn write_string_at(&mut self, offset: usize, bytes: &[u8]) {
+        let end = offset.saturating_add(bytes.len());
+        let mut len = 0;
+        // SAFETY: a key open for writing, of type STRING or none; the buffer is written only if it has all of the range.
+        unsafe {
+            let mut start = api!(RedisModule_StringDMA(self.raw, &mut len, raw::REDISMODULE_WRITE as c_int));
+            if len < end {
+                // The server doubles the allocation of a string that grows, so most calls allocate nothing.
+                api!(RedisModule_StringTruncate(self.raw, end));
+                start = api!(RedisModule_StringDMA(self.raw, &mut len, raw::REDISMODULE_WRITE as c_int));
+            }
+            if !start.is_null() && end <= len {
+                std::ptr::copy_nonoverlapping(bytes.as_ptr(), start.cast::<u8>().add(offset), bytes.len());
             }
         }
     }

@@ -16,12 +16,14 @@ pub(super) const ACL_CATEGORY: &CStr = c"ratelimit";
 /// Every command that the module calls or replicates. Each takes at least one argument; see [`missing_commands`].
 const SERVER_COMMANDS: &[&CStr] = &[
     // Replicated.
+    c"APPEND",
     c"INCR",
     c"INCRBY",
     c"PEXPIREAT",
     c"SET",
     c"UNLINK",
     // Replicated, and called.
+    c"SETRANGE",
     c"ZADD",
     // Called, and replicated by the call.
     c"ZREM",
@@ -29,7 +31,6 @@ const SERVER_COMMANDS: &[&CStr] = &[
     c"ZREMRANGEBYSCORE",
     // Called.
     c"GET",
-    c"SETRANGE",
     c"ZCOUNT",
     c"ZRANGE",
 ];

@@ -47,7 +47,7 @@ impl StoredAlgorithm for FixedWindow {
 
     #[inline(always)]
     fn load<'c>(&self, key: ClosedKey<'c>, _now: Micros, purpose: Purpose) -> Result<Loaded<'c>, Error> {
-        let mut key = key.open(purpose.mode());
+        let key = key.open(purpose.mode());
         let value = match (key.kind(), purpose) {
             (Kind::Nothing, _) => return Ok(Loaded { key, counter: None }),
             (Kind::String, Purpose::Read) => key.closed().get_string(parse_integer).flatten(),

@@ -1,8 +1,10 @@
 //! The leases of a concurrency limit: a ZSET with one member for each holder, scored with the millisecond in which its
 //! lease ends. The key expires when the last lease ends.
 
-use super::sorted_set::{self, Expired, SortedSet, announce, set_expiry};
-use super::{Purpose, StoredAlgorithm, extend, internal_error};
+use std::cell::OnceCell;
+
+use super::sorted_set::{self, Expired, SortedSet, set_expiry};
+use super::{Purpose, StoredAlgorithm, announce, extend, internal_error};
 use crate::algorithm::lease::{LeaseChange, Leases, NEVER};
 use crate::algorithm::{Change, Cost, Decision, Figures, Forecast, Lease, MAX_COUNT, Micros, Policy, Window};
 use crate::error::Error;
@@ -15,6 +17,14 @@ pub struct Loaded<'c> {
     holder: Option<Str<'c>>,
     /// The millisecond in which its lease ends.
     own: Option<u64>,
+    /// The millisecond in which the last lease ends, once it is known.
+    last: OnceCell<u64>,
+}
+
+impl Loaded<'_> {
+    fn last_end(&self) -> u64 {
+        *self.last.get_or_init(|| self.set.key.highest_score().map_or(NEVER, end_of_score))
+    }
 }
 
 impl StoredAlgorithm for Lease {
@@ -28,7 +38,7 @@ impl StoredAlgorithm for Lease {
     }
 
     fn load<'c>(&self, key: ClosedKey<'c>, now: Micros, purpose: Purpose) -> Result<Loaded<'c>, Error> {
-        Ok(Loaded { set: load_leases(key, now, purpose)?, holder: None, own: None })
+        Ok(Loaded { set: load_leases(key, now, purpose)?, holder: None, own: None, last: OnceCell::new() })
     }
 
     #[inline(always)]
@@ -43,7 +53,8 @@ impl StoredAlgorithm for Lease {
         let holder = id.map(Str::new);
         let own = holder.as_ref().filter(|_| set.len > 0).and_then(|holder| set.key.score_of(holder)).map(end_of_score);
         // One that has ended is still there if the set is only read.
-        Ok(Loaded { set, holder, own: own.filter(|&end| end > Lease::ended_through(now)) })
+        let own = own.filter(|&end| end > Lease::ended_through(now));
+        Ok(Loaded { set, holder, own, last: OnceCell::new() })
     }
 
     fn exists(loaded: &Loaded<'_>) -> bool {
@@ -85,7 +96,14 @@ impl StoredAlgorithm for Lease {
 
     #[inline(always)]
     fn commit(&self, loaded: Loaded<'_>, change: Change<LeaseChange>, _now: Micros) {
-        let Loaded { set: SortedSet { mut key, len, .. }, holder, own } = loaded;
+        if change == Change::Keep && loaded.set.len > 0 {
+            // A key that a client wrote may have another expiry, or none.
+            if let Some(millis) = new_expiry(&loaded.set.key, loaded.last_end()) {
+                extend(loaded.set.key, millis);
+            }
+            return;
+        }
+        let Loaded { set: SortedSet { mut key, .. }, holder, own, .. } = loaded;
         match (change, holder) {
             (Change::Delete, _) => super::delete(key),
             (Change::Charge(LeaseChange::Hold { until }), Some(holder)) if own.is_none() => take(key, until, &holder),
@@ -94,7 +112,6 @@ impl StoredAlgorithm for Lease {
                 let later = key.members_above(to);
                 move_ends(key, to, &later);
             }
-            _ if len > 0 => expire_with_the_last(key),
             _ => {}
         }
     }
@@ -138,7 +155,7 @@ fn leases(loaded: &Loaded<'_>) -> Leases<impl Fn(u64) -> u64> {
     let SortedSet { key, expired, len, .. } = &loaded.set;
     let end = |n: u64| {
         let score = match n {
-            _ if n.saturating_add(1) == *len => key.highest_score(),
+            _ if n.saturating_add(1) == *len => return loaded.last_end(),
             0 if *expired == 0 => key.lowest_score(),
             _ => key.closed().score_at(n.saturating_add(*expired)),
         };
@@ -174,8 +191,7 @@ fn move_ends(key: Key<'_>, end: u64, holders: &[Str<'_>]) {
     expire_with_the_last(key.open(Purpose::Write.mode()));
 }
 
-/// Lets the key expire when its last lease ends: later than before, or earlier. A key that a client wrote may have
-/// another expiry, or none.
+/// Lets the key expire when its last lease ends: later than before, or earlier.
 fn expire_with_the_last(key: Key<'_>) {
     if key.kind() == Kind::SortedSet
         && let Some(last) = key.highest_score()

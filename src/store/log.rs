@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::sorted_set::{self, Expired, SortedSet, announce, count_scores, set_expiry};
+use super::sorted_set::{self, Expired, SortedSet, count_scores, set_expiry};
 use super::{Purpose, StoredAlgorithm, internal_error};
 use crate::algorithm::arithmetic::to_i64;
 use crate::algorithm::sliding_log::LogChange;
@@ -104,7 +104,7 @@ impl StoredAlgorithm for SlidingLog {
                     let key = set_expiry(key, expires_at);
                     key.notify_sorted_set(c"zadd");
                     key.replicate_add(millis, &member);
-                    announce(&key, expires_at);
+                    super::announce(&key, expires_at);
                 }
             }
             Change::Charge(LogChange::Add(count)) => add_several(key, count, millis, expires_at),
@@ -113,7 +113,7 @@ impl StoredAlgorithm for SlidingLog {
                 let members = key.members_above(millis);
                 let key = set_expiry(key, expires_at);
                 sorted_set::rescore(&key, millis, &members);
-                announce(&key, expires_at);
+                super::announce(&key, expires_at);
             }
             Change::Refund(LogChange::RemoveNewest(count)) => {
                 let newest = (to_i64(count).saturating_neg(), -1);
@@ -123,7 +123,9 @@ impl StoredAlgorithm for SlidingLog {
                 let up_to = count_scores(&key, c"-inf", millis).map_or(0, to_i64);
                 let first = up_to.saturating_sub(to_i64(count)).max(0);
                 if up_to > 0 {
-                    remove_ranks(key, (first, up_to.saturating_sub(1)), expires_at.filter(|_| count < loaded.len));
+                    // Younger members stay, even if there are fewer than `count` to remove.
+                    let stays = first > 0 || to_i64(loaded.len) > up_to;
+                    remove_ranks(key, (first, up_to.saturating_sub(1)), expires_at.filter(|_| stays));
                 } else if let Some(millis) = expires_at {
                     super::extend(key, millis);
                 }
@@ -142,7 +144,7 @@ impl StoredAlgorithm for SlidingLog {
 fn remove_ranks(key: Key<'_>, (first, last): (i64, i64), expires_at: Option<u64>) {
     let key = if expires_at.is_some() {
         let key = set_expiry(key, expires_at);
-        announce(&key, expires_at);
+        super::announce(&key, expires_at);
         key
     } else {
         key.close()
@@ -157,7 +159,7 @@ fn add_several(mut key: Key<'_>, count: u64, millis: u64, expires_at: Option<u64
     let key = set_expiry(key, expires_at);
     key.notify_sorted_set(c"zadd");
     key.replicate_add_all(millis, &members);
-    announce(&key, expires_at);
+    super::announce(&key, expires_at);
 }
 
 /// Adds a member for a unit charged in `millis`, named `<millis>-0.<n>` (the script takes a random fraction) with an
@@ -183,10 +185,20 @@ fn add_one(key: &mut Key<'_>, millis: u64) -> Option<Str<'static>> {
 }
 
 /// The next number for a member of `millis`. (Handlers run on one thread; the atomics are for the compiler.)
+///
+/// The numbers start at 0 in every later millisecond, which keeps the members short. Those of an earlier millisecond
+/// (RL.SETTLE with AT, or a clock that stepped back) have a sequence that never starts again: otherwise each of them
+/// would first try the numbers that are in use, and have no number left after 64 starts.
 fn next_in_sequence(millis: u64, step: u64) -> u64 {
-    static MILLIS: AtomicU64 = AtomicU64::new(0);
+    static LATEST: AtomicU64 = AtomicU64::new(0);
     static NEXT: AtomicU64 = AtomicU64::new(0);
-    if MILLIS.swap(millis, Ordering::Relaxed) != millis {
+    static NEXT_EARLIER: AtomicU64 = AtomicU64::new(0);
+    let latest = LATEST.load(Ordering::Relaxed);
+    if millis < latest {
+        return NEXT_EARLIER.fetch_add(step, Ordering::Relaxed);
+    }
+    if millis > latest {
+        LATEST.store(millis, Ordering::Relaxed);
         NEXT.store(0, Ordering::Relaxed);
     }
     NEXT.fetch_add(step, Ordering::Relaxed)

@@ -5,6 +5,7 @@ mod counter;
 pub mod lease;
 mod log;
 pub mod record;
+mod rolling;
 mod sorted_set;
 pub mod text;
 
@@ -230,6 +231,29 @@ fn extend(mut key: Key<'_>, expires_at: u64) {
     key.notify_generic(c"expire");
     key.signal_modified();
     key.replicate_integer(c"PEXPIREAT", to_i64(expires_at));
+}
+
+/// Writes a record with its expiry, replicates both and fires the events.
+#[inline(always)]
+fn set(mut key: Key<'_>, record: &[u8], expires_at: u64) {
+    key.set_string(record);
+    key.set_expires_at(expires_at);
+    let key = key.close();
+    key.notify_string(c"set");
+    key.notify_generic(c"expire");
+    key.signal_modified();
+    key.replicate_set(record, expires_at);
+}
+
+/// Announces a changed key, and its expiry if that has changed.
+fn announce(key: &ClosedKey<'_>, expires_at: Option<u64>) {
+    if expires_at.is_some() {
+        key.notify_generic(c"expire");
+    }
+    key.signal_modified();
+    if let Some(millis) = expires_at {
+        key.replicate_integer(c"PEXPIREAT", to_i64(millis));
+    }
 }
 
 /// The error of a call that the server must not reject, with a line in the log.

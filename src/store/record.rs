@@ -33,7 +33,7 @@ impl<A: RecordAlgorithm + AlgorithmInfo + 'static> StoredAlgorithm for A {
 
     #[inline(always)]
     fn load<'c>(&self, key: ClosedKey<'c>, _now: Micros, purpose: Purpose) -> Result<Loaded<'c, A>, Error> {
-        let mut key = key.open(purpose.mode());
+        let key = key.open(purpose.mode());
         let state = match (key.kind(), purpose) {
             (Kind::Nothing, _) => return Ok(Loaded { key, state: None }),
             (Kind::String, Purpose::Read) => key.closed().get_string(decode::<A>).flatten(),
@@ -87,7 +87,7 @@ impl<A: RecordAlgorithm + AlgorithmInfo + 'static> StoredAlgorithm for A {
         }
         let expires_at = new_expiry(self, before.as_ref(), &change, || key.expires_at());
         match (change.state(), expires_at) {
-            (Some(state), Some(millis)) => write::<A>(key, state, millis),
+            (Some(state), Some(millis)) => super::set(key, &encode::<A>(state), millis),
             (None, Some(millis)) => super::extend(key, millis),
             (_, None) => {}
         }
@@ -127,19 +127,6 @@ pub fn new_expiry<A: RecordAlgorithm>(
             Some(if held > needed && held > needed_before { held } else { needed })
         }
     }
-}
-
-/// Writes a record with its expiry, replicates both and fires the events.
-#[inline(always)]
-fn write<A: RecordAlgorithm>(mut key: Key<'_>, state: &A::State, expires_at: u64) {
-    let record = encode::<A>(state);
-    key.set_string(&record);
-    key.set_expires_at(expires_at);
-    let key = key.close();
-    key.notify_string(c"set");
-    key.notify_generic(c"expire");
-    key.signal_modified();
-    key.replicate_set(&record, expires_at);
 }
 
 /// The text of a record.

@@ -3,7 +3,6 @@
 use std::ffi::{CStr, CString};
 
 use super::{Purpose, internal_error};
-use crate::algorithm::arithmetic::to_i64;
 use crate::error::Error;
 use crate::ffi::{ClosedKey, Key, Kind, Str};
 
@@ -81,21 +80,10 @@ pub fn rescore(key: &ClosedKey<'_>, score: u64, members: &[Str<'_>]) {
     }
 }
 
-/// Sets the expiry, if there is one to set. [`announce`] goes with it.
+/// Sets the expiry, if there is one to set. [`super::announce`] goes with it.
 pub fn set_expiry(mut key: Key<'_>, expires_at: Option<u64>) -> ClosedKey<'_> {
     if let Some(millis) = expires_at {
         key.set_expires_at(millis);
     }
     key.close()
-}
-
-/// Announces a changed key, and its expiry if that has changed.
-pub fn announce(key: &ClosedKey<'_>, expires_at: Option<u64>) {
-    if expires_at.is_some() {
-        key.notify_generic(c"expire");
-    }
-    key.signal_modified();
-    if let Some(millis) = expires_at {
-        key.replicate_integer(c"PEXPIREAT", to_i64(millis));
-    }
 }

@@ -218,8 +218,32 @@ pub const GCRA: Algorithm = Algorithm {
     ..AT_THE_RATE
 };
 
+pub const ROLLING: Algorithm = Algorithm {
+    name: "rolling",
+    command: "RL.ROLLING",
+    takes_burst: false,
+    expires_at: |taken| taken.at[0] + 2 * taken.window_ms,
+    foreign: &[
+        ("", FOREIGN),
+        ("text", FOREIGN),
+        ("1", FOREIGN),
+        ("R:", FOREIGN),
+        ("R:01234567890123", FOREIGN),
+        ("R:0123456789012345", FOREIGN),
+        ("r:012345678901234", FOREIGN),
+        ("T:1:0:60000:1700000000000000", FOREIGN),
+    ],
+    freed_at: |taken, units| taken.at[units - 1] + taken.window_ms,
+    slack_ms: 0,
+    takes_constant_time: false,
+    // In a window with moments so long that the requests of a test share one.
+    events: [&["set", "expire"], &["setrange"], &[]],
+    replicated: [&["SET"], &["SETRANGE"], &[]],
+    ..AT_THE_RATE
+};
+
 /// Every algorithm. What the module promises for all of them is tested over this table.
-pub const ALGORITHMS: &[Algorithm] = &[FIXED, SLIDING, COUNTER, TOKEN, LEAKY, GCRA];
+pub const ALGORITHMS: &[Algorithm] = &[FIXED, SLIDING, COUNTER, TOKEN, LEAKY, GCRA, ROLLING];
 
 const NOT_AN_INTEGER: &str = "ERR value is not an integer or out of range";
 pub const OVERFLOW: &str = "ERR increment or decrement would overflow";

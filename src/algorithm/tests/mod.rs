@@ -5,8 +5,11 @@ mod fixed_window;
 mod gcra;
 mod leaky_bucket;
 mod lease;
+mod partial;
 mod period;
 mod promises;
+mod rolling_log;
+mod settle;
 mod sliding_counter;
 mod sliding_log;
 mod token_bucket;
@@ -14,6 +17,7 @@ mod trace;
 
 use super::fixed_window::Counter;
 use super::period::Period;
+use super::rolling_log::{Entry, TAG};
 use super::*;
 use crate::in_memory::{Counters, InMemory, Log, Reply, StoredRecord};
 use crate::store::record;
@@ -169,5 +173,42 @@ impl TestAlgorithm for SlidingLog {
             (Some(last), Some(at)) => 2 * (at - now) >= 3 * window && at >= last + window && at <= latest + 2 * window,
             _ => false,
         }
+    }
+}
+
+/// The latest time and the units of a rolling log.
+fn latest_and_units(algorithm: &RollingLog, key: &Option<StoredRecord>, now: Micros) -> Option<(u64, u64)> {
+    let text = &key.as_ref()?.text;
+    let last = Entry::decode(text.last_chunk()?);
+    Some((last.millis, algorithm.read(text, now)?.units()))
+}
+
+impl TestAlgorithm for RollingLog {
+    fn found([a, b, c, d]: [u64; 4]) -> Option<Option<StoredRecord>> {
+        let (mut times, mut totals) = ([a % (1 << 56), b % (1 << 56)], [c, d]);
+        times.sort_unstable();
+        totals.sort_unstable();
+        let entries = times.into_iter().zip(totals).flat_map(|(millis, total)| Entry { millis, total }.encode());
+        Some(Some(StoredRecord { text: TAG.iter().copied().chain(entries).collect(), expires_at: None }))
+    }
+
+    /// As with [`SlidingLog`].
+    fn settled(&self, key: &Option<StoredRecord>, now: Micros) -> bool {
+        let Some((latest, _)) = latest_and_units(self, key, now) else { return true };
+        let expires_at = key.as_ref().and_then(|stored| stored.expires_at);
+        latest <= now.millis() || expires_at >= Some(latest.saturating_add(self.window().millis()))
+    }
+
+    /// A record in which nothing counts stays until it expires.
+    fn is_empty(&self, key: &Option<StoredRecord>, now: Micros) -> bool {
+        latest_and_units(self, key, now).is_none_or(|(_, units)| units == 0)
+    }
+
+    /// As with [`SlidingLog`], while something counts.
+    fn expiry_is_right(&self, key: &Option<StoredRecord>, now: Micros, latest: Micros) -> bool {
+        let Some((last, units)) = latest_and_units(self, key, now) else { return key.is_none() };
+        let (window, now, latest) = (self.window().millis(), now.millis(), latest.millis());
+        let at = key.as_ref().and_then(|stored| stored.expires_at).unwrap_or(0);
+        units == 0 || 2 * (at - now) >= 3 * window && at >= last + window && at <= latest + 2 * window
     }
 }

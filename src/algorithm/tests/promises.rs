@@ -405,6 +405,7 @@ promises! {
     all {
         fixed_window: FixedWindow,
         sliding_log: SlidingLog,
+        rolling_log: RollingLog,
         sliding_counter: SlidingCounter,
         token_bucket: TokenBucket,
         leaky_bucket: LeakyBucket,
