@@ -4,13 +4,14 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use lazy_static::lazy_static;
 use redis_module::configuration::{
-    ConfigurationFlags, EnumConfigurationValue, register_bool_configuration, register_enum_configuration,
-    register_i64_configuration,
+    ConfigurationContext, ConfigurationFlags, EnumConfigurationValue, register_bool_configuration,
+    register_enum_configuration, register_i64_configuration,
 };
 use redis_module::{Context, RedisGILGuard, RedisString};
 
 use crate::ffi::{Ctx, load_configs};
 use crate::integer::parse_integer;
+use crate::stats::with_top_locked_by;
 
 /// The values of `rl.on-oom`: what happens to a request that needs memory when the server is at `maxmemory`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +59,8 @@ const DEFAULT_TOP_KEYS: i64 = 128;
 
 /// The value of `rl.top-keys`.
 static TOP_KEYS: AtomicI64 = AtomicI64::new(DEFAULT_TOP_KEYS);
+
+type TopKeysChanged = Box<dyn Fn(&ConfigurationContext, &str, &'static AtomicI64)>;
 
 /// The number of keys that RL.TOP counts: `rl.top-keys`.
 pub fn top_keys() -> usize {
@@ -107,13 +110,19 @@ pub fn register(ctx: &Context, args: &[RedisString]) -> Result<Loaded, String> {
             "cl-throttle" => {
                 cl_throttle = words.next().and_then(yes_or_no).ok_or("cl-throttle takes yes or no")?;
             }
-            _ => return Err("unknown argument: there are rl.on-oom, rl.shadow, rl.top-keys and cl-throttle".to_owned()),
+            _ => {
+                return Err(format!(
+                    "unknown argument {name}: there are rl.on-oom, rl.shadow, rl.top-keys and cl-throttle"
+                ));
+            }
         }
     }
     register_enum_configuration(ctx, "on-oom", &*ON_OOM, on_oom, ConfigurationFlags::DEFAULT, None);
     register_bool_configuration(ctx, "shadow", &*SHADOW, shadow, ConfigurationFlags::DEFAULT, None);
     let flags = ConfigurationFlags::DEFAULT;
-    register_i64_configuration(ctx, "top-keys", &TOP_KEYS, top_keys, 0, MAX_TOP_KEYS, flags, None);
+    // Keys beyond the new number are dropped at once, and their memory is freed.
+    let resize: TopKeysChanged = Box::new(|ctx, _, _| with_top_locked_by(ctx, |_| ()));
+    register_i64_configuration(ctx, "top-keys", &TOP_KEYS, top_keys, 0, MAX_TOP_KEYS, flags, Some(resize));
     load_configs(Ctx::of(ctx));
     Ok(Loaded { cl_throttle })
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use lazy_static::lazy_static;
-use redis_module::{InfoContext, RedisGILGuard, RedisResult};
+use redis_module::{InfoContext, RedisGILGuard, RedisLockIndicator, RedisResult};
 use redis_module_macros::info_command_handler;
 
 use crate::command::for_each_algorithm;
@@ -115,8 +115,12 @@ static TOP_LENGTH: AtomicU64 = AtomicU64::new(0);
 
 /// Runs `action` on the keys that are denied most, as many as `rl.top-keys` says.
 pub fn with_top<T>(ctx: Ctx<'_>, action: impl FnOnce(&mut Sketch) -> T) -> T {
-    let context = ctx.context();
-    let mut top = TOP.lock(&context);
+    with_top_locked_by(&ctx.context(), action)
+}
+
+/// [`with_top`] where there is no context of a command.
+pub fn with_top_locked_by<T>(lock: &impl RedisLockIndicator, action: impl FnOnce(&mut Sketch) -> T) -> T {
+    let mut top = TOP.lock(lock);
     top.set_capacity(top_keys());
     let result = action(&mut top);
     TOP_LENGTH.store(u64::try_from(top.len()).unwrap_or(u64::MAX), Ordering::Relaxed);

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use super::Command;
 use super::args::Form;
-use super::doc::{ANCHOR, AS, BURST, COST, FORM, KEY, LIMIT, PARTIAL, SHADOW, SINCE, WINDOW};
+use super::doc::SINCE;
 use super::reply;
 use super::request::Request;
 use crate::algorithm::Micros;
@@ -25,13 +25,7 @@ impl<A: StoredAlgorithm> Command for Check<A> {
         since: SINCE,
         arity: -4,
         keys: KeySpec::At(1, Access::ReadWrite),
-        arguments: if A::TAKES_BURST {
-            &[KEY, WINDOW, LIMIT, COST, PARTIAL, BURST, AS, SHADOW, FORM]
-        } else if A::TAKES_CALENDAR {
-            &[KEY, WINDOW, LIMIT, COST, PARTIAL, ANCHOR, AS, SHADOW, FORM]
-        } else {
-            &[KEY, WINDOW, LIMIT, COST, PARTIAL, AS, SHADOW, FORM]
-        },
+        arguments: A::ARGUMENTS,
     };
 
     fn run<'c>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
@@ -42,6 +36,7 @@ impl<A: StoredAlgorithm> Command for Check<A> {
 #[inline(always)]
 fn check<'c, A: StoredAlgorithm>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
     let (request, form) = Request::<A>::parse_request(args)?;
+    request.require_id()?;
     let now = Micros(ctx.now_micros());
     let key = request.key_of_state(ctx, now, Purpose::Write)?;
     let mut decided = request.decide_on(key, now, Purpose::Write)?;

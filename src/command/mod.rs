@@ -24,6 +24,8 @@ mod memory;
 mod multi;
 mod peek;
 mod refund;
+mod release;
+mod renew;
 pub(crate) mod reply;
 mod request;
 mod reset;
@@ -67,6 +69,8 @@ const COMMANDS: &[(&CStr, CommandDoc, Register)] = &[
     row::<PerAlgorithm<reset::Reset>>(c"RL.RESET"),
     row::<PerAlgorithm<refund::Refund>>(c"RL.REFUND"),
     row::<PerAlgorithm<settle::Settle>>(c"RL.SETTLE"),
+    row::<renew::Renew>(c"RL.RENEW"),
+    row::<release::Release>(c"RL.RELEASE"),
     row::<top::Top>(c"RL.TOP"),
     row::<help::Help>(c"RL.HELP"),
 ];

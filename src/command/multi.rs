@@ -10,7 +10,7 @@ use std::ffi::c_int;
 use super::Command;
 use super::algorithms::{self, ForAlgorithm, select};
 use super::args::{Accepted, Form, Words};
-use super::doc::{ANCHOR, AS, BURST, COST, FORM, KEY, LIMIT, SHADOW, SINCE, WINDOW};
+use super::doc::{ANCHOR, AS, BURST, COST, FORM, ID, KEY, LIMIT, SHADOW, SINCE, WINDOW};
 use super::memory;
 use super::reply::{self, Answer};
 use super::request::{Decided, Request, require_few_members};
@@ -32,7 +32,7 @@ impl Command for Multi {
         flags: c"write fast getkeys-api",
         acl: c"ratelimit write fast",
         summary: c"Checks a request against several limits and charges all of them, or none.",
-        complexity: c"O(N) with N the number of limits; SLIDING adds what RL.SLIDING says",
+        complexity: c"O(N) with N the number of limits; SLIDING and LEASE add what RL.SLIDING and RL.LEASE say",
         since: SINCE,
         arity: -6,
         keys: KeySpec::FromCommand(3),
@@ -71,12 +71,19 @@ fn check_all<'c>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
     if let Some(growing) = growing.filter(|_| allowed)
         && ctx.out_of_memory(growing.key())
     {
-        let uncounted = memory::allows_uncounted(ctx)?;
-        for limit in &mut decided {
-            let allow = uncounted || !limit.grows();
-            limit.leave_uncharged(allow)?;
+        if decided.iter().any(|limit| limit.grows() && limit.result() != Outcome::ShadowDenied) {
+            let uncounted = memory::allows_uncounted(ctx)?;
+            for limit in &mut decided {
+                let allow = uncounted || !limit.grows();
+                limit.leave_uncharged(allow)?;
+            }
+            allowed = uncounted;
+        } else {
+            // Only denials that shadow mode allows need the memory. The others are charged.
+            for limit in decided.iter_mut().filter(|limit| limit.grows()) {
+                limit.leave_uncharged(true)?;
+            }
         }
-        allowed = uncounted;
     }
 
     let verdicts: Vec<Verdict> = decided.iter().map(|limit| limit.verdict()).collect();
@@ -117,7 +124,10 @@ fn parse_limit<'c>(args: &mut Args<'c>) -> Result<Box<dyn ParsedLimit<'c> + 'c>,
 
         fn run<A: StoredAlgorithm + 'static>(self) -> Self::Output {
             match Request::<A>::parse(self.0, &Accepted::LIMIT, None) {
-                Ok((request, _)) => Ok(Box::new(request)),
+                Ok((request, _)) => {
+                    request.require_id()?;
+                    Ok(Box::new(request))
+                }
                 Err(error) => Err(if error == Error::ARITY { Error::NUM_LIMITS } else { error }),
             }
         }
@@ -211,6 +221,6 @@ impl<'c, A: StoredAlgorithm> DecidedLimit<'c> for Decided<'c, A> {
 
 const LIMITS: Argument = Argument::new(
     c"limits",
-    ArgumentKind::Block(&[algorithms::ARGUMENT, KEY, WINDOW, LIMIT, COST, BURST, ANCHOR, AS, SHADOW]),
+    ArgumentKind::Block(&[algorithms::ARGUMENT, KEY, WINDOW, LIMIT, COST, BURST, ANCHOR, ID.optional(), AS, SHADOW]),
 )
 .multiple();

@@ -2,7 +2,7 @@
 
 use super::algorithms::{self, AlgorithmCommand};
 use super::args::Form;
-use super::doc::{ANCHOR, AS, BURST, COST, FORM, KEY, LIMIT, PARTIAL, SHADOW, SINCE, WINDOW};
+use super::doc::{ANCHOR, AS, BURST, COST, FORM, ID, KEY, LIMIT, PARTIAL, SHADOW, SINCE, WINDOW};
 use super::reply;
 use super::request::Request;
 use crate::algorithm::Micros;
@@ -19,19 +19,31 @@ impl AlgorithmCommand for Peek {
         flags: c"readonly fast",
         acl: c"ratelimit read fast",
         summary: c"Replies what the reply to a request would be, and changes nothing.",
-        complexity: c"O(1); with SLIDING O(log(N)) with N the requests in the window",
+        complexity: c"O(1); with SLIDING and LEASE O(log(N)) with N the requests in the window or the leases",
         since: SINCE,
         arity: -5,
         keys: KeySpec::At(2, Access::Read),
-        arguments: &[algorithms::ARGUMENT, KEY, WINDOW, LIMIT, COST, PARTIAL, BURST, ANCHOR, AS, SHADOW, FORM],
+        arguments: &[
+            algorithms::ARGUMENT,
+            KEY,
+            WINDOW,
+            LIMIT,
+            COST,
+            PARTIAL,
+            BURST,
+            ANCHOR,
+            ID.optional(),
+            AS,
+            SHADOW,
+            FORM,
+        ],
     };
 
     fn run<'c, A: StoredAlgorithm>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
         let (request, form) = Request::<A>::parse_request(args)?;
         let now = Micros(ctx.now_micros());
         let key = request.key_of_state(ctx, now, Purpose::Read)?;
-        STATS.peeks.increment();
-        peek(ctx, request, form, key, now)
+        peek(ctx, request, form, key, now).inspect(|()| STATS.peeks.increment())
     }
 }
 

@@ -30,24 +30,28 @@ impl Command for Throttle {
     };
 
     fn run<'c>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
-        let request = parse(args).inspect_err(|_| Gcra::decisions().errors.increment())?;
-        let now = Micros(ctx.now_micros());
-        let key = request.key_of_state(ctx, now, Purpose::Write)?;
-        let mut decided = request.decide_on(key, now, Purpose::Write)?;
-        decided.require_memory(ctx)?;
-        let throttled = {
-            let Request { algorithm, cost, .. } = &decided.request;
-            let after = decided.decision.change.apply_to(decided.loaded.state());
-            let mut throttled = algorithm.throttled(after, now, cost.units(), decided.decision.verdict.allowed);
-            throttled.retry_after = throttled.retry_after.max(decided.wait_for_memory_seconds());
-            throttled
-        };
-        decided.commit();
-        let figures = throttled.to_array();
-        ctx.reply_array(figures.len());
-        figures.iter().for_each(|&n| ctx.reply_integer(n));
-        Ok(())
+        throttle(ctx, args).inspect_err(|_| Gcra::decisions().errors.increment())
     }
+}
+
+fn throttle<'c>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
+    let request = parse(args)?;
+    let now = Micros(ctx.now_micros());
+    let key = request.key_of_state(ctx, now, Purpose::Write)?;
+    let mut decided = request.decide_on(key, now, Purpose::Write)?;
+    decided.require_memory(ctx)?;
+    let throttled = {
+        let Request { algorithm, cost, .. } = &decided.request;
+        let after = decided.decision.change.apply_to(decided.loaded.state());
+        let mut throttled = algorithm.throttled(after, now, cost.units(), decided.decision.verdict.allowed);
+        throttled.retry_after = throttled.retry_after.max(decided.wait_for_memory_seconds());
+        throttled
+    };
+    decided.commit();
+    let figures = throttled.to_array();
+    ctx.reply_array(figures.len());
+    figures.iter().for_each(|&n| ctx.reply_integer(n));
+    Ok(())
 }
 
 fn parse<'c>(mut args: Args<'c>) -> Result<Request<'c, Gcra>, Error> {
@@ -68,7 +72,7 @@ fn parse<'c>(mut args: Args<'c>) -> Result<Request<'c, Gcra>, Error> {
     // Only headers show the policy, and this command has none: a period above the longest window is cut.
     let window = Window::from_millis(period.saturating_mul(1_000)).unwrap_or(Window::LONGEST);
     let policy = Policy { burst: max_burst.checked_add(1), ..Policy::new(window, count) };
-    Ok(Request { key, algorithm, policy, name: None, cost, partial: false, shadow: false })
+    Ok(Request { key, algorithm, policy, name: None, id: None, cost, partial: false, shadow: false })
 }
 
 const ARGUMENTS: &[Argument] = &[

@@ -346,11 +346,14 @@ impl Generator {
         options
     }
 
-    /// The same with AS, where headers have the name of the policy.
+    /// The same with AS and SHADOW, which belong to a request.
     fn options_and_name(&mut self, algorithm: &Algorithm) -> Vec<Call> {
         let mut options = self.options(algorithm);
         if self.one_in(3) {
             options.push(vec![self.word(&["AS", "as"]), self.word(NAMES)]);
+        }
+        if self.one_in(4) {
+            options.push(vec![self.word(&["SHADOW", "shadow"])]);
         }
         options
     }
@@ -658,7 +661,7 @@ fn full(reply: &Reply) -> bool {
             && (reset == -1 || reset >= next)
             && delay >= 0
             && now > 1_700_000_000_000
-            && shadow == 0
+            && (shadow == 0 || (shadow == 1 && allowed == 1))
     };
     named && pairs.len() == 22 && integers(&values).is_some_and(sound)
 }
