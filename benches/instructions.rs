@@ -67,7 +67,7 @@ struct Run {
     name: String,
     case: Case,
     keys: usize,
-    /// The members of a log that exists before the requests.
+    /// The members of a log, or the entries of a packed one, that exists before the requests.
     members: usize,
     requests: usize,
 }
@@ -82,12 +82,19 @@ fn runs(only: &str) -> Vec<Run> {
                 run(format!("{} @100", case.name), 20, 90, 400),
                 run(format!("{} @1000", case.name), 10, 900, 2_000),
             ]
+        } else if case.packed_ms > 0 {
+            // All requests are of one moment, so an allowed one adds an entry if it is the first for its key.
+            let (keys, requests) = if case.answers == Some(0) { (1, 2_000) } else { (1_000, 1_000) };
+            PACKED_ENTRIES.map(|entries| run(format!("{} @{entries}", case.name), keys, entries, requests)).into()
         } else {
             vec![run(case.name.to_owned(), 1, 0, 2_000)]
         }
     };
     cases::all().into_iter().flat_map(sizes).filter(|run| run.name.contains(only)).collect()
 }
+
+/// The entries of a packed log.
+const PACKED_ENTRIES: [usize; 4] = [10, 100, 1_000, 4_096];
 
 /// A server under callgrind.
 struct Counted {
@@ -114,8 +121,14 @@ impl Counted {
         let (sends, times) = run.case.before;
         let before: Vec<_> = (0..times).map(|n| self.words(sends, run, n)).collect();
         self.lab.send(&before);
-        self.lab.fill_logs("k", run.keys, run.members, now_ms());
         let requests: Vec<_> = (0..run.requests).map(|n| self.words(run.case.sends, run, n)).collect();
+        if run.case.packed_ms > 0 {
+            let (entries, moment) = (run.members as u64, run.case.packed_ms / 4_096 + 1);
+            let units = if run.case.answers == Some(0) { LIMIT } else { entries };
+            self.lab.fill_packed("k", run.keys, [entries, units], run.case.packed_ms, now_ms() - moment);
+        } else {
+            self.lab.fill_logs("k", run.keys, run.members, now_ms());
+        }
         (0..PIPELINE).for_each(|_| drop(self.lab.ask("PING")));
         self.control("--zero");
         let last = self.lab.send(&requests);

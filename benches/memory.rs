@@ -25,11 +25,12 @@ const EACH: usize = 5;
 
 const SLIDING: &str = "RL.SLIDING KEY 86400 LIMIT";
 /// Name, command, and whether a million users are measured. They are filled by a script, which cannot call another one.
-const ROWS: [(&str, &str, bool); 8] = [
+const ROWS: [(&str, &str, bool); 9] = [
     ("fixed script", SCRIPTS[0].sends, false),
     ("RL.FIXED", "RL.FIXED KEY 86400 LIMIT", true),
     ("sliding script", SCRIPTS[1].sends, false),
     ("RL.SLIDING", SLIDING, true),
+    ("RL.ROLLING", "RL.ROLLING KEY 86400 LIMIT", true),
     ("RL.COUNTER", "RL.COUNTER KEY 86400 LIMIT", true),
     ("RL.TOKEN", "RL.TOKEN KEY 86400 LIMIT", true),
     ("RL.LEAKY", "RL.LEAKY KEY 86400 LIMIT", true),

@@ -63,6 +63,19 @@ errors! {
     ID_MISSING = c"ERR syntax error: LEASE needs ID id, the holder of the lease";
     LEASE_CORRECTION = c"ERR invalid algorithm: a lease has no cost to correct; RL.RELEASE ends it";
     OPTION = c"ERR syntax error: after limit come COST n, BURST n, ANCHOR t, ID id, AS name, PARTIAL, FULL or HEADERS, each at most once";
+    REFUND_OPTION = c"ERR syntax error: after limit come COST n, AT ms, BURST n, ANCHOR t, FULL or HEADERS, each at most once";
+    SETTLE_OPTION = c"ERR syntax error: after limit come RESERVED n, ACTUAL m, AT ms, BURST n, ANCHOR t, FULL or HEADERS, each at most once";
+    // An option that comes twice.
+    COST_TWICE = c"ERR syntax error: after limit comes COST n at most once";
+    BURST_TWICE = c"ERR syntax error: after limit comes BURST n at most once";
+    ANCHOR_TWICE = c"ERR syntax error: ANCHOR t comes at most once";
+    ID_TWICE = c"ERR syntax error: after limit comes ID id at most once";
+    NAME_TWICE = c"ERR syntax error: after limit comes AS name at most once";
+    PARTIAL_TWICE = c"ERR syntax error: after limit comes PARTIAL at most once";
+    AT_TWICE = c"ERR syntax error: after limit comes AT ms at most once";
+    RESERVED_TWICE = c"ERR syntax error: after limit comes RESERVED n at most once";
+    ACTUAL_TWICE = c"ERR syntax error: after limit comes ACTUAL n at most once";
+    FORM_TWICE = c"ERR syntax error: after limit comes FULL or HEADERS at most once";
     RESET_OPTION = c"ERR syntax error: after window comes ANCHOR t or nothing";
     AT = c"ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807";
     RESERVED = c"ERR invalid RESERVED: expected an integer from 0 to 9223372036854775807";
@@ -85,6 +98,7 @@ errors! {
     QUANTITY = c"ERR invalid quantity: expected an integer from 0 to 9223372036854775807";
     SPAN = c"ERR invalid window, limit or BURST: together they describe a rate that cannot be represented";
     LOG_COST = c"ERR invalid COST: RL.SLIDING takes at most 10000 units a call, over all its limits; use ROLLING, COUNTER, TOKEN, LEAKY or GCRA for more";
+    LOG_DIFFERENCE = c"ERR invalid ACTUAL: RL.SLIDING is corrected by at most 10000 units a call; use ROLLING, COUNTER, TOKEN, LEAKY or GCRA for more";
     /// Cluster mode: the counter of the window would be in another slot than the key.
     CLUSTER_KEY = c"ERR invalid key: in a cluster FIXED needs a key that is not empty and has no brace outside a hash tag";
     /// A bug: a panic that was caught, or a call that the server must not reject. The log has a line about it.

@@ -607,7 +607,7 @@ fn other_algorithms_take_neither() {
             }
         }
         for call in calls("FIXED", "month", " ANCHOR 1 ANCHOR 1") {
-            refused(&call, "syntax error: ");
+            refused(&call, "syntax error: ANCHOR t comes at most once");
         }
         for call in &calls("FIXED", "month", " ANCHOR 1 BURST 5")[..4] {
             refused(call, "invalid BURST: FIXED takes none");

@@ -225,8 +225,13 @@ fn wrong_options(algorithm: &Algorithm) -> Vec<(String, String)> {
         add("ANCHOR 0", &format!("invalid ANCHOR: {word} takes none"));
         add("AS x ANCHOR 5", &format!("invalid ANCHOR: {word} takes none"));
     }
-    for twice in ["COST 1 COST 1", "AS a COST 2 AS a"] {
-        add(twice, "syntax error: ");
+    add("COST 1 COST 1", "syntax error: after limit comes COST n at most once");
+    add("AS a COST 2 AS a", "syntax error: after limit comes AS name at most once");
+    if algorithm.takes_burst {
+        add("BURST 1 COST 1 BURST 1", "syntax error: after limit comes BURST n at most once");
+    }
+    if algorithm.name == FIXED.name {
+        add("ANCHOR 1 ANCHOR 1", "syntax error: ANCHOR t comes at most once");
     }
     wrong
 }
@@ -493,14 +498,14 @@ fn a_user_needs_permission_for_every_key_of_rl_multi() {
                     let algorithm = random.pick(ALGORITHMS);
                     let (options, ..) = random_options(&mut random, &algorithm, 5);
                     let key = if n == foreign { "theirs" } else { "mine" };
-                    format!("{} {key}:{round}:{n} {LONG} 5{options}", algorithm.word())
+                    format!("{} {key}:r{round}:{n} {LONG} 5{options}", algorithm.word())
                 })
                 .collect();
             let words = format!("RL.MULTI {count} {}", limits.join(" "));
             let text = err(call(&words).query(&mut con));
             assert!(text.starts_with("NOPERM "), "{words}: {text}");
             let all = keys(&mut admin);
-            assert!(!all.iter().any(|key| key.contains(&format!(":{round}:"))), "{words} charged {all:?}");
+            assert!(!all.iter().any(|key| key.contains(&format!(":r{round}:"))), "{words} charged {all:?}");
             let tried: String = read(ok(redis::cmd("ACL")
                 .arg("DRYRUN")
                 .arg("limited")

@@ -100,20 +100,20 @@ fn bad_options_are_refused_and_write_nothing() {
                 refusals.refused("ERR syntax error: after limit ", &[b"k", b"60", b"5", b"COST", b"2", word]);
                 refusals.refused("ERR syntax error: after limit ", &[b"k", b"60", b"5", word, b"COST", b"2"]);
             }
-            for words in [
-                &[&b"FULL"[..], b"FULL"][..],
-                &[b"HEADERS", b"headers"],
-                &[b"COST", b"1", b"COST", b"1"],
-                &[b"COST", b"1", b"2"],
+            for (expected, words) in [
+                ("ERR syntax error: after limit comes FULL ", &[&b"FULL"[..], b"FULL"][..]),
+                ("ERR syntax error: after limit comes FULL ", &[b"HEADERS", b"headers"]),
+                ("ERR syntax error: after limit comes COST ", &[b"COST", b"1", b"COST", b"1"]),
+                ("ERR syntax error: after limit come ", &[b"COST", b"1", b"2"]),
             ] {
                 let arguments = [&[&b"k"[..], b"60", b"5"], words].concat();
-                refusals.refused("ERR syntax error: after limit ", &arguments);
+                refusals.refused(expected, &arguments);
             }
             refusals.refused("ERR syntax error: FULL and HEADERS ", &[b"k", b"60", b"5", b"FULL", b"HEADERS"]);
             refusals.refused("ERR syntax error: FULL and HEADERS ", &[b"k", b"60", b"5", b"headers", b"full"]);
             if algorithm.takes_burst {
-                refusals
-                    .refused("ERR syntax error: after limit ", &[b"k", b"60", b"5", b"BURST", b"1", b"burst", b"1"]);
+                let twice = "ERR syntax error: after limit comes BURST ";
+                refusals.refused(twice, &[b"k", b"60", b"5", b"BURST", b"1", b"burst", b"1"]);
                 refusals.refused("ERR syntax error: after limit ", &[b"k", b"60", b"5", b"BURST", b"1", b"2"]);
             } else {
                 let expected = format!("ERR invalid BURST: {} takes none", algorithm.word());

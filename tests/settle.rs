@@ -32,6 +32,10 @@ fn is(algorithm: &Algorithm, other: &Algorithm) -> bool {
     algorithm.command == other.command
 }
 
+fn rolling() -> &'static Algorithm {
+    ALGORITHMS.iter().find(|algorithm| algorithm.word() == "ROLLING").expect("a row of the table")
+}
+
 /// The key of the state of `key` under a window of 100 days.
 fn state(algorithm: &Algorithm, key: &str) -> String {
     let state = algorithm.state_key(key.as_bytes(), WINDOW.unsigned_abs(), now_ms().unsigned_abs());
@@ -324,6 +328,9 @@ fn gcra_and_throttle_charge_up_to_full_and_forget_the_rest() {
         let [limited, limit, left, retry, reset]: [i64; 5] = read(ok(cmd!(con, "RL.THROTTLE", "k", 9, 10, 1_000)));
         assert_eq!([limited, limit, left], [1, 10, 0]);
         assert!((95..=100).contains(&retry) && (995..=1_000).contains(&reset), "{retry} {reset}");
+        // A larger capacity sees no more than the ten.
+        let larger = full_of(&mut con, "RL.PEEK", &["GCRA", "k", "1000", "10", "BURST", "20", "FULL"]);
+        assert_eq!((larger.allowed, larger.count), (1, 10));
     });
 }
 
@@ -457,6 +464,45 @@ fn the_log_corrects_the_entries_of_that_time_else_the_nearest_older() {
     });
 }
 
+/// With AT, units leave the window with the request that they belong to, and are refunded from its time.
+#[test]
+fn a_log_keeps_what_is_settled_for_as_long_as_the_request() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        let mut con = server.con();
+        // A moment of ROLLING is an hour / 4096.
+        for (algorithm, moment_ms) in [(&SLIDING, 0), (rolling(), 879)] {
+            ok(cmd!(con, "FLUSHALL"));
+            let start = server_ms(&mut con);
+            let earlier = (start - 50 * 60_000).to_string();
+            let settle = |con: &mut Connection, reserved: &str, actual: &str, at: &[&str]| {
+                let words = ["k", "1h", "9", "RESERVED", reserved, "ACTUAL", actual, "FULL"];
+                let mut settle = redis::cmd("RL.SETTLE");
+                full(ok(settle.arg(algorithm.word()).arg(&words).arg(at).query(con)))
+            };
+            let at = ["AT", &earlier];
+            // What a reply says that is sent after `reply`: the last units leave in so many minutes.
+            let leaves_in = |reply: &Full, minutes: i64| {
+                let least = start + minutes * 60_000 - reply.now_ms;
+                let until = least..=least + 2 * moment_ms + PATIENCE.as_millis() as i64;
+                // Of a denied request, which leaves the state as it is.
+                assert!(reply.allowed == 0 && until.contains(&reply.reset_ms), "{algorithm:?} {minutes} {reply:?}");
+            };
+            leaves_in(&settle(&mut con, "0", "9", &at), 10);
+            leaves_in(&settle(&mut con, "4", "7", &[]), 60);
+            let reply = settle(&mut con, "3", "0", &[]);
+            leaves_in(&reply, 10);
+            leaves_in(&settle(&mut con, "4", "7", &[]), 60);
+            leaves_in(&settle(&mut con, "3", "0", &at), 60);
+            // Nothing older than the request is left, and what is younger stays.
+            let reply = settle(&mut con, "9", "0", &["AT", &(start - 55 * 60_000).to_string()]);
+            leaves_in(&reply, 60);
+            let reply = settle(&mut con, "9", "0", &at);
+            assert_eq!(reply.remaining + reply.allowed, 6, "{algorithm:?} {reply:?}");
+        }
+    });
+}
+
 /// Many requests of one millisecond are settled later, while others come in between: every unit gets a member.
 #[test]
 fn no_unit_is_lost_where_many_requests_of_one_millisecond_are_settled() {
@@ -586,7 +632,16 @@ fn it_replicates_effects_and_fires_the_events_of_plain_commands() {
         type Step<'a> = (i64, i64, Option<i64>, &'a [&'a str], &'a [&'a str]);
         for algorithm in ALGORITHMS {
             // Charged new, charged, charged at another time, given back, all given back: effects and events.
-            let steps: [Step; 5] = if is(algorithm, &FIXED) {
+            let steps: [Step; 5] = if is(algorithm, rolling()) {
+                // A moment of 100 days / 4096: all in one entry.
+                [
+                    (0, 2, None, &["SET"], &["set", "expire"]),
+                    (2, 3, None, &["SETRANGE"], &["setrange"]),
+                    (2, 9, Some(now), &["SETRANGE"], &["setrange"]),
+                    (3, 1, None, &["SETRANGE"], &["setrange"]),
+                    (99, 0, None, &["UNLINK"], &["del"]),
+                ]
+            } else if is(algorithm, &FIXED) {
                 [
                     (0, 2, None, &["SET"], &["incrby", "expire"]),
                     (2, 3, None, &["INCR"], &["incrby"]),
@@ -689,8 +744,19 @@ fn contents(con: &mut Connection) -> Vec<(String, String, i64)> {
 
 #[test]
 fn replicas_and_files_have_what_the_master_has_after_any_mix() {
-    const PLAIN: &[&str] =
-        &["SET", "INCR", "INCRBY", "PEXPIREAT", "ZADD", "ZREMRANGEBYSCORE", "ZREMRANGEBYRANK", "DEL", "UNLINK"];
+    const PLAIN: &[&str] = &[
+        "SET",
+        "INCR",
+        "INCRBY",
+        "PEXPIREAT",
+        "ZADD",
+        "ZREMRANGEBYSCORE",
+        "ZREMRANGEBYRANK",
+        "DEL",
+        "UNLINK",
+        "APPEND",
+        "SETRANGE",
+    ];
     for_each_server(|bin| {
         let mut master = Server::options(bin).durable().start();
         let replicas = [
@@ -778,11 +844,14 @@ fn wrong_types_and_foreign_values_are_errors_and_stay() {
                 assert_eq!(digest(&mut con), before, "{algorithm:?}");
             }
         }
-        // A counter that would overflow stays.
+        // A counter that would overflow stays; also if only the request of the reply would overflow it.
         let key = state(&FIXED, "k");
         ok(cmd!(con, "SET", &key, i64::MAX - 3));
-        assert!(err(settle(&FIXED, "k", 1, 5).query(&mut con)).contains("overflow"));
-        assert_eq!(get(&mut con, &key), (i64::MAX - 3).to_string());
+        for actual in [5, 4] {
+            assert!(err(settle(&FIXED, "k", 1, actual).query(&mut con)).contains("overflow"));
+            assert_eq!(get(&mut con, &key), (i64::MAX - 3).to_string());
+        }
+        ok(settle(&FIXED, "k", 1, 3).query(&mut con));
         assert!(server.is_running());
     });
 }
@@ -954,8 +1023,8 @@ fn wrong_arguments_are_errors_that_name_them_and_change_nothing() {
             words("ACTUAL 1 AT 5 RESERVED", "invalid RESERVED");
             words("RESERVED 1 ACTUAL 2 AT", "invalid AT");
             // Twice.
-            words("RESERVED 1 ACTUAL 2 RESERVED 1", "at most once");
-            words("RESERVED 1 ACTUAL 2 ACTUAL 2", "at most once");
+            words("RESERVED 1 ACTUAL 2 RESERVED 1", "RESERVED n at most once");
+            words("RESERVED 1 ACTUAL 2 ACTUAL 2", "ACTUAL n at most once");
             words("RESERVED 1 ACTUAL 2 AT 5 AT 5", "at most once");
             words("RESERVED 1 ACTUAL 2 FULL FULL", "at most once");
             words("RESERVED 1 ACTUAL 2 FULL HEADERS", "exclude each other");
@@ -964,7 +1033,7 @@ fn wrong_arguments_are_errors_that_name_them_and_change_nothing() {
             words("COST 1 RESERVED 1 ACTUAL 2", "invalid COST");
             words("RESERVED 1 ACTUAL 2 PARTIAL", "invalid PARTIAL");
             words("RESERVED 1 ACTUAL 2 AS name", "invalid AS");
-            words("RESERVED 1 ACTUAL 2 NOW", "syntax error");
+            words("RESERVED 1 ACTUAL 2 NOW", "syntax error: after limit come RESERVED n");
             words("RESERVED 1 ACTUAL 2 3", "syntax error");
             words("1 2 3 4", "syntax error");
             if !algorithm.takes_burst {
@@ -1017,9 +1086,14 @@ fn options_come_in_any_order_and_case() {
             let reply = full(ok(on("rl.settle", algorithm, algorithm.name).arg(&words).query(&mut con)));
             assert_eq!(reply.remaining + reply.allowed, 3, "{algorithm:?}");
             let largest = i64::MAX;
-            if !is(algorithm, &SLIDING) && !is(algorithm, &FIXED) {
-                ok(settle(algorithm, algorithm.name, 0, largest).query(&mut con));
-                ok(settle(algorithm, algorithm.name, 0, largest).query(&mut con));
+            for _ in 0..2 {
+                // A counter or a log that cannot represent the sum is an error. Levels and times have a largest value.
+                if let Err(error) = settle(algorithm, algorithm.name, 0, largest).query::<Value>(&mut con) {
+                    assert!(
+                        [&FIXED, &SLIDING, rolling()].iter().any(|other| is(algorithm, other)),
+                        "{algorithm:?}: {error}"
+                    );
+                }
             }
             let reply = full(ok(settle(algorithm, algorithm.name, largest, largest - 3).arg("FULL").query(&mut con)));
             assert!(reply.remaining >= 0, "{algorithm:?}");
@@ -1034,7 +1108,7 @@ fn the_log_is_corrected_by_ten_thousand_units_at_most() {
         let mut con = server.con();
         for (reserved, actual) in [(0, 10_001), (10_001, 0), (5, 10_006), (0, i64::MAX), (i64::MAX, 0)] {
             let text = err(settle(&SLIDING, "k", reserved, actual).query(&mut con));
-            assert!(text.starts_with("ERR invalid ") && text.contains("10000"), "{text}");
+            assert!(text.starts_with("ERR invalid ACTUAL: ") && text.contains("10000"), "{text}");
             assert!(text.contains("COUNTER"), "the error names the other algorithms: {text}");
         }
         assert_eq!(ok(cmd!(con, "DBSIZE")), Value::Int(0));

@@ -15,6 +15,9 @@ pub struct Case {
     pub answers: Option<i64>,
     /// Whether every request makes the key larger, so that the next one costs more.
     pub grows: bool,
+    /// The window of a rolling log in milliseconds: its instructions are counted at several sizes of the record. 0 for
+    /// every other case.
+    pub packed_ms: u64,
     /// The script or the command that it replaces.
     pub replaces: Option<&'static str>,
     /// The cheapest of the server's own commands on the same type of key.
@@ -23,7 +26,7 @@ pub struct Case {
 
 impl Case {
     const fn new(name: &'static str, sends: &'static str) -> Self {
-        Self { name, sends, before: ("", 0), answers: None, grows: false, replaces: None, beside: None }
+        Self { name, sends, before: ("", 0), answers: None, grows: false, packed_ms: 0, replaces: None, beside: None }
     }
 
     const fn after(self, before: &'static str, times: usize) -> Self {
@@ -36,6 +39,10 @@ impl Case {
 
     const fn grows(self) -> Self {
         Self { grows: true, ..self }
+    }
+
+    const fn packed(self, window_ms: u64) -> Self {
+        Self { packed_ms: window_ms, ..self }
     }
 
     const fn replaces(self, name: &'static str) -> Self {
@@ -70,7 +77,7 @@ pub const SCRIPTS: [Case; 3] = [
         .beside("ZADD"),
 ];
 
-pub const COMMANDS: [Case; 19] = [
+pub const COMMANDS: [Case; 22] = [
     Case::new("RL.FIXED allowed", "RL.FIXED KEY 3600 LIMIT").answers(1).replaces(FIXED_LUA).beside("INCR"),
     Case::new("RL.FIXED denied", "RL.FIXED KEY 3600 1")
         .after("RL.FIXED KEY 3600 1", 1)
@@ -95,6 +102,13 @@ pub const COMMANDS: [Case; 19] = [
     Case::new("RL.LEAKY denied", "RL.LEAKY KEY 3600 1").after("RL.LEAKY KEY 3600 1", 1).answers(0).beside("INCR"),
     Case::new("RL.GCRA allowed", "RL.GCRA KEY 3600 LIMIT").answers(1).beside("INCR"),
     Case::new("RL.GCRA denied", "RL.GCRA KEY 3600 1").after("RL.GCRA KEY 3600 1", 1).answers(0).beside("INCR"),
+    Case::new("RL.ROLLING allowed", "RL.ROLLING KEY 3600 LIMIT").packed(3_600_000).answers(1).beside("INCR"),
+    Case::new("RL.ROLLING allowed, same moment", "RL.ROLLING KEY 3600 LIMIT").answers(1).beside("INCR"),
+    Case::new("RL.ROLLING denied", "RL.ROLLING KEY 3600 LIMIT")
+        .after("RL.ROLLING KEY 3600 LIMIT COST LIMIT", 1)
+        .packed(3_600_000)
+        .answers(0)
+        .beside("INCR"),
     // The first integer of its reply is 1 if the request is limited.
     Case::new("RL.THROTTLE allowed", "RL.THROTTLE KEY LIMIT LIMIT 3600")
         .answers(0)

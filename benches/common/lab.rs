@@ -168,6 +168,24 @@ impl Lab {
         }
     }
 
+    /// Records of RL.ROLLING with so many entries, evenly over the window that ends at `now`, of so many units in all.
+    /// The server doubles a string that grows. So these have room for more, as nearly all records have.
+    pub fn fill_packed(&mut self, key: &str, keys: usize, [entries, units]: [u64; 2], window_ms: u64, now: u64) {
+        let mut record = b"R:".to_vec();
+        for n in 1..=entries {
+            let time = now - window_ms + n * window_ms / entries;
+            record.extend(&time.to_le_bytes()[..7]);
+            record.extend((n * units / entries).to_le_bytes());
+        }
+        for at in 0..keys {
+            let key = key_name(key, keys, at);
+            let mut pipeline = redis::pipe();
+            pipeline.cmd("SET").arg(&key).arg(&record[..2]).arg("PXAT").arg(now + 2 * window_ms);
+            pipeline.cmd("APPEND").arg(&key).arg(&record[2..]);
+            pipeline.exec(&mut self.con).expect("SET and APPEND");
+        }
+    }
+
     pub fn info(&mut self, field: &str) -> f64 {
         info(&mut self.con, field).parse().expect("a number")
     }

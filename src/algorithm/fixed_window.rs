@@ -123,7 +123,9 @@ impl FixedWindow {
             return Ok(Change::Keep);
         }
         let before = state.map_or(0, |counter| counter.value);
-        let value = before.checked_add(to_i64(cost.units())).ok_or(Unrepresentable::Overflow)?;
+        // At the largest value, the reply would be an error: that of the request that RL.PEEK looks at.
+        let value = before.checked_add(to_i64(cost.units())).filter(|&value| value < i64::MAX);
+        let value = value.ok_or(Unrepresentable::Overflow)?;
         let held = state.and_then(|counter| counter.expires_at).filter(|_| before != 0);
         Ok(Change::Charge(Counter { value, expires_at: held.or(Some(self.new_expiry(now))) }))
     }

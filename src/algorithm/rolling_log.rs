@@ -21,7 +21,7 @@ use super::{
 };
 
 /// The start of every record.
-pub const TAG: &[u8] = b"R:";
+pub const TAG: [u8; 2] = *b"R:";
 
 /// The length of an entry in bytes.
 pub const ENTRY_LEN: usize = 15;
@@ -151,8 +151,9 @@ impl<'a> Log<'a> {
 /// The entries of a record, oldest first. `None` if it cannot be a record.
 #[inline]
 fn entries_of(record: &[u8]) -> Option<&[[u8; ENTRY_LEN]]> {
-    let (entries, rest) = record.strip_prefix(TAG)?.as_chunks();
-    (rest.is_empty() && (1..=MAX_ENTRIES).contains(&entries.len())).then_some(entries)
+    let (tag, entries) = record.split_first_chunk()?;
+    let (entries, rest) = entries.as_chunks();
+    (*tag == TAG && rest.is_empty() && (1..=MAX_ENTRIES).contains(&entries.len())).then_some(entries)
 }
 
 /// A change of a log. The new log has, in this order:
@@ -182,14 +183,16 @@ impl Edit {
 /// How to write a change of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Write {
-    /// One entry, at this offset: the last one, or a new one at the end of the record.
-    Entry {
+    /// A new entry at the end of the record.
+    Append([u8; ENTRY_LEN]),
+    /// The last entry, at this offset.
+    Last {
         /// In bytes.
         offset: usize,
         /// The entry.
         bytes: [u8; ENTRY_LEN],
     },
-    /// All of the record from this offset on. The record does not get shorter.
+    /// The rest of the record, from this offset on. The record does not get shorter.
     Tail {
         /// In bytes.
         offset: usize,
@@ -214,7 +217,8 @@ impl Write {
         let (offset, bytes) = match self {
             Self::Whole(bytes) => (0, bytes),
             Self::Tail { offset, bytes } => (offset, bytes),
-            Self::Entry { offset, bytes } => (offset, bytes.to_vec()),
+            Self::Last { offset, bytes } => (offset, bytes.to_vec()),
+            Self::Append(bytes) => (record.len(), bytes.to_vec()),
         };
         record.truncate(offset);
         record.extend(bytes);
@@ -240,8 +244,11 @@ impl RollingLog {
     pub fn read<'a>(&self, record: &'a [u8], now: Micros) -> Option<Log<'a>> {
         let entries = entries_of(record)?;
         let first = match self.sliding.expired_through(now) {
-            Some(expired) => entries.partition_point(|entry| Entry::decode(entry).millis <= expired),
-            None => 0,
+            // Nothing has expired yet in the first window of a key.
+            Some(expired) if Entry::decode(entries.first()?).millis <= expired => {
+                entries.partition_point(|entry| Entry::decode(entry).millis <= expired)
+            }
+            _ => 0,
         };
         let before = first.checked_sub(1).and_then(|index| entries.get(index));
         let base = before.map_or(0, |entry| Entry::decode(entry).total);
@@ -387,7 +394,8 @@ impl RollingLog {
         }
         let offset = |index: usize| index.saturating_mul(ENTRY_LEN).saturating_add(TAG.len());
         match edit.entry {
-            Some(entry) if edit.rest == before => Write::Entry { offset: offset(edit.kept), bytes: entry.encode() },
+            Some(entry) if edit.kept == before => Write::Append(entry.encode()),
+            Some(entry) if edit.rest == before => Write::Last { offset: offset(edit.kept), bytes: entry.encode() },
             _ => {
                 let unchanged = log.entries.partition_point(|entry| Entry::decode(entry).total <= edit.cap);
                 let start = unchanged.min(edit.kept);
@@ -420,7 +428,7 @@ impl RollingLog {
             entries.truncate(ahead.min(MAX_ENTRIES.saturating_sub(1)));
             entries.extend(last);
         }
-        TAG.iter().copied().chain(entries.into_iter().flat_map(Entry::encode)).collect()
+        TAG.into_iter().chain(entries.into_iter().flat_map(Entry::encode)).collect()
     }
 
     /// The expiry to set after a call on an existing key: see [`SlidingLog::new_expiry`].
@@ -498,14 +506,20 @@ impl Forecast for RollingForecast<'_> {
         let Some(must_leave) = self.after.units().checked_sub(room).filter(|&units| units > 0) else {
             return Some(self.now);
         };
-        let (mut low, mut high) = (self.after.log.live.first, self.after.len());
+        let stays = |index| self.after.get(index).is_some_and(|entry| self.after.units_through(entry) >= must_leave);
+        // The last unit to leave is in an entry from `low` to `high`. Most often it is the first one, or the last one.
+        let (mut low, mut high) = (self.after.log.live.first, self.after.len().saturating_sub(1));
+        if stays(low) {
+            high = low;
+        } else if !stays(high.saturating_sub(1)) {
+            low = high;
+        }
         while low < high {
             let middle = low.midpoint(high);
-            let entry = self.after.get(middle)?;
-            if self.after.units_through(entry) < must_leave {
-                low = middle.saturating_add(1);
-            } else {
+            if stays(middle) {
                 high = middle;
+            } else {
+                low = middle.saturating_add(1);
             }
         }
         let last_to_leave = self.after.get(low)?;

@@ -77,36 +77,36 @@ impl<'c> Options<'c> {
             let Some(word) = ahead.next_word() else { return Ok(options) };
             if word.eq_ignore_ascii_case(b"COST") {
                 let cost = ahead.next_word().and_then(parse_count).and_then(Cost::new);
-                set_once(&mut options.cost, cost.ok_or(Error::COST)?)?;
+                set_once(&mut options.cost, cost.ok_or(Error::COST)?, Error::COST_TWICE)?;
             } else if word.eq_ignore_ascii_case(b"BURST") {
                 let burst = ahead.next_word().and_then(parse_count).filter(|&burst| burst > 0);
-                set_once(&mut options.burst, burst.ok_or(Error::BURST)?)?;
+                set_once(&mut options.burst, burst.ok_or(Error::BURST)?, Error::BURST_TWICE)?;
             } else if word.eq_ignore_ascii_case(b"ANCHOR") {
                 let anchor = ahead.next_word().and_then(parse_anchor);
-                set_once(&mut options.anchor, anchor.ok_or(Error::ANCHOR)?)?;
+                set_once(&mut options.anchor, anchor.ok_or(Error::ANCHOR)?, Error::ANCHOR_TWICE)?;
             } else if word.eq_ignore_ascii_case(b"ID") {
                 let id = ahead.next_word().filter(|id| is_id(id));
-                set_once(&mut options.id, id.ok_or(Error::ID)?)?;
+                set_once(&mut options.id, id.ok_or(Error::ID)?, Error::ID_TWICE)?;
             } else if word.eq_ignore_ascii_case(b"AS") {
                 let name = ahead.next_word().and_then(parse_name);
-                set_once(&mut options.name, name.ok_or(Error::NAME)?)?;
+                set_once(&mut options.name, name.ok_or(Error::NAME)?, Error::NAME_TWICE)?;
             } else if word.eq_ignore_ascii_case(b"AT") {
                 let at = ahead.next_word().and_then(parse_unsigned).filter(|&millis| millis <= MAX_COUNT);
-                set_once(&mut options.at, at.map(Micros::from_millis).ok_or(Error::AT)?)?;
+                set_once(&mut options.at, at.map(Micros::from_millis).ok_or(Error::AT)?, Error::AT_TWICE)?;
             } else if word.eq_ignore_ascii_case(b"RESERVED") {
                 let reserved = ahead.next_word().and_then(parse_count).and_then(Cost::new);
-                set_once(&mut options.reserved, reserved.ok_or(Error::RESERVED)?)?;
+                set_once(&mut options.reserved, reserved.ok_or(Error::RESERVED)?, Error::RESERVED_TWICE)?;
             } else if word.eq_ignore_ascii_case(b"ACTUAL") {
                 let actual = ahead.next_word().and_then(parse_count).and_then(Cost::new);
-                set_once(&mut options.actual, actual.ok_or(Error::ACTUAL)?)?;
+                set_once(&mut options.actual, actual.ok_or(Error::ACTUAL)?, Error::ACTUAL_TWICE)?;
             } else if word.eq_ignore_ascii_case(b"PARTIAL") {
                 if std::mem::replace(&mut options.partial, true) {
-                    return Err(Error::OPTION);
+                    return Err(Error::PARTIAL_TWICE);
                 }
             } else if let (Some(form), Some(named)) = (form.as_deref_mut(), Form::from_word(word)) {
                 match std::mem::replace(form, named) {
                     Form::Verdict => {}
-                    other if other == named => return Err(Error::OPTION),
+                    other if other == named => return Err(Error::FORM_TWICE),
                     _ => return Err(Error::FULL_AND_HEADERS),
                 }
             } else {
@@ -157,10 +157,10 @@ impl Options<'_> {
     }
 }
 
-fn set_once<T>(option: &mut Option<T>, value: T) -> Result<(), Error> {
+fn set_once<T>(option: &mut Option<T>, value: T, twice: Error) -> Result<(), Error> {
     match option.replace(value) {
         None => Ok(()),
-        Some(_) => Err(Error::OPTION),
+        Some(_) => Err(twice),
     }
 }
 
@@ -309,20 +309,23 @@ mod tests {
             ("COST 9223372036854775808", Error::COST),
             ("BURST", Error::BURST),
             ("BURST 0", Error::BURST),
-            ("COST 1 COST 1", Error::OPTION),
-            ("BURST 1 BURST 1", Error::OPTION),
+            ("COST 1 COST 1", Error::COST_TWICE),
+            ("BURST 1 BURST 1", Error::BURST_TWICE),
             ("ANCHOR", Error::ANCHOR),
             ("ANCHOR -1", Error::ANCHOR),
             ("ANCHOR 253402300800", Error::ANCHOR),
-            ("ANCHOR 1 ANCHOR 1", Error::OPTION),
+            ("ANCHOR 1 ANCHOR 1", Error::ANCHOR_TWICE),
             ("ID", Error::ID),
-            ("ID a ID a", Error::OPTION),
+            ("ID a ID a", Error::ID_TWICE),
             ("AS", Error::NAME),
             ("AS a\u{e4}", Error::NAME),
             ("AS a\"b", Error::NAME),
-            ("AS a AS b", Error::OPTION),
-            ("PARTIAL PARTIAL", Error::OPTION),
-            ("FULL FULL", Error::OPTION),
+            ("AS a AS b", Error::NAME_TWICE),
+            ("PARTIAL PARTIAL", Error::PARTIAL_TWICE),
+            ("AT 1 AT 1", Error::AT_TWICE),
+            ("RESERVED 1 ACTUAL 1 RESERVED 1", Error::RESERVED_TWICE),
+            ("ACTUAL 1 ACTUAL 2", Error::ACTUAL_TWICE),
+            ("FULL FULL", Error::FORM_TWICE),
             ("FULL HEADERS", Error::FULL_AND_HEADERS),
             ("NOW", Error::OPTION),
             ("1", Error::OPTION),

@@ -32,12 +32,13 @@ impl AlgorithmCommand for Settle {
         if let Some(error) = A::NO_CORRECTION {
             return Err(error);
         }
-        let (request, options, form) = Request::<A>::parse_all(args, &Accepted::SETTLEMENT)?;
+        let (request, options, form) = Request::<A>::parse_all(args, &Accepted::SETTLEMENT)
+            .map_err(|error| if error == Error::OPTION { Error::SETTLE_OPTION } else { error })?;
         let (Some(reserved), Some(actual)) = (options.reserved, options.actual) else {
             return Err(Error::SETTLEMENT);
         };
         let difference = Cost::new(reserved.units().abs_diff(actual.units())).unwrap_or(Cost::ZERO);
-        require_few_members([request.algorithm.members_added(difference)])?;
+        require_few_members([request.algorithm.members_added(difference)]).map_err(|_| Error::LOG_DIFFERENCE)?;
         let now = Micros(ctx.now_micros());
         let key = request.key_of_state(ctx, now, Purpose::Write)?;
         let afterwards = key.duplicate();

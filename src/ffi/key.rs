@@ -130,14 +130,15 @@ impl<'c> Key<'c> {
         }
     }
 
-    /// Writes bytes into the string from `offset` on, which is at most its length. The string gets longer if they end
-    /// after it. The expiry stays. Nothing is replicated, and no event is fired.
-    pub fn write_string_at(&mut self, offset: usize, bytes: &[u8]) {
-        let end = offset.saturating_add(bytes.len());
+    /// Writes bytes into the string from `offset` on; from its end on if `offset` is `None`. The string gets longer if
+    /// they end after it. The expiry stays. Nothing is replicated, and no event is fired.
+    pub fn write_part_of_string(&mut self, offset: Option<usize>, bytes: &[u8]) {
         let mut len = 0;
         // SAFETY: a key open for writing, of type STRING or none; the buffer is written only if it has all of the range.
         unsafe {
             let mut start = api!(RedisModule_StringDMA(self.raw, &mut len, raw::REDISMODULE_WRITE as c_int));
+            let offset = offset.unwrap_or(len);
+            let end = offset.saturating_add(bytes.len());
             if len < end {
                 // The server doubles the allocation of a string that grows, so most calls allocate nothing.
                 api!(RedisModule_StringTruncate(self.raw, end));

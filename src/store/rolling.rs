@@ -86,36 +86,39 @@ impl StoredAlgorithm for RollingLog {
         }
         let held = loaded.live.and_then(|_| loaded.key.expires_at());
         let new_expiry = self.new_expiry(held, now);
-        let log = loaded.log();
         let Some(edit) = change.state() else {
-            if let Some(millis) = new_expiry.filter(|_| log.units() > 0) {
+            if let Some(millis) = new_expiry.filter(|_| loaded.log().units() > 0) {
                 super::extend(loaded.key, millis);
             }
             return;
         };
-        match self.write(&log, edit, now) {
-            Write::Entry { offset, bytes } => write_at(loaded.key, offset, &bytes, new_expiry),
-            Write::Tail { offset, bytes } => write_at(loaded.key, offset, &bytes, new_expiry),
+        match self.write(&loaded.log(), edit, now) {
+            Write::Append(bytes) => write_part(loaded.key, None, &bytes, new_expiry),
+            Write::Last { offset, bytes } => write_part(loaded.key, Some(offset), &bytes, new_expiry),
+            Write::Tail { offset, bytes } => write_part(loaded.key, Some(offset), &bytes, new_expiry),
             Write::Whole(record) => super::set(loaded.key, &record, new_expiry.or(held).unwrap_or(u64::MAX)),
         }
     }
 }
 
-/// Writes a part of the record with a new expiry, if any, replicates both and fires the events.
+/// Writes a part of the record (from its end on if `offset` is `None`) with a new expiry, if any, replicates both and
+/// fires the events.
 #[inline(always)]
-fn write_at(mut key: Key<'_>, offset: usize, bytes: &[u8], new_expiry: Option<u64>) {
-    let appends = offset == key.string().len();
-    key.write_string_at(offset, bytes);
+fn write_part(mut key: Key<'_>, offset: Option<usize>, bytes: &[u8], new_expiry: Option<u64>) {
+    key.write_part_of_string(offset, bytes);
     if let Some(millis) = new_expiry {
         key.set_expires_at(millis);
     }
     let key = key.close();
-    if appends {
-        key.notify_string(c"append");
-        key.replicate_append(bytes);
-    } else {
-        key.notify_string(c"setrange");
-        key.replicate_range(offset, bytes);
+    match offset {
+        None => {
+            key.notify_string(c"append");
+            key.replicate_append(bytes);
+        }
+        Some(offset) => {
+            key.notify_string(c"setrange");
+            key.replicate_range(offset, bytes);
+        }
     }
     super::announce(&key, new_expiry);
 }

@@ -2,12 +2,13 @@
 //! answer that is not documented.
 
 use std::fs;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
 use crate::resp::{Call, Client, Reply, call};
-use crate::support::{Random, Server, for_each_server, servers};
+use crate::support::{self, Algorithm, Random, Server, for_each_server, servers};
 use crate::{ALGORITHMS, assert_sound, each, report};
 
 #[test]
@@ -190,19 +191,19 @@ struct Generator {
     random: Random,
 }
 
+const WINDOWS: &[&str] = &["1", "60", "1ms", "500ms", "7s", "5m", "1h", "1d", "1000000000", "1000000000000", "3"];
 /// Windows that FIXED alone takes.
 const CALENDAR: &[&str] = &["day", "week", "month", "year", "MONTH", "Day"];
 const ANCHORS: &[&str] = &["0", "1767225600", "1769860800", "951782400", "4102444800", "253402300799"];
 const NAMES: &[&str] = &["x", "x", "x-2", "a.b_C-9", "COST", "FULL", "TOKEN", "64"];
 /// Unix milliseconds.
 const TIMES: &[&str] = &["0", "1795000000000", "1700000000000", "99999999999999", "9223372036854775807"];
-const WINDOWS: &[&str] = &["1", "60", "1ms", "500ms", "7s", "5m", "1h", "1d", "1000000000", "1000000000000", "3"];
 const LIMITS: &[&str] =
     &["0", "1", "2", "5", "100", "1000", "4294967296", "9223372036854775806", "9223372036854775807"];
 const COUNTS: &[&str] =
-    &["1", "1", "2", "3", "1000", "1000001", "2147483648", "9223372036854775806", "9223372036854775807"];
-/// Costs that fill no memory with members.
-const SMALL: &[&str] = &["0", "1", "2", "3", "20", "1000001"];
+    &["0", "1", "1", "2", "3", "1000", "1000001", "2147483648", "9223372036854775806", "9223372036854775807"];
+/// The costs of a log. Members by the thousand fill the memory and show nothing new.
+const COSTS_OF_A_LOG: &[&str] = &["0", "1", "2", "3", "20", "10001", "9223372036854775807"];
 /// Where an integer is wanted.
 const GARBAGE: &[&[u8]] = &[
     b"",
@@ -300,50 +301,78 @@ impl Generator {
     }
 
     /// FIXED's counters of foreign keys are looked after in some windows only.
-    fn window(&mut self, algorithm: &str, key: &[u8]) -> Vec<u8> {
+    fn window(&mut self, algorithm: &Algorithm, key: &[u8]) -> Vec<u8> {
         match key {
             [b'f', b':', ..] => self.word(&["1000000000", "1000000000000"]),
-            _ if algorithm == "FIXED" && self.one_in(3) => self.word(CALENDAR),
+            _ if algorithm.key_per_window && self.one_in(3) => self.word(CALENDAR),
             _ => self.word(WINDOWS),
         }
     }
 
-    /// `key window limit`, and the option that belongs to the window.
-    fn limited(&mut self, call: &mut Call, algorithm: &str) -> Vec<Call> {
-        let key = self.key();
-        let window = self.window(algorithm, &key);
-        let anchored = algorithm == "FIXED" && !key.starts_with(b"f:") && self.one_in(3);
-        call.extend([key, window]);
-        call.push(self.word(LIMITS));
-        if anchored { vec![vec![self.word(&["ANCHOR", "anchor"]), self.word(ANCHORS)]] } else { Vec::new() }
+    /// ANCHOR or nothing, for a window of that key.
+    fn anchor(&mut self, algorithm: &Algorithm, key: &[u8]) -> Call {
+        if !algorithm.key_per_window || key.starts_with(b"f:") || !self.one_in(3) {
+            return Vec::new();
+        }
+        vec![self.word(&["ANCHOR", "anchor"]), self.word(ANCHORS)]
     }
 
-    /// More options of a limit: those that every command takes which has a limit, and AS if this one does.
-    fn options(&mut self, options: &mut Vec<Call>, algorithm: &str, costs: &[&str], named: bool) {
+    /// Adds `key window limit`, and returns what belongs to the window: ANCHOR or nothing.
+    fn limited(&mut self, call: &mut Call, algorithm: &Algorithm) -> Call {
+        let key = self.key();
+        let window = self.window(algorithm, &key);
+        let anchor = self.anchor(algorithm, &key);
+        call.extend([key, window]);
+        call.push(self.word(LIMITS));
+        anchor
+    }
+
+    fn cost(&mut self, algorithm: &Algorithm) -> Vec<u8> {
+        self.word(if algorithm.max_cost < i64::MAX { COSTS_OF_A_LOG } else { COUNTS })
+    }
+
+    /// The options of a limit, in any order.
+    fn options(&mut self, algorithm: &Algorithm) -> Vec<Call> {
+        let mut options: Vec<Call> = Vec::new();
         if self.one_in(2) {
-            options.push(vec![self.word(&["COST", "cost", "CoSt"]), self.word(costs)]);
+            options.push(vec![self.word(&["COST", "cost", "CoSt"]), self.cost(algorithm)]);
         }
-        if ["TOKEN", "LEAKY", "GCRA"].contains(&algorithm) && self.one_in(3) {
+        if algorithm.takes_burst && self.one_in(3) {
             options.push(vec![b"BURST".to_vec(), self.word(COUNTS)]);
         }
-        if named && self.one_in(3) {
+        if self.one_in(2) {
+            options.reverse();
+        }
+        options
+    }
+
+    /// The same with AS, where headers have the name of the policy.
+    fn options_and_name(&mut self, algorithm: &Algorithm) -> Vec<Call> {
+        let mut options = self.options(algorithm);
+        if self.one_in(3) {
             options.push(vec![self.word(&["AS", "as"]), self.word(NAMES)]);
+        }
+        options
+    }
+
+    fn form(&mut self) -> (Option<Call>, FormOfOne) {
+        match self.random.below(4) {
+            0 => (Some(vec![b"FULL".to_vec()]), FormOfOne::Full),
+            1 => (Some(vec![b"headers".to_vec()]), FormOfOne::Headers),
+            _ => (None, FormOfOne::Triple),
         }
     }
 
     fn well_formed(&mut self) -> (Call, Form) {
-        let algorithm = self.random.pick(&ALGORITHMS);
+        let algorithm = &self.random.pick(support::ALGORITHMS);
+        let word: Vec<u8> = algorithm.word().into();
         let mut call = Vec::new();
-        let costs = if algorithm == "SLIDING" { SMALL } else { COUNTS };
-        let mut options;
-        let mut limits = None;
-        let mut partial = false;
         match self.random.below(13) {
             0 => {
-                call.extend([b"RL.RESET".to_vec(), algorithm.into()]);
-                options = self.limited(&mut call, algorithm);
-                call.pop();
-                call.extend(options.into_iter().flatten());
+                let key = self.key();
+                let (window, anchor) = (self.window(algorithm, &key), self.anchor(algorithm, &key));
+                call.extend([b"RL.RESET".to_vec(), word, key, window]);
+                call.extend(anchor);
                 return (call, Form::Integer);
             }
             1 => {
@@ -359,77 +388,57 @@ impl Generator {
                 }
                 return (call, Form::Five);
             }
-            2 => {
-                call.extend([b"RL.REFUND".to_vec(), algorithm.into()]);
-                options = self.limited(&mut call, algorithm);
-                self.options(&mut options, algorithm, COUNTS, false);
-                if self.one_in(3) {
-                    options.push(vec![b"AT".to_vec(), self.word(TIMES)]);
-                }
-            }
-            3 => {
-                call.extend([b"RL.SETTLE".to_vec(), algorithm.into()]);
-                options = self.limited(&mut call, algorithm);
-                self.options(&mut options, algorithm, COUNTS, false);
-                options.retain(|option| !option[0].eq_ignore_ascii_case(b"COST"));
-                for option in [&b"RESERVED"[..], b"ACTUAL"] {
-                    options.push(vec![option.to_vec(), self.word(costs)]);
-                }
-                if self.one_in(3) {
-                    options.push(vec![b"at".to_vec(), self.word(TIMES)]);
-                }
-            }
-            4 | 5 => {
-                let count = if self.one_in(10) { 64 } else { 1 + self.random.below(5) as usize };
-                call.extend([b"RL.MULTI".to_vec(), count.to_string().into_bytes()]);
-                for _ in 0..count {
-                    let algorithm = self.random.pick(&ALGORITHMS);
-                    call.push(algorithm.into());
-                    options = self.limited(&mut call, algorithm);
-                    self.options(&mut options, algorithm, SMALL, true);
-                    call.extend(options.into_iter().flatten());
-                }
-                // The options of a limit follow it; what is left comes last.
-                options = Vec::new();
-                limits = Some(count);
-            }
-            kind => {
-                if kind < 8 {
-                    call.extend([b"RL.PEEK".to_vec(), algorithm.into()]);
-                } else {
-                    call.push(format!("RL.{algorithm}").into_bytes());
-                }
-                options = self.limited(&mut call, algorithm);
-                self.options(&mut options, algorithm, costs, true);
-                partial = self.one_in(4);
-                if partial {
-                    options.push(vec![self.word(&["PARTIAL", "partial"])]);
-                }
-            }
+            2 => call.extend([b"RL.REFUND".to_vec(), word]),
+            3 => call.extend([b"RL.SETTLE".to_vec(), word]),
+            4 | 5 => call.extend([b"RL.PEEK".to_vec(), word]),
+            6 | 7 => return self.multi(),
+            _ => call.push(format!("RL.{}", algorithm.word()).into_bytes()),
         }
-        let of_one = match self.random.below(4) {
-            0 => {
-                options.push(vec![b"FULL".to_vec()]);
-                FormOfOne::Full
-            }
-            1 => {
-                options.push(vec![b"headers".to_vec()]);
-                FormOfOne::Headers
-            }
-            _ => FormOfOne::Triple,
-        };
+        let corrects = [&b"RL.REFUND"[..], b"RL.SETTLE"].contains(&call[0].as_slice());
+        let settles = call[0] == b"RL.SETTLE";
+        let anchor = self.limited(&mut call, algorithm);
+        let mut options = if corrects { self.options(algorithm) } else { self.options_and_name(algorithm) };
+        options.push(anchor);
+        if settles {
+            options.retain(|option| option.first().is_none_or(|word| !word.eq_ignore_ascii_case(b"COST")));
+            options.extend([&b"RESERVED"[..], b"ACTUAL"].map(|word| vec![word.to_vec(), self.cost(algorithm)]));
+        }
+        if corrects && self.one_in(3) {
+            options.push(vec![b"AT".to_vec(), self.word(TIMES)]);
+        }
+        let partial = !corrects && self.one_in(4);
+        if partial {
+            options.push(vec![self.word(&["PARTIAL", "partial"])]);
+        }
+        let (form, of_one) = self.form();
+        options.extend(form);
         if self.one_in(2) {
             options.reverse();
         }
         call.extend(options.into_iter().flatten());
-        let form = match (limits, of_one) {
-            (Some(count), of_one) => Form::Multi(count, of_one),
-            (None, of_one) if partial => Form::Partial(of_one),
-            (None, FormOfOne::Triple) => Form::Triple,
-            (None, FormOfOne::Full) => Form::Full,
-            (None, FormOfOne::Headers) => Form::Headers,
+        let form = match of_one {
+            of_one if partial => Form::Partial(of_one),
+            FormOfOne::Triple => Form::Triple,
+            FormOfOne::Full => Form::Full,
+            FormOfOne::Headers => Form::Headers,
         };
         (call, form)
+    }
+
+    /// RL.MULTI: options after each limit, the form last.
+    fn multi(&mut self) -> (Call, Form) {
+        let count = if self.one_in(10) { 64 } else { 1 + self.random.below(5) as usize };
+        let mut call = vec![b"RL.MULTI".to_vec(), count.to_string().into_bytes()];
+        for _ in 0..count {
+            let algorithm = &self.random.pick(support::ALGORITHMS);
+            call.push(algorithm.word().into());
+            let anchor = self.limited(&mut call, algorithm);
+            let options = self.options_and_name(algorithm).into_iter().chain([anchor]);
+            call.extend(options.flatten());
+        }
+        let (form, of_one) = self.form();
+        call.extend(form.into_iter().flatten());
+        (call, Form::Multi(count, of_one))
     }
 
     fn garbage(&mut self) -> Vec<u8> {
@@ -522,28 +531,34 @@ impl Generator {
     }
 }
 
-/// Every error that the module has, word for word.
-fn errors() -> impl Iterator<Item = &'static str> {
-    let source = include_str!("../../src/error.rs");
-    source.split("= c\"").skip(1).filter_map(|rest| rest.split('"').next())
+/// Every error that the module has, word for word: those of src/error.rs, and those that name algorithms.
+fn errors() -> &'static [String] {
+    static ERRORS: OnceLock<Vec<String>> = OnceLock::new();
+    ERRORS.get_or_init(|| {
+        let source = include_str!("../../src/error.rs");
+        let fixed = source.split("= c\"").skip(1).filter_map(|rest| rest.split('"').next());
+        let without_burst = support::ALGORITHMS.iter().filter(|algorithm| !algorithm.takes_burst);
+        let burst = without_burst.map(|algorithm| format!("ERR invalid BURST: {} takes none", algorithm.word()));
+        let algorithm = format!("ERR invalid algorithm: expected one of {}", ALGORITHMS.join(", "));
+        let without_calendar = support::ALGORITHMS.iter().filter(|algorithm| !algorithm.key_per_window);
+        let calendar = without_calendar.map(Algorithm::word).flat_map(|word| {
+            [
+                format!("ERR invalid ANCHOR: {word} takes none"),
+                format!("ERR invalid window: {word} takes no windows of the calendar"),
+            ]
+        });
+        fixed.map(str::to_owned).chain(burst).chain(calendar).chain([algorithm]).collect()
+    })
 }
 
-/// Whether the module documents an error: word for word, with the number of a limit, or with the name of an algorithm.
-fn is_documented(text: &str) -> bool {
-    let of_limit = |text: &str| {
-        let (code, rest) = text.split_once(" limit ")?;
+/// The error without `limit <n>: `, the limit of RL.MULTI that it is about.
+fn without_limit(error: &str) -> String {
+    let stripped = error.split_once(" limit ").and_then(|(code, rest)| {
         let (number, message) = rest.split_once(": ")?;
-        (1..=64_u64).contains(&number.parse().ok()?).then(|| format!("{code} {message}"))
-    };
-    let text = of_limit(text).unwrap_or_else(|| text.to_owned());
-    let of_algorithm = |word: &str| {
-        text == format!("ERR invalid BURST: {word} takes none")
-            || text == format!("ERR invalid ANCHOR: {word} takes none")
-            || text == format!("ERR invalid window: {word} takes no windows of the calendar")
-    };
-    errors().any(|known| known == text)
-        || ALGORITHMS.into_iter().any(of_algorithm)
-        || text == format!("ERR invalid algorithm: expected one of {}", ALGORITHMS.join(", "))
+        let number: u8 = number.parse().ok()?;
+        (1..=64).contains(&number).then(|| format!("{code} {message}"))
+    });
+    stripped.unwrap_or_else(|| error.to_owned())
 }
 
 /// Errors of the server's own: before the module is asked, or of the calls that are not the module's.
@@ -567,7 +582,8 @@ fn check(reply: &Reply, form: Form) -> Result<(), &'static str> {
             return Err("an error that repeats what was sent");
         }
         let internal = text.contains("internal error");
-        let known = is_documented(text) || OF_THE_SERVER.iter().any(|known| text.starts_with(known));
+        let known =
+            errors().contains(&without_limit(text)) || OF_THE_SERVER.iter().any(|known| text.starts_with(known));
         return if known && !internal { Ok(()) } else { Err("an error that nobody has documented") };
     }
     let sound = match form {
@@ -586,8 +602,8 @@ fn check(reply: &Reply, form: Form) -> Result<(), &'static str> {
     if sound { Ok(()) } else { Err("no reply of the documented form") }
 }
 
-/// The reply with the amount that PARTIAL took as a 1. It is 0 for COST 0 as well; then `retry_after_ms` of FULL tells
-/// whether the request was allowed.
+/// The reply with a 1 in place of the amount that PARTIAL took. COST 0 takes nothing although it is allowed: then
+/// `retry_after_ms` of FULL is 0.
 fn whole(reply: &Reply) -> Option<Reply> {
     let mut reply = reply.clone();
     let (Reply::Array(parts) | Reply::Map(parts)) = &mut reply else { return None };

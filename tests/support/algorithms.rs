@@ -233,7 +233,12 @@ pub const ROLLING: Algorithm = Algorithm {
         ("r:012345678901234", FOREIGN),
         ("T:1:0:60000:1700000000000000", FOREIGN),
     ],
-    freed_at: |taken, units| taken.at[units - 1] + taken.window_ms,
+    // The units of a moment count from the last of them.
+    freed_at: |taken, units| {
+        let moment = |at: i64| i128::from(at) * 4_096 / i128::from(taken.window_ms.max(4_096));
+        let of_moment = taken.at.iter().filter(|&&at| moment(at) == moment(taken.at[units - 1]));
+        of_moment.max().expect("the unit itself") + taken.window_ms
+    },
     slack_ms: 0,
     takes_constant_time: false,
     // In a window with moments so long that the requests of a test share one.

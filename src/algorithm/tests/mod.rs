@@ -189,7 +189,7 @@ impl TestAlgorithm for RollingLog {
         times.sort_unstable();
         totals.sort_unstable();
         let entries = times.into_iter().zip(totals).flat_map(|(millis, total)| Entry { millis, total }.encode());
-        Some(Some(StoredRecord { text: TAG.iter().copied().chain(entries).collect(), expires_at: None }))
+        Some(Some(StoredRecord { text: TAG.into_iter().chain(entries).collect(), expires_at: None }))
     }
 
     /// As with [`SlidingLog`].

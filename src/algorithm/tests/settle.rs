@@ -233,7 +233,12 @@ fn the_fixed_window_counts_what_goes_beyond_the_limit_until_the_window_ends() {
     let without = fixed.overcharge(Some(Counter { value: 3, expires_at: None }), NOW, None, cost(7));
     assert_eq!(without, Ok(Change::Charge(Counter { value: 10, expires_at: expires })));
     let most = Some(Counter { value: i64::MAX - 4, expires_at: expires });
-    assert!(fixed.overcharge(most, NOW, None, cost(4)).is_ok());
+    assert!(fixed.overcharge(most, NOW, None, cost(3)).is_ok());
+    assert_eq!(
+        fixed.overcharge(most, NOW, None, cost(4)),
+        Err(Unrepresentable::Overflow),
+        "none is left for a request"
+    );
     assert_eq!(fixed.overcharge(most, NOW, None, cost(5)), Err(Unrepresentable::Overflow));
     // Not counted anywhere, so not too much.
     assert_eq!(fixed.overcharge(most, NOW, at(start - 1), cost(5)), Ok(Change::Keep));
@@ -639,6 +644,7 @@ proptest! {
     fn settlements_keep_the_figures_exact(policies in proptest::collection::vec(policies(), 1..3), run in calls()) {
         figures_come_true::<FixedWindow>(&policies[..1], &run)?;
         figures_come_true::<SlidingLog>(&policies, &run)?;
+        figures_come_true::<RollingLog>(&policies, &run)?;
         figures_come_true::<SlidingCounter>(&policies, &run)?;
         figures_come_true::<TokenBucket>(&policies, &run)?;
         figures_come_true::<LeakyBucket>(&policies, &run)?;
