@@ -7,7 +7,7 @@ use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use redis_rl::algorithm::{
     Cost, FixedWindow, Forecast, Gcra, LeakyBucket, MAX_COUNT, Micros, Policy, RecordAlgorithm, RecordWords,
-    SlidingCounter, SlidingLog, TokenBucket, Window,
+    RollingLog, SlidingCounter, SlidingLog, TokenBucket, Window,
 };
 use redis_rl::in_memory::{InMemory, StoredRecord};
 
@@ -22,6 +22,7 @@ enum Algorithm {
     Token,
     Leaky,
     Gcra,
+    Rolling,
 }
 
 #[derive(Arbitrary, Debug)]
@@ -70,7 +71,7 @@ fn oracle(algorithm: Algorithm, policy: &Policy, charges: &Charges, now: u64, ne
     let start = now - now % window;
     match algorithm {
         Algorithm::Fixed => within(start, start + window) + needed <= policy.limit,
-        Algorithm::Sliding => {
+        Algorithm::Sliding | Algorithm::Rolling => {
             // In milliseconds: one of millisecond s counts before, and not in, s + window.
             let (now, window) = (now / 1_000, window / 1_000);
             let counted: u64 = charges.iter().filter(|(at, _)| at / 1_000 + window > now).map(|(_, units)| units).sum();
@@ -99,7 +100,9 @@ fn oracle(algorithm: Algorithm, policy: &Policy, charges: &Charges, now: u64, ne
 
 /// One small policy, and a clock that only goes forward.
 fn steady<A: InMemory>(input: &Input) {
-    let Some(window) = Window::from_millis(input.window_ms.into()) else { return };
+    // The oracle has moments of 1 ms.
+    let most = if matches!(input.algorithm, Algorithm::Rolling) { 4_096 } else { u16::MAX };
+    let Some(window) = Window::from_millis(input.window_ms.min(most).into()) else { return };
     let takes_burst = matches!(input.algorithm, Algorithm::Token | Algorithm::Leaky | Algorithm::Gcra);
     let burst = input.burst.filter(|&burst| takes_burst && burst > 0).map(u64::from);
     let policy = Policy { burst, ..Policy::new(window, input.limit.into()) };
@@ -169,6 +172,7 @@ fuzz_target!(|input: Input| {
     match input.algorithm {
         Algorithm::Fixed => steady::<FixedWindow>(&input),
         Algorithm::Sliding => steady::<SlidingLog>(&input),
+        Algorithm::Rolling => steady::<RollingLog>(&input),
         Algorithm::Counter => (steady::<SlidingCounter>(&input), wild::<SlidingCounter>(&input.wild)).0,
         Algorithm::Token => (steady::<TokenBucket>(&input), wild::<TokenBucket>(&input.wild)).0,
         Algorithm::Leaky => (steady::<LeakyBucket>(&input), wild::<LeakyBucket>(&input.wild)).0,
