@@ -1,40 +1,49 @@
-//! The text of a key: an algorithm that reads it would write the same bytes. So a state has one text, and a text is of
-//! one algorithm. Any bytes in the key of a rolling log: no panic.
+//! The value of a key: an algorithm whose record is integers would write the same bytes as it reads, so a state has one
+//! text. And a value is of one algorithm.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use redis_rl::algorithm::{Cost, MAX_COUNT, Micros, Policy, RollingLog, Window};
+use redis_rl::algorithm::rolling_log::{ENTRY_LEN, MAX_ENTRIES};
+use redis_rl::algorithm::{Micros, Policy, RollingLog, Window};
 use redis_rl::fuzzing::{counter, record};
-use redis_rl::in_memory::{InMemory, StoredRecord};
 
-/// 2023-11-14 22:13:20 UTC.
-const NOW: Micros = Micros(1_700_000_000_000_000);
+/// The time and the total of each entry.
+fn naive_entries(input: &[u8]) -> Option<Vec<(u64, u64)>> {
+    let entries = input.strip_prefix(b"R:")?;
+    let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte));
+    let count = entries.len() / ENTRY_LEN;
+    (entries.len() % ENTRY_LEN == 0 && (1..=MAX_ENTRIES).contains(&count))
+        .then(|| entries.chunks(ENTRY_LEN).map(|entry| (number(&entry[..7]), number(&entry[7..]))).collect())
+}
 
-/// Whether a rolling log reads the text. Runs all that a command does with it.
-fn rolling(text: &[u8]) -> bool {
-    let policies = [(1, 1), (5_000, 9), (86_400_000, MAX_COUNT)];
-    let reads = policies.map(|(window, limit)| {
-        let algorithm = RollingLog::new(&Policy::new(Window::from_millis(window).expect("a window"), limit));
-        for units in [0, 1, 7, MAX_COUNT] {
-            let cost = Cost::new(units).expect("a cost");
-            for at in [None, Some(NOW), Some(Micros(NOW.0 - 1_000_000))] {
-                let mut key = Some(StoredRecord { text: text.to_vec(), expires_at: None });
-                let _ = InMemory::overcharge(&algorithm, &mut key, NOW, at, cost);
-                let _ = algorithm.request(&mut key, NOW, cost);
-                InMemory::refund(&algorithm, &mut key, NOW, at, cost);
-            }
-        }
-        algorithm.read(text, NOW).is_some()
-    });
-    reads.contains(&true)
+/// The units of a rolling log of one minute; `None` if it is no such log.
+fn rolling(input: &[u8], now: Micros) -> Option<u64> {
+    let log = RollingLog::new(&Policy::new(Window::from_millis(60_000).unwrap(), 5));
+    let units = log.read(input, now).map(|log| log.units());
+    let Some(entries) = naive_entries(input) else {
+        assert_eq!(units, None);
+        return None;
+    };
+    // An order that only damage can break. A search in a damaged record finds some entry.
+    if entries.is_sorted_by(|a, b| a.0 <= b.0 && a.1 <= b.1) {
+        let dead = entries.iter().rev().find(|(millis, _)| millis + 60_000 <= now.millis());
+        let last = entries.last().map_or(0, |&(_, total)| total);
+        assert_eq!(units, Some(last - dead.map_or(0, |&(_, total)| total)), "{entries:?} at {now:?}");
+    }
+    units
 }
 
 fuzz_target!(|input: &[u8]| {
     let written: Vec<Vec<u8>> = record(input).into_iter().flatten().collect();
     assert!(written.iter().all(|written| written == input));
-    let readers = written.len() + usize::from(rolling(input));
-    assert!(readers <= 1, "{readers} algorithms read it");
+
+    // Around each time that is in the record, and far from it.
+    let times = naive_entries(input).unwrap_or_default().into_iter().map(|(millis, _)| millis);
+    let around = times.take(8).flat_map(|millis| [millis, millis + 59_999, millis + 60_000]);
+    let times = around.map(|millis| Micros::from_millis(millis)).chain([Micros(0), Micros(u64::MAX)]);
+    let logs = times.filter(|&now| rolling(input, now).is_some()).count().min(1);
+    assert!(written.len() + logs <= 1, "{} algorithms read it", written.len() + logs);
 
     let text = std::str::from_utf8(input).ok();
     let naive = text.and_then(|text| text.parse::<i64>().ok().filter(|n| n.to_string() == text));
