@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::{fs, io};
 
 use redis_rl::algorithm::{
-    Cost, FixedWindow, Gcra, LeakyBucket, Micros, Policy, SlidingCounter, SlidingLog, TokenBucket, Window,
+    Cost, FixedWindow, Gcra, LeakyBucket, Micros, Policy, RollingLog, SlidingCounter, SlidingLog, TokenBucket, Window,
 };
 use redis_rl::in_memory::InMemory;
 
@@ -31,6 +31,7 @@ fn main() -> io::Result<()> {
     for (file, title, outcomes) in [
         ("fixed", "FIXED: nearly twice the limit is allowed around a boundary", outcomes::<FixedWindow>(&policy)),
         ("sliding", "SLIDING: never more than the limit in any window", outcomes::<SlidingLog>(&policy)),
+        ("rolling", "ROLLING: the same, in one packed record", outcomes::<RollingLog>(&policy)),
         ("counter", "COUNTER: nearly the same, from two counters", outcomes::<SlidingCounter>(&policy)),
         ("token", "TOKEN: a burst at once, then at the rate", outcomes::<TokenBucket>(&policy)),
         ("leaky", "LEAKY: the same requests, each with its delay", outcomes::<LeakyBucket>(&policy)),
@@ -71,21 +72,20 @@ fn most_in_a_window(outcomes: &[Outcome]) -> usize {
     went_on.iter().map(|&start| within(start)).max().unwrap_or(0)
 }
 
-/// Draws requests as stacks, one for each half second: allowed requests below, denied requests on top. A delayed request
-/// is in the stack of the moment at which it goes on.
-fn picture(title: &str, outcomes: &[Outcome]) -> String {
-    const BIN_MS: u64 = 500;
-    const BIN_WIDTH: u64 = 9;
-    const UNIT: u64 = 11;
-    const LEFT: u64 = 16;
-    const BASE: u64 = 128;
-    let x = |at_ms: u64| LEFT + at_ms * BIN_WIDTH / BIN_MS;
-    let width = x(END_MS) + LEFT;
-    let allowed = outcomes.iter().filter(|o| o.allowed).count();
-    let mut svg = String::new();
-    // Writing to a String cannot fail.
-    let _ = write!(
-        svg,
+/// Where a time is in a picture, from left to right.
+const fn x(at_ms: u64) -> u64 {
+    LEFT + at_ms * BIN_WIDTH / BIN_MS
+}
+
+const BIN_MS: u64 = 500;
+const BIN_WIDTH: u64 = 9;
+const LEFT: u64 = 16;
+const BASE: u64 = 128;
+
+/// The title, the line below the picture, the axis of time, and a line at each boundary of a window.
+fn frame(title: &str, below: &str) -> String {
+    let (width, end) = (x(END_MS) + LEFT, x(END_MS));
+    let mut svg = format!(
         r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} 176" role="img" font-family="sans-serif" font-size="12">
 <style>
 text {{ fill: #24292f }} .axis {{ stroke: #8c959f }} .edge {{ stroke: #8c959f; stroke-dasharray: 3 3 }}
@@ -93,16 +93,27 @@ text {{ fill: #24292f }} .axis {{ stroke: #8c959f }} .edge {{ stroke: #8c959f; s
 @media (prefers-color-scheme: dark) {{ text {{ fill: #e6edf3 }} .yes {{ fill: #3fb950 }} .no {{ fill: #f85149; fill-opacity: .6 }} .later {{ fill: #d29922 }} }}
 </style>
 <text x="{LEFT}" y="18" font-weight="bold">{title}</text>
-<text x="{LEFT}" y="168">{allowed} of {} allowed; at most {} went on within any 10 s (limit {LIMIT})</text>
-"##,
-        outcomes.len(),
-        most_in_a_window(outcomes),
+<text x="{LEFT}" y="168">{below}</text>
+"##
     );
+    // Writing to a String cannot fail.
     for boundary in (0..=END_MS).step_by(WINDOW_MS as usize) {
         let (x, label) = (x(boundary), boundary / 1_000);
         let _ = writeln!(svg, r#"<line class="edge" x1="{x}" y1="28" x2="{x}" y2="{BASE}"/>"#);
         let _ = writeln!(svg, r#"<text x="{x}" y="{}" text-anchor="middle">{label} s</text>"#, BASE + 16);
     }
+    let _ = writeln!(svg, r#"<line class="axis" x1="{LEFT}" y1="{BASE}" x2="{end}" y2="{BASE}"/>"#);
+    svg
+}
+
+/// Draws requests as stacks, one for each half second: allowed requests below, denied requests on top. A delayed request
+/// is in the stack of the moment at which it goes on.
+fn picture(title: &str, outcomes: &[Outcome]) -> String {
+    const UNIT: u64 = 11;
+    let allowed = outcomes.iter().filter(|o| o.allowed).count();
+    let (all, most) = (outcomes.len(), most_in_a_window(outcomes));
+    let below = format!("{allowed} of {all} allowed; at most {most} went on within any 10 s (limit {LIMIT})");
+    let mut svg = frame(title, &below);
     let bins = (END_MS / BIN_MS) as usize + 1;
     let mut height = vec![0u64; bins];
     let mut draw = |class: &str, at_ms: u64| {
@@ -119,6 +130,5 @@ text {{ fill: #24292f }} .axis {{ stroke: #8c959f }} .edge {{ stroke: #8c959f; s
     for outcome in outcomes.iter().filter(|o| !o.allowed) {
         draw("no", outcome.at_ms);
     }
-    let _ = writeln!(svg, r#"<line class="axis" x1="{LEFT}" y1="{BASE}" x2="{}" y2="{BASE}"/>"#, x(END_MS));
     svg + "</svg>\n"
 }
