@@ -59,13 +59,17 @@ errors! {
     BURST = c"ERR invalid BURST: expected an integer from 1 to 9223372036854775807";
     ANCHOR = c"ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799";
     NAME = c"ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -";
-    OPTION = c"ERR syntax error: after limit come COST n, BURST n, ANCHOR t, AS name, PARTIAL, FULL or HEADERS, each at most once";
+    ID = c"ERR invalid ID: expected 1 to 512 bytes";
+    ID_MISSING = c"ERR syntax error: LEASE needs ID id, the holder of the lease";
+    LEASE_CORRECTION = c"ERR invalid algorithm: a lease has no cost to correct; RL.RELEASE ends it";
+    OPTION = c"ERR syntax error: after limit come COST n, BURST n, ANCHOR t, ID id, AS name, PARTIAL, FULL or HEADERS, each at most once";
     REFUND_OPTION = c"ERR syntax error: after limit come COST n, AT ms, BURST n, ANCHOR t, FULL or HEADERS, each at most once";
     SETTLE_OPTION = c"ERR syntax error: after limit come RESERVED n, ACTUAL m, AT ms, BURST n, ANCHOR t, FULL or HEADERS, each at most once";
     // An option that comes twice.
     COST_TWICE = c"ERR syntax error: after limit comes COST n at most once";
     BURST_TWICE = c"ERR syntax error: after limit comes BURST n at most once";
     ANCHOR_TWICE = c"ERR syntax error: ANCHOR t comes at most once";
+    ID_TWICE = c"ERR syntax error: after limit comes ID id at most once";
     NAME_TWICE = c"ERR syntax error: after limit comes AS name at most once";
     PARTIAL_TWICE = c"ERR syntax error: after limit comes PARTIAL at most once";
     AT_TWICE = c"ERR syntax error: after limit comes AT ms at most once";
@@ -79,6 +83,7 @@ errors! {
     SETTLEMENT = c"ERR syntax error: RL.SETTLE needs RESERVED n and ACTUAL m";
     COST_NOT_TAKEN = c"ERR invalid COST: this command takes none";
     PARTIAL_NOT_TAKEN = c"ERR invalid PARTIAL: this command takes none";
+    ID_NOT_TAKEN = c"ERR invalid ID: this command takes none";
     NAME_NOT_TAKEN = c"ERR invalid AS: this command takes none";
     AT_NOT_TAKEN = c"ERR invalid AT: only RL.REFUND and RL.SETTLE take it";
     RESERVED_NOT_TAKEN = c"ERR invalid RESERVED: only RL.SETTLE takes it";

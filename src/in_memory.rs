@@ -1,4 +1,5 @@
-//! Every algorithm with its state in memory: what the module does with a key, without a server.
+//! Every algorithm with its state in memory: what the module does with a key, without a server. Leases, which have no
+//! cost, are [`Holders`]; all others are [`InMemory`].
 //!
 //! The tests, the fuzzer and the pictures of the documentation use it. A record is kept as the text that the module
 //! stores, so each step goes through encoding and decoding.
@@ -27,12 +28,13 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 use crate::algorithm::fixed_window::Counter;
+use crate::algorithm::lease::{LeaseChange, Leases};
 use crate::algorithm::period::Period;
 use crate::algorithm::rolling_log::{self, Edit};
 use crate::algorithm::sliding_log::LogChange;
 use crate::algorithm::{
-    Change, Cost, Decision, Figures, FixedWindow, Forecast, Micros, Policy, RecordAlgorithm, RollingLog, SlidingLog,
-    Unrepresentable, Verdict,
+    Change, Cost, Decision, Figures, FixedWindow, Forecast, Lease, Micros, Policy, RecordAlgorithm, RollingLog,
+    SlidingLog, Unrepresentable, Verdict, Window,
 };
 use crate::store::record;
 
@@ -359,5 +361,67 @@ impl InMemory for RollingLog {
 
     fn remaining(&self, key: &Self::Key, now: Micros) -> u64 {
         self.forecast(&log_of(self, key, now), &Change::Keep, now).remaining()
+    }
+}
+
+/// The leases of a key: what RL.LEASE, RL.RENEW and RL.RELEASE do with it.
+///
+/// A lease has no cost, and a request for one names its holder, so [`InMemory`] does not fit.
+///
+/// ```
+/// use redis_rl::algorithm::{Lease, Micros, Policy, Window};
+/// use redis_rl::in_memory::Holders;
+///
+/// let window = Window::from_millis(30_000).unwrap();
+/// let lease = Lease::new(&Policy::new(window, 1));
+/// let mut key = Holders::default();
+/// let now = Micros::from_millis(100_000);
+/// assert!(key.request(&lease, b"a", now).verdict.allowed);
+/// assert_eq!(key.request(&lease, b"b", now).figures.retry_after_ms, 30_000);
+/// let later = now.plus(10_000_000);
+/// assert!(key.renew(window, b"a", later));
+/// assert_eq!(key.request(&lease, b"b", later).figures.retry_after_ms, 30_000);
+/// assert!(key.release(b"a", later));
+/// assert!(key.request(&lease, b"b", later).verdict.allowed);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Holders {
+    /// The millisecond in which the lease of each holder ends. The key expires with the last of them.
+    pub ends: BTreeMap<Vec<u8>, u64>,
+}
+
+impl Holders {
+    /// RL.LEASE: takes or renews the lease of `id`, if the limit allows it.
+    pub fn request(&mut self, lease: &Lease, id: &[u8], now: Micros) -> Reply {
+        self.remove_ended(now);
+        let mut ends: Vec<u64> = self.ends.values().copied().collect();
+        ends.sort_unstable();
+        let end = |n: u64| usize::try_from(n).ok().and_then(|n| ends.get(n).copied()).unwrap_or(u64::MAX);
+        let len = u64::try_from(ends.len()).unwrap_or(u64::MAX);
+        let leases = Leases { len, own: self.ends.get(id).copied(), end };
+        let decision = lease.decide(&leases, now, Cost::ONE);
+        match decision.change.state() {
+            Some(&LeaseChange::Hold { until }) => _ = self.ends.insert(id.to_vec(), until),
+            Some(&LeaseChange::Shorten { to }) => self.ends.values_mut().for_each(|end| *end = to.min(*end)),
+            None => {}
+        }
+        let forecast = lease.forecast(&leases, &decision.change, now);
+        Reply::new(&decision, &forecast, now, Cost::ONE)
+    }
+
+    /// RL.RENEW: whether `id` had a lease that has not ended, and renewed it.
+    pub fn renew(&mut self, window: Window, id: &[u8], now: Micros) -> bool {
+        self.remove_ended(now);
+        self.ends.get_mut(id).map(|end| *end = Lease::end_of(window, now)).is_some()
+    }
+
+    /// RL.RELEASE: whether `id` had a lease that had not ended, and now has none.
+    pub fn release(&mut self, id: &[u8], now: Micros) -> bool {
+        self.remove_ended(now);
+        self.ends.remove(id).is_some()
+    }
+
+    fn remove_ended(&mut self, now: Micros) {
+        self.ends.retain(|_, &mut end| end > Lease::ended_through(now));
     }
 }

@@ -439,6 +439,7 @@ const NEEDED: &[&str] = &[
     "ZADD",
     "ZCOUNT",
     "ZRANGE",
+    "ZREM",
     "ZREMRANGEBYRANK",
     "ZREMRANGEBYSCORE",
 ];

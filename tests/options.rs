@@ -462,7 +462,7 @@ fn command_docs_show_the_options_of_each_command() {
                 assert_eq!(option_tokens(arguments_of(algorithm.command)), expected, "{algorithm:?}");
             }
             for (command, expected) in [
-                ("RL.PEEK", &["COST", "PARTIAL", "BURST", "ANCHOR", "AS"][..]),
+                ("RL.PEEK", &["COST", "PARTIAL", "BURST", "ANCHOR", "ID", "AS"][..]),
                 ("RL.RESET", &["ANCHOR"]),
                 ("RL.REFUND", &["COST", "AT", "BURST", "ANCHOR"]),
                 ("RL.SETTLE", &["RESERVED", "ACTUAL", "AT", "BURST", "ANCHOR"]),
@@ -476,7 +476,7 @@ fn command_docs_show_the_options_of_each_command() {
             let flags: Vec<String> = read(field(&multi[1], "flags").expect("flags"));
             assert_eq!(flags, ["multiple"]);
             let block = field(&multi[1], "arguments").expect("a block");
-            assert_eq!(option_tokens(block), ["COST", "BURST", "ANCHOR", "AS"]);
+            assert_eq!(option_tokens(block), ["COST", "BURST", "ANCHOR", "ID", "AS"]);
         }
     });
 }

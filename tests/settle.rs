@@ -909,7 +909,7 @@ fn the_user_needs_permission_for_the_counter_too() {
         for (keys, allowed) in [
             ("~user", false),
             ("~user:*", false),
-            (&format!("%R~* ~user"), false),
+            ("%R~* ~user", false),
             (&format!("~user %W~{counter}"), false),
             (&format!("~user ~{counter}"), true),
             ("~user*", true),

@@ -14,6 +14,47 @@ pub trait Forecast {
     fn fits_at(&self, cost: u64) -> Option<Micros>;
 }
 
+/// The forecast of units, or leases, that each leave at a known time.
+pub struct LeavingInOrder<F> {
+    /// The amount available when nothing is charged.
+    pub capacity: u64,
+    /// How many units are charged.
+    pub charged: u64,
+    /// When the n-th of them leaves, earliest first, from 0; `None` if it never does.
+    pub leaves_at: F,
+    /// When all of them are gone, whatever `leaves_at` says; `None` if nothing removes them.
+    pub gone_at: Option<Micros>,
+    /// The time of the forecast.
+    pub now: Micros,
+}
+
+impl<F> LeavingInOrder<F> {
+    /// The forecast of a key that no longer exists at `at`, whatever it holds: it expires then. `None` is a key without
+    /// an expiry.
+    pub(crate) fn gone_at(self, at: Option<Micros>) -> Self {
+        Self { gone_at: at, ..self }
+    }
+}
+
+impl<F: Fn(u64) -> Option<Micros>> Forecast for LeavingInOrder<F> {
+    fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    fn remaining(&self) -> u64 {
+        self.capacity.saturating_sub(self.charged)
+    }
+
+    fn fits_at(&self, cost: u64) -> Option<Micros> {
+        let room = self.capacity.checked_sub(cost)?;
+        let Some(last_to_leave) = self.charged.saturating_sub(room).checked_sub(1) else {
+            return Some(self.now);
+        };
+        let left = (self.leaves_at)(last_to_leave);
+        Some(left.into_iter().chain(self.gone_at).min()?.max(self.now))
+    }
+}
+
 /// The figures of `FULL` and of the HTTP headers. Times are in milliseconds, rounded up; −1 means never.
 ///
 /// ```

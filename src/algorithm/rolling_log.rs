@@ -26,8 +26,11 @@ pub const TAG: [u8; 2] = *b"R:";
 /// The length of an entry in bytes.
 pub const ENTRY_LEN: usize = 15;
 
-/// The most entries of a record. Entries that count are at most 4,097: one for each moment that the window touches.
+/// The most entries of a record.
 pub const MAX_ENTRIES: usize = 8_192;
+
+/// The most entries that count: one for each moment that the window touches.
+const MAX_LIVE_ENTRIES: usize = 4_097;
 
 /// The moments of a window that is longer than so many milliseconds.
 const MOMENTS: u64 = 4_096;
@@ -405,7 +408,7 @@ impl RollingLog {
         }
     }
 
-    /// A record of the units that count, with totals from 0 and one entry for each moment.
+    /// A record of the units that count, with totals from 0.
     #[cold]
     fn rewrite(&self, after: &Edited<'_>, now: Micros) -> Vec<u8> {
         let Live { first, base } = after.log.live;
@@ -416,12 +419,22 @@ impl RollingLog {
                 None if entry.total == 0 => {}
                 None => entries.push(entry),
                 Some(last) if last.total == entry.total => {}
-                Some(last) if self.same_moment(last.millis, entry.millis) => *last = entry,
                 Some(_) => entries.push(entry),
             }
         }
-        // Only a clock that stepped back leaves more: there is one entry for each moment of the window and for each
-        // moment ahead of the clock. Those ahead become one, which counts until the last of them would.
+        // Calls with shorter windows left more than one entry for a moment. Elsewhere such entries stay apart: the
+        // figures of the reply are theirs.
+        if entries.len() > MAX_LIVE_ENTRIES {
+            entries.dedup_by(|later, entry| {
+                let same = self.same_moment(later.millis, entry.millis);
+                if same {
+                    *entry = *later;
+                }
+                same
+            });
+        }
+        // A clock that stepped back can leave more: one entry for each moment ahead of the clock. They become one, which
+        // counts until the last of them would.
         if entries.len() > MAX_ENTRIES {
             let ahead = entries.partition_point(|entry| entry.millis <= now.millis());
             let last = entries.last().copied();

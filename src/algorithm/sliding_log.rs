@@ -4,7 +4,8 @@
 //! The log has a resolution of milliseconds: an entry of millisecond `s` counts before, and not in, `s + window`.
 
 use super::arithmetic::to_i64;
-use super::{Change, Cost, Decision, Forecast, Micros, Policy, Verdict, Window};
+use super::forecast::LeavingInOrder;
+use super::{Change, Cost, Decision, Micros, Policy, Verdict, Window};
 
 /// At most `limit` units in any half-open span of `window`.
 ///
@@ -129,44 +130,14 @@ impl SlidingLog {
 
     /// What a log of `len` entries allows. `entry(n)` is the millisecond of the n-th entry to leave the window, from
     /// 0; `None` if that entry never leaves.
-    pub const fn forecast<E: Fn(u64) -> Option<u64>>(&self, len: u64, entry: E, now: Micros) -> LogForecast<E> {
-        LogForecast { algorithm: *self, len, entry, gone_at: None, now }
-    }
-}
-
-/// The result of [`SlidingLog::forecast`].
-pub struct LogForecast<E> {
-    algorithm: SlidingLog,
-    len: u64,
-    entry: E,
-    gone_at: Option<Micros>,
-    now: Micros,
-}
-
-impl<E> LogForecast<E> {
-    /// The forecast of a log that no longer exists at `at`, whatever its entries are: its key expires then. `None` is
-    /// a log without an expiry.
-    pub(crate) fn gone_at(self, at: Option<Micros>) -> Self {
-        Self { gone_at: at, ..self }
-    }
-}
-
-impl<E: Fn(u64) -> Option<u64>> Forecast for LogForecast<E> {
-    fn capacity(&self) -> u64 {
-        self.algorithm.limit
-    }
-
-    fn remaining(&self) -> u64 {
-        self.algorithm.limit.saturating_sub(self.len)
-    }
-
-    fn fits_at(&self, cost: u64) -> Option<Micros> {
-        let room = self.algorithm.limit.checked_sub(cost)?;
-        let Some(last_to_leave) = self.len.saturating_sub(room).checked_sub(1) else {
-            return Some(self.now);
-        };
-        let leaves = |made| Micros::from_millis(made).plus(self.algorithm.window.micros());
-        let left = (self.entry)(last_to_leave).map(leaves);
-        Some(left.into_iter().chain(self.gone_at).min()?.max(self.now))
+    pub fn forecast<E: Fn(u64) -> Option<u64>>(
+        &self,
+        len: u64,
+        entry: E,
+        now: Micros,
+    ) -> LeavingInOrder<impl Fn(u64) -> Option<Micros> + use<E>> {
+        let window = self.window.micros();
+        let leaves_at = move |n| entry(n).map(|made| Micros::from_millis(made).plus(window));
+        LeavingInOrder { capacity: self.limit, charged: len, leaves_at, gone_at: None, now }
     }
 }

@@ -3,10 +3,10 @@
 use std::ffi::CStr;
 use std::marker::PhantomData;
 
-use super::Command;
+use super::{Command, doc};
 use crate::error::Error;
 use crate::ffi::{Args, Argument, ArgumentKind, CommandDoc, Ctx};
-use crate::store::{AlgorithmInfo, StoredAlgorithm};
+use crate::store::{AlgorithmInfo, StoredAlgorithm, Takes};
 
 /// Reads the table: every column becomes a constant of [`AlgorithmInfo`], and every row a case of [`select`].
 macro_rules! algorithms {
@@ -52,8 +52,7 @@ macro_rules! algorithms {
         );
     };
     (@info $name:literal => $type:ty {
-        burst: $burst:literal,
-        calendar: $calendar:literal,
+        takes: [$($option:ident)*],
         complexity: $complexity:literal,
         summary: $summary:literal,
     }) => {
@@ -61,58 +60,66 @@ macro_rules! algorithms {
             const NAME: &'static str = $name;
             const SUMMARY: &'static CStr = $summary;
             const COMPLEXITY: &'static CStr = $complexity;
-            const TAKES_BURST: bool = $burst;
-            const TAKES_CALENDAR: bool = $calendar;
-            const NO_BURST: Error = Error::new(c_str!("ERR invalid BURST: ", $name, " takes none"));
-            const NO_ANCHOR: Error = Error::new(c_str!("ERR invalid ANCHOR: ", $name, " takes none"));
+            const TAKES: Takes = Takes::NOTHING$(.and(Takes::$option))*;
+            const ARGUMENTS: &'static [Argument] =
+                &[doc::KEY, doc::WINDOW, doc::LIMIT, $(doc::$option,)* doc::AS, doc::FORM];
+
+            fn takes_no(option: Takes) -> Error {
+                algorithms!(@takes_no option $name COST PARTIAL BURST ANCHOR ID)
+            }
+
             const NO_CALENDAR: Error =
                 Error::new(c_str!("ERR invalid window: ", $name, " takes no windows of the calendar"));
+        }
+    };
+    (@takes_no $tried:ident $name:literal $($option:ident)*) => {
+        match $tried {
+            $(Takes::$option => Error::new(c_str!("ERR invalid ", stringify!($option), ": ", $name, " takes none")),)*
+            _ => Error::OPTION,
         }
     };
 }
 
 algorithms! {
     "FIXED" => crate::algorithm::FixedWindow {
-        burst: false,
-        calendar: true,
+        takes: [COST PARTIAL ANCHOR],
         complexity: c"O(1)",
         summary: c"Checks a request against a fixed window counter and charges it if allowed.",
     }
     "SLIDING" => crate::algorithm::SlidingLog {
-        burst: false,
-        calendar: false,
+        takes: [COST PARTIAL],
         complexity: c"O(log(N)+M) with N the requests in the window, and M the cost and the requests that left the window",
         summary: c"Checks a request against a sliding window log and charges it if allowed.",
     }
     "COUNTER" => crate::algorithm::SlidingCounter {
-        burst: false,
-        calendar: false,
+        takes: [COST PARTIAL],
         complexity: c"O(1)",
         summary: c"Checks a request against a sliding window counter and charges it if allowed.",
     }
     "TOKEN" => crate::algorithm::TokenBucket {
-        burst: true,
-        calendar: false,
+        takes: [COST PARTIAL BURST],
         complexity: c"O(1)",
         summary: c"Checks a request against a token bucket and charges it if allowed.",
     }
     "LEAKY" => crate::algorithm::LeakyBucket {
-        burst: true,
-        calendar: false,
+        takes: [COST PARTIAL BURST],
         complexity: c"O(1)",
         summary: c"Checks a request against a leaky bucket, charges it if allowed, and replies how long to delay it.",
     }
     "GCRA" => crate::algorithm::Gcra {
-        burst: true,
-        calendar: false,
+        takes: [COST PARTIAL BURST],
         complexity: c"O(1)",
         summary: c"Checks a request with the generic cell rate algorithm and charges it if allowed.",
     }
     "ROLLING" => crate::algorithm::RollingLog {
-        burst: false,
-        calendar: false,
+        takes: [COST PARTIAL],
         complexity: c"O(log(N)) with N the entries of the record, at most 8192; O(N) when it is pruned, at most once in N/2 requests",
         summary: c"Checks a request against a packed sliding window log and charges it if allowed.",
+    }
+    "LEASE" => crate::algorithm::Lease {
+        takes: [ID],
+        complexity: c"O(log(N)+M) with N the leases, and M those that have ended",
+        summary: c"Takes or renews a lease if fewer than the limit are held.",
     }
 }
 

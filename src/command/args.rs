@@ -3,7 +3,7 @@
 use crate::algorithm::period::{Anchor, CalendarUnit};
 use crate::algorithm::{Cost, MAX_COUNT, Micros, Schedule, Window};
 use crate::error::Error;
-use crate::ffi::Args;
+use crate::ffi::{Args, Str};
 use crate::integer::parse_unsigned;
 
 /// The form of a reply.
@@ -53,6 +53,8 @@ pub struct Options<'c> {
     pub cost: Option<Cost>,
     pub burst: Option<u64>,
     pub anchor: Option<Anchor>,
+    /// The holder of a lease.
+    pub id: Option<&'c [u8]>,
     /// The name of the policy in the headers.
     pub name: Option<&'c str>,
     pub partial: bool,
@@ -82,6 +84,9 @@ impl<'c> Options<'c> {
             } else if word.eq_ignore_ascii_case(b"ANCHOR") {
                 let anchor = ahead.next_word().and_then(parse_anchor);
                 set_once(&mut options.anchor, anchor.ok_or(Error::ANCHOR)?, Error::ANCHOR_TWICE)?;
+            } else if word.eq_ignore_ascii_case(b"ID") {
+                let id = ahead.next_word().filter(|id| is_id(id));
+                set_once(&mut options.id, id.ok_or(Error::ID)?, Error::ID_TWICE)?;
             } else if word.eq_ignore_ascii_case(b"AS") {
                 let name = ahead.next_word().and_then(parse_name);
                 set_once(&mut options.name, name.ok_or(Error::NAME)?, Error::NAME_TWICE)?;
@@ -117,6 +122,7 @@ impl<'c> Options<'c> {
 pub struct Accepted {
     pub cost: bool,
     pub partial: bool,
+    pub id: bool,
     pub name: bool,
     pub at: bool,
     pub settlement: bool,
@@ -124,12 +130,12 @@ pub struct Accepted {
 
 impl Accepted {
     /// Of a request: RL.<ALGO> and RL.PEEK.
-    pub const REQUEST: Self = Self { cost: true, partial: true, name: true, at: false, settlement: false };
+    pub const REQUEST: Self = Self { cost: true, partial: true, id: true, name: true, at: false, settlement: false };
     /// Of a limit of RL.MULTI, which charges all or nothing.
     pub const LIMIT: Self = Self { partial: false, ..Self::REQUEST };
-    pub const REFUND: Self = Self { cost: true, partial: false, name: false, at: true, settlement: false };
+    pub const REFUND: Self = Self { cost: true, partial: false, id: false, name: false, at: true, settlement: false };
     pub const SETTLEMENT: Self = Self { cost: false, settlement: true, ..Self::REFUND };
-    pub const NONE: Self = Self { cost: false, partial: false, name: false, at: false, settlement: false };
+    pub const NONE: Self = Self { cost: false, partial: false, id: false, name: false, at: false, settlement: false };
 }
 
 impl Options<'_> {
@@ -141,6 +147,7 @@ impl Options<'_> {
         let rejected = [
             (self.cost.is_some() && !accepted.cost, Error::COST_NOT_TAKEN),
             (self.partial && !accepted.partial, Error::PARTIAL_NOT_TAKEN),
+            (self.id.is_some() && !accepted.id, Error::ID_NOT_TAKEN),
             (self.name.is_some() && !accepted.name, Error::NAME_NOT_TAKEN),
             (self.at.is_some() && !accepted.at, Error::AT_NOT_TAKEN),
             (self.reserved.is_some() && !accepted.settlement, Error::RESERVED_NOT_TAKEN),
@@ -184,6 +191,28 @@ pub fn parse_schedule(text: &[u8], anchor: Option<Anchor>) -> Result<Schedule, E
 /// Unix seconds, from 0 to [`Anchor::MAX`].
 pub fn parse_anchor(text: &[u8]) -> Option<Anchor> {
     parse_unsigned(text).and_then(Anchor::from_seconds)
+}
+
+/// Whether a holder of a lease may have this name: 1 to 512 bytes.
+pub fn is_id(text: &[u8]) -> bool {
+    (1..=512).contains(&text.len())
+}
+
+/// `id [id …]`: the rest of a call. The result has each id once.
+///
+/// # Errors
+/// There is none, or one is invalid.
+pub fn parse_ids<'c>(args: Args<'c>) -> Result<Vec<Str<'c>>, Error> {
+    let mut ids: Vec<_> = args.collect();
+    if ids.is_empty() {
+        return Err(Error::ARITY);
+    }
+    if !ids.iter().all(|id| is_id(id.bytes())) {
+        return Err(Error::ID);
+    }
+    ids.sort_unstable_by_key(|id| id.bytes());
+    ids.dedup_by_key(|id| id.bytes());
+    Ok(ids.into_iter().map(Str::of_argument).collect())
 }
 
 /// 1 to 64 characters that need no quoting in a header.
@@ -286,6 +315,8 @@ mod tests {
             ("ANCHOR -1", Error::ANCHOR),
             ("ANCHOR 253402300800", Error::ANCHOR),
             ("ANCHOR 1 ANCHOR 1", Error::ANCHOR_TWICE),
+            ("ID", Error::ID),
+            ("ID a ID a", Error::ID_TWICE),
             ("AS", Error::NAME),
             ("AS a\u{e4}", Error::NAME),
             ("AS a\"b", Error::NAME),
@@ -301,6 +332,14 @@ mod tests {
         ] {
             assert_eq!(options(text), Err(error), "{text}");
         }
+    }
+
+    #[test]
+    fn an_id_is_1_to_512_bytes() {
+        let parse = |id: &[u8]| Options::parse(&mut [&b"ID"[..], id].iter(), None).map(|options| options.id.is_some());
+        assert_eq!(parse(b""), Err(Error::ID));
+        assert_eq!(parse(&[0xff; 513]), Err(Error::ID));
+        assert_eq!((parse(b"\0"), parse(&[b' '; 512])), (Ok(true), Ok(true)));
     }
 
     proptest! {

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use super::Command;
 use super::args::Form;
-use super::doc::{ANCHOR, AS, BURST, COST, FORM, KEY, LIMIT, PARTIAL, SINCE, WINDOW};
+use super::doc::SINCE;
 use super::reply;
 use super::request::Request;
 use crate::algorithm::Micros;
@@ -25,17 +25,12 @@ impl<A: StoredAlgorithm> Command for Check<A> {
         since: SINCE,
         arity: -4,
         keys: KeySpec::At(1, Access::ReadWrite),
-        arguments: if A::TAKES_BURST {
-            &[KEY, WINDOW, LIMIT, COST, PARTIAL, BURST, AS, FORM]
-        } else if A::TAKES_CALENDAR {
-            &[KEY, WINDOW, LIMIT, COST, PARTIAL, ANCHOR, AS, FORM]
-        } else {
-            &[KEY, WINDOW, LIMIT, COST, PARTIAL, AS, FORM]
-        },
+        arguments: A::ARGUMENTS,
     };
 
     fn run<'c>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
         let (request, form) = Request::<A>::parse_request(args)?;
+        request.require_id()?;
         let now = Micros(ctx.now_micros());
         let key = request.key_of_state(ctx, now, Purpose::Write)?;
         let mut decided = request.decide_on(key, now, Purpose::Write)?;

@@ -13,6 +13,9 @@ pub const LIMIT: Argument = Argument::new(c"limit", ArgumentKind::Integer);
 pub const COST: Argument = Argument::new(c"cost", ArgumentKind::Integer).after(c"COST").optional();
 pub const BURST: Argument = Argument::new(c"burst", ArgumentKind::Integer).after(c"BURST").optional();
 pub const ANCHOR: Argument = Argument::new(c"anchor", ArgumentKind::Integer).after(c"ANCHOR").optional();
+pub const ID: Argument = Argument::new(c"id", ArgumentKind::String).after(c"ID");
+/// The ids of RL.RENEW and RL.RELEASE, which no word precedes.
+pub const IDS: Argument = Argument::new(c"id", ArgumentKind::String).multiple();
 pub const AS: Argument = Argument::new(c"name", ArgumentKind::String).after(c"AS").optional();
 pub const AT: Argument = Argument::new(c"unix_time_milliseconds", ArgumentKind::Integer).after(c"AT").optional();
 pub const PARTIAL: Argument = Argument::new(c"partial", ArgumentKind::Token).after(c"PARTIAL").optional();

@@ -22,6 +22,8 @@ mod memory;
 mod multi;
 mod peek;
 mod refund;
+mod release;
+mod renew;
 pub(crate) mod reply;
 mod request;
 mod reset;
@@ -75,7 +77,9 @@ pub fn register_all(ctx: Ctx<'_>) -> Result<(), &'static str> {
     add::<PerAlgorithm<peek::Peek>>(ctx, c"RL.PEEK")?;
     add::<PerAlgorithm<reset::Reset>>(ctx, c"RL.RESET")?;
     add::<PerAlgorithm<refund::Refund>>(ctx, c"RL.REFUND")?;
-    add::<PerAlgorithm<settle::Settle>>(ctx, c"RL.SETTLE")
+    add::<PerAlgorithm<settle::Settle>>(ctx, c"RL.SETTLE")?;
+    add::<renew::Renew>(ctx, c"RL.RENEW")?;
+    add::<release::Release>(ctx, c"RL.RELEASE")
 }
 
 fn add<C: Command>(ctx: Ctx<'_>, name: &'static CStr) -> Result<(), &'static str> {

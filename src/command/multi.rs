@@ -10,7 +10,7 @@ use std::ffi::c_int;
 use super::Command;
 use super::algorithms::{self, ForAlgorithm, select};
 use super::args::{Accepted, Form, Words};
-use super::doc::{ANCHOR, AS, BURST, COST, FORM, KEY, LIMIT, SINCE, WINDOW};
+use super::doc::{ANCHOR, AS, BURST, COST, FORM, ID, KEY, LIMIT, SINCE, WINDOW};
 use super::memory;
 use super::reply::{self, Answer};
 use super::request::{Decided, Request, require_few_members};
@@ -31,7 +31,7 @@ impl Command for Multi {
         flags: c"write fast getkeys-api",
         acl: c"ratelimit write fast",
         summary: c"Checks a request against several limits and charges all of them, or none.",
-        complexity: c"O(N) with N the number of limits; SLIDING adds what RL.SLIDING says",
+        complexity: c"O(N) with N the number of limits; SLIDING and LEASE add what RL.SLIDING and RL.LEASE say",
         since: SINCE,
         arity: -6,
         keys: KeySpec::FromCommand(3),
@@ -110,7 +110,10 @@ fn parse_limit<'c>(args: &mut Args<'c>) -> Result<Box<dyn ParsedLimit<'c> + 'c>,
 
         fn run<A: StoredAlgorithm + 'static>(self) -> Self::Output {
             match Request::<A>::parse(self.0, &Accepted::LIMIT, None) {
-                Ok((request, _)) => Ok(Box::new(request)),
+                Ok((request, _)) => {
+                    request.require_id()?;
+                    Ok(Box::new(request))
+                }
                 Err(error) => Err(if error == Error::ARITY { Error::NUM_LIMITS } else { error }),
             }
         }
@@ -197,6 +200,8 @@ impl<'c, A: StoredAlgorithm> DecidedLimit<'c> for Decided<'c, A> {
     }
 }
 
-const LIMITS: Argument =
-    Argument::new(c"limits", ArgumentKind::Block(&[algorithms::ARGUMENT, KEY, WINDOW, LIMIT, COST, BURST, ANCHOR, AS]))
-        .multiple();
+const LIMITS: Argument = Argument::new(
+    c"limits",
+    ArgumentKind::Block(&[algorithms::ARGUMENT, KEY, WINDOW, LIMIT, COST, BURST, ANCHOR, ID.optional(), AS]),
+)
+.multiple();

@@ -2,7 +2,7 @@
 
 use super::algorithms::{self, AlgorithmCommand};
 use super::args::Form;
-use super::doc::{ANCHOR, AS, BURST, COST, FORM, KEY, LIMIT, PARTIAL, SINCE, WINDOW};
+use super::doc::{ANCHOR, AS, BURST, COST, FORM, ID, KEY, LIMIT, PARTIAL, SINCE, WINDOW};
 use super::reply;
 use super::request::Request;
 use crate::algorithm::Micros;
@@ -18,11 +18,11 @@ impl AlgorithmCommand for Peek {
         flags: c"readonly fast",
         acl: c"ratelimit read fast",
         summary: c"Replies what the reply to a request would be, and changes nothing.",
-        complexity: c"O(1); with SLIDING O(log(N)) with N the requests in the window",
+        complexity: c"O(1); with SLIDING and LEASE O(log(N)) with N the requests in the window or the leases",
         since: SINCE,
         arity: -5,
         keys: KeySpec::At(2, Access::Read),
-        arguments: &[algorithms::ARGUMENT, KEY, WINDOW, LIMIT, COST, PARTIAL, BURST, ANCHOR, AS, FORM],
+        arguments: &[algorithms::ARGUMENT, KEY, WINDOW, LIMIT, COST, PARTIAL, BURST, ANCHOR, ID.optional(), AS, FORM],
     };
 
     fn run<'c, A: StoredAlgorithm>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {

@@ -27,6 +27,9 @@ impl AlgorithmCommand for Refund {
     };
 
     fn run<'c, A: StoredAlgorithm>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
+        if let Some(error) = A::NO_CORRECTION {
+            return Err(error);
+        }
         let (request, options, form) = Request::<A>::parse_all(args, &Accepted::REFUND)
             .map_err(|error| if error == Error::OPTION { Error::REFUND_OPTION } else { error })?;
         let now = Micros(ctx.now_micros());

@@ -16,6 +16,8 @@ pub struct Answer {
     /// The name of the policy in the headers.
     pub name: String,
     pub policy: Policy,
+    /// What the limit counts, if not requests.
+    pub quota_unit: Option<&'static str>,
     /// The length of the current window.
     pub window_micros: u64,
     pub verdict: Verdict,
@@ -128,6 +130,12 @@ impl Answer {
     /// The policy in `RateLimit-Policy`. Its window is a whole number of seconds, so the limit of another window is
     /// given for the smallest whole multiple that is: 10 in 500 ms are 20 in 1 s.
     fn policy_item(&self) -> String {
+        if let Some(unit) = self.quota_unit {
+            // How many at once does not depend on the window.
+            let quota = self.policy.limit.min(MAX_HEADER_INTEGER);
+            let seconds = self.policy.window().seconds().min(MAX_HEADER_INTEGER);
+            return format!("\"{}\";q={quota};w={seconds};qu=\"{unit}\"", self.name);
+        }
         let (seconds, windows) = whole_seconds(self.window_micros / 1_000);
         let limit = self.policy.limit.saturating_mul(windows);
         let [quota, seconds] = [limit, seconds].map(|n| n.min(MAX_HEADER_INTEGER));

@@ -9,7 +9,7 @@ use crate::algorithm::period::Anchor;
 use crate::algorithm::{Change, Cost, Decision, Micros, Policy, Schedule};
 use crate::error::Error;
 use crate::ffi::{Arg, Args, ClosedKey, Ctx};
-use crate::store::{Purpose, StoredAlgorithm, state_key};
+use crate::store::{Purpose, StoredAlgorithm, Takes, state_key};
 
 /// The most members that a call adds to sorted sets. Each costs the server about one ZADD.
 const MAX_MEMBERS: u64 = 10_000;
@@ -22,6 +22,8 @@ pub struct Request<'c, A> {
     pub policy: Policy,
     /// Its name in the headers; the word of the algorithm if the client gives none.
     pub name: Option<&'c str>,
+    /// The holder of a lease.
+    pub id: Option<&'c [u8]>,
     pub cost: Cost,
     /// Charges as much of the cost as fits.
     pub partial: bool,
@@ -40,10 +42,11 @@ impl<'c, A: StoredAlgorithm> Request<'c, A> {
         };
         let options = Options::parse(args, form)?;
         options.require(accepted)?;
+        require_taken::<A>(&options)?;
         let policy = parse_policy::<A>(window, parse_limit(limit.bytes())?, &options)?;
-        let Options { cost, name, partial, .. } = options;
+        let Options { cost, name, id, partial, .. } = options;
         let algorithm = A::new(&policy)?;
-        Ok((Self { key, algorithm, policy, name, cost: cost.unwrap_or(Cost::ONE), partial }, options))
+        Ok((Self { key, algorithm, policy, name, id, cost: cost.unwrap_or(Cost::ONE), partial }, options))
     }
 
     /// Parses the arguments of a command with one limit: [`Request::parse`], with no word left over.
@@ -74,7 +77,7 @@ impl<'c, A: StoredAlgorithm> Request<'c, A> {
         };
         let policy = parse_policy::<A>(window, parse_limit(limit.bytes())?, &Options::default())?;
         let algorithm = A::new(&policy)?;
-        Ok((Self { key, algorithm, policy, name: None, cost: Cost::ONE, partial: false }, Form::Verdict))
+        Ok((Self { key, algorithm, policy, name: None, id: None, cost: Cost::ONE, partial: false }, Form::Verdict))
     }
 
     /// The most members of a sorted set that the request can add: none if the limit can never hold the cost.
@@ -89,6 +92,15 @@ impl<'c, A: StoredAlgorithm> Request<'c, A> {
             }
             _ => self.algorithm.members_added(self.cost),
         }
+    }
+
+    /// Rejects a request for a lease that names no holder.
+    ///
+    /// # Errors
+    /// [`Error::ID_MISSING`].
+    #[inline(always)]
+    pub fn require_id(&self) -> Result<(), Error> {
+        if A::TAKES.has(Takes::ID) && self.id.is_none() { Err(Error::ID_MISSING) } else { Ok(()) }
     }
 
     /// The key of the state.
@@ -106,7 +118,7 @@ impl<'c, A: StoredAlgorithm> Request<'c, A> {
     /// The key holds what is no state of the algorithm, or the state cannot represent the result.
     #[inline(always)]
     pub fn decide_on(self, key: ClosedKey<'c>, now: Micros, purpose: Purpose) -> Result<Decided<'c, A>, Error> {
-        let mut loaded = self.algorithm.load(key, now, purpose)?;
+        let mut loaded = self.algorithm.load_for(key, self.id, now, purpose)?;
         let cost = if self.partial { self.part_that_fits(&loaded, now) } else { self.cost };
         let decision = self.algorithm.decide_on(&mut loaded, now, cost)?;
         Ok(Decided { request: self, loaded, decision, cost, now, out_of_memory: false })
@@ -120,19 +132,30 @@ impl<'c, A: StoredAlgorithm> Request<'c, A> {
     }
 }
 
-/// The policy of a window, a limit and the options.
+/// Rejects an option that the algorithm does not take.
 ///
 /// # Errors
-/// The window is invalid, or the algorithm does not take an option.
+/// An error that names the option.
+pub fn require_taken<A: StoredAlgorithm>(options: &Options<'_>) -> Result<(), Error> {
+    let &Options { cost, partial, burst, anchor, id, .. } = options;
+    let given = [
+        (cost.is_some(), Takes::COST),
+        (partial, Takes::PARTIAL),
+        (burst.is_some(), Takes::BURST),
+        (anchor.is_some(), Takes::ANCHOR),
+        (id.is_some(), Takes::ID),
+    ];
+    let not_taken = given.into_iter().find(|&(given, option)| given && !A::TAKES.has(option));
+    not_taken.map_or(Ok(()), |(_, option)| Err(A::takes_no(option)))
+}
+
+/// The policy of a window, a limit and options that the algorithm takes.
+///
+/// # Errors
+/// The window is invalid.
 #[inline(always)]
 pub fn parse_policy<A: StoredAlgorithm>(window: Arg<'_>, limit: u64, options: &Options<'_>) -> Result<Policy, Error> {
     let &Options { burst, anchor, .. } = options;
-    if burst.is_some() && !A::TAKES_BURST {
-        return Err(A::NO_BURST);
-    }
-    if anchor.is_some() && !A::TAKES_CALENDAR {
-        return Err(A::NO_ANCHOR);
-    }
     let schedule = match parse_window(window.bytes()) {
         Ok(window) if anchor.is_none() => Schedule::Aligned(window),
         _ => parse_other_schedule::<A>(window, anchor)?,
@@ -144,7 +167,7 @@ pub fn parse_policy<A: StoredAlgorithm>(window: Arg<'_>, limit: u64, options: &O
 #[cold]
 fn parse_other_schedule<A: StoredAlgorithm>(window: Arg<'_>, anchor: Option<Anchor>) -> Result<Schedule, Error> {
     match parse_schedule(window.bytes(), anchor) {
-        Ok(Schedule::Calendar(..)) if !A::TAKES_CALENDAR => Err(A::NO_CALENDAR),
+        Ok(Schedule::Calendar(..)) if !A::TAKES.has(Takes::ANCHOR) => Err(A::NO_CALENDAR),
         schedule => schedule,
     }
 }
@@ -222,6 +245,7 @@ impl<'c, A: StoredAlgorithm> Decided<'c, A> {
         Answer {
             name: name.map_or_else(|| A::NAME.to_ascii_lowercase(), str::to_owned),
             policy: *policy,
+            quota_unit: A::QUOTA_UNIT,
             window_micros: algorithm.window_at(policy, self.now),
             verdict: self.decision.verdict,
             first: self.first_integer(),

@@ -3,7 +3,7 @@
 use super::algorithms::{self, AlgorithmCommand};
 use super::args::{Accepted, Options};
 use super::doc::{ANCHOR, KEY, SINCE, WINDOW};
-use super::request::parse_policy;
+use super::request::{parse_policy, require_taken};
 use crate::algorithm::{Change, Micros};
 use crate::error::Error;
 use crate::ffi::{Access, Args, CommandDoc, Ctx, KeySpec};
@@ -31,6 +31,7 @@ impl AlgorithmCommand for Reset {
         if !args.is_empty() {
             return Err(Error::RESET_OPTION);
         }
+        require_taken::<A>(&options)?;
         // The window selects the counter of FIXED. The limit has no influence.
         let policy = parse_policy::<A>(window, 0, &options)?;
         let algorithm = A::new(&policy)?;

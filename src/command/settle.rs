@@ -29,6 +29,9 @@ impl AlgorithmCommand for Settle {
     };
 
     fn run<'c, A: StoredAlgorithm>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
+        if let Some(error) = A::NO_CORRECTION {
+            return Err(error);
+        }
         let (request, options, form) = Request::<A>::parse_all(args, &Accepted::SETTLEMENT)
             .map_err(|error| if error == Error::OPTION { Error::SETTLE_OPTION } else { error })?;
         let (Some(reserved), Some(actual)) = (options.reserved, options.actual) else {

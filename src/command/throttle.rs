@@ -68,7 +68,7 @@ fn parse<'c>(mut args: Args<'c>) -> Result<Request<'c, Gcra>, Error> {
     // Only headers show the policy, and this command has none: a period above the longest window is cut.
     let window = Window::from_millis(period.saturating_mul(1_000)).unwrap_or(Window::LONGEST);
     let policy = Policy { burst: max_burst.checked_add(1), ..Policy::new(window, count) };
-    Ok(Request { key, algorithm, policy, name: None, cost, partial: false })
+    Ok(Request { key, algorithm, policy, name: None, id: None, cost, partial: false })
 }
 
 const ARGUMENTS: &[Argument] = &[

@@ -160,24 +160,63 @@ impl ClosedKey<'_> {
         };
     }
 
-    /// Runs `<command> key min max` as if a client had sent it: with events and replication, and an empty key is
-    /// deleted. Returns the integer of its reply; `None` if the server rejects the command.
-    pub fn call_range(&self, command: &CStr, min: i64, max: i64) -> Option<u64> {
-        // SAFETY: a string and two long longs.
+    // The called commands below that write do all that they do for a client: they fire their events, are replicated, and
+    // delete a key that becomes empty. Each returns the integer of the reply; `None` if the server rejects the command.
+
+    /// Removes the members of a sorted set with a score in `min ..= max`: ZREMRANGEBYSCORE.
+    pub fn remove_scores(&self, min: &CStr, max: u64) -> Option<u64> {
+        let mut text = itoa::Buffer::new();
+        let text = text.format(max);
+        // SAFETY: a string, a C string, a buffer with its length.
         let reply = Reply(unsafe {
             api!(RedisModule_Call(
                 self.ctx.raw,
-                command.as_ptr(),
-                c"!sll".as_ptr(),
+                c"ZREMRANGEBYSCORE".as_ptr(),
+                c"!scb".as_ptr(),
                 self.name.raw,
-                min as c_longlong,
-                max as c_longlong
+                min.as_ptr(),
+                text.as_ptr(),
+                text.len()
             ))
         });
         reply.integer()
     }
 
-    /// Gives members that exist another score, with one ZADD XX: `None` if the server rejects the command.
+    /// Removes the members of a sorted set from one rank to another, lowest score first; negative ranks count from the
+    /// end: ZREMRANGEBYRANK.
+    pub fn remove_ranks(&self, first: i64, last: i64) -> Option<u64> {
+        // SAFETY: a string and two long longs.
+        let reply = Reply(unsafe {
+            api!(RedisModule_Call(
+                self.ctx.raw,
+                c"ZREMRANGEBYRANK".as_ptr(),
+                c"!sll".as_ptr(),
+                self.name.raw,
+                first as c_longlong,
+                last as c_longlong
+            ))
+        });
+        reply.integer()
+    }
+
+    /// Removes members of a sorted set: ZREM.
+    pub fn remove_members(&self, members: &[Str<'_>]) -> Option<u64> {
+        let mut members: Vec<_> = members.iter().map(|member| member.raw).collect();
+        // SAFETY: a string, then an array of live strings with its length.
+        let reply = Reply(unsafe {
+            api!(RedisModule_Call(
+                self.ctx.raw,
+                c"ZREM".as_ptr(),
+                c"!sv".as_ptr(),
+                self.name.raw,
+                members.as_mut_ptr(),
+                members.len()
+            ))
+        });
+        reply.integer()
+    }
+
+    /// Gives members that exist another score, with one ZADD XX.
     ///
     /// RM_ZsetAdd cannot do this: with XX it breaks the key-size histogram of Redis 8.8, and an assertion there ends the
     /// server.

@@ -173,11 +173,10 @@ impl<'c> Key<'c> {
     }
 
     /// Whether a sorted set has a member with a score in `min ..= max`.
-    pub fn any_score_in(&mut self, min: u64, max: u64) -> bool {
+    pub fn any_score_in(&mut self, min: f64, max: u64) -> bool {
         // SAFETY: an open key; an error (no sorted set) leaves no range.
         unsafe {
-            api!(RedisModule_ZsetFirstInScoreRange(self.raw, min as f64, max as f64, 0, 0))
-                == raw::REDISMODULE_OK as c_int
+            api!(RedisModule_ZsetFirstInScoreRange(self.raw, min, max as f64, 0, 0)) == raw::REDISMODULE_OK as c_int
                 && api!(RedisModule_ZsetRangeEndReached(self.raw)) == 0
         }
     }
@@ -190,6 +189,52 @@ impl<'c> Key<'c> {
                 == raw::REDISMODULE_OK as c_int
                 && api!(RedisModule_ZsetRangeEndReached(self.raw)) == 0
         }
+    }
+
+    /// The lowest score in a sorted set; `None` if it has no members.
+    pub fn lowest_score(&self) -> Option<f64> {
+        // SAFETY: an open key; an error (no sorted set) leaves no range.
+        unsafe {
+            let range = api!(RedisModule_ZsetFirstInScoreRange(self.raw, f64::NEG_INFINITY, f64::INFINITY, 0, 0));
+            self.score_of_range(range)
+        }
+    }
+
+    /// The highest score in a sorted set; `None` if it has no members.
+    pub fn highest_score(&self) -> Option<f64> {
+        // SAFETY: as above.
+        unsafe {
+            let range = api!(RedisModule_ZsetLastInScoreRange(self.raw, f64::NEG_INFINITY, f64::INFINITY, 0, 0));
+            self.score_of_range(range)
+        }
+    }
+
+    /// The score of the member at which a range starts. Ends the range.
+    ///
+    /// # Safety
+    /// `status` is that of the call that began the range.
+    unsafe fn score_of_range(&self, status: c_int) -> Option<f64> {
+        if status != raw::REDISMODULE_OK as c_int {
+            return None;
+        }
+        let mut score = 0.0;
+        // SAFETY: an open key with a range; the member is a new string that this module owns.
+        unsafe {
+            let member = api!(RedisModule_ZsetRangeCurrentElement(self.raw, &mut score));
+            api!(RedisModule_ZsetRangeStop(self.raw));
+            (!member.is_null()).then(|| {
+                drop(Str::owned(member));
+                score
+            })
+        }
+    }
+
+    /// The score of a member of a sorted set; `None` if there is no such member.
+    pub fn score_of(&self, member: &Str<'_>) -> Option<f64> {
+        let mut score = 0.0;
+        // SAFETY: an open key that holds a sorted set, and a live string.
+        let status = unsafe { api!(RedisModule_ZsetScore(self.raw, member.raw, &mut score)) };
+        (status == raw::REDISMODULE_OK as c_int).then_some(score)
     }
 
     /// The members with a score above `min`.

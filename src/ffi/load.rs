@@ -26,6 +26,7 @@ const SERVER_COMMANDS: &[&CStr] = &[
     c"SETRANGE",
     c"ZADD",
     // Called, and replicated by the call.
+    c"ZREM",
     c"ZREMRANGEBYRANK",
     c"ZREMRANGEBYSCORE",
     // Called.
@@ -63,7 +64,7 @@ pub fn require_server() -> Result<(), &'static str> {
         RedisModule_StringDMA RedisModule_StringPtrLen RedisModule_StringTruncate RedisModule_SubscribeToServerEvent
         RedisModule_UnlinkKey RedisModule_ValueLength RedisModule_ZsetAdd RedisModule_ZsetFirstInScoreRange
         RedisModule_ZsetLastInScoreRange RedisModule_ZsetRangeCurrentElement RedisModule_ZsetRangeEndReached
-        RedisModule_ZsetRangeNext RedisModule_ZsetRangeStop
+        RedisModule_ZsetRangeNext RedisModule_ZsetRangeStop RedisModule_ZsetScore
     }
     Ok(())
 }

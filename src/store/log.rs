@@ -1,27 +1,17 @@
 //! The log of a sliding window: a ZSET with one member for each unit, scored with the millisecond of its charge.
 
-use std::ffi::{CStr, CString};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::sorted_set::{self, Expired, SortedSet, count_scores, set_expiry};
 use super::{Purpose, StoredAlgorithm, internal_error};
 use crate::algorithm::arithmetic::to_i64;
 use crate::algorithm::sliding_log::LogChange;
 use crate::algorithm::{Change, Cost, Decision, Figures, Forecast, Micros, Policy, SlidingLog};
 use crate::error::Error;
-use crate::ffi::{ClosedKey, Key, Kind, Str};
-
-/// See [`StoredAlgorithm::Loaded`].
-pub struct Loaded<'c> {
-    key: Key<'c>,
-    /// Members that have left the window and are still there: 0, except if the log is read only.
-    expired: u64,
-    /// Members that count.
-    len: u64,
-    exists: bool,
-}
+use crate::ffi::{ClosedKey, Key, Str};
 
 impl StoredAlgorithm for SlidingLog {
-    type Loaded<'c> = Loaded<'c>;
+    type Loaded<'c> = SortedSet<'c>;
     type Change = LogChange;
     const TTL_OF_SCRIPT: bool = true;
 
@@ -30,49 +20,27 @@ impl StoredAlgorithm for SlidingLog {
     }
 
     #[inline(always)]
-    fn load<'c>(&self, key: ClosedKey<'c>, now: Micros, purpose: Purpose) -> Result<Loaded<'c>, Error> {
-        let mut key = key.open(purpose.mode());
-        match key.kind() {
-            Kind::Nothing => return Ok(Loaded { key, expired: 0, len: 0, exists: false }),
-            Kind::SortedSet => {}
-            _ => return Err(Error::WRONG_TYPE),
-        }
-        let mut expired = 0;
-        if let Some(through) = self.expired_through(now)
-            && purpose != Purpose::Delete
-            && key.any_score_in(0, through)
-        {
-            if purpose == Purpose::Read {
-                expired = count_scores(&key, c"0", through)?;
-            } else {
-                // The command may delete the key.
-                let closed = key.close();
-                let removed = closed.call_range(c"ZREMRANGEBYSCORE", 0, to_i64(through));
-                removed.ok_or_else(|| internal_error(closed.ctx(), "ZREMRANGEBYSCORE"))?;
-                key = closed.open(purpose.mode());
-            }
-        }
-        let members = key.len();
-        Ok(Loaded { key, expired, len: members.saturating_sub(expired), exists: members > 0 })
+    fn load<'c>(&self, key: ClosedKey<'c>, now: Micros, purpose: Purpose) -> Result<SortedSet<'c>, Error> {
+        sorted_set::load(key, self.expired_through(now).map(Expired::FromZeroTo), purpose)
     }
 
-    fn exists(loaded: &Loaded<'_>) -> bool {
+    fn exists(loaded: &SortedSet<'_>) -> bool {
         loaded.exists
     }
 
     #[inline(always)]
-    fn decide_on(&self, loaded: &mut Loaded<'_>, now: Micros, cost: Cost) -> Result<Decision<LogChange>, Error> {
+    fn decide_on(&self, loaded: &mut SortedSet<'_>, now: Micros, cost: Cost) -> Result<Decision<LogChange>, Error> {
         let ahead = || loaded.key.any_score_above(now.millis());
         Ok(self.decide(loaded.len, ahead, cost))
     }
 
-    fn refund_on(&self, loaded: &Loaded<'_>, _now: Micros, at: Option<Micros>, cost: Cost) -> Change<LogChange> {
+    fn refund_on(&self, loaded: &SortedSet<'_>, _now: Micros, at: Option<Micros>, cost: Cost) -> Change<LogChange> {
         self.refund(loaded.len, at, cost)
     }
 
     fn overcharge_on(
         &self,
-        _loaded: &Loaded<'_>,
+        _loaded: &SortedSet<'_>,
         now: Micros,
         at: Option<Micros>,
         cost: Cost,
@@ -80,11 +48,11 @@ impl StoredAlgorithm for SlidingLog {
         Ok(self.overcharge(now, at, cost))
     }
 
-    fn remaining(&self, loaded: &Loaded<'_>, now: Micros) -> u64 {
+    fn remaining(&self, loaded: &SortedSet<'_>, now: Micros) -> u64 {
         self.forecast(loaded.len, |_| None, now).remaining()
     }
 
-    fn figures(&self, loaded: &Loaded<'_>, decision: &Decision<LogChange>, now: Micros, cost: Cost) -> Figures {
+    fn figures(&self, loaded: &SortedSet<'_>, decision: &Decision<LogChange>, now: Micros, cost: Cost) -> Figures {
         let added = if let Change::Charge(LogChange::Add(count)) = decision.change { count } else { 0 };
         let now_ms = now.millis();
         // Members ahead of the clock stay where they are, unless the change moves them.
@@ -116,7 +84,7 @@ impl StoredAlgorithm for SlidingLog {
         Figures::new(&forecast, decision, now, cost)
     }
 
-    fn needs_memory(_loaded: &Loaded<'_>, change: &Change<LogChange>) -> bool {
+    fn needs_memory(_loaded: &SortedSet<'_>, change: &Change<LogChange>) -> bool {
         matches!(change, Change::Charge(_))
     }
 
@@ -125,7 +93,7 @@ impl StoredAlgorithm for SlidingLog {
     }
 
     #[inline(always)]
-    fn commit(&self, loaded: Loaded<'_>, change: Change<LogChange>, now: Micros) {
+    fn commit(&self, loaded: SortedSet<'_>, change: Change<LogChange>, now: Micros) {
         let mut key = loaded.key;
         let millis = now.millis();
         let held = || if loaded.exists { key.expires_at() } else { None };
@@ -144,9 +112,7 @@ impl StoredAlgorithm for SlidingLog {
             Change::Rebase(_) => {
                 let members = key.members_above(millis);
                 let key = set_expiry(key, expires_at);
-                if key.rescore_members(millis, &members).is_none() {
-                    internal_error(key.ctx(), "ZADD");
-                }
+                sorted_set::rescore(&key, millis, &members);
                 super::announce(&key, expires_at);
             }
             Change::Refund(LogChange::RemoveNewest(count)) => {
@@ -174,13 +140,6 @@ impl StoredAlgorithm for SlidingLog {
     }
 }
 
-/// The number of members with a score from `min` to `max`.
-fn count_scores(key: &Key<'_>, min: &CStr, max: u64) -> Result<u64, Error> {
-    let max = CString::new(max.to_string()).unwrap_or_default();
-    let key = key.closed();
-    key.count_scores(min, &max).ok_or_else(|| internal_error(key.ctx(), "ZCOUNT"))
-}
-
 /// Removes the members of some ranks, after the expiry is set. The command may delete the key.
 fn remove_ranks(key: Key<'_>, (first, last): (i64, i64), expires_at: Option<u64>) {
     let key = if expires_at.is_some() {
@@ -190,7 +149,7 @@ fn remove_ranks(key: Key<'_>, (first, last): (i64, i64), expires_at: Option<u64>
     } else {
         key.close()
     };
-    if key.call_range(c"ZREMRANGEBYRANK", first, last).is_none() {
+    if key.remove_ranks(first, last).is_none() {
         internal_error(key.ctx(), "ZREMRANGEBYRANK");
     }
 }
@@ -201,13 +160,6 @@ fn add_several(mut key: Key<'_>, count: u64, millis: u64, expires_at: Option<u64
     key.notify_sorted_set(c"zadd");
     key.replicate_add_all(millis, &members);
     super::announce(&key, expires_at);
-}
-
-fn set_expiry(mut key: Key<'_>, expires_at: Option<u64>) -> ClosedKey<'_> {
-    if let Some(millis) = expires_at {
-        key.set_expires_at(millis);
-    }
-    key.close()
 }
 
 /// Adds a member for a unit charged in `millis`, named `<millis>-0.<n>` (the script takes a random fraction) with an

@@ -2,15 +2,17 @@
 //! its absolute expiry, is replicated and fires its keyspace events in one place for each kind of state.
 
 mod counter;
+pub mod lease;
 mod log;
 pub mod record;
 mod rolling;
+mod sorted_set;
 pub mod text;
 
 use crate::algorithm::arithmetic::to_i64;
 use crate::algorithm::{Change, Cost, Decision, Figures, Micros, Policy};
 use crate::error::Error;
-use crate::ffi::{Access, Arg, ClosedKey, Ctx, Key, Mode, Str};
+use crate::ffi::{Access, Arg, Argument, ClosedKey, Ctx, Key, Mode, Str};
 
 /// The columns of the table of algorithms.
 pub trait AlgorithmInfo {
@@ -18,13 +20,41 @@ pub trait AlgorithmInfo {
     const NAME: &'static str;
     const SUMMARY: &'static std::ffi::CStr;
     const COMPLEXITY: &'static std::ffi::CStr;
-    const TAKES_BURST: bool;
-    /// Whether it takes ANCHOR and the windows of the calendar.
-    const TAKES_CALENDAR: bool;
-    // The errors for what the algorithm does not take.
-    const NO_BURST: Error;
-    const NO_ANCHOR: Error;
+    /// What it takes of the options that not every algorithm takes.
+    const TAKES: Takes;
+    /// The arguments of its command in COMMAND DOCS.
+    const ARGUMENTS: &'static [Argument];
+
+    /// The error for an option that it does not take.
+    fn takes_no(option: Takes) -> Error;
+
+    /// The error for a window of the calendar.
     const NO_CALENDAR: Error;
+}
+
+/// A set of options that not every algorithm takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Takes(u8);
+
+impl Takes {
+    pub const NOTHING: Self = Self(0);
+    pub const COST: Self = Self(1);
+    pub const PARTIAL: Self = Self(2);
+    pub const BURST: Self = Self(4);
+    /// And the windows of the calendar.
+    pub const ANCHOR: Self = Self(8);
+    /// It is required, but in RL.PEEK.
+    pub const ID: Self = Self(16);
+
+    /// These options, and those of `other`.
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether all options of `other` are among these.
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
 }
 
 /// Why a state is loaded.
@@ -67,6 +97,10 @@ pub trait StoredAlgorithm: AlgorithmInfo + Sized {
 
     /// Whether `ttl` is what the script replies, even on a denial, instead of the time to retry after.
     const TTL_OF_SCRIPT: bool = false;
+    /// The error of RL.REFUND and RL.SETTLE, if the algorithm counts nothing that they could correct.
+    const NO_CORRECTION: Option<Error> = None;
+    /// What `q` counts in the header RateLimit-Policy, if not requests.
+    const QUOTA_UNIT: Option<&'static str> = None;
 
     /// The algorithm under a policy.
     ///
@@ -88,6 +122,21 @@ pub trait StoredAlgorithm: AlgorithmInfo + Sized {
     /// # Errors
     /// The key holds another type, or a value that is no such state. It is left unchanged.
     fn load<'c>(&self, key: ClosedKey<'c>, now: Micros, purpose: Purpose) -> Result<Self::Loaded<'c>, Error>;
+
+    /// Loads the state for a request. `id` is the holder that asks; only LEASE has holders.
+    ///
+    /// # Errors
+    /// As [`StoredAlgorithm::load`].
+    #[inline(always)]
+    fn load_for<'c>(
+        &self,
+        key: ClosedKey<'c>,
+        _id: Option<&'c [u8]>,
+        now: Micros,
+        purpose: Purpose,
+    ) -> Result<Self::Loaded<'c>, Error> {
+        self.load(key, now, purpose)
+    }
 
     /// Whether the key holds a state.
     fn exists(loaded: &Self::Loaded<'_>) -> bool;
@@ -175,7 +224,7 @@ fn delete(mut key: Key<'_>) {
     key.replicate(c"UNLINK");
 }
 
-/// Sets a later expiry, replicates it and fires the event.
+/// Sets the expiry, replicates it and fires the event.
 fn extend(mut key: Key<'_>, expires_at: u64) {
     key.set_expires_at(expires_at);
     let key = key.close();

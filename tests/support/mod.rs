@@ -32,7 +32,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 pub use algorithms::{
-    ALGORITHMS, Algorithm, COUNTER, FIXED, FOREIGN, GCRA, LEAKY, OVERFLOW, Record, SLIDING, TOKEN, Taken, records,
+    ALGORITHMS, Algorithm, COUNTER, FIXED, FOREIGN, GCRA, LEAKY, OVERFLOW, ROLLING, Record, SLIDING, TOKEN, Taken,
+    records,
 };
 pub use answer::{Full, full, full_of, header_pairs, read, server_ms, with_headers};
 pub use bad::{BAD_COSTS, BAD_LIMITS, BAD_WINDOWS, bad_bursts};

@@ -97,6 +97,18 @@ pub fn mixed_load(con: &mut Connection, random: &mut Random, windows: &[&str], r
                 let [reply]: [[i64; 3]; 1] = requests.query(con).expect("EXEC");
                 count(reply);
             }
+            17 | 18 => {
+                let key = format!("RL.LEASE:{window}:{limit}");
+                let id = random.below(2 * limit as u64);
+                match random.below(5) {
+                    0 => redis::cmd("RL.RENEW").arg(key).arg(window).arg(id).exec(con).expect("RL.RENEW"),
+                    1 => redis::cmd("RL.RELEASE").arg(key).arg(id).exec(con).expect("RL.RELEASE"),
+                    _ => {
+                        let mut request = redis::cmd("RL.LEASE");
+                        count(request.arg(key).arg(window).arg(limit).arg("ID").arg(id).query(con).expect("RL.LEASE"));
+                    }
+                }
+            }
             _ => count(algorithm.ask_for(con, &key, window, limit, cost)),
         }
     }

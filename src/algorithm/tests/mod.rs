@@ -4,6 +4,7 @@
 mod fixed_window;
 mod gcra;
 mod leaky_bucket;
+mod lease;
 mod partial;
 mod period;
 mod promises;

@@ -514,7 +514,7 @@ fn longest(mut requests: impl Iterator<Item = (RollingLog, u64)>) -> usize {
 #[test]
 fn a_record_has_at_most_64_kib_of_entries_that_count_and_128_kib_in_all() {
     const KIB: usize = 1_024;
-    assert!(2 + MAX_ENTRIES * ENTRY_LEN <= 128 * KIB && 2 + 4_097 * ENTRY_LEN <= 64 * KIB);
+    const { assert!(2 + MAX_ENTRIES * ENTRY_LEN <= 128 * KIB && 2 + 4_097 * ENTRY_LEN <= 64 * KIB) };
     for window in [4_096, 5_000, 1_000_000_007] {
         let algorithm = rolling(window, MAX_COUNT);
         // Two requests in each moment, for three windows.

@@ -1,0 +1,35 @@
+//! `RL.RELEASE key id [id …]`: ends leases; replies how many had not ended before.
+
+use super::Command;
+use super::args::parse_ids;
+use super::doc::{IDS, KEY, SINCE};
+use crate::algorithm::Micros;
+use crate::algorithm::arithmetic::to_i64;
+use crate::error::Error;
+use crate::ffi::{Access, Args, ClosedKey, CommandDoc, Ctx, KeySpec, Str};
+use crate::store::lease;
+
+/// The command.
+pub struct Release;
+
+impl Command for Release {
+    const DOC: CommandDoc = CommandDoc {
+        flags: c"write fast",
+        acl: c"ratelimit write fast",
+        summary: c"Ends leases.",
+        complexity: c"O(M*log(N)+E) with N the leases, M the ids and E the leases that have ended",
+        since: SINCE,
+        arity: -3,
+        keys: KeySpec::At(1, Access::ReadWrite),
+        arguments: &[KEY, IDS],
+    };
+
+    fn run<'c>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
+        let key = args.next().ok_or(Error::ARITY)?;
+        let holders = parse_ids(args)?;
+        let now = Micros(ctx.now_micros());
+        let released = lease::release(ClosedKey::new(ctx, Str::of_argument(key)), now, &holders)?;
+        ctx.reply_integer(to_i64(released));
+        Ok(())
+    }
+}

@@ -1,0 +1,39 @@
+//! `RL.RENEW key window id [id …]`: renews the leases that have not ended; replies how many.
+
+use super::Command;
+use super::args::{Options, parse_ids};
+use super::doc::{IDS, KEY, SINCE, WINDOW};
+use super::request::parse_policy;
+use crate::algorithm::arithmetic::to_i64;
+use crate::algorithm::{Lease, Micros};
+use crate::error::Error;
+use crate::ffi::{Access, Args, ClosedKey, CommandDoc, Ctx, KeySpec, Str};
+use crate::store::lease;
+
+/// The command.
+pub struct Renew;
+
+impl Command for Renew {
+    const DOC: CommandDoc = CommandDoc {
+        flags: c"write fast",
+        acl: c"ratelimit write fast",
+        summary: c"Renews leases that have not ended.",
+        complexity: c"O(M*log(N)+E) with N the leases, M the ids and E the leases that have ended",
+        since: SINCE,
+        arity: -4,
+        keys: KeySpec::At(1, Access::ReadWrite),
+        arguments: &[KEY, WINDOW, IDS],
+    };
+
+    fn run<'c>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
+        let (Some(key), Some(window)) = (args.next(), args.next()) else { return Err(Error::ARITY) };
+        // The limit has no influence.
+        let policy = parse_policy::<Lease>(window, 0, &Options::default())?;
+        let holders = parse_ids(args)?;
+        let now = Micros(ctx.now_micros());
+        let key = ClosedKey::new(ctx, Str::of_argument(key));
+        let renewed = lease::renew(key, policy.window(), now, holders)?;
+        ctx.reply_integer(to_i64(renewed));
+        Ok(())
+    }
+}

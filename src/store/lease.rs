@@ -1,0 +1,207 @@
+//! The leases of a concurrency limit: a ZSET with one member for each holder, scored with the millisecond in which its
+//! lease ends. The key expires when the last lease ends.
+
+use std::cell::OnceCell;
+
+use super::sorted_set::{self, Expired, SortedSet, set_expiry};
+use super::{Purpose, StoredAlgorithm, announce, extend, internal_error};
+use crate::algorithm::lease::{LeaseChange, Leases, NEVER};
+use crate::algorithm::{Change, Cost, Decision, Figures, Forecast, Lease, MAX_COUNT, Micros, Policy, Window};
+use crate::error::Error;
+use crate::ffi::{ClosedKey, Key, Kind, Str};
+
+/// See [`StoredAlgorithm::Loaded`].
+pub struct Loaded<'c> {
+    set: SortedSet<'c>,
+    /// The holder that asks. RL.PEEK may name none.
+    holder: Option<Str<'c>>,
+    /// The millisecond in which its lease ends.
+    own: Option<u64>,
+    /// The millisecond in which the last lease ends, once it is known.
+    last: OnceCell<u64>,
+}
+
+impl Loaded<'_> {
+    fn last_end(&self) -> u64 {
+        *self.last.get_or_init(|| self.set.key.highest_score().map_or(NEVER, end_of_score))
+    }
+}
+
+impl StoredAlgorithm for Lease {
+    type Loaded<'c> = Loaded<'c>;
+    type Change = LeaseChange;
+    const NO_CORRECTION: Option<Error> = Some(Error::LEASE_CORRECTION);
+    const QUOTA_UNIT: Option<&'static str> = Some("concurrent-requests");
+
+    fn new(policy: &Policy) -> Result<Self, Error> {
+        Ok(Lease::new(policy))
+    }
+
+    fn load<'c>(&self, key: ClosedKey<'c>, now: Micros, purpose: Purpose) -> Result<Loaded<'c>, Error> {
+        Ok(Loaded { set: load_leases(key, now, purpose)?, holder: None, own: None, last: OnceCell::new() })
+    }
+
+    #[inline(always)]
+    fn load_for<'c>(
+        &self,
+        key: ClosedKey<'c>,
+        id: Option<&'c [u8]>,
+        now: Micros,
+        purpose: Purpose,
+    ) -> Result<Loaded<'c>, Error> {
+        let set = load_leases(key, now, purpose)?;
+        let holder = id.map(Str::new);
+        let own = holder.as_ref().filter(|_| set.len > 0).and_then(|holder| set.key.score_of(holder)).map(end_of_score);
+        // One that has ended is still there if the set is only read.
+        let own = own.filter(|&end| end > Lease::ended_through(now));
+        Ok(Loaded { set, holder, own, last: OnceCell::new() })
+    }
+
+    fn exists(loaded: &Loaded<'_>) -> bool {
+        loaded.set.exists
+    }
+
+    #[inline(always)]
+    fn decide_on(&self, loaded: &mut Loaded<'_>, now: Micros, cost: Cost) -> Result<Decision<LeaseChange>, Error> {
+        Ok(self.decide(&leases(loaded), now, cost))
+    }
+
+    /// A lease has no cost to give back: see [`StoredAlgorithm::NO_CORRECTION`].
+    fn refund_on(&self, _: &Loaded<'_>, _: Micros, _: Option<Micros>, _: Cost) -> Change<LeaseChange> {
+        Change::Keep
+    }
+
+    /// As for a refund.
+    fn overcharge_on(
+        &self,
+        _: &Loaded<'_>,
+        _: Micros,
+        _: Option<Micros>,
+        _: Cost,
+    ) -> Result<Change<LeaseChange>, Error> {
+        Err(Error::LEASE_CORRECTION)
+    }
+
+    fn remaining(&self, loaded: &Loaded<'_>, now: Micros) -> u64 {
+        self.forecast(&leases(loaded), &Change::Keep, now).remaining()
+    }
+
+    fn figures(&self, loaded: &Loaded<'_>, decision: &Decision<LeaseChange>, now: Micros, cost: Cost) -> Figures {
+        Figures::new(&self.forecast(&leases(loaded), &decision.change, now), decision, now, cost)
+    }
+
+    fn needs_memory(loaded: &Loaded<'_>, change: &Change<LeaseChange>) -> bool {
+        loaded.own.is_none() && matches!(change, Change::Charge(_))
+    }
+
+    #[inline(always)]
+    fn commit(&self, loaded: Loaded<'_>, change: Change<LeaseChange>, _now: Micros) {
+        if change == Change::Keep && loaded.set.len > 0 {
+            // A key that a client wrote may have another expiry, or none.
+            if let Some(millis) = new_expiry(&loaded.set.key, loaded.last_end()) {
+                extend(loaded.set.key, millis);
+            }
+            return;
+        }
+        let Loaded { set: SortedSet { mut key, .. }, holder, own, .. } = loaded;
+        match (change, holder) {
+            (Change::Delete, _) => super::delete(key),
+            (Change::Charge(LeaseChange::Hold { until }), Some(holder)) if own.is_none() => take(key, until, &holder),
+            (Change::Charge(LeaseChange::Hold { until }), Some(holder)) => move_ends(key, until, &[holder]),
+            (Change::Rebase(LeaseChange::Shorten { to }), _) => {
+                let later = key.members_above(to);
+                move_ends(key, to, &later);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Renews the leases of `holders` that have not ended, and returns how many. `holders` has each at most once.
+///
+/// # Errors
+/// The key holds another type.
+pub fn renew(key: ClosedKey<'_>, window: Window, now: Micros, mut holders: Vec<Str<'_>>) -> Result<u64, Error> {
+    let set = load_leases(key, now, Purpose::Write)?;
+    holders.retain(|holder| set.len > 0 && set.key.score_of(holder).is_some());
+    if !holders.is_empty() {
+        move_ends(set.key, Lease::end_of(window, now), &holders);
+    }
+    Ok(u64::try_from(holders.len()).unwrap_or(u64::MAX))
+}
+
+/// Ends the leases of `holders`, and returns how many had not ended before.
+///
+/// # Errors
+/// The key holds another type.
+pub fn release(key: ClosedKey<'_>, now: Micros, holders: &[Str<'_>]) -> Result<u64, Error> {
+    let set = load_leases(key, now, Purpose::Write)?;
+    if set.len == 0 {
+        return Ok(0);
+    }
+    // The command may delete the key.
+    let key = set.key.close();
+    let released = key.remove_members(holders).ok_or_else(|| internal_error(key.ctx(), "ZREM"))?;
+    expire_with_the_last(key.open(Purpose::Write.mode()));
+    Ok(released)
+}
+
+fn load_leases<'c>(key: ClosedKey<'c>, now: Micros, purpose: Purpose) -> Result<SortedSet<'c>, Error> {
+    sorted_set::load(key, Some(Expired::UpTo(Lease::ended_through(now))), purpose)
+}
+
+/// The leases that have not ended.
+fn leases(loaded: &Loaded<'_>) -> Leases<impl Fn(u64) -> u64> {
+    let SortedSet { key, expired, len, .. } = &loaded.set;
+    let end = |n: u64| {
+        let score = match n {
+            _ if n.saturating_add(1) == *len => return loaded.last_end(),
+            0 if *expired == 0 => key.lowest_score(),
+            _ => key.closed().score_at(n.saturating_add(*expired)),
+        };
+        score.map_or(NEVER, end_of_score)
+    };
+    Leases { len: *len, own: loaded.own, end }
+}
+
+/// The millisecond in which a lease with this score ends. A client can write a score with a fraction, or infinity.
+fn end_of_score(score: f64) -> u64 {
+    if score.is_finite() { score.ceil() as u64 } else { NEVER }
+}
+
+/// Writes a lease of a holder that has none.
+#[inline(always)]
+fn take(mut key: Key<'_>, until: u64, holder: &Str<'_>) {
+    let last = if key.any_score_above(until) { key.highest_score().map_or(NEVER, end_of_score) } else { until };
+    let expires_at = new_expiry(&key, last);
+    if key.add_member(until, holder) {
+        let key = set_expiry(key, expires_at);
+        key.notify_sorted_set(c"zadd");
+        key.replicate_add(until, holder);
+        announce(&key, expires_at);
+    } else {
+        internal_error(key.closed().ctx(), "ZADD");
+    }
+}
+
+/// Gives leases that exist another end.
+fn move_ends(key: Key<'_>, end: u64, holders: &[Str<'_>]) {
+    let key = key.close();
+    sorted_set::rescore(&key, end, holders);
+    expire_with_the_last(key.open(Purpose::Write.mode()));
+}
+
+/// Lets the key expire when its last lease ends: later than before, or earlier.
+fn expire_with_the_last(key: Key<'_>) {
+    if key.kind() == Kind::SortedSet
+        && let Some(last) = key.highest_score()
+        && let Some(millis) = new_expiry(&key, end_of_score(last))
+    {
+        extend(key, millis);
+    }
+}
+
+/// The expiry to set if the last lease ends in `last`. `None` leaves the expiry as it is.
+fn new_expiry(key: &Key<'_>, last: u64) -> Option<u64> {
+    Some(last.min(MAX_COUNT)).filter(|_| key.expires_at() != Some(last.min(MAX_COUNT)))
+}

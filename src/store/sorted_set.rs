@@ -1,0 +1,89 @@
+//! What the states that are sorted sets share: the log of a sliding window, and leases.
+
+use std::ffi::{CStr, CString};
+
+use super::{Purpose, internal_error};
+use crate::error::Error;
+use crate::ffi::{ClosedKey, Key, Kind, Str};
+
+/// An open key and the members in it.
+pub struct SortedSet<'c> {
+    pub key: Key<'c>,
+    /// Members that no longer count and are still there: 0, except if the set is read only.
+    pub expired: u64,
+    /// Members that count.
+    pub len: u64,
+    pub exists: bool,
+}
+
+/// The scores of the members that no longer count.
+#[derive(Clone, Copy)]
+pub enum Expired {
+    /// From 0 to this score. The scripts leave lower scores alone.
+    FromZeroTo(u64),
+    /// All scores up to this one.
+    UpTo(u64),
+}
+
+impl Expired {
+    const fn lowest(self) -> (&'static CStr, f64) {
+        match self {
+            Self::FromZeroTo(_) => (c"0", 0.0),
+            Self::UpTo(_) => (c"-inf", f64::NEG_INFINITY),
+        }
+    }
+}
+
+/// Loads a sorted set. Members that no longer count are removed, or counted if the set is only read.
+///
+/// # Errors
+/// The key holds another type.
+#[inline(always)]
+pub fn load<'c>(key: ClosedKey<'c>, expired: Option<Expired>, purpose: Purpose) -> Result<SortedSet<'c>, Error> {
+    let mut key = key.open(purpose.mode());
+    match key.kind() {
+        Kind::Nothing => return Ok(SortedSet { key, expired: 0, len: 0, exists: false }),
+        Kind::SortedSet => {}
+        _ => return Err(Error::WRONG_TYPE),
+    }
+    let mut still_there = 0;
+    if let Some(expired @ (Expired::FromZeroTo(through) | Expired::UpTo(through))) = expired
+        && purpose != Purpose::Delete
+        && let (min, min_score) = expired.lowest()
+        && key.any_score_in(min_score, through)
+    {
+        if purpose == Purpose::Read {
+            still_there = count_scores(&key, min, through)?;
+        } else {
+            // The command may delete the key.
+            let closed = key.close();
+            let removed = closed.remove_scores(min, through);
+            removed.ok_or_else(|| internal_error(closed.ctx(), "ZREMRANGEBYSCORE"))?;
+            key = closed.open(purpose.mode());
+        }
+    }
+    let members = key.len();
+    Ok(SortedSet { key, expired: still_there, len: members.saturating_sub(still_there), exists: members > 0 })
+}
+
+/// The number of members with a score from `min` to `max`.
+pub fn count_scores(key: &Key<'_>, min: &CStr, max: u64) -> Result<u64, Error> {
+    let max = CString::new(max.to_string()).unwrap_or_default();
+    let key = key.closed();
+    key.count_scores(min, &max).ok_or_else(|| internal_error(key.ctx(), "ZCOUNT"))
+}
+
+/// Gives members another score, replicates that and fires the event.
+pub fn rescore(key: &ClosedKey<'_>, score: u64, members: &[Str<'_>]) {
+    if key.rescore_members(score, members).is_none() {
+        internal_error(key.ctx(), "ZADD");
+    }
+}
+
+/// Sets the expiry, if there is one to set. [`super::announce`] goes with it.
+pub fn set_expiry(mut key: Key<'_>, expires_at: Option<u64>) -> ClosedKey<'_> {
+    if let Some(millis) = expires_at {
+        key.set_expires_at(millis);
+    }
+    key.close()
+}
