@@ -4,14 +4,18 @@
 //!
 //! The limit is 10 requests each 10 seconds. Two bursts of 12 come just before and just after the boundary of a window,
 //! and a third later, in addition to a request every other second.
+//!
+//! The picture of LEASE has other traffic, since a lease limits what happens at the same time: clients that take a lease
+//! of 10 seconds, renew it every 5 seconds and release it. Some die before they release it.
 
 use std::fmt::Write;
 use std::{fs, io};
 
 use redis_rl::algorithm::{
-    Cost, FixedWindow, Gcra, LeakyBucket, Micros, Policy, RollingLog, SlidingCounter, SlidingLog, TokenBucket, Window,
+    Cost, FixedWindow, Gcra, LeakyBucket, Lease, Micros, Policy, RollingLog, SlidingCounter, SlidingLog, TokenBucket,
+    Window,
 };
-use redis_rl::in_memory::InMemory;
+use redis_rl::in_memory::{Holders, InMemory};
 
 const LIMIT: u64 = 10;
 const WINDOW_MS: u64 = 10_000;
@@ -39,7 +43,7 @@ fn main() -> io::Result<()> {
     ] {
         fs::write(format!("docs/{file}.svg"), picture(title, &outcomes))?;
     }
-    Ok(())
+    fs::write("docs/lease.svg", picture_of_leases(window))
 }
 
 /// Milliseconds at which requests come, in order.
@@ -129,6 +133,115 @@ fn picture(title: &str, outcomes: &[Outcome]) -> String {
     }
     for outcome in outcomes.iter().filter(|o| !o.allowed) {
         draw("no", outcome.at_ms);
+    }
+    svg + "</svg>\n"
+}
+
+/// The most leases at once.
+const SLOTS: u64 = 3;
+
+/// A client that takes a lease, works, and releases the lease unless it dies.
+#[derive(Clone, Copy)]
+struct Worker {
+    starts_ms: u64,
+    works_ms: u64,
+    dies: bool,
+}
+
+impl Worker {
+    const fn new(starts_ms: u64, works_ms: u64) -> Self {
+        Self { starts_ms, works_ms, dies: false }
+    }
+
+    const fn dies(self) -> Self {
+        Self { dies: true, ..self }
+    }
+
+    const fn stops_ms(&self) -> u64 {
+        self.starts_ms + self.works_ms
+    }
+}
+
+const WORKERS: [Worker; 18] = [
+    Worker::new(500, 4_000),
+    Worker::new(1_500, 2_500).dies(),
+    Worker::new(2_500, 14_000),
+    Worker::new(3_500, 5_000),
+    Worker::new(6_000, 3_000),
+    Worker::new(7_000, 3_000),
+    Worker::new(10_000, 5_000),
+    Worker::new(12_000, 6_000),
+    Worker::new(13_500, 4_000),
+    Worker::new(16_000, 2_000).dies(),
+    Worker::new(19_000, 4_000),
+    Worker::new(20_000, 8_000),
+    Worker::new(21_000, 2_000),
+    Worker::new(24_000, 5_000),
+    Worker::new(25_000, 4_000),
+    Worker::new(27_000, 9_000),
+    Worker::new(30_500, 5_000),
+    Worker::new(32_000, 5_500),
+];
+
+/// A lease, drawn in one of the rows.
+struct Held {
+    worker: usize,
+    row: u64,
+    until_ms: u64,
+}
+
+/// Draws a row for each lease that can be held: green while its holder works, amber from the death of its holder to its
+/// end. Denied requests are in the row below.
+fn picture_of_leases(window: Window) -> String {
+    const STEP_MS: u64 = 100;
+    const RENEWED_EACH_MS: u64 = 5_000;
+    const ROW: u64 = 24;
+    let lease = Lease::new(&Policy::new(window, SLOTS));
+    let mut key = Holders::default();
+    let (mut leases, mut denied, mut most) = (Vec::<Held>::new(), Vec::new(), 0);
+    for at_ms in (0..=END_MS).step_by(STEP_MS as usize) {
+        let now = Micros::from_millis(at_ms);
+        for (number, worker) in WORKERS.iter().enumerate() {
+            let id = number.to_le_bytes();
+            let own = leases.iter().position(|held| held.worker == number);
+            if at_ms == worker.starts_ms {
+                if !key.request(&lease, &id, now).verdict.allowed {
+                    denied.push(at_ms);
+                    continue;
+                }
+                let is_free = |row: &u64| leases.iter().all(|held| held.row != *row || held.until_ms <= at_ms);
+                let row = (0..SLOTS).find(is_free).unwrap_or(SLOTS);
+                leases.push(Held { worker: number, row, until_ms: at_ms + WINDOW_MS });
+            } else if let Some(held) = own.and_then(|own| leases.get_mut(own)) {
+                if at_ms == worker.stops_ms() && !worker.dies && key.release(&id, now) {
+                    held.until_ms = at_ms;
+                } else if at_ms < worker.stops_ms()
+                    && (at_ms - worker.starts_ms).is_multiple_of(RENEWED_EACH_MS)
+                    && key.renew(window, &id, now)
+                {
+                    held.until_ms = at_ms + WINDOW_MS;
+                }
+            }
+        }
+        most = most.max(key.ends.values().filter(|&&end| end > at_ms).count());
+    }
+    let (allowed, all) = (leases.len(), WORKERS.len());
+    let below = format!("{allowed} of {all} allowed; at most {most} leases at once (limit {SLOTS})");
+    let mut svg = frame("LEASE: never more than the limit at once; the lease of a dead holder ends by itself", &below);
+    let mut bar = |class: &str, from_ms: u64, to_ms: u64, row: u64| {
+        let (from, to) = (x(from_ms), x(to_ms.min(END_MS)));
+        let (y, width) = (32 + row * ROW, to.saturating_sub(from + 1));
+        let _ = writeln!(svg, r#"<rect class="{class}" x="{from}" y="{y}" width="{width}" height="{}"/>"#, ROW - 6);
+    };
+    for held in &leases {
+        let Some(worker) = WORKERS.get(held.worker) else { continue };
+        bar("yes", worker.starts_ms, worker.stops_ms(), held.row);
+        if worker.dies {
+            bar("later", worker.stops_ms(), held.until_ms, held.row);
+        }
+    }
+    for at_ms in denied {
+        bar("no", at_ms, at_ms + BIN_MS, SLOTS);
     }
     svg + "</svg>\n"
 }
