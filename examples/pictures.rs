@@ -4,14 +4,18 @@
 //!
 //! The limit is 10 requests each 10 seconds. Two bursts of 12 come just before and just after the boundary of a window,
 //! and a third later, in addition to a request every other second.
+//!
+//! The picture of LEASE has other traffic, since a lease limits what happens at the same time: clients that take a lease
+//! of 10 seconds, renew it every 5 seconds and release it. Some die before they release it.
 
 use std::fmt::Write;
 use std::{fs, io};
 
 use redis_rl::algorithm::{
-    Cost, FixedWindow, Gcra, LeakyBucket, Micros, Policy, SlidingCounter, SlidingLog, TokenBucket, Window,
+    Cost, FixedWindow, Gcra, LeakyBucket, Lease, Micros, Policy, RollingLog, SlidingCounter, SlidingLog, TokenBucket,
+    Window,
 };
-use redis_rl::in_memory::InMemory;
+use redis_rl::in_memory::{Holders, InMemory};
 
 const LIMIT: u64 = 10;
 const WINDOW_MS: u64 = 10_000;
@@ -31,6 +35,7 @@ fn main() -> io::Result<()> {
     for (file, title, outcomes) in [
         ("fixed", "FIXED: nearly twice the limit is allowed around a boundary", outcomes::<FixedWindow>(&policy)),
         ("sliding", "SLIDING: never more than the limit in any window", outcomes::<SlidingLog>(&policy)),
+        ("rolling", "ROLLING: the same, in one packed record", outcomes::<RollingLog>(&policy)),
         ("counter", "COUNTER: nearly the same, from two counters", outcomes::<SlidingCounter>(&policy)),
         ("token", "TOKEN: a burst at once, then at the rate", outcomes::<TokenBucket>(&policy)),
         ("leaky", "LEAKY: the same requests, each with its delay", outcomes::<LeakyBucket>(&policy)),
@@ -38,7 +43,7 @@ fn main() -> io::Result<()> {
     ] {
         fs::write(format!("docs/{file}.svg"), picture(title, &outcomes))?;
     }
-    Ok(())
+    fs::write("docs/lease.svg", picture_of_leases(window))
 }
 
 /// Milliseconds at which requests come, in order.
@@ -71,21 +76,20 @@ fn most_in_a_window(outcomes: &[Outcome]) -> usize {
     went_on.iter().map(|&start| within(start)).max().unwrap_or(0)
 }
 
-/// Draws requests as stacks, one for each half second: allowed requests below, denied requests on top. A delayed request
-/// is in the stack of the moment at which it goes on.
-fn picture(title: &str, outcomes: &[Outcome]) -> String {
-    const BIN_MS: u64 = 500;
-    const BIN_WIDTH: u64 = 9;
-    const UNIT: u64 = 11;
-    const LEFT: u64 = 16;
-    const BASE: u64 = 128;
-    let x = |at_ms: u64| LEFT + at_ms * BIN_WIDTH / BIN_MS;
-    let width = x(END_MS) + LEFT;
-    let allowed = outcomes.iter().filter(|o| o.allowed).count();
-    let mut svg = String::new();
-    // Writing to a String cannot fail.
-    let _ = write!(
-        svg,
+/// Where a time is in a picture, from left to right.
+const fn x(at_ms: u64) -> u64 {
+    LEFT + at_ms * BIN_WIDTH / BIN_MS
+}
+
+const BIN_MS: u64 = 500;
+const BIN_WIDTH: u64 = 9;
+const LEFT: u64 = 16;
+const BASE: u64 = 128;
+
+/// The title, the line below the picture, the axis of time, and a line at each boundary of a window.
+fn frame(title: &str, below: &str) -> String {
+    let (width, end) = (x(END_MS) + LEFT, x(END_MS));
+    let mut svg = format!(
         r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} 176" role="img" font-family="sans-serif" font-size="12">
 <style>
 text {{ fill: #24292f }} .axis {{ stroke: #8c959f }} .edge {{ stroke: #8c959f; stroke-dasharray: 3 3 }}
@@ -93,16 +97,27 @@ text {{ fill: #24292f }} .axis {{ stroke: #8c959f }} .edge {{ stroke: #8c959f; s
 @media (prefers-color-scheme: dark) {{ text {{ fill: #e6edf3 }} .yes {{ fill: #3fb950 }} .no {{ fill: #f85149; fill-opacity: .6 }} .later {{ fill: #d29922 }} }}
 </style>
 <text x="{LEFT}" y="18" font-weight="bold">{title}</text>
-<text x="{LEFT}" y="168">{allowed} of {} allowed; at most {} went on within any 10 s (limit {LIMIT})</text>
-"##,
-        outcomes.len(),
-        most_in_a_window(outcomes),
+<text x="{LEFT}" y="168">{below}</text>
+"##
     );
+    // Writing to a String cannot fail.
     for boundary in (0..=END_MS).step_by(WINDOW_MS as usize) {
         let (x, label) = (x(boundary), boundary / 1_000);
         let _ = writeln!(svg, r#"<line class="edge" x1="{x}" y1="28" x2="{x}" y2="{BASE}"/>"#);
         let _ = writeln!(svg, r#"<text x="{x}" y="{}" text-anchor="middle">{label} s</text>"#, BASE + 16);
     }
+    let _ = writeln!(svg, r#"<line class="axis" x1="{LEFT}" y1="{BASE}" x2="{end}" y2="{BASE}"/>"#);
+    svg
+}
+
+/// Draws requests as stacks, one for each half second: allowed requests below, denied requests on top. A delayed request
+/// is in the stack of the moment at which it goes on.
+fn picture(title: &str, outcomes: &[Outcome]) -> String {
+    const UNIT: u64 = 11;
+    let allowed = outcomes.iter().filter(|o| o.allowed).count();
+    let (all, most) = (outcomes.len(), most_in_a_window(outcomes));
+    let below = format!("{allowed} of {all} allowed; at most {most} went on within any 10 s (limit {LIMIT})");
+    let mut svg = frame(title, &below);
     let bins = (END_MS / BIN_MS) as usize + 1;
     let mut height = vec![0u64; bins];
     let mut draw = |class: &str, at_ms: u64| {
@@ -119,6 +134,114 @@ text {{ fill: #24292f }} .axis {{ stroke: #8c959f }} .edge {{ stroke: #8c959f; s
     for outcome in outcomes.iter().filter(|o| !o.allowed) {
         draw("no", outcome.at_ms);
     }
-    let _ = writeln!(svg, r#"<line class="axis" x1="{LEFT}" y1="{BASE}" x2="{}" y2="{BASE}"/>"#, x(END_MS));
+    svg + "</svg>\n"
+}
+
+/// The most leases at once.
+const SLOTS: u64 = 3;
+
+/// A client that takes a lease, works, and releases the lease unless it dies.
+#[derive(Clone, Copy)]
+struct Worker {
+    starts_ms: u64,
+    works_ms: u64,
+    dies: bool,
+}
+
+impl Worker {
+    const fn new(starts_ms: u64, works_ms: u64) -> Self {
+        Self { starts_ms, works_ms, dies: false }
+    }
+
+    const fn dies(self) -> Self {
+        Self { dies: true, ..self }
+    }
+
+    const fn stops_ms(&self) -> u64 {
+        self.starts_ms + self.works_ms
+    }
+}
+
+const WORKERS: [Worker; 18] = [
+    Worker::new(500, 4_000),
+    Worker::new(1_500, 2_500).dies(),
+    Worker::new(2_500, 14_000),
+    Worker::new(3_500, 5_000),
+    Worker::new(6_000, 3_000),
+    Worker::new(7_000, 3_000),
+    Worker::new(10_000, 5_000),
+    Worker::new(12_000, 6_000),
+    Worker::new(13_500, 4_000),
+    Worker::new(16_000, 2_000).dies(),
+    Worker::new(19_000, 4_000),
+    Worker::new(20_000, 8_000),
+    Worker::new(21_000, 2_000),
+    Worker::new(24_000, 5_000),
+    Worker::new(25_000, 4_000),
+    Worker::new(27_000, 9_000),
+    Worker::new(30_500, 5_000),
+    Worker::new(32_000, 5_500),
+];
+
+/// A lease, drawn in one of the rows.
+struct Held {
+    worker: usize,
+    row: u64,
+    until_ms: u64,
+}
+
+/// Draws a row for each lease that can be held: green while its holder works, amber from the death of its holder to its
+/// end. Denied requests are in the row below.
+fn picture_of_leases(window: Window) -> String {
+    const STEP_MS: u64 = 100;
+    const RENEWED_EACH_MS: u64 = 5_000;
+    const ROW: u64 = 24;
+    let lease = Lease::new(&Policy::new(window, SLOTS));
+    let mut key = Holders::default();
+    let (mut leases, mut denied, mut most) = (Vec::<Held>::new(), Vec::new(), 0);
+    for at_ms in (0..=END_MS).step_by(STEP_MS as usize) {
+        let now = Micros::from_millis(at_ms);
+        for (number, worker) in WORKERS.iter().enumerate() {
+            let id = number.to_le_bytes();
+            let own = leases.iter().position(|held| held.worker == number);
+            if at_ms == worker.starts_ms {
+                if !key.request(&lease, &id, now).verdict.allowed {
+                    denied.push(at_ms);
+                    continue;
+                }
+                let is_free = |row: &u64| leases.iter().all(|held| held.row != *row || held.until_ms <= at_ms);
+                let row = (0..SLOTS).find(is_free).unwrap_or(SLOTS);
+                leases.push(Held { worker: number, row, until_ms: at_ms + WINDOW_MS });
+            } else if let Some(held) = own.and_then(|own| leases.get_mut(own)) {
+                if at_ms == worker.stops_ms() && !worker.dies && key.release(&id, now) {
+                    held.until_ms = at_ms;
+                } else if at_ms < worker.stops_ms()
+                    && (at_ms - worker.starts_ms).is_multiple_of(RENEWED_EACH_MS)
+                    && key.renew(window, &id, now)
+                {
+                    held.until_ms = at_ms + WINDOW_MS;
+                }
+            }
+        }
+        most = most.max(key.ends.values().filter(|&&end| end > at_ms).count());
+    }
+    let (allowed, all) = (leases.len(), WORKERS.len());
+    let below = format!("{allowed} of {all} allowed; at most {most} leases at once (limit {SLOTS})");
+    let mut svg = frame("LEASE: never more than the limit at once; the lease of a dead holder ends by itself", &below);
+    let mut bar = |class: &str, from_ms: u64, to_ms: u64, row: u64| {
+        let (from, to) = (x(from_ms), x(to_ms.min(END_MS)));
+        let (y, width) = (32 + row * ROW, to.saturating_sub(from + 1));
+        let _ = writeln!(svg, r#"<rect class="{class}" x="{from}" y="{y}" width="{width}" height="{}"/>"#, ROW - 6);
+    };
+    for held in &leases {
+        let Some(worker) = WORKERS.get(held.worker) else { continue };
+        bar("yes", worker.starts_ms, worker.stops_ms(), held.row);
+        if worker.dies {
+            bar("later", worker.stops_ms(), held.until_ms, held.row);
+        }
+    }
+    for at_ms in denied {
+        bar("no", at_ms, at_ms + BIN_MS, SLOTS);
+    }
     svg + "</svg>\n"
 }

@@ -77,7 +77,7 @@ pub const SCRIPTS: [Case; 3] = [
         .beside("ZADD"),
 ];
 
-pub const COMMANDS: [Case; 22] = [
+pub const COMMANDS: [Case; 24] = [
     Case::new("RL.FIXED allowed", "RL.FIXED KEY 3600 LIMIT").answers(1).replaces(FIXED_LUA).beside("INCR"),
     Case::new("RL.FIXED denied", "RL.FIXED KEY 3600 1")
         .after("RL.FIXED KEY 3600 1", 1)
@@ -109,6 +109,14 @@ pub const COMMANDS: [Case; 22] = [
         .packed(3_600_000)
         .answers(0)
         .beside("INCR"),
+    Case::new("RL.LEASE renewed", "RL.LEASE KEY 3600 5 ID a")
+        .after("RL.LEASE KEY 3600 5 ID a", 1)
+        .answers(1)
+        .beside("ZADD"),
+    Case::new("RL.LEASE denied", "RL.LEASE KEY 3600 1 ID b")
+        .after("RL.LEASE KEY 3600 1 ID a", 1)
+        .answers(0)
+        .beside("ZADD"),
     // The first integer of its reply is 1 if the request is limited.
     Case::new("RL.THROTTLE allowed", "RL.THROTTLE KEY LIMIT LIMIT 3600")
         .answers(0)

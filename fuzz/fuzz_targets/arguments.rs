@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use redis_rl::fuzzing::{Parsed, arguments};
+use redis_rl::fuzzing::{Command, Parsed, arguments};
 
 fn naive_integer(word: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(word).ok()?;
@@ -18,46 +18,77 @@ fn naive_window(word: &[u8]) -> Option<u64> {
     u64::try_from(millis).ok().filter(|millis| (1..=1_000_000_000_000_000).contains(millis))
 }
 
-fn naive_count(word: Option<&&[u8]>) -> Option<u64> {
-    naive_integer(word?).filter(|&n| n <= i64::MAX as u64)
+fn naive_calendar(word: &[u8]) -> Option<&'static str> {
+    let lower = std::str::from_utf8(word).ok()?.to_ascii_lowercase();
+    ["day", "week", "month", "year"].into_iter().find(|calendar| *calendar == lower)
+}
+
+fn naive_count(word: &[u8]) -> Option<u64> {
+    naive_integer(word).filter(|&n| n <= i64::MAX as u64)
+}
+
+fn naive_name(word: &[u8]) -> Option<String> {
+    const ALLOWED: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+    let name = String::from_utf8(word.to_vec()).ok()?;
+    (!name.is_empty() && name.len() <= 64 && name.chars().all(|c| ALLOWED.contains(c))).then_some(name)
 }
 
 fn naive(words: &[&[u8]]) -> Option<Parsed> {
     let [window, limit, options @ ..] = words else { return None };
-    let mut parsed = Parsed {
-        window_ms: naive_window(window)?,
-        limit: naive_count(Some(limit))?,
-        cost: None,
-        burst: None,
-        form: None,
-    };
-    let mut at = 0;
-    while let Some(option) = options.get(at) {
-        match (option.to_ascii_uppercase().as_slice(), &parsed) {
-            (b"COST", Parsed { cost: None, .. }) => parsed.cost = Some(naive_count(options.get(at + 1))?),
-            (b"BURST", Parsed { burst: None, .. }) => {
-                parsed.burst = Some(naive_count(options.get(at + 1)).filter(|&burst| burst > 0)?);
+    let calendar = naive_calendar(window);
+    let window_ms = if calendar.is_some() { None } else { Some(naive_window(window)?) };
+    let mut parsed = Parsed { window_ms, calendar, limit: naive_count(limit)?, ..Parsed::default() };
+    let mut seen = Vec::new();
+    let mut words = options.iter();
+    while let Some(option) = words.next() {
+        let option = std::str::from_utf8(option).ok()?.to_ascii_uppercase();
+        match option.as_str() {
+            "COST" => parsed.cost = Some(naive_count(words.next()?)?),
+            "BURST" => parsed.burst = Some(naive_count(words.next()?).filter(|&burst| burst > 0)?),
+            // The end of the year 9999.
+            "ANCHOR" => parsed.anchor = Some(naive_count(words.next()?).filter(|&at| at < 253_402_300_800)?),
+            "AS" => parsed.name = Some(naive_name(words.next()?)?),
+            "AT" => {
+                let micros = u128::from(naive_count(words.next()?)?) * 1_000;
+                parsed.at = Some(micros.min(u64::MAX.into()) as u64);
             }
-            (b"FULL", Parsed { form: None, .. }) => parsed.form = Some("FULL"),
-            (b"HEADERS", Parsed { form: None, .. }) => parsed.form = Some("HEADERS"),
+            "RESERVED" => parsed.reserved = Some(naive_count(words.next()?)?),
+            "ACTUAL" => parsed.actual = Some(naive_count(words.next()?)?),
+            "PARTIAL" => parsed.partial = true,
+            "FULL" => parsed.form = Some("FULL"),
+            "HEADERS" => parsed.form = Some("HEADERS"),
             _ => return None,
         }
-        at += if matches!(option.len(), 4 | 5) && !option.eq_ignore_ascii_case(b"FULL") { 2 } else { 1 };
+        seen.push(option);
     }
-    Some(parsed)
+    let exclude = |a: &str, b: &str| seen.iter().any(|option| option == a) && seen.iter().any(|option| option == b);
+    let twice = seen.iter().enumerate().any(|(index, option)| seen[..index].contains(option));
+    (!twice && !exclude("FULL", "HEADERS")).then_some(parsed)
+}
+
+/// Whether the command takes all of these options. The algorithm may still reject BURST, ANCHOR and a calendar word.
+fn naive_takes(command: Command, parsed: &Parsed) -> bool {
+    let Parsed { cost, name, partial, at, reserved, actual, form, .. } = parsed;
+    let settles = reserved.is_some() || actual.is_some();
+    match command {
+        Command::Request => at.is_none() && !settles,
+        Command::Limit => at.is_none() && !settles && !partial && form.is_none(),
+        Command::Refund => name.is_none() && !settles && !partial,
+        Command::Settle => name.is_none() && cost.is_none() && !partial,
+    }
 }
 
 fuzz_target!(|input: &[u8]| {
     let words: Vec<&[u8]> = input.split(|&byte| byte == b'\n').collect();
-    let expected = naive(&words);
-    match arguments(&words, true) {
-        Ok(parsed) => assert_eq!(Some(parsed), expected),
-        Err(error) => {
-            assert_eq!(expected, None, "refused: {error}");
-            assert!(error.starts_with("ERR "));
+    let naive = naive(&words);
+    for command in [Command::Request, Command::Limit, Command::Refund, Command::Settle] {
+        let expected = naive.clone().filter(|parsed| naive_takes(command, parsed));
+        match arguments(&words, command) {
+            Ok(parsed) => assert_eq!(Some(parsed), expected, "{command:?}"),
+            Err(error) => {
+                assert_eq!(expected, None, "{command:?} is refused: {error}");
+                assert!(error.starts_with("ERR "));
+            }
         }
     }
-    // A limit of RL.MULTI: the form is no option of it.
-    let expected = expected.filter(|parsed| parsed.form.is_none());
-    assert_eq!(arguments(&words, false).ok(), expected);
 });

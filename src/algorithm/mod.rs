@@ -315,7 +315,8 @@ pub trait RecordAlgorithm: Sized {
     type Words: RecordWords;
     /// How many of the last integers are left out of the record while they are 0.
     const OPTIONAL_WORDS: usize = 0;
-    /// The start of the stored record. It differs between algorithms, so none reads the record of another.
+    /// The start of the stored record: `T:` in `T:3:0:60000:1700000000000000`. The integers follow, with `:` between
+    /// them. It differs between algorithms, so none reads the record of another.
     const TAG: &'static str;
     /// Whether the time that a state stays relevant depends on arguments that the state does not hold. The expiry of
     /// the key then also serves earlier calls with other arguments.
@@ -327,15 +328,19 @@ pub trait RecordAlgorithm: Sized {
     /// [`Unrepresentable::Span`] if the policy needs times that the state cannot represent.
     fn new(policy: &Policy) -> Result<Self, Unrepresentable>;
 
-    /// Decides on a request.
+    /// Decides on a request. `count` is the number of units that were counted before it.
+    ///
+    /// `ttl` of an allowed request is the number of seconds until the whole limit is available. `ttl` of a denied one is
+    /// the number of seconds until the same request is allowed, at least 1; −1 means never. A cost of 0 charges nothing
+    /// and creates no state.
     fn decide(&self, state: Option<Self::State>, now: Micros, cost: Cost) -> Decision<Self::State>;
 
-    /// Gives `cost` units back, never beyond full. `at` is when they were charged, if that is known; most algorithms
-    /// ignore it.
+    /// Gives `cost` units back, never beyond full. Units that the state counts beyond the limit go first. `at` is when
+    /// they were charged, if that is known; most algorithms ignore it.
     fn refund(&self, state: Option<Self::State>, now: Micros, at: Option<Micros>, cost: Cost) -> Change<Self::State>;
 
     /// Charges `cost` units whatever the limit says: a request turned out to cost more than it was charged. `at` is
-    /// when it was charged, if that is known; most algorithms ignore it.
+    /// when it was charged, if that is known; most algorithms ignore it. A cost of 0 returns [`Change::Keep`].
     fn overcharge(
         &self,
         state: Option<Self::State>,
@@ -353,7 +358,8 @@ pub trait RecordAlgorithm: Sized {
     /// The record of a state.
     fn to_words(state: &Self::State) -> Self::Words;
 
-    /// The state of a record. `None` if no decision writes such a record.
+    /// The state of a record. `None` if these integers are no state. A record in which nothing is charged is one, though
+    /// no decision writes it.
     fn from_words(words: &Self::Words) -> Option<Self::State>;
 }
 

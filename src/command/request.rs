@@ -1,4 +1,4 @@
-//! A request under one limit, from its arguments to the commit. RL.<ALGO>, RL.MULTI, RL.PEEK and RL.THROTTLE all use
+//! A request under one limit, from its arguments to the commit. `RL.<ALGO>`, RL.MULTI, RL.PEEK and RL.THROTTLE all use
 //! it, so a rule that belongs to every decision is here and nowhere else.
 
 use super::args::{Accepted, Form, Options, parse_limit, parse_schedule, parse_window};

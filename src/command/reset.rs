@@ -28,7 +28,7 @@ impl AlgorithmCommand for Reset {
         let (Some(key), Some(window)) = (args.next(), args.next()) else { return Err(Error::ARITY) };
         let options = Options::parse(&mut args, None)?;
         options.require(&Accepted::NONE)?;
-        if !args.is_empty() {
+        if !args.is_empty() || options.burst.is_some() {
             return Err(Error::RESET_OPTION);
         }
         require_taken::<A>(&options)?;

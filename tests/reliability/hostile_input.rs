@@ -540,17 +540,13 @@ fn errors() -> &'static [String] {
     ERRORS.get_or_init(|| {
         let source = include_str!("../../src/error.rs");
         let fixed = source.split("= c\"").skip(1).filter_map(|rest| rest.split('"').next());
-        let without_burst = support::ALGORITHMS.iter().filter(|algorithm| !algorithm.takes_burst);
-        let burst = without_burst.map(|algorithm| format!("ERR invalid BURST: {} takes none", algorithm.word()));
-        let algorithm = format!("ERR invalid algorithm: expected one of {}", ALGORITHMS.join(", "));
-        let without_calendar = support::ALGORITHMS.iter().filter(|algorithm| !algorithm.key_per_window);
-        let calendar = without_calendar.map(Algorithm::word).flat_map(|word| {
-            [
-                format!("ERR invalid ANCHOR: {word} takes none"),
-                format!("ERR invalid window: {word} takes no windows of the calendar"),
-            ]
-        });
-        fixed.map(str::to_owned).chain(burst).chain(calendar).chain([algorithm]).collect()
+        let words = || ALGORITHMS.into_iter().chain(["LEASE"]);
+        let not_taken = ["COST", "PARTIAL", "BURST", "ANCHOR", "ID"]
+            .into_iter()
+            .flat_map(|option| words().map(move |word| format!("ERR invalid {option}: {word} takes none")));
+        let algorithm = format!("ERR invalid algorithm: expected one of {}", words().collect::<Vec<_>>().join(", "));
+        let calendar = words().map(|word| format!("ERR invalid window: {word} takes no windows of the calendar"));
+        fixed.map(str::to_owned).chain(not_taken).chain(calendar).chain([algorithm]).collect()
     })
 }
 

@@ -53,7 +53,8 @@ pub struct Algorithm {
     pub replicated: [&'static [&'static str]; 3],
 }
 
-/// A record: given the units used, the limit, the window in µs and the time in µs.
+/// A record: given the units used, the limit, the window in µs and the time in µs. The algorithm reads a record with 0
+/// units used, too.
 pub type Record = fn(used: i64, limit: i64, window_us: i64, at_us: i64) -> String;
 
 /// What has been charged to a key since it was empty. Nothing has come back yet.
