@@ -17,6 +17,7 @@ pub struct Parsed {
     pub limit: u64,
     pub cost: Option<u64>,
     pub burst: Option<u64>,
+    pub id: Option<Vec<u8>>,
     pub name: Option<String>,
     pub partial: bool,
     /// Unix microseconds.
@@ -29,7 +30,7 @@ pub struct Parsed {
 /// The commands that take different options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// RL.<ALGO> and RL.PEEK.
+    /// `RL.<ALGO>` and RL.PEEK.
     Request,
     /// A limit of RL.MULTI, without FULL and HEADERS.
     Limit,
@@ -58,7 +59,7 @@ fn parse(words: &[&[u8]], command: Command) -> Result<Parsed, Error> {
     options.require(&accepted)?;
     let limit = parse_limit(limit)?;
     // Every field is named, so a new option does not compile until the targets know it.
-    let Options { cost, burst, anchor, name, partial, at, reserved, actual } = options;
+    let Options { cost, burst, anchor, id, name, partial, at, reserved, actual } = options;
     let (window_ms, calendar, anchor) = match parse_schedule(window, anchor)? {
         Schedule::Aligned(window) => (Some(window.millis()), None, None),
         Schedule::Anchored(window, anchor) => (Some(window.millis()), None, Some(anchor)),
@@ -74,6 +75,7 @@ fn parse(words: &[&[u8]], command: Command) -> Result<Parsed, Error> {
         limit,
         cost: cost.map(Cost::units),
         burst,
+        id: id.map(<[u8]>::to_vec),
         name: name.map(str::to_owned),
         partial,
         at: at.map(|Micros(micros)| micros),

@@ -286,8 +286,8 @@ fn steady<A: InMemory>(input: &Input) {
         let remaining = limiter.remaining(&key, Micros(now));
         let told =
             || format!("{remaining} remain after {action:?} of {units}, {policy:?} at {now}: {:?}", oracle.history);
-        assert!(remaining == 0 || oracle.fits(now, remaining), "{}", told());
-        assert!(!oracle.fits(now, remaining + 1), "{}", told());
+        assert!(remaining == 0 || oracle.fits(now, remaining), "{}", what());
+        assert!(!oracle.fits(now, remaining + 1), "{}", what());
     }
 }
 
@@ -327,27 +327,27 @@ fn wild<A: RecordAlgorithm>(wild: &Wild) {
         let before = algorithm.remaining(&key, now);
         // Not that of the policy: COUNTER takes no burst.
         let capacity = algorithm.forecast(None, now).capacity();
-        let told = || format!("{action:?}, {cost:?} at {now:?}: {policy:?}");
+        let what = || format!("{action:?}, {cost:?} at {now:?}: {policy:?}");
         match action {
             WildAction::Request => {
                 let Ok(reply) = algorithm.request(&mut key, now, cost) else { continue };
-                assert_eq!(reply.verdict.allowed, before >= cost.needed(), "{}", told());
+                assert_eq!(reply.verdict.allowed, before >= cost.needed(), "{}", what());
                 if reply.verdict.allowed {
                     charged += u128::from(cost.units());
                 }
-                assert!(charged <= capacity.into(), "{charged} of {capacity}: {}", told());
+                assert!(charged <= capacity.into(), "{charged} of {capacity}: {}", what());
             }
             WildAction::Refund(at) => {
                 // On a copy: what is given back can be charged again at the same time.
                 let mut refunded = key.clone();
                 InMemory::refund(&algorithm, &mut refunded, now, at.map(Micros), cost);
                 let most = before.saturating_add(cost.units()).min(capacity);
-                assert!((before..=most).contains(&algorithm.remaining(&refunded, now)), "{}", told());
+                assert!((before..=most).contains(&algorithm.remaining(&refunded, now)), "{}", what());
             }
             WildAction::Overcharge(at) => {
                 let Ok(()) = InMemory::overcharge(&algorithm, &mut key, now, at.map(Micros), cost) else { continue };
                 let least = before.saturating_sub(cost.units());
-                assert!((least..=before).contains(&algorithm.remaining(&key, now)), "{}", told());
+                assert!((least..=before).contains(&algorithm.remaining(&key, now)), "{}", what());
             }
         }
     }
@@ -408,21 +408,21 @@ fn wild_log(wild: &Wild) {
         if let Some(edit) = change.state() {
             let held = text.as_ref().map_or(0, Vec::len);
             match algorithm.write(&log, edit, now) {
-                Write::Whole(_) => {}
-                Write::Entry { offset, bytes } => inside(held, offset, bytes.len()),
+                Write::Whole(_) | Write::Append(_) => {}
+                Write::Last { offset, bytes } => inside(held, offset, bytes.len()),
                 Write::Tail { offset, bytes } => inside(held, offset, bytes.len()),
             }
         }
-        let told = || format!("{action:?}, {cost:?} at {now:?}: {policy:?}, {:?}", wild.log);
+        let what = || format!("{action:?}, {cost:?} at {now:?}: {policy:?}, {:?}", wild.log);
         match action {
             WildAction::Request => {
                 let Ok(reply) = algorithm.request(&mut key, now, cost) else { continue };
-                assert_eq!(reply.verdict.allowed, remaining >= cost.needed(), "{}", told());
+                assert_eq!(reply.verdict.allowed, remaining >= cost.needed(), "{}", what());
                 if reply.verdict.allowed {
                     charged += u128::from(cost.units());
                 }
                 // A damaged record can lose what it counts.
-                assert!(!wild.log.in_order || charged <= policy.limit.into(), "{charged}: {}", told());
+                assert!(!wild.log.in_order || charged <= policy.limit.into(), "{charged}: {}", what());
             }
             WildAction::Refund(at) => {
                 charged = 0;
@@ -433,8 +433,8 @@ fn wild_log(wild: &Wild) {
             }
         }
         let Some(StoredRecord { text, .. }) = &key else { continue };
-        let entries = text.strip_prefix(TAG).map(<[u8]>::len);
-        assert!(entries.is_some_and(|len| len % ENTRY_LEN == 0 && len <= MAX_ENTRIES * ENTRY_LEN), "{}", told());
+        let entries = text.strip_prefix(&TAG).map(<[u8]>::len);
+        assert!(entries.is_some_and(|len| len % ENTRY_LEN == 0 && len <= MAX_ENTRIES * ENTRY_LEN), "{}", what());
     }
 }
 

@@ -47,6 +47,7 @@ fn naive(words: &[&[u8]]) -> Option<Parsed> {
             "BURST" => parsed.burst = Some(naive_count(words.next()?).filter(|&burst| burst > 0)?),
             // The end of the year 9999.
             "ANCHOR" => parsed.anchor = Some(naive_count(words.next()?).filter(|&at| at < 253_402_300_800)?),
+            "ID" => parsed.id = Some(words.next().filter(|id| (1..=512).contains(&id.len()))?.to_vec()),
             "AS" => parsed.name = Some(naive_name(words.next()?)?),
             "AT" => {
                 let micros = u128::from(naive_count(words.next()?)?) * 1_000;
@@ -68,13 +69,13 @@ fn naive(words: &[&[u8]]) -> Option<Parsed> {
 
 /// Whether the command takes all of these options. The algorithm may still reject BURST, ANCHOR and a calendar word.
 fn naive_takes(command: Command, parsed: &Parsed) -> bool {
-    let Parsed { cost, name, partial, at, reserved, actual, form, .. } = parsed;
+    let Parsed { cost, id, name, partial, at, reserved, actual, form, .. } = parsed;
     let settles = reserved.is_some() || actual.is_some();
     match command {
         Command::Request => at.is_none() && !settles,
         Command::Limit => at.is_none() && !settles && !partial && form.is_none(),
-        Command::Refund => name.is_none() && !settles && !partial,
-        Command::Settle => name.is_none() && cost.is_none() && !partial,
+        Command::Refund => id.is_none() && name.is_none() && !settles && !partial,
+        Command::Settle => id.is_none() && name.is_none() && cost.is_none() && !partial,
     }
 }
 
