@@ -1,6 +1,6 @@
 //! `CONFIG GET/SET rl.*`, and the same names as arguments of `loadmodule`.
 
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use lazy_static::lazy_static;
 use redis_module::configuration::{
@@ -57,6 +57,9 @@ impl EnumConfigurationValue for OnOom {
 const MAX_TOP_KEYS: i64 = 10_000;
 const DEFAULT_TOP_KEYS: i64 = 128;
 
+/// The value of `rl.shadow`.
+static SHADOW: AtomicBool = AtomicBool::new(false);
+
 /// The value of `rl.top-keys`.
 static TOP_KEYS: AtomicI64 = AtomicI64::new(DEFAULT_TOP_KEYS);
 
@@ -68,7 +71,6 @@ pub fn top_keys() -> usize {
 }
 
 lazy_static! {
-    static ref SHADOW: RedisGILGuard<bool> = RedisGILGuard::new(false);
     static ref ON_OOM: RedisGILGuard<OnOom> = RedisGILGuard::new(OnOom::Error);
 }
 
@@ -78,8 +80,8 @@ pub fn on_oom(ctx: Ctx<'_>) -> OnOom {
 }
 
 /// The value of `rl.shadow`: whether every limit is in shadow mode.
-pub fn shadow(ctx: Ctx<'_>) -> bool {
-    *SHADOW.lock(&ctx.context())
+pub fn shadow() -> bool {
+    SHADOW.load(Ordering::Relaxed)
 }
 
 /// The arguments of `loadmodule` that are no configuration settings.
@@ -118,7 +120,7 @@ pub fn register(ctx: &Context, args: &[RedisString]) -> Result<Loaded, String> {
         }
     }
     register_enum_configuration(ctx, "on-oom", &*ON_OOM, on_oom, ConfigurationFlags::DEFAULT, None);
-    register_bool_configuration(ctx, "shadow", &*SHADOW, shadow, ConfigurationFlags::DEFAULT, None);
+    register_bool_configuration(ctx, "shadow", &SHADOW, shadow, ConfigurationFlags::DEFAULT, None);
     let flags = ConfigurationFlags::DEFAULT;
     // Keys beyond the new number are dropped at once, and their memory is freed.
     let resize: TopKeysChanged = Box::new(|ctx, _, _| with_top_locked_by(ctx, |_| ()));

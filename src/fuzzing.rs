@@ -20,6 +20,7 @@ pub struct Parsed {
     pub id: Option<Vec<u8>>,
     pub name: Option<String>,
     pub partial: bool,
+    pub shadow: bool,
     /// Unix microseconds.
     pub at: Option<u64>,
     pub reserved: Option<u64>,
@@ -59,7 +60,7 @@ fn parse(words: &[&[u8]], command: Command) -> Result<Parsed, Error> {
     options.require(&accepted)?;
     let limit = parse_limit(limit)?;
     // Every field is named, so a new option does not compile until the targets know it.
-    let Options { cost, burst, anchor, id, name, partial, at, reserved, actual } = options;
+    let Options { cost, burst, anchor, id, name, partial, shadow, at, reserved, actual } = options;
     let (window_ms, calendar, anchor) = match parse_schedule(window, anchor)? {
         Schedule::Aligned(window) => (Some(window.millis()), None, None),
         Schedule::Anchored(window, anchor) => (Some(window.millis()), None, Some(anchor)),
@@ -78,6 +79,7 @@ fn parse(words: &[&[u8]], command: Command) -> Result<Parsed, Error> {
         id: id.map(<[u8]>::to_vec),
         name: name.map(str::to_owned),
         partial,
+        shadow,
         at: at.map(|Micros(micros)| micros),
         reserved: reserved.map(Cost::units),
         actual: actual.map(Cost::units),

@@ -458,11 +458,11 @@ fn command_docs_show_the_options_of_each_command() {
                 if algorithm.name == FIXED.name {
                     expected.push("ANCHOR");
                 }
-                expected.push("AS");
+                expected.extend(["AS", "SHADOW"]);
                 assert_eq!(option_tokens(arguments_of(algorithm.command)), expected, "{algorithm:?}");
             }
             for (command, expected) in [
-                ("RL.PEEK", &["COST", "PARTIAL", "BURST", "ANCHOR", "ID", "AS"][..]),
+                ("RL.PEEK", &["COST", "PARTIAL", "BURST", "ANCHOR", "ID", "AS", "SHADOW"][..]),
                 ("RL.RESET", &["ANCHOR"]),
                 ("RL.REFUND", &["COST", "AT", "BURST", "ANCHOR"]),
                 ("RL.SETTLE", &["RESERVED", "ACTUAL", "AT", "BURST", "ANCHOR"]),

@@ -56,6 +56,7 @@ fn naive(words: &[&[u8]]) -> Option<Parsed> {
             "RESERVED" => parsed.reserved = Some(naive_count(words.next()?)?),
             "ACTUAL" => parsed.actual = Some(naive_count(words.next()?)?),
             "PARTIAL" => parsed.partial = true,
+            "SHADOW" => parsed.shadow = true,
             "FULL" => parsed.form = Some("FULL"),
             "HEADERS" => parsed.form = Some("HEADERS"),
             _ => return None,
@@ -69,13 +70,13 @@ fn naive(words: &[&[u8]]) -> Option<Parsed> {
 
 /// Whether the command takes all of these options. The algorithm may still reject BURST, ANCHOR and a calendar word.
 fn naive_takes(command: Command, parsed: &Parsed) -> bool {
-    let Parsed { cost, id, name, partial, at, reserved, actual, form, .. } = parsed;
+    let Parsed { cost, id, name, partial, shadow, at, reserved, actual, form, .. } = parsed;
     let settles = reserved.is_some() || actual.is_some();
     match command {
         Command::Request => at.is_none() && !settles,
         Command::Limit => at.is_none() && !settles && !partial && form.is_none(),
-        Command::Refund => id.is_none() && name.is_none() && !settles && !partial,
-        Command::Settle => id.is_none() && name.is_none() && cost.is_none() && !partial,
+        Command::Refund => id.is_none() && name.is_none() && !settles && !partial && !shadow,
+        Command::Settle => id.is_none() && name.is_none() && cost.is_none() && !partial && !shadow,
     }
 }
 

@@ -128,7 +128,7 @@ impl<'c, A: StoredAlgorithm> Request<'c, A> {
         let mut loaded = self.algorithm.load_for(key, self.id, now, purpose)?;
         let cost = if self.partial { self.part_that_fits(&loaded, now) } else { self.cost };
         let mut decision = self.algorithm.decide_on(&mut loaded, now, cost)?;
-        let shadowed = !decision.verdict.allowed && (self.shadow || config::shadow(ctx));
+        let shadowed = !decision.verdict.allowed && (self.shadow || config::shadow());
         if shadowed {
             self.allow_in_shadow(&loaded, &mut decision, now, cost);
         }

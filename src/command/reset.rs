@@ -28,10 +28,10 @@ impl AlgorithmCommand for Reset {
         let (Some(key), Some(window)) = (args.next(), args.next()) else { return Err(Error::ARITY) };
         let options = Options::parse(&mut args, None)?;
         options.require(&Accepted::NONE)?;
+        require_taken::<A>(&options)?;
         if !args.is_empty() || options.burst.is_some() {
             return Err(Error::RESET_OPTION);
         }
-        require_taken::<A>(&options)?;
         // The window selects the counter of FIXED. The limit has no influence.
         let policy = parse_policy::<A>(window, 0, &options)?;
         let algorithm = A::new(&policy)?;
