@@ -286,8 +286,8 @@ fn steady<A: InMemory>(input: &Input) {
         let remaining = limiter.remaining(&key, Micros(now));
         let told =
             || format!("{remaining} remain after {action:?} of {units}, {policy:?} at {now}: {:?}", oracle.history);
-        assert!(remaining == 0 || oracle.fits(now, remaining), "{}", what());
-        assert!(!oracle.fits(now, remaining + 1), "{}", what());
+        assert!(remaining == 0 || oracle.fits(now, remaining), "{}", told());
+        assert!(!oracle.fits(now, remaining + 1), "{}", told());
     }
 }
 
