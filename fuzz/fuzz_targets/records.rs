@@ -13,9 +13,8 @@ fn naive_entries(input: &[u8]) -> Option<Vec<(u64, u64)>> {
     let entries = input.strip_prefix(b"R:")?;
     let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte));
     let count = entries.len() / ENTRY_LEN;
-    (entries.len() % ENTRY_LEN == 0 && (1..=MAX_ENTRIES).contains(&count)).then(|| {
-        entries.chunks(ENTRY_LEN).map(|entry| (number(&entry[..7]), number(&entry[7..]))).collect()
-    })
+    (entries.len() % ENTRY_LEN == 0 && (1..=MAX_ENTRIES).contains(&count))
+        .then(|| entries.chunks(ENTRY_LEN).map(|entry| (number(&entry[..7]), number(&entry[7..]))).collect())
 }
 
 /// The units of a rolling log of one minute; `None` if it is no such log.
