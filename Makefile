@@ -138,6 +138,7 @@ lint: ## check format and clippy, warnings denied
 	cargo fmt --check --manifest-path tests/image/Cargo.toml
 	cargo clippy --locked --all-targets -- -D warnings
 	cargo clippy --locked --test reliability -- -D warnings
+	RUSTFLAGS="--cfg fuzzing" cargo check --locked --lib --target-dir "$(TARGET)/fuzzing"
 
 .PHONY: clean
 clean: ## remove everything that was built, packed or fetched

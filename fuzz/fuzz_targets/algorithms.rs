@@ -30,9 +30,17 @@ enum Algorithm {
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Action {
     Request,
-    /// With the microseconds between the time of the charge and now, if the time is given; negative for the future.
-    Refund(Option<i32>),
-    Overcharge(Option<i32>),
+    /// With the milliseconds between the time of the charge and now, if the time is given; negative for the future.
+    Refund(Option<i16>),
+    Overcharge(Option<i16>),
+}
+
+/// When an action follows the one before.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+enum Later {
+    Micros(u32),
+    /// A window later, and so many milliseconds: where what was charged stops to count.
+    Window(i8),
 }
 
 #[derive(Arbitrary, Debug)]
@@ -44,8 +52,8 @@ struct Input {
     burst: Option<u8>,
     /// Seconds.
     anchor: Option<u32>,
-    /// Microseconds since the action before, the cost, and the action.
-    actions: Vec<(u32, u8, Action)>,
+    /// The time, the cost, and the action.
+    actions: Vec<(Later, u8, Action)>,
     /// Of any size.
     wild: Wild,
 }
@@ -254,9 +262,12 @@ fn steady<A: InMemory>(input: &Input) {
     let mut oracle = Oracle { algorithm, policy, history: History::default() };
     let mut now = T0;
     for &(later, units, action) in input.actions.iter().take(64) {
-        now += u64::from(later);
+        now += match later {
+            Later::Micros(micros) => micros.into(),
+            Later::Window(millis) => policy.window().micros().saturating_add_signed(i64::from(millis) * 1_000),
+        };
         let Some(cost) = Cost::new(units.into()) else { continue };
-        let ago = |ago: i32| now.saturating_add_signed(-i64::from(ago));
+        let ago = |millis: i16| now.saturating_add_signed(-i64::from(millis) * 1_000);
         A::expire(&mut key, Micros(now));
         match action {
             // Units that a moment of the log has given back can leave it a later time than the rest of them had.
@@ -286,8 +297,8 @@ fn steady<A: InMemory>(input: &Input) {
         let remaining = limiter.remaining(&key, Micros(now));
         let told =
             || format!("{remaining} remain after {action:?} of {units}, {policy:?} at {now}: {:?}", oracle.history);
-        assert!(remaining == 0 || oracle.fits(now, remaining), "{}", what());
-        assert!(!oracle.fits(now, remaining + 1), "{}", what());
+        assert!(remaining == 0 || oracle.fits(now, remaining), "{}", told());
+        assert!(!oracle.fits(now, remaining + 1), "{}", told());
     }
 }
 
@@ -327,27 +338,27 @@ fn wild<A: RecordAlgorithm>(wild: &Wild) {
         let before = algorithm.remaining(&key, now);
         // Not that of the policy: COUNTER takes no burst.
         let capacity = algorithm.forecast(None, now).capacity();
-        let what = || format!("{action:?}, {cost:?} at {now:?}: {policy:?}");
+        let told = || format!("{action:?}, {cost:?} at {now:?}: {policy:?}");
         match action {
             WildAction::Request => {
                 let Ok(reply) = algorithm.request(&mut key, now, cost) else { continue };
-                assert_eq!(reply.verdict.allowed, before >= cost.needed(), "{}", what());
+                assert_eq!(reply.verdict.allowed, before >= cost.needed(), "{}", told());
                 if reply.verdict.allowed {
                     charged += u128::from(cost.units());
                 }
-                assert!(charged <= capacity.into(), "{charged} of {capacity}: {}", what());
+                assert!(charged <= capacity.into(), "{charged} of {capacity}: {}", told());
             }
             WildAction::Refund(at) => {
                 // On a copy: what is given back can be charged again at the same time.
                 let mut refunded = key.clone();
                 InMemory::refund(&algorithm, &mut refunded, now, at.map(Micros), cost);
                 let most = before.saturating_add(cost.units()).min(capacity);
-                assert!((before..=most).contains(&algorithm.remaining(&refunded, now)), "{}", what());
+                assert!((before..=most).contains(&algorithm.remaining(&refunded, now)), "{}", told());
             }
             WildAction::Overcharge(at) => {
                 let Ok(()) = InMemory::overcharge(&algorithm, &mut key, now, at.map(Micros), cost) else { continue };
                 let least = before.saturating_sub(cost.units());
-                assert!((least..=before).contains(&algorithm.remaining(&key, now)), "{}", what());
+                assert!((least..=before).contains(&algorithm.remaining(&key, now)), "{}", told());
             }
         }
     }
@@ -378,13 +389,9 @@ fn wild_log(wild: &Wild) {
     let Some(policy) = wild.policy() else { return };
     let algorithm = RollingLog::new(&policy);
     let mut key = wild.log.record();
-    let (mut last, mut charged) = (None, 0u128);
     for &(now, units, action) in wild.requests.iter().take(16) {
         let now = Micros(now);
         let Some(cost) = Cost::new(units) else { continue };
-        if last.replace(now) != Some(now) {
-            charged = 0;
-        }
         RollingLog::expire(&mut key, now);
         let text = key.as_ref().map(|stored| stored.text.clone());
         // A key that the module would answer with an error.
@@ -395,8 +402,8 @@ fn wild_log(wild: &Wild) {
             assert!(!wild.log.in_order, "{:?} at {now:?}", wild.log);
             continue;
         };
-        let (units, remaining) = (log.units(), algorithm.remaining(&key, now));
-        assert_eq!(remaining, policy.limit.saturating_sub(units));
+        let (before, remaining) = (log.units(), algorithm.remaining(&key, now));
+        assert_eq!(remaining, policy.limit.saturating_sub(before));
         let change = match action {
             WildAction::Request => algorithm.decide(&log, now, cost).change,
             WildAction::Refund(at) => algorithm.refund(&log, at.map(Micros), cost),
@@ -413,28 +420,36 @@ fn wild_log(wild: &Wild) {
                 Write::Tail { offset, bytes } => inside(held, offset, bytes.len()),
             }
         }
-        let what = || format!("{action:?}, {cost:?} at {now:?}: {policy:?}, {:?}", wild.log);
-        match action {
+        let told = || format!("{action:?}, {cost:?} at {now:?}: {policy:?}, {:?}", wild.log);
+        let (refunded, overcharged) = (before.saturating_sub(cost.units()), before.saturating_add(cost.units()));
+        let expected = match action {
             WildAction::Request => {
                 let Ok(reply) = algorithm.request(&mut key, now, cost) else { continue };
-                assert_eq!(reply.verdict.allowed, remaining >= cost.needed(), "{}", what());
-                if reply.verdict.allowed {
-                    charged += u128::from(cost.units());
-                }
-                // A damaged record can lose what it counts.
-                assert!(!wild.log.in_order || charged <= policy.limit.into(), "{charged}: {}", what());
+                let allowed = remaining >= cost.needed();
+                assert_eq!(reply.verdict.allowed, allowed, "{}", told());
+                if allowed { [overcharged; 2] } else { [before; 2] }
             }
             WildAction::Refund(at) => {
-                charged = 0;
                 InMemory::refund(&algorithm, &mut key, now, at.map(Micros), cost);
+                [refunded, if at.is_some() { before } else { refunded }]
             }
             WildAction::Overcharge(at) => {
                 let _ = InMemory::overcharge(&algorithm, &mut key, now, at.map(Micros), cost);
+                [if at.is_some() { before } else { overcharged }, overcharged]
             }
+        };
+        let text = key.as_ref().map_or(&TAG[..], |stored| &stored.text);
+        let entries = text.strip_prefix(&TAG).map(<[u8]>::as_chunks::<ENTRY_LEN>);
+        let Some((entries, [])) = entries.filter(|(entries, _)| entries.len() <= MAX_ENTRIES) else {
+            panic!("no whole entries, or too many: {}", told());
+        };
+        // A damaged record can count anything.
+        if wild.log.in_order {
+            let rises = |a: Entry, b: Entry| a.millis <= b.millis && a.total <= b.total;
+            assert!(entries.is_sorted_by(|a, b| rises(Entry::decode(a), Entry::decode(b))), "{}", told());
+            let after = if entries.is_empty() { Some(0) } else { algorithm.read(text, now).map(|log| log.units()) };
+            assert!(after.is_some_and(|n| expected[0] <= n && n <= expected[1]), "{after:?} {expected:?} {}", told());
         }
-        let Some(StoredRecord { text, .. }) = &key else { continue };
-        let entries = text.strip_prefix(&TAG).map(<[u8]>::len);
-        assert!(entries.is_some_and(|len| len % ENTRY_LEN == 0 && len <= MAX_ENTRIES * ENTRY_LEN), "{}", what());
     }
 }
 
