@@ -476,7 +476,7 @@ fn command_docs_show_the_options_of_each_command() {
             let flags: Vec<String> = read(field(&multi[1], "flags").expect("flags"));
             assert_eq!(flags, ["multiple"]);
             let block = field(&multi[1], "arguments").expect("a block");
-            assert_eq!(option_tokens(block), ["COST", "BURST", "ANCHOR", "ID", "AS"]);
+            assert_eq!(option_tokens(block), ["COST", "BURST", "ANCHOR", "ID", "AS", "SHADOW"]);
         }
     });
 }
