@@ -423,7 +423,7 @@ fn windows_have_units() {
 #[test]
 fn retry_after_is_kept() {
     for_each_algorithm(|algorithm, con| {
-        // Where the server reckons in µs, a moment in ms is known no better than this.
+        // The server computes in microseconds, so a moment in milliseconds is known to this precision.
         let blur = i64::from(algorithm.slack_ms > 0);
         for (cost, window) in [(1, "300ms"), (3, "1"), (5, "250ms")] {
             for _ in 0..5 {

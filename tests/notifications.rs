@@ -1,5 +1,5 @@
-//! Whoever listens learns of a request what the plain commands would have told: keyspace events, WATCH, the
-//! invalidation of client-side caches.
+//! A request fires the keyspace events of the plain commands, breaks WATCH, and invalidates client-side caches as they
+//! do.
 
 mod support;
 
@@ -232,7 +232,7 @@ fn a_charge_breaks_a_transaction_that_watches_the_key() {
     });
 }
 
-/// What a client that keeps values is told to forget.
+/// The keys that a client with a cache is told to drop.
 struct Cache {
     ears: Connection,
     reader: Connection,

@@ -286,7 +286,7 @@ fn at_maxmemory_the_amount_that_fits_is_replied_and_not_charged() {
                         let remaining = if grows { 5 - charged } else { 5 - charged - fits };
                         assert_eq!([reply.allowed, reply.remaining], [amount, remaining], "{what}");
                         match amount {
-                            // Denied for want of memory: a second at least.
+                            // Denied because there is no memory: a second at least.
                             0 if grows => assert!(reply.retry_after_ms >= 1_000, "{what}: {reply:?}"),
                             0 => assert!(reply.retry_after_ms > 0, "{what}: {reply:?}"),
                             _ => assert_eq!(reply.retry_after_ms, 0, "{what}"),

@@ -369,7 +369,7 @@ fn a_replica_replies_from_what_it_has_while_it_loads_anew() {
             .start();
         let replica = Server::options(bin)
             .set("repl-diskless-load", "swapdb")
-            // Four seconds for all keys, unless it is told to hurry; clients are served after each.
+            // Four seconds for all keys, unless a shorter time is set; clients are served after each.
             .set("key-load-delay", 20_000)
             .set("loading-process-events-interval-bytes", 1_024)
             .replica_of(&master)

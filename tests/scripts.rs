@@ -17,7 +17,7 @@ use support::*;
 struct Pair {
     algorithm: Algorithm,
     file: &'static str,
-    /// Whether the script is told the time, in ms, before its other arguments.
+    /// Whether the script takes the time, in ms, before its other arguments.
     takes_now: bool,
 }
 
@@ -82,8 +82,8 @@ impl Pair {
     }
 }
 
-/// What the server says of the time within one script or transaction: its clock, and the time that expiries are
-/// reckoned from.
+/// The times of the server within one script or transaction: its clock, and the time that expiries are computed
+/// from.
 const CLOCK: &str = "
 local function clock()
   local time = redis.call('TIME')
@@ -129,7 +129,7 @@ enum Moment {
 struct Step {
     script: Value,
     other: Value,
-    /// In ms: the clock before and after, and the time that expiries were reckoned from.
+    /// In ms: the clock before and after, and the time that expiries were computed from.
     clocks: [i64; 3],
     script_keys: Vec<Stored>,
     other_keys: Vec<Stored>,

@@ -41,7 +41,7 @@ fn sixteen_pass_and_the_seventeenth_waits() {
                 // What does not fit costs nothing.
                 let found = throttle(&mut con, command, "user", &[15, 30, 60, 16]);
                 assert_eq!((found[0], found[2]), (1, 0), "{found:?}");
-                // What can never fit is told no time.
+                // For a quantity that can never fit there is no time.
                 let found = throttle(&mut con, command, "new", &[15, 30, 60, 17]);
                 assert_eq!(found, [1, 16, 16, -1, 0]);
                 assert_eq!(ok(cmd!(con, "EXISTS", "new")), redis::Value::Int(0));

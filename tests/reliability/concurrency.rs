@@ -157,7 +157,7 @@ fn keeps(algorithm: &str, admissions: &[Admission]) -> Result<(), String> {
             for number in first / WINDOW_MS..=last / WINDOW_MS {
                 let previous = in_window(number - 1);
                 for (before, time) in times.iter().filter(|&&time| time / WINDOW_MS == number).enumerate() {
-                    // The server reckons in microseconds, and shows milliseconds: up to one less of the previous
+                    // The server computes in microseconds, and shows milliseconds: up to one less of the previous
                     // window is left.
                     let left = WINDOW_MS - time % WINDOW_MS - 1;
                     if (before as u64 + 1) * WINDOW_MS + previous * left > LIMIT * WINDOW_MS {

@@ -53,7 +53,7 @@ impl Drop for Done<'_> {
     }
 }
 
-/// What was done, for whoever reads along.
+/// Prints what was done.
 fn report(what: &str) {
     let thread = std::thread::current();
     println!("{}: {what}", thread.name().unwrap_or("test"));

@@ -103,7 +103,7 @@ fn under_memory_pressure_the_module_decides_as_it_is_told() {
     });
 }
 
-/// The server makes room for whoever needs it.
+/// The server evicts keys to make room.
 fn evicting(con: &mut Connection, full: i64, what: &str) {
     let mut charged = 0;
     for n in 0..200 {

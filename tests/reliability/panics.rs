@@ -1,7 +1,7 @@
-//! A panic below a command handler is a bug, and no more than that: an error for its client, a line in the log.
+//! A panic in a command handler does not end the server: the client gets an error, and the log a line.
 //!
-//! The module here is built with the feature `panic-on-purpose`: a key whose name contains `panic-on-opening` makes
-//! whoever opens it panic, and one with `panic-on-writing` whoever has written to it.
+//! The module here is built with the feature `panic-on-purpose`. A command panics when it opens a key whose name contains
+//! `panic-on-opening`, and after it has written to a key whose name contains `panic-on-writing`.
 
 use std::env;
 use std::path::PathBuf;
