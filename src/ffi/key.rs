@@ -152,10 +152,11 @@ impl<'c> Key<'c> {
 
     /// The expiry in milliseconds since the epoch; `None` if the key has none.
     pub fn expires_at(&self) -> Option<u64> {
-        if self.raw.is_null() {
+        // Redis 8.8 dereferences a null pointer for a key that does not exist.
+        if self.kind() == Kind::Nothing {
             return None;
         }
-        // SAFETY: an open key.
+        // SAFETY: an open key with a value.
         u64::try_from(unsafe { api!(RedisModule_GetAbsExpire(self.raw)) }).ok()
     }
 
