@@ -232,7 +232,7 @@ fn a_charge_breaks_a_transaction_that_watches_the_key() {
     });
 }
 
-/// The keys that a client with a cache is told to drop.
+/// A client that caches what it reads, and another that writes.
 struct Cache {
     ears: Connection,
     reader: Connection,
@@ -250,7 +250,7 @@ impl Cache {
         cache
     }
 
-    /// Reads the key into the cache; the keys that must be forgotten after `change`.
+    /// Reads the key into the cache, and returns the keys that the client must drop after `change`.
     fn forgotten(&mut self, key: &str, change: impl FnOnce(&mut Connection)) -> Vec<String> {
         for key in [key, "fence"] {
             // Tracked is what is read, of whatever type.

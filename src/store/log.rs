@@ -142,13 +142,10 @@ impl StoredAlgorithm for SlidingLog {
 
 /// Removes the members of some ranks, after the expiry is set. The command may delete the key.
 fn remove_ranks(key: Key<'_>, (first, last): (i64, i64), expires_at: Option<u64>) {
-    let key = if expires_at.is_some() {
-        let key = set_expiry(key, expires_at);
+    let key = set_expiry(key, expires_at);
+    if expires_at.is_some() {
         super::announce(&key, expires_at);
-        key
-    } else {
-        key.close()
-    };
+    }
     if key.remove_ranks(first, last).is_none() {
         internal_error(key.ctx(), "ZREMRANGEBYRANK");
     }

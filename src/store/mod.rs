@@ -234,10 +234,7 @@ fn delete(mut key: Key<'_>) {
 /// Sets the expiry, replicates it and fires the event.
 fn extend(mut key: Key<'_>, expires_at: u64) {
     key.set_expires_at(expires_at);
-    let key = key.close();
-    key.notify_generic(c"expire");
-    key.signal_modified();
-    key.replicate_integer(c"PEXPIREAT", to_i64(expires_at));
+    announce(&key.close(), Some(expires_at));
 }
 
 /// Writes a record with its expiry, replicates both and fires the events.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use crate::resp::{Call, Client, Reply, call};
-use crate::support::{self, Algorithm, Random, Server, for_each_server, servers};
+use crate::support::{self, Algorithm, FIGURES, Random, Server, for_each_server, servers};
 use crate::{ALGORITHMS, assert_sound, each, report};
 
 #[test]
@@ -632,21 +632,8 @@ fn five(parts: &[Reply]) -> bool {
 }
 
 fn full(reply: &Reply) -> bool {
-    const NAMES: [&str; 11] = [
-        "allowed",
-        "count",
-        "ttl",
-        "limit",
-        "remaining",
-        "retry_after_ms",
-        "next_ms",
-        "reset_ms",
-        "delay_ms",
-        "now_ms",
-        "shadow",
-    ];
     let (Reply::Map(pairs) | Reply::Array(pairs)) = reply else { return false };
-    let named = pairs.iter().step_by(2).zip(NAMES).all(|(key, name)| *key == Reply::Bulk(name.into()));
+    let named = pairs.iter().step_by(2).zip(FIGURES).all(|(key, name)| *key == Reply::Bulk(name.into()));
     let values: Vec<_> = pairs.iter().skip(1).step_by(2).cloned().collect();
     let sound = |[allowed, _, ttl, limit, remaining, retry, next, reset, delay, now, shadow]: [i64; 11]| {
         (0..=1).contains(&allowed)

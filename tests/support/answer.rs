@@ -27,7 +27,8 @@ impl Full {
     }
 }
 
-const FIGURES: [&str; 11] = [
+/// The names in a FULL reply, in order.
+pub const FIGURES: [&str; 11] = [
     "allowed",
     "count",
     "ttl",

@@ -35,7 +35,7 @@ pub use algorithms::{
     ALGORITHMS, Algorithm, COUNTER, FIXED, FOREIGN, GCRA, LEAKY, OVERFLOW, ROLLING, Record, SLIDING, TOKEN, Taken,
     records,
 };
-pub use answer::{Full, full, full_of, header_pairs, read, server_ms, with_headers};
+pub use answer::{FIGURES, Full, full, full_of, header_pairs, read, server_ms, with_headers};
 pub use bad::{BAD_COSTS, BAD_LIMITS, BAD_WINDOWS, bad_bursts};
 pub use binaries::{ServerBin, module_path, servers, unsupported_servers};
 pub use client::{Reply, bytes, digest, err, info, ints, of_limit, ok};
