@@ -18,6 +18,8 @@ pub struct Case {
     /// The window of a rolling log in milliseconds: its instructions are counted at several sizes of the record. 0 for
     /// every other case.
     pub packed_ms: u64,
+    /// How many keys the requests take turns on while instructions are counted, if neither field above says otherwise.
+    pub keys: usize,
     /// The script or the command that it replaces.
     pub replaces: Option<&'static str>,
     /// The cheapest of the server's own commands on the same type of key.
@@ -26,7 +28,8 @@ pub struct Case {
 
 impl Case {
     const fn new(name: &'static str, sends: &'static str) -> Self {
-        Self { name, sends, before: ("", 0), answers: None, grows: false, packed_ms: 0, replaces: None, beside: None }
+        let (before, answers, grows, packed_ms, keys) = (("", 0), None, false, 0, 1);
+        Self { name, sends, before, answers, grows, packed_ms, keys, replaces: None, beside: None }
     }
 
     const fn after(self, before: &'static str, times: usize) -> Self {
@@ -43,6 +46,10 @@ impl Case {
 
     const fn packed(self, window_ms: u64) -> Self {
         Self { packed_ms: window_ms, ..self }
+    }
+
+    const fn on_keys(self, keys: usize) -> Self {
+        Self { keys, ..self }
     }
 
     const fn replaces(self, name: &'static str) -> Self {
@@ -77,7 +84,7 @@ pub const SCRIPTS: [Case; 3] = [
         .beside("ZADD"),
 ];
 
-pub const COMMANDS: [Case; 24] = [
+pub const COMMANDS: [Case; 25] = [
     Case::new("RL.FIXED allowed", "RL.FIXED KEY 3600 LIMIT").answers(1).replaces(FIXED_LUA).beside("INCR"),
     Case::new("RL.FIXED denied", "RL.FIXED KEY 3600 1")
         .after("RL.FIXED KEY 3600 1", 1)
@@ -102,6 +109,8 @@ pub const COMMANDS: [Case; 24] = [
     Case::new("RL.LEAKY denied", "RL.LEAKY KEY 3600 1").after("RL.LEAKY KEY 3600 1", 1).answers(0).beside("INCR"),
     Case::new("RL.GCRA allowed", "RL.GCRA KEY 3600 LIMIT").answers(1).beside("INCR"),
     Case::new("RL.GCRA denied", "RL.GCRA KEY 3600 1").after("RL.GCRA KEY 3600 1", 1).answers(0).beside("INCR"),
+    // RL.TOP has none of the keys, so each replaces another one.
+    Case::new("RL.GCRA denied, 1000 keys", "RL.GCRA KEY 3600 0").on_keys(1_000).answers(0).beside("INCR"),
     Case::new("RL.ROLLING allowed", "RL.ROLLING KEY 3600 LIMIT").packed(3_600_000).answers(1).beside("INCR"),
     Case::new("RL.ROLLING allowed, same moment", "RL.ROLLING KEY 3600 LIMIT").answers(1).beside("INCR"),
     Case::new("RL.ROLLING denied", "RL.ROLLING KEY 3600 LIMIT")
