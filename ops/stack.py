@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -143,11 +144,12 @@ class Stack:
 
 
 def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     port = int(os.environ.get("PORT", "6379"))
     with Stack([(sys.argv[1], True)], ports=[port, 9121, 9090], interval="2s") as stack:
         print(f"server      redis-cli -p {port}")
         print("exporter    http://127.0.0.1:9121/metrics")
-        print("Prometheus  http://127.0.0.1:9090/graph?g0.expr=rl_requests_total and http://127.0.0.1:9090/alerts")
+        print("Prometheus  http://127.0.0.1:9090")
         print(f"traffic     redis-benchmark -p {port} -n 100000 -r 1000 RL.TOKEN user:__rand_int__ 60 5")
         print("Ctrl-C ends all of them.", flush=True)
         while True:
