@@ -72,7 +72,7 @@ class Stack:
             self._spawn(f"server-{port}", [path, *settings, *load])
             exporter = [program("redis_exporter", "prometheus-redis-exporter"), "-script", str(OPS / "collect.lua")]
             exporter += ["-redis.addr", f"redis://127.0.0.1:{port}"]
-            exporter += ["-redis.user", "exporter", "-redis.password", "secret"]
+            exporter += ["-redis.user", "exporter", "-redis.password", "secret", "-config-command", "-"]
             exporter += ["-web.listen-address", f"127.0.0.1:{exporter_port}"]
             self._spawn(f"exporter-{port}", exporter)
 
