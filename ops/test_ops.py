@@ -16,10 +16,9 @@ import urllib.error
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.cog.plugins import register_default_plugins
 from grafana_foundation_sdk.models.dashboard import Dashboard
-from stack import OPS, Stack, program
+from stack import OPS, USER, Stack, program
 
 ALGORITHMS = ["fixed", "sliding", "counter", "token", "leaky", "gcra", "rolling", "lease"]
-OUTCOMES = ["allowed", "near", "denied", "shadow_denied", "errors"]
 # As a client may name it, and as its label is: whatever is not printable ASCII is escaped, and \ too.
 HOT_KEY = r'"hot \xc3\xa9\xff\n\\ outcome=near;key=x"'
 HOT_LABEL = r"hot \xc3\xa9\xff\x0a\x5c outcome=near;key=x"
@@ -27,7 +26,7 @@ HOT_LABEL = r"hot \xc3\xa9\xff\x0a\x5c outcome=near;key=x"
 
 def servers():
     if os.environ.get("SERVERS", "").strip():
-        return os.environ["SERVERS"].split()
+        return [path for path in re.split("[ :]", os.environ["SERVERS"]) if path]
     found = sorted((OPS.parent / "target" / "servers").glob("*/*-server"))
     found = [str(path) for path in found if not path.parent.name.startswith("redis-6")]  # too old for the module
     return found or sys.exit("no server in target/servers: run make servers")
@@ -264,6 +263,9 @@ class Rules(unittest.TestCase):
         self.promtool("check", "config", "prometheus.yml")
         self.promtool("check", "rules", "--lint-fatal", "alerts.yml")
         self.promtool("test", "rules", "alerts_test.yml", "alerts_week_test.yml")
+
+    def test_the_page_has_the_user_of_this_test(self):
+        self.assertIn(f"\n   ACL SETUSER exporter {USER}\n", (OPS / "README.md").read_text())
 
     def test_every_alert_is_tested_firing_and_not_firing(self):
         alerts = re.findall(r"alert: (\w+)", (OPS / "alerts.yml").read_text())
