@@ -64,6 +64,23 @@ memcheck: build $(if $(SERVERS),,servers) ## run hostile input under valgrind: t
 	@scripts/install memcheck
 	SECONDS_EACH=$(SECONDS_EACH) cargo test --locked --test reliability -- --nocapture --ignored memcheck
 
+# A module that RL_MODULE names elsewhere is not built.
+own_module = $(if $(filter $(TARGET)/%,$(RL_MODULE)),build)
+
+.PHONY: ops
+ops: $(own_module) ## start a server on PORT=6379, the exporter (9121) and Prometheus (9090) in the foreground
+	@scripts/install run ops
+	@scripts/monitoring
+	@PORT=$(PORT) ops/stack.py "$(if $(filter redis-server,$(SERVER)),$$(scripts/servers system),$(SERVER))"
+
+.PHONY: test-ops
+test-ops: $(own_module) $(if $(SERVERS),,servers) ## test ops/: known traffic to the servers, every figure from Prometheus, every alert
+	@scripts/install test ops
+	@scripts/monitoring
+	@python3 -m pip install --quiet --disable-pip-version-check --root-user-action ignore --upgrade \
+	  --target "$(TARGET)/ops-python" -r ops/requirements.txt
+	PYTHONPATH="$(TARGET)/ops-python" python3 -B ops/test_ops.py
+
 # What the image is built from; the defaults are in the Dockerfile. STAND_INS=yes replaces both base images by those
 # that scripts/base-images makes, for machines that reach no registry.
 IMAGE        ?= redis-rl
