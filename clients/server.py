@@ -82,13 +82,17 @@ class Server:
     def resume(self):
         self.process.send_signal(signal.SIGCONT)
 
-    def call(self, *words, stdin=None):
-        """The reply. An error is an exception with its text. `stdin` is one more word, the last."""
-        command = ["redis-cli", "-e", "-p", self.port, "--json", *(["-x"] if stdin else []), *words]
+    def text(self, *words, stdin=None):
+        """The reply as redis-cli prints it. An error is an exception. `stdin` is one more word, the last."""
+        command = ["redis-cli", "-e", "-p", self.port, *(["-x"] if stdin else []), *words]
         done = subprocess.run([str(word) for word in command], input=stdin, capture_output=True, text=True)
         if done.returncode != 0:
             raise RuntimeError(done.stderr.strip() or done.stdout.strip())
-        return json.loads(done.stdout)
+        return done.stdout
+
+    def call(self, *words, stdin=None):
+        """The reply as a value of Python."""
+        return json.loads(self.text("--json", *words, stdin=stdin))
 
     def __enter__(self):
         return self
