@@ -1,6 +1,7 @@
 """A server with the module, for the tests of the clients.
 
-As a program it runs a command while such a server runs; RL_PORT is its port: python3 server.py COMMAND [ARGUMENT …]
+As a program it runs a command once with each server of `binaries`. RL_PORT is then the port of the server:
+python3 server.py COMMAND [ARGUMENT …]
 """
 
 import contextlib
@@ -18,6 +19,14 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MODULE = os.environ.get("RL_MODULE") or ROOT / "target/release/libredis_rl.so"
 PATIENCE = 10  # seconds
+
+
+def binaries():
+    """The servers to test with: those that SERVERS names, separated by blanks; else the Redis of this machine."""
+    if named := os.environ.get("SERVERS", "").split():
+        return named
+    find = [ROOT / "scripts/servers", "system"]
+    return [subprocess.run(find, check=True, capture_output=True, text=True).stdout.strip()]
 
 
 def free_port():
@@ -57,20 +66,37 @@ def spawn(command, directory, log):
 
 
 class Server:
-    def __init__(self, *options):
-        find = [ROOT / "scripts/servers", "system"]
-        self.binary = subprocess.run(find, check=True, capture_output=True, text=True).stdout.strip()
-        self.directory = tempfile.TemporaryDirectory()
-        self.port = free_port()
+    def __init__(self, binary, *options):
+        self.binary = binary
         self.options = ["--bind", "127.0.0.1", "--save", "", *options]
-        self.start()
+        self.directory = tempfile.TemporaryDirectory()
+        self.log = pathlib.Path(self.directory.name) / "server.log"
+        # Another program may take the port before the server does.
+        for _ in range(20):
+            self.port = free_port()
+            if self.is_started():
+                return
+            if "Address already in use" not in self.log.read_text():
+                break
+        raise AssertionError(self.log.read_text())
+
+    def is_started(self):
+        command = [self.binary, "--port", self.port, "--loadmodule", MODULE, *self.options]
+        self.process = spawn(command, self.directory.name, self.log.name)
+        eventually(lambda: self.process.poll() is not None or self.is_ready(), "the server starts")
+        return self.process.poll() is None
+
+    def is_ready(self):
+        """Whether this server, and no other program, replies at the port."""
+        try:
+            return f"process_id:{self.process.pid}\n" in self.text("INFO", "server")
+        except RuntimeError:
+            return False
 
     def start(self):
-        command = [self.binary, "--port", self.port, "--loadmodule", MODULE, *self.options]
-        self.process = spawn(command, self.directory.name, "server.log")
-        eventually(lambda: listens(self.port) or self.process.poll() is not None, "the server starts")
-        if self.process.poll() is not None:
-            raise AssertionError((pathlib.Path(self.directory.name) / "server.log").read_text())
+        """Starts it again, after `stop`."""
+        if not self.is_started():
+            raise AssertionError(self.log.read_text())
 
     def stop(self):
         self.process.kill()  # also if it is paused
@@ -103,5 +129,9 @@ class Server:
 
 
 if __name__ == "__main__":
-    with Server() as server:
-        sys.exit(subprocess.run(sys.argv[1:], env={**os.environ, "RL_PORT": str(server.port)}).returncode)
+    for binary in binaries():
+        print(binary, flush=True)
+        with Server(binary) as server:
+            done = subprocess.run(sys.argv[1:], env={**os.environ, "RL_PORT": str(server.port)})
+        if done.returncode != 0:
+            sys.exit(done.returncode)

@@ -1,8 +1,8 @@
 -- The token bucket of Spring Cloud Gateway's RequestRateLimiter, as RL.TOKEN: a script to load instead of its own one.
 --
 -- KEYS  request_rate_limiter.{route.user}.tokens, request_rate_limiter.{route.user}.timestamp
--- ARGV  replenish rate (tokens a second), burst capacity, a time (ignored, RL.TOKEN uses the server's clock), tokens that
---       this request takes
+-- ARGV  tokens that come back each second, burst capacity, a time (ignored, RL.TOKEN uses the server's clock), tokens
+--       that this request takes
 -- Reply {allowed 0 or 1, tokens left}, or the error of RL.TOKEN
 
 -- A bucket that never holds a token; RL.TOKEN takes no BURST 0.
