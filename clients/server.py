@@ -120,10 +120,7 @@ class Server:
         """The reply as a value of Python."""
         return json.loads(self.text("--json", *words, stdin=stdin))
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
+    def close(self):
         self.stop()
         self.directory.cleanup()
 
@@ -131,7 +128,7 @@ class Server:
 if __name__ == "__main__":
     for binary in binaries():
         print(binary, flush=True)
-        with Server(binary) as server:
+        with contextlib.closing(Server(binary)) as server:
             done = subprocess.run(sys.argv[1:], env={**os.environ, "RL_PORT": str(server.port)})
         if done.returncode != 0:
             sys.exit(done.returncode)
