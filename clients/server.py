@@ -17,7 +17,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-MODULE = os.environ.get("RL_MODULE") or ROOT / "target/release/libredis_rl.so"
+MODULE = pathlib.Path(os.environ.get("RL_MODULE") or ROOT / "target/release/libredis_rl.so").resolve()
 PATIENCE = 10  # seconds
 
 
@@ -74,13 +74,14 @@ class Server:
         # Another program may take the port before the server does.
         for _ in range(20):
             self.port = free_port()
-            if self.is_started():
+            if self.try_start():
                 return
             if "Address already in use" not in self.log.read_text():
                 break
         raise AssertionError(self.log.read_text())
 
-    def is_started(self):
+    def try_start(self):
+        """Whether it runs now. If not, the log says why."""
         command = [self.binary, "--port", self.port, "--loadmodule", MODULE, *self.options]
         self.process = spawn(command, self.directory.name, self.log.name)
         eventually(lambda: self.process.poll() is not None or self.is_ready(), "the server starts")
@@ -95,7 +96,7 @@ class Server:
 
     def start(self):
         """Starts it again, after `stop`."""
-        if not self.is_started():
+        if not self.try_start():
             raise AssertionError(self.log.read_text())
 
     def stop(self):

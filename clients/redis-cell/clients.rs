@@ -119,3 +119,13 @@ fn the_figures_of_the_client_are_those_of_the_module() {
     let Verdict::Blocked(details) = throttle(&policy.apply_tokens(3)) else { panic!("allowed three") };
     assert_eq!(details.retry_after, 3 * 720);
 }
+
+#[test]
+fn a_cost_that_never_fits_is_denied_as_by_redis_cell() {
+    let mut connection = client().get_connection().expect("a connection");
+    let key = Key::from("never");
+    let command = || redis::Cmd::from(Cmd::new(&key, &FIVE_AN_HOUR.apply_tokens(2)));
+    let reply: [i64; 5] = command().query(&mut connection).expect("five integers");
+    assert_eq!(reply, [1, 1, 1, -1, 0]);
+    assert!(command().query::<Verdict>(&mut connection).is_err(), "redis-cell-rs reads −1 now: change README.md");
+}
