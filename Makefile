@@ -153,6 +153,7 @@ lint: ## check format and clippy, warnings denied
 	@scripts/install build lint
 	cargo fmt --check
 	cargo fmt --check --manifest-path tests/image/Cargo.toml
+	cargo fmt --check --manifest-path clients/redis-cell/Cargo.toml
 	cargo clippy --locked --all-targets -- -D warnings
 	cargo clippy --locked --test reliability -- -D warnings
 	RUSTFLAGS="--cfg fuzzing" cargo check --locked --lib --target-dir "$(TARGET)/fuzzing"
