@@ -1,4 +1,4 @@
-//! What docs/operations.md states of limits that are divided: instances that take their units in batches with PARTIAL,
+//! What docs/scale.md states of limits that are divided: instances that take their units in batches with PARTIAL,
 //! and limits that are split over several keys.
 
 mod support;
