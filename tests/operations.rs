@@ -1,4 +1,4 @@
-//! What docs/operations.md tells operators: the users of "Access", the memory of a key, and what a failover loses.
+//! What docs/operations.md tells operators: the users of "Access", the cost of a key, and what a failover loses.
 
 mod support;
 
@@ -208,6 +208,60 @@ fn a_key_takes_the_memory_that_the_page_says() {
             let bytes = (used(&mut con) - before) / KEYS as f64;
             let stated = stated[column];
             assert!((bytes / stated - 1.0).abs() < 0.1, "{algorithm}, {entries}: {bytes:.0} bytes, not {stated}");
+        }
+    });
+}
+
+/// The rows of the page's table of replicated bytes, and the calls of each. HOLDER is an id of 36 characters.
+const REPLICATED: [(&str, &[&str]); 9] = [
+    ("RL.FIXED, in a window that has begun", &["RL.FIXED KEY 3600 LIMIT"]),
+    ("RL.ROLLING, a new moment", &["RL.ROLLING KEY 4000ms LIMIT"]),
+    ("RL.SLIDING", &["RL.SLIDING KEY 3600 LIMIT"]),
+    ("RL.GCRA", &["RL.GCRA KEY 3600 LIMIT"]),
+    ("RL.COUNTER", &["RL.COUNTER KEY 3600 LIMIT"]),
+    ("RL.TOKEN, RL.LEAKY", &["RL.TOKEN KEY 3600 LIMIT"]),
+    ("RL.LEASE renewed, id of 36 characters", &["RL.LEASE KEY 3600 LIMIT ID HOLDER"]),
+    ("RL.LEASE and RL.RELEASE, id of 36 characters", &["RL.LEASE KEY 3600 LIMIT ID HOLDER", "RL.RELEASE KEY HOLDER"]),
+    (
+        "RL.MULTI of TOKEN and COUNTER",
+        &["RL.MULTI 2 TOKEN {user:00000001}:t 3600 LIMIT COUNTER {user:00000001}:c 3600 LIMIT"],
+    ),
+];
+
+/// Replicas and the append only file get the same bytes (benches/floods.rs counts both).
+#[test]
+fn a_request_replicates_the_bytes_that_the_page_says() {
+    const REQUESTS: u64 = 200;
+    let page = page();
+    let (_, table) = page.split_once("### Replication and append only file").expect("the section");
+    for_each_server(|bin| {
+        let server = Server::options(bin).set("appendonly", "yes").start();
+        let mut con = server.con();
+        for (label, calls) in REPLICATED {
+            let (_, row) = table.split_once(&format!("| {label} | ")).unwrap_or_else(|| panic!("no row {label}"));
+            let mut cells = row.split('|').map(str::trim);
+            let mut cell = || cells.next().and_then(|cell| cell.parse::<f64>().ok());
+            let [allowed, denied] = [cell(), cell()];
+            assert!(allowed.is_some(), "{label}: {row}");
+            ok(cmd!(con, "FLUSHALL"));
+            for (limit, stated) in [("1000000", allowed), ("1", denied)] {
+                let Some(stated) = stated else { continue };
+                // A holder is never denied, so another one asks.
+                let holder = format!("{:036}", if limit == "1" { 2 } else { 1 });
+                let mut request = || {
+                    for call in calls {
+                        let call = call.replace("KEY", "rl:user:00000001").replace("LIMIT", limit);
+                        ok(send(&mut con, &call.replace("HOLDER", &holder)));
+                    }
+                    // Another moment of ROLLING.
+                    thread::sleep(Duration::from_millis(1));
+                };
+                request();
+                let before = server.aof_size();
+                (0..REQUESTS).for_each(|_| request());
+                let bytes = (server.aof_size() - before) as f64 / REQUESTS as f64;
+                assert!((bytes - stated).abs() <= 0.05 * stated, "{label}, limit {limit}: {bytes}, not {stated}");
+            }
         }
     });
 }
