@@ -64,6 +64,13 @@ memcheck: build $(if $(SERVERS),,servers) ## run hostile input under valgrind: t
 	@scripts/install memcheck
 	SECONDS_EACH=$(SECONDS_EACH) cargo test --locked --test reliability -- --nocapture --ignored memcheck
 
+# For one adapter: make test-adapters ADAPTERS=python
+ADAPTERS ?=
+
+.PHONY: test-adapters
+test-adapters: build $(if $(SERVERS),,servers) ## test what is in clients/ with its frameworks; ADAPTERS="node python" names some
+	@scripts/test-adapters $(ADAPTERS)
+
 # What the image is built from; the defaults are in the Dockerfile. STAND_INS=yes replaces both base images by those
 # that scripts/base-images makes, for machines that reach no registry.
 IMAGE        ?= redis-rl
