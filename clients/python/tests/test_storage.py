@@ -106,6 +106,20 @@ async def test_reset_time_is_when_the_module_has_more(
 
 
 @every_kind
+async def test_the_oldest_unit_comes_back_first(kind: str, port: int, prefix: str, raw: redis.Redis) -> None:
+    item = parse("2/day")
+    key = f"{prefix}:rolling:{item.key_for('user')}"
+    half_a_day_ago = int((time.time() - 43200) * 1000)
+    raw.execute_command("RL.SETTLE", "ROLLING", key, 86400, 2, "RESERVED", 0, "ACTUAL", 1, "AT", half_a_day_ago)
+    limiter = limiter_for(f"{kind}://127.0.0.1:{port}", "moving-window", key_prefix=prefix)
+    assert await value(limiter.hit(item, "user"))
+    assert not await value(limiter.hit(item, "user"))
+    stats = await value(limiter.get_window_stats(item, "user"))
+    assert stats.reset_time == pytest.approx(time.time() + 43200, abs=32)
+    await close(limiter)
+
+
+@every_kind
 @every_strategy
 async def test_waiting_until_the_reset_time_is_enough(kind: str, strategy: str, port: int, prefix: str) -> None:
     limiter = limiter_for(f"{kind}://127.0.0.1:{port}", strategy, key_prefix=prefix)
