@@ -12,10 +12,6 @@ const { RL_MODULE: module, SERVERS = '' } = process.env
 export const servers = SERVERS.split(/[ :]/).filter(Boolean)
 if (!module || servers.length === 0) throw new Error('no RL_MODULE or SERVERS: run scripts/test-adapters node')
 
-const running = new Set()
-// Also if a test ends the process.
-process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')))
-
 async function freePort() {
   const server = net.createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -39,30 +35,29 @@ export async function startServer(path, ...options) {
   const port = await freePort()
   const dir = mkdtempSync(join(tmpdir(), 'rl-node-'))
   const words = ['--port', port, '--bind', '127.0.0.1', '--save', '', '--dir', dir, '--loadmodule', module, ...options]
-  const child = spawn(path, words.map(String), { stdio: ['ignore', 'pipe', 'inherit'] })
-  running.add(child)
+  // The server ends when this process does, whatever ends it.
+  const child = spawn('setpriv', ['--pdeathsig', 'KILL', path, ...words.map(String)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let ended = false
+  const exited = once(child, 'exit').finally(() => (ended = true))
   let log = ''
   child.stdout.on('data', (data) => (log += data))
   const client = new Redis(port, '127.0.0.1', { lazyConnect: true, retryStrategy: null, protocol: 2 })
   client.on('error', () => {})
   const stop = async () => {
     client.disconnect()
-    if (running.delete(child)) {
-      const exited = once(child, 'exit')
-      if (child.exitCode === null) {
-        child.kill('SIGKILL')
-        await exited
-      }
-    }
+    child.kill('SIGKILL')
+    await exited
     rmSync(dir, { recursive: true, force: true })
   }
   try {
     await waitFor(`${path} to start`, async () => {
-      if (child.exitCode !== null) return true
+      if (ended) return true
       if (client.status !== 'ready') await client.connect()
       return (await client.ping()) === 'PONG'
     })
-    if (child.exitCode !== null) throw new Error(`${path} ended:\n${log}`)
+    if (ended) throw new Error(`${path} ended:\n${log}`)
   } catch (error) {
     await stop()
     throw error

@@ -11,11 +11,11 @@ import re
 import time
 from dataclasses import dataclass
 from typing import Any, Literal
+from urllib.parse import unquote, urlsplit
 
 import limits.aio.storage as aio
 import redis
 import redis.asyncio
-from limits._storage_scheme import parse_storage_uri
 from limits.errors import ConfigurationError
 from limits.limits import GRANULARITIES
 from limits.storage import MovingWindowSupport, SlidingWindowCounterSupport, Storage
@@ -317,6 +317,11 @@ def _redis_uri(uri: str) -> str:
 
 
 def _cluster(uri: str) -> tuple[list[tuple[str, int]], dict[str, Any]]:
-    parsed = parse_storage_uri(uri)
-    auth = {"username": parsed.username, "password": parsed.password}
-    return parsed.locations, {name: value for name, value in auth.items() if value}
+    user, _, hosts = urlsplit(uri).netloc.rpartition("@")
+    username, _, password = map(unquote, user.partition(":"))
+    auth = {"username": username, "password": password}
+    try:
+        locations = [(host, int(port)) for host, _, port in (part.rpartition(":") for part in hosts.split(","))]
+    except ValueError:
+        raise ConfigurationError("expected redis-rl+cluster://[[user]:password@]host:port[,host:port …]") from None
+    return locations, {name: value for name, value in auth.items() if value}

@@ -38,7 +38,21 @@ def wait_for(what: str, check: Callable[[], object], seconds: float = 10) -> Non
 def server(path: str, *options: str) -> Iterator[int]:
     port = free_port()
     with tempfile.TemporaryDirectory(prefix="rl-python-") as directory, open(f"{directory}/log", "wb") as log:
-        words = [path, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", directory]
+        # The server ends when this process does, whatever ends it.
+        words = [
+            "setpriv",
+            "--pdeathsig",
+            "KILL",
+            path,
+            "--port",
+            str(port),
+            "--bind",
+            "127.0.0.1",
+            "--save",
+            "",
+            "--dir",
+            directory,
+        ]
         process = subprocess.Popen([*words, "--loadmodule", MODULE, *options], stdout=log)
         try:
             with redis.Redis(port=port) as client:

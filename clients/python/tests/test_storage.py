@@ -224,4 +224,8 @@ def test_uris() -> None:
     assert _redis_uri("rediss-rl://host") == "rediss://host"
     assert _redis_uri("redis-rl+unix:///path?db=1") == "unix:///path?db=1"
     hosts = [("a", 1), ("b", 2)]
+    assert _cluster("redis-rl+cluster://a:1,b:2") == (hosts, {})
     assert _cluster("redis-rl+cluster://:secret@a:1,b:2") == (hosts, {"password": "secret"})
+    assert _cluster("redis-rl+cluster://me:p%40ss@a:1,b:2") == (hosts, {"username": "me", "password": "p@ss"})
+    with pytest.raises(ConfigurationError, match="host:port"):
+        _cluster("redis-rl+cluster://localhost")
