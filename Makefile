@@ -81,6 +81,13 @@ test-ops: $(own_module) $(if $(SERVERS),,servers) ## test ops/: known traffic to
 	  --target "$(TARGET)/ops-python" -r ops/requirements.txt
 	PYTHONPATH="$(TARGET)/ops-python" python3 -B ops/test_ops.py
 
+# For one adapter: make test-adapters ADAPTERS=python
+ADAPTERS ?=
+
+.PHONY: test-adapters
+test-adapters: $(own_module) $(if $(SERVERS),,servers) ## test what is in clients/ with its frameworks; ADAPTERS="node python" names some
+	@scripts/test-adapters $(ADAPTERS)
+
 # What the image is built from; the defaults are in the Dockerfile. STAND_INS=yes replaces both base images by those
 # that scripts/base-images makes, for machines that reach no registry.
 IMAGE        ?= redis-rl
