@@ -14,8 +14,8 @@
 --   rl_renew   1 key        window id [id ...]
 --
 -- An algorithm is a set of pure functions, as in the module: they get the state, the time and the cost, and return what
--- to reply and what to write. A reply is computed before anything is written, so that an error changes nothing. (Entries
--- that no longer count may be removed before.)
+-- to reply and what to write. A reply is computed before anything is written, so that an error changes nothing.
+-- (Entries that no longer count may be removed before.)
 --
 -- Times are Unix times. `now` is in microseconds, and names that end in `_ms` are in milliseconds.
 --
@@ -30,8 +30,8 @@ local ERRORS = {
   ARITY = 'ERR wrong number of arguments',
   FOREIGN_VALUE = 'ERR the key holds a value that this algorithm did not write',
   NOT_A_COUNTER = 'ERR value is not an integer or out of range',
-  WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to 10^12 '
-    .. 'seconds; FIXED also takes day, week, month and year',
+  WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
+    .. '10^12 seconds; FIXED also takes day, week, month and year',
   ANCHOR = 'ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799',
   AS = 'ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -',
   ID = 'ERR invalid ID: expected 1 to 512 bytes',
@@ -52,8 +52,8 @@ local ERRORS = {
   NUM_LIMITS = 'ERR invalid numlimits: expected an integer from 1 to 64, and as many limits',
   SAME_KEY = 'ERR invalid key: two limits would keep their state in one key',
   SPAN = 'ERR invalid window, limit or BURST: together they describe a rate that cannot be represented',
-  LOG_COST = 'ERR invalid COST: RL.SLIDING takes at most 10000 units a call, over all its limits; use ROLLING, COUNTER, '
-    .. 'TOKEN, LEAKY or GCRA for more',
+  LOG_COST = 'ERR invalid COST: RL.SLIDING takes at most 10000 units a call, over all its limits; use ROLLING, '
+    .. 'COUNTER, TOKEN, LEAKY or GCRA for more',
   LOG_DIFFERENCE = 'ERR invalid ACTUAL: RL.SLIDING is corrected by at most 10000 units a call; use ROLLING, COUNTER, '
     .. 'TOKEN, LEAKY or GCRA for more',
   CLUSTER_KEY = 'ERR invalid key: in a cluster FIXED needs a key that is not empty and has no brace outside a hash tag',
@@ -423,14 +423,14 @@ local function days_before(year, month)
     year = year - 1
   end
   local of_march = (month + 10) % 12
-  return 365 * year + math.floor(year / 4) - math.floor(year / 100) + math.floor(year / 400) + math.floor((153 * of_march + 2) / 5) - 719468
+  local leap_days = math.floor(year / 4) - math.floor(year / 100) + math.floor(year / 400)
+  return 365 * year + leap_days + math.floor((153 * of_march + 2) / 5) - 719468
 end
 
 -- The months since the year 0, and the day of the month from 0, of a day since 1 January 1970.
 local function month_of(day)
-  -- Too large by one at most. The longest year is 366 days, and 1970 is not before the year 0.
-  local year = math.floor((day + 719468 + 365) / 365.2425)
-  local months = year * 12 + 11
+  -- From the mean length of a month, and one month more, so that it is not too small.
+  local months = 1970 * 12 + math.floor(day / 30.436875) + 1
   local function first(n)
     return days_before(math.floor(n / 12), n % 12)
   end
@@ -494,12 +494,11 @@ end
 
 -- The key of the counter. In a cluster it must be in the slot of `key`, so a key without a hash tag becomes one.
 local function counter_key(policy, key, now)
-  local now_ms, suffix = millis(now)
+  local now_ms = millis(now)
+  local suffix = string.format(':%.0f', (divide(now_ms, policy.window_ms)))
   if policy.unit or policy.anchor_ms then
     local window = policy.unit and policy.unit:lower() or string.format('%.0fms', policy.window_ms)
     suffix = string.format(':%s:%.0f', window, (period(policy, now_ms)))
-  else
-    suffix = string.format(':%.0f', (divide(now_ms, policy.window_ms)))
   end
   if hash_tag(key) or not in_cluster() then
     return key .. suffix
@@ -726,7 +725,7 @@ end
 function SLIDING.forecast(policy, loaded, decided, now)
   local key, now_ms = loaded.key, millis(now)
   local added = decided.change == 'charge' and decided.state.add or 0
-  -- Neither the scripts nor the module remove scores below 0. Those members never leave the window, but go with the key.
+  -- Neither the scripts nor the module remove scores below 0. Such members never leave the window, but go with the key.
   local function never_leaving()
     local lowest = loaded.exists and score_at(key, 0)
     return lowest and lowest < 0 and call('ZCOUNT', key, '-inf', '(0') or 0
@@ -1823,7 +1822,8 @@ local function policy_item(request, now)
   end
   local windows = 1000 / divisor
   local window = divide(mul(window_ms, windows), 1000)
-  return string.format('"%s";q=%s;w=%s', request.name, header_integer(mul(policy.limit, windows)), header_integer(window))
+  local quota = mul(policy.limit, windows)
+  return string.format('"%s";q=%s;w=%s', request.name, header_integer(quota), header_integer(window))
 end
 
 -- Whether one limit is stricter than another: denied before allowed, then the longest wait, then the least remaining.
