@@ -78,6 +78,7 @@ end
 -- products, for GCRA's nanoseconds and for what a key may hold.
 
 local EXACT = 2 ^ 53 -- from here on, doubles skip integers
+local NEVER = 1 / 0 -- a time that is later than any other
 local BASE = 2 ^ 24
 
 local function digits_of(n)
@@ -296,7 +297,8 @@ local function millis(now)
   return math.floor(now / 1000)
 end
 
--- The expiry of a key; nil if it has none. Servers before 7.0 have no PEXPIRETIME.
+-- The expiry of a key as a double, which is not exact from 2^53 on; nil if it has none. Servers before 7.0 have no
+-- PEXPIRETIME.
 local function expiry_of(key, now_ms)
   local at = redis.pcall('PEXPIRETIME', key)
   if type(at) == 'table' then
@@ -387,7 +389,8 @@ local function leaving_in_order(capacity, charged, leaves_at, gone_at, now_ms)
       if gone_at and (not left or gone_at < left) then
         left = gone_at
       end
-      return left and math.max(0, left - now_ms)
+      -- A time that is not exact makes the reply an error.
+      return left and (left >= EXACT and NEVER or math.max(0, left - now_ms))
     end,
   }
 end
@@ -537,11 +540,11 @@ function FIXED.load(_, key, now)
   if not digits or (negative and digits == '0') then
     fail(ERRORS.NOT_A_COUNTER)
   end
-  local value = from_text(digits)
-  if type(value) == 'table' then
+  local value, expires_at = from_text(digits), expiry_of(key, millis(now))
+  if type(value) == 'table' or (expires_at and expires_at >= EXACT) then
     fail(ERRORS.INEXACT_STATE)
   end
-  local counter = { value = negative and -value or value, expires_at = expiry_of(key, millis(now)) }
+  local counter = { value = negative and -value or value, expires_at = expires_at }
   return { key = key, state = counter }
 end
 
@@ -813,8 +816,6 @@ end
 
 -- LEASE: each holder is a member of a sorted set, scored with the ms in which its lease ends --------------------------
 
-local NEVER = 1 / 0
-
 -- A client can write a score with a fraction, or infinity.
 local function end_of_score(score)
   return score > -NEVER and score < 2 ^ 64 and math.max(0, math.ceil(score)) or NEVER
@@ -909,7 +910,7 @@ end
 
 -- Lets the key expire when its last lease ends: later than before, or earlier.
 local function expire_with_the_last(key, last, now_ms)
-  if expiry_of(key, now_ms) ~= math.min(last, 2 ^ 63) then
+  if last >= EXACT or expiry_of(key, now_ms) ~= last then
     set_expiry(key, last < 2 ^ 63 and string.format('%.0f', last) or MAX_COUNT_DIGITS)
   end
 end
@@ -955,10 +956,11 @@ local function words_of(text, tag, count, optional)
   end
   local words = {}
   for word in (text:sub(#tag + 1) .. ':'):gmatch('([^:]*):') do
-    words[#words + 1] = parse_unsigned(word)
-    if not words[#words] or #words > count then
+    local n = parse_unsigned(word)
+    if not n or #words == count then
       return nil
     end
+    words[#words + 1] = n
   end
   if #words < count - optional then
     return nil
@@ -989,28 +991,33 @@ end
 -- The expiry to set with a change, in ms; nil leaves it as it is. How long a state is needed can depend on arguments
 -- that it does not hold. A denied call then extends the expiry if it needs the state for longer, and a write keeps a
 -- later expiry if that is for a call with other arguments.
-local function new_record_expiry(algorithm, policy, loaded, change, after, now_ms)
+local function new_record_expiry(algorithm, policy, loaded, change, after, now)
   local before, depends = loaded.state, algorithm.expiry_depends_on_policy
+  if change ~= 'keep' and (not before or not depends) then
+    return algorithm.expires_at(policy, after)
+  elseif not before or not depends then
+    return nil
+  end
+  local held = expiry_of(loaded.key, millis(now))
+  held = held and from_digits(digits_of(held))
+  local needed_before = algorithm.expires_at(policy, before)
   if change == 'keep' then
-    if not before or not depends then
-      return nil
-    end
-    local needed = algorithm.expires_at(policy, before)
-    local held = expiry_of(loaded.key, now_ms)
-    return held and less(held, needed) and needed or nil
+    return held and less(held, needed_before) and needed_before or nil
   end
   local needed = algorithm.expires_at(policy, after)
-  if not before or not depends then
+  if not held then
     return needed
-  end
-  local held = expiry_of(loaded.key, now_ms) or 0
-  local needed_before = algorithm.expires_at(policy, before)
-  if change == 'rebase' then
+  elseif change == 'rebase' then
     -- Every expiry moves back with the state, also one that other arguments need.
+    if type(held) == 'table' then
+      fail(ERRORS.INEXACT_STATE)
+    end
     local moved = sub(held, sub(needed_before, needed))
     return less(moved, needed) and needed or moved
+  elseif less(needed, held) and less(needed_before, held) then
+    return nil
   end
-  return less(needed, held) and less(needed_before, held) and held or needed
+  return needed
 end
 
 function RECORD.commit(algorithm, policy, loaded, change, after, now)
@@ -1018,11 +1025,13 @@ function RECORD.commit(algorithm, policy, loaded, change, after, now)
     call('UNLINK', loaded.key)
     return
   end
-  local expires_at = new_record_expiry(algorithm, policy, loaded, change, after, millis(now))
-  if change ~= 'keep' then
+  local expires_at = new_record_expiry(algorithm, policy, loaded, change, after, now)
+  if change == 'keep' then
+    set_expiry(loaded.key, expires_at)
+  elseif expires_at then
     call('SET', loaded.key, algorithm.encode(after), 'PXAT', text_of(expires_at))
   else
-    set_expiry(loaded.key, expires_at)
+    call('SET', loaded.key, algorithm.encode(after), 'KEEPTTL')
   end
 end
 
@@ -1042,6 +1051,9 @@ local function record_algorithm(algorithm)
   end
   function algorithm.forecast(policy, loaded, decided, now)
     return algorithm.forecast_record(policy, state_after(decided.change, decided.state, loaded.state), now)
+  end
+  function algorithm.expiry_after(policy, loaded, change, after, now)
+    return new_record_expiry(algorithm, policy, loaded, change, after, now)
   end
   function algorithm.commit(policy, loaded, change, after, now)
     RECORD.commit(algorithm, policy, loaded, change, after, now)
@@ -1952,8 +1964,15 @@ end
 local function correct(request, loaded, change, state, now)
   local answer
   if not request.algorithm.adds_members then
-    -- The state afterwards is known, so the reply can be computed first.
-    decide(request, { key = loaded.key, state = state_after(change, state, loaded.state) }, now)
+    -- The state afterwards is known, so the reply can be computed first. A record that is no longer needed is gone.
+    local expires_at, after = nil, state_after(change, state, loaded.state)
+    if after and request.algorithm.expiry_after then
+      expires_at = request.algorithm.expiry_after(request.policy, loaded, change, state, now)
+    end
+    if expires_at and less(expires_at, millis(now)) then
+      after = nil
+    end
+    decide(request, { key = loaded.key, state = after }, now)
     answer = reply(request, now)
   end
   request.algorithm.commit(request.policy, loaded, change, state, now)

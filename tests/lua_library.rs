@@ -8,6 +8,7 @@ mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -129,10 +130,22 @@ return all
 type Key = (String, Vec<Vec<u8>>, String);
 type Keys = BTreeMap<Vec<u8>, Key>;
 
-fn dump(con: &mut Connection, names: &BTreeSet<Vec<u8>>) -> Keys {
-    let names: Vec<_> = names.iter().collect();
-    let all: Vec<(Vec<u8>, String, Vec<Vec<u8>>, String)> =
-        read(ok(redis::cmd("EVAL").arg(DUMP).arg(0).arg(names).query(con)));
+fn shown_keys(keys: &Keys) -> String {
+    let mut all = String::new();
+    for (name, (kind, value, expiry)) in keys {
+        let value: Vec<_> = value.iter().map(|part| part.escape_ascii().to_string()).collect();
+        writeln!(all, "  {} {kind} [{}] expires at {expiry}", name.escape_ascii(), value.join(" ")).expect("a string");
+    }
+    all
+}
+
+fn dump(names: &BTreeSet<Vec<u8>>) -> Cmd {
+    redis::cmd("EVAL").arg(DUMP).arg(0).arg(names.iter().collect::<Vec<_>>()).to_owned()
+}
+
+fn keys_of(dumped: Answer) -> Keys {
+    let Answer::Value(dumped) = dumped else { panic!("{dumped:?}") };
+    let all: Vec<(Vec<u8>, String, Vec<Vec<u8>>, String)> = read(dumped);
     all.into_iter().map(|(name, kind, value, expiry)| (name, (kind, value, expiry))).collect()
 }
 
@@ -221,7 +234,7 @@ impl Case {
                 0 => 0,
                 1 => random.pick(&HUGE),
                 2 => random.pick(&[100, 1_000, 12_345, 1_000_000, 999_999_999_999, 4_000_000_000_000_000]),
-                _ => random.pick(&[1, 2, 3, 5, 7, 10]),
+                _ => random.pick(&[1, 1, 2, 2, 3, 5, 10]),
             })
             .collect();
         Self { random, windows, limits, now }
@@ -591,8 +604,8 @@ enum Answer {
     Error(String),
 }
 
-fn ask(con: &mut Connection, command: &Cmd) -> Answer {
-    match command.query::<Value>(con) {
+fn answer(reply: Reply) -> Answer {
+    match reply.and_then(Value::extract_error) {
         Ok(value) => Answer::Value(value),
         // The server itself counts the arguments of a native command, and names it.
         error => match err(error) {
@@ -658,8 +671,14 @@ impl Lab {
         Self { clock, native: native_con, library: library_con, forms, _servers: [native, library] }
     }
 
-    fn both(&mut self, command: &Cmd) -> [Answer; 2] {
-        [ask(&mut self.native, command), ask(&mut self.library, command)]
+    /// Sends commands to the server with the module, and others to that with the library; returns the replies of both.
+    fn both(&mut self, native: &[&Cmd], library: &[&Cmd]) -> [Vec<Answer>; 2] {
+        let mut sides = [(&mut self.native, native), (&mut self.library, library)];
+        for (con, commands) in &mut sides {
+            let packed: Vec<u8> = commands.iter().flat_map(|command| command.get_packed_command()).collect();
+            con.send_packed_command(&packed).expect("a connection");
+        }
+        sides.map(|(con, commands)| commands.iter().map(|_| answer(con.recv_response())).collect())
     }
 }
 
@@ -678,37 +697,49 @@ fn run_case(lab: &mut Lab, seed: u64, seen: &mut Seen) -> u64 {
     }
     lab.clock.set(case.now);
     let mut story = format!("SEED={seed}\n");
-    let mut known = BTreeSet::new();
+    let (mut known, mut before) = (BTreeSet::new(), Keys::new());
     let calls = 1 + case.random.below(20);
     for n in 0..calls {
         if (n == 0 && case.chance(2)) || case.chance(12) {
             for command in case.plant(&keys) {
                 writeln!(story, "  {}", shown(&command)).expect("a string");
-                let [native, library] = lab.both(&command);
+                let [native, library] = lab.both(&[&command], &[&command]);
                 assert_eq!(native, library, "{story}");
             }
+            let look = dump(&known);
+            let [planted, _] = lab.both(&[&look], &[&look]);
+            before = planted.into_iter().map(keys_of).next().expect("one reply");
+            known.extend(before.keys().cloned());
         }
-        let before = dump(&mut lab.native, &known);
-        known.extend(before.keys().cloned());
         let call = case.call(&keys);
         let form = lab.forms[case.random.below(lab.forms.len() as u64) as usize].clone();
         writeln!(story, "  at {}: {}", case.now, shown(&call.native())).expect("a string");
-        let native = ask(&mut lab.native, &call.native());
-        let library = ask(&mut lab.library, &call.library(&form));
-        let [native_keys, library_keys] =
-            [&mut lab.native, &mut lab.library].map(|con| comparable(&dump(con, &known)));
+        let look = dump(&known);
+        let replies = lab.both(&[&call.native(), &look], &[&call.library(&form), &look]);
+        let [(native, native_keys), (library, library_keys)] = replies.map(|replies| {
+            let mut replies = replies.into_iter();
+            let reply = replies.next().expect("a reply");
+            (reply, keys_of(replies.next().expect("the keys")))
+        });
         known.extend(native_keys.keys().chain(library_keys.keys()).cloned());
         let algorithm = if call.takes_algorithm() { text(&call.limits[0].1[0]).to_uppercase() } else { String::new() };
         let mut saw = |what: &str| *seen.entry(format!("{} {algorithm} {what}", call.name)).or_default() += 1;
         if library.is_inexact() {
-            let all = format!("{} {native:?} {before:?} {native_keys:?}", shown(&call.native()));
+            let keys = [&before, &native_keys].map(shown_keys).concat();
+            let all = format!("{} {native:?} {keys}", shown(&call.native()));
             assert!(has_large_integer(&all), "{form:?}: {library:?} instead of {native:?}, after\n{story}");
             saw("inexact");
             return n + 1;
         }
-        assert_eq!(library, native, "the library's reply and the module's; {form:?}, {before:?}, after\n{story}");
-        assert_eq!(library_keys, native_keys, "the library's keys and the module's; {form:?}, {before:?}, after\n{story}");
+        let [of_library, of_module] = [&library_keys, &native_keys].map(|keys| shown_keys(&comparable(keys)));
+        if library != native || of_library != of_module {
+            let held = shown_keys(&before);
+            panic!(
+                "{form:?}\n{story}keys before:\n{held}of the module: {native:?}\n{of_module}of the library: {library:?}\n{of_library}"
+            );
+        }
         saw(native.outcome());
+        before = native_keys;
         lab.clock.set(case.next_time());
     }
     calls
@@ -733,7 +764,9 @@ fn every_call_replies_and_stores_what_the_module_does() {
     let with_module = servers();
     let mut pairs: Vec<(ServerBin, ServerBin)> = with_module.iter().map(|bin| (bin.clone(), bin.clone())).collect();
     pairs.extend(unsupported_servers().into_iter().map(|old| (with_module[0].clone(), old)));
+    let seen = Mutex::new((Seen::new(), 0));
     thread::scope(|scope| {
+        let seen = &seen;
         for (number, (with_module, with_library)) in pairs.iter().enumerate() {
             let thread = thread::Builder::new().name(with_library.to_string());
             let compare = move || {
@@ -742,18 +775,22 @@ fn every_call_replies_and_stores_what_the_module_does() {
                 if std::env::var("SEED").is_ok() {
                     seed = first_seed();
                 }
-                let (mut seen, mut calls, mut cases) = (Seen::new(), 0, 0);
+                let (mut here, mut calls, mut cases) = (Seen::new(), 0, 0);
                 while Instant::now() < end {
-                    calls += run_case(&mut lab, seed, &mut seen);
+                    calls += run_case(&mut lab, seed, &mut here);
                     cases += 1;
                     seed += 1;
                 }
                 println!("{with_library}: {calls} calls in {cases} cases");
-                assert_all_happened(&seen, calls);
+                let mut seen = seen.lock().expect("no other thread has failed");
+                here.into_iter().for_each(|(what, count)| *seen.0.entry(what).or_default() += count);
+                seen.1 += calls;
             };
             thread.spawn_scoped(scope, compare).expect("a thread starts");
         }
     });
+    let (seen, calls) = seen.into_inner().expect("no thread has failed");
+    assert_all_happened(&seen, calls);
 }
 
 /// What the comparison is there for must have happened.
