@@ -1029,7 +1029,8 @@ function RECORD.commit(algorithm, policy, loaded, change, after, now)
   if change == 'keep' then
     set_expiry(loaded.key, expires_at)
   elseif expires_at then
-    call('SET', loaded.key, algorithm.encode(after), 'PXAT', text_of(expires_at))
+    -- SET takes no expiry of 0. Either is over.
+    call('SET', loaded.key, algorithm.encode(after), 'PXAT', text_of(expires_at == 0 and 1 or expires_at))
   else
     call('SET', loaded.key, algorithm.encode(after), 'KEEPTTL')
   end
