@@ -231,7 +231,7 @@ end
 
 -- The integer of decimal digits.
 local function from_text(digits)
-  if #digits <= 15 then
+  if #digits <= 15 or (#digits == 16 and digits < '9007199254740992') then
     return tonumber(digits)
   end
   local head = #digits % 7
@@ -1300,8 +1300,8 @@ local function level_algorithm(word, tag, delays)
 
   function algorithm.prepare(policy)
     policy.full = mul(policy.capacity, policy.window)
-    -- With a limit of 0 nothing is ever charged, so nothing has to drain.
-    if policy.limit > 0 and less(mul(policy.limit, MAX_SPAN), policy.full) then
+    -- With a limit of 0 nothing is ever charged, so nothing has to drain. No number is too large.
+    if policy.limit > 0 and type(policy.full) == 'table' and less(mul(policy.limit, MAX_SPAN), policy.full) then
       fail(ERRORS.SPAN)
     end
   end
