@@ -14,8 +14,9 @@
 --   rl_renew   1 key        window id [id ...]
 --
 -- An algorithm is a set of pure functions, as in the module: they get the state, the time and the cost, and return what
--- to reply and what to write. A reply is computed before anything is written, so that an error changes nothing.
--- (Entries that no longer count may be removed before.)
+-- to reply and what to write. A reply is computed before anything is written, so that an error changes nothing. (Two
+-- exceptions: entries that no longer count are removed before, and the reply to a refund or a settlement of SLIDING is
+-- read from the key afterwards.)
 --
 -- Times are Unix times. `now` is in microseconds, and names that end in `_ms` are in milliseconds.
 --
