@@ -149,7 +149,9 @@ fn dump(names: &BTreeSet<Vec<u8>>) -> Cmd {
 
 fn keys_of(dumped: Answer) -> Keys {
     let Answer::Value(dumped) = dumped else { panic!("{dumped:?}") };
-    let all: Vec<(Vec<u8>, String, Vec<Vec<u8>>, String)> = read(dumped);
+    /// The name, then as in [`Key`].
+    type Line = (Vec<u8>, String, Vec<Vec<u8>>, String);
+    let all: Vec<Line> = read(dumped);
     all.into_iter().map(|(name, kind, value, expiry)| (name, (kind, value, expiry))).collect()
 }
 
