@@ -384,6 +384,18 @@ end
 --
 -- A forecast is { capacity, remaining, wait }. `wait(cost)` is the time in ms until the cost fits; nil means never.
 
+-- An algorithm is a table with its word, the options that it takes, and these functions:
+--   prepare(policy)                                      checks a policy, and completes it
+--   key_of_state(policy, key, now)                       the key of the state, if it is not the one of the call
+--   load(policy, key, now, purpose, id)                  what the key holds, for `read`, `write` or `delete`: `loaded`
+--   decide(policy, loaded, now, cost)                    a decision
+--   refund, overcharge(policy, loaded, now, at_ms, cost) a change and a state
+--   forecast(policy, loaded, decided, now)               the forecast of the state after a decision
+--   remaining(policy, loaded)                            its `remaining`, where that is known for less
+--   commit(policy, loaded, change, state, now)           writes the change, and extends the expiry where that is needed
+--   window_at(policy, now)                               the length of the window in ms, if it is not the policy's
+-- It is built when it is first named: a script runs this file at each call, and pays for every function in it.
+
 local function decision(allowed, count, ttl, change, state)
   return { allowed = allowed, count = count, ttl = ttl, change = change, state = state, delay = 0 }
 end
