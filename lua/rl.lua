@@ -276,9 +276,10 @@ local MAX_COUNT, MAX_UNSIGNED, MAX_SPAN, MAX_TOLERANCE
 
 -- Sets the large constants, when the first call runs.
 local function set_constants()
-  MAX_COUNT, MAX_UNSIGNED = from_text(MAX_COUNT_DIGITS), from_text(MAX_UNSIGNED_DIGITS)
-  MAX_SPAN = from_text('1000000000000000000') -- microseconds
-  MAX_TOLERANCE = from_text('4000000000000000000') -- nanoseconds
+  MAX_COUNT = setmetatable({ BASE - 1, BASE - 1, 2 ^ 15 - 1 }, LARGE)
+  MAX_UNSIGNED = setmetatable({ BASE - 1, BASE - 1, 2 ^ 16 - 1 }, LARGE)
+  MAX_SPAN = setmetatable({ 6553600, 11973543, 3552 }, LARGE) -- 10^18 microseconds
+  MAX_TOLERANCE = setmetatable({ 9437184, 14339741, 14210 }, LARGE) -- 4 × 10^18 nanoseconds
 end
 
 -- The text, if it is an integer in the form that Redis requires and at most `most`; else nil.
