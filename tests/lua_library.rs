@@ -488,7 +488,7 @@ impl Case {
     /// What one of the keys holds before the next call: the commands that write it.
     fn plant(&mut self, keys: &[&str]) -> Vec<Cmd> {
         let (key, algorithm) = self.key_and_algorithm(keys);
-        let (window_text, window) = self.window();
+        let (_, window) = self.window();
         let now_ms = self.now / 1_000;
         let mut name = key.clone();
         if algorithm == "FIXED" || key.starts_with("FIXED") {
@@ -498,19 +498,16 @@ impl Case {
             };
         }
         let mut commands = vec![redis::cmd("DEL").arg(&name).to_owned()];
-        let mut write = redis::cmd(match self.random.below(20) {
+        let command = match self.random.below(20) {
             0 => "RPUSH",
             1 => "HSET",
             2 if self.chance(2) => "SADD",
             _ if matches!(algorithm, "SLIDING" | "LEASE") => "ZADD",
             _ => "SET",
-        });
+        };
+        let mut write = redis::cmd(command);
         write.arg(&name);
-        let command = text(match write.args_iter().next() {
-            Some(redis::Arg::Simple(word)) => word,
-            _ => b"",
-        });
-        match command.as_str() {
+        match command {
             "ZADD" => _ = write.arg(self.members(algorithm, window)),
             "SET" => _ = write.arg(self.record(algorithm, window)),
             "HSET" => _ = write.arg(&["field", "1"]),
@@ -519,7 +516,7 @@ impl Case {
         commands.push(write);
         if !self.chance(4) {
             let expiry = match self.random.below(6) {
-                0 => random_of(&mut self.random, &[1, 2, 499, 500, 501, 1_500, 30_000, 1_000_000]) + now_ms,
+                0 => now_ms + self.random.pick(&[1, 2, 499, 500, 501, 1_500, 30_000, 1_000_000]),
                 1 => i64::MAX / 2,
                 2 => now_ms + window + window / 2 + self.random.below(5) as i64 - 2,
                 3 => now_ms + 2 * window,
@@ -528,7 +525,6 @@ impl Case {
             };
             commands.push(redis::cmd("PEXPIREAT").arg(&name).arg(expiry.max(now_ms + 1)).to_owned());
         }
-        drop(window_text);
         commands
     }
 
@@ -662,10 +658,6 @@ impl Case {
         self.now = (self.now + step).clamp(1_000_000, 8_500_000_000_000_000);
         self.now
     }
-}
-
-fn random_of(random: &mut Random, from: &[i64]) -> i64 {
-    random.pick(from)
 }
 
 /// A reply that two sides can be compared by.
@@ -833,6 +825,10 @@ fn run_case(lab: &mut Lab, seed: u64, seen: &mut Seen) -> u64 {
     calls
 }
 
+/// The least number of cases on all servers together, however slow the machine is. Everything that must happen does so
+/// in fewer.
+const LEAST_CASES: u64 = 1_500;
+
 /// How long the comparison runs.
 fn duration() -> Duration {
     let seconds = std::env::var("SECONDS_EACH").map_or(10, |text| text.parse().expect("SECONDS_EACH is a number"));
@@ -853,6 +849,7 @@ fn every_call_replies_and_stores_what_the_module_does() {
     let mut pairs: Vec<(ServerBin, ServerBin)> = with_module.iter().map(|bin| (bin.clone(), bin.clone())).collect();
     pairs.extend(unsupported_servers().into_iter().map(|old| (with_module[0].clone(), old)));
     let seen = Mutex::new((Seen::new(), 0));
+    let least = LEAST_CASES / pairs.len() as u64;
     thread::scope(|scope| {
         let seen = &seen;
         for (number, (with_module, with_library)) in pairs.iter().enumerate() {
@@ -864,7 +861,7 @@ fn every_call_replies_and_stores_what_the_module_does() {
                     seed = first_seed();
                 }
                 let (mut here, mut calls, mut cases) = (Seen::new(), 0, 0);
-                while Instant::now() < end {
+                while Instant::now() < end || cases < least {
                     calls += run_case(&mut lab, seed, &mut here);
                     cases += 1;
                     seed += 1;
