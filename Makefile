@@ -156,8 +156,9 @@ fuzz: ## fuzz the argument parser, the records and the algorithms; nightly Rust;
 	@scripts/fuzz "$(SECONDS_EACH)" "$(TARGET)"
 
 .PHONY: lint
-lint: ## check format and clippy, warnings denied
+lint: ## check format, clippy and luacheck, warnings denied
 	@scripts/install build lint
+	luacheck --quiet lua
 	cargo fmt --check
 	cargo fmt --check --manifest-path tests/image/Cargo.toml
 	cargo fmt --check --manifest-path clients/redis-cell/Cargo.toml

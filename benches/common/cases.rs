@@ -4,7 +4,7 @@
 ///
 /// Placeholders in `sends`: `KEY` is the key, `LIMIT` a limit that no run reaches, `NOW` the caller's clock in
 /// milliseconds, `ONE` a fraction that makes a member unique, `FIXED_SCRIPT` and `SLIDING_SCRIPT` the digests of the
-/// scripts.
+/// scripts, `LIBRARY` that of the Lua library, which is loaded as functions too.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
     pub name: &'static str,
@@ -64,6 +64,9 @@ impl Case {
 pub const FIXED_SCRIPT: &str = include_str!("../../tests/scripts/fixed_window.lua");
 pub const SLIDING_SCRIPT: &str = include_str!("../../tests/scripts/sliding_window.lua");
 
+/// The Lua library.
+pub const LIBRARY_SOURCE: &str = include_str!("../../lua/rl.lua");
+
 /// The server's own commands: the least that a command can cost.
 pub const PING: Case = Case::new("PING", "PING");
 pub const INCR: Case = Case::new("INCR", "INCR KEY").after("SET KEY 1 EX 100000", 1);
@@ -82,6 +85,28 @@ pub const SCRIPTS: [Case; 3] = [
         .after("ZADD KEY NOW NOW-ONE", 5)
         .answers(0)
         .beside("ZADD"),
+];
+
+/// The Lua library in both forms: what the module saves.
+pub const LIBRARY: [Case; 12] = [
+    Case::new("FCALL rl FIXED allowed", "FCALL rl 1 KEY FIXED 3600 LIMIT").answers(1),
+    Case::new("FCALL rl FIXED denied", "FCALL rl 1 KEY FIXED 3600 1").after("RL.FIXED KEY 3600 1", 1).answers(0),
+    Case::new("FCALL rl SLIDING allowed", "FCALL rl 1 KEY SLIDING 3600 LIMIT").answers(1).grows(),
+    Case::new("FCALL rl SLIDING denied", "FCALL rl 1 KEY SLIDING 3600 5").after("RL.SLIDING KEY 3600 5", 5).answers(0),
+    Case::new("FCALL rl TOKEN allowed", "FCALL rl 1 KEY TOKEN 3600 LIMIT").answers(1),
+    Case::new("FCALL rl TOKEN denied", "FCALL rl 1 KEY TOKEN 3600 1").after("RL.TOKEN KEY 3600 1", 1).answers(0),
+    Case::new("EVALSHA rl FIXED allowed", "EVALSHA LIBRARY 1 KEY rl FIXED 3600 LIMIT").answers(1),
+    Case::new("EVALSHA rl FIXED denied", "EVALSHA LIBRARY 1 KEY rl FIXED 3600 1")
+        .after("RL.FIXED KEY 3600 1", 1)
+        .answers(0),
+    Case::new("EVALSHA rl SLIDING allowed", "EVALSHA LIBRARY 1 KEY rl SLIDING 3600 LIMIT").answers(1).grows(),
+    Case::new("EVALSHA rl SLIDING denied", "EVALSHA LIBRARY 1 KEY rl SLIDING 3600 5")
+        .after("RL.SLIDING KEY 3600 5", 5)
+        .answers(0),
+    Case::new("EVALSHA rl TOKEN allowed", "EVALSHA LIBRARY 1 KEY rl TOKEN 3600 LIMIT").answers(1),
+    Case::new("EVALSHA rl TOKEN denied", "EVALSHA LIBRARY 1 KEY rl TOKEN 3600 1")
+        .after("RL.TOKEN KEY 3600 1", 1)
+        .answers(0),
 ];
 
 pub const COMMANDS: [Case; 25] = [
@@ -184,7 +209,7 @@ pub const CELL: [Case; 2] = [
     Case::new(CELL_DENIED, "CL.THROTTLE KEY 0 1 3600").after("CL.THROTTLE KEY 0 1 3600", 1).answers(1).beside("INCR"),
 ];
 
-/// The server's own commands, the scripts, and the commands of the module.
+/// The server's own commands, the scripts, the Lua library, and the commands of the module.
 pub fn all() -> Vec<Case> {
-    [PING, INCR, ZADD].into_iter().chain(SCRIPTS).chain(COMMANDS).collect()
+    [PING, INCR, ZADD].into_iter().chain(SCRIPTS).chain(LIBRARY).chain(COMMANDS).collect()
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use redis::{Connection, ConnectionLike, Value};
 
-use super::cases::{FIXED_SCRIPT, SLIDING_SCRIPT};
+use super::cases::{FIXED_SCRIPT, LIBRARY_SOURCE, SLIDING_SCRIPT};
 use super::now_ms;
 use crate::support::{Options, Server, info};
 
@@ -17,6 +17,7 @@ pub struct Lab {
     pub con: Connection,
     fixed_script: String,
     sliding_script: String,
+    library: String,
 }
 
 /// The values of the placeholders of a [`super::cases::Case`].
@@ -57,8 +58,10 @@ impl Lab {
         let server = options.start();
         let mut con = server.con();
         let mut load = |script| redis::cmd("SCRIPT").arg("LOAD").arg(script).query(&mut con).expect("SCRIPT LOAD");
-        let (fixed_script, sliding_script) = (load(FIXED_SCRIPT), load(SLIDING_SCRIPT));
-        Self { server, con, fixed_script, sliding_script }
+        let [fixed_script, sliding_script, library] = [FIXED_SCRIPT, SLIDING_SCRIPT, LIBRARY_SOURCE].map(&mut load);
+        let functions = format!("#!lua name=rl\n{LIBRARY_SOURCE}");
+        redis::cmd("FUNCTION").arg("LOAD").arg(functions).exec(&mut con).expect("FUNCTION LOAD");
+        Self { server, con, fixed_script, sliding_script, library }
     }
 
     /// Whether the server has a command of that name.
@@ -101,6 +104,7 @@ impl Lab {
             .map(|word| match word {
                 "FIXED_SCRIPT" => self.fixed_script.clone(),
                 "SLIDING_SCRIPT" => self.sliding_script.clone(),
+                "LIBRARY" => self.library.clone(),
                 _ => word
                     .replace("KEY", &put.key)
                     .replace("LIMIT", &put.limit.to_string())
