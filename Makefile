@@ -14,10 +14,22 @@ CARGO_DENY  := 0.20.2
 CARGO_FUZZ  := 0.13.2
 tool = cargo $(1) --version 2>/dev/null | grep -q ' $(2)$$' || cargo install --quiet --locked cargo-$(1)@$(2)
 
+# The groups of make help. A target that is in neither is for developers.
+FOR_USE     := help deps build run image run-image playground ops
+FOR_RELEASE := deny audit dist test-dist test-image
+
 .PHONY: help
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { name[++n] = $$1; text[n] = $$2; if (length($$1) > width) width = length($$1) } \
-	  END { for (i = 1; i <= n; i++) printf "  make %-" width "s  %s\n", name[i], text[i] }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' -v use=" $(FOR_USE) " -v release=" $(FOR_RELEASE) " ' \
+	  /^[a-z-]+:.*## / { \
+	    group = index(use, " " $$1 " ") ? 1 : index(release, " " $$1 " ") ? 3 : 2; \
+	    if (length($$1) > width) width = length($$1); \
+	    name[group, ++n[group]] = $$1; text[group, n[group]] = $$2 } \
+	  END { split("Use Develop Release", title, " "); \
+	    for (group = 1; group <= 3; group++) { \
+	      print title[group] ":"; \
+	      for (i = 1; i <= n[group]; i++) printf "  make %-" width "s  %s\n", name[group, i], text[group, i] } }' \
+	  $(MAKEFILE_LIST)
 
 .PHONY: deps
 deps: ## install what building, running and testing need (apt on Debian and Ubuntu)

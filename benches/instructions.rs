@@ -10,7 +10,8 @@
 //!
 //! Environment: `UPDATE=1` writes the measured figures into the budget instead; `ONLY=TOKEN` measures the cases whose
 //! name contains that; `STARTS=6` is the number of servers; `PROFILES=dir` keeps a profile of each case for
-//! callgrind_annotate.
+//! callgrind_annotate; `PEER_MODULE=path` names a redis-cell `.so`, whose CL.THROTTLE is measured as well. INCREX is, on
+//! servers that have it. Neither has a budget.
 
 mod common;
 #[path = "../tests/support/mod.rs"]
@@ -42,7 +43,7 @@ const COUNTS_DENIAL: (&str, u64) = ("::request::Decided<A>::record_denial", 300)
 fn main() -> ExitCode {
     let bin = &servers()[0];
     let only = std::env::var("ONLY").unwrap_or_default();
-    let runs = runs(&only);
+    let runs = runs(bin, &only);
     let starts = std::env::var("STARTS").map_or(6, |starts| starts.parse().expect("STARTS is a number"));
     eprintln!("{} cases, each on {starts} servers ({bin}) under callgrind", runs.len());
 
@@ -118,7 +119,7 @@ struct Run {
     requests: usize,
 }
 
-fn runs(only: &str) -> Vec<Run> {
+fn runs(bin: &ServerBin, only: &str) -> Vec<Run> {
     let sizes = |case: Case| {
         let run = |name, keys, members, requests| Run { name, case, keys, members, requests };
         if case.grows {
@@ -136,7 +137,19 @@ fn runs(only: &str) -> Vec<Run> {
             vec![run(case.name.to_owned(), case.keys, 0, 2_000)]
         }
     };
-    cases::all().into_iter().flat_map(sizes).filter(|run| run.name.contains(only)).collect()
+    let mut cases = cases::all();
+    if Lab::start(Server::options(bin)).has("INCREX") {
+        cases.extend(cases::INCREX);
+    }
+    if peer().is_some() {
+        cases.extend(cases::CELL);
+    }
+    cases.into_iter().flat_map(sizes).filter(|run| run.name.contains(only)).collect()
+}
+
+/// The `.so` of redis-cell.
+fn peer() -> Option<String> {
+    std::env::var("PEER_MODULE").ok().filter(|path| !path.is_empty())
 }
 
 /// The entries of a packed log.
@@ -153,7 +166,11 @@ struct Counted {
 impl Counted {
     fn start(bin: &ServerBin) -> Self {
         let dir = TempDir::new().expect("a temporary directory");
-        let lab = Lab::start(Server::options(&under_callgrind(bin, dir.path())).set("hz", 1));
+        let mut options = Server::options(&under_callgrind(bin, dir.path())).set("hz", 1);
+        if let Some(peer) = peer() {
+            options = options.set("loadmodule", peer).module_args(&["cl-throttle", "no"]);
+        }
+        let lab = Lab::start(options);
         Self { lab, dumps: 0, dir }
     }
 
