@@ -1,0 +1,44 @@
+//! The connections that a limiter sends its commands over.
+
+use redis::{Cmd, RedisResult, Value};
+
+/// A connection that can be cloned and shared: of the crate `redis`, or your own.
+///
+/// It is implemented for `MultiplexedConnection`, `ConnectionManager` and, with the feature `cluster`,
+/// `ClusterConnection`. Use `ConnectionManager` rather than `MultiplexedConnection` in a service: it connects again after
+/// the server was restarted, and the other does not.
+#[cfg(feature = "async")]
+pub trait Connection: Clone + Send + Sync + 'static {
+    /// Sends a command and returns its reply. `key` is the key whose slot decides which node of a cluster gets it.
+    fn send(&mut self, cmd: Cmd, key: &[u8]) -> impl Future<Output = RedisResult<Value>> + Send;
+}
+
+#[cfg(feature = "async")]
+impl Connection for redis::aio::MultiplexedConnection {
+    async fn send(&mut self, cmd: Cmd, _: &[u8]) -> RedisResult<Value> {
+        cmd.query_async(self).await
+    }
+}
+
+#[cfg(feature = "async")]
+impl Connection for redis::aio::ConnectionManager {
+    async fn send(&mut self, cmd: Cmd, _: &[u8]) -> RedisResult<Value> {
+        cmd.query_async(self).await
+    }
+}
+
+#[cfg(all(feature = "async", feature = "cluster"))]
+impl Connection for redis::cluster_async::ClusterConnection {
+    async fn send(&mut self, cmd: Cmd, key: &[u8]) -> RedisResult<Value> {
+        self.route_command(cmd, routing(key)).await?.extract_error()
+    }
+}
+
+/// The node that owns the key. The crate takes the first argument of a command that it does not know for its key, which
+/// it is not in RL.MULTI and RL.PEEK.
+#[cfg(feature = "cluster")]
+fn routing(key: &[u8]) -> redis::cluster_routing::RoutingInfo {
+    use redis::cluster_routing::{Route, RoutingInfo, SingleNodeRoutingInfo, Slot, SlotAddr};
+    let route = Route::with_slot(Slot::for_key(key), SlotAddr::Master);
+    RoutingInfo::SingleNode(SingleNodeRoutingInfo::SpecificNode(route))
+}

@@ -1,0 +1,218 @@
+//! What the limiters with and without an async runtime share: everything but sending.
+
+use std::time::{Duration, Instant};
+
+use redis::Value;
+
+use crate::breaker::{Breaker, BreakerSettings};
+use crate::command::Call;
+use crate::decision::{Decision, Decisions};
+use crate::denials::{Denials, Sent};
+use crate::error::Error;
+use crate::fallback::{Fallback, Outcome};
+use crate::policy::{Algorithm, Policy};
+use crate::protocol::{Exchange, Server};
+use crate::request::Request;
+use crate::stats::Counters;
+
+/// The settings of a limiter.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    pub timeout: Duration,
+    pub fallback: Fallback,
+    pub denials: usize,
+    pub breaker: BreakerSettings,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            timeout: Duration::from_millis(250),
+            fallback: Fallback::Error,
+            denials: 10_000,
+            breaker: BreakerSettings::default(),
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct Core {
+    pub timeout: Duration,
+    pub counters: Counters,
+    server: Server,
+    breaker: Breaker,
+    denials: Option<Denials>,
+    #[cfg(feature = "local")]
+    local: crate::local::Local,
+}
+
+impl Core {
+    pub fn new(settings: &Settings) -> Self {
+        Self {
+            timeout: settings.timeout,
+            counters: Counters::default(),
+            server: Server::new(),
+            breaker: Breaker::new(settings.breaker),
+            denials: (settings.denials > 0).then(|| Denials::new(settings.denials)),
+            #[cfg(feature = "local")]
+            local: crate::local::Local::default(),
+        }
+    }
+
+    /// Begins a call.
+    ///
+    /// # Errors
+    /// The circuit breaker is open.
+    pub fn begin<'a>(&'a self, call: Call<'a>) -> Result<Exchange<'a>, Error> {
+        if self.breaker.permits() {
+            Ok(Exchange::new(call, &self.server))
+        } else {
+            self.counters.circuit_open.increment();
+            Err(Error::CircuitOpen)
+        }
+    }
+
+    /// Counts how a call ended that was begun.
+    pub fn ended(&self, result: Result<Value, Error>) -> Result<Value, Error> {
+        match &result {
+            Ok(_) => _ = self.breaker.succeeded(),
+            Err(error) => {
+                let counter =
+                    if matches!(error, Error::Timeout(_)) { &self.counters.timeouts } else { &self.counters.errors };
+                counter.increment();
+                if !error.is_failure() {
+                    self.breaker.succeeded();
+                } else if self.breaker.failed() {
+                    self.counters.circuit_opened.increment();
+                }
+            }
+        }
+        result
+    }
+
+    /// Whether the server has no module, as far as known.
+    pub fn lacks_module(&self) -> bool {
+        self.server.lacks_module()
+    }
+
+    /// What is known of a request without sending it.
+    pub fn recall(&self, request: &Request<'_>) -> Option<Decision> {
+        let decision = self.denials.as_ref()?.recall(request, Instant::now())?;
+        self.counters.remembered.increment();
+        Some(decision)
+    }
+
+    /// What is known of a request under several limits without sending it: if one denies, all do.
+    pub fn recall_all(&self, requests: &[Request<'_>]) -> Option<Decisions> {
+        let (denials, now) = (self.denials.as_ref()?, Instant::now());
+        let limits: Vec<_> = requests.iter().filter_map(|request| denials.recall(request, now)).collect();
+        if limits.is_empty() {
+            return None;
+        }
+        self.counters.remembered.increment();
+        Some(Decisions { allowed: false, limits })
+    }
+
+    /// To be called before a request is sent.
+    pub fn sent(&self, request: &Request<'_>) -> Option<Sent> {
+        self.denials.as_ref().map(|denials| denials.sent(request, Instant::now()))
+    }
+
+    /// Takes a decision of the server in, or decides without it.
+    pub fn decided(
+        &self,
+        request: &Request<'_>,
+        sent: Option<Sent>,
+        result: Result<Decision, Error>,
+        fallback: Fallback,
+    ) -> Result<Decision, Error> {
+        match result {
+            Ok(decision) => {
+                self.counters.decided.increment();
+                self.learn(request, sent, &decision);
+                Ok(decision)
+            }
+            Err(error) if error.is_unavailable() => self.fall_back(request, fallback, error),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// [`Core::decided`] of several limits.
+    pub fn decided_all(
+        &self,
+        requests: &[Request<'_>],
+        sent: &[Option<Sent>],
+        result: Result<Decisions, Error>,
+        fallback: Fallback,
+    ) -> Result<Decisions, Error> {
+        match result {
+            Ok(decisions) => {
+                self.counters.decided.increment();
+                for ((request, sent), decision) in requests.iter().zip(sent).zip(&decisions.limits) {
+                    self.learn(request, *sent, decision);
+                }
+                Ok(decisions)
+            }
+            Err(error) if error.is_unavailable() => self.fall_back_all(requests, fallback, error),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Forgets remembered denials of a key, because units were given back.
+    pub fn forget(&self, policy: &Policy, key: &[u8]) {
+        if let Some(denials) = &self.denials {
+            denials.forget(policy, key);
+        }
+    }
+
+    fn learn(&self, request: &Request<'_>, sent: Option<Sent>, decision: &Decision) {
+        if let (Some(denials), Some(sent)) = (&self.denials, sent) {
+            denials.learn(request, sent, decision);
+        }
+    }
+
+    fn fall_back(&self, request: &Request<'_>, fallback: Fallback, error: Error) -> Result<Decision, Error> {
+        // A lease is more than a permission, and only the server can hold one.
+        let outcome = match request.policy.algorithm() {
+            Algorithm::Lease => Outcome::Failed,
+            _ => fallback.decide(request),
+        };
+        match outcome {
+            Outcome::Decided(decision) => {
+                let counter =
+                    if decision.allowed { &self.counters.fallback_allowed } else { &self.counters.fallback_denied };
+                counter.increment();
+                Ok(decision)
+            }
+            #[cfg(feature = "local")]
+            Outcome::Locally(instances) => {
+                let decision = self.local.decide(request, instances);
+                let counter = if decision.allowed { &self.counters.local_allowed } else { &self.counters.local_denied };
+                counter.increment();
+                Ok(decision)
+            }
+            Outcome::Failed => {
+                self.counters.fallback_errors.increment();
+                Err(error)
+            }
+        }
+    }
+
+    fn fall_back_all(&self, requests: &[Request<'_>], fallback: Fallback, error: Error) -> Result<Decisions, Error> {
+        if requests.iter().any(|request| request.policy.algorithm() == Algorithm::Lease) {
+            self.counters.fallback_errors.increment();
+            return Err(error);
+        }
+        let mut error = Some(error);
+        let mut limits = Vec::with_capacity(requests.len());
+        for request in requests {
+            // `Error` fails at the first request, so an error is needed at most once.
+            let decision = self.fall_back(request, fallback, error.take().unwrap_or(Error::CircuitOpen))?;
+            limits.push(decision);
+            if !decision.allowed {
+                break;
+            }
+        }
+        Ok(Decisions { allowed: limits.iter().all(|decision| decision.allowed), limits })
+    }
+}

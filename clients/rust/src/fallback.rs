@@ -1,0 +1,54 @@
+//! What happens while the server does not reply.
+
+use std::time::Duration;
+
+use crate::decision::{Decision, RetryAfter};
+use crate::request::Request;
+
+/// When a request may be repeated that [`Fallback::Deny`] denied.
+const RETRY: RetryAfter = RetryAfter::After(Duration::from_secs(1));
+
+/// What a request gets if the server cannot decide: it does not reply within the timeout, the connection fails, the
+/// circuit breaker is open, or the server replies that it accepts no writes now (LOADING, OOM, READONLY …).
+///
+/// It applies to requests: [`check`](crate::Limiter::check) and its variants, and [`wait`](crate::Limiter::wait). Peeks,
+/// refunds, settlements and resets return the error, and so does a lease.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fallback {
+    /// Returns the error.
+    #[default]
+    Error,
+    /// Allows the request: the service is more important than the limit.
+    Allow,
+    /// Denies the request: the limit is more important than the service.
+    Deny,
+    /// Limits inside this process: each of so many instances of the service allows its part of the limit and the burst,
+    /// rounded down, but at least 1. TOKEN and all others become the generic cell rate algorithm of the crate `governor`.
+    /// Several limits are checked one after the other; those before one that denies stay charged.
+    #[cfg(feature = "local")]
+    Local {
+        /// How many instances share the limit.
+        instances: u32,
+    },
+}
+
+/// What to do with a request without the server, if anything.
+pub(crate) enum Outcome {
+    Decided(Decision),
+    #[cfg(feature = "local")]
+    Locally(u32),
+    Failed,
+}
+
+impl Fallback {
+    pub(crate) fn decide(self, request: &Request<'_>) -> Outcome {
+        match self {
+            Self::Error => Outcome::Failed,
+            Self::Allow => Outcome::Decided(Decision::of_fallback(request.policy, true, request.cost, RetryAfter::Now)),
+            Self::Deny => Outcome::Decided(Decision::of_fallback(request.policy, false, 0, RETRY)),
+            #[cfg(feature = "local")]
+            Self::Local { instances } => Outcome::Locally(instances),
+        }
+    }
+}

@@ -1,0 +1,36 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod breaker;
+mod command;
+mod connection;
+mod core;
+mod decision;
+mod denials;
+mod error;
+mod fallback;
+mod headers;
+#[cfg(feature = "tower")]
+pub mod layer;
+#[cfg(feature = "async")]
+mod limiter;
+#[cfg(feature = "local")]
+mod local;
+mod policy;
+mod protocol;
+mod reply;
+mod request;
+mod stats;
+
+pub use breaker::BreakerSettings;
+#[cfg(feature = "async")]
+pub use connection::Connection;
+pub use decision::{Decision, Decisions, RetryAfter, Source};
+pub use error::Error;
+pub use fallback::Fallback;
+#[cfg(feature = "async")]
+pub use limiter::{Builder, Limiter};
+pub use policy::{Algorithm, Calendar, InvalidPolicy, Policy, Window};
+pub use request::Request;
+pub use stats::Stats;

@@ -1,0 +1,280 @@
+//! The limiter of async programs.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use redis::Value;
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::breaker::BreakerSettings;
+use crate::command::Call;
+use crate::connection::Connection;
+use crate::core::{Core, Settings};
+use crate::decision::{Decision, Decisions};
+use crate::error::Error;
+use crate::fallback::Fallback;
+use crate::policy::Policy;
+use crate::protocol::Step;
+use crate::reply;
+use crate::request::Request;
+use crate::stats::Stats;
+
+/// Sends requests to a server with the module, or to one without it through the Lua library.
+///
+/// Clones are cheap; they share the connection, the remembered denials, the circuit breaker and the counters.
+///
+/// ```no_run
+/// use std::time::Duration;
+/// use redis_rl_client::{Limiter, Policy};
+///
+/// const API: Policy = Policy::token(Duration::from_secs(60), 600).burst(50).name("api");
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let connection = redis::Client::open("redis://127.0.0.1/")?.get_connection_manager().await?;
+/// let limiter = Limiter::new(connection);
+/// let decision = limiter.check(&API, "user:42").await?;
+/// if !decision.allowed {
+///     println!("denied; retry after {:?}", decision.retry_after);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Limiter<C> {
+    pub(crate) connection: C,
+    pub(crate) core: Arc<Core>,
+    fallback: Fallback,
+}
+
+/// The settings of a [`Limiter`] that is to be built.
+#[derive(Clone, Debug)]
+pub struct Builder<C> {
+    connection: C,
+    settings: Settings,
+}
+
+impl<C: Connection> Builder<C> {
+    /// How long a call may take, with everything that it sends; 250 ms if not given.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.settings.timeout = timeout;
+        self
+    }
+
+    /// What a request gets if the server cannot decide; an error if not given.
+    #[must_use]
+    pub fn fallback(mut self, fallback: Fallback) -> Self {
+        self.settings.fallback = fallback;
+        self
+    }
+
+    /// Of how many keys denials are remembered; 10,000 if not given, 0 to send every request.
+    ///
+    /// Until a denied request could be allowed, the limiter denies by itself what costs as much or more, under the same
+    /// policy. It never denies what the server would allow if this limiter is the only client of the key. What it gives
+    /// back itself ([`refund`](Limiter::refund), [`settle`](Limiter::settle), [`reset`](Limiter::reset)) counts at once.
+    /// What others give back counts when the denial ends, and after a minute at the latest. The same is true of a change
+    /// of `rl.shadow`, and of memory that becomes free under `rl.on-oom deny`.
+    ///
+    /// The server does not count requests that are not sent: not in the counter of FIXED, in INFO or in RL.TOP. Leases
+    /// are not remembered, since other holders release them.
+    #[must_use]
+    pub fn denials(mut self, keys: usize) -> Self {
+        self.settings.denials = keys;
+        self
+    }
+
+    /// When requests are no longer sent because earlier ones had no reply.
+    #[must_use]
+    pub fn breaker(mut self, breaker: BreakerSettings) -> Self {
+        self.settings.breaker = breaker;
+        self
+    }
+
+    /// The limiter.
+    pub fn build(self) -> Limiter<C> {
+        let Self { connection, settings } = self;
+        Limiter { connection, core: Arc::new(Core::new(&settings)), fallback: settings.fallback }
+    }
+}
+
+impl<C: Connection> Limiter<C> {
+    /// A limiter with the default settings.
+    pub fn new(connection: C) -> Self {
+        Self::builder(connection).build()
+    }
+
+    /// A limiter with other settings.
+    pub fn builder(connection: C) -> Builder<C> {
+        Builder { connection, settings: Settings::default() }
+    }
+
+    /// The same limiter with another fallback, for example one that denies logins.
+    #[must_use]
+    pub fn with_fallback(&self, fallback: Fallback) -> Self {
+        Self { fallback, ..self.clone() }
+    }
+
+    /// Checks a request of cost 1 and charges it if it is allowed.
+    ///
+    /// # Errors
+    /// See [`Error`]. With a [`Fallback`] other than [`Fallback::Error`], a server that cannot decide is no error.
+    pub async fn check(&self, policy: &Policy, key: impl AsRef<[u8]>) -> Result<Decision, Error> {
+        self.check_request(&Request::new(policy, key.as_ref())).await
+    }
+
+    /// Checks a request with options.
+    ///
+    /// ```no_run
+    /// # use redis_rl_client::{Error, Limiter, Policy};
+    /// # async fn example(limiter: Limiter<redis::aio::ConnectionManager>, tokens: Policy) -> Result<(), Error> {
+    /// let decision = limiter.check_request(&tokens.request("org:7").cost(3500).partial()).await?;
+    /// println!("{} of 3500 units are charged", decision.charged);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub async fn check_request(&self, request: &Request<'_>) -> Result<Decision, Error> {
+        if let Some(decision) = self.core.recall(request) {
+            return Ok(decision);
+        }
+        let sent = self.core.sent(request);
+        let result = self.call(Call::Check(request)).await.and_then(|value| reply::decision(value, request));
+        self.core.decided(request, sent, result, self.fallback)
+    }
+
+    /// Checks a request under several limits: if every limit allows it, every one is charged, else none is. In a cluster
+    /// all keys must be in one slot.
+    ///
+    /// ```no_run
+    /// # use redis_rl_client::{Error, Limiter, Policy};
+    /// # async fn example(limiter: Limiter<redis::aio::ConnectionManager>, calls: Policy, tokens: Policy) -> Result<(), Error> {
+    /// let requests = [calls.request("{org:7}:calls"), tokens.request("{org:7}:tokens").cost(3500)];
+    /// let decisions = limiter.check_all(&requests).await?;
+    /// for denied in decisions.denied() {
+    ///     println!("{} denies: {:?}", denied.policy().label(), denied.retry_after);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub async fn check_all(&self, requests: &[Request<'_>]) -> Result<Decisions, Error> {
+        if let Some(decisions) = self.core.recall_all(requests) {
+            return Ok(decisions);
+        }
+        let sent: Vec<_> = requests.iter().map(|request| self.core.sent(request)).collect();
+        let result = self.call(Call::CheckAll(requests)).await.and_then(|value| reply::decisions(value, requests));
+        self.core.decided_all(requests, &sent, result, self.fallback)
+    }
+
+    /// What the reply to a request would be. Changes nothing. With a cost of 0, it shows what is left.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn peek(&self, request: &Request<'_>) -> Result<Decision, Error> {
+        self.call(Call::Peek(request)).await.and_then(|value| reply::decision(value, request))
+    }
+
+    /// Gives the cost of a request back, never beyond full. The decision is that of [`peek`](Self::peek) afterwards.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn refund(&self, request: &Request<'_>) -> Result<Decision, Error> {
+        let result = self.call(Call::Refund(request)).await.and_then(|value| reply::decision(value, request));
+        self.core.forget(request.policy, request.key);
+        result
+    }
+
+    /// Corrects a request that was charged its [cost](Request::cost) and turned out to cost `actual`: gives the
+    /// difference back, or charges it whatever the limit says. The decision is that of [`peek`](Self::peek) afterwards,
+    /// for a request of cost 1.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn settle(&self, request: &Request<'_>, actual: u64) -> Result<Decision, Error> {
+        let next = Request::new(request.policy, request.key);
+        let result = self.call(Call::Settle { request, actual }).await.and_then(|value| reply::decision(value, &next));
+        self.core.forget(request.policy, request.key);
+        result
+    }
+
+    /// Deletes the state of a key; whether there was one.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn reset(&self, policy: &Policy, key: impl AsRef<[u8]>) -> Result<bool, Error> {
+        let key = key.as_ref();
+        let result = self.call(Call::Reset { policy, key }).await.and_then(reply::integer);
+        self.core.forget(policy, key);
+        result.map(|deleted| deleted != 0)
+    }
+
+    /// Sends a request, waits until it is allowed, and waits for its [delay](Decision::delay); at most for `patience`.
+    /// With LEAKY the delay alone makes requests of all processes first come, first served. The others wait for
+    /// [`retry_after`](Decision::retry_after) and send the request again.
+    ///
+    /// If it cannot be allowed in time, returns the denial at once. A LEAKY request whose delay is too long is given
+    /// back first.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub async fn wait(&self, request: &Request<'_>, patience: Duration) -> Result<Decision, Error> {
+        let deadline = Instant::now() + patience;
+        loop {
+            let decision = self.check_request(request).await?;
+            let rest = deadline.saturating_duration_since(Instant::now());
+            if decision.allowed {
+                if decision.delay <= rest {
+                    sleep(decision.delay).await;
+                    return Ok(decision);
+                }
+                let charged = request.cost(decision.charged).at(decision.now_ms);
+                self.refund(&charged).await?;
+                return Ok(decision.denied_for(decision.delay));
+            }
+            match decision.retry_after.duration() {
+                Some(wait) if wait <= rest => sleep(wait).await,
+                _ => return Ok(decision),
+            }
+        }
+    }
+
+    /// What this limiter and its clones did.
+    pub fn stats(&self) -> Stats {
+        self.core.counters.snapshot()
+    }
+
+    /// Whether the server has no module, as far as known: the Lua library decides then. The module is looked for again
+    /// once a minute, so it is noticed at most a minute after it was loaded. A server that was restarted without the
+    /// module is noticed at the first request.
+    pub fn lacks_module(&self) -> bool {
+        self.core.lacks_module()
+    }
+
+    /// Sends a call within the timeout.
+    pub(crate) async fn call(&self, call: Call<'_>) -> Result<Value, Error> {
+        let mut exchange = self.core.begin(call)?;
+        let conversation = async {
+            let mut connection = self.connection.clone();
+            let mut reply = None;
+            loop {
+                match exchange.step(reply) {
+                    Step::Send(command) => reply = Some(connection.send(command, call.key()).await),
+                    Step::Done(result) => return result,
+                }
+            }
+        };
+        let limit = self.core.timeout;
+        let result = timeout(limit, conversation).await.unwrap_or(Err(Error::Timeout(limit)));
+        self.core.ended(result)
+    }
+}
+
+/// Rejects an algorithm that a call does not work for.
+pub(crate) fn require(is_fit: bool, text: &'static str) -> Result<(), Error> {
+    if is_fit { Ok(()) } else { Err(Error::Unsupported(text)) }
+}
