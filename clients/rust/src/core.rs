@@ -6,14 +6,17 @@ use redis::Value;
 
 use crate::breaker::{Breaker, BreakerSettings};
 use crate::command::Call;
-use crate::decision::{Decision, Decisions};
+use crate::decision::{Decision, Decisions, RetryAfter};
 use crate::denials::{Denials, Sent};
 use crate::error::Error;
-use crate::fallback::{Fallback, Outcome};
+use crate::fallback::Fallback;
 use crate::policy::{Algorithm, Policy};
 use crate::protocol::{Exchange, Server};
 use crate::request::Request;
 use crate::stats::Counters;
+
+/// When a request may be repeated that [`Fallback::Deny`] denied.
+const RETRY: RetryAfter = RetryAfter::After(Duration::from_secs(1));
 
 /// The settings of a limiter.
 #[derive(Clone, Copy, Debug)]
@@ -118,44 +121,32 @@ impl Core {
         self.denials.as_ref().map(|denials| denials.sent(request, Instant::now()))
     }
 
-    /// Takes a decision of the server in, or decides without it.
-    pub fn decided(
+    /// Takes a decision of the server in.
+    pub fn learned(
         &self,
         request: &Request<'_>,
         sent: Option<Sent>,
         result: Result<Decision, Error>,
-        fallback: Fallback,
     ) -> Result<Decision, Error> {
-        match result {
-            Ok(decision) => {
-                self.counters.decided.increment();
-                self.learn(request, sent, &decision);
-                Ok(decision)
-            }
-            Err(error) if error.is_unavailable() => self.fall_back(request, fallback, error),
-            Err(error) => Err(error),
-        }
+        let decision = result?;
+        self.counters.decided.increment();
+        self.learn(request, sent, &decision);
+        Ok(decision)
     }
 
-    /// [`Core::decided`] of several limits.
-    pub fn decided_all(
+    /// [`Core::learned`] of several limits.
+    pub fn learned_all(
         &self,
         requests: &[Request<'_>],
         sent: &[Option<Sent>],
         result: Result<Decisions, Error>,
-        fallback: Fallback,
     ) -> Result<Decisions, Error> {
-        match result {
-            Ok(decisions) => {
-                self.counters.decided.increment();
-                for ((request, sent), decision) in requests.iter().zip(sent).zip(&decisions.limits) {
-                    self.learn(request, *sent, decision);
-                }
-                Ok(decisions)
-            }
-            Err(error) if error.is_unavailable() => self.fall_back_all(requests, fallback, error),
-            Err(error) => Err(error),
+        let decisions = result?;
+        self.counters.decided.increment();
+        for ((request, sent), decision) in requests.iter().zip(sent).zip(&decisions.limits) {
+            self.learn(request, *sent, decision);
         }
+        Ok(decisions)
     }
 
     /// Forgets remembered denials of a key, because units were given back.
@@ -171,34 +162,41 @@ impl Core {
         }
     }
 
-    fn fall_back(&self, request: &Request<'_>, fallback: Fallback, error: Error) -> Result<Decision, Error> {
-        // A lease is more than a permission, and only the server can hold one.
-        let outcome = match request.policy.algorithm() {
-            Algorithm::Lease => Outcome::Failed,
-            _ => fallback.decide(request),
-        };
-        match outcome {
-            Outcome::Decided(decision) => {
-                let counter =
-                    if decision.allowed { &self.counters.fallback_allowed } else { &self.counters.fallback_denied };
-                counter.increment();
-                Ok(decision)
-            }
-            #[cfg(feature = "local")]
-            Outcome::Locally(instances) => {
-                let decision = self.local.decide(request, instances);
-                let counter = if decision.allowed { &self.counters.local_allowed } else { &self.counters.local_denied };
-                counter.increment();
-                Ok(decision)
-            }
-            Outcome::Failed => {
-                self.counters.fallback_errors.increment();
-                Err(error)
-            }
+    /// Decides on a request without the server, if it cannot decide.
+    pub fn fall_back(&self, request: &Request<'_>, fallback: Fallback, error: Error) -> Result<Decision, Error> {
+        if !error.is_unavailable() {
+            return Err(error);
         }
+        let (policy, counters) = (request.policy, &self.counters);
+        let (decision, counter) = match fallback {
+            // A lease is more than a permission, and only the server can hold one.
+            _ if policy.algorithm() == Algorithm::Lease => (Err(error), &counters.fallback_errors),
+            Fallback::Error => (Err(error), &counters.fallback_errors),
+            Fallback::Allow => {
+                let decision = Decision::of_fallback(policy, true, request.cost, RetryAfter::Now);
+                (Ok(decision), &counters.fallback_allowed)
+            }
+            Fallback::Deny => (Ok(Decision::of_fallback(policy, false, 0, RETRY)), &counters.fallback_denied),
+            #[cfg(feature = "local")]
+            Fallback::Local { instances } => {
+                let decision = self.local.decide(request, instances);
+                (Ok(decision), if decision.allowed { &counters.local_allowed } else { &counters.local_denied })
+            }
+        };
+        counter.increment();
+        decision
     }
 
-    fn fall_back_all(&self, requests: &[Request<'_>], fallback: Fallback, error: Error) -> Result<Decisions, Error> {
+    /// [`Core::fall_back`] of several limits.
+    pub fn fall_back_all(
+        &self,
+        requests: &[Request<'_>],
+        fallback: Fallback,
+        error: Error,
+    ) -> Result<Decisions, Error> {
+        if !error.is_unavailable() {
+            return Err(error);
+        }
         if requests.iter().any(|request| request.policy.algorithm() == Algorithm::Lease) {
             self.counters.fallback_errors.increment();
             return Err(error);

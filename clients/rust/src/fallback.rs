@@ -1,13 +1,5 @@
 //! What happens while the server does not reply.
 
-use std::time::Duration;
-
-use crate::decision::{Decision, RetryAfter};
-use crate::request::Request;
-
-/// When a request may be repeated that [`Fallback::Deny`] denied.
-const RETRY: RetryAfter = RetryAfter::After(Duration::from_secs(1));
-
 /// What a request gets if the server cannot decide: it does not reply within the timeout, the connection fails, the
 /// circuit breaker is open, or the server replies that it accepts no writes now (LOADING, OOM, READONLY …).
 ///
@@ -31,24 +23,4 @@ pub enum Fallback {
         /// How many instances share the limit.
         instances: u32,
     },
-}
-
-/// What to do with a request without the server, if anything.
-pub(crate) enum Outcome {
-    Decided(Decision),
-    #[cfg(feature = "local")]
-    Locally(u32),
-    Failed,
-}
-
-impl Fallback {
-    pub(crate) fn decide(self, request: &Request<'_>) -> Outcome {
-        match self {
-            Self::Error => Outcome::Failed,
-            Self::Allow => Outcome::Decided(Decision::of_fallback(request.policy, true, request.cost, RetryAfter::Now)),
-            Self::Deny => Outcome::Decided(Decision::of_fallback(request.policy, false, 0, RETRY)),
-            #[cfg(feature = "local")]
-            Self::Local { instances } => Outcome::Locally(instances),
-        }
-    }
 }

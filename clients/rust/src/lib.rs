@@ -10,9 +10,13 @@ mod decision;
 mod denials;
 mod error;
 mod fallback;
+#[cfg(feature = "async")]
+mod grants;
 mod headers;
 #[cfg(feature = "tower")]
 pub mod layer;
+#[cfg(feature = "async")]
+mod lease;
 #[cfg(feature = "async")]
 mod limiter;
 #[cfg(feature = "local")]
@@ -29,6 +33,10 @@ pub use connection::Connection;
 pub use decision::{Decision, Decisions, RetryAfter, Source};
 pub use error::Error;
 pub use fallback::Fallback;
+#[cfg(feature = "async")]
+pub use grants::Grants;
+#[cfg(feature = "async")]
+pub use lease::{Lease, Leased};
 #[cfg(feature = "async")]
 pub use limiter::{Builder, Limiter};
 pub use policy::{Algorithm, Calendar, InvalidPolicy, Policy, Window};

@@ -137,12 +137,7 @@ impl<C: Connection> Limiter<C> {
     /// # Errors
     /// As [`check`](Self::check).
     pub async fn check_request(&self, request: &Request<'_>) -> Result<Decision, Error> {
-        if let Some(decision) = self.core.recall(request) {
-            return Ok(decision);
-        }
-        let sent = self.core.sent(request);
-        let result = self.call(Call::Check(request)).await.and_then(|value| reply::decision(value, request));
-        self.core.decided(request, sent, result, self.fallback)
+        self.ask(request).await.or_else(|error| self.fall_back(request, error))
     }
 
     /// Checks a request under several limits: if every limit allows it, every one is charged, else none is. In a cluster
@@ -168,7 +163,8 @@ impl<C: Connection> Limiter<C> {
         }
         let sent: Vec<_> = requests.iter().map(|request| self.core.sent(request)).collect();
         let result = self.call(Call::CheckAll(requests)).await.and_then(|value| reply::decisions(value, requests));
-        self.core.decided_all(requests, &sent, result, self.fallback)
+        let decisions = self.core.learned_all(requests, &sent, result);
+        decisions.or_else(|error| self.core.fall_back_all(requests, self.fallback, error))
     }
 
     /// What the reply to a request would be. Changes nothing. With a cost of 0, it shows what is left.
@@ -255,6 +251,21 @@ impl<C: Connection> Limiter<C> {
         self.core.lacks_module()
     }
 
+    /// Checks a request, without a fallback.
+    pub(crate) async fn ask(&self, request: &Request<'_>) -> Result<Decision, Error> {
+        if let Some(decision) = self.core.recall(request) {
+            return Ok(decision);
+        }
+        let sent = self.core.sent(request);
+        let result = self.call(Call::Check(request)).await.and_then(|value| reply::decision(value, request));
+        self.core.learned(request, sent, result)
+    }
+
+    /// Decides on a request without the server, if it cannot decide.
+    pub(crate) fn fall_back(&self, request: &Request<'_>, error: Error) -> Result<Decision, Error> {
+        self.core.fall_back(request, self.fallback, error)
+    }
+
     /// Sends a call within the timeout.
     pub(crate) async fn call(&self, call: Call<'_>) -> Result<Value, Error> {
         let mut exchange = self.core.begin(call)?;
@@ -272,9 +283,4 @@ impl<C: Connection> Limiter<C> {
         let result = timeout(limit, conversation).await.unwrap_or(Err(Error::Timeout(limit)));
         self.core.ended(result)
     }
-}
-
-/// Rejects an algorithm that a call does not work for.
-pub(crate) fn require(is_fit: bool, text: &'static str) -> Result<(), Error> {
-    if is_fit { Ok(()) } else { Err(Error::Unsupported(text)) }
 }

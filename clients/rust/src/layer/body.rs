@@ -7,6 +7,8 @@ use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
 
+use crate::lease::Lease;
+
 pin_project! {
     /// The body of a response: that of the service, or the text of a problem.
     #[derive(Debug)]
@@ -16,16 +18,18 @@ pin_project! {
         service: Option<B>,
         // `None` once it is read, or if there is none.
         text: Option<Bytes>,
+        // Released when the body ends, or is dropped.
+        leases: Vec<Lease>,
     }
 }
 
 impl<B> ResponseBody<B> {
-    pub(super) fn of_service(body: B) -> Self {
-        Self { service: Some(body), text: None }
+    pub(super) fn of_service(body: B, leases: Vec<Lease>) -> Self {
+        Self { service: Some(body), text: None, leases }
     }
 
     pub(super) fn of_text(text: String) -> Self {
-        Self { service: None, text: Some(text.into()) }
+        Self { service: None, text: Some(text.into()), leases: Vec::new() }
     }
 }
 

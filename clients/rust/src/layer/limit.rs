@@ -1,6 +1,11 @@
 //! Which limits apply to a request.
 
-use crate::policy::Policy;
+use tokio::time::Instant;
+
+use crate::connection::Connection;
+use crate::lease::{Lease, new_id};
+use crate::limiter::Limiter;
+use crate::policy::{Algorithm, Policy};
 use crate::request::Request;
 
 /// A policy, the key that it counts, and what the request takes.
@@ -10,12 +15,15 @@ pub struct Limit {
     key: Vec<u8>,
     cost: u64,
     settled: bool,
+    /// The holder, with LEASE.
+    id: Option<String>,
 }
 
 impl Limit {
-    /// A limit that the request takes 1 of.
+    /// A limit that the request takes 1 of. With LEASE, the request holds a lease until the body of its response ends.
     pub fn new(policy: &Policy, key: impl Into<Vec<u8>>) -> Self {
-        Self { policy: *policy, key: key.into(), cost: 1, settled: false }
+        let id = (policy.algorithm() == Algorithm::Lease).then(new_id);
+        Self { policy: *policy, key: key.into(), cost: 1, settled: false, id }
     }
 
     /// How many units the request takes, or an estimate if the limit is [settled](Self::settled).
@@ -36,7 +44,14 @@ impl Limit {
     }
 
     pub(super) fn request(&self) -> Request<'_> {
-        self.policy.request(&self.key).cost(self.cost)
+        let request = self.policy.request(&self.key).cost(self.cost);
+        self.id.as_ref().map_or(request, |id| request.id(id))
+    }
+
+    /// The lease that an allowed request holds.
+    pub(super) fn lease<C: Connection>(&self, limiter: &Limiter<C>, sent: Instant) -> Option<Lease> {
+        let id = self.id.clone()?;
+        Some(Lease::keep(limiter.clone(), self.policy, self.key.clone(), id, sent))
     }
 }
 

@@ -39,6 +39,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use http::{Request, Response};
+use tokio::time::{Instant, sleep};
 use tower_layer::Layer;
 use tower_service::Service;
 
@@ -148,14 +149,19 @@ where
             let (mut parts, body) = request.into_parts();
             let limits = (shared.limits)(&parts);
             if limits.is_empty() {
-                return Ok(inner.call(Request::from_parts(parts, body)).await?.map(ResponseBody::of_service));
+                return Ok(inner
+                    .call(Request::from_parts(parts, body))
+                    .await?
+                    .map(|body| ResponseBody::of_service(body, Vec::new())));
             }
+            let sent = Instant::now();
             let decisions = match shared.check(&limits).await {
                 Ok(decisions) if decisions.allowed => decisions,
                 Ok(decisions) => return Ok(response::denied(&decisions)),
                 Err(error) => return Ok(response::unavailable(error)),
             };
-            tokio::time::sleep(decisions.delay()).await;
+            let leases = limits.iter().filter_map(|limit| limit.lease(&shared.limiter, sent)).collect();
+            sleep(decisions.delay()).await;
             parts.extensions.insert(decisions.clone());
             let response = match inner.call(Request::from_parts(parts, body)).await {
                 Ok(response) => response,
@@ -169,7 +175,7 @@ where
                 shared.settle(&limits, &decisions, actual);
             }
             response::set_headers(&mut parts.headers, &decisions);
-            Ok(Response::from_parts(parts, ResponseBody::of_service(body)))
+            Ok(Response::from_parts(parts, ResponseBody::of_service(body, leases)))
         })
     }
 }
