@@ -37,7 +37,7 @@ impl Connection for redis::cluster_async::ClusterConnection {
 /// The node that owns the key. The crate takes the first argument of a command that it does not know for its key, which
 /// it is not in RL.MULTI and RL.PEEK.
 #[cfg(feature = "cluster")]
-fn routing(key: &[u8]) -> redis::cluster_routing::RoutingInfo {
+pub(crate) fn routing(key: &[u8]) -> redis::cluster_routing::RoutingInfo {
     use redis::cluster_routing::{Route, RoutingInfo, SingleNodeRoutingInfo, Slot, SlotAddr};
     let route = Route::with_slot(Slot::for_key(key), SlotAddr::Master);
     RoutingInfo::SingleNode(SingleNodeRoutingInfo::SpecificNode(route))

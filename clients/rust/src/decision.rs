@@ -121,7 +121,7 @@ impl Decision {
     }
 
     /// The same decision as a denial that ends after `wait`.
-    #[cfg(feature = "async")]
+    #[cfg(any(feature = "async", feature = "sync"))]
     pub(crate) fn denied_for(self, wait: Duration) -> Self {
         Self { allowed: false, charged: 0, delay: Duration::ZERO, retry_after: RetryAfter::After(wait), ..self }
     }

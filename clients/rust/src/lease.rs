@@ -10,8 +10,9 @@ use crate::command::Call;
 use crate::connection::Connection;
 use crate::decision::Decision;
 use crate::error::Error;
+use crate::lease_id::{new_id, require_lease};
 use crate::limiter::Limiter;
-use crate::policy::{Algorithm, Policy};
+use crate::policy::Policy;
 use crate::reply;
 use crate::request::Request;
 
@@ -195,17 +196,5 @@ impl<C: Connection> Limiter<C> {
         require_lease(policy)?;
         let call = Call::Release { key: key.as_ref(), id: id.as_ref() };
         self.call(call).await.and_then(reply::integer).map(|released| released != 0)
-    }
-}
-
-/// An id that no other holder has.
-pub(crate) fn new_id() -> String {
-    uuid::Uuid::new_v4().to_string()
-}
-
-fn require_lease(policy: &Policy) -> Result<(), Error> {
-    match policy.algorithm() {
-        Algorithm::Lease => Ok(()),
-        _ => Err(Error::Unsupported("a lease needs a policy of the algorithm LEASE")),
     }
 }

@@ -3,6 +3,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod breaker;
+mod builder;
 mod command;
 mod connection;
 mod core;
@@ -17,6 +18,8 @@ mod headers;
 pub mod layer;
 #[cfg(feature = "async")]
 mod lease;
+#[cfg(any(feature = "async", feature = "sync"))]
+mod lease_id;
 #[cfg(feature = "async")]
 mod limiter;
 #[cfg(feature = "local")]
@@ -26,8 +29,11 @@ mod protocol;
 mod reply;
 mod request;
 mod stats;
+#[cfg(feature = "sync")]
+pub mod sync;
 
 pub use breaker::BreakerSettings;
+pub use builder::Builder;
 #[cfg(feature = "async")]
 pub use connection::Connection;
 pub use decision::{Decision, Decisions, RetryAfter, Source};
@@ -38,7 +44,7 @@ pub use grants::Grants;
 #[cfg(feature = "async")]
 pub use lease::{Lease, Leased};
 #[cfg(feature = "async")]
-pub use limiter::{Builder, Limiter};
+pub use limiter::Limiter;
 pub use policy::{Algorithm, Calendar, InvalidPolicy, Policy, Window};
 pub use request::Request;
 pub use stats::Stats;

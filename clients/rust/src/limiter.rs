@@ -6,10 +6,10 @@ use std::time::Duration;
 use redis::Value;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::breaker::BreakerSettings;
+use crate::builder::Builder;
 use crate::command::Call;
 use crate::connection::Connection;
-use crate::core::{Core, Settings};
+use crate::core::Core;
 use crate::decision::{Decision, Decisions};
 use crate::error::Error;
 use crate::fallback::Fallback;
@@ -46,54 +46,10 @@ pub struct Limiter<C> {
     fallback: Fallback,
 }
 
-/// The settings of a [`Limiter`] that is to be built.
-#[derive(Clone, Debug)]
-pub struct Builder<C> {
-    connection: C,
-    settings: Settings,
-}
-
 impl<C: Connection> Builder<C> {
-    /// How long a call may take, with everything that it sends; 250 ms if not given.
-    #[must_use]
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.settings.timeout = timeout;
-        self
-    }
-
-    /// What a request gets if the server cannot decide; an error if not given.
-    #[must_use]
-    pub fn fallback(mut self, fallback: Fallback) -> Self {
-        self.settings.fallback = fallback;
-        self
-    }
-
-    /// Of how many keys denials are remembered; 10,000 if not given, 0 to send every request.
-    ///
-    /// Until a denied request could be allowed, the limiter denies by itself what costs as much or more, under the same
-    /// policy. It never denies what the server would allow if this limiter is the only client of the key. What it gives
-    /// back itself ([`refund`](Limiter::refund), [`settle`](Limiter::settle), [`reset`](Limiter::reset)) counts at once.
-    /// What others give back counts when the denial ends, and after a minute at the latest. The same is true of a change
-    /// of `rl.shadow`, and of memory that becomes free under `rl.on-oom deny`.
-    ///
-    /// The server does not count requests that are not sent: not in the counter of FIXED, in INFO or in RL.TOP. Leases
-    /// are not remembered, since other holders release them.
-    #[must_use]
-    pub fn denials(mut self, keys: usize) -> Self {
-        self.settings.denials = keys;
-        self
-    }
-
-    /// When requests are no longer sent because earlier ones had no reply.
-    #[must_use]
-    pub fn breaker(mut self, breaker: BreakerSettings) -> Self {
-        self.settings.breaker = breaker;
-        self
-    }
-
     /// The limiter.
     pub fn build(self) -> Limiter<C> {
-        let Self { connection, settings } = self;
+        let (connection, settings) = self.into_parts();
         Limiter { connection, core: Arc::new(Core::new(&settings)), fallback: settings.fallback }
     }
 }
@@ -106,7 +62,7 @@ impl<C: Connection> Limiter<C> {
 
     /// A limiter with other settings.
     pub fn builder(connection: C) -> Builder<C> {
-        Builder { connection, settings: Settings::default() }
+        Builder::new(connection)
     }
 
     /// The same limiter with another fallback, for example one that denies logins.

@@ -3,7 +3,8 @@
 use tokio::time::Instant;
 
 use crate::connection::Connection;
-use crate::lease::{Lease, new_id};
+use crate::lease::Lease;
+use crate::lease_id::new_id;
 use crate::limiter::Limiter;
 use crate::policy::{Algorithm, Policy};
 use crate::request::Request;
