@@ -48,3 +48,6 @@ pub use limiter::Limiter;
 pub use policy::{Algorithm, Calendar, InvalidPolicy, Policy, Window};
 pub use request::Request;
 pub use stats::Stats;
+
+#[cfg(not(any(feature = "async", feature = "sync")))]
+compile_error!("enable the feature async or sync");

@@ -14,8 +14,8 @@
 --   rl_renew   1 key        window id [id ...]
 --
 -- An algorithm is a set of pure functions, as in the module: they get the state, the time and the cost, and return what
--- to reply and what to write. A reply is computed before anything is written, so that an error changes nothing. (Entries
--- that no longer count may be removed before.)
+-- to reply and what to write. A reply is computed before anything is written, so that an error changes nothing.
+-- (Entries that no longer count may be removed before.)
 --
 -- Times are Unix times. `now` is in microseconds, and names that end in `_ms` are in milliseconds.
 --
@@ -30,8 +30,8 @@ local ERRORS = {
   ARITY = 'ERR wrong number of arguments',
   FOREIGN_VALUE = 'ERR the key holds a value that this algorithm did not write',
   NOT_A_COUNTER = 'ERR value is not an integer or out of range',
-  WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to 10^12 '
-    .. 'seconds; FIXED also takes day, week, month and year',
+  WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
+    .. '10^12 seconds; FIXED also takes day, week, month and year',
   ANCHOR = 'ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799',
   AS = 'ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -',
   ID = 'ERR invalid ID: expected 1 to 512 bytes',
@@ -52,8 +52,8 @@ local ERRORS = {
   NUM_LIMITS = 'ERR invalid numlimits: expected an integer from 1 to 64, and as many limits',
   SAME_KEY = 'ERR invalid key: two limits would keep their state in one key',
   SPAN = 'ERR invalid window, limit or BURST: together they describe a rate that cannot be represented',
-  LOG_COST = 'ERR invalid COST: RL.SLIDING takes at most 10000 units a call, over all its limits; use ROLLING, COUNTER, '
-    .. 'TOKEN, LEAKY or GCRA for more',
+  LOG_COST = 'ERR invalid COST: RL.SLIDING takes at most 10000 units a call, over all its limits; use ROLLING, '
+    .. 'COUNTER, TOKEN, LEAKY or GCRA for more',
   LOG_DIFFERENCE = 'ERR invalid ACTUAL: RL.SLIDING is corrected by at most 10000 units a call; use ROLLING, COUNTER, '
     .. 'TOKEN, LEAKY or GCRA for more',
   CLUSTER_KEY = 'ERR invalid key: in a cluster FIXED needs a key that is not empty and has no brace outside a hash tag',
@@ -78,6 +78,7 @@ end
 -- products, for GCRA's nanoseconds and for what a key may hold.
 
 local EXACT = 2 ^ 53 -- from here on, doubles skip integers
+local NEVER = 1 / 0 -- a time that is later than any other
 local BASE = 2 ^ 24
 
 local function digits_of(n)
@@ -296,7 +297,8 @@ local function millis(now)
   return math.floor(now / 1000)
 end
 
--- The expiry of a key; nil if it has none. Servers before 7.0 have no PEXPIRETIME.
+-- The expiry of a key as a double, which is not exact from 2^53 on; nil if it has none. Servers before 7.0 have no
+-- PEXPIRETIME.
 local function expiry_of(key, now_ms)
   local at = redis.pcall('PEXPIRETIME', key)
   if type(at) == 'table' then
@@ -387,7 +389,8 @@ local function leaving_in_order(capacity, charged, leaves_at, gone_at, now_ms)
       if gone_at and (not left or gone_at < left) then
         left = gone_at
       end
-      return left and math.max(0, left - now_ms)
+      -- A time that is not exact makes the reply an error.
+      return left and (left >= EXACT and NEVER or math.max(0, left - now_ms))
     end,
   }
 end
@@ -423,14 +426,14 @@ local function days_before(year, month)
     year = year - 1
   end
   local of_march = (month + 10) % 12
-  return 365 * year + math.floor(year / 4) - math.floor(year / 100) + math.floor(year / 400) + math.floor((153 * of_march + 2) / 5) - 719468
+  local leap_days = math.floor(year / 4) - math.floor(year / 100) + math.floor(year / 400)
+  return 365 * year + leap_days + math.floor((153 * of_march + 2) / 5) - 719468
 end
 
 -- The months since the year 0, and the day of the month from 0, of a day since 1 January 1970.
 local function month_of(day)
-  -- Too large by one at most. The longest year is 366 days, and 1970 is not before the year 0.
-  local year = math.floor((day + 719468 + 365) / 365.2425)
-  local months = year * 12 + 11
+  -- From the mean length of a month, and one month more, so that it is not too small.
+  local months = 1970 * 12 + math.floor(day / 30.436875) + 1
   local function first(n)
     return days_before(math.floor(n / 12), n % 12)
   end
@@ -494,12 +497,11 @@ end
 
 -- The key of the counter. In a cluster it must be in the slot of `key`, so a key without a hash tag becomes one.
 local function counter_key(policy, key, now)
-  local now_ms, suffix = millis(now)
+  local now_ms = millis(now)
+  local suffix = string.format(':%.0f', (divide(now_ms, policy.window_ms)))
   if policy.unit or policy.anchor_ms then
     local window = policy.unit and policy.unit:lower() or string.format('%.0fms', policy.window_ms)
     suffix = string.format(':%s:%.0f', window, (period(policy, now_ms)))
-  else
-    suffix = string.format(':%.0f', (divide(now_ms, policy.window_ms)))
   end
   if hash_tag(key) or not in_cluster() then
     return key .. suffix
@@ -538,11 +540,11 @@ function FIXED.load(_, key, now)
   if not digits or (negative and digits == '0') then
     fail(ERRORS.NOT_A_COUNTER)
   end
-  local value = from_text(digits)
-  if type(value) == 'table' then
+  local value, expires_at = from_text(digits), expiry_of(key, millis(now))
+  if type(value) == 'table' or (expires_at and expires_at >= EXACT) then
     fail(ERRORS.INEXACT_STATE)
   end
-  local counter = { value = negative and -value or value, expires_at = expiry_of(key, millis(now)) }
+  local counter = { value = negative and -value or value, expires_at = expires_at }
   return { key = key, state = counter }
 end
 
@@ -726,7 +728,7 @@ end
 function SLIDING.forecast(policy, loaded, decided, now)
   local key, now_ms = loaded.key, millis(now)
   local added = decided.change == 'charge' and decided.state.add or 0
-  -- Neither the scripts nor the module remove scores below 0. Those members never leave the window, but go with the key.
+  -- Neither the scripts nor the module remove scores below 0. Such members never leave the window, but go with the key.
   local function never_leaving()
     local lowest = loaded.exists and score_at(key, 0)
     return lowest and lowest < 0 and call('ZCOUNT', key, '-inf', '(0') or 0
@@ -813,8 +815,6 @@ function SLIDING.commit(policy, loaded, change, after, now)
 end
 
 -- LEASE: each holder is a member of a sorted set, scored with the ms in which its lease ends --------------------------
-
-local NEVER = 1 / 0
 
 -- A client can write a score with a fraction, or infinity.
 local function end_of_score(score)
@@ -910,7 +910,7 @@ end
 
 -- Lets the key expire when its last lease ends: later than before, or earlier.
 local function expire_with_the_last(key, last, now_ms)
-  if expiry_of(key, now_ms) ~= math.min(last, 2 ^ 63) then
+  if last >= EXACT or expiry_of(key, now_ms) ~= last then
     set_expiry(key, last < 2 ^ 63 and string.format('%.0f', last) or MAX_COUNT_DIGITS)
   end
 end
@@ -956,10 +956,11 @@ local function words_of(text, tag, count, optional)
   end
   local words = {}
   for word in (text:sub(#tag + 1) .. ':'):gmatch('([^:]*):') do
-    words[#words + 1] = parse_unsigned(word)
-    if not words[#words] or #words > count then
+    local n = parse_unsigned(word)
+    if not n or #words == count then
       return nil
     end
+    words[#words + 1] = n
   end
   if #words < count - optional then
     return nil
@@ -990,28 +991,33 @@ end
 -- The expiry to set with a change, in ms; nil leaves it as it is. How long a state is needed can depend on arguments
 -- that it does not hold. A denied call then extends the expiry if it needs the state for longer, and a write keeps a
 -- later expiry if that is for a call with other arguments.
-local function new_record_expiry(algorithm, policy, loaded, change, after, now_ms)
+local function new_record_expiry(algorithm, policy, loaded, change, after, now)
   local before, depends = loaded.state, algorithm.expiry_depends_on_policy
+  if change ~= 'keep' and (not before or not depends) then
+    return algorithm.expires_at(policy, after)
+  elseif not before or not depends then
+    return nil
+  end
+  local held = expiry_of(loaded.key, millis(now))
+  held = held and from_digits(digits_of(held))
+  local needed_before = algorithm.expires_at(policy, before)
   if change == 'keep' then
-    if not before or not depends then
-      return nil
-    end
-    local needed = algorithm.expires_at(policy, before)
-    local held = expiry_of(loaded.key, now_ms)
-    return held and less(held, needed) and needed or nil
+    return held and less(held, needed_before) and needed_before or nil
   end
   local needed = algorithm.expires_at(policy, after)
-  if not before or not depends then
+  if not held then
     return needed
-  end
-  local held = expiry_of(loaded.key, now_ms) or 0
-  local needed_before = algorithm.expires_at(policy, before)
-  if change == 'rebase' then
+  elseif change == 'rebase' then
     -- Every expiry moves back with the state, also one that other arguments need.
+    if type(held) == 'table' then
+      fail(ERRORS.INEXACT_STATE)
+    end
     local moved = sub(held, sub(needed_before, needed))
     return less(moved, needed) and needed or moved
+  elseif less(needed, held) and less(needed_before, held) then
+    return nil
   end
-  return less(needed, held) and less(needed_before, held) and held or needed
+  return needed
 end
 
 function RECORD.commit(algorithm, policy, loaded, change, after, now)
@@ -1019,11 +1025,13 @@ function RECORD.commit(algorithm, policy, loaded, change, after, now)
     call('UNLINK', loaded.key)
     return
   end
-  local expires_at = new_record_expiry(algorithm, policy, loaded, change, after, millis(now))
-  if change ~= 'keep' then
+  local expires_at = new_record_expiry(algorithm, policy, loaded, change, after, now)
+  if change == 'keep' then
+    set_expiry(loaded.key, expires_at)
+  elseif expires_at then
     call('SET', loaded.key, algorithm.encode(after), 'PXAT', text_of(expires_at))
   else
-    set_expiry(loaded.key, expires_at)
+    call('SET', loaded.key, algorithm.encode(after), 'KEEPTTL')
   end
 end
 
@@ -1043,6 +1051,9 @@ local function record_algorithm(algorithm)
   end
   function algorithm.forecast(policy, loaded, decided, now)
     return algorithm.forecast_record(policy, state_after(decided.change, decided.state, loaded.state), now)
+  end
+  function algorithm.expiry_after(policy, loaded, change, after, now)
+    return new_record_expiry(algorithm, policy, loaded, change, after, now)
   end
   function algorithm.commit(policy, loaded, change, after, now)
     RECORD.commit(algorithm, policy, loaded, change, after, now)
@@ -1823,7 +1834,8 @@ local function policy_item(request, now)
   end
   local windows = 1000 / divisor
   local window = divide(mul(window_ms, windows), 1000)
-  return string.format('"%s";q=%s;w=%s', request.name, header_integer(mul(policy.limit, windows)), header_integer(window))
+  local quota = mul(policy.limit, windows)
+  return string.format('"%s";q=%s;w=%s', request.name, header_integer(quota), header_integer(window))
 end
 
 -- Whether one limit is stricter than another: denied before allowed, then the longest wait, then the least remaining.
@@ -1952,8 +1964,15 @@ end
 local function correct(request, loaded, change, state, now)
   local answer
   if not request.algorithm.adds_members then
-    -- The state afterwards is known, so the reply can be computed first.
-    decide(request, { key = loaded.key, state = state_after(change, state, loaded.state) }, now)
+    -- The state afterwards is known, so the reply can be computed first. A record that is no longer needed is gone.
+    local expires_at, after = nil, state_after(change, state, loaded.state)
+    if after and request.algorithm.expiry_after then
+      expires_at = request.algorithm.expiry_after(request.policy, loaded, change, state, now)
+    end
+    if expires_at and less(expires_at, millis(now)) then
+      after = nil
+    end
+    decide(request, { key = loaded.key, state = after }, now)
     answer = reply(request, now)
   end
   request.algorithm.commit(request.policy, loaded, change, state, now)
