@@ -225,8 +225,7 @@ impl<C: Connection> Shared<C> {
 
     /// Gives the units of a key back when they were held for long enough, or when nobody can use them any more.
     async fn keep(self: Arc<Self>, key: Arc<Key>, mut alive: watch::Receiver<()>) {
-        // A new key is given time for its first fetch.
-        let mut until = Instant::now() + self.hold + self.limiter.core.timeout;
+        let mut until = Instant::now() + self.hold;
         loop {
             // Nothing is ever sent: this ends when the last sender is dropped, or in time.
             if tokio::time::timeout_at(until.into(), alive.changed()).await.is_ok() {
@@ -234,6 +233,8 @@ impl<C: Connection> Shared<C> {
             }
             match key.lot.ends_after(Instant::now()) {
                 Some(later) => until = later,
+                // Units are on their way.
+                None if key.fetching.try_lock().is_err() => until = Instant::now() + self.hold,
                 None => break,
             }
         }

@@ -3,8 +3,10 @@
 mod connector;
 mod lease;
 
+use std::io;
+use std::sync::mpsc::{SendError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::sleep;
+use std::thread::{sleep, spawn};
 use std::time::{Duration, Instant};
 
 use redis::{RedisResult, Value};
@@ -207,7 +209,7 @@ impl<T: Connector> Limiter<T> {
         let core = &self.shared.core;
         let mut exchange = core.begin(call)?;
         let deadline = Instant::now() + core.timeout;
-        let mut connection = self.idle().pop();
+        let mut connection = self.shared.idle().pop();
         let mut reply = None;
         let result = loop {
             match exchange.step(reply) {
@@ -225,9 +227,9 @@ impl<T: Connector> Limiter<T> {
         });
         if result.as_ref().is_err_and(Error::is_failure) {
             // The server closed its other connections too, or their replies are late.
-            self.idle().clear();
+            self.shared.idle().clear();
         } else {
-            self.idle().extend(connection);
+            self.shared.idle().extend(connection);
         }
         core.ended(result)
     }
@@ -239,17 +241,32 @@ impl<T: Connector> Limiter<T> {
         deadline: Instant,
         send: impl FnOnce(&T, &mut T::Connection, Duration) -> RedisResult<Value>,
     ) -> RedisResult<Value> {
-        let connector = &self.shared.connector;
         // A socket takes no timeout of 0.
         let rest = || deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
         let connection = match connection {
             Some(connection) => connection,
-            None => connection.insert(connector.connect(rest())?),
+            None => connection.insert(self.connect(rest())?),
         };
-        send(connector, connection, rest())
+        send(&self.shared.connector, connection, rest())
     }
 
+    /// Opens a connection in a thread of its own: the crate waits for the timeout once for each of several replies, and
+    /// in a cluster for each node. A connection that is too late is kept for another request.
+    fn connect(&self, timeout: Duration) -> RedisResult<T::Connection> {
+        let (sender, receiver) = channel();
+        let shared = Arc::clone(&self.shared);
+        spawn(move || {
+            if let Err(SendError(Ok(late))) = sender.send(shared.connector.connect(timeout)) {
+                shared.idle().push(late);
+            }
+        });
+        let timed_out = || Err(io::Error::new(io::ErrorKind::TimedOut, "no connection in time").into());
+        receiver.recv_timeout(timeout).unwrap_or_else(|_| timed_out())
+    }
+}
+
+impl<T: Connector> Shared<T> {
     fn idle(&self) -> MutexGuard<'_, Vec<T::Connection>> {
-        self.shared.idle.lock().unwrap_or_else(PoisonError::into_inner)
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -32,7 +32,8 @@ fn the_sixth_request_is_denied_and_says_until_when() {
             let denied = limiter.check(&policy, policy.to_string()).await.unwrap();
             assert!(!denied.allowed && denied.charged == 0, "{policy}");
             let wait = denied.retry_after.duration().expect("a wait");
-            assert!(wait > Duration::ZERO && wait <= HOUR, "{policy}: {wait:?}");
+            // COUNTER counts a window for another one.
+            assert!(wait > Duration::ZERO && wait <= 2 * HOUR, "{policy}: {wait:?}");
             assert_eq!(denied.next, Some(wait), "{policy}");
             assert!(denied.reset_after.unwrap() >= wait, "{policy}");
             let never = limiter.check_request(&policy.request("other").cost(6)).await.unwrap();

@@ -116,7 +116,7 @@ async fn flood(server: &Server, policy: Policy, units: u64, instances: usize, ti
             let (grants, allowed) = (grants.clone(), Arc::clone(&allowed));
             tasks.push(tokio::spawn(async move {
                 while Instant::now() < end {
-                    let decision = grants.check("hot").await.unwrap();
+                    let decision = grants.check(policy.to_string()).await.unwrap();
                     allowed.fetch_add(u64::from(decision.allowed), Ordering::Relaxed);
                     tokio::task::yield_now().await;
                 }

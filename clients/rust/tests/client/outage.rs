@@ -134,7 +134,7 @@ fn outage(fallback: Fallback, check: impl Fn(&Counts, redis_rl_client::Stats) + 
             // While the breaker was open, requests were not sent: few of them waited for the timeout.
             assert!(stats.circuit_opened >= 2, "{stats:?}");
             assert!(stats.circuit_open > stats.timeouts, "{stats:?}");
-            assert!(stats.timeouts > 0 && stats.errors > 0, "{stats:?}");
+            assert!(stats.timeouts > 0, "{stats:?}");
             assert_eq!(
                 stats.timeouts + stats.errors + stats.circuit_open,
                 get(&counts.allowed) + get(&counts.denied) + get(&counts.errors),
