@@ -6,7 +6,8 @@ use redis::{Cmd, RedisResult, Value};
 ///
 /// It is implemented for `MultiplexedConnection`, `ConnectionManager` and, with the feature `cluster`,
 /// `ClusterConnection`. Use `ConnectionManager` rather than `MultiplexedConnection` in a service: it connects again after
-/// the server was restarted, and the other does not.
+/// the server was restarted, and the other does not. `ClusterConnection` repeats a command whose connection broke, although
+/// the server may have charged it; `retries(0)` of its builder turns that off.
 #[cfg(feature = "async")]
 pub trait Connection: Clone + Send + Sync + 'static {
     /// Sends a command and returns its reply. `key` is the key whose slot decides which node of a cluster gets it.

@@ -172,6 +172,11 @@ impl Core {
             // A lease is more than a permission, and only the server can hold one.
             _ if policy.algorithm() == Algorithm::Lease => (Err(error), &counters.fallback_errors),
             Fallback::Error => (Err(error), &counters.fallback_errors),
+            // A limit that is only tried denies nobody.
+            _ if policy.is_shadow() => {
+                let decision = Decision::of_fallback(policy, true, 0, RetryAfter::Now);
+                (Ok(decision), &counters.fallback_allowed)
+            }
             Fallback::Allow => {
                 let decision = Decision::of_fallback(policy, true, request.cost, RetryAfter::Now);
                 (Ok(decision), &counters.fallback_allowed)

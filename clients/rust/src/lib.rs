@@ -28,7 +28,7 @@
 //! - Keys with many requests: [`Grants`].
 //! - Programs without an async runtime: [`sync`]. Services of `tower`, such as axum's: [`layer`].
 //!
-//! A timeout or a broken connection is never retried, since the server may have charged the request.
+//! After a timeout or an error, no request is repeated, since the server may have charged it.
 //!
 //! # Features
 //!

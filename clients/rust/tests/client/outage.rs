@@ -181,6 +181,11 @@ fn without_the_server_each_instance_allows_its_part() {
             allowed += u64::from(limiter.check(&policy, "k").await.unwrap().allowed);
         }
         assert_eq!((allowed, limiter.stats().local_denied), (5, 15));
+        // A limit that is only tried denies nobody.
+        let shadow = policy.shadow();
+        for _ in 0..10 {
+            assert!(limiter.check(&shadow, "s").await.unwrap().allowed);
+        }
         let both = [policy.request("a").cost(5), policy.request("b").cost(6)];
         assert!(!limiter.check_all(&both).await.unwrap().allowed);
     });
