@@ -46,6 +46,7 @@
 mod breaker;
 mod builder;
 mod command;
+#[cfg(feature = "async")]
 mod connection;
 mod core;
 mod decision;
@@ -69,6 +70,8 @@ mod policy;
 mod protocol;
 mod reply;
 mod request;
+#[cfg(feature = "cluster")]
+mod routing;
 mod stats;
 #[cfg(feature = "sync")]
 pub mod sync;
