@@ -83,10 +83,12 @@ impl Core {
                 let counter =
                     if matches!(error, Error::Timeout(_)) { &self.counters.timeouts } else { &self.counters.errors };
                 counter.increment();
-                if !error.is_failure() {
-                    self.breaker.succeeded();
-                } else if self.breaker.failed() {
-                    self.counters.circuit_opened.increment();
+                match error {
+                    // It may be that nothing was sent.
+                    Error::NeedsModule(_) => {}
+                    error if !error.is_failure() => _ = self.breaker.succeeded(),
+                    _ if self.breaker.failed() => self.counters.circuit_opened.increment(),
+                    _ => {}
                 }
             }
         }

@@ -24,7 +24,7 @@
 //! - Servers without the module: the first request notices it, and the Lua library decides. It is part of this crate.
 //!   ROLLING needs the module: [`Error::NeedsModule`].
 //! - Servers that do not reply: [`Fallback`], [`BreakerSettings`] and [`Limiter::stats`].
-//! - Denied keys are not asked for again before they could be allowed: [`Builder::denials`].
+//! - No request is sent for a denied key before it could be allowed: [`Builder::denials`].
 //! - Keys with many requests: [`Grants`].
 //! - Programs without an async runtime: [`sync`]. Services of `tower`, such as axum's: [`layer`].
 //!

@@ -209,6 +209,22 @@ fn peeks_and_corrections_get_the_error() {
 }
 
 #[test]
+fn a_broken_connection_is_no_reply() {
+    block_on(async {
+        let mut server = one_server();
+        let connection = client(&server, "resp2").get_multiplexed_async_connection().await.expect("a connection");
+        let limiter = Limiter::builder(connection).fallback(Fallback::Allow).build();
+        assert_eq!(limiter.check(&API, "k").await.unwrap().source, Source::Server);
+        server.kill();
+        for _ in 0..10 {
+            assert_eq!(limiter.check(&API, "k").await.unwrap().source, Source::Fallback);
+        }
+        let stats = limiter.stats();
+        assert_eq!((stats.errors, stats.circuit_opened, stats.circuit_open), (5, 1, 5), "{stats:?}");
+    });
+}
+
+#[test]
 fn a_server_that_accepts_no_writes_cannot_decide() {
     block_on(async {
         let server = one_server();
