@@ -1,0 +1,223 @@
+//! What the limiters with and without an async runtime share: everything but sending.
+
+use std::time::{Duration, Instant};
+
+use redis::Value;
+
+use crate::breaker::{Breaker, BreakerSettings};
+use crate::command::Call;
+use crate::decision::{Decision, Decisions, RetryAfter};
+use crate::denials::{Denials, Sent};
+use crate::error::Error;
+use crate::fallback::Fallback;
+use crate::policy::{Algorithm, Policy};
+use crate::protocol::{Exchange, Server};
+use crate::request::Request;
+use crate::stats::Counters;
+
+/// When a request may be repeated that [`Fallback::Deny`] denied.
+const RETRY: RetryAfter = RetryAfter::After(Duration::from_secs(1));
+
+/// The settings of a limiter.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    pub timeout: Duration,
+    pub fallback: Fallback,
+    pub denials: usize,
+    pub breaker: BreakerSettings,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            timeout: Duration::from_millis(250),
+            fallback: Fallback::Error,
+            denials: 10_000,
+            breaker: BreakerSettings::default(),
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct Core {
+    pub timeout: Duration,
+    pub counters: Counters,
+    server: Server,
+    breaker: Breaker,
+    denials: Option<Denials>,
+    #[cfg(feature = "local")]
+    local: crate::local::Local,
+}
+
+impl Core {
+    pub fn new(settings: &Settings) -> Self {
+        Self {
+            timeout: settings.timeout,
+            counters: Counters::default(),
+            server: Server::new(),
+            breaker: Breaker::new(settings.breaker),
+            denials: (settings.denials > 0).then(|| Denials::new(settings.denials)),
+            #[cfg(feature = "local")]
+            local: crate::local::Local::default(),
+        }
+    }
+
+    /// Begins a call.
+    ///
+    /// # Errors
+    /// The circuit breaker is open.
+    pub fn begin<'a>(&'a self, call: Call<'a>) -> Result<Exchange<'a>, Error> {
+        if self.breaker.permits() {
+            Ok(Exchange::new(call, &self.server))
+        } else {
+            self.counters.circuit_open.increment();
+            Err(Error::CircuitOpen)
+        }
+    }
+
+    /// Counts how a call ended that was begun.
+    pub fn ended(&self, result: Result<Value, Error>) -> Result<Value, Error> {
+        match &result {
+            Ok(_) => _ = self.breaker.succeeded(),
+            Err(error) => {
+                let counter =
+                    if matches!(error, Error::Timeout(_)) { &self.counters.timeouts } else { &self.counters.errors };
+                counter.increment();
+                match error {
+                    // It may be that nothing was sent.
+                    Error::NeedsModule(_) => {}
+                    error if !error.is_failure() => _ = self.breaker.succeeded(),
+                    _ if self.breaker.failed() => self.counters.circuit_opened.increment(),
+                    _ => {}
+                }
+            }
+        }
+        result
+    }
+
+    /// Whether the server has no module, as far as known.
+    pub fn lacks_module(&self) -> bool {
+        self.server.lacks_module()
+    }
+
+    /// What is known of a request without sending it.
+    pub fn recall(&self, request: &Request<'_>) -> Option<Decision> {
+        let decision = self.denials.as_ref()?.recall(request, Instant::now())?;
+        self.counters.remembered.increment();
+        Some(decision)
+    }
+
+    /// What is known of a request under several limits without sending it: if one denies, all do.
+    pub fn recall_all(&self, requests: &[Request<'_>]) -> Option<Decisions> {
+        let (denials, now) = (self.denials.as_ref()?, Instant::now());
+        let limits: Vec<_> = requests.iter().filter_map(|request| denials.recall(request, now)).collect();
+        if limits.is_empty() {
+            return None;
+        }
+        self.counters.remembered.increment();
+        Some(Decisions { allowed: false, limits })
+    }
+
+    /// To be called before a request is sent.
+    pub fn sent(&self, request: &Request<'_>) -> Option<Sent> {
+        self.denials.as_ref().map(|denials| denials.sent(request, Instant::now()))
+    }
+
+    /// Takes a decision of the server in.
+    pub fn learned(
+        &self,
+        request: &Request<'_>,
+        sent: Option<Sent>,
+        result: Result<Decision, Error>,
+    ) -> Result<Decision, Error> {
+        let decision = result?;
+        self.counters.decided.increment();
+        self.learn(request, sent, &decision);
+        Ok(decision)
+    }
+
+    /// [`Core::learned`] of several limits.
+    pub fn learned_all(
+        &self,
+        requests: &[Request<'_>],
+        sent: &[Option<Sent>],
+        result: Result<Decisions, Error>,
+    ) -> Result<Decisions, Error> {
+        let decisions = result?;
+        self.counters.decided.increment();
+        for ((request, sent), decision) in requests.iter().zip(sent).zip(&decisions.limits) {
+            self.learn(request, *sent, decision);
+        }
+        Ok(decisions)
+    }
+
+    /// Forgets remembered denials of a key, because units were given back.
+    pub fn forget(&self, policy: &Policy, key: &[u8]) {
+        if let Some(denials) = &self.denials {
+            denials.forget(policy, key);
+        }
+    }
+
+    fn learn(&self, request: &Request<'_>, sent: Option<Sent>, decision: &Decision) {
+        if let (Some(denials), Some(sent)) = (&self.denials, sent) {
+            denials.learn(request, sent, decision);
+        }
+    }
+
+    /// Decides on a request without the server, if it cannot decide.
+    pub fn fall_back(&self, request: &Request<'_>, fallback: Fallback, error: Error) -> Result<Decision, Error> {
+        if !error.is_unavailable() {
+            return Err(error);
+        }
+        let (policy, counters) = (request.policy, &self.counters);
+        let (decision, counter) = match fallback {
+            // A lease is more than a permission, and only the server can hold one.
+            _ if policy.algorithm() == Algorithm::Lease => (Err(error), &counters.fallback_errors),
+            Fallback::Error => (Err(error), &counters.fallback_errors),
+            // A limit that is only tried denies nobody.
+            _ if policy.is_shadow() => {
+                let decision = Decision::of_fallback(policy, true, 0, RetryAfter::Now);
+                (Ok(decision), &counters.fallback_allowed)
+            }
+            Fallback::Allow => {
+                let decision = Decision::of_fallback(policy, true, request.cost, RetryAfter::Now);
+                (Ok(decision), &counters.fallback_allowed)
+            }
+            Fallback::Deny => (Ok(Decision::of_fallback(policy, false, 0, RETRY)), &counters.fallback_denied),
+            #[cfg(feature = "local")]
+            Fallback::Local { instances } => {
+                let decision = self.local.decide(request, instances);
+                (Ok(decision), if decision.allowed { &counters.local_allowed } else { &counters.local_denied })
+            }
+        };
+        counter.increment();
+        decision
+    }
+
+    /// [`Core::fall_back`] of several limits.
+    pub fn fall_back_all(
+        &self,
+        requests: &[Request<'_>],
+        fallback: Fallback,
+        error: Error,
+    ) -> Result<Decisions, Error> {
+        if !error.is_unavailable() {
+            return Err(error);
+        }
+        if requests.iter().any(|request| request.policy.algorithm() == Algorithm::Lease) {
+            self.counters.fallback_errors.increment();
+            return Err(error);
+        }
+        let mut error = Some(error);
+        let mut limits = Vec::with_capacity(requests.len());
+        for request in requests {
+            // `Error` fails at the first request, so an error is needed at most once.
+            let decision = self.fall_back(request, fallback, error.take().unwrap_or(Error::CircuitOpen))?;
+            limits.push(decision);
+            if !decision.allowed {
+                break;
+            }
+        }
+        Ok(Decisions { allowed: limits.iter().all(|decision| decision.allowed), limits })
+    }
+}

@@ -1,0 +1,88 @@
+//! What can go wrong.
+
+use std::fmt;
+use std::time::Duration;
+
+use redis::RedisError;
+
+use crate::policy::Algorithm;
+
+/// Why there is no decision.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The server did not reply within this time. It may still have charged the request.
+    Timeout(Duration),
+    /// The circuit breaker is open: earlier requests failed, so this one was not sent.
+    CircuitOpen,
+    /// The connection failed, or the server replied an error.
+    Redis(RedisError),
+    /// The server has no module, and the Lua library does not have this algorithm.
+    NeedsModule(Algorithm),
+    /// The reply is none of the module's.
+    UnknownReply,
+    /// The call does not work for this algorithm; the text says what does.
+    Unsupported(&'static str),
+}
+
+impl Error {
+    /// Whether the server cannot decide now, so that [`Fallback`](crate::Fallback) applies. An error that says what is
+    /// wrong with the request, such as WRONGTYPE, is none of these.
+    pub fn is_unavailable(&self) -> bool {
+        match self {
+            Self::Timeout(_) | Self::CircuitOpen => true,
+            Self::Redis(error) => is_connection_error(error) || cannot_decide_now(error),
+            Self::NeedsModule(_) | Self::UnknownReply | Self::Unsupported(_) => false,
+        }
+    }
+
+    /// Whether the circuit breaker counts it: there was no reply.
+    pub(crate) fn is_failure(&self) -> bool {
+        match self {
+            Self::Timeout(_) => true,
+            Self::Redis(error) => is_connection_error(error),
+            _ => false,
+        }
+    }
+}
+
+fn is_connection_error(error: &RedisError) -> bool {
+    error.is_io_error() || error.is_timeout() || error.is_connection_dropped() || error.is_connection_refusal()
+}
+
+/// Replies of a server that works, but does not accept this write now.
+fn cannot_decide_now(error: &RedisError) -> bool {
+    let codes =
+        ["LOADING", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "BUSY", "READONLY", "MISCONF", "OOM", "NOREPLICAS"];
+    error.code().is_some_and(|code| codes.contains(&code))
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Timeout(after) => write!(f, "the server did not reply within {after:?}"),
+            Self::CircuitOpen => f.write_str("the circuit breaker is open: earlier requests had no reply"),
+            Self::Redis(error) => error.fmt(f),
+            Self::NeedsModule(algorithm) => {
+                write!(f, "{} needs the module redis-rl, and the server does not have it", algorithm.word())
+            }
+            Self::UnknownReply => f.write_str("the reply is none of the module redis-rl"),
+            Self::Unsupported(text) => f.write_str(text),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Redis(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<RedisError> for Error {
+    fn from(error: RedisError) -> Self {
+        Self::Redis(error)
+    }
+}

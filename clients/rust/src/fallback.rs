@@ -1,0 +1,27 @@
+//! What happens while the server does not reply.
+
+/// What a request gets if the server cannot decide: it does not reply within the timeout, the connection fails, the
+/// circuit breaker is open, or the server replies that it accepts no writes now (LOADING, OOM, READONLY …).
+///
+/// It applies to requests: [`check`](crate::Limiter::check) and its variants, and [`wait`](crate::Limiter::wait). Peeks,
+/// refunds, settlements and resets return the error, and so does a lease. A policy in shadow mode denies nobody: unless
+/// the fallback is `Error`, its requests are allowed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fallback {
+    /// Returns the error.
+    #[default]
+    Error,
+    /// Allows the request: the service is more important than the limit.
+    Allow,
+    /// Denies the request: the limit is more important than the service.
+    Deny,
+    /// Limits inside this process: each of so many instances of the service allows its part of the limit and the burst,
+    /// rounded down, but at least 1. TOKEN and all others become the generic cell rate algorithm of the crate `governor`.
+    /// Several limits are checked one after the other; those before one that denies stay charged.
+    #[cfg(feature = "local")]
+    Local {
+        /// How many instances share the limit.
+        instances: u32,
+    },
+}

@@ -1,0 +1,97 @@
+//! Rate limits in Redis and Valkey: a client of the module redis-rl.
+//!
+//! A [`Policy`] is a value, and a [`Limiter`] checks requests against it:
+//!
+//! ```
+//! # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/doc.rs")); } use doc::with_client;
+//! use std::time::Duration;
+//! use redis_rl_client::{Limiter, Policy};
+//!
+//! # with_client(async |client| {
+//! const API: Policy = Policy::token(Duration::from_secs(60), 600).burst(50).name("api");
+//! let limiter = Limiter::new(client.get_connection_manager().await?); // client: redis::Client
+//! let decision = limiter.check(&API, "user:42").await?;
+//!
+//! assert!(decision.allowed);
+//! assert_eq!((decision.limit, decision.remaining), (50, 49));
+//! assert!(decision.headers().contains(&("X-RateLimit-Remaining", "49".to_owned())));
+//! # Ok(())
+//! # });
+//! ```
+//!
+//! The names are those of the command reference.
+//!
+//! - Servers without the module: the first request notices it, and the Lua library decides. It is part of this crate.
+//!   ROLLING needs the module: [`Error::NeedsModule`].
+//! - Servers that do not reply: [`Fallback`], [`BreakerSettings`] and [`Limiter::stats`].
+//! - No request is sent for a denied key before it could be allowed: [`Builder::denials`].
+//! - Keys with many requests: [`Grants`].
+//! - Programs without an async runtime: [`sync`]. Services of `tower`, such as axum's: [`layer`].
+//!
+//! After a timeout or an error, no request is repeated, since the server may have charged it.
+//!
+//! # Features
+//!
+//! | feature | |
+//! |---|---|
+//! | `async` (default) | [`Limiter`], on tokio |
+//! | `local` (default) | [`Fallback::Local`], with the crate `governor` |
+//! | `sync` | [`sync::Limiter`] |
+//! | `cluster` | the connections of a cluster |
+//! | `tower` | [`layer`] |
+
+#![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod breaker;
+mod builder;
+mod command;
+#[cfg(feature = "async")]
+mod connection;
+mod core;
+mod decision;
+mod denials;
+mod error;
+mod fallback;
+#[cfg(feature = "async")]
+mod grants;
+mod headers;
+#[cfg(feature = "tower")]
+pub mod layer;
+#[cfg(feature = "async")]
+mod lease;
+#[cfg(any(feature = "async", feature = "sync"))]
+mod lease_id;
+#[cfg(feature = "async")]
+mod limiter;
+#[cfg(feature = "local")]
+mod local;
+mod policy;
+mod protocol;
+mod reply;
+mod request;
+#[cfg(feature = "cluster")]
+mod routing;
+mod stats;
+#[cfg(feature = "sync")]
+pub mod sync;
+
+pub use breaker::BreakerSettings;
+pub use builder::Builder;
+#[cfg(feature = "async")]
+pub use connection::Connection;
+pub use decision::{Decision, Decisions, RetryAfter, Source};
+pub use error::Error;
+pub use fallback::Fallback;
+#[cfg(feature = "async")]
+pub use grants::Grants;
+#[cfg(feature = "async")]
+pub use lease::{Lease, Leased};
+#[cfg(feature = "async")]
+pub use limiter::Limiter;
+pub use policy::{Algorithm, Calendar, InvalidPolicy, Policy, Window};
+pub use request::Request;
+pub use stats::Stats;
+
+#[cfg(not(any(feature = "async", feature = "sync")))]
+compile_error!("enable the feature async or sync");

@@ -1,0 +1,252 @@
+//! The limiter of async programs.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use redis::Value;
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::builder::Builder;
+use crate::command::Call;
+use crate::connection::Connection;
+use crate::core::Core;
+use crate::decision::{Decision, Decisions};
+use crate::error::Error;
+use crate::fallback::Fallback;
+use crate::policy::Policy;
+use crate::protocol::Step;
+use crate::reply;
+use crate::request::Request;
+use crate::stats::Stats;
+
+/// Sends requests to a server with the module, or to one without it through the Lua library.
+///
+/// Clones are cheap; they share the connection, the remembered denials, the circuit breaker and the counters.
+///
+/// ```
+/// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/doc.rs")); } use doc::with_client;
+/// use std::time::Duration;
+/// use redis_rl_client::{Fallback, Limiter, Policy, RetryAfter};
+///
+/// const LOGIN: Policy = Policy::sliding(Duration::from_secs(300), 2).name("login");
+///
+/// # with_client(async |client| {
+/// let connection = client.get_connection_manager().await?;
+/// let limiter = Limiter::builder(connection).timeout(Duration::from_secs(1)).fallback(Fallback::Deny).build();
+/// assert!(limiter.check(&LOGIN, "login:alice").await?.allowed);
+/// assert!(limiter.check(&LOGIN, "login:alice").await?.allowed);
+/// let denied = limiter.check(&LOGIN, "login:alice").await?;
+/// assert!(!denied.allowed && denied.retry_after != RetryAfter::Never);
+/// # Ok(())
+/// # });
+/// ```
+#[derive(Clone, Debug)]
+pub struct Limiter<C> {
+    pub(crate) connection: C,
+    pub(crate) core: Arc<Core>,
+    fallback: Fallback,
+}
+
+impl<C: Connection> Builder<C> {
+    /// The limiter.
+    pub fn build(self) -> Limiter<C> {
+        let (connection, settings) = self.into_parts();
+        Limiter { connection, core: Arc::new(Core::new(&settings)), fallback: settings.fallback }
+    }
+}
+
+impl<C: Connection> Limiter<C> {
+    /// A limiter with the default settings.
+    pub fn new(connection: C) -> Self {
+        Self::builder(connection).build()
+    }
+
+    /// A limiter with other settings.
+    pub fn builder(connection: C) -> Builder<C> {
+        Builder::new(connection)
+    }
+
+    /// The same limiter with another fallback, for example one that denies logins.
+    #[must_use]
+    pub fn with_fallback(&self, fallback: Fallback) -> Self {
+        Self { fallback, ..self.clone() }
+    }
+
+    /// Checks a request of cost 1 and charges it if it is allowed.
+    ///
+    /// # Errors
+    /// See [`Error`]. With a [`Fallback`] other than [`Fallback::Error`], a server that cannot decide is no error.
+    pub async fn check(&self, policy: &Policy, key: impl AsRef<[u8]>) -> Result<Decision, Error> {
+        self.check_request(&Request::new(policy, key.as_ref())).await
+    }
+
+    /// Checks a request with options.
+    ///
+    /// ```
+    /// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/doc.rs")); } use doc::with_client;
+    /// # use redis_rl_client::{Limiter, Policy};
+    /// # with_client(async |client| {
+    /// # let limiter = Limiter::new(client.get_connection_manager().await?);
+    /// let tokens: Policy = "COUNTER 1m 3000 AS tokens".parse()?;
+    /// let decision = limiter.check_request(&tokens.request("org:7").cost(3500).partial()).await?;
+    /// assert_eq!((decision.allowed, decision.charged), (true, 3000));
+    /// # Ok(())
+    /// # });
+    /// ```
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub async fn check_request(&self, request: &Request<'_>) -> Result<Decision, Error> {
+        self.check_on_server(request).await.or_else(|error| self.fall_back(request, error))
+    }
+
+    /// Checks a request under several limits: if every limit allows it, every one is charged, else none is. In a cluster
+    /// all keys must be in one slot.
+    ///
+    /// ```
+    /// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/doc.rs")); } use doc::with_client;
+    /// # use redis_rl_client::{Limiter, Policy};
+    /// # with_client(async |client| {
+    /// # let limiter = Limiter::new(client.get_connection_manager().await?);
+    /// let (calls, tokens): (Policy, Policy) = ("TOKEN 1m 60 AS calls".parse()?, "COUNTER 1m 3000 AS tokens".parse()?);
+    /// let requests = [calls.request("{org:7}:calls"), tokens.request("{org:7}:tokens").cost(3500)];
+    /// let decisions = limiter.check_all(&requests).await?;
+    /// assert!(!decisions.allowed);
+    /// let names: Vec<_> = decisions.denied().map(|decision| decision.policy().label()).collect();
+    /// assert_eq!(names, ["tokens"]);
+    /// # Ok(())
+    /// # });
+    /// ```
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub async fn check_all(&self, requests: &[Request<'_>]) -> Result<Decisions, Error> {
+        if let Some(decisions) = self.core.recall_all(requests) {
+            return Ok(decisions);
+        }
+        let sent: Vec<_> = requests.iter().map(|request| self.core.sent(request)).collect();
+        let result = self.call(Call::CheckAll(requests)).await.and_then(|value| reply::decisions(value, requests));
+        let decisions = self.core.learned_all(requests, &sent, result);
+        decisions.or_else(|error| self.core.fall_back_all(requests, self.fallback, error))
+    }
+
+    /// What the reply to a request would be. Changes nothing. With a cost of 0, it shows what is left.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn peek(&self, request: &Request<'_>) -> Result<Decision, Error> {
+        self.call(Call::Peek(request)).await.and_then(|value| reply::decision(value, request))
+    }
+
+    /// Gives the cost of a request back, never beyond full. The decision is that of [`peek`](Self::peek) afterwards.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn refund(&self, request: &Request<'_>) -> Result<Decision, Error> {
+        let result = self.call(Call::Refund(request)).await.and_then(|value| reply::decision(value, request));
+        self.core.forget(request.policy, request.key);
+        result
+    }
+
+    /// Corrects a request that was charged its [cost](Request::cost) and turned out to cost `actual`: gives the
+    /// difference back, or charges it whatever the limit says. The decision is that of [`peek`](Self::peek) afterwards,
+    /// for a request of cost 1.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn settle(&self, request: &Request<'_>, actual: u64) -> Result<Decision, Error> {
+        let next = Request::new(request.policy, request.key);
+        let result = self.call(Call::Settle { request, actual }).await.and_then(|value| reply::decision(value, &next));
+        self.core.forget(request.policy, request.key);
+        result
+    }
+
+    /// Deletes the state of a key; whether there was one.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn reset(&self, policy: &Policy, key: impl AsRef<[u8]>) -> Result<bool, Error> {
+        let key = key.as_ref();
+        let result = self.call(Call::Reset { policy, key }).await.and_then(reply::integer);
+        self.core.forget(policy, key);
+        result.map(|deleted| deleted != 0)
+    }
+
+    /// Sends a request, waits until it is allowed, and waits for its [delay](Decision::delay); at most for `patience`.
+    /// With LEAKY the delay alone makes requests of all processes first come, first served. The others wait for
+    /// [`retry_after`](Decision::retry_after) and send the request again.
+    ///
+    /// If it cannot be allowed in time, returns the denial at once. A LEAKY request whose delay is too long is given
+    /// back first.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub async fn wait(&self, request: &Request<'_>, patience: Duration) -> Result<Decision, Error> {
+        let deadline = Instant::now() + patience;
+        loop {
+            let decision = self.check_request(request).await?;
+            let rest = deadline.saturating_duration_since(Instant::now());
+            if decision.allowed {
+                if decision.delay <= rest {
+                    // A sleep of no time still ends with the timer's next tick, after up to a millisecond.
+                    if !decision.delay.is_zero() {
+                        sleep(decision.delay).await;
+                    }
+                    return Ok(decision);
+                }
+                let charged = request.cost(decision.charged).at(decision.now_ms);
+                self.refund(&charged).await?;
+                return Ok(decision.denied_for(decision.delay));
+            }
+            match decision.retry_after.duration() {
+                Some(wait) if wait <= rest => sleep(wait).await,
+                _ => return Ok(decision),
+            }
+        }
+    }
+
+    /// What this limiter and its clones did.
+    pub fn stats(&self) -> Stats {
+        self.core.counters.snapshot()
+    }
+
+    /// Whether the server has no module, as far as known: the Lua library decides then. The module is looked for again
+    /// once a minute, so it is noticed at most a minute after it was loaded. A server that was restarted without the
+    /// module is noticed at the first request.
+    pub fn lacks_module(&self) -> bool {
+        self.core.lacks_module()
+    }
+
+    /// Checks a request, without a fallback.
+    pub(crate) async fn check_on_server(&self, request: &Request<'_>) -> Result<Decision, Error> {
+        if let Some(decision) = self.core.recall(request) {
+            return Ok(decision);
+        }
+        let sent = self.core.sent(request);
+        let result = self.call(Call::Check(request)).await.and_then(|value| reply::decision(value, request));
+        self.core.learned(request, sent, result)
+    }
+
+    /// Decides on a request without the server, if it cannot decide.
+    pub(crate) fn fall_back(&self, request: &Request<'_>, error: Error) -> Result<Decision, Error> {
+        self.core.fall_back(request, self.fallback, error)
+    }
+
+    /// Sends a call within the timeout.
+    pub(crate) async fn call(&self, call: Call<'_>) -> Result<Value, Error> {
+        let mut exchange = self.core.begin(call)?;
+        let conversation = async {
+            let mut connection = self.connection.clone();
+            let mut reply = None;
+            loop {
+                match exchange.step(reply) {
+                    Step::Send(command) => reply = Some(connection.send(command, call.key()).await),
+                    Step::Done(result) => return result,
+                }
+            }
+        };
+        let limit = self.core.timeout;
+        let result = timeout(limit, conversation).await.unwrap_or(Err(Error::Timeout(limit)));
+        self.core.ended(result)
+    }
+}

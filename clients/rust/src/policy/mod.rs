@@ -1,0 +1,403 @@
+//! Policies: what is limited, as values.
+
+mod name;
+mod period;
+mod text;
+
+use std::fmt;
+use std::time::Duration;
+
+pub(crate) use name::Name;
+
+use crate::request::Request;
+
+/// The largest limit, burst and cost: that of a signed 64-bit integer.
+const MAX_COUNT: u64 = i64::MAX as u64;
+/// The longest window: 10¹² seconds.
+const MAX_WINDOW_MILLIS: u128 = 1_000_000_000_000_000;
+/// The last second of the year 9999.
+const MAX_ANCHOR: u64 = 253_402_300_799;
+
+/// An algorithm of the module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Algorithm {
+    /// Fixed window counter.
+    Fixed,
+    /// Sliding window log in a sorted set.
+    Sliding,
+    /// Sliding window counter: two weighted windows.
+    Counter,
+    /// Token bucket.
+    Token,
+    /// Leaky bucket as a queue: an allowed request has a delay.
+    Leaky,
+    /// Generic cell rate algorithm.
+    Gcra,
+    /// Sliding window log in a packed string. Needs the module.
+    Rolling,
+    /// Concurrency limit.
+    Lease,
+}
+
+impl Algorithm {
+    /// Every algorithm.
+    pub const ALL: [Self; 8] =
+        [Self::Fixed, Self::Sliding, Self::Counter, Self::Token, Self::Leaky, Self::Gcra, Self::Rolling, Self::Lease];
+
+    /// The word of the command reference, such as `TOKEN`.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Fixed => "FIXED",
+            Self::Sliding => "SLIDING",
+            Self::Counter => "COUNTER",
+            Self::Token => "TOKEN",
+            Self::Leaky => "LEAKY",
+            Self::Gcra => "GCRA",
+            Self::Rolling => "ROLLING",
+            Self::Lease => "LEASE",
+        }
+    }
+
+    /// The command of one request, such as `RL.TOKEN`.
+    pub(crate) const fn command(self) -> &'static str {
+        match self {
+            Self::Fixed => "RL.FIXED",
+            Self::Sliding => "RL.SLIDING",
+            Self::Counter => "RL.COUNTER",
+            Self::Token => "RL.TOKEN",
+            Self::Leaky => "RL.LEAKY",
+            Self::Gcra => "RL.GCRA",
+            Self::Rolling => "RL.ROLLING",
+            Self::Lease => "RL.LEASE",
+        }
+    }
+
+    /// The name of a policy that has none.
+    const fn default_name(self) -> &'static str {
+        match self {
+            Self::Fixed => "fixed",
+            Self::Sliding => "sliding",
+            Self::Counter => "counter",
+            Self::Token => "token",
+            Self::Leaky => "leaky",
+            Self::Gcra => "gcra",
+            Self::Rolling => "rolling",
+            Self::Lease => "lease",
+        }
+    }
+
+    const fn takes_burst(self) -> bool {
+        matches!(self, Self::Token | Self::Leaky | Self::Gcra)
+    }
+}
+
+/// A period of the calendar, in UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Calendar {
+    /// From midnight.
+    Day,
+    /// From Monday.
+    Week,
+    /// From the 1st.
+    Month,
+    /// From 1 January.
+    Year,
+}
+
+impl Calendar {
+    /// The word of the command reference, such as `month`.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Day => "day",
+            Self::Week => "week",
+            Self::Month => "month",
+            Self::Year => "year",
+        }
+    }
+}
+
+/// How long a policy counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Window {
+    /// A length of whole milliseconds.
+    Length(Duration),
+    /// A period of the calendar.
+    Calendar(Calendar),
+}
+
+/// What is limited: an algorithm, a window, a limit and options. A plain value, so it can be a constant:
+///
+/// ```
+/// use std::time::Duration;
+/// use redis_rl_client::{Calendar, Policy};
+///
+/// const API: Policy = Policy::token(Duration::from_secs(60), 600).burst(50).name("api");
+/// const QUOTA: Policy = Policy::fixed_calendar(Calendar::Month, 1_000_000).name("quota");
+/// ```
+///
+/// These functions panic if a value is invalid. In a constant that is an error of the compiler:
+///
+/// ```compile_fail
+/// # use std::time::Duration;
+/// # use redis_rl_client::Policy;
+/// const API: Policy = Policy::counter(Duration::from_secs(60), 600).burst(50); // COUNTER takes no burst
+/// ```
+///
+/// For values that are known only at run time, parse the words of the command reference:
+///
+/// ```
+/// # use redis_rl_client::Policy;
+/// let api: Policy = "TOKEN 1m 600 BURST 50 AS api".parse()?;
+/// assert_eq!(api.to_string(), "TOKEN 60 600 BURST 50 AS api");
+/// assert!("COUNTER 1m 600 BURST 50".parse::<Policy>().is_err());
+/// # Ok::<(), redis_rl_client::InvalidPolicy>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Policy {
+    algorithm: Algorithm,
+    window: Window,
+    limit: u64,
+    burst: Option<u64>,
+    anchor: Option<u64>,
+    name: Option<Name>,
+    shadow: bool,
+}
+
+/// A value that no policy can have. The text says which, and what is accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvalidPolicy(&'static str);
+
+impl fmt::Display for InvalidPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl std::error::Error for InvalidPolicy {}
+
+/// The value, or a panic with the text of the error.
+#[track_caller]
+const fn valid(policy: Result<Policy, InvalidPolicy>) -> Policy {
+    match policy {
+        Ok(policy) => policy,
+        Err(InvalidPolicy(text)) => panic!("{}", text),
+    }
+}
+
+/// The constructors and options. Each panics if a value is invalid.
+impl Policy {
+    /// At most `limit` in each window. Windows start at multiples of their length since 1970.
+    #[track_caller]
+    pub const fn fixed(window: Duration, limit: u64) -> Self {
+        valid(Self::new(Algorithm::Fixed, Window::Length(window), limit))
+    }
+
+    /// At most `limit` in each period of the calendar.
+    #[track_caller]
+    pub const fn fixed_calendar(period: Calendar, limit: u64) -> Self {
+        valid(Self::new(Algorithm::Fixed, Window::Calendar(period), limit))
+    }
+
+    /// At most `limit` in any window, with one member of a sorted set for each unit.
+    #[track_caller]
+    pub const fn sliding(window: Duration, limit: u64) -> Self {
+        valid(Self::new(Algorithm::Sliding, Window::Length(window), limit))
+    }
+
+    /// At most `limit` in any window, estimated from two counters.
+    #[track_caller]
+    pub const fn counter(window: Duration, limit: u64) -> Self {
+        valid(Self::new(Algorithm::Counter, Window::Length(window), limit))
+    }
+
+    /// A bucket that fills with `limit` tokens each window. It holds [`burst`](Self::burst) of them.
+    #[track_caller]
+    pub const fn token(window: Duration, limit: u64) -> Self {
+        valid(Self::new(Algorithm::Token, Window::Length(window), limit))
+    }
+
+    /// A queue that `limit` units leave each window. It holds [`burst`](Self::burst) of them, and an allowed request
+    /// has a [delay](crate::Decision::delay).
+    #[track_caller]
+    pub const fn leaky(window: Duration, limit: u64) -> Self {
+        valid(Self::new(Algorithm::Leaky, Window::Length(window), limit))
+    }
+
+    /// As [`token`](Self::token); its whole state is one time.
+    #[track_caller]
+    pub const fn gcra(window: Duration, limit: u64) -> Self {
+        valid(Self::new(Algorithm::Gcra, Window::Length(window), limit))
+    }
+
+    /// At most `limit` in any window, in a packed string. Needs the module.
+    #[track_caller]
+    pub const fn rolling(window: Duration, limit: u64) -> Self {
+        valid(Self::new(Algorithm::Rolling, Window::Length(window), limit))
+    }
+
+    /// At most `limit` holders at the same time. The lease of a holder that dies ends after `window`.
+    #[track_caller]
+    pub const fn lease(window: Duration, limit: u64) -> Self {
+        valid(Self::new(Algorithm::Lease, Window::Length(window), limit))
+    }
+
+    /// How much may pass at once: 1 or more. Only for TOKEN, LEAKY and GCRA; the limit if not given.
+    #[track_caller]
+    #[must_use]
+    pub const fn burst(self, burst: u64) -> Self {
+        valid(self.try_burst(burst))
+    }
+
+    /// A time at which a window starts, in Unix seconds. Only for FIXED.
+    #[track_caller]
+    #[must_use]
+    pub const fn anchor(self, unix_seconds: u64) -> Self {
+        valid(self.try_anchor(unix_seconds))
+    }
+
+    /// The name in the headers: 1 to 64 characters of `A-Z a-z 0-9 . _ -`. The word of the algorithm in lower case if
+    /// not given.
+    #[track_caller]
+    #[must_use]
+    pub const fn name(self, name: &str) -> Self {
+        valid(self.try_name(name))
+    }
+
+    /// Decides and counts as usual, and allows what the limit denies.
+    #[must_use]
+    pub const fn shadow(self) -> Self {
+        Self { shadow: true, ..self }
+    }
+}
+
+/// The same, for values that are known at run time.
+impl Policy {
+    /// A policy without options.
+    ///
+    /// # Errors
+    /// A value is out of range, or a calendar window is given to another algorithm than FIXED.
+    pub const fn new(algorithm: Algorithm, window: Window, limit: u64) -> Result<Self, InvalidPolicy> {
+        match window {
+            Window::Length(length) => {
+                let millis = length.as_millis();
+                if !length.subsec_nanos().is_multiple_of(1_000_000) || millis == 0 || millis > MAX_WINDOW_MILLIS {
+                    return Err(InvalidPolicy("invalid window: expected whole milliseconds, up to 10^12 seconds"));
+                }
+            }
+            Window::Calendar(_) if !matches!(algorithm, Algorithm::Fixed) => {
+                return Err(InvalidPolicy("invalid window: only FIXED takes day, week, month and year"));
+            }
+            Window::Calendar(_) => {}
+        }
+        if limit > MAX_COUNT {
+            return Err(InvalidPolicy("invalid limit: expected an integer from 0 to 9223372036854775807"));
+        }
+        Ok(Self { algorithm, window, limit, burst: None, anchor: None, name: None, shadow: false })
+    }
+
+    /// [`burst`](Self::burst).
+    ///
+    /// # Errors
+    /// The burst is 0 or too large, or the algorithm takes none.
+    pub const fn try_burst(self, burst: u64) -> Result<Self, InvalidPolicy> {
+        if !self.algorithm.takes_burst() {
+            return Err(InvalidPolicy("invalid BURST: only TOKEN, LEAKY and GCRA take it"));
+        }
+        if burst == 0 || burst > MAX_COUNT {
+            return Err(InvalidPolicy("invalid BURST: expected an integer from 1 to 9223372036854775807"));
+        }
+        Ok(Self { burst: Some(burst), ..self })
+    }
+
+    /// [`anchor`](Self::anchor).
+    ///
+    /// # Errors
+    /// The anchor is later than the year 9999, or the algorithm takes none.
+    pub const fn try_anchor(self, unix_seconds: u64) -> Result<Self, InvalidPolicy> {
+        if !matches!(self.algorithm, Algorithm::Fixed) {
+            return Err(InvalidPolicy("invalid ANCHOR: only FIXED takes it"));
+        }
+        if unix_seconds > MAX_ANCHOR {
+            return Err(InvalidPolicy("invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799"));
+        }
+        Ok(Self { anchor: Some(unix_seconds), ..self })
+    }
+
+    /// [`name`](Self::name).
+    ///
+    /// # Errors
+    /// The name has another length or other characters.
+    pub const fn try_name(self, name: &str) -> Result<Self, InvalidPolicy> {
+        match Name::new(name) {
+            Some(name) => Ok(Self { name: Some(name), ..self }),
+            None => Err(InvalidPolicy("invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -")),
+        }
+    }
+}
+
+/// What a policy says.
+impl Policy {
+    /// The algorithm.
+    pub const fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    /// The window.
+    pub const fn window(&self) -> Window {
+        self.window
+    }
+
+    /// How many units are allowed in a window.
+    pub const fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// How much may pass at once: the burst, else the limit.
+    pub const fn capacity(&self) -> u64 {
+        match self.burst {
+            Some(burst) => burst,
+            None => self.limit,
+        }
+    }
+
+    /// The name in the headers.
+    pub fn label(&self) -> &str {
+        self.name.as_ref().map_or(self.algorithm.default_name(), Name::as_str)
+    }
+
+    /// Whether it allows what the limit denies.
+    pub const fn is_shadow(&self) -> bool {
+        self.shadow
+    }
+
+    /// The time at which a window starts, if one is given.
+    pub(crate) const fn anchor_seconds(&self) -> Option<u64> {
+        self.anchor
+    }
+
+    /// The burst, if one is given.
+    pub(crate) const fn burst_option(&self) -> Option<u64> {
+        self.burst
+    }
+
+    /// The length of the window; of the longest period of the calendar.
+    pub(crate) const fn longest_window(&self) -> Duration {
+        match self.window {
+            Window::Length(length) => length,
+            Window::Calendar(period) => Duration::from_secs(
+                86_400
+                    * match period {
+                        Calendar::Day => 1,
+                        Calendar::Week => 7,
+                        Calendar::Month => 31,
+                        Calendar::Year => 366,
+                    },
+            ),
+        }
+    }
+
+    /// A request of cost 1 for a key under this policy.
+    pub fn request<'a>(&'a self, key: &'a (impl AsRef<[u8]> + ?Sized)) -> Request<'a> {
+        Request::new(self, key.as_ref())
+    }
+}

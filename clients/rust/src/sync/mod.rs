@@ -1,0 +1,275 @@
+//! The limiter of programs without an async runtime.
+
+mod connector;
+mod lease;
+
+use std::io;
+use std::sync::mpsc::{SendError, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{sleep, spawn};
+use std::time::{Duration, Instant};
+
+use redis::{RedisResult, Value};
+
+pub use connector::Connector;
+pub use lease::{Lease, Leased};
+
+use crate::builder::Builder;
+use crate::command::Call;
+use crate::core::Core;
+use crate::decision::{Decision, Decisions};
+use crate::error::Error;
+use crate::fallback::Fallback;
+use crate::policy::Policy;
+use crate::protocol::Step;
+use crate::reply;
+use crate::request::Request;
+use crate::stats::Stats;
+
+/// The same as the limiter of async programs, for threads. It opens a connection for each request that runs at the same
+/// time, and keeps them.
+///
+/// ```
+/// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/doc.rs")); } use doc::with_client;
+/// use std::time::Duration;
+/// use redis_rl_client::{Policy, sync::Limiter};
+///
+/// const API: Policy = Policy::token(Duration::from_secs(60), 600).burst(50).name("api");
+///
+/// # with_client(async |client| {
+/// let limiter = Limiter::new(client); // client: redis::Client
+/// assert!(limiter.check(&API, "user:42")?.allowed);
+/// # Ok(())
+/// # });
+/// ```
+#[derive(Debug)]
+pub struct Limiter<T: Connector> {
+    shared: Arc<Shared<T>>,
+    fallback: Fallback,
+}
+
+struct Shared<T: Connector> {
+    connector: T,
+    idle: Mutex<Vec<T::Connection>>,
+    core: Core,
+}
+
+impl<T: Connector> std::fmt::Debug for Shared<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared").field("core", &self.core).finish_non_exhaustive()
+    }
+}
+
+impl<T: Connector> Clone for Limiter<T> {
+    fn clone(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared), fallback: self.fallback }
+    }
+}
+
+impl<T: Connector> Builder<T> {
+    /// The limiter of programs without an async runtime.
+    pub fn build_sync(self) -> Limiter<T> {
+        let (connector, settings) = self.into_parts();
+        let shared = Shared { connector, idle: Mutex::default(), core: Core::new(&settings) };
+        Limiter { shared: Arc::new(shared), fallback: settings.fallback }
+    }
+}
+
+impl<T: Connector> Limiter<T> {
+    /// A limiter with the default settings. It connects at the first request.
+    pub fn new(client: T) -> Self {
+        Self::builder(client).build_sync()
+    }
+
+    /// A limiter with other settings: `Limiter::builder(client).timeout(…).build_sync()`.
+    pub fn builder(client: T) -> Builder<T> {
+        Builder::new(client)
+    }
+
+    /// The same limiter with another fallback.
+    #[must_use]
+    pub fn with_fallback(&self, fallback: Fallback) -> Self {
+        Self { fallback, ..self.clone() }
+    }
+
+    /// Checks a request of cost 1 and charges it if it is allowed.
+    ///
+    /// # Errors
+    /// See [`Error`]. With a [`Fallback`] other than [`Fallback::Error`], a server that cannot decide is no error.
+    pub fn check(&self, policy: &Policy, key: impl AsRef<[u8]>) -> Result<Decision, Error> {
+        self.check_request(&Request::new(policy, key.as_ref()))
+    }
+
+    /// Checks a request with options.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub fn check_request(&self, request: &Request<'_>) -> Result<Decision, Error> {
+        let core = &self.shared.core;
+        if let Some(decision) = core.recall(request) {
+            return Ok(decision);
+        }
+        let sent = core.sent(request);
+        let result = self.call(Call::Check(request)).and_then(|value| reply::decision(value, request));
+        core.learned(request, sent, result).or_else(|error| core.fall_back(request, self.fallback, error))
+    }
+
+    /// Checks a request under several limits: if every limit allows it, every one is charged, else none is. In a cluster
+    /// all keys must be in one slot.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub fn check_all(&self, requests: &[Request<'_>]) -> Result<Decisions, Error> {
+        let core = &self.shared.core;
+        if let Some(decisions) = core.recall_all(requests) {
+            return Ok(decisions);
+        }
+        let sent: Vec<_> = requests.iter().map(|request| core.sent(request)).collect();
+        let result = self.call(Call::CheckAll(requests)).and_then(|value| reply::decisions(value, requests));
+        let decisions = core.learned_all(requests, &sent, result);
+        decisions.or_else(|error| core.fall_back_all(requests, self.fallback, error))
+    }
+
+    /// What the reply to a request would be. Changes nothing. With a cost of 0, it shows what is left.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub fn peek(&self, request: &Request<'_>) -> Result<Decision, Error> {
+        self.call(Call::Peek(request)).and_then(|value| reply::decision(value, request))
+    }
+
+    /// Gives the cost of a request back, never beyond full. The decision is that of [`peek`](Self::peek) afterwards.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub fn refund(&self, request: &Request<'_>) -> Result<Decision, Error> {
+        let result = self.call(Call::Refund(request)).and_then(|value| reply::decision(value, request));
+        self.shared.core.forget(request.policy, request.key);
+        result
+    }
+
+    /// Corrects a request that was charged its [cost](Request::cost) and turned out to cost `actual`. The decision is that
+    /// of [`peek`](Self::peek) afterwards, for a request of cost 1.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub fn settle(&self, request: &Request<'_>, actual: u64) -> Result<Decision, Error> {
+        let next = Request::new(request.policy, request.key);
+        let result = self.call(Call::Settle { request, actual }).and_then(|value| reply::decision(value, &next));
+        self.shared.core.forget(request.policy, request.key);
+        result
+    }
+
+    /// Deletes the state of a key; whether there was one.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub fn reset(&self, policy: &Policy, key: impl AsRef<[u8]>) -> Result<bool, Error> {
+        let key = key.as_ref();
+        let result = self.call(Call::Reset { policy, key }).and_then(reply::integer);
+        self.shared.core.forget(policy, key);
+        result.map(|deleted| deleted != 0)
+    }
+
+    /// Sends a request, waits until it is allowed, and waits for its [delay](Decision::delay); at most for `patience`. If
+    /// it cannot be allowed in time, returns the denial at once.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub fn wait(&self, request: &Request<'_>, patience: Duration) -> Result<Decision, Error> {
+        let deadline = Instant::now() + patience;
+        loop {
+            let decision = self.check_request(request)?;
+            let rest = deadline.saturating_duration_since(Instant::now());
+            if decision.allowed {
+                if decision.delay <= rest {
+                    sleep(decision.delay);
+                    return Ok(decision);
+                }
+                self.refund(&request.cost(decision.charged).at(decision.now_ms))?;
+                return Ok(decision.denied_for(decision.delay));
+            }
+            match decision.retry_after.duration() {
+                Some(wait) if wait <= rest => sleep(wait),
+                _ => return Ok(decision),
+            }
+        }
+    }
+
+    /// What this limiter and its clones did.
+    pub fn stats(&self) -> Stats {
+        self.shared.core.counters.snapshot()
+    }
+
+    /// Whether the server has no module, as far as known: the Lua library decides then. The module is looked for again
+    /// once a minute.
+    pub fn lacks_module(&self) -> bool {
+        self.shared.core.lacks_module()
+    }
+
+    /// Sends a call within the timeout.
+    fn call(&self, call: Call<'_>) -> Result<Value, Error> {
+        let core = &self.shared.core;
+        let mut exchange = core.begin(call)?;
+        let deadline = Instant::now() + core.timeout;
+        let mut connection = self.shared.idle().pop();
+        let mut reply = None;
+        let result = loop {
+            match exchange.step(reply) {
+                Step::Send(command) => {
+                    reply = Some(self.send(&mut connection, deadline, |connector, connection, rest| {
+                        connector.send(connection, &command, call.key(), rest)
+                    }));
+                }
+                Step::Done(result) => break result,
+            }
+        };
+        let result = result.map_err(|error| match error {
+            Error::Redis(error) if error.is_timeout() => Error::Timeout(core.timeout),
+            other => other,
+        });
+        if result.as_ref().is_err_and(Error::is_failure) {
+            // The server closed its other connections too, or their replies are late.
+            self.shared.idle().clear();
+        } else {
+            self.shared.idle().extend(connection);
+        }
+        core.ended(result)
+    }
+
+    /// Sends a command over a connection, which is opened first if there is none.
+    fn send(
+        &self,
+        connection: &mut Option<T::Connection>,
+        deadline: Instant,
+        send: impl FnOnce(&T, &mut T::Connection, Duration) -> RedisResult<Value>,
+    ) -> RedisResult<Value> {
+        // A socket takes no timeout of 0.
+        let rest = || deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+        let connection = match connection {
+            Some(connection) => connection,
+            None => connection.insert(self.connect(rest())?),
+        };
+        send(&self.shared.connector, connection, rest())
+    }
+
+    /// Opens a connection in a thread of its own: the crate waits for the timeout once for each of several replies, and
+    /// in a cluster for each node. A connection that is too late is kept for another request.
+    fn connect(&self, timeout: Duration) -> RedisResult<T::Connection> {
+        let (sender, receiver) = channel();
+        let shared = Arc::clone(&self.shared);
+        spawn(move || {
+            if let Err(SendError(Ok(late))) = sender.send(shared.connector.connect(timeout)) {
+                shared.idle().push(late);
+            }
+        });
+        let timed_out = || Err(io::Error::new(io::ErrorKind::TimedOut, "no connection in time").into());
+        receiver.recv_timeout(timeout).unwrap_or_else(|_| timed_out())
+    }
+}
+
+impl<T: Connector> Shared<T> {
+    fn idle(&self) -> MutexGuard<'_, Vec<T::Connection>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,154 @@
+//! Remembered denials: a denied key is not asked for again before it could pass, and never too late.
+
+use std::time::{Duration, Instant};
+
+use redis_rl_client::{Algorithm, Limiter, Policy, RetryAfter, Source, Window};
+
+use crate::setup::{block_on, limiter, manager, one_server};
+use crate::support::*;
+
+const SLOW: Policy = Policy::token(Duration::from_secs(3600), 10);
+
+#[test]
+fn a_denied_key_is_not_asked_for_again() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        block_on(async {
+            let limiter = limiter(&server).await;
+            assert!(limiter.check_request(&SLOW.request("k").cost(8)).await.unwrap().allowed);
+            let denied = limiter.check_request(&SLOW.request("k").cost(5)).await.unwrap();
+            assert_eq!((denied.allowed, denied.source), (false, Source::Server));
+            for cost in [5, 6, 10] {
+                let decision = limiter.check_request(&SLOW.request("k").cost(cost)).await.unwrap();
+                assert_eq!((decision.allowed, decision.source), (false, Source::RememberedDenial), "{cost}");
+                assert!(decision.retry_after.duration() <= denied.retry_after.duration());
+            }
+            // A smaller cost may fit, and other keys and policies are other limits.
+            assert!(limiter.check_request(&SLOW.request("k").cost(2)).await.unwrap().allowed);
+            assert!(limiter.check_request(&SLOW.request("other").cost(5)).await.unwrap().allowed);
+            assert!(limiter.check_request(&SLOW.burst(50).request("k").cost(5)).await.unwrap().allowed);
+            let stats = limiter.stats();
+            assert_eq!((stats.decided, stats.remembered), (5, 3));
+
+            // Where nothing fits, neither does a part; where a cost of 0 is denied, so is 1.
+            assert!(!limiter.check_request(&SLOW.request("z").cost(11)).await.unwrap().allowed);
+            assert!(limiter.check_request(&SLOW.request("z").cost(10)).await.unwrap().allowed);
+            assert!(!limiter.check_request(&SLOW.request("z").cost(0)).await.unwrap().allowed);
+            for request in [SLOW.request("z"), SLOW.request("z").cost(9).partial(), SLOW.request("z").cost(0)] {
+                let decision = limiter.check_request(&request).await.unwrap();
+                assert_eq!((decision.allowed, decision.source), (false, Source::RememberedDenial));
+            }
+        });
+    });
+}
+
+#[test]
+fn several_limits_are_denied_by_the_one_that_is_known_to_deny() {
+    block_on(async {
+        let server = one_server();
+        let limiter = limiter(&server).await;
+        let wide = Policy::counter(Duration::from_secs(3600), 1000).name("wide");
+        let requests = [wide.request("{k}wide"), SLOW.request("{k}slow").cost(6)];
+        assert!(limiter.check_all(&requests).await.unwrap().allowed);
+        assert_eq!(limiter.check_all(&requests).await.unwrap().limits.len(), 2);
+        let remembered = limiter.check_all(&requests).await.unwrap();
+        assert!(!remembered.allowed);
+        let [limit] = remembered.limits.as_slice() else { panic!("{remembered:?}") };
+        assert_eq!((limit.policy().label(), limit.source), ("token", Source::RememberedDenial));
+        assert_eq!(limiter.peek(&wide.request("{k}wide").cost(0)).await.unwrap().remaining, 999);
+    });
+}
+
+#[test]
+fn what_this_client_gives_back_counts_at_once() {
+    block_on(async {
+        let server = one_server();
+        let limiter = limiter(&server).await;
+        let all = SLOW.request("k").cost(10);
+        let deny = async || {
+            limiter.check_request(&all).await.unwrap();
+            assert!(!limiter.check(&SLOW, "k").await.unwrap().allowed);
+            assert_eq!(limiter.check(&SLOW, "k").await.unwrap().source, Source::RememberedDenial);
+        };
+        deny().await;
+        limiter.refund(&all).await.unwrap();
+        assert!(limiter.check(&SLOW, "k").await.unwrap().allowed);
+        limiter.reset(&SLOW, "k").await.unwrap();
+        deny().await;
+        limiter.settle(&all, 3).await.unwrap();
+        assert!(limiter.check(&SLOW, "k").await.unwrap().allowed);
+        limiter.reset(&SLOW, "k").await.unwrap();
+        deny().await;
+        limiter.reset(&SLOW, "k").await.unwrap();
+        assert!(limiter.check(&SLOW, "k").await.unwrap().allowed);
+
+        // Leases are not remembered: another process may release one at any time.
+        let jobs = Policy::lease(Duration::from_secs(3600), 1);
+        let taken = limiter.check_request(&jobs.request("jobs").id("a")).await.unwrap();
+        assert!(taken.allowed && !limiter.check_request(&jobs.request("jobs").id("b")).await.unwrap().allowed);
+        redis::cmd("RL.RELEASE").arg("jobs").arg("a").exec(&mut server.con()).unwrap();
+        assert!(limiter.check_request(&jobs.request("jobs").id("b")).await.unwrap().allowed);
+    });
+}
+
+#[test]
+fn it_can_be_turned_off_and_is_bounded() {
+    block_on(async {
+        let server = one_server();
+        let empty = Policy::token(Duration::from_secs(3600), 0);
+        let off = Limiter::builder(manager(&server, "resp3").await).timeout(PATIENCE).denials(0).build();
+        for _ in 0..3 {
+            assert_eq!(off.check(&empty, "k").await.unwrap().source, Source::Server);
+        }
+        let few = Limiter::builder(manager(&server, "resp3").await).timeout(PATIENCE).denials(10).build();
+        for round in 0..2 {
+            for n in 0..200 {
+                let decision = few.check(&empty, format!("{n}")).await.unwrap();
+                assert_eq!((decision.allowed, decision.retry_after), (false, RetryAfter::Never), "{round}");
+            }
+        }
+        // At most 10 of the second round, and of a key that is asked for twice in the first.
+        assert!(few.stats().remembered <= 10, "{:?}", few.stats());
+        assert_eq!(few.check(&empty, "199").await.unwrap().source, Source::RememberedDenial);
+    });
+}
+
+/// What the server allows a lone client, no limiter may deny. Random requests of random costs; the server's own clock is
+/// read before each, so whatever the network takes, a denial at a time that the server has passed is an error.
+#[test]
+fn it_never_denies_what_the_server_would_allow() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        block_on(async {
+            let limiter = limiter(&server).await;
+            let mut con = server.con();
+            let mut random = Random::new(7);
+            let algorithms = Algorithm::ALL.into_iter().filter(|algorithm| *algorithm != Algorithm::Lease);
+            let policies: Vec<_> = algorithms
+                .map(|algorithm| Policy::new(algorithm, Window::Length(Duration::from_millis(120)), 6).unwrap())
+                .collect();
+            let mut denied_at: Vec<Option<(u64, u64)>> = vec![None; policies.len()];
+            let (mut local, end) = (0, Instant::now() + Duration::from_secs(3));
+            while Instant::now() < end {
+                let at = random.below(policies.len() as u64) as usize;
+                let (policy, cost) = (&policies[at], 1 + random.below(6));
+                let before = server_ms(&mut con) as u64;
+                let decision =
+                    limiter.check_request(&policy.request(policy.algorithm().word()).cost(cost)).await.unwrap();
+                if decision.source == Source::RememberedDenial {
+                    local += 1;
+                    let (least, allowed_at) = denied_at[at].expect("a denial of the server");
+                    assert!(cost >= least, "{policy}: a cost of {cost} was denied, {least} by the server");
+                    assert!(before < allowed_at, "{policy}: denied {} ms late", before - allowed_at);
+                } else if let Some(wait) = decision.retry_after.duration().filter(|wait| wait.as_millis() > 1) {
+                    // (A wait of one millisecond is not remembered.)
+                    denied_at[at] = Some((cost, decision.now_ms + wait.as_millis() as u64));
+                }
+                if random.below(4) == 0 {
+                    tokio::time::sleep(Duration::from_millis(random.below(15))).await;
+                }
+            }
+            assert!(local > 100, "only {local} denials were remembered");
+        });
+    });
+}

@@ -1,0 +1,200 @@
+//! Grants: fewer calls, and never more than the bound.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use redis_rl_client::{Error, Limiter, Policy, Source};
+
+use crate::setup::{block_on, limiter, manager, one_server};
+use crate::support::*;
+
+const HOUR: Duration = Duration::from_secs(3600);
+
+/// How many decisions the server made.
+fn decisions(server: &Server, algorithm: &str) -> u64 {
+    let mut con = server.con();
+    ["allowed", "near", "denied"]
+        .map(|outcome| info(&mut con, &format!("rl_{algorithm}_{outcome}")).parse::<u64>().unwrap())
+        .iter()
+        .sum()
+}
+
+#[test]
+fn a_grant_decides_many_requests_and_the_rest_is_given_back() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        block_on(async {
+            let limiter = limiter(&server).await;
+            let policy = Policy::token(HOUR, 10_000);
+            let grants = limiter.grants(&policy, 100).unwrap();
+            for n in 0..250 {
+                let decision = grants.check("k").await.unwrap();
+                assert!(decision.allowed && decision.charged == 1, "{n}");
+                assert!(matches!(decision.source, Source::Server | Source::Grant));
+            }
+            assert!(decisions(&server, "token") <= 5, "{}", decisions(&server, "token"));
+            assert!(limiter.stats().granted > 240);
+            grants.shutdown().await;
+            let left = limiter.peek(&policy.request("k").cost(0)).await.unwrap().remaining;
+            assert_eq!(left, 9_750);
+        });
+    });
+}
+
+#[test]
+fn what_is_held_for_too_long_or_dropped_is_given_back() {
+    block_on(async {
+        let server = one_server();
+        let limiter = limiter(&server).await;
+        let policy = Policy::counter(HOUR, 1_000);
+        let left = async || limiter.peek(&policy.request("k").cost(0)).await.unwrap().remaining;
+        let returned = async |units| {
+            let deadline = Instant::now() + PATIENCE;
+            while left().await != units {
+                assert!(Instant::now() < deadline, "{} are left", left().await);
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        let grants = limiter.grants(&policy, 100).unwrap().hold(Duration::from_millis(100));
+        assert!(grants.check("k").await.unwrap().allowed);
+        assert_eq!(left().await, 900);
+        returned(999).await;
+        // A grant that is given back is fetched anew.
+        assert!(grants.check("k").await.unwrap().allowed);
+        assert_eq!(left().await, 899);
+        returned(998).await;
+        let grants = limiter.grants(&policy, 100).unwrap().hold(HOUR);
+        assert!(grants.check("k").await.unwrap().allowed);
+        assert_eq!(left().await, 898);
+        drop(grants);
+        returned(997).await;
+    });
+}
+
+#[test]
+fn costs_and_denials() {
+    block_on(async {
+        let server = one_server();
+        let limiter = limiter(&server).await;
+        let policy = Policy::token(HOUR, 25);
+        let grants = limiter.grants(&policy, 10).unwrap().hold(HOUR);
+        // More than a grant: sent as it is.
+        assert_eq!(grants.check_cost("k", 11).await.unwrap().source, Source::Server);
+        assert!(grants.check_cost("k", 7).await.unwrap().allowed);
+        assert!(grants.check_cost("k", 7).await.unwrap().allowed);
+        // All 25 units are used.
+        let denied = grants.check_cost("k", 1).await.unwrap();
+        assert_eq!((denied.allowed, denied.charged), (false, 0));
+        let wait = denied.retry_after.duration().expect("a wait");
+        assert!(wait > Duration::ZERO && wait <= HOUR / 25, "{wait:?}");
+        // The denial is remembered.
+        let decided = limiter.stats().decided;
+        assert!(!grants.check("k").await.unwrap().allowed);
+        assert_eq!(limiter.stats().decided, decided);
+
+        assert!(matches!(limiter.grants(&Policy::leaky(HOUR, 5), 1), Err(Error::Unsupported(_))));
+        assert!(matches!(limiter.grants(&policy, 26), Err(Error::Unsupported(_))));
+        let shadow = Policy::token(HOUR, 2).shadow();
+        let grants = limiter.grants(&shadow, 2).unwrap();
+        for _ in 0..5 {
+            assert!(grants.check("shadow").await.unwrap().allowed);
+        }
+    });
+}
+
+/// Requests of `instances` limiters with 4 tasks each, without a pause, for `time`. How many were allowed.
+async fn flood(server: &Server, policy: Policy, units: u64, instances: usize, time: Duration) -> u64 {
+    let allowed = Arc::new(AtomicU64::new(0));
+    let (mut tasks, mut all) = (Vec::new(), Vec::new());
+    let end = Instant::now() + time;
+    for _ in 0..instances {
+        let limiter = Limiter::builder(manager(server, "resp3").await).timeout(PATIENCE).build();
+        let grants = limiter.grants(&policy, units).unwrap();
+        all.push(grants.clone());
+        for _ in 0..4 {
+            let (grants, allowed) = (grants.clone(), Arc::clone(&allowed));
+            tasks.push(tokio::spawn(async move {
+                while Instant::now() < end {
+                    let decision = grants.check(policy.to_string()).await.unwrap();
+                    allowed.fetch_add(u64::from(decision.allowed), Ordering::Relaxed);
+                    tokio::task::yield_now().await;
+                }
+            }));
+        }
+    }
+    for task in tasks {
+        task.await.unwrap();
+    }
+    for grants in all {
+        grants.shutdown().await;
+    }
+    allowed.load(Ordering::Relaxed)
+}
+
+#[test]
+fn instances_together_stay_within_the_bound() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        block_on(async {
+            // Nothing comes back within the test: exactly the limit, with everything that is held given back.
+            let policy = Policy::token(HOUR * 1_000, 3_000);
+            assert_eq!(flood(&server, policy, 50, 4, Duration::from_millis(800)).await, 3_000);
+            assert!(decisions(&server, "token") < 3_000 / 10, "{}", decisions(&server, "token"));
+
+            // A rate: what the policy allows in the time, plus what may have been charged before.
+            let rate = Policy::gcra(Duration::from_secs(1), 2_000).burst(100);
+            let (time, began) = (Duration::from_millis(1_200), Instant::now());
+            let allowed = flood(&server, rate, 20, 4, time).await as f64;
+            let most = 100.0 + 2_000.0 * began.elapsed().as_secs_f64() + 4.0 * 20.0;
+            assert!(allowed <= most, "{allowed} of {most}");
+            assert!(allowed >= 0.5 * 2_000.0 * time.as_secs_f64(), "only {allowed} of {most}");
+        });
+    });
+}
+
+#[test]
+fn a_grant_of_fixed_ends_with_its_window() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        block_on(async {
+            // Each window of 300 ms allows 1000: a unit of an ended window must not be used in the next one.
+            let policy = Policy::fixed(Duration::from_millis(300), 1_000);
+            let limiter = limiter(&server).await;
+            let grants = limiter.grants(&policy, 400).unwrap();
+            let mut con = server.con();
+            for _ in 0..4 {
+                // At the start of a window.
+                let into = |con: &mut redis::Connection| server_ms(con) % 300;
+                while into(&mut con) > 20 {
+                    tokio::time::sleep(Duration::from_millis(2)).await;
+                }
+                assert!(grants.check("k").await.unwrap().allowed);
+                tokio::time::sleep(Duration::from_millis(330 - into(&mut con) as u64)).await;
+                // Nothing of this window is charged yet, so this request must not be decided with the old grant.
+                let decision = grants.check("k").await.unwrap();
+                assert_eq!(decision.source, Source::Server);
+            }
+        });
+    });
+}
+
+#[test]
+fn a_process_that_loses_the_server_uses_the_fallback() {
+    block_on(async {
+        let mut server = one_server();
+        let limiter = Limiter::builder(manager(&server, "resp3").await)
+            .timeout(Duration::from_millis(100))
+            .fallback(redis_rl_client::Fallback::Deny)
+            .build();
+        let grants = limiter.grants(&Policy::token(HOUR, 1_000), 10).unwrap().hold(HOUR);
+        assert!(grants.check("k").await.unwrap().allowed);
+        server.kill();
+        // What was granted is charged, so it is used.
+        for _ in 0..9 {
+            assert_eq!(grants.check("k").await.unwrap().source, Source::Grant);
+        }
+        let decision = grants.check("k").await.unwrap();
+        assert_eq!((decision.allowed, decision.source), (false, Source::Fallback));
+    });
+}

@@ -1,0 +1,234 @@
+//! The tower layer in front of an axum service.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use http::{Request, StatusCode};
+use redis_rl_client::layer::{ActualCost, Limit, Limits, Parts, RateLimitLayer};
+use redis_rl_client::{Decisions, Error, Limiter, Policy};
+use tower::ServiceExt;
+
+use crate::setup::{block_on, limiter, one_server};
+use crate::support::*;
+
+type Manager = redis::aio::ConnectionManager;
+
+const HOUR: Duration = Duration::from_secs(3600);
+const API: Policy = Policy::token(HOUR, 2).name("api");
+const TOKENS: Policy = Policy::counter(HOUR, 1_000).name("tokens");
+const QUEUE: Policy = Policy::leaky(Duration::from_secs(1), 5);
+const RUNNING: Policy = Policy::lease(HOUR, 1).name("running");
+
+fn limits(request: &Parts) -> Limits {
+    let Some(user) = request.headers.get("x-user").and_then(|user| user.to_str().ok()) else { return Limits::none() };
+    match request.uri.path() {
+        "/tokens" => {
+            let cost = request.headers.get("x-cost").and_then(|cost| cost.to_str().ok()?.parse().ok()).unwrap_or(100);
+            Limits::from([
+                Limit::new(&API, format!("{{{user}}}:api")),
+                Limit::new(&TOKENS, format!("{{{user}}}:tokens")).cost(cost).settled(),
+            ])
+        }
+        "/queue" => Limit::new(&QUEUE, format!("queue:{user}")).into(),
+        "/running" => Limit::new(&RUNNING, format!("running:{user}")).into(),
+        _ => Limit::new(&API, format!("api:{user}")).into(),
+    }
+}
+
+fn app(limiter: Limiter<Manager>) -> Router {
+    Router::new()
+        .route(
+            "/",
+            get(|decisions: Option<axum::Extension<Decisions>>| async move {
+                decisions
+                    .map_or("none".to_owned(), |axum::Extension(decisions)| decisions.limits[0].remaining.to_string())
+            }),
+        )
+        .route(
+            "/tokens",
+            get(|| async { ([("x-tokens", "1")], axum::Extension(ActualCost(250)), "text").into_response() }),
+        )
+        .route("/queue", get(|| async { "queued" }))
+        .route("/running", get(|| async { "running" }))
+        .layer(RateLimitLayer::new(limiter, limits))
+}
+
+async fn ask(app: &Router, path: &str, headers: &[(&str, &str)]) -> Response {
+    let mut request = Request::get(path);
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    app.clone().oneshot(request.body(Body::empty()).unwrap()).await.unwrap()
+}
+
+async fn text(response: Response) -> String {
+    String::from_utf8(to_bytes(response.into_body(), 10_000).await.unwrap().to_vec()).unwrap()
+}
+
+fn header<'a>(response: &'a Response, name: &str) -> Option<&'a str> {
+    response.headers().get(name).map(|value| value.to_str().unwrap())
+}
+
+#[test]
+fn the_third_request_gets_429_with_headers_and_a_problem() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        block_on(async {
+            let app = app(limiter(&server).await);
+            for left in ["1", "0"] {
+                let response = ask(&app, "/", &[("x-user", "a")]).await;
+                assert_eq!(response.status(), StatusCode::OK);
+                assert_eq!(header(&response, "x-ratelimit-remaining"), Some(left));
+                assert_eq!(header(&response, "ratelimit-policy"), Some("\"api\";q=2;w=3600"));
+                assert_eq!(header(&response, "retry-after"), None);
+                // The handler sees the decision.
+                assert_eq!(text(response).await, left);
+            }
+            let response = ask(&app, "/", &[("x-user", "a")]).await;
+            assert_eq!(response.status(), StatusCode::TOO_MANY_REQUESTS);
+            assert_eq!(header(&response, "content-type"), Some("application/problem+json"));
+            assert_eq!(header(&response, "x-ratelimit-limit"), Some("2"));
+            assert_eq!(header(&response, "x-ratelimit-remaining"), Some("0"));
+            let wait: u64 = header(&response, "retry-after").unwrap().parse().unwrap();
+            assert!((1_790..=1_800).contains(&wait), "{wait}");
+            assert_eq!(header(&response, "ratelimit"), Some(format!("\"api\";r=0;t={wait}").as_str()));
+            assert_eq!(
+                text(response).await,
+                r#"{"type":"https://iana.org/assignments/http-problem-types#quota-exceeded","title":"Quota exceeded","status":429,"violated-policies":["api"]}"#
+            );
+            // Another user has another key, and without a user there is no limit.
+            assert_eq!(ask(&app, "/", &[("x-user", "b")]).await.status(), StatusCode::OK);
+            let response = ask(&app, "/", &[]).await;
+            assert_eq!(header(&response, "ratelimit-policy"), None);
+            assert_eq!(text(response).await, "none");
+        });
+    });
+}
+
+#[test]
+fn the_cost_comes_from_the_request_and_is_settled_from_the_response() {
+    block_on(async {
+        let server = one_server();
+        let limiter = limiter(&server).await;
+        let app = app(limiter.clone());
+        let response = ask(&app, "/tokens", &[("x-user", "a"), ("x-cost", "600")]).await;
+        assert_eq!(response.status(), StatusCode::OK);
+        assert_eq!(header(&response, "ratelimit-policy"), Some("\"api\";q=2;w=3600, \"tokens\";q=1000;w=3600"));
+        // 250 of 600 were used. The other limit of the call is not corrected.
+        let deadline = Instant::now() + PATIENCE;
+        while limiter.peek(&TOKENS.request("{a}:tokens").cost(0)).await.unwrap().remaining != 750 {
+            assert!(Instant::now() < deadline, "it is not settled");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        assert_eq!(limiter.peek(&API.request("{a}:api").cost(0)).await.unwrap().remaining, 1);
+        let response = ask(&app, "/tokens", &[("x-user", "a"), ("x-cost", "751")]).await;
+        assert_eq!(response.status(), StatusCode::TOO_MANY_REQUESTS);
+        assert!(text(response).await.ends_with(r#""violated-policies":["tokens"]}"#));
+        assert_eq!(limiter.peek(&API.request("{a}:api").cost(0)).await.unwrap().remaining, 1);
+    });
+}
+
+#[test]
+fn a_service_that_fails_gets_its_units_back() {
+    block_on(async {
+        let server = one_server();
+        let limiter = limiter(&server).await;
+        let layer = RateLimitLayer::new(limiter.clone(), |_: &Parts| Limit::new(&TOKENS, "k").cost(100).settled());
+        let failing = tower::service_fn(|_: Request<Body>| async { Err::<Response, _>("it failed") });
+        let service = tower::ServiceBuilder::new().layer(layer).service(failing);
+        assert_eq!(service.oneshot(Request::new(Body::empty())).await.unwrap_err(), "it failed");
+        let deadline = Instant::now() + PATIENCE;
+        while limiter.peek(&TOKENS.request("k").cost(0)).await.unwrap().remaining != 1_000 {
+            assert!(Instant::now() < deadline, "nothing is given back");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    });
+}
+
+#[test]
+fn a_queue_holds_requests_for_their_delay() {
+    block_on(async {
+        let server = one_server();
+        let app = app(limiter(&server).await);
+        let began = Instant::now();
+        for _ in 0..3 {
+            assert_eq!(ask(&app, "/queue", &[("x-user", "a")]).await.status(), StatusCode::OK);
+        }
+        // 0, 200 and 200 ms; the server's clock has a resolution of 1 ms.
+        assert!(began.elapsed() >= Duration::from_millis(390), "{:?}", began.elapsed());
+    });
+}
+
+#[test]
+fn a_lease_is_held_until_the_body_ends() {
+    block_on(async {
+        let server = one_server();
+        let app = app(limiter(&server).await);
+        let first = ask(&app, "/running", &[("x-user", "a")]).await;
+        assert_eq!(first.status(), StatusCode::OK);
+        assert_eq!(header(&first, "ratelimit-policy"), Some("\"running\";q=1;w=3600;qu=\"concurrent-requests\""));
+        // The body of the first response is not read yet.
+        assert_eq!(ask(&app, "/running", &[("x-user", "a")]).await.status(), StatusCode::TOO_MANY_REQUESTS);
+        assert_eq!(text(first).await, "running");
+        let deadline = Instant::now() + PATIENCE;
+        while ask(&app, "/running", &[("x-user", "a")]).await.status() != StatusCode::OK {
+            assert!(Instant::now() < deadline, "the lease is not released");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    });
+}
+
+#[test]
+fn without_a_decision_the_response_is_503_and_says_why() {
+    block_on(async {
+        let mut server = one_server();
+        let limiter =
+            Limiter::builder(crate::setup::manager(&server, "resp3").await).timeout(Duration::from_millis(100)).build();
+        server.kill();
+        let app = app(limiter.clone());
+        let response = ask(&app, "/", &[("x-user", "a")]).await;
+        assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+        let error = response.extensions().get::<Arc<Error>>().expect("an error");
+        assert!(error.is_unavailable(), "{error}");
+        let open = app_with_fallback(limiter);
+        let response = ask(&open, "/", &[("x-user", "a")]).await;
+        assert_eq!((response.status(), header(&response, "x-ratelimit-remaining")), (StatusCode::OK, None));
+    });
+}
+
+fn app_with_fallback(limiter: Limiter<Manager>) -> Router {
+    app(limiter.with_fallback(redis_rl_client::Fallback::Allow))
+}
+
+#[test]
+fn the_actual_cost_may_come_from_a_header() {
+    block_on(async {
+        let server = one_server();
+        let limiter = limiter(&server).await;
+        let layer = RateLimitLayer::new(limiter.clone(), |_: &Parts| Limit::new(&TOKENS, "k").cost(100).settled())
+            .actual_cost(|response| response.headers.get("x-tokens")?.to_str().ok()?.parse().ok());
+        let calls = Arc::new(AtomicU64::new(0));
+        let counted = Arc::clone(&calls);
+        let app = Router::new()
+            .route(
+                "/",
+                get(move || async move {
+                    counted.fetch_add(1, Ordering::Relaxed);
+                    [("x-tokens", "7")]
+                }),
+            )
+            .layer(layer);
+        assert_eq!(ask(&app, "/", &[]).await.status(), StatusCode::OK);
+        assert_eq!(calls.load(Ordering::Relaxed), 1);
+        let deadline = Instant::now() + PATIENCE;
+        while limiter.peek(&TOKENS.request("k").cost(0)).await.unwrap().remaining != 993 {
+            assert!(Instant::now() < deadline, "it is not settled");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    });
+}

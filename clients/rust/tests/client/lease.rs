@@ -1,0 +1,82 @@
+//! Leases that renew themselves.
+
+use std::time::Duration;
+
+use redis_rl_client::{Error, Lease, Leased, Limiter, Policy};
+use tokio::time::{sleep, timeout};
+
+use crate::setup::{block_on, for_each_way, manager, one_server};
+use crate::support::*;
+
+type Manager = redis::aio::ConnectionManager;
+
+const WINDOW: Duration = Duration::from_millis(1_200);
+const JOBS: Policy = Policy::lease(WINDOW, 2);
+
+async fn held(limiter: &Limiter<Manager>) -> Option<Lease> {
+    limiter.lease(&JOBS, "jobs").await.unwrap().held()
+}
+
+#[test]
+fn a_lease_is_held_until_the_guard_is_dropped() {
+    for_each_way(async |limiter, server, _| {
+        let (first, second) = (held(&limiter).await.expect("free"), held(&limiter).await.expect("free"));
+        assert_ne!(first.id(), second.id());
+        let Leased::Denied(denied) = limiter.lease(&JOBS, "jobs").await.unwrap() else { panic!("a third lease") };
+        assert_eq!(denied.count, 2);
+        // Longer than the window: both are renewed.
+        sleep(WINDOW + WINDOW / 6).await;
+        assert!(!first.is_lost() && !second.is_lost());
+        assert!(held(&limiter).await.is_none());
+        // Dropped: the release is sent in the background.
+        drop(first);
+        let mut con = server.con();
+        let holders = |con: &mut redis::Connection| redis::cmd("ZCARD").arg("jobs").query::<i64>(con).unwrap();
+        assert!(eventually(PATIENCE, || holders(&mut con) == 1));
+        assert!(held(&limiter).await.is_some());
+        assert!(second.release().await.unwrap());
+    });
+}
+
+#[test]
+fn the_holder_is_told_that_its_lease_is_lost() {
+    for_each_way(async |limiter, _, _| {
+        let mut lease = held(&limiter).await.expect("free");
+        limiter.reset(&JOBS, "jobs").await.unwrap();
+        timeout(PATIENCE, lease.lost()).await.expect("told");
+        assert!(lease.is_lost());
+        assert!(!lease.release().await.unwrap());
+    });
+}
+
+#[test]
+fn a_lease_of_a_server_that_is_gone_is_lost_after_a_window() {
+    block_on(async {
+        let mut server = one_server();
+        let limiter = Limiter::builder(manager(&server, "resp3").await).timeout(Duration::from_millis(100)).build();
+        let mut lease = limiter.lease(&JOBS, "jobs").await.unwrap().held().expect("free");
+        let began = std::time::Instant::now();
+        server.kill();
+        timeout(PATIENCE, lease.lost()).await.expect("told");
+        // Not before it ends, and at most two attempts later.
+        assert!(began.elapsed() >= WINDOW / 2, "{:?}", began.elapsed());
+        assert!(began.elapsed() <= 2 * WINDOW, "{:?}", began.elapsed());
+        // A new one cannot be taken, whatever the fallback is.
+        let limiter = limiter.with_fallback(redis_rl_client::Fallback::Allow);
+        assert!(limiter.lease(&JOBS, "jobs").await.is_err_and(|error| error.is_unavailable()));
+    });
+}
+
+#[test]
+fn renew_and_release_by_hand() {
+    for_each_way(async |limiter, _, _| {
+        let request = JOBS.request("jobs").id("worker-1");
+        assert!(limiter.check_request(&request).await.unwrap().allowed);
+        assert!(limiter.renew(&JOBS, "jobs", "worker-1").await.unwrap());
+        assert!(!limiter.renew(&JOBS, "jobs", "worker-2").await.unwrap());
+        assert!(limiter.release(&JOBS, "jobs", "worker-1").await.unwrap());
+        assert!(!limiter.release(&JOBS, "jobs", "worker-1").await.unwrap());
+        // LEASE without an id.
+        assert!(matches!(limiter.check(&JOBS, "jobs").await, Err(Error::Redis(_))));
+    });
+}

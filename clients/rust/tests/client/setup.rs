@@ -1,0 +1,55 @@
+//! Limiters for the tests.
+
+use redis::Client;
+use redis::aio::ConnectionManager;
+use redis_rl_client::Limiter;
+use tokio::runtime::Builder;
+
+use crate::support::*;
+
+/// Runs a test in a runtime of its own.
+pub fn block_on<T>(test: impl Future<Output = T>) -> T {
+    Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime").block_on(test)
+}
+
+/// A way to reach the commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    Module,
+    Library,
+}
+
+/// A limiter without remembered denials, over each protocol and with and without the module, on each server.
+pub fn for_each_way(test: impl AsyncFn(Limiter<ConnectionManager>, &Server, Way) + Sync) {
+    for_each_server(|bin| {
+        for way in [Way::Module, Way::Library] {
+            let options = Server::options(bin);
+            let server = if way == Way::Module { options } else { options.without_module() }.start();
+            for protocol in ["resp2", "resp3"] {
+                redis::cmd("FLUSHALL").exec(&mut server.con()).expect("FLUSHALL");
+                block_on(async {
+                    let connection = manager(&server, protocol).await;
+                    test(Limiter::builder(connection).denials(0).timeout(PATIENCE).build(), &server, way).await;
+                });
+            }
+        }
+    });
+}
+
+pub fn client(server: &Server, protocol: &str) -> Client {
+    Client::open(format!("redis://127.0.0.1:{}/?protocol={protocol}", server.port())).expect("a client")
+}
+
+pub async fn manager(server: &Server, protocol: &str) -> ConnectionManager {
+    client(server, protocol).get_connection_manager().await.expect("a connection")
+}
+
+/// A limiter with the default settings but a patient timeout.
+pub async fn limiter(server: &Server) -> Limiter<ConnectionManager> {
+    Limiter::builder(manager(server, "resp3").await).timeout(PATIENCE).build()
+}
+
+/// The first server under test: for what does not depend on the server.
+pub fn one_server() -> Server {
+    Server::start(&servers()[0])
+}
