@@ -58,7 +58,7 @@ fn the_paths_of_the_repository_exist() {
         }
         let dir = page.path.parent().unwrap_or(std::path::Path::new("")).to_owned();
         for word in code_of(&page).iter().flat_map(|code| code.split([' ', '=', '"', '\'', ':', ',', '(', ')'])) {
-            let word = word.trim_end_matches('.');
+            let word = word.trim_end_matches(['.', ';']);
             let Some((first, _)) = word.split_once('/') else { continue };
             let made =
                 ["target", "dist", "node_modules"].contains(&first) || word.contains(['<', '*', '…', '$', '{', '\\']);
