@@ -2,12 +2,12 @@
 
 const ALGORITHMS = {
   FIXED: "at most the limit in each window",
-  SLIDING: "at most the limit in any window, exactly",
-  ROLLING: "the same, in a packed log",
-  COUNTER: "the same, estimated from two counters",
-  TOKEN: "a burst at once, then at the rate",
-  LEAKY: "an even flow: each request is delayed",
-  GCRA: "as TOKEN; its state is one time",
+  SLIDING: "in any window, exactly",
+  ROLLING: "in any window, in a packed log",
+  COUNTER: "in any window, estimated",
+  TOKEN: "a burst, then the rate",
+  LEAKY: "an even flow: requests are delayed",
+  GCRA: "a burst, then the rate; one number",
   LEASE: "at most the limit at the same time",
 };
 const AT_FIRST = ["FIXED", "COUNTER", "TOKEN", "LEAKY"];
@@ -66,6 +66,7 @@ class Row {
     this.last = null;
     this.replies = { allowed: null, denied: null };
     this.showCounts();
+    this.describe();
   }
 
   async send(check, sentFor) {
@@ -112,11 +113,13 @@ class Row {
       show("retry", "–");
       return;
     }
-    const { now_ms, reset_after_ms, remaining, limit, retry_after_ms } = this.last;
-    const full = reset_after_ms >= 0 && serverNow() >= now_ms + reset_after_ms;
-    show("remaining", String(full ? limit : remaining));
+    // What the last reply says of this moment.
+    const { allowed, now_ms, reset_after_ms, remaining, limit, retry_after_ms } = this.last;
     const wait = now_ms + retry_after_ms - serverNow();
-    show("retry", retry_after_ms < 0 ? "never" : wait <= 0 ? "now" : `${(wait / 1000).toFixed(1)} s`);
+    const full = reset_after_ms >= 0 && serverNow() >= now_ms + reset_after_ms;
+    const more = !allowed && retry_after_ms > 0 && wait <= 0 && remaining === 0;
+    show("remaining", full ? String(limit) : more ? "1+" : String(remaining));
+    show("retry", allowed ? "–" : retry_after_ms < 0 ? "never" : wait <= 0 ? "now" : `${(wait / 1000).toFixed(1)} s`);
   }
 
   // The marks of the last time span: a column for each moment, one mark on top of another.
@@ -246,7 +249,7 @@ function showReplies() {
   }
   $("decided").textContent =
     replies.denied?.by === "client"
-      ? "The client remembers a denial until retry after has passed, so it did not ask the server for the last denied one."
+      ? "The client remembers a denial until the retry after has passed. So it denied the last one without the server."
       : "";
 }
 

@@ -100,7 +100,7 @@ class Page(unittest.TestCase):
         return self.driver.find_element(By.CSS_SELECTOR, selector)
 
     def row(self, algorithm):
-        return self.driver.find_element(By.XPATH, f"//section[.//button[text()='{algorithm}']]")
+        return self.driver.find_element(By.XPATH, f"//section[@class='row'][.//button[text()='{algorithm}']]")
 
     def count(self, algorithm, name):
         return self.row(algorithm).find_element(By.CSS_SELECTOR, f"[data-count={name}]").text
