@@ -42,6 +42,14 @@ servers: ## fetch the servers that the tests run against into target/servers
 test: build $(if $(SERVERS),,servers) ## run every test against real servers; SERVERS="path path" names others
 	cargo test --locked
 
+CLIENT := --locked --manifest-path clients/rust/Cargo.toml --all-features
+
+.PHONY: test-client
+test-client: build $(if $(SERVERS),,servers) ## test the Rust client and its documentation against real servers
+	SERVERS="$${SERVERS:-$$(ls $(CURDIR)/target/servers/*/*-server | grep -v /redis-6 | xargs)}" \
+	  cargo test --quiet $(CLIENT)
+	cargo package --quiet $(CLIENT) --allow-dirty --no-verify --list >/dev/null
+
 .PHONY: test-servers
 test-servers: build ## run the tests on each server by itself and print a table; SERVERS="path path" adds others
 	@scripts/install test
@@ -138,9 +146,14 @@ lint: ## check format and clippy, warnings denied
 	cargo fmt --check --manifest-path tests/image/Cargo.toml
 	cargo clippy --locked --all-targets -- -D warnings
 	cargo clippy --locked --test reliability -- -D warnings
+	cargo fmt --check --manifest-path clients/rust/Cargo.toml
+	cargo clippy $(CLIENT) --all-targets -- -D warnings
+	cargo clippy --locked --manifest-path clients/rust/Cargo.toml --no-default-features --features sync -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --quiet $(CLIENT) --no-deps
 	RUSTFLAGS="--cfg fuzzing" cargo check --locked --lib --target-dir "$(TARGET)/fuzzing"
 
 .PHONY: clean
 clean: ## remove everything that was built, packed or fetched
 	cargo clean
+	cargo clean --manifest-path clients/rust/Cargo.toml
 	rm -rf dist

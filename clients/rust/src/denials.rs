@@ -149,3 +149,112 @@ impl Denials {
         &self.generations[self.hasher.hash_one(key) as usize % GENERATIONS]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const WINDOW: Duration = Duration::from_millis(200);
+    const LIMIT: u64 = 8;
+    const POLICY: Policy = Policy::gcra(WINDOW, LIMIT);
+    /// A unit comes back in each interval.
+    const INTERVAL_MS: u64 = 25;
+
+    /// A server whose clock ticks once a millisecond: 8 units of 25 ms.
+    #[derive(Default)]
+    struct Oracle {
+        /// When all units are back.
+        full_at: u64,
+    }
+
+    impl Oracle {
+        /// 0 if the cost is allowed in this millisecond; else the time until it is; `None` for never.
+        fn wait(&self, now_ms: u64, cost: u64) -> Option<u64> {
+            let end = self.full_at.max(now_ms) + cost * INTERVAL_MS;
+            (cost <= LIMIT).then(|| end.saturating_sub(now_ms + LIMIT * INTERVAL_MS))
+        }
+
+        fn charge(&mut self, now_ms: u64, cost: u64) {
+            self.full_at = self.full_at.max(now_ms) + cost * INTERVAL_MS;
+        }
+
+        fn refund(&mut self, cost: u64) {
+            self.full_at = self.full_at.saturating_sub(cost * INTERVAL_MS);
+        }
+    }
+
+    fn decision(allowed: bool, wait: Option<u64>) -> Decision {
+        let retry_after = match wait {
+            Some(0) => RetryAfter::Now,
+            Some(wait) => RetryAfter::After(Duration::from_millis(wait)),
+            None => RetryAfter::Never,
+        };
+        Decision::of_fallback(&POLICY, allowed, 0, retry_after)
+    }
+
+    #[derive(Clone, Debug)]
+    struct Event {
+        pause_us: u64,
+        /// On the way to the server, and back.
+        travel_us: [u64; 2],
+        cost: u64,
+        refund: bool,
+    }
+
+    fn event() -> impl Strategy<Value = Event> {
+        let travel = prop_oneof![0..500u64, 0..40_000u64];
+        (0..30_000u64, [travel.clone(), travel], 1..=LIMIT + 1, prop::bool::weighted(0.1))
+            .prop_map(|(pause_us, travel_us, cost, refund)| Event { pause_us, travel_us, cost, refund })
+    }
+
+    proptest! {
+        /// A lone client with any travel times: what is denied locally, the server would deny at that moment.
+        #[test]
+        fn never_denies_what_the_server_would_allow(events in prop::collection::vec(event(), 1..200)) {
+            let (denials, mut oracle) = (Denials::new(100), Oracle::default());
+            let (start, mut clock_us) = (Instant::now(), 1_000_000);
+            let at = |micros: u64| start + Duration::from_micros(micros);
+            for Event { pause_us, travel_us, cost, refund } in events {
+                clock_us += pause_us;
+                let request = POLICY.request("k").cost(cost);
+                if refund {
+                    oracle.refund(cost);
+                    denials.forget(&POLICY, b"k");
+                    continue;
+                }
+                if denials.recall(&request, at(clock_us)).is_some() {
+                    prop_assert_ne!(oracle.wait(clock_us / 1_000, cost), Some(0));
+                    continue;
+                }
+                let sent = denials.sent(&request, at(clock_us));
+                clock_us += travel_us[0];
+                let wait = oracle.wait(clock_us / 1_000, cost);
+                let allowed = wait == Some(0);
+                if allowed {
+                    oracle.charge(clock_us / 1_000, cost);
+                }
+                clock_us += travel_us[1];
+                denials.learn(&request, sent, &decision(allowed, wait));
+                if !allowed {
+                    // It is remembered, unless it is over already.
+                    let over = wait.is_some_and(|wait| wait * 1_000 <= travel_us[0] + travel_us[1] + 1_000);
+                    prop_assert!(over || denials.recall(&request, at(clock_us)).is_some());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_denial_that_is_older_than_a_refund_is_not_remembered() {
+        let (denials, now, request) = (Denials::new(100), Instant::now(), POLICY.request("k"));
+        let sent = denials.sent(&request, now);
+        denials.forget(&POLICY, b"k");
+        denials.learn(&request, sent, &decision(false, Some(100)));
+        assert!(denials.recall(&request, now).is_none());
+        let sent = denials.sent(&request, now);
+        denials.learn(&request, sent, &decision(false, Some(100)));
+        assert!(denials.recall(&request, now).is_some());
+    }
+}

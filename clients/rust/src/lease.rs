@@ -133,12 +133,14 @@ impl<C: Connection> Keeper<C> {
 impl<C: Connection> Limiter<C> {
     /// Takes a lease for a new holder.
     ///
-    /// ```no_run
+    /// ```
+    /// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/doc.rs")); } use doc::with_client;
     /// # use std::time::Duration;
-    /// # use redis_rl_client::{Error, Leased, Limiter, Policy};
+    /// # use redis_rl_client::{Leased, Limiter, Policy};
     /// const JOBS: Policy = Policy::lease(Duration::from_secs(30), 2).name("jobs");
     ///
-    /// # async fn example(limiter: Limiter<redis::aio::ConnectionManager>) -> Result<(), Error> {
+    /// # with_client(async |client| {
+    /// # let limiter = Limiter::new(client.get_connection_manager().await?);
     /// match limiter.lease(&JOBS, "jobs:42").await? {
     ///     Leased::Held(lease) => {
     ///         // Work. The lease is renewed every 10 seconds.
@@ -147,7 +149,7 @@ impl<C: Connection> Limiter<C> {
     ///     Leased::Denied(decision) => println!("two jobs run already: {:?}", decision.retry_after),
     /// }
     /// # Ok(())
-    /// # }
+    /// # });
     /// ```
     ///
     /// # Errors

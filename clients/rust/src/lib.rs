@@ -1,4 +1,45 @@
-#![doc = include_str!("../README.md")]
+//! Rate limits in Redis and Valkey: a client of the module redis-rl.
+//!
+//! A [`Policy`] is a value, and a [`Limiter`] checks requests against it:
+//!
+//! ```
+//! # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/doc.rs")); } use doc::with_client;
+//! use std::time::Duration;
+//! use redis_rl_client::{Limiter, Policy};
+//!
+//! # with_client(async |client| {
+//! const API: Policy = Policy::token(Duration::from_secs(60), 600).burst(50).name("api");
+//! let limiter = Limiter::new(client.get_connection_manager().await?); // client: redis::Client
+//! let decision = limiter.check(&API, "user:42").await?;
+//!
+//! assert!(decision.allowed);
+//! assert_eq!((decision.limit, decision.remaining), (50, 49));
+//! assert!(decision.headers().contains(&("X-RateLimit-Remaining", "49".to_owned())));
+//! # Ok(())
+//! # });
+//! ```
+//!
+//! The names are those of the command reference.
+//!
+//! - Servers without the module: the first request notices it, and the Lua library decides. It is part of this crate.
+//!   ROLLING needs the module: [`Error::NeedsModule`].
+//! - Servers that do not reply: [`Fallback`], [`BreakerSettings`] and [`Limiter::stats`].
+//! - Denied keys are not asked for again before they could be allowed: [`Builder::denials`].
+//! - Keys with many requests: [`Grants`].
+//! - Programs without an async runtime: [`sync`]. Services of `tower`, such as axum's: [`layer`].
+//!
+//! A timeout or a broken connection is never retried, since the server may have charged the request.
+//!
+//! # Features
+//!
+//! | feature | |
+//! |---|---|
+//! | `async` (default) | [`Limiter`], on tokio |
+//! | `local` (default) | [`Fallback::Local`], with the crate `governor` |
+//! | `sync` | [`sync::Limiter`] |
+//! | `cluster` | the connections of a cluster |
+//! | `tower` | [`layer`] |
+
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

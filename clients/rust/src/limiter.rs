@@ -23,21 +23,22 @@ use crate::stats::Stats;
 ///
 /// Clones are cheap; they share the connection, the remembered denials, the circuit breaker and the counters.
 ///
-/// ```no_run
+/// ```
+/// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/doc.rs")); } use doc::with_client;
 /// use std::time::Duration;
-/// use redis_rl_client::{Limiter, Policy};
+/// use redis_rl_client::{Fallback, Limiter, Policy, RetryAfter};
 ///
-/// const API: Policy = Policy::token(Duration::from_secs(60), 600).burst(50).name("api");
+/// const LOGIN: Policy = Policy::sliding(Duration::from_secs(300), 2).name("login");
 ///
-/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-/// let connection = redis::Client::open("redis://127.0.0.1/")?.get_connection_manager().await?;
-/// let limiter = Limiter::new(connection);
-/// let decision = limiter.check(&API, "user:42").await?;
-/// if !decision.allowed {
-///     println!("denied; retry after {:?}", decision.retry_after);
-/// }
+/// # with_client(async |client| {
+/// let connection = client.get_connection_manager().await?;
+/// let limiter = Limiter::builder(connection).timeout(Duration::from_secs(1)).fallback(Fallback::Deny).build();
+/// assert!(limiter.check(&LOGIN, "login:alice").await?.allowed);
+/// assert!(limiter.check(&LOGIN, "login:alice").await?.allowed);
+/// let denied = limiter.check(&LOGIN, "login:alice").await?;
+/// assert!(!denied.allowed && denied.retry_after != RetryAfter::Never);
 /// # Ok(())
-/// # }
+/// # });
 /// ```
 #[derive(Clone, Debug)]
 pub struct Limiter<C> {
@@ -81,13 +82,16 @@ impl<C: Connection> Limiter<C> {
 
     /// Checks a request with options.
     ///
-    /// ```no_run
-    /// # use redis_rl_client::{Error, Limiter, Policy};
-    /// # async fn example(limiter: Limiter<redis::aio::ConnectionManager>, tokens: Policy) -> Result<(), Error> {
+    /// ```
+    /// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/doc.rs")); } use doc::with_client;
+    /// # use redis_rl_client::{Limiter, Policy};
+    /// # with_client(async |client| {
+    /// # let limiter = Limiter::new(client.get_connection_manager().await?);
+    /// let tokens: Policy = "COUNTER 1m 3000 AS tokens".parse()?;
     /// let decision = limiter.check_request(&tokens.request("org:7").cost(3500).partial()).await?;
-    /// println!("{} of 3500 units are charged", decision.charged);
+    /// assert_eq!((decision.allowed, decision.charged), (true, 3000));
     /// # Ok(())
-    /// # }
+    /// # });
     /// ```
     ///
     /// # Errors
@@ -99,16 +103,19 @@ impl<C: Connection> Limiter<C> {
     /// Checks a request under several limits: if every limit allows it, every one is charged, else none is. In a cluster
     /// all keys must be in one slot.
     ///
-    /// ```no_run
-    /// # use redis_rl_client::{Error, Limiter, Policy};
-    /// # async fn example(limiter: Limiter<redis::aio::ConnectionManager>, calls: Policy, tokens: Policy) -> Result<(), Error> {
+    /// ```
+    /// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/doc.rs")); } use doc::with_client;
+    /// # use redis_rl_client::{Limiter, Policy};
+    /// # with_client(async |client| {
+    /// # let limiter = Limiter::new(client.get_connection_manager().await?);
+    /// let (calls, tokens): (Policy, Policy) = ("TOKEN 1m 60 AS calls".parse()?, "COUNTER 1m 3000 AS tokens".parse()?);
     /// let requests = [calls.request("{org:7}:calls"), tokens.request("{org:7}:tokens").cost(3500)];
     /// let decisions = limiter.check_all(&requests).await?;
-    /// for denied in decisions.denied() {
-    ///     println!("{} denies: {:?}", denied.policy().label(), denied.retry_after);
-    /// }
+    /// assert!(!decisions.allowed);
+    /// let names: Vec<_> = decisions.denied().map(|decision| decision.policy().label()).collect();
+    /// assert_eq!(names, ["tokens"]);
     /// # Ok(())
-    /// # }
+    /// # });
     /// ```
     ///
     /// # Errors

@@ -38,16 +38,20 @@ const MAX_KEYS: usize = 100_000;
 ///
 /// Not for LEASE, and not for LEAKY, whose delays are those of single requests.
 ///
-/// ```no_run
+/// ```
+/// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/doc.rs")); } use doc::with_client;
 /// # use std::time::Duration;
-/// # use redis_rl_client::{Error, Limiter, Policy};
+/// # use redis_rl_client::{Limiter, Policy, Source};
 /// const API: Policy = Policy::counter(Duration::from_secs(60), 600_000).name("api");
 ///
-/// # async fn example(limiter: Limiter<redis::aio::ConnectionManager>) -> Result<(), Error> {
+/// # with_client(async |client| {
+/// # let limiter = Limiter::new(client.get_connection_manager().await?);
 /// let api = limiter.grants(&API, 100)?;
-/// let decision = api.check("tenant:7").await?;
+/// assert_eq!(api.check("tenant:7").await?.source, Source::Server);
+/// assert_eq!(api.check("tenant:7").await?.source, Source::Grant);
+/// api.shutdown().await;
 /// # Ok(())
-/// # }
+/// # });
 /// ```
 #[derive(Debug)]
 pub struct Grants<C> {

@@ -8,7 +8,7 @@
 //! const API: Policy = Policy::token(Duration::from_secs(60), 600).burst(50).name("api");
 //! const LOGIN: Policy = Policy::sliding(Duration::from_secs(300), 5).name("login");
 //!
-//! # fn example(limiter: Limiter<redis::aio::ConnectionManager>) {
+//! # fn example(limiter: Limiter<redis::aio::ConnectionManager>) -> RateLimitLayer<redis::aio::ConnectionManager> {
 //! let layer = RateLimitLayer::new(limiter, |request: &Parts| {
 //!     let caller = request.headers.get("x-api-key")?.to_str().ok()?;
 //!     Some(match request.uri.path() {
@@ -16,7 +16,7 @@
 //!         _ => Limit::new(&API, format!("api:{caller}")),
 //!     })
 //! });
-//! # let _: tower_layer::Stack<_, tower_layer::Identity> = tower_layer::Stack::new(layer, tower_layer::Identity::new());
+//! # layer
 //! # }
 //! ```
 //!

@@ -29,15 +29,18 @@ use crate::stats::Stats;
 /// The same as the limiter of async programs, for threads. It opens a connection for each request that runs at the same
 /// time, and keeps them.
 ///
-/// ```no_run
+/// ```
+/// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/doc.rs")); } use doc::with_client;
 /// use std::time::Duration;
 /// use redis_rl_client::{Policy, sync::Limiter};
 ///
 /// const API: Policy = Policy::token(Duration::from_secs(60), 600).burst(50).name("api");
 ///
-/// let limiter = Limiter::new(redis::Client::open("redis://127.0.0.1/")?);
-/// let decision = limiter.check(&API, "user:42")?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # with_client(async |client| {
+/// let limiter = Limiter::new(client); // client: redis::Client
+/// assert!(limiter.check(&API, "user:42")?.allowed);
+/// # Ok(())
+/// # });
 /// ```
 #[derive(Debug)]
 pub struct Limiter<T: Connector> {

@@ -5,6 +5,7 @@ mod support;
 
 mod calls;
 mod denials;
+mod example;
 mod grants;
 mod headers;
 mod layer;

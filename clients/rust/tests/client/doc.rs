@@ -1,0 +1,47 @@
+// Included by the examples of the documentation, which run against a server with the module.
+
+/// A server for one example. It ends with it.
+struct DocServer {
+    process: std::process::Child,
+    dir: tempfile::TempDir,
+}
+
+impl DocServer {
+    fn start() -> Self {
+        let variable = |name| std::env::var(name).unwrap_or_else(|_| panic!("{name} is not set: run make test-client"));
+        let (servers, module) = (variable("SERVERS"), variable("RL_MODULE"));
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let program = servers.split([' ', ':']).next().expect("a server");
+        // A socket in the directory cannot be taken by another program, as a port can.
+        let process = std::process::Command::new(program)
+            .current_dir(dir.path())
+            .args(["--port", "0", "--save", "", "--unixsocket", "server", "--loadmodule", &module])
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .expect("the server starts");
+        Self { process, dir }
+    }
+
+    fn client(&self) -> redis::Client {
+        let client = redis::Client::open(format!("unix://{}/server", self.dir.path().display())).expect("a client");
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        while client.get_connection().and_then(|mut con| redis::cmd("PING").exec(&mut con)).is_err() {
+            assert!(std::time::Instant::now() < deadline, "the server does not reply");
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        client
+    }
+}
+
+impl Drop for DocServer {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+pub fn with_client(example: impl AsyncFnOnce(redis::Client) -> Result<(), Box<dyn std::error::Error>>) {
+    let server = DocServer::start();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(example(server.client())).expect("the example works");
+}
