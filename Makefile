@@ -50,6 +50,33 @@ test-client: build $(if $(SERVERS),,servers) ## test the Rust client and its doc
 	  cargo test --quiet $(CLIENT)
 	cargo package --quiet $(CLIENT) --allow-dirty --no-verify --list >/dev/null
 
+# It shares the compiled dependencies of the client.
+PLAYGROUND := --locked --manifest-path clients/playground/Cargo.toml --target-dir clients/rust/target
+playground = scripts/playground "$(SERVER)" "$(RL_MODULE)" clients/rust/target/debug/redis-rl-playground
+# Where the page is.
+PAGE ?= 127.0.0.1:8000
+
+.PHONY: playground
+playground: playground-build ## start a server and a page that shows what each algorithm does; PAGE=127.0.0.1:8000
+	@$(playground) "$(PAGE)"
+
+.PHONY: test-playground
+test-playground: playground-build ## use the page in headless Chromium
+	@scripts/install browser
+	@clients/playground/tests/browser.py $(playground) 127.0.0.1:0
+
+.PHONY: playground-screenshot
+playground-screenshot: playground-build ## write docs/playground.png
+	@scripts/install browser
+	@SCREENSHOT=docs/playground.png clients/playground/tests/browser.py $(playground) 127.0.0.1:0
+
+.PHONY: playground-build
+playground-build: build
+	@scripts/install run
+	cargo build --quiet $(PLAYGROUND)
+
+test-client: test-playground
+
 .PHONY: test-servers
 test-servers: build ## run the tests on each server by itself and print a table; SERVERS="path path" adds others
 	@scripts/install test
@@ -147,6 +174,8 @@ lint: ## check format and clippy, warnings denied
 	cargo clippy --locked --all-targets -- -D warnings
 	cargo clippy --locked --test reliability -- -D warnings
 	cargo fmt --check --manifest-path clients/rust/Cargo.toml
+	cargo fmt --check --manifest-path clients/playground/Cargo.toml
+	cargo clippy $(PLAYGROUND) --all-targets -- -D warnings
 	cargo clippy $(CLIENT) --all-targets -- -D warnings
 	cargo clippy --locked --manifest-path clients/rust/Cargo.toml --no-default-features --features sync -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet $(CLIENT) --no-deps

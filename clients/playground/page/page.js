@@ -53,7 +53,7 @@ class Row {
     this.section.querySelector(".about").textContent = about;
     this.canvas = this.section.querySelector("canvas");
     $("rows").append(this.section);
-    this.box.addEventListener("change", () => settingsChanged());
+    this.box.addEventListener("change", settingsChanged);
     this.name.addEventListener("click", () => choose(algorithm));
     this.clear();
   }
@@ -318,11 +318,15 @@ function announce() {
   $("announcement").textContent = active().map((row) => row.describe()).join("; ");
 }
 
-// Sends when it is time, and sets the next time. A tab in the background sends less.
+// Sends, and sets the next time. A tab in the background sends less.
 function tick() {
-  const [count, pause] = mode() === "steady" ? [1, 1000 / value("rate")] : [value("size"), value("every") * 1000];
-  send(count);
-  if (running) timer = setTimeout(tick, pause);
+  send(mode() === "steady" ? 1 : value("size"));
+  if (running) schedule();
+}
+
+function schedule() {
+  clearTimeout(timer);
+  timer = setTimeout(tick, mode() === "steady" ? 1000 / value("rate") : value("every") * 1000);
 }
 
 function start() {
@@ -338,16 +342,17 @@ function stop() {
   $("run").textContent = "Start";
 }
 
-function settingsChanged() {
+function settingsChanged(event) {
   for (const label of document.querySelectorAll("[data-mode]")) label.hidden = label.dataset.mode !== mode();
   for (const label of document.querySelectorAll("[data-for]")) label.hidden = !rows.get(label.dataset.for).on;
   for (const row of rows.values()) row.section.hidden = !row.on;
   $("run").hidden = mode() === "manual";
   $("many").textContent = `Send ${value("size") || ""}`;
   if (!rows.get(chosen).on && active().length) choose(active()[0].algorithm);
-  const sending = running;
-  stop();
-  if (valid() && sending && mode() !== "manual") start();
+  if (!valid()) return;
+  if (mode() === "manual") stop();
+  // What changes when to send counts from now on; all else does when it is sent.
+  if (running && ["mode", "rate", "every"].includes(event?.target.name || event?.target.id)) schedule();
 }
 
 function clear() {
