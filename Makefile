@@ -58,17 +58,17 @@ PAGE ?= 127.0.0.1:8000
 
 .PHONY: playground
 playground: playground-build ## start a server and a page that shows what each algorithm does; PAGE=127.0.0.1:8000
-	@$(playground) "$(PAGE)"
+	@exec $(playground) "$(PAGE)"
 
 .PHONY: test-playground
 test-playground: playground-build ## use the page in headless Chromium
 	@scripts/install browser
-	@clients/playground/tests/browser.py $(playground) 127.0.0.1:0
+	@exec clients/playground/tests/browser.py $(playground) 127.0.0.1:0
 
 .PHONY: playground-screenshot
 playground-screenshot: playground-build ## write docs/playground.png
 	@scripts/install browser
-	@SCREENSHOT=docs/playground.png clients/playground/tests/browser.py $(playground) 127.0.0.1:0
+	@SCREENSHOT=docs/playground.png exec clients/playground/tests/browser.py $(playground) 127.0.0.1:0
 
 .PHONY: playground-build
 playground-build: build

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -304,6 +305,8 @@ def screenshot(driver, address, path):
 
 
 def main():
+    # Ends what was started.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with playground() as address, browser() as driver:
         if path := os.environ.get("SCREENSHOT"):
             return screenshot(driver, address, path)
