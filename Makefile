@@ -52,7 +52,7 @@ test-client: build $(if $(SERVERS),,servers) ## test the Rust client and its doc
 
 # It shares the compiled dependencies of the client.
 PLAYGROUND := --locked --manifest-path clients/playground/Cargo.toml --target-dir clients/rust/target
-playground = scripts/playground "$(SERVER)" "$(RL_MODULE)" clients/rust/target/debug/redis-rl-playground
+playground = scripts/with-server "$(SERVER)" "$(RL_MODULE)" clients/rust/target/debug/redis-rl-playground
 # Where the page is.
 PAGE ?= 127.0.0.1:8000
 
