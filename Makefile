@@ -48,7 +48,7 @@ CLIENT := --locked --manifest-path clients/rust/Cargo.toml --all-features
 test-client: build $(if $(SERVERS),,servers) ## test the Rust client and its documentation against real servers
 	SERVERS="$${SERVERS:-$$(ls $(CURDIR)/target/servers/*/*-server | grep -v /redis-6 | xargs)}" \
 	  cargo test --quiet $(CLIENT)
-	cargo package --quiet $(CLIENT) --allow-dirty --no-verify --list >/dev/null
+	cargo package $(CLIENT) --allow-dirty --list | grep -qx src/rl.lua
 
 # It shares the compiled dependencies of the client.
 PLAYGROUND := --locked --manifest-path clients/playground/Cargo.toml --target-dir clients/rust/target

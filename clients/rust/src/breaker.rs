@@ -85,19 +85,19 @@ mod tests {
 
     #[test]
     fn it_opens_after_failures_in_a_row_and_lets_one_request_try() {
-        let breaker = Breaker::new(BreakerSettings { failures: 2, open_for: Duration::from_millis(30) });
+        let breaker = Breaker::new(BreakerSettings { failures: 2, open_for: Duration::from_millis(300) });
         assert!(!breaker.failed());
         assert!(!breaker.succeeded());
         assert!(!breaker.failed());
         assert!(breaker.permits());
         assert!(breaker.failed());
         assert!(!breaker.permits());
-        sleep(Duration::from_millis(40));
+        sleep(Duration::from_millis(301));
         assert_eq!([breaker.permits(), breaker.permits()], [true, false]);
         // The try failed, so it stays open; a later one succeeds and closes it.
         assert!(!breaker.failed());
         assert!(!breaker.permits());
-        sleep(Duration::from_millis(40));
+        sleep(Duration::from_millis(301));
         assert!(breaker.permits());
         assert!(breaker.succeeded());
         assert_eq!([breaker.permits(), breaker.permits()], [true, true]);

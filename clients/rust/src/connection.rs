@@ -6,39 +6,28 @@ use redis::{Cmd, RedisResult, Value};
 ///
 /// It is implemented for `MultiplexedConnection`, `ConnectionManager` and, with the feature `cluster`,
 /// `ClusterConnection`. Use `ConnectionManager` rather than `MultiplexedConnection` in a service: it connects again after
-/// the server was restarted, and the other does not.
-#[cfg(feature = "async")]
+/// the server was restarted, and the other does not. `ClusterConnection` repeats a command whose connection broke, although
+/// the server may have charged it; `retries(0)` of its builder turns that off.
 pub trait Connection: Clone + Send + Sync + 'static {
     /// Sends a command and returns its reply. `key` is the key whose slot decides which node of a cluster gets it.
     fn send(&mut self, cmd: Cmd, key: &[u8]) -> impl Future<Output = RedisResult<Value>> + Send;
 }
 
-#[cfg(feature = "async")]
 impl Connection for redis::aio::MultiplexedConnection {
     async fn send(&mut self, cmd: Cmd, _: &[u8]) -> RedisResult<Value> {
         cmd.query_async(self).await
     }
 }
 
-#[cfg(feature = "async")]
 impl Connection for redis::aio::ConnectionManager {
     async fn send(&mut self, cmd: Cmd, _: &[u8]) -> RedisResult<Value> {
         cmd.query_async(self).await
     }
 }
 
-#[cfg(all(feature = "async", feature = "cluster"))]
+#[cfg(feature = "cluster")]
 impl Connection for redis::cluster_async::ClusterConnection {
     async fn send(&mut self, cmd: Cmd, key: &[u8]) -> RedisResult<Value> {
-        self.route_command(cmd, routing(key)).await?.extract_error()
+        self.route_command(cmd, crate::routing::routing(key)).await?.extract_error()
     }
-}
-
-/// The node that owns the key. The crate takes the first argument of a command that it does not know for its key, which
-/// it is not in RL.MULTI and RL.PEEK.
-#[cfg(feature = "cluster")]
-pub(crate) fn routing(key: &[u8]) -> redis::cluster_routing::RoutingInfo {
-    use redis::cluster_routing::{Route, RoutingInfo, SingleNodeRoutingInfo, Slot, SlotAddr};
-    let route = Route::with_slot(Slot::for_key(key), SlotAddr::Master);
-    RoutingInfo::SingleNode(SingleNodeRoutingInfo::SpecificNode(route))
 }

@@ -83,10 +83,12 @@ impl Core {
                 let counter =
                     if matches!(error, Error::Timeout(_)) { &self.counters.timeouts } else { &self.counters.errors };
                 counter.increment();
-                if !error.is_failure() {
-                    self.breaker.succeeded();
-                } else if self.breaker.failed() {
-                    self.counters.circuit_opened.increment();
+                match error {
+                    // It may be that nothing was sent.
+                    Error::NeedsModule(_) => {}
+                    error if !error.is_failure() => _ = self.breaker.succeeded(),
+                    _ if self.breaker.failed() => self.counters.circuit_opened.increment(),
+                    _ => {}
                 }
             }
         }
@@ -172,6 +174,11 @@ impl Core {
             // A lease is more than a permission, and only the server can hold one.
             _ if policy.algorithm() == Algorithm::Lease => (Err(error), &counters.fallback_errors),
             Fallback::Error => (Err(error), &counters.fallback_errors),
+            // A limit that is only tried denies nobody.
+            _ if policy.is_shadow() => {
+                let decision = Decision::of_fallback(policy, true, 0, RetryAfter::Now);
+                (Ok(decision), &counters.fallback_allowed)
+            }
             Fallback::Allow => {
                 let decision = Decision::of_fallback(policy, true, request.cost, RetryAfter::Now);
                 (Ok(decision), &counters.fallback_allowed)

@@ -1,6 +1,6 @@
 //! What a request gets.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::headers;
 use crate::policy::Policy;
@@ -54,8 +54,8 @@ pub enum Source {
     RememberedDenial,
     /// Units that the server granted to this client. See [`Grants`](crate::Grants).
     Grant,
-    /// This client alone, because the server did not reply. See [`Fallback`](crate::Fallback). Only `allowed`,
-    /// `charged` and `retry_after` are known.
+    /// This client alone, because the server did not reply. See [`Fallback`](crate::Fallback). Only `allowed`, `charged`
+    /// and `retry_after` are known, and `now_ms` is this machine's time.
     Fallback,
 }
 
@@ -103,6 +103,8 @@ impl Decision {
 
     /// A decision without the server.
     pub(crate) fn of_fallback(policy: &Policy, allowed: bool, charged: u64, retry_after: RetryAfter) -> Self {
+        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let now_ms = u64::try_from(since_1970.as_millis()).unwrap_or(u64::MAX);
         Self {
             allowed,
             charged,
@@ -113,7 +115,7 @@ impl Decision {
             next: retry_after.duration(),
             reset_after: None,
             delay: Duration::ZERO,
-            now_ms: 0,
+            now_ms,
             shadow: false,
             source: Source::Fallback,
             policy: *policy,

@@ -1,4 +1,4 @@
-//! Denials of the server that need not be asked for again.
+//! Denials of the server that are remembered, so that the same request is not sent again.
 //!
 //! A denial says when the same request would be allowed, exactly. Until then this client denies by itself what costs as
 //! much or more. The server decided after the request was sent, so that time begins, at the earliest, when it was sent.

@@ -4,7 +4,8 @@
 /// circuit breaker is open, or the server replies that it accepts no writes now (LOADING, OOM, READONLY …).
 ///
 /// It applies to requests: [`check`](crate::Limiter::check) and its variants, and [`wait`](crate::Limiter::wait). Peeks,
-/// refunds, settlements and resets return the error, and so does a lease.
+/// refunds, settlements and resets return the error, and so does a lease. A policy in shadow mode denies nobody: unless
+/// the fallback is `Error`, its requests are allowed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fallback {

@@ -1,9 +1,9 @@
 //! The HTTP headers of a decision: the customary `X-RateLimit-*`, and `RateLimit-Policy` and `RateLimit` as in
 //! draft-ietf-httpapi-ratelimit-headers.
 //!
-//! They are computed here and not asked for with HEADERS, because one reply has either the figures or the headers. A
-//! remembered denial and a grant have no reply at all, and need headers too. `tests/headers.rs` compares them with what
-//! HEADERS replies, byte by byte.
+//! They are computed here, because one reply has either the figures (FULL) or the headers (HEADERS). A remembered denial
+//! and a grant have no reply at all, and need headers too. `tests/client/headers.rs` compares them with what HEADERS
+//! replies, byte by byte.
 
 use std::time::Duration;
 

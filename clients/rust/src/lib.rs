@@ -24,11 +24,11 @@
 //! - Servers without the module: the first request notices it, and the Lua library decides. It is part of this crate.
 //!   ROLLING needs the module: [`Error::NeedsModule`].
 //! - Servers that do not reply: [`Fallback`], [`BreakerSettings`] and [`Limiter::stats`].
-//! - Denied keys are not asked for again before they could be allowed: [`Builder::denials`].
+//! - No request is sent for a denied key before it could be allowed: [`Builder::denials`].
 //! - Keys with many requests: [`Grants`].
 //! - Programs without an async runtime: [`sync`]. Services of `tower`, such as axum's: [`layer`].
 //!
-//! A timeout or a broken connection is never retried, since the server may have charged the request.
+//! After a timeout or an error, no request is repeated, since the server may have charged it.
 //!
 //! # Features
 //!
@@ -46,6 +46,7 @@
 mod breaker;
 mod builder;
 mod command;
+#[cfg(feature = "async")]
 mod connection;
 mod core;
 mod decision;
@@ -69,6 +70,8 @@ mod policy;
 mod protocol;
 mod reply;
 mod request;
+#[cfg(feature = "cluster")]
+mod routing;
 mod stats;
 #[cfg(feature = "sync")]
 pub mod sync;

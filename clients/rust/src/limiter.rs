@@ -97,7 +97,7 @@ impl<C: Connection> Limiter<C> {
     /// # Errors
     /// As [`check`](Self::check).
     pub async fn check_request(&self, request: &Request<'_>) -> Result<Decision, Error> {
-        self.ask(request).await.or_else(|error| self.fall_back(request, error))
+        self.check_on_server(request).await.or_else(|error| self.fall_back(request, error))
     }
 
     /// Checks a request under several limits: if every limit allows it, every one is charged, else none is. In a cluster
@@ -215,7 +215,7 @@ impl<C: Connection> Limiter<C> {
     }
 
     /// Checks a request, without a fallback.
-    pub(crate) async fn ask(&self, request: &Request<'_>) -> Result<Decision, Error> {
+    pub(crate) async fn check_on_server(&self, request: &Request<'_>) -> Result<Decision, Error> {
         if let Some(decision) = self.core.recall(request) {
             return Ok(decision);
         }

@@ -10,7 +10,7 @@ use redis::{Cmd, RedisError, RedisResult, Script as RedisScript, Value};
 use crate::command::{Call, Script};
 use crate::error::Error;
 
-/// The library. A copy of `lua/rl.lua`; `tests/package.rs` compares the two.
+/// The library. A copy of `lua/rl.lua`; `tests/client/package.rs` compares the two.
 const SOURCE: &str = include_str!("rl.lua");
 
 /// How often a request looks for the module on a server that had none.
@@ -25,13 +25,14 @@ fn hash() -> &'static str {
 #[derive(Debug)]
 pub struct Server {
     began: Instant,
+    probe_every: Duration,
     /// When the module was last missed, in ms since `began`, from 1; 0 if it was not.
     missed_at: AtomicU64,
 }
 
 impl Server {
     pub fn new() -> Self {
-        Self { began: Instant::now(), missed_at: AtomicU64::new(0) }
+        Self { began: Instant::now(), probe_every: PROBE_EVERY, missed_at: AtomicU64::new(0) }
     }
 
     /// Whether the module is not there, as far as known.
@@ -46,7 +47,7 @@ impl Server {
     /// Whether the next request is for the module: one each minute is if the server had none.
     fn tries_module(&self) -> bool {
         let (missed_at, now) = (self.missed_at.load(Ordering::Relaxed), self.now());
-        let probe_ms = u64::try_from(PROBE_EVERY.as_millis()).unwrap_or(u64::MAX);
+        let probe_ms = u64::try_from(self.probe_every.as_millis()).unwrap_or(u64::MAX);
         missed_at == 0
             || (now.saturating_sub(missed_at) >= probe_ms
                 && self.missed_at.compare_exchange(missed_at, now, Ordering::Relaxed, Ordering::Relaxed).is_ok())
@@ -124,4 +125,81 @@ impl<'a> Exchange<'a> {
 /// `ERR unknown command 'RL.TOKEN', …`
 fn is_unknown_command(error: &RedisError) -> bool {
     error.detail().is_some_and(|detail| detail.to_ascii_lowercase().starts_with("unknown command"))
+}
+
+#[cfg(test)]
+mod tests {
+    use redis::parse_redis_value;
+
+    use super::*;
+    use crate::policy::{Algorithm, Policy};
+
+    const POLICY: Policy = Policy::token(Duration::from_secs(60), 5);
+
+    fn reply(text: &str) -> Option<RedisResult<Value>> {
+        Some(parse_redis_value(format!("{text}\r\n").as_bytes()).and_then(Value::extract_error))
+    }
+
+    /// The names of the commands that a call sends if these are the replies, and how it ends.
+    fn exchange(server: &Server, policy: &Policy, replies: &[&str]) -> (Vec<String>, Result<Value, Error>) {
+        let request = policy.request("k");
+        let mut exchange = Exchange::new(Call::Check(&request), server);
+        let (mut sent, mut replies) = (Vec::new(), replies.iter());
+        let mut last = None;
+        loop {
+            match exchange.step(last) {
+                Step::Done(result) => return (sent, result),
+                Step::Send(command) => {
+                    let name = command.args_iter().next();
+                    let Some(redis::Arg::Simple(name)) = name else { panic!("a command without a name") };
+                    sent.push(String::from_utf8_lossy(name).into_owned());
+                    last = reply(replies.next().expect("no more commands"));
+                }
+            }
+        }
+    }
+
+    const MISSING: &str = "-ERR unknown command 'RL.TOKEN', with args beginning with: 'k'";
+    const NOT_LOADED: &str = "-NOSCRIPT No matching script. Please use EVAL.";
+
+    #[test]
+    fn the_library_is_used_if_the_module_is_missing_and_loaded_if_it_is_too() {
+        let server = Server::new();
+        let (sent, result) = exchange(&server, &POLICY, &[MISSING, NOT_LOADED, ":1"]);
+        assert_eq!(sent, ["RL.TOKEN", "EVALSHA", "EVAL"]);
+        assert!(matches!(result, Ok(Value::Int(1))) && server.lacks_module());
+        // From then on it is one command.
+        assert_eq!(exchange(&server, &POLICY, &[":1"]).0, ["EVALSHA"]);
+    }
+
+    #[test]
+    fn the_module_is_looked_for_again_after_a_while() {
+        let server = Server { probe_every: Duration::from_millis(300), ..Server::new() };
+        exchange(&server, &POLICY, &[MISSING, ":1"]).1.unwrap();
+        assert_eq!(exchange(&server, &POLICY, &[":1"]).0, ["EVALSHA"]);
+        std::thread::sleep(Duration::from_millis(301));
+        // One request looks; it is not there.
+        assert_eq!(exchange(&server, &POLICY, &[MISSING, ":1"]).0, ["RL.TOKEN", "EVALSHA"]);
+        assert_eq!(exchange(&server, &POLICY, &[":1"]).0, ["EVALSHA"]);
+        std::thread::sleep(Duration::from_millis(301));
+        // Now it is.
+        assert_eq!(exchange(&server, &POLICY, &[":1"]).0, ["RL.TOKEN"]);
+        assert!(!server.lacks_module());
+        assert_eq!(exchange(&server, &POLICY, &[":1"]).0, ["RL.TOKEN"]);
+    }
+
+    #[test]
+    fn other_errors_are_not_a_missing_module() {
+        let server = Server::new();
+        for error in ["-ERR the key holds a value that this algorithm did not write", "-NOPERM no", NOT_LOADED] {
+            let (sent, result) = exchange(&server, &POLICY, &[error]);
+            assert_eq!(sent, ["RL.TOKEN"]);
+            assert!(matches!(result, Err(Error::Redis(_))) && !server.lacks_module());
+        }
+        let log = Policy::rolling(Duration::from_secs(60), 5);
+        let (sent, result) = exchange(&server, &log, &[MISSING]);
+        assert_eq!(sent, ["RL.ROLLING"]);
+        assert!(matches!(result, Err(Error::NeedsModule(Algorithm::Rolling))));
+        assert!(exchange(&server, &log, &[]).0.is_empty());
+    }
 }

@@ -14,8 +14,9 @@
 --   rl_renew   1 key        window id [id ...]
 --
 -- An algorithm is a set of pure functions, as in the module: they get the state, the time and the cost, and return what
--- to reply and what to write. A reply is computed before anything is written, so that an error changes nothing.
--- (Entries that no longer count may be removed before.)
+-- to reply and what to write. A reply is computed before anything is written, so that an error changes nothing. (Two
+-- exceptions: entries that no longer count are removed before, and the reply to a refund or a settlement of SLIDING is
+-- read from the key afterwards.)
 --
 -- Times are Unix times. `now` is in microseconds, and names that end in `_ms` are in milliseconds.
 --
@@ -76,13 +77,21 @@ end
 -- All integers here are 0 or more, and exact. One below 2^53 is a Lua number. A larger one is a list of digits in base
 -- 2^24, lowest first. The functions take and return both forms. Almost all integers are numbers; the other form is for
 -- products, for GCRA's nanoseconds and for what a key may hold.
+--
+-- `n - n == 0` tells a number from the other form. A call of `type` takes the server some 500 instructions.
 
 local EXACT = 2 ^ 53 -- from here on, doubles skip integers
 local NEVER = 1 / 0 -- a time that is later than any other
 local BASE = 2 ^ 24
 
+local LARGE = {
+  __sub = function()
+    return 1
+  end,
+}
+
 local function digits_of(n)
-  if type(n) == 'table' then
+  if n - n ~= 0 then
     return n
   end
   local digits, count = {}, 0
@@ -102,13 +111,13 @@ local function from_digits(digits)
     count = count - 1
   end
   if count > 3 or (count == 3 and digits[3] >= EXACT / BASE / BASE) then
-    return digits
+    return setmetatable(digits, LARGE)
   end
   return (digits[1] or 0) + (digits[2] or 0) * BASE + (digits[3] or 0) * BASE * BASE
 end
 
 local function less(a, b)
-  local a_is_number, b_is_number = type(a) == 'number', type(b) == 'number'
+  local a_is_number, b_is_number = a - a == 0, b - b == 0
   if a_is_number and b_is_number then
     return a < b
   elseif a_is_number or b_is_number then
@@ -129,7 +138,7 @@ local function min(a, b)
 end
 
 local function add(a, b)
-  if type(a) == 'number' and type(b) == 'number' and a + b < EXACT then
+  if a - a == 0 and b - b == 0 and a + b < EXACT then
     return a + b
   end
   a, b = digits_of(a), digits_of(b)
@@ -146,7 +155,7 @@ end
 local function sub(a, b)
   if not less(b, a) then
     return 0
-  elseif type(a) == 'number' then
+  elseif a - a == 0 then
     return a - b
   end
   b = digits_of(b)
@@ -160,7 +169,7 @@ local function sub(a, b)
 end
 
 local function mul(a, b)
-  if type(a) == 'number' and type(b) == 'number' and a * b < EXACT then
+  if a - a == 0 and b - b == 0 and a * b < EXACT then
     return a * b
   end
   a, b = digits_of(a), digits_of(b)
@@ -183,7 +192,7 @@ end
 
 -- The nearest double, almost: with a relative error below 2^-50.
 local function approximately(n)
-  if type(n) == 'number' then
+  if n - n == 0 then
     return n
   end
   local sum = 0
@@ -195,8 +204,8 @@ end
 
 -- Quotient and remainder. b is not 0.
 local function divide(a, b)
-  if type(a) == 'number' then
-    if type(b) == 'table' then
+  if a - a == 0 then
+    if b - b ~= 0 then
       return 0, a
     end
     -- fmod is exact, and so is the division of a multiple. a / b alone could be rounded up to the next integer.
@@ -221,17 +230,17 @@ end
 
 local function text_of(n)
   local tail = ''
-  while type(n) == 'table' do
+  while n - n ~= 0 do
     local rest
     n, rest = divide(n, 10000000)
     tail = string.format('%07.0f', rest) .. tail
   end
-  return string.format('%.0f', n) .. tail
+  return string.format(n < 2147483648 and '%d' or '%.0f', n) .. tail
 end
 
 -- The integer of decimal digits.
 local function from_text(digits)
-  if #digits <= 15 then
+  if #digits <= 15 or (#digits == 16 and digits < '9007199254740992') then
     return tonumber(digits)
   end
   local head = #digits % 7
@@ -243,11 +252,15 @@ local function from_text(digits)
 end
 
 local MAX_COUNT_DIGITS = '9223372036854775807' -- 2^63 − 1
-local MAX_COUNT = { BASE - 1, BASE - 1, 2 ^ 15 - 1 }
 local MAX_UNSIGNED_DIGITS = '18446744073709551615' -- 2^64 − 1: the module's times end there
-local MAX_UNSIGNED = { BASE - 1, BASE - 1, 2 ^ 16 - 1 }
-local MAX_SPAN = { 6553600, 11973543, 3552 } -- 10^18 microseconds
-local MAX_TOLERANCE = { 9437184, 14339741, 14210 } -- 4 × 10^18 nanoseconds
+local MAX_COUNT, MAX_UNSIGNED, MAX_SPAN, MAX_TOLERANCE
+
+-- Sets the large constants, when the first call runs.
+local function set_constants()
+  MAX_COUNT, MAX_UNSIGNED = from_text(MAX_COUNT_DIGITS), from_text(MAX_UNSIGNED_DIGITS)
+  MAX_SPAN = from_text('1000000000000000000') -- microseconds
+  MAX_TOLERANCE = from_text('4000000000000000000') -- nanoseconds
+end
 
 -- The text, if it is an integer in the form that Redis requires and at most `most`; else nil.
 local function digits_up_to(text, most)
@@ -257,15 +270,18 @@ local function digits_up_to(text, most)
   return (#text < #most or (#text == #most and text <= most)) and text or nil
 end
 
--- The integer of a text that holds one of at most 64 bits; else nil.
-local function parse_unsigned(text)
-  local digits = digits_up_to(text, MAX_UNSIGNED_DIGITS)
-  return digits and from_text(digits)
+-- The integer of decimal digits; nil if there is a leading zero or if they are more than 64 bits.
+local function parse_digits(digits)
+  if #digits > 1 and digits:byte() == 48 then
+    return nil
+  elseif #digits < 20 or (#digits == 20 and digits <= MAX_UNSIGNED_DIGITS) then
+    return from_text(digits)
+  end
 end
 
 -- A number that is part of a reply, below 2^53.
 local function exact(n)
-  if type(n) == 'table' or n >= EXACT then
+  if n - n ~= 0 or n >= EXACT then
     fail(ERRORS.INEXACT_REPLY)
   end
   return n
@@ -310,7 +326,7 @@ end
 
 local function set_expiry(key, at_ms)
   if at_ms then
-    call('PEXPIREAT', key, type(at_ms) == 'string' and at_ms or text_of(at_ms))
+    call('PEXPIREAT', key, text_of(at_ms))
   end
 end
 
@@ -541,7 +557,7 @@ function FIXED.load(_, key, now)
     fail(ERRORS.NOT_A_COUNTER)
   end
   local value, expires_at = from_text(digits), expiry_of(key, millis(now))
-  if type(value) == 'table' or (expires_at and expires_at >= EXACT) then
+  if value - value ~= 0 or (expires_at and expires_at >= EXACT) then
     fail(ERRORS.INEXACT_STATE)
   end
   local counter = { value = negative and -value or value, expires_at = expires_at }
@@ -911,7 +927,7 @@ end
 -- Lets the key expire when its last lease ends: later than before, or earlier.
 local function expire_with_the_last(key, last, now_ms)
   if last >= EXACT or expiry_of(key, now_ms) ~= last then
-    set_expiry(key, last < 2 ^ 63 and string.format('%.0f', last) or MAX_COUNT_DIGITS)
+    call('PEXPIREAT', key, last < 2 ^ 63 and string.format('%.0f', last) or MAX_COUNT_DIGITS)
   end
 end
 
@@ -948,30 +964,17 @@ end
 -- They have `decode`, `encode`, `expires_at` (in ms), and the pure functions `decide_record`, `refund_record`,
 -- `overcharge_record` and `forecast_record`.
 
--- The integers of a record: a tag, then `count` of them with `:` between. The last `optional` ones may be absent.
--- Nil if the text is no such record.
-local function words_of(text, tag, count, optional)
-  if text:sub(1, #tag) ~= tag then
+-- The integers of a record; nil if the text is no such record. The pattern finds their digits and what follows them.
+local function words_of(text, pattern)
+  local a, b, c, d, rest = text:match(pattern)
+  if not a then
     return nil
   end
-  local words = {}
-  for word in (text:sub(#tag + 1) .. ':'):gmatch('([^:]*):') do
-    local n = parse_unsigned(word)
-    if not n or #words == count then
-      return nil
-    end
-    words[#words + 1] = n
-  end
-  if #words < count - optional then
-    return nil
-  end
-  for n = count - optional + 1, count do
-    if words[n] == 0 then
-      return nil
-    end
-    words[n] = words[n] or 0
-  end
-  return words
+  return parse_digits(a), parse_digits(b), parse_digits(c), parse_digits(d), rest
+end
+
+local function is_window(ms)
+  return ms and ms - ms == 0 and ms >= 1 and ms <= 1e15
 end
 
 local RECORD = {}
@@ -1009,7 +1012,7 @@ local function new_record_expiry(algorithm, policy, loaded, change, after, now)
     return needed
   elseif change == 'rebase' then
     -- Every expiry moves back with the state, also one that other arguments need.
-    if type(held) == 'table' then
+    if held - held ~= 0 then
       fail(ERRORS.INEXACT_STATE)
     end
     local moved = sub(held, sub(needed_before, needed))
@@ -1029,7 +1032,8 @@ function RECORD.commit(algorithm, policy, loaded, change, after, now)
   if change == 'keep' then
     set_expiry(loaded.key, expires_at)
   elseif expires_at then
-    call('SET', loaded.key, algorithm.encode(after), 'PXAT', text_of(expires_at))
+    -- SET takes no expiry of 0. Either is over.
+    call('SET', loaded.key, algorithm.encode(after), 'PXAT', text_of(expires_at == 0 and 1 or expires_at))
   else
     call('SET', loaded.key, algorithm.encode(after), 'KEEPTTL')
   end
@@ -1068,17 +1072,17 @@ end
 local COUNTER = record_algorithm({ word = 'COUNTER', takes = { COST = true, PARTIAL = true } })
 
 function COUNTER.decode(text)
-  local words = words_of(text, 'C:', 4, 0)
-  if not words or type(words[1]) == 'table' or words[1] < 1 or words[1] > 1e15 then
+  local window_ms, number, current, previous, rest = words_of(text, '^C:(%d+):(%d+):(%d+):(%d+)(.*)$')
+  if not is_window(window_ms) or not number or not current or not previous or rest ~= '' then
     return nil
   end
-  local start_ms = mul(words[2], words[1])
-  if less(MAX_COUNT, mul(start_ms, 1000)) or less(MAX_COUNT, words[3]) or less(MAX_COUNT, words[4]) then
+  local start_ms = mul(number, window_ms)
+  if less(MAX_COUNT, mul(start_ms, 1000)) or less(MAX_COUNT, current) or less(MAX_COUNT, previous) then
     return nil
-  elseif start_ms == 0 and words[4] ~= 0 then
+  elseif start_ms == 0 and previous ~= 0 then
     return nil
   end
-  return { window_ms = words[1], start_ms = start_ms, current = words[3], previous = words[4] }
+  return { window_ms = window_ms, start_ms = start_ms, current = current, previous = previous }
 end
 
 function COUNTER.encode(counts)
@@ -1232,19 +1236,25 @@ end
 -- units beyond the capacity. A unit has `window` parts (the window in microseconds), so `limit` parts drain in each
 -- microsecond: whole numbers, and nothing is lost from call to call.
 
-local function decode_level(text, tag)
-  local words = words_of(text, tag, 5, 1)
-  if not words or type(words[3]) == 'table' or words[3] < 1 or words[3] > 1e15 then
+local function decode_level(text, pattern)
+  local used, part, window_ms, at, rest = words_of(text, pattern)
+  if not is_window(window_ms) or not used or not part or not at then
     return nil
   end
-  local level = { used = words[1], part = words[2], window_ms = words[3], at = words[4], debt = words[5] }
-  local too_high = less(MAX_COUNT, level.used) or (not less(level.used, MAX_COUNT) and level.part ~= 0)
-  if too_high or not less(level.part, mul(level.window_ms, 1000)) then
-    return nil
-  elseif less(MAX_COUNT, level.at) or less(MAX_COUNT, level.debt) then
+  local debt = 0
+  if rest ~= '' then
+    -- The last integer is only there while it is not 0.
+    rest = rest:match('^:(%d+)$')
+    debt = rest and parse_digits(rest)
+    if not debt or debt == 0 then
+      return nil
+    end
+  end
+  local too_high = less(MAX_COUNT, used) or (not less(used, MAX_COUNT) and part ~= 0)
+  if too_high or less(MAX_COUNT, at) or less(MAX_COUNT, debt) or not less(part, mul(window_ms, 1000)) then
     return nil
   end
-  return level
+  return { used = used, part = part, window_ms = window_ms, at = at, debt = debt }
 end
 
 local function encode_level(level, tag)
@@ -1299,14 +1309,16 @@ local function level_algorithm(word, tag, delays)
 
   function algorithm.prepare(policy)
     policy.full = mul(policy.capacity, policy.window)
-    -- With a limit of 0 nothing is ever charged, so nothing has to drain.
-    if policy.limit > 0 and less(mul(policy.limit, MAX_SPAN), policy.full) then
+    -- With a limit of 0 nothing is ever charged, so nothing has to drain. No number is too large.
+    if policy.limit > 0 and policy.full - policy.full ~= 0 and less(mul(policy.limit, MAX_SPAN), policy.full) then
       fail(ERRORS.SPAN)
     end
   end
 
+  local pattern = '^' .. tag .. '(%d+):(%d+):(%d+):(%d+)(.*)$'
+
   function algorithm.decode(text)
-    return decode_level(text, tag)
+    return decode_level(text, pattern)
   end
 
   function algorithm.encode(level)
@@ -1548,7 +1560,7 @@ local function parse_count(name, text, least)
   local n = digits and from_text(digits)
   if not n or n == 0 and least > 0 then
     fail(string.format('ERR invalid %s: ' .. INTEGERS, name, least))
-  elseif type(n) == 'table' then
+  elseif n - n ~= 0 then
     fail(string.format('ERR invalid %s: the Lua library takes integers up to 9007199254740991', name))
   end
   return n
@@ -2164,6 +2176,9 @@ end
 
 -- Runs a command with its keys and the words from the index `first` on.
 local function run(name, keys, list, first)
+  if not MAX_COUNT then
+    set_constants()
+  end
   local done, result = pcall(COMMANDS[name], keys, { list = list, at = first })
   if done then
     return result
@@ -2177,24 +2192,25 @@ end
 -- Forms ---------------------------------------------------------------------------------------------------------------
 
 if redis.register_function then
-  local function register(name, flag)
+  local function register(name, description, flag)
     redis.register_function({
       function_name = name,
       callback = function(keys, args)
         return run(name, keys, args, 1)
       end,
+      description = description,
       flags = { flag },
     })
   end
-  register('rl')
-  register('rl_multi')
-  register('rl_peek', 'no-writes')
-  register('rl_settle')
+  register('rl', 'Checks a request against a limit and charges it if allowed.')
+  register('rl_multi', 'Checks a request against several limits and charges all of them, or none.')
+  register('rl_peek', 'Replies what the reply to a request would be, and changes nothing.', 'no-writes')
+  register('rl_settle', 'Corrects what a request was charged to what it turned out to cost.')
   -- At maxmemory the server runs functions that may need memory only if their flags allow it. These create no key.
-  register('rl_refund', 'allow-oom')
-  register('rl_reset', 'allow-oom')
-  register('rl_release', 'allow-oom')
-  register('rl_renew', 'allow-oom')
+  register('rl_refund', 'Gives back what a request was charged.', 'allow-oom')
+  register('rl_reset', 'Deletes what was counted.', 'allow-oom')
+  register('rl_release', 'Ends leases.', 'allow-oom')
+  register('rl_renew', 'Renews leases that have not ended.', 'allow-oom')
   return
 end
 

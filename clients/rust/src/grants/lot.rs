@@ -160,3 +160,51 @@ fn window_end(decision: &Decision) -> u64 {
     let rest = decision.reset_after.map_or(0, |rest| u64::try_from(rest.as_millis()).unwrap_or(u64::MAX));
     decision.now_ms.saturating_add(rest)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Policy;
+
+    const HOLD: Duration = Duration::from_secs(1);
+
+    /// A grant of 10 units, 100 ms before the window ends.
+    fn grant(policy: Policy, now_ms: u64) -> Decision {
+        let reset_after = Some(Duration::from_millis(100));
+        let decision = Decision::of_fallback(&policy, true, 10, RetryAfter::Now);
+        Decision { source: Source::Server, now_ms, reset_after, ..decision }
+    }
+
+    fn takes(lot: &Lot, at: Instant) -> bool {
+        matches!(lot.take(1, at), Taken::Units { .. })
+    }
+
+    #[test]
+    fn units_of_fixed_end_with_their_window() {
+        let policy = Policy::fixed(Duration::from_millis(500), 100);
+        let (lot, now) = (Lot::default(), Instant::now());
+        let after = |millis| now + Duration::from_millis(millis);
+        lot.add(&grant(policy, 400), now, HOLD);
+        // The figures are rounded up, so the last millisecond is not used.
+        assert_eq!([98, 99].map(|millis| takes(&lot, after(millis))), [true, false]);
+        assert_eq!((lot.held(after(99)), lot.ends_after(after(98))), (0, Some(after(99))));
+
+        lot.add(&grant(policy, 900), after(100), HOLD);
+        lot.add(&grant(policy, 900), after(101), HOLD);
+        assert_eq!(lot.held(after(102)), 20);
+        // The next window has other units, also if the clocks let them meet.
+        lot.add(&grant(policy, 1_400), after(103), HOLD);
+        assert_eq!(lot.held(after(104)), 10);
+    }
+
+    #[test]
+    fn other_units_are_used_until_they_are_given_back() {
+        let (lot, now) = (Lot::default(), Instant::now());
+        lot.add(&grant(Policy::counter(Duration::from_secs(60), 100), 400), now, HOLD);
+        assert!(takes(&lot, now + 2 * HOLD));
+        assert_eq!(lot.ends_after(now + HOLD), None);
+        assert_eq!(lot.close(), Some((9, 400)));
+        assert!(matches!(lot.take(1, now), Taken::Closed));
+        assert_eq!(lot.close(), None);
+    }
+}

@@ -219,7 +219,7 @@ impl<C: Connection> Shared<C> {
         let missing = self.units.saturating_sub(key.lot.held(Instant::now()));
         let request = Request::new(&self.policy, &key.name).cost(missing).partial();
         let sent = Instant::now();
-        let decision = self.limiter.ask(&request).await?;
+        let decision = self.limiter.check_on_server(&request).await?;
         // Shadow mode charges nothing, so there is nothing to hold.
         if decision.source == Source::Server && !decision.shadow {
             key.lot.add(&decision, sent, self.hold);

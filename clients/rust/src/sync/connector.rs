@@ -69,6 +69,6 @@ impl Connector for redis::cluster::ClusterClient {
     ) -> RedisResult<Value> {
         connection.set_read_timeout(Some(timeout))?;
         connection.set_write_timeout(Some(timeout))?;
-        connection.route_command(command, crate::connection::routing(key))?.extract_error()
+        connection.route_command(command, crate::routing::routing(key))?.extract_error()
     }
 }

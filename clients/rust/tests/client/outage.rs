@@ -35,8 +35,10 @@ impl Drop for Paused<'_> {
 }
 
 fn signal(server: &Server, signal: &str) {
-    let status = std::process::Command::new("kill").args([signal, &server.pid().to_string()]).status();
-    assert!(status.expect("kill runs").success());
+    // The shell's own kill: a small system has no program of that name.
+    let command = format!("kill {signal} {}", server.pid());
+    let status = std::process::Command::new("/bin/sh").args(["-c", &command]).status();
+    assert!(status.expect("/bin/sh runs").success());
 }
 
 async fn limiter(server: &Server, fallback: Fallback) -> Limiter<Manager> {
@@ -181,6 +183,11 @@ fn without_the_server_each_instance_allows_its_part() {
             allowed += u64::from(limiter.check(&policy, "k").await.unwrap().allowed);
         }
         assert_eq!((allowed, limiter.stats().local_denied), (5, 15));
+        // A limit that is only tried denies nobody.
+        let shadow = policy.shadow();
+        for _ in 0..10 {
+            assert!(limiter.check(&shadow, "s").await.unwrap().allowed);
+        }
         let both = [policy.request("a").cost(5), policy.request("b").cost(6)];
         assert!(!limiter.check_all(&both).await.unwrap().allowed);
     });
@@ -198,6 +205,22 @@ fn peeks_and_corrections_get_the_error() {
         assert!(limiter.settle(&request, 2).await.is_err());
         assert!(limiter.reset(&API, "k").await.is_err());
         assert!(limiter.check(&API, "k").await.unwrap().allowed);
+    });
+}
+
+#[test]
+fn a_broken_connection_is_no_reply() {
+    block_on(async {
+        let mut server = one_server();
+        let connection = client(&server, "resp2").get_multiplexed_async_connection().await.expect("a connection");
+        let limiter = Limiter::builder(connection).fallback(Fallback::Allow).build();
+        assert_eq!(limiter.check(&API, "k").await.unwrap().source, Source::Server);
+        server.kill();
+        for _ in 0..10 {
+            assert_eq!(limiter.check(&API, "k").await.unwrap().source, Source::Fallback);
+        }
+        let stats = limiter.stats();
+        assert_eq!((stats.errors, stats.circuit_opened, stats.circuit_open), (5, 1, 5), "{stats:?}");
     });
 }
 
