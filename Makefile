@@ -135,6 +135,14 @@ $(BENCHES:%=bench-%): bench-%: build
 	@scripts/install run bench
 	@$(own_server) cargo bench --quiet --locked --profile dev --bench $*
 
+CLIENT_BENCH := --locked --manifest-path clients/bench/Cargo.toml --target-dir clients/rust/target
+
+.PHONY: bench-client
+bench-client: build ## measure the Rust client beside tower-redis-cell and EVALSHA; ROUNDS=9 SECONDS=0.5
+	@scripts/install run
+	cargo build --quiet --release $(CLIENT_BENCH)
+	@exec scripts/with-server "$(SERVER)" "$(RL_MODULE)" clients/rust/target/release/redis-rl-client-bench
+
 .PHONY: bench-instructions
 bench-instructions: build ## count instructions per command against benches/budget.md; UPDATE=1 writes it
 	@scripts/install run bench
@@ -174,11 +182,13 @@ lint: ## check format and clippy, warnings denied
 	cargo clippy --locked --all-targets -- -D warnings
 	cargo clippy --locked --test reliability -- -D warnings
 	cargo fmt --check --manifest-path clients/rust/Cargo.toml
-	cargo fmt --check --manifest-path clients/playground/Cargo.toml
-	cargo clippy $(PLAYGROUND) --all-targets -- -D warnings
 	cargo clippy $(CLIENT) --all-targets -- -D warnings
 	cargo clippy --locked --manifest-path clients/rust/Cargo.toml --no-default-features --features sync -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet $(CLIENT) --no-deps
+	cargo fmt --check --manifest-path clients/playground/Cargo.toml
+	cargo clippy $(PLAYGROUND) --all-targets -- -D warnings
+	cargo fmt --check --manifest-path clients/bench/Cargo.toml
+	cargo clippy $(CLIENT_BENCH) --all-targets -- -D warnings
 	RUSTFLAGS="--cfg fuzzing" cargo check --locked --lib --target-dir "$(TARGET)/fuzzing"
 
 .PHONY: clean

@@ -5,7 +5,7 @@ use std::future::{Ready, ready};
 use std::time::Duration;
 
 use http::{Request, Response, StatusCode};
-use redis::aio::ConnectionManager;
+use redis::aio::{ConnectionManager, ConnectionManagerConfig};
 use redis::{Client as Redis, Script};
 use redis_rl_client::layer::{Limit, Parts, RateLimit, RateLimitLayer, ResponseBody};
 use redis_rl_client::{Grants, Limiter, Policy};
@@ -20,6 +20,8 @@ use crate::Error;
 pub const OPEN: Policy = Policy::gcra(HOUR, 1_000_000_000);
 /// Denies all but the first request of a key.
 pub const CLOSED: Policy = Policy::gcra(HOUR, 1);
+/// The machine may be busy, and a request that is given up is no figure.
+const PATIENCE: Duration = Duration::from_secs(10);
 const HOUR: Duration = Duration::from_secs(3600);
 /// Callers.
 const KEYS: u64 = 100;
@@ -30,6 +32,7 @@ const GRANT: u64 = 100;
 
 /// What the others are compared with.
 pub const PLAIN: &str = "plain";
+pub const PEER: &str = "tower-redis-cell";
 
 #[derive(Clone)]
 pub struct Client {
@@ -40,8 +43,10 @@ pub struct Client {
 #[derive(Clone)]
 enum Way {
     Check(Limiter<ConnectionManager>),
+    /// One of so many requests is allowed.
     Flood(Limiter<ConnectionManager>, u64),
-    Grants(Grants<ConnectionManager>),
+    /// Of so many keys.
+    Grants(Grants<ConnectionManager>, u64),
     Layer(RateLimit<Hello, ConnectionManager>),
     Peer(Peer),
     Script(Box<(Script, ConnectionManager)>),
@@ -61,7 +66,7 @@ impl Client {
         let mut add = |name: &str, way| all.push(Self { name: name.to_owned(), way });
         add(PLAIN, Way::Check(limiter(server, true).await?));
         add("plain, as a tower layer", Way::Layer(layer(limiter(server, true).await?)));
-        add("tower-redis-cell", Way::Peer(peer(connect(server).await?)));
+        add(PEER, Way::Peer(peer(connect(server).await?)));
         add("EVALSHA", Way::Script(Box::new((Script::new(SCRIPT), connect(server).await?))));
         for period in FLOODS {
             let denied = 100 - 100 / period;
@@ -72,7 +77,10 @@ impl Client {
                 Way::Flood(limiter(server, true).await?, period),
             );
         }
-        add("grants of 100, one key", Way::Grants(limiter(server, true).await?.grants(&OPEN, GRANT)?));
+        for keys in [1, KEYS] {
+            let grants = limiter(server, true).await?.grants(&OPEN, GRANT)?;
+            add(&format!("grants of {GRANT}, keys: {keys}"), Way::Grants(grants, keys));
+        }
         Ok(all)
     }
 
@@ -88,7 +96,7 @@ impl Client {
                 let (policy, name) = if number.is_multiple_of(*period) { (&OPEN, "open") } else { (&CLOSED, "closed") };
                 Ok(limiter.check(policy, &key(name, number)).await?.allowed)
             }
-            Way::Grants(grants) => Ok(grants.check(&key("granted", 0)).await?.allowed),
+            Way::Grants(grants, keys) => Ok(grants.check(&key("granted", number % *keys)).await?.allowed),
             Way::Layer(service) => {
                 let response: Response<ResponseBody<()>> = service.ready().await?.call(request(number)?).await?;
                 allowed(response.status())
@@ -111,13 +119,13 @@ pub fn key(name: &str, number: u64) -> String {
 }
 
 pub async fn limiter(server: &Redis, denials: bool) -> Result<Limiter<ConnectionManager>, Error> {
-    // The machine may be busy, and a request that is given up is no figure.
-    let builder = Limiter::builder(connect(server).await?).timeout(Duration::from_secs(10));
+    let builder = Limiter::builder(connect(server).await?).timeout(PATIENCE);
     Ok(if denials { builder.build() } else { builder.denials(0).build() })
 }
 
 async fn connect(server: &Redis) -> Result<ConnectionManager, Error> {
-    Ok(server.get_connection_manager().await?)
+    let config = ConnectionManagerConfig::new().set_response_timeout(Some(PATIENCE));
+    Ok(server.get_connection_manager_with_config(config).await?)
 }
 
 fn hello() -> Hello {

@@ -51,12 +51,13 @@ pub fn markdown(
         "One process with two threads decides on requests of 100 callers. `× plain` and `× peer` are how many times as many\n\
          decisions a second as the rows `plain` and `tower-redis-cell` have: the median of the ratios of single rounds, in\n\
          which all rows are measured one after the other. They depend less on other programs on the machine than the\n\
-         decisions a second do. Percentiles are those of all rounds together, of every 17th request.\n",
+         decisions a second do. Percentiles are those of all rounds together, of every 17th request.\n\
+         A local decision is the mean of 200,000 in a row, on one thread.\n",
     );
     for tasks in [1, 64] {
         let rows: Vec<_> = all.iter().filter(|measured| measured.tasks == tasks).collect();
         let find = |name| rows.iter().find(|measured| measured.client.name() == name).map(|found| &found.per_second);
-        let (plain, peer) = (find(client::PLAIN), find("tower-redis-cell"));
+        let (plain, peer) = (find(client::PLAIN), find(client::PEER));
         let title = if tasks == 1 { "One request at a time".to_owned() } else { format!("{tasks} requests at a time") };
         let _ = writeln!(text, "\n## {title}\n");
         text.push_str("| | decisions/s | least – most | p50 µs | p99 µs | denied | × plain | × peer |\n");
@@ -78,10 +79,33 @@ pub fn markdown(
             );
         }
     }
-    text.push_str("\n## A local decision\n\nOne thread, 200,000 in a row.\n\n| | ns |\n|---|--:|\n");
-    for (name, nanos) in local {
-        let _ = writeln!(text, "| {name} | {:.0} |", median(nanos));
+    text.push_str(&goals(all, local));
+    text
+}
+
+/// What was to be reached, and what was.
+fn goals(all: &[Measured], local: &[(&str, Vec<f64>)]) -> String {
+    let mut text = "\n## Goals\n\n| | goal | one at a time | 64 at a time |\n|---|--:|--:|--:|\n".to_owned();
+    let ratio = |this: &str, that: &str, tasks| {
+        let find = |name| {
+            all.iter().find(|row| row.tasks == tasks && row.client.name() == name).map(|row| row.per_second.as_slice())
+        };
+        over(find(this).unwrap_or_default(), find(that).unwrap_or_default())
+    };
+    for (what, goal, this, that) in [
+        ("a tower layer, to tower-redis-cell", 1, "plain, as a tower layer", client::PEER),
+        ("a check, to tower-redis-cell", 1, client::PLAIN, client::PEER),
+        ("a flood, 95 % denied, to plain", 20, "flood, 95 % denied, denials remembered", client::PLAIN),
+        ("grants of 100 for one key, to plain", 30, "grants of 100, keys: 1", client::PLAIN),
+        ("grants of 100 for 100 keys, to plain", 30, "grants of 100, keys: 100", client::PLAIN),
+    ] {
+        let [one, many] = [1, 64].map(|tasks| ratio(this, that, tasks));
+        let _ = writeln!(text, "| {what} | {goal} × | {one} × | {many} × |");
     }
+    for (name, nanos) in local {
+        let _ = writeln!(text, "| {name} | 500 ns | {:.0} ns | |", median(nanos));
+    }
+    text.push_str("\nWhy goals were missed: see [the summary](../README.md#the-rust-client).\n");
     text
 }
 
