@@ -167,6 +167,7 @@ deny: ## check licenses, sources and duplicates of the dependencies (needs no da
 audit: ## check the dependencies for known vulnerabilities (RustSec; needs the network)
 	@$(call tool,audit,$(CARGO_AUDIT))
 	cargo audit
+	cargo audit --file clients/rust/Cargo.lock
 
 .PHONY: fuzz
 fuzz: ## fuzz the argument parser, the records and the algorithms; nightly Rust; SECONDS_EACH=5

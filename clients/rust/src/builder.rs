@@ -23,6 +23,9 @@ impl<C> Builder<C> {
     }
 
     /// How long a call may take, with everything that it sends; 250 ms if not given.
+    ///
+    /// The connection has a timeout of its own: with the crate `redis` and an async runtime, 500 ms for a reply. Raise that
+    /// too if a call may take longer.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.settings.timeout = timeout;

@@ -50,7 +50,8 @@ impl RetryAfter {
 pub enum Source {
     /// The server.
     Server,
-    /// A denial of the server that this client remembers. See [`Builder::denials`](crate::Builder::denials).
+    /// A denial of the server that this client remembers. See [`Builder::denials`](crate::Builder::denials). The times
+    /// are those of now; `remaining` is that of the denial, and may be more by now.
     RememberedDenial,
     /// Units that the server granted to this client. See [`Grants`](crate::Grants).
     Grant,
@@ -128,13 +129,15 @@ impl Decision {
         Self { allowed: false, charged: 0, delay: Duration::ZERO, retry_after: RetryAfter::After(wait), ..self }
     }
 
-    /// The same decision some time later, if nothing changed in between.
+    /// The same decision some time later, if nothing changed in between. Only the times go on: `remaining` may be too low.
     pub(crate) fn later(self, elapsed: Duration, source: Source) -> Self {
+        const LEAST: Duration = Duration::from_millis(1);
         // Rounds against the caller: a wait is never said to be shorter than it is.
         let millis = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
-        let rest = |wait: Duration| wait.saturating_sub(Duration::from_millis(millis));
+        // 0 would mean that there is nothing to wait for.
+        let rest = |wait: Duration| wait.saturating_sub(Duration::from_millis(millis)).max(LEAST.min(wait));
         let retry_after = match self.retry_after {
-            RetryAfter::After(wait) => RetryAfter::After(rest(wait).max(Duration::from_millis(1))),
+            RetryAfter::After(wait) => RetryAfter::After(rest(wait)),
             other => other,
         };
         Self {

@@ -30,7 +30,8 @@ pub fn decision(reply: Value, request: &Request<'_>) -> Result<Decision, Error> 
     // With PARTIAL, COST 0 charges 0 units in either case.
     let allowed = if request.partial && request.cost == 0 { retry_after_ms == 0 } else { first > 0 };
     let charged = match (allowed, request.partial) {
-        _ if shadow != 0 && !request.partial => 0,
+        // Shadow mode allows what is not charged.
+        _ if shadow != 0 => 0,
         (false, _) => 0,
         (true, false) => request.cost,
         (true, true) => unsigned(first),

@@ -188,9 +188,9 @@ fn sync_calls(client: redis::Client, way: Way) {
     assert!(limiter.check(&quick, "w").unwrap().allowed);
     assert!(limiter.wait(&quick.request("w"), PATIENCE).unwrap().allowed);
 
-    let jobs = Policy::lease(Duration::from_millis(600), 1);
+    let jobs = Policy::lease(Duration::from_millis(1_200), 1);
     let sync::Leased::Held(lease) = limiter.lease(&jobs, "jobs").unwrap() else { panic!("denied") };
-    std::thread::sleep(Duration::from_millis(900));
+    std::thread::sleep(Duration::from_millis(1_400));
     // It is renewed, or it would have ended.
     assert!(!lease.is_lost());
     assert!(matches!(limiter.lease(&jobs, "jobs").unwrap(), sync::Leased::Denied(_)));

@@ -127,11 +127,12 @@ fn headers_of_several_limits_are_those_of_the_server() {
             let (a, b) = (Policy::token(hour, 5), Policy::token(hour, 3));
             let c = Policy::fixed(Duration::from_secs(86_400), 9).name("token-2");
             // A cost of 0 changes nothing, so both sides see the same. The two limits of one name are numbered.
-            for used in [0, 2, 3] {
+            // At last all deny, and the strictest is the one with the longest wait.
+            for used in [0, 2, 3, u64::MAX] {
                 for (policy, key) in [(&a, "{m}a"), (&b, "{m}b"), (&c, "{m}c")] {
                     limiter.reset(policy, key).await.unwrap();
                     if used > 0 {
-                        limiter.check_request(&policy.request(key).cost(used)).await.unwrap();
+                        limiter.check_request(&policy.request(key).cost(used.min(policy.limit()))).await.unwrap();
                     }
                 }
                 let requests = [a.request("{m}a").cost(0), c.request("{m}c").cost(0), b.request("{m}b").cost(0)];
