@@ -14,6 +14,7 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use cpu_time::ProcessTime;
 use hdrhistogram::Histogram;
 use redis::aio::ConnectionManager;
 use redis_rl_client::Limiter;
@@ -34,6 +35,8 @@ struct Measured {
     client: Client,
     tasks: usize,
     per_second: Vec<f64>,
+    /// Processor time of this process for a decision.
+    cpu_us: Vec<f64>,
     nanos: Histogram<u64>,
     denied: u64,
     all: u64,
@@ -56,7 +59,15 @@ async fn main() -> Result<(), Error> {
         for client in Client::all(&tcp).await? {
             if client.name() == client::PLAIN || client.name().contains(&only) {
                 let nanos = Histogram::new(3)?;
-                all.push(Measured { client, tasks, per_second: Vec::new(), nanos, denied: 0, all: 0 });
+                all.push(Measured {
+                    client,
+                    tasks,
+                    per_second: Vec::new(),
+                    cpu_us: Vec::new(),
+                    nanos,
+                    denied: 0,
+                    all: 0,
+                });
             }
         }
     }
@@ -101,6 +112,7 @@ async fn listen(control: &mut ConnectionManager) -> Result<u16, Error> {
 /// What one run of a client did.
 struct Figures {
     per_second: f64,
+    cpu_us: f64,
     nanos: Histogram<u64>,
     denied: u64,
     all: u64,
@@ -132,8 +144,8 @@ async fn run(client: &Client, tasks: usize, time: Duration) -> Result<Figures, E
         });
     }
     ready.wait().await;
-    let start = Instant::now();
-    let mut figures = Figures { per_second: 0.0, nanos: Histogram::new(3)?, denied: 0, all: 0 };
+    let (start, cpu) = (Instant::now(), ProcessTime::now());
+    let mut figures = Figures { per_second: 0.0, cpu_us: 0.0, nanos: Histogram::new(3)?, denied: 0, all: 0 };
     while let Some(result) = set.join_next().await {
         let (nanos, denied, all) = result??;
         figures.nanos.add(nanos)?;
@@ -141,12 +153,14 @@ async fn run(client: &Client, tasks: usize, time: Duration) -> Result<Figures, E
         figures.all += all;
     }
     figures.per_second = figures.all as f64 / start.elapsed().as_secs_f64();
+    figures.cpu_us = cpu.elapsed().as_secs_f64() * 1e6 / figures.all as f64;
     Ok(figures)
 }
 
 impl Measured {
     fn add(&mut self, figures: &Figures) {
         self.per_second.push(figures.per_second);
+        self.cpu_us.push(figures.cpu_us);
         // Both have the same range.
         let _ = self.nanos.add(&figures.nanos);
         self.denied += figures.denied;
