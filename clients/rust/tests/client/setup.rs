@@ -1,7 +1,7 @@
 //! Limiters for the tests.
 
 use redis::Client;
-use redis::aio::ConnectionManager;
+use redis::aio::{ConnectionManager, ConnectionManagerConfig};
 use redis_rl_client::Limiter;
 use tokio::runtime::Builder;
 
@@ -41,7 +41,9 @@ pub fn client(server: &Server, protocol: &str) -> Client {
 }
 
 pub async fn manager(server: &Server, protocol: &str) -> ConnectionManager {
-    client(server, protocol).get_connection_manager().await.expect("a connection")
+    // By itself it gives up after half a second, which a busy machine may need.
+    let config = ConnectionManagerConfig::new().set_response_timeout(Some(PATIENCE));
+    client(server, protocol).get_connection_manager_with_config(config).await.expect("a connection")
 }
 
 /// A limiter with the default settings but a patient timeout.
