@@ -14,10 +14,22 @@ CARGO_DENY  := 0.20.2
 CARGO_FUZZ  := 0.13.2
 tool = cargo $(1) --version 2>/dev/null | grep -q ' $(2)$$' || cargo install --quiet --locked cargo-$(1)@$(2)
 
+# The groups of make help. A target that is in neither is for developers.
+FOR_USE     := help deps build run image run-image playground ops
+FOR_RELEASE := deny audit dist test-dist test-image
+
 .PHONY: help
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { name[++n] = $$1; text[n] = $$2; if (length($$1) > width) width = length($$1) } \
-	  END { for (i = 1; i <= n; i++) printf "  make %-" width "s  %s\n", name[i], text[i] }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' -v use=" $(FOR_USE) " -v release=" $(FOR_RELEASE) " ' \
+	  /^[a-z-]+:.*## / { \
+	    group = index(use, " " $$1 " ") ? 1 : index(release, " " $$1 " ") ? 3 : 2; \
+	    if (length($$1) > width) width = length($$1); \
+	    name[group, ++n[group]] = $$1; text[group, n[group]] = $$2 } \
+	  END { split("Use Develop Release", title, " "); \
+	    for (group = 1; group <= 3; group++) { \
+	      print title[group] ":"; \
+	      for (i = 1; i <= n[group]; i++) printf "  make %-" width "s  %s\n", name[group, i], text[group, i] } }' \
+	  $(MAKEFILE_LIST)
 
 .PHONY: deps
 deps: ## install what building, running and testing need (apt on Debian and Ubuntu)
@@ -71,6 +83,30 @@ reliability: build $(if $(SERVERS),,servers) ## test that nothing is lost, no li
 memcheck: build $(if $(SERVERS),,servers) ## run hostile input under valgrind: the module has no error and no leak; SECONDS_EACH=5
 	@scripts/install memcheck
 	SECONDS_EACH=$(SECONDS_EACH) cargo test --locked --test reliability -- --nocapture --ignored memcheck
+
+# A module that RL_MODULE names elsewhere is not built.
+own_module = $(if $(filter $(TARGET)/%,$(RL_MODULE)),build)
+
+.PHONY: ops
+ops: $(own_module) ## start a server on PORT=6379, the exporter (9121) and Prometheus (9090) in the foreground
+	@scripts/install run ops
+	@scripts/monitoring
+	@PORT=$(PORT) ops/stack.py "$(if $(filter redis-server,$(SERVER)),$$(scripts/servers system),$(SERVER))"
+
+.PHONY: test-ops
+test-ops: $(own_module) $(if $(SERVERS),,servers) ## test ops/: known traffic to the servers, every figure from Prometheus, every alert
+	@scripts/install test ops
+	@scripts/monitoring
+	@python3 -m pip install --quiet --disable-pip-version-check --root-user-action ignore --upgrade \
+	  --target "$(TARGET)/ops-python" -r ops/requirements.txt
+	PYTHONPATH="$(TARGET)/ops-python" python3 -B ops/test_ops.py
+
+# For one adapter: make test-adapters ADAPTERS=python
+ADAPTERS ?=
+
+.PHONY: test-adapters
+test-adapters: $(own_module) $(if $(SERVERS),,servers) ## test what is in clients/ with its frameworks; ADAPTERS="node python" names some
+	@scripts/test-adapters $(ADAPTERS)
 
 # What the image is built from; the defaults are in the Dockerfile. STAND_INS=yes replaces both base images by those
 # that scripts/base-images makes, for machines that reach no registry.
@@ -141,10 +177,12 @@ fuzz: ## fuzz the argument parser, the records and the algorithms; nightly Rust;
 	@scripts/fuzz "$(SECONDS_EACH)" "$(TARGET)"
 
 .PHONY: lint
-lint: ## check format and clippy, warnings denied
+lint: ## check format, clippy and luacheck, warnings denied
 	@scripts/install build lint
+	luacheck --quiet lua
 	cargo fmt --check
 	cargo fmt --check --manifest-path tests/image/Cargo.toml
+	cargo fmt --check --manifest-path clients/redis-cell/Cargo.toml
 	cargo clippy --locked --all-targets -- -D warnings
 	cargo clippy --locked --test reliability -- -D warnings
 	cargo fmt --check --manifest-path clients/rust/Cargo.toml
