@@ -54,14 +54,6 @@ servers: ## fetch the servers that the tests run against into target/servers
 test: build $(if $(SERVERS),,servers) ## run every test against real servers; SERVERS="path path" names others
 	cargo test --locked
 
-CLIENT := --locked --manifest-path clients/rust/Cargo.toml --all-features
-
-.PHONY: test-client
-test-client: build $(if $(SERVERS),,servers) ## test the Rust client and its documentation against real servers
-	SERVERS="$${SERVERS:-$$(ls $(CURDIR)/target/servers/*/*-server | grep -v /redis-6 | xargs)}" \
-	  cargo test --quiet $(CLIENT)
-	cargo package $(CLIENT) --allow-dirty --list | grep -qx src/rl.lua
-
 .PHONY: test-servers
 test-servers: build ## run the tests on each server by itself and print a table; SERVERS="path path" adds others
 	@scripts/install test
@@ -100,6 +92,14 @@ test-ops: $(own_module) $(if $(SERVERS),,servers) ## test ops/: known traffic to
 	@python3 -m pip install --quiet --disable-pip-version-check --root-user-action ignore --upgrade \
 	  --target "$(TARGET)/ops-python" -r ops/requirements.txt
 	PYTHONPATH="$(TARGET)/ops-python" python3 -B ops/test_ops.py
+
+CLIENT := --locked --manifest-path clients/rust/Cargo.toml --all-features
+
+.PHONY: test-client
+test-client: $(own_module) $(if $(SERVERS),,servers) ## test the Rust client and its documentation against real servers
+	SERVERS="$${SERVERS:-$$(ls $(CURDIR)/target/servers/*/*-server | grep -v /redis-6 | xargs)}" \
+	  cargo test --quiet $(CLIENT)
+	cargo package $(CLIENT) --allow-dirty --list | grep -qx src/rl.lua
 
 # For one adapter: make test-adapters ADAPTERS=python
 ADAPTERS ?=

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use redis_rl_client::{Algorithm, Calendar, Error, Leased, Policy, RetryAfter, Source, Window, sync};
 
-use crate::setup::{Way, client, for_each_way, one_server};
+use crate::setup::{Way, client, end_of, for_each_way, one_server};
 use crate::support::*;
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -172,6 +172,7 @@ fn the_sync_limiter_does_the_same() {
 }
 
 fn sync_calls(client: redis::Client, way: Way) {
+    let mut con = client.get_connection().expect("a connection");
     let limiter = sync::Limiter::builder(client).denials(0).timeout(PATIENCE).build_sync();
     for left in (0..5).rev() {
         assert_eq!(limiter.check(&API, "user").unwrap().remaining, left);
@@ -190,10 +191,10 @@ fn sync_calls(client: redis::Client, way: Way) {
     assert!(limiter.check(&quick, "w").unwrap().allowed);
     assert!(limiter.wait(&quick.request("w"), PATIENCE).unwrap().allowed);
 
-    let jobs = Policy::lease(Duration::from_millis(1_200), 1);
+    let jobs = Policy::lease(Duration::from_secs(3), 1);
     let sync::Leased::Held(lease) = limiter.lease(&jobs, "jobs").unwrap() else { panic!("denied") };
-    std::thread::sleep(Duration::from_millis(1_400));
-    // It is renewed, or it would have ended.
+    let first = end_of(&mut con, "jobs", lease.id());
+    assert!(eventually(PATIENCE, || end_of(&mut con, "jobs", lease.id()) > first), "it is not renewed");
     assert!(!lease.is_lost());
     assert!(matches!(limiter.lease(&jobs, "jobs").unwrap(), sync::Leased::Denied(_)));
     assert!(lease.release().unwrap());

@@ -51,6 +51,11 @@ pub async fn limiter(server: &Server) -> Limiter<ConnectionManager> {
     Limiter::builder(manager(server, "resp3").await).timeout(PATIENCE).build()
 }
 
+/// The millisecond in which a lease ends.
+pub fn end_of(con: &mut redis::Connection, key: &str, id: &str) -> u64 {
+    redis::cmd("ZSCORE").arg(key).arg(id).query(con).expect("a lease")
+}
+
 /// The first server under test: for what does not depend on the server.
 pub fn one_server() -> Server {
     Server::start(&servers()[0])
