@@ -14,10 +14,22 @@ CARGO_DENY  := 0.20.2
 CARGO_FUZZ  := 0.13.2
 tool = cargo $(1) --version 2>/dev/null | grep -q ' $(2)$$' || cargo install --quiet --locked cargo-$(1)@$(2)
 
+# The groups of make help. A target that is in neither is for developers.
+FOR_USE     := help deps build run image run-image playground ops
+FOR_RELEASE := deny audit dist test-dist test-image
+
 .PHONY: help
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { name[++n] = $$1; text[n] = $$2; if (length($$1) > width) width = length($$1) } \
-	  END { for (i = 1; i <= n; i++) printf "  make %-" width "s  %s\n", name[i], text[i] }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' -v use=" $(FOR_USE) " -v release=" $(FOR_RELEASE) " ' \
+	  /^[a-z-]+:.*## / { \
+	    group = index(use, " " $$1 " ") ? 1 : index(release, " " $$1 " ") ? 3 : 2; \
+	    if (length($$1) > width) width = length($$1); \
+	    name[group, ++n[group]] = $$1; text[group, n[group]] = $$2 } \
+	  END { split("Use Develop Release", title, " "); \
+	    for (group = 1; group <= 3; group++) { \
+	      print title[group] ":"; \
+	      for (i = 1; i <= n[group]; i++) printf "  make %-" width "s  %s\n", name[group, i], text[group, i] } }' \
+	  $(MAKEFILE_LIST)
 
 .PHONY: deps
 deps: ## install what building, running and testing need (apt on Debian and Ubuntu)
@@ -42,10 +54,49 @@ servers: ## fetch the servers that the tests run against into target/servers
 test: build $(if $(SERVERS),,servers) ## run every test against real servers; SERVERS="path path" names others
 	cargo test --locked
 
+.PHONY: test-servers
+test-servers: build ## run the tests on each server by itself and print a table; SERVERS="path path" adds others
+	@scripts/install test
+	@scripts/servers >&2
+	@scripts/test-servers $(SERVERS)
+
+# For longer runs: make reliability SECONDS_EACH=300. PROMISE=cluster runs the tests whose name contains that.
+SECONDS_EACH ?= 5
+PROMISE      ?=
+
+export RL_PANICKING_MODULE ?= $(TARGET)/panic-on-purpose/debug/libredis_rl.so
+
+.PHONY: reliability
+reliability: build $(if $(SERVERS),,servers) ## test that nothing is lost, no limit is exceeded and nothing ends the server; SECONDS_EACH=5 a test
+	cargo build --locked --features panic-on-purpose --target-dir "$(TARGET)/panic-on-purpose"
+	SECONDS_EACH=$(SECONDS_EACH) cargo test --locked --test reliability -- --nocapture $(PROMISE)
+
+.PHONY: memcheck
+memcheck: build $(if $(SERVERS),,servers) ## run hostile input under valgrind: the module has no error and no leak; SECONDS_EACH=5
+	@scripts/install memcheck
+	SECONDS_EACH=$(SECONDS_EACH) cargo test --locked --test reliability -- --nocapture --ignored memcheck
+
+# A module that RL_MODULE names elsewhere is not built.
+own_module = $(if $(filter $(TARGET)/%,$(RL_MODULE)),build)
+
+.PHONY: ops
+ops: $(own_module) ## start a server on PORT=6379, the exporter (9121) and Prometheus (9090) in the foreground
+	@scripts/install run ops
+	@scripts/monitoring
+	@PORT=$(PORT) ops/stack.py "$(if $(filter redis-server,$(SERVER)),$$(scripts/servers system),$(SERVER))"
+
+.PHONY: test-ops
+test-ops: $(own_module) $(if $(SERVERS),,servers) ## test ops/: known traffic to the servers, every figure from Prometheus, every alert
+	@scripts/install test ops
+	@scripts/monitoring
+	@python3 -m pip install --quiet --disable-pip-version-check --root-user-action ignore --upgrade \
+	  --target "$(TARGET)/ops-python" -r ops/requirements.txt
+	PYTHONPATH="$(TARGET)/ops-python" python3 -B ops/test_ops.py
+
 CLIENT := --locked --manifest-path clients/rust/Cargo.toml --all-features
 
 .PHONY: test-client
-test-client: build $(if $(SERVERS),,servers) ## test the Rust client and its documentation against real servers
+test-client: $(own_module) $(if $(SERVERS),,servers) ## test the Rust client and its documentation against real servers
 	SERVERS="$${SERVERS:-$$(ls $(CURDIR)/target/servers/*/*-server | grep -v /redis-6 | xargs)}" \
 	  cargo test --quiet $(CLIENT)
 	cargo package $(CLIENT) --allow-dirty --list | grep -qx src/rl.lua
@@ -71,33 +122,18 @@ playground-screenshot: playground-build ## write docs/playground.png
 	@SCREENSHOT=docs/playground.png exec clients/playground/tests/browser.py $(playground) 127.0.0.1:0
 
 .PHONY: playground-build
-playground-build: build
+playground-build: $(own_module)
 	@scripts/install run
 	cargo build --quiet $(PLAYGROUND)
 
 test-client: test-playground
 
-.PHONY: test-servers
-test-servers: build ## run the tests on each server by itself and print a table; SERVERS="path path" adds others
-	@scripts/install test
-	@scripts/servers >&2
-	@scripts/test-servers $(SERVERS)
+# For one adapter: make test-adapters ADAPTERS=python
+ADAPTERS ?=
 
-# For longer runs: make reliability SECONDS_EACH=300. PROMISE=cluster runs the tests whose name contains that.
-SECONDS_EACH ?= 5
-PROMISE      ?=
-
-export RL_PANICKING_MODULE ?= $(TARGET)/panic-on-purpose/debug/libredis_rl.so
-
-.PHONY: reliability
-reliability: build $(if $(SERVERS),,servers) ## test that nothing is lost, no limit is exceeded and nothing ends the server; SECONDS_EACH=5 a test
-	cargo build --locked --features panic-on-purpose --target-dir "$(TARGET)/panic-on-purpose"
-	SECONDS_EACH=$(SECONDS_EACH) cargo test --locked --test reliability -- --nocapture $(PROMISE)
-
-.PHONY: memcheck
-memcheck: build $(if $(SERVERS),,servers) ## run hostile input under valgrind: the module has no error and no leak; SECONDS_EACH=5
-	@scripts/install memcheck
-	SECONDS_EACH=$(SECONDS_EACH) cargo test --locked --test reliability -- --nocapture --ignored memcheck
+.PHONY: test-adapters
+test-adapters: $(own_module) $(if $(SERVERS),,servers) ## test what is in clients/ with its frameworks; ADAPTERS="node python" names some
+	@scripts/test-adapters $(ADAPTERS)
 
 # What the image is built from; the defaults are in the Dockerfile. STAND_INS=yes replaces both base images by those
 # that scripts/base-images makes, for machines that reach no registry.
@@ -138,7 +174,7 @@ $(BENCHES:%=bench-%): bench-%: build
 CLIENT_BENCH := --locked --manifest-path clients/bench/Cargo.toml --target-dir clients/rust/target
 
 .PHONY: bench-client
-bench-client: build ## measure the Rust client beside tower-redis-cell and EVALSHA; ROUNDS=9 SECONDS=0.5
+bench-client: $(own_module) ## measure the Rust client beside tower-redis-cell and EVALSHA; ROUNDS=9 SECONDS=0.5
 	@scripts/install run
 	cargo build --quiet --release $(CLIENT_BENCH)
 	@exec scripts/with-server "$(SERVER)" "$(RL_MODULE)" clients/rust/target/release/redis-rl-client-bench
@@ -176,10 +212,12 @@ fuzz: ## fuzz the argument parser, the records and the algorithms; nightly Rust;
 	@scripts/fuzz "$(SECONDS_EACH)" "$(TARGET)"
 
 .PHONY: lint
-lint: ## check format and clippy, warnings denied
+lint: ## check format, clippy and luacheck, warnings denied
 	@scripts/install build lint
+	luacheck --quiet lua
 	cargo fmt --check
 	cargo fmt --check --manifest-path tests/image/Cargo.toml
+	cargo fmt --check --manifest-path clients/redis-cell/Cargo.toml
 	cargo clippy --locked --all-targets -- -D warnings
 	cargo clippy --locked --test reliability -- -D warnings
 	cargo fmt --check --manifest-path clients/rust/Cargo.toml

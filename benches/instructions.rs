@@ -5,11 +5,13 @@
 //! server's hash tables are random, and a longer chain costs some per cent, so several servers are started and the
 //! smallest count is used. It differs by less than 1 % from run to run, however busy the machine is.
 //!
-//! `benches/budget.md` has the budget of each command. A command that exceeds it by more than 2 % fails the run.
+//! `benches/budget.md` has the budget of each command. A command that exceeds it by more than 2 % fails the run. So does
+//! counting for INFO or RL.TOP that takes more instructions a decision than it may.
 //!
 //! Environment: `UPDATE=1` writes the measured figures into the budget instead; `ONLY=TOKEN` measures the cases whose
 //! name contains that; `STARTS=6` is the number of servers; `PROFILES=dir` keeps a profile of each case for
-//! callgrind_annotate.
+//! callgrind_annotate; `PEER_MODULE=path` names a redis-cell `.so`, whose CL.THROTTLE is measured as well. INCREX is, on
+//! servers that have it. Neither has a budget.
 
 mod common;
 #[path = "../tests/support/mod.rs"]
@@ -28,19 +30,24 @@ use tempfile::TempDir;
 use common::budget::{self, Measured};
 use common::cases::{self, Case};
 use common::lab::{Lab, PIPELINE, Words, first, key_name};
-use common::now_ms;
+use common::{now_ms, profile};
 
 /// The value of `LIMIT`.
 const LIMIT: u64 = 100_000;
 
+/// The functions that count a decision for INFO rl, and within it a denial for RL.TOP. Each has the most instructions
+/// that it may take.
+const COUNTS_DECISION: (&str, u64) = ("::request::Decided<A>::count", 60);
+const COUNTS_DENIAL: (&str, u64) = ("::request::Decided<A>::record_denial", 300);
+
 fn main() -> ExitCode {
     let bin = &servers()[0];
     let only = std::env::var("ONLY").unwrap_or_default();
-    let runs = runs(&only);
+    let runs = runs(bin, &only);
     let starts = std::env::var("STARTS").map_or(6, |starts| starts.parse().expect("STARTS is a number"));
     eprintln!("{} cases, each on {starts} servers ({bin}) under callgrind", runs.len());
 
-    let mut least = BTreeMap::new();
+    let mut least = BTreeMap::<String, Counts>::new();
     // Two at a time: the number of instructions does not depend on the load of the machine.
     let parallel = 2;
     for first in (0..starts).step_by(parallel) {
@@ -51,15 +58,55 @@ fn main() -> ExitCode {
         });
         for (name, count) in counts.into_iter().flatten() {
             let least = least.entry(name).or_insert(count);
-            *least = count.min(*least);
+            *least = least.min(count);
         }
     }
     let measured = runs.iter().map(|run| Measured {
         name: run.name.clone(),
         sends: run.case.sends.replace("KEY", "k").replace("LIMIT", &LIMIT.to_string()),
-        instructions: least[&run.name],
+        instructions: least[&run.name].all,
     });
-    budget::judge(&bin.to_string(), &measured.collect::<Vec<_>>(), only.is_empty())
+    let judged = budget::judge(&bin.to_string(), &measured.collect::<Vec<_>>(), only.is_empty());
+    let mut counting = true;
+    for (what, (_, most), cost) in [
+        ("INFO rl, of a decision", COUNTS_DECISION, (|counts| counts.decision) as fn(&Counts) -> u64),
+        ("RL.TOP, of a denial", COUNTS_DENIAL, |counts| counts.denial),
+    ] {
+        let dearest = least.iter().max_by_key(|(_, counts)| cost(counts));
+        let (name, instructions) = dearest.map_or(("", 0), |(name, counts)| (name, cost(counts)));
+        println!("Counting for {what}: at most {instructions} instructions ({name}); it may take {most}.");
+        counting &= instructions <= most;
+    }
+    if counting { judged } else { ExitCode::FAILURE }
+}
+
+/// Instructions of a request, and of the counting in it.
+#[derive(Clone, Copy)]
+struct Counts {
+    all: u64,
+    /// A decision for INFO rl.
+    decision: u64,
+    /// A denial for RL.TOP.
+    denial: u64,
+}
+
+impl Counts {
+    fn of(profile: &str, requests: u64) -> Self {
+        let [decisions, denials] = [COUNTS_DECISION, COUNTS_DENIAL].map(|(name, _)| profile::calls(profile, name));
+        Self {
+            all: profile::total(profile).expect("a total in the profile") / requests,
+            decision: (decisions.instructions - denials.instructions) / decisions.number.max(1),
+            denial: denials.instructions / denials.number.max(1),
+        }
+    }
+
+    fn min(self, other: Self) -> Self {
+        Self {
+            all: self.all.min(other.all),
+            decision: self.decision.min(other.decision),
+            denial: self.denial.min(other.denial),
+        }
+    }
 }
 
 /// A case, at one size of the key.
@@ -72,9 +119,17 @@ struct Run {
     requests: usize,
 }
 
-fn runs(only: &str) -> Vec<Run> {
+fn runs(bin: &ServerBin, only: &str) -> Vec<Run> {
     let sizes = |case: Case| {
-        let run = |name, keys, members, requests| Run { name, case, keys, members, requests };
+        // A call of the library takes so many instructions that few calls are enough.
+        let share = if cases::LIBRARY.iter().any(|library| library.name == case.name) { 5 } else { 1 };
+        let run = |name, keys: usize, members, requests| Run {
+            name,
+            case,
+            keys: keys.div_ceil(share),
+            members,
+            requests: requests / share,
+        };
         if case.grows {
             // About 5, 100 (still a listpack) and 1,000 members, as an average over the requests.
             vec![
@@ -87,10 +142,22 @@ fn runs(only: &str) -> Vec<Run> {
             let (keys, requests) = if case.answers == Some(0) { (1, 2_000) } else { (1_000, 1_000) };
             PACKED_ENTRIES.map(|entries| run(format!("{} @{entries}", case.name), keys, entries, requests)).into()
         } else {
-            vec![run(case.name.to_owned(), 1, 0, 2_000)]
+            vec![run(case.name.to_owned(), case.keys, 0, 2_000)]
         }
     };
-    cases::all().into_iter().flat_map(sizes).filter(|run| run.name.contains(only)).collect()
+    let mut cases = cases::all();
+    if Lab::start(Server::options(bin)).has("INCREX") {
+        cases.extend(cases::INCREX);
+    }
+    if peer().is_some() {
+        cases.extend(cases::CELL);
+    }
+    cases.into_iter().flat_map(sizes).filter(|run| run.name.contains(only)).collect()
+}
+
+/// The `.so` of redis-cell.
+fn peer() -> Option<String> {
+    std::env::var("PEER_MODULE").ok().filter(|path| !path.is_empty())
 }
 
 /// The entries of a packed log.
@@ -107,16 +174,20 @@ struct Counted {
 impl Counted {
     fn start(bin: &ServerBin) -> Self {
         let dir = TempDir::new().expect("a temporary directory");
-        let lab = Lab::start(Server::options(&under_callgrind(bin, dir.path())).set("hz", 1));
+        let mut options = Server::options(&under_callgrind(bin, dir.path())).set("hz", 1);
+        if let Some(peer) = peer() {
+            options = options.set("loadmodule", peer).module_args(&["cl-throttle", "no"]);
+        }
+        let lab = Lab::start(options);
         Self { lab, dumps: 0, dir }
     }
 
-    fn count_all(mut self, runs: &[Run]) -> Vec<(String, u64)> {
+    fn count_all(mut self, runs: &[Run]) -> Vec<(String, Counts)> {
         runs.iter().map(|run| (run.name.clone(), self.count(run))).collect()
     }
 
     /// Instructions per request.
-    fn count(&mut self, run: &Run) -> u64 {
+    fn count(&mut self, run: &Run) -> Counts {
         self.lab.ask("FLUSHALL");
         let (sends, times) = run.case.before;
         let before: Vec<_> = (0..times).map(|n| self.words(sends, run, n)).collect();
@@ -141,7 +212,7 @@ impl Counted {
             fs::create_dir_all(&keep).expect("a directory for profiles");
             fs::write(Path::new(&keep).join(run.name.replace([' ', ','], "_")), &text).expect("a profile is kept");
         }
-        total(&text).expect("a total in the profile") / run.requests as u64
+        Counts::of(&text, run.requests as u64)
     }
 
     fn words(&self, sends: &str, run: &Run, n: usize) -> Vec<String> {
@@ -160,8 +231,9 @@ impl Counted {
         self.control("--dump");
         self.dumps += 1;
         let path = self.dir.path().join(format!("{PROFILE}.{}", self.dumps));
-        let written =
-            eventually(Duration::from_secs(20), || fs::read_to_string(&path).is_ok_and(|text| total(&text).is_some()));
+        let written = eventually(Duration::from_secs(20), || {
+            fs::read_to_string(&path).is_ok_and(|text| profile::total(&text).is_some())
+        });
         assert!(written, "callgrind has not written {}", path.display());
         path
     }
@@ -188,9 +260,4 @@ fn under_callgrind(bin: &ServerBin, dir: &Path) -> ServerBin {
     let valgrind = Command::new("valgrind").arg("--version").stdout(Stdio::null()).status();
     assert!(valgrind.is_ok_and(|status| status.success()), "valgrind is missing: make bench-instructions installs it");
     ServerBin { path, ..bin.clone() }
-}
-
-/// Callgrind ends a profile with `totals: 12345`.
-fn total(profile: &str) -> Option<u64> {
-    profile.lines().rev().find_map(|line| line.strip_prefix("totals: ")?.trim().parse().ok())
 }

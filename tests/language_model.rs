@@ -1,5 +1,5 @@
-//! The section "Language models" of README.md: the commands that it shows, and what it says of a denied call, of a call
-//! that costs more than was reserved, and of a holder that dies.
+//! docs/language-models.md: the commands that it shows, and what it says of a denied call, of a call that costs more than
+//! was reserved, and of a holder that dies.
 
 mod support;
 
@@ -65,12 +65,11 @@ fn holders(con: &mut Connection) -> Vec<String> {
     read(ok(cmd!(*con, "ZRANGE", CALLS, 0, -1)))
 }
 
-/// The commands of the section with the first integer of the reply that it shows.
+/// The commands of the page with the first integer of the reply that it shows.
 fn shown() -> Vec<(Vec<String>, i64)> {
-    let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).expect("README.md");
-    let (_, section) = readme.split_once("\n### Language models: ").expect("the section");
-    let (section, _) = section.split_once("\n### ").expect("a section after it");
-    let replies = section.split("    127.0.0.1:6379> ").skip(1);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/language-models.md");
+    let page = fs::read_to_string(path).expect("docs/language-models.md");
+    let replies = page.split("127.0.0.1:6379> ").skip(1);
     let of = |shown: &str| {
         let (command, reply) = shown.split_once('\n').expect("a reply");
         let (_, first) = reply.split_once("(integer) ").expect("an integer");
@@ -90,7 +89,7 @@ fn first(reply: &Value) -> i64 {
 }
 
 #[test]
-fn the_commands_of_the_section_get_the_replies_that_it_shows() {
+fn the_commands_of_the_page_get_the_replies_that_it_shows() {
     let shown = shown();
     let names: Vec<&str> = shown.iter().map(|(command, _)| command[0].as_str()).collect();
     let cycle = ["RL.MULTI", "RL.MULTI", "RL.MULTI", "RL.RENEW", "RL.SETTLE", "RL.RELEASE", "RL.MULTI"];

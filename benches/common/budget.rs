@@ -47,6 +47,10 @@ pub fn judge(server: &str, measured: &[Measured], complete: bool) -> ExitCode {
     println!("{:<32} {:>9} {:>9} {:>8} {:>9}  target", "instructions per command", "measured", "budget", "", "target");
     for one in measured {
         let Some(row) = rows.iter().find(|row| row.name == one.name) else {
+            if !one.name.starts_with("RL.") {
+                println!("{:<32} {:>9}", one.name, one.instructions);
+                continue;
+            }
             failures.push(format!("{} has no row in the budget", one.name));
             continue;
         };

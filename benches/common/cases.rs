@@ -4,7 +4,7 @@
 ///
 /// Placeholders in `sends`: `KEY` is the key, `LIMIT` a limit that no run reaches, `NOW` the caller's clock in
 /// milliseconds, `ONE` a fraction that makes a member unique, `FIXED_SCRIPT` and `SLIDING_SCRIPT` the digests of the
-/// scripts.
+/// scripts, `LIBRARY` that of the Lua library, which is loaded as functions too.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
     pub name: &'static str,
@@ -18,6 +18,8 @@ pub struct Case {
     /// The window of a rolling log in milliseconds: its instructions are counted at several sizes of the record. 0 for
     /// every other case.
     pub packed_ms: u64,
+    /// How many keys the requests take turns on while instructions are counted, if neither field above says otherwise.
+    pub keys: usize,
     /// The script or the command that it replaces.
     pub replaces: Option<&'static str>,
     /// The cheapest of the server's own commands on the same type of key.
@@ -26,7 +28,8 @@ pub struct Case {
 
 impl Case {
     const fn new(name: &'static str, sends: &'static str) -> Self {
-        Self { name, sends, before: ("", 0), answers: None, grows: false, packed_ms: 0, replaces: None, beside: None }
+        let (before, answers, grows, packed_ms, keys) = (("", 0), None, false, 0, 1);
+        Self { name, sends, before, answers, grows, packed_ms, keys, replaces: None, beside: None }
     }
 
     const fn after(self, before: &'static str, times: usize) -> Self {
@@ -45,6 +48,10 @@ impl Case {
         Self { packed_ms: window_ms, ..self }
     }
 
+    const fn on_keys(self, keys: usize) -> Self {
+        Self { keys, ..self }
+    }
+
     const fn replaces(self, name: &'static str) -> Self {
         Self { replaces: Some(name), ..self }
     }
@@ -56,6 +63,9 @@ impl Case {
 
 pub const FIXED_SCRIPT: &str = include_str!("../../tests/scripts/fixed_window.lua");
 pub const SLIDING_SCRIPT: &str = include_str!("../../tests/scripts/sliding_window.lua");
+
+/// The Lua library.
+pub const LIBRARY_SOURCE: &str = include_str!("../../lua/rl.lua");
 
 /// The server's own commands: the least that a command can cost.
 pub const PING: Case = Case::new("PING", "PING");
@@ -77,7 +87,29 @@ pub const SCRIPTS: [Case; 3] = [
         .beside("ZADD"),
 ];
 
-pub const COMMANDS: [Case; 24] = [
+/// The Lua library in both forms: what the module saves.
+pub const LIBRARY: [Case; 12] = [
+    Case::new("FCALL rl FIXED allowed", "FCALL rl 1 KEY FIXED 3600 LIMIT").answers(1),
+    Case::new("FCALL rl FIXED denied", "FCALL rl 1 KEY FIXED 3600 1").after("RL.FIXED KEY 3600 1", 1).answers(0),
+    Case::new("FCALL rl SLIDING allowed", "FCALL rl 1 KEY SLIDING 3600 LIMIT").answers(1).grows(),
+    Case::new("FCALL rl SLIDING denied", "FCALL rl 1 KEY SLIDING 3600 5").after("RL.SLIDING KEY 3600 5", 5).answers(0),
+    Case::new("FCALL rl TOKEN allowed", "FCALL rl 1 KEY TOKEN 3600 LIMIT").answers(1),
+    Case::new("FCALL rl TOKEN denied", "FCALL rl 1 KEY TOKEN 3600 1").after("RL.TOKEN KEY 3600 1", 1).answers(0),
+    Case::new("EVALSHA rl FIXED allowed", "EVALSHA LIBRARY 1 KEY rl FIXED 3600 LIMIT").answers(1),
+    Case::new("EVALSHA rl FIXED denied", "EVALSHA LIBRARY 1 KEY rl FIXED 3600 1")
+        .after("RL.FIXED KEY 3600 1", 1)
+        .answers(0),
+    Case::new("EVALSHA rl SLIDING allowed", "EVALSHA LIBRARY 1 KEY rl SLIDING 3600 LIMIT").answers(1).grows(),
+    Case::new("EVALSHA rl SLIDING denied", "EVALSHA LIBRARY 1 KEY rl SLIDING 3600 5")
+        .after("RL.SLIDING KEY 3600 5", 5)
+        .answers(0),
+    Case::new("EVALSHA rl TOKEN allowed", "EVALSHA LIBRARY 1 KEY rl TOKEN 3600 LIMIT").answers(1),
+    Case::new("EVALSHA rl TOKEN denied", "EVALSHA LIBRARY 1 KEY rl TOKEN 3600 1")
+        .after("RL.TOKEN KEY 3600 1", 1)
+        .answers(0),
+];
+
+pub const COMMANDS: [Case; 25] = [
     Case::new("RL.FIXED allowed", "RL.FIXED KEY 3600 LIMIT").answers(1).replaces(FIXED_LUA).beside("INCR"),
     Case::new("RL.FIXED denied", "RL.FIXED KEY 3600 1")
         .after("RL.FIXED KEY 3600 1", 1)
@@ -102,6 +134,8 @@ pub const COMMANDS: [Case; 24] = [
     Case::new("RL.LEAKY denied", "RL.LEAKY KEY 3600 1").after("RL.LEAKY KEY 3600 1", 1).answers(0).beside("INCR"),
     Case::new("RL.GCRA allowed", "RL.GCRA KEY 3600 LIMIT").answers(1).beside("INCR"),
     Case::new("RL.GCRA denied", "RL.GCRA KEY 3600 1").after("RL.GCRA KEY 3600 1", 1).answers(0).beside("INCR"),
+    // RL.TOP has none of the keys, so each replaces another one.
+    Case::new("RL.GCRA denied, 1000 keys", "RL.GCRA KEY 3600 0").on_keys(1_000).answers(0).beside("INCR"),
     Case::new("RL.ROLLING allowed", "RL.ROLLING KEY 3600 LIMIT").packed(3_600_000).answers(1).beside("INCR"),
     Case::new("RL.ROLLING allowed, same moment", "RL.ROLLING KEY 3600 LIMIT").answers(1).beside("INCR"),
     Case::new("RL.ROLLING denied", "RL.ROLLING KEY 3600 LIMIT")
@@ -175,7 +209,7 @@ pub const CELL: [Case; 2] = [
     Case::new(CELL_DENIED, "CL.THROTTLE KEY 0 1 3600").after("CL.THROTTLE KEY 0 1 3600", 1).answers(1).beside("INCR"),
 ];
 
-/// The server's own commands, the scripts, and the commands of the module.
+/// The server's own commands, the scripts, the Lua library, and the commands of the module.
 pub fn all() -> Vec<Case> {
-    [PING, INCR, ZADD].into_iter().chain(SCRIPTS).chain(COMMANDS).collect()
+    [PING, INCR, ZADD].into_iter().chain(SCRIPTS).chain(LIBRARY).chain(COMMANDS).collect()
 }

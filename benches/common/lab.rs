@@ -1,11 +1,12 @@
 //! A server to measure: fills its keys, sends it commands, and puts load on it.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 use std::process::Command;
 
 use redis::{Connection, ConnectionLike, Value};
 
-use super::cases::{FIXED_SCRIPT, SLIDING_SCRIPT};
+use super::cases::{FIXED_SCRIPT, LIBRARY_SOURCE, SLIDING_SCRIPT};
 use super::now_ms;
 use crate::support::{Options, Server, info};
 
@@ -17,6 +18,7 @@ pub struct Lab {
     pub con: Connection,
     fixed_script: String,
     sliding_script: String,
+    library: OnceCell<String>,
 }
 
 /// The values of the placeholders of a [`super::cases::Case`].
@@ -58,7 +60,7 @@ impl Lab {
         let mut con = server.con();
         let mut load = |script| redis::cmd("SCRIPT").arg("LOAD").arg(script).query(&mut con).expect("SCRIPT LOAD");
         let (fixed_script, sliding_script) = (load(FIXED_SCRIPT), load(SLIDING_SCRIPT));
-        Self { server, con, fixed_script, sliding_script }
+        Self { server, con, fixed_script, sliding_script, library: OnceCell::new() }
     }
 
     /// Whether the server has a command of that name.
@@ -95,12 +97,27 @@ impl Lab {
         last
     }
 
+    /// The digest of the Lua library, which is loaded in both forms when a command needs it first: it makes the garbage
+    /// collection of every other script take longer.
+    fn library(&self) -> &str {
+        self.library.get_or_init(|| {
+            let mut con = self.server.con();
+            let functions = format!("#!lua name=rl\n{LIBRARY_SOURCE}");
+            redis::cmd("FUNCTION").arg("LOAD").arg(functions).exec(&mut con).expect("FUNCTION LOAD");
+            redis::cmd("SCRIPT").arg("LOAD").arg(LIBRARY_SOURCE).query(&mut con).expect("SCRIPT LOAD")
+        })
+    }
+
     pub fn words(&self, sends: &str, put: &Words) -> Vec<String> {
+        if sends.starts_with("FCALL ") {
+            self.library();
+        }
         sends
             .split(' ')
             .map(|word| match word {
                 "FIXED_SCRIPT" => self.fixed_script.clone(),
                 "SLIDING_SCRIPT" => self.sliding_script.clone(),
+                "LIBRARY" => self.library().to_owned(),
                 _ => word
                     .replace("KEY", &put.key)
                     .replace("LIMIT", &put.limit.to_string())

@@ -4,6 +4,7 @@
 pub mod budget;
 pub mod cases;
 pub mod lab;
+pub mod profile;
 pub mod report;
 pub mod svg;
 

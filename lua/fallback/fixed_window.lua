@@ -1,4 +1,5 @@
 -- Fixed window counter in pure Lua, for a server that cannot load the module: RL.FIXED's keys, values and replies.
+-- KEYS and ARGV are those of the script that it replaces. rl.lua has all algorithms and commands.
 --
 -- KEYS  key
 -- ARGV  window (seconds, or with a unit: ms, s, m, h, d), limit

@@ -1,4 +1,5 @@
 -- Sliding window log in pure Lua, for a server that cannot load the module: RL.SLIDING's key, members and replies.
+-- KEYS and ARGV are those of the script that it replaces. rl.lua has all algorithms and commands.
 --
 -- KEYS  key
 -- ARGV  now (ms; ignored, the server's clock is used), window (seconds, or with a unit: ms, s, m, h, d), limit

@@ -19,7 +19,7 @@ impl AlgorithmCommand for Peek {
         flags: c"readonly fast",
         acl: c"ratelimit read fast",
         summary: c"Replies what the reply to a request would be, and changes nothing.",
-        complexity: c"O(1); with SLIDING and LEASE O(log(N)) with N the requests in the window or the leases",
+        complexity: c"O(1); with SLIDING and LEASE O(log(N)) with N the requests in the window or the leases; with ROLLING O(N) with N the entries of the record",
         since: SINCE,
         arity: -5,
         keys: KeySpec::At(2, Access::Read),

@@ -22,7 +22,7 @@ impl AlgorithmCommand for Settle {
         flags: c"write fast",
         acl: c"ratelimit write fast",
         summary: c"Corrects what a request was charged to what it turned out to cost.",
-        complexity: c"O(1); with SLIDING O(log(N)+M) with N the requests in the window, and M the difference and the requests that left the window",
+        complexity: c"O(1); with SLIDING O(log(N)+M) with N the requests in the window, and M the difference and the requests that left the window; with ROLLING O(N) with N the entries of the record",
         since: SINCE,
         arity: -9,
         keys: KeySpec::At(2, Access::ReadWrite),

@@ -53,7 +53,7 @@ impl Command for Top {
             for denied in keys {
                 ctx.reply_map(5);
                 ctx.reply_bytes(b"key");
-                ctx.reply_bytes(&denied.key);
+                ctx.reply_bytes(denied.key);
                 ctx.reply_bytes(b"algorithm");
                 ctx.reply_bytes(denied.algorithm.as_bytes());
                 for (name, n) in [("denied", denied.count), ("error", denied.error), ("last_ms", denied.last_ms)] {

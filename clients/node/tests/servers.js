@@ -1,0 +1,97 @@
+// Starts servers with the module on free ports of the loopback address.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import net from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+
+const { RL_MODULE: module, SERVERS = '' } = process.env
+export const servers = SERVERS.split(/[ :]/).filter(Boolean)
+if (!module || servers.length === 0) throw new Error('no RL_MODULE or SERVERS: run scripts/test-adapters node')
+
+async function freePort() {
+  const server = net.createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address()
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** Retries until `check` resolves with something true. */
+export async function waitFor(what, check) {
+  for (let i = 0; i < 500; i++) {
+    const found = await Promise.resolve(check()).catch(() => false)
+    if (found) return found
+    await sleep(20)
+  }
+  throw new Error(`waited for ${what} in vain`)
+}
+
+export async function startServer(path, ...options) {
+  const port = await freePort()
+  const dir = mkdtempSync(join(tmpdir(), 'rl-node-'))
+  const words = ['--port', port, '--bind', '127.0.0.1', '--save', '', '--dir', dir, '--loadmodule', module, ...options]
+  // The server ends when this process does, whatever ends it.
+  const child = spawn('setpriv', ['--pdeathsig', 'KILL', path, ...words.map(String)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let ended = false
+  const exited = once(child, 'exit').finally(() => (ended = true))
+  let log = ''
+  child.stdout.on('data', (data) => (log += data))
+  const client = new Redis(port, '127.0.0.1', { lazyConnect: true, retryStrategy: null, protocol: 2 })
+  client.on('error', () => {})
+  const stop = async () => {
+    client.disconnect()
+    child.kill('SIGKILL')
+    await exited
+    rmSync(dir, { recursive: true, force: true })
+  }
+  try {
+    await waitFor(`${path} to start`, async () => {
+      if (ended) return true
+      if (client.status !== 'ready') await client.connect()
+      return (await client.ping()) === 'PONG'
+    })
+    if (ended) throw new Error(`${path} ended:\n${log}`)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { port, client, stop }
+}
+
+/** Three masters without replicas. */
+export async function startCluster(path) {
+  const nodes = []
+  const stop = () => Promise.all(nodes.map((node) => node.stop()))
+  try {
+    for (let i = 0; i < 3; i++) {
+      const bus = await freePort()
+      nodes.push(await startServer(path, '--cluster-enabled', 'yes', '--cluster-port', bus))
+      nodes[i].bus = bus
+    }
+    const bounds = [0, 5461, 10923, 16384]
+    for (const [i, { client }] of nodes.entries()) {
+      await client.call('CLUSTER', 'ADDSLOTSRANGE', bounds[i], bounds[i + 1] - 1)
+      await client.call('CLUSTER', 'SET-CONFIG-EPOCH', i + 1)
+    }
+    for (const { port, bus } of nodes.slice(1)) {
+      await nodes[0].client.call('CLUSTER', 'MEET', '127.0.0.1', port, bus)
+    }
+    for (const { client } of nodes) {
+      await waitFor('the cluster', async () => {
+        const info = await client.call('CLUSTER', 'INFO')
+        return info.includes('cluster_state:ok') && info.includes('cluster_size:3')
+      })
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { nodes, stop }
+}

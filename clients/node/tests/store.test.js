@@ -1,0 +1,379 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import express from 'express'
+import { rateLimit } from 'express-rate-limit'
+import * as ioredis from 'ioredis'
+import * as ioredis5 from 'ioredis5'
+import * as redis from 'redis'
+import * as redis5 from 'redis5'
+import supertest from 'supertest'
+import { RedisRlStore, perRequest } from '../index.js'
+import { servers, startCluster, startServer, waitFor } from './servers.js'
+
+// Long enough that no window ends during a test.
+const DAY = 86_400_000
+
+const ALGORITHMS = ['FIXED', 'SLIDING', 'ROLLING', 'COUNTER', 'TOKEN', 'LEAKY', 'GCRA']
+
+async function connectNodeRedis({ createClient }, port, options) {
+  const client = createClient({ socket: { host: '127.0.0.1', port }, ...options })
+  await client.connect()
+  return { client, close: () => client.destroy() }
+}
+
+function connectIoRedis({ Redis }, port, options) {
+  const client = new Redis(port, '127.0.0.1', options)
+  return { client, close: () => client.disconnect() }
+}
+
+// redis 6 and ioredis 6 speak RESP3 if not told otherwise, the older ones RESP2.
+const CLIENTS = {
+  'redis 6': (port) => connectNodeRedis(redis, port),
+  'redis 6, maps as Map': (port) => connectNodeRedis(redis, port, { commandOptions: { typeMapping: { 37: Map } } }),
+  'redis 5': (port) => connectNodeRedis(redis5, port),
+  'redis 5, RESP3': (port) => connectNodeRedis(redis5, port, { RESP: 3 }),
+  'ioredis 6': (port) => connectIoRedis(ioredis, port),
+  'ioredis 6, RESP3 replies': (port) => connectIoRedis(ioredis, port, { protocol: 3, replyMapping: 'resp3' }),
+  'ioredis 5': (port) => connectIoRedis(ioredis5, port),
+}
+
+const CLUSTER_CLIENTS = {
+  'redis 6': async (ports) => {
+    const client = redis.createCluster({ rootNodes: ports.map((port) => ({ socket: { host: '127.0.0.1', port } })) })
+    await client.connect()
+    return { client, close: () => client.destroy() }
+  },
+  'redis 5': async (ports) => {
+    const client = redis5.createCluster({ rootNodes: ports.map((port) => ({ socket: { host: '127.0.0.1', port } })) })
+    await client.connect()
+    return { client, close: () => client.destroy() }
+  },
+  'ioredis 6': (ports) => ioCluster(ioredis, ports),
+  'ioredis 5': (ports) => ioCluster(ioredis5, ports),
+}
+
+async function ioCluster({ Cluster }, ports) {
+  const client = new Cluster(ports.map((port) => ({ host: '127.0.0.1', port })))
+  await once(client, 'ready')
+  return { client, close: () => client.disconnect() }
+}
+
+let prefixes = 0
+const open = []
+const logged = []
+
+/** An application with one limiter, by user. Its route replies the status that the request names. */
+async function application(client, { algorithm, burst, timeout, wrap = false, ...options }) {
+  const store = new RedisRlStore({ client, algorithm, burst, timeout, prefix: `test:${prefixes++}:` })
+  const logger = { error: (error) => logged.push(error), warn: (warning) => logged.push(warning) }
+  const all = { windowMs: DAY, limit: 3, standardHeaders: true, logger, store, ...options }
+  all.keyGenerator ??= (request) => request.get('x-user') ?? 'anybody'
+  const limiter = wrap ? perRequest(rateLimit, all) : rateLimit(all)
+  const app = express()
+  app.use(limiter)
+  let release
+  const gate = new Promise((resolve) => (release = resolve))
+  app.get('/', async ({ query }, response) => {
+    if (query.wait) await gate
+    response.status(Number(query.status)).end()
+  })
+  app.use((error, _request, response, _next) => response.status(500).json(error.message))
+  const server = app.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  open.push(server)
+  // Not a supertest request, which is sent when it is awaited.
+  const get = async (headers = {}, status = 200, query = {}) =>
+    supertest(server).get('/').query({ status, ...query }).set(headers)
+  return { get, limiter, store, release }
+}
+
+async function statuses(get, n, ...args) {
+  const found = []
+  for (let i = 0; i < n; i++) found.push((await get(...args)).status)
+  return found
+}
+
+/** Not before the module's time, which is asked for later, and at most ten seconds after. */
+function assertSeconds(text, ms, what) {
+  assert.match(text, /^\d+$/, what)
+  const late = Number(text) * 1000 - ms
+  assert.ok(late >= 0 && late < 10_000, `${what}: ${text} s, but the module says ${ms} ms`)
+}
+
+async function peek(client, { prefix }, algorithm, limit, ...options) {
+  const words = ['RL.PEEK', algorithm, `${prefix}anybody`, `${DAY}ms`, String(limit), ...options, 'FULL']
+  const reply = await client.call(...words)
+  return Object.fromEntries(reply.flatMap((word, i) => (i % 2 ? [] : [[word, reply[i + 1]]])))
+}
+
+after(() => {
+  for (const server of open) server.close()
+  assert.deepEqual(logged, [], 'what express-rate-limit logged')
+})
+
+for (const path of servers) {
+  describe(path.split('/').at(-2), () => {
+    let server, raw, client
+    const connections = []
+
+    before(async () => {
+      server = await startServer(path)
+      raw = server.client
+      const connection = await connectNodeRedis(redis, server.port)
+      connections.push(connection)
+      client = connection.client
+    })
+    after(async () => {
+      for (const { close } of connections) close()
+      await server?.stop()
+    })
+
+    for (const [name, connect] of Object.entries(CLIENTS)) {
+      test(`${name}: three pass, the fourth gets 429; reset, get, refund`, async () => {
+        const connection = await connect(server.port)
+        connections.push(connection)
+        const { get, limiter } = await application(connection.client, { algorithm: 'TOKEN', skipFailedRequests: true })
+        assert.equal(await limiter.getKey('anybody'), undefined)
+        assert.deepEqual(await statuses(get, 2, {}, 500), [500, 500])
+        assert.deepEqual(await statuses(get, 4), [200, 200, 200, 429])
+        assert.equal((await limiter.getKey('anybody')).totalHits, 3)
+        await limiter.resetKey('anybody')
+        assert.equal(await limiter.getKey('anybody'), undefined)
+        assert.deepEqual(await statuses(get, 4), [200, 200, 200, 429])
+      })
+    }
+
+    for (const algorithm of ALGORITHMS.filter((algorithm) => algorithm !== 'LEAKY')) {
+      test(`${algorithm}: totalHits and resetTime are those of the module`, async () => {
+        const { get, limiter, store } = await application(client, { algorithm })
+        for (const remaining of [2, 1, 0]) {
+          const { status, headers } = await get()
+          const { reset_ms } = await peek(raw, store, algorithm, 3, 'COST', '0')
+          assert.equal(status, 200)
+          assert.equal(headers['ratelimit-policy'], '3;w=86400')
+          assert.equal(headers['ratelimit-limit'], '3')
+          assert.equal(headers['ratelimit-remaining'], String(remaining))
+          assert.equal(headers['retry-after'], undefined)
+          assertSeconds(headers['ratelimit-reset'], reset_ms, 'RateLimit-Reset')
+          const { totalHits, resetTime } = await limiter.getKey('anybody')
+          assert.equal(totalHits, 3 - remaining)
+          assert.ok(Math.abs(resetTime - Date.now() - reset_ms) < 10_000)
+        }
+        for (let i = 0; i < 2; i++) {
+          const { status, headers } = await get()
+          const { retry_after_ms } = await peek(raw, store, algorithm, 3)
+          assert.equal(status, 429)
+          assert.equal(headers['ratelimit-limit'], '3')
+          assert.equal(headers['ratelimit-remaining'], '0')
+          assertSeconds(headers['retry-after'], retry_after_ms, 'Retry-After')
+          assert.equal(headers['ratelimit-reset'], headers['retry-after'])
+        }
+        // Another user has a limit of its own.
+        assert.equal((await get({ 'x-user': 'other' })).status, 200)
+      })
+    }
+
+    test('what each algorithm says after how long to retry', async () => {
+      const retryAfter = {}
+      for (const algorithm of ['TOKEN', 'GCRA', 'SLIDING', 'ROLLING']) {
+        const { get } = await application(client, { algorithm })
+        await statuses(get, 3)
+        retryAfter[algorithm] = Number((await get()).headers['retry-after'])
+      }
+      const near = (found, expected) => assert.ok(found <= expected && found > expected - 30, `${found}, ${expected}`)
+      near(retryAfter.TOKEN, 28800)
+      near(retryAfter.GCRA, 28800)
+      near(retryAfter.SLIDING, 86400)
+      near(retryAfter.ROLLING, 86422) // a moment is 1/4096 of the window
+    })
+
+    test('a client that waits for Retry-After is allowed', async () => {
+      const { get } = await application(client, { algorithm: 'TOKEN', limit: 2, windowMs: 2000 })
+      let denied
+      do denied = await get()
+      while (denied.status === 200)
+      assert.equal(denied.status, 429)
+      assert.equal(denied.headers['retry-after'], '1')
+      await sleep(1000)
+      assert.equal((await get()).status, 200)
+    })
+
+    test('LEAKY delays requests, and denies when the queue is full', async () => {
+      const { get } = await application(client, { algorithm: 'LEAKY', limit: 3, windowMs: 900 })
+      const start = Date.now()
+      const times = []
+      const found = await Promise.all(
+        Array.from({ length: 4 }, () => get().then(({ status }) => (times.push(Date.now() - start), status))),
+      )
+      assert.deepEqual(found.sort(), [200, 200, 200, 429])
+      assert.ok(times.at(-1) >= 590, `the last request was held for ${times.at(-1)} ms, not 600`)
+    })
+
+    test('the headers of drafts 7 and 8 and the old ones', async () => {
+      const seven = await application(client, { algorithm: 'ROLLING', standardHeaders: 'draft-7' })
+      assert.match((await seven.get()).headers.ratelimit, /^limit=3, remaining=2, reset=86[34]\d\d$/)
+      assert.equal((await seven.get()).headers['ratelimit-policy'], '3;w=86400')
+
+      const eight = await application(client, { algorithm: 'ROLLING', standardHeaders: 'draft-8', identifier: 'login' })
+      const { headers } = await eight.get()
+      assert.match(headers.ratelimit, /^"login"; r=2; t=86[34]\d\d$/)
+      assert.match(headers['ratelimit-policy'], /^"login"; q=3; w=86400; pk=:.+:$/)
+      assert.equal(headers['x-ratelimit-limit'], '3')
+      assert.equal(headers['x-ratelimit-remaining'], '2')
+      const reset = Number(headers['x-ratelimit-reset']) - Date.now() / 1000
+      assert.ok(reset > 86390 && reset <= 86401, `${reset}`)
+    })
+
+    test('BURST is how much may pass at once', async () => {
+      const low = await application(client, { algorithm: 'TOKEN', limit: 60, burst: 2 })
+      const replies = [await low.get(), await low.get(), await low.get()]
+      assert.deepEqual(replies.map(({ status }) => status), [200, 200, 429])
+      assert.deepEqual(replies.map(({ headers }) => headers['ratelimit-remaining']), ['1', '0', '0'])
+      assertSeconds(replies[2].headers['retry-after'], 1440_000 - 500, 'Retry-After')
+
+      const high = await application(client, { algorithm: 'GCRA', limit: 2, burst: 4 })
+      const found = []
+      for (let i = 0; i < 5; i++) found.push(await high.get())
+      assert.deepEqual(found.map(({ status }) => status), [200, 200, 200, 200, 429])
+      // express-rate-limit takes at least one hit.
+      assert.deepEqual(found.map(({ headers }) => headers['ratelimit-remaining']), ['1', '1', '1', '0', '0'])
+    })
+
+    const plan = async (request) => {
+      await sleep(Number(request.get('x-slow') ?? 0))
+      return Number(request.get('x-limit'))
+    }
+
+    for (const algorithm of ['FIXED', 'TOKEN', 'ROLLING', 'COUNTER']) {
+      test(`${algorithm}: a limit that is a function of the request`, async () => {
+        let calls = 0
+        const limit = (request) => (calls++, plan(request))
+        const { get } = await application(client, { algorithm, limit, wrap: true, skipFailedRequests: true })
+        const two = { 'x-user': 'anybody', 'x-limit': '2' }
+        const four = { 'x-user': 'anybody', 'x-limit': '4' }
+        assert.deepEqual(await statuses(get, 3, two), [200, 200, 429])
+        const raised = await get(four)
+        assert.equal(raised.status, 200)
+        assert.equal(raised.headers['ratelimit-limit'], '4')
+        assert.equal(raised.headers['ratelimit-remaining'], '1')
+        assert.equal((await get(two)).status, 429)
+        // A failed request is given back under its own limit.
+        assert.equal((await get(four, 500)).status, 500)
+        assert.deepEqual(await statuses(get, 2, four), [200, 429])
+        assert.equal(calls, 8, 'one call a request')
+      })
+    }
+
+    test('requests at the same time have each their own limit', async () => {
+      const { get } = await application(client, { algorithm: 'TOKEN', limit: plan, wrap: true })
+      const sent = Array.from({ length: 20 }, (_, i) => {
+        const limit = i % 2 ? '0' : '20'
+        return get({ 'x-limit': limit, 'x-slow': String((i * 7) % 20) }).then((response) => [limit, response])
+      })
+      for (const [limit, { status, headers }] of await Promise.all(sent)) {
+        assert.equal(headers['ratelimit-limit'], limit)
+        assert.equal(status, limit === '0' ? 429 : 200)
+      }
+    })
+
+    test('without perRequest, FIXED counts under any limit, and the others say what to do', async () => {
+      const fixed = await application(client, { algorithm: 'FIXED', limit: plan, skipFailedRequests: true })
+      assert.deepEqual(await statuses(fixed.get, 3, { 'x-limit': '2' }), [200, 200, 429])
+      assert.deepEqual(await statuses(fixed.get, 2, { 'x-limit': '3' }), [200, 429])
+
+      const token = await application(client, { algorithm: 'TOKEN', limit: plan })
+      const { status, body } = await token.get({ 'x-limit': '2' })
+      assert.equal(status, 500)
+      assert.match(body, /perRequest/)
+    })
+
+    for (const algorithm of ['FIXED', 'SLIDING', 'ROLLING', 'COUNTER', 'TOKEN', 'GCRA']) {
+      test(`${algorithm}: requests that are skipped are given back, denied ones not`, async () => {
+        const failed = await application(client, { algorithm, skipFailedRequests: true })
+        assert.deepEqual(await statuses(failed.get, 5, {}, 503), [503, 503, 503, 503, 503])
+        assert.deepEqual(await statuses(failed.get, 6), [200, 200, 200, 429, 429, 429])
+
+        const succeeded = await application(client, { algorithm, skipSuccessfulRequests: true })
+        assert.deepEqual(await statuses(succeeded.get, 5), [200, 200, 200, 200, 200])
+        assert.deepEqual(await statuses(succeeded.get, 4, {}, 401), [401, 401, 401, 429])
+      })
+    }
+
+    test('what is given back is the request that failed, not a later one', async () => {
+      const options = { algorithm: 'ROLLING', windowMs: 60_000, skipFailedRequests: true }
+      const { get, limiter, release } = await application(client, options)
+      const hits = (n) => async () => (await limiter.getKey('anybody'))?.totalHits === n
+      const slow = get({}, 500, { wait: 'yes' })
+      await waitFor('the charge', hits(1))
+      await sleep(50) // a moment is 15 ms
+      const sent = Date.now()
+      assert.equal((await get()).status, 200)
+      release()
+      assert.equal((await slow).status, 500)
+      await waitFor('the refund', hits(1))
+      const { resetTime } = await limiter.getKey('anybody')
+      assert.ok(resetTime - sent >= 60_000, `the later request is gone in ${resetTime - sent} ms`)
+    })
+
+    test('an error of the module: closed, or open with passOnStoreError', async () => {
+      for (const [passOnStoreError, status] of [[false, 500], [true, 200]]) {
+        const { get, store } = await application(client, { algorithm: 'TOKEN', passOnStoreError })
+        await raw.call('RPUSH', `${store.prefix}anybody`, 'foreign')
+        assert.equal((await get()).status, status)
+      }
+      assert.match(String(logged.splice(0)), /WRONGTYPE/)
+    })
+
+    test('a server that does not reply: closed, or open with passOnStoreError', async () => {
+      for (const [passOnStoreError, status] of [[false, 500], [true, 200]]) {
+        const { get } = await application(client, { algorithm: 'TOKEN', timeout: 500, passOnStoreError })
+        assert.equal((await get()).status, 200)
+        await raw.call('CLIENT', 'PAUSE', 60_000, 'WRITE')
+        try {
+          assert.equal((await get()).status, status)
+        } finally {
+          await raw.call('CLIENT', 'UNPAUSE')
+        }
+      }
+      assert.match(String(logged.splice(0)), /no reply within 500 ms/)
+    })
+  })
+
+  describe(`${path.split('/').at(-2)}: a cluster of three nodes`, () => {
+    let cluster
+    before(async () => {
+      cluster = await startCluster(path)
+    })
+    after(() => cluster?.stop())
+
+    for (const [name, connect] of Object.entries(CLUSTER_CLIENTS)) {
+      test(`${name}: each request goes to the node of its key`, async () => {
+        const connection = await connect(cluster.nodes.map(({ port }) => port))
+        try {
+          for (const { client } of cluster.nodes) await client.call('CONFIG', 'RESETSTAT')
+          for (const algorithm of ['FIXED', 'TOKEN']) {
+            const { get, limiter } = await application(connection.client, { algorithm, skipFailedRequests: true })
+            for (let user = 0; user < 9; user++) {
+              const headers = { 'x-user': `user${user}` }
+              assert.equal((await get(headers, 500)).status, 500)
+              assert.deepEqual(await statuses(get, 4, headers), [200, 200, 200, 429])
+              assert.equal((await limiter.getKey(`user${user}`)).totalHits >= 3, true)
+              await limiter.resetKey(`user${user}`)
+              assert.equal(await limiter.getKey(`user${user}`), undefined)
+            }
+          }
+          let asked = 0
+          for (const { client } of cluster.nodes) {
+            assert.doesNotMatch(await client.info('errorstats'), /MOVED/)
+            asked += /cmdstat_rl\.token:/i.test(await client.info('commandstats')) ? 1 : 0
+          }
+          assert.equal(asked, 3, 'nodes that were asked')
+        } finally {
+          connection.close()
+        }
+      })
+    }
+  })
+}

@@ -1,0 +1,21 @@
+// Compiled only: the clients and express-rate-limit accept the types of this package.
+import express from 'express'
+import { rateLimit } from 'express-rate-limit'
+import { Cluster, Redis } from 'ioredis'
+import { createClient, createClientPool, createCluster } from 'redis'
+import { RedisRlStore, perRequest } from '../index.js'
+
+const app = express()
+const store = new RedisRlStore({ client: createClient(), algorithm: 'TOKEN', burst: 5 })
+app.use(rateLimit({ limit: 10, store }))
+new RedisRlStore({ client: createClientPool() })
+new RedisRlStore({ client: createCluster({ rootNodes: [] }) })
+new RedisRlStore({ client: new Redis() })
+new RedisRlStore({ client: new Cluster([]), prefix: 'login:' })
+new RedisRlStore({ client: async (_key, _readOnly, words) => words.length })
+// @ts-expect-error: LEASE is not for requests
+new RedisRlStore({ client: createClient(), algorithm: 'LEASE' })
+
+const limiter = perRequest(rateLimit, { limit: async (request) => (request.get('x-plan') ? 100 : 5), store })
+app.use(limiter)
+limiter.resetKey('key')

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import itertools
+import pathlib
+from collections.abc import Iterator
+
+import pytest
+import redis
+
+from . import servers
+
+_numbers = itertools.count()
+
+
+@pytest.fixture(scope="session", params=servers.SERVERS, ids=lambda path: pathlib.Path(path).parent.name)
+def port(request: pytest.FixtureRequest) -> Iterator[int]:
+    with servers.server(request.param) as port:
+        yield port
+
+
+@pytest.fixture(scope="session", params=servers.SERVERS, ids=lambda path: pathlib.Path(path).parent.name)
+def ports(request: pytest.FixtureRequest) -> Iterator[list[int]]:
+    with servers.cluster(request.param) as ports:
+        yield ports
+
+
+@pytest.fixture
+def raw(port: int) -> Iterator[redis.Redis]:
+    """Another client of the same server."""
+    with redis.Redis(port=port, decode_responses=True, protocol=3) as client:
+        yield client
+
+
+@pytest.fixture
+def prefix() -> str:
+    """Keys that no other test has."""
+    return f"test{next(_numbers)}"

@@ -1,0 +1,127 @@
+"""The middleware in a FastAPI application."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx2
+import pytest
+import redis
+import redis.asyncio
+from fastapi import FastAPI, WebSocket
+from starlette.testclient import TestClient, WebSocketDenialResponse
+
+from limits_redis_rl import RateLimitMiddleware
+
+
+@asynccontextmanager
+async def application(port: int, policies: Any, **options: Any) -> AsyncIterator[Any]:
+    """The client of an application, and its middleware."""
+    app = FastAPI()
+
+    @app.get("/")
+    def index() -> str:
+        return "hello"
+
+    async with redis.asyncio.Redis(port=port, **options.pop("client", {})) as client:
+        limited = RateLimitMiddleware(app, client=client, policies=policies, timeout=30, **options)
+        async with httpx2.AsyncClient(transport=httpx2.ASGITransport(limited), base_url="http://test") as http:
+            yield http, limited
+
+
+@pytest.mark.parametrize("client", [{"protocol": 2}, {"protocol": 3}, {"decode_responses": True}])
+async def test_all_limits_or_none(client: dict[str, Any], port: int, prefix: str, raw: redis.Redis) -> None:
+    def policies(scope: Any) -> list[Any]:
+        return [
+            ("ROLLING", f"{prefix}:minute", "1d", 3, "AS", "burst"),
+            ("TOKEN", f"{prefix}:day", "10d", 5, "AS", "quota"),
+        ]
+
+    async with application(port, policies, client=client) as (http, _):
+        for remaining in (2, 1, 0):
+            response = await http.get("/")
+            assert (response.status_code, response.json()) == (200, "hello")
+            assert response.headers["ratelimit-policy"] == '"burst";q=3;w=86400, "quota";q=5;w=864000'
+            assert response.headers["ratelimit"].startswith(f'"burst";r={remaining};')
+            assert response.headers["x-ratelimit-remaining"] == str(remaining)
+            assert "retry-after" not in response.headers
+        for _ in range(2):
+            response = await http.get("/")
+            assert (response.status_code, response.text) == (429, "Too Many Requests\n")
+            assert response.headers["ratelimit-policy"] == '"burst";q=3;w=86400, "quota";q=5;w=864000'
+            assert 86400 - 10 < int(response.headers["retry-after"]) <= 86400 + 22
+        # The denied requests charged neither.
+        left = raw.execute_command("RL.PEEK", "TOKEN", f"{prefix}:day", "10d", 5, "COST", 0, "FULL")
+        assert left["remaining"] == 2
+
+
+async def test_policies_of_the_request(port: int, prefix: str) -> None:
+    async def policies(scope: Any) -> list[Any]:
+        user = dict(scope["headers"]).get(b"x-user")
+        return [("FIXED", f"{prefix}:".encode() + user, "day", 1)] if user else []
+
+    async with application(port, policies) as (http, _):
+        for _ in range(3):
+            response = await http.get("/")
+            assert response.status_code == 200
+            assert "ratelimit" not in response.headers
+        for user in ("a", "b"):
+            assert (await http.get("/", headers={"x-user": user})).status_code == 200
+            assert (await http.get("/", headers={"x-user": user})).status_code == 429
+
+
+@pytest.mark.parametrize(("fail_open", "status"), [(True, 200), (False, 503)])
+async def test_without_a_reply(
+    fail_open: bool, status: int, port: int, prefix: str, raw: redis.Redis, caplog: pytest.LogCaptureFixture
+) -> None:
+    def policies(scope: Any) -> list[Any]:
+        return [("FIXED", f"{prefix}:key", "day", 100)]
+
+    async with application(port, policies, fail_open=fail_open) as (http, limited):
+        assert (await http.get("/")).headers["x-ratelimit-remaining"] == "99"
+        raw.execute_command("CLIENT", "PAUSE", 60_000, "WRITE")
+        limited.timeout = 0.1
+        try:
+            response = await http.get("/")
+        finally:
+            raw.execute_command("CLIENT", "UNPAUSE")
+            limited.timeout = 30
+        assert response.status_code == status
+        assert "ratelimit" not in response.headers
+        assert "TimeoutError" in caplog.text
+        # The late reply is not taken for that of the next request.
+        raw.delete(*raw.keys(f"{prefix}:*"))
+        assert (await http.get("/")).headers["x-ratelimit-remaining"] == "99"
+
+        # An error of the server is no decision either.
+        raw.delete(*raw.keys(f"{prefix}:*"))
+        raw.config_set("maxmemory", 1)
+        try:
+            assert (await http.get("/")).status_code == status
+        finally:
+            raw.config_set("maxmemory", 0)
+        assert "OutOfMemoryError" in caplog.text
+
+
+def test_websocket(port: int, prefix: str) -> None:
+    app = FastAPI()
+
+    @app.websocket("/")
+    async def echo(socket: WebSocket) -> None:
+        await socket.accept()
+        await socket.send_text("hello")
+        await socket.close()
+
+    client = redis.asyncio.Redis(port=port)
+    app.add_middleware(RateLimitMiddleware, client=client, policies=lambda scope: [("TOKEN", f"{prefix}:key", "1h", 1)])
+    with TestClient(app) as http:
+        with http.websocket_connect("/") as socket:
+            assert socket.receive_text() == "hello"
+        with pytest.raises(WebSocketDenialResponse) as denied, http.websocket_connect("/"):
+            pass
+        assert denied.value.status_code == 429
+        assert int(denied.value.headers["retry-after"]) > 3500
+        assert http.portal is not None
+        http.portal.call(client.aclose)

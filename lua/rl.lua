@@ -1,0 +1,2272 @@
+-- redis-rl as a Lua library, for servers that cannot load the module. Keys, replies and errors are those of the module.
+--
+-- Two forms of the same text:
+--   Function  FUNCTION LOAD of the line `#!lua name=rl` and this file; then FCALL rl 1 key TOKEN 60 5 FULL
+--   Script    SCRIPT LOAD of this file; then EVALSHA <sha> 1 key rl TOKEN 60 5 FULL
+--
+--   rl         1 key        <ALGO> window limit [options] [FULL | HEADERS]
+--   rl_multi   n key [key]  <ALGO> window limit [options] [<ALGO> window limit [options] ...] [FULL | HEADERS]
+--   rl_peek    1 key        <ALGO> window limit [options] [FULL | HEADERS]
+--   rl_refund  1 key        <ALGO> window limit [COST n] [AT ms] [BURST n] [ANCHOR t] [FULL | HEADERS]
+--   rl_settle  1 key        <ALGO> window limit RESERVED n ACTUAL m [AT ms] [BURST n] [ANCHOR t] [FULL | HEADERS]
+--   rl_reset   1 key        <ALGO> window [ANCHOR t]
+--   rl_release 1 key        id [id ...]
+--   rl_renew   1 key        window id [id ...]
+--
+-- An algorithm is a set of pure functions, as in the module: they get the state, the time and the cost, and return what
+-- to reply and what to write. A reply is computed before anything is written, so that an error changes nothing. (Two
+-- exceptions: entries that no longer count are removed before, and the reply to a refund or a settlement of SLIDING is
+-- read from the key afterwards.)
+--
+-- Times are Unix times. `now` is in microseconds, and names that end in `_ms` are in milliseconds.
+--
+-- While a library is loaded, Redis 7.0 has no global but `redis`: outside of functions, nothing here uses another.
+
+-- Errors --------------------------------------------------------------------------------------------------------------
+
+-- The text of an error. (As a function: a script runs this file at each call, and few calls end with an error.)
+local function error_text(name)
+  local function at_most_once(option)
+    return 'ERR syntax error: after limit comes ' .. option .. ' at most once'
+  end
+  local texts = {
+    ARITY = 'ERR wrong number of arguments',
+    FOREIGN_VALUE = 'ERR the key holds a value that this algorithm did not write',
+    NOT_A_COUNTER = 'ERR value is not an integer or out of range',
+    WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
+      .. '10^12 seconds; FIXED also takes day, week, month and year',
+    ANCHOR = 'ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799',
+    AS = 'ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -',
+    ID = 'ERR invalid ID: expected 1 to 512 bytes',
+    AT = 'ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807',
+    ID_MISSING = 'ERR syntax error: LEASE needs ID id, the holder of the lease',
+    LEASE_CORRECTION = 'ERR invalid algorithm: a lease has no cost to correct; RL.RELEASE ends it',
+    OPTION = 'ERR syntax error: after limit come COST n, BURST n, ANCHOR t, ID id, AS name, PARTIAL, SHADOW, FULL '
+      .. 'or HEADERS, each at most once',
+    REFUND_OPTION = 'ERR syntax error: after limit come COST n, AT ms, BURST n, ANCHOR t, FULL or HEADERS, each '
+      .. 'at most once',
+    SETTLE_OPTION = 'ERR syntax error: after limit come RESERVED n, ACTUAL m, AT ms, BURST n, ANCHOR t, FULL or '
+      .. 'HEADERS, each at most once',
+    RESET_OPTION = 'ERR syntax error: after window comes ANCHOR t or nothing',
+    COST_TWICE = at_most_once('COST n'),
+    BURST_TWICE = at_most_once('BURST n'),
+    ANCHOR_TWICE = 'ERR syntax error: ANCHOR t comes at most once',
+    ID_TWICE = at_most_once('ID id'),
+    AS_TWICE = at_most_once('AS name'),
+    AT_TWICE = at_most_once('AT ms'),
+    RESERVED_TWICE = at_most_once('RESERVED n'),
+    ACTUAL_TWICE = at_most_once('ACTUAL n'),
+    PARTIAL_TWICE = at_most_once('PARTIAL'),
+    SHADOW_TWICE = at_most_once('SHADOW'),
+    FORM_TWICE = at_most_once('FULL or HEADERS'),
+    FULL_AND_HEADERS = 'ERR syntax error: FULL and HEADERS exclude each other',
+    AFTER_FORM = 'ERR syntax error: FULL or HEADERS comes last',
+    SETTLEMENT = 'ERR syntax error: RL.SETTLE needs RESERVED n and ACTUAL m',
+    NUM_LIMITS = 'ERR invalid numlimits: expected an integer from 1 to 64, and as many limits',
+    SAME_KEY = 'ERR invalid key: two limits would keep their state in one key',
+    SPAN = 'ERR invalid window, limit or BURST: together they describe a rate that cannot be represented',
+    LOG_COST = 'ERR invalid COST: RL.SLIDING takes at most 10000 units a call, over all its limits; use ROLLING, '
+      .. 'COUNTER, TOKEN, LEAKY or GCRA for more',
+    LOG_DIFFERENCE = 'ERR invalid ACTUAL: RL.SLIDING is corrected by at most 10000 units a call; use ROLLING, '
+      .. 'COUNTER, TOKEN, LEAKY or GCRA for more',
+    CLUSTER_KEY = 'ERR invalid key: in a cluster FIXED needs a key that is not empty and has no brace outside a hash '
+      .. 'tag',
+    ALGORITHM = 'ERR invalid algorithm: expected one of FIXED, SLIDING, COUNTER, TOKEN, LEAKY, GCRA, ROLLING, LEASE',
+    -- The module has no such errors.
+    ROLLING = 'ERR invalid algorithm: ROLLING needs the module, the Lua library has all others',
+    INEXACT_STATE = 'ERR the key holds a number above 9007199254740991, which needs the module',
+    INEXACT_REPLY = 'ERR the reply has a number above 9007199254740991, which needs the module',
+    FUNCTION = 'ERR invalid function: expected one of rl, rl_multi, rl_peek, rl_refund, rl_settle, rl_reset, '
+      .. 'rl_release, rl_renew',
+  }
+  return texts[name]
+end
+
+-- Ends the call with an error reply. `run` catches it.
+local function fail_with(text)
+  error({ text = text }, 0)
+end
+
+local function fail(name)
+  fail_with(error_text(name))
+end
+
+-- Integers ------------------------------------------------------------------------------------------------------------
+--
+-- All integers here are 0 or more, and exact. One below 2^53 is a Lua number. A larger one is a list of digits in base
+-- 2^24, lowest first. The functions take and return both forms. Almost all integers are numbers; the other form is for
+-- products, for GCRA's nanoseconds and for what a key may hold.
+--
+-- `n - n == 0` tells a number from the other form. A call of `type` takes the server some 500 instructions.
+
+local EXACT = 2 ^ 53 -- from here on, doubles skip integers
+local NEVER = 1 / 0 -- a time that is later than any other
+local BASE = 2 ^ 24
+
+local LARGE = {
+  __sub = function()
+    return 1
+  end,
+}
+
+local function digits_of(n)
+  if n - n ~= 0 then
+    return n
+  end
+  local digits, count = {}, 0
+  while n > 0 do
+    local digit = math.fmod(n, BASE)
+    count = count + 1
+    digits[count] = digit
+    n = (n - digit) / BASE
+  end
+  return digits
+end
+
+local function from_digits(digits)
+  local count = #digits
+  while count > 0 and digits[count] == 0 do
+    digits[count] = nil
+    count = count - 1
+  end
+  if count > 3 or (count == 3 and digits[3] >= EXACT / BASE / BASE) then
+    return setmetatable(digits, LARGE)
+  end
+  return (digits[1] or 0) + (digits[2] or 0) * BASE + (digits[3] or 0) * BASE * BASE
+end
+
+local function less(a, b)
+  local a_is_number, b_is_number = a - a == 0, b - b == 0
+  if a_is_number and b_is_number then
+    return a < b
+  elseif a_is_number or b_is_number then
+    return a_is_number
+  elseif #a ~= #b then
+    return #a < #b
+  end
+  for n = #a, 1, -1 do
+    if a[n] ~= b[n] then
+      return a[n] < b[n]
+    end
+  end
+  return false
+end
+
+local function min(a, b)
+  return less(b, a) and b or a
+end
+
+local function add(a, b)
+  if a - a == 0 and b - b == 0 and a + b < EXACT then
+    return a + b
+  end
+  a, b = digits_of(a), digits_of(b)
+  local sum, carry = {}, 0
+  for n = 1, math.max(#a, #b) + 1 do
+    local digit = (a[n] or 0) + (b[n] or 0) + carry
+    carry = digit >= BASE and 1 or 0
+    sum[n] = digit - carry * BASE
+  end
+  return from_digits(sum)
+end
+
+-- a − b, or 0 if b is larger.
+local function sub(a, b)
+  if not less(b, a) then
+    return 0
+  elseif a - a == 0 then
+    return a - b
+  end
+  b = digits_of(b)
+  local difference, borrow = {}, 0
+  for n = 1, #a do
+    local digit = a[n] - (b[n] or 0) - borrow
+    borrow = digit < 0 and 1 or 0
+    difference[n] = digit + borrow * BASE
+  end
+  return from_digits(difference)
+end
+
+local function mul(a, b)
+  if a - a == 0 and b - b == 0 and a * b < EXACT then
+    return a * b
+  end
+  a, b = digits_of(a), digits_of(b)
+  local product = {}
+  for n = 1, #a + #b do
+    product[n] = 0
+  end
+  for n = 1, #a do
+    local carry = 0
+    for m = 1, #b do
+      -- At most (2^24 − 1)² + 2 × 2^24: exact.
+      local digit = product[n + m - 1] + a[n] * b[m] + carry
+      carry = math.floor(digit / BASE)
+      product[n + m - 1] = digit - carry * BASE
+    end
+    product[n + #b] = carry
+  end
+  return from_digits(product)
+end
+
+-- The nearest double, almost: with a relative error below 2^-50.
+local function approximately(n)
+  if n - n == 0 then
+    return n
+  end
+  local sum = 0
+  for index = #n, 1, -1 do
+    sum = sum * BASE + n[index]
+  end
+  return sum
+end
+
+-- Quotient and remainder. b is not 0.
+local function divide(a, b)
+  if a - a == 0 then
+    if b - b ~= 0 then
+      return 0, a
+    end
+    -- fmod is exact, and so is the division of a multiple. a / b alone could be rounded up to the next integer.
+    local rest = math.fmod(a, b)
+    return (a - rest) / b, rest
+  end
+  local quotient = 0
+  while not less(a, b) do
+    -- Too small by a little, never too large. Each round leaves a 2^-40th of `a` at most, so there are few.
+    local part = math.max(1, math.floor(approximately(a) / approximately(b) * (1 - 2 ^ -45)))
+    part = from_digits(digits_of(part))
+    quotient = add(quotient, part)
+    a = sub(a, mul(part, b))
+  end
+  return quotient, a
+end
+
+local function divide_up(a, b)
+  local quotient, rest = divide(a, b)
+  return rest == 0 and quotient or add(quotient, 1)
+end
+
+local function text_of(n)
+  local tail = ''
+  while n - n ~= 0 do
+    local rest
+    n, rest = divide(n, 10000000)
+    tail = string.format('%07.0f', rest) .. tail
+  end
+  return string.format(n < 2147483648 and '%d' or '%.0f', n) .. tail
+end
+
+-- The integer of decimal digits.
+local function from_text(digits)
+  if #digits <= 15 or (#digits == 16 and digits < '9007199254740992') then
+    return tonumber(digits)
+  end
+  local head = #digits % 7
+  local n = head > 0 and tonumber(digits:sub(1, head)) or 0
+  for at = head + 1, #digits, 7 do
+    n = add(mul(n, 10000000), tonumber(digits:sub(at, at + 6)))
+  end
+  return n
+end
+
+local MAX_COUNT_DIGITS = '9223372036854775807' -- 2^63 − 1
+local MAX_UNSIGNED_DIGITS = '18446744073709551615' -- 2^64 − 1: the module's times end there
+local MAX_COUNT, MAX_UNSIGNED, MAX_SPAN, MAX_TOLERANCE
+
+-- Sets the large constants, when the first call runs.
+local function set_constants()
+  MAX_COUNT = setmetatable({ BASE - 1, BASE - 1, 2 ^ 15 - 1 }, LARGE)
+  MAX_UNSIGNED = setmetatable({ BASE - 1, BASE - 1, 2 ^ 16 - 1 }, LARGE)
+  MAX_SPAN = setmetatable({ 6553600, 11973543, 3552 }, LARGE) -- 10^18 microseconds
+  MAX_TOLERANCE = setmetatable({ 9437184, 14339741, 14210 }, LARGE) -- 4 × 10^18 nanoseconds
+end
+
+-- The text, if it is an integer in the form that Redis requires and at most `most`; else nil.
+local function digits_up_to(text, most)
+  if text ~= '0' and not text:find('^[1-9]%d*$') then
+    return nil
+  end
+  return (#text < #most or (#text == #most and text <= most)) and text or nil
+end
+
+-- The integer of decimal digits; nil if there is a leading zero or if they are more than 64 bits.
+local function parse_digits(digits)
+  if #digits > 1 and digits:byte() == 48 then
+    return nil
+  elseif #digits < 20 or (#digits == 20 and digits <= MAX_UNSIGNED_DIGITS) then
+    return from_text(digits)
+  end
+end
+
+-- A number that is part of a reply, below 2^53.
+local function exact(n)
+  if n - n ~= 0 or n >= EXACT then
+    fail('INEXACT_REPLY')
+  end
+  return n
+end
+
+-- Milliseconds as seconds, rounded up. −1, never, stays −1.
+local function seconds_of(ms)
+  return ms < 0 and -1 or math.ceil(ms / 1000)
+end
+
+-- The server ----------------------------------------------------------------------------------------------------------
+
+-- Calls a command. Its error ends this call with the same error.
+local function call(...)
+  local reply = redis.pcall(...)
+  if type(reply) == 'table' and reply.err then
+    fail_with(reply.err)
+  end
+  return reply
+end
+
+-- The server's clock. A call reads it once.
+local function clock()
+  local time = call('TIME')
+  return tonumber(time[1]) * 1000000 + tonumber(time[2])
+end
+
+local function millis(now)
+  return math.floor(now / 1000)
+end
+
+-- The expiry of a key as a double, which is not exact from 2^53 on; nil if it has none. Servers before 7.0 have no
+-- PEXPIRETIME.
+local function expiry_of(key, now_ms)
+  local at = redis.pcall('PEXPIRETIME', key)
+  if type(at) == 'table' then
+    local left = call('PTTL', key)
+    at = left >= 0 and now_ms + left or -1
+  end
+  return at >= 0 and at or nil
+end
+
+local function set_expiry(key, at_ms)
+  if at_ms then
+    call('PEXPIREAT', key, text_of(at_ms))
+  end
+end
+
+-- Whether this is a server of a cluster. That does not change while it runs.
+local cluster
+
+local function in_cluster()
+  if cluster == nil then
+    local info = redis.pcall('INFO', 'cluster')
+    cluster = type(info) == 'string' and info:find('cluster_enabled:1', 1, true) ~= nil
+  end
+  return cluster
+end
+
+-- Calls a command with some arguments and then with many, of which a call takes 1,000. Returns the sum of the replies.
+local function call_in_parts(arguments, many)
+  local sum = 0
+  for first = 1, #many, 1000 do
+    local part = { unpack(arguments) }
+    for n = first, math.min(first + 999, #many) do
+      part[#part + 1] = many[n]
+    end
+    sum = sum + call(unpack(part))
+  end
+  return sum
+end
+
+-- Decisions and forecasts ---------------------------------------------------------------------------------------------
+--
+-- A decision is { allowed, count, ttl, change, state, delay }. `change` is what happens to the state:
+--   keep    nothing
+--   charge  counts the request; RL.MULTI drops it if another limit denies
+--   rebase  restates the same as of now
+--   refund  gives units back
+--   delete  removes the state
+--
+-- A forecast is { capacity, remaining, wait }. `wait(cost)` is the time in ms until the cost fits; nil means never.
+
+-- An algorithm is a table with its word, the options that it takes, and these functions:
+--   prepare(policy)                                      checks a policy, and completes it
+--   key_of_state(policy, key, now)                       the key of the state, if it is not the one of the call
+--   load(policy, key, now, purpose, id)                  what the key holds, for `read`, `write` or `delete`: `loaded`
+--   decide(policy, loaded, now, cost)                    a decision
+--   refund, overcharge(policy, loaded, now, at_ms, cost) a change and a state
+--   forecast(policy, loaded, decided, now)               the forecast of the state after a decision
+--   remaining(policy, loaded)                            its `remaining`, where that is known for less
+--   commit(policy, loaded, change, state, now)           writes the change, and extends the expiry where that is needed
+--   window_at(policy, now)                               the length of the window in ms, if it is not the policy's
+-- It is built when it is first named: a script runs this file at each call, and pays for every function in it.
+
+local function decision(allowed, count, ttl, change, state)
+  return { allowed = allowed, count = count, ttl = ttl, change = change, state = state, delay = 0 }
+end
+
+-- The state that a key holds after a change.
+local function state_after(change, after, before)
+  if change == 'delete' then
+    return nil
+  end
+  return change == 'keep' and before or after
+end
+
+-- The units that must be available for a cost.
+local function needed_for(cost)
+  return cost == 0 and 1 or cost
+end
+
+-- The `ttl` of a denial in seconds: at least 1; −1 for never.
+local function ttl_of_denial(forecast, cost)
+  local wait = forecast.wait(needed_for(cost))
+  return wait and math.max(1, seconds_of(exact(wait))) or -1
+end
+
+-- The forecast of units that each leave at a known time. `leaves_at(n)` is the ms in which the n-th leaves, from 0; nil
+-- for never. All are gone at `gone_at`, if it is not nil.
+local function leaving_in_order(capacity, charged, leaves_at, gone_at, now_ms)
+  return {
+    capacity = capacity,
+    remaining = math.max(0, capacity - charged),
+    wait = function(cost)
+      local room = capacity - cost
+      if room < 0 then
+        return nil
+      elseif charged <= room then
+        return 0
+      end
+      local left = leaves_at(charged - room - 1)
+      if gone_at and (not left or gone_at < left) then
+        left = gone_at
+      end
+      -- A time that is not exact makes the reply an error.
+      return left and (left >= EXACT and NEVER or math.max(0, left - now_ms))
+    end,
+  }
+end
+
+-- The figures of FULL and of the headers.
+local function figures_of(forecast, decided, cost)
+  local function until_fits(units)
+    local wait = forecast.wait(units)
+    return wait and exact(wait) or -1
+  end
+  local full = forecast.remaining >= forecast.capacity
+  return {
+    limit = forecast.capacity,
+    remaining = forecast.remaining,
+    retry_after_ms = decided.allowed and 0 or until_fits(needed_for(cost)),
+    next_ms = full and 0 or until_fits(forecast.remaining + 1),
+    reset_ms = full and 0 or until_fits(forecast.capacity),
+    delay_ms = exact(divide_up(decided.delay, 1000)),
+  }
+end
+
+-- FIXED: time is divided into windows, and each has its own counter ---------------------------------------------------
+--
+-- The state is { value, expires_at }: a counter that INCR could have written, and its expiry.
+
+local DAY = 86400000
+local LONGEST = { DAY = DAY, WEEK = 7 * DAY, MONTH = 31 * DAY, YEAR = 366 * DAY }
+
+local function build_fixed()
+  -- Days from 1 January 1970 to the first day of a month, 0 to 11, of the Gregorian calendar. The year starts in March
+  -- here, so that the leap day is its last.
+  local function days_before(year, month)
+    if month < 2 then
+      year = year - 1
+    end
+    local of_march = (month + 10) % 12
+    local leap_days = math.floor(year / 4) - math.floor(year / 100) + math.floor(year / 400)
+    return 365 * year + leap_days + math.floor((153 * of_march + 2) / 5) - 719468
+  end
+
+  -- The months since the year 0, and the day of the month from 0, of a day since 1 January 1970.
+  local function month_of(day)
+    -- From the mean length of a month, and one month more, so that it is not too small.
+    local months = 1970 * 12 + math.floor(day / 30.436875) + 1
+    local function first(n)
+      return days_before(math.floor(n / 12), n % 12)
+    end
+    while first(months) > day do
+      months = months - 1
+    end
+    return months, day - first(months)
+  end
+
+  -- The ms at which the period starts that is `months` after the anchor: on the same day of the month, or on the last
+  -- one of a shorter month.
+  local function start_after(anchor, months)
+    local at = anchor.months + months
+    local first = days_before(math.floor(at / 12), at % 12)
+    local days = days_before(math.floor((at + 1) / 12), (at + 1) % 12) - first
+    return (first + math.min(anchor.day, days - 1)) * DAY + anchor.time
+  end
+
+  -- Start, end and length of the window of `length` that contains now, where one window starts at the anchor.
+  local function plain_period(length, anchor_ms, now_ms)
+    local ago = math.fmod(now_ms, length) - math.fmod(anchor_ms, length)
+    if ago < 0 then
+      ago = ago + length
+    end
+    return now_ms - ago, now_ms - ago + length, length
+  end
+
+  local function calendar_period(step, anchor_ms, now_ms)
+    local time = math.fmod(anchor_ms, DAY)
+    local months, day = month_of((anchor_ms - time) / DAY)
+    local anchor = { months = months, day = day, time = time }
+    local apart = month_of(math.floor(now_ms / DAY)) - months
+    local latest = apart - apart % step
+    local first, last = start_after(anchor, latest), start_after(anchor, latest + step)
+    if first > now_ms then
+      first, last = start_after(anchor, latest - step), first
+    end
+    return first, last, last - first
+  end
+
+  -- The period that contains now: start, end and length in ms. A start before 1970 is 0.
+  local function period(policy, now_ms)
+    local unit, anchor_ms = policy.unit, policy.anchor_ms
+    local first, last, length
+    if unit == 'MONTH' or unit == 'YEAR' then
+      first, last, length = calendar_period(unit == 'YEAR' and 12 or 1, anchor_ms or 0, now_ms)
+    else
+      -- 5 January 1970 was a Monday.
+      anchor_ms = anchor_ms or (unit == 'WEEK' and 4 * DAY) or 0
+      first, last, length = plain_period(policy.window_ms, anchor_ms, now_ms)
+    end
+    return math.max(0, first), last, length
+  end
+
+  -- The part of a key that a cluster hashes instead of the whole, or nil.
+  local function hash_tag(key)
+    local open = key:find('{', 1, true)
+    local close = open and key:find('}', open + 1, true)
+    return close and close > open + 1 and key:sub(open + 1, close - 1) or nil
+  end
+
+  -- The key of the counter. In a cluster it must be in the slot of `key`, so a key without a hash tag becomes one.
+  local function counter_key(policy, key, now)
+    local now_ms = millis(now)
+    local suffix = string.format(':%.0f', (divide(now_ms, policy.window_ms)))
+    if policy.unit or policy.anchor_ms then
+      local window = policy.unit and policy.unit:lower() or string.format('%.0fms', policy.window_ms)
+      suffix = string.format(':%s:%.0f', window, (period(policy, now_ms)))
+    end
+    if hash_tag(key) or not in_cluster() then
+      return key .. suffix
+    elseif key == '' or key:find('}', 1, true) then
+      fail('CLUSTER_KEY')
+    end
+    return '{' .. key .. '}' .. suffix
+  end
+
+  local FIXED = { word = 'FIXED', takes = { COST = true, PARTIAL = true, ANCHOR = true }, ttl_of_script = true }
+
+  FIXED.key_of_state = counter_key
+
+  function FIXED.window_at(policy, now)
+    local _, _, length = period(policy, millis(now))
+    return length
+  end
+
+  -- A window from now, as the script sets it. A window of the calendar or with an anchor expires at its end.
+  local function new_counter_expiry(policy, now_ms)
+    if policy.unit or policy.anchor_ms then
+      local _, last = period(policy, now_ms)
+      return last
+    end
+    return now_ms + policy.window_ms
+  end
+
+  function FIXED.load(_, key, now)
+    local text = call('GET', key)
+    if not text then
+      return { key = key }
+    end
+    local sign, digits = text:match('^(%-?)(%d+)$')
+    local negative = sign == '-'
+    digits = digits and digits_up_to(digits, negative and '9223372036854775808' or MAX_COUNT_DIGITS)
+    if not digits or (negative and digits == '0') then
+      fail('NOT_A_COUNTER')
+    end
+    local value, expires_at = from_text(digits), expiry_of(key, millis(now))
+    if value - value ~= 0 or (expires_at and expires_at >= EXACT) then
+      fail('INEXACT_STATE')
+    end
+    local counter = { value = negative and -value or value, expires_at = expires_at }
+    return { key = key, state = counter }
+  end
+
+  function FIXED.decide(policy, loaded, now, cost)
+    local counter, now_ms = loaded.state, millis(now)
+    local before, needed = counter and counter.value or 0, needed_for(cost)
+    local allowed = needed <= policy.limit and before + needed <= policy.limit
+    local counted = (allowed or before >= policy.limit) and cost > 0
+    local after = counted and before + cost or before
+    if after >= EXACT then
+      fail('INEXACT_REPLY')
+    end
+    local expires_at
+    if counter and counter.expires_at and not (counted and before == 0) then
+      expires_at = counter.expires_at
+    elseif counter or counted then
+      -- As in the script, a counter that becomes 1 gets a new expiry. A counter without one gets one as well.
+      expires_at = new_counter_expiry(policy, now_ms)
+    end
+    local ttl = expires_at and math.floor((math.max(0, expires_at - now_ms) + 500) / 1000) or -2
+    local changed = counted or (counter and not counter.expires_at)
+    local state = changed and { value = after, expires_at = expires_at } or nil
+    return decision(allowed, after, exact(ttl), changed and 'charge' or 'keep', state)
+  end
+
+  local function is_current_period(policy, now, at_ms)
+    return not at_ms or not less(at_ms, (period(policy, millis(now))))
+  end
+
+  -- Gives back from min(counter, limit): what is above the limit was never available.
+  function FIXED.refund(policy, loaded, now, at_ms, cost)
+    local counter = loaded.state
+    if not counter or not is_current_period(policy, now, at_ms) then
+      return 'keep'
+    end
+    local value = counter.value
+    if value > 0 and cost > 0 then
+      value = math.max(0, math.min(value, policy.limit) - cost)
+    end
+    if value == counter.value and counter.expires_at then
+      return 'keep'
+    end
+    return 'refund', { value = value, expires_at = counter.expires_at or new_counter_expiry(policy, millis(now)) }
+  end
+
+  function FIXED.overcharge(policy, loaded, now, at_ms, cost)
+    local counter = loaded.state
+    if cost == 0 or not is_current_period(policy, now, at_ms) then
+      return 'keep'
+    end
+    local before = counter and counter.value or 0
+    -- The reply is that of a request of one unit more.
+    if before + cost + 1 >= EXACT then
+      fail('INEXACT_REPLY')
+    end
+    local held = before ~= 0 and counter.expires_at
+    return 'charge', { value = before + cost, expires_at = held or new_counter_expiry(policy, millis(now)) }
+  end
+
+  local function counter_forecast(policy, value, now_ms)
+    local remaining = math.max(0, policy.limit - math.max(0, value))
+    return {
+      capacity = policy.limit,
+      remaining = remaining,
+      wait = function(cost)
+        if cost > policy.limit then
+          return nil
+        elseif cost <= remaining then
+          return 0
+        end
+        local _, last = period(policy, now_ms)
+        return last - now_ms
+      end,
+    }
+  end
+
+  function FIXED.forecast(policy, loaded, decided, now)
+    local counter = state_after(decided.change, decided.state, loaded.state)
+    return counter_forecast(policy, counter and counter.value or 0, millis(now))
+  end
+
+  function FIXED.commit(_, loaded, change, after)
+    local key, before = loaded.key, loaded.state
+    if change == 'delete' then
+      call('UNLINK', key)
+    elseif change ~= 'keep' then
+      local delta = after.value - (before and before.value or 0)
+      if delta ~= 0 then
+        call('INCRBY', key, string.format('%.0f', delta))
+      end
+      if after.expires_at ~= (before and before.expires_at) then
+        set_expiry(key, after.expires_at)
+      end
+    end
+  end
+
+  return FIXED
+end
+
+-- Sorted sets: the log of SLIDING and the leases of LEASE -------------------------------------------------------------
+
+-- Loads a sorted set: { key, expired, len, exists }. Members with a score from `lowest` to `through` no longer count.
+-- They are removed, or counted if the set is only read.
+local function load_set(key, lowest, through, purpose)
+  local members, expired = call('ZCARD', key), 0
+  if members > 0 and through and purpose ~= 'delete' then
+    if purpose == 'read' then
+      expired = call('ZCOUNT', key, lowest, string.format('%.0f', through))
+    else
+      members = members - call('ZREMRANGEBYSCORE', key, lowest, string.format('%.0f', through))
+    end
+  end
+  return { key = key, expired = expired, len = members - expired, exists = members > 0 }
+end
+
+local function score_at(key, rank)
+  return tonumber(call('ZRANGE', key, string.format('%.0f', rank), string.format('%.0f', rank), 'WITHSCORES')[2])
+end
+
+-- Gives members another score.
+local function rescore(key, score, members)
+  local pairs_of_it = {}
+  for _, member in ipairs(members) do
+    pairs_of_it[#pairs_of_it + 1] = score
+    pairs_of_it[#pairs_of_it + 1] = member
+  end
+  call_in_parts({ 'ZADD', key, 'XX' }, pairs_of_it)
+end
+
+-- SLIDING: each unit is a member of a sorted set, scored with its millisecond -----------------------------------------
+
+local function build_sliding()
+  local SLIDING = {
+    word = 'SLIDING',
+    takes = { COST = true, PARTIAL = true },
+    ttl_of_script = true,
+    adds_members = true,
+  }
+
+  function SLIDING.load(policy, key, now, purpose)
+    local through = millis(now) - policy.window_ms
+    return load_set(key, '0', through >= 0 and through or nil, purpose)
+  end
+
+  function SLIDING.decide(policy, loaded, now, cost)
+    local len, ttl = loaded.len, seconds_of(policy.window_ms)
+    local allowed = len + needed_for(cost) <= policy.limit
+    if allowed and cost > 0 then
+      return decision(true, len, ttl, 'charge', { add = cost })
+    end
+    local now_ms = string.format('%.0f', millis(now))
+    if not allowed and len > 0 and call('ZCOUNT', loaded.key, '(' .. now_ms, '+inf') > 0 then
+      -- Members from before the clock stepped back count as of now. Else they would block the key until it catches up.
+      return decision(false, len, ttl, 'rebase', { to_now = true })
+    end
+    return decision(allowed, len, ttl, 'keep')
+  end
+
+  -- Removes the newest members; with `at_ms`, those of that time, then the nearest older ones.
+  function SLIDING.refund(_, loaded, _, at_ms, cost)
+    local count = math.min(loaded.len, cost)
+    if count == 0 then
+      return 'keep'
+    end
+    return 'refund', { remove = count, up_to = at_ms }
+  end
+
+  function SLIDING.overcharge(policy, _, now, at_ms, cost)
+    local now_ms = millis(now)
+    if cost == 0 then
+      return 'keep'
+    elseif not at_ms or not less(at_ms, now_ms) then
+      return 'charge', { add = cost }
+    elseif at_ms <= now_ms - policy.window_ms then
+      return 'keep'
+    end
+    return 'charge', { add = cost, earlier = at_ms }
+  end
+
+  -- At least 1.5 windows are left after every call. A call that finds less sets 2 windows.
+  local function new_log_expiry(policy, held, now_ms)
+    if held and 2 * math.max(0, held - now_ms) >= 3 * policy.window_ms then
+      return nil
+    end
+    return now_ms + 2 * policy.window_ms
+  end
+
+  function SLIDING.remaining(policy, loaded)
+    return math.max(0, policy.limit - loaded.len)
+  end
+
+  function SLIDING.forecast(policy, loaded, decided, now)
+    local key, now_ms = loaded.key, millis(now)
+    local added = decided.change == 'charge' and decided.state.add or 0
+    -- Neither the scripts nor the module remove scores below 0. Such members never leave the window, but go with the
+    -- key.
+    local function never_leaving()
+      local lowest = loaded.exists and score_at(key, 0)
+      return lowest and lowest < 0 and call('ZCOUNT', key, '-inf', '(0') or 0
+    end
+    local never
+    -- The ms of the n-th entry to leave, with those of this request among the others.
+    local function entry(n)
+      never = never or never_leaving()
+      if n >= loaded.len + added - never then
+        return nil
+      end
+      local function score(rank)
+        local found = rank >= 0 and score_at(key, rank)
+        return found and math.max(0, math.ceil(found))
+      end
+      local rank = n + never + loaded.expired
+      local at = score(rank)
+      if at and added > 0 and at > now_ms then
+        at = nil
+      end
+      if not at then
+        local later = score(rank - added)
+        at = later and later > now_ms and later or now_ms
+      end
+      return decided.change == 'rebase' and math.min(at, now_ms) or at
+    end
+    local function leaves_at(n)
+      local at = entry(n)
+      return at and at + policy.window_ms
+    end
+    local held = loaded.exists and expiry_of(key, now_ms) or nil
+    -- The key still exists in the millisecond of its expiry.
+    local gone_at = (new_log_expiry(policy, held, now_ms) or held) + 1
+    return leaving_in_order(policy.limit, loaded.len + added, leaves_at, gone_at, now_ms)
+  end
+
+  -- Adds members of one millisecond, named `<ms>-0.<n>`. A name can be taken: by a unit of the same time, or by a
+  -- client.
+  local function add_members(key, ms, count)
+    local score = string.format('%.0f', ms)
+    local n = call('ZCOUNT', key, score, score)
+    while count > 0 do
+      local part = {}
+      for _ = 1, math.min(count, 1000) do
+        part[#part + 1] = score
+        part[#part + 1] = string.format('%s-0.%.0f', score, n)
+        n = n + 1
+      end
+      count = count - call('ZADD', key, 'NX', unpack(part))
+    end
+  end
+
+  function SLIDING.commit(policy, loaded, change, after, now)
+    local key, now_ms = loaded.key, millis(now)
+    if change == 'delete' then
+      call('UNLINK', key)
+      return
+    elseif change == 'keep' and loaded.len == 0 then
+      return
+    end
+    local expires_at = new_log_expiry(policy, loaded.exists and expiry_of(key, now_ms) or nil, now_ms)
+    if change == 'keep' then
+      set_expiry(key, expires_at)
+    elseif after.add then
+      add_members(key, after.earlier or now_ms, after.add)
+      set_expiry(key, expires_at)
+    elseif after.to_now then
+      local score = string.format('%.0f', now_ms)
+      rescore(key, score, call('ZRANGEBYSCORE', key, '(' .. score, '+inf'))
+      set_expiry(key, expires_at)
+    else
+      -- From the first to the last rank. The expiry comes first, since the key may go with its last member.
+      local first, last = loaded.len + loaded.expired - after.remove, loaded.len + loaded.expired - 1
+      if after.up_to then
+        last = call('ZCOUNT', key, '-inf', text_of(after.up_to)) - 1
+        first = math.max(0, last + 1 - after.remove)
+      end
+      if last < 0 or first > 0 or last + 1 < loaded.len then
+        set_expiry(key, expires_at)
+      end
+      if last >= 0 then
+        call('ZREMRANGEBYRANK', key, string.format('%.0f', first), string.format('%.0f', last))
+      end
+    end
+  end
+
+  return SLIDING
+end
+
+-- LEASE: each holder is a member of a sorted set, scored with the ms in which its lease ends --------------------------
+
+local function build_lease()
+  -- A client can write a score with a fraction, or infinity.
+  local function end_of_score(score)
+    return score > -NEVER and score < 2 ^ 64 and math.max(0, math.ceil(score)) or NEVER
+  end
+
+  local LEASE = {
+    word = 'LEASE',
+    takes = { ID = true },
+    no_correction = 'LEASE_CORRECTION',
+    quota_unit = 'concurrent-requests',
+  }
+
+  local function load_leases(key, now, purpose)
+    return load_set(key, '-inf', millis(now), purpose)
+  end
+
+  function LEASE.load(_, key, now, purpose, id)
+    local loaded = load_leases(key, now, purpose)
+    local score = id and loaded.len > 0 and call('ZSCORE', key, id)
+    local own = score and end_of_score(tonumber(score))
+    -- A lease that has ended is still there if the set is only read.
+    loaded.own = own and own > millis(now) and own or nil
+    loaded.id = id
+    return loaded
+  end
+
+  -- The ms in which the n-th lease ends, earliest first, from 0.
+  local function end_of_lease(loaded, n)
+    local score = score_at(loaded.key, n + loaded.expired)
+    return score and end_of_score(score) or NEVER
+  end
+
+  local function others(loaded)
+    return loaded.len - (loaded.own and 1 or 0)
+  end
+
+  local function end_of_other(loaded, n)
+    local ends = end_of_lease(loaded, n)
+    -- From its own place on, the holder's lease is left out.
+    return loaded.own and ends >= loaded.own and end_of_lease(loaded, n + 1) or ends
+  end
+
+  -- The end of the n-th lease if the holder's own ends in `own_end`.
+  local function end_with_own(loaded, n, own_end)
+    if n < others(loaded) then
+      local ends = end_of_other(loaded, n)
+      if ends <= own_end then
+        return ends
+      end
+    end
+    return n > 0 and math.max(end_of_other(loaded, n - 1), own_end) or own_end
+  end
+
+  function LEASE.forecast(policy, loaded, decided, now)
+    local state = decided.state or {}
+    local function leaves_at(n)
+      local ends
+      if state.hold then
+        ends = end_with_own(loaded, n, state.hold)
+      else
+        ends = math.min(end_of_lease(loaded, n), state.shorten or NEVER)
+      end
+      return ends ~= NEVER and ends or nil
+    end
+    local charged = state.hold and others(loaded) + 1 or loaded.len
+    return leaving_in_order(policy.limit, charged, leaves_at, nil, millis(now))
+  end
+
+  function LEASE.remaining(policy, loaded)
+    return math.max(0, policy.limit - loaded.len)
+  end
+
+  -- A holder that has a lease renews it, whatever the others hold.
+  function LEASE.decide(policy, loaded, now)
+    local now_ms = millis(now)
+    local allowed = policy.limit > 0 and (loaded.own ~= nil or others(loaded) < policy.limit)
+    local ends = now_ms + policy.window_ms
+    local decided = decision(allowed, others(loaded), nil, 'keep')
+    if not allowed and loaded.len > 0 and end_of_lease(loaded, loaded.len - 1) > ends then
+      -- Only a clock that stepped back leaves such an end.
+      decided.change, decided.state = 'rebase', { shorten = ends }
+    elseif allowed and loaded.own ~= ends then
+      decided.change, decided.state = 'charge', { hold = ends }
+    end
+    if allowed then
+      decided.ttl = exact(divide_up(sub(mul(ends, 1000), now), 1000000))
+    else
+      decided.ttl = ttl_of_denial(LEASE.forecast(policy, loaded, decided, now), 1)
+    end
+    return decided
+  end
+
+  -- Lets the key expire when its last lease ends: later than before, or earlier.
+  local function expire_with_the_last(key, last, now_ms)
+    if last >= EXACT or expiry_of(key, now_ms) ~= last then
+      call('PEXPIREAT', key, last < 2 ^ 63 and string.format('%.0f', last) or MAX_COUNT_DIGITS)
+    end
+  end
+
+  local function last_end(key)
+    local score = score_at(key, -1)
+    return score and end_of_score(score)
+  end
+
+  local function move_ends(key, ends, holders, now_ms)
+    rescore(key, string.format('%.0f', ends), holders)
+    expire_with_the_last(key, last_end(key), now_ms)
+  end
+
+  function LEASE.commit(_, loaded, change, after, now)
+    local key, now_ms = loaded.key, millis(now)
+    if change == 'delete' then
+      call('UNLINK', key)
+    elseif change == 'keep' then
+      if loaded.len > 0 then
+        expire_with_the_last(key, last_end(key), now_ms)
+      end
+    elseif after.shorten then
+      move_ends(key, after.shorten, call('ZRANGEBYSCORE', key, string.format('(%.0f', after.shorten), '+inf'), now_ms)
+    elseif loaded.id and loaded.own then
+      move_ends(key, after.hold, { loaded.id }, now_ms)
+    elseif loaded.id then
+      call('ZADD', key, string.format('%.0f', after.hold), loaded.id)
+      expire_with_the_last(key, last_end(key), now_ms)
+    end
+  end
+
+  -- Ends the leases of holders; returns how many had not ended before.
+  function LEASE.release(key, ids, now)
+    if load_leases(key, now, 'write').len == 0 then
+      return 0
+    end
+    local released = call_in_parts({ 'ZREM', key }, ids)
+    local last = last_end(key)
+    if last then
+      expire_with_the_last(key, last, millis(now))
+    end
+    return released
+  end
+
+  -- Renews the leases of holders that have not ended; returns how many.
+  function LEASE.renew(policy, key, ids, now)
+    local holders = {}
+    if load_leases(key, now, 'write').len > 0 then
+      for _, id in ipairs(ids) do
+        if call('ZSCORE', key, id) then
+          holders[#holders + 1] = id
+        end
+      end
+    end
+    if #holders > 0 then
+      move_ends(key, millis(now) + policy.window_ms, holders, millis(now))
+    end
+    return #holders
+  end
+
+  return LEASE
+end
+
+-- Records: the algorithms whose state is a text of a few integers -----------------------------------------------------
+--
+-- They have `decode`, `encode`, `expires_at` (in ms), and the pure functions `decide_record`, `refund_record`,
+-- `overcharge_record` and `forecast_record`.
+
+-- The integers of a record; nil if the text is no such record. The pattern finds their digits and what follows them.
+local function words_of(text, pattern)
+  local a, b, c, d, rest = text:match(pattern)
+  if not a then
+    return nil
+  end
+  return parse_digits(a), parse_digits(b), parse_digits(c), parse_digits(d), rest
+end
+
+local function is_window(ms)
+  return ms and ms - ms == 0 and ms >= 1 and ms <= 1e15
+end
+
+-- Adds what every algorithm of this kind does in the same way.
+local function record_algorithm(algorithm)
+  function algorithm.load(_, key)
+    local text = call('GET', key)
+    if not text then
+      return { key = key }
+    end
+    local state = algorithm.decode(text)
+    if not state then
+      fail('FOREIGN_VALUE')
+    end
+    return { key = key, state = state }
+  end
+
+  function algorithm.decide(policy, loaded, now, cost)
+    return algorithm.decide_record(policy, loaded.state, now, cost)
+  end
+
+  function algorithm.refund(policy, loaded, now, at_ms, cost)
+    return algorithm.refund_record(policy, loaded.state, now, at_ms, cost)
+  end
+
+  function algorithm.overcharge(policy, loaded, now, at_ms, cost)
+    return algorithm.overcharge_record(policy, loaded.state, now, at_ms, cost)
+  end
+
+  function algorithm.forecast(policy, loaded, decided, now)
+    return algorithm.forecast_record(policy, state_after(decided.change, decided.state, loaded.state), now)
+  end
+
+  -- The expiry to set with a change, in ms; nil leaves it as it is. How long a state is needed can depend on arguments
+  -- that it does not hold. A denied call then extends the expiry if it needs the state for longer, and a write keeps a
+  -- later expiry if that is for a call with other arguments.
+  function algorithm.expiry_after(policy, loaded, change, after, now)
+    local before, depends = loaded.state, algorithm.expiry_depends_on_policy
+    if change ~= 'keep' and (not before or not depends) then
+      return algorithm.expires_at(policy, after)
+    elseif not before or not depends then
+      return nil
+    end
+    local held = expiry_of(loaded.key, millis(now))
+    held = held and from_digits(digits_of(held))
+    local needed_before = algorithm.expires_at(policy, before)
+    if change == 'keep' then
+      return held and less(held, needed_before) and needed_before or nil
+    end
+    local needed = algorithm.expires_at(policy, after)
+    if not held then
+      return needed
+    elseif change == 'rebase' then
+      -- Every expiry moves back with the state, also one that other arguments need.
+      if held - held ~= 0 then
+        fail('INEXACT_STATE')
+      end
+      local moved = sub(held, sub(needed_before, needed))
+      return less(moved, needed) and needed or moved
+    elseif less(needed, held) and less(needed_before, held) then
+      return nil
+    end
+    return needed
+  end
+
+  function algorithm.commit(policy, loaded, change, after, now)
+    if change == 'delete' then
+      call('UNLINK', loaded.key)
+      return
+    end
+    local expires_at = algorithm.expiry_after(policy, loaded, change, after, now)
+    if change == 'keep' then
+      set_expiry(loaded.key, expires_at)
+    elseif expires_at then
+      -- SET takes no expiry of 0. Either is over.
+      call('SET', loaded.key, algorithm.encode(after), 'PXAT', text_of(expires_at == 0 and 1 or expires_at))
+    else
+      call('SET', loaded.key, algorithm.encode(after), 'KEEPTTL')
+    end
+  end
+
+  return algorithm
+end
+
+-- COUNTER: two aligned windows, of which the previous one counts in proportion ----------------------------------------
+--
+-- The state is { window_ms, start_ms, current, previous }.
+
+local function build_counter()
+  local COUNTER = record_algorithm({ word = 'COUNTER', takes = { COST = true, PARTIAL = true } })
+
+  function COUNTER.decode(text)
+    local window_ms, number, current, previous, rest = words_of(text, '^C:(%d+):(%d+):(%d+):(%d+)(.*)$')
+    if not is_window(window_ms) or not number or not current or not previous or rest ~= '' then
+      return nil
+    end
+    local start_ms = mul(number, window_ms)
+    if less(MAX_COUNT, mul(start_ms, 1000)) or less(MAX_COUNT, current) or less(MAX_COUNT, previous) then
+      return nil
+    elseif start_ms == 0 and previous ~= 0 then
+      return nil
+    end
+    return { window_ms = window_ms, start_ms = start_ms, current = current, previous = previous }
+  end
+
+  function COUNTER.encode(counts)
+    local number = divide(counts.start_ms, counts.window_ms)
+    local words = { text_of(counts.window_ms), text_of(number), text_of(counts.current), text_of(counts.previous) }
+    return 'C:' .. table.concat(words, ':')
+  end
+
+  function COUNTER.expires_at(_, counts)
+    local windows = counts.current ~= 0 and 2 or counts.previous ~= 0 and 1 or 0
+    return add(counts.start_ms, counts.window_ms * windows)
+  end
+
+  -- The counts in windows of this length, aligned to the window of now. Each old count goes to the window of the latest
+  -- moment at which it can have been charged. Counts ahead of the clock are reduced to the limit, so that a clock that
+  -- stepped back does not block for longer than the limit itself does.
+  local function align(policy, old, now)
+    local now_ms, window_ms = millis(now), policy.window_ms
+    local start_ms = now_ms - math.fmod(now_ms, window_ms)
+    local aligned = { window_ms = window_ms, start_ms = start_ms, current = 0, previous = 0 }
+    if not old then
+      return aligned
+    elseif less(now_ms, old.start_ms) then
+      aligned.current = min(add(old.current, old.previous), policy.limit)
+      return aligned
+    elseif old.window_ms == window_ms and now_ms - old.start_ms < window_ms then
+      return old
+    end
+    local function place(count, end_ms)
+      if end_ms > aligned.start_ms then
+        aligned.current = min(add(aligned.current, count), MAX_COUNT)
+      elseif end_ms + window_ms > aligned.start_ms then
+        aligned.previous = min(add(aligned.previous, count), MAX_COUNT)
+      end
+    end
+    place(old.current, old.start_ms + old.window_ms)
+    place(old.previous, old.start_ms)
+    return aligned
+  end
+
+  -- The weighted count of the previous window, in parts of 1/window.
+  local function weighted_previous(policy, counts, now)
+    return mul(counts.previous, sub(policy.window, now - counts.start_ms * 1000))
+  end
+
+  local function counts_forecast(policy, counts, now)
+    local weighted = divide_up(weighted_previous(policy, counts, now), policy.window)
+    -- How far into the window after its own `count` weighs no more than `room`.
+    local function time_until_weight_is(room, count)
+      return count == 0 and 0 or sub(policy.window, (divide(mul(room, policy.window), count)))
+    end
+    return {
+      capacity = policy.limit,
+      remaining = sub(sub(policy.limit, counts.current), weighted),
+      wait = function(cost)
+        local room, at = policy.limit - cost
+        local start = mul(counts.start_ms, 1000)
+        if room < 0 then
+          return nil
+        elseif not less(room, counts.current) then
+          at = add(start, time_until_weight_is(room - counts.current, counts.previous))
+        else
+          at = add(add(start, policy.window), time_until_weight_is(room, counts.current))
+        end
+        return divide_up(sub(at, now), 1000)
+      end,
+    }
+  end
+
+  function COUNTER.forecast_record(policy, old, now)
+    return counts_forecast(policy, align(policy, old, now), now)
+  end
+
+  function COUNTER.decide_record(policy, old, now, cost)
+    local counts = align(policy, old, now)
+    local previous = weighted_previous(policy, counts, now)
+    -- In parts of 1/window, so nothing is rounded.
+    local needed = mul(add(counts.current, needed_for(cost)), policy.window)
+    local allowed = not less(mul(policy.limit, policy.window), add(needed, previous))
+    local decided = decision(allowed, exact(add(counts.current, (divide(previous, policy.window)))), nil, 'keep')
+    if allowed and cost > 0 then
+      decided.change = 'charge'
+      decided.state = {
+        window_ms = counts.window_ms,
+        start_ms = counts.start_ms,
+        current = add(counts.current, cost),
+        previous = counts.previous,
+      }
+    elseif old and policy.limit > 0 and (less(millis(now), old.start_ms) or old.window_ms ~= policy.window_ms) then
+      -- As it is, every call would align it anew, later each time, and it would never lose its effect.
+      decided.change, decided.state = 'rebase', counts
+    end
+    if allowed then
+      local expires_at = COUNTER.expires_at(policy, decided.change == 'charge' and decided.state or counts)
+      decided.ttl = exact(divide_up(sub(mul(expires_at, 1000), now), 1000000))
+    else
+      decided.ttl = ttl_of_denial(counts_forecast(policy, counts, now), cost)
+    end
+    return decided
+  end
+
+  -- The window that a time is in. The future is the current window.
+  local function place_of(counts, at_ms)
+    if not at_ms or not less(at_ms, counts.start_ms) then
+      return 'current'
+    end
+    return at_ms + counts.window_ms >= counts.start_ms and 'previous' or nil
+  end
+
+  -- Takes the units that were charged last; with `at_ms`, from the window of that time alone.
+  function COUNTER.refund_record(policy, old, now, at_ms, cost)
+    local counts = align(policy, old, now)
+    local place = place_of(counts, at_ms)
+    local from_current = place == 'current' and cost or 0
+    local from_previous = place == 'previous' and cost or 0
+    if not at_ms then
+      from_previous = sub(cost, counts.current)
+    end
+    local refunded = {
+      window_ms = counts.window_ms,
+      start_ms = counts.start_ms,
+      current = sub(counts.current, from_current),
+      previous = sub(counts.previous, from_previous),
+    }
+    if not less(refunded.current, counts.current) and not less(refunded.previous, counts.previous) then
+      return 'keep'
+    elseif refunded.current == 0 and refunded.previous == 0 then
+      return 'delete'
+    end
+    return 'refund', refunded
+  end
+
+  function COUNTER.overcharge_record(policy, old, now, at_ms, cost)
+    local counts = align(policy, old, now)
+    local place = place_of(counts, at_ms)
+    if cost == 0 or not place then
+      return 'keep'
+    end
+    local charged = {
+      window_ms = counts.window_ms,
+      start_ms = counts.start_ms,
+      current = counts.current,
+      previous = counts.previous,
+    }
+    charged[place] = min(add(charged[place], cost), MAX_COUNT)
+    return 'charge', charged
+  end
+
+  return COUNTER
+end
+
+-- TOKEN and LEAKY: a level that rises by what is charged and drains at a steady rate ----------------------------------
+--
+-- The state is { used, part, window_ms, at, debt }: whole units, a fraction in parts of 1/window, the time, and whole
+-- units beyond the capacity. A unit has `window` parts (the window in microseconds), so `limit` parts drain in each
+-- microsecond: whole numbers, and nothing is lost from call to call.
+
+local function build_level(word)
+  local tag, delays = word == 'TOKEN' and 'T:' or 'L:', word == 'LEAKY'
+
+  -- The level at the time it was written. An amount above the capacity counts as a full bucket since that time. Debt
+  -- counts in addition.
+  local function parts_when_written(policy, level)
+    local part = level.part
+    if level.window_ms ~= policy.window_ms and part ~= 0 then
+      part = divide_up(mul(part, policy.window), mul(level.window_ms, 1000))
+    end
+    local used = min(add(mul(level.used, policy.window), part), policy.full)
+    return level.debt == 0 and used or add(used, mul(level.debt, policy.window))
+  end
+
+  -- The level at now. If it was written ahead of the clock, nothing has drained yet.
+  local function parts_at(policy, level, now)
+    if not level then
+      return 0
+    end
+    return sub(parts_when_written(policy, level), mul(sub(now, level.at), policy.limit))
+  end
+
+  local function time_to_drain(policy, parts)
+    return policy.limit == 0 and MAX_UNSIGNED or min(divide_up(parts, policy.limit), MAX_UNSIGNED)
+  end
+
+  local function level_forecast(policy, parts)
+    return {
+      capacity = policy.capacity,
+      remaining = policy.limit == 0 and 0 or sub(policy.capacity, divide_up(parts, policy.window)),
+      wait = function(cost)
+        if policy.limit == 0 or cost > policy.capacity then
+          return nil
+        end
+        local excess = sub(parts, mul(policy.capacity - cost, policy.window))
+        return divide_up(time_to_drain(policy, excess), 1000)
+      end,
+    }
+  end
+
+  local algorithm = record_algorithm({
+    word = word,
+    takes = { COST = true, PARTIAL = true, BURST = true },
+    expiry_depends_on_policy = true,
+  })
+
+  function algorithm.prepare(policy)
+    policy.full = mul(policy.capacity, policy.window)
+    -- With a limit of 0 nothing is ever charged, so nothing has to drain. No number is too large.
+    if policy.limit > 0 and policy.full - policy.full ~= 0 and less(mul(policy.limit, MAX_SPAN), policy.full) then
+      fail('SPAN')
+    end
+  end
+
+  local pattern = '^' .. tag .. '(%d+):(%d+):(%d+):(%d+)(.*)$'
+
+  function algorithm.decode(text)
+    local used, part, window_ms, at, rest = words_of(text, pattern)
+    if not is_window(window_ms) or not used or not part or not at then
+      return nil
+    end
+    local debt = 0
+    if rest ~= '' then
+      -- The last integer is only there while it is not 0.
+      rest = rest:match('^:(%d+)$')
+      debt = rest and parse_digits(rest)
+      if not debt or debt == 0 then
+        return nil
+      end
+    end
+    local too_high = less(MAX_COUNT, used) or (not less(used, MAX_COUNT) and part ~= 0)
+    if too_high or less(MAX_COUNT, at) or less(MAX_COUNT, debt) or not less(part, mul(window_ms, 1000)) then
+      return nil
+    end
+    return { used = used, part = part, window_ms = window_ms, at = at, debt = debt }
+  end
+
+  function algorithm.encode(level)
+    local text = tag .. text_of(level.used) .. ':' .. text_of(level.part) .. ':' .. text_of(level.window_ms)
+    text = text .. ':' .. text_of(level.at)
+    return level.debt == 0 and text or text .. ':' .. text_of(level.debt)
+  end
+
+  -- With a limit of 0 the state has no effect, so it is not needed.
+  function algorithm.expires_at(policy, level)
+    local at = level.at
+    if policy.limit > 0 then
+      at = min(add(at, time_to_drain(policy, parts_when_written(policy, level))), MAX_UNSIGNED)
+    end
+    return divide_up(at, 1000)
+  end
+
+  function algorithm.decide_record(policy, level, now, cost)
+    local before = parts_at(policy, level, now)
+    local needed = add(before, mul(needed_for(cost), policy.window))
+    local allowed = policy.limit > 0 and not less(policy.full, needed)
+    local whole, part = divide(before, policy.window)
+    local decided = decision(allowed, exact(part == 0 and whole or add(whole, 1)), nil, 'keep')
+    if allowed and cost > 0 then
+      decided.change = 'charge'
+      decided.state = { used = add(whole, cost), part = part, window_ms = policy.window_ms, at = now, debt = 0 }
+      decided.ttl = exact(divide_up(time_to_drain(policy, needed), 1000000))
+    else
+      if level and policy.limit > 0 and less(now, level.at) then
+        -- Not reduced to the capacity: another call may name a larger one.
+        decided.change = 'rebase'
+        decided.state =
+          { used = level.used, part = level.part, window_ms = level.window_ms, at = now, debt = level.debt }
+      end
+      if allowed then
+        decided.ttl = exact(divide_up(time_to_drain(policy, before), 1000000))
+      else
+        decided.ttl = ttl_of_denial(level_forecast(policy, before), cost)
+      end
+    end
+    if delays and allowed then
+      decided.delay = time_to_drain(policy, before)
+    end
+    return decided
+  end
+
+  -- Reduces the level as it was written, and leaves the time of writing.
+  function algorithm.refund_record(policy, level, now, _, cost)
+    if not level or cost == 0 or parts_at(policy, level, now) == 0 then
+      return 'keep'
+    end
+    local used, part = level.used, level.part
+    if not less(used, policy.capacity) then
+      used, part = policy.capacity, 0
+    end
+    local rest = sub(cost, level.debt)
+    -- A fraction below a refunded unit goes with it: the level does not become negative.
+    if less(used, rest) then
+      used, part = 0, 0
+    else
+      used = sub(used, rest)
+    end
+    local refunded =
+      { used = used, part = part, window_ms = level.window_ms, at = level.at, debt = sub(level.debt, cost) }
+    if parts_at(policy, refunded, now) == 0 then
+      return 'delete'
+    end
+    return 'refund', refunded
+  end
+
+  -- What does not fit becomes debt, which drains before anything else is allowed.
+  function algorithm.overcharge_record(policy, level, now, _, cost)
+    if cost == 0 or policy.limit == 0 then
+      return 'keep'
+    end
+    local parts = add(parts_at(policy, level, now), mul(cost, policy.window))
+    local whole, part = divide(parts, policy.window)
+    -- The fraction stays below the capacity, so debt is a number of whole units.
+    local most = part == 0 and policy.capacity or policy.capacity - 1
+    local used, debt = min(whole, most), min(sub(whole, most), MAX_COUNT)
+    return 'charge', { used = used, part = part, window_ms = policy.window_ms, at = now, debt = debt }
+  end
+
+  function algorithm.forecast_record(policy, level, now)
+    return level_forecast(policy, parts_at(policy, level, now))
+  end
+
+  return algorithm
+end
+
+-- GCRA: a token bucket whose whole state is one time, the theoretical arrival time (TAT) ------------------------------
+--
+-- The state is { micros, nanos }: the TAT in nanoseconds does not fit a double, so its last three digits are apart.
+
+local function build_gcra()
+  local GCRA = record_algorithm({ word = 'GCRA', takes = { COST = true, PARTIAL = true, BURST = true } })
+
+  function GCRA.prepare(policy)
+    policy.interval, policy.tolerance = 0, 0
+    if policy.limit > 0 then
+      local window_ns = mul(policy.window, 1000)
+      if less(window_ns, policy.limit) then
+        fail('SPAN')
+      end
+      policy.interval = divide_up(window_ns, policy.limit)
+      policy.tolerance = mul(policy.capacity, policy.interval)
+      if less(MAX_TOLERANCE, policy.tolerance) then
+        fail('SPAN')
+      end
+    end
+  end
+
+  function GCRA.decode(text)
+    local digits = digits_up_to(text, MAX_UNSIGNED_DIGITS)
+    if not digits then
+      return nil
+    end
+    return { micros = #digits > 3 and from_text(digits:sub(1, -4)) or 0, nanos = tonumber(digits:sub(-3)) }
+  end
+
+  function GCRA.encode(tat)
+    return tat.micros == 0 and string.format('%d', tat.nanos) or text_of(tat.micros) .. string.format('%03d', tat.nanos)
+  end
+
+  function GCRA.expires_at(_, tat)
+    return divide_up(tat.nanos == 0 and tat.micros or add(tat.micros, 1), 1000)
+  end
+
+  local function tat_of(now, ahead)
+    local micros, nanos = divide(ahead, 1000)
+    return { micros = add(now, micros), nanos = nanos }
+  end
+
+  -- How far the TAT is ahead of now, up to the tolerance, and whether it is further ahead.
+  local function ahead_of(policy, tat, now)
+    local ahead = 0
+    if tat and not less(tat.micros, now) then
+      ahead = add(mul(sub(tat.micros, now), 1000), tat.nanos)
+    end
+    return min(ahead, policy.tolerance), less(policy.tolerance, ahead)
+  end
+
+  local function used_of(policy, ahead)
+    return policy.interval == 0 and 0 or divide_up(ahead, policy.interval)
+  end
+
+  local function tat_forecast(policy, ahead)
+    return {
+      capacity = policy.capacity,
+      remaining = policy.interval == 0 and 0 or sub(policy.capacity, used_of(policy, ahead)),
+      wait = function(cost)
+        if policy.interval == 0 or cost > policy.capacity then
+          return nil
+        end
+        local room = sub(policy.tolerance, mul(cost, policy.interval))
+        return divide_up(sub(ahead, room), 1000000)
+      end,
+    }
+  end
+
+  function GCRA.decide_record(policy, tat, now, cost)
+    local ahead, beyond = ahead_of(policy, tat, now)
+    local after = add(ahead, mul(needed_for(cost), policy.interval))
+    local allowed = policy.interval ~= 0 and not less(policy.tolerance, after)
+    local decided = decision(allowed, exact(used_of(policy, ahead)), nil, 'keep')
+    if allowed and cost == 0 then
+      decided.ttl = exact(divide_up(ahead, 1000000000))
+    elseif allowed then
+      decided.change, decided.state = 'charge', tat_of(now, after)
+      decided.ttl = exact(divide_up(after, 1000000000))
+    else
+      if beyond and policy.interval ~= 0 then
+        decided.change, decided.state = 'rebase', tat_of(now, ahead)
+      end
+      decided.ttl = ttl_of_denial(tat_forecast(policy, ahead), cost)
+    end
+    return decided
+  end
+
+  function GCRA.refund_record(policy, tat, now, _, cost)
+    local ahead = ahead_of(policy, tat, now)
+    local refunded = mul(cost, policy.interval)
+    if ahead == 0 or refunded == 0 then
+      return 'keep'
+    elseif not less(refunded, ahead) then
+      return 'delete'
+    end
+    return 'refund', tat_of(now, sub(ahead, refunded))
+  end
+
+  -- Charges up to full. A TAT cannot represent more, so the rest is forgotten.
+  function GCRA.overcharge_record(policy, tat, now, _, cost)
+    if cost == 0 or policy.interval == 0 then
+      return 'keep'
+    end
+    local ahead = ahead_of(policy, tat, now)
+    return 'charge', tat_of(now, min(add(ahead, mul(cost, policy.interval)), policy.tolerance))
+  end
+
+  function GCRA.forecast_record(policy, tat, now)
+    return tat_forecast(policy, (ahead_of(policy, tat, now)))
+  end
+
+  return GCRA
+end
+
+-- Arguments -----------------------------------------------------------------------------------------------------------
+--
+-- The words of a call are { list, at, last }: `at` is the index of the next word.
+
+-- Each algorithm is built when it is first named.
+local BUILDERS = {
+  FIXED = build_fixed,
+  SLIDING = build_sliding,
+  COUNTER = build_counter,
+  TOKEN = build_level,
+  LEAKY = build_level,
+  GCRA = build_gcra,
+  LEASE = build_lease,
+}
+local ALGORITHMS = {}
+
+local function next_word(words)
+  local word = words.list[words.at]
+  words.at = words.at + 1
+  return word
+end
+
+local function left(words)
+  return #words.list - words.at + 1
+end
+
+local function select_algorithm(word)
+  word = word:upper()
+  if not ALGORITHMS[word] then
+    if word == 'ROLLING' then
+      fail('ROLLING')
+    end
+    local build = BUILDERS[word] or fail('ALGORITHM')
+    ALGORITHMS[word] = build(word)
+  end
+  return ALGORITHMS[word]
+end
+
+-- A count: limit, COST, BURST, RESERVED or ACTUAL. The module takes more than a double holds.
+local function parse_count(name, text, least)
+  local digits = text and digits_up_to(text, MAX_COUNT_DIGITS)
+  local n = digits and from_text(digits)
+  if not n or n == 0 and least > 0 then
+    fail_with(string.format('ERR invalid %s: expected an integer from %d to 9223372036854775807', name, least))
+  elseif n - n ~= 0 then
+    fail_with(string.format('ERR invalid %s: the Lua library takes integers up to 9007199254740991', name))
+  end
+  return n
+end
+
+-- The options that have a value.
+local VALUES = {
+  COST = true,
+  BURST = true,
+  RESERVED = true,
+  ACTUAL = true,
+  ANCHOR = true,
+  ID = true,
+  AS = true,
+  AT = true,
+}
+
+local function parse_id(text)
+  return text and #text >= 1 and #text <= 512 and text or fail('ID')
+end
+
+local function parse_value(option, text)
+  if option == 'ID' then
+    return parse_id(text)
+  elseif option == 'AS' then
+    return text and #text >= 1 and #text <= 64 and not text:find('[^%w._-]') and text or fail('AS')
+  elseif option == 'ANCHOR' then
+    local digits = text and digits_up_to(text, '253402300799')
+    return digits and tonumber(digits) or fail('ANCHOR')
+  elseif option == 'AT' then
+    local digits = text and digits_up_to(text, MAX_COUNT_DIGITS)
+    -- The module counts microseconds, up to 2^64.
+    return digits and min(from_text(digits), (divide(MAX_UNSIGNED, 1000))) or fail('AT')
+  end
+  return parse_count(option, text, option == 'BURST' and 1 or 0)
+end
+
+local FLAGS = { PARTIAL = true, SHADOW = true }
+local FORMS = { FULL = true, HEADERS = true }
+
+-- Takes options up to the first word that is none. With `with_form`, FULL and HEADERS are options too.
+local function parse_options(words, with_form)
+  local options = {}
+  while left(words) > 0 do
+    local word = words.list[words.at]:upper()
+    if VALUES[word] then
+      local value = parse_value(word, words.list[words.at + 1])
+      if options[word] ~= nil then
+        fail(word .. '_TWICE')
+      end
+      options[word] = value
+      words.at = words.at + 2
+    elseif FLAGS[word] then
+      if options[word] then
+        fail(word .. '_TWICE')
+      end
+      options[word] = true
+      words.at = words.at + 1
+    elseif with_form and FORMS[word] then
+      if options.form then
+        fail(options.form == word and 'FORM_TWICE' or 'FULL_AND_HEADERS')
+      end
+      options.form = word
+      words.at = words.at + 1
+    else
+      return options
+    end
+  end
+  return options
+end
+
+-- The options that only some commands take, in the order in which they are rejected.
+local OF_COMMANDS = { 'COST', 'PARTIAL', 'ID', 'AS', 'SHADOW', 'AT', 'RESERVED', 'ACTUAL' }
+local ONLY = { AT = 'only RL.REFUND and RL.SETTLE take it', RESERVED = 'only RL.SETTLE takes it' }
+ONLY.ACTUAL = ONLY.RESERVED
+
+local ACCEPTED = {
+  REQUEST = { COST = true, PARTIAL = true, ID = true, AS = true, SHADOW = true },
+  LIMIT = { COST = true, ID = true, AS = true, SHADOW = true },
+  REFUND = { COST = true, AT = true },
+  SETTLEMENT = { AT = true, RESERVED = true, ACTUAL = true },
+  NONE = {},
+}
+
+-- The options that only some algorithms take, in the order in which they are rejected.
+local OF_ALGORITHMS = { 'COST', 'PARTIAL', 'BURST', 'ANCHOR', 'ID' }
+
+local function require_accepted(options, accepted, algorithm)
+  if next(options) == nil then
+    return
+  end
+  for _, option in ipairs(OF_COMMANDS) do
+    if options[option] ~= nil and not accepted[option] then
+      fail_with(string.format('ERR invalid %s: %s', option, ONLY[option] or 'this command takes none'))
+    end
+  end
+  for _, option in ipairs(OF_ALGORITHMS) do
+    if options[option] ~= nil and not algorithm.takes[option] then
+      fail_with(string.format('ERR invalid %s: %s takes none', option, algorithm.word))
+    end
+  end
+end
+
+local UNITS = { ms = 1, [''] = 1000, s = 1000, m = 60000, h = 3600000, d = 86400000 }
+
+-- A window of a fixed length in ms; nil if the text is none.
+local function parse_window(text)
+  local number, unit = text:match('^(%d+)(%l*)$')
+  local ms = number and UNITS[unit] and digits_up_to(number, MAX_UNSIGNED_DIGITS) and tonumber(number) * UNITS[unit]
+  return ms and ms >= 1 and ms <= 1e15 and ms or nil
+end
+
+-- The policy of a window, a limit and options: { window_ms, window, limit, capacity } and, for FIXED, `unit` and
+-- `anchor_ms`. `window` is in microseconds. For a period of the calendar, it is the longest.
+local function parse_policy(algorithm, window, limit, options)
+  local unit, window_ms = nil, parse_window(window)
+  if not window_ms then
+    unit = window:upper()
+    window_ms = LONGEST[unit]
+    if not window_ms then
+      fail('WINDOW')
+    elseif not algorithm.takes.ANCHOR then
+      fail_with(string.format('ERR invalid window: %s takes no windows of the calendar', algorithm.word))
+    end
+  end
+  local policy = { window_ms = window_ms, window = mul(window_ms, 1000), limit = limit, unit = unit }
+  policy.capacity = options.BURST or limit
+  policy.anchor_ms = options.ANCHOR and options.ANCHOR * 1000
+  if algorithm.prepare then
+    algorithm.prepare(policy)
+  end
+  return policy
+end
+
+-- The most members of a sorted set that the request can add: none if the limit can never hold the cost.
+local function most_members_added(request)
+  if not request.algorithm.adds_members then
+    return 0
+  elseif request.policy.capacity < request.cost then
+    return request.partial and request.policy.capacity or 0
+  end
+  return request.cost
+end
+
+local function require_few_members(members, text)
+  if members > 10000 then
+    fail(text)
+  end
+end
+
+-- Parses `window limit [options]`, and leaves what follows the options.
+local function parse_request(algorithm, key, words, accepted, with_form)
+  if left(words) < 2 then
+    fail('ARITY')
+  end
+  local window, limit = next_word(words), next_word(words)
+  local options = parse_options(words, with_form)
+  require_accepted(options, accepted, algorithm)
+  limit = parse_count('limit', limit, 0)
+  return {
+    key = key,
+    algorithm = algorithm,
+    policy = parse_policy(algorithm, window, limit, options),
+    options = options,
+    name = options.AS or algorithm.word:lower(),
+    id = options.ID,
+    cost = options.COST or 1,
+    partial = options.PARTIAL or false,
+    shadow = options.SHADOW or false,
+    form = options.form,
+  }
+end
+
+-- A request of a command with one limit: no word is left over.
+local function parse_all(algorithm, key, words, accepted, option_error)
+  local request = parse_request(algorithm, key, words, accepted, true)
+  if left(words) > 0 then
+    fail(option_error)
+  end
+  require_few_members(most_members_added(request), 'LOG_COST')
+  return request
+end
+
+local function require_id(request)
+  if request.algorithm.takes.ID and not request.id then
+    fail('ID_MISSING')
+  end
+end
+
+-- Decisions of requests -----------------------------------------------------------------------------------------------
+
+local function key_of_state(request, now)
+  local find = request.algorithm.key_of_state
+  return find and find(request.policy, request.key, now) or request.key
+end
+
+local function load(request, key, now, purpose)
+  return request.algorithm.load(request.policy, key, now, purpose, request.id)
+end
+
+local function remaining_of(request, loaded, now)
+  local algorithm = request.algorithm
+  if algorithm.remaining then
+    return algorithm.remaining(request.policy, loaded)
+  end
+  return algorithm.forecast(request.policy, loaded, { change = 'keep' }, now).remaining
+end
+
+-- The figures of the state as it is after the decision.
+local function figures(request, now)
+  local decided = request.decided
+  local forecast = request.algorithm.forecast(request.policy, request.loaded, decided, now)
+  return figures_of(forecast, decided, request.decided_cost)
+end
+
+-- Decides on a loaded state. The result is in the request: `loaded`, `decided`, `decided_cost` and `shadowed`.
+local function decide(request, loaded, now)
+  local algorithm, cost = request.algorithm, request.cost
+  if request.partial then
+    -- If nothing fits, a cost of 0 is denied and counted nowhere.
+    cost = math.min(cost, remaining_of(request, loaded, now))
+  end
+  local decided = algorithm.decide(request.policy, loaded, now, cost)
+  request.loaded, request.decided, request.decided_cost = loaded, decided, cost
+  request.shadowed = request.shadow and not decided.allowed
+  if request.shadowed then
+    -- The change stays that of a denial.
+    decided.allowed = true
+    if not algorithm.ttl_of_script then
+      decided.ttl = seconds_of(figures(request, now).reset_ms)
+    end
+  end
+end
+
+local function commit(request, now)
+  local decided = request.decided
+  request.algorithm.commit(request.policy, request.loaded, decided.change, decided.state, now)
+end
+
+-- Replies -------------------------------------------------------------------------------------------------------------
+
+-- The first integer of a reply: whether the request is allowed or, with PARTIAL, how much of it.
+local function first_integer(request)
+  if not request.decided.allowed then
+    return 0
+  elseif not request.partial then
+    return 1
+  end
+  return request.shadowed and request.cost or request.decided_cost
+end
+
+local MAX_HEADER_INTEGER = 999999999999999 -- RFC 9651, section 3.3.1
+
+local function header_integer(n)
+  return string.format('%.0f', min(n, MAX_HEADER_INTEGER))
+end
+
+-- The policy in RateLimit-Policy. Its window is a whole number of seconds, so the limit of another window is given for
+-- the smallest whole multiple that is: 10 in 500 ms are 20 in 1 s.
+local function policy_item(request, now)
+  local algorithm, policy = request.algorithm, request.policy
+  if algorithm.quota_unit then
+    local quota, window = header_integer(policy.limit), header_integer(seconds_of(policy.window_ms))
+    return string.format('"%s";q=%s;w=%s;qu="%s"', request.name, quota, window, algorithm.quota_unit)
+  end
+  local window_ms = algorithm.window_at and algorithm.window_at(policy, now) or policy.window_ms
+  local divisor, rest = 1000, math.fmod(window_ms, 1000)
+  while rest > 0 do
+    divisor, rest = rest, divisor % rest
+  end
+  local windows = 1000 / divisor
+  local window = divide(mul(window_ms, windows), 1000)
+  local quota = mul(policy.limit, windows)
+  return string.format('"%s";q=%s;w=%s', request.name, header_integer(quota), header_integer(window))
+end
+
+-- Whether one limit is stricter than another: denied before allowed, then the longest wait, then the least remaining.
+local function is_stricter(one, other)
+  if one.decided.allowed ~= other.decided.allowed then
+    return not one.decided.allowed
+  end
+  local wait, other_wait = one.figures.retry_after_ms, other.figures.retry_after_ms
+  if wait ~= other_wait then
+    return wait < 0 or (other_wait >= 0 and wait > other_wait)
+  end
+  return one.figures.remaining < other.figures.remaining
+end
+
+-- HTTP headers, names and values alternating. With several limits, all policies are listed, and the other figures are
+-- those of the strictest limit.
+local function headers(requests, now)
+  local strictest, policies = requests[1], {}
+  for n, request in ipairs(requests) do
+    policies[n] = policy_item(request, now)
+    if is_stricter(request, strictest) then
+      strictest = request
+    end
+  end
+  local found = strictest.figures
+  local texts = {
+    'X-RateLimit-Limit',
+    string.format('%.0f', found.limit),
+    'X-RateLimit-Remaining',
+    string.format('%.0f', found.remaining),
+  }
+  local function header(name, value)
+    texts[#texts + 1] = name
+    texts[#texts + 1] = value
+  end
+  if found.reset_ms >= 0 then
+    header('X-RateLimit-Reset', string.format('%.0f', seconds_of(millis(now) + found.reset_ms)))
+  end
+  header('RateLimit-Policy', table.concat(policies, ', '))
+  local more = found.next_ms >= 0 and ';t=' .. header_integer(seconds_of(found.next_ms)) or ''
+  header('RateLimit', string.format('"%s";r=%s%s', strictest.name, header_integer(found.remaining), more))
+  if not strictest.decided.allowed and found.retry_after_ms >= 0 then
+    header('Retry-After', string.format('%.0f', seconds_of(found.retry_after_ms)))
+  end
+  return texts
+end
+
+local function full(request, now)
+  local found, decided = request.figures, request.decided
+  return {
+    'allowed', first_integer(request),
+    'count', decided.count,
+    'ttl', decided.ttl,
+    'limit', found.limit,
+    'remaining', found.remaining,
+    'retry_after_ms', found.retry_after_ms,
+    'next_ms', found.next_ms,
+    'reset_ms', found.reset_ms,
+    'delay_ms', found.delay_ms,
+    'now_ms', millis(now),
+    'shadow', request.shadowed and 1 or 0,
+  }
+end
+
+-- The reply of a command with one limit.
+local function reply(request, now)
+  local decided = request.decided
+  if not request.form then
+    return { first_integer(request), decided.count, decided.ttl }
+  end
+  request.figures = figures(request, now)
+  if request.form == 'FULL' then
+    return full(request, now)
+  end
+  return { first_integer(request), decided.count, decided.ttl, headers({ request }, now) }
+end
+
+-- Gives every policy of a call its own name: the second of a name becomes `name-2`, and so on.
+local function make_names_unique(requests)
+  local taken = {}
+  for _, request in ipairs(requests) do
+    local name, number = request.name, 2
+    while taken[name] do
+      name = string.format('%s-%d', request.name, number)
+      number = number + 1
+    end
+    taken[name] = true
+    request.name = name
+  end
+end
+
+-- Commands ------------------------------------------------------------------------------------------------------------
+
+local COMMANDS = {}
+
+-- The key of a command with one key, if there are at least as many words.
+local function only_key(keys, words, least)
+  if #keys ~= 1 or left(words) < least then
+    fail('ARITY')
+  end
+  return keys[1]
+end
+
+function COMMANDS.rl(keys, words)
+  local key = only_key(keys, words, 3)
+  local algorithm = select_algorithm(next_word(words))
+  local request = parse_all(algorithm, key, words, ACCEPTED.REQUEST, 'OPTION')
+  require_id(request)
+  local now = clock()
+  decide(request, load(request, key_of_state(request, now), now, 'write'), now)
+  local answer = reply(request, now)
+  commit(request, now)
+  return answer
+end
+
+function COMMANDS.rl_peek(keys, words)
+  local key = only_key(keys, words, 3)
+  local algorithm = select_algorithm(next_word(words))
+  local request = parse_all(algorithm, key, words, ACCEPTED.REQUEST, 'OPTION')
+  local now = clock()
+  decide(request, load(request, key_of_state(request, now), now, 'read'), now)
+  return reply(request, now)
+end
+
+-- Commits a refund or a settlement, and replies as rl_peek does afterwards.
+local function correct(request, loaded, change, state, now)
+  local answer
+  if not request.algorithm.adds_members then
+    -- The state afterwards is known, so the reply can be computed first. A record that is no longer needed is gone.
+    local expires_at, after = nil, state_after(change, state, loaded.state)
+    if after and request.algorithm.expiry_after then
+      expires_at = request.algorithm.expiry_after(request.policy, loaded, change, state, now)
+    end
+    if expires_at and less(expires_at, millis(now)) then
+      after = nil
+    end
+    decide(request, { key = loaded.key, state = after }, now)
+    answer = reply(request, now)
+  end
+  request.algorithm.commit(request.policy, loaded, change, state, now)
+  if not answer then
+    decide(request, load(request, loaded.key, now, 'read'), now)
+    answer = reply(request, now)
+  end
+  return answer
+end
+
+function COMMANDS.rl_refund(keys, words)
+  local key = only_key(keys, words, 3)
+  local algorithm = select_algorithm(next_word(words))
+  if algorithm.no_correction then
+    fail(algorithm.no_correction)
+  end
+  local request = parse_all(algorithm, key, words, ACCEPTED.REFUND, 'REFUND_OPTION')
+  local now = clock()
+  local loaded = load(request, key_of_state(request, now), now, 'write')
+  local change, state = algorithm.refund(request.policy, loaded, now, request.options.AT, request.cost)
+  return correct(request, loaded, change, state, now)
+end
+
+function COMMANDS.rl_settle(keys, words)
+  local key = only_key(keys, words, 7)
+  local algorithm = select_algorithm(next_word(words))
+  if algorithm.no_correction then
+    fail(algorithm.no_correction)
+  end
+  local request = parse_all(algorithm, key, words, ACCEPTED.SETTLEMENT, 'SETTLE_OPTION')
+  local reserved, actual = request.options.RESERVED, request.options.ACTUAL
+  if not reserved or not actual then
+    fail('SETTLEMENT')
+  end
+  local difference = math.abs(reserved - actual)
+  require_few_members(algorithm.adds_members and difference or 0, 'LOG_DIFFERENCE')
+  local now = clock()
+  local loaded = load(request, key_of_state(request, now), now, 'write')
+  local correction = actual < reserved and algorithm.refund or algorithm.overcharge
+  local change, state = correction(request.policy, loaded, now, request.options.AT, difference)
+  return correct(request, loaded, change, state, now)
+end
+
+function COMMANDS.rl_reset(keys, words)
+  local key = only_key(keys, words, 2)
+  local algorithm = select_algorithm(next_word(words))
+  local window = next_word(words)
+  local options = parse_options(words, false)
+  require_accepted(options, ACCEPTED.NONE, algorithm)
+  if left(words) > 0 or options.BURST then
+    fail('RESET_OPTION')
+  end
+  -- The window selects the counter of FIXED. The limit has no influence.
+  local request = { key = key, algorithm = algorithm, policy = parse_policy(algorithm, window, 0, options) }
+  local now = clock()
+  local loaded = load(request, key_of_state(request, now), now, 'delete')
+  if not loaded.exists and not loaded.state then
+    return 0
+  end
+  algorithm.commit(request.policy, loaded, 'delete', nil, now)
+  return 1
+end
+
+-- `id [id ...]`: the rest of a call. The result has each id once.
+local function parse_ids(words)
+  local ids, seen = {}, {}
+  for n = words.at, #words.list do
+    local id = parse_id(words.list[n])
+    if not seen[id] then
+      seen[id] = true
+      ids[#ids + 1] = id
+    end
+  end
+  return #ids > 0 and ids or fail('ARITY')
+end
+
+function COMMANDS.rl_release(keys, words)
+  local key = only_key(keys, words, 1)
+  local ids = parse_ids(words)
+  return select_algorithm('LEASE').release(key, ids, clock())
+end
+
+function COMMANDS.rl_renew(keys, words)
+  local key = only_key(keys, words, 2)
+  local algorithm = select_algorithm('LEASE')
+  local policy = parse_policy(algorithm, next_word(words), 0, {})
+  local ids = parse_ids(words)
+  return algorithm.renew(policy, key, ids, clock())
+end
+
+-- Runs an action for one limit of a call. Its error gets the number of the limit, after the code.
+local function of_limit(number, action)
+  local done, result = pcall(action)
+  if done then
+    return result
+  elseif type(result) == 'table' then
+    local text = result.text == error_text('ARITY') and error_text('NUM_LIMITS') or result.text
+    fail_with((text:gsub(' ', string.format(' limit %d: ', number), 1)))
+  end
+  error(result, 0)
+end
+
+-- Several limits: if every one allows, all are charged; if one denies, none is.
+function COMMANDS.rl_multi(keys, words)
+  if left(words) < 3 then
+    fail('ARITY')
+  elseif #keys < 1 or #keys > 64 then
+    fail('NUM_LIMITS')
+  end
+  local now = clock()
+  local requests, state_keys, members = {}, {}, 0
+  for number, key in ipairs(keys) do
+    requests[number] = of_limit(number, function()
+      local word = next_word(words) or fail('NUM_LIMITS')
+      local request = parse_request(select_algorithm(word), key, words, ACCEPTED.LIMIT, false)
+      require_id(request)
+      request.state_key = key_of_state(request, now)
+      if state_keys[request.state_key] then
+        fail('SAME_KEY')
+      end
+      state_keys[request.state_key] = true
+      return request
+    end)
+    members = members + most_members_added(requests[number])
+  end
+  local form = next_word(words)
+  if form then
+    form = form:upper()
+    if not FORMS[form] then
+      of_limit(#keys, function()
+        fail('OPTION')
+      end)
+    elseif left(words) > 0 then
+      local other = next_word(words):upper()
+      fail(FORMS[other] and other ~= form and 'FULL_AND_HEADERS' or 'AFTER_FORM')
+    end
+  end
+  require_few_members(members, 'LOG_COST')
+
+  local allowed = true
+  for number, request in ipairs(requests) do
+    of_limit(number, function()
+      decide(request, load(request, request.state_key, now, 'write'), now)
+    end)
+    allowed = allowed and request.decided.allowed
+  end
+  local answers = {}
+  for n, request in ipairs(requests) do
+    local decided = request.decided
+    if form then
+      request.figures = figures(request, now)
+    end
+    if form == 'FULL' then
+      answers[n] = full(request, now)
+    else
+      answers[n] = { decided.allowed and 1 or 0, decided.count, decided.ttl }
+    end
+  end
+  make_names_unique(requests)
+  local answer = { allowed and 1 or 0, answers, form == 'HEADERS' and headers(requests, now) or nil }
+  for _, request in ipairs(requests) do
+    if not allowed and request.decided.change == 'charge' then
+      request.decided.change, request.decided.state = 'keep', nil
+    end
+    commit(request, now)
+  end
+  return answer
+end
+
+-- Runs a command with its keys and the words from the index `first` on.
+local function run(name, keys, list, first)
+  if not MAX_COUNT then
+    set_constants()
+  end
+  local done, result = pcall(COMMANDS[name], keys, { list = list, at = first })
+  if done then
+    return result
+  elseif type(result) == 'table' then
+    return redis.error_reply(result.text)
+  end
+  -- A bug of this file.
+  error(result, 0)
+end
+
+-- Forms ---------------------------------------------------------------------------------------------------------------
+
+if redis.register_function then
+  local function register(name, description, flag)
+    redis.register_function({
+      function_name = name,
+      callback = function(keys, args)
+        return run(name, keys, args, 1)
+      end,
+      description = description,
+      flags = { flag },
+    })
+  end
+  register('rl', 'Checks a request against a limit and charges it if allowed.')
+  register('rl_multi', 'Checks a request against several limits and charges all of them, or none.')
+  register('rl_peek', 'Replies what the reply to a request would be, and changes nothing.', 'no-writes')
+  register('rl_settle', 'Corrects what a request was charged to what it turned out to cost.')
+  -- At maxmemory the server runs functions that may need memory only if their flags allow it. These create no key.
+  register('rl_refund', 'Gives back what a request was charged.', 'allow-oom')
+  register('rl_reset', 'Deletes what was counted.', 'allow-oom')
+  register('rl_release', 'Ends leases.', 'allow-oom')
+  register('rl_renew', 'Renews leases that have not ended.', 'allow-oom')
+  return
+end
+
+-- Redis before 7.0 may replicate a script instead of what it does, unless it is told.
+if redis.replicate_commands then
+  redis.replicate_commands()
+end
+if not COMMANDS[ARGV[1]] then
+  return redis.error_reply(error_text('FUNCTION'))
+end
+return run(ARGV[1], KEYS, ARGV, 2)
