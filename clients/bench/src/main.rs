@@ -1,8 +1,8 @@
 //! Decisions a second of one process: `make bench-client`.
 //!
 //! `redis-rl-client-bench <URL of a server with the module>` measures the crate `redis-rl-client`, the crate
-//! `tower-redis-cell` and a client that sends EVALSHA, in rounds, one after the other. Other programs on the machine slow
-//! all of a round in much the same way, so ratios are computed round by round.
+//! `tower-redis-cell` and a client that sends EVALSHA, in rounds, one after the other. Other programs on the machine
+//! slow all of a round in much the same way, so ratios are computed round by round.
 //!
 //! Environment: `ROUNDS=9`, `SECONDS=0.5` for each figure of a round; `ONLY=flood` measures those whose name contains
 //! that, and plain, and writes nothing.

@@ -44,7 +44,9 @@ class Row {
   constructor(algorithm, about) {
     this.algorithm = algorithm;
     const label = document.createElement("label");
-    this.box = Object.assign(document.createElement("input"), { type: "checkbox", checked: AT_FIRST.includes(algorithm) });
+    this.box = document.createElement("input");
+    this.box.type = "checkbox";
+    this.box.checked = AT_FIRST.includes(algorithm);
     label.append(this.box, algorithm);
     $("algorithms").append(label);
     this.section = $("row").content.cloneNode(true).firstElementChild;
@@ -197,7 +199,11 @@ function viewNow() {
     column: ((to - from) / width) * (MARK + GAP),
     x: (at) => ((at - from) / (to - from)) * width,
     colors: {
-      yes: color("--yes"), no: color("--no-mark"), later: color("--later"), line: color("--line"), faint: color("--faint"),
+      yes: color("--yes"),
+      no: color("--no-mark"),
+      later: color("--later"),
+      line: color("--line"),
+      faint: color("--faint"),
     },
   };
 }

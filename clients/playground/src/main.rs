@@ -1,7 +1,7 @@
 //! Serves the playground: `redis-rl-playground <URL of the server> <address to listen on>`.
 //!
-//! The page sends requests to `/api/check`. Each is checked with the crate `redis-rl-client`, and gets the status and the
-//! headers that a service with this limit would reply.
+//! The page sends requests to `/api/check`. Each is checked with the crate `redis-rl-client`, and gets the status and
+//! the headers that a service with this limit would reply.
 
 mod check;
 
