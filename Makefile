@@ -54,14 +54,6 @@ servers: ## fetch the servers that the tests run against into target/servers
 test: build $(if $(SERVERS),,servers) ## run every test against real servers; SERVERS="path path" names others
 	cargo test --locked
 
-CLIENT := --locked --manifest-path clients/rust/Cargo.toml --all-features
-
-.PHONY: test-client
-test-client: build $(if $(SERVERS),,servers) ## test the Rust client and its documentation against real servers
-	SERVERS="$${SERVERS:-$$(ls $(CURDIR)/target/servers/*/*-server | grep -v /redis-6 | xargs)}" \
-	  cargo test --quiet $(CLIENT)
-	cargo package $(CLIENT) --allow-dirty --list | grep -qx src/rl.lua
-
 .PHONY: test-servers
 test-servers: build ## run the tests on each server by itself and print a table; SERVERS="path path" adds others
 	@scripts/install test
@@ -100,6 +92,41 @@ test-ops: $(own_module) $(if $(SERVERS),,servers) ## test ops/: known traffic to
 	@python3 -m pip install --quiet --disable-pip-version-check --root-user-action ignore --upgrade \
 	  --target "$(TARGET)/ops-python" -r ops/requirements.txt
 	PYTHONPATH="$(TARGET)/ops-python" python3 -B ops/test_ops.py
+
+CLIENT := --locked --manifest-path clients/rust/Cargo.toml --all-features
+
+.PHONY: test-client
+test-client: $(own_module) $(if $(SERVERS),,servers) ## test the Rust client and its documentation against real servers
+	SERVERS="$${SERVERS:-$$(ls $(CURDIR)/target/servers/*/*-server | grep -v /redis-6 | xargs)}" \
+	  cargo test --quiet $(CLIENT)
+	cargo package $(CLIENT) --allow-dirty --list | grep -qx src/rl.lua
+
+# It shares the compiled dependencies of the client.
+PLAYGROUND := --locked --manifest-path clients/playground/Cargo.toml --target-dir clients/rust/target
+playground = scripts/with-server "$(SERVER)" "$(RL_MODULE)" clients/rust/target/debug/redis-rl-playground
+# Where the page is.
+PAGE ?= 127.0.0.1:8000
+
+.PHONY: playground
+playground: playground-build ## start a server and a page that shows what each algorithm does; PAGE=127.0.0.1:8000
+	@exec $(playground) "$(PAGE)"
+
+.PHONY: test-playground
+test-playground: playground-build ## use the page in headless Chromium
+	@scripts/install browser
+	@exec clients/playground/tests/browser.py $(playground) 127.0.0.1:0
+
+.PHONY: playground-screenshot
+playground-screenshot: playground-build ## write docs/playground.png
+	@scripts/install browser
+	@SCREENSHOT=docs/playground.png exec clients/playground/tests/browser.py $(playground) 127.0.0.1:0
+
+.PHONY: playground-build
+playground-build: $(own_module)
+	@scripts/install run
+	cargo build --quiet $(PLAYGROUND)
+
+test-client: test-playground
 
 # For one adapter: make test-adapters ADAPTERS=python
 ADAPTERS ?=
@@ -143,6 +170,14 @@ bench: $(BENCHES:%=bench-%) ## measure everything into benches/results; ROUNDS=,
 $(BENCHES:%=bench-%): bench-%: build
 	@scripts/install run bench
 	@$(own_server) cargo bench --quiet --locked --profile dev --bench $*
+
+CLIENT_BENCH := --locked --manifest-path clients/bench/Cargo.toml --target-dir clients/rust/target
+
+.PHONY: bench-client
+bench-client: $(own_module) ## measure the Rust client beside tower-redis-cell and EVALSHA; ROUNDS=9 SECONDS=0.5
+	@scripts/install run
+	cargo build --quiet --release $(CLIENT_BENCH)
+	@exec scripts/with-server "$(SERVER)" "$(RL_MODULE)" clients/rust/target/release/redis-rl-client-bench
 
 .PHONY: bench-instructions
 bench-instructions: build ## count instructions per command against benches/budget.md; UPDATE=1 writes it
@@ -189,6 +224,10 @@ lint: ## check format, clippy and luacheck, warnings denied
 	cargo clippy $(CLIENT) --all-targets -- -D warnings
 	cargo clippy --locked --manifest-path clients/rust/Cargo.toml --no-default-features --features sync -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet $(CLIENT) --no-deps
+	cargo fmt --check --manifest-path clients/playground/Cargo.toml
+	cargo clippy $(PLAYGROUND) --all-targets -- -D warnings
+	cargo fmt --check --manifest-path clients/bench/Cargo.toml
+	cargo clippy $(CLIENT_BENCH) --all-targets -- -D warnings
 	RUSTFLAGS="--cfg fuzzing" cargo check --locked --lib --target-dir "$(TARGET)/fuzzing"
 
 .PHONY: clean

@@ -1,7 +1,7 @@
 //! Limiters for the tests.
 
 use redis::Client;
-use redis::aio::ConnectionManager;
+use redis::aio::{ConnectionManager, ConnectionManagerConfig};
 use redis_rl_client::Limiter;
 use tokio::runtime::Builder;
 
@@ -41,12 +41,19 @@ pub fn client(server: &Server, protocol: &str) -> Client {
 }
 
 pub async fn manager(server: &Server, protocol: &str) -> ConnectionManager {
-    client(server, protocol).get_connection_manager().await.expect("a connection")
+    // By itself it gives up after half a second, which a busy machine may need.
+    let config = ConnectionManagerConfig::new().set_response_timeout(Some(PATIENCE));
+    client(server, protocol).get_connection_manager_with_config(config).await.expect("a connection")
 }
 
 /// A limiter with the default settings but a patient timeout.
 pub async fn limiter(server: &Server) -> Limiter<ConnectionManager> {
     Limiter::builder(manager(server, "resp3").await).timeout(PATIENCE).build()
+}
+
+/// The millisecond in which a lease ends.
+pub fn end_of(con: &mut redis::Connection, key: &str, id: &str) -> u64 {
+    redis::cmd("ZSCORE").arg(key).arg(id).query(con).expect("a lease")
 }
 
 /// The first server under test: for what does not depend on the server.

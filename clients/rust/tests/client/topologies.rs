@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use redis::cluster::ClusterClient;
 use redis_rl_client::{Limiter, Policy, sync};
 
 use crate::setup::block_on;
@@ -9,6 +10,13 @@ use crate::support::*;
 
 const API: Policy = Policy::token(Duration::from_secs(3600), 3);
 const COUNTED: Policy = Policy::fixed(Duration::from_secs(3600), 3);
+
+/// A client that waits for a busy machine.
+fn client(cluster: &Cluster) -> ClusterClient {
+    let urls = cluster.nodes.iter().map(|node| format!("redis://127.0.0.1:{}", node.port()));
+    let builder = ClusterClient::builder(urls.collect::<Vec<_>>());
+    builder.response_timeout(PATIENCE).connection_timeout(PATIENCE).build().expect("a client")
+}
 
 /// The cluster's own count of redirections.
 fn moved(cluster: &Cluster) -> u64 {
@@ -27,7 +35,7 @@ fn every_call_reaches_the_node_of_its_key() {
             let options = |options: Options| if with_module { options } else { options.without_module() };
             let cluster = Cluster::start(bin, 3, options);
             block_on(async {
-                let connection = cluster.client().get_async_connection().await.expect("a connection");
+                let connection = client(&cluster).get_async_connection().await.expect("a connection");
                 let limiter = Limiter::builder(connection).denials(0).timeout(PATIENCE).build();
                 for n in 0..30 {
                     let key = format!("user:{n}");
@@ -47,8 +55,7 @@ fn every_call_reaches_the_node_of_its_key() {
                 assert!(lease.release().await.unwrap());
                 assert_eq!(limiter.lacks_module(), !with_module);
             });
-            let client = cluster.client();
-            let limiter = sync::Limiter::builder(client).timeout(PATIENCE).build_sync();
+            let limiter = sync::Limiter::builder(client(&cluster)).timeout(PATIENCE).build_sync();
             for n in 0..10 {
                 let key = format!("sync:{n}");
                 assert!(limiter.check(&API, &key).unwrap().allowed);
@@ -66,7 +73,7 @@ fn every_call_reaches_the_node_of_its_key() {
 fn keys_of_different_slots_are_an_error() {
     let cluster = Cluster::start(&servers()[0], 3, |options| options);
     block_on(async {
-        let connection = cluster.client().get_async_connection().await.expect("a connection");
+        let connection = client(&cluster).get_async_connection().await.expect("a connection");
         let limiter = Limiter::builder(connection).timeout(PATIENCE).build();
         let error = limiter.check_all(&[API.request("a"), API.request("b")]).await.unwrap_err();
         assert!(error.to_string().contains("same slot"), "{error}");

@@ -1,0 +1,319 @@
+#!/usr/bin/python3
+"""Uses the playground in headless Chromium, as a person would: tests/browser.py <command that starts it...>
+
+With SCREENSHOT=path it writes a picture of the page instead.
+"""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import urllib.error
+import urllib.request
+from contextlib import contextmanager
+
+from selenium import webdriver
+from selenium.webdriver.chrome.options import Options
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
+
+# Chromium's own requests to the network are switched off.
+FLAGS = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync --hide-scrollbars"
+).split()
+PATIENCE = 10
+
+# Counts the pixels of a strip that have the colour of a custom property.
+PIXELS = """
+const [canvas, name] = arguments;
+const probe = Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d");
+probe.fillStyle = getComputedStyle(document.documentElement).getPropertyValue(name);
+probe.fillRect(0, 0, 1, 1);
+const [r, g, b] = probe.getImageData(0, 0, 1, 1).data;
+const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+let count = 0;
+for (let at = 0; at < data.length; at += 4)
+  if (data[at] === r && data[at + 1] === g && data[at + 2] === b && data[at + 3] === 255) count += 1;
+return count;
+"""
+
+
+@contextmanager
+def playground():
+    """Runs the playground, and gives its address."""
+    process = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE, text=True)
+    try:
+        for line in process.stdout:
+            if found := re.search(r"http://\S+", line):
+                yield found[0]
+                break
+        else:
+            sys.exit("the playground did not start")
+    finally:
+        process.terminate()
+        process.stdout.close()
+        process.wait()
+
+
+@contextmanager
+def browser(*flags):
+    options = Options()
+    options.binary_location = shutil.which("chromium")
+    profile = tempfile.mkdtemp()
+    for flag in (*FLAGS, *flags, f"--user-data-dir={profile}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
+    try:
+        yield driver
+    finally:
+        driver.quit()
+        shutil.rmtree(profile, ignore_errors=True)
+
+
+def size(driver, width, height, scale=1):
+    driver.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": height, "deviceScaleFactor": scale, "mobile": width < 600},
+    )
+
+
+class Page(unittest.TestCase):
+    address = driver = None
+
+    def setUp(self):
+        size(self.driver, 1200, 900)
+        self.driver.get_log("browser")
+        self.driver.get(self.address)
+        self.until(lambda: self.find("#rows section"))
+
+    def find(self, selector):
+        return self.driver.find_element(By.CSS_SELECTOR, selector)
+
+    def row(self, algorithm):
+        return self.driver.find_element(By.XPATH, f"//section[@class='row'][.//button[text()='{algorithm}']]")
+
+    def count(self, algorithm, name):
+        return self.row(algorithm).find_element(By.CSS_SELECTOR, f"[data-count={name}]").text
+
+    def pixels(self, algorithm, color):
+        canvas = self.row(algorithm).find_element(By.TAG_NAME, "canvas")
+        return self.driver.execute_script(PIXELS, canvas, color)
+
+    def until(self, condition):
+        return WebDriverWait(self.driver, PATIENCE, poll_frequency=0.05).until(lambda _: condition())
+
+    def set(self, field, value):
+        box = self.find(f"#{field}")
+        box.clear()
+        box.send_keys(value, Keys.TAB)
+
+    def wanted(self, *algorithms):
+        for label in self.driver.find_elements(By.CSS_SELECTOR, "#algorithms label"):
+            box = label.find_element(By.TAG_NAME, "input")
+            if box.is_selected() != (label.text in algorithms):
+                box.click()
+
+    def test_loads_only_itself_and_without_errors(self):
+        self.assertEqual(self.driver.get_log("browser"), [])
+        names = self.driver.execute_script("return performance.getEntriesByType('resource').map(entry => entry.name)")
+        self.assertTrue(names)
+        for name in names:
+            self.assertTrue(name.startswith((self.address, "data:")), name)
+
+    def test_steady_traffic_changes_the_picture_and_stops(self):
+        self.wanted("FIXED", "TOKEN")
+        self.find("input[value=steady]").send_keys(Keys.SPACE)
+        self.set("rate", "20")
+        self.set("limit", "3")
+        self.assertEqual([self.pixels("TOKEN", color) for color in ("--yes", "--no-mark")], [0, 0])
+        self.find("#run").click()
+        for algorithm in ("FIXED", "TOKEN"):
+            for color in ("--yes", "--no-mark"):
+                self.until(lambda: self.pixels(algorithm, color) > 20)
+        self.until(lambda: int(self.count("TOKEN", "denied")) > 3)
+        self.assertEqual(self.count("TOKEN", "remaining"), "0")
+        self.assertRegex(self.count("TOKEN", "retry"), r"^\d\.\d s$")
+        self.find("#run").click()
+        self.assertEqual(self.find("#run").text, "Start")
+        self.until(lambda: "TOKEN: " in self.find("#announcement").get_attribute("textContent"))
+        self.find("#clear").click()
+        self.until(lambda: self.pixels("TOKEN", "--yes") == 0)
+        self.assertEqual(self.count("TOKEN", "allowed"), "0")
+
+    def test_a_burst_by_algorithm(self):
+        """Of 12 requests at once, those with a burst of 4 allow 4, and LEAKY delays what it allows."""
+        self.wanted("COUNTER", "GCRA", "LEAKY", "LEASE")
+        self.set("limit", "6")
+        self.set("window", "60")
+        self.set("burst", "4")
+        self.set("size", "12")
+        self.find("#many").click()
+        for algorithm, allowed in (("COUNTER", 6), ("GCRA", 4), ("LEAKY", 4), ("LEASE", 6)):
+            outcome = lambda: (self.count(algorithm, "allowed"), self.count(algorithm, "denied"))
+            self.until(lambda: sum(map(int, outcome())) == 12)
+            self.assertEqual(outcome(), (str(allowed), str(12 - allowed)), algorithm)
+        self.until(lambda: self.pixels("LEAKY", "--later") > 20)
+        # The leases end after two seconds.
+        self.until(lambda: self.find("#one").click() or int(self.count("LEASE", "allowed")) > 6)
+
+    def test_a_429_shows_its_headers(self):
+        self.wanted("FIXED", "TOKEN")
+        self.set("limit", "1")
+        self.find("#many").click()
+        self.row("TOKEN").find_element(By.CSS_SELECTOR, "button").click()
+        self.until(lambda: "429" in self.find("#denied-reply").text)
+        reply = self.find("#denied-reply").text
+        self.assertIn("HTTP/1.1 429 Too Many Requests", reply)
+        for line in (
+            r"retry-after: ([1-9]|10)\b", r'ratelimit: "token";r=0;t=\d+', r'ratelimit-policy: "token";q=1;w=10',
+            r"x-ratelimit-limit: 1\b", r"x-ratelimit-remaining: 0\b", r"x-ratelimit-reset: \d{10}\b",
+        ):
+            self.assertRegex(reply, line)
+        self.assertIn("HTTP/1.1 200 OK", self.find("#allowed-reply").text)
+        # The console has nothing but the browser's own note of each 429.
+        others = [entry for entry in self.driver.get_log("browser") if " 429 " not in entry["message"]]
+        self.assertEqual(others, [])
+
+    def test_errors_are_shown_at_the_field(self):
+        self.set("window", "0")
+        self.assertEqual(self.find("#problem").text, "Window, s: expected an integer from 1 to 3600")
+        self.assertEqual(self.find("#window").get_attribute("aria-invalid"), "true")
+        self.find("#run").click()
+        self.assertEqual(self.find("#run").text, "Start")
+        self.set("window", "5")
+        self.assertEqual(self.find("#problem").text, "")
+        self.assertIsNone(self.find("#window").get_attribute("aria-invalid"))
+
+    def test_the_application_rejects_invalid_requests(self):
+        valid = {"algorithm": "TOKEN", "window_ms": 1000, "limit": 5, "key": "test"}
+        for change, field in (
+            ({"algorithm": "TOKENS"}, "algorithm"), ({"window_ms": 0}, "window"), ({"limit": 2**63}, "limit"),
+            ({"burst": 0}, "burst"), ({"algorithm": "FIXED", "burst": 5}, "burst"), ({"key": "a:b"}, "key"),
+            ({"work_ms": 10**9}, "work"), ({"limit": -1}, None), ({"other": 1}, None),
+        ):
+            request = urllib.request.Request(
+                f"{self.address}api/check",
+                json.dumps({**valid, **change}).encode(),
+                {"content-type": "application/json"},
+            )
+            with self.assertRaises(urllib.error.HTTPError, msg=change) as raised:
+                urllib.request.urlopen(request, timeout=PATIENCE)
+            with raised.exception as reply:
+                self.assertEqual(reply.code, 400, change)
+                body = json.load(reply)
+                self.assertEqual(body["field"], field, change)
+                self.assertTrue(body["error"], change)
+
+    def test_by_keyboard_only(self):
+        def press(*keys):
+            ActionChains(self.driver).send_keys(*keys).perform()
+
+        def focus():
+            return self.driver.switch_to.active_element
+
+        def tab_to(condition):
+            for _ in range(60):
+                press(Keys.TAB)
+                if condition(focus()):
+                    return
+            self.fail("TAB does not get there")
+
+        tab_to(lambda element: element.get_attribute("id") == "limit")
+        press(Keys.CONTROL + "a")
+        press("2")
+        tab_to(lambda element: element.get_attribute("name") == "mode")
+        press(Keys.ARROW_RIGHT)
+        self.assertEqual(focus().get_attribute("value"), "manual")
+        self.assertFalse(self.find("#run").is_displayed())
+        tab_to(lambda element: element.get_attribute("id") == "one")
+        outline = focus().value_of_css_property("outline-style")
+        self.assertEqual(outline, "solid", "the focus is visible")
+        for _ in range(3):
+            press(Keys.ENTER)
+        self.until(lambda: (self.count("COUNTER", "allowed"), self.count("COUNTER", "denied")) == ("2", "1"))
+        tab_to(lambda element: element.text == "COUNTER" and element.tag_name == "button")
+        press(Keys.SPACE)
+        self.assertEqual(focus().get_attribute("aria-pressed"), "true")
+        self.until(lambda: '"counter"' in self.find("#denied-reply").text)
+
+    def test_everything_has_a_name(self):
+        nodes = self.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+        roles = ("button", "checkbox", "radio", "spinbutton", "image", "group", "region")
+        named = [node for node in nodes if not node["ignored"] and node["role"]["value"] in roles]
+        self.assertGreater(len(named), 20)
+        for node in named:
+            self.assertTrue(node["name"]["value"], node)
+
+    def test_fits_a_phone(self):
+        self.wanted("FIXED", "SLIDING", "ROLLING", "COUNTER", "TOKEN", "LEAKY", "GCRA", "LEASE")
+        self.set("limit", "10000")
+        self.find("#many").click()
+        self.until(lambda: self.count("LEASE", "allowed") == "8")
+        for width in (360, 768):
+            size(self.driver, width, 740)
+            inside = self.driver.execute_script(
+                "return [...document.querySelectorAll('body *')]"
+                ".filter(element => element.getBoundingClientRect().right > innerWidth + 0.5)"
+                ".map(element => element.outerHTML.slice(0, 80))"
+            )
+            self.assertEqual(inside, [])
+            self.assertLessEqual(self.driver.execute_script("return document.documentElement.scrollWidth"), width)
+
+    def test_dark_and_reduced_motion(self):
+        background = lambda: self.find("body").value_of_css_property("background-color")
+        light = background()
+        features = [
+            {"name": "prefers-color-scheme", "value": "dark"},
+            {"name": "prefers-reduced-motion", "value": "reduce"},
+        ]
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+        try:
+            self.assertNotEqual(background(), light)
+            self.find("#one").click()
+            self.until(lambda: self.pixels("TOKEN", "--yes") > 20)
+            # The picture moves once a second: at most one change in half a second.
+            canvas = self.row("TOKEN").find_element(By.TAG_NAME, "canvas")
+            pictures = set()
+            end = time.monotonic() + 0.5
+            while time.monotonic() < end:
+                pictures.add(self.driver.execute_script("return arguments[0].toDataURL()", canvas))
+            self.assertLessEqual(len(pictures), 2)
+        finally:
+            self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+def screenshot(driver, address, path):
+    """Seven bursts: the first comes one second after a window starts, so the last meets a full one."""
+    size(driver, 1200, 800)
+    driver.get(address)
+    time.sleep((1 - time.time()) % 10)
+    driver.find_element(By.ID, "run").click()
+    time.sleep(24.6)
+    size(driver, 1200, driver.execute_script("return document.body.scrollHeight"))
+    driver.save_screenshot(path)
+
+
+def main():
+    # Ends what was started.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    with playground() as address, browser() as driver:
+        if path := os.environ.get("SCREENSHOT"):
+            return screenshot(driver, address, path)
+        Page.address, Page.driver = address, driver
+        result = unittest.TextTestRunner(verbosity=2).run(unittest.defaultTestLoader.loadTestsFromTestCase(Page))
+        return 0 if result.wasSuccessful() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
