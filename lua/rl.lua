@@ -884,7 +884,7 @@ end
 local function build_lease()
   -- A client can write a score with a fraction, or infinity.
   local function end_of_score(score)
-    return score > -NEVER and score < 2 ^ 64 and math.max(0, math.ceil(score)) or NEVER
+    return score < 2 ^ 64 and math.max(0, math.ceil(score)) or NEVER
   end
 
   local LEASE = {

@@ -645,6 +645,11 @@ fn any_score_is_the_end_of_a_lease() {
             format!("{later}.5"),
             "fraction"
         ));
+        // A lease that has ended is no lease of its holder, in RL.PEEK too.
+        for ended in ["never", "negative"] {
+            let peeked: Vec<i64> = read(ok(cmd!(con, "RL.PEEK", "LEASE", "k", "60s", 2, "ID", ended)));
+            assert_eq!(peeked[..2], [0, 2], "{ended}");
+        }
         let full = figures(cmd!(con, "RL.LEASE", "k", "60s", 3, "ID", "a", "FULL"));
         assert_eq!([full["allowed"], full["count"], full["reset_ms"]], [1, 2, -1]);
         assert_eq!(full["next_ms"], later + 1 - full["now_ms"]);

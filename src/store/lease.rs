@@ -166,7 +166,8 @@ fn leases(loaded: &Loaded<'_>) -> Leases<impl Fn(u64) -> u64> {
 
 /// The millisecond in which a lease with this score ends. A client can write a score with a fraction, or infinity.
 fn end_of_score(score: f64) -> u64 {
-    if score.is_finite() { score.ceil() as u64 } else { NEVER }
+    // The cast saturates: 0 for what is below, NEVER for what is above.
+    score.ceil() as u64
 }
 
 /// Writes a lease of a holder that has none.
