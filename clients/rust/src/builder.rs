@@ -28,7 +28,8 @@ impl<C> Builder<C> {
     /// too if a call may take longer.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.settings.timeout = timeout;
+        // A longer one could not be added to the time of now.
+        self.settings.timeout = timeout.min(Duration::from_secs(365 * 86_400));
         self
     }
 

@@ -177,10 +177,11 @@ impl<T: Connector> Limiter<T> {
     /// # Errors
     /// As [`check`](Self::check).
     pub fn wait(&self, request: &Request<'_>, patience: Duration) -> Result<Decision, Error> {
-        let deadline = Instant::now() + patience;
+        // `None` if it is later than any time that can be represented.
+        let deadline = Instant::now().checked_add(patience);
         loop {
             let decision = self.check_request(request)?;
-            let rest = deadline.saturating_duration_since(Instant::now());
+            let rest = deadline.map_or(Duration::MAX, |end| end.saturating_duration_since(Instant::now()));
             if decision.allowed {
                 if decision.delay <= rest {
                     sleep(decision.delay);

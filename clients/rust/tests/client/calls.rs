@@ -123,7 +123,7 @@ fn wait_is_as_long_as_the_limit_says_and_not_longer() {
         let policy = Policy::gcra(Duration::from_millis(300), 1);
         assert!(limiter.check(&policy, "k").await.unwrap().allowed);
         let began = std::time::Instant::now();
-        assert!(limiter.wait(&policy.request("k"), PATIENCE).await.unwrap().allowed);
+        assert!(limiter.wait(&policy.request("k"), Duration::MAX).await.unwrap().allowed);
         assert!(began.elapsed() >= Duration::from_millis(200), "{:?}", began.elapsed());
         // What cannot be in time is denied at once.
         let slow = Policy::gcra(HOUR, 1);
@@ -173,7 +173,7 @@ fn the_sync_limiter_does_the_same() {
 
 fn sync_calls(client: redis::Client, way: Way) {
     let mut con = client.get_connection().expect("a connection");
-    let limiter = sync::Limiter::builder(client).denials(0).timeout(PATIENCE).build_sync();
+    let limiter = sync::Limiter::builder(client).denials(0).timeout(Duration::MAX).build_sync();
     for left in (0..5).rev() {
         assert_eq!(limiter.check(&API, "user").unwrap().remaining, left);
     }
@@ -189,7 +189,7 @@ fn sync_calls(client: redis::Client, way: Way) {
 
     let quick = Policy::gcra(Duration::from_millis(100), 1);
     assert!(limiter.check(&quick, "w").unwrap().allowed);
-    assert!(limiter.wait(&quick.request("w"), PATIENCE).unwrap().allowed);
+    assert!(limiter.wait(&quick.request("w"), Duration::MAX).unwrap().allowed);
 
     let jobs = Policy::lease(Duration::from_secs(3), 1);
     let sync::Leased::Held(lease) = limiter.lease(&jobs, "jobs").unwrap() else { panic!("denied") };
