@@ -10,7 +10,7 @@ use redis::{Cmd, RedisError, RedisResult, Script as RedisScript, Value};
 use crate::command::{Call, Script};
 use crate::error::Error;
 
-/// The library. A copy of `lua/rl.lua`; `tests/client/package.rs` compares the two.
+/// The library. In the repository it is a link to `lua/rl.lua`; cargo packs the file itself.
 const SOURCE: &str = include_str!("rl.lua");
 
 /// How often a request looks for the module on a server that had none.
