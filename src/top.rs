@@ -41,7 +41,7 @@ pub struct Sketch {
     /// A hash table with chains: the place in `keys` of the first key of each chain. std's HashMap would cost twice as
     /// many instructions for a denial that replaces a key.
     chains: Vec<Option<usize>>,
-    /// Seeded, so that no client can make two keys collide.
+    /// Seeded, so that a client does not know which keys collide.
     hasher: RandomState,
     /// The highest count that was dropped when the capacity was changed. No count is lower.
     dropped: u64,
