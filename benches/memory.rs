@@ -72,8 +72,8 @@ fn main() {
          Bytes of one key as MEMORY USAGE says, after so many requests in the window; then what {} users add to the\n\
          server's memory (`used_memory`), hash tables and expiries included. Each user sends {EACH} requests, one in each of\n\
          {EACH} passes over all users. Keys are {} characters long (RL.FIXED adds `:` and the number of the window). The\n\
-         scripts keep the same keys as RL.FIXED and RL.SLIDING. Only a sliding log grows with the requests: one member\n\
-         each.\n\n\
+         scripts keep the same keys as RL.FIXED and RL.SLIDING. Only the logs grow with the requests: SLIDING by a member\n\
+         for each unit, ROLLING by 15 bytes for each moment with a request. Its moments are 21 s long here.\n\n\
          {}\n\
          ## A log in both encodings\n\n\
          Bytes of one key of RL.SLIDING after so many requests. A log of at most `zset-max-listpack-entries` entries is\n\
