@@ -29,11 +29,7 @@ fn assert_same_expiry(master: &mut Connection, replica: &mut Connection, keys: &
 fn replicas_with_and_without_the_module_equal_their_master_after_mixed_load() {
     for_each_server(|bin| {
         let master = Server::start(bin);
-        let replicas = [
-            Server::options(bin).replica_of(&master).start(),
-            Server::options(bin).without_module().replica_of(&master).start(),
-        ];
-        replicas.iter().for_each(|replica| wait_for_replica(&master, replica));
+        let replicas = start_replicas(bin, &master);
         let mut con = master.con();
         for seed in 0..3 {
             let mut random = Random::new(seed);

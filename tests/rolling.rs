@@ -155,11 +155,7 @@ fn state(con: &mut Connection) -> Vec<(String, Vec<u8>, i64)> {
 fn a_replica_has_the_same_records() {
     for_each_server(|bin| {
         let master = Server::start(bin);
-        let replicas = [
-            Server::options(bin).replica_of(&master).start(),
-            Server::options(bin).without_module().replica_of(&master).start(),
-        ];
-        replicas.iter().for_each(|replica| wait_for_replica(&master, replica));
+        let replicas = start_replicas(bin, &master);
         for seed in 0..4 {
             load(&mut master.con(), &mut Random::new(seed), 500);
             ok(cmd!(master.con(), "DEBUG", "SET-ACTIVE-EXPIRE", 0));

@@ -759,11 +759,7 @@ fn replicas_and_files_have_what_the_master_has_after_any_mix() {
     ];
     for_each_server(|bin| {
         let mut master = Server::options(bin).durable().start();
-        let replicas = [
-            Server::options(bin).replica_of(&master).start(),
-            Server::options(bin).without_module().replica_of(&master).start(),
-        ];
-        replicas.iter().for_each(|replica| wait_for_replica(&master, replica));
+        let replicas = start_replicas(bin, &master);
         let mut con = master.con();
         let mut effects = Effects::of(&master);
         for seed in 0..3 {

@@ -44,7 +44,7 @@ pub use events::Events;
 pub use frozen_clock::FrozenClock;
 pub use random::Random;
 pub use server::{Options, Server};
-pub use topology::{Cluster, wait_for_replica};
+pub use topology::{Cluster, start_replicas, wait_for_replica};
 pub use traffic::{Effects, LONG, expires_at, keys, mixed_load, now_ms, only_key};
 
 /// How long anything that a healthy server does at once may take on a busy machine.
