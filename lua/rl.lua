@@ -2063,26 +2063,27 @@ local function correct(request, loaded, change, state, now)
   return answer
 end
 
-function COMMANDS.rl_refund(keys, words)
-  local key = only_key(keys, words, 3)
+-- The request that a refund or a settlement corrects.
+local function parse_correction(keys, words, arity, accepted, option_error)
+  local key = only_key(keys, words, arity)
   local algorithm = select_algorithm(next_word(words))
   if algorithm.no_correction then
     fail(algorithm.no_correction)
   end
-  local request = parse_all(algorithm, key, words, ACCEPTED.REFUND, 'REFUND_OPTION')
+  return parse_all(algorithm, key, words, accepted, option_error)
+end
+
+function COMMANDS.rl_refund(keys, words)
+  local request = parse_correction(keys, words, 3, ACCEPTED.REFUND, 'REFUND_OPTION')
   local now = clock()
   local loaded = load(request, key_of_state(request, now), now, 'write')
-  local change, state = algorithm.refund(request.policy, loaded, now, request.options.AT, request.cost)
+  local change, state = request.algorithm.refund(request.policy, loaded, now, request.options.AT, request.cost)
   return correct(request, loaded, change, state, now)
 end
 
 function COMMANDS.rl_settle(keys, words)
-  local key = only_key(keys, words, 7)
-  local algorithm = select_algorithm(next_word(words))
-  if algorithm.no_correction then
-    fail(algorithm.no_correction)
-  end
-  local request = parse_all(algorithm, key, words, ACCEPTED.SETTLEMENT, 'SETTLE_OPTION')
+  local request = parse_correction(keys, words, 7, ACCEPTED.SETTLEMENT, 'SETTLE_OPTION')
+  local algorithm = request.algorithm
   local reserved, actual = request.options.RESERVED, request.options.ACTUAL
   if not reserved or not actual then
     fail('SETTLEMENT')
