@@ -1,0 +1,122 @@
+//! Integers in the form that Redis requires.
+
+/// Parses a signed integer in the form that Redis requires: decimal digits after an optional minus; no plus, no
+/// blanks, no leading zeros, at most 64 bits.
+pub fn parse_integer(text: &[u8]) -> Option<i64> {
+    let (negative, digits) = match text {
+        [b'-', digits @ ..] => (true, digits),
+        digits => (false, digits),
+    };
+    let magnitude = parse_unsigned(digits)?;
+    match (negative, magnitude) {
+        (false, _) => i64::try_from(magnitude).ok(),
+        (true, 0) => None,
+        (true, _) => 0i64.checked_sub_unsigned(magnitude),
+    }
+}
+
+/// Parses an unsigned integer in that form, of at most 64 bits.
+pub fn parse_unsigned(text: &[u8]) -> Option<u64> {
+    match take_unsigned(text)? {
+        (n, []) => Some(n),
+        _ => None,
+    }
+}
+
+/// The number at the start of `text`, and the rest of `text`.
+#[inline]
+pub fn take_unsigned(text: &[u8]) -> Option<(u64, &[u8])> {
+    // Wraps from the twentieth digit on, and is then computed again below.
+    let mut n = 0u64;
+    let mut behind = text;
+    while let Some((four, rest)) = behind.split_first_chunk().and_then(|(four, rest)| Some((four_digits(*four)?, rest)))
+    {
+        n = n.wrapping_mul(10_000).wrapping_add(u64::from(four));
+        behind = rest;
+    }
+    while let [digit @ b'0'..=b'9', rest @ ..] = behind {
+        n = n.wrapping_mul(10).wrapping_add(u64::from(digit.wrapping_sub(b'0')));
+        behind = rest;
+    }
+    let len = text.len().wrapping_sub(behind.len());
+    let (digits, behind) = text.split_at_checked(len)?;
+    match digits {
+        [] | [b'0', _, ..] => None,
+        _ if len < 20 => Some((n, behind)),
+        _ => Some((long_unsigned(digits)?, behind)),
+    }
+}
+
+/// Twenty digits or more. A function of its own, so that shorter numbers cost nothing more.
+#[cold]
+fn long_unsigned(digits: &[u8]) -> Option<u64> {
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+/// Four digits at once: parsing numbers is most of the cost of a record.
+fn four_digits(digits: [u8; 4]) -> Option<u32> {
+    // Little endian: the first digit is the lowest byte. Digits become 0 … 9.
+    let word = u32::from_le_bytes(digits) ^ 0x3030_3030;
+    if (word.wrapping_add(0x7676_7676) | word) & 0x8080_8080 != 0 {
+        return None;
+    }
+    let pairs = word.wrapping_mul(10).wrapping_add(word >> 8) & 0x00ff_00ff;
+    Some((pairs & 0xff).wrapping_mul(100).wrapping_add(pairs >> 16))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn accepts_what_redis_accepts() {
+        for (text, number) in
+            [("0", 0), ("7", 7), ("-1", -1), ("9223372036854775807", i64::MAX), ("-9223372036854775808", i64::MIN)]
+        {
+            assert_eq!(parse_integer(text.as_bytes()), Some(number), "{text}");
+        }
+    }
+
+    #[test]
+    fn rejects_what_redis_rejects() {
+        for text in [
+            "",
+            "-",
+            "-0",
+            "00",
+            "01",
+            "-01",
+            "+1",
+            " 1",
+            "1 ",
+            "1.0",
+            "1e3",
+            "0x1",
+            "9223372036854775808",
+            "-9223372036854775809",
+            "18446744073709551616",
+            "+9223372036854775807",
+            "99999999999999999999",
+            "1\0",
+        ] {
+            assert_eq!(parse_integer(text.as_bytes()), None, "{text}");
+        }
+        assert_eq!(parse_integer("１".as_bytes()), None, "digits of another script");
+    }
+
+    proptest! {
+        #[test]
+        fn parses_every_integer(n: i64, u: u64) {
+            prop_assert_eq!(parse_integer(n.to_string().as_bytes()), Some(n));
+            prop_assert_eq!(parse_unsigned(u.to_string().as_bytes()), Some(u));
+        }
+
+        #[test]
+        fn agrees_with_a_naive_reader(text in "-?[0-9+ ]{0,22}") {
+            let naive = text.parse::<i64>().ok().filter(|n| n.to_string() == text);
+            prop_assert_eq!(parse_integer(text.as_bytes()), naive);
+        }
+    }
+}

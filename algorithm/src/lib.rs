@@ -1,0 +1,524 @@
+//! Rate limiting algorithms as pure functions.
+//!
+//! A limiter in memory, from the first request to the refund:
+//!
+//! ```
+//! use redis_rl_algorithm::in_memory::InMemory;
+//! use redis_rl_algorithm::{Cost, Micros, Policy, TokenBucket, Window};
+//!
+//! // 5 requests a minute, all of them at once if nothing came before.
+//! let policy = Policy::new(Window::from_millis(60_000).unwrap(), 5);
+//! let bucket = TokenBucket::with_policy(&policy).unwrap();
+//!
+//! // What is known of one client. A service has one for each, in a map.
+//! let mut client = Default::default();
+//! let now = Micros::from_millis(1_700_000_000_000);
+//! for remaining in [4, 3, 2, 1, 0] {
+//!     let reply = bucket.request(&mut client, now, Cost::ONE).unwrap();
+//!     assert!(reply.verdict.allowed);
+//!     assert_eq!(reply.figures.remaining, remaining);
+//! }
+//! let denied = bucket.request(&mut client, now, Cost::ONE).unwrap();
+//! assert!(!denied.verdict.allowed);
+//! assert_eq!(denied.figures.retry_after_ms, 12_000);
+//!
+//! // A client that waits exactly that long is allowed. A millisecond earlier it is denied.
+//! let later = now.plus(12_000_000);
+//! assert!(!bucket.request(&mut client, Micros(later.0 - 1_000), Cost::ONE).unwrap().verdict.allowed);
+//! assert!(bucket.request(&mut client, later, Cost::ONE).unwrap().verdict.allowed);
+//!
+//! // What turned out not to be needed is given back.
+//! bucket.refund(&mut client, later, None, Cost::ONE);
+//! assert!(bucket.request(&mut client, later, Cost::ONE).unwrap().verdict.allowed);
+//! ```
+//!
+//! Nothing here reads a clock, does I/O or knows Redis. The module redis-rl stores the same states in Redis, and its
+//! commands are these functions.
+//!
+//! # Choosing an algorithm
+//!
+//! | algorithm | it promises | units come back | its state |
+//! |---|---|---|---|
+//! | [`FixedWindow`] | at most `limit` in each window, calendar day, month … | all together, when the window ends | a counter for each window |
+//! | [`WindowCounter`] | at most `limit` in each window, which starts with the first request | all together, when the window ends | one counter |
+//! | [`SlidingLog`] | at most `limit` in *any* window | each one a window after it was charged | an entry for each unit |
+//! | [`RollingLog`] | the same; a unit may count for 1/4096 of the window longer | each one a window after it was charged | 15 bytes for each moment |
+//! | [`SlidingCounter`] | the same, estimated from two counters | gradually | a record |
+//! | [`TokenBucket`] | the rate in the long run, `burst` at once | one by one, at the rate | a record |
+//! | [`LeakyBucket`] | an even flow: it says how long to hold each request | one by one, at the rate | a record |
+//! | [`Gcra`] | as the token bucket | one by one, at the rate | one time |
+//! | [`Lease`] | at most `limit` holders at once | when a holder releases its lease, or a window after its last renewal | an entry for each holder |
+//!
+//! - [`SlidingCounter`] for quotas, [`FixedWindow`] for quotas of a calendar period.
+//! - [`TokenBucket`] or [`Gcra`] for rates with bursts, [`LeakyBucket`] where the service behind must see no burst.
+//! - [`RollingLog`] where the limit must be exact.
+//! - [`Lease`] for requests in flight, jobs and connections.
+//!
+//! # What all of them promise
+//!
+//! - Arithmetic is exact: integers, with `u128` where a product can exceed 64 bits. A division with a remainder rounds
+//!   against the caller, so rounding never allows too much.
+//! - `remaining`, `retry_after_ms`, `next_ms` and `reset_ms` of [`Figures`] are exact to the millisecond, also if the
+//!   policy changes from call to call.
+//! - A [`Cost`] above the capacity is denied for ever, and is no error. A cost of 0 charges nothing and is allowed while a
+//!   unit is left.
+//! - A clock that steps back allows nothing more. A state ahead of the clock counts as of now, and the next denial
+//!   restates it so ([`Change::Rebase`]). Two exceptions: [`FixedWindow`] has a counter for each window, so a step back
+//!   into a window whose counter has expired opens it; leases of a [`Lease`] last longer by the step.
+//! - No argument and no stored state panics.
+//!
+//! # Storing a state
+//!
+//! A decision is pure: it gets a state, the time and the cost, and returns a [`Decision`] with a [`Change`]. The caller
+//! writes the change, or drops it to look only. So several limits can be decided before any of them is charged:
+//!
+//! ```
+//! use redis_rl_algorithm::{Change, Cost, Gcra, Micros, Policy, RecordAlgorithm, TokenBucket, Window, record};
+//!
+//! let now = Micros::from_millis(1_700_000_000_000);
+//! let minute = Window::from_millis(60_000).unwrap();
+//! let (token, gcra) = (TokenBucket::new(&Policy::new(minute, 5)).unwrap(), Gcra::new(&Policy::new(minute, 1)).unwrap());
+//! let (one, other) = (token.decide(None, now, Cost::ONE), gcra.decide(None, now, Cost::ONE));
+//! assert!(one.verdict.allowed && other.verdict.allowed);
+//!
+//! // A state of a few integers is stored as text, and expires when it equals no state.
+//! let Change::Charge(state) = one.change else { panic!("it is allowed") };
+//! let text = record::encode::<TokenBucket>(&state);
+//! assert_eq!(&*text, b"T:1:0:60000:1700000000000000");
+//! assert_eq!(record::decode::<TokenBucket>(&text), Some(state));
+//! let expires_at = record::new_expiry(&token, None, &one.change, || None);
+//! assert_eq!(expires_at, Some(1_700_000_012_000 + record::SLACK_MS));
+//! ```
+//!
+//! - [`RecordAlgorithm`]: the algorithms with a record, and [`record`]: its text and its expiry.
+//! - [`FixedWindow`] and [`WindowCounter`] have a [`Counter`](fixed_window::Counter), [`RollingLog`] a record of bytes,
+//!   [`SlidingLog`] and [`Lease`] a sorted set: their functions say what to write.
+//! - [`reservation`]: an estimate that is charged once, corrected once, and given back if nobody settles it.
+//! - [`in_memory`]: all of them with their state in memory, as the tests use it.
+//!
+//! # Units
+//!
+//! A time is [`Micros`] since the Unix epoch, a span is whole microseconds, a [`Window`] is whole milliseconds, a count is
+//! 0 to [`MAX_COUNT`]. Only [`period`] uses a crate beside `std`, for dates.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+// Nothing that a caller passes or a record holds may panic.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::arithmetic_side_effects,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::todo,
+        clippy::unimplemented,
+        clippy::unreachable,
+        clippy::unwrap_used
+    )
+)]
+
+mod always;
+pub mod arithmetic;
+pub mod fixed_window;
+mod forecast;
+pub mod gcra;
+pub mod in_memory;
+pub mod integer;
+pub mod leaky_bucket;
+pub mod lease;
+pub mod level;
+pub mod period;
+pub mod record;
+pub mod reservation;
+pub mod rolling_log;
+pub mod sliding_counter;
+pub mod sliding_log;
+pub mod text;
+pub mod token_bucket;
+pub mod window_counter;
+
+#[cfg(test)]
+mod tests;
+
+pub use fixed_window::FixedWindow;
+pub use forecast::{Figures, Forecast};
+pub use gcra::Gcra;
+pub use leaky_bucket::LeakyBucket;
+pub use lease::Lease;
+pub use period::Schedule;
+pub use rolling_log::RollingLog;
+pub use sliding_counter::SlidingCounter;
+pub use sliding_log::SlidingLog;
+pub use token_bucket::TokenBucket;
+pub use window_counter::WindowCounter;
+
+/// A point in time, in microseconds since the Unix epoch.
+///
+/// ```
+/// use redis_rl_algorithm::Micros;
+///
+/// let at = Micros::from_millis(1_500);
+/// assert_eq!(at.plus(250), Micros(1_500_250));
+/// assert_eq!(at.plus(250).since(at), 250);
+/// assert_eq!(at.since(at.plus(250)), 0, "a clock that stepped back");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Micros(pub u64);
+
+impl Micros {
+    /// The millisecond of this point. The members of a sliding window log have such scores.
+    pub const fn millis(self) -> u64 {
+        self.0 / 1_000
+    }
+
+    /// The first point of a millisecond.
+    pub const fn from_millis(millis: u64) -> Self {
+        Self(millis.saturating_mul(1_000))
+    }
+
+    /// The first millisecond that is not before this point: an expiry at that moment is not too early.
+    pub const fn ceil_millis(self) -> u64 {
+        self.0.div_ceil(1_000)
+    }
+
+    /// The point `micros` microseconds later. Saturates at the largest value.
+    pub const fn plus(self, micros: u64) -> Self {
+        Self(self.0.saturating_add(micros))
+    }
+
+    /// Microseconds since `earlier`; 0 if `earlier` is later than this point, as after a clock stepped back.
+    pub const fn since(self, earlier: Self) -> u64 {
+        self.0.saturating_sub(earlier.0)
+    }
+}
+
+/// The longest span of any computation, in microseconds: 10¹⁸, about 31,700 years.
+///
+/// With it, `now + 2 × window` fits 63 bits of microseconds, and the sum of two products `limit × window` fits `u128`.
+pub const MAX_SPAN: u64 = 1_000_000_000_000_000_000;
+
+/// The largest limit, burst and cost: the largest Redis integer, 2⁶³ − 1.
+pub const MAX_COUNT: u64 = i64::MAX as u64;
+
+/// The span that a limit applies to: whole milliseconds, from 1 ms to [`MAX_SPAN`].
+///
+/// ```
+/// use redis_rl_algorithm::Window;
+///
+/// assert_eq!(Window::from_millis(1_500).map(Window::micros), Some(1_500_000));
+/// assert_eq!(Window::from_millis(0), None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window(u64);
+
+impl Window {
+    /// [`MAX_SPAN`].
+    pub const LONGEST: Self = Self(MAX_SPAN);
+
+    /// `None` for 0 and for more than [`MAX_SPAN`].
+    pub const fn from_millis(millis: u64) -> Option<Self> {
+        match millis.checked_mul(1_000) {
+            Some(micros @ 1..=MAX_SPAN) => Some(Self(micros)),
+            _ => None,
+        }
+    }
+
+    /// The length in microseconds.
+    pub const fn micros(self) -> u64 {
+        self.0
+    }
+
+    /// The length in milliseconds.
+    pub const fn millis(self) -> u64 {
+        self.0 / 1_000
+    }
+
+    /// The length in seconds, rounded up.
+    pub const fn seconds(self) -> u64 {
+        self.0.div_ceil(1_000_000)
+    }
+}
+
+/// The cost of a request: 0 to [`MAX_COUNT`] units.
+///
+/// A cost of 0 charges nothing and is allowed while at least one unit is available.
+///
+/// ```
+/// use redis_rl_algorithm::{Cost, MAX_COUNT};
+///
+/// assert_eq!(Cost::new(3).map(Cost::units), Some(3));
+/// assert_eq!((Cost::ZERO.units(), Cost::ZERO.needed()), (0, 1));
+/// assert_eq!(Cost::new(MAX_COUNT + 1), None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Cost(u64);
+
+impl Cost {
+    /// Charges nothing.
+    pub const ZERO: Self = Self(0);
+    /// The cost of a request that names none.
+    pub const ONE: Self = Self(1);
+
+    /// `None` for more than [`MAX_COUNT`].
+    pub const fn new(units: u64) -> Option<Self> {
+        if units <= MAX_COUNT { Some(Self(units)) } else { None }
+    }
+
+    /// The units that an allowed request charges.
+    pub const fn units(self) -> u64 {
+        self.0
+    }
+
+    /// The units that must be available for the request to be allowed: at least 1.
+    pub const fn needed(self) -> u64 {
+        if self.0 == 0 { 1 } else { self.0 }
+    }
+}
+
+/// The limit that the arguments of a call describe: `limit` units in each window, `burst` of them at once.
+///
+/// ```
+/// use redis_rl_algorithm::{Policy, Window};
+///
+/// let policy = Policy::new(Window::from_millis(1_000).unwrap(), 10);
+/// assert_eq!(policy.capacity(), 10);
+/// assert_eq!(Policy { burst: Some(50), ..policy }.capacity(), 50);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// The length of the windows and, for the fixed window counter, when they start.
+    pub schedule: Schedule,
+    /// 0 to [`MAX_COUNT`]; 0 denies everything.
+    pub limit: u64,
+    /// 1 to [`MAX_COUNT`]. Algorithms that take no BURST ignore it.
+    pub burst: Option<u64>,
+}
+
+impl Policy {
+    /// `limit` units in each `window`, without BURST.
+    pub const fn new(window: Window, limit: u64) -> Self {
+        Self { schedule: Schedule::Aligned(window), limit, burst: None }
+    }
+
+    /// The span that the limit applies to. For a calendar period, the longest that it can be.
+    pub const fn window(&self) -> Window {
+        match self.schedule {
+            Schedule::Aligned(window) | Schedule::Anchored(window, _) => window,
+            Schedule::Calendar(unit, _) => unit.longest(),
+        }
+    }
+
+    /// How many units may pass at once: BURST if given, else the limit.
+    pub const fn capacity(&self) -> u64 {
+        match self.burst {
+            Some(burst) => burst,
+            None => self.limit,
+        }
+    }
+}
+
+/// The arguments are valid one by one, but what they describe together cannot be represented.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unrepresentable {
+    /// At this rate, the whole capacity takes longer to come back than the algorithm's state can represent.
+    Span,
+    /// More than [`MAX_COUNT`] units would be counted.
+    Overflow,
+}
+
+/// The three integers of every reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// Whether the request is allowed.
+    pub allowed: bool,
+    /// Units counted. Each algorithm documents which.
+    pub count: i64,
+    /// Seconds. Each algorithm documents until when.
+    pub ttl: i64,
+}
+
+/// What a decision, a refund or a reset does to the state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change<S> {
+    /// Nothing.
+    Keep,
+    /// Counts the request. This is the new state.
+    Charge(S),
+    /// Writes the same state as of now. The request charges nothing. The stored state is ahead of the clock, counts
+    /// windows of another length, or has an expiry that is missing or too late. If it stayed, the key would be blocked
+    /// for longer than the figures say: until the clock has caught up, for example.
+    Rebase(S),
+    /// Gives units back. This is the new state.
+    Refund(S),
+    /// Removes the state: nothing is counted.
+    Delete,
+}
+
+impl<S> Change<S> {
+    /// The change that RL.RESET makes: deletes the state if there is one.
+    pub const fn reset(state_exists: bool) -> Self {
+        if state_exists { Self::Delete } else { Self::Keep }
+    }
+
+    /// The state to write, if any.
+    pub const fn state(&self) -> Option<&S> {
+        match self {
+            Self::Keep | Self::Delete => None,
+            Self::Charge(state) | Self::Rebase(state) | Self::Refund(state) => Some(state),
+        }
+    }
+
+    /// The state that a key holds afterwards.
+    ///
+    /// ```
+    /// use redis_rl_algorithm::Change;
+    ///
+    /// assert_eq!(Change::Charge(2).apply_to(Some(1)), Some(2));
+    /// assert_eq!(Change::Keep.apply_to(Some(1)), Some(1));
+    /// assert_eq!(Change::Delete.apply_to(Some(1)), None);
+    /// ```
+    pub fn apply_to(self, before: Option<S>) -> Option<S> {
+        match self {
+            Self::Keep => before,
+            Self::Charge(state) | Self::Rebase(state) | Self::Refund(state) => Some(state),
+            Self::Delete => None,
+        }
+    }
+
+    /// The same change of another type of state.
+    pub fn map<T>(self, f: impl FnOnce(S) -> T) -> Change<T> {
+        match self {
+            Self::Keep => Change::Keep,
+            Self::Charge(state) => Change::Charge(f(state)),
+            Self::Rebase(state) => Change::Rebase(f(state)),
+            Self::Refund(state) => Change::Refund(f(state)),
+            Self::Delete => Change::Delete,
+        }
+    }
+}
+
+/// A verdict, and the change that goes with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decision<S> {
+    /// The reply.
+    pub verdict: Verdict,
+    /// How long to hold the request before it goes on, in microseconds. 0 for every algorithm but the leaky bucket.
+    pub delay: u64,
+    /// What to write.
+    pub change: Change<S>,
+    /// How many units must be available for the same request to be allowed: its cost; for a cost of 0 it is 1, or 0 with
+    /// ALWAYS.
+    pub needed: u64,
+}
+
+/// An algorithm whose whole state is a short record of integers. Every such record is stored in the same way, so a
+/// new algorithm of this kind implements this trait and nothing else.
+///
+/// ```
+/// use redis_rl_algorithm::{Cost, Micros, Policy, RecordAlgorithm, TokenBucket, Window};
+///
+/// fn allows_twice<A: RecordAlgorithm>(policy: &Policy, now: Micros) -> bool {
+///     let algorithm = A::new(policy).unwrap();
+///     let first = algorithm.decide(None, now, Cost::ONE);
+///     let state = first.change.apply_to(None);
+///     first.verdict.allowed && algorithm.decide(state, now, Cost::ONE).verdict.allowed
+/// }
+/// let now = Micros(1_700_000_000_000_000);
+/// let policy = |limit| Policy::new(Window::from_millis(60_000).unwrap(), limit);
+/// assert!(allows_twice::<TokenBucket>(&policy(2), now));
+/// assert!(!allows_twice::<TokenBucket>(&policy(1), now));
+/// ```
+pub trait RecordAlgorithm: Sized {
+    /// What is known of a key.
+    type State: Copy + PartialEq + std::fmt::Debug;
+    /// The integers of the record: `[u64; N]`.
+    type Words: RecordWords;
+    /// How many of the last integers are left out of the record while they are 0.
+    const OPTIONAL_WORDS: usize = 0;
+    /// The start of the stored record: [`Letter<'T'>`](record::Letter) is `T:` in `T:3:0:60000:1700000000000000`. The
+    /// integers follow, with `:` between them. No two algorithms have the same, so none reads the record of another: the
+    /// compiler rejects a letter that has an algorithm already.
+    type Tag: record::Tag<Algorithm = Self>;
+    /// Whether the time that a state stays relevant depends on arguments that the state does not hold. The expiry of
+    /// the key then also serves earlier calls with other arguments.
+    const EXPIRY_DEPENDS_ON_POLICY: bool;
+
+    /// The algorithm under a policy.
+    ///
+    /// # Errors
+    /// [`Unrepresentable::Span`] if the policy needs times that the state cannot represent.
+    fn new(policy: &Policy) -> Result<Self, Unrepresentable>;
+
+    /// Decides on a request. `count` is the number of units that were counted before it.
+    ///
+    /// `ttl` of an allowed request is the number of seconds until the whole limit is available. `ttl` of a denied one is
+    /// the number of seconds until the same request is allowed, at least 1; −1 means never. A cost of 0 charges nothing
+    /// and creates no state.
+    fn decide(&self, state: Option<Self::State>, now: Micros, cost: Cost) -> Decision<Self::State>;
+
+    /// Decides on a request that is charged whatever the limit says, and that is allowed if no more than the limit is
+    /// counted then. A cost of 0 charges nothing, and is denied only if more than the limit is counted. Under a limit of
+    /// 0 everything is denied.
+    ///
+    /// # Errors
+    /// As [`RecordAlgorithm::overcharge`].
+    fn decide_always(
+        &self,
+        state: Option<Self::State>,
+        now: Micros,
+        cost: Cost,
+    ) -> Result<Decision<Self::State>, Unrepresentable> {
+        let (look, charge) = (self.decide(state, now, Cost::ZERO), self.overcharge(state, now, None, cost)?);
+        Ok(always::decide(look, charge, now, cost, |change| self.forecast(change.apply_to(state), now)))
+    }
+
+    /// Gives `cost` units back, never beyond full. Units that the state counts beyond the limit go first. `at` is when
+    /// they were charged, if that is known; most algorithms ignore it.
+    fn refund(&self, state: Option<Self::State>, now: Micros, at: Option<Micros>, cost: Cost) -> Change<Self::State>;
+
+    /// Charges `cost` units whatever the limit says: a request turned out to cost more than it was charged. `at` is
+    /// when it was charged, if that is known; most algorithms ignore it. A cost of 0 returns [`Change::Keep`].
+    ///
+    /// # Errors
+    /// [`Unrepresentable::Overflow`] if more than [`MAX_COUNT`] units would be counted.
+    fn overcharge(
+        &self,
+        state: Option<Self::State>,
+        now: Micros,
+        at: Option<Micros>,
+        cost: Cost,
+    ) -> Result<Change<Self::State>, Unrepresentable>;
+
+    /// The millisecond in which a charge of `now` leaves its window: [`reservation`] needs it. An algorithm without
+    /// reservations has none.
+    fn counts_until(&self, now: Micros) -> u64 {
+        now.millis()
+    }
+
+    /// What the state allows now and later.
+    fn forecast(&self, state: Option<Self::State>, now: Micros) -> impl Forecast;
+
+    /// The time from which this state equals no state under this policy; the key may expire then.
+    fn expires_at(&self, state: &Self::State) -> Micros;
+
+    /// The record of a state.
+    fn to_words(state: &Self::State) -> Self::Words;
+
+    /// The state of a record. `None` if these integers are no state. A record in which nothing is charged is one, though
+    /// no decision writes it.
+    fn from_words(words: &Self::Words) -> Option<Self::State>;
+}
+
+/// An array of integers: the words of a record.
+pub trait RecordWords: AsRef<[u64]> + AsMut<[u64]> {
+    /// How many integers.
+    const COUNT: usize;
+    /// All of them 0.
+    const ZERO: Self;
+}
+
+impl<const N: usize> RecordWords for [u64; N] {
+    const COUNT: usize = N;
+    const ZERO: Self = [0; N];
+}

@@ -1,0 +1,439 @@
+//! Reservations: a caller charges an estimate under an id, and says later, once, what the request cost. If it never does,
+//! the estimate is given back.
+//!
+//! This file decides what the reservations of a limit mean, and what a call does to them. Each algorithm that takes
+//! reservations corrects its own state: [`FixedWindow`](crate::FixedWindow), [`WindowCounter`](crate::WindowCounter),
+//! [`SlidingCounter`](crate::SlidingCounter) and [`RollingLog`](crate::RollingLog).
+//!
+//! The reservations of a limit are fields of a hash, by their ids. The field with the empty name is [`EARLIEST`]. A
+//! reservation is open until it ends. Then its units are given back, and a mark stays for one more `ttl`: a caller that
+//! settles late is still charged.
+//!
+//! ```
+//! use redis_rl_algorithm::in_memory::{InMemory, Limit};
+//! use redis_rl_algorithm::{Cost, Micros, Policy, RollingLog, Window};
+//!
+//! let millis = |millis| Window::from_millis(millis).unwrap();
+//! let tokens = RollingLog::with_policy(&Policy::new(millis(60_000), 1_000)).unwrap();
+//! let mut limit = Limit::<RollingLog>::default();
+//! let now = Micros::from_millis(1_700_000_000_000);
+//!
+//! // An estimate of 800. The same call again charges nothing more.
+//! let estimate = Cost::new(800).unwrap();
+//! assert_eq!(limit.reserve(&tokens, now, b"request-1", millis(10_000), estimate).unwrap().charged, 800);
+//! assert_eq!(limit.reserve(&tokens, now, b"request-1", millis(10_000), estimate).unwrap().charged, 800);
+//! assert_eq!(tokens.remaining(&limit.key, now), 200);
+//!
+//! // It was 150. The same settlement again changes nothing.
+//! let actual = Cost::new(150).unwrap();
+//! assert_eq!(limit.settle(&tokens, now, b"request-1", actual), Ok(150));
+//! assert_eq!(limit.settle(&tokens, now, b"request-1", actual), Ok(0));
+//! assert_eq!(tokens.remaining(&limit.key, now), 850);
+//! ```
+
+use crate::integer::take_unsigned;
+use crate::record::SLACK_MS;
+use crate::text::Text;
+use crate::{Change, Cost, MAX_COUNT, Micros, RecordAlgorithm, Unrepresentable, Window};
+
+/// The most reservations and marks of a limit.
+pub const MAX_RESERVATIONS: u64 = 10_000;
+
+/// The name of the field that holds the earliest end, in milliseconds since the epoch. Nothing has ended before. It may
+/// be earlier than the earliest end: that of a reservation that has been settled.
+pub const EARLIEST: &[u8] = b"";
+
+/// A field: an open reservation, or the mark of one that has ended. Times are in milliseconds since the epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reservation {
+    /// The units charged; `None` for a mark.
+    pub cost: Option<Cost>,
+    /// When they were charged.
+    pub charged_at: u64,
+    /// When the reservation ends; when a mark is removed.
+    pub ends_at: u64,
+    /// When the charge leaves its window. A correction changes nothing from then on. 0 for a mark whose units could not
+    /// be given back.
+    pub counts_until: u64,
+    /// How long the reservation was open, and how long its mark stays.
+    pub ttl: Window,
+}
+
+impl Reservation {
+    /// An open reservation of units that are charged now.
+    pub const fn open(cost: Cost, now: Micros, ttl: Window, counts_until: u64) -> Self {
+        let charged_at = now.millis();
+        let ends_at = charged_at.saturating_add(ttl.millis());
+        Self { cost: Some(cost), charged_at, ends_at, counts_until, ttl }
+    }
+
+    /// `<cost>:<charged at>:<ends at>:<counts until>:<ttl>`
+    ///
+    /// ```
+    /// use redis_rl_algorithm::reservation::Reservation;
+    /// use redis_rl_algorithm::{Cost, Micros, Window};
+    ///
+    /// let minute = Window::from_millis(60_000).unwrap();
+    /// let open = Reservation::open(Cost::new(800).unwrap(), Micros::from_millis(1_000), minute, 3_600_000);
+    /// assert_eq!(&*open.encode(), b"800:1000:61000:3600000:60000");
+    /// assert_eq!(Reservation::decode(b"800:1000:61000:3600000:60000"), Some(open));
+    /// let mark = Reservation { cost: None, ..open };
+    /// assert_eq!(&*mark.encode(), b":1000:61000:3600000:60000");
+    /// ```
+    pub fn encode(&self) -> Text {
+        let mut text = Text::new();
+        if let Some(cost) = self.cost {
+            text.push_unsigned(cost.units());
+        }
+        for number in [self.charged_at, self.ends_at, self.counts_until, self.ttl.millis()] {
+            text.push(b":");
+            text.push_unsigned(number);
+        }
+        text
+    }
+
+    /// The reservation of a field. `None` if nothing is written so.
+    pub fn decode(text: &[u8]) -> Option<Self> {
+        let (cost, mut rest) = match text {
+            [b':', ..] => (None, text),
+            _ => {
+                let (units, rest) = take_unsigned(text)?;
+                (Some(Cost::new(units)?), rest)
+            }
+        };
+        let mut numbers = [0; 4];
+        for number in &mut numbers {
+            (*number, rest) = take_unsigned(rest.strip_prefix(b":")?)?;
+        }
+        let [charged_at, ends_at, counts_until, ttl] = numbers;
+        let valid = rest.is_empty() && numbers.iter().all(|&number| number <= MAX_COUNT);
+        let ttl = Window::from_millis(ttl).filter(|_| valid)?;
+        Some(Self { cost, charged_at, ends_at, counts_until, ttl })
+    }
+
+    /// The units that are charged: 0 for a mark.
+    pub fn units(&self) -> u64 {
+        self.cost.map_or(0, Cost::units)
+    }
+
+    /// The time of the charge, for a correction.
+    pub const fn at(&self) -> Micros {
+        Micros::from_millis(self.charged_at)
+    }
+
+    /// Whether the charge counts at `now`, so that a correction has an effect.
+    pub const fn counts(&self, now: Micros) -> bool {
+        now.millis() < self.counts_until
+    }
+
+    /// From when on the field means nothing: the mark is removed, and nothing can be given back.
+    fn matters_until(&self) -> u64 {
+        match self.cost {
+            Some(_) => self.ends_at.saturating_add(self.ttl.millis()).max(self.counts_until),
+            None => self.ends_at,
+        }
+    }
+}
+
+/// A correction: the units to give back, or to charge beside those that are charged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Correction {
+    /// Gives these back.
+    Refund(Cost),
+    /// Charges these whatever the limit says.
+    Charge(Cost),
+}
+
+impl Correction {
+    /// What makes `actual` of the units that a reservation has charged.
+    pub fn new(charge: &Reservation, actual: Cost) -> Self {
+        let (reserved, actual) = (charge.units(), actual.units());
+        let difference = Cost::new(reserved.abs_diff(actual)).unwrap_or(Cost::ZERO);
+        if actual < reserved { Self::Refund(difference) } else { Self::Charge(difference) }
+    }
+}
+
+/// Corrects the charge of a reservation to `actual`, as of the time of the charge, in the state of a record.
+///
+/// # Errors
+/// [`Unrepresentable::Overflow`] if more than [`MAX_COUNT`] units would be counted.
+pub fn settle_record<A: RecordAlgorithm>(
+    algorithm: &A,
+    state: Option<A::State>,
+    now: Micros,
+    charge: &Reservation,
+    actual: Cost,
+) -> Result<Change<A::State>, Unrepresentable> {
+    if !charge.counts(now) {
+        return Ok(Change::Keep);
+    }
+    match Correction::new(charge, actual) {
+        Correction::Refund(cost) => Ok(algorithm.refund(state, now, Some(charge.at()), cost)),
+        Correction::Charge(cost) => algorithm.overcharge(state, now, Some(charge.at()), cost),
+    }
+}
+
+/// A reservation that has ended and was never settled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// Its id.
+    pub id: Vec<u8>,
+    /// As it was while it was open.
+    pub was: Reservation,
+    /// Whether its units have been given back. Its algorithm sets this.
+    pub given_back: bool,
+}
+
+impl Ended {
+    /// Whether there is something to give back.
+    pub fn holds_units(&self, now: Micros) -> bool {
+        self.was.units() > 0 && self.was.counts(now)
+    }
+
+    /// The mark that stays; `None` if its time is over too.
+    fn mark(&self, now: u64) -> Option<Reservation> {
+        let ends_at = self.was.ends_at.saturating_add(self.was.ttl.millis());
+        // What stays charged must not be charged again.
+        let counts_until = if self.given_back || self.was.units() == 0 { self.was.counts_until } else { 0 };
+        (now < ends_at).then_some(Reservation { cost: None, ends_at, counts_until, ..self.was })
+    }
+}
+
+/// What a call finds in the hash of a limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stored {
+    /// The field of the id that the call names.
+    pub own: Option<Reservation>,
+    /// The field [`EARLIEST`].
+    pub earliest: Option<u64>,
+    /// How many fields there are beside [`EARLIEST`].
+    pub len: u64,
+    /// The expiry of the hash in milliseconds since the epoch.
+    pub expires_at: Option<u64>,
+}
+
+/// What an id stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Nothing: it was never reserved, or is settled, or ended longer ago than its ttl.
+    Unknown,
+    /// An open reservation.
+    Open(Reservation),
+    /// A reservation that has ended. Its units have been given back.
+    Mark(Reservation),
+}
+
+/// What a call writes to the hash of a limit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// Deletes the hash: nothing is left in it. The other fields are empty then.
+    pub delete: bool,
+    /// Fields to write.
+    pub set: Vec<(Vec<u8>, Reservation)>,
+    /// Fields to remove.
+    pub removed: Vec<Vec<u8>>,
+    /// The new value of [`EARLIEST`].
+    pub earliest: Option<u64>,
+    /// The new expiry of the hash.
+    pub expires_at: Option<u64>,
+}
+
+/// The reservations of a limit as one call sees them. It names one id.
+#[derive(Clone, Debug)]
+pub struct Book<'i> {
+    id: &'i [u8],
+    now: Micros,
+    stored: Stored,
+    /// The field of the id, once [`Book::open`], [`Book::prolong`] or [`Book::close`] has changed it.
+    own: Option<Option<Reservation>>,
+    review: Option<Review>,
+}
+
+/// What a look at every field has found.
+#[derive(Clone, Debug, Default)]
+struct Review {
+    ended: Vec<Ended>,
+    /// Marks whose time is over.
+    gone: Vec<Vec<u8>>,
+    /// Of the fields that stay as they are, but for that of the call's id.
+    others: u64,
+    earliest: Option<u64>,
+    matter_until: u64,
+}
+
+impl<'i> Book<'i> {
+    /// The reservations that a call finds.
+    pub const fn new(id: &'i [u8], stored: Stored, now: Micros) -> Self {
+        Self { id, now, stored, own: None, review: None }
+    }
+
+    /// Whether a reservation may have ended. Then [`Book::review`] comes first.
+    pub fn needs_review(&self) -> bool {
+        let ended = |at: u64| at <= self.now.millis();
+        self.stored.len > 0
+            && (self.stored.earliest.is_none_or(ended) || self.stored.own.is_some_and(|own| ended(own.ends_at)))
+    }
+
+    /// Looks for what has ended, in all fields but [`EARLIEST`].
+    pub fn review(&mut self, fields: impl IntoIterator<Item = (Vec<u8>, Reservation)>) {
+        let now = self.now.millis();
+        let mut review = Review::default();
+        for (id, field) in fields {
+            match field.cost {
+                _ if now < field.ends_at => {
+                    if id != self.id {
+                        review.keep(&field);
+                    }
+                }
+                Some(_) => review.ended.push(Ended { id, was: field, given_back: false }),
+                None => review.gone.push(id),
+            }
+        }
+        // A server may list a field twice.
+        review.ended.sort_unstable_by(|a, b| (a.was.charged_at, &a.id).cmp(&(b.was.charged_at, &b.id)));
+        review.ended.dedup_by(|a, b| a.id == b.id);
+        self.review = Some(review);
+    }
+
+    /// The reservations that have ended, those that were charged first first. Their units are to be given back.
+    pub fn ended_mut(&mut self) -> &mut [Ended] {
+        self.review.as_mut().map_or(&mut [], |review| &mut review.ended)
+    }
+
+    /// How many reservations have ended.
+    pub fn ended(&self) -> u64 {
+        self.review.as_ref().map_or(0, |review| u64::try_from(review.ended.len()).unwrap_or(u64::MAX))
+    }
+
+    /// Whether units of any of them have been given back.
+    pub fn gave_back(&self) -> bool {
+        self.review.as_ref().is_some_and(|review| review.ended.iter().any(|ended| ended.given_back))
+    }
+
+    /// What the id stands for, after what has ended is given back.
+    pub fn standing(&self) -> Standing {
+        match self.own_field() {
+            None => Standing::Unknown,
+            Some(open @ Reservation { cost: Some(_), .. }) => Standing::Open(open),
+            Some(mark) => Standing::Mark(mark),
+        }
+    }
+
+    fn own_field(&self) -> Option<Reservation> {
+        if let Some(own) = self.own {
+            return own;
+        }
+        let now = self.now.millis();
+        match (&self.review, self.stored.own) {
+            (Some(review), Some(own)) if own.ends_at <= now => {
+                review.ended.iter().find(|ended| ended.id == self.id)?.mark(now)
+            }
+            (_, own) => own,
+        }
+    }
+
+    /// The number of fields that the call leaves, beside that of its id.
+    fn others(&self) -> u64 {
+        let now = self.now.millis();
+        match &self.review {
+            None => self.stored.len.saturating_sub(u64::from(self.stored.own.is_some())),
+            Some(review) => {
+                let marks =
+                    review.ended.iter().filter(|ended| ended.id != self.id && ended.mark(now).is_some()).count();
+                review.others.saturating_add(u64::try_from(marks).unwrap_or(u64::MAX))
+            }
+        }
+    }
+
+    /// The time until a reservation or a mark ends, in milliseconds, if there is no room for another one; else `None`.
+    pub fn full_for(&self) -> Option<u64> {
+        if self.own_field().is_some() || self.others() < MAX_RESERVATIONS {
+            return None;
+        }
+        let earliest = self.earliest().unwrap_or(0);
+        Some(earliest.saturating_sub(self.now.millis()).max(1))
+    }
+
+    /// Reserves units that the call charges.
+    pub fn open(&mut self, cost: Cost, ttl: Window, counts_until: u64) {
+        self.own = Some(Some(Reservation::open(cost, self.now, ttl, counts_until.min(MAX_COUNT))));
+    }
+
+    /// Lets an open reservation end `ttl` from now, if that is later.
+    pub fn prolong(&mut self, open: Reservation, ttl: Window) {
+        let ends_at = self.now.millis().saturating_add(ttl.millis());
+        if open.ends_at < ends_at {
+            self.own = Some(Some(Reservation { ends_at, ttl, ..open }));
+        }
+    }
+
+    /// Removes the reservation or the mark: it is settled.
+    pub fn close(&mut self) {
+        self.own = Some(None);
+    }
+
+    /// The earliest end of what the call leaves, beside the field of its id.
+    fn earliest(&self) -> Option<u64> {
+        match &self.review {
+            None => self.stored.earliest,
+            Some(review) => {
+                let marks = review.ended.iter().filter(|ended| ended.id != self.id);
+                marks.filter_map(|ended| Some(ended.mark(self.now.millis())?.ends_at)).chain(review.earliest).min()
+            }
+        }
+    }
+
+    /// What to write.
+    pub fn changes(&self) -> Changes {
+        let (now, own) = (self.now.millis(), self.own_field());
+        if self.others() == 0 && own.is_none() {
+            return Changes { delete: self.stored.len > 0 || self.stored.earliest.is_some(), ..Changes::default() };
+        }
+        let mut changes = Changes::default();
+        let mut matter_until = 0;
+        if let Some(review) = &self.review {
+            matter_until = review.matter_until;
+            changes.removed.clone_from(&review.gone);
+            changes.removed.retain(|id| id != self.id);
+            for ended in review.ended.iter().filter(|ended| ended.id != self.id) {
+                if let Some(mark) = ended.mark(now) {
+                    matter_until = matter_until.max(mark.matters_until());
+                    changes.set.push((ended.id.clone(), mark));
+                } else {
+                    changes.removed.push(ended.id.clone());
+                }
+            }
+        }
+        match own {
+            Some(own) if self.stored.own != Some(own) => changes.set.push((self.id.to_vec(), own)),
+            None if self.stored.own.is_some() => changes.removed.push(self.id.to_vec()),
+            _ => {}
+        }
+        let earliest = self.earliest().into_iter().chain(own.map(|own| own.ends_at)).min();
+        changes.earliest = earliest.filter(|_| earliest != self.stored.earliest);
+        let needed = own.map_or(0, |own| own.matters_until()).max(matter_until);
+        changes.expires_at = self.new_expiry(needed);
+        changes
+    }
+
+    /// The expiry to set if the hash matters until `needed`, as far as the call knows.
+    fn new_expiry(&self, needed: u64) -> Option<u64> {
+        let latest = needed.saturating_add(SLACK_MS).min(MAX_COUNT);
+        match (self.stored.expires_at, &self.review) {
+            _ if needed == 0 => None,
+            (Some(held), None) => Some(latest).filter(|_| held < needed),
+            (Some(held), Some(_)) => Some(latest).filter(|_| held < needed || held > latest),
+            // A client has removed the expiry. What the other fields need is not known before the next review.
+            (None, None) if self.stored.len > 0 => None,
+            (None, _) => Some(latest),
+        }
+    }
+}
+
+impl Review {
+    fn keep(&mut self, field: &Reservation) {
+        self.others = self.others.saturating_add(1);
+        self.earliest = self.earliest.into_iter().chain([field.ends_at]).min();
+        self.matter_until = self.matter_until.max(field.matters_until());
+    }
+}

@@ -1,0 +1,272 @@
+//! Fixed window counter whose window starts with the first request: `limit` units in each window, and a window starts
+//! with the first request that finds none running. It is one counter with an expiry: INCR and EXPIRE of one key, the
+//! oldest pattern there is. All units come back together, when the window ends. So two windows that follow one another
+//! can allow up to twice the limit within the length of one, as with [`FixedWindow`](crate::FixedWindow).
+//!
+//! The resolution is a millisecond: a window that ends in millisecond `s` runs before, and not in, `s`.
+//!
+//! All calls for a key should name one window: a call with a shorter window shortens the running one.
+
+use super::arithmetic::{ceil_seconds, to_i64};
+use super::fixed_window::Counter;
+use super::forecast::ttl_of_denial;
+use super::reservation::{Correction, Reservation};
+use super::{Change, Cost, Decision, Forecast, MAX_COUNT, Micros, Policy, Unrepresentable, Verdict, Window, always};
+
+/// `limit` units in each window, which starts with its first request.
+///
+/// ```
+/// use redis_rl_algorithm::fixed_window::Counter;
+/// use redis_rl_algorithm::{Change, Cost, Micros, Policy, Window, WindowCounter};
+///
+/// let counter = WindowCounter::new(&Policy::new(Window::from_millis(60_000).unwrap(), 2));
+/// let now = Micros::from_millis(100_000);
+/// let first = counter.decide(None, now, Cost::ONE);
+/// assert_eq!(first.change, Change::Charge(Counter { value: 1, expires_at: Some(160_000) }));
+/// // Ten seconds later, the same window runs.
+/// let later = now.plus(10_000_000);
+/// let two = Cost::new(2).unwrap();
+/// let denied = counter.decide(first.change.apply_to(None), later, two).verdict;
+/// assert_eq!((denied.allowed, denied.count, denied.ttl), (false, 1, 50));
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct WindowCounter {
+    window: Window,
+    limit: u64,
+}
+
+/// What a counter means at a time.
+#[derive(Clone, Copy, Debug)]
+struct Running {
+    /// 0 to [`MAX_COUNT`].
+    units: u64,
+    /// The millisecond in which the window ends.
+    ends: u64,
+    /// Whether the key holds this expiry already.
+    expiry_is_right: bool,
+}
+
+impl WindowCounter {
+    /// The algorithm under a policy.
+    pub const fn new(policy: &Policy) -> Self {
+        Self { window: policy.window(), limit: policy.limit }
+    }
+
+    /// The length of the window.
+    pub const fn window(&self) -> Window {
+        self.window
+    }
+
+    /// The window that runs at `now`. `None` if there is no counter, or if its expiry is now or earlier: Redis keeps a
+    /// key through the millisecond in which it expires.
+    ///
+    /// A counter without an expiry gets one, and one with more than a window left (a call named a longer window, or the
+    /// clock stepped back) gets another: a window from now.
+    fn running(&self, state: Option<Counter>, now: Micros) -> Option<Running> {
+        let Counter { value, expires_at } = state?;
+        if expires_at.is_some_and(|at| at <= now.millis()) {
+            return None;
+        }
+        let latest = self.end_of_new(now);
+        let ends = expires_at.map_or(latest, |at| at.min(latest));
+        Some(Running { units: u64::try_from(value).unwrap_or(0), ends, expiry_is_right: expires_at == Some(ends) })
+    }
+
+    /// The millisecond in which a window ends that starts at `now`.
+    const fn end_of_new(&self, now: Micros) -> u64 {
+        now.millis().saturating_add(self.window.millis())
+    }
+
+    /// The millisecond in which the window ends that a charge counts in: the running one, or a new one. A negative counter
+    /// counts as none, since a client gave back after its window had ended.
+    fn end_of_charged(&self, state: Option<Counter>, running: Option<Running>, now: Micros) -> u64 {
+        let continues = running.filter(|_| state.is_some_and(|counter| counter.value >= 0));
+        continues.map_or(self.end_of_new(now), |running| running.ends)
+    }
+
+    /// The change of a call that counts nothing: sets the expiry, if the counter has none or one that is too late.
+    fn uncharged(state: Option<Counter>, running: Option<Running>) -> Change<Counter> {
+        match (state, running) {
+            (Some(counter), Some(running)) if !running.expiry_is_right => {
+                Change::Rebase(Counter { expires_at: Some(running.ends), ..counter })
+            }
+            _ => Change::Keep,
+        }
+    }
+
+    /// Decides on a request. `count` is the units in the window before it. `ttl` is the number of seconds until the
+    /// window ends, 0 if none runs afterwards; on a denial, until the same request is allowed.
+    ///
+    /// A denial counts nothing. It returns [`Change::Rebase`] if the expiry has to be set, as a cost of 0 does.
+    #[inline]
+    pub fn decide(&self, state: Option<Counter>, now: Micros, cost: Cost) -> Decision<Counter> {
+        let running = self.running(state, now);
+        let units = running.map_or(0, |running| running.units);
+        let allowed = units.checked_add(cost.needed()).is_some_and(|after| after <= self.limit);
+        let (change, ends) = if allowed && cost != Cost::ZERO {
+            let ends = self.end_of_charged(state, running, now);
+            let value = to_i64(units.saturating_add(cost.units()));
+            (Change::Charge(Counter { value, expires_at: Some(ends) }), ends)
+        } else {
+            let ends = running.filter(|running| running.units > 0).map_or(0, |running| running.ends);
+            (Self::uncharged(state, running), ends)
+        };
+        let ends = Micros::from_millis(ends);
+        let ttl = if allowed {
+            ceil_seconds(ends.since(now))
+        } else {
+            ttl_of_denial(&RunningForecast { limit: self.limit, units, ends, now }, now, cost.needed())
+        };
+        let verdict = Verdict { allowed, count: to_i64(units), ttl };
+        Decision { verdict, delay: 0, change, needed: cost.needed() }
+    }
+
+    /// Charges `cost` whatever the limit says. The request is allowed if no more than the limit is counted then.
+    ///
+    /// # Errors
+    /// [`Unrepresentable::Overflow`] if more than [`MAX_COUNT`] units would be counted.
+    pub fn decide_always(
+        &self,
+        state: Option<Counter>,
+        now: Micros,
+        cost: Cost,
+    ) -> Result<Decision<Counter>, Unrepresentable> {
+        let (look, charge) = (self.decide(state, now, Cost::ZERO), self.overcharge(state, now, None, cost)?);
+        Ok(always::decide(look, charge, now, cost, |change| self.forecast(change.apply_to(state), now)))
+    }
+
+    /// The change that a shadowed request commits: the counter of a charge, but never another expiry for a window that
+    /// runs, since the policy that is tried may name another window than the one that is in force.
+    ///
+    /// ```
+    /// use redis_rl_algorithm::fixed_window::Counter;
+    /// use redis_rl_algorithm::{Change, Cost, Micros, Policy, Window, WindowCounter};
+    ///
+    /// let counter = WindowCounter::new(&Policy::new(Window::from_millis(1_000).unwrap(), 5));
+    /// let (now, hour) = (Micros::from_millis(100_000), Some(Counter { value: 3, expires_at: Some(3_700_000) }));
+    /// let change = counter.decide(hour, now, Cost::ONE).change;
+    /// assert_eq!(change, Change::Charge(Counter { value: 4, expires_at: Some(101_000) }));
+    /// let change = counter.in_shadow(hour, now, change);
+    /// assert_eq!(change, Change::Charge(Counter { value: 4, expires_at: Some(3_700_000) }));
+    /// ```
+    pub fn in_shadow(&self, state: Option<Counter>, now: Micros, change: Change<Counter>) -> Change<Counter> {
+        match (change, state.filter(|counter| counter.value >= 0 && self.running(state, now).is_some())) {
+            (Change::Rebase(_), _) => Change::Keep,
+            (Change::Charge(after), Some(before)) => Change::Charge(Counter { expires_at: before.expires_at, ..after }),
+            (change, _) => change,
+        }
+    }
+
+    /// Gives `cost` units back. [`Change::Delete`] if nothing is counted then. With `at`, the time of the charge,
+    /// nothing is given back unless that is in the running window.
+    pub fn refund(&self, state: Option<Counter>, now: Micros, at: Option<Micros>, cost: Cost) -> Change<Counter> {
+        let running = self.running(state, now);
+        let Some(Running { units: units @ 1.., ends, .. }) = running else { return Self::uncharged(state, running) };
+        let is_earlier = at.is_some_and(|at| at.millis().saturating_add(self.window.millis()) < ends);
+        if is_earlier || cost == Cost::ZERO {
+            return Self::uncharged(state, running);
+        }
+        match units.saturating_sub(cost.units()) {
+            0 => Change::Delete,
+            rest => Change::Refund(Counter { value: to_i64(rest), expires_at: Some(ends) }),
+        }
+    }
+
+    /// Charges `cost` units whatever the limit says: in the running window, or in a new one. With `at`, the time of the
+    /// charge, nothing is charged if that is a window or more ago.
+    ///
+    /// # Errors
+    /// [`Unrepresentable::Overflow`] if more than [`MAX_COUNT`] units would be counted.
+    pub fn overcharge(
+        &self,
+        state: Option<Counter>,
+        now: Micros,
+        at: Option<Micros>,
+        cost: Cost,
+    ) -> Result<Change<Counter>, Unrepresentable> {
+        let is_over = at.is_some_and(|at| at.millis().saturating_add(self.window.millis()) <= now.millis());
+        if cost == Cost::ZERO || is_over {
+            return Ok(Change::Keep);
+        }
+        let running = self.running(state, now);
+        let units = running.map_or(0, |running| running.units).saturating_add(cost.units());
+        if units > MAX_COUNT {
+            return Err(Unrepresentable::Overflow);
+        }
+        let expires_at = Some(self.end_of_charged(state, running, now));
+        Ok(Change::Charge(Counter { value: to_i64(units), expires_at }))
+    }
+
+    /// The millisecond in which a charge of `now` leaves its window, from the counter after the charge. If nothing is
+    /// counted, it would start a window.
+    pub fn counts_until(&self, after: Option<Counter>, now: Micros) -> u64 {
+        self.running(after, now).map_or(self.end_of_new(now), |running| running.ends)
+    }
+
+    /// Corrects the charge of a reservation to `actual`. Units are given back only if the window of the charge runs: the
+    /// key expires when it ends. Units that come on top count in the running window. If none runs, they count until the
+    /// window of the charge ends.
+    ///
+    /// # Errors
+    /// As [`WindowCounter::overcharge`].
+    pub fn settle_reserved(
+        &self,
+        state: Option<Counter>,
+        now: Micros,
+        charge: &Reservation,
+        actual: Cost,
+    ) -> Result<Change<Counter>, Unrepresentable> {
+        if !charge.counts(now) {
+            return Ok(Change::Keep);
+        }
+        match (Correction::new(charge, actual), state) {
+            (Correction::Refund(cost), Some(counter @ Counter { value: 1.., .. }))
+                if counter.expires_at == Some(charge.counts_until) =>
+            {
+                let value = counter.value.saturating_sub(to_i64(cost.units()));
+                Ok(if value <= 0 { Change::Delete } else { Change::Refund(Counter { value, ..counter }) })
+            }
+            (Correction::Refund(_), _) => Ok(Change::Keep),
+            (Correction::Charge(cost), state) => match self.overcharge(state, now, None, cost)? {
+                Change::Charge(counter) if self.running(state, now).is_none() => {
+                    let ends = charge.counts_until.min(self.end_of_new(now));
+                    Ok(Change::Charge(Counter { expires_at: Some(ends), ..counter }))
+                }
+                change => Ok(change),
+            },
+        }
+    }
+
+    /// What the counter allows.
+    pub fn forecast(&self, state: Option<Counter>, now: Micros) -> impl Forecast {
+        let running = self.running(state, now);
+        RunningForecast {
+            limit: self.limit,
+            units: running.map_or(0, |running| running.units),
+            ends: running.map_or(now, |running| Micros::from_millis(running.ends)),
+            now,
+        }
+    }
+}
+
+struct RunningForecast {
+    limit: u64,
+    units: u64,
+    ends: Micros,
+    now: Micros,
+}
+
+impl Forecast for RunningForecast {
+    fn capacity(&self) -> u64 {
+        self.limit
+    }
+
+    fn remaining(&self) -> u64 {
+        self.limit.saturating_sub(self.units)
+    }
+
+    fn fits_at(&self, cost: u64) -> Option<Micros> {
+        let room = self.limit.checked_sub(cost)?;
+        Some(if self.units <= room { self.now } else { self.ends.max(self.now) })
+    }
+}
