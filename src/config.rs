@@ -9,9 +9,9 @@ use redis_module::configuration::{
 };
 use redis_module::{Context, RedisGILGuard, RedisString};
 
+use crate::denied;
 use crate::ffi::{Ctx, load_configs};
-use crate::integer::parse_integer;
-use crate::stats::with_top_locked_by;
+use redis_rl_algorithm::integer::parse_integer;
 
 /// The values of `rl.on-oom`: what happens to a request that needs memory when the server is at `maxmemory`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,22 +53,10 @@ impl EnumConfigurationValue for OnOom {
     }
 }
 
-/// The largest `rl.top-keys`.
-const MAX_TOP_KEYS: i64 = 10_000;
-const DEFAULT_TOP_KEYS: i64 = 128;
-
 /// The value of `rl.shadow`.
 static SHADOW: AtomicBool = AtomicBool::new(false);
 
-/// The value of `rl.top-keys`.
-static TOP_KEYS: AtomicI64 = AtomicI64::new(DEFAULT_TOP_KEYS);
-
 type TopKeysChanged = Box<dyn Fn(&ConfigurationContext, &str, &'static AtomicI64)>;
-
-/// The number of keys that RL.TOP counts: `rl.top-keys`.
-pub fn top_keys() -> usize {
-    usize::try_from(TOP_KEYS.load(Ordering::Relaxed)).unwrap_or(0)
-}
 
 lazy_static! {
     static ref ON_OOM: RedisGILGuard<OnOom> = RedisGILGuard::new(OnOom::Error);
@@ -96,7 +84,7 @@ pub struct Loaded {
 /// The argument that is wrong, and what it accepts.
 pub fn register(ctx: &Context, args: &[RedisString]) -> Result<Loaded, String> {
     let mut on_oom = OnOom::Error;
-    let (mut shadow, mut top_keys, mut cl_throttle) = (false, DEFAULT_TOP_KEYS, true);
+    let (mut shadow, mut top_keys, mut cl_throttle) = (false, denied::DEFAULT_CAPACITY, true);
     let mut words = args.iter().map(|word| word.as_slice());
     while let Some(word) = words.next() {
         let name = String::from_utf8_lossy(word).to_ascii_lowercase();
@@ -105,7 +93,8 @@ pub fn register(ctx: &Context, args: &[RedisString]) -> Result<Loaded, String> {
                 on_oom = words.next().and_then(OnOom::from_word).ok_or("rl.on-oom takes error, allow or deny")?;
             }
             "top-keys" => {
-                let keys = words.next().and_then(parse_integer).filter(|keys| (0..=MAX_TOP_KEYS).contains(keys));
+                let keys =
+                    words.next().and_then(parse_integer).filter(|keys| (0..=denied::MAX_CAPACITY).contains(keys));
                 top_keys = keys.ok_or("rl.top-keys takes an integer from 0 to 10000")?;
             }
             "shadow" => shadow = words.next().and_then(yes_or_no).ok_or("rl.shadow takes yes or no")?,
@@ -123,8 +112,17 @@ pub fn register(ctx: &Context, args: &[RedisString]) -> Result<Loaded, String> {
     register_bool_configuration(ctx, "shadow", &SHADOW, shadow, ConfigurationFlags::DEFAULT, None);
     let flags = ConfigurationFlags::DEFAULT;
     // Keys beyond the new number are dropped at once, and their memory is freed.
-    let resize: TopKeysChanged = Box::new(|ctx, _, _| with_top_locked_by(ctx, |_| ()));
-    register_i64_configuration(ctx, "top-keys", &TOP_KEYS, top_keys, 0, MAX_TOP_KEYS, flags, Some(resize));
+    let resize: TopKeysChanged = Box::new(|ctx, _, _| denied::shrink(ctx));
+    register_i64_configuration(
+        ctx,
+        "top-keys",
+        &denied::CAPACITY,
+        top_keys,
+        0,
+        denied::MAX_CAPACITY,
+        flags,
+        Some(resize),
+    );
     load_configs(Ctx::of(ctx));
     Ok(Loaded { cl_throttle })
 }

@@ -1,24 +1,69 @@
-//! Every error text that a client can see. The texts are static and never repeat what the client sent.
+//! Every error text that a client can see. The texts never repeat what the client sent: their parts are static.
 //!
 //! (A text made from the bytes of a client could contain a NUL, and the reply calls of the server take C strings.)
 
 use std::borrow::Cow;
 use std::ffi::{CStr, CString};
 
-use crate::algorithm::Unrepresentable;
+use redis_rl_algorithm::Unrepresentable;
 
 /// An error reply: its code, a blank, and the message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Error {
-    text: &'static CStr,
+    message: Message,
     /// The limit of RL.MULTI that the error is about, from 1; 0 for none.
     limit: u8,
+}
+
+/// A text, or what it is made from.
+#[derive(Clone, Copy, Debug)]
+enum Message {
+    Text(&'static CStr),
+    /// An option that only these commands take.
+    OnlyFor {
+        option: &'static str,
+        takers: &'static [&'static str],
+    },
+    /// An option that this algorithm does not take.
+    TakenByNone {
+        option: &'static str,
+        algorithm: &'static str,
+    },
+    /// A window of the calendar, which this algorithm does not take.
+    NoCalendar {
+        algorithm: &'static str,
+    },
+    /// A word that is none of these options.
+    Usage {
+        after: &'static str,
+        options: &'static [&'static str],
+    },
 }
 
 impl Error {
     /// An error with this text, which begins with its code.
     pub const fn new(text: &'static CStr) -> Self {
-        Self { text, limit: 0 }
+        Self { message: Message::Text(text), limit: 0 }
+    }
+
+    /// The error for an option of other commands, which are `takers`.
+    pub const fn only_for(option: &'static str, takers: &'static [&'static str]) -> Self {
+        Self { message: Message::OnlyFor { option, takers }, limit: 0 }
+    }
+
+    /// The error for an option of other algorithms.
+    pub const fn taken_by_none(option: &'static str, algorithm: &'static str) -> Self {
+        Self { message: Message::TakenByNone { option, algorithm }, limit: 0 }
+    }
+
+    /// The error for a window of the calendar.
+    pub const fn no_calendar(algorithm: &'static str) -> Self {
+        Self { message: Message::NoCalendar { algorithm }, limit: 0 }
+    }
+
+    /// The error for a word that is none of `options`, which come after the argument `after`.
+    pub const fn usage(after: &'static str, options: &'static [&'static str]) -> Self {
+        Self { message: Message::Usage { after, options }, limit: 0 }
     }
 
     /// The same error, with the number of the limit that it is about.
@@ -28,13 +73,37 @@ impl Error {
 
     /// The text of the reply.
     pub fn text(self) -> Cow<'static, CStr> {
-        let number = self.limit;
-        match self.text.to_str().unwrap_or_default().split_once(' ') {
-            Some((code, message)) if number > 0 => {
-                Cow::Owned(CString::new(format!("{code} limit {number}: {message}")).unwrap_or_default())
+        let text = match self.message {
+            Message::Text(text) if self.limit == 0 => return Cow::Borrowed(text),
+            Message::Text(text) => text.to_string_lossy().into_owned(),
+            Message::OnlyFor { option, takers } => {
+                let verb = if takers.len() == 1 { "takes" } else { "take" };
+                format!("ERR invalid {option}: only {} {verb} it", in_words(takers, "and"))
             }
-            _ => Cow::Borrowed(self.text),
-        }
+            Message::TakenByNone { option, algorithm } => format!("ERR invalid {option}: {algorithm} takes none"),
+            Message::NoCalendar { algorithm } => {
+                format!("ERR invalid window: {algorithm} takes no windows of the calendar")
+            }
+            Message::Usage { after, options: [option] } => {
+                format!("ERR syntax error: after {after} comes {option} or nothing")
+            }
+            Message::Usage { after, options } => {
+                format!("ERR syntax error: after {after} come {}, each at most once", in_words(options, "or"))
+            }
+        };
+        let text = match text.split_once(' ') {
+            Some((code, message)) if self.limit > 0 => format!("{code} limit {}: {message}", self.limit),
+            _ => text,
+        };
+        Cow::Owned(CString::new(text).unwrap_or_default())
+    }
+}
+
+/// `a, b and c`.
+fn in_words(words: &[&str], and: &str) -> String {
+    match words {
+        [first @ .., last] if !first.is_empty() => format!("{} {and} {last}", first.join(", ")),
+        words => words.concat(),
     }
 }
 
@@ -49,62 +118,47 @@ errors! {
     OUT_OF_MEMORY = c"OOM command not allowed when used memory > 'maxmemory'.";
     NO_PERMISSION = c"NOPERM No permissions to access a key";
     ARITY = c"ERR wrong number of arguments";
+    /// A hash that holds what is no reservation.
+    FOREIGN_RESERVATION = c"ERR the hash of the reservations holds a value that the module did not write";
     /// A STRING that the algorithm has not written.
     FOREIGN_VALUE = c"ERR the key holds a value that this algorithm did not write";
     NOT_A_COUNTER = c"ERR value is not an integer or out of range";
     OVERFLOW = c"ERR increment or decrement would overflow";
-    WINDOW = c"ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to 10^12 seconds; FIXED also takes day, week, month and year";
+    WINDOW = c"ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to 10^12 seconds";
+    /// The same, of FIXED.
+    CALENDAR_WINDOW = c"ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to 10^12 seconds; or day, week, month or year";
     LIMIT = c"ERR invalid limit: expected an integer from 0 to 9223372036854775807";
-    COST = c"ERR invalid COST: expected an integer from 0 to 9223372036854775807";
-    BURST = c"ERR invalid BURST: expected an integer from 1 to 9223372036854775807";
-    ANCHOR = c"ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799";
-    NAME = c"ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -";
-    ID = c"ERR invalid ID: expected 1 to 512 bytes";
+    ID = c"ERR invalid id: expected 1 to 512 bytes";
+    TOO_MANY_IDS = c"ERR invalid id: expected at most 1000 ids a call";
     ID_MISSING = c"ERR syntax error: LEASE needs ID id, the holder of the lease";
+    HELP = c"ERR invalid command: RL.HELP lists the commands";
     LEASE_CORRECTION = c"ERR invalid algorithm: a lease has no cost to correct; RL.RELEASE ends it";
-    OPTION = c"ERR syntax error: after limit come COST n, BURST n, ANCHOR t, ID id, AS name, PARTIAL, SHADOW, FULL or HEADERS, each at most once";
-    REFUND_OPTION = c"ERR syntax error: after limit come COST n, AT ms, BURST n, ANCHOR t, FULL or HEADERS, each at most once";
-    SETTLE_OPTION = c"ERR syntax error: after limit come RESERVED n, ACTUAL m, AT ms, BURST n, ANCHOR t, FULL or HEADERS, each at most once";
-    // An option that comes twice.
-    COST_TWICE = c"ERR syntax error: after limit comes COST n at most once";
-    BURST_TWICE = c"ERR syntax error: after limit comes BURST n at most once";
-    ANCHOR_TWICE = c"ERR syntax error: ANCHOR t comes at most once";
-    ID_TWICE = c"ERR syntax error: after limit comes ID id at most once";
-    NAME_TWICE = c"ERR syntax error: after limit comes AS name at most once";
-    PARTIAL_TWICE = c"ERR syntax error: after limit comes PARTIAL at most once";
-    SHADOW_TWICE = c"ERR syntax error: after limit comes SHADOW at most once";
-    AT_TWICE = c"ERR syntax error: after limit comes AT ms at most once";
-    RESERVED_TWICE = c"ERR syntax error: after limit comes RESERVED n at most once";
-    ACTUAL_TWICE = c"ERR syntax error: after limit comes ACTUAL n at most once";
-    FORM_TWICE = c"ERR syntax error: after limit comes FULL or HEADERS at most once";
-    RESET_OPTION = c"ERR syntax error: after window comes ANCHOR t or nothing";
-    AT = c"ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807";
-    RESERVED = c"ERR invalid RESERVED: expected an integer from 0 to 9223372036854775807";
-    ACTUAL = c"ERR invalid ACTUAL: expected an integer from 0 to 9223372036854775807";
-    SETTLEMENT = c"ERR syntax error: RL.SETTLE needs RESERVED n and ACTUAL m";
-    COST_NOT_TAKEN = c"ERR invalid COST: this command takes none";
-    PARTIAL_NOT_TAKEN = c"ERR invalid PARTIAL: this command takes none";
-    ID_NOT_TAKEN = c"ERR invalid ID: this command takes none";
-    NAME_NOT_TAKEN = c"ERR invalid AS: this command takes none";
-    SHADOW_NOT_TAKEN = c"ERR invalid SHADOW: this command takes none";
-    AT_NOT_TAKEN = c"ERR invalid AT: only RL.REFUND and RL.SETTLE take it";
-    RESERVED_NOT_TAKEN = c"ERR invalid RESERVED: only RL.SETTLE takes it";
-    ACTUAL_NOT_TAKEN = c"ERR invalid ACTUAL: only RL.SETTLE takes it";
-    FULL_AND_HEADERS = c"ERR syntax error: FULL and HEADERS exclude each other";
+    FORM_TWICE = c"ERR syntax error: FULL, LINE or HEADERS comes at most once";
+    SETTLEMENT = c"ERR syntax error: RL.SETTLE needs ACTUAL m, and RESERVED n or RESERVATION id";
+    TWO_FORMS = c"ERR syntax error: FULL, LINE and HEADERS exclude each other";
     TOP_COUNT = c"ERR invalid count: expected an integer of 0 or more, or RESET";
     TOP_OFF = c"ERR RL.TOP is off: set rl.top-keys above 0";
-    AFTER_FORM = c"ERR syntax error: FULL or HEADERS comes last";
-    NUM_LIMITS = c"ERR invalid numlimits: expected an integer from 1 to 64, and as many limits";
-    SAME_KEY = c"ERR invalid key: two limits would keep their state in one key";
+    PARTIAL_AND_ALWAYS = c"ERR syntax error: PARTIAL and ALWAYS exclude each other";
+    RESERVE_AND_ALWAYS = c"ERR syntax error: RESERVE and ALWAYS exclude each other";
+    RESERVATION_AND_RESERVED = c"ERR syntax error: RESERVED and RESERVATION exclude each other";
+    RESERVATION_AND_AT = c"ERR syntax error: RESERVATION and AT exclude each other";
+    AFTER_FORM = c"ERR syntax error: FULL, LINE or HEADERS comes last";
+    NUM_LIMITS = c"ERR invalid numlimits: expected an integer from 1 to 64";
+    FEWER_LIMITS = c"ERR invalid numlimits: fewer limits follow than it says";
+    MORE_LIMITS = c"ERR invalid numlimits: more limits follow than it says";
+    LIMIT_ARITY = c"ERR syntax error: expected the word of an algorithm, a key, a window and a limit";
+    SAME_KEY = c"ERR invalid key: two limits would keep their state in one key; give each its own key";
     MAX_BURST = c"ERR invalid max_burst: expected an integer from 0 to 9223372036854775807";
     COUNT = c"ERR invalid count: expected an integer from 1 to 9223372036854775807";
     PERIOD = c"ERR invalid period: expected an integer of seconds from 1 to 9223372036854775807";
     QUANTITY = c"ERR invalid quantity: expected an integer from 0 to 9223372036854775807";
     SPAN = c"ERR invalid window, limit or BURST: together they describe a rate that cannot be represented";
-    LOG_COST = c"ERR invalid COST: RL.SLIDING takes at most 10000 units a call, over all its limits; use ROLLING, COUNTER, TOKEN, LEAKY or GCRA for more";
-    LOG_DIFFERENCE = c"ERR invalid ACTUAL: RL.SLIDING is corrected by at most 10000 units a call; use ROLLING, COUNTER, TOKEN, LEAKY or GCRA for more";
+    LOG_COST = c"ERR invalid COST: RL.SLIDING takes at most 1000 units a call, over all its limits; use ROLLING, COUNTER, TOKEN, LEAKY or GCRA for more";
+    LOG_DIFFERENCE = c"ERR invalid ACTUAL: RL.SLIDING is corrected by at most 1000 units a call; use ROLLING, COUNTER, TOKEN, LEAKY or GCRA for more";
     /// Cluster mode: the counter of the window would be in another slot than the key.
     CLUSTER_KEY = c"ERR invalid key: in a cluster FIXED needs a key that is not empty and has no brace outside a hash tag";
+    /// The same for the hash of the reservations.
+    CLUSTER_RESERVE = c"ERR invalid key: in a cluster RESERVE needs a key that is not empty and has no brace outside a hash tag";
     /// A bug: a panic that was caught, or a call that the server must not reject. The log has a line about it.
     INTERNAL = c"ERR internal error of the module rl, see the server's log";
 }
@@ -122,9 +176,26 @@ impl From<Unrepresentable> for Error {
 mod tests {
     use super::*;
 
+    fn text(error: Error) -> String {
+        error.text().to_str().unwrap().to_owned()
+    }
+
     #[test]
     fn the_number_of_the_limit_follows_the_code() {
-        assert_eq!(Error::ARITY.text(), Cow::Borrowed(c"ERR wrong number of arguments"));
-        assert_eq!(Error::ARITY.of_limit(2).text().as_ref(), c"ERR limit 2: wrong number of arguments");
+        assert_eq!(text(Error::ARITY), "ERR wrong number of arguments");
+        assert_eq!(text(Error::ARITY.of_limit(2)), "ERR limit 2: wrong number of arguments");
+        let invalid = Error::taken_by_none("BURST", "FIXED").of_limit(64);
+        assert_eq!(text(invalid), "ERR limit 64: invalid BURST: FIXED takes none");
+    }
+
+    #[test]
+    fn lists_are_written_in_words() {
+        assert_eq!(text(Error::only_for("A", &["B"])), "ERR invalid A: only B takes it");
+        assert_eq!(text(Error::only_for("A", &["B", "C", "D"])), "ERR invalid A: only B, C and D take it");
+        assert_eq!(text(Error::usage("window", &["A t"])), "ERR syntax error: after window comes A t or nothing");
+        assert_eq!(
+            text(Error::usage("limit", &["A", "B"])),
+            "ERR syntax error: after limit come A or B, each at most once"
+        );
     }
 }

@@ -1,10 +1,12 @@
 //! What the targets in `fuzz/` need of private modules. Only cargo-fuzz builds it.
 
-use crate::algorithm::{Cost, Gcra, LeakyBucket, Micros, Schedule, SlidingCounter, TokenBucket};
-use crate::command::args::{Accepted, Form, Options, parse_limit, parse_schedule};
+use crate::command::options::{Grammar, Options, Taker};
+use crate::command::values::{parse_count, parse_schedule};
+use crate::command::words::Form;
 use crate::error::Error;
-use crate::integer::parse_integer;
-use crate::store::record::written_as_read;
+use redis_rl_algorithm::integer::parse_integer;
+use redis_rl_algorithm::record::written_as_read;
+use redis_rl_algorithm::{Cost, Gcra, LeakyBucket, Micros, Schedule, SlidingCounter, TokenBucket};
 
 /// `window limit [options]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,11 +22,15 @@ pub struct Parsed {
     pub id: Option<Vec<u8>>,
     pub name: Option<String>,
     pub partial: bool,
+    pub always: bool,
     pub shadow: bool,
     /// Unix microseconds.
     pub at: Option<u64>,
     pub reserved: Option<u64>,
     pub actual: Option<u64>,
+    /// The id, and the ttl in milliseconds.
+    pub reserve: Option<(Vec<u8>, u64)>,
+    pub reservation: Option<Vec<u8>>,
     pub form: Option<&'static str>,
 }
 
@@ -39,7 +45,7 @@ pub enum Command {
     Settle,
 }
 
-/// Parses all arguments of a limit, as a command does before it asks the algorithm what it takes.
+/// Parses all arguments of a limit, without the checks of one algorithm.
 ///
 /// # Errors
 /// The text of the error.
@@ -48,26 +54,30 @@ pub fn arguments(words: &[&[u8]], command: Command) -> Result<Parsed, String> {
 }
 
 fn parse(words: &[&[u8]], command: Command) -> Result<Parsed, Error> {
+    static CHECK: Grammar = Grammar::new(Taker::Check, None);
+    static MULTI: Grammar = Grammar::new(Taker::Multi, None);
+    static REFUND: Grammar = Grammar::new(Taker::Refund, None);
+    static SETTLE: Grammar = Grammar::new(Taker::Settle, None);
     let [window, limit, rest @ ..] = words else { return Err(Error::ARITY) };
-    let accepted = match command {
-        Command::Request => Accepted::REQUEST,
-        Command::Limit => Accepted::LIMIT,
-        Command::Refund => Accepted::REFUND,
-        Command::Settle => Accepted::SETTLEMENT,
+    let grammar = match command {
+        Command::Request => &CHECK,
+        Command::Limit => &MULTI,
+        Command::Refund => &REFUND,
+        Command::Settle => &SETTLE,
     };
-    let (mut rest, mut form) = (rest.iter(), Form::Verdict);
-    let options = Options::parse(&mut rest, (command != Command::Limit).then_some(&mut form))?;
-    options.require(&accepted)?;
-    let limit = parse_limit(limit)?;
+    let mut rest = rest.iter();
+    let (options, form) = Options::parse(&mut rest, grammar)?;
+    let limit = parse_count(limit).ok_or(Error::LIMIT)?;
+    let (partial, always, shadow) = (options.partial(), options.always(), options.shadow());
     // Every field is named, so a new option does not compile until the targets know it.
-    let Options { cost, burst, anchor, id, name, partial, shadow, at, reserved, actual } = options;
-    let (window_ms, calendar, anchor) = match parse_schedule(window, anchor)? {
+    let Options { given: _, cost, burst, anchor, id, name, at, reserved, actual, reserve, reservation } = options;
+    let (window_ms, calendar, anchor) = match parse_schedule(window, anchor).ok_or(Error::CALENDAR_WINDOW)? {
         Schedule::Aligned(window) => (Some(window.millis()), None, None),
         Schedule::Anchored(window, anchor) => (Some(window.millis()), None, Some(anchor)),
         Schedule::Calendar(unit, anchor) => (None, Some(unit.word()), anchor),
     };
     if rest.next().is_some() {
-        return Err(Error::OPTION);
+        return Err(grammar.usage());
     }
     Ok(Parsed {
         window_ms,
@@ -79,13 +89,17 @@ fn parse(words: &[&[u8]], command: Command) -> Result<Parsed, Error> {
         id: id.map(<[u8]>::to_vec),
         name: name.map(str::to_owned),
         partial,
+        always,
         shadow,
         at: at.map(|Micros(micros)| micros),
         reserved: reserved.map(Cost::units),
         actual: actual.map(Cost::units),
+        reserve: reserve.map(|reserve| (reserve.id.to_vec(), reserve.ttl.millis())),
+        reservation: reservation.map(<[u8]>::to_vec),
         form: match form {
             Form::Verdict => None,
             Form::Full => Some("FULL"),
+            Form::Line => Some("LINE"),
             Form::Headers => Some("HEADERS"),
         },
     })

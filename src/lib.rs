@@ -21,20 +21,18 @@
 #[cfg(not(panic = "unwind"))]
 compile_error!("a panic in a handler is caught, which takes a build with panic = \"unwind\"");
 
-pub mod algorithm;
 mod command;
 mod config;
+mod denied;
 mod error;
 #[allow(unsafe_code)]
 mod ffi;
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub mod fuzzing;
-pub mod in_memory;
-mod integer;
+mod info;
 mod stats;
 mod store;
-mod top;
 
 use redis_module::{Context, RedisString, Status, redis_module};
 
@@ -57,6 +55,7 @@ fn try_load(ctx: &Context, args: &[RedisString]) -> Result<(), String> {
         let missing = missing.join(", ");
         return Err(format!("commands that the module needs are renamed (rename-command) or missing: {missing}"));
     }
+    info::loaded();
     ffi::set_up(ffi::Ctx::of(ctx));
     ffi::watch_shutdown(ffi::Ctx::of(ctx));
     let loaded = config::register(ctx, args)?;
@@ -95,7 +94,7 @@ const fn module_version([major, minor, patch]: [&str; 3]) -> u32 {
 }
 
 // The allocator is that of the system, not that of the server (RedisAlloc). The handlers keep no memory, so the server
-// has next to nothing to account for, and tests, examples and fuzzers can link the crate outside a server.
+// has little to account for, and tests, examples and fuzzers can link the crate outside a server.
 #[allow(unsafe_code)]
 mod module {
     use super::*;

@@ -1,15 +1,6 @@
-//! Counters since the module was loaded, and `INFO rl`.
+//! Counters since the module was loaded. [`crate::info`] shows them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-
-use lazy_static::lazy_static;
-use redis_module::{InfoContext, RedisGILGuard, RedisLockIndicator, RedisResult};
-use redis_module_macros::info_command_handler;
-
-use crate::command::for_each_algorithm;
-use crate::config::top_keys;
-use crate::ffi::Ctx;
-use crate::top::Sketch;
 
 /// A counter. Handlers run on one thread; the atomic is for the compiler.
 #[derive(Debug, Default)]
@@ -26,7 +17,11 @@ impl Counter {
         self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     }
 
-    fn value(&self) -> u64 {
+    pub fn add(&self, n: u64) {
+        self.0.store(self.value().wrapping_add(n), Ordering::Relaxed);
+    }
+
+    pub fn value(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
@@ -45,7 +40,7 @@ pub struct Decisions {
     pub errors: Counter,
 }
 
-/// The outcome of a decision, the mildest first.
+/// The counter that a decision adds to, the mildest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outcome {
     Allowed,
@@ -70,7 +65,8 @@ impl Decisions {
         Self { allowed: new(), near: new(), denied: new(), shadow_denied: new(), errors: new() }
     }
 
-    fn fields(&self) -> [(&'static str, u64); 5] {
+    /// The counters with their names.
+    pub fn fields(&self) -> [(&'static str, u64); 5] {
         [
             ("allowed", self.allowed.value()),
             ("near", self.near.value()),
@@ -89,6 +85,12 @@ pub struct Stats {
     pub peeks: Counter,
     pub refunds: Counter,
     pub settlements: Counter,
+    pub reservations_made: Counter,
+    /// Calls that named an open reservation.
+    pub reservations_repeated: Counter,
+    pub reservations_settled: Counter,
+    /// Reservations that nobody settled in time.
+    pub reservations_ended: Counter,
     /// Decisions at `maxmemory`, by `rl.on-oom`.
     pub oom_error: Counter,
     pub oom_allowed: Counter,
@@ -100,57 +102,11 @@ pub static STATS: Stats = Stats {
     peeks: Counter::new(),
     refunds: Counter::new(),
     settlements: Counter::new(),
+    reservations_made: Counter::new(),
+    reservations_repeated: Counter::new(),
+    reservations_settled: Counter::new(),
+    reservations_ended: Counter::new(),
     oom_error: Counter::new(),
     oom_allowed: Counter::new(),
     oom_denied: Counter::new(),
 };
-
-lazy_static! {
-    /// The keys that are denied most.
-    static ref TOP: RedisGILGuard<Sketch> = RedisGILGuard::new(Sketch::new(0));
-}
-
-/// How many keys RL.TOP counts now, for INFO.
-static TOP_LENGTH: AtomicU64 = AtomicU64::new(0);
-
-/// Runs `action` on the keys that are denied most, as many as `rl.top-keys` says.
-pub fn with_top<T>(ctx: Ctx<'_>, action: impl FnOnce(&mut Sketch) -> T) -> T {
-    with_top_locked_by(&ctx.context(), action)
-}
-
-/// [`with_top`] where there is no context of a command.
-pub fn with_top_locked_by<T>(lock: &impl RedisLockIndicator, action: impl FnOnce(&mut Sketch) -> T) -> T {
-    let mut top = TOP.lock(lock);
-    top.set_capacity(top_keys());
-    let result = action(&mut top);
-    TOP_LENGTH.store(u64::try_from(top.len()).unwrap_or(u64::MAX), Ordering::Relaxed);
-    result
-}
-
-/// The section `rl` of INFO.
-#[info_command_handler]
-fn info(ctx: &InfoContext, _for_crash_report: bool) -> RedisResult<()> {
-    let number = |n: u64| n.to_string();
-    let mut section = ctx.builder().add_section("").field("version", env!("CARGO_PKG_VERSION"))?;
-    let mut rows = Vec::new();
-    for_each_algorithm(|name, decisions| rows.push((name.to_ascii_lowercase(), decisions.fields())));
-    rows.push(("multi".to_owned(), STATS.multi.fields()));
-    for (name, fields) in &rows {
-        for (outcome, count) in fields {
-            section = section.field(&format!("{name}_{outcome}"), number(*count))?;
-        }
-    }
-    for (name, counter) in [
-        ("peeks", &STATS.peeks),
-        ("refunds", &STATS.refunds),
-        ("settlements", &STATS.settlements),
-        ("oom_error", &STATS.oom_error),
-        ("oom_allowed", &STATS.oom_allowed),
-        ("oom_denied", &STATS.oom_denied),
-    ] {
-        section = section.field(name, number(counter.value()))?;
-    }
-    let section = section.field("top_keys", number(TOP_LENGTH.load(Ordering::Relaxed)))?;
-    section.field("missing_api", crate::ffi::missing_features())?.build_section()?.build_info()?;
-    Ok(())
-}

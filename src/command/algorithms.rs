@@ -3,145 +3,210 @@
 use std::ffi::CStr;
 use std::marker::PhantomData;
 
+use super::options::{Keywords, Reserve};
+use super::request::{Pending, Request};
 use super::{Command, doc};
 use crate::error::Error;
 use crate::ffi::{Args, Argument, ArgumentKind, CommandDoc, Ctx};
 use crate::stats::Decisions;
-use crate::store::{AlgorithmInfo, StoredAlgorithm, Takes};
+use crate::store::StoredAlgorithm;
 
-/// Reads the table: every column becomes a constant of [`AlgorithmInfo`], and every row a case of [`select`].
+/// What the commands know of an algorithm: a row of the table.
+pub trait Algorithm: StoredAlgorithm + 'static {
+    const NAME: Name;
+    const SUMMARY: &'static CStr;
+    const COMPLEXITY: &'static CStr;
+    const EXAMPLE: &'static str;
+    /// The options that it takes, in any command.
+    const KEYWORDS: Keywords = Keywords::of_algorithm(Self::NAME);
+
+    /// The counters of the algorithm.
+    fn decisions() -> &'static Decisions;
+}
+
+/// Reads the table: every row becomes a [`Name`] and an [`Algorithm`].
 macro_rules! algorithms {
-    (
-        $first:literal => $first_type:ty { $($first_columns:tt)* }
-        $($name:literal => $type:ty { $($columns:tt)* })*
-    ) => {
-        algorithms!(@info $first => $first_type { $($first_columns)* });
-        $(algorithms!(@info $name => $type { $($columns)* });)*
+    ($dollar:tt $($name:ident $word:literal => $type:ty { complexity: $complexity:literal, summary: $summary:literal, example: $example:literal, })*) => {
+        /// The algorithms, by the words of the grammar.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Name { $(#[doc = $word] $name,)* }
 
-        /// Runs `action` for the algorithm of a word.
-        ///
-        /// # Errors
-        /// There is no algorithm of that name.
-        #[inline(always)]
-        pub fn select<A: ForAlgorithm>(word: &[u8], action: A) -> Result<A::Output, Error> {
-            if word.eq_ignore_ascii_case($first.as_bytes()) {
-                return Ok(action.run::<$first_type>());
+        impl Name {
+            /// In the order of the table.
+            pub const ALL: &'static [Self] = &[$(Self::$name),*];
+
+            /// The algorithm that a word of a call names, in any case.
+            #[inline(always)]
+            pub fn from_word(word: &[u8]) -> Option<Self> {
+                $(if word.eq_ignore_ascii_case($word.as_bytes()) {
+                    return Some(Self::$name);
+                })*
+                None
             }
-            $(if word.eq_ignore_ascii_case($name.as_bytes()) {
-                return Ok(action.run::<$type>());
-            })*
-            Err(NO_SUCH_ALGORITHM)
+
+            /// The word of the grammar.
+            pub const fn word(self) -> &'static str {
+                match self { $(Self::$name => $word,)* }
+            }
+
+            /// The command of the algorithm.
+            pub const fn command(self) -> &'static CStr {
+                match self { $(Self::$name => c_str!("RL.", $word),)* }
+            }
+
+            const fn argument(self) -> Argument {
+                match self {
+                    $(Self::$name => Argument::new(c_str!($word), ArgumentKind::Token).after(c_str!($word)),)*
+                }
+            }
         }
 
-        /// Runs `action` for every algorithm, with the name of its command.
-        pub fn for_each<E>(mut action: impl ForEach<Error = E>) -> Result<(), E> {
-            action.run::<$first_type>(c_str!("RL.", $first))?;
-            $(action.run::<$type>(c_str!("RL.", $name))?;)*
-            Ok(())
-        }
-
-        const NO_SUCH_ALGORITHM: Error =
-            Error::new(c_str!("ERR invalid algorithm: expected one of ", $first, $(", ", $name),*));
-
-        /// The word in COMMAND DOCS.
-        pub const ARGUMENT: Argument = Argument::new(
-            c"algorithm",
-            ArgumentKind::OneOf(&[
-                Argument::new(c_str!($first), ArgumentKind::Token).after(c_str!($first)),
-                $(Argument::new(c_str!($name), ArgumentKind::Token).after(c_str!($name)),)*
-            ]),
-        );
-    };
-    (@info $name:literal => $type:ty {
-        takes: [$($option:ident)*],
-        complexity: $complexity:literal,
-        summary: $summary:literal,
-    }) => {
-        impl AlgorithmInfo for $type {
-            const NAME: &'static str = $name;
+        $(impl Algorithm for $type {
+            const NAME: Name = Name::$name;
             const SUMMARY: &'static CStr = $summary;
             const COMPLEXITY: &'static CStr = $complexity;
-            const TAKES: Takes = Takes::NOTHING$(.and(Takes::$option))*;
-            const ARGUMENTS: &'static [Argument] =
-                &[doc::KEY, doc::WINDOW, doc::LIMIT, $(doc::$option,)* doc::AS, doc::SHADOW, doc::FORM];
-
-            fn takes_no(option: Takes) -> Error {
-                algorithms!(@takes_no option $name COST PARTIAL BURST ANCHOR ID)
-            }
-
-            const NO_CALENDAR: Error =
-                Error::new(c_str!("ERR invalid window: ", $name, " takes no windows of the calendar"));
+            const EXAMPLE: &'static str = concat!("RL.", $word, " ", $example);
 
             fn decisions() -> &'static Decisions {
                 static DECISIONS: Decisions = Decisions::new();
                 &DECISIONS
             }
+        })*
+
+        /// A request under a limit of any algorithm.
+        pub enum AnyRequest<'c> { $($name(Request<'c, $type>),)* }
+
+        /// A pending request under a limit of any algorithm.
+        pub enum AnyPending<'c> { $($name(Pending<'c, $type>),)* }
+
+        /// `for_algorithm!(name, A => expression)`: evaluates the expression with the type `A` of the algorithm `name`.
+        macro_rules! for_algorithm {
+            ($dollar chosen:expr, $dollar algorithm:ident => $dollar action:expr) => {
+                match $dollar chosen {
+                    $($crate::command::algorithms::Name::$name => {
+                        type $dollar algorithm = $type;
+                        $dollar action
+                    })*
+                }
+            };
         }
-    };
-    (@takes_no $tried:ident $name:literal $($option:ident)*) => {
-        match $tried {
-            $(Takes::$option => Error::new(c_str!("ERR invalid ", stringify!($option), ": ", $name, " takes none")),)*
-            _ => Error::OPTION,
+
+        /// `with_any!(AnyRequest, any, request => expression)`: evaluates the expression with what `any` holds.
+        macro_rules! with_any {
+            ($dollar any:ident, $dollar chosen:expr, $dollar inner:pat => $dollar action:expr) => {
+                match $dollar chosen {
+                    $($crate::command::algorithms::$dollar any::$name($dollar inner) => $dollar action,)*
+                }
+            };
         }
+
+        /// `map_any!(AnyRequest => AnyPending, any, request => expression)`: makes the same variant of another type.
+        macro_rules! map_any {
+            ($dollar from:ident => $dollar to:ident, $dollar chosen:expr, $dollar inner:pat => $dollar action:expr) => {
+                match $dollar chosen {
+                    $($crate::command::algorithms::$dollar from::$name($dollar inner) => {
+                        $crate::command::algorithms::$dollar to::$name($dollar action)
+                    })*
+                }
+            };
+        }
+
+        impl<'c> AnyRequest<'c> {
+            /// A request under the algorithm of this name.
+            ///
+            /// # Errors
+            /// As [`Request::parse_limit`].
+            pub fn parse(name: Name, args: &mut Args<'c>) -> Result<(Self, Option<Reserve<'c>>), Error> {
+                Ok(match name {
+                    $(Name::$name => {
+                        let (request, reserve) = Request::parse_limit(args)?;
+                        (Self::$name(request), reserve)
+                    })*
+                })
+            }
+        }
+
+        pub(super) use {for_algorithm, map_any, with_any};
+
+        /// The error for a word that is no algorithm.
+        pub const NO_SUCH_ALGORITHM: Error =
+            Error::new(list_c_str!("ERR invalid algorithm: expected one of ", $($word),*));
     };
 }
 
-algorithms! {
-    "FIXED" => crate::algorithm::FixedWindow {
-        takes: [COST PARTIAL ANCHOR],
+/// `"a, b"` as a C string, after some text.
+macro_rules! list_c_str {
+    ($before:literal, $first:literal $(, $other:literal)*) => {
+        c_str!($before, $first $(, ", ", $other)*)
+    };
+}
+
+algorithms! { $
+    Fixed "FIXED" => redis_rl_algorithm::FixedWindow {
         complexity: c"O(1)",
         summary: c"Checks a request against a fixed window counter and charges it if allowed.",
+        example: "user:42 60s 100",
     }
-    "SLIDING" => crate::algorithm::SlidingLog {
-        takes: [COST PARTIAL],
+    Window "WINDOW" => redis_rl_algorithm::WindowCounter {
+        complexity: c"O(1)",
+        summary: c"Checks a request against a counter whose window starts with the first request, and charges it if allowed.",
+        example: "user:42 60s 100",
+    }
+    Sliding "SLIDING" => redis_rl_algorithm::SlidingLog {
         complexity: c"O(log(N)+M) with N the requests in the window, and M the cost and the requests that left the window",
         summary: c"Checks a request against a sliding window log and charges it if allowed.",
+        example: "user:42 60s 100",
     }
-    "COUNTER" => crate::algorithm::SlidingCounter {
-        takes: [COST PARTIAL],
+    Counter "COUNTER" => crate::store::Record<redis_rl_algorithm::SlidingCounter> {
         complexity: c"O(1)",
         summary: c"Checks a request against a sliding window counter and charges it if allowed.",
+        example: "user:42 60s 100",
     }
-    "TOKEN" => crate::algorithm::TokenBucket {
-        takes: [COST PARTIAL BURST],
+    Token "TOKEN" => crate::store::Record<redis_rl_algorithm::TokenBucket> {
         complexity: c"O(1)",
         summary: c"Checks a request against a token bucket and charges it if allowed.",
+        example: "user:42 60s 100",
     }
-    "LEAKY" => crate::algorithm::LeakyBucket {
-        takes: [COST PARTIAL BURST],
+    Leaky "LEAKY" => crate::store::Record<redis_rl_algorithm::LeakyBucket> {
         complexity: c"O(1)",
         summary: c"Checks a request against a leaky bucket, charges it if allowed, and replies how long to delay it.",
+        example: "user:42 60s 100",
     }
-    "GCRA" => crate::algorithm::Gcra {
-        takes: [COST PARTIAL BURST],
+    Gcra "GCRA" => crate::store::Record<redis_rl_algorithm::Gcra> {
         complexity: c"O(1)",
         summary: c"Checks a request with the generic cell rate algorithm and charges it if allowed.",
+        example: "user:42 60s 100",
     }
-    "ROLLING" => crate::algorithm::RollingLog {
-        takes: [COST PARTIAL],
+    Rolling "ROLLING" => redis_rl_algorithm::RollingLog {
         complexity: c"O(log(N)) with N the entries of the record, at most 8192; O(N) when it is pruned, at most once in N/2 requests",
         summary: c"Checks a request against a packed sliding window log and charges it if allowed.",
+        example: "user:42 60s 100",
     }
-    "LEASE" => crate::algorithm::Lease {
-        takes: [ID],
+    Lease "LEASE" => redis_rl_algorithm::Lease {
         complexity: c"O(log(N)+M) with N the leases, and M those that have ended",
         summary: c"Takes or renews a lease if fewer than the limit are held.",
+        example: "jobs 30s 5 ID worker-1",
     }
 }
 
-/// An action for one algorithm, which [`select`] chooses.
-pub trait ForAlgorithm {
-    type Output;
-    fn run<A: StoredAlgorithm + 'static>(self) -> Self::Output;
-}
+/// The word of an algorithm in COMMAND DOCS.
+pub const ARGUMENT: Argument = Argument::new(c"algorithm", ArgumentKind::OneOf(&TOKENS));
 
-/// An action for every algorithm: see [`for_each`].
-pub trait ForEach {
-    type Error;
+const TOKENS: [Argument; Name::ALL.len()] = {
+    let mut tokens = [doc::KEY; Name::ALL.len()];
+    let (mut names, mut rest) = (Name::ALL, &mut tokens as &mut [Argument]);
+    while let ([name, other_names @ ..], [token, other_tokens @ ..]) = (names, rest) {
+        *token = name.argument();
+        (names, rest) = (other_names, other_tokens);
+    }
+    tokens
+};
 
-    /// # Errors
-    /// Ends the loop.
-    fn run<A: StoredAlgorithm + 'static>(&mut self, command: &'static CStr) -> Result<(), Self::Error>;
+/// Calls `visit` with the name and the counters of every algorithm.
+pub fn for_each_decisions(mut visit: impl FnMut(Name, &'static Decisions)) {
+    for &name in Name::ALL {
+        visit(name, for_algorithm!(name, A => A::decisions()));
+    }
 }
 
 /// A command whose first argument is the word of an algorithm. [`PerAlgorithm`] registers it.
@@ -152,7 +217,7 @@ pub trait AlgorithmCommand {
     ///
     /// # Errors
     /// The error reply. Nothing has been replied before.
-    fn run<'c, A: StoredAlgorithm>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error>;
+    fn run<'c, A: Algorithm>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error>;
 }
 
 /// Reads the word of the algorithm, and runs the command for it.
@@ -162,16 +227,8 @@ impl<C: AlgorithmCommand> Command for PerAlgorithm<C> {
     const DOC: CommandDoc = C::DOC;
 
     fn run<'c>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
-        struct Run<'c, C>(Ctx<'c>, Args<'c>, PhantomData<C>);
-
-        impl<C: AlgorithmCommand> ForAlgorithm for Run<'_, C> {
-            type Output = Result<(), Error>;
-
-            fn run<A: StoredAlgorithm + 'static>(self) -> Self::Output {
-                C::run::<A>(self.0, self.1)
-            }
-        }
         let word = args.next().ok_or(Error::ARITY)?.bytes();
-        select(word, Run::<C>(ctx, args, PhantomData))?
+        let name = Name::from_word(word).ok_or(NO_SUCH_ALGORITHM)?;
+        for_algorithm!(name, A => C::run::<A>(ctx, args))
     }
 }

@@ -1,22 +1,29 @@
-//! `RL.<ALGO> key window limit [options] [FULL | HEADERS]`: checks a request against one limit and charges it if
+//! `RL.<ALGO> key window limit [options] [FULL | LINE | HEADERS]`: checks a request against one limit and charges it if
 //! allowed.
 
 use std::marker::PhantomData;
 
 use super::Command;
-use super::args::Form;
-use super::doc::SINCE;
+use super::algorithms::Algorithm;
+use super::doc::{KEY, LIMIT, SINCE, WINDOW};
+use super::options::{List, MOST_ARGUMENTS};
 use super::reply;
 use super::request::Request;
-use crate::algorithm::Micros;
+use super::reserve;
+use super::words::Form;
 use crate::error::Error;
-use crate::ffi::{Access, Args, CommandDoc, Ctx, KeySpec};
-use crate::store::{Purpose, StoredAlgorithm};
+use crate::ffi::{Access, Args, Argument, CommandDoc, Ctx, KeySpec};
+use crate::store::Purpose;
+use redis_rl_algorithm::Micros;
 
 /// The command of one algorithm.
 pub struct Check<A>(PhantomData<A>);
 
-impl<A: StoredAlgorithm> Command for Check<A> {
+impl<A: Algorithm> Check<A> {
+    const ARGUMENTS: &'static List<Argument, MOST_ARGUMENTS> = &Request::<A>::CHECK.arguments(&[KEY, WINDOW, LIMIT]);
+}
+
+impl<A: Algorithm> Command for Check<A> {
     const DOC: CommandDoc = CommandDoc {
         flags: c"write fast",
         acl: c"ratelimit write fast",
@@ -25,7 +32,8 @@ impl<A: StoredAlgorithm> Command for Check<A> {
         since: SINCE,
         arity: -4,
         keys: KeySpec::At(1, Access::ReadWrite),
-        arguments: A::ARGUMENTS,
+        arguments: Self::ARGUMENTS.as_slice(),
+        example: A::EXAMPLE,
     };
 
     fn run<'c>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
@@ -34,21 +42,27 @@ impl<A: StoredAlgorithm> Command for Check<A> {
 }
 
 #[inline(always)]
-fn check<'c, A: StoredAlgorithm>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
-    let (request, form) = Request::<A>::parse_request(args)?;
+fn check<'c, A: Algorithm>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
+    let (request, reserve, form) = Request::<A>::parse_request(args, Request::<A>::CHECK)?;
+    if let Some(reserve) = reserve {
+        return reserve::check(ctx, request, reserve, form);
+    }
     request.require_id()?;
     let now = Micros(ctx.now_micros());
-    let key = request.key_of_state(ctx, now, Purpose::Write)?;
-    let mut decided = request.decide_on(key, now, Purpose::Write)?;
-    decided.require_memory(ctx)?;
-    if form == Form::Verdict {
-        let (first, verdict) = (decided.first_integer(), decided.decision.verdict);
-        decided.commit();
-        reply::verdict(ctx, first, verdict);
-    } else {
-        let answer = decided.answer();
-        decided.commit();
-        reply::answer(ctx, form, &answer);
+    let key = request.state_key(ctx, now, Purpose::Write)?;
+    let mut pending = request.decide(key, now, Purpose::Write)?;
+    pending.require_memory(ctx)?;
+    match form {
+        Form::Verdict => {
+            let (first, verdict) = (pending.first_integer(), pending.decision.verdict);
+            pending.commit();
+            reply::write_verdict(ctx, first, verdict);
+        }
+        Form::Full | Form::Line | Form::Headers => {
+            let reply = pending.reply(pending.charged());
+            pending.commit();
+            reply.write(ctx, form);
+        }
     }
     Ok(())
 }

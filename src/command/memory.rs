@@ -5,8 +5,8 @@ use crate::error::Error;
 use crate::ffi::Ctx;
 use crate::stats::STATS;
 
-/// How long a request waits that is denied because the server is at `maxmemory`, in seconds. When there will be memory
-/// is not known.
+/// The `ttl` of a request that is denied because the server is at `maxmemory`, in seconds. The module cannot know when
+/// there will be memory.
 pub const RETRY_SECONDS: i64 = 1;
 
 /// Whether `rl.on-oom` allows a request that cannot be counted.

@@ -1,7 +1,6 @@
 //! One file for each command, and the table of all commands.
 
 use std::borrow::Cow;
-use std::convert::Infallible;
 use std::ffi::CStr;
 
 /// A C string from literals.
@@ -16,29 +15,32 @@ macro_rules! c_str {
     };
 }
 mod algorithms;
-pub(crate) mod args;
 mod check;
 mod doc;
 mod help;
 mod memory;
 mod multi;
+#[cfg_attr(fuzzing, allow(unused))]
+pub(crate) mod options;
 mod peek;
 mod refund;
 mod release;
 mod renew;
 pub(crate) mod reply;
 mod request;
+mod reserve;
 mod reset;
 mod settle;
 mod throttle;
 mod top;
+pub(crate) mod values;
+pub(crate) mod words;
 
-use algorithms::{ForEach, PerAlgorithm};
+pub use algorithms::for_each_decisions;
+use algorithms::{Name, PerAlgorithm, for_algorithm};
 
 use crate::error::Error;
 use crate::ffi::{Args, CommandDoc, Ctx, Handler, KeyPositions, register};
-use crate::stats::Decisions;
-use crate::store::StoredAlgorithm;
 
 /// A command: its documentation, and what it does.
 trait Command {
@@ -89,16 +91,10 @@ const fn row<C: Command>(name: &'static CStr) -> (&'static CStr, CommandDoc, Reg
 /// # Errors
 /// The name of the command that the server rejected.
 pub fn register_all(ctx: Ctx<'_>, cl_throttle: bool) -> Result<(), &'static str> {
-    struct All<'c>(Ctx<'c>);
-
-    impl ForEach for All<'_> {
-        type Error = &'static str;
-
-        fn run<A: StoredAlgorithm + 'static>(&mut self, command: &'static CStr) -> Result<(), &'static str> {
-            register::<check::Check<A>>(self.0, command).map_err(|()| command.to_str().unwrap_or_default())
-        }
+    for &name in Name::ALL {
+        let registered = for_algorithm!(name, A => register::<check::Check<A>>(ctx, name.command()));
+        registered.map_err(|()| name.command().to_str().unwrap_or_default())?;
     }
-    algorithms::for_each(All(ctx))?;
     for (name, _, register) in COMMANDS {
         register(ctx, name).map_err(|()| name.to_str().unwrap_or_default())?;
     }
@@ -114,32 +110,9 @@ pub fn register_all(ctx: Ctx<'_>, cl_throttle: bool) -> Result<(), &'static str>
 
 /// Calls `visit` with the name and the documentation of every command, once for redis-cell's.
 fn documentation(mut visit: impl FnMut(&'static CStr, &CommandDoc)) {
-    struct Visit<F>(F);
-
-    impl<F: FnMut(&'static CStr, &CommandDoc)> ForEach for Visit<F> {
-        type Error = Infallible;
-
-        fn run<A: StoredAlgorithm + 'static>(&mut self, command: &'static CStr) -> Result<(), Infallible> {
-            (self.0)(command, &<check::Check<A> as Command>::DOC);
-            Ok(())
-        }
+    for &name in Name::ALL {
+        for_algorithm!(name, A => visit(name.command(), &<check::Check<A> as Command>::DOC));
     }
-    let Ok(()) = algorithms::for_each(Visit(&mut visit));
     COMMANDS.iter().for_each(|(name, doc, _)| visit(name, doc));
     visit(c"RL.THROTTLE", &<throttle::Throttle as Command>::DOC);
-}
-
-/// Calls `visit` with the name and the counters of every algorithm.
-pub fn for_each_algorithm(visit: impl FnMut(&'static str, &'static Decisions)) {
-    struct Visit<F>(F);
-
-    impl<F: FnMut(&'static str, &'static Decisions)> ForEach for Visit<F> {
-        type Error = Infallible;
-
-        fn run<A: StoredAlgorithm + 'static>(&mut self, _command: &'static CStr) -> Result<(), Self::Error> {
-            (self.0)(A::NAME, A::decisions());
-            Ok(())
-        }
-    }
-    let Ok(()) = algorithms::for_each(Visit(visit));
 }

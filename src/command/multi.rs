@@ -1,25 +1,28 @@
-//! `RL.MULTI numlimits <ALGO> key window limit [options] [<ALGO> key window limit [options] …] [FULL | HEADERS]`:
+//! `RL.MULTI numlimits <ALGO> key window limit [options] [<ALGO> key window limit [options] …] [FULL | LINE | HEADERS]`:
 //! several limits at once, all or nothing.
 //!
-//! The options of a limit follow it; FULL or HEADERS comes last. The first pass parses all limits, the second decides
+//! The options of a limit follow it; the form of the reply comes last. The first pass parses all limits, the second decides
 //! them and charges none, and the third commits. If one limit denies, none is charged, not even the denials that FIXED
 //! counts. A state that is ahead of the clock is still rebased, and an expiry is extended where this call needs that.
 
 use std::ffi::c_int;
 
+use redis_rl_algorithm::integer::parse_unsigned;
+use redis_rl_algorithm::{Micros, Verdict};
+
 use super::Command;
-use super::algorithms::{self, ForAlgorithm, select};
-use super::args::{Accepted, Form, Words};
-use super::doc::{ANCHOR, AS, BURST, COST, FORM, ID, KEY, LIMIT, SHADOW, SINCE, WINDOW};
+use super::algorithms::{self, AnyPending, AnyRequest, NO_SUCH_ALGORITHM, Name, map_any, with_any};
+use super::doc::{FORM, KEY, LIMIT, SINCE, WINDOW};
 use super::memory;
-use super::reply::{self, Answer};
-use super::request::{Decided, Request, require_few_members};
-use crate::algorithm::{Change, Micros, Verdict};
+use super::options::{Grammar, List, MOST_ARGUMENTS, Reserve, Taker};
+use super::reply::{Replies, Reply, make_names_unique};
+use super::request::require_few_members;
+use super::reserve::Reserving;
+use super::words::{Form, Words};
 use crate::error::Error;
 use crate::ffi::{Arg, Args, Argument, ArgumentKind, ClosedKey, CommandDoc, Ctx, KeyPositions, KeySpec};
-use crate::integer::parse_unsigned;
 use crate::stats::{Outcome, STATS};
-use crate::store::{Purpose, StoredAlgorithm};
+use crate::store::Purpose;
 
 /// The most limits in one call.
 const MAX_LIMITS: u8 = 64;
@@ -37,6 +40,7 @@ impl Command for Multi {
         arity: -6,
         keys: KeySpec::FromCommand(3),
         arguments: &[Argument::new(c"numlimits", ArgumentKind::Integer), LIMITS, FORM],
+        example: "RL.MULTI 2 TOKEN {org:7}:requests 60s 100 TOKEN {org:7}:tokens 60s 50000 COST 1200",
     };
     const KEY_POSITIONS: Option<KeyPositions> = Some(key_positions);
 
@@ -48,55 +52,86 @@ impl Command for Multi {
 fn check_all<'c>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
     let count = args.next().and_then(|count| parse_count(count.bytes())).ok_or(Error::NUM_LIMITS)?;
     let now = Micros(ctx.now_micros());
-    let mut limits: Vec<Box<dyn ParsedLimit<'c> + 'c>> = Vec::with_capacity(count.into());
+    let mut limits: Vec<AnyRequest<'c>> = Vec::with_capacity(count.into());
     let mut keys: Vec<ClosedKey<'c>> = Vec::with_capacity(count.into());
+    // Of the limits with RESERVE, in their order.
+    let mut reserves: Vec<(u8, Reserve<'c>, ClosedKey<'c>)> = Vec::new();
     for number in 1..=count {
-        let limit = parse_limit(&mut args).map_err(|error| error.of_limit(number))?;
+        let (limit, reserve) = parse_limit(&mut args).map_err(|error| error.of_limit(number))?;
         let key = limit.state_key(ctx, now).map_err(|error| error.of_limit(number))?;
-        if keys.iter().any(|other| other.name().bytes() == key.name().bytes()) {
+        if writes(&keys, &reserves, &key) {
             return Err(Error::SAME_KEY.of_limit(number));
         }
         limits.push(limit);
         keys.push(key);
-    }
-    let form = parse_form(&mut args, count)?;
-    require_few_members(limits.iter().map(|limit| limit.members_added()))?;
-
-    let mut decided = Vec::with_capacity(count.into());
-    for ((limit, key), number) in limits.into_iter().zip(keys).zip(1..) {
-        decided.push(limit.decide(key, now).map_err(|error| error.of_limit(number))?);
-    }
-    let mut allowed = decided.iter().all(|limit| limit.verdict().allowed);
-    let growing = decided.iter().find(|limit| limit.grows());
-    if let Some(growing) = growing.filter(|_| allowed)
-        && ctx.out_of_memory(growing.key())
-    {
-        if decided.iter().any(|limit| limit.grows() && limit.result() != Outcome::ShadowDenied) {
-            let uncounted = memory::allows_uncounted(ctx)?;
-            for limit in &mut decided {
-                let allow = uncounted || !limit.grows();
-                limit.leave_uncharged(allow)?;
+        if let (Some(reserve), Some(limit)) = (reserve, limits.last()) {
+            let hash = limit.hash_key(ctx).map_err(|error| error.of_limit(number))?;
+            if writes(&keys, &reserves, &hash) {
+                return Err(Error::SAME_KEY.of_limit(number));
             }
-            allowed = uncounted;
-        } else {
-            // Only denials that shadow mode allows need the memory. The others are charged.
-            for limit in decided.iter_mut().filter(|limit| limit.grows()) {
-                limit.leave_uncharged(true)?;
-            }
+            reserves.push((number, reserve, hash));
         }
     }
+    let form = parse_form(&mut args, &limits)?;
+    require_few_members(limits.iter().map(AnyRequest::most_members_added))?;
 
-    let verdicts: Vec<Verdict> = decided.iter().map(|limit| limit.verdict()).collect();
-    let mut answers: Vec<Answer> =
-        if form == Form::Verdict { Vec::new() } else { decided.iter().map(|limit| limit.reply()).collect() };
-    reply::make_names_unique(&mut answers);
-    let outcome = decided.iter().map(|limit| limit.result()).max().unwrap_or(Outcome::Allowed);
-    STATS.multi.count(if allowed { outcome } else { Outcome::Denied });
-    for limit in decided {
-        limit.commit_if(allowed);
+    let mut pending = Vec::with_capacity(count.into());
+    let mut reserves = reserves.into_iter().peekable();
+    for ((limit, key), number) in limits.into_iter().zip(keys).zip(1..) {
+        let decided = match reserves.next_if(|(of, _, _)| *of == number) {
+            None => limit.decide(key, now),
+            Some((_, reserve, hash)) => limit.decide_reserving(key, hash, reserve, now),
+        };
+        pending.push(decided.map_err(|error| error.of_limit(number))?);
     }
-    reply::multi(ctx, form, allowed, &verdicts, &answers);
+    let allowed = pending.iter().all(|limit| limit.verdict().allowed);
+    let allowed = allowed && require_memory(ctx, &mut pending)?;
+    let replies = match form {
+        Form::Verdict => Replies::Verdicts(pending.iter().map(PendingLimit::verdict).collect()),
+        Form::Full | Form::Line | Form::Headers => {
+            let mut replies: Vec<Reply> = pending.iter().map(|limit| limit.reply(allowed)).collect();
+            make_names_unique(&mut replies);
+            Replies::Whole(replies)
+        }
+    };
+    let outcome = pending.iter().map(PendingLimit::outcome).max().unwrap_or(Outcome::Allowed);
+    STATS.multi.count(if allowed { outcome } else { Outcome::Denied });
+    for limit in pending {
+        limit.commit(allowed);
+    }
+    replies.write(ctx, form, allowed);
     Ok(())
+}
+
+/// Whether a limit of the call writes this key.
+fn writes(keys: &[ClosedKey<'_>], reserves: &[(u8, Reserve<'_>, ClosedKey<'_>)], key: &ClosedKey<'_>) -> bool {
+    let is_it = |other: &ClosedKey<'_>| other.name().bytes() == key.name().bytes();
+    keys.iter().any(is_it) || reserves.iter().any(|(_, _, hash)| is_it(hash))
+}
+
+/// Applies `rl.on-oom` if the server is at `maxmemory` and limits that all allow need memory. Returns whether they still
+/// allow.
+///
+/// # Errors
+/// [`Error::OUT_OF_MEMORY`] if `rl.on-oom` is `error`.
+fn require_memory<'c>(ctx: Ctx<'c>, pending: &mut [PendingLimit<'c>]) -> Result<bool, Error> {
+    let growing = pending.iter().find(|limit| limit.needs_memory());
+    if !growing.is_some_and(|limit| ctx.out_of_memory(limit.key())) {
+        return Ok(true);
+    }
+    if pending.iter().any(|limit| limit.needs_memory() && limit.outcome() != Outcome::ShadowDenied) {
+        let uncounted = memory::allows_uncounted(ctx)?;
+        for limit in pending {
+            let allow = uncounted || !limit.needs_memory();
+            limit.leave_uncharged(allow)?;
+        }
+        return Ok(uncounted);
+    }
+    // Only denials that shadow mode allows need the memory. The others are charged.
+    for limit in pending.iter_mut().filter(|limit| limit.needs_memory()) {
+        limit.leave_uncharged(true)?;
+    }
+    Ok(true)
 }
 
 fn parse_count(text: &[u8]) -> Option<u8> {
@@ -104,40 +139,36 @@ fn parse_count(text: &[u8]) -> Option<u8> {
     count.filter(|count| (1..=MAX_LIMITS).contains(count))
 }
 
-/// FULL or HEADERS after the last limit, or nothing.
-fn parse_form(args: &mut Args<'_>, count: u8) -> Result<Form, Error> {
-    let Some(word) = args.next() else { return Ok(Form::Verdict) };
-    let form = Form::from_word(word.bytes()).ok_or(Error::OPTION.of_limit(count))?;
-    match args.next().map(|word| Form::from_word(word.bytes())) {
-        None => Ok(form),
-        Some(Some(other)) if other != form => Err(Error::FULL_AND_HEADERS),
-        Some(_) => Err(Error::AFTER_FORM),
+/// The form of the reply after the last limit, or nothing.
+fn parse_form(args: &mut Args<'_>, limits: &[AnyRequest<'_>]) -> Result<Form, Error> {
+    let mut form = Form::Verdict;
+    while let Some(word) = args.next_word() {
+        form = match Form::from_word(word) {
+            Some(named) => form.and(named)?,
+            None if form != Form::Verdict => return Err(Error::AFTER_FORM),
+            None if Name::from_word(word).is_some() => return Err(Error::MORE_LIMITS),
+            None => {
+                let number = u8::try_from(limits.len()).unwrap_or(MAX_LIMITS);
+                return Err(limits.last().map_or(Error::NUM_LIMITS, AnyRequest::usage).of_limit(number));
+            }
+        };
     }
+    Ok(form)
 }
 
 /// `<ALGO> key window limit [options]`.
-fn parse_limit<'c>(args: &mut Args<'c>) -> Result<Box<dyn ParsedLimit<'c> + 'c>, Error> {
-    struct Parse<'a, 'c>(&'a mut Args<'c>);
-
-    impl<'c> ForAlgorithm for Parse<'_, 'c> {
-        type Output = Result<Box<dyn ParsedLimit<'c> + 'c>, Error>;
-
-        fn run<A: StoredAlgorithm + 'static>(self) -> Self::Output {
-            match Request::<A>::parse(self.0, &Accepted::LIMIT, None) {
-                Ok((request, _)) => {
-                    request.require_id()?;
-                    Ok(Box::new(request))
-                }
-                Err(error) => Err(if error == Error::ARITY { Error::NUM_LIMITS } else { error }),
-            }
-        }
+fn parse_limit<'c>(args: &mut Args<'c>) -> Result<(AnyRequest<'c>, Option<Reserve<'c>>), Error> {
+    let word = args.next_word().ok_or(Error::FEWER_LIMITS)?;
+    match Name::from_word(word) {
+        Some(name) => AnyRequest::parse(name, args),
+        None if Form::from_word(word).is_some() && args.is_empty() => Err(Error::FEWER_LIMITS),
+        None if Form::from_word(word).is_some() => Err(Error::AFTER_FORM),
+        None => Err(NO_SUCH_ALGORITHM),
     }
-    let word = args.next().ok_or(Error::NUM_LIMITS)?.bytes();
-    select(word, Parse(args))?
 }
 
-/// The keys of a call, wherever its options put them. It ends at the first word that fits no limit: the command itself
-/// then replies the error.
+/// The positions of the keys of a call. Stops at the first word that fits no limit; the command itself replies the
+/// error.
 fn key_positions(args: Args<'_>) -> Vec<c_int> {
     let mut rest = args.clone();
     let count = rest.next_word().and_then(parse_count).unwrap_or(0);
@@ -153,74 +184,99 @@ fn key_positions(args: Args<'_>) -> Vec<c_int> {
     positions
 }
 
-/// A limit of any algorithm whose arguments are parsed.
-trait ParsedLimit<'c> {
-    fn state_key(&self, ctx: Ctx<'c>, now: Micros) -> Result<ClosedKey<'c>, Error>;
-    fn members_added(&self) -> u64;
-    fn decide(self: Box<Self>, key: ClosedKey<'c>, now: Micros) -> Result<Box<dyn DecidedLimit<'c> + 'c>, Error>;
-}
-
-impl<'c, A: StoredAlgorithm + 'static> ParsedLimit<'c> for Request<'c, A> {
+impl<'c> AnyRequest<'c> {
     fn state_key(&self, ctx: Ctx<'c>, now: Micros) -> Result<ClosedKey<'c>, Error> {
-        self.key_of_state(ctx, now, Purpose::Write)
+        with_any!(AnyRequest, self, request => request.state_key(ctx, now, Purpose::Write))
     }
 
-    fn members_added(&self) -> u64 {
-        self.most_members_added()
+    fn most_members_added(&self) -> u64 {
+        with_any!(AnyRequest, self, request => request.most_members_added())
     }
 
-    fn decide(self: Box<Self>, key: ClosedKey<'c>, now: Micros) -> Result<Box<dyn DecidedLimit<'c> + 'c>, Error> {
-        Ok(Box::new(self.decide_on(key, now, Purpose::Write)?))
+    fn hash_key(&self, ctx: Ctx<'c>) -> Result<ClosedKey<'c>, Error> {
+        with_any!(AnyRequest, self, request => request.hash_key(ctx))
+    }
+
+    fn decide(self, key: ClosedKey<'c>, now: Micros) -> Result<PendingLimit<'c>, Error> {
+        let pending = map_any!(AnyRequest => AnyPending, self, request => request.decide(key, now, Purpose::Write)?);
+        Ok(PendingLimit { pending, reserving: None })
+    }
+
+    #[cold]
+    fn decide_reserving(
+        self,
+        key: ClosedKey<'c>,
+        hash: ClosedKey<'c>,
+        reserve: Reserve<'c>,
+        now: Micros,
+    ) -> Result<PendingLimit<'c>, Error> {
+        let of_limit;
+        let pending = map_any!(AnyRequest => AnyPending, self, request => {
+            let (pending, reserving) = request.decide_reserving(key, hash, reserve, now)?;
+            of_limit = reserving;
+            pending
+        });
+        Ok(PendingLimit { pending, reserving: Some(Box::new(of_limit)) })
+    }
+
+    fn usage(&self) -> Error {
+        with_any!(AnyRequest, self, request => request.usage_in_multi())
     }
 }
 
-/// A limit of any algorithm that is decided.
-trait DecidedLimit<'c> {
-    fn key(&self) -> Arg<'c>;
-    fn verdict(&self) -> Verdict;
-    fn grows(&self) -> bool;
-    fn result(&self) -> Outcome;
-    fn leave_uncharged(&mut self, allowed: bool) -> Result<(), Error>;
-    fn reply(&self) -> Answer;
-    /// Commits the change. A charge is dropped unless the call is allowed.
-    fn commit_if(self: Box<Self>, allowed: bool);
+/// A limit that is decided and not yet committed.
+struct PendingLimit<'c> {
+    pending: AnyPending<'c>,
+    /// With RESERVE.
+    reserving: Option<Box<Reserving<'c>>>,
 }
 
-impl<'c, A: StoredAlgorithm> DecidedLimit<'c> for Decided<'c, A> {
+impl<'c> PendingLimit<'c> {
     fn key(&self) -> Arg<'c> {
-        self.request.key
+        with_any!(AnyPending, &self.pending, pending => pending.key())
     }
 
     fn verdict(&self) -> Verdict {
-        self.decision.verdict
+        with_any!(AnyPending, &self.pending, pending => pending.decision.verdict)
     }
 
-    fn grows(&self) -> bool {
-        self.would_grow()
+    fn needs_memory(&self) -> bool {
+        with_any!(AnyPending, &self.pending, pending => match &self.reserving {
+            None => pending.needs_memory(),
+            Some(reserving) => reserving.needs_memory(pending),
+        })
     }
 
-    fn result(&self) -> Outcome {
-        self.outcome()
+    fn outcome(&self) -> Outcome {
+        with_any!(AnyPending, &self.pending, pending => pending.outcome())
     }
 
     fn leave_uncharged(&mut self, allowed: bool) -> Result<(), Error> {
-        self.leave_uncounted(allowed)
+        with_any!(AnyPending, &mut self.pending, pending => match &mut self.reserving {
+            None => pending.leave_uncharged(allowed),
+            Some(reserving) => reserving.leave_uncharged(pending, allowed),
+        })
     }
 
-    fn reply(&self) -> Answer {
-        self.answer()
+    /// `allowed` says whether the call is allowed; otherwise nothing is charged.
+    fn reply(&self, allowed: bool) -> Reply {
+        with_any!(AnyPending, &self.pending, pending => match &self.reserving {
+            None => pending.reply(if allowed { pending.charged() } else { 0 }),
+            Some(reserving) => reserving.reply(pending, allowed),
+        })
     }
 
-    fn commit_if(mut self: Box<Self>, allowed: bool) {
-        if !allowed && matches!(self.decision.change, Change::Charge(_)) {
-            self.decision.change = Change::Keep;
-        }
-        self.commit();
+    /// If the call is not `allowed`, commits nothing that it charges.
+    fn commit(self, allowed: bool) {
+        with_any!(AnyPending, self.pending, pending => match self.reserving {
+            None if allowed => pending.commit(),
+            None => pending.commit_uncharged(),
+            Some(reserving) => reserving.commit(pending, allowed),
+        });
     }
 }
 
-const LIMITS: Argument = Argument::new(
-    c"limits",
-    ArgumentKind::Block(&[algorithms::ARGUMENT, KEY, WINDOW, LIMIT, COST, BURST, ANCHOR, ID.optional(), AS, SHADOW]),
-)
-.multiple();
+const LIMITS: Argument = Argument::new(c"limits", ArgumentKind::Block(LIMIT_ARGUMENTS.as_slice())).multiple();
+
+static LIMIT_ARGUMENTS: List<Argument, MOST_ARGUMENTS> =
+    Grammar::new(Taker::Multi, None).arguments(&[algorithms::ARGUMENT, KEY, WINDOW, LIMIT]);

@@ -1,15 +1,16 @@
-//! `RL.PEEK <ALGO> key window limit [options] [FULL | HEADERS]`: replies what the reply to a request would be.
+//! `RL.PEEK <ALGO> key window limit [options] [FULL | LINE | HEADERS]`: replies what the reply to a request would be.
 
-use super::algorithms::{self, AlgorithmCommand};
-use super::args::Form;
-use super::doc::{ANCHOR, AS, BURST, COST, FORM, ID, KEY, LIMIT, PARTIAL, SHADOW, SINCE, WINDOW};
+use super::algorithms::{self, Algorithm, AlgorithmCommand};
+use super::doc::{KEY, LIMIT, SINCE, WINDOW};
+use super::options::{Grammar, List, MOST_ARGUMENTS, Taker};
 use super::reply;
 use super::request::Request;
-use crate::algorithm::Micros;
+use super::words::Form;
 use crate::error::Error;
-use crate::ffi::{Access, Args, ClosedKey, CommandDoc, Ctx, KeySpec};
+use crate::ffi::{Access, Args, Argument, ClosedKey, CommandDoc, Ctx, KeySpec};
 use crate::stats::STATS;
-use crate::store::{Purpose, StoredAlgorithm};
+use crate::store::Purpose;
+use redis_rl_algorithm::Micros;
 
 /// The command.
 pub struct Peek;
@@ -23,43 +24,35 @@ impl AlgorithmCommand for Peek {
         since: SINCE,
         arity: -5,
         keys: KeySpec::At(2, Access::Read),
-        arguments: &[
-            algorithms::ARGUMENT,
-            KEY,
-            WINDOW,
-            LIMIT,
-            COST,
-            PARTIAL,
-            BURST,
-            ANCHOR,
-            ID.optional(),
-            AS,
-            SHADOW,
-            FORM,
-        ],
+        arguments: ARGUMENTS.as_slice(),
+        example: "RL.PEEK TOKEN user:42 60s 100 FULL",
     };
 
-    fn run<'c, A: StoredAlgorithm>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
-        let (request, form) = Request::<A>::parse_request(args)?;
+    fn run<'c, A: Algorithm>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
+        let grammar = const { &Grammar::new(Taker::Peek, Some(A::NAME)) };
+        let (request, _, form) = Request::<A>::parse_request(args, grammar)?;
         let now = Micros(ctx.now_micros());
-        let key = request.key_of_state(ctx, now, Purpose::Read)?;
-        peek(ctx, request, form, key, now).inspect(|()| STATS.peeks.increment())
+        let key = request.state_key(ctx, now, Purpose::Read)?;
+        peek(ctx, request, form, key, now, 0).inspect(|()| STATS.peeks.increment())
     }
 }
 
-/// Decides and replies, and drops the change.
-pub fn peek<'c, A: StoredAlgorithm>(
+static ARGUMENTS: List<Argument, MOST_ARGUMENTS> =
+    Grammar::new(Taker::Peek, None).arguments(&[algorithms::ARGUMENT, KEY, WINDOW, LIMIT]);
+
+/// Decides and replies, and drops the change. `charged` is the units that the call has charged before.
+pub fn peek<'c, A: Algorithm>(
     ctx: Ctx<'c>,
     request: Request<'c, A>,
     form: Form,
     key: ClosedKey<'c>,
     now: Micros,
+    charged: u64,
 ) -> Result<(), Error> {
-    let decided = request.decide_on(key, now, Purpose::Read)?;
-    if form == Form::Verdict {
-        reply::verdict(ctx, decided.first_integer(), decided.decision.verdict);
-    } else {
-        reply::answer(ctx, form, &decided.answer());
+    let pending = request.decide(key, now, Purpose::Read)?;
+    match form {
+        Form::Verdict => reply::write_verdict(ctx, pending.first_integer(), pending.decision.verdict),
+        Form::Full | Form::Line | Form::Headers => pending.reply(charged).write(ctx, form),
     }
     Ok(())
 }

@@ -1,16 +1,16 @@
-//! `RL.REFUND <ALGO> key window limit [COST n] [AT ms] [BURST n] [ANCHOR t] [FULL | HEADERS]`: gives units back, and replies as RL.PEEK
-//! does afterwards.
+//! `RL.REFUND <ALGO> key window limit [COST n] [AT ms] [BURST n] [ANCHOR t] [FULL | LINE | HEADERS]`: gives
+//! units back, and replies as RL.PEEK does afterwards.
 
-use super::algorithms::{self, AlgorithmCommand};
-use super::args::Accepted;
-use super::doc::{ANCHOR, AT, BURST, COST, FORM, KEY, LIMIT, SINCE, WINDOW};
+use super::algorithms::{self, Algorithm, AlgorithmCommand};
+use super::doc::{KEY, LIMIT, SINCE, WINDOW};
+use super::options::{Grammar, List, MOST_ARGUMENTS, Taker};
 use super::peek::peek;
 use super::request::Request;
-use crate::algorithm::Micros;
 use crate::error::Error;
-use crate::ffi::{Access, Args, CommandDoc, Ctx, KeySpec};
+use crate::ffi::{Access, Args, Argument, CommandDoc, Ctx, KeySpec};
 use crate::stats::STATS;
-use crate::store::{Purpose, StoredAlgorithm};
+use crate::store::Purpose;
+use redis_rl_algorithm::Micros;
 
 /// The command.
 pub struct Refund;
@@ -24,22 +24,24 @@ impl AlgorithmCommand for Refund {
         since: SINCE,
         arity: -5,
         keys: KeySpec::At(2, Access::ReadWrite),
-        arguments: &[algorithms::ARGUMENT, KEY, WINDOW, LIMIT, COST, AT, BURST, ANCHOR, FORM],
+        arguments: ARGUMENTS.as_slice(),
+        example: "RL.REFUND TOKEN user:42 60s 100 COST 3",
     };
 
-    fn run<'c, A: StoredAlgorithm>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
-        if let Some(error) = A::NO_CORRECTION {
-            return Err(error);
-        }
-        let (request, options, form) = Request::<A>::parse_all(args, &Accepted::REFUND)
-            .map_err(|error| if error == Error::OPTION { Error::REFUND_OPTION } else { error })?;
+    fn run<'c, A: Algorithm>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
+        let corrections = A::CORRECTIONS?;
+        let grammar = const { &Grammar::new(Taker::Refund, Some(A::NAME)) };
+        let (request, options, form) = Request::<A>::parse_all(args, grammar)?;
         let now = Micros(ctx.now_micros());
-        let key = request.key_of_state(ctx, now, Purpose::Write)?;
+        let key = request.state_key(ctx, now, Purpose::Write)?;
         let afterwards = key.duplicate();
-        let loaded = request.algorithm.load(key, now, Purpose::Write)?;
-        let change = request.algorithm.refund_on(&loaded, now, options.at, request.cost);
+        let loaded = request.algorithm.load(key, None, now, Purpose::Write)?;
+        let change = (corrections.refund)(&request.algorithm, &loaded, now, options.at, request.cost);
         request.algorithm.commit(loaded, change, now);
         STATS.refunds.increment();
-        peek(ctx, request, form, afterwards, now)
+        peek(ctx, request, form, afterwards, now, 0)
     }
 }
+
+static ARGUMENTS: List<Argument, MOST_ARGUMENTS> =
+    Grammar::new(Taker::Refund, None).arguments(&[algorithms::ARGUMENT, KEY, WINDOW, LIMIT]);

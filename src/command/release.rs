@@ -1,13 +1,13 @@
 //! `RL.RELEASE key id [id …]`: ends leases; replies how many had not ended before.
 
 use super::Command;
-use super::args::parse_ids;
 use super::doc::{IDS, KEY, SINCE};
-use crate::algorithm::Micros;
-use crate::algorithm::arithmetic::to_i64;
+use super::values::parse_ids;
 use crate::error::Error;
 use crate::ffi::{Access, Args, ClosedKey, CommandDoc, Ctx, KeySpec, Str};
 use crate::store::lease;
+use redis_rl_algorithm::Micros;
+use redis_rl_algorithm::arithmetic::to_i64;
 
 /// The command.
 pub struct Release;
@@ -22,6 +22,7 @@ impl Command for Release {
         arity: -3,
         keys: KeySpec::At(1, Access::ReadWrite),
         arguments: &[KEY, IDS],
+        example: "RL.RELEASE jobs worker-1",
     };
 
     fn run<'c>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {

@@ -1,14 +1,13 @@
 //! `RL.RENEW key window id [id …]`: renews the leases that have not ended; replies how many.
 
 use super::Command;
-use super::args::{Options, parse_ids};
 use super::doc::{IDS, KEY, SINCE, WINDOW};
-use super::request::parse_policy;
-use crate::algorithm::arithmetic::to_i64;
-use crate::algorithm::{Lease, Micros};
+use super::values::{parse_ids, parse_window};
 use crate::error::Error;
 use crate::ffi::{Access, Args, ClosedKey, CommandDoc, Ctx, KeySpec, Str};
 use crate::store::lease;
+use redis_rl_algorithm::Micros;
+use redis_rl_algorithm::arithmetic::to_i64;
 
 /// The command.
 pub struct Renew;
@@ -23,16 +22,16 @@ impl Command for Renew {
         arity: -4,
         keys: KeySpec::At(1, Access::ReadWrite),
         arguments: &[KEY, WINDOW, IDS],
+        example: "RL.RENEW jobs 30s worker-1",
     };
 
     fn run<'c>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
         let (Some(key), Some(window)) = (args.next(), args.next()) else { return Err(Error::ARITY) };
-        // The limit has no influence.
-        let policy = parse_policy::<Lease>(window, 0, &Options::default())?;
+        let window = parse_window(window.bytes()).ok_or(Error::WINDOW)?;
         let holders = parse_ids(args)?;
         let now = Micros(ctx.now_micros());
         let key = ClosedKey::new(ctx, Str::of_argument(key));
-        let renewed = lease::renew(key, policy.window(), now, holders)?;
+        let renewed = lease::renew(key, window, now, holders)?;
         ctx.reply_integer(to_i64(renewed));
         Ok(())
     }

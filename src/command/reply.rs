@@ -1,18 +1,19 @@
-//! The replies in their three forms.
+//! The replies in their forms.
 //!
 //! A reply is computed before any of it is written, so an error cannot cut it in half.
 
 use std::cmp::Reverse;
 
-use super::args::Form;
-use crate::algorithm::{Figures, Micros, Policy, Verdict};
+use super::words::Form;
 use crate::ffi::Ctx;
+use arrayvec::ArrayVec;
+use redis_rl_algorithm::{Figures, Micros, Policy, Verdict};
 
 /// The largest integer of a structured header field (RFC 9651, section 3.3.1). A larger one voids the whole header.
 const MAX_HEADER_INTEGER: u64 = 999_999_999_999_999;
 
 /// Everything that a reply says of one limit.
-pub struct Answer {
+pub struct Reply {
     /// The name of the policy in the headers.
     pub name: String,
     pub policy: Policy,
@@ -27,72 +28,121 @@ pub struct Answer {
     pub shadowed: bool,
     pub figures: Figures,
     pub now: Micros,
+    /// The units that the call charged.
+    pub charged: u64,
 }
 
-/// `<allowed, count, ttl>`; `first` is the first of them.
-pub fn verdict(ctx: Ctx<'_>, first: i64, Verdict { count, ttl, .. }: Verdict) {
+impl Reply {
+    /// Writes the reply of one limit.
+    pub fn write(&self, ctx: Ctx<'_>, form: Form) {
+        match form {
+            Form::Verdict => write_verdict(ctx, self.first, self.verdict),
+            Form::Full => self.write_full(ctx),
+            Form::Line => self.write_line(ctx),
+            Form::Headers => {
+                let texts = header_texts(std::slice::from_ref(self));
+                ctx.reply_array(4);
+                write_three(ctx, self.first, self.verdict);
+                write_strings(ctx, &texts);
+            }
+        }
+    }
+
+    /// The figures of FULL and LINE, in order. New figures are only ever added at the end.
+    fn figures(&self) -> [(&'static str, i64); 12] {
+        let Self { verdict, first, shadowed, figures, now, charged, .. } = self;
+        [
+            ("allowed", *first),
+            ("count", verdict.count),
+            ("ttl", verdict.ttl),
+            ("limit", figures.limit.cast_signed()),
+            ("remaining", figures.remaining.cast_signed()),
+            ("retry_after_ms", figures.retry_after_ms),
+            ("next_ms", figures.next_ms),
+            ("reset_ms", figures.reset_ms),
+            ("delay_ms", figures.delay_ms),
+            ("now_ms", now.millis().cast_signed()),
+            ("shadow", i64::from(*shadowed)),
+            ("charged", charged.cast_signed()),
+        ]
+    }
+
+    fn write_full(&self, ctx: Ctx<'_>) {
+        let figures = self.figures();
+        ctx.reply_map(figures.len());
+        for (name, n) in figures {
+            ctx.reply_bytes(name.as_bytes());
+            ctx.reply_integer(n);
+        }
+    }
+
+    fn write_line(&self, ctx: Ctx<'_>) {
+        // The longest figure has 20 characters; a blank precedes all but the first.
+        let mut line = ArrayVec::<u8, { 12 * 21 }>::new();
+        let mut digits = itoa::Buffer::new();
+        for (index, (_, n)) in self.figures().into_iter().enumerate() {
+            if index > 0 {
+                line.push(b' ');
+            }
+            // It fits, see above.
+            let _ = line.try_extend_from_slice(digits.format(n).as_bytes());
+        }
+        ctx.reply_bytes(&line);
+    }
+}
+
+/// Writes `<allowed, count, ttl>`; `first` is the first of them.
+pub fn write_verdict(ctx: Ctx<'_>, first: i64, verdict: Verdict) {
     ctx.reply_array(3);
+    write_three(ctx, first, verdict);
+}
+
+fn write_three(ctx: Ctx<'_>, first: i64, Verdict { count, ttl, .. }: Verdict) {
     ctx.reply_integer(first);
     ctx.reply_integer(count);
     ctx.reply_integer(ttl);
 }
 
-/// The reply of one limit.
-pub fn answer(ctx: Ctx<'_>, form: Form, answer: &Answer) {
-    match form {
-        Form::Verdict => verdict(ctx, answer.first, answer.verdict),
-        Form::Full => full(ctx, answer),
-        Form::Headers => {
-            let texts = header_texts(std::slice::from_ref(answer));
-            let Verdict { count, ttl, .. } = answer.verdict;
-            ctx.reply_array(4);
-            ctx.reply_integer(answer.first);
-            ctx.reply_integer(count);
-            ctx.reply_integer(ttl);
-            strings(ctx, &texts);
+/// The replies of RL.MULTI in the form of the call.
+pub enum Replies {
+    Verdicts(Vec<Verdict>),
+    /// With everything that FULL, LINE and HEADERS say.
+    Whole(Vec<Reply>),
+}
+
+impl Replies {
+    /// Writes the reply of RL.MULTI: whether all limits allow, the reply of each limit, and with HEADERS the
+    /// headers.
+    pub fn write(&self, ctx: Ctx<'_>, form: Form, allowed: bool) {
+        let headers = match (self, form) {
+            (Self::Whole(replies), Form::Headers) => Some(header_texts(replies)),
+            (Self::Whole(_), Form::Verdict | Form::Full | Form::Line) | (Self::Verdicts(_), _) => None,
+        };
+        ctx.reply_array(if headers.is_some() { 3 } else { 2 });
+        ctx.reply_integer(i64::from(allowed));
+        match self {
+            Self::Verdicts(verdicts) => {
+                ctx.reply_array(verdicts.len());
+                verdicts.iter().for_each(|&one| write_verdict(ctx, one.allowed.into(), one));
+            }
+            Self::Whole(replies) => {
+                ctx.reply_array(replies.len());
+                for reply in replies {
+                    match form {
+                        Form::Full => reply.write_full(ctx),
+                        Form::Line => reply.write_line(ctx),
+                        Form::Verdict | Form::Headers => write_verdict(ctx, reply.first, reply.verdict),
+                    }
+                }
+            }
+        }
+        if let Some(texts) = headers {
+            write_strings(ctx, &texts);
         }
     }
 }
 
-/// The reply of RL.MULTI: whether all limits allow, the reply of each limit, and the headers if they are asked for.
-/// `answers` may be empty in the form [`Form::Verdict`].
-pub fn multi(ctx: Ctx<'_>, form: Form, allowed: bool, verdicts: &[Verdict], answers: &[Answer]) {
-    let texts = (form == Form::Headers).then(|| header_texts(answers));
-    ctx.reply_array(if texts.is_some() { 3 } else { 2 });
-    ctx.reply_integer(i64::from(allowed));
-    ctx.reply_array(verdicts.len());
-    if form == Form::Full {
-        answers.iter().for_each(|answer| full(ctx, answer));
-    } else {
-        verdicts.iter().for_each(|&one| verdict(ctx, one.allowed.into(), one));
-    }
-    if let Some(texts) = texts {
-        strings(ctx, &texts);
-    }
-}
-
-fn full(ctx: Ctx<'_>, Answer { verdict, first, shadowed, figures, now, .. }: &Answer) {
-    let pairs = [
-        ("allowed", *first),
-        ("count", verdict.count),
-        ("ttl", verdict.ttl),
-        ("limit", figures.limit.cast_signed()),
-        ("remaining", figures.remaining.cast_signed()),
-        ("retry_after_ms", figures.retry_after_ms),
-        ("next_ms", figures.next_ms),
-        ("reset_ms", figures.reset_ms),
-        ("delay_ms", figures.delay_ms),
-        ("now_ms", now.millis().cast_signed()),
-        ("shadow", i64::from(*shadowed)),
-    ];
-    ctx.reply_map(pairs.len());
-    for (name, n) in pairs {
-        ctx.reply_bytes(name.as_bytes());
-        ctx.reply_integer(n);
-    }
-}
-
-fn strings(ctx: Ctx<'_>, texts: &[String]) {
+fn write_strings(ctx: Ctx<'_>, texts: &[String]) {
     ctx.reply_array(texts.len());
     texts.iter().for_each(|text| ctx.reply_bytes(text.as_bytes()));
 }
@@ -100,9 +150,8 @@ fn strings(ctx: Ctx<'_>, texts: &[String]) {
 /// HTTP headers, names and values alternating: the customary `X-RateLimit-*`, and `RateLimit-Policy` and `RateLimit` as
 /// in draft-ietf-httpapi-ratelimit-headers. With several limits, all policies are listed, and the other figures are
 /// those of the strictest limit. Seconds are rounded up. A time that never comes is left out.
-fn header_texts(answers: &[Answer]) -> Vec<String> {
-    let Some(Answer { name, verdict, figures, now, .. }) = answers.iter().min_by_key(|answer| answer.strictness())
-    else {
+fn header_texts(replies: &[Reply]) -> Vec<String> {
+    let Some(Reply { name, verdict, figures, now, .. }) = replies.iter().min_by_key(|reply| reply.strictness()) else {
         return Vec::new();
     };
     let mut texts = Vec::new();
@@ -115,7 +164,7 @@ fn header_texts(answers: &[Answer]) -> Vec<String> {
         let at = now.millis().saturating_add(reset).div_ceil(1_000);
         header("X-RateLimit-Reset", at.to_string());
     }
-    let policies: Vec<_> = answers.iter().map(Answer::policy_item).collect();
+    let policies: Vec<_> = replies.iter().map(Reply::policy_item).collect();
     header("RateLimit-Policy", policies.join(", "));
     let more = seconds(figures.next_ms).map_or(String::new(), |next| format!(";t={}", next.min(MAX_HEADER_INTEGER)));
     let remaining = figures.remaining.min(MAX_HEADER_INTEGER);
@@ -128,12 +177,12 @@ fn header_texts(answers: &[Answer]) -> Vec<String> {
     texts
 }
 
-impl Answer {
+impl Reply {
     /// The policy in `RateLimit-Policy`. Its window is a whole number of seconds, so the limit of another window is
     /// given for the smallest whole multiple that is: 10 in 500 ms are 20 in 1 s.
     fn policy_item(&self) -> String {
         if let Some(unit) = self.quota_unit {
-            // How many at once does not depend on the window.
+            // The number of holders does not depend on the window.
             let quota = self.policy.limit.min(MAX_HEADER_INTEGER);
             let seconds = self.policy.window().seconds().min(MAX_HEADER_INTEGER);
             return format!("\"{}\";q={quota};w={seconds};qu=\"{unit}\"", self.name);
@@ -147,22 +196,22 @@ impl Answer {
     /// Sort key: the smallest is the strictest limit. Denied before allowed, then the longest wait, then the least
     /// remaining.
     fn strictness(&self) -> (bool, Reverse<u64>, u64) {
-        // −1, never, becomes the longest.
+        // −1 (never) becomes the largest.
         let retry = self.figures.retry_after_ms.cast_unsigned();
         (self.verdict.allowed, Reverse(retry), self.figures.remaining)
     }
 }
 
 /// Gives every policy of a call its own name: the second of a name becomes `name-2`, and so on.
-pub fn make_names_unique(answers: &mut [Answer]) {
-    let mut names: Vec<String> = Vec::with_capacity(answers.len());
-    for answer in answers {
-        let numbered = |number: u64| format!("{}-{number}", answer.name);
+pub fn make_names_unique(replies: &mut [Reply]) {
+    let mut names: Vec<String> = Vec::with_capacity(replies.len());
+    for reply in replies {
+        let numbered = |number: u64| format!("{}-{number}", reply.name);
         let taken = |name: &String| names.contains(name);
-        if taken(&answer.name) {
-            answer.name = (2..).map(numbered).find(|name| !taken(name)).unwrap_or_default();
+        if taken(&reply.name) {
+            reply.name = (2..).map(numbered).find(|name| !taken(name)).unwrap_or_default();
         }
-        names.push(answer.name.clone());
+        names.push(reply.name.clone());
     }
 }
 

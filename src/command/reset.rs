@@ -1,13 +1,14 @@
-//! `RL.RESET <ALGO> key window [ANCHOR t]`: deletes the state; replies 1 if there was one, else 0.
+//! `RL.RESET <ALGO> key window [ANCHOR t]`: deletes the state and the reservations; replies 1 if there was one of them,
+//! else 0.
 
-use super::algorithms::{self, AlgorithmCommand};
-use super::args::{Accepted, Options};
-use super::doc::{ANCHOR, KEY, SINCE, WINDOW};
-use super::request::{parse_policy, require_taken};
-use crate::algorithm::{Change, Micros};
+use super::algorithms::{self, Algorithm, AlgorithmCommand};
+use super::doc::{KEY, SINCE, WINDOW};
+use super::options::{Grammar, List, MOST_ARGUMENTS, Options, Taker};
+use super::request::parse_policy;
 use crate::error::Error;
-use crate::ffi::{Access, Args, CommandDoc, Ctx, KeySpec};
-use crate::store::{Purpose, StoredAlgorithm, state_key};
+use crate::ffi::{Access, Args, Argument, CommandDoc, Ctx, KeySpec};
+use crate::store::{Purpose, reserved, state_key};
+use redis_rl_algorithm::{Change, Micros};
 
 /// The command.
 pub struct Reset;
@@ -21,26 +22,32 @@ impl AlgorithmCommand for Reset {
         since: SINCE,
         arity: -4,
         keys: KeySpec::At(2, Access::ReadWrite),
-        arguments: &[algorithms::ARGUMENT, KEY, WINDOW, ANCHOR],
+        arguments: ARGUMENTS.as_slice(),
+        example: "RL.RESET TOKEN user:42 60s",
     };
 
-    fn run<'c, A: StoredAlgorithm>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
+    fn run<'c, A: Algorithm>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
         let (Some(key), Some(window)) = (args.next(), args.next()) else { return Err(Error::ARITY) };
-        let options = Options::parse(&mut args, None)?;
-        options.require(&Accepted::NONE)?;
-        require_taken::<A>(&options)?;
-        if !args.is_empty() || options.burst.is_some() {
-            return Err(Error::RESET_OPTION);
+        let (options, _) = Options::parse(&mut args, const { &Grammar::new(Taker::Reset, Some(A::NAME)) })?;
+        if !args.is_empty() {
+            return Err(const { &Grammar::new(Taker::Reset, None) }.usage());
         }
         // The window selects the counter of FIXED. The limit has no influence.
         let policy = parse_policy::<A>(window, 0, &options)?;
         let algorithm = A::new(&policy)?;
         let now = Micros(ctx.now_micros());
+        let reservations = reserved::existing(&algorithm, ctx, key)?;
         let key = state_key(&algorithm, ctx, key, now, Purpose::Delete)?;
-        let loaded = algorithm.load(key, now, Purpose::Delete)?;
+        let loaded = algorithm.load(key, None, now, Purpose::Delete)?;
         let existed = A::exists(&loaded);
         algorithm.commit(loaded, Change::reset(existed), now);
-        ctx.reply_integer(i64::from(existed));
+        ctx.reply_integer(i64::from(existed || reservations.is_some()));
+        if let Some(hash) = reservations {
+            reserved::delete(hash);
+        }
         Ok(())
     }
 }
+
+static ARGUMENTS: List<Argument, MOST_ARGUMENTS> =
+    Grammar::new(Taker::Reset, None).arguments(&[algorithms::ARGUMENT, KEY, WINDOW]);

@@ -1,18 +1,24 @@
-//! `RL.SETTLE <ALGO> key window limit RESERVED n ACTUAL m [AT ms] [BURST n] [ANCHOR t] [FULL | HEADERS]`: a request was
+//! `RL.SETTLE <ALGO> key window limit RESERVED n ACTUAL m [AT ms] [BURST n] [ANCHOR t] [FULL | LINE | HEADERS]`: a request was
 //! charged n and turned out to cost m. Gives the difference back, or charges it whatever the limit says, and replies as
 //! RL.PEEK does afterwards.
+//!
+//! `RL.SETTLE <ALGO> key window limit RESERVATION id ACTUAL m [ANCHOR t] [FULL | LINE | HEADERS]`: the same for what was
+//! charged with RESERVE. The reservation knows what it was charged, and when.
 
-use super::algorithms::{self, AlgorithmCommand};
-use super::args::Accepted;
-use super::doc::{ANCHOR, AT, BURST, FORM, KEY, LIMIT, SINCE, WINDOW};
+use super::algorithms::{self, Algorithm, AlgorithmCommand};
+use super::doc::{KEY, LIMIT, SINCE, WINDOW};
 use super::memory;
+use super::options::{Grammar, List, MOST_ARGUMENTS, Taker};
 use super::peek::peek;
 use super::request::{Request, require_few_members};
-use crate::algorithm::{Change, Cost, Micros};
+use super::reserve::{self, reservations_of};
+use super::words::Form;
 use crate::error::Error;
-use crate::ffi::{Access, Args, Argument, ArgumentKind, CommandDoc, Ctx, KeySpec};
+use crate::ffi::{Access, Args, Argument, CommandDoc, Ctx, KeySpec};
 use crate::stats::STATS;
-use crate::store::{Purpose, StoredAlgorithm};
+use crate::store::{Purpose, reserved};
+use redis_rl_algorithm::reservation::Standing;
+use redis_rl_algorithm::{Change, Cost, Micros};
 
 /// The command.
 pub struct Settle;
@@ -26,38 +32,77 @@ impl AlgorithmCommand for Settle {
         since: SINCE,
         arity: -9,
         keys: KeySpec::At(2, Access::ReadWrite),
-        arguments: &[algorithms::ARGUMENT, KEY, WINDOW, LIMIT, RESERVED, ACTUAL, AT, BURST, ANCHOR, FORM],
+        arguments: ARGUMENTS.as_slice(),
+        example: "RL.SETTLE TOKEN user:42 60s 100 RESERVED 10 ACTUAL 7",
     };
 
-    fn run<'c, A: StoredAlgorithm>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
-        if let Some(error) = A::NO_CORRECTION {
-            return Err(error);
-        }
-        let (request, options, form) = Request::<A>::parse_all(args, &Accepted::SETTLEMENT)
-            .map_err(|error| if error == Error::OPTION { Error::SETTLE_OPTION } else { error })?;
-        let (Some(reserved), Some(actual)) = (options.reserved, options.actual) else {
-            return Err(Error::SETTLEMENT);
+    fn run<'c, A: Algorithm>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
+        let corrections = A::CORRECTIONS?;
+        let grammar = const { &Grammar::new(Taker::Settle, Some(A::NAME)) };
+        let (request, options, form) = Request::<A>::parse_all(args, grammar)?;
+        let (reserved, actual) = match (options.reserved, options.reservation, options.actual) {
+            (Some(reserved), _, Some(actual)) => (reserved, actual),
+            (None, Some(id), Some(actual)) => return settle_reservation(ctx, request, id, actual, form),
+            _ => return Err(Error::SETTLEMENT),
         };
         let difference = Cost::new(reserved.units().abs_diff(actual.units())).unwrap_or(Cost::ZERO);
         require_few_members([request.algorithm.members_added(difference)]).map_err(|_| Error::LOG_DIFFERENCE)?;
         let now = Micros(ctx.now_micros());
-        let key = request.key_of_state(ctx, now, Purpose::Write)?;
+        let key = request.state_key(ctx, now, Purpose::Write)?;
         let afterwards = key.duplicate();
-        let loaded = request.algorithm.load(key, now, Purpose::Write)?;
+        let loaded = request.algorithm.load(key, None, now, Purpose::Write)?;
         let mut change = if actual < reserved {
-            request.algorithm.refund_on(&loaded, now, options.at, difference)
+            (corrections.refund)(&request.algorithm, &loaded, now, options.at, difference)
         } else {
-            request.algorithm.overcharge_on(&loaded, now, options.at, difference)?
+            (corrections.overcharge)(&request.algorithm, &loaded, now, options.at, difference)?
         };
+        let mut charged = actual;
         if A::needs_memory(&loaded, &change) && ctx.out_of_memory(request.key) {
             memory::allows_uncounted(ctx)?;
-            change = Change::Keep;
+            (change, charged) = (Change::Keep, reserved);
         }
         request.algorithm.commit(loaded, change, now);
         STATS.settlements.increment();
-        peek(ctx, request, form, afterwards, now)
+        peek(ctx, request, form, afterwards, now, charged.units())
     }
 }
 
-const RESERVED: Argument = Argument::new(c"reserved", ArgumentKind::Integer).after(c"RESERVED");
-const ACTUAL: Argument = Argument::new(c"actual", ArgumentKind::Integer).after(c"ACTUAL");
+/// `RESERVATION id ACTUAL m`. An id that is not known changes nothing, so the call may be sent again.
+fn settle_reservation<'c, A: Algorithm>(
+    ctx: Ctx<'c>,
+    request: Request<'c, A>,
+    id: &'c [u8],
+    actual: Cost,
+    form: Form,
+) -> Result<(), Error> {
+    let reservations = reservations_of::<A>()?;
+    let now = Micros(ctx.now_micros());
+    let key = request.state_key(ctx, now, Purpose::Write)?;
+    let afterwards = key.duplicate();
+    let mut hash = reserved::load(request.hash_key(ctx)?, id, now)?;
+    let mut loaded = request.algorithm.load(key, None, now, Purpose::Write)?;
+    (reservations.give_back)(&request.algorithm, &mut loaded, now, hash.book.ended_mut());
+    let (mut change, mut charged) = (Change::Keep, Cost::ZERO);
+    let standing = hash.book.standing();
+    if let Standing::Open(charge) | Standing::Mark(charge) = standing {
+        change = (reservations.settle)(&request.algorithm, &loaded, now, &charge, actual)?;
+        charged = actual;
+        if A::needs_memory(&loaded, &change) && ctx.out_of_memory(request.key) {
+            memory::allows_uncounted(ctx)?;
+            (change, charged) = (Change::Keep, charge.cost.unwrap_or(Cost::ZERO));
+        }
+        hash.book.close();
+        STATS.reservations_settled.increment();
+    }
+    if standing == Standing::Unknown && !hash.book.gave_back() {
+        drop(loaded);
+        reserve::commit_hash(hash);
+    } else {
+        reserve::commit(&request.algorithm, hash, loaded, change, now);
+    }
+    STATS.settlements.increment();
+    peek(ctx, request, form, afterwards, now, charged.units())
+}
+
+static ARGUMENTS: List<Argument, MOST_ARGUMENTS> =
+    Grammar::new(Taker::Settle, None).arguments(&[algorithms::ARGUMENT, KEY, WINDOW, LIMIT]);

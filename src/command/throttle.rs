@@ -1,18 +1,19 @@
 //! `RL.THROTTLE key max_burst count period [quantity]`, and the same as `CL.THROTTLE`: the command of redis-cell, with
 //! its arguments, its five integers and its keys.
 //!
-//! What ends a server with redis-cell is an error here: a value that is no theoretical arrival time, a rate of zero, a
-//! rate that overflows. A negative quantity, with which redis-cell gives units back, is an error too: RL.REFUND does
+//! What ends a server with redis-cell is an error here: a value that is no theoretical arrival time, a rate of 0, and
+//! a rate that overflows. A negative quantity, with which redis-cell gives units back, is an error too: RL.REFUND does
 //! that.
 
 use super::Command;
+use super::algorithms::Algorithm;
 use super::doc::{KEY, SINCE};
 use super::request::Request;
-use crate::algorithm::{Cost, Gcra, MAX_COUNT, Micros, Policy, Window};
 use crate::error::Error;
 use crate::ffi::{Access, Args, Argument, ArgumentKind, CommandDoc, Ctx, KeySpec};
-use crate::integer::parse_unsigned;
-use crate::store::{AlgorithmInfo, Purpose};
+use crate::store::{Purpose, Record};
+use redis_rl_algorithm::integer::parse_unsigned;
+use redis_rl_algorithm::{Cost, Gcra, MAX_COUNT, Micros, Policy, Window};
 
 /// The command, under either name.
 pub struct Throttle;
@@ -27,34 +28,35 @@ impl Command for Throttle {
         arity: -5,
         keys: KeySpec::At(1, Access::ReadWrite),
         arguments: ARGUMENTS,
+        example: "RL.THROTTLE user:42 15 30 60",
     };
 
     fn run<'c>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
-        throttle(ctx, args).inspect_err(|_| Gcra::decisions().errors.increment())
+        throttle(ctx, args).inspect_err(|_| Record::<Gcra>::decisions().errors.increment())
     }
 }
 
 fn throttle<'c>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
     let request = parse(args)?;
     let now = Micros(ctx.now_micros());
-    let key = request.key_of_state(ctx, now, Purpose::Write)?;
-    let mut decided = request.decide_on(key, now, Purpose::Write)?;
-    decided.require_memory(ctx)?;
+    let key = request.state_key(ctx, now, Purpose::Write)?;
+    let mut pending = request.decide(key, now, Purpose::Write)?;
+    pending.require_memory(ctx)?;
     let throttled = {
-        let Request { algorithm, cost, .. } = &decided.request;
-        let after = decided.decision.change.apply_to(decided.loaded.state());
-        let mut throttled = algorithm.throttled(after, now, cost.units(), decided.decision.verdict.allowed);
-        throttled.retry_after = throttled.retry_after.max(decided.wait_for_memory_seconds());
+        let Request { algorithm, cost, .. } = &pending.request;
+        let after = pending.decision.change.apply_to(pending.loaded.state());
+        let mut throttled = algorithm.0.throttled(after, now, cost.units(), pending.decision.verdict.allowed);
+        throttled.retry_after = throttled.retry_after.max(pending.wait_for_memory_seconds());
         throttled
     };
-    decided.commit();
+    pending.commit();
     let figures = throttled.to_array();
     ctx.reply_array(figures.len());
     figures.iter().for_each(|&n| ctx.reply_integer(n));
     Ok(())
 }
 
-fn parse<'c>(mut args: Args<'c>) -> Result<Request<'c, Gcra>, Error> {
+fn parse<'c>(mut args: Args<'c>) -> Result<Request<'c, Record<Gcra>>, Error> {
     let (Some(key), Some(max_burst), Some(count), Some(period)) = (args.next(), args.next(), args.next(), args.next())
     else {
         return Err(Error::ARITY);
@@ -68,11 +70,11 @@ fn parse<'c>(mut args: Args<'c>) -> Result<Request<'c, Gcra>, Error> {
     if !args.is_empty() {
         return Err(Error::ARITY);
     }
-    let algorithm = Gcra::throttle(max_burst, count, period)?;
+    let algorithm = Record(Gcra::throttle(max_burst, count, period)?);
     // Only headers show the policy, and this command has none: a period above the longest window is cut.
     let window = Window::from_millis(period.saturating_mul(1_000)).unwrap_or(Window::LONGEST);
     let policy = Policy { burst: max_burst.checked_add(1), ..Policy::new(window, count) };
-    Ok(Request { key, algorithm, policy, name: None, id: None, cost, partial: false, shadow: false })
+    Ok(Request { key, algorithm, policy, name: None, id: None, cost, partial: false, always: false, shadow: false })
 }
 
 const ARGUMENTS: &[Argument] = &[

@@ -4,11 +4,10 @@
 
 use super::Command;
 use super::doc::SINCE;
-use crate::config::top_keys;
+use crate::denied;
 use crate::error::Error;
 use crate::ffi::{Args, Argument, ArgumentKind, CommandDoc, Ctx, KeySpec};
-use crate::integer::parse_unsigned;
-use crate::stats::with_top;
+use redis_rl_algorithm::integer::parse_unsigned;
 
 /// How many keys are replied if the call does not say.
 const DEFAULT_COUNT: usize = 10;
@@ -26,6 +25,7 @@ impl Command for Top {
         arity: -1,
         keys: KeySpec::None,
         arguments: &[WHAT],
+        example: "RL.TOP 10",
     };
 
     fn run<'c>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
@@ -34,20 +34,20 @@ impl Command for Top {
             return Err(Error::ARITY);
         }
         if word.is_some_and(|word| word.eq_ignore_ascii_case(b"RESET")) {
-            with_top(ctx, |top| top.clear());
+            denied::with_sketch(ctx, |sketch| sketch.clear());
             ctx.reply_simple(c"OK");
             return Ok(());
         }
         let count = word.map_or(Some(DEFAULT_COUNT), |word| usize::try_from(parse_unsigned(word)?).ok());
         let count = count.ok_or(Error::TOP_COUNT)?;
-        if top_keys() == 0 {
+        if denied::capacity() == 0 {
             return Err(Error::TOP_OFF);
         }
-        with_top(ctx, |top| {
-            let keys = top.top(count);
+        denied::with_sketch(ctx, |sketch| {
+            let keys = sketch.top(count);
             ctx.reply_map(2);
             ctx.reply_bytes(b"error_bound");
-            ctx.reply_unsigned(top.error_bound());
+            ctx.reply_unsigned(sketch.error_bound());
             ctx.reply_bytes(b"keys");
             ctx.reply_array(keys.len());
             for denied in keys {

@@ -19,6 +19,16 @@ pub struct CommandDoc {
     pub arity: c_int,
     pub keys: KeySpec,
     pub arguments: &'static [Argument],
+    /// A call, for RL.HELP.
+    pub example: &'static str,
+}
+
+impl CommandDoc {
+    /// The categories that every server has. Redis 7.2 lets a module set those, and add none of its own.
+    pub(super) fn acl_of_server(&self) -> &'static CStr {
+        let rest = self.acl.to_bytes_with_nul().strip_prefix(b"ratelimit ");
+        rest.and_then(|rest| CStr::from_bytes_with_nul(rest).ok()).unwrap_or(self.acl)
+    }
 }
 
 /// Where the keys of a command are, counted from its name.
@@ -34,7 +44,7 @@ pub enum KeySpec {
 }
 
 /// What a command does with a key.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     Read,
     ReadWrite,
@@ -88,7 +98,7 @@ pub(super) fn key_specs(keys: &KeySpec) -> [raw::RedisModuleCommandKeySpec; 2] {
         KeySpec::None => return specs,
         KeySpec::At(_, Access::Read) => raw::REDISMODULE_CMD_KEY_RO | raw::REDISMODULE_CMD_KEY_ACCESS,
         KeySpec::At(_, Access::ReadWrite) => read_write,
-        // The server asks the command, because the spec is incomplete.
+        // The spec is incomplete, so the server calls the command to get the positions.
         KeySpec::FromCommand(_) => {
             read_write | raw::REDISMODULE_CMD_KEY_VARIABLE_FLAGS | raw::REDISMODULE_CMD_KEY_INCOMPLETE
         }

@@ -29,15 +29,12 @@ impl ClosedKey<'_> {
         unsafe { api!(RedisModule_NotifyKeyspaceEvent(self.ctx.raw, class, event.as_ptr(), self.name.raw)) };
     }
 
-    /// Tells WATCH and client-side caching that the key has changed. (The module switches off the signal that the
-    /// server sends when a key is closed, since it is sent for unchanged keys as well.)
-    pub fn signal_modified(&self) {
-        // SAFETY: a live context and string.
-        unsafe { api!(RedisModule_SignalModifiedKey(self.ctx.raw, self.name.raw)) };
-    }
-
     /// Replicates `<command> key`.
     pub fn replicate(&self, command: &CStr) {
+        #[cfg(feature = "lose-on-purpose")]
+        if String::from_utf8_lossy(self.name.bytes()).contains("lose-on-purpose") {
+            return;
+        }
         // SAFETY: the format takes one string.
         unsafe { api!(RedisModule_Replicate(self.ctx.raw, command.as_ptr(), c"s".as_ptr(), self.name.raw)) };
     }
@@ -63,13 +60,8 @@ impl ClosedKey<'_> {
 
     /// Replicates `SET key value PXAT millis`.
     pub fn replicate_set(&self, value: &[u8], millis: u64) {
-        // Created once: the server would create and free one at each call.
         static PXAT: AtomicPtr<raw::RedisModuleString> = AtomicPtr::new(null_mut());
-        let mut pxat = PXAT.load(Ordering::Relaxed);
-        if pxat.is_null() {
-            pxat = Str::new(b"PXAT").leak();
-            PXAT.store(pxat, Ordering::Relaxed);
-        }
+        let pxat = created_once(&PXAT, b"PXAT");
         let mut text = itoa::Buffer::new();
         let text = text.format(millis);
         // SAFETY: a string, a buffer with its length, a string, a buffer with its length.
@@ -84,6 +76,23 @@ impl ClosedKey<'_> {
                 pxat,
                 text.as_ptr(),
                 text.len()
+            ))
+        };
+    }
+
+    /// Replicates `SET key value KEEPTTL`.
+    pub fn replicate_set_keeping_ttl(&self, value: &[u8]) {
+        static KEEPTTL: AtomicPtr<raw::RedisModuleString> = AtomicPtr::new(null_mut());
+        // SAFETY: a string, a buffer with its length, a string.
+        unsafe {
+            api!(RedisModule_Replicate(
+                self.ctx.raw,
+                c"SET".as_ptr(),
+                c"sbs".as_ptr(),
+                self.name.raw,
+                value.as_ptr(),
+                value.len(),
+                created_once(&KEEPTTL, b"KEEPTTL")
             ))
         };
     }
@@ -201,16 +210,30 @@ impl ClosedKey<'_> {
 
     /// Removes members of a sorted set: ZREM.
     pub fn remove_members(&self, members: &[Str<'_>]) -> Option<u64> {
-        let mut members: Vec<_> = members.iter().map(|member| member.raw).collect();
+        self.call_with(c"ZREM", members)
+    }
+
+    /// Writes fields of a hash, or creates it: HSET. `pairs` has names and values by turns.
+    pub fn set_fields(&self, pairs: &[Str<'_>]) -> Option<u64> {
+        self.call_with(c"HSET", pairs)
+    }
+
+    /// Removes fields of a hash: HDEL.
+    pub fn remove_fields(&self, names: &[Str<'_>]) -> Option<u64> {
+        self.call_with(c"HDEL", names)
+    }
+
+    fn call_with(&self, command: &CStr, arguments: &[Str<'_>]) -> Option<u64> {
+        let mut arguments: Vec<_> = arguments.iter().map(|argument| argument.raw).collect();
         // SAFETY: a string, then an array of live strings with its length.
         let reply = Reply(unsafe {
             api!(RedisModule_Call(
                 self.ctx.raw,
-                c"ZREM".as_ptr(),
+                command.as_ptr(),
                 c"!sv".as_ptr(),
                 self.name.raw,
-                members.as_mut_ptr(),
-                members.len()
+                arguments.as_mut_ptr(),
+                arguments.len()
             ))
         });
         reply.integer()
@@ -297,6 +320,16 @@ impl ClosedKey<'_> {
             Reply(unsafe { api!(RedisModule_Call(self.ctx.raw, c"GET".as_ptr(), c"s".as_ptr(), self.name.raw)) });
         reply.bytes().map(read)
     }
+}
+
+/// A word of replicated commands. It is created once: the server would create and free one at each call.
+fn created_once(place: &AtomicPtr<raw::RedisModuleString>, word: &[u8]) -> *mut raw::RedisModuleString {
+    let mut string = place.load(Ordering::Relaxed);
+    if string.is_null() {
+        string = Str::new(word).leak();
+        place.store(string, Ordering::Relaxed);
+    }
+    string
 }
 
 /// The reply to a called command: null if the server rejected the call; freed when dropped.

@@ -1,19 +1,12 @@
 //! A key: closed, or open for reading or writing.
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
+use std::ptr::null_mut;
 
 use redis_module::raw;
 
-use super::{Ctx, Str, api};
-
-/// How a key is opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// Leaves the encoding of the value, its idle time and everything else as it is.
-    ReadOnly,
-    Write,
-}
+use super::{Access, Ctx, Str, api, bytes_of, load};
 
 /// What a key holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +14,7 @@ pub enum Kind {
     Nothing,
     String,
     SortedSet,
+    Hash,
     Other,
 }
 
@@ -49,12 +43,13 @@ impl<'c> ClosedKey<'c> {
         &self.name
     }
 
-    pub fn open(self, mode: Mode) -> Key<'c> {
+    /// Opens the key. Reading leaves the encoding of the value, its idle time and everything else as it is.
+    pub fn open(self, access: Access) -> Key<'c> {
         #[cfg(feature = "panic-on-purpose")]
         super::panic_on_purpose(&self.name, "panic-on-opening");
-        let mode = match mode {
-            Mode::ReadOnly => raw::REDISMODULE_READ as c_int | raw::REDISMODULE_OPEN_KEY_NOTOUCH as c_int,
-            Mode::Write => (raw::REDISMODULE_READ | raw::REDISMODULE_WRITE) as c_int,
+        let mode = match access {
+            Access::Read => raw::REDISMODULE_READ as c_int | raw::REDISMODULE_OPEN_KEY_NOTOUCH as c_int,
+            Access::ReadWrite => (raw::REDISMODULE_READ | raw::REDISMODULE_WRITE) as c_int,
         };
         // SAFETY: a live context and string; the server takes its own reference to the name.
         let raw = unsafe { api!(RedisModule_OpenKey(self.ctx.raw, self.name.raw, mode)) };
@@ -77,8 +72,18 @@ struct Handle<'c> {
 }
 
 impl<'c> Key<'c> {
+    /// Closes a key that has not changed.
     pub fn close(self) -> ClosedKey<'c> {
         drop(self.handle);
+        self.closed
+    }
+
+    /// Closes a changed key, and thereby tells WATCH and client-side caching that it has changed. (Redis 8.6 and later
+    /// look the key up again for RM_SignalModifiedKey, in 410 instructions.)
+    pub fn close_changed(self) -> ClosedKey<'c> {
+        load::set_signal_at_closing(self.closed.ctx, true);
+        drop(self.handle);
+        load::set_signal_at_closing(self.closed.ctx, false);
         self.closed
     }
 
@@ -93,6 +98,7 @@ impl<'c> Key<'c> {
             raw::REDISMODULE_KEYTYPE_EMPTY => Kind::Nothing,
             raw::REDISMODULE_KEYTYPE_STRING => Kind::String,
             raw::REDISMODULE_KEYTYPE_ZSET => Kind::SortedSet,
+            raw::REDISMODULE_KEYTYPE_HASH => Kind::Hash,
             _ => Kind::Other,
         }
     }
@@ -167,7 +173,7 @@ impl<'c> Key<'c> {
         unsafe { api!(RedisModule_SetAbsExpire(self.raw, millis)) };
     }
 
-    /// The number of members of a sorted set; 0 if there is none.
+    /// The number of members of a sorted set or of fields of a hash; 0 if there is none.
     pub fn len(&self) -> u64 {
         // SAFETY: an open key, or null, which is of length 0.
         unsafe { api!(RedisModule_ValueLength(self.raw)) as u64 }
@@ -271,10 +277,60 @@ impl<'c> Key<'c> {
         flags & raw::REDISMODULE_ZADD_ADDED as c_int != 0
     }
 
+    /// The values of two fields of a hash; `None` for a field that does not exist.
+    pub fn two_fields(&self, first: &Str<'_>, second: &Str<'_>) -> [Option<Str<'c>>; 2] {
+        let mut values = [null_mut::<raw::RedisModuleString>(); 2];
+        let [one, two] = &mut values;
+        // SAFETY: an open key that holds a hash; pairs of a live string and a place for a new string that this module
+        // owns, ended by null. A value that is not written stays null.
+        unsafe {
+            api!(RedisModule_HashGet(
+                self.raw,
+                raw::REDISMODULE_HASH_NONE as c_int,
+                first.raw,
+                &raw mut *one,
+                second.raw,
+                &raw mut *two,
+                null_mut::<c_void>()
+            ));
+            values.map(|value| (!value.is_null()).then(|| Str::owned(value)))
+        }
+    }
+
+    /// Calls `visit` with the name and the value of every field of a hash. A field may come twice.
+    pub fn for_each_field(&self, mut visit: impl FnMut(&[u8], &[u8])) {
+        let mut visit: &mut dyn FnMut(&[u8], &[u8]) = &mut visit;
+        // SAFETY: an open key; nothing changes it while the cursor is in use, and the cursor is freed once. The callback
+        // gets the pointer to `visit`, which outlives the calls.
+        unsafe {
+            let cursor = api!(RedisModule_ScanCursorCreate());
+            let data = (&raw mut visit).cast::<c_void>();
+            while api!(RedisModule_ScanKey(self.raw, cursor, Some(visit_field), data)) != 0 {}
+            api!(RedisModule_ScanCursorDestroy(cursor));
+        }
+    }
+
     /// Deletes the key; the server frees a large value in the background. Nothing is replicated, and no event is fired.
     pub fn unlink(&mut self) {
         // SAFETY: a key open for writing.
         unsafe { api!(RedisModule_UnlinkKey(self.raw)) };
+    }
+}
+
+/// The callback of [`Key::for_each_field`].
+unsafe extern "C" fn visit_field(
+    _key: *mut raw::RedisModuleKey,
+    field: *mut raw::RedisModuleString,
+    value: *mut raw::RedisModuleString,
+    data: *mut c_void,
+) {
+    if field.is_null() || value.is_null() {
+        return;
+    }
+    // SAFETY: live strings, and the pointer that was given to the scan.
+    unsafe {
+        let visit = data.cast::<&mut dyn FnMut(&[u8], &[u8])>();
+        (*visit)(bytes_of(field), bytes_of(value));
     }
 }
 

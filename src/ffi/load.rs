@@ -4,7 +4,7 @@
 use std::ffi::{CStr, c_int, c_void};
 use std::io;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 
 use redis_module::raw;
 
@@ -26,6 +26,8 @@ const SERVER_COMMANDS: &[&CStr] = &[
     c"SETRANGE",
     c"ZADD",
     // Called, and replicated by the call.
+    c"HDEL",
+    c"HSET",
     c"ZREM",
     c"ZREMRANGEBYRANK",
     c"ZREMRANGEBYSCORE",
@@ -55,11 +57,12 @@ pub fn require_server() -> Result<(), &'static str> {
         RedisModule_FreeCallReply RedisModule_FreeModuleUser RedisModule_FreeServerInfo RedisModule_FreeString RedisModule_GetAbsExpire
         RedisModule_GetClientId RedisModule_GetClientUserNameById
         RedisModule_GetCommand RedisModule_GetContextFlags RedisModule_GetCurrentUserName
-        RedisModule_GetModuleUserFromUserName RedisModule_GetServerInfo RedisModule_GetUsedMemoryRatio
+        RedisModule_GetModuleUserFromUserName RedisModule_GetServerInfo RedisModule_GetUsedMemoryRatio RedisModule_HashGet
         RedisModule_IsKeysPositionRequest RedisModule_KeyAtPosWithFlags RedisModule_KeyType RedisModule_LoadConfigs
         RedisModule_Log RedisModule_NotifyKeyspaceEvent RedisModule_OpenKey RedisModule_RegisterEnumConfig
         RedisModule_Replicate RedisModule_ReplyWithArray RedisModule_ReplyWithError RedisModule_ReplyWithLongLong
         RedisModule_ReplyWithMap RedisModule_ReplyWithSimpleString RedisModule_ReplyWithStringBuffer RedisModule_ServerInfoGetFieldUnsigned
+        RedisModule_ScanCursorCreate RedisModule_ScanCursorDestroy RedisModule_ScanKey
         RedisModule_SetAbsExpire RedisModule_SetCommandInfo RedisModule_SetModuleOptions RedisModule_SignalModifiedKey
         RedisModule_StringDMA RedisModule_StringPtrLen RedisModule_StringTruncate RedisModule_SubscribeToServerEvent
         RedisModule_UnlinkKey RedisModule_ValueLength RedisModule_ZsetAdd RedisModule_ZsetFirstInScoreRange
@@ -96,7 +99,9 @@ fn command_exists(ctx: Ctx<'_>, name: &CStr) -> bool {
 pub fn set_up(ctx: Ctx<'_>) {
     // SAFETY: the context of the load, as for all below; probed functions.
     unsafe {
-        api!(RedisModule_SetModuleOptions(ctx.raw, module_options()));
+        let options = module_options();
+        api!(RedisModule_SetModuleOptions(ctx.raw, options));
+        OPTIONS.store(options, Ordering::Relaxed);
         if let Some(add) = raw::RedisModule_AddACLCategory {
             add(ctx.raw, ACL_CATEGORY.as_ptr());
         }
@@ -136,13 +141,28 @@ fn module_options() -> c_int {
     // Diskless replication that may break off while the replica loads, and `repl-diskless-load swapdb`.
     let mut options = raw::REDISMODULE_OPTIONS_HANDLE_IO_ERRORS
         | raw::REDISMODULE_OPTIONS_HANDLE_REPL_ASYNC_LOAD
-        // Otherwise closing a key that was open for writing counts as a write, and a denial breaks WATCH.
+        // Otherwise closing a key that was open for writing counts as a write, and a denial breaks WATCH. A changed key
+        // is closed without it: see [`set_signal_at_closing`].
         | raw::REDISMODULE_OPTION_NO_IMPLICIT_SIGNAL_MODIFIED;
-    // Servers ignore options that they do not know, but Redis may give this bit another meaning one day.
+    // Servers ignore options that they do not know, but a later Redis may give this bit another meaning.
     if is_valkey() {
         options |= HANDLE_ATOMIC_SLOT_MIGRATION;
     }
     options as c_int
+}
+
+/// The options of the module between two calls.
+static OPTIONS: AtomicI32 = AtomicI32::new(0);
+
+/// Whether closing a key that was open for writing signals that it has changed. Off between two calls.
+#[inline(always)]
+pub(super) fn set_signal_at_closing(ctx: Ctx<'_>, signal: bool) {
+    let mut options = OPTIONS.load(Ordering::Relaxed);
+    if signal {
+        options &= !(raw::REDISMODULE_OPTION_NO_IMPLICIT_SIGNAL_MODIFIED as c_int);
+    }
+    // SAFETY: a live context.
+    unsafe { api!(RedisModule_SetModuleOptions(ctx.raw, options)) };
 }
 
 /// Whether the server is a Valkey. Valkey has the functions of the module API under its own names too.

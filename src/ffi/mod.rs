@@ -18,7 +18,7 @@ use arrayvec::ArrayVec;
 use redis_module::raw;
 
 pub use doc::{Access, Argument, ArgumentKind, CommandDoc, KeySpec};
-pub use key::{ClosedKey, Key, Kind, Mode};
+pub use key::{ClosedKey, Key, Kind};
 pub use load::{load_configs, may_unload, missing_commands, missing_features, require_server, set_up, watch_shutdown};
 pub use register::{Handler, KeyPositions, register};
 

@@ -70,8 +70,12 @@ pub fn register<H: Handler>(ctx: Ctx<'_>, name: &'static CStr) -> Result<(), ()>
     // SAFETY: a command of this module, during the load; the server copies the arrays, which end with an empty entry.
     unsafe {
         created(api!(RedisModule_SetCommandInfo(command, &info)))?;
-        if let (Some(set), Some(_)) = (raw::RedisModule_SetCommandACLCategories, raw::RedisModule_AddACLCategory) {
-            created(set(command, doc.acl.as_ptr()))?;
+        let categories = match raw::RedisModule_AddACLCategory {
+            Some(_) => doc.acl,
+            None => doc.acl_of_server(),
+        };
+        if let Some(set) = raw::RedisModule_SetCommandACLCategories {
+            created(set(command, categories.as_ptr()))?;
         }
     }
     Ok(())

@@ -1,28 +1,64 @@
 //! The counter of a fixed window: a STRING that INCR could have written, at `<key>:<bucket>`, or at
 //! `<key>:<window>:<start>` for a window of the calendar or with an anchor.
 
+use std::ffi::CStr;
 use std::fmt::Write;
 
 use arrayvec::ArrayString;
 
-use super::text::{Text, push_integer};
-use super::{Purpose, StoredAlgorithm, internal_error};
-use crate::algorithm::fixed_window::Counter;
-use crate::algorithm::period::Suffix;
-use crate::algorithm::{Change, Cost, Decision, Figures, FixedWindow, Forecast, Micros, Policy};
+use super::reserved::{Infix, Reservations};
+use super::{Corrections, Purpose, StoredAlgorithm, internal_error, read_string};
 use crate::error::Error;
-use crate::ffi::{Arg, ClosedKey, Ctx, Key, Kind, Str};
-use crate::integer::parse_integer;
+use crate::ffi::{Arg, ClosedKey, Ctx, Key, Str};
+use redis_rl_algorithm::fixed_window::Counter;
+use redis_rl_algorithm::integer::parse_integer;
+use redis_rl_algorithm::period::Suffix;
+use redis_rl_algorithm::reservation::{Ended, Reservation};
+use redis_rl_algorithm::text::Text;
+use redis_rl_algorithm::{Change, Cost, Decision, Figures, FixedWindow, Forecast, Micros, Policy, Unrepresentable};
 
-/// See [`StoredAlgorithm::Loaded`].
+/// An open key and the counter in it: [`StoredAlgorithm::Loaded`] of FIXED and of WINDOW.
 pub struct Loaded<'c> {
-    key: Key<'c>,
-    counter: Option<Counter>,
+    pub key: Key<'c>,
+    pub counter: Option<Counter>,
+}
+
+/// Loads a counter.
+///
+/// # Errors
+/// The key holds another type, or a STRING that is no integer.
+#[inline(always)]
+pub fn load(key: ClosedKey<'_>, purpose: Purpose) -> Result<Loaded<'_>, Error> {
+    let key = key.open(purpose.access());
+    let counter = match read_string(&key, purpose, parse_integer)? {
+        None => None,
+        Some(value) => Some(Counter { value: value.ok_or(Error::NOT_A_COUNTER)?, expires_at: key.expires_at() }),
+    };
+    Ok(Loaded { key, counter })
 }
 
 impl StoredAlgorithm for FixedWindow {
     type Loaded<'c> = Loaded<'c>;
     type Change = Counter;
+    const CORRECTIONS: Result<Corrections<Self>, Error> = Ok(Corrections {
+        refund: |this, loaded, now, at, cost| this.refund(loaded.counter, now, at, cost),
+        overcharge: |this, loaded, now, at, cost| Ok(this.overcharge(loaded.counter, now, at, cost)?),
+    });
+    const RESERVATIONS: Option<&'static Reservations<Self>> = Some(&Reservations {
+        infix: |this| {
+            let mut infix = Infix::new();
+            // It fits: 18 characters of the window and 12 of the anchor.
+            let _ = write!(infix, ":{}", this.schedule());
+            infix
+        },
+        decide: |this, loaded, now, cost| Ok(this.decide_reserving(loaded.counter, now, cost)?),
+        counts_until: |this, _, _, now| this.counts_until(now),
+        settle: |this, loaded, now, charge, actual| Ok(this.settle_reserved(loaded.counter, now, charge, actual)?),
+        give_back: |this, loaded, now, ended| {
+            give_back(loaded, now, ended, |counter, charge| this.settle_reserved(counter, now, charge, Cost::ZERO));
+        },
+        commit: |_, loaded, change, _| commit_given_back(loaded, change, c"incrby"),
+    });
     const COUNT_IS_AFTER: bool = true;
     const TTL_OF_SCRIPT: bool = true;
 
@@ -47,16 +83,14 @@ impl StoredAlgorithm for FixedWindow {
     }
 
     #[inline(always)]
-    fn load<'c>(&self, key: ClosedKey<'c>, _now: Micros, purpose: Purpose) -> Result<Loaded<'c>, Error> {
-        let key = key.open(purpose.mode());
-        let value = match (key.kind(), purpose) {
-            (Kind::Nothing, _) => return Ok(Loaded { key, counter: None }),
-            (Kind::String, Purpose::Read) => key.closed().get_string(parse_integer).flatten(),
-            (Kind::String, _) => parse_integer(key.string()),
-            _ => return Err(Error::WRONG_TYPE),
-        };
-        let counter = Counter { value: value.ok_or(Error::NOT_A_COUNTER)?, expires_at: key.expires_at() };
-        Ok(Loaded { key, counter: Some(counter) })
+    fn load<'c>(
+        &self,
+        key: ClosedKey<'c>,
+        _id: Option<&'c [u8]>,
+        _now: Micros,
+        purpose: Purpose,
+    ) -> Result<Loaded<'c>, Error> {
+        load(key, purpose)
     }
 
     fn exists(loaded: &Loaded<'_>) -> bool {
@@ -68,18 +102,8 @@ impl StoredAlgorithm for FixedWindow {
         Ok(self.decide(loaded.counter, now, cost)?)
     }
 
-    fn refund_on(&self, loaded: &Loaded<'_>, now: Micros, at: Option<Micros>, cost: Cost) -> Change<Counter> {
-        self.refund(loaded.counter, now, at, cost)
-    }
-
-    fn overcharge_on(
-        &self,
-        loaded: &Loaded<'_>,
-        now: Micros,
-        at: Option<Micros>,
-        cost: Cost,
-    ) -> Result<Change<Counter>, Error> {
-        Ok(self.overcharge(loaded.counter, now, at, cost)?)
+    fn decide_always_on(&self, loaded: &mut Loaded<'_>, now: Micros, cost: Cost) -> Result<Decision<Counter>, Error> {
+        Ok(self.decide_always(loaded.counter, now, cost)?)
     }
 
     fn remaining(&self, loaded: &Loaded<'_>, now: Micros) -> u64 {
@@ -90,9 +114,9 @@ impl StoredAlgorithm for FixedWindow {
         self.period_at(now).length
     }
 
-    fn figures(&self, loaded: &Loaded<'_>, decision: &Decision<Counter>, now: Micros, cost: Cost) -> Figures {
+    fn figures(&self, loaded: &Loaded<'_>, decision: &Decision<Counter>, now: Micros) -> Figures {
         let value = decision.change.apply_to(loaded.counter).map_or(0, |counter| counter.value);
-        Figures::new(&self.forecast(value, now), decision, now, cost)
+        Figures::new(&self.forecast(value, now), decision, now)
     }
 
     fn needs_memory(loaded: &Loaded<'_>, change: &Change<Counter>) -> bool {
@@ -104,45 +128,76 @@ impl StoredAlgorithm for FixedWindow {
         match change {
             Change::Keep => {}
             Change::Delete => super::delete(loaded.key),
-            Change::Charge(counter) | Change::Rebase(counter) | Change::Refund(counter) => write(loaded, counter),
+            Change::Charge(counter) | Change::Rebase(counter) | Change::Refund(counter) => {
+                write(loaded, counter, c"incrby");
+            }
         }
     }
 }
 
-/// Writes the counter and replicates it in as few commands as possible.
+/// Writes the counter and replicates it in as few commands as possible. `event_with_expiry` is the event of a value that
+/// is written with a new expiry.
 #[inline(always)]
-fn write(Loaded { mut key, counter: before }: Loaded<'_>, after: Counter) {
-    let delta = after.value.wrapping_sub(before.map_or(0, |counter| counter.value));
+pub fn write(Loaded { mut key, counter: before }: Loaded<'_>, after: Counter, event_with_expiry: &CStr) {
+    let delta = after.value.checked_sub(before.map_or(0, |counter| counter.value));
     let new_expiry = after.expires_at.filter(|_| after.expires_at != before.and_then(|counter| counter.expires_at));
     let mut digits = Text::new();
-    if delta != 0 {
-        push_integer(&mut digits, after.value);
+    if delta != Some(0) {
+        digits.push_signed(after.value);
         key.set_string(&digits);
     }
     if let Some(millis) = new_expiry {
         key.set_expires_at(millis);
     }
-    let key = key.close();
-    if delta != 0 {
-        key.notify_string(c"incrby");
+    let key = key.close_changed();
+    if delta != Some(0) {
+        key.notify_string(if new_expiry.is_some() { event_with_expiry } else { c"incrby" });
     }
     if new_expiry.is_some() {
         key.notify_generic(c"expire");
     }
-    key.signal_modified();
     match (delta, new_expiry) {
-        (0, None) => {}
-        (0, Some(millis)) => key.replicate_integer(c"PEXPIREAT", millis.try_into().unwrap_or(i64::MAX)),
+        (Some(0), None) => {}
+        (Some(0), Some(millis)) => key.replicate_integer(c"PEXPIREAT", millis.try_into().unwrap_or(i64::MAX)),
         (_, Some(millis)) => key.replicate_set(&digits, millis),
-        (1, None) => key.replicate(c"INCR"),
-        (_, None) => key.replicate_integer(c"INCRBY", delta),
+        (Some(1), None) => key.replicate(c"INCR"),
+        (Some(delta), None) => key.replicate_integer(c"INCRBY", delta),
+        // The difference does not fit an INCRBY.
+        (None, None) => key.replicate_set_keeping_ttl(&digits),
+    }
+}
+
+/// Gives back in `loaded` what has ended. `settle` corrects a counter.
+pub fn give_back(
+    loaded: &mut Loaded<'_>,
+    now: Micros,
+    ended: &mut [Ended],
+    settle: impl Fn(Option<Counter>, &Reservation) -> Result<Change<Counter>, Unrepresentable>,
+) {
+    for one in ended.iter_mut().filter(|one| one.holds_units(now)) {
+        let change = settle(loaded.counter, &one.was).unwrap_or(Change::Keep);
+        one.given_back = change != Change::Keep;
+        loaded.counter = change.apply_to(loaded.counter);
+    }
+}
+
+/// Writes a counter that [`give_back`] has changed, and a change of it, as one.
+pub fn commit_given_back(loaded: Loaded<'_>, change: Change<Counter>, event_with_expiry: &CStr) {
+    let Loaded { key, counter } = loaded;
+    let after = change.apply_to(counter);
+    // The type has been checked.
+    let Ok(stored) = load(key.close(), Purpose::Write) else { return };
+    match after {
+        Some(after) => write(stored, after, event_with_expiry),
+        None if stored.counter.is_some() => super::delete(stored.key),
+        None => {}
     }
 }
 
 /// The braces around the key in the name of the counter. `<key>:<suffix>` has none, except in cluster mode for a key
 /// without a hash tag: the plain form would be in another slot with every window, so the key becomes the hash tag:
 /// `{<key>}:<suffix>`. `None` for a key that cannot be a hash tag.
-fn braces(key: &[u8], cluster: bool) -> Option<[&'static [u8]; 2]> {
+pub fn braces(key: &[u8], cluster: bool) -> Option<[&'static [u8]; 2]> {
     if !cluster || hash_tag(key).is_some() {
         Some([b"", b""])
     } else if key.is_empty() || key.contains(&b'}') {

@@ -4,16 +4,16 @@
 use std::cell::OnceCell;
 
 use super::sorted_set::{self, Expired, SortedSet, set_expiry};
-use super::{Purpose, StoredAlgorithm, announce, extend, internal_error};
-use crate::algorithm::lease::{LeaseChange, Leases, NEVER};
-use crate::algorithm::{Change, Cost, Decision, Figures, Forecast, Lease, MAX_COUNT, Micros, Policy, Window};
+use super::{Corrections, Purpose, StoredAlgorithm, announce, extend, internal_error};
 use crate::error::Error;
 use crate::ffi::{ClosedKey, Key, Kind, Str};
+use redis_rl_algorithm::lease::{Hold, Leases, NEVER};
+use redis_rl_algorithm::{Change, Cost, Decision, Figures, Forecast, Lease, MAX_COUNT, Micros, Policy, Window};
 
 /// See [`StoredAlgorithm::Loaded`].
 pub struct Loaded<'c> {
     set: SortedSet<'c>,
-    /// The holder that asks. RL.PEEK may name none.
+    /// The holder that the request names. RL.PEEK may name none.
     holder: Option<Str<'c>>,
     /// The millisecond in which its lease ends.
     own: Option<u64>,
@@ -29,20 +29,16 @@ impl Loaded<'_> {
 
 impl StoredAlgorithm for Lease {
     type Loaded<'c> = Loaded<'c>;
-    type Change = LeaseChange;
-    const NO_CORRECTION: Option<Error> = Some(Error::LEASE_CORRECTION);
+    type Change = Hold;
+    const CORRECTIONS: Result<Corrections<Self>, Error> = Err(Error::LEASE_CORRECTION);
     const QUOTA_UNIT: Option<&'static str> = Some("concurrent-requests");
 
     fn new(policy: &Policy) -> Result<Self, Error> {
         Ok(Lease::new(policy))
     }
 
-    fn load<'c>(&self, key: ClosedKey<'c>, now: Micros, purpose: Purpose) -> Result<Loaded<'c>, Error> {
-        Ok(Loaded { set: load_leases(key, now, purpose)?, holder: None, own: None, last: OnceCell::new() })
-    }
-
     #[inline(always)]
-    fn load_for<'c>(
+    fn load<'c>(
         &self,
         key: ClosedKey<'c>,
         id: Option<&'c [u8]>,
@@ -52,7 +48,7 @@ impl StoredAlgorithm for Lease {
         let set = load_leases(key, now, purpose)?;
         let holder = id.map(Str::new);
         let own = holder.as_ref().filter(|_| set.len > 0).and_then(|holder| set.key.score_of(holder)).map(end_of_score);
-        // One that has ended is still there if the set is only read.
+        // A set that is only read still has the leases that have ended.
         let own = own.filter(|&end| end > Lease::ended_through(now));
         Ok(Loaded { set, holder, own, last: OnceCell::new() })
     }
@@ -62,40 +58,28 @@ impl StoredAlgorithm for Lease {
     }
 
     #[inline(always)]
-    fn decide_on(&self, loaded: &mut Loaded<'_>, now: Micros, cost: Cost) -> Result<Decision<LeaseChange>, Error> {
+    fn decide_on(&self, loaded: &mut Loaded<'_>, now: Micros, cost: Cost) -> Result<Decision<Hold>, Error> {
         Ok(self.decide(&leases(loaded), now, cost))
-    }
-
-    /// A lease has no cost to give back: see [`StoredAlgorithm::NO_CORRECTION`].
-    fn refund_on(&self, _: &Loaded<'_>, _: Micros, _: Option<Micros>, _: Cost) -> Change<LeaseChange> {
-        Change::Keep
-    }
-
-    /// As for a refund.
-    fn overcharge_on(
-        &self,
-        _: &Loaded<'_>,
-        _: Micros,
-        _: Option<Micros>,
-        _: Cost,
-    ) -> Result<Change<LeaseChange>, Error> {
-        Err(Error::LEASE_CORRECTION)
     }
 
     fn remaining(&self, loaded: &Loaded<'_>, now: Micros) -> u64 {
         self.forecast(&leases(loaded), &Change::Keep, now).remaining()
     }
 
-    fn figures(&self, loaded: &Loaded<'_>, decision: &Decision<LeaseChange>, now: Micros, cost: Cost) -> Figures {
-        Figures::new(&self.forecast(&leases(loaded), &decision.change, now), decision, now, cost)
+    fn figures(&self, loaded: &Loaded<'_>, decision: &Decision<Hold>, now: Micros) -> Figures {
+        Figures::new(&self.forecast(&leases(loaded), &decision.change, now), decision, now)
     }
 
-    fn needs_memory(loaded: &Loaded<'_>, change: &Change<LeaseChange>) -> bool {
+    fn units_charged(loaded: &Loaded<'_>, _cost: Cost) -> u64 {
+        u64::from(loaded.own.is_none())
+    }
+
+    fn needs_memory(loaded: &Loaded<'_>, change: &Change<Hold>) -> bool {
         loaded.own.is_none() && matches!(change, Change::Charge(_))
     }
 
     #[inline(always)]
-    fn commit(&self, loaded: Loaded<'_>, change: Change<LeaseChange>, _now: Micros) {
+    fn commit(&self, loaded: Loaded<'_>, change: Change<Hold>, _now: Micros) {
         if change == Change::Keep && loaded.set.len > 0 {
             // A key that a client wrote may have another expiry, or none.
             if let Some(millis) = new_expiry(&loaded.set.key, loaded.last_end()) {
@@ -103,15 +87,11 @@ impl StoredAlgorithm for Lease {
             }
             return;
         }
-        let Loaded { set: SortedSet { mut key, .. }, holder, own, .. } = loaded;
+        let Loaded { set: SortedSet { key, .. }, holder, own, .. } = loaded;
         match (change, holder) {
             (Change::Delete, _) => super::delete(key),
-            (Change::Charge(LeaseChange::Hold { until }), Some(holder)) if own.is_none() => take(key, until, &holder),
-            (Change::Charge(LeaseChange::Hold { until }), Some(holder)) => move_ends(key, until, &[holder]),
-            (Change::Rebase(LeaseChange::Shorten { to }), _) => {
-                let later = key.members_above(to);
-                move_ends(key, to, &later);
-            }
+            (Change::Charge(Hold { until }), Some(holder)) if own.is_none() => take(key, until, &holder),
+            (Change::Charge(Hold { until }), Some(holder)) => move_ends(key, until, &[holder]),
             _ => {}
         }
     }
@@ -142,7 +122,7 @@ pub fn release(key: ClosedKey<'_>, now: Micros, holders: &[Str<'_>]) -> Result<u
     // The command may delete the key.
     let key = set.key.close();
     let released = key.remove_members(holders).ok_or_else(|| internal_error(key.ctx(), "ZREM"))?;
-    expire_with_the_last(key.open(Purpose::Write.mode()));
+    expire_with_the_last(key.open(Purpose::Write.access()));
     Ok(released)
 }
 
@@ -185,11 +165,11 @@ fn take(mut key: Key<'_>, until: u64, holder: &Str<'_>) {
     }
 }
 
-/// Gives leases that exist another end.
+/// Changes the end of leases that exist.
 fn move_ends(key: Key<'_>, end: u64, holders: &[Str<'_>]) {
     let key = key.close();
     sorted_set::rescore(&key, end, holders);
-    expire_with_the_last(key.open(Purpose::Write.mode()));
+    expire_with_the_last(key.open(Purpose::Write.access()));
 }
 
 /// Lets the key expire when its last lease ends: later than before, or earlier.

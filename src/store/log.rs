@@ -3,16 +3,20 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::sorted_set::{self, Expired, SortedSet, count_scores, set_expiry};
-use super::{Purpose, StoredAlgorithm, internal_error};
-use crate::algorithm::arithmetic::to_i64;
-use crate::algorithm::sliding_log::LogChange;
-use crate::algorithm::{Change, Cost, Decision, Figures, Forecast, Micros, Policy, SlidingLog};
+use super::{Corrections, Purpose, StoredAlgorithm, internal_error};
 use crate::error::Error;
 use crate::ffi::{ClosedKey, Key, Str};
+use redis_rl_algorithm::arithmetic::to_i64;
+use redis_rl_algorithm::sliding_log::LogChange;
+use redis_rl_algorithm::{Change, Cost, Decision, Figures, Forecast, Micros, Policy, SlidingLog};
 
 impl StoredAlgorithm for SlidingLog {
     type Loaded<'c> = SortedSet<'c>;
     type Change = LogChange;
+    const CORRECTIONS: Result<Corrections<Self>, Error> = Ok(Corrections {
+        refund: |this, loaded, _now, at, cost| this.refund(loaded.len, at, cost),
+        overcharge: |this, _loaded, now, at, cost| Ok(this.overcharge(now, at, cost)),
+    });
     const TTL_OF_SCRIPT: bool = true;
 
     fn new(policy: &Policy) -> Result<Self, Error> {
@@ -20,7 +24,13 @@ impl StoredAlgorithm for SlidingLog {
     }
 
     #[inline(always)]
-    fn load<'c>(&self, key: ClosedKey<'c>, now: Micros, purpose: Purpose) -> Result<SortedSet<'c>, Error> {
+    fn load<'c>(
+        &self,
+        key: ClosedKey<'c>,
+        _id: Option<&'c [u8]>,
+        now: Micros,
+        purpose: Purpose,
+    ) -> Result<SortedSet<'c>, Error> {
         sorted_set::load(key, self.expired_through(now).map(Expired::FromZeroTo), purpose)
     }
 
@@ -34,25 +44,11 @@ impl StoredAlgorithm for SlidingLog {
         Ok(self.decide(loaded.len, ahead, cost))
     }
 
-    fn refund_on(&self, loaded: &SortedSet<'_>, _now: Micros, at: Option<Micros>, cost: Cost) -> Change<LogChange> {
-        self.refund(loaded.len, at, cost)
-    }
-
-    fn overcharge_on(
-        &self,
-        _loaded: &SortedSet<'_>,
-        now: Micros,
-        at: Option<Micros>,
-        cost: Cost,
-    ) -> Result<Change<LogChange>, Error> {
-        Ok(self.overcharge(now, at, cost))
-    }
-
     fn remaining(&self, loaded: &SortedSet<'_>, now: Micros) -> u64 {
         self.forecast(loaded.len, |_| None, now).remaining()
     }
 
-    fn figures(&self, loaded: &SortedSet<'_>, decision: &Decision<LogChange>, now: Micros, cost: Cost) -> Figures {
+    fn figures(&self, loaded: &SortedSet<'_>, decision: &Decision<LogChange>, now: Micros) -> Figures {
         let added = if let Change::Charge(LogChange::Add(count)) = decision.change { count } else { 0 };
         let now_ms = now.millis();
         // Members ahead of the clock stay where they are, unless the change moves them.
@@ -81,7 +77,7 @@ impl StoredAlgorithm for SlidingLog {
         let last = self.new_expiry(held, now).or(held);
         let gone_at = last.map(|millis| Micros::from_millis(millis.saturating_add(1)));
         let forecast = self.forecast(loaded.len.saturating_add(added), entry, now).gone_at(gone_at);
-        Figures::new(&forecast, decision, now, cost)
+        Figures::new(&forecast, decision, now)
     }
 
     fn needs_memory(_loaded: &SortedSet<'_>, change: &Change<LogChange>) -> bool {

@@ -4,62 +4,18 @@
 mod counter;
 pub mod lease;
 mod log;
-pub mod record;
+mod record;
+pub mod reserved;
 mod rolling;
 mod sorted_set;
-pub mod text;
+mod window;
 
-use crate::algorithm::arithmetic::to_i64;
-use crate::algorithm::{Change, Cost, Decision, Figures, Micros, Policy};
 use crate::error::Error;
-use crate::ffi::{Access, Arg, Argument, ClosedKey, Ctx, Key, Mode, Str};
-use crate::stats::Decisions;
-
-/// The columns of the table of algorithms.
-pub trait AlgorithmInfo {
-    /// The word of the algorithm in the grammar.
-    const NAME: &'static str;
-    const SUMMARY: &'static std::ffi::CStr;
-    const COMPLEXITY: &'static std::ffi::CStr;
-    /// What it takes of the options that not every algorithm takes.
-    const TAKES: Takes;
-    /// The arguments of its command in COMMAND DOCS.
-    const ARGUMENTS: &'static [Argument];
-
-    /// The error for an option that it does not take.
-    fn takes_no(option: Takes) -> Error;
-
-    /// The error for a window of the calendar.
-    const NO_CALENDAR: Error;
-
-    /// The counters of the algorithm.
-    fn decisions() -> &'static Decisions;
-}
-
-/// A set of options that not every algorithm takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Takes(u8);
-
-impl Takes {
-    pub const NOTHING: Self = Self(0);
-    pub const COST: Self = Self(1);
-    pub const PARTIAL: Self = Self(2);
-    pub const BURST: Self = Self(4);
-    /// And the windows of the calendar.
-    pub const ANCHOR: Self = Self(8);
-    /// It is required, but in RL.PEEK.
-    pub const ID: Self = Self(16);
-
-    /// These options, and those of `other`.
-    pub const fn and(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-
-    /// Whether all options of `other` are among these.
-    pub const fn has(self, other: Self) -> bool {
-        self.0 & other.0 == other.0
-    }
-}
+use crate::ffi::{Access, Arg, ClosedKey, Ctx, Key, Kind, Str};
+pub use record::Record;
+use redis_rl_algorithm::arithmetic::to_i64;
+use redis_rl_algorithm::{Change, Cost, Decision, Figures, Micros, Policy};
+pub use reserved::Reservations;
 
 /// Why a state is loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,15 +29,7 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    /// How the key is opened.
-    const fn mode(self) -> Mode {
-        match self {
-            Self::Read => Mode::ReadOnly,
-            Self::Write | Self::Delete => Mode::Write,
-        }
-    }
-
-    /// What the user needs permission for.
+    /// How the key is opened, and what the user needs permission for.
     const fn access(self) -> Access {
         match self {
             Self::Read => Access::Read,
@@ -93,7 +41,7 @@ impl Purpose {
 /// An algorithm, and where its state is stored.
 ///
 /// The steps are separate so that RL.MULTI can decide every limit before it commits any, and RL.PEEK commits nothing.
-pub trait StoredAlgorithm: AlgorithmInfo + Sized {
+pub trait StoredAlgorithm: Sized + 'static {
     /// An open key and the state in it.
     type Loaded<'c>: 'c;
     /// What a decision writes.
@@ -104,8 +52,10 @@ pub trait StoredAlgorithm: AlgorithmInfo + Sized {
 
     /// Whether `ttl` is what the script replies, even on a denial, instead of the time to retry after.
     const TTL_OF_SCRIPT: bool = false;
-    /// The error of RL.REFUND and RL.SETTLE, if the algorithm counts nothing that they could correct.
-    const NO_CORRECTION: Option<Error> = None;
+    /// What RL.REFUND and RL.SETTLE call. LEASE counts nothing that they could correct, and has their error instead.
+    const CORRECTIONS: Result<Corrections<Self>, Error>;
+    /// What RESERVE and RESERVATION call. The grammar has them only for algorithms that implement this.
+    const RESERVATIONS: Option<&'static Reservations<Self>> = None;
     /// What `q` counts in the header RateLimit-Policy, if not requests.
     const QUOTA_UNIT: Option<&'static str> = None;
 
@@ -124,26 +74,17 @@ pub trait StoredAlgorithm: AlgorithmInfo + Sized {
         Ok(None)
     }
 
-    /// Loads the state.
+    /// Loads the state. `id` is the holder of the request; only LEASE has holders.
     ///
     /// # Errors
     /// The key holds another type, or a value that is no such state. It is left unchanged.
-    fn load<'c>(&self, key: ClosedKey<'c>, now: Micros, purpose: Purpose) -> Result<Self::Loaded<'c>, Error>;
-
-    /// Loads the state for a request. `id` is the holder that asks; only LEASE has holders.
-    ///
-    /// # Errors
-    /// As [`StoredAlgorithm::load`].
-    #[inline(always)]
-    fn load_for<'c>(
+    fn load<'c>(
         &self,
         key: ClosedKey<'c>,
-        _id: Option<&'c [u8]>,
+        id: Option<&'c [u8]>,
         now: Micros,
         purpose: Purpose,
-    ) -> Result<Self::Loaded<'c>, Error> {
-        self.load(key, now, purpose)
-    }
+    ) -> Result<Self::Loaded<'c>, Error>;
 
     /// Whether the key holds a state.
     fn exists(loaded: &Self::Loaded<'_>) -> bool;
@@ -159,22 +100,32 @@ pub trait StoredAlgorithm: AlgorithmInfo + Sized {
         cost: Cost,
     ) -> Result<Decision<Self::Change>, Error>;
 
-    /// Gives `cost` units back, never beyond full. `at` is when they were charged, if that is known.
-    fn refund_on(&self, loaded: &Self::Loaded<'_>, now: Micros, at: Option<Micros>, cost: Cost)
-    -> Change<Self::Change>;
-
-    /// Charges `cost` units whatever the limit says, for RL.SETTLE. `at` is when the request was charged, if that is
-    /// known.
+    /// Decides on a request with ALWAYS, which charges its cost whatever the limit says. The grammar has ALWAYS only for
+    /// algorithms that implement this.
     ///
     /// # Errors
-    /// The result cannot be represented.
-    fn overcharge_on(
+    /// As [`StoredAlgorithm::decide_on`].
+    fn decide_always_on(
         &self,
-        loaded: &Self::Loaded<'_>,
+        loaded: &mut Self::Loaded<'_>,
         now: Micros,
-        at: Option<Micros>,
         cost: Cost,
-    ) -> Result<Change<Self::Change>, Error>;
+    ) -> Result<Decision<Self::Change>, Error> {
+        self.decide_on(loaded, now, cost)
+    }
+
+    /// Whether a request in shadow mode changes less than one that decides: see [`StoredAlgorithm::in_shadow`].
+    const CHANGES_LESS_IN_SHADOW: bool = false;
+
+    /// The change that a request in shadow mode commits.
+    fn in_shadow(
+        &self,
+        _loaded: &Self::Loaded<'_>,
+        _now: Micros,
+        change: Change<Self::Change>,
+    ) -> Change<Self::Change> {
+        change
+    }
 
     /// The largest cost that would be allowed now.
     fn remaining(&self, loaded: &Self::Loaded<'_>, now: Micros) -> u64;
@@ -185,11 +136,15 @@ pub trait StoredAlgorithm: AlgorithmInfo + Sized {
     }
 
     /// The figures of the state as it is after the decision, which need not be committed.
-    fn figures(&self, loaded: &Self::Loaded<'_>, decision: &Decision<Self::Change>, now: Micros, cost: Cost)
-    -> Figures;
+    fn figures(&self, loaded: &Self::Loaded<'_>, decision: &Decision<Self::Change>, now: Micros) -> Figures;
 
     /// Whether the change creates a key or makes one larger.
     fn needs_memory(loaded: &Self::Loaded<'_>, change: &Change<Self::Change>) -> bool;
+
+    /// The units that a charge adds: `cost`, but for a lease that is renewed.
+    fn units_charged(_loaded: &Self::Loaded<'_>, cost: Cost) -> u64 {
+        cost.units()
+    }
 
     /// How many members of a sorted set a charge of `cost` adds.
     fn members_added(&self, _cost: Cost) -> u64 {
@@ -199,6 +154,15 @@ pub trait StoredAlgorithm: AlgorithmInfo + Sized {
     /// Writes a change, extends the expiry if this call needs the state for longer, replicates both and fires the
     /// keyspace events. [`Change::Keep`] writes no state, but may extend the expiry.
     fn commit(&self, loaded: Self::Loaded<'_>, change: Change<Self::Change>, now: Micros);
+}
+
+/// How a charge is corrected. `Option<Micros>` is when it was charged, if that is known.
+#[expect(clippy::type_complexity, reason = "the arguments are those of the algorithm")]
+pub struct Corrections<A: StoredAlgorithm> {
+    /// Gives units back, never beyond full.
+    pub refund: fn(&A, &A::Loaded<'_>, Micros, Option<Micros>, Cost) -> Change<A::Change>,
+    /// Charges units whatever the limit says. It is an error if the result cannot be represented.
+    pub overcharge: fn(&A, &A::Loaded<'_>, Micros, Option<Micros>, Cost) -> Result<Change<A::Change>, Error>,
 }
 
 /// The key that holds the state of the limit on `key`.
@@ -222,19 +186,33 @@ pub fn state_key<'c, A: StoredAlgorithm>(
     Ok(ClosedKey::new(ctx, name))
 }
 
+/// Reads the STRING at a key. `None` if the key does not exist.
+///
+/// # Errors
+/// The key holds another type.
+#[inline(always)]
+fn read_string<T>(key: &Key<'_>, purpose: Purpose, read: impl FnOnce(&[u8]) -> T) -> Result<Option<T>, Error> {
+    match (key.kind(), purpose) {
+        (Kind::Nothing, _) => Ok(None),
+        // A key that is open for reading may not be read in place.
+        (Kind::String, Purpose::Read) => Ok(key.closed().get_string(read)),
+        (Kind::String, Purpose::Write | Purpose::Delete) => Ok(Some(read(key.string()))),
+        _ => Err(Error::WRONG_TYPE),
+    }
+}
+
 /// Deletes a key, replicates that and fires the event.
 fn delete(mut key: Key<'_>) {
     key.unlink();
-    let key = key.close();
+    let key = key.close_changed();
     key.notify_generic(c"del");
-    key.signal_modified();
     key.replicate(c"UNLINK");
 }
 
 /// Sets the expiry, replicates it and fires the event.
 fn extend(mut key: Key<'_>, expires_at: u64) {
     key.set_expires_at(expires_at);
-    announce(&key.close(), Some(expires_at));
+    announce(&key.close_changed(), Some(expires_at));
 }
 
 /// Writes a record with its expiry, replicates both and fires the events.
@@ -242,20 +220,25 @@ fn extend(mut key: Key<'_>, expires_at: u64) {
 fn set(mut key: Key<'_>, record: &[u8], expires_at: u64) {
     key.set_string(record);
     key.set_expires_at(expires_at);
-    let key = key.close();
+    let key = key.close_changed();
     key.notify_string(c"set");
     key.notify_generic(c"expire");
-    key.signal_modified();
     key.replicate_set(record, expires_at);
 }
 
-/// Announces a changed key, and its expiry if that has changed.
+/// Writes a record and leaves the expiry of its key, replicates that and fires the event.
+#[inline(always)]
+fn set_keeping_ttl(mut key: Key<'_>, record: &[u8]) {
+    key.set_string(record);
+    let key = key.close_changed();
+    key.notify_string(c"set");
+    key.replicate_set_keeping_ttl(record);
+}
+
+/// Announces the expiry of a key, if it has changed.
 fn announce(key: &ClosedKey<'_>, expires_at: Option<u64>) {
-    if expires_at.is_some() {
-        key.notify_generic(c"expire");
-    }
-    key.signal_modified();
     if let Some(millis) = expires_at {
+        key.notify_generic(c"expire");
         key.replicate_integer(c"PEXPIREAT", to_i64(millis));
     }
 }

@@ -1,10 +1,11 @@
 //! The record of a rolling log: a STRING that most requests change in one entry, with APPEND or SETRANGE.
 
-use super::{Purpose, StoredAlgorithm};
-use crate::algorithm::rolling_log::{Edit, Live, Log, Write};
-use crate::algorithm::{Change, Cost, Decision, Figures, Forecast, Micros, Policy, RollingLog};
+use super::reserved::{Infix, Reservations};
+use super::{Corrections, Purpose, StoredAlgorithm, read_string};
 use crate::error::Error;
 use crate::ffi::{ClosedKey, Key, Kind};
+use redis_rl_algorithm::rolling_log::{Edit, Live, Log, Write};
+use redis_rl_algorithm::{Change, Cost, Decision, Figures, Forecast, Micros, Policy, RollingLog};
 
 /// See [`StoredAlgorithm::Loaded`].
 pub struct Loaded<'c> {
@@ -25,23 +26,51 @@ impl Loaded<'_> {
 impl StoredAlgorithm for RollingLog {
     type Loaded<'c> = Loaded<'c>;
     type Change = Edit;
+    const CORRECTIONS: Result<Corrections<Self>, Error> = Ok(Corrections {
+        refund: |this, loaded, _now, at, cost| this.refund(&loaded.log(), at, cost),
+        overcharge: |this, loaded, now, at, cost| Ok(this.overcharge(&loaded.log(), now, at, cost)?),
+    });
+    const RESERVATIONS: Option<&'static Reservations<Self>> = Some(&Reservations {
+        infix: |_| Infix::new(),
+        decide: |this, loaded, now, cost| Ok(this.decide(&loaded.log(), now, cost)),
+        counts_until: |this, _, _, now| this.counts_until(now),
+        settle: |this, loaded, now, charge, actual| Ok(this.settle_reserved(&loaded.log(), now, charge, actual)?),
+        give_back: |this, loaded, now, ended| {
+            if let Some(record) = this.give_back(&loaded.log(), now, ended) {
+                loaded.live = this.read(&record, now).map(|log| log.live());
+                loaded.copy = Some(record);
+            }
+        },
+        commit: commit_given_back,
+    });
 
     fn new(policy: &Policy) -> Result<Self, Error> {
         Ok(RollingLog::new(policy))
     }
 
     #[inline(always)]
-    fn load<'c>(&self, key: ClosedKey<'c>, now: Micros, purpose: Purpose) -> Result<Loaded<'c>, Error> {
-        let key = key.open(purpose.mode());
-        let copy = match (key.kind(), purpose) {
-            (Kind::Nothing, _) => return Ok(Loaded { key, copy: None, live: None }),
-            (Kind::String, Purpose::Read) => key.closed().get_string(<[u8]>::to_vec),
-            (Kind::String, _) => None,
-            _ => return Err(Error::WRONG_TYPE),
+    fn load<'c>(
+        &self,
+        key: ClosedKey<'c>,
+        _id: Option<&'c [u8]>,
+        now: Micros,
+        purpose: Purpose,
+    ) -> Result<Loaded<'c>, Error> {
+        let key = key.open(purpose.access());
+        if purpose != Purpose::Read {
+            let live = match key.kind() {
+                Kind::Nothing => None,
+                Kind::String => Some(self.read(key.string(), now).ok_or(Error::FOREIGN_VALUE)?.live()),
+                _ => return Err(Error::WRONG_TYPE),
+            };
+            return Ok(Loaded { key, copy: None, live });
+        }
+        let copy = read_string(&key, purpose, <[u8]>::to_vec)?;
+        let live = match &copy {
+            None => None,
+            Some(record) => Some(self.read(record, now).ok_or(Error::FOREIGN_VALUE)?.live()),
         };
-        let record = copy.as_deref().unwrap_or_else(|| key.string());
-        let live = self.read(record, now).ok_or(Error::FOREIGN_VALUE)?.live();
-        Ok(Loaded { key, copy, live: Some(live) })
+        Ok(Loaded { key, copy, live })
     }
 
     fn exists(loaded: &Loaded<'_>) -> bool {
@@ -53,26 +82,16 @@ impl StoredAlgorithm for RollingLog {
         Ok(self.decide(&loaded.log(), now, cost))
     }
 
-    fn refund_on(&self, loaded: &Loaded<'_>, _now: Micros, at: Option<Micros>, cost: Cost) -> Change<Edit> {
-        self.refund(&loaded.log(), at, cost)
-    }
-
-    fn overcharge_on(
-        &self,
-        loaded: &Loaded<'_>,
-        now: Micros,
-        at: Option<Micros>,
-        cost: Cost,
-    ) -> Result<Change<Edit>, Error> {
-        Ok(self.overcharge(&loaded.log(), now, at, cost)?)
+    fn decide_always_on(&self, loaded: &mut Loaded<'_>, now: Micros, cost: Cost) -> Result<Decision<Edit>, Error> {
+        Ok(self.decide_always(&loaded.log(), now, cost)?)
     }
 
     fn remaining(&self, loaded: &Loaded<'_>, now: Micros) -> u64 {
         self.forecast(&loaded.log(), &Change::Keep, now).remaining()
     }
 
-    fn figures(&self, loaded: &Loaded<'_>, decision: &Decision<Edit>, now: Micros, cost: Cost) -> Figures {
-        Figures::new(&self.forecast(&loaded.log(), &decision.change, now), decision, now, cost)
+    fn figures(&self, loaded: &Loaded<'_>, decision: &Decision<Edit>, now: Micros) -> Figures {
+        Figures::new(&self.forecast(&loaded.log(), &decision.change, now), decision, now)
     }
 
     fn needs_memory(_loaded: &Loaded<'_>, change: &Change<Edit>) -> bool {
@@ -101,6 +120,26 @@ impl StoredAlgorithm for RollingLog {
     }
 }
 
+/// Writes a record that has been changed in memory, and a change of it, as one.
+fn commit_given_back(algorithm: &RollingLog, mut loaded: Loaded<'_>, change: Change<Edit>, now: Micros) {
+    let write = change.state().map(|edit| algorithm.write(&loaded.log(), edit, now));
+    let Loaded { key, copy: Some(record), live } = &mut loaded else { return algorithm.commit(loaded, change, now) };
+    if matches!(change, Change::Delete) {
+        record.clear();
+    }
+    if let Some(write) = write {
+        write.apply_to(record);
+    }
+    // A record of which nothing was left begins anew.
+    let held = live.and_then(|_| key.expires_at());
+    let expires_at = algorithm.new_expiry(held, now).or(held).unwrap_or(u64::MAX);
+    if record.is_empty() {
+        super::delete(loaded.key)
+    } else {
+        super::set(loaded.key, &loaded.copy.unwrap_or_default(), expires_at)
+    }
+}
+
 /// Writes a part of the record (from its end on if `offset` is `None`) with a new expiry, if any, replicates both and
 /// fires the events.
 #[inline(always)]
@@ -109,7 +148,7 @@ fn write_part(mut key: Key<'_>, offset: Option<usize>, bytes: &[u8], new_expiry:
     if let Some(millis) = new_expiry {
         key.set_expires_at(millis);
     }
-    let key = key.close();
+    let key = key.close_changed();
     match offset {
         None => {
             key.notify_string(c"append");

@@ -40,7 +40,7 @@ impl Expired {
 /// The key holds another type.
 #[inline(always)]
 pub fn load<'c>(key: ClosedKey<'c>, expired: Option<Expired>, purpose: Purpose) -> Result<SortedSet<'c>, Error> {
-    let mut key = key.open(purpose.mode());
+    let mut key = key.open(purpose.access());
     match key.kind() {
         Kind::Nothing => return Ok(SortedSet { key, expired: 0, len: 0, exists: false }),
         Kind::SortedSet => {}
@@ -59,7 +59,7 @@ pub fn load<'c>(key: ClosedKey<'c>, expired: Option<Expired>, purpose: Purpose) 
             let closed = key.close();
             let removed = closed.remove_scores(min, through);
             removed.ok_or_else(|| internal_error(closed.ctx(), "ZREMRANGEBYSCORE"))?;
-            key = closed.open(purpose.mode());
+            key = closed.open(purpose.access());
         }
     }
     let members = key.len();
@@ -80,10 +80,10 @@ pub fn rescore(key: &ClosedKey<'_>, score: u64, members: &[Str<'_>]) {
     }
 }
 
-/// Sets the expiry, if there is one to set. [`super::announce`] goes with it.
+/// Sets the expiry, if there is one to set, of a key that has changed or changes now. [`super::announce`] goes with it.
 pub fn set_expiry(mut key: Key<'_>, expires_at: Option<u64>) -> ClosedKey<'_> {
     if let Some(millis) = expires_at {
         key.set_expires_at(millis);
     }
-    key.close()
+    key.close_changed()
 }

@@ -1,8 +1,8 @@
 //! The keys that are denied most: a Space-Saving sketch, which needs a fixed amount of memory whatever the traffic.
 //!
-//! It counts a fixed number of keys. A key that is not among them replaces the one with the lowest count, and takes
-//! over that count: it can have been denied as often before. So a count is never too low, and is too high by at most
-//! the count that was taken over, which is stored with it. A key that is not in the sketch was denied at most
+//! It counts a fixed number of keys. A key that is not among them replaces the key with the lowest count. It starts from
+//! that count, since it can have been denied as often before. So a count is never too low. It is too high by at most the
+//! count that it started from, which is stored with it. A key that is not in the sketch was denied at most
 //! [`Sketch::error_bound`] times.
 //!
 //! Source: Metwally, Agrawal, El Abbadi, "Efficient Computation of Frequent and Top-k Elements in Data Streams", 2005.
@@ -36,7 +36,8 @@ pub struct Sketch {
     /// The counts, the highest first, and the place of each key in `keys`.
     counts: Vec<(u64, usize)>,
     keys: Vec<Counted>,
-    /// The rank after the last that was incremented. If many keys are denied once, the next one comes there.
+    /// The rank after the last that was incremented: a guess at the first rank of the next count to increment, which is
+    /// right while each key is denied once.
     guess: usize,
     /// A hash table with chains: the place in `keys` of the first key of each chain. std's HashMap would cost twice as
     /// many instructions for a denial that replaces a key.
@@ -58,6 +59,18 @@ struct Counted {
     algorithm: &'static str,
     error: u64,
     last_ms: u64,
+}
+
+/// Whether two names are equal. The names of the algorithms are constants, so comparing the addresses is most often enough.
+#[inline(always)]
+fn same_name(a: &'static str, b: &'static str) -> bool {
+    std::ptr::eq(a, b) || a == b
+}
+
+/// Whether two keys are equal. A call of memcmp costs more than the comparison of a short key.
+#[inline(always)]
+fn same_key(a: &[u8], b: &[u8]) -> bool {
+    if a.len() <= 16 { a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b) } else { a == b }
 }
 
 impl Sketch {
@@ -99,7 +112,7 @@ impl Sketch {
 
     #[cold]
     fn change_capacity(&mut self, capacity: usize) {
-        // What was replaced until now can have been denied as often, and so can the first key that does not stay.
+        // A key that was replaced before can have been denied so often, and so can the first key that is dropped now.
         let first_to_go = self.counts.get(capacity).map_or(0, |&(count, _)| count);
         self.dropped = self.error_bound().max(first_to_go);
         self.capacity = capacity;
@@ -123,7 +136,7 @@ impl Sketch {
     pub fn record(&mut self, key: &[u8], algorithm: &'static str, now_ms: u64) {
         let key = key.get(..MAX_KEY).unwrap_or(key);
         let hash = self.hash(key, algorithm);
-        let rank = match self.find(hash) {
+        let rank = match self.find(hash, key, algorithm) {
             Some(counted) => {
                 counted.last_ms = now_ms;
                 counted.rank
@@ -163,13 +176,17 @@ impl Sketch {
         self.chains.get_mut(hash as usize & mask)
     }
 
+    /// The entry of a key under an algorithm. The hash only saves comparisons.
     #[inline(always)]
-    fn find(&mut self, hash: u64) -> Option<&mut Counted> {
+    fn find(&mut self, hash: u64, key: &[u8], algorithm: &'static str) -> Option<&mut Counted> {
         let mut place = (*self.chain(hash)?)?;
-        while self.keys.get(place)?.hash != hash {
-            place = self.keys.get(place)?.next?;
+        loop {
+            let counted = self.keys.get(place)?;
+            if counted.hash == hash && same_name(counted.algorithm, algorithm) && same_key(&counted.key, key) {
+                return self.keys.get_mut(place);
+            }
+            place = counted.next?;
         }
-        self.keys.get_mut(place)
     }
 
     /// Puts a key into its chain.
@@ -201,7 +218,7 @@ impl Sketch {
     /// Adds one to the count of a rank. The count moves before those that are equal, which keeps the order.
     fn increment(&mut self, rank: usize) {
         let Some(&(count, place)) = self.counts.get(rank) else { return };
-        let first = self.first_of(count);
+        let first = self.first_of(count, rank);
         self.guess = first.saturating_add(1);
         let Some(slot) = self.counts.get_mut(first) else { return };
         let (_, moved) = std::mem::replace(slot, (count.saturating_add(1), place));
@@ -217,9 +234,14 @@ impl Sketch {
         }
     }
 
-    /// The first rank of a count.
+    /// The first rank of a count, which `rank` has too.
     #[inline(always)]
-    fn first_of(&self, count: u64) -> usize {
+    fn first_of(&self, count: u64, rank: usize) -> usize {
+        // A key that is denied often is the only one with its count.
+        let before = rank.checked_sub(1).and_then(|before| self.counts.get(before));
+        if before.is_none_or(|&(before, _)| before > count) {
+            return rank;
+        }
         if let Some(&[(before, _), (guessed, _)]) = self.counts.get(self.guess.wrapping_sub(1)..=self.guess)
             && before > count
             && guessed == count
@@ -235,13 +257,13 @@ impl Sketch {
             let &Counted { ref key, algorithm, error, last_ms, .. } = self.keys.get(place)?;
             Some(Denied { key, algorithm, count, error, last_ms })
         };
-        let mut all: Vec<_> = self.counts.iter().filter_map(denied).collect();
-        all.sort_by_key(|denied| (Reverse(denied.count), denied.key));
-        all.truncate(count);
-        all
+        // The counts are sorted. Of keys with equal counts, any may be cut.
+        let mut top: Vec<_> = self.counts.iter().take(count).filter_map(denied).collect();
+        top.sort_unstable_by_key(|denied| (Reverse(denied.count), denied.key, denied.algorithm));
+        top
     }
 
-    /// The names of the algorithms differ in their first two bytes.
+    /// A hash of the key, and of two bytes of the algorithm: two algorithms of one key are seldom in one chain.
     fn hash(&self, key: &[u8], algorithm: &'static str) -> u64 {
         let mut hasher = self.hasher.build_hasher();
         hasher.write(key);
@@ -273,6 +295,19 @@ mod tests {
         assert_eq!(sketch.top(1).len(), 1);
         sketch.clear();
         assert_eq!((sketch.len(), sketch.error_bound()), (0, 0));
+    }
+
+    /// "LEAKY" and "LEASE" begin with the same letters.
+    #[test]
+    fn every_pair_of_algorithms_is_kept_apart() {
+        let algorithms = ["LEAKY", "LEASE", "LEA", "TOKEN", ""];
+        let mut sketch = Sketch::new(10);
+        for algorithm in algorithms {
+            sketch.record(b"k", algorithm, 0);
+        }
+        let mut top: Vec<_> = sketch.top(10).into_iter().map(|denied| (denied.algorithm, denied.count)).collect();
+        top.sort_unstable();
+        assert_eq!(top, [("", 1), ("LEA", 1), ("LEAKY", 1), ("LEASE", 1), ("TOKEN", 1)]);
     }
 
     #[test]

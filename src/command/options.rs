@@ -1,0 +1,621 @@
+//! The options of the grammar. [`Keyword`] has one row for each; errors, usage texts and COMMAND DOCS are derived from
+//! it.
+
+use redis_rl_algorithm::period::Anchor;
+use redis_rl_algorithm::{Cost, MAX_COUNT, Micros, Window};
+
+use super::algorithms::Name;
+use super::doc;
+use super::values::{is_id, is_reservation_id, parse_anchor, parse_count, parse_name, parse_window};
+use super::words::{Form, Words};
+use crate::error::Error;
+use crate::ffi::{Argument, ArgumentKind};
+use redis_rl_algorithm::integer::parse_unsigned;
+
+/// A command, or a part of one, that takes options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taker {
+    /// `RL.<ALGO>`.
+    Check,
+    Peek,
+    /// A limit of RL.MULTI.
+    Multi,
+    Refund,
+    Settle,
+    Reset,
+}
+
+impl Taker {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Check => "RL.<ALGO>",
+            Self::Peek => "RL.PEEK",
+            Self::Multi => "RL.MULTI",
+            Self::Refund => "RL.REFUND",
+            Self::Settle => "RL.SETTLE",
+            Self::Reset => "RL.RESET",
+        }
+    }
+
+    /// What comes before the options.
+    const fn last_before_options(self) -> &'static str {
+        match self {
+            Self::Check | Self::Peek | Self::Multi | Self::Refund | Self::Settle => "limit",
+            Self::Reset => "window",
+        }
+    }
+
+    /// Whether the form of the reply comes among the options. In RL.MULTI it comes after the last limit.
+    const fn takes_form(self) -> bool {
+        match self {
+            Self::Check | Self::Peek | Self::Refund | Self::Settle => true,
+            Self::Multi | Self::Reset => false,
+        }
+    }
+
+    /// The options that the command requires.
+    const fn requires(self, algorithm: Option<Name>) -> Keywords {
+        match self {
+            Self::Check if matches!(algorithm, Some(Name::Lease)) => Keywords::NONE.with(Keyword::Id),
+            Self::Settle => Keywords::NONE.with(Keyword::Actual),
+            _ => Keywords::NONE,
+        }
+    }
+}
+
+/// Reads the rows.
+macro_rules! keywords {
+    ($(
+        #[doc = $text:literal]
+        $keyword:ident = $word:literal $(, value $placeholder:literal, $kind:ident $(($inner:expr))?, expected $expected:literal)?;
+        argument $name:literal;
+        commands $($command:ident)+;
+        algorithms $($algorithm:ident)+;
+    )+) => {
+        /// The word of an option.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Keyword { $(#[doc = $text] $keyword,)+ }
+
+        impl Keyword {
+            /// In the order of usage texts and COMMAND DOCS.
+            const ALL: &'static [Self] = &[$(Self::$keyword),+];
+
+            /// The keyword that a word of a call is, in any case.
+            fn from_word(word: &[u8]) -> Option<Self> {
+                $(if word.eq_ignore_ascii_case($word.as_bytes()) {
+                    return Some(Self::$keyword);
+                })+
+                None
+            }
+
+            const fn word(self) -> &'static str {
+                match self { $(Self::$keyword => $word,)+ }
+            }
+
+            /// The word with its value: `COST n`.
+            const fn syntax(self) -> &'static str {
+                match self { $(Self::$keyword => concat!($word $(, " ", $placeholder)?),)+ }
+            }
+
+            /// What the option does, and what its value is.
+            const fn help(self) -> (&'static str, Option<&'static str>) {
+                match self { $(Self::$keyword => ($text, keywords!(@expected $($expected)?)),)+ }
+            }
+
+            /// The option in COMMAND DOCS.
+            const fn argument(self) -> Argument {
+                match self {
+                    $(Self::$keyword => keywords!(@argument $name, $word $(, $kind $(($inner))?)?),)+
+                }
+            }
+
+            const fn commands(self) -> &'static [Taker] {
+                match self { $(Self::$keyword => &[$(Taker::$command),+],)+ }
+            }
+
+            const fn commands_in_words(self) -> &'static [&'static str] {
+                match self { $(Self::$keyword => const { &[$(Taker::$command.name()),+] },)+ }
+            }
+
+            const fn algorithms(self) -> &'static [Name] {
+                match self { $(Self::$keyword => keywords!(@algorithms $($algorithm)+),)+ }
+            }
+
+            /// The error for a value that is missing or invalid.
+            const fn invalid(self) -> Error {
+                match self {
+                    $(Self::$keyword => Error::new(c_str!("ERR invalid ", $word $(, ": expected ", $expected)?)),)+
+                }
+            }
+
+            /// The error for an option that comes twice.
+            const fn twice(self) -> Error {
+                match self {
+                    $(Self::$keyword => Error::new(c_str!(
+                        "ERR syntax error: ", $word $(, " ", $placeholder)?, " comes at most once"
+                    )),)+
+                }
+            }
+        }
+    };
+    (@argument $name:literal, $word:literal) => {
+        Argument::new(c_str!($name), ArgumentKind::Token).after(c_str!($word))
+    };
+    (@argument $name:literal, $word:literal, $kind:ident $(($inner:expr))?) => {
+        Argument::new(c_str!($name), ArgumentKind::$kind $(($inner))?).after(c_str!($word))
+    };
+    (@expected) => { None };
+    (@expected $expected:literal) => { Some($expected) };
+    (@algorithms every) => { Name::ALL };
+    (@algorithms $($algorithm:ident)+) => { &[$(Name::$algorithm),+] };
+}
+
+keywords! {
+    /// The cost of the request.
+    Cost = "COST", value "n", Integer, expected "an integer from 0 to 9223372036854775807";
+        argument "cost";
+        commands Check Peek Multi Refund;
+        algorithms Fixed Window Sliding Counter Token Leaky Gcra Rolling;
+    /// Charges as much of the cost as fits.
+    Partial = "PARTIAL";
+        argument "partial";
+        commands Check Peek;
+        algorithms Fixed Window Sliding Counter Token Leaky Gcra Rolling;
+    /// Charges the cost whatever the limit says.
+    Always = "ALWAYS";
+        argument "always";
+        commands Check Peek;
+        algorithms Fixed Window Counter Token Rolling;
+    /// What the request was charged.
+    Reserved = "RESERVED", value "n", Integer, expected "an integer from 0 to 9223372036854775807";
+        argument "reserved";
+        commands Settle;
+        algorithms every;
+    /// What the request turned out to cost.
+    Actual = "ACTUAL", value "m", Integer, expected "an integer from 0 to 9223372036854775807";
+        argument "actual";
+        commands Settle;
+        algorithms every;
+    /// When the request was charged.
+    At = "AT", value "ms", Integer, expected "an integer of Unix milliseconds from 0 to 9223372036854775807";
+        argument "unix_time_milliseconds";
+        commands Refund Settle;
+        algorithms every;
+    /// How much may pass at once.
+    Burst = "BURST", value "n", Integer, expected "an integer from 1 to 9223372036854775807";
+        argument "burst";
+        commands Check Peek Multi Refund Settle;
+        algorithms Token Leaky Gcra;
+    /// When the windows start.
+    Anchor = "ANCHOR", value "t", Integer, expected "an integer of Unix seconds from 0 to 253402300799";
+        argument "anchor";
+        commands Check Peek Multi Refund Settle Reset;
+        algorithms Fixed;
+    /// The holder of a lease.
+    Id = "ID", value "id", String, expected "1 to 512 bytes";
+        argument "id";
+        commands Check Peek Multi;
+        algorithms Lease;
+    /// The name of the policy in the headers.
+    As = "AS", value "name", String, expected "a name of 1 to 64 characters of A-Z a-z 0-9 . _ -";
+        argument "name";
+        commands Check Peek Multi;
+        algorithms every;
+    /// Decides and counts as usual, but does not deny.
+    Shadow = "SHADOW";
+        argument "shadow";
+        commands Check Peek Multi;
+        algorithms every;
+    /// The charge is a reservation under this id. It is given back after the ttl unless it is settled.
+    Reserve = "RESERVE", value "id ttl", Block(doc::RESERVATION), expected "an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one with a unit ms, s, m, h or d, up to 10^12 seconds";
+        argument "reservation";
+        commands Check Multi;
+        algorithms Fixed Window Counter Rolling;
+    /// The reservation to settle.
+    Reservation = "RESERVATION", value "id", String, expected "an id of 1 to 128 bytes";
+        argument "reservation_id";
+        commands Settle;
+        algorithms Fixed Window Counter Rolling;
+}
+
+impl Keyword {
+    /// The line of RL.HELP about the option with this word.
+    pub fn help_line(word: &str) -> Option<String> {
+        let keyword = Self::from_word(word.as_bytes())?;
+        let (text, expected) = keyword.help();
+        let expected = expected.map_or(String::new(), |expected| format!(" It is {expected}."));
+        Some(format!("{}:{text}{expected}", keyword.syntax()))
+    }
+
+    /// The error for an option that the command does not take.
+    const fn only_for_commands(self) -> Error {
+        Error::only_for(self.word(), self.commands_in_words())
+    }
+}
+
+/// A set of options.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Keywords(u16);
+
+impl Keywords {
+    const NONE: Self = Self(0);
+
+    /// The options that a command takes, for any algorithm.
+    const fn of_command(taker: Taker) -> Self {
+        let mut keywords = Self::NONE;
+        let mut all = Keyword::ALL;
+        while let [keyword, rest @ ..] = all {
+            let mut commands = keyword.commands();
+            while let [command, others @ ..] = commands {
+                if *command as u8 == taker as u8 {
+                    keywords = keywords.with(*keyword);
+                }
+                commands = others;
+            }
+            all = rest;
+        }
+        keywords
+    }
+
+    /// The options that an algorithm takes, in any command.
+    pub const fn of_algorithm(name: Name) -> Self {
+        let mut keywords = Self::NONE;
+        let mut all = Keyword::ALL;
+        while let [keyword, rest @ ..] = all {
+            let mut algorithms = keyword.algorithms();
+            while let [algorithm, others @ ..] = algorithms {
+                if *algorithm as u8 == name as u8 {
+                    keywords = keywords.with(*keyword);
+                }
+                algorithms = others;
+            }
+            all = rest;
+        }
+        keywords
+    }
+
+    const fn with(self, keyword: Keyword) -> Self {
+        Self(self.0 | 1 << keyword as u8)
+    }
+
+    pub const fn has(self, keyword: Keyword) -> bool {
+        self.0 & 1 << keyword as u8 != 0
+    }
+
+    const fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+}
+
+/// A list that a constant expression makes.
+pub struct List<T: 'static, const N: usize> {
+    items: [T; N],
+    len: usize,
+}
+
+impl<T: Copy, const N: usize> List<T, N> {
+    const fn new(fill: T) -> Self {
+        Self { items: [fill; N], len: 0 }
+    }
+
+    // An index beyond the end does not compile: lists are made in constants only.
+    #[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+    const fn push(mut self, item: T) -> Self {
+        self.items[self.len] = item;
+        self.len += 1;
+        self
+    }
+
+    pub const fn as_slice(&self) -> &[T] {
+        self.items.split_at(self.len).0
+    }
+}
+
+/// At least the number of arguments of any command.
+pub const MOST_ARGUMENTS: usize = 24;
+
+/// The options of one command under one algorithm, or under any.
+pub struct Grammar {
+    taker: Taker,
+    algorithm: Option<Name>,
+    by_command: Keywords,
+    by_algorithm: Keywords,
+    syntaxes: List<&'static str, MOST_ARGUMENTS>,
+}
+
+impl Grammar {
+    /// The options that a command takes for an algorithm; `None` is any algorithm.
+    pub const fn new(taker: Taker, algorithm: Option<Name>) -> Self {
+        let by_command = Keywords::of_command(taker);
+        let by_algorithm = match algorithm {
+            Some(name) => Keywords::of_algorithm(name),
+            None => Keywords(u16::MAX),
+        };
+        let mut syntaxes = List::new("");
+        let mut all = Keyword::ALL;
+        while let [keyword, rest @ ..] = all {
+            if by_command.and(by_algorithm).has(*keyword) {
+                syntaxes = syntaxes.push(keyword.syntax());
+            }
+            all = rest;
+        }
+        // In RL.MULTI the form follows the options of the last limit.
+        if !matches!(taker, Taker::Reset) {
+            let mut forms = Form::WORDS;
+            while let [(word, _), rest @ ..] = forms {
+                syntaxes = syntaxes.push(word);
+                forms = rest;
+            }
+        }
+        Self { taker, algorithm, by_command, by_algorithm, syntaxes }
+    }
+
+    /// The error for a word that is no option here: it lists those that are.
+    pub const fn usage(&'static self) -> Error {
+        Error::usage(self.taker.last_before_options(), self.syntaxes.as_slice())
+    }
+
+    /// `head`, and then the options, in COMMAND DOCS.
+    pub const fn arguments(&self, head: &[Argument]) -> List<Argument, MOST_ARGUMENTS> {
+        let mut list = List::new(doc::KEY);
+        let mut head = head;
+        while let [argument, rest @ ..] = head {
+            list = list.push(*argument);
+            head = rest;
+        }
+        let required = self.taker.requires(self.algorithm);
+        let mut all = Keyword::ALL;
+        while let [keyword, rest @ ..] = all {
+            if self.by_command.and(self.by_algorithm).has(*keyword) {
+                let argument = keyword.argument();
+                list = list.push(if required.has(*keyword) { argument } else { argument.optional() });
+            }
+            all = rest;
+        }
+        if self.taker.takes_form() { list.push(doc::FORM) } else { list }
+    }
+
+    /// Rejects an option that the command or the algorithm does not take.
+    fn require(&self, keyword: Keyword) -> Result<(), Error> {
+        if !self.by_command.has(keyword) {
+            return Err(keyword.only_for_commands());
+        }
+        match self.algorithm {
+            Some(name) if !self.by_algorithm.has(keyword) => Err(Error::taken_by_none(keyword.word(), name.word())),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The options of one limit, in any order, each at most once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options<'c> {
+    pub given: Keywords,
+    pub cost: Option<Cost>,
+    pub burst: Option<u64>,
+    pub anchor: Option<Anchor>,
+    pub id: Option<&'c [u8]>,
+    pub name: Option<&'c str>,
+    pub at: Option<Micros>,
+    pub reserved: Option<Cost>,
+    pub actual: Option<Cost>,
+    pub reserve: Option<Reserve<'c>>,
+    /// The id of the reservation to settle.
+    pub reservation: Option<&'c [u8]>,
+}
+
+/// The option RESERVE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reserve<'c> {
+    pub id: &'c [u8],
+    pub ttl: Window,
+}
+
+impl<'c> Options<'c> {
+    /// Takes options from `words` up to the first word that is none, and the form of the reply where it is among them.
+    ///
+    /// # Errors
+    /// An option is not taken, is there twice, or its value is invalid.
+    pub fn parse(words: &mut impl Words<'c>, grammar: &Grammar) -> Result<(Self, Form), Error> {
+        let mut options = Self::default();
+        let mut form = Form::Verdict;
+        loop {
+            let mut ahead = words.clone();
+            let Some(word) = ahead.next_word() else { return Ok((options, form)) };
+            if let Some(keyword) = Keyword::from_word(word) {
+                grammar.require(keyword)?;
+                if options.given.has(keyword) {
+                    return Err(keyword.twice());
+                }
+                options.given = options.given.with(keyword);
+                options.read(keyword, &mut ahead).ok_or(keyword.invalid())?;
+                options.require_compatible()?;
+            } else if let Some(named) = Form::from_word(word).filter(|_| grammar.taker.takes_form()) {
+                form = form.and(named)?;
+            } else {
+                return Ok((options, form));
+            }
+            *words = ahead;
+        }
+    }
+
+    /// Reads the value of an option. `None` if it is missing or invalid.
+    fn read(&mut self, keyword: Keyword, words: &mut impl Words<'c>) -> Option<()> {
+        match keyword {
+            Keyword::Cost => self.cost = Some(parse_cost(words)?),
+            Keyword::Reserved => self.reserved = Some(parse_cost(words)?),
+            Keyword::Actual => self.actual = Some(parse_cost(words)?),
+            Keyword::Burst => self.burst = Some(words.next_word().and_then(parse_count).filter(|&burst| burst > 0)?),
+            Keyword::Anchor => self.anchor = Some(words.next_word().and_then(parse_anchor)?),
+            Keyword::Id => self.id = Some(words.next_word().filter(|id| is_id(id))?),
+            Keyword::As => self.name = Some(words.next_word().and_then(parse_name)?),
+            Keyword::At => {
+                let millis = words.next_word().and_then(parse_unsigned).filter(|&millis| millis <= MAX_COUNT);
+                self.at = Some(Micros::from_millis(millis?));
+            }
+            Keyword::Reserve => {
+                let id = words.next_word().filter(|id| is_reservation_id(id))?;
+                self.reserve = Some(Reserve { id, ttl: words.next_word().and_then(parse_window)? });
+            }
+            Keyword::Reservation => self.reservation = Some(words.next_word().filter(|id| is_reservation_id(id))?),
+            // They have no value.
+            Keyword::Partial | Keyword::Always | Keyword::Shadow => {}
+        }
+        Some(())
+    }
+
+    /// Rejects options that exclude each other.
+    fn require_compatible(&self) -> Result<(), Error> {
+        let given = |keyword| self.given.has(keyword);
+        match () {
+            () if given(Keyword::Always) && given(Keyword::Partial) => Err(Error::PARTIAL_AND_ALWAYS),
+            () if given(Keyword::Always) && given(Keyword::Reserve) => Err(Error::RESERVE_AND_ALWAYS),
+            () if given(Keyword::Reservation) && given(Keyword::Reserved) => Err(Error::RESERVATION_AND_RESERVED),
+            () if given(Keyword::Reservation) && given(Keyword::At) => Err(Error::RESERVATION_AND_AT),
+            () => Ok(()),
+        }
+    }
+
+    pub const fn partial(&self) -> bool {
+        self.given.has(Keyword::Partial)
+    }
+
+    pub const fn always(&self) -> bool {
+        self.given.has(Keyword::Always)
+    }
+
+    pub const fn shadow(&self) -> bool {
+        self.given.has(Keyword::Shadow)
+    }
+}
+
+fn parse_cost<'c>(words: &mut impl Words<'c>) -> Option<Cost> {
+    words.next_word().and_then(parse_count).and_then(Cost::new)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The options and the form of a whole call.
+    fn options<'c>(text: &'c str, grammar: &'static Grammar) -> Result<(Options<'c>, Form), String> {
+        let words: Vec<&[u8]> = text.split_ascii_whitespace().map(str::as_bytes).collect();
+        let mut words = words.iter();
+        let parsed = Options::parse(&mut words, grammar).map_err(text_of)?;
+        if words.len() == 0 { Ok(parsed) } else { Err(text_of(grammar.usage())) }
+    }
+
+    fn text_of(error: Error) -> String {
+        error.text().to_str().unwrap().to_owned()
+    }
+
+    static REQUEST: Grammar = Grammar::new(Taker::Check, None);
+    static SETTLEMENT: Grammar = Grammar::new(Taker::Settle, None);
+
+    #[test]
+    fn options_come_in_any_order_and_case() {
+        let (all, form) = options("COST 2 BURST 3 FULL", &REQUEST).unwrap();
+        assert_eq!((all.cost, all.burst, form), (Cost::new(2), Some(3), Form::Full));
+        assert_eq!(options("full burst 3 cost 2", &REQUEST), Ok((all, form)));
+        assert_eq!(options("", &REQUEST), Ok((Options::default(), Form::Verdict)));
+        let named = options("PARTIAL AS a-Z_0.9 ANCHOR 253402300799", &REQUEST).unwrap().0;
+        assert_eq!((named.partial(), named.name, named.anchor), (true, Some("a-Z_0.9"), Some(Anchor::MAX)));
+        assert_eq!(options("COST 0", &REQUEST).map(|(options, _)| options.cost), Ok(Some(Cost::ZERO)));
+    }
+
+    #[test]
+    fn wrong_options_name_what_is_wrong() {
+        for (grammar, text, error) in [
+            (&REQUEST, "COST", "ERR invalid COST: expected an integer from 0 to 9223372036854775807"),
+            (&REQUEST, "COST -1", "ERR invalid COST: expected an integer from 0 to 9223372036854775807"),
+            (
+                &REQUEST,
+                "COST 9223372036854775808",
+                "ERR invalid COST: expected an integer from 0 to 9223372036854775807",
+            ),
+            (&REQUEST, "BURST", "ERR invalid BURST: expected an integer from 1 to 9223372036854775807"),
+            (&REQUEST, "BURST 0", "ERR invalid BURST: expected an integer from 1 to 9223372036854775807"),
+            (&REQUEST, "COST 1 COST 1", "ERR syntax error: COST n comes at most once"),
+            (&REQUEST, "PARTIAL PARTIAL", "ERR syntax error: PARTIAL comes at most once"),
+            (
+                &REQUEST,
+                "ANCHOR 253402300800",
+                "ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799",
+            ),
+            (&REQUEST, "ID", "ERR invalid ID: expected 1 to 512 bytes"),
+            (&REQUEST, "AS a\u{e4}", "ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -"),
+            (&REQUEST, "AT 1", "ERR invalid AT: only RL.REFUND and RL.SETTLE take it"),
+            (&REQUEST, "ACTUAL 1", "ERR invalid ACTUAL: only RL.SETTLE takes it"),
+            (&SETTLEMENT, "COST 1", "ERR invalid COST: only RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take it"),
+            (&REQUEST, "RESERVE a 1m ALWAYS", "ERR syntax error: RESERVE and ALWAYS exclude each other"),
+            (&SETTLEMENT, "RESERVED 1 RESERVATION a", "ERR syntax error: RESERVED and RESERVATION exclude each other"),
+            (&SETTLEMENT, "RESERVATION a AT 1", "ERR syntax error: RESERVATION and AT exclude each other"),
+            (&REQUEST, "FULL FULL", "ERR syntax error: FULL, LINE or HEADERS comes at most once"),
+            (&REQUEST, "FULL HEADERS", "ERR syntax error: FULL, LINE and HEADERS exclude each other"),
+            (
+                &SETTLEMENT,
+                "NOW",
+                "ERR syntax error: after limit come RESERVED n, ACTUAL m, AT ms, BURST n, ANCHOR t, RESERVATION id, FULL, LINE or HEADERS, each at most once",
+            ),
+        ] {
+            assert_eq!(options(text, grammar), Err(error.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_algorithm_lists_the_options_that_it_takes() {
+        static LEASE: Grammar = Grammar::new(Taker::Check, Some(Name::Lease));
+        let usage =
+            "ERR syntax error: after limit come ID id, AS name, SHADOW, FULL, LINE or HEADERS, each at most once";
+        assert_eq!(options("worker-1", &LEASE), Err(usage.to_owned()));
+        assert_eq!(options("COST 1", &LEASE), Err("ERR invalid COST: LEASE takes none".to_owned()));
+    }
+
+    #[test]
+    fn every_row_fits_the_set_and_the_lists() {
+        assert!(Keyword::ALL.len() <= 16 && Keyword::ALL.len() + 6 <= MOST_ARGUMENTS);
+        for (index, keyword) in Keyword::ALL.iter().enumerate() {
+            assert_eq!(*keyword as usize, index);
+            assert_eq!(Keyword::from_word(keyword.word().to_ascii_lowercase().as_bytes()), Some(*keyword));
+        }
+    }
+
+    #[test]
+    fn an_id_is_1_to_512_bytes() {
+        let parse =
+            |id: &[u8]| Options::parse(&mut [&b"ID"[..], id].iter(), &REQUEST).map(|(options, _)| options.id.is_some());
+        assert!(parse(b"").is_err() && parse(&[0xff; 513]).is_err());
+        assert_eq!((parse(b"\0").ok(), parse(&[b' '; 512]).ok()), (Some(true), Some(true)));
+    }
+
+    #[test]
+    fn a_reservation_has_an_id_and_a_ttl() {
+        fn parse<'c>(words: &[&'c [u8]]) -> Result<Option<Reserve<'c>>, Error> {
+            Options::parse(&mut words.iter(), &REQUEST).map(|(options, _)| options.reserve)
+        }
+        let ttl = parse_window(b"90s").unwrap();
+        let longest = [0xff; 128];
+        assert_eq!(parse(&[b"RESERVE", &longest, b"90s"]).ok(), Some(Some(Reserve { id: &longest, ttl })));
+        for words in [
+            &[&b"RESERVE"[..]][..],
+            &[b"RESERVE", b"a"],
+            &[b"RESERVE", b"", b"90s"],
+            &[b"RESERVE", &[b'a'; 129], b"90s"],
+            &[b"RESERVE", b"a", b"0"],
+            &[b"RESERVE", b"a", b"day"],
+        ] {
+            let error = parse(words).map_err(text_of).unwrap_err();
+            assert!(error.starts_with("ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl"), "{error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics(words: Vec<Vec<u8>>) {
+            let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
+            let _ = Options::parse(&mut words.iter(), &REQUEST);
+        }
+    }
+}

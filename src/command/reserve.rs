@@ -1,0 +1,209 @@
+//! The option `RESERVE id ttl`: the charge of a request is a reservation. Requests without it do not come here.
+
+use redis_rl_algorithm::arithmetic::to_i64;
+use redis_rl_algorithm::reservation::{Reservation, Standing};
+use redis_rl_algorithm::{Change, Cost, Micros, Window};
+
+use super::algorithms::Algorithm;
+use super::memory;
+use super::options::Reserve;
+use super::reply::{self, Reply};
+use super::request::{Pending, Request};
+use super::words::Form;
+use crate::error::Error;
+use crate::ffi::{ClosedKey, Ctx};
+use crate::stats::STATS;
+use crate::store::reserved::{self, Loaded, hash_key};
+use crate::store::{Purpose, Reservations};
+
+/// The reservation of a request that is decided and not yet committed.
+pub struct Reserving<'c> {
+    hash: Loaded<'c>,
+    ttl: Window,
+    /// The open reservation, if the call has been made before.
+    repeated: Option<Reservation>,
+    /// Denied because the limit has too many reservations: the milliseconds until one ends.
+    full_for: Option<u64>,
+    /// Charges nothing, because there is no memory.
+    uncharged: bool,
+}
+
+/// `RL.<ALGO> … RESERVE id ttl`.
+#[cold]
+pub fn check<'c, A: Algorithm>(
+    ctx: Ctx<'c>,
+    request: Request<'c, A>,
+    reserve: Reserve<'c>,
+    form: Form,
+) -> Result<(), Error> {
+    let now = Micros(ctx.now_micros());
+    let key = request.state_key(ctx, now, Purpose::Write)?;
+    let hash = request.hash_key(ctx)?;
+    let (mut pending, mut reserving) = request.decide_reserving(key, hash, reserve, now)?;
+    if reserving.needs_memory(&pending) && ctx.out_of_memory(pending.request.key) {
+        let allowed = memory::allows_uncounted(ctx)?;
+        reserving.leave_uncharged(&mut pending, allowed)?;
+    }
+    match form {
+        Form::Verdict => {
+            let (first, verdict) = (reserving.first_integer(&pending), pending.decision.verdict);
+            reserving.commit(pending, true);
+            reply::write_verdict(ctx, first, verdict);
+        }
+        Form::Full | Form::Line | Form::Headers => {
+            let reply = reserving.reply(&pending, true);
+            reserving.commit(pending, true);
+            reply.write(ctx, form);
+        }
+    }
+    Ok(())
+}
+
+/// What an algorithm does with reservations. The grammar has RESERVE and RESERVATION only for algorithms that have it.
+///
+/// # Errors
+/// It has none: a bug.
+pub fn reservations_of<A: Algorithm>() -> Result<&'static Reservations<A>, Error> {
+    A::RESERVATIONS.ok_or(Error::INTERNAL)
+}
+
+impl<'c, A: Algorithm> Request<'c, A> {
+    /// The key of the reservations.
+    ///
+    /// # Errors
+    /// See [`hash_key`].
+    pub fn hash_key(&self, ctx: Ctx<'c>) -> Result<ClosedKey<'c>, Error> {
+        hash_key(&self.algorithm, reservations_of::<A>()?, ctx, self.key)
+    }
+
+    /// Loads the state and the reservations, gives back what has ended, and decides on the request. Nothing is written.
+    ///
+    /// # Errors
+    /// As [`Request::decide`]; or the hash holds what is no reservation.
+    pub fn decide_reserving(
+        self,
+        key: ClosedKey<'c>,
+        hash: ClosedKey<'c>,
+        reserve: Reserve<'c>,
+        now: Micros,
+    ) -> Result<(Pending<'c, A>, Reserving<'c>), Error> {
+        let ctx = key.ctx();
+        let reservations = reservations_of::<A>()?;
+        let mut hash = reserved::load(hash, reserve.id, now)?;
+        let mut loaded = self.algorithm.load(key, None, now, Purpose::Write)?;
+        (reservations.give_back)(&self.algorithm, &mut loaded, now, hash.book.ended_mut());
+        let repeated = match hash.book.standing() {
+            Standing::Open(open) => Some(open),
+            Standing::Mark(_) | Standing::Unknown => None,
+        };
+        let full_for = hash.book.full_for();
+        let cost = match repeated {
+            Some(_) => Cost::ZERO,
+            None if self.partial => self.part_that_fits(&loaded, now),
+            None => self.cost,
+        };
+        let mut decision = (reservations.decide)(&self.algorithm, &mut loaded, now, cost)?;
+        if repeated.is_some() && !decision.verdict.allowed {
+            self.allow(&loaded, &mut decision, now);
+        }
+        if let Some(millis) = full_for
+            && decision.verdict.allowed
+        {
+            decision = (reservations.decide)(&self.algorithm, &mut loaded, now, Cost::ZERO)?;
+            decision.verdict.allowed = false;
+            decision.needed = cost.needed();
+            if !A::TTL_OF_SCRIPT {
+                decision.verdict.ttl = to_i64(millis.div_ceil(1_000));
+            }
+        }
+        let pending = self.pend(loaded, decision, cost, now, ctx);
+        Ok((pending, Reserving { hash, ttl: reserve.ttl, repeated, full_for, uncharged: false }))
+    }
+}
+
+impl<'c> Reserving<'c> {
+    /// Whether the request makes a reservation, if every limit of the call allows it.
+    fn opens<A: Algorithm>(&self, pending: &Pending<'_, A>) -> bool {
+        let allowed = pending.decision.verdict.allowed && !pending.shadowed;
+        let part_fits = !pending.request.partial || pending.cost != Cost::ZERO;
+        self.repeated.is_none() && allowed && part_fits && !self.uncharged
+    }
+
+    /// Whether the change creates a key, or makes one larger.
+    pub fn needs_memory<A: Algorithm>(&self, pending: &Pending<'_, A>) -> bool {
+        pending.needs_memory() || self.opens(pending)
+    }
+
+    /// See [`Pending::leave_uncharged`].
+    pub fn leave_uncharged<A: Algorithm>(&mut self, pending: &mut Pending<'_, A>, allowed: bool) -> Result<(), Error> {
+        self.uncharged = true;
+        pending.leave_uncharged(allowed)
+    }
+
+    /// See [`Pending::first_integer`].
+    pub fn first_integer<A: Algorithm>(&self, pending: &Pending<'_, A>) -> i64 {
+        match self.repeated {
+            Some(open) if pending.request.partial => to_i64(open.units()),
+            _ => pending.first_integer(),
+        }
+    }
+
+    /// Everything that a reply says. `allowed` says whether the call is allowed; otherwise nothing is charged.
+    pub fn reply<A: Algorithm>(&self, pending: &Pending<'_, A>, allowed: bool) -> Reply {
+        let charged = match self.repeated {
+            _ if !allowed => 0,
+            Some(open) => open.units(),
+            None => pending.charged(),
+        };
+        let mut reply = pending.reply(charged);
+        reply.first = self.first_integer(pending);
+        if let Some(millis) = self.full_for
+            && !reply.verdict.allowed
+            && reply.figures.retry_after_ms >= 0
+        {
+            reply.figures.retry_after_ms = reply.figures.retry_after_ms.max(to_i64(millis));
+        }
+        reply
+    }
+
+    /// Counts the decision, and commits the change and the reservation. If the call is not `allowed`, since another
+    /// limit denies, it commits neither the charge nor the reservation, but what has ended is given back.
+    pub fn commit<A: Algorithm>(mut self, mut pending: Pending<'c, A>, allowed: bool) {
+        let Some(reservations) = A::RESERVATIONS else { return };
+        let Request { algorithm, .. } = &pending.request;
+        if !allowed {
+            pending.drop_charge();
+        } else if let Some(open) = self.repeated {
+            self.hash.book.prolong(open, self.ttl);
+            STATS.reservations_repeated.increment();
+        } else if self.opens(&pending) {
+            let until = (reservations.counts_until)(algorithm, &pending.loaded, &pending.decision.change, pending.now);
+            self.hash.book.open(pending.cost, self.ttl, until);
+            STATS.reservations_made.increment();
+        }
+        pending.count();
+        let Pending { request, loaded, decision, now, .. } = pending;
+        commit(&request.algorithm, self.hash, loaded, decision.change, now);
+    }
+}
+
+/// Commits a change of the state, what has ended, and the reservations.
+pub fn commit<'c, A: Algorithm>(
+    algorithm: &A,
+    hash: Loaded<'c>,
+    loaded: A::Loaded<'c>,
+    change: Change<A::Change>,
+    now: Micros,
+) {
+    match A::RESERVATIONS {
+        Some(reservations) if hash.book.gave_back() => (reservations.commit)(algorithm, loaded, change, now),
+        _ => algorithm.commit(loaded, change, now),
+    }
+    commit_hash(hash);
+}
+
+/// Commits the reservations alone.
+pub fn commit_hash(hash: Loaded<'_>) {
+    STATS.reservations_ended.add(hash.book.ended());
+    hash.commit();
+}

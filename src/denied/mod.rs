@@ -1,0 +1,65 @@
+//! The keys that are denied most, for RL.TOP, and how many of them are counted: `rl.top-keys`.
+
+mod sketch;
+
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+use lazy_static::lazy_static;
+use redis_module::{RedisGILGuard, RedisLockIndicator};
+
+use crate::ffi::Ctx;
+use sketch::Sketch;
+
+/// The largest `rl.top-keys`.
+pub const MAX_CAPACITY: i64 = 10_000;
+pub const DEFAULT_CAPACITY: i64 = 128;
+
+/// The value of `rl.top-keys`.
+pub static CAPACITY: AtomicI64 = AtomicI64::new(DEFAULT_CAPACITY);
+
+/// How many keys are counted now.
+static LENGTH: AtomicU64 = AtomicU64::new(0);
+
+lazy_static! {
+    static ref SKETCH: RedisGILGuard<Sketch> = RedisGILGuard::new(Sketch::new(0));
+}
+
+/// The number of keys that are counted at most; 0 turns counting off.
+pub fn capacity() -> usize {
+    usize::try_from(CAPACITY.load(Ordering::Relaxed)).unwrap_or(0)
+}
+
+/// How many keys are counted now.
+pub fn len() -> u64 {
+    LENGTH.load(Ordering::Relaxed)
+}
+
+/// Counts a denial.
+pub fn record(ctx: Ctx<'_>, key: &[u8], algorithm: &'static str, now_ms: u64) {
+    let capacity = capacity();
+    if capacity > 0 {
+        let ctx = ctx.context();
+        let mut sketch = SKETCH.lock(&ctx);
+        sketch.set_capacity(capacity);
+        sketch.record(key, algorithm, now_ms);
+        LENGTH.store(u64::try_from(sketch.len()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+}
+
+/// Gives the sketch the capacity that `rl.top-keys` says, and runs `action` on it.
+pub fn with_sketch<T>(ctx: Ctx<'_>, action: impl FnOnce(&mut Sketch) -> T) -> T {
+    with_sketch_locked_by(&ctx.context(), action)
+}
+
+/// Drops the keys beyond `rl.top-keys`, and frees their memory.
+pub fn shrink(lock: &impl RedisLockIndicator) {
+    with_sketch_locked_by(lock, |_| ());
+}
+
+fn with_sketch_locked_by<T>(lock: &impl RedisLockIndicator, action: impl FnOnce(&mut Sketch) -> T) -> T {
+    let mut sketch = SKETCH.lock(lock);
+    sketch.set_capacity(capacity());
+    let result = action(&mut sketch);
+    LENGTH.store(u64::try_from(sketch.len()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    result
+}
