@@ -4,11 +4,13 @@
 --   Function  FUNCTION LOAD of the line `#!lua name=rl` and this file; then FCALL rl 1 key TOKEN 60 5 FULL
 --   Script    SCRIPT LOAD of this file; then EVALSHA <sha> 1 key rl TOKEN 60 5 FULL
 --
---   rl         1 key        <ALGO> window limit [options] [FULL | HEADERS]
---   rl_multi   n key [key]  <ALGO> window limit [options] [<ALGO> window limit [options] ...] [FULL | HEADERS]
---   rl_peek    1 key        <ALGO> window limit [options] [FULL | HEADERS]
---   rl_refund  1 key        <ALGO> window limit [COST n] [AT ms] [BURST n] [ANCHOR t] [FULL | HEADERS]
---   rl_settle  1 key        <ALGO> window limit RESERVED n ACTUAL m [AT ms] [BURST n] [ANCHOR t] [FULL | HEADERS]
+--   rl         1 key        <ALGO> window limit [options] [FULL | LINE | HEADERS]
+--   rl_multi   n key [key]  <ALGO> window limit [options] [<ALGO> window limit [options] ...] [FULL | LINE | HEADERS]
+--   rl_peek    1 key        <ALGO> window limit [options] [FULL | LINE | HEADERS]
+--   rl_refund  1 key        <ALGO> window limit [COST n] [AT ms] [BURST n] [ANCHOR t] [FULL | LINE | HEADERS]
+--   rl_settle  1 key        <ALGO> window limit RESERVED n ACTUAL m [AT ms] [BURST n] [ANCHOR t]
+--                           [FULL | LINE | HEADERS]
+--   rl_settle  1 key        <ALGO> window limit RESERVATION id ACTUAL m [ANCHOR t] [FULL | LINE | HEADERS]
 --   rl_reset   1 key        <ALGO> window [ANCHOR t]
 --   rl_release 1 key        id [id ...]
 --   rl_renew   1 key        window id [id ...]
@@ -26,52 +28,51 @@
 
 -- The text of an error. (As a function: a script runs this file at each call, and few calls end with an error.)
 local function error_text(name)
-  local function at_most_once(option)
-    return 'ERR syntax error: after limit comes ' .. option .. ' at most once'
-  end
   local texts = {
     ARITY = 'ERR wrong number of arguments',
     FOREIGN_VALUE = 'ERR the key holds a value that this algorithm did not write',
     NOT_A_COUNTER = 'ERR value is not an integer or out of range',
     WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
-      .. '10^12 seconds; FIXED also takes day, week, month and year',
+      .. '10^12 seconds',
+    CALENDAR_WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
+      .. 'd, up to 10^12 seconds; or day, week, month or year',
     ANCHOR = 'ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799',
     AS = 'ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -',
     ID = 'ERR invalid ID: expected 1 to 512 bytes',
+    IDS = 'ERR invalid id: expected 1 to 512 bytes',
+    TOO_MANY_IDS = 'ERR invalid id: expected at most 1000 ids a call',
     AT = 'ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807',
+    PARTIAL_AND_ALWAYS = 'ERR syntax error: PARTIAL and ALWAYS exclude each other',
     ID_MISSING = 'ERR syntax error: LEASE needs ID id, the holder of the lease',
     LEASE_CORRECTION = 'ERR invalid algorithm: a lease has no cost to correct; RL.RELEASE ends it',
-    OPTION = 'ERR syntax error: after limit come COST n, BURST n, ANCHOR t, ID id, AS name, PARTIAL, SHADOW, FULL '
-      .. 'or HEADERS, each at most once',
-    REFUND_OPTION = 'ERR syntax error: after limit come COST n, AT ms, BURST n, ANCHOR t, FULL or HEADERS, each '
-      .. 'at most once',
-    SETTLE_OPTION = 'ERR syntax error: after limit come RESERVED n, ACTUAL m, AT ms, BURST n, ANCHOR t, FULL or '
-      .. 'HEADERS, each at most once',
-    RESET_OPTION = 'ERR syntax error: after window comes ANCHOR t or nothing',
-    COST_TWICE = at_most_once('COST n'),
-    BURST_TWICE = at_most_once('BURST n'),
-    ANCHOR_TWICE = 'ERR syntax error: ANCHOR t comes at most once',
-    ID_TWICE = at_most_once('ID id'),
-    AS_TWICE = at_most_once('AS name'),
-    AT_TWICE = at_most_once('AT ms'),
-    RESERVED_TWICE = at_most_once('RESERVED n'),
-    ACTUAL_TWICE = at_most_once('ACTUAL n'),
-    PARTIAL_TWICE = at_most_once('PARTIAL'),
-    SHADOW_TWICE = at_most_once('SHADOW'),
-    FORM_TWICE = at_most_once('FULL or HEADERS'),
-    FULL_AND_HEADERS = 'ERR syntax error: FULL and HEADERS exclude each other',
-    AFTER_FORM = 'ERR syntax error: FULL or HEADERS comes last',
-    SETTLEMENT = 'ERR syntax error: RL.SETTLE needs RESERVED n and ACTUAL m',
-    NUM_LIMITS = 'ERR invalid numlimits: expected an integer from 1 to 64, and as many limits',
-    SAME_KEY = 'ERR invalid key: two limits would keep their state in one key',
+    FORM_TWICE = 'ERR syntax error: FULL, LINE or HEADERS comes at most once',
+    TWO_FORMS = 'ERR syntax error: FULL, LINE and HEADERS exclude each other',
+    AFTER_FORM = 'ERR syntax error: FULL, LINE or HEADERS comes last',
+    RESERVE = 'ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
+      .. 'with a unit ms, s, m, h or d, up to 10^12 seconds',
+    RESERVATION = 'ERR invalid RESERVATION: expected an id of 1 to 128 bytes',
+    RESERVE_AND_ALWAYS = 'ERR syntax error: RESERVE and ALWAYS exclude each other',
+    RESERVATION_AND_RESERVED = 'ERR syntax error: RESERVED and RESERVATION exclude each other',
+    RESERVATION_AND_AT = 'ERR syntax error: RESERVATION and AT exclude each other',
+    FOREIGN_RESERVATION = 'ERR the hash of the reservations holds a value that the module did not write',
+    SETTLEMENT = 'ERR syntax error: RL.SETTLE needs ACTUAL m, and RESERVED n or RESERVATION id',
+    NUM_LIMITS = 'ERR invalid numlimits: expected an integer from 1 to 64',
+    FEWER_LIMITS = 'ERR invalid numlimits: fewer limits follow than it says',
+    MORE_LIMITS = 'ERR invalid numlimits: more limits follow than it says',
+    LIMIT_ARITY = 'ERR syntax error: expected the word of an algorithm, a key, a window and a limit',
+    SAME_KEY = 'ERR invalid key: two limits would keep their state in one key; give each its own key',
     SPAN = 'ERR invalid window, limit or BURST: together they describe a rate that cannot be represented',
-    LOG_COST = 'ERR invalid COST: RL.SLIDING takes at most 10000 units a call, over all its limits; use ROLLING, '
+    LOG_COST = 'ERR invalid COST: RL.SLIDING takes at most 1000 units a call, over all its limits; use ROLLING, '
       .. 'COUNTER, TOKEN, LEAKY or GCRA for more',
-    LOG_DIFFERENCE = 'ERR invalid ACTUAL: RL.SLIDING is corrected by at most 10000 units a call; use ROLLING, '
+    LOG_DIFFERENCE = 'ERR invalid ACTUAL: RL.SLIDING is corrected by at most 1000 units a call; use ROLLING, '
       .. 'COUNTER, TOKEN, LEAKY or GCRA for more',
+    OVERFLOW = 'ERR increment or decrement would overflow',
     CLUSTER_KEY = 'ERR invalid key: in a cluster FIXED needs a key that is not empty and has no brace outside a hash '
       .. 'tag',
-    ALGORITHM = 'ERR invalid algorithm: expected one of FIXED, SLIDING, COUNTER, TOKEN, LEAKY, GCRA, ROLLING, LEASE',
+    CLUSTER_RESERVE = 'ERR invalid key: in a cluster RESERVE needs a key that is not empty and has no brace outside a '
+      .. 'hash tag',
+    ALGORITHM = 'ERR invalid algorithm: expected one of FIXED, WINDOW, SLIDING, COUNTER, TOKEN, LEAKY, GCRA, '
+      .. 'ROLLING, LEASE',
     -- The module has no such errors.
     ROLLING = 'ERR invalid algorithm: ROLLING needs the module, the Lua library has all others',
     INEXACT_STATE = 'ERR the key holds a number above 9007199254740991, which needs the module',
@@ -361,6 +362,23 @@ local function in_cluster()
   return cluster
 end
 
+-- The part of a key that a cluster hashes instead of the whole, or nil.
+local function hash_tag(key)
+  local open = key:find('{', 1, true)
+  local close = open and key:find('}', open + 1, true)
+  return close and close > open + 1 and key:sub(open + 1, close - 1) or nil
+end
+
+-- `<key><suffix>`, in the slot of `key`: in a cluster a key without a hash tag becomes one. nil if it cannot be one.
+local function key_in_slot(key, suffix)
+  if hash_tag(key) or not in_cluster() then
+    return key .. suffix
+  elseif key == '' or key:find('}', 1, true) then
+    return nil
+  end
+  return '{' .. key .. '}' .. suffix
+end
+
 -- Calls a command with some arguments and then with many, of which a call takes 1,000. Returns the sum of the replies.
 local function call_in_parts(arguments, many)
   local sum = 0
@@ -443,6 +461,11 @@ local function leaving_in_order(capacity, charged, leaves_at, gone_at, now_ms)
   }
 end
 
+-- The units that must be available for the same request to be allowed. A cost of 0 needs one, but with ALWAYS none.
+local function needed_by(decided, cost)
+  return decided.needed or needed_for(cost)
+end
+
 -- The figures of FULL and of the headers.
 local function figures_of(forecast, decided, cost)
   local function until_fits(units)
@@ -453,7 +476,7 @@ local function figures_of(forecast, decided, cost)
   return {
     limit = forecast.capacity,
     remaining = forecast.remaining,
-    retry_after_ms = decided.allowed and 0 or until_fits(needed_for(cost)),
+    retry_after_ms = decided.allowed and 0 or until_fits(needed_by(decided, cost)),
     next_ms = full and 0 or until_fits(forecast.remaining + 1),
     reset_ms = full and 0 or until_fits(forecast.capacity),
     delay_ms = exact(divide_up(decided.delay, 1000)),
@@ -466,6 +489,26 @@ end
 
 local DAY = 86400000
 local LONGEST = { DAY = DAY, WEEK = 7 * DAY, MONTH = 31 * DAY, YEAR = 366 * DAY }
+
+-- Loads a counter that INCR could have written: its state is { value, expires_at }.
+local function load_counter(_, key, now)
+  local text = call('GET', key)
+  if not text then
+    return { key = key }
+  end
+  local sign, digits = text:match('^(%-?)(%d+)$')
+  local negative = sign == '-'
+  digits = digits and digits_up_to(digits, negative and '9223372036854775808' or MAX_COUNT_DIGITS)
+  if not digits or (negative and digits == '0') then
+    fail('NOT_A_COUNTER')
+  end
+  local value, expires_at = from_text(digits), expiry_of(key, millis(now))
+  if value - value ~= 0 or (expires_at and expires_at >= EXACT) then
+    fail('INEXACT_STATE')
+  end
+  local counter = { value = negative and -value or value, expires_at = expires_at }
+  return { key = key, state = counter }
+end
 
 local function build_fixed()
   -- Days from 1 January 1970 to the first day of a month, 0 to 11, of the Gregorian calendar. The year starts in March
@@ -537,13 +580,6 @@ local function build_fixed()
     return math.max(0, first), last, length
   end
 
-  -- The part of a key that a cluster hashes instead of the whole, or nil.
-  local function hash_tag(key)
-    local open = key:find('{', 1, true)
-    local close = open and key:find('}', open + 1, true)
-    return close and close > open + 1 and key:sub(open + 1, close - 1) or nil
-  end
-
   -- The key of the counter. In a cluster it must be in the slot of `key`, so a key without a hash tag becomes one.
   local function counter_key(policy, key, now)
     local now_ms = millis(now)
@@ -552,15 +588,14 @@ local function build_fixed()
       local window = policy.unit and policy.unit:lower() or string.format('%.0fms', policy.window_ms)
       suffix = string.format(':%s:%.0f', window, (period(policy, now_ms)))
     end
-    if hash_tag(key) or not in_cluster() then
-      return key .. suffix
-    elseif key == '' or key:find('}', 1, true) then
-      fail('CLUSTER_KEY')
-    end
-    return '{' .. key .. '}' .. suffix
+    return key_in_slot(key, suffix) or fail('CLUSTER_KEY')
   end
 
-  local FIXED = { word = 'FIXED', takes = { COST = true, PARTIAL = true, ANCHOR = true }, ttl_of_script = true }
+  local FIXED = {
+    word = 'FIXED',
+    takes = { COST = true, PARTIAL = true, ALWAYS = true, ANCHOR = true, RESERVE = true, RESERVATION = true },
+    ttl_of_script = true,
+  }
 
   FIXED.key_of_state = counter_key
 
@@ -578,23 +613,16 @@ local function build_fixed()
     return now_ms + policy.window_ms
   end
 
-  function FIXED.load(_, key, now)
-    local text = call('GET', key)
-    if not text then
-      return { key = key }
-    end
-    local sign, digits = text:match('^(%-?)(%d+)$')
-    local negative = sign == '-'
-    digits = digits and digits_up_to(digits, negative and '9223372036854775808' or MAX_COUNT_DIGITS)
-    if not digits or (negative and digits == '0') then
-      fail('NOT_A_COUNTER')
-    end
-    local value, expires_at = from_text(digits), expiry_of(key, millis(now))
-    if value - value ~= 0 or (expires_at and expires_at >= EXACT) then
-      fail('INEXACT_STATE')
-    end
-    local counter = { value = negative and -value or value, expires_at = expires_at }
-    return { key = key, state = counter }
+  FIXED.load = load_counter
+
+  -- What TTL replies: seconds, rounded to the nearest; −2 if there is no key.
+  local function ttl_of_script(expires_at, now_ms)
+    return expires_at and math.floor((math.max(0, expires_at - now_ms) + 500) / 1000) or -2
+  end
+
+  -- `count` and `ttl` of a request with ALWAYS.
+  function FIXED.verdict_after(counter, now)
+    return counter and counter.value or 0, exact(ttl_of_script(counter and counter.expires_at, millis(now)))
   end
 
   function FIXED.decide(policy, loaded, now, cost)
@@ -613,10 +641,44 @@ local function build_fixed()
       -- As in the script, a counter that becomes 1 gets a new expiry. A counter without one gets one as well.
       expires_at = new_counter_expiry(policy, now_ms)
     end
-    local ttl = expires_at and math.floor((math.max(0, expires_at - now_ms) + 500) / 1000) or -2
+    local ttl = ttl_of_script(expires_at, now_ms)
     local changed = counted or (counter and not counter.expires_at)
     local state = changed and { value = after, expires_at = expires_at } or nil
     return decision(allowed, after, exact(ttl), changed and 'charge' or 'keep', state)
+  end
+
+  -- A denied request with RESERVE is not counted.
+  function FIXED.decide_reserving(policy, loaded, now, cost)
+    local before = loaded.state and loaded.state.value or 0
+    local fits = needed_for(cost) <= policy.limit and before + needed_for(cost) <= policy.limit
+    local decided = FIXED.decide(policy, loaded, now, fits and cost or 0)
+    decided.allowed, decided.needed = fits, needed_for(cost)
+    return decided
+  end
+
+  -- What tells the windows of a key apart in the name of the HASH of reservations.
+  function FIXED.infix(policy)
+    local window = policy.unit and policy.unit:lower() or string.format('%.0fms', policy.window_ms)
+    return ':' .. window .. (policy.anchor_ms and string.format(':%.0f', policy.anchor_ms / 1000) or '')
+  end
+
+  function FIXED.counts_until(policy, _, now)
+    local _, last = period(policy, millis(now))
+    return last
+  end
+
+  -- Corrects the counter itself, which may be above the limit, if the charge was in the current window.
+  function FIXED.settle_reserved(policy, loaded, now, charge, actual)
+    local counter, reserved = loaded.state, charge.cost or 0
+    if charge.counts_until ~= FIXED.counts_until(policy, nil, now) then
+      return 'keep'
+    elseif actual >= reserved then
+      return FIXED.overcharge(policy, loaded, now, nil, actual - reserved)
+    elseif not counter or counter.value <= 0 then
+      return 'keep'
+    end
+    local value = math.max(0, counter.value - (reserved - actual))
+    return 'refund', { value = value, expires_at = counter.expires_at or new_counter_expiry(policy, millis(now)) }
   end
 
   local function is_current_period(policy, now, at_ms)
@@ -661,7 +723,7 @@ local function build_fixed()
       wait = function(cost)
         if cost > policy.limit then
           return nil
-        elseif cost <= remaining then
+        elseif math.max(0, value) + cost <= policy.limit then
           return 0
         end
         local _, last = period(policy, now_ms)
@@ -691,6 +753,163 @@ local function build_fixed()
   end
 
   return FIXED
+end
+
+-- WINDOW: one counter, whose window starts with the first request -----------------------------------------------------
+
+local function build_window()
+  local WINDOW = {
+    word = 'WINDOW',
+    takes = { COST = true, PARTIAL = true, ALWAYS = true, RESERVE = true, RESERVATION = true },
+  }
+
+  WINDOW.load = load_counter
+
+  -- The window that runs now: { units, ends, is_right }. nil if there is no counter, or if its expiry is now or
+  -- earlier: Redis keeps a key through the millisecond in which it expires. A counter without an expiry gets one,
+  -- and one with more than a window left gets another. `is_right`: the key has that expiry already.
+  local function running(policy, counter, now)
+    local now_ms = millis(now)
+    if not counter or (counter.expires_at and counter.expires_at <= now_ms) then
+      return nil
+    end
+    local latest = now_ms + policy.window_ms
+    local ends = math.min(counter.expires_at or latest, latest)
+    return { units = math.max(0, counter.value), ends = ends, is_right = ends == counter.expires_at }
+  end
+
+  -- The ms in which the window ends that a charge counts in. A negative counter counts as none.
+  local function end_of_charged(policy, counter, found, now)
+    return found and counter.value >= 0 and found.ends or millis(now) + policy.window_ms
+  end
+
+  -- What a call does that counts nothing: sets an expiry that is missing or too late.
+  local function uncharged(counter, found)
+    if found and not found.is_right then
+      return 'rebase', { value = counter.value, expires_at = found.ends }
+    end
+    return 'keep'
+  end
+
+  local function window_forecast(policy, found, now)
+    local units = found and found.units or 0
+    return {
+      capacity = policy.limit,
+      remaining = math.max(0, policy.limit - units),
+      wait = function(cost)
+        if cost > policy.limit then
+          return nil
+        end
+        return units <= policy.limit - cost and 0 or divide_up(sub(mul(found.ends, 1000), now), 1000)
+      end,
+    }
+  end
+
+  function WINDOW.forecast(policy, loaded, decided, now)
+    local counter = state_after(decided.change, decided.state, loaded.state)
+    return window_forecast(policy, running(policy, counter, now), now)
+  end
+
+  function WINDOW.decide(policy, loaded, now, cost)
+    local counter = loaded.state
+    local found = running(policy, counter, now)
+    local units = found and found.units or 0
+    local allowed = units + needed_for(cost) <= policy.limit
+    local decided = decision(allowed, exact(units), nil, 'keep')
+    if allowed and cost > 0 then
+      local ends = end_of_charged(policy, counter, found, now)
+      decided.change, decided.state = 'charge', { value = units + cost, expires_at = ends }
+    else
+      decided.change, decided.state = uncharged(counter, found)
+    end
+    local forecast = WINDOW.forecast(policy, loaded, decided, now)
+    if allowed then
+      decided.ttl = seconds_of(exact(forecast.wait(policy.limit)))
+    else
+      decided.ttl = ttl_of_denial(forecast, cost)
+    end
+    return decided
+  end
+
+  -- From the counter after the charge.
+  function WINDOW.counts_until(policy, counter, now)
+    local found = running(policy, counter, now)
+    return found and found.ends or millis(now) + policy.window_ms
+  end
+
+  -- Gives back only if the window of the charge runs. What comes on top counts in the running window; if none runs,
+  -- until the window of the charge ends.
+  function WINDOW.settle_reserved(policy, loaded, now, charge, actual)
+    local counter, reserved = loaded.state, charge.cost or 0
+    if charge.counts_until <= millis(now) then
+      return 'keep'
+    elseif actual >= reserved then
+      local change, state = WINDOW.overcharge(policy, loaded, now, nil, actual - reserved)
+      if change == 'charge' and not running(policy, counter, now) then
+        state.expires_at = math.min(charge.counts_until, millis(now) + policy.window_ms)
+      end
+      return change, state
+    elseif not counter or counter.value <= 0 or counter.expires_at ~= charge.counts_until then
+      return 'keep'
+    end
+    local value = counter.value - (reserved - actual)
+    if value <= 0 then
+      return 'delete'
+    end
+    return 'refund', { value = value, expires_at = counter.expires_at }
+  end
+
+  function WINDOW.refund(policy, loaded, now, at_ms, cost)
+    local counter = loaded.state
+    local found = running(policy, counter, now)
+    local is_earlier = found and at_ms and less(add(at_ms, policy.window_ms), found.ends)
+    if not found or found.units == 0 or is_earlier or cost == 0 then
+      return uncharged(counter, found)
+    elseif cost >= found.units then
+      return 'delete'
+    end
+    return 'refund', { value = found.units - cost, expires_at = found.ends }
+  end
+
+  function WINDOW.overcharge(policy, loaded, now, at_ms, cost)
+    if cost == 0 or (at_ms and not less(millis(now), add(at_ms, policy.window_ms))) then
+      return 'keep'
+    end
+    local found = running(policy, loaded.state, now)
+    local value = (found and found.units or 0) + cost
+    if value >= EXACT then
+      fail('INEXACT_REPLY')
+    end
+    return 'charge', { value = value, expires_at = end_of_charged(policy, loaded.state, found, now) }
+  end
+
+  -- What a request in shadow mode commits: it sets no other expiry for a window that runs.
+  function WINDOW.in_shadow(policy, loaded, now, change, after)
+    local counter = loaded.state
+    if change == 'rebase' then
+      return 'keep'
+    elseif change == 'charge' and counter and counter.value >= 0 and running(policy, counter, now) then
+      return 'charge', { value = after.value, expires_at = counter.expires_at }
+    end
+    return change, after
+  end
+
+  function WINDOW.commit(_, loaded, change, after)
+    local key, before = loaded.key, loaded.state
+    if change == 'delete' then
+      call('UNLINK', key)
+    elseif change == 'keep' then
+      return
+    elseif before and before.expires_at == after.expires_at then
+      call('INCRBY', key, string.format('%.0f', after.value - before.value))
+    elseif before and before.value == after.value then
+      set_expiry(key, after.expires_at)
+    else
+      call('SET', key, string.format('%.0f', after.value), 'PXAT', text_of(after.expires_at))
+    end
+  end
+
+  return WINDOW
 end
 
 -- Sorted sets: the log of SLIDING and the leases of LEASE -------------------------------------------------------------
@@ -892,6 +1111,10 @@ local function build_lease()
     takes = { ID = true },
     no_correction = 'LEASE_CORRECTION',
     quota_unit = 'concurrent-requests',
+    -- A renewal charges nothing.
+    units_charged = function(loaded)
+      return loaded.own and 0 or 1
+    end,
   }
 
   local function load_leases(key, now, purpose)
@@ -938,12 +1161,7 @@ local function build_lease()
   function LEASE.forecast(policy, loaded, decided, now)
     local state = decided.state or {}
     local function leaves_at(n)
-      local ends
-      if state.hold then
-        ends = end_with_own(loaded, n, state.hold)
-      else
-        ends = math.min(end_of_lease(loaded, n), state.shorten or NEVER)
-      end
+      local ends = state.hold and end_with_own(loaded, n, state.hold) or end_of_lease(loaded, n)
       return ends ~= NEVER and ends or nil
     end
     local charged = state.hold and others(loaded) + 1 or loaded.len
@@ -960,10 +1178,7 @@ local function build_lease()
     local allowed = policy.limit > 0 and (loaded.own ~= nil or others(loaded) < policy.limit)
     local ends = now_ms + policy.window_ms
     local decided = decision(allowed, others(loaded), nil, 'keep')
-    if not allowed and loaded.len > 0 and end_of_lease(loaded, loaded.len - 1) > ends then
-      -- Only a clock that stepped back leaves such an end.
-      decided.change, decided.state = 'rebase', { shorten = ends }
-    elseif allowed and loaded.own ~= ends then
+    if allowed and loaded.own ~= ends then
       decided.change, decided.state = 'charge', { hold = ends }
     end
     if allowed then
@@ -999,8 +1214,6 @@ local function build_lease()
       if loaded.len > 0 then
         expire_with_the_last(key, last_end(key), now_ms)
       end
-    elseif after.shorten then
-      move_ends(key, after.shorten, call('ZRANGEBYSCORE', key, string.format('(%.0f', after.shorten), '+inf'), now_ms)
     elseif loaded.id and loaded.own then
       move_ends(key, after.hold, { loaded.id }, now_ms)
     elseif loaded.id then
@@ -1046,6 +1259,8 @@ end
 -- They have `decode`, `encode`, `expires_at` (in ms), and the pure functions `decide_record`, `refund_record`,
 -- `overcharge_record` and `forecast_record`.
 
+local SLACK_MS = 5000 -- how much later than needed the expiry of a record may be
+
 -- The integers of a record; nil if the text is no such record. The pattern finds their digits and what follows them.
 local function words_of(text, pattern)
   local a, b, c, d, rest = text:match(pattern)
@@ -1089,36 +1304,41 @@ local function record_algorithm(algorithm)
     return algorithm.forecast_record(policy, state_after(decided.change, decided.state, loaded.state), now)
   end
 
-  -- The expiry to set with a change, in ms; nil leaves it as it is. How long a state is needed can depend on arguments
-  -- that it does not hold. A denied call then extends the expiry if it needs the state for longer, and a write keeps a
-  -- later expiry if that is for a call with other arguments.
+  -- The expiry to set with a change, in ms; nil leaves it as it is. It may be a little later than needed, so that it is
+  -- not written each time. How long a state is needed can depend on arguments that it does not hold. A denied call then
+  -- extends the expiry if it needs the state for longer, and a write keeps a later expiry if that is for a call with
+  -- other arguments.
   function algorithm.expiry_after(policy, loaded, change, after, now)
     local before, depends = loaded.state, algorithm.expiry_depends_on_policy
-    if change ~= 'keep' and (not before or not depends) then
-      return algorithm.expires_at(policy, after)
-    elseif not before or not depends then
+    if change == 'keep' and (not before or not depends) then
       return nil
     end
-    local held = expiry_of(loaded.key, millis(now))
+    local held = before and expiry_of(loaded.key, millis(now))
     held = held and from_digits(digits_of(held))
-    local needed_before = algorithm.expires_at(policy, before)
     if change == 'keep' then
-      return held and less(held, needed_before) and needed_before or nil
+      local needed = algorithm.expires_at(policy, before)
+      return held and less(held, needed) and add(needed, SLACK_MS) or nil
     end
     local needed = algorithm.expires_at(policy, after)
+    local latest = add(needed, SLACK_MS)
     if not held then
-      return needed
-    elseif change == 'rebase' then
+      return latest
+    end
+    local needed_before = depends and algorithm.expires_at(policy, before)
+    if depends and change == 'rebase' then
       -- Every expiry moves back with the state, also one that other arguments need.
       if held - held ~= 0 then
         fail('INEXACT_STATE')
       end
       local moved = sub(held, sub(needed_before, needed))
-      return less(moved, needed) and needed or moved
-    elseif less(needed, held) and less(needed_before, held) then
+      moved = less(moved, needed) and needed or moved
+      return moved ~= held and moved or nil
+    elseif less(held, needed) then
+      return latest
+    elseif not less(latest, held) or (depends and less(add(needed_before, SLACK_MS), held)) then
       return nil
     end
-    return needed
+    return latest
   end
 
   function algorithm.commit(policy, loaded, change, after, now)
@@ -1145,7 +1365,10 @@ end
 -- The state is { window_ms, start_ms, current, previous }.
 
 local function build_counter()
-  local COUNTER = record_algorithm({ word = 'COUNTER', takes = { COST = true, PARTIAL = true } })
+  local COUNTER = record_algorithm({
+    word = 'COUNTER',
+    takes = { COST = true, PARTIAL = true, ALWAYS = true, RESERVE = true, RESERVATION = true },
+  })
 
   function COUNTER.decode(text)
     local window_ms, number, current, previous, rest = words_of(text, '^C:(%d+):(%d+):(%d+):(%d+)(.*)$')
@@ -1248,8 +1471,11 @@ local function build_counter()
         previous = counts.previous,
       }
     elseif old and policy.limit > 0 and (less(millis(now), old.start_ms) or old.window_ms ~= policy.window_ms) then
-      -- As it is, every call would align it anew, later each time, and it would never lose its effect.
-      decided.change, decided.state = 'rebase', counts
+      -- Else every call would align the stored counts anew, each time to a later window, and they would never lose
+      -- their effect. An empty record is not written.
+      if counts.current ~= 0 or counts.previous ~= 0 then
+        decided.change, decided.state = 'rebase', counts
+      end
     end
     if allowed then
       local expires_at = COUNTER.expires_at(policy, decided.change == 'charge' and decided.state or counts)
@@ -1303,8 +1529,28 @@ local function build_counter()
       current = counts.current,
       previous = counts.previous,
     }
-    charged[place] = min(add(charged[place], cost), MAX_COUNT)
+    charged[place] = add(charged[place], cost)
+    local weighted = add(mul(charged.current, policy.window), weighted_previous(policy, charged, now))
+    if less(MAX_COUNT, charged[place]) or less(mul(MAX_COUNT, policy.window), weighted) then
+      fail('OVERFLOW')
+    end
     return 'charge', charged
+  end
+
+  -- The end of the next window.
+  function COUNTER.counts_until(policy, _, now)
+    local now_ms = millis(now)
+    return now_ms - math.fmod(now_ms, policy.window_ms) + 2 * policy.window_ms
+  end
+
+  function COUNTER.settle_reserved(policy, loaded, now, charge, actual)
+    local reserved = charge.cost or 0
+    if charge.counts_until <= millis(now) then
+      return 'keep'
+    elseif actual < reserved then
+      return COUNTER.refund(policy, loaded, now, charge.charged_at, reserved - actual)
+    end
+    return COUNTER.overcharge(policy, loaded, now, charge.charged_at, actual - reserved)
   end
 
   return COUNTER
@@ -1342,7 +1588,7 @@ local function build_level(word)
     return policy.limit == 0 and MAX_UNSIGNED or min(divide_up(parts, policy.limit), MAX_UNSIGNED)
   end
 
-  local function level_forecast(policy, parts)
+  local function level_forecast(policy, parts, now)
     return {
       capacity = policy.capacity,
       remaining = policy.limit == 0 and 0 or sub(policy.capacity, divide_up(parts, policy.window)),
@@ -1350,15 +1596,16 @@ local function build_level(word)
         if policy.limit == 0 or cost > policy.capacity then
           return nil
         end
-        local excess = sub(parts, mul(policy.capacity - cost, policy.window))
-        return divide_up(time_to_drain(policy, excess), 1000)
+        local time = divide_up(sub(parts, mul(policy.capacity - cost, policy.window)), policy.limit)
+        -- Only debt can take longer to drain than a time can represent.
+        return not less(MAX_UNSIGNED, add(time, now)) and divide_up(time, 1000) or nil
       end,
     }
   end
 
   local algorithm = record_algorithm({
     word = word,
-    takes = { COST = true, PARTIAL = true, BURST = true },
+    takes = { COST = true, PARTIAL = true, ALWAYS = word == 'TOKEN', BURST = true },
     expiry_depends_on_policy = true,
   })
 
@@ -1428,7 +1675,7 @@ local function build_level(word)
       if allowed then
         decided.ttl = exact(divide_up(time_to_drain(policy, before), 1000000))
       else
-        decided.ttl = ttl_of_denial(level_forecast(policy, before), cost)
+        decided.ttl = ttl_of_denial(level_forecast(policy, before, now), cost)
       end
     end
     if delays and allowed then
@@ -1467,15 +1714,18 @@ local function build_level(word)
       return 'keep'
     end
     local parts = add(parts_at(policy, level, now), mul(cost, policy.window))
+    if less(mul(MAX_COUNT, policy.window), parts) then
+      fail('OVERFLOW')
+    end
     local whole, part = divide(parts, policy.window)
     -- The fraction stays below the capacity, so debt is a number of whole units.
     local most = part == 0 and policy.capacity or policy.capacity - 1
-    local used, debt = min(whole, most), min(sub(whole, most), MAX_COUNT)
+    local used, debt = min(whole, most), sub(whole, most)
     return 'charge', { used = used, part = part, window_ms = policy.window_ms, at = now, debt = debt }
   end
 
   function algorithm.forecast_record(policy, level, now)
-    return level_forecast(policy, parts_at(policy, level, now))
+    return level_forecast(policy, parts_at(policy, level, now), now)
   end
 
   return algorithm
@@ -1604,6 +1854,7 @@ end
 -- Each algorithm is built when it is first named.
 local BUILDERS = {
   FIXED = build_fixed,
+  WINDOW = build_window,
   SLIDING = build_sliding,
   COUNTER = build_counter,
   TOKEN = build_level,
@@ -1647,6 +1898,25 @@ local function parse_count(name, text, least)
   return n
 end
 
+-- The options, in the order of the usage texts: the word, the word with its value, and the commands that take it.
+local function option_rows()
+  return {
+    { 'COST', 'COST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
+    { 'PARTIAL', 'PARTIAL', 'RL.<ALGO> and RL.PEEK take' },
+    { 'ALWAYS', 'ALWAYS', 'RL.<ALGO> and RL.PEEK take' },
+    { 'RESERVED', 'RESERVED n', 'RL.SETTLE takes' },
+    { 'ACTUAL', 'ACTUAL m', 'RL.SETTLE takes' },
+    { 'AT', 'AT ms', 'RL.REFUND and RL.SETTLE take' },
+    { 'BURST', 'BURST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take' },
+    { 'ANCHOR', 'ANCHOR t', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take' },
+    { 'ID', 'ID id', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
+    { 'AS', 'AS name', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
+    { 'SHADOW', 'SHADOW', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
+    { 'RESERVE', 'RESERVE id ttl', 'RL.<ALGO> and RL.MULTI take' },
+    { 'RESERVATION', 'RESERVATION id', 'RL.SETTLE takes' },
+  }
+end
+
 -- The options that have a value.
 local VALUES = {
   COST = true,
@@ -1657,15 +1927,35 @@ local VALUES = {
   ID = true,
   AS = true,
   AT = true,
+  RESERVE = true,
+  RESERVATION = true,
 }
 
-local function parse_id(text)
-  return text and #text >= 1 and #text <= 512 and text or fail('ID')
+local UNITS = { ms = 1, [''] = 1000, s = 1000, m = 60000, h = 3600000, d = 86400000 }
+
+-- A window of a fixed length in ms; nil if the text is none.
+local function parse_window(text)
+  local number, unit = text:match('^(%d+)(%l*)$')
+  local ms = number and UNITS[unit] and digits_up_to(number, MAX_UNSIGNED_DIGITS) and tonumber(number) * UNITS[unit]
+  return ms and ms >= 1 and ms <= 1e15 and ms or nil
 end
 
-local function parse_value(option, text)
-  if option == 'ID' then
-    return parse_id(text)
+local function parse_id(text)
+  return text and #text >= 1 and #text <= 512 and text
+end
+
+local function parse_reservation_id(text)
+  return text and #text >= 1 and #text <= 128 and text
+end
+
+local function parse_value(option, text, second)
+  if option == 'RESERVE' then
+    local ttl = second and parse_window(second)
+    return parse_reservation_id(text) and ttl and { id = text, ttl = ttl } or fail('RESERVE')
+  elseif option == 'RESERVATION' then
+    return parse_reservation_id(text) or fail('RESERVATION')
+  elseif option == 'ID' then
+    return parse_id(text) or fail('ID')
   elseif option == 'AS' then
     return text and #text >= 1 and #text <= 64 and not text:find('[^%w._-]') and text or fail('AS')
   elseif option == 'ANCHOR' then
@@ -1679,79 +1969,132 @@ local function parse_value(option, text)
   return parse_count(option, text, option == 'BURST' and 1 or 0)
 end
 
-local FLAGS = { PARTIAL = true, SHADOW = true }
-local FORMS = { FULL = true, HEADERS = true }
+local FLAGS = { PARTIAL = true, ALWAYS = true, SHADOW = true }
+local FORMS = { FULL = true, LINE = true, HEADERS = true }
 
--- Takes options up to the first word that is none. With `with_form`, FULL and HEADERS are options too.
-local function parse_options(words, with_form)
+-- The options of each command, for any algorithm. `form`: the form of the reply is among them.
+local ACCEPTED = {
+  CHECK = {
+    form = true,
+    COST = true,
+    PARTIAL = true,
+    ALWAYS = true,
+    BURST = true,
+    ANCHOR = true,
+    ID = true,
+    AS = true,
+    SHADOW = true,
+    RESERVE = true,
+  },
+  PEEK = {
+    form = true,
+    COST = true,
+    PARTIAL = true,
+    ALWAYS = true,
+    BURST = true,
+    ANCHOR = true,
+    ID = true,
+    AS = true,
+    SHADOW = true,
+  },
+  LIMIT = { COST = true, BURST = true, ANCHOR = true, ID = true, AS = true, SHADOW = true, RESERVE = true },
+  REFUND = { form = true, COST = true, AT = true, BURST = true, ANCHOR = true },
+  SETTLEMENT = {
+    form = true,
+    AT = true,
+    RESERVED = true,
+    ACTUAL = true,
+    BURST = true,
+    ANCHOR = true,
+    RESERVATION = true,
+  },
+  RESET = { ANCHOR = true },
+}
+
+-- The options that only some algorithms take.
+local OF_ALGORITHMS = {
+  COST = true,
+  PARTIAL = true,
+  ALWAYS = true,
+  BURST = true,
+  ANCHOR = true,
+  ID = true,
+  RESERVE = true,
+  RESERVATION = true,
+}
+
+local function takes(algorithm, option)
+  return not OF_ALGORITHMS[option] or algorithm.takes[option]
+end
+
+-- The error for a word that is no option of a command that takes the options `accepted`.
+local function fail_with_usage(algorithm, accepted)
+  local options = {}
+  for _, row in ipairs(option_rows()) do
+    if accepted[row[1]] and takes(algorithm, row[1]) then
+      options[#options + 1] = row[2]
+    end
+  end
+  local usage = table.concat(options, ', ')
+  fail_with('ERR syntax error: after limit come ' .. usage .. ', FULL, LINE or HEADERS, each at most once')
+end
+
+-- Rejects an option that the command or the algorithm does not take, or that is there already.
+local function require_option(option, options, accepted, algorithm)
+  if accepted[option] and takes(algorithm, option) and options[option] == nil then
+    return
+  end
+  for _, row in ipairs(option_rows()) do
+    if row[1] == option and not accepted[option] then
+      fail_with(string.format('ERR invalid %s: only %s it', option, row[3]))
+    elseif row[1] == option and not takes(algorithm, option) then
+      fail_with(string.format('ERR invalid %s: %s takes none', option, algorithm.word))
+    elseif row[1] == option then
+      fail_with(string.format('ERR syntax error: %s comes at most once', row[2]))
+    end
+  end
+end
+
+-- The form of a call that has named `form`, if any, and now names `named`.
+local function next_form(form, named)
+  if form then
+    fail(form == named and 'FORM_TWICE' or 'TWO_FORMS')
+  end
+  return named
+end
+
+-- Rejects options that exclude each other.
+local function require_compatible(options)
+  if options.ALWAYS and (options.PARTIAL or options.RESERVE) then
+    fail(options.PARTIAL and 'PARTIAL_AND_ALWAYS' or 'RESERVE_AND_ALWAYS')
+  elseif options.RESERVATION and (options.RESERVED or options.AT) then
+    fail(options.RESERVED and 'RESERVATION_AND_RESERVED' or 'RESERVATION_AND_AT')
+  end
+end
+
+-- Takes options up to the first word that is none.
+local function parse_options(words, accepted, algorithm)
   local options = {}
   while left(words) > 0 do
     local word = words.list[words.at]:upper()
     if VALUES[word] then
-      local value = parse_value(word, words.list[words.at + 1])
-      if options[word] ~= nil then
-        fail(word .. '_TWICE')
-      end
-      options[word] = value
-      words.at = words.at + 2
+      require_option(word, options, accepted, algorithm)
+      options[word] = parse_value(word, words.list[words.at + 1], words.list[words.at + 2])
+      words.at = words.at + (word == 'RESERVE' and 3 or 2)
+      require_compatible(options)
     elseif FLAGS[word] then
-      if options[word] then
-        fail(word .. '_TWICE')
-      end
+      require_option(word, options, accepted, algorithm)
       options[word] = true
       words.at = words.at + 1
-    elseif with_form and FORMS[word] then
-      if options.form then
-        fail(options.form == word and 'FORM_TWICE' or 'FULL_AND_HEADERS')
-      end
-      options.form = word
+      require_compatible(options)
+    elseif accepted.form and FORMS[word] then
+      options.form = next_form(options.form, word)
       words.at = words.at + 1
     else
       return options
     end
   end
   return options
-end
-
--- The options that only some commands take, in the order in which they are rejected.
-local OF_COMMANDS = { 'COST', 'PARTIAL', 'ID', 'AS', 'SHADOW', 'AT', 'RESERVED', 'ACTUAL' }
-local ONLY = { AT = 'only RL.REFUND and RL.SETTLE take it', RESERVED = 'only RL.SETTLE takes it' }
-ONLY.ACTUAL = ONLY.RESERVED
-
-local ACCEPTED = {
-  REQUEST = { COST = true, PARTIAL = true, ID = true, AS = true, SHADOW = true },
-  LIMIT = { COST = true, ID = true, AS = true, SHADOW = true },
-  REFUND = { COST = true, AT = true },
-  SETTLEMENT = { AT = true, RESERVED = true, ACTUAL = true },
-  NONE = {},
-}
-
--- The options that only some algorithms take, in the order in which they are rejected.
-local OF_ALGORITHMS = { 'COST', 'PARTIAL', 'BURST', 'ANCHOR', 'ID' }
-
-local function require_accepted(options, accepted, algorithm)
-  if next(options) == nil then
-    return
-  end
-  for _, option in ipairs(OF_COMMANDS) do
-    if options[option] ~= nil and not accepted[option] then
-      fail_with(string.format('ERR invalid %s: %s', option, ONLY[option] or 'this command takes none'))
-    end
-  end
-  for _, option in ipairs(OF_ALGORITHMS) do
-    if options[option] ~= nil and not algorithm.takes[option] then
-      fail_with(string.format('ERR invalid %s: %s takes none', option, algorithm.word))
-    end
-  end
-end
-
-local UNITS = { ms = 1, [''] = 1000, s = 1000, m = 60000, h = 3600000, d = 86400000 }
-
--- A window of a fixed length in ms; nil if the text is none.
-local function parse_window(text)
-  local number, unit = text:match('^(%d+)(%l*)$')
-  local ms = number and UNITS[unit] and digits_up_to(number, MAX_UNSIGNED_DIGITS) and tonumber(number) * UNITS[unit]
-  return ms and ms >= 1 and ms <= 1e15 and ms or nil
 end
 
 -- The policy of a window, a limit and options: { window_ms, window, limit, capacity } and, for FIXED, `unit` and
@@ -1762,7 +2105,7 @@ local function parse_policy(algorithm, window, limit, options)
     unit = window:upper()
     window_ms = LONGEST[unit]
     if not window_ms then
-      fail('WINDOW')
+      fail(algorithm.takes.ANCHOR and 'CALENDAR_WINDOW' or 'WINDOW')
     elseif not algorithm.takes.ANCHOR then
       fail_with(string.format('ERR invalid window: %s takes no windows of the calendar', algorithm.word))
     end
@@ -1787,19 +2130,18 @@ local function most_members_added(request)
 end
 
 local function require_few_members(members, text)
-  if members > 10000 then
+  if members > 1000 then
     fail(text)
   end
 end
 
 -- Parses `window limit [options]`, and leaves what follows the options.
-local function parse_request(algorithm, key, words, accepted, with_form)
+local function parse_request(algorithm, key, words, accepted)
   if left(words) < 2 then
     fail('ARITY')
   end
   local window, limit = next_word(words), next_word(words)
-  local options = parse_options(words, with_form)
-  require_accepted(options, accepted, algorithm)
+  local options = parse_options(words, accepted, algorithm)
   limit = parse_count('limit', limit, 0)
   return {
     key = key,
@@ -1810,16 +2152,18 @@ local function parse_request(algorithm, key, words, accepted, with_form)
     id = options.ID,
     cost = options.COST or 1,
     partial = options.PARTIAL or false,
+    always = options.ALWAYS or false,
     shadow = options.SHADOW or false,
+    reserve = options.RESERVE,
     form = options.form,
   }
 end
 
 -- A request of a command with one limit: no word is left over.
-local function parse_all(algorithm, key, words, accepted, option_error)
-  local request = parse_request(algorithm, key, words, accepted, true)
+local function parse_all(algorithm, key, words, accepted)
+  local request = parse_request(algorithm, key, words, accepted)
   if left(words) > 0 then
-    fail(option_error)
+    fail_with_usage(algorithm, accepted)
   end
   require_few_members(most_members_added(request), 'LOG_COST')
   return request
@@ -1829,6 +2173,266 @@ local function require_id(request)
   if request.algorithm.takes.ID and not request.id then
     fail('ID_MISSING')
   end
+end
+
+-- Reservations --------------------------------------------------------------------------------------------------------
+--
+-- A HASH at `<key>:reserved`, of FIXED at `<key>:<window>:reserved`. A field is { cost, charged_at, ends_at,
+-- counts_until, ttl }, in ms; `cost` is nil in a mark: a reservation that has ended. The field with the empty name has
+-- the earliest end. A book is what one call knows of the HASH: `own` is the field of its id.
+
+local function build_reservations()
+  local RESERVATIONS = {}
+  local MOST = 10000
+
+  local function number(text)
+    local digits = digits_up_to(text, MAX_COUNT_DIGITS) or fail('FOREIGN_RESERVATION')
+    local n = from_text(digits)
+    return n - n == 0 and n or fail('INEXACT_STATE')
+  end
+
+  local function decode(text)
+    local cost, charged_at, ends_at, counts_until, ttl = text:match('^(%d*):(%d+):(%d+):(%d+):(%d+)$')
+    if not cost or #ttl > 16 or tonumber(ttl) > 1e15 or ttl == '0' then
+      fail('FOREIGN_RESERVATION')
+    end
+    return {
+      cost = cost ~= '' and number(cost) or nil,
+      charged_at = number(charged_at),
+      ends_at = number(ends_at),
+      counts_until = number(counts_until),
+      ttl = number(ttl),
+    }
+  end
+
+  local function encode(field)
+    local words = { field.cost and text_of(field.cost) or '' }
+    for n, value in ipairs({ field.charged_at, field.ends_at, field.counts_until, field.ttl }) do
+      words[n + 1] = text_of(value)
+    end
+    return table.concat(words, ':')
+  end
+
+  local function name_of(request)
+    local infix = request.algorithm.infix and request.algorithm.infix(request.policy) or ''
+    return key_in_slot(request.key, infix .. ':reserved')
+  end
+
+  function RESERVATIONS.key_of(request)
+    return name_of(request) or fail('CLUSTER_RESERVE')
+  end
+
+  -- The HASH, if there is one that a call has written.
+  function RESERVATIONS.existing(request)
+    local key = name_of(request)
+    local earliest = key and redis.pcall('HGET', key, '')
+    return type(earliest) == 'string' and digits_up_to(earliest, MAX_UNSIGNED_DIGITS) and key or nil
+  end
+
+  -- The mark of a reservation that has ended; nil if its time is over too.
+  local function mark_of(ended, now_ms)
+    local was = ended.was
+    if now_ms >= was.ends_at + was.ttl then
+      return nil
+    end
+    return {
+      charged_at = was.charged_at,
+      ends_at = was.ends_at + was.ttl,
+      -- What stays charged must not be charged again.
+      counts_until = (ended.given_back or was.cost == 0) and was.counts_until or 0,
+      ttl = was.ttl,
+    }
+  end
+
+  local function matters_until(field)
+    return field.cost and math.max(field.ends_at + field.ttl, field.counts_until) or field.ends_at
+  end
+
+  -- Looks for what has ended, in all fields.
+  local function review(book)
+    book.reviewed, book.others, book.stay, book.ended, book.gone = true, 0, {}, {}, {}
+    local all = call('HGETALL', book.key)
+    for n = 1, #all, 2 do
+      local id = all[n]
+      if id ~= '' then
+        local field = decode(all[n + 1])
+        if book.now_ms < field.ends_at then
+          if id ~= book.id then
+            book.stay[#book.stay + 1] = field
+          end
+        elseif field.cost then
+          book.ended[#book.ended + 1] = { id = id, was = field }
+        else
+          book.gone[#book.gone + 1] = id
+        end
+      end
+    end
+    table.sort(book.ended, function(a, b)
+      if a.was.charged_at ~= b.was.charged_at then
+        return a.was.charged_at < b.was.charged_at
+      end
+      return a.id < b.id
+    end)
+  end
+
+  function RESERVATIONS.load(key, id, now)
+    local found = call('HMGET', key, id, '')
+    local book = { key = key, id = id, now_ms = millis(now), ended = {}, gone = {}, stay = {} }
+    book.stored = found[1] and decode(found[1]) or nil
+    book.own = book.stored
+    book.earliest = found[2] and number(found[2]) or nil
+    book.len = call('HLEN', key) - (book.earliest and 1 or 0)
+    book.expires_at = expiry_of(key, book.now_ms)
+    local own_ended = book.own and book.own.ends_at <= book.now_ms
+    if book.len > 0 and (not book.earliest or book.earliest <= book.now_ms or own_ended) then
+      review(book)
+    end
+    return book
+  end
+
+  -- Gives back what has ended, in what is loaded only: `commit_change` writes it.
+  function RESERVATIONS.give_back(request, loaded, now)
+    local book = request.book
+    for _, ended in ipairs(book.ended) do
+      if ended.was.cost > 0 and book.now_ms < ended.was.counts_until then
+        local change, state = request.algorithm.settle_reserved(request.policy, loaded, now, ended.was, 0)
+        if change ~= 'keep' then
+          if not loaded.gave_back then
+            loaded.gave_back, loaded.stored = true, loaded.state
+          end
+          ended.given_back = true
+          loaded.state = state_after(change, state, loaded.state)
+        end
+      end
+    end
+    if book.own and book.own.ends_at <= book.now_ms then
+      book.own = nil
+      for _, ended in ipairs(book.ended) do
+        if ended.id == book.id then
+          book.own = mark_of(ended, book.now_ms)
+        end
+      end
+    end
+  end
+
+  -- The reservation or the mark of the id.
+  function RESERVATIONS.field_of(book)
+    return book.own
+  end
+
+  -- The open reservation of the id.
+  function RESERVATIONS.open_of(book)
+    return book.own and book.own.cost and book.own or nil
+  end
+
+  -- The fields that the call leaves beside that of its id: how many, the earliest end, and until when they matter.
+  local function others(book)
+    if not book.reviewed then
+      return book.len - (book.stored and 1 or 0), book.earliest, 0
+    end
+    local count, earliest, needed = #book.stay, nil, 0
+    local function regard(field)
+      earliest = math.min(earliest or field.ends_at, field.ends_at)
+      needed = math.max(needed, matters_until(field))
+    end
+    for _, field in ipairs(book.stay) do
+      regard(field)
+    end
+    for _, ended in ipairs(book.ended) do
+      local mark = ended.id ~= book.id and mark_of(ended, book.now_ms)
+      if mark then
+        count = count + 1
+        regard(mark)
+      end
+    end
+    return count, earliest, needed
+  end
+
+  -- The ms until one ends, if there is no room for another; else nil.
+  function RESERVATIONS.full_for(book)
+    local count, earliest = others(book)
+    if book.own or count < MOST then
+      return nil
+    end
+    return math.max(1, (earliest or 0) - book.now_ms)
+  end
+
+  function RESERVATIONS.open(book, cost, ttl, counts_until)
+    local now_ms = book.now_ms
+    book.own = { cost = cost, charged_at = now_ms, ends_at = now_ms + ttl, counts_until = counts_until, ttl = ttl }
+  end
+
+  -- Lets an open reservation end `ttl` from now, if that is later.
+  function RESERVATIONS.prolong(book, open, ttl)
+    if open.ends_at < book.now_ms + ttl then
+      book.own = {
+        cost = open.cost,
+        charged_at = open.charged_at,
+        ends_at = book.now_ms + ttl,
+        counts_until = open.counts_until,
+        ttl = ttl,
+      }
+    end
+  end
+
+  function RESERVATIONS.close(book)
+    book.own = nil
+  end
+
+  function RESERVATIONS.commit(book)
+    local count, earliest, needed = others(book)
+    if count == 0 and not book.own then
+      if book.len > 0 or book.earliest then
+        call('UNLINK', book.key)
+      end
+      return
+    end
+    local pairs_of, removed = {}, {}
+    local function set(id, text)
+      pairs_of[#pairs_of + 1] = id
+      pairs_of[#pairs_of + 1] = text
+    end
+    for _, id in ipairs(book.gone) do
+      removed[#removed + 1] = id ~= book.id and id or nil
+    end
+    for _, ended in ipairs(book.ended) do
+      local mark = mark_of(ended, book.now_ms)
+      if ended.id ~= book.id and mark then
+        set(ended.id, encode(mark))
+      elseif ended.id ~= book.id then
+        removed[#removed + 1] = ended.id
+      end
+    end
+    if book.own and book.own ~= book.stored then
+      set(book.id, encode(book.own))
+    elseif not book.own and book.stored then
+      removed[#removed + 1] = book.id
+    end
+    if book.own then
+      earliest = math.min(earliest or book.own.ends_at, book.own.ends_at)
+      needed = math.max(needed, matters_until(book.own))
+    end
+    if earliest and earliest ~= book.earliest then
+      set('', text_of(earliest))
+    end
+    call_in_parts({ 'HSET', book.key }, pairs_of)
+    call_in_parts({ 'HDEL', book.key }, removed)
+    local held, latest = book.expires_at, needed + SLACK_MS
+    local unknown = not held and not book.reviewed and book.len > 0
+    if needed > 0 and not unknown and (not held or held < needed or (book.reviewed and held > latest)) then
+      set_expiry(book.key, latest)
+    end
+  end
+
+  return RESERVATIONS
+end
+
+-- It is built when a call first needs it.
+local built_reservations
+
+local function reservations()
+  built_reservations = built_reservations or build_reservations()
+  return built_reservations
 end
 
 -- Decisions of requests -----------------------------------------------------------------------------------------------
@@ -1854,7 +2458,48 @@ end
 local function figures(request, now)
   local decided = request.decided
   local forecast = request.algorithm.forecast(request.policy, request.loaded, decided, now)
-  return figures_of(forecast, decided, request.decided_cost)
+  local found = figures_of(forecast, decided, request.decided_cost)
+  if request.full_for and not decided.allowed and found.retry_after_ms >= 0 then
+    found.retry_after_ms = math.max(found.retry_after_ms, request.full_for)
+  end
+  return found
+end
+
+-- ALWAYS: charges the cost whatever the limit says. The request is allowed if no more than the limit is counted then. A
+-- cost of 0 charges nothing. Under a limit of 0 everything is denied.
+local function decide_always(request, loaded, now)
+  local algorithm, policy, cost = request.algorithm, request.policy, request.cost
+  local decided = algorithm.decide(policy, loaded, now, 0)
+  local change, state = algorithm.overcharge(policy, loaded, now, nil, cost)
+  if cost > 0 then
+    decided.change, decided.state = change, state
+  end
+  local forecast = algorithm.forecast(policy, loaded, decided, now)
+  decided.allowed = forecast.capacity > 0 and forecast.wait(0) == 0
+  decided.needed = forecast.capacity > 0 and cost or needed_for(cost)
+  if algorithm.verdict_after then
+    local after = state_after(decided.change, decided.state, loaded.state)
+    decided.count, decided.ttl = algorithm.verdict_after(after, now)
+  elseif decided.allowed then
+    decided.ttl = seconds_of(exact(forecast.wait(forecast.capacity)))
+  else
+    local wait = forecast.wait(decided.needed)
+    decided.ttl = wait and math.max(1, seconds_of(exact(wait))) or -1
+  end
+  return decided
+end
+
+-- Keeps a decision in the request: `loaded`, `decided`, `decided_cost` and `shadowed`.
+local function conclude(request, loaded, decided, cost, now)
+  request.loaded, request.decided, request.decided_cost = loaded, decided, cost
+  request.shadowed = request.shadow and not decided.allowed and not request.open
+  if not decided.allowed and (request.shadowed or request.open) then
+    -- The change stays that of a denial.
+    decided.allowed = true
+    if not request.algorithm.ttl_of_script then
+      decided.ttl = seconds_of(figures(request, now).reset_ms)
+    end
+  end
 end
 
 -- Decides on a loaded state. The result is in the request: `loaded`, `decided`, `decided_cost` and `shadowed`.
@@ -1864,21 +2509,78 @@ local function decide(request, loaded, now)
     -- If nothing fits, a cost of 0 is denied and counted nowhere.
     cost = math.min(cost, remaining_of(request, loaded, now))
   end
-  local decided = algorithm.decide(request.policy, loaded, now, cost)
-  request.loaded, request.decided, request.decided_cost = loaded, decided, cost
-  request.shadowed = request.shadow and not decided.allowed
-  if request.shadowed then
-    -- The change stays that of a denial.
-    decided.allowed = true
-    if not algorithm.ttl_of_script then
-      decided.ttl = seconds_of(figures(request, now).reset_ms)
-    end
+  local decided
+  if request.always then
+    decided = decide_always(request, loaded, now)
+  else
+    decided = algorithm.decide(request.policy, loaded, now, cost)
   end
+  conclude(request, loaded, decided, cost, now)
 end
 
-local function commit(request, now)
-  local decided = request.decided
-  request.algorithm.commit(request.policy, request.loaded, decided.change, decided.state, now)
+-- Writes a change of a state. What has been given back before is written with it.
+local function commit_change(request, loaded, change, state, now)
+  if loaded.gave_back then
+    state = state_after(change, state, loaded.state)
+    loaded.state = loaded.stored
+    if not state then
+      change = loaded.stored and 'delete' or 'keep'
+    elseif change ~= 'charge' then
+      change = 'refund'
+    end
+  end
+  request.algorithm.commit(request.policy, loaded, change, state, now)
+end
+
+-- RESERVE: gives back what has ended, and decides.
+local function decide_reserving(request, loaded, now)
+  local algorithm, policy, book, cost = request.algorithm, request.policy, request.book, request.cost
+  reservations().give_back(request, loaded, now)
+  request.open, request.full_for = reservations().open_of(book), reservations().full_for(book)
+  if request.open then
+    cost = 0
+  elseif request.partial then
+    cost = math.min(cost, remaining_of(request, loaded, now))
+  end
+  local decide_at = algorithm.decide_reserving or algorithm.decide
+  local decided = decide_at(policy, loaded, now, cost)
+  if request.full_for and decided.allowed then
+    decided = decide_at(policy, loaded, now, 0)
+    decided.allowed, decided.needed = false, needed_for(cost)
+    if not algorithm.ttl_of_script then
+      decided.ttl = seconds_of(request.full_for)
+    end
+  end
+  conclude(request, loaded, decided, cost, now)
+end
+
+-- Whether the request makes a reservation, if every limit of the call allows it.
+local function opens(request)
+  local part_fits = not request.partial or request.decided_cost > 0
+  return not request.open and request.decided.allowed and not request.shadowed and part_fits
+end
+
+-- If the call is not allowed, since another limit denies, what has ended is given back all the same.
+local function commit(request, now, allowed)
+  local algorithm, decided = request.algorithm, request.decided
+  if not allowed and decided.change == 'charge' then
+    decided.change, decided.state = 'keep', nil
+  end
+  if request.shadow and algorithm.in_shadow then
+    decided.change, decided.state =
+      algorithm.in_shadow(request.policy, request.loaded, now, decided.change, decided.state)
+  end
+  if request.book and allowed and request.open then
+    reservations().prolong(request.book, request.open, request.reserve.ttl)
+  elseif request.book and allowed and opens(request) then
+    local after = state_after(decided.change, decided.state, request.loaded.state)
+    local counts_until = algorithm.counts_until(request.policy, after, now)
+    reservations().open(request.book, request.decided_cost, request.reserve.ttl, counts_until)
+  end
+  commit_change(request, request.loaded, decided.change, decided.state, now)
+  if request.book then
+    reservations().commit(request.book)
+  end
 end
 
 -- Replies -------------------------------------------------------------------------------------------------------------
@@ -1889,6 +2591,8 @@ local function first_integer(request)
     return 0
   elseif not request.partial then
     return 1
+  elseif request.open then
+    return request.open.cost
   end
   return request.shadowed and request.cost or request.decided_cost
 end
@@ -1963,7 +2667,8 @@ local function headers(requests, now)
   return texts
 end
 
-local function full(request, now)
+-- The figures of FULL, names and values alternating. `charged` is the units that the call charges.
+local function full(request, now, charged)
   local found, decided = request.figures, request.decided
   return {
     'allowed', first_integer(request),
@@ -1977,18 +2682,45 @@ local function full(request, now)
     'delay_ms', found.delay_ms,
     'now_ms', millis(now),
     'shadow', request.shadowed and 1 or 0,
+    'charged', charged,
   }
 end
 
--- The reply of a command with one limit.
-local function reply(request, now)
+-- The figures of FULL without their names, in one string.
+local function line(request, now, charged)
+  local pairs_of, figures_only = full(request, now, charged), {}
+  for n = 2, #pairs_of, 2 do
+    figures_only[#figures_only + 1] = string.format('%.0f', pairs_of[n])
+  end
+  return table.concat(figures_only, ' ')
+end
+
+-- The units that a decision charges. FIXED counts denials too, which is no charge.
+local function charged_by(request)
+  local decided = request.decided
+  if request.open then
+    return request.open.cost
+  elseif decided.change == 'charge' and request.always then
+    return request.decided_cost
+  elseif decided.change ~= 'charge' or not decided.allowed or request.shadowed then
+    return 0
+  elseif request.algorithm.units_charged then
+    return request.algorithm.units_charged(request.loaded)
+  end
+  return request.decided_cost
+end
+
+-- The reply of a command with one limit, which has charged `charged` units.
+local function reply(request, now, charged)
   local decided = request.decided
   if not request.form then
     return { first_integer(request), decided.count, decided.ttl }
   end
   request.figures = figures(request, now)
   if request.form == 'FULL' then
-    return full(request, now)
+    return full(request, now, charged)
+  elseif request.form == 'LINE' then
+    return line(request, now, charged)
   end
   return { first_integer(request), decided.count, decided.ttl, headers({ request }, now) }
 end
@@ -2022,26 +2754,32 @@ end
 function COMMANDS.rl(keys, words)
   local key = only_key(keys, words, 3)
   local algorithm = select_algorithm(next_word(words))
-  local request = parse_all(algorithm, key, words, ACCEPTED.REQUEST, 'OPTION')
+  local request = parse_all(algorithm, key, words, ACCEPTED.CHECK)
   require_id(request)
   local now = clock()
-  decide(request, load(request, key_of_state(request, now), now, 'write'), now)
-  local answer = reply(request, now)
-  commit(request, now)
+  local state_key = key_of_state(request, now)
+  if request.reserve then
+    request.book = reservations().load(reservations().key_of(request), request.reserve.id, now)
+    decide_reserving(request, load(request, state_key, now, 'write'), now)
+  else
+    decide(request, load(request, state_key, now, 'write'), now)
+  end
+  local answer = reply(request, now, charged_by(request))
+  commit(request, now, true)
   return answer
 end
 
 function COMMANDS.rl_peek(keys, words)
   local key = only_key(keys, words, 3)
   local algorithm = select_algorithm(next_word(words))
-  local request = parse_all(algorithm, key, words, ACCEPTED.REQUEST, 'OPTION')
+  local request = parse_all(algorithm, key, words, ACCEPTED.PEEK)
   local now = clock()
   decide(request, load(request, key_of_state(request, now), now, 'read'), now)
-  return reply(request, now)
+  return reply(request, now, 0)
 end
 
 -- Commits a refund or a settlement, and replies as rl_peek does afterwards.
-local function correct(request, loaded, change, state, now)
+local function correct(request, loaded, change, state, now, charged)
   local answer
   if not request.algorithm.adds_members then
     -- The state afterwards is known, so the reply can be computed first. A record that is no longer needed is gone.
@@ -2053,39 +2791,61 @@ local function correct(request, loaded, change, state, now)
       after = nil
     end
     decide(request, { key = loaded.key, state = after }, now)
-    answer = reply(request, now)
+    answer = reply(request, now, charged)
   end
-  request.algorithm.commit(request.policy, loaded, change, state, now)
+  commit_change(request, loaded, change, state, now)
   if not answer then
     decide(request, load(request, loaded.key, now, 'read'), now)
-    answer = reply(request, now)
+    answer = reply(request, now, charged)
   end
   return answer
 end
 
 -- The request that a refund or a settlement corrects.
-local function parse_correction(keys, words, arity, accepted, option_error)
+local function parse_correction(keys, words, arity, accepted)
   local key = only_key(keys, words, arity)
   local algorithm = select_algorithm(next_word(words))
   if algorithm.no_correction then
     fail(algorithm.no_correction)
   end
-  return parse_all(algorithm, key, words, accepted, option_error)
+  return parse_all(algorithm, key, words, accepted)
 end
 
 function COMMANDS.rl_refund(keys, words)
-  local request = parse_correction(keys, words, 3, ACCEPTED.REFUND, 'REFUND_OPTION')
+  local request = parse_correction(keys, words, 3, ACCEPTED.REFUND)
   local now = clock()
   local loaded = load(request, key_of_state(request, now), now, 'write')
   local change, state = request.algorithm.refund(request.policy, loaded, now, request.options.AT, request.cost)
-  return correct(request, loaded, change, state, now)
+  return correct(request, loaded, change, state, now, 0)
+end
+
+-- RESERVATION id ACTUAL m: an id that is not known changes nothing, so the call may be sent again.
+local function settle_reservation(request, actual)
+  local now = clock()
+  local state_key = key_of_state(request, now)
+  local book = reservations().load(reservations().key_of(request), request.options.RESERVATION, now)
+  local loaded = load(request, state_key, now, 'write')
+  request.book = book
+  reservations().give_back(request, loaded, now)
+  local charge = reservations().field_of(book)
+  local change, state, charged = 'keep', nil, 0
+  if charge then
+    change, state = request.algorithm.settle_reserved(request.policy, loaded, now, charge, actual)
+    charged = actual
+    reservations().close(book)
+  end
+  local answer = correct(request, loaded, change, state, now, charged)
+  reservations().commit(book)
+  return answer
 end
 
 function COMMANDS.rl_settle(keys, words)
-  local request = parse_correction(keys, words, 7, ACCEPTED.SETTLEMENT, 'SETTLE_OPTION')
+  local request = parse_correction(keys, words, 7, ACCEPTED.SETTLEMENT)
   local algorithm = request.algorithm
   local reserved, actual = request.options.RESERVED, request.options.ACTUAL
-  if not reserved or not actual then
+  if actual and request.options.RESERVATION then
+    return settle_reservation(request, actual)
+  elseif not reserved or not actual then
     fail('SETTLEMENT')
   end
   local difference = math.abs(reserved - actual)
@@ -2094,34 +2854,40 @@ function COMMANDS.rl_settle(keys, words)
   local loaded = load(request, key_of_state(request, now), now, 'write')
   local correction = actual < reserved and algorithm.refund or algorithm.overcharge
   local change, state = correction(request.policy, loaded, now, request.options.AT, difference)
-  return correct(request, loaded, change, state, now)
+  return correct(request, loaded, change, state, now, actual)
 end
 
 function COMMANDS.rl_reset(keys, words)
   local key = only_key(keys, words, 2)
   local algorithm = select_algorithm(next_word(words))
   local window = next_word(words)
-  local options = parse_options(words, false)
-  require_accepted(options, ACCEPTED.NONE, algorithm)
-  if left(words) > 0 or options.BURST then
-    fail('RESET_OPTION')
+  local options = parse_options(words, ACCEPTED.RESET, algorithm)
+  if left(words) > 0 then
+    fail_with('ERR syntax error: after window comes ANCHOR t or nothing')
   end
   -- The window selects the counter of FIXED. The limit has no influence.
   local request = { key = key, algorithm = algorithm, policy = parse_policy(algorithm, window, 0, options) }
   local now = clock()
+  local hash = algorithm.takes.RESERVE and reservations().existing(request)
   local loaded = load(request, key_of_state(request, now), now, 'delete')
-  if not loaded.exists and not loaded.state then
-    return 0
+  local exists = loaded.exists or loaded.state
+  if exists then
+    algorithm.commit(request.policy, loaded, 'delete', nil, now)
   end
-  algorithm.commit(request.policy, loaded, 'delete', nil, now)
-  return 1
+  if hash then
+    call('UNLINK', hash)
+  end
+  return (exists or hash) and 1 or 0
 end
 
 -- `id [id ...]`: the rest of a call. The result has each id once.
 local function parse_ids(words)
+  if left(words) > 1000 then
+    fail('TOO_MANY_IDS')
+  end
   local ids, seen = {}, {}
   for n = words.at, #words.list do
-    local id = parse_id(words.list[n])
+    local id = parse_id(words.list[n]) or fail('IDS')
     if not seen[id] then
       seen[id] = true
       ids[#ids + 1] = id
@@ -2139,9 +2905,9 @@ end
 function COMMANDS.rl_renew(keys, words)
   local key = only_key(keys, words, 2)
   local algorithm = select_algorithm('LEASE')
-  local policy = parse_policy(algorithm, next_word(words), 0, {})
+  local window_ms = parse_window(next_word(words)) or fail('WINDOW')
   local ids = parse_ids(words)
-  return algorithm.renew(policy, key, ids, clock())
+  return algorithm.renew({ window_ms = window_ms, window = mul(window_ms, 1000), limit = 0 }, key, ids, clock())
 end
 
 -- Runs an action for one limit of a call. Its error gets the number of the limit, after the code.
@@ -2150,8 +2916,7 @@ local function of_limit(number, action)
   if done then
     return result
   elseif type(result) == 'table' then
-    local text = result.text == error_text('ARITY') and error_text('NUM_LIMITS') or result.text
-    fail_with((text:gsub(' ', string.format(' limit %d: ', number), 1)))
+    fail_with((result.text:gsub(' ', string.format(' limit %d: ', number), 1)))
   end
   error(result, 0)
 end
@@ -2167,28 +2932,41 @@ function COMMANDS.rl_multi(keys, words)
   local requests, state_keys, members = {}, {}, 0
   for number, key in ipairs(keys) do
     requests[number] = of_limit(number, function()
-      local word = next_word(words) or fail('NUM_LIMITS')
-      local request = parse_request(select_algorithm(word), key, words, ACCEPTED.LIMIT, false)
+      local word = next_word(words) or fail('FEWER_LIMITS')
+      if FORMS[word:upper()] then
+        fail(left(words) == 0 and 'FEWER_LIMITS' or 'AFTER_FORM')
+      end
+      local algorithm = select_algorithm(word)
+      if left(words) < 2 then
+        fail('LIMIT_ARITY')
+      end
+      local request = parse_request(algorithm, key, words, ACCEPTED.LIMIT)
       require_id(request)
       request.state_key = key_of_state(request, now)
-      if state_keys[request.state_key] then
-        fail('SAME_KEY')
+      request.hash = request.reserve and reservations().key_of(request)
+      for _, written in ipairs({ request.state_key, request.hash }) do
+        if state_keys[written] then
+          fail('SAME_KEY')
+        end
+        state_keys[written] = true
       end
-      state_keys[request.state_key] = true
       return request
     end)
     members = members + most_members_added(requests[number])
   end
-  local form = next_word(words)
-  if form then
-    form = form:upper()
-    if not FORMS[form] then
-      of_limit(#keys, function()
-        fail('OPTION')
+  local form
+  while left(words) > 0 do
+    local word = next_word(words):upper()
+    if FORMS[word] then
+      form = next_form(form, word)
+    elseif form then
+      fail('AFTER_FORM')
+    elseif word == 'ROLLING' or BUILDERS[word] then
+      fail('MORE_LIMITS')
+    else
+      of_limit(#requests, function()
+        fail_with_usage(requests[#requests].algorithm, ACCEPTED.LIMIT)
       end)
-    elseif left(words) > 0 then
-      local other = next_word(words):upper()
-      fail(FORMS[other] and other ~= form and 'FULL_AND_HEADERS' or 'AFTER_FORM')
     end
   end
   require_few_members(members, 'LOG_COST')
@@ -2196,7 +2974,12 @@ function COMMANDS.rl_multi(keys, words)
   local allowed = true
   for number, request in ipairs(requests) do
     of_limit(number, function()
-      decide(request, load(request, request.state_key, now, 'write'), now)
+      if request.reserve then
+        request.book = reservations().load(request.hash, request.reserve.id, now)
+        decide_reserving(request, load(request, request.state_key, now, 'write'), now)
+      else
+        decide(request, load(request, request.state_key, now, 'write'), now)
+      end
     end)
     allowed = allowed and request.decided.allowed
   end
@@ -2206,8 +2989,11 @@ function COMMANDS.rl_multi(keys, words)
     if form then
       request.figures = figures(request, now)
     end
+    local charged = allowed and charged_by(request) or 0
     if form == 'FULL' then
-      answers[n] = full(request, now)
+      answers[n] = full(request, now, charged)
+    elseif form == 'LINE' then
+      answers[n] = line(request, now, charged)
     else
       answers[n] = { decided.allowed and 1 or 0, decided.count, decided.ttl }
     end
@@ -2215,10 +3001,7 @@ function COMMANDS.rl_multi(keys, words)
   make_names_unique(requests)
   local answer = { allowed and 1 or 0, answers, form == 'HEADERS' and headers(requests, now) or nil }
   for _, request in ipairs(requests) do
-    if not allowed and request.decided.change == 'charge' then
-      request.decided.change, request.decided.state = 'keep', nil
-    end
-    commit(request, now)
+    commit(request, now, allowed)
   end
   return answer
 end

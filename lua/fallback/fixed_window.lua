@@ -63,7 +63,7 @@ local key = KEYS[1]
 local window = window_millis(ARGV[1])
 if not window then
   return redis.error_reply(
-    'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to 10^12 seconds; FIXED also takes day, week, month and year'
+    'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to 10^12 seconds; or day, week, month or year'
   )
 end
 local limit = limit_digits(ARGV[2])

@@ -37,7 +37,7 @@ local key = KEYS[1]
 local window = window_millis(ARGV[2])
 if not window then
   return redis.error_reply(
-    'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to 10^12 seconds; FIXED also takes day, week, month and year'
+    'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to 10^12 seconds'
   )
 end
 local limit = limit_number(ARGV[3])
