@@ -2,8 +2,13 @@
 
 use redis::{Cmd, cmd};
 
-use crate::policy::{Algorithm, Policy};
+use crate::policy::{Algorithm, Policy, Window};
 use crate::request::Request;
+
+/// All figures in one string. It costs server and client the least.
+pub const LINE: &str = "LINE";
+/// All figures with their names, for modules that are older.
+pub const FULL: &str = "FULL";
 
 /// A call of the module.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +23,8 @@ pub enum Call<'a> {
     Refund(&'a Request<'a>),
     /// `RL.SETTLE`: the cost of the request was charged, and `actual` is what it turned out to cost.
     Settle { request: &'a Request<'a>, actual: u64 },
+    /// `RL.SETTLE … RESERVATION`: what was reserved under the id turned out to cost `actual`.
+    SettleReservation { policy: &'a Policy, key: &'a [u8], id: &'a [u8], actual: u64 },
     /// `RL.RESET`
     Reset { policy: &'a Policy, key: &'a [u8] },
     /// `RL.RENEW`
@@ -43,7 +50,18 @@ impl<'a> Call<'a> {
                 request.key
             }
             Self::CheckAll(requests) => requests.first().map_or(b"", |request| request.key),
-            Self::Reset { key, .. } | Self::Renew { key, .. } | Self::Release { key, .. } => key,
+            Self::SettleReservation { key, .. }
+            | Self::Reset { key, .. }
+            | Self::Renew { key, .. }
+            | Self::Release { key, .. } => key,
+        }
+    }
+
+    /// Whether a limit of the call is of this algorithm.
+    pub fn uses(&self, algorithm: Algorithm) -> bool {
+        match *self {
+            Self::CheckAll(requests) => requests.iter().any(|request| request.policy.algorithm() == algorithm),
+            _ => self.algorithm() == Some(algorithm),
         }
     }
 
@@ -58,13 +76,13 @@ impl<'a> Call<'a> {
                 missing(request.policy)
             }
             Self::CheckAll(requests) => requests.iter().find_map(|request| missing(request.policy)),
-            Self::Reset { policy, .. } => missing(policy),
+            Self::SettleReservation { policy, .. } | Self::Reset { policy, .. } => missing(policy),
             Self::Renew { .. } | Self::Release { .. } => None,
         }
     }
 
-    /// The command of the module.
-    pub fn native(&self) -> Cmd {
+    /// The command of the module, with the form of its reply: LINE, or FULL.
+    pub fn native(&self, form: &str) -> Cmd {
         let mut command = cmd(self.command());
         if let Self::CheckAll(requests) = *self {
             command.arg(requests.len());
@@ -73,16 +91,21 @@ impl<'a> Call<'a> {
                 limit(&mut command, request.policy);
                 check_options(&mut command, request);
             }
-            command.arg("FULL");
+            command.arg(form);
         } else {
             // The command of a check names its algorithm itself.
             if let Some(algorithm) = self.algorithm().filter(|_| !matches!(self, Self::Check(_))) {
                 command.arg(algorithm.word());
             }
             command.arg(self.key());
-            self.words_after_key(&mut command);
+            self.words_after_key(&mut command, form);
         }
         command
+    }
+
+    /// Whether the reply has a form.
+    pub fn has_form(&self) -> bool {
+        !matches!(self, Self::Reset { .. } | Self::Renew { .. } | Self::Release { .. })
     }
 
     /// The call of the library as a script: the keys, the name of the function, then the words without the keys.
@@ -111,14 +134,14 @@ impl<'a> Call<'a> {
                     limit(&mut command, request.policy);
                     check_options(&mut command, request);
                 }
-                command.arg("FULL");
+                command.arg(LINE);
             }
             _ => {
                 command.arg(1).arg(self.key()).arg(self.function());
                 if let Some(algorithm) = self.algorithm() {
                     command.arg(algorithm.word());
                 }
-                self.words_after_key(&mut command);
+                self.words_after_key(&mut command, LINE);
             }
         }
         command
@@ -130,7 +153,7 @@ impl<'a> Call<'a> {
             Self::CheckAll(_) => "RL.MULTI",
             Self::Peek(_) => "RL.PEEK",
             Self::Refund(_) => "RL.REFUND",
-            Self::Settle { .. } => "RL.SETTLE",
+            Self::Settle { .. } | Self::SettleReservation { .. } => "RL.SETTLE",
             Self::Reset { .. } => "RL.RESET",
             Self::Renew { .. } => "RL.RENEW",
             Self::Release { .. } => "RL.RELEASE",
@@ -144,7 +167,7 @@ impl<'a> Call<'a> {
             Self::CheckAll(_) => "rl_multi",
             Self::Peek(_) => "rl_peek",
             Self::Refund(_) => "rl_refund",
-            Self::Settle { .. } => "rl_settle",
+            Self::Settle { .. } | Self::SettleReservation { .. } => "rl_settle",
             Self::Reset { .. } => "rl_reset",
             Self::Renew { .. } => "rl_renew",
             Self::Release { .. } => "rl_release",
@@ -157,30 +180,34 @@ impl<'a> Call<'a> {
             Self::Check(request) | Self::Peek(request) | Self::Refund(request) | Self::Settle { request, .. } => {
                 Some(request.policy.algorithm())
             }
-            Self::Reset { policy, .. } => Some(policy.algorithm()),
+            Self::SettleReservation { policy, .. } | Self::Reset { policy, .. } => Some(policy.algorithm()),
             Self::CheckAll(_) | Self::Renew { .. } | Self::Release { .. } => None,
         }
     }
 
     /// What follows the key of a call with one limit.
-    fn words_after_key(&self, command: &mut Cmd) {
+    fn words_after_key(&self, command: &mut Cmd, form: &str) {
         match *self {
             Self::Check(request) | Self::Peek(request) => {
                 limit(command, request.policy);
                 check_options(command, request);
-                command.arg("FULL");
+                command.arg(form);
             }
             Self::Refund(request) => {
                 limit(command, request.policy);
                 if request.cost != 1 {
                     command.arg("COST").arg(request.cost);
                 }
-                correction_options(command, request);
+                correction_options(command, request, form);
             }
             Self::Settle { request, actual } => {
                 limit(command, request.policy);
                 command.arg("RESERVED").arg(request.cost).arg("ACTUAL").arg(actual);
-                correction_options(command, request);
+                correction_options(command, request, form);
+            }
+            Self::SettleReservation { policy, id, actual, .. } => {
+                limit(command, policy);
+                command.arg("RESERVATION").arg(id).arg("ACTUAL").arg(actual).arg(form);
             }
             Self::Reset { policy, .. } => {
                 window(command, policy);
@@ -201,7 +228,11 @@ impl<'a> Call<'a> {
 }
 
 fn window(command: &mut Cmd, policy: &Policy) {
-    command.arg(policy.window().to_string());
+    match policy.window() {
+        // The usual one, without `fmt`, which is slow.
+        Window::Length(length) if length.subsec_nanos() == 0 => command.arg(length.as_secs()),
+        other => command.arg(other.to_string()),
+    };
 }
 
 /// `window limit [BURST n] [ANCHOR t]`. The name of the policy is not sent: only the headers have it.
@@ -223,17 +254,23 @@ fn check_options(command: &mut Cmd, request: &Request<'_>) {
     if request.partial {
         command.arg("PARTIAL");
     }
+    if request.always {
+        command.arg("ALWAYS");
+    }
     if let Some(id) = request.id {
         command.arg("ID").arg(id);
+    }
+    if let Some((id, ttl)) = request.reserve {
+        command.arg("RESERVE").arg(id).arg(format!("{}ms", ttl.as_millis()));
     }
     if request.policy.is_shadow() {
         command.arg("SHADOW");
     }
 }
 
-fn correction_options(command: &mut Cmd, request: &Request<'_>) {
+fn correction_options(command: &mut Cmd, request: &Request<'_>, form: &str) {
     if let Some(at) = request.at {
         command.arg("AT").arg(at);
     }
-    command.arg("FULL");
+    command.arg(form);
 }

@@ -2,26 +2,60 @@
 
 use redis::{Cmd, RedisResult, Value};
 
+use crate::batch::Outgoing;
+
 /// A connection that can be cloned and shared: of the crate `redis`, or your own.
 ///
-/// It is implemented for `MultiplexedConnection`, `ConnectionManager` and, with the feature `cluster`,
-/// `ClusterConnection`. Use `ConnectionManager` rather than `MultiplexedConnection` in a service: it connects again after
-/// the server was restarted, and the other does not. `ClusterConnection` repeats a command whose connection broke, although
-/// the server may have charged it; `retries(0)` of its builder turns that off.
+/// Use [`Link`](crate::Link), which [`Limiter::open`](crate::Limiter::open) makes of a URL. The trait is also implemented for
+/// connections of the crate `redis` that a program has already:
+///
+/// - `ConnectionManager`: it waits for the server at its start, and keeps a connection that replies READONLY after a
+///   failover.
+/// - `ClusterConnection`, with the feature `cluster`: it repeats a command whose connection broke, although the server may
+///   have charged it. `retries(0)` of its builder turns that off.
+/// - `MultiplexedConnection`: it does not connect again.
 pub trait Connection: Clone + Send + Sync + 'static {
     /// Sends a command and returns its reply. `key` is the key whose slot decides which node of a cluster gets it.
     fn send(&mut self, cmd: Cmd, key: &[u8]) -> impl Future<Output = RedisResult<Value>> + Send;
+
+    /// Sends commands that do not depend on each other, and sets the reply of each as soon as it is there. This may be
+    /// dropped before the last reply has come.
+    ///
+    /// If not given, they are sent at the same time over clones of this connection. A connection to one server sends
+    /// them as a pipeline.
+    fn send_each(&mut self, all: &mut [Outgoing<'_>]) -> impl Future<Output = ()> + Send {
+        send_at_once(self, all)
+    }
+}
+
+/// Each over a clone of the connection.
+pub(crate) async fn send_at_once<C: Connection>(connection: &C, all: &mut [Outgoing<'_>]) {
+    let sends = all.iter_mut().map(|outgoing| {
+        let (mut connection, command) = (connection.clone(), outgoing.command().clone());
+        async move { outgoing.set_reply(connection.send(command, outgoing.key()).await) }
+    });
+    futures_util::future::join_all(sends).await;
 }
 
 impl Connection for redis::aio::MultiplexedConnection {
     async fn send(&mut self, cmd: Cmd, _: &[u8]) -> RedisResult<Value> {
         cmd.query_async(self).await
     }
+
+    async fn send_each(&mut self, all: &mut [Outgoing<'_>]) {
+        let replies = self.send_packed_commands(&Outgoing::pipeline(all), 0, all.len()).await;
+        Outgoing::set_replies(all, replies);
+    }
 }
 
 impl Connection for redis::aio::ConnectionManager {
     async fn send(&mut self, cmd: Cmd, _: &[u8]) -> RedisResult<Value> {
         cmd.query_async(self).await
+    }
+
+    async fn send_each(&mut self, all: &mut [Outgoing<'_>]) {
+        let replies = self.send_packed_commands(&Outgoing::pipeline(all), 0, all.len()).await;
+        Outgoing::set_replies(all, replies);
     }
 }
 

@@ -8,8 +8,9 @@ use crate::breaker::{Breaker, BreakerSettings};
 use crate::command::Call;
 use crate::decision::{Decision, Decisions, RetryAfter};
 use crate::denials::{Denials, Sent};
-use crate::error::Error;
+use crate::error::{Error, is_connection_error};
 use crate::fallback::Fallback;
+use crate::log::Log;
 use crate::policy::{Algorithm, Policy};
 use crate::protocol::{Exchange, Server};
 use crate::request::Request;
@@ -42,6 +43,7 @@ impl Default for Settings {
 pub struct Core {
     pub timeout: Duration,
     pub counters: Counters,
+    pub log: Log,
     server: Server,
     breaker: Breaker,
     denials: Option<Denials>,
@@ -54,6 +56,7 @@ impl Core {
         Self {
             timeout: settings.timeout,
             counters: Counters::default(),
+            log: Log::default(),
             server: Server::new(),
             breaker: Breaker::new(settings.breaker),
             denials: (settings.denials > 0).then(|| Denials::new(settings.denials)),
@@ -77,22 +80,60 @@ impl Core {
 
     /// Counts how a call ended that was begun.
     pub fn ended(&self, result: Result<Value, Error>) -> Result<Value, Error> {
+        let result = result.map_err(|error| match error {
+            // A timeout of the connection itself.
+            Error::Redis(error) if error.is_timeout() => Error::Timeout(self.timeout),
+            other => other,
+        });
         match &result {
-            Ok(_) => _ = self.breaker.succeeded(),
+            Ok(_) => {
+                self.replied();
+                #[cfg(feature = "local")]
+                self.local.tidy();
+            }
             Err(error) => {
                 let counter =
                     if matches!(error, Error::Timeout(_)) { &self.counters.timeouts } else { &self.counters.errors };
                 counter.increment();
+                if matches!(error, Error::Redis(error) if is_connection_error(error)) {
+                    self.server.forget();
+                }
                 match error {
                     // It may be that nothing was sent.
                     Error::NeedsModule(_) => {}
-                    error if !error.is_failure() => _ = self.breaker.succeeded(),
-                    _ if self.breaker.failed() => self.counters.circuit_opened.increment(),
+                    error if !error.is_failure() => self.replied(),
+                    _ if self.breaker.failed() => {
+                        self.counters.circuit_opened.increment();
+                        self.log.circuit_opened();
+                    }
                     _ => {}
                 }
             }
         }
         result
+    }
+
+    fn replied(&self) {
+        if self.breaker.succeeded() {
+            self.log.circuit_closed();
+        }
+    }
+
+    fn decided(&self, allowed: bool) {
+        self.counters.decided.increment();
+        if allowed { self.counters.allowed.increment() } else { self.counters.denied.increment() }
+    }
+
+    /// Notes an error about the request.
+    pub fn rejected(&self, error: &Error) {
+        self.counters.rejected.increment();
+        self.log.rejected(error);
+    }
+
+    /// The error of a request that waited for the timeout, for a reply to another one.
+    #[cfg(feature = "async")]
+    pub fn timed_out(&self) -> Error {
+        Error::Timeout(self.timeout)
     }
 
     /// Whether the server has no module, as far as known.
@@ -110,12 +151,15 @@ impl Core {
     /// What is known of a request under several limits without sending it: if one denies, all do.
     pub fn recall_all(&self, requests: &[Request<'_>]) -> Option<Decisions> {
         let (denials, now) = (self.denials.as_ref()?, Instant::now());
-        let limits: Vec<_> = requests.iter().filter_map(|request| denials.recall(request, now)).collect();
-        if limits.is_empty() {
+        let known: Vec<_> = requests.iter().map(|request| denials.recall(request, now)).collect();
+        if known.iter().all(Option::is_none) {
             return None;
         }
         self.counters.remembered.increment();
-        Some(Decisions { allowed: false, limits })
+        let decide = |(request, known): (&Request<'_>, Option<Decision>)| {
+            known.unwrap_or_else(|| Decision::unchecked(request.policy))
+        };
+        Some(Decisions { allowed: false, limits: requests.iter().zip(known).map(decide).collect() })
     }
 
     /// To be called before a request is sent.
@@ -131,7 +175,7 @@ impl Core {
         result: Result<Decision, Error>,
     ) -> Result<Decision, Error> {
         let decision = result?;
-        self.counters.decided.increment();
+        self.decided(decision.allowed);
         self.learn(request, sent, &decision);
         Ok(decision)
     }
@@ -144,18 +188,17 @@ impl Core {
         result: Result<Decisions, Error>,
     ) -> Result<Decisions, Error> {
         let decisions = result?;
-        self.counters.decided.increment();
+        self.decided(decisions.allowed);
         for ((request, sent), decision) in requests.iter().zip(sent).zip(&decisions.limits) {
             self.learn(request, *sent, decision);
         }
         Ok(decisions)
     }
 
-    /// Forgets remembered denials of a key, because units were given back.
-    pub fn forget(&self, policy: &Policy, key: &[u8]) {
-        if let Some(denials) = &self.denials {
-            denials.forget(policy, key);
-        }
+    /// Forgets remembered denials of a key when it is dropped, because units were given back by then. So does a future
+    /// that is dropped before the reply.
+    pub fn forgets<'a>(&'a self, policy: &'a Policy, key: &'a [u8]) -> impl Drop + 'a {
+        Forgets { denials: self.denials.as_ref(), policy, key }
     }
 
     fn learn(&self, request: &Request<'_>, sent: Option<Sent>, decision: &Decision) {
@@ -167,9 +210,11 @@ impl Core {
     /// Decides on a request without the server, if it cannot decide.
     pub fn fall_back(&self, request: &Request<'_>, fallback: Fallback, error: Error) -> Result<Decision, Error> {
         if !error.is_unavailable() {
+            self.rejected(&error);
             return Err(error);
         }
         let (policy, counters) = (request.policy, &self.counters);
+        self.log.fell_back(if policy.algorithm() == Algorithm::Lease { Fallback::Error } else { fallback }, &error);
         let (decision, counter) = match fallback {
             // A lease is more than a permission, and only the server can hold one.
             _ if policy.algorithm() == Algorithm::Lease => (Err(error), &counters.fallback_errors),
@@ -202,22 +247,54 @@ impl Core {
         error: Error,
     ) -> Result<Decisions, Error> {
         if !error.is_unavailable() {
+            self.rejected(&error);
             return Err(error);
         }
         if requests.iter().any(|request| request.policy.algorithm() == Algorithm::Lease) {
             self.counters.fallback_errors.increment();
             return Err(error);
         }
-        let mut error = Some(error);
-        let mut limits = Vec::with_capacity(requests.len());
+        let mut limits: Vec<Decision> = Vec::with_capacity(requests.len());
         for request in requests {
-            // `Error` fails at the first request, so an error is needed at most once.
-            let decision = self.fall_back(request, fallback, error.take().unwrap_or(Error::CircuitOpen))?;
-            limits.push(decision);
-            if !decision.allowed {
+            if limits.last().is_some_and(|last| !last.allowed) {
                 break;
             }
+            limits.push(self.fall_back(request, fallback, error.clone())?);
         }
-        Ok(Decisions { allowed: limits.iter().all(|decision| decision.allowed), limits })
+        let allowed = limits.iter().all(|decision| decision.allowed);
+        if !allowed {
+            // Nothing is charged if one denies.
+            for (request, decision) in requests.iter().zip(&mut limits) {
+                self.give_back_locally(request, decision, fallback);
+            }
+        }
+        let rest = requests.iter().skip(limits.len()).map(|request| Decision::unchecked(request.policy));
+        limits.extend(rest.collect::<Vec<_>>());
+        Ok(Decisions { allowed, limits })
+    }
+
+    fn give_back_locally(&self, request: &Request<'_>, decision: &mut Decision, fallback: Fallback) {
+        #[cfg(feature = "local")]
+        if let Fallback::Local { instances } = fallback
+            && decision.charged > 0
+        {
+            self.local.refund(request, decision.charged, instances);
+        }
+        let _ = (request, fallback);
+        decision.charged = 0;
+    }
+}
+
+struct Forgets<'a> {
+    denials: Option<&'a Denials>,
+    policy: &'a Policy,
+    key: &'a [u8],
+}
+
+impl Drop for Forgets<'_> {
+    fn drop(&mut self) {
+        if let Some(denials) = self.denials {
+            denials.forget(self.policy, self.key);
+        }
     }
 }

@@ -2,11 +2,12 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+#[cfg(feature = "headers")]
 use crate::headers;
 use crate::policy::Policy;
 
 /// When a denied request would be allowed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RetryAfter {
     /// It is allowed.
     Now,
@@ -45,7 +46,7 @@ impl RetryAfter {
 }
 
 /// Who decided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Source {
     /// The server.
@@ -55,13 +56,16 @@ pub enum Source {
     RememberedDenial,
     /// Units that the server granted to this client. See [`Grants`](crate::Grants).
     Grant,
-    /// This client alone, because the server did not reply. See [`Fallback`](crate::Fallback). Only `allowed`, `charged`
-    /// and `retry_after` are known, and `now_ms` is this machine's time.
+    /// This client alone, because the server did not reply. See [`Fallback`](crate::Fallback). Only `allowed`, `charged`,
+    /// `retry_after` and `delay` are known, and `now_ms` is this machine's time.
     Fallback,
+    /// Nobody: the request is denied by another limit, and this one was not checked. `allowed` is true, nothing is
+    /// charged, and no other figure is known.
+    Unchecked,
 }
 
 /// What a request gets. The figures are those of `FULL` in the command reference, after this request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Decision {
     /// Whether the request may go on. With [`partial`](crate::Request::partial), whether any part of it may.
@@ -98,6 +102,7 @@ impl Decision {
     }
 
     /// The headers of the HTTP response, names and values: those that `HEADERS` replies for the same request.
+    #[cfg(feature = "headers")]
     pub fn headers(&self) -> Vec<(&'static str, String)> {
         headers::headers(std::slice::from_ref(self))
     }
@@ -121,6 +126,11 @@ impl Decision {
             source: Source::Fallback,
             policy: *policy,
         }
+    }
+
+    /// The decision of a limit that was not checked, because another one denies.
+    pub(crate) fn unchecked(policy: &Policy) -> Self {
+        Self { source: Source::Unchecked, ..Self::of_fallback(policy, true, 0, RetryAfter::Now) }
     }
 
     /// The same decision as a denial that ends after `wait`.
@@ -163,14 +173,15 @@ impl Decision {
 pub struct Decisions {
     /// Whether every limit allows the request. If not, none was charged.
     pub allowed: bool,
-    /// The decision of each limit, in the order of the requests. If a remembered denial decided, only the limits that
-    /// are known to deny: their `source` is [`Source::RememberedDenial`].
+    /// The decision of each limit, in the order of the requests. If this client denied by itself, the limits that it did
+    /// not look at are [`Source::Unchecked`].
     pub limits: Vec<Decision>,
 }
 
 impl Decisions {
     /// The headers of the HTTP response: all policies are listed, and the other figures are those of the strictest
     /// limit.
+    #[cfg(feature = "headers")]
     pub fn headers(&self) -> Vec<(&'static str, String)> {
         headers::headers(&self.limits)
     }
@@ -195,6 +206,14 @@ impl Decisions {
 impl From<Decision> for Decisions {
     fn from(decision: Decision) -> Self {
         Self { allowed: decision.allowed, limits: vec![decision] }
+    }
+}
+
+/// Of limits that were checked each by itself: what one that allows has charged stays charged.
+impl FromIterator<Decision> for Decisions {
+    fn from_iter<I: IntoIterator<Item = Decision>>(decisions: I) -> Self {
+        let limits: Vec<_> = decisions.into_iter().collect();
+        Self { allowed: limits.iter().all(|decision| decision.allowed), limits }
     }
 }
 

@@ -5,16 +5,16 @@
 //! `retry_after_ms` is rounded up, so a millisecond is taken off. What is left never denies what the server would allow
 //! to a client that is alone. Other clients can only make a wait longer, unless they give units back.
 
-use std::hash::{BuildHasher, Hash, Hasher, RandomState};
+use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use quick_cache::Equivalent;
 use quick_cache::sync::Cache;
 
 use crate::decision::{Decision, RetryAfter, Source};
-use crate::policy::{Algorithm, Policy, Window};
+use crate::policy::{Algorithm, Policy};
 use crate::request::Request;
+use crate::state::{State, StateRef};
 
 /// The longest time for which a denial is remembered. The limits of the server itself may change, for example by
 /// `rl.shadow`.
@@ -37,61 +37,52 @@ pub struct Sent {
     generation: u32,
 }
 
-#[derive(Clone, Debug)]
-struct Denial {
+/// A denial that is remembered. It reads no clock, so that `proofs/` can try every order of events.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Denial {
     decision: Decision,
     /// Every cost from this one on is denied.
     cost: u64,
+    /// Whether it was charged although it was denied: [`Request::always`].
+    always: bool,
     sent: Instant,
     until: Instant,
 }
 
-/// Which state of the server a request is about.
-#[derive(Debug, PartialEq, Eq)]
-struct State {
-    algorithm: Algorithm,
-    window: Window,
-    anchor: Option<u64>,
-    key: Box<[u8]>,
-}
-
-struct StateRef<'a> {
-    algorithm: Algorithm,
-    window: Window,
-    anchor: Option<u64>,
-    key: &'a [u8],
-}
-
-impl<'a> StateRef<'a> {
-    fn new(policy: &Policy, key: &'a [u8]) -> Self {
-        let (algorithm, window, anchor) = (policy.algorithm(), policy.window(), policy.anchor_seconds());
-        Self { algorithm, window, anchor, key }
+impl Denial {
+    /// What is remembered of a decision on a request that was sent at `sent`, if anything is.
+    pub fn new(request: &Request<'_>, sent: Instant, decision: &Decision) -> Option<Self> {
+        // Other holders release their leases at any time. Elsewhere, what ALWAYS charges makes the wait longer.
+        let remembered = match request.policy.algorithm() {
+            Algorithm::Lease => false,
+            Algorithm::Fixed | Algorithm::Window => !request.always || request.cost > 0,
+            _ => !request.always,
+        };
+        if decision.allowed || !remembered {
+            return None;
+        }
+        let wait = match decision.retry_after {
+            RetryAfter::Now => return None,
+            RetryAfter::After(wait) => wait.saturating_sub(Duration::from_millis(1)).min(LONGEST),
+            RetryAfter::Never => LONGEST,
+        };
+        // Who recalls it is charged nothing.
+        let decision = Decision { charged: 0, ..*decision };
+        let (cost, always, until) = (request.least_cost(), request.always, sent + wait);
+        (!wait.is_zero()).then_some(Self { decision, cost, always, sent, until })
     }
 
-    fn to_owned(&self) -> State {
-        State { algorithm: self.algorithm, window: self.window, anchor: self.anchor, key: self.key.into() }
-    }
-}
-
-impl Hash for State {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        StateRef { algorithm: self.algorithm, window: self.window, anchor: self.anchor, key: &self.key }.hash(state);
-    }
-}
-
-impl Hash for StateRef<'_> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.algorithm.hash(state);
-        self.window.hash(state);
-        self.anchor.hash(state);
-        self.key.hash(state);
-    }
-}
-
-impl Equivalent<State> for StateRef<'_> {
-    fn equivalent(&self, state: &State) -> bool {
-        self.key == &*state.key
-            && (self.algorithm, self.window, self.anchor) == (state.algorithm, state.window, state.anchor)
+    /// What is known at `now` of a request for the same key without sending it.
+    pub fn recall(&self, request: &Request<'_>, now: Instant) -> Option<Decision> {
+        // ALWAYS with a cost of 0 is a look: only the server knows whether more than the limit is counted. Any other cost
+        // is to be charged, so it is sent; unless a request with ALWAYS took the counter over the limit before. Then it
+        // denies until all its units come back at once.
+        if request.always && (request.cost == 0 || !self.always) {
+            return None;
+        }
+        // A policy with another limit or burst may allow what this one denies.
+        let applies = now < self.until && request.least_cost() >= self.cost && self.decision.policy == *request.policy;
+        applies.then(|| self.decision.later(now.saturating_duration_since(self.sent), Source::RememberedDenial))
     }
 }
 
@@ -112,31 +103,20 @@ impl Denials {
 
     /// What is known at `now` of a request without sending it.
     pub fn recall(&self, request: &Request<'_>, now: Instant) -> Option<Decision> {
-        let denial = self.cache.get(&StateRef::new(request.policy, request.key))?;
-        // A policy with another limit or burst may allow what this one denies.
-        let applies =
-            now < denial.until && request.least_cost() >= denial.cost && denial.decision.policy == *request.policy;
-        applies.then(|| denial.decision.later(now.saturating_duration_since(denial.sent), Source::RememberedDenial))
+        // A reservation may be open already: then the request is allowed.
+        if request.reserve.is_some() {
+            return None;
+        }
+        self.cache.get(&StateRef::new(request.policy, request.key))?.recall(request, now)
     }
 
     /// Remembers a denial of the server.
     pub fn learn(&self, request: &Request<'_>, sent: Sent, decision: &Decision) {
-        // Other holders release their leases at any time.
-        if decision.allowed || request.policy.algorithm() == Algorithm::Lease {
-            return;
-        }
-        let wait = match decision.retry_after {
-            RetryAfter::Now => return,
-            RetryAfter::After(wait) => wait.saturating_sub(Duration::from_millis(1)).min(LONGEST),
-            RetryAfter::Never => LONGEST,
-        };
+        let Some(denial) = Denial::new(request, sent.at, decision) else { return };
         // Units were given back since, so the decision may be older than that.
-        if wait.is_zero() || self.generation(request.key).load(Ordering::Acquire) != sent.generation {
-            return;
+        if self.generation(request.key).load(Ordering::Acquire) == sent.generation {
+            self.cache.insert(State::new(request.policy, request.key), denial);
         }
-        let until = sent.at + wait;
-        let denial = Denial { decision: *decision, cost: request.least_cost(), sent: sent.at, until };
-        self.cache.insert(StateRef::new(request.policy, request.key).to_owned(), denial);
     }
 
     /// Forgets what is known of a key, because units were given back.

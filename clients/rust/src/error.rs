@@ -3,12 +3,12 @@
 use std::fmt;
 use std::time::Duration;
 
-use redis::RedisError;
+use redis::{ErrorKind, RedisError};
 
 use crate::policy::Algorithm;
 
 /// Why there is no decision.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Error {
     /// The server did not reply within this time. It may still have charged the request.
@@ -23,6 +23,10 @@ pub enum Error {
     UnknownReply,
     /// The call does not work for this algorithm; the text says what does.
     Unsupported(&'static str),
+    /// The URL of a server is none that this crate understands. The text says what it expects, and never shows the URL.
+    InvalidUrl(String),
+    /// A request has no value to make a key of. The text says what is missing: a header, for example.
+    MissingKey(&'static str),
 }
 
 impl Error {
@@ -32,7 +36,11 @@ impl Error {
         match self {
             Self::Timeout(_) | Self::CircuitOpen => true,
             Self::Redis(error) => is_connection_error(error) || cannot_decide_now(error),
-            Self::NeedsModule(_) | Self::UnknownReply | Self::Unsupported(_) => false,
+            Self::NeedsModule(_)
+            | Self::UnknownReply
+            | Self::Unsupported(_)
+            | Self::InvalidUrl(_)
+            | Self::MissingKey(_) => false,
         }
     }
 
@@ -46,15 +54,23 @@ impl Error {
     }
 }
 
-fn is_connection_error(error: &RedisError) -> bool {
-    error.is_io_error() || error.is_timeout() || error.is_connection_dropped() || error.is_connection_refusal()
+/// The connection failed, so it is not known whether the command was executed.
+pub(crate) fn is_connection_error(error: &RedisError) -> bool {
+    let kinds = [
+        ErrorKind::Io,
+        ErrorKind::ClusterConnectionNotFound,
+        ErrorKind::MasterNameNotFoundBySentinel,
+        ErrorKind::EmptySentinelList,
+    ];
+    kinds.contains(&error.kind())
 }
 
 /// Replies of a server that works, but does not accept this write now.
 fn cannot_decide_now(error: &RedisError) -> bool {
     let codes =
         ["LOADING", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "BUSY", "READONLY", "MISCONF", "OOM", "NOREPLICAS"];
-    error.code().is_some_and(|code| codes.contains(&code))
+    let too_many_clients = || error.detail().is_some_and(|detail| detail.contains("max number of clients reached"));
+    error.code().is_some_and(|code| codes.contains(&code) || (code == "ERR" && too_many_clients()))
 }
 
 impl fmt::Display for Error {
@@ -68,6 +84,8 @@ impl fmt::Display for Error {
             }
             Self::UnknownReply => f.write_str("the reply is none of the module redis-rl"),
             Self::Unsupported(text) => f.write_str(text),
+            Self::InvalidUrl(what) => write!(f, "invalid URL: {what}"),
+            Self::MissingKey(what) => write!(f, "the request has no {what} to make a key of"),
         }
     }
 }

@@ -16,9 +16,9 @@ pub enum Fallback {
     Allow,
     /// Denies the request: the limit is more important than the service.
     Deny,
-    /// Limits inside this process: each of so many instances of the service allows its part of the limit and the burst,
-    /// rounded down, but at least 1. TOKEN and all others become the generic cell rate algorithm of the crate `governor`.
-    /// Several limits are checked one after the other; those before one that denies stay charged.
+    /// Limits inside this process, by the same algorithms: each of so many instances of the service allows its part of
+    /// the limit and the burst, rounded down, but at least 1. It starts with nothing counted, and counts at most 100,000
+    /// keys. SLIDING is decided as ROLLING.
     #[cfg(feature = "local")]
     Local {
         /// How many instances share the limit.

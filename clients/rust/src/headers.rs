@@ -22,7 +22,7 @@ pub fn headers(decisions: &[Decision]) -> Vec<(&'static str, String)> {
     let policies: Vec<_> = decisions.iter().zip(&names).map(|(decision, name)| policy_item(decision, name)).collect();
     let policies = policies.join(", ");
 
-    if strictest.source == Source::Fallback {
+    if matches!(strictest.source, Source::Fallback | Source::Unchecked) {
         // Nothing is known of what remains.
         header("RateLimit-Policy", policies);
     } else {

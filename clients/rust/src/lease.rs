@@ -1,10 +1,8 @@
 //! Leases that renew themselves.
 
-use std::time::Duration;
-
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::command::Call;
 use crate::connection::Connection;
@@ -15,6 +13,7 @@ use crate::limiter::Limiter;
 use crate::policy::Policy;
 use crate::reply;
 use crate::request::Request;
+use crate::term::{Renewal, Term};
 
 /// What a request for a lease gets.
 #[derive(Debug)]
@@ -42,7 +41,7 @@ impl Leased {
 #[derive(Debug)]
 pub struct Lease {
     id: String,
-    lost: watch::Receiver<bool>,
+    term: watch::Receiver<Term>,
     /// Dropping it makes the task release the lease.
     held: oneshot::Sender<()>,
     task: JoinHandle<Result<bool, Error>>,
@@ -57,10 +56,10 @@ impl Lease {
         id: String,
         sent: Instant,
     ) -> Self {
-        let (lost_sender, lost) = watch::channel(false);
+        let (sender, term) = watch::channel(Term::new(policy.longest_window(), sent.into_std()));
         let (held, dropped) = oneshot::channel();
-        let keeper = Keeper { limiter, policy, key, id: id.clone(), ends: sent + policy.longest_window() };
-        Self { id, lost, held, task: tokio::spawn(keeper.run(lost_sender, dropped)) }
+        let keeper = Keeper { limiter, policy, key, id: id.clone(), term: sender };
+        Self { id, term, held, task: tokio::spawn(keeper.run(dropped)) }
     }
 
     /// The id of the holder: a random UUID, unless it was given.
@@ -68,16 +67,19 @@ impl Lease {
         &self.id
     }
 
-    /// Whether the lease has ended although it was not released: the server could not be reached for a window, or
-    /// somebody else released it or reset the key. Another holder may have been allowed since.
+    /// Whether the lease has ended although it was not released: it was not renewed for a window, or somebody else
+    /// released it or reset the key. Another holder may have been allowed since.
     pub fn is_lost(&self) -> bool {
-        *self.lost.borrow()
+        self.term.borrow().is_lost(Instant::now().into_std())
     }
 
     /// Waits until the lease is lost. Never returns if that does not happen.
     pub async fn lost(&mut self) {
-        if self.lost.wait_for(|lost| *lost).await.is_err() {
-            std::future::pending().await
+        loop {
+            let Some(ends) = self.term.borrow_and_update().ends() else { return };
+            if timeout_at(ends.into(), self.term.changed()).await.is_err() {
+                return;
+            }
         }
     }
 
@@ -98,40 +100,37 @@ struct Keeper<C> {
     policy: Policy,
     key: Vec<u8>,
     id: String,
-    /// When the lease ends at the earliest, if it is not renewed.
-    ends: Instant,
+    term: watch::Sender<Term>,
 }
 
 impl<C: Connection> Keeper<C> {
-    async fn run(mut self, lost: watch::Sender<bool>, mut dropped: oneshot::Receiver<()>) -> Result<bool, Error> {
-        let window = self.policy.longest_window();
-        let mut pause = window / 3;
+    async fn run(self, mut dropped: oneshot::Receiver<()>) -> Result<bool, Error> {
+        let mut pause = self.term.borrow().first_pause(Instant::now().into_std());
         loop {
             // An error means that the guard is gone: nothing is ever sent.
             if timeout(pause, &mut dropped).await.is_ok() {
                 return self.limiter.release(&self.policy, &self.key, &self.id).await;
             }
+            let mut term = *self.term.borrow();
+            let Some(ends) = term.ends() else { break };
             let sent = Instant::now();
-            pause = match self.limiter.renew(&self.policy, &self.key, &self.id).await {
-                Ok(true) => {
-                    self.ends = sent + window;
-                    window / 3
-                }
-                Err(_) if Instant::now() < self.ends => {
-                    (window / 10).min(self.ends.saturating_duration_since(Instant::now()))
-                }
-                Ok(false) | Err(_) => {
-                    lost.send_replace(true);
-                    return Ok(false);
-                }
+            let renewing = timeout_at(ends.into(), self.limiter.renew(&self.policy, &self.key, &self.id));
+            let renewal = renewing.await.map_or(Renewal::Unknown, |renewed| Renewal::of(&renewed));
+            let next = term.renewed(sent.into_std(), renewal, Instant::now().into_std());
+            self.term.send_replace(term);
+            match next {
+                Some(next) => pause = next,
+                None => break,
             }
-            .max(Duration::from_millis(1));
         }
+        // The sender stays until the guard is gone, so that nobody waits for a change that cannot come.
+        let _ = dropped.await;
+        Ok(false)
     }
 }
 
 impl<C: Connection> Limiter<C> {
-    /// Takes a lease for a new holder.
+    /// Takes a lease for a new holder. If this future is dropped before it returns, the lease is released.
     ///
     /// ```
     /// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/doc.rs")); } use doc::with_client;
@@ -156,7 +155,7 @@ impl<C: Connection> Limiter<C> {
     /// The policy is not one of LEASE, or the server did not decide: no [`Fallback`](crate::Fallback) applies, since only
     /// the server can hold a lease.
     pub async fn lease(&self, policy: &Policy, key: impl AsRef<[u8]>) -> Result<Leased, Error> {
-        self.lease_as(policy, key, new_id()).await
+        self.take(policy, key.as_ref(), new_id(), true).await
     }
 
     /// Takes a lease for a holder with this id, or renews the one that it has.
@@ -169,15 +168,30 @@ impl<C: Connection> Limiter<C> {
         key: impl AsRef<[u8]>,
         id: impl Into<String>,
     ) -> Result<Leased, Error> {
-        let (key, id) = (key.as_ref(), id.into());
+        self.take(policy, key.as_ref(), id.into(), false).await
+    }
+
+    /// Takes a lease. Nobody else has a `new` id.
+    async fn take(&self, policy: &Policy, key: &[u8], id: String, new: bool) -> Result<Leased, Error> {
         require_lease(policy)?;
-        let sent = Instant::now();
-        let decision = self.check_request(&Request::new(policy, key).id(&id)).await?;
-        Ok(if decision.allowed {
-            Leased::Held(Lease::keep(self.clone(), *policy, key.to_vec(), id, sent))
-        } else {
-            Leased::Denied(decision)
-        })
+        let (limiter, policy, key) = (self.clone(), *policy, key.to_vec());
+        // A task of its own: if the caller is gone when the reply comes, the guard is dropped, which releases the lease.
+        let taking = tokio::spawn(async move {
+            let sent = Instant::now();
+            match limiter.check_request(&Request::new(&policy, &key).id(&id)).await {
+                Ok(decision) if decision.allowed => Ok(Leased::Held(Lease::keep(limiter, policy, key, id, sent))),
+                Ok(decision) => Ok(Leased::Denied(decision)),
+                Err(error) => {
+                    if new && error.is_unavailable() {
+                        // The server may have taken the lease after all.
+                        tokio::spawn(async move { limiter.release(&policy, key, id).await });
+                    }
+                    Err(error)
+                }
+            }
+        });
+        // The task neither panics nor is it aborted, unless the runtime ends.
+        taking.await.unwrap_or(Err(Error::CircuitOpen))
     }
 
     /// Renews a lease; whether it was still held. [`Lease`] does this by itself.

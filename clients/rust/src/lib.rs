@@ -9,7 +9,8 @@
 //!
 //! # with_client(async |client| {
 //! const API: Policy = Policy::token(Duration::from_secs(60), 600).burst(50).name("api");
-//! let limiter = Limiter::new(client.get_connection_manager().await?); // client: redis::Client
+//! let limiter = Limiter::open("redis://127.0.0.1/")?;
+//! # let limiter = Limiter::new(client.get_connection_manager().await?);
 //! let decision = limiter.check(&API, "user:42").await?;
 //!
 //! assert!(decision.allowed);
@@ -22,27 +23,37 @@
 //! The names are those of the command reference.
 //!
 //! - Servers without the module: the first request notices it, and the Lua library decides. It is part of this crate.
-//!   ROLLING needs the module: [`Error::NeedsModule`].
-//! - Servers that do not reply: [`Fallback`], [`BreakerSettings`] and [`Limiter::stats`].
+//!   ROLLING needs the module: [`Error::NeedsModule`]. A module that is older and does not know WINDOW: the library
+//!   decides on WINDOW, the module on all others.
+//! - Servers that do not reply within 250 ms: [`Fallback`], [`BreakerSettings`] and [`Limiter::stats`]. The fallback is an
+//!   error if not given. Errors are events of the crate `tracing`, each kind once a second at most.
+//! - Clusters, Sentinels, TLS, sockets: [`Address`].
 //! - No request is sent for a denied key before it could be allowed: [`Builder::denials`].
 //! - Keys with many requests: [`Grants`].
 //! - Programs without an async runtime: [`sync`]. Services of `tower`, such as axum's: [`layer`].
 //!
-//! After a timeout or an error, no request is repeated, since the server may have charged it.
+//! After a timeout or an error, no request is repeated, since the server may have charged it. (READONLY, MOVED, ASK and
+//! TRYAGAIN say that it did not.)
 //!
 //! # Features
 //!
 //! | feature | |
 //! |---|---|
 //! | `async` (default) | [`Limiter`], on tokio |
-//! | `local` (default) | [`Fallback::Local`], with the crate `governor` |
+//! | `headers` (default) | [`Decision::headers`], the headers of the HTTP response |
+//! | `local` (default) | [`Fallback::Local`] |
 //! | `sync` | [`sync::Limiter`] |
 //! | `cluster` | the connections of a cluster |
+//! | `tls` | URLs of the form `rediss://`, with rustls |
 //! | `tower` | [`layer`] |
+//! | `axum` | [`layer::keys::peer_address`], from axum's `ConnectInfo` |
+//! | `metrics` | [`Stats`] as counters of the facade `metrics` |
 
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod address;
+mod batch;
 mod breaker;
 mod builder;
 mod command;
@@ -55,6 +66,7 @@ mod error;
 mod fallback;
 #[cfg(feature = "async")]
 mod grants;
+#[cfg(feature = "headers")]
 mod headers;
 #[cfg(feature = "tower")]
 pub mod layer;
@@ -64,18 +76,31 @@ mod lease;
 mod lease_id;
 #[cfg(feature = "async")]
 mod limiter;
+#[cfg(feature = "async")]
+mod link;
 #[cfg(feature = "local")]
 mod local;
+mod log;
 mod policy;
 mod protocol;
 mod reply;
 mod request;
+#[cfg(feature = "async")]
+mod reservation;
 #[cfg(feature = "cluster")]
 mod routing;
+mod state;
+#[cfg(feature = "state-machines")]
+#[doc(hidden)]
+pub mod state_machines;
 mod stats;
 #[cfg(feature = "sync")]
 pub mod sync;
+#[cfg(any(feature = "async", feature = "sync"))]
+mod term;
 
+pub use address::Address;
+pub use batch::Outgoing;
 pub use breaker::BreakerSettings;
 pub use builder::Builder;
 #[cfg(feature = "async")]
@@ -89,8 +114,12 @@ pub use grants::Grants;
 pub use lease::{Lease, Leased};
 #[cfg(feature = "async")]
 pub use limiter::Limiter;
+#[cfg(feature = "async")]
+pub use link::Link;
 pub use policy::{Algorithm, Calendar, InvalidPolicy, Policy, Window};
 pub use request::Request;
+#[cfg(feature = "async")]
+pub use reservation::{Reservation, Reserved};
 pub use stats::Stats;
 
 #[cfg(not(any(feature = "async", feature = "sync")))]

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use redis::Value;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
+use crate::batch::Batch;
 use crate::builder::Builder;
 use crate::command::Call;
 use crate::connection::Connection;
@@ -13,6 +14,7 @@ use crate::core::Core;
 use crate::decision::{Decision, Decisions};
 use crate::error::Error;
 use crate::fallback::Fallback;
+use crate::link::Link;
 use crate::policy::Policy;
 use crate::protocol::Step;
 use crate::reply;
@@ -41,17 +43,35 @@ use crate::stats::Stats;
 /// # });
 /// ```
 #[derive(Clone, Debug)]
-pub struct Limiter<C> {
+pub struct Limiter<C = Link> {
     pub(crate) connection: C,
     pub(crate) core: Arc<Core>,
     fallback: Fallback,
+    timeout: Duration,
 }
 
 impl<C: Connection> Builder<C> {
     /// The limiter.
     pub fn build(self) -> Limiter<C> {
         let (connection, settings) = self.into_parts();
-        Limiter { connection, core: Arc::new(Core::new(&settings)), fallback: settings.fallback }
+        Limiter {
+            connection,
+            core: Arc::new(Core::new(&settings)),
+            fallback: settings.fallback,
+            timeout: settings.timeout,
+        }
+    }
+}
+
+impl Limiter {
+    /// A limiter for the server of this URL, with the default settings: see [`Address`](crate::Address) for the URLs. It
+    /// starts at once: the connection is opened by the first request, and opened again when it is lost. For other settings,
+    /// use `Limiter::builder(Link::open(url)?)`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidUrl`].
+    pub fn open(url: &str) -> Result<Self, Error> {
+        Link::open(url).map(Self::new)
     }
 }
 
@@ -70,6 +90,12 @@ impl<C: Connection> Limiter<C> {
     #[must_use]
     pub fn with_fallback(&self, fallback: Fallback) -> Self {
         Self { fallback, ..self.clone() }
+    }
+
+    /// The same limiter with another timeout, for example what is left of a caller's deadline.
+    #[must_use]
+    pub fn with_timeout(&self, timeout: Duration) -> Self {
+        Self { timeout: timeout.min(Duration::from_secs(365 * 86_400)), ..self.clone() }
     }
 
     /// Checks a request of cost 1 and charges it if it is allowed.
@@ -130,6 +156,41 @@ impl<C: Connection> Limiter<C> {
         decisions.or_else(|error| self.core.fall_back_all(requests, self.fallback, error))
     }
 
+    /// Checks requests that do not depend on each other, in one round trip: each has a decision of its own, in the order
+    /// of the requests. In a cluster, the keys may be in any slots. If one of its nodes does not reply, the decisions of
+    /// the others still count.
+    ///
+    /// ```
+    /// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/doc.rs")); } use doc::with_client;
+    /// # use redis_rl_client::{Limiter, Policy};
+    /// # with_client(async |client| {
+    /// # let limiter = Limiter::new(client.get_connection_manager().await?);
+    /// let mails: Policy = "TOKEN 1d 2 AS mails".parse()?;
+    /// let requests = [mails.request("to:alice"), mails.request("to:bob").cost(3)];
+    /// let mut allowed = Vec::new();
+    /// for decision in limiter.check_each(&requests).await {
+    ///     allowed.push(decision?.allowed);
+    /// }
+    /// assert_eq!(allowed, [true, false]);
+    /// # Ok(())
+    /// # });
+    /// ```
+    ///
+    /// # Errors
+    /// Each as [`check`](Self::check).
+    pub async fn check_each(&self, requests: &[Request<'_>]) -> Vec<Result<Decision, Error>> {
+        let mut batch = Batch::new(&self.core, requests);
+        let mut connection = self.connection.clone();
+        let deadline = Instant::now() + self.timeout;
+        let mut round = batch.next(Vec::new());
+        while !round.is_empty() {
+            // Commands without a reply by then stay without one.
+            let _ = timeout_at(deadline, connection.send_each(&mut round)).await;
+            round = batch.next(round);
+        }
+        batch.end(self.fallback)
+    }
+
     /// What the reply to a request would be. Changes nothing. With a cost of 0, it shows what is left.
     ///
     /// # Errors
@@ -143,9 +204,8 @@ impl<C: Connection> Limiter<C> {
     /// # Errors
     /// See [`Error`].
     pub async fn refund(&self, request: &Request<'_>) -> Result<Decision, Error> {
-        let result = self.call(Call::Refund(request)).await.and_then(|value| reply::decision(value, request));
-        self.core.forget(request.policy, request.key);
-        result
+        let _forgets = self.core.forgets(request.policy, request.key);
+        self.call(Call::Refund(request)).await.and_then(|value| reply::decision(value, request))
     }
 
     /// Corrects a request that was charged its [cost](Request::cost) and turned out to cost `actual`: gives the
@@ -156,9 +216,27 @@ impl<C: Connection> Limiter<C> {
     /// See [`Error`].
     pub async fn settle(&self, request: &Request<'_>, actual: u64) -> Result<Decision, Error> {
         let next = Request::new(request.policy, request.key);
-        let result = self.call(Call::Settle { request, actual }).await.and_then(|value| reply::decision(value, &next));
-        self.core.forget(request.policy, request.key);
-        result
+        let _forgets = self.core.forgets(request.policy, request.key);
+        self.call(Call::Settle { request, actual }).await.and_then(|value| reply::decision(value, &next))
+    }
+
+    /// Corrects what was reserved under an id to `actual`, once: an id that is not known changes nothing, so the call may
+    /// be sent again. [`Decision::charged`] is `actual`, or 0 for such an id. [`Reservation`](crate::Reservation) does this
+    /// by itself.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn settle_reservation(
+        &self,
+        policy: &Policy,
+        key: impl AsRef<[u8]>,
+        id: impl AsRef<[u8]>,
+        actual: u64,
+    ) -> Result<Decision, Error> {
+        let (key, id) = (key.as_ref(), id.as_ref());
+        let call = Call::SettleReservation { policy, key, id, actual };
+        let _forgets = self.core.forgets(policy, key);
+        self.call(call).await.and_then(|value| reply::decision(value, &Request::new(policy, key)))
     }
 
     /// Deletes the state of a key; whether there was one.
@@ -167,9 +245,8 @@ impl<C: Connection> Limiter<C> {
     /// See [`Error`].
     pub async fn reset(&self, policy: &Policy, key: impl AsRef<[u8]>) -> Result<bool, Error> {
         let key = key.as_ref();
-        let result = self.call(Call::Reset { policy, key }).await.and_then(reply::integer);
-        self.core.forget(policy, key);
-        result.map(|deleted| deleted != 0)
+        let _forgets = self.core.forgets(policy, key);
+        self.call(Call::Reset { policy, key }).await.and_then(reply::integer).map(|deleted| deleted != 0)
     }
 
     /// Sends a request, waits until it is allowed, and waits for its [delay](Decision::delay); at most for `patience`.
@@ -195,8 +272,9 @@ impl<C: Connection> Limiter<C> {
                     }
                     return Ok(decision);
                 }
-                let charged = request.cost(decision.charged).at(decision.now_ms);
-                self.refund(&charged).await?;
+                if decision.charged > 0 {
+                    self.refund(&request.cost(decision.charged).at(decision.now_ms)).await?;
+                }
                 return Ok(decision.denied_for(decision.delay));
             }
             match decision.retry_after.duration() {
@@ -212,8 +290,8 @@ impl<C: Connection> Limiter<C> {
     }
 
     /// Whether the server has no module, as far as known: the Lua library decides then. The module is looked for again
-    /// once a minute, so it is noticed at most a minute after it was loaded. A server that was restarted without the
-    /// module is noticed at the first request.
+    /// after a connection failed, and every five seconds. A server that was restarted without the module is noticed at the
+    /// first request.
     pub fn lacks_module(&self) -> bool {
         self.core.lacks_module()
     }
@@ -246,7 +324,7 @@ impl<C: Connection> Limiter<C> {
                 }
             }
         };
-        let limit = self.core.timeout;
+        let limit = self.timeout;
         let result = timeout(limit, conversation).await.unwrap_or(Err(Error::Timeout(limit)));
         self.core.ended(result)
     }

@@ -2,19 +2,20 @@
 //! output happens here, so the limiters with and without an async runtime share it.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use redis::{Cmd, RedisError, RedisResult, Script as RedisScript, Value};
 
-use crate::command::{Call, Script};
-use crate::error::Error;
+use crate::command::{Call, FULL, LINE, Script};
+use crate::error::{Error, is_connection_error};
+use crate::policy::Algorithm;
 
 /// The library. In the repository it is a link to `lua/rl.lua`; cargo packs the file itself.
 const SOURCE: &str = include_str!("rl.lua");
 
 /// How often a request looks for the module on a server that had none.
-const PROBE_EVERY: Duration = Duration::from_secs(60);
+const PROBE_EVERY: Duration = Duration::from_secs(5);
 
 fn hash() -> &'static str {
     static HASH: OnceLock<String> = OnceLock::new();
@@ -28,11 +29,21 @@ pub struct Server {
     probe_every: Duration,
     /// When the module was last missed, in ms since `began`, from 1; 0 if it was not.
     missed_at: AtomicU64,
+    /// Whether the module is so old that it does not know LINE.
+    knows_no_line: AtomicBool,
+    /// When WINDOW was last missed in a module that is there, as `missed_at`. The library decides on such requests then.
+    window_missed_at: AtomicU64,
 }
 
 impl Server {
     pub fn new() -> Self {
-        Self { began: Instant::now(), probe_every: PROBE_EVERY, missed_at: AtomicU64::new(0) }
+        Self {
+            began: Instant::now(),
+            probe_every: PROBE_EVERY,
+            missed_at: AtomicU64::new(0),
+            knows_no_line: AtomicBool::new(false),
+            window_missed_at: AtomicU64::new(0),
+        }
     }
 
     /// Whether the module is not there, as far as known.
@@ -40,17 +51,30 @@ impl Server {
         self.missed_at.load(Ordering::Relaxed) != 0
     }
 
+    /// To be called when a connection failed: behind the next one may be another server, with the module.
+    pub fn forget(&self) {
+        self.missed_at.store(0, Ordering::Relaxed);
+        self.knows_no_line.store(false, Ordering::Relaxed);
+        self.window_missed_at.store(0, Ordering::Relaxed);
+    }
+
     fn now(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX).saturating_add(1)
     }
 
-    /// Whether the next request is for the module: one each minute is if the server had none.
-    fn tries_module(&self) -> bool {
-        let (missed_at, now) = (self.missed_at.load(Ordering::Relaxed), self.now());
+    /// Whether a call is sent to the module: one every few seconds is if the server had none, or none with WINDOW.
+    fn tries_module(&self, call: &Call<'_>) -> bool {
+        // Without the library, only the module can say what is wrong.
+        let needs_window = call.uses(Algorithm::Window) && call.needs_module().is_none();
+        self.tries(&self.missed_at) && (!needs_window || self.tries(&self.window_missed_at))
+    }
+
+    fn tries(&self, missed: &AtomicU64) -> bool {
+        let (missed_at, now) = (missed.load(Ordering::Relaxed), self.now());
         let probe_ms = u64::try_from(self.probe_every.as_millis()).unwrap_or(u64::MAX);
         missed_at == 0
             || (now.saturating_sub(missed_at) >= probe_ms
-                && self.missed_at.compare_exchange(missed_at, now, Ordering::Relaxed, Ordering::Relaxed).is_ok())
+                && missed.compare_exchange(missed_at, now, Ordering::Relaxed, Ordering::Relaxed).is_ok())
     }
 }
 
@@ -65,12 +89,15 @@ pub enum Step {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sent {
     Nothing,
-    Native,
+    Line,
+    Full,
+    /// RL.PEEK, which every module has, after RL.WINDOW was unknown.
+    Peek,
     Hash,
     Source,
 }
 
-/// One call, which takes one command as a rule, and up to three on a server without the module.
+/// One call, which takes one command as a rule, and up to four on a server without the module or with an older one.
 pub struct Exchange<'a> {
     call: Call<'a>,
     server: &'a Server,
@@ -85,9 +112,18 @@ impl<'a> Exchange<'a> {
     /// The first step, without a reply, or the one after a reply.
     pub fn step(&mut self, reply: Option<RedisResult<Value>>) -> Step {
         let error = match reply {
+            // The module is there, whatever it replies.
+            Some(Ok(_)) if self.sent == Sent::Peek => return self.send_without_window(),
             Some(Ok(value)) => {
-                if self.sent == Sent::Native {
+                if matches!(self.sent, Sent::Line | Sent::Full) && self.call.uses(Algorithm::Window) {
+                    self.server.window_missed_at.store(0, Ordering::Relaxed);
+                }
+                if matches!(self.sent, Sent::Line | Sent::Full) && self.server.lacks_module() {
                     self.server.missed_at.store(0, Ordering::Relaxed);
+                }
+                // It is the form that was wrong, not the request.
+                if self.sent == Sent::Full && self.call.has_form() {
+                    self.server.knows_no_line.store(true, Ordering::Relaxed);
                 }
                 return Step::Done(Ok(value));
             }
@@ -95,14 +131,30 @@ impl<'a> Exchange<'a> {
             None => None,
         };
         match (self.sent, error) {
-            (Sent::Nothing, _) if self.server.tries_module() => {
-                self.sent = Sent::Native;
-                Step::Send(self.call.native())
+            (Sent::Nothing, _) if self.server.tries_module(&self.call) => {
+                if self.server.knows_no_line.load(Ordering::Relaxed) { self.send_full() } else { self.send_line() }
             }
             (Sent::Nothing, _) => self.send_hash(),
-            (Sent::Native, Some(error)) if is_unknown_command(&error) => {
+            // An error in the arguments comes before anything is executed.
+            (Sent::Line, Some(error)) if is_syntax_error(&error) && self.call.has_form() => self.send_full(),
+            (Sent::Line | Sent::Full | Sent::Peek, Some(error)) if is_unknown_command(&error) => {
+                // An older module has the other commands.
+                if let (Call::Check(request), false) = (self.call, self.sent == Sent::Peek)
+                    && request.policy.algorithm() == Algorithm::Window
+                {
+                    self.sent = Sent::Peek;
+                    return Step::Send(Call::Peek(request).native(LINE));
+                }
                 self.server.missed_at.store(self.server.now(), Ordering::Relaxed);
                 self.send_hash()
+            }
+            (Sent::Peek, Some(error)) if !is_connection_error(&error) => self.send_without_window(),
+            (Sent::Line | Sent::Full, Some(error))
+                if is_unknown_window(&error)
+                    && self.call.uses(Algorithm::Window)
+                    && self.call.needs_module().is_none() =>
+            {
+                self.send_without_window()
             }
             (Sent::Hash, Some(error)) if error.code() == Some("NOSCRIPT") => {
                 self.sent = Sent::Source;
@@ -111,6 +163,22 @@ impl<'a> Exchange<'a> {
             (_, Some(error)) => Step::Done(Err(error.into())),
             (_, None) => Step::Done(Err(Error::UnknownReply)),
         }
+    }
+
+    fn send_line(&mut self) -> Step {
+        self.sent = Sent::Line;
+        Step::Send(self.call.native(LINE))
+    }
+
+    fn send_full(&mut self) -> Step {
+        self.sent = Sent::Full;
+        Step::Send(self.call.native(FULL))
+    }
+
+    /// The library shares its keys with an older module.
+    fn send_without_window(&mut self) -> Step {
+        self.server.window_missed_at.store(self.server.now(), Ordering::Relaxed);
+        self.send_hash()
     }
 
     fn send_hash(&mut self) -> Step {
@@ -127,12 +195,27 @@ fn is_unknown_command(error: &RedisError) -> bool {
     error.detail().is_some_and(|detail| detail.to_ascii_lowercase().starts_with("unknown command"))
 }
 
+/// `ERR invalid algorithm: expected one of FIXED, SLIDING, …`, of a module that does not name WINDOW. RL.MULTI names the
+/// limit before.
+fn is_unknown_window(error: &RedisError) -> bool {
+    error.code() == Some("ERR")
+        && error.detail().is_some_and(|detail| {
+            detail.contains("invalid algorithm: expected one of") && !detail.contains(Algorithm::Window.word())
+        })
+}
+
+/// `ERR syntax error: after limit come COST n, …`, of a module that does not name LINE.
+fn is_syntax_error(error: &RedisError) -> bool {
+    error.code() == Some("ERR")
+        && error.detail().is_some_and(|detail| detail.starts_with("syntax error") && !detail.contains(LINE))
+}
+
 #[cfg(test)]
 mod tests {
     use redis::parse_redis_value;
 
     use super::*;
-    use crate::policy::{Algorithm, Policy};
+    use crate::policy::Policy;
 
     const POLICY: Policy = Policy::token(Duration::from_secs(60), 5);
 
@@ -159,6 +242,32 @@ mod tests {
         }
     }
 
+    #[test]
+    fn an_older_module_is_asked_for_the_full_form() {
+        const OLD: &str = "-ERR syntax error: after limit come COST n, FULL or HEADERS, each at most once";
+        let form = |server: &Server| {
+            let request = POLICY.request("k");
+            let Step::Send(command) = Exchange::new(Call::Check(&request), server).step(None) else {
+                panic!("nothing is sent")
+            };
+            let Some(redis::Arg::Simple(form)) = command.args_iter().last() else { panic!("no form") };
+            String::from_utf8_lossy(form).into_owned()
+        };
+        let server = Server::new();
+        assert_eq!(form(&server), LINE);
+        let (sent, result) = exchange(&server, &POLICY, &[OLD, ":1"]);
+        assert!(sent.len() == 2 && result.is_ok());
+        assert_eq!((form(&server), exchange(&server, &POLICY, &[":1"]).0.len()), (FULL.to_owned(), 1));
+        // Behind another connection may be another module.
+        server.forget();
+        assert_eq!(form(&server), LINE);
+        // An error about the request says nothing about the form.
+        let (sent, result) = exchange(&server, &POLICY, &[OLD, OLD]);
+        assert!(sent.len() == 2 && result.is_err() && form(&server) == LINE);
+        let (sent, _) = exchange(&server, &POLICY, &["-ERR syntax error: FULL, LINE or HEADERS comes last"]);
+        assert_eq!(sent.len(), 1);
+    }
+
     const MISSING: &str = "-ERR unknown command 'RL.TOKEN', with args beginning with: 'k'";
     const NOT_LOADED: &str = "-NOSCRIPT No matching script. Please use EVAL.";
 
@@ -170,6 +279,46 @@ mod tests {
         assert!(matches!(result, Ok(Value::Int(1))) && server.lacks_module());
         // From then on it is one command.
         assert_eq!(exchange(&server, &POLICY, &[":1"]).0, ["EVALSHA"]);
+    }
+
+    #[test]
+    fn an_older_module_is_not_a_missing_one() {
+        const WINDOW: Policy = Policy::window_counter(Duration::from_secs(60), 5);
+        const UNKNOWN: &str = "-ERR unknown command 'RL.WINDOW', with args beginning with: 'k'";
+        const NO_SUCH: &str = "-ERR invalid algorithm: expected one of FIXED, SLIDING, COUNTER, TOKEN";
+        let server = Server { probe_every: Duration::from_millis(300), ..Server::new() };
+        let (sent, result) = exchange(&server, &WINDOW, &[UNKNOWN, NO_SUCH, ":1"]);
+        assert_eq!(sent, ["RL.WINDOW", "RL.PEEK", "EVALSHA"]);
+        assert!(result.is_ok() && !server.lacks_module());
+        // The library decides on WINDOW from then on, and the module on all others.
+        assert_eq!(exchange(&server, &WINDOW, &[":1"]).0, ["EVALSHA"]);
+        assert_eq!(exchange(&server, &POLICY, &[":1"]).0, ["RL.TOKEN"]);
+        std::thread::sleep(Duration::from_millis(301));
+        assert_eq!(exchange(&server, &WINDOW, &[":1"]).0, ["RL.WINDOW"]);
+        assert_eq!(exchange(&server, &WINDOW, &[":1"]).0, ["RL.WINDOW"]);
+        // A server without the module knows RL.PEEK neither.
+        let (sent, _) = exchange(&server, &WINDOW, &[UNKNOWN, "-ERR unknown command 'RL.PEEK'", ":1"]);
+        assert_eq!(sent, ["RL.WINDOW", "RL.PEEK", "EVALSHA"]);
+        assert!(server.lacks_module());
+    }
+
+    #[test]
+    fn several_limits_with_window_are_for_the_library_of_an_older_module() {
+        const NO_SUCH: &str = "-ERR limit 2: invalid algorithm: expected one of FIXED, SLIDING, COUNTER, TOKEN";
+        let (window, log) =
+            (Policy::window_counter(Duration::from_secs(60), 5), Policy::rolling(Duration::from_secs(60), 5));
+        let server = Server::new();
+        let both = [POLICY.request("{k}1"), window.request("{k}2")];
+        let mut exchange = Exchange::new(Call::CheckAll(&both), &server);
+        assert!(matches!(exchange.step(None), Step::Send(_)));
+        let Step::Send(command) = exchange.step(reply(NO_SUCH)) else { panic!("nothing is sent") };
+        assert_eq!(command.args_iter().next(), Some(redis::Arg::Simple(b"EVALSHA".as_slice())));
+        // With ROLLING there is only the module, and its error.
+        let both = [log.request("{k}1"), window.request("{k}2")];
+        let mut exchange = Exchange::new(Call::CheckAll(&both), &server);
+        assert!(matches!(exchange.step(None), Step::Send(_)));
+        assert!(matches!(exchange.step(reply(NO_SUCH)), Step::Done(Err(Error::Redis(_)))));
+        assert!(!server.lacks_module());
     }
 
     #[test]

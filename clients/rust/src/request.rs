@@ -1,5 +1,7 @@
 //! A request for one key under one policy.
 
+use std::time::Duration;
+
 use crate::policy::Policy;
 
 /// A request for one key under one policy.
@@ -17,14 +19,16 @@ pub struct Request<'a> {
     pub(crate) key: &'a [u8],
     pub(crate) cost: u64,
     pub(crate) partial: bool,
+    pub(crate) always: bool,
     pub(crate) at: Option<u64>,
     pub(crate) id: Option<&'a [u8]>,
+    pub(crate) reserve: Option<(&'a [u8], Duration)>,
 }
 
 impl<'a> Request<'a> {
     /// A request of cost 1.
     pub const fn new(policy: &'a Policy, key: &'a [u8]) -> Self {
-        Self { policy, key, cost: 1, partial: false, at: None, id: None }
+        Self { policy, key, cost: 1, partial: false, always: false, at: None, id: None, reserve: None }
     }
 
     /// The policy.
@@ -53,6 +57,16 @@ impl<'a> Request<'a> {
         Self { partial: true, ..self }
     }
 
+    /// Charges the cost whatever the limit says, and is allowed if no more than the limit is counted then. With a cost
+    /// of 0 it looks: it is denied only if more than the limit is counted. Only FIXED, WINDOW, COUNTER, ROLLING and
+    /// TOKEN take it; not for several limits in one call, and not with [`partial`](Self::partial). It is sent even if a
+    /// remembered denial is known, so that it is charged. Only where an earlier one took a counter of FIXED or WINDOW
+    /// over the limit, it is not sent: that counter denies until all its units come back at once.
+    #[must_use]
+    pub const fn always(self) -> Self {
+        Self { always: true, ..self }
+    }
+
     /// For [`refund`](crate::Limiter::refund) and [`settle`](crate::Limiter::settle): when the request was charged,
     /// [`Decision::now_ms`](crate::Decision::now_ms) of it.
     #[must_use]
@@ -65,6 +79,15 @@ impl<'a> Request<'a> {
     #[must_use]
     pub fn id(self, id: &'a (impl AsRef<[u8]> + ?Sized)) -> Self {
         Self { id: Some(id.as_ref()), ..self }
+    }
+
+    /// Makes the charge a reservation under an id of 1 to 128 bytes, which ends after `ttl`: whole milliseconds, at least
+    /// one. Only FIXED, WINDOW, COUNTER and ROLLING take it; not with [`always`](Self::always) and not for
+    /// [`peek`](crate::Limiter::peek). A request with an open id is allowed and charges nothing more.
+    /// [`Limiter::reserve`](crate::Limiter::reserve) chooses an id and settles by itself.
+    #[must_use]
+    pub fn reserve(self, id: &'a (impl AsRef<[u8]> + ?Sized), ttl: Duration) -> Self {
+        Self { reserve: Some((id.as_ref(), ttl)), ..self }
     }
 
     /// The smallest cost that a denial of this request also denies. Nothing fits if a part does not, or a cost of 0.

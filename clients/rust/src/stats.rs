@@ -2,26 +2,46 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-#[derive(Debug, Default)]
-pub struct Counter(AtomicU64);
+/// A counter, which is also one of the facade `metrics` with that feature.
+#[derive(Debug)]
+pub struct Counter {
+    count: AtomicU64,
+    #[cfg(feature = "metrics")]
+    name: &'static str,
+}
 
 impl Counter {
     pub fn increment(&self) {
-        self.0.fetch_add(1, Ordering::Relaxed);
+        self.count.fetch_add(1, Ordering::Relaxed);
+        #[cfg(feature = "metrics")]
+        metrics::counter!(self.name).increment(1);
     }
 
     fn get(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+        self.count.load(Ordering::Relaxed)
     }
 }
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident,)*) => {
         /// The counters themselves.
-        #[derive(Debug, Default)]
+        #[derive(Debug)]
         pub struct Counters { $(pub $name: Counter,)* }
 
+        impl Default for Counters {
+            fn default() -> Self {
+                Self { $($name: Counter {
+                    count: AtomicU64::new(0),
+                    #[cfg(feature = "metrics")]
+                    name: concat!("redis_rl_client_", stringify!($name), "_total"),
+                },)* }
+            }
+        }
+
         /// What a limiter did since it was built; its clones count together.
+        ///
+        /// With the feature `metrics`, each is also a counter of the facade `metrics`, such as
+        /// `redis_rl_client_decided_total`; those of all limiters count together.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         #[non_exhaustive]
         pub struct Stats { $($(#[$doc])* pub $name: u64,)* }
@@ -37,6 +57,10 @@ macro_rules! counters {
 counters! {
     /// Requests that the server decided. A call with several limits is one.
     decided,
+    /// Of these, how many were allowed.
+    allowed,
+    /// Of these, how many were denied.
+    denied,
     /// Requests that a remembered denial decided.
     remembered,
     /// Requests that a grant decided.
@@ -45,6 +69,8 @@ counters! {
     timeouts,
     /// Calls whose connection failed, or whose reply was an error.
     errors,
+    /// Requests that the server rejected as wrong: a fault of the configuration.
+    rejected,
     /// Calls that were not sent because the circuit breaker was open.
     circuit_open,
     /// How often the circuit breaker opened.

@@ -1,27 +1,21 @@
 //! The units of one key that are charged and not yet used.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::decision::{Decision, RetryAfter, Source};
 use crate::policy::Algorithm;
 
-#[derive(Debug, Default)]
+/// The units that this process holds of a key. It reads no clock and sends nothing, so that `proofs/` can try every order
+/// of events.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Lot {
-    state: Mutex<State>,
-    refilling: AtomicBool,
-}
-
-#[derive(Debug, Default)]
-struct State {
     held: u64,
     grant: Option<Grant>,
     closed: bool,
 }
 
 /// What is known of the last grant.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Grant {
     decision: Decision,
     sent: Instant,
@@ -31,11 +25,19 @@ struct Grant {
     window_ends: Option<Instant>,
 }
 
+/// Whether so few units are left of a whole grant that the next ones are fetched before anybody waits for them.
+pub const fn is_low(left: u64, units: u64) -> bool {
+    left <= units / 4
+}
+
 /// What a request takes from the lot.
 #[expect(clippy::large_enum_variant, reason = "the large variant is the common one, and is returned at once")]
 pub enum Taken {
+    /// It is allowed.
     Units {
+        /// What the request gets.
         decision: Decision,
+        /// How many units are held after it.
         left: u64,
     },
     /// There are not enough units.
@@ -46,23 +48,22 @@ pub enum Taken {
 
 impl Lot {
     /// Takes the cost of a request, if that much is held.
-    pub fn take(&self, cost: u64, now: Instant) -> Taken {
-        let mut state = self.lock();
-        if state.closed {
+    pub fn take(&mut self, cost: u64, now: Instant) -> Taken {
+        if self.closed {
             return Taken::Closed;
         }
-        state.drop_ended_window(now);
-        match state.grant {
-            Some(grant) if state.held >= cost => {
-                state.held -= cost;
-                Taken::Units { decision: grant.allow(cost, state.held, now), left: state.held }
+        self.drop_ended_window(now);
+        match self.grant {
+            Some(grant) if self.held >= cost => {
+                self.held -= cost;
+                Taken::Units { decision: grant.allow(cost, self.held, now), left: self.held }
             }
             _ => Taken::Nothing,
         }
     }
 
     /// The same, for the request that fetched the units with this reply.
-    pub fn take_after(&self, cost: u64, reply: &Decision, now: Instant) -> Decision {
+    pub fn take_after(&mut self, cost: u64, reply: &Decision, now: Instant) -> Decision {
         if reply.shadow {
             return Decision { charged: 0, ..*reply };
         }
@@ -77,63 +78,47 @@ impl Lot {
         Decision { allowed: false, charged: 0, retry_after, ..*reply }
     }
 
-    /// Adds what the server granted.
-    pub fn add(&self, decision: &Decision, sent: Instant, hold: Duration) {
-        let mut state = self.lock();
-        if decision.charged == 0 {
-            return;
+    /// Adds what the server granted. Returns false if the lot has ended: nobody can use the units.
+    pub fn add(&mut self, decision: &Decision, sent: Instant, hold: Duration) -> bool {
+        if decision.charged == 0 || self.closed {
+            return !self.closed;
         }
-        let window_ends = (decision.policy.algorithm() == Algorithm::Fixed).then(|| {
+        let window_ends = matches!(decision.policy.algorithm(), Algorithm::Fixed | Algorithm::Window).then(|| {
             // The figures are rounded up, by less than a millisecond.
             sent + decision.reset_after.unwrap_or_default().saturating_sub(Duration::from_millis(1))
         });
-        if window_ends.is_some() && state.grant.is_some_and(|old| window_end(&old.decision) != window_end(decision)) {
-            state.held = 0;
+        if window_ends.is_some() && self.grant.is_some_and(|old| window_end(&old.decision) != window_end(decision)) {
+            self.held = 0;
         }
         let ends = window_ends.map_or(sent + hold, |end| end.min(sent + hold));
-        state.held = state.held.saturating_add(decision.charged);
-        state.grant = Some(Grant { decision: *decision, sent, ends, window_ends });
+        self.held = self.held.saturating_add(decision.charged);
+        self.grant = Some(Grant { decision: *decision, sent, ends, window_ends });
+        true
     }
 
     /// How many units can be used now.
-    pub fn held(&self, now: Instant) -> u64 {
-        let mut state = self.lock();
-        state.drop_ended_window(now);
-        state.held
+    pub fn held(&mut self, now: Instant) -> u64 {
+        self.drop_ended_window(now);
+        self.held
+    }
+
+    /// How many units a fetch asks for: what is missing from a whole grant.
+    pub fn missing(&mut self, units: u64, now: Instant) -> u64 {
+        units.saturating_sub(self.held(now))
     }
 
     /// When the units must be given back, if that is later than now.
     pub fn ends_after(&self, now: Instant) -> Option<Instant> {
-        self.lock().grant.map(|grant| grant.ends).filter(|ends| *ends > now)
+        self.grant.map(|grant| grant.ends).filter(|ends| *ends > now)
     }
 
     /// Ends the lot. How many units were not used, and when the last ones were charged.
-    pub fn close(&self) -> Option<(u64, u64)> {
-        let mut state = self.lock();
-        state.closed = true;
-        let held = std::mem::take(&mut state.held);
-        state.grant.filter(|_| held > 0).map(|grant| (held, grant.decision.now_ms))
+    pub fn close(&mut self) -> Option<(u64, u64)> {
+        self.closed = true;
+        let held = std::mem::take(&mut self.held);
+        self.grant.filter(|_| held > 0).map(|grant| (held, grant.decision.now_ms))
     }
 
-    pub fn is_closed(&self) -> bool {
-        self.lock().closed
-    }
-
-    /// Whether this caller is the one that fetches more.
-    pub fn begin_refill(&self) -> bool {
-        !self.refilling.swap(true, Ordering::AcqRel)
-    }
-
-    pub fn end_refill(&self) {
-        self.refilling.store(false, Ordering::Release);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl State {
     /// The counter of the next window has none of the units.
     fn drop_ended_window(&mut self, now: Instant) {
         if self.grant.and_then(|grant| grant.window_ends).is_some_and(|end| now >= end) {
@@ -175,18 +160,18 @@ mod tests {
         Decision { source: Source::Server, now_ms, reset_after, ..decision }
     }
 
-    fn takes(lot: &Lot, at: Instant) -> bool {
+    fn takes(lot: &mut Lot, at: Instant) -> bool {
         matches!(lot.take(1, at), Taken::Units { .. })
     }
 
     #[test]
     fn units_of_fixed_end_with_their_window() {
         let policy = Policy::fixed(Duration::from_millis(500), 100);
-        let (lot, now) = (Lot::default(), Instant::now());
+        let (mut lot, now) = (Lot::default(), Instant::now());
         let after = |millis| now + Duration::from_millis(millis);
         lot.add(&grant(policy, 400), now, HOLD);
         // The figures are rounded up, so the last millisecond is not used.
-        assert_eq!([98, 99].map(|millis| takes(&lot, after(millis))), [true, false]);
+        assert_eq!([98, 99].map(|millis| takes(&mut lot, after(millis))), [true, false]);
         assert_eq!((lot.held(after(99)), lot.ends_after(after(98))), (0, Some(after(99))));
 
         lot.add(&grant(policy, 900), after(100), HOLD);
@@ -199,9 +184,9 @@ mod tests {
 
     #[test]
     fn other_units_are_used_until_they_are_given_back() {
-        let (lot, now) = (Lot::default(), Instant::now());
+        let (mut lot, now) = (Lot::default(), Instant::now());
         lot.add(&grant(Policy::counter(Duration::from_secs(60), 100), 400), now, HOLD);
-        assert!(takes(&lot, now + 2 * HOLD));
+        assert!(takes(&mut lot, now + 2 * HOLD));
         assert_eq!(lot.ends_after(now + HOLD), None);
         assert_eq!(lot.close(), Some((9, 400)));
         assert!(matches!(lot.take(1, now), Taken::Closed));

@@ -1,20 +1,23 @@
 //! Units that the server grants in advance, for keys with many requests.
 
-mod lot;
+mod fetch;
+pub(crate) mod lot;
 
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
+use tokio::time::timeout_at;
 
 use crate::connection::Connection;
-use crate::decision::{Decision, Source};
+use crate::decision::Decision;
 use crate::error::Error;
 use crate::limiter::Limiter;
 use crate::policy::{Algorithm, Policy};
 use crate::request::Request;
-use lot::{Lot, Taken};
+use fetch::Fetch;
+use lot::{Lot, Taken, is_low};
 
 /// The most keys that have a grant at once. Requests of other keys are sent.
 const MAX_KEYS: usize = 100_000;
@@ -23,7 +26,7 @@ const MAX_KEYS: usize = 100_000;
 ///
 /// The first request of a key charges a whole grant of `units` in one call, or what is left of it (`COST n PARTIAL`). The
 /// next requests take from the grant, without the server. When a quarter is left, a task fetches the rest in the
-/// background. A grant that was not fetched again for a [second](Grants::hold), and every grant when the last clone of
+/// background. Requests that find nothing left wait for one fetch together, none for longer than the limiter's timeout. A grant that was not fetched again for a [second](Grants::hold), and every grant when the last clone of
 /// this value is dropped, is given back as far as it was not used.
 ///
 /// # The bound
@@ -73,9 +76,14 @@ struct Shared<C> {
 #[derive(Debug)]
 struct Key {
     name: Arc<[u8]>,
-    lot: Lot,
-    /// Held while units are fetched, so that one request at a time does.
-    fetching: tokio::sync::Mutex<()>,
+    lot: Mutex<Lot>,
+    fetch: Fetch,
+}
+
+impl Key {
+    fn lot(&self) -> MutexGuard<'_, Lot> {
+        self.lot.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl<C: Connection> Limiter<C> {
@@ -131,36 +139,36 @@ impl<C: Connection> Grants<C> {
     pub async fn check_cost(&self, key: impl AsRef<[u8]>, cost: u64) -> Result<Decision, Error> {
         let (shared, name) = (&self.shared, key.as_ref());
         let request = Request::new(&shared.policy, name).cost(cost);
+        let deadline = Instant::now() + shared.limiter.core.timeout;
         loop {
             let key = match self.key(name) {
                 Some(key) if cost > 0 && cost <= shared.units => key,
                 _ => return shared.limiter.check_request(&request).await,
             };
-            match key.lot.take(cost, Instant::now()) {
+            let taken = key.lot().take(cost, Instant::now());
+            match taken {
                 Taken::Units { decision, left } => {
                     shared.limiter.core.counters.granted.increment();
-                    if left <= shared.units / 4 {
-                        self.fetch_in_background(&key);
+                    if is_low(left, shared.units) {
+                        Fetch::start(shared, &key);
                     }
                     return Ok(decision);
                 }
                 Taken::Closed => continue,
                 Taken::Nothing => {}
             }
-            let _fetching = key.fetching.lock().await;
-            // Another request may have fetched meanwhile.
-            match key.lot.take(cost, Instant::now()) {
-                Taken::Units { decision, .. } => {
-                    shared.limiter.core.counters.granted.increment();
+            // All requests that find nothing wait for the same fetch, none for longer than the timeout.
+            let fetched = timeout_at(deadline.into(), Fetch::start(shared, &key).result()).await;
+            match fetched.unwrap_or_else(|_| Err(shared.limiter.core.timed_out())) {
+                Ok(fetched) => {
+                    let decision = key.lot().take_after(cost, &fetched.decision, Instant::now());
+                    // The others took all of it, but there may be more.
+                    if !decision.allowed && fetched.whole {
+                        continue;
+                    }
                     return Ok(decision);
                 }
-                Taken::Closed => continue,
-                Taken::Nothing => {}
-            }
-            match shared.fetch(&key).await {
-                Ok(reply) => return Ok(key.lot.take_after(cost, &reply, Instant::now())),
-                Err(error) if error.is_unavailable() => return shared.limiter.fall_back(&request, error),
-                Err(error) => return Err(error),
+                Err(error) => return shared.limiter.fall_back(&request, error),
             }
         }
     }
@@ -186,45 +194,16 @@ impl<C: Connection> Grants<C> {
             return None;
         }
         let name: Arc<[u8]> = name.into();
-        let key = Arc::new(Key { name: Arc::clone(&name), lot: Lot::default(), fetching: Default::default() });
+        let key = Arc::new(Key { name: Arc::clone(&name), lot: Mutex::default(), fetch: Fetch::default() });
         keys.insert(name, Arc::clone(&key));
         tokio::spawn(Arc::clone(&self.shared).keep(Arc::clone(&key), self.alive.subscribe()));
         Some(key)
-    }
-
-    fn fetch_in_background(&self, key: &Arc<Key>) {
-        if !key.lot.begin_refill() {
-            return;
-        }
-        let (shared, key) = (Arc::clone(&self.shared), Arc::clone(key));
-        tokio::spawn(async move {
-            let fetching = key.fetching.lock().await;
-            if !key.lot.is_closed() {
-                // An error here is one of the next request that finds nothing left.
-                let _ = shared.fetch(&key).await;
-            }
-            drop(fetching);
-            key.lot.end_refill();
-        });
     }
 }
 
 impl<C: Connection> Shared<C> {
     fn read(&self) -> std::sync::RwLockReadGuard<'_, HashMap<Arc<[u8]>, Arc<Key>>> {
         self.keys.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Charges what is missing from a whole grant, or what fits of it.
-    async fn fetch(&self, key: &Key) -> Result<Decision, Error> {
-        let missing = self.units.saturating_sub(key.lot.held(Instant::now()));
-        let request = Request::new(&self.policy, &key.name).cost(missing).partial();
-        let sent = Instant::now();
-        let decision = self.limiter.check_on_server(&request).await?;
-        // Shadow mode charges nothing, so there is nothing to hold.
-        if decision.source == Source::Server && !decision.shadow {
-            key.lot.add(&decision, sent, self.hold);
-        }
-        Ok(decision)
     }
 
     /// Gives the units of a key back when they were held for long enough, or when nobody can use them any more.
@@ -235,10 +214,11 @@ impl<C: Connection> Shared<C> {
             if tokio::time::timeout_at(until.into(), alive.changed()).await.is_ok() {
                 break;
             }
-            match key.lot.ends_after(Instant::now()) {
+            let ends = key.lot().ends_after(Instant::now());
+            match ends {
                 Some(later) => until = later,
                 // Units are on their way.
-                None if key.fetching.try_lock().is_err() => until = Instant::now() + self.hold,
+                None if key.fetch.is_running() => until = Instant::now() + self.hold,
                 None => break,
             }
         }
@@ -247,17 +227,22 @@ impl<C: Connection> Shared<C> {
 
     /// Removes a key, and gives back what is left of its grant.
     async fn close(&self, key: &Arc<Key>) {
-        let _fetching = key.fetching.lock().await;
+        // What it brings is given back with the rest.
+        key.fetch.ended().await;
         {
             let mut keys = self.keys.write().unwrap_or_else(PoisonError::into_inner);
             if keys.get(&key.name).is_some_and(|known| Arc::ptr_eq(known, key)) {
                 keys.remove(&key.name);
             }
         }
-        if let Some((units, at)) = key.lot.close() {
-            let request = Request::new(&self.policy, &key.name).cost(units).at(at);
-            // If this fails, the units stay charged.
-            let _ = self.limiter.refund(&request).await;
+        let unused = key.lot().close();
+        if let Some((units, at)) = unused {
+            self.give_back(&key.name, units, at).await;
         }
+    }
+
+    /// Gives units back that were charged at this time of the server. If this fails, they stay charged.
+    async fn give_back(&self, key: &[u8], units: u64, at: u64) {
+        let _ = self.limiter.refund(&Request::new(&self.policy, key).cost(units).at(at)).await;
     }
 }

@@ -28,8 +28,8 @@ impl<B> ResponseBody<B> {
         Self { service: Some(body), text: None, leases }
     }
 
-    pub(super) fn of_text(text: String) -> Self {
-        Self { service: None, text: Some(text.into()), leases: Vec::new() }
+    pub(super) fn of_text(text: Bytes) -> Self {
+        Self { service: None, text: Some(text).filter(|text| !text.is_empty()), leases: Vec::new() }
     }
 }
 

@@ -3,6 +3,7 @@
 use tokio::time::Instant;
 
 use crate::connection::Connection;
+use crate::error::Error;
 use crate::lease::Lease;
 use crate::lease_id::new_id;
 use crate::limiter::Limiter;
@@ -15,6 +16,7 @@ pub struct Limit {
     policy: Policy,
     key: Vec<u8>,
     cost: u64,
+    always: bool,
     settled: bool,
     /// The holder, with LEASE.
     id: Option<String>,
@@ -24,7 +26,7 @@ impl Limit {
     /// A limit that the request takes 1 of. With LEASE, the request holds a lease until the body of its response ends.
     pub fn new(policy: &Policy, key: impl Into<Vec<u8>>) -> Self {
         let id = (policy.algorithm() == Algorithm::Lease).then(new_id);
-        Self { policy: *policy, key: key.into(), cost: 1, settled: false, id }
+        Self { policy: *policy, key: key.into(), cost: 1, always: false, settled: false, id }
     }
 
     /// How many units the request takes, or an estimate if the limit is [settled](Self::settled).
@@ -33,8 +35,15 @@ impl Limit {
         Self { cost, ..self }
     }
 
+    /// Charges the cost whatever the limit says: see [`Request::always`]. Only for a request that has no other limit.
+    #[must_use]
+    pub fn always(self) -> Self {
+        Self { always: true, ..self }
+    }
+
     /// Corrects the cost after the response: see [`RateLimitLayer::actual_cost`](super::RateLimitLayer::actual_cost). If
-    /// the service fails, everything is given back.
+    /// the service fails, everything is given back. If the caller hangs up before the response, the cost stays as it was
+    /// charged.
     #[must_use]
     pub fn settled(self) -> Self {
         Self { settled: true, ..self }
@@ -44,8 +53,17 @@ impl Limit {
         self.settled
     }
 
+    pub(super) fn is_lease(&self) -> bool {
+        self.id.is_some()
+    }
+
+    pub(super) fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
     pub(super) fn request(&self) -> Request<'_> {
         let request = self.policy.request(&self.key).cost(self.cost);
+        let request = if self.always { request.always() } else { request };
         self.id.as_ref().map_or(request, |id| request.id(id))
     }
 
@@ -56,53 +74,66 @@ impl Limit {
     }
 }
 
-/// The limits of a request: none, one, or several that are checked together.
+/// The limits of a request: none, one, or several that are checked together; or why they are not known.
 #[derive(Clone, Debug, Default)]
-pub struct Limits(Vec<Limit>);
+pub struct Limits {
+    limits: Vec<Limit>,
+    error: Option<Error>,
+}
 
 impl Limits {
     /// No limits: the request is not checked.
     pub const fn none() -> Self {
-        Self(Vec::new())
+        Self { limits: Vec::new(), error: None }
+    }
+
+    pub(super) fn into_result(self) -> Result<Self, Error> {
+        match self.error {
+            Some(error) => Err(error),
+            None => Ok(self),
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.limits.is_empty()
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Limit> {
-        self.0.iter()
+        self.limits.iter()
     }
 
     pub(super) fn requests(&self) -> Vec<Request<'_>> {
-        self.0.iter().map(Limit::request).collect()
+        self.limits.iter().map(Limit::request).collect()
     }
 }
 
 impl From<Limit> for Limits {
     fn from(limit: Limit) -> Self {
-        Self(vec![limit])
+        Self { limits: vec![limit], error: None }
     }
 }
 
 impl From<Option<Limit>> for Limits {
     fn from(limit: Option<Limit>) -> Self {
-        Self(limit.into_iter().collect())
+        Self { limits: limit.into_iter().collect(), error: None }
     }
 }
 
 impl From<Vec<Limit>> for Limits {
     fn from(limits: Vec<Limit>) -> Self {
-        Self(limits)
+        Self { limits, error: None }
     }
 }
 
 impl<const N: usize> From<[Limit; N]> for Limits {
     fn from(limits: [Limit; N]) -> Self {
-        Self(limits.into())
+        Self { limits: limits.into(), error: None }
     }
 }
 
-/// What a request turned out to cost. A handler puts it into the extensions of its response.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ActualCost(pub u64);
+/// An error is a fault of the configuration: the request gets status 500.
+impl<L: Into<Self>> From<Result<L, Error>> for Limits {
+    fn from(limits: Result<L, Error>) -> Self {
+        limits.map_or_else(|error| Self { limits: Vec::new(), error: Some(error) }, Into::into)
+    }
+}

@@ -2,6 +2,7 @@
 //!
 //! ```no_run
 //! use std::time::Duration;
+//! use redis_rl_client::layer::keys::{KeyedHash, forwarded_address};
 //! use redis_rl_client::layer::{Limit, Parts, RateLimitLayer};
 //! use redis_rl_client::{Limiter, Policy};
 //!
@@ -9,9 +10,11 @@
 //! const LOGIN: Policy = Policy::sliding(Duration::from_secs(300), 5).name("login");
 //!
 //! # fn example(limiter: Limiter<redis::aio::ConnectionManager>) -> RateLimitLayer<redis::aio::ConnectionManager> {
-//! let layer = RateLimitLayer::new(limiter, |request: &Parts| {
-//!     let caller = request.headers.get("x-api-key")?.to_str().ok()?;
-//!     Some(match request.uri.path() {
+//! let hash = KeyedHash::new(b"a secret that only the instances of this service know");
+//! let layer = RateLimitLayer::new(limiter, move |request: &Parts| {
+//!     // One proxy of our own is in front of the service.
+//!     let caller = hash.address(forwarded_address(request, 1)?);
+//!     Ok(match request.uri.path() {
 //!         "/login" => Limit::new(&LOGIN, format!("login:{caller}")),
 //!         _ => Limit::new(&API, format!("api:{caller}")),
 //!     })
@@ -20,15 +23,21 @@
 //! # }
 //! ```
 //!
-//! A request that is denied gets status 429, the headers of [`Decisions::headers`], and a body of the type
-//! `application/problem+json`: the problem `quota-exceeded` of draft-ietf-httpapi-ratelimit-headers. A request that is
-//! allowed finds the [`Decisions`] in its extensions, and its response has the headers. With LEAKY it is held for its
-//! delay first.
+//! A request that is allowed finds the [`Decisions`] in its extensions, and its response has the headers of
+//! [`Decisions::headers`]. With LEAKY it is held for its delay first. Other requests do not reach the service:
 //!
-//! If there is no decision ([`Fallback::Error`](crate::Fallback::Error), or an error of the server), the response has
-//! status 503 and an `Arc<`[`Error`]`>` in its extensions.
+//! | what happened | status | |
+//! |---|---|---|
+//! | a limit denies | 429 | the headers, and the problem `quota-exceeded` of draft-ietf-httpapi-ratelimit-headers |
+//! | the server cannot decide, and the fallback is [`Error`](crate::Fallback::Error), the default | 503 | `Retry-After: 1` |
+//! | the server rejects the request (a key of another type, a command that is not permitted …), or there is no key | 500 | a fault of the configuration, which is logged |
+//!
+//! Their bodies are of the type `application/problem+json`; 503 and 500 have an `Arc<`[`Error`]`>` in their extensions.
+//! [`RateLimitLayer::on_rejection`] replaces statuses and bodies. What says who the caller is: [`keys`].
 
 mod body;
+mod cost;
+pub mod keys;
 mod limit;
 mod response;
 
@@ -38,58 +47,102 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use bytes::Bytes;
 use http::{Request, Response};
 use tokio::time::{Instant, sleep};
 use tower_layer::Layer;
 use tower_service::Service;
 
 pub use body::ResponseBody;
+pub use cost::{ActualCost, ActualCosts};
 pub use http::request::Parts;
-pub use limit::{ActualCost, Limit, Limits};
+pub use limit::{Limit, Limits};
+pub use response::Rejection;
 
 use crate::connection::Connection;
 use crate::decision::Decisions;
 use crate::error::Error;
+use crate::lease::Lease;
 use crate::limiter::Limiter;
+use crate::policy::Policy;
 
 type LimitsOf = dyn Fn(&Parts) -> Limits + Send + Sync;
-type ActualOf = dyn Fn(&http::response::Parts) -> Option<u64> + Send + Sync;
+type CostOf = dyn Fn(&http::response::Parts, &Policy) -> Option<u64> + Send + Sync;
+type ResponseTo = dyn Fn(&Rejection, Response<Bytes>) -> Response<Bytes> + Send + Sync;
 
 /// The layer.
 pub struct RateLimitLayer<C> {
-    shared: Arc<Shared<C>>,
+    settings: Settings<C>,
 }
 
-struct Shared<C> {
+struct Settings<C> {
     limiter: Limiter<C>,
-    limits: Box<LimitsOf>,
-    actual: Box<ActualOf>,
+    limits: Arc<LimitsOf>,
+    /// `None` for what the extensions of the response say.
+    actual: Option<Arc<CostOf>>,
+    on_rejection: Option<Arc<ResponseTo>>,
 }
 
 impl<C: Connection> RateLimitLayer<C> {
     /// `limits` says which limits apply to a request, and to which keys: from its path, its headers, or an extension
-    /// such as axum's `ConnectInfo`. Several limits are checked together: see
-    /// [`Limiter::check_all`]. A request without limits is not checked.
+    /// such as axum's `ConnectInfo`; see [`keys`]. Several limits are checked together: see [`Limiter::check_all`]. A
+    /// request without limits is not checked.
     pub fn new<L: Into<Limits>>(limiter: Limiter<C>, limits: impl Fn(&Parts) -> L + Send + Sync + 'static) -> Self {
-        let limits = Box::new(move |request: &Parts| limits(request).into());
-        let actual =
-            Box::new(|response: &http::response::Parts| response.extensions.get().map(|&ActualCost(cost)| cost));
-        Self { shared: Arc::new(Shared { limiter, limits, actual }) }
+        let limits = Arc::new(move |request: &Parts| limits(request).into());
+        Self { settings: Settings { limiter, limits, actual: None, on_rejection: None } }
     }
 
-    /// What a request turned out to cost, for limits that are [settled](Limit::settled). `None` leaves the cost as it was
-    /// charged. If not given, the [`ActualCost`] in the extensions of the response.
+    /// What a request turned out to cost under a policy, for each limit that is [settled](Limit::settled). `None` leaves
+    /// the cost as it was charged. If not given, what the extensions of the response say: [`ActualCost`] or
+    /// [`ActualCosts`].
     #[must_use]
-    pub fn actual_cost(self, actual: impl Fn(&http::response::Parts) -> Option<u64> + Send + Sync + 'static) -> Self {
-        // The layer is shared once it has made a service, and then keeps what it had.
-        let shared = Arc::try_unwrap(self.shared).map(|shared| Shared { actual: Box::new(actual), ..shared });
-        Self { shared: shared.map_or_else(|shared| shared, Arc::new) }
+    pub fn actual_cost(
+        mut self,
+        actual: impl Fn(&http::response::Parts, &Policy) -> Option<u64> + Send + Sync + 'static,
+    ) -> Self {
+        self.settings.actual = Some(Arc::new(actual));
+        self
+    }
+
+    /// Replaces the response to a request that does not reach the service. It gets the response that the layer would
+    /// send, to change or to replace it.
+    ///
+    /// ```
+    /// # use redis_rl_client::layer::{RateLimitLayer, Rejection};
+    /// # fn example<C: redis_rl_client::Connection>(layer: RateLimitLayer<C>) -> RateLimitLayer<C> {
+    /// layer.on_rejection(|rejection, mut response| {
+    ///     if let Rejection::Denied(_) = rejection {
+    ///         *response.body_mut() = "slow down".into();
+    ///         response.headers_mut().remove("content-type");
+    ///     }
+    ///     response
+    /// })
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn on_rejection(
+        mut self,
+        respond: impl Fn(&Rejection, Response<Bytes>) -> Response<Bytes> + Send + Sync + 'static,
+    ) -> Self {
+        self.settings.on_rejection = Some(Arc::new(respond));
+        self
     }
 }
 
-impl<C> Clone for RateLimitLayer<C> {
+impl<C: Clone> Clone for Settings<C> {
     fn clone(&self) -> Self {
-        Self { shared: Arc::clone(&self.shared) }
+        Self {
+            limiter: self.limiter.clone(),
+            limits: Arc::clone(&self.limits),
+            actual: self.actual.clone(),
+            on_rejection: self.on_rejection.clone(),
+        }
+    }
+}
+
+impl<C: Clone> Clone for RateLimitLayer<C> {
+    fn clone(&self) -> Self {
+        Self { settings: self.settings.clone() }
     }
 }
 
@@ -99,23 +152,23 @@ impl<C> fmt::Debug for RateLimitLayer<C> {
     }
 }
 
-impl<S, C> Layer<S> for RateLimitLayer<C> {
+impl<S, C: Clone> Layer<S> for RateLimitLayer<C> {
     type Service = RateLimit<S, C>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        RateLimit { inner, shared: Arc::clone(&self.shared) }
+        RateLimit { inner, settings: Arc::new(self.settings.clone()) }
     }
 }
 
 /// A service that is limited.
 pub struct RateLimit<S, C> {
     inner: S,
-    shared: Arc<Shared<C>>,
+    settings: Arc<Settings<C>>,
 }
 
 impl<S: Clone, C> Clone for RateLimit<S, C> {
     fn clone(&self) -> Self {
-        Self { inner: self.inner.clone(), shared: Arc::clone(&self.shared) }
+        Self { inner: self.inner.clone(), settings: Arc::clone(&self.settings) }
     }
 }
 
@@ -144,23 +197,27 @@ where
         // The service that was polled is ready; its clone is not.
         let clone = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, clone);
-        let shared = Arc::clone(&self.shared);
+        let settings = Arc::clone(&self.settings);
         Box::pin(async move {
             let (mut parts, body) = request.into_parts();
-            let limits = (shared.limits)(&parts);
+            let limits = match (settings.limits)(&parts).into_result() {
+                Ok(limits) => limits,
+                Err(error) => {
+                    settings.limiter.core.rejected(&error);
+                    return Ok(settings.reject(Rejection::of(error)));
+                }
+            };
             if limits.is_empty() {
                 return Ok(inner
                     .call(Request::from_parts(parts, body))
                     .await?
                     .map(|body| ResponseBody::of_service(body, Vec::new())));
             }
-            let sent = Instant::now();
-            let decisions = match shared.check(&limits).await {
-                Ok(decisions) if decisions.allowed => decisions,
-                Ok(decisions) => return Ok(response::denied(&decisions)),
-                Err(error) => return Ok(response::unavailable(error)),
+            let (decisions, leases, limits) = match settings.check(limits).await {
+                (Ok((decisions, leases)), limits) if decisions.allowed => (decisions, leases, limits),
+                (Ok((decisions, _)), _) => return Ok(settings.reject(Rejection::Denied(decisions))),
+                (Err(error), _) => return Ok(settings.reject(Rejection::of(error))),
             };
-            let leases = limits.iter().filter_map(|limit| limit.lease(&shared.limiter, sent)).collect();
             // A sleep of no time still ends with the timer's next tick, after up to a millisecond.
             if !decisions.delay().is_zero() {
                 sleep(decisions.delay()).await;
@@ -169,13 +226,19 @@ where
             let response = match inner.call(Request::from_parts(parts, body)).await {
                 Ok(response) => response,
                 Err(error) => {
-                    shared.settle(&limits, &decisions, 0);
+                    cost::settle(&settings.limiter, &limits, &decisions, |_| Some(0));
                     return Err(error);
                 }
             };
             let (mut parts, body) = response.into_parts();
-            if let Some(actual) = (shared.actual)(&parts) {
-                shared.settle(&limits, &decisions, actual);
+            match &settings.actual {
+                Some(actual) => {
+                    cost::settle(&settings.limiter, &limits, &decisions, |limit| actual(&parts, limit.policy()));
+                }
+                None => {
+                    let costs = cost::of_extensions(&parts.extensions, &limits);
+                    cost::settle(&settings.limiter, &limits, &decisions, costs);
+                }
             }
             response::set_headers(&mut parts.headers, &decisions);
             Ok(Response::from_parts(parts, ResponseBody::of_service(body, leases)))
@@ -183,24 +246,48 @@ where
     }
 }
 
-impl<C: Connection> Shared<C> {
-    async fn check(&self, limits: &Limits) -> Result<Decisions, Error> {
-        match limits.requests().as_slice() {
-            [request] => self.limiter.check_request(request).await.map(Decisions::from),
-            requests => self.limiter.check_all(requests).await,
+impl<C: Connection> Settings<C> {
+    /// Checks the limits, and returns them.
+    async fn check(&self, limits: Limits) -> (Result<(Decisions, Vec<Lease>), Error>, Limits) {
+        if !limits.iter().any(Limit::is_lease) {
+            let decisions = check_on(&self.limiter, &limits).await;
+            return (decisions.map(|decisions| (decisions, Vec::new())), limits);
         }
-    }
-
-    /// Settles in the background, so that the response does not wait.
-    fn settle(&self, limits: &Limits, decisions: &Decisions, actual: u64) {
-        for (limit, decision) in limits.iter().zip(&decisions.limits) {
-            if !limit.is_settled() || decision.source != crate::Source::Server {
-                continue;
+        // A task of its own: if the caller is gone when the reply comes, the guards are dropped, which releases the leases.
+        let limiter = self.limiter.clone();
+        let task = tokio::spawn(async move {
+            let sent = Instant::now();
+            let result = check_on(&limiter, &limits).await;
+            if result.as_ref().is_err_and(Error::is_unavailable) {
+                // The server may have taken the leases after all.
+                limits.iter().for_each(|limit| drop(limit.lease(&limiter, sent)));
             }
-            let (limiter, limit, at) = (self.limiter.clone(), limit.clone(), decision.now_ms);
-            tokio::spawn(async move {
-                let _ = limiter.settle(&limit.request().at(at), actual).await;
+            let result = result.map(|decisions| {
+                let lease = |limit: &Limit| limit.lease(&limiter, sent).filter(|_| decisions.allowed);
+                let leases = limits.iter().filter_map(lease).collect();
+                (decisions, leases)
             });
-        }
+            (result, limits)
+        });
+        // The task neither panics nor is it aborted, unless the runtime ends.
+        task.await.unwrap_or_else(|_| (Err(Error::CircuitOpen), Limits::none()))
+    }
+}
+
+async fn check_on<C: Connection>(limiter: &Limiter<C>, limits: &Limits) -> Result<Decisions, Error> {
+    match limits.requests().as_slice() {
+        [request] => limiter.check_request(request).await.map(Decisions::from),
+        requests => limiter.check_all(requests).await,
+    }
+}
+
+impl<C> Settings<C> {
+    fn reject<B>(&self, rejection: Rejection) -> Response<ResponseBody<B>> {
+        let response = rejection.response();
+        let response = match &self.on_rejection {
+            Some(respond) => respond(&rejection, response),
+            None => response,
+        };
+        response.map(ResponseBody::of_text)
     }
 }

@@ -2,18 +2,56 @@
 
 use std::sync::Arc;
 
-use http::header::CONTENT_TYPE;
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 
-use super::ResponseBody;
 use crate::decision::{Decision, Decisions};
 use crate::error::Error;
 use crate::headers::unique_names;
 
 const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
 
+/// Why a request does not reach the service.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Rejection {
+    /// A limit denies it: status 429.
+    Denied(Decisions),
+    /// The server cannot decide, and the fallback is [`Error`](crate::Fallback::Error): status 503.
+    Unavailable(Arc<Error>),
+    /// The server rejects the request, or the layer has no key for it. This is a fault of the configuration: status 500.
+    Misconfigured(Arc<Error>),
+}
+
+impl Rejection {
+    pub(super) fn of(error: Error) -> Self {
+        if error.is_unavailable() { Self::Unavailable(Arc::new(error)) } else { Self::Misconfigured(Arc::new(error)) }
+    }
+
+    /// The response that the layer sends if nothing replaces it.
+    pub(super) fn response(&self) -> Response<Bytes> {
+        match self {
+            Self::Denied(decisions) => denied(decisions),
+            Self::Unavailable(error) => {
+                let body = r#"{"type":"about:blank","title":"Service Unavailable","status":503}"#;
+                let mut response = problem(StatusCode::SERVICE_UNAVAILABLE, body.to_owned());
+                response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+                response.extensions_mut().insert(Arc::clone(error));
+                response
+            }
+            Self::Misconfigured(error) => {
+                let body = r#"{"type":"about:blank","title":"Internal Server Error","status":500}"#;
+                let mut response = problem(StatusCode::INTERNAL_SERVER_ERROR, body.to_owned());
+                response.extensions_mut().insert(Arc::clone(error));
+                response
+            }
+        }
+    }
+}
+
 /// 429 with the problem type `quota-exceeded`.
-pub fn denied<B>(decisions: &Decisions) -> Response<ResponseBody<B>> {
+fn denied(decisions: &Decisions) -> Response<Bytes> {
     let names = unique_names(&decisions.limits);
     let denies = |(decision, name): (&Decision, String)| (!decision.allowed).then(|| format!("\"{name}\""));
     // The characters of a name need no escapes.
@@ -27,16 +65,8 @@ pub fn denied<B>(decisions: &Decisions) -> Response<ResponseBody<B>> {
     response
 }
 
-/// 503, with the error in the extensions.
-pub fn unavailable<B>(error: Error) -> Response<ResponseBody<B>> {
-    let body = r#"{"type":"about:blank","title":"Service Unavailable","status":503}"#;
-    let mut response = problem(StatusCode::SERVICE_UNAVAILABLE, body.to_owned());
-    response.extensions_mut().insert(Arc::new(error));
-    response
-}
-
-fn problem<B>(status: StatusCode, body: String) -> Response<ResponseBody<B>> {
-    let mut response = Response::new(ResponseBody::of_text(body));
+fn problem(status: StatusCode, body: String) -> Response<Bytes> {
+    let mut response = Response::new(body.into());
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, PROBLEM);
     response

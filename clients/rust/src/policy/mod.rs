@@ -1,6 +1,7 @@
 //! Policies: what is limited, as values.
 
 mod name;
+#[cfg(feature = "headers")]
 mod period;
 mod text;
 
@@ -23,6 +24,8 @@ const MAX_ANCHOR: u64 = 253_402_300_799;
 pub enum Algorithm {
     /// Fixed window counter.
     Fixed,
+    /// Fixed window counter whose window starts with the first request.
+    Window,
     /// Sliding window log in a sorted set.
     Sliding,
     /// Sliding window counter: two weighted windows.
@@ -41,13 +44,23 @@ pub enum Algorithm {
 
 impl Algorithm {
     /// Every algorithm.
-    pub const ALL: [Self; 8] =
-        [Self::Fixed, Self::Sliding, Self::Counter, Self::Token, Self::Leaky, Self::Gcra, Self::Rolling, Self::Lease];
+    pub const ALL: [Self; 9] = [
+        Self::Fixed,
+        Self::Window,
+        Self::Sliding,
+        Self::Counter,
+        Self::Token,
+        Self::Leaky,
+        Self::Gcra,
+        Self::Rolling,
+        Self::Lease,
+    ];
 
     /// The word of the command reference, such as `TOKEN`.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Fixed => "FIXED",
+            Self::Window => "WINDOW",
             Self::Sliding => "SLIDING",
             Self::Counter => "COUNTER",
             Self::Token => "TOKEN",
@@ -62,6 +75,7 @@ impl Algorithm {
     pub(crate) const fn command(self) -> &'static str {
         match self {
             Self::Fixed => "RL.FIXED",
+            Self::Window => "RL.WINDOW",
             Self::Sliding => "RL.SLIDING",
             Self::Counter => "RL.COUNTER",
             Self::Token => "RL.TOKEN",
@@ -76,6 +90,7 @@ impl Algorithm {
     const fn default_name(self) -> &'static str {
         match self {
             Self::Fixed => "fixed",
+            Self::Window => "window",
             Self::Sliding => "sliding",
             Self::Counter => "counter",
             Self::Token => "token",
@@ -196,6 +211,12 @@ impl Policy {
     #[track_caller]
     pub const fn fixed_calendar(period: Calendar, limit: u64) -> Self {
         valid(Self::new(Algorithm::Fixed, Window::Calendar(period), limit))
+    }
+
+    /// At most `limit` in each window. A window starts with the first request that finds no key.
+    #[track_caller]
+    pub const fn window_counter(window: Duration, limit: u64) -> Self {
+        valid(Self::new(Algorithm::Window, Window::Length(window), limit))
     }
 
     /// At most `limit` in any window, with one member of a sorted set for each unit.

@@ -1,53 +1,22 @@
 //! How long the current window is, for the headers.
 
-use std::time::Duration;
-
-use jiff::civil::DateTime;
-use jiff::tz::Offset;
-use jiff::{Span, Timestamp};
+use redis_rl_algorithm::period::{Anchor, CalendarUnit};
+use redis_rl_algorithm::{Micros, Schedule};
 
 use super::{Calendar, Policy, Window};
 
 impl Policy {
     /// The length of the window that contains `now_ms`, in milliseconds. Only months and years differ in length.
     pub(crate) fn window_millis_at(&self, now_ms: u64) -> u64 {
-        let months = match self.window() {
-            Window::Calendar(Calendar::Month) => 1,
-            Window::Calendar(Calendar::Year) => 12,
-            _ => return millis(self.longest_window()),
+        let unit = match self.window() {
+            Window::Calendar(Calendar::Month) => CalendarUnit::Month,
+            Window::Calendar(Calendar::Year) => CalendarUnit::Year,
+            _ => return u64::try_from(self.longest_window().as_millis()).unwrap_or(u64::MAX),
         };
-        let anchor = self.anchor_seconds().unwrap_or(0);
-        months_around(now_ms / 1_000, anchor, months).unwrap_or_else(|| millis(self.longest_window()))
+        let anchor = self.anchor_seconds().and_then(Anchor::from_seconds);
+        let now = Micros(now_ms.saturating_mul(1_000));
+        Schedule::Calendar(unit, anchor).period_at(now).seconds().saturating_mul(1_000)
     }
-}
-
-fn millis(length: Duration) -> u64 {
-    u64::try_from(length.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// The length of the period of `step` months that contains `now`, where one period starts at `anchor`. A month that is
-/// too short for the anchor's day starts on its last day.
-fn months_around(now: u64, anchor: u64, step: i32) -> Option<u64> {
-    let (today, anchor) = (date(now)?, date(anchor)?);
-    let months = |date: DateTime| i32::from(date.year()) * 12 + i32::from(date.month());
-    let apart = (months(today) - months(anchor)).div_euclid(step) * step;
-    let start = |months| {
-        let day = anchor.date().checked_add(Span::new().try_months(months).ok()?).ok()?;
-        let at = Offset::UTC.to_timestamp(day.to_datetime(anchor.time())).ok()?;
-        Some(at.as_second())
-    };
-    let middle = start(apart)?;
-    let (from, to) = if middle <= i64::try_from(now).ok()? {
-        (middle, start(apart + step)?)
-    } else {
-        (start(apart - step)?, middle)
-    };
-    Some(u64::try_from(to - from).ok()? * 1_000)
-}
-
-/// The date and time in UTC.
-fn date(seconds: u64) -> Option<DateTime> {
-    Some(Offset::UTC.to_datetime(Timestamp::from_second(i64::try_from(seconds).ok()?).ok()?))
 }
 
 #[cfg(test)]

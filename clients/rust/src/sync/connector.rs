@@ -1,10 +1,14 @@
 //! What opens the connections of a limiter without an async runtime.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use redis::{Cmd, RedisResult, Value};
+use redis::{Cmd, ConnectionLike, RedisResult, Value};
 
-/// What opens connections: `redis::Client`, with the feature `cluster` `ClusterClient`, or your own.
+use crate::batch::Outgoing;
+use crate::error::is_connection_error;
+
+/// What opens connections: an [`Address`](crate::Address), which [`Limiter::open`](super::Limiter::open) makes of a URL;
+/// `redis::Client`, with the feature `cluster` `ClusterClient`, or your own.
 pub trait Connector: Send + Sync + 'static {
     /// A connection.
     type Connection: Send;
@@ -27,6 +31,36 @@ pub trait Connector: Send + Sync + 'static {
         key: &[u8],
         timeout: Duration,
     ) -> RedisResult<Value>;
+
+    /// The commands with keys of one group can share a connection: a number for each node or slot of a cluster, 0 for a
+    /// single server.
+    fn group(&self, _key: &[u8]) -> u64 {
+        0
+    }
+
+    /// Sends commands of one group that do not depend on each other, and sets the reply of each, at most for this time.
+    /// If not given, one after the other.
+    fn send_each(&self, connection: &mut Self::Connection, all: &mut [Outgoing<'_>], timeout: Duration) {
+        self.send_one_by_one(connection, all, timeout);
+    }
+
+    #[doc(hidden)]
+    fn send_one_by_one(&self, connection: &mut Self::Connection, all: &mut [Outgoing<'_>], timeout: Duration) {
+        let deadline = Instant::now() + timeout;
+        for outgoing in all {
+            let rest = deadline.saturating_duration_since(Instant::now());
+            // A socket takes no timeout of 0.
+            if rest.is_zero() {
+                return;
+            }
+            let reply = self.send(connection, outgoing.command(), outgoing.key(), rest);
+            let broken = reply.as_ref().is_err_and(is_connection_error);
+            outgoing.set_reply(reply);
+            if broken {
+                return;
+            }
+        }
+    }
 }
 
 impl Connector for redis::Client {
@@ -46,6 +80,15 @@ impl Connector for redis::Client {
         connection.set_read_timeout(Some(timeout))?;
         connection.set_write_timeout(Some(timeout))?;
         command.query(connection)
+    }
+
+    fn send_each(&self, connection: &mut redis::Connection, all: &mut [Outgoing<'_>], timeout: Duration) {
+        let settings =
+            [connection.set_read_timeout(Some(timeout)), connection.set_write_timeout(Some(timeout))].into_iter();
+        let replies = settings.collect::<RedisResult<()>>().and_then(|()| {
+            connection.req_packed_commands(&Outgoing::pipeline(all).get_packed_pipeline(), 0, all.len())
+        });
+        Outgoing::set_replies(all, replies);
     }
 }
 
@@ -70,5 +113,9 @@ impl Connector for redis::cluster::ClusterClient {
         connection.set_read_timeout(Some(timeout))?;
         connection.set_write_timeout(Some(timeout))?;
         connection.route_command(command, crate::routing::routing(key))?.extract_error()
+    }
+
+    fn group(&self, key: &[u8]) -> u64 {
+        crate::routing::slot(key)
     }
 }

@@ -1,10 +1,9 @@
 //! Leases that a thread renews.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::{Connector, Limiter};
 use crate::command::Call;
@@ -14,6 +13,7 @@ use crate::lease_id::{new_id, require_lease};
 use crate::policy::Policy;
 use crate::reply;
 use crate::request::Request;
+use crate::term::{Renewal, Term};
 
 /// What a request for a lease gets.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub enum Leased {
 #[derive(Debug)]
 pub struct Lease {
     id: String,
-    lost: Arc<AtomicBool>,
+    term: Arc<Mutex<Term>>,
     /// Dropping it makes the thread release the lease.
     held: Sender<()>,
     thread: JoinHandle<Result<bool, Error>>,
@@ -40,9 +40,10 @@ impl Lease {
         &self.id
     }
 
-    /// Whether the lease has ended although it was not released. Another holder may have been allowed since.
+    /// Whether the lease has ended although it was not released: it was not renewed for a window, or somebody else
+    /// released it or reset the key. Another holder may have been allowed since.
     pub fn is_lost(&self) -> bool {
-        self.lost.load(Ordering::Acquire)
+        lock(&self.term).is_lost(Instant::now())
     }
 
     /// Releases the lease and waits for that; whether it was still held.
@@ -61,7 +62,14 @@ impl<T: Connector> Limiter<T> {
     /// # Errors
     /// The policy is not one of LEASE, or the server did not decide: no fallback applies.
     pub fn lease(&self, policy: &Policy, key: impl AsRef<[u8]>) -> Result<Leased, Error> {
-        self.lease_as(policy, key, new_id())
+        let (id, key) = (new_id(), key.as_ref());
+        let leased = self.lease_as(policy, key, id.as_str());
+        if leased.as_ref().is_err_and(Error::is_unavailable) {
+            // The server may have taken the lease after all. Nobody else has this id.
+            let (limiter, policy, key) = (self.clone(), *policy, key.to_vec());
+            thread::spawn(move || limiter.release(&policy, key, id));
+        }
+        leased
     }
 
     /// Takes a lease for a holder with this id, or renews the one that it has.
@@ -71,22 +79,21 @@ impl<T: Connector> Limiter<T> {
     pub fn lease_as(&self, policy: &Policy, key: impl AsRef<[u8]>, id: impl Into<String>) -> Result<Leased, Error> {
         let (key, id) = (key.as_ref(), id.into());
         require_lease(policy)?;
-        let ends = Instant::now() + policy.longest_window();
+        let term = Term::new(policy.longest_window(), Instant::now());
         let decision = self.check_request(&Request::new(policy, key).id(&id))?;
         if !decision.allowed {
             return Ok(Leased::Denied(decision));
         }
-        let lost = Arc::new(AtomicBool::new(false));
         let (held, dropped) = channel();
+        let term = Arc::new(Mutex::new(term));
         let keeper = Keeper {
             limiter: self.clone(),
             policy: *policy,
             key: key.to_vec(),
             id: id.clone(),
-            ends,
-            lost: Arc::clone(&lost),
+            term: Arc::clone(&term),
         };
-        Ok(Leased::Held(Lease { id, lost, held, thread: thread::spawn(move || keeper.run(&dropped)) }))
+        Ok(Leased::Held(Lease { id, term, held, thread: thread::spawn(move || keeper.run(&dropped)) }))
     }
 
     /// Renews a lease; whether it was still held. [`Lease`] does this by itself.
@@ -116,33 +123,25 @@ struct Keeper<T: Connector> {
     policy: Policy,
     key: Vec<u8>,
     id: String,
-    /// When the lease ends at the earliest, if it is not renewed.
-    ends: Instant,
-    lost: Arc<AtomicBool>,
+    term: Arc<Mutex<Term>>,
 }
 
 impl<T: Connector> Keeper<T> {
-    fn run(mut self, dropped: &Receiver<()>) -> Result<bool, Error> {
-        let window = self.policy.longest_window();
-        let mut pause = window / 3;
+    fn run(self, dropped: &Receiver<()>) -> Result<bool, Error> {
+        let mut pause = lock(&self.term).first_pause(Instant::now());
         // Nothing is ever sent: the guard is dropped, or time has passed.
         while dropped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
             let sent = Instant::now();
-            pause = match self.limiter.renew(&self.policy, &self.key, &self.id) {
-                Ok(true) => {
-                    self.ends = sent + window;
-                    window / 3
-                }
-                Err(_) if Instant::now() < self.ends => {
-                    (window / 10).min(self.ends.saturating_duration_since(Instant::now()))
-                }
-                Ok(false) | Err(_) => {
-                    self.lost.store(true, Ordering::Release);
-                    return Ok(false);
-                }
+            let renewal = Renewal::of(&self.limiter.renew(&self.policy, &self.key, &self.id));
+            match lock(&self.term).renewed(sent, renewal, Instant::now()) {
+                Some(next) => pause = next,
+                None => return Ok(false),
             }
-            .max(Duration::from_millis(1));
         }
         self.limiter.release(&self.policy, &self.key, &self.id)
     }
+}
+
+fn lock(term: &Mutex<Term>) -> MutexGuard<'_, Term> {
+    term.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,6 +1,8 @@
 //! The limiter of programs without an async runtime.
 
+mod address;
 mod connector;
+mod each;
 mod lease;
 
 use std::io;
@@ -14,6 +16,7 @@ use redis::{RedisResult, Value};
 pub use connector::Connector;
 pub use lease::{Lease, Leased};
 
+use crate::address::Address;
 use crate::builder::Builder;
 use crate::command::Call;
 use crate::core::Core;
@@ -43,7 +46,7 @@ use crate::stats::Stats;
 /// # });
 /// ```
 #[derive(Debug)]
-pub struct Limiter<T: Connector> {
+pub struct Limiter<T: Connector = Address> {
     shared: Arc<Shared<T>>,
     fallback: Fallback,
 }
@@ -72,6 +75,17 @@ impl<T: Connector> Builder<T> {
         let (connector, settings) = self.into_parts();
         let shared = Shared { connector, idle: Mutex::default(), core: Core::new(&settings) };
         Limiter { shared: Arc::new(shared), fallback: settings.fallback }
+    }
+}
+
+impl Limiter {
+    /// A limiter for the server of this URL, with the default settings: see [`Address`] for the URLs. It connects at the
+    /// first request. For other settings, use `Limiter::builder(url.parse::<Address>()?)`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidUrl`].
+    pub fn open(url: &str) -> Result<Self, Error> {
+        url.parse::<Address>().map(Self::new)
     }
 }
 
@@ -143,9 +157,8 @@ impl<T: Connector> Limiter<T> {
     /// # Errors
     /// See [`Error`].
     pub fn refund(&self, request: &Request<'_>) -> Result<Decision, Error> {
-        let result = self.call(Call::Refund(request)).and_then(|value| reply::decision(value, request));
-        self.shared.core.forget(request.policy, request.key);
-        result
+        let _forgets = self.shared.core.forgets(request.policy, request.key);
+        self.call(Call::Refund(request)).and_then(|value| reply::decision(value, request))
     }
 
     /// Corrects a request that was charged its [cost](Request::cost) and turned out to cost `actual`. The decision is that
@@ -155,9 +168,26 @@ impl<T: Connector> Limiter<T> {
     /// See [`Error`].
     pub fn settle(&self, request: &Request<'_>, actual: u64) -> Result<Decision, Error> {
         let next = Request::new(request.policy, request.key);
-        let result = self.call(Call::Settle { request, actual }).and_then(|value| reply::decision(value, &next));
-        self.shared.core.forget(request.policy, request.key);
-        result
+        let _forgets = self.shared.core.forgets(request.policy, request.key);
+        self.call(Call::Settle { request, actual }).and_then(|value| reply::decision(value, &next))
+    }
+
+    /// Corrects what was [reserved](Request::reserve) under an id to `actual`, once: an id that is not known changes nothing,
+    /// so the call may be sent again. [`Decision::charged`] is `actual`, or 0 for such an id.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub fn settle_reservation(
+        &self,
+        policy: &Policy,
+        key: impl AsRef<[u8]>,
+        id: impl AsRef<[u8]>,
+        actual: u64,
+    ) -> Result<Decision, Error> {
+        let (key, id) = (key.as_ref(), id.as_ref());
+        let call = Call::SettleReservation { policy, key, id, actual };
+        let _forgets = self.shared.core.forgets(policy, key);
+        self.call(call).and_then(|value| reply::decision(value, &Request::new(policy, key)))
     }
 
     /// Deletes the state of a key; whether there was one.
@@ -166,9 +196,8 @@ impl<T: Connector> Limiter<T> {
     /// See [`Error`].
     pub fn reset(&self, policy: &Policy, key: impl AsRef<[u8]>) -> Result<bool, Error> {
         let key = key.as_ref();
-        let result = self.call(Call::Reset { policy, key }).and_then(reply::integer);
-        self.shared.core.forget(policy, key);
-        result.map(|deleted| deleted != 0)
+        let _forgets = self.shared.core.forgets(policy, key);
+        self.call(Call::Reset { policy, key }).and_then(reply::integer).map(|deleted| deleted != 0)
     }
 
     /// Sends a request, waits until it is allowed, and waits for its [delay](Decision::delay); at most for `patience`. If
@@ -187,7 +216,9 @@ impl<T: Connector> Limiter<T> {
                     sleep(decision.delay);
                     return Ok(decision);
                 }
-                self.refund(&request.cost(decision.charged).at(decision.now_ms))?;
+                if decision.charged > 0 {
+                    self.refund(&request.cost(decision.charged).at(decision.now_ms))?;
+                }
                 return Ok(decision.denied_for(decision.delay));
             }
             match decision.retry_after.duration() {
@@ -203,7 +234,7 @@ impl<T: Connector> Limiter<T> {
     }
 
     /// Whether the server has no module, as far as known: the Lua library decides then. The module is looked for again
-    /// once a minute.
+    /// after a connection failed, and every five seconds.
     pub fn lacks_module(&self) -> bool {
         self.shared.core.lacks_module()
     }
@@ -218,17 +249,13 @@ impl<T: Connector> Limiter<T> {
         let result = loop {
             match exchange.step(reply) {
                 Step::Send(command) => {
-                    reply = Some(self.send(&mut connection, deadline, |connector, connection, rest| {
+                    reply = Some(self.with_connection(&mut connection, deadline, |connector, connection, rest| {
                         connector.send(connection, &command, call.key(), rest)
                     }));
                 }
                 Step::Done(result) => break result,
             }
         };
-        let result = result.map_err(|error| match error {
-            Error::Redis(error) if error.is_timeout() => Error::Timeout(core.timeout),
-            other => other,
-        });
         if result.as_ref().is_err_and(Error::is_failure) {
             // The server closed its other connections too, or their replies are late.
             self.shared.idle().clear();
@@ -238,13 +265,13 @@ impl<T: Connector> Limiter<T> {
         core.ended(result)
     }
 
-    /// Sends a command over a connection, which is opened first if there is none.
-    fn send(
+    /// Sends over a connection, which is opened first if there is none.
+    fn with_connection<R>(
         &self,
         connection: &mut Option<T::Connection>,
         deadline: Instant,
-        send: impl FnOnce(&T, &mut T::Connection, Duration) -> RedisResult<Value>,
-    ) -> RedisResult<Value> {
+        send: impl FnOnce(&T, &mut T::Connection, Duration) -> RedisResult<R>,
+    ) -> RedisResult<R> {
         // A socket takes no timeout of 0.
         let rest = || deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
         let connection = match connection {

@@ -80,6 +80,30 @@ fn options_reach_the_server() {
 }
 
 #[test]
+fn always_charges_what_it_denies() {
+    for_each_way(async |limiter, _, way| {
+        for policy in policies(way) {
+            let key = policy.to_string();
+            let request = |cost| policy.request(&key).cost(cost).always();
+            if matches!(policy.algorithm(), Algorithm::Sliding | Algorithm::Leaky | Algorithm::Gcra) {
+                let error = limiter.check_request(&request(1)).await.unwrap_err();
+                assert!(error.to_string().contains("ALWAYS") && !error.is_unavailable(), "{policy}: {error}");
+                continue;
+            }
+            let first = limiter.check_request(&request(5)).await.unwrap();
+            assert_eq!((first.allowed, first.charged, first.remaining), (true, 5, 0), "{policy}");
+            assert!(limiter.peek(&request(0)).await.unwrap().allowed, "{policy}");
+            let over = limiter.check_each(&[request(2)]).await.remove(0).unwrap();
+            assert_eq!((over.allowed, over.charged), (false, 2), "{policy}");
+            assert!(!limiter.check_request(&request(0)).await.unwrap().allowed, "{policy}");
+            let error = limiter.check_request(&request(2).partial()).await.unwrap_err();
+            assert!(error.to_string().contains("PARTIAL and ALWAYS"), "{policy}: {error}");
+        }
+        assert_eq!(limiter.lacks_module(), way == Way::Library);
+    });
+}
+
+#[test]
 fn several_limits_are_all_or_nothing() {
     for_each_way(async |limiter, _, _| {
         let (calls, tokens) = (Policy::token(HOUR, 2).name("calls"), Policy::counter(HOUR, 1000).name("tokens"));
@@ -183,6 +207,13 @@ fn sync_calls(client: redis::Client, way: Way) {
     assert!(limiter.settle(&API.request("user").cost(2), 1).unwrap().allowed);
     assert_eq!(limiter.peek(&API.request("user").cost(0)).unwrap().remaining, 3);
     assert!(limiter.reset(&API, "user").unwrap());
+    let over = limiter.check_request(&API.request("always").cost(6).always()).unwrap();
+    assert_eq!((over.allowed, over.charged), (false, 6));
+    let (budget, hour) = (Policy::counter(Duration::from_secs(3600), 10), Duration::from_secs(3600));
+    let reserved = limiter.check_request(&budget.request("budget").cost(8).reserve("job", hour)).unwrap();
+    assert_eq!((reserved.allowed, reserved.charged), (true, 8));
+    let settle = || limiter.settle_reservation(&budget, "budget", "job", 3).unwrap();
+    assert_eq!((settle().charged, settle().charged), (3, 0));
     let both = [API.request("{u}:1"), API.request("{u}:2").cost(6)];
     let decisions = limiter.check_all(&both).unwrap();
     assert_eq!((decisions.allowed, decisions.denied().count()), (false, 1));

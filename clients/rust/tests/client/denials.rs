@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use redis_rl_client::{Algorithm, Limiter, Policy, RetryAfter, Source, Window};
+use redis_rl_client::{Algorithm, Limiter, Policy, Request, RetryAfter, Source, Window};
 
 use crate::setup::{block_on, limiter, manager, one_server};
 use crate::support::*;
@@ -43,6 +43,38 @@ fn a_denied_key_is_not_asked_for_again() {
 }
 
 #[test]
+fn a_request_with_always_is_sent_unless_it_would_change_nothing() {
+    block_on(async {
+        let server = one_server();
+        let limiter = limiter(&server).await;
+        let hour = Duration::from_secs(3600);
+        for (policy, all_come_back_at_once) in [
+            (Policy::fixed(Duration::from_secs(365 * 86_400), 10), true),
+            (Policy::window_counter(hour, 10), true),
+            (Policy::counter(hour, 10), false),
+            (Policy::rolling(hour, 10), false),
+            (Policy::token(hour, 10), false),
+        ] {
+            let label = policy.label();
+            let of = async |request: Request<'_>| {
+                let decision = limiter.check_request(&request).await.unwrap();
+                (decision.allowed, decision.charged, decision.source)
+            };
+            let always = |cost| policy.request(label).cost(cost).always();
+            // A denial that charged nothing says nothing of what is to be charged.
+            assert_eq!(of(policy.request(label).cost(11)).await, (false, 0, Source::Server), "{label}");
+            assert_eq!(of(always(11)).await, (false, 11, Source::Server), "{label}");
+            let again =
+                if all_come_back_at_once { (false, 0, Source::RememberedDenial) } else { (false, 11, Source::Server) };
+            assert_eq!(of(always(11)).await, again, "{label}");
+            assert_eq!(of(always(10)).await, (false, 10, Source::Server), "{label}");
+            // A look is sent; it is no denial of what costs more.
+            assert_eq!(of(always(0)).await, (false, 0, Source::Server), "{label}");
+        }
+    });
+}
+
+#[test]
 fn several_limits_are_denied_by_the_one_that_is_known_to_deny() {
     block_on(async {
         let server = one_server();
@@ -53,8 +85,9 @@ fn several_limits_are_denied_by_the_one_that_is_known_to_deny() {
         assert_eq!(limiter.check_all(&requests).await.unwrap().limits.len(), 2);
         let remembered = limiter.check_all(&requests).await.unwrap();
         assert!(!remembered.allowed);
-        let [limit] = remembered.limits.as_slice() else { panic!("{remembered:?}") };
+        let [unchecked, limit] = remembered.limits.as_slice() else { panic!("{remembered:?}") };
         assert_eq!((limit.policy().label(), limit.source), ("token", Source::RememberedDenial));
+        assert_eq!((unchecked.policy().label(), unchecked.source), ("wide", Source::Unchecked));
         assert_eq!(limiter.peek(&wide.request("{k}wide").cost(0)).await.unwrap().remaining, 999);
     });
 }

@@ -26,7 +26,9 @@ fn the_axum_example_limits_its_callers() {
         .env("ADDRESS", "127.0.0.1:0")
         .stdout(Stdio::piped())
         .spawn();
-    let mut service = Service(service.unwrap_or_else(|error| panic!("{}: {error}", program.display())));
+    let mut service = Service(service.unwrap_or_else(|error| {
+        panic!("{}: {error}; cargo test builds it, --test client alone does not", program.display())
+    }));
     let mut line = String::new();
     BufReader::new(service.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let address = line.trim().strip_prefix("listening on http://").expect("an address").to_owned();

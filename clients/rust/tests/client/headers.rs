@@ -8,7 +8,7 @@ use redis_rl_client::{Decision, Policy, Request};
 use crate::setup::{block_on, limiter};
 use crate::support::*;
 
-const POLICIES: [&str; 14] = [
+const POLICIES: [&str; 15] = [
     "FIXED 3600 5",
     "FIXED day 7 AS daily",
     "FIXED week 7",
@@ -16,6 +16,7 @@ const POLICIES: [&str; 14] = [
     "FIXED year 7",
     "FIXED month 7 ANCHOR 1769860800",
     "FIXED 1h 7 ANCHOR 1769860800",
+    "WINDOW 90 5",
     "SLIDING 60 5 AS log",
     "COUNTER 1500ms 1000",
     "TOKEN 60 600 BURST 50 AS api",

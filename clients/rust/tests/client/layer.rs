@@ -9,8 +9,9 @@ use axum::body::{Body, to_bytes};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use http::{Request, StatusCode};
-use redis_rl_client::layer::{ActualCost, Limit, Limits, Parts, RateLimitLayer};
-use redis_rl_client::{Decisions, Error, Limiter, Policy};
+use redis_rl_client::layer::keys::{forwarded_address, peer_address};
+use redis_rl_client::layer::{ActualCost, ActualCosts, Limit, Limits, Parts, RateLimitLayer, Rejection};
+use redis_rl_client::{Decisions, Error, Fallback, Limiter, Policy, Source};
 use tower::ServiceExt;
 
 use crate::setup::{block_on, limiter, one_server};
@@ -193,6 +194,7 @@ fn without_a_decision_the_response_is_503_and_says_why() {
         let app = app(limiter.clone());
         let response = ask(&app, "/", &[("x-user", "a")]).await;
         assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(header(&response, "retry-after"), Some("1"));
         let error = response.extensions().get::<Arc<Error>>().expect("an error");
         assert!(error.is_unavailable(), "{error}");
         let open = app_with_fallback(limiter);
@@ -211,7 +213,8 @@ fn the_actual_cost_may_come_from_a_header() {
         let server = one_server();
         let limiter = limiter(&server).await;
         let layer = RateLimitLayer::new(limiter.clone(), |_: &Parts| Limit::new(&TOKENS, "k").cost(100).settled())
-            .actual_cost(|response| response.headers.get("x-tokens")?.to_str().ok()?.parse().ok());
+            .clone()
+            .actual_cost(|response, _| response.headers.get("x-tokens")?.to_str().ok()?.parse().ok());
         let calls = Arc::new(AtomicU64::new(0));
         let counted = Arc::clone(&calls);
         let app = Router::new()
@@ -229,6 +232,202 @@ fn the_actual_cost_may_come_from_a_header() {
         while limiter.peek(&TOKENS.request("k").cost(0)).await.unwrap().remaining != 993 {
             assert!(Instant::now() < deadline, "it is not settled");
             tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    });
+}
+
+/// An app with one route, which does this, and one set of limits.
+fn app_of<H, T>(
+    limiter: &Limiter<Manager>,
+    limits: impl Fn(&Parts) -> Limits + Send + Sync + 'static,
+    handler: H,
+) -> Router
+where
+    H: axum::handler::Handler<T, ()>,
+    T: 'static,
+{
+    Router::new().route("/", get(handler)).layer(RateLimitLayer::new(limiter.clone(), limits))
+}
+
+async fn becomes(limiter: &Limiter<Manager>, policy: &Policy, key: &str, remaining: u64) {
+    let deadline = Instant::now() + PATIENCE;
+    while limiter.peek(&policy.request(key).cost(0)).await.unwrap().remaining != remaining {
+        assert!(Instant::now() < deadline, "{policy}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[test]
+fn each_settled_limit_has_its_own_cost() {
+    const CENTS: Policy = Policy::counter(HOUR, 100).name("cents");
+    block_on(async {
+        let server = one_server();
+        let limiter = limiter(&server).await;
+        let limits = |_: &Parts| {
+            let limit = |policy, key: &str, cost| Limit::new(policy, key).cost(cost).settled();
+            Limits::from([limit(&TOKENS, "{k}:tokens", 500), limit(&CENTS, "{k}:cents", 50)])
+        };
+        let costs = || async { axum::Extension(ActualCosts::default().policy("cents", 3).policy("tokens", 250)) };
+        assert_eq!(ask(&app_of(&limiter, limits, costs), "/", &[]).await.status(), StatusCode::OK);
+        becomes(&limiter, &TOKENS, "{k}:tokens", 750).await;
+        becomes(&limiter, &CENTS, "{k}:cents", 97).await;
+        // One cost does not say which of them it is.
+        let one = || async { axum::Extension(ActualCost(1)) };
+        assert_eq!(ask(&app_of(&limiter, limits, one), "/", &[]).await.status(), StatusCode::OK);
+        becomes(&limiter, &TOKENS, "{k}:tokens", 250).await;
+        becomes(&limiter, &CENTS, "{k}:cents", 47).await;
+    });
+}
+
+#[test]
+fn what_shadow_mode_did_not_charge_is_not_given_back() {
+    block_on(async {
+        let server = one_server();
+        let limiter = limiter(&server).await;
+        let tried = Policy::token(HOUR, 10).shadow();
+        limiter.check_request(&tried.request("k").cost(9)).await.unwrap();
+        // Each costs more than is left, so none is charged.
+        let app = app_of(
+            &limiter,
+            move |_| Limit::new(&tried, "k").cost(4).settled().into(),
+            || async { axum::Extension(ActualCost(0)) },
+        );
+        for _ in 0..3 {
+            assert_eq!(ask(&app, "/", &[]).await.status(), StatusCode::OK);
+        }
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        assert_eq!(limiter.peek(&tried.request("k").cost(0)).await.unwrap().remaining, 1);
+    });
+}
+
+#[test]
+fn a_fault_of_the_configuration_is_500_whatever_the_fallback_is() {
+    block_on(async {
+        let server = one_server();
+        let limiter = limiter(&server).await.with_fallback(Fallback::Allow);
+        redis::cmd("RPUSH").arg("list").arg("x").exec(&mut server.con()).unwrap();
+        let app = app_of(&limiter, |_| Limit::new(&API, "list").into(), || async { "reached" });
+        let response = ask(&app, "/", &[]).await;
+        assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
+        let error = response.extensions().get::<Arc<Error>>().expect("an error");
+        assert!(error.to_string().contains("WRONGTYPE"), "{error}");
+        assert!(text(response).await.starts_with(r#"{"type":"about:blank","#));
+
+        // No address: the service was not made with the information, or the proxy is not there.
+        let missing: [fn(&Parts) -> Limits; 2] = [
+            |request| peer_address(request).map(|address| Limit::new(&API, address.to_string())).into(),
+            |request| forwarded_address(request, 1).map(|address| Limit::new(&API, address.to_string())).into(),
+        ];
+        for limits in missing {
+            let response = ask(&app_of(&limiter, limits, || async { "reached" }), "/", &[]).await;
+            assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
+            assert!(matches!(**response.extensions().get::<Arc<Error>>().unwrap(), Error::MissingKey(_)));
+        }
+    });
+}
+
+#[test]
+fn statuses_and_bodies_can_be_replaced() {
+    block_on(async {
+        let mut server = one_server();
+        let limiter =
+            Limiter::builder(crate::setup::manager(&server, "resp3").await).timeout(Duration::from_secs(1)).build();
+        let layer =
+            RateLimitLayer::new(limiter, |_: &Parts| Limit::new(&API, "k")).on_rejection(|rejection, mut response| {
+                match rejection {
+                    Rejection::Denied(decisions) => *response.body_mut() = format!("{}", decisions.limits.len()).into(),
+                    _ => *response.status_mut() = StatusCode::BAD_GATEWAY,
+                }
+                response
+            });
+        let app = Router::new().route("/", get(|| async { "reached" })).layer(layer);
+        for _ in 0..2 {
+            assert_eq!(text(ask(&app, "/", &[]).await).await, "reached");
+        }
+        let denied = ask(&app, "/", &[]).await;
+        assert!(denied.status() == StatusCode::TOO_MANY_REQUESTS && header(&denied, "retry-after").is_some());
+        assert_eq!(text(denied).await, "1");
+        server.kill();
+        // Another key: the denial of that one is remembered.
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        let other = RateLimitLayer::new(
+            Limiter::builder(
+                redis::Client::open(format!("redis://127.0.0.1:{}/", server.port()))
+                    .unwrap()
+                    .get_connection_manager_lazy(Default::default())
+                    .unwrap(),
+            )
+            .timeout(Duration::from_millis(200))
+            .build(),
+            |_: &Parts| Limit::new(&API, "other"),
+        )
+        .on_rejection(|rejection, mut response| {
+            assert!(matches!(rejection, Rejection::Unavailable(_)));
+            *response.status_mut() = StatusCode::BAD_GATEWAY;
+            response
+        });
+        let app = Router::new().route("/", get(|| async { "reached" })).layer(other);
+        assert_eq!(ask(&app, "/", &[]).await.status(), StatusCode::BAD_GATEWAY);
+    });
+}
+
+#[test]
+fn there_is_always_a_decision_for_each_limit() {
+    block_on(async {
+        let mut server = one_server();
+        let limiter =
+            Limiter::builder(crate::setup::manager(&server, "resp3").await).timeout(Duration::from_secs(1)).build();
+        let requests = [TOKENS.request("{k}:tokens"), API.request("{k}:api").cost(3), QUEUE.request("{k}:queue")];
+        for source in [[Source::Server; 3], [Source::Unchecked, Source::RememberedDenial, Source::Unchecked]] {
+            let decisions = limiter.check_all(&requests).await.unwrap();
+            assert_eq!(decisions.limits.iter().map(|limit| limit.source).collect::<Vec<_>>(), source);
+            assert_eq!(decisions.denied().map(|limit| limit.policy().label()).collect::<Vec<_>>(), ["api"]);
+            let headers = decisions.headers();
+            let policies = headers.iter().find(|(name, _)| *name == "RateLimit-Policy").expect("the policies");
+            assert_eq!(policies.1.matches(";q=").count(), 3);
+        }
+        server.kill();
+        let requests = [TOKENS.request("{l}:tokens"), API.request("{l}:api").cost(3), QUEUE.request("{l}:queue")];
+        for (fallback, source) in [
+            (Fallback::Deny, [Source::Fallback, Source::Unchecked, Source::Unchecked]),
+            (Fallback::Local { instances: 1 }, [Source::Fallback, Source::Fallback, Source::Unchecked]),
+            (Fallback::Allow, [Source::Fallback; 3]),
+        ] {
+            let limiter = limiter.with_fallback(fallback);
+            let decisions = limiter.check_all(&requests).await.unwrap();
+            assert_eq!(decisions.limits.iter().map(|limit| limit.source).collect::<Vec<_>>(), source);
+            assert_eq!(decisions.limits.iter().all(|limit| limit.charged == 0), !decisions.allowed);
+        }
+        // What the first limit was charged for came back.
+        let local = limiter.with_fallback(Fallback::Local { instances: 1 });
+        let all = TOKENS.request("{l}:tokens").cost(1_000);
+        assert!(local.check_request(&all).await.unwrap().allowed);
+    });
+}
+
+#[test]
+fn a_caller_who_hangs_up_leaves_no_lease() {
+    block_on(async {
+        let server = one_server();
+        let proxy = crate::proxy::Proxy::start(server.port(), Duration::from_millis(100));
+        let client = redis::Client::open(format!("redis://127.0.0.1:{}/", proxy.port)).unwrap();
+        let slow = Limiter::builder(client.get_connection_manager().await.unwrap()).timeout(PATIENCE).build();
+        let five = Policy::lease(HOUR, 5);
+        let app = app_of(&slow, move |_| Limit::new(&five, "k").into(), || async { "reached" });
+        for _ in 0..8 {
+            let hung_up = tokio::time::timeout(Duration::from_millis(20), ask(&app, "/", &[])).await;
+            assert!(hung_up.is_err());
+        }
+        let direct = limiter(&server).await;
+        let deadline = Instant::now() + PATIENCE;
+        let calls = || {
+            let count = |outcome| info(&mut server.con(), &format!("rl_lease_{outcome}")).parse::<u64>().unwrap();
+            ["allowed", "near", "denied"].map(count).iter().sum::<u64>()
+        };
+        while calls() < 8 || direct.peek(&five.request("k")).await.unwrap().count > 0 {
+            let holders: i64 = redis::cmd("ZCARD").arg("k").query(&mut server.con()).unwrap();
+            assert!(Instant::now() < deadline, "{} calls, {holders} holders", calls());
+            tokio::time::sleep(Duration::from_millis(10)).await;
         }
     });
 }

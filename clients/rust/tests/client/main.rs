@@ -4,14 +4,23 @@
 mod support;
 
 mod calls;
+mod cancel;
 mod denials;
+mod each;
 mod example;
+mod failure;
 mod grants;
 mod headers;
 mod layer;
 mod lease;
 mod library;
+mod link;
+mod link_cluster;
+mod link_sentinel;
+mod link_tls;
 mod outage;
 mod package;
+mod proxy;
+mod reservation;
 mod setup;
 mod topologies;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use redis::aio::ConnectionManagerConfig;
 use redis_rl_client::{BreakerSettings, Error, Fallback, Limiter, Policy, Source, sync};
 
-use crate::setup::{block_on, client, manager, one_server};
+use crate::setup::{Paused, block_on, client, manager, one_server};
 use crate::support::*;
 
 type Manager = redis::aio::ConnectionManager;
@@ -17,29 +17,6 @@ const TIMEOUT: Duration = Duration::from_millis(100);
 /// What a machine may add to a timeout, beside what [`Counts::late_ms`] says.
 const SLACK: Duration = Duration::from_millis(100);
 const TASKS: u64 = 16;
-
-/// A server that is continued when the test ends.
-struct Paused<'a>(&'a Server);
-
-impl<'a> Paused<'a> {
-    fn new(server: &'a Server) -> Self {
-        signal(server, "-STOP");
-        Self(server)
-    }
-}
-
-impl Drop for Paused<'_> {
-    fn drop(&mut self) {
-        signal(self.0, "-CONT");
-    }
-}
-
-fn signal(server: &Server, signal: &str) {
-    // The shell's own kill: a small system has no program of that name.
-    let command = format!("kill {signal} {}", server.pid());
-    let status = std::process::Command::new("/bin/sh").args(["-c", &command]).status();
-    assert!(status.expect("/bin/sh runs").success());
-}
 
 async fn limiter(server: &Server, fallback: Fallback) -> Limiter<Manager> {
     // The manager tries again soon, so that the test is short.

@@ -1,0 +1,82 @@
+//! Where the server is, from a URL.
+
+mod sentinel;
+mod url;
+
+use std::str::FromStr;
+#[cfg(any(feature = "async", feature = "cluster"))]
+use std::time::Duration;
+
+#[cfg(feature = "cluster")]
+use redis::cluster::ClusterClient;
+use redis::{Client, RedisError, ServerErrorKind};
+
+use crate::error::Error;
+pub(crate) use sentinel::{Sentinels, require_master};
+
+/// How long one connection may take to open. The requests that wait for it have a timeout of their own.
+#[cfg(any(feature = "async", feature = "cluster"))]
+pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Where the server is: one server, a cluster, or a master that Sentinels know. Nothing is connected yet.
+///
+/// | URL | |
+/// |---|---|
+/// | `redis://[user:password@]host[:6379][/db]` | a server |
+/// | `rediss://…` | the same with TLS; the feature `tls` |
+/// | `unix:///path?db=0&user=…&pass=…` | a server on this machine |
+/// | `redis-cluster://[user:password@]host[:6379],host[:6379]…` | a cluster, by some of its nodes; the feature `cluster` |
+/// | `redis-sentinel://[user:password@]host[:26379],host[:26379]…/name[/db]` | the master of that name; the user is that of the master |
+///
+/// `rediss-cluster` and `rediss-sentinel` are the same with TLS. Parameters follow `?` and have `&` between them:
+///
+/// - `protocol=resp3`: the protocol; RESP2 if not given.
+/// - `ca=/path`, `cert=/path`, `key=/path`, with TLS: files with the PEM of the certificates that are trusted (else those
+///   of the system), and of the certificate and the key of this client.
+/// - `sentinel_username`, `sentinel_password`: the user of the Sentinels, if they have one.
+///
+/// ```
+/// use redis_rl_client::Address;
+///
+/// let address: Address = "redis-sentinel://a.example,b.example/main?protocol=resp3".parse()?;
+/// let error = "http://localhost".parse::<Address>().unwrap_err();
+/// assert!(error.to_string().starts_with("invalid URL: expected redis://"));
+/// # Ok::<(), redis_rl_client::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Address(pub(crate) Kind);
+
+#[derive(Clone, Debug)]
+pub(crate) enum Kind {
+    Server(Box<Client>),
+    #[cfg(feature = "cluster")]
+    Cluster(Box<ClusterClient>),
+    Sentinel(Box<Sentinels>),
+}
+
+impl FromStr for Address {
+    type Err = Error;
+
+    fn from_str(url: &str) -> Result<Self, Error> {
+        url::parse(url).map(Self)
+    }
+}
+
+impl From<Client> for Address {
+    fn from(client: Client) -> Self {
+        Self(Kind::Server(Box::new(client)))
+    }
+}
+
+/// Whether the reply says that this server is not the master any more, so that the command was not executed, and another
+/// connection may reach the master.
+pub(crate) fn is_read_only(error: &RedisError) -> bool {
+    error.kind() == ServerErrorKind::ReadOnly.into()
+}
+
+/// Whether the reply of a node of a cluster says that the command was not executed, and that the map of the slots is old.
+#[cfg(feature = "cluster")]
+pub(crate) fn is_misrouted(error: &RedisError) -> bool {
+    let kinds = [ServerErrorKind::Moved, ServerErrorKind::TryAgain, ServerErrorKind::ReadOnly];
+    kinds.into_iter().any(|kind| error.kind() == kind.into())
+}

@@ -1,0 +1,97 @@
+//! One fetch of units at a time, which all requests of a key wait for.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use tokio::sync::watch;
+
+use super::{Key, Shared};
+use crate::connection::Connection;
+use crate::decision::{Decision, Source};
+use crate::error::Error;
+use crate::request::Request;
+
+/// What a fetch brought.
+#[derive(Clone, Copy, Debug)]
+pub struct Fetched {
+    pub decision: Decision,
+    /// Whether it brought all that was missing, so that there may be more.
+    pub whole: bool,
+}
+
+/// `None` until the reply is there.
+type Outcome = Option<Result<Fetched, Error>>;
+
+/// The fetch of a key that runs now, if any.
+#[derive(Debug, Default)]
+pub struct Fetch {
+    running: Mutex<Option<watch::Receiver<Outcome>>>,
+}
+
+/// A fetch that runs.
+pub struct Running(watch::Receiver<Outcome>);
+
+impl Running {
+    /// Waits for the end of the fetch.
+    pub async fn result(mut self) -> Result<Fetched, Error> {
+        let outcome = self.0.wait_for(Option::is_some).await.ok().and_then(|outcome| outcome.clone());
+        // The task neither panics nor is it aborted, unless the runtime ends.
+        outcome.unwrap_or(Err(Error::CircuitOpen))
+    }
+}
+
+impl Fetch {
+    /// Fetches what is missing from a whole grant, unless that is under way. It is a task, so that what was charged
+    /// reaches the lot although the request that needed it is gone.
+    pub fn start<C: Connection>(shared: &Arc<Shared<C>>, key: &Arc<Key>) -> Running {
+        let mut running = key.fetch.lock();
+        if let Some(receiver) = running.as_ref() {
+            return Running(receiver.clone());
+        }
+        let (sender, receiver) = watch::channel(None);
+        *running = Some(receiver.clone());
+        let (shared, key) = (Arc::clone(shared), Arc::clone(key));
+        tokio::spawn(async move {
+            let outcome = shared.fetch(&key).await;
+            *key.fetch.lock() = None;
+            sender.send_replace(Some(outcome));
+        });
+        Running(receiver)
+    }
+
+    pub fn is_running(&self) -> bool {
+        self.lock().is_some()
+    }
+
+    /// Waits until no fetch runs.
+    pub async fn ended(&self) {
+        loop {
+            let Some(mut receiver) = self.lock().clone() else { return };
+            if receiver.wait_for(Option::is_some).await.is_err() {
+                return; // The runtime ends.
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<watch::Receiver<Outcome>>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<C: Connection> Shared<C> {
+    /// Charges what is missing from a whole grant, or what fits of it.
+    async fn fetch(&self, key: &Key) -> Result<Fetched, Error> {
+        let missing = key.lot().missing(self.units, Instant::now());
+        let request = Request::new(&self.policy, &key.name).cost(missing).partial();
+        let sent = Instant::now();
+        let decision = self.limiter.check_on_server(&request).await?;
+        // Shadow mode charges nothing, so there is nothing to hold.
+        let granted = decision.source == Source::Server && !decision.shadow;
+        if granted && !key.lot().add(&decision, sent, self.hold) {
+            self.give_back(&key.name, decision.charged, decision.now_ms).await;
+        }
+        // Units of a window that has ended would not help anybody either.
+        let lasts = key.lot().ends_after(Instant::now()).is_some();
+        Ok(Fetched { decision, whole: granted && lasts && decision.charged == missing })
+    }
+}

@@ -1,0 +1,70 @@
+//! What a request turned out to cost.
+
+use http::Extensions;
+
+use super::limit::{Limit, Limits};
+use crate::connection::Connection;
+use crate::decision::{Decision, Decisions, Source};
+use crate::limiter::Limiter;
+
+/// What a request turned out to cost, if one of its limits is settled. A handler puts it into the extensions of its
+/// response. If several limits are settled, it says nothing: use [`ActualCosts`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ActualCost(pub u64);
+
+/// What a request turned out to cost under each of its policies, by their names. A handler puts it into the extensions
+/// of its response. A policy that is not named stays charged as it was.
+///
+/// ```
+/// use redis_rl_client::layer::ActualCosts;
+///
+/// let costs = ActualCosts::default().policy("tokens", 250).policy("cents", 3);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ActualCosts(Vec<(String, u64)>);
+
+impl ActualCosts {
+    /// Adds the cost under the policy of this name.
+    #[must_use]
+    pub fn policy(mut self, name: impl Into<String>, cost: u64) -> Self {
+        self.0.push((name.into(), cost));
+        self
+    }
+
+    fn get(&self, name: &str) -> Option<u64> {
+        self.0.iter().find(|(known, _)| known == name).map(|&(_, cost)| cost)
+    }
+}
+
+/// The cost under each limit, as the extensions of a response say.
+pub fn of_extensions(extensions: &Extensions, limits: &Limits) -> impl Fn(&Limit) -> Option<u64> + use<> {
+    let named = extensions.get::<ActualCosts>().cloned().unwrap_or_default();
+    let settled = limits.iter().filter(|limit| limit.is_settled()).count();
+    let only = extensions.get().filter(|_| settled == 1).map(|&ActualCost(cost)| cost);
+    move |limit| named.get(limit.policy().label()).or(only)
+}
+
+/// Settles in the background, so that the response does not wait.
+pub fn settle<C: Connection>(
+    limiter: &Limiter<C>,
+    limits: &Limits,
+    decisions: &Decisions,
+    actual: impl Fn(&Limit) -> Option<u64>,
+) {
+    for (limit, decision) in limits.iter().zip(&decisions.limits) {
+        let actual = actual(limit).filter(|_| limit.is_settled() && was_charged(limit, decision));
+        let Some(actual) = actual else { continue };
+        let (limiter, limit, decision) = (limiter.clone(), limit.clone(), *decision);
+        tokio::spawn(async move {
+            let request = limit.request().cost(decision.charged).at(decision.now_ms);
+            // If this fails, the estimate stays charged.
+            let _ = limiter.settle(&request, actual).await;
+        });
+    }
+}
+
+/// Whether the server counts the request. If it does not (shadow mode allowed what the limit denies, or there was no
+/// memory), there is nothing to correct.
+fn was_charged(limit: &Limit, decision: &Decision) -> bool {
+    decision.source == Source::Server && !decision.shadow && decision.charged == limit.request().cost
+}

@@ -1,0 +1,155 @@
+//! Who a caller is: values for keys, from a request.
+//!
+//! A key has a bounded length and does not show the value to those who can read the server: see [`KeyedHash`]. A value
+//! that the caller chooses is a new caller with the whole limit whenever it changes. Limit the address beside it.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+
+use hmac::{Hmac, KeyInit, Mac};
+use http::HeaderName;
+use http::request::Parts;
+use sha2::Sha256;
+
+use crate::error::Error;
+
+/// Makes keys of values: the first 16 bytes of their HMAC-SHA-256, in 32 hexadecimal digits.
+///
+/// The secret must be the same in all instances of a service. Without it, nobody can find the addresses of keys by trying
+/// all addresses.
+///
+/// ```
+/// use redis_rl_client::layer::keys::KeyedHash;
+///
+/// let hash = KeyedHash::new(b"secret");
+/// assert_eq!(hash.value("an API key").len(), 32);
+/// // An IPv6 caller has a /64 network, so the network is the key.
+/// let [a, b] = ["2001:db8::1", "2001:db8::ffff"].map(|address| hash.address(address.parse().unwrap()));
+/// assert_eq!(a, b);
+/// ```
+#[derive(Clone)]
+pub struct KeyedHash(Hmac<Sha256>);
+
+impl fmt::Debug for KeyedHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeyedHash").finish_non_exhaustive()
+    }
+}
+
+impl KeyedHash {
+    /// Makes keys with this secret.
+    pub fn new(secret: &[u8]) -> Self {
+        // HMAC takes a key of any length, so the other case does not exist.
+        Self(Hmac::new_from_slice(secret).unwrap_or_else(|_| Hmac::new(&Default::default())))
+    }
+
+    /// The key of a value.
+    pub fn value(&self, value: impl AsRef<[u8]>) -> String {
+        let code = self.0.clone().chain_update(value).finalize().into_bytes();
+        code.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// The key of an address: of an IPv6 address, that of its /64 network, since a caller has the whole network.
+    pub fn address(&self, address: IpAddr) -> String {
+        match address.to_canonical() {
+            IpAddr::V4(address) => self.value(address.octets()),
+            IpAddr::V6(address) => {
+                let network = u128::from(address) >> 64 << 64;
+                self.value(Ipv6Addr::from(network).octets())
+            }
+        }
+    }
+}
+
+/// The address of the peer, as axum's `ConnectInfo<SocketAddr>` says.
+///
+/// Only for a service that callers reach directly: behind a proxy, every caller has the address of the proxy.
+///
+/// # Errors
+/// [`Error::MissingKey`]: the service was not made with `into_make_service_with_connect_info::<SocketAddr>()`.
+#[cfg(feature = "axum")]
+pub fn peer_address(request: &Parts) -> Result<IpAddr, Error> {
+    let info = request.extensions.get::<axum::extract::ConnectInfo<SocketAddr>>();
+    info.map(|info| info.0.ip()).ok_or(Error::MissingKey("ConnectInfo<SocketAddr>"))
+}
+
+/// The address that the outermost of `proxies` trusted proxies saw: entry `proxies` of `X-Forwarded-For`, counted from
+/// the end.
+///
+/// Each of the proxies must append the address of its peer to that header, as nginx does with
+/// `$proxy_add_x_forwarded_for`. Entries further to the left are what the caller sent: never use them. With a number that
+/// is too large, callers choose their address; with one that is too small, all have the address of a proxy.
+///
+/// # Errors
+/// [`Error::MissingKey`]: there are fewer entries, or that entry is no address. The request did not pass these proxies.
+pub fn forwarded_address(request: &Parts, proxies: usize) -> Result<IpAddr, Error> {
+    let lines = request.headers.get_all("x-forwarded-for").iter().filter_map(|line| line.to_str().ok());
+    let entries: Vec<_> = lines.flat_map(|line| line.split(',')).map(str::trim).collect();
+    let entry = proxies.checked_sub(1).and_then(|before| entries.iter().rev().nth(before));
+    entry.and_then(|entry| address(entry)).ok_or(Error::MissingKey("X-Forwarded-For"))
+}
+
+/// `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1`, `[2001:db8::1]` or `[2001:db8::1]:80`.
+fn address(entry: &str) -> Option<IpAddr> {
+    let bare = entry.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(entry);
+    bare.parse().ok().or_else(|| entry.parse::<SocketAddr>().ok().map(|address| address.ip()))
+}
+
+/// The value of a header, such as an API key; `None` if there is none. Several headers of that name are one list.
+///
+/// The caller chooses it. Check it before this layer, or limit the address too: otherwise a caller who sends another
+/// value each time has no limit, and one who knows the value of another uses up that one's limit.
+pub fn header(request: &Parts, name: &HeaderName) -> Option<Vec<u8>> {
+    let values: Vec<_> = request.headers.get_all(name).iter().map(|value| value.as_bytes()).collect();
+    (!values.is_empty()).then(|| values.join(&b", "[..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(headers: &[(&str, &str)]) -> Parts {
+        let request =
+            headers.iter().fold(http::Request::builder(), |request, (name, value)| request.header(*name, *value));
+        request.body(()).expect("a request").into_parts().0
+    }
+
+    #[test]
+    fn only_the_entries_of_trusted_proxies_count() {
+        let forwarded = request(&[("x-forwarded-for", "6.6.6.6, 192.0.2.1"), ("x-forwarded-for", "198.51.100.7")]);
+        let address = |proxies| forwarded_address(&forwarded, proxies).ok().map(|address| address.to_string());
+        assert_eq!(address(1).as_deref(), Some("198.51.100.7"));
+        assert_eq!(address(2).as_deref(), Some("192.0.2.1"));
+        assert_eq!((address(0), address(4)), (None, None));
+        for (entry, expected) in [
+            ("192.0.2.1:8080", Some("192.0.2.1")),
+            ("[2001:db8::1]:8080", Some("2001:db8::1")),
+            ("[2001:db8::1]", Some("2001:db8::1")),
+            ("2001:db8::1", Some("2001:db8::1")),
+            ("unknown", None),
+            ("", None),
+        ] {
+            let found = forwarded_address(&request(&[("x-forwarded-for", entry)]), 1);
+            assert_eq!(found.ok().map(|address| address.to_string()).as_deref(), expected, "{entry}");
+        }
+        assert!(matches!(forwarded_address(&request(&[]), 1), Err(Error::MissingKey("X-Forwarded-For"))));
+    }
+
+    #[test]
+    fn a_key_has_one_length_and_hides_the_value() {
+        // HMAC-SHA-256 of RFC 4231, test case 2.
+        let hash = KeyedHash::new(b"Jefe");
+        assert_eq!(hash.value("what do ya want for nothing?"), "5bdcc146bf60754e6a042426089575c7");
+        let addresses = ["192.0.2.1", "::ffff:192.0.2.1", "2001:db8:0:1::1", "2001:db8:0:2::1"];
+        let keys = addresses.map(|address| hash.address(address.parse().expect("an address")));
+        assert_eq!(keys[0], keys[1]);
+        assert_ne!(keys[2], keys[3]);
+    }
+
+    #[test]
+    fn several_headers_are_one_value() {
+        let name = HeaderName::from_static("x-api-key");
+        assert_eq!(header(&request(&[("x-api-key", "a"), ("x-api-key", "b")]), &name).as_deref(), Some(&b"a, b"[..]));
+        assert_eq!(header(&request(&[]), &name), None);
+    }
+}

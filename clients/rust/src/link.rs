@@ -1,0 +1,309 @@
+//! The connection of a limiter that is made from a URL: it opens itself when it is needed, and again when it is broken or
+//! has lost its master.
+//!
+//! `ConnectionManager` of the crate `redis` keeps a connection that replies READONLY, waits for the server at its start,
+//! and knows no Sentinels.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncConnectionConfig, Client, Cmd, ErrorKind, RedisError, RedisResult, Value};
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+use crate::address::{Address, CONNECT_TIMEOUT, Kind, Sentinels, is_read_only, require_master};
+use crate::batch::Outgoing;
+use crate::connection::Connection;
+#[cfg(feature = "cluster")]
+use crate::connection::send_at_once;
+use crate::error::{Error, is_connection_error};
+
+/// How long it may take until a connection is open, with Sentinels, a login and the nodes of a cluster.
+const OPEN_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long no other attempt is made after one that failed. The requests in that time get its error at once.
+const ATTEMPTS_APART: Duration = Duration::from_millis(100);
+/// A connection that is younger is not given up for READONLY: another one would reply the same.
+const REOPEN_APART: Duration = Duration::from_millis(200);
+/// A connection on which requests had no reply for so long is given up. The address may belong to another server by now.
+const SILENCE: Duration = Duration::from_secs(1);
+/// The same of a cluster's connections: after so many requests without a reply, and no sooner than that.
+#[cfg(feature = "cluster")]
+const SILENT_REQUESTS: u32 = 20;
+#[cfg(feature = "cluster")]
+const CLUSTER_REOPEN_APART: Duration = Duration::from_secs(5);
+
+/// A connection that is opened when it is needed. Clones share it.
+///
+/// It is opened again, through the name of the address, if it breaks, if the server replies READONLY (it is not the
+/// master any more), and if the server does not reply for a second; Sentinels are asked each time. A command that was
+/// sent is sent again only if the reply says that it was not executed: READONLY, and in a cluster MOVED, ASK and TRYAGAIN.
+#[derive(Clone, Debug)]
+pub struct Link(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    address: Address,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+enum State {
+    Closed,
+    /// The attempt that failed last.
+    Failed {
+        at: Instant,
+        error: RedisError,
+    },
+    Opening(watch::Receiver<Option<RedisResult<Open>>>),
+    Open(Open),
+}
+
+/// An open connection.
+#[derive(Clone, Debug)]
+struct Open {
+    pipe: Pipe,
+    since: Instant,
+    silence: Arc<Silence>,
+}
+
+#[derive(Clone)]
+enum Pipe {
+    Server(MultiplexedConnection),
+    #[cfg(feature = "cluster")]
+    Cluster(redis::cluster_async::ClusterConnection),
+}
+
+impl std::fmt::Debug for Pipe {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pipe").finish_non_exhaustive()
+    }
+}
+
+/// What is known of requests without a reply.
+#[derive(Debug, Default)]
+struct Silence {
+    /// When the first of them was sent since the last reply, in ms since the connection is open, from 1; else 0.
+    since_ms: AtomicU64,
+    requests: AtomicU32,
+}
+
+impl Link {
+    /// A connection to this address. Nothing is sent yet, so there is nothing to wait for, and no server need be there.
+    pub fn new(address: impl Into<Address>) -> Self {
+        Self(Arc::new(Shared { address: address.into(), state: Mutex::new(State::Closed) }))
+    }
+
+    /// A connection to the address of this URL.
+    ///
+    /// # Errors
+    /// [`Error::InvalidUrl`].
+    pub fn open(url: &str) -> Result<Self, Error> {
+        url.parse::<Address>().map(Self::new)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The connection, which is opened first if there is none. All requests wait for the same attempt.
+    async fn get(&self) -> RedisResult<Open> {
+        let mut attempt = {
+            let mut state = self.state();
+            match &*state {
+                State::Open(open) if !open.is_silent() => return Ok(open.clone()),
+                State::Failed { at, error } if at.elapsed() < ATTEMPTS_APART => return Err(error.clone()),
+                // The runtime of an attempt may have ended before it did.
+                State::Opening(attempt) if attempt.has_changed().is_ok() => attempt.clone(),
+                _ => {
+                    let (sender, attempt) = watch::channel(None);
+                    *state = State::Opening(attempt.clone());
+                    let link = self.clone();
+                    tokio::spawn(async move {
+                        let opened = link.attempt().await;
+                        *link.state() = match &opened {
+                            Ok(open) => State::Open(open.clone()),
+                            Err(error) => State::Failed { at: Instant::now(), error: error.clone() },
+                        };
+                        sender.send_replace(Some(opened));
+                    });
+                    attempt
+                }
+            }
+        };
+        let opened = attempt.wait_for(Option::is_some).await.ok().and_then(|opened| opened.clone());
+        opened.unwrap_or_else(|| Err((ErrorKind::Io, "the runtime ended while the connection was opened").into()))
+    }
+
+    async fn attempt(&self) -> RedisResult<Open> {
+        let late = || Err(std::io::Error::new(std::io::ErrorKind::TimedOut, "no connection in time").into());
+        let pipe = timeout(OPEN_TIMEOUT, open(&self.0.address)).await.unwrap_or_else(|_| late())?;
+        Ok(Open { pipe, since: Instant::now(), silence: Arc::default() })
+    }
+
+    /// Looks at the result of a command. Whether it is to be sent again, over another connection.
+    fn gives_up(&self, open: &Open, error: &RedisError) -> bool {
+        if !matches!(open.pipe, Pipe::Server(_)) {
+            // The connections of a cluster are replaced one by one.
+            return false;
+        }
+        let read_only = is_read_only(error);
+        let broken = is_connection_error(error) || error.is_unrecoverable_error();
+        let other_may_do_better = read_only && open.since.elapsed() >= REOPEN_APART;
+        if !broken && !other_may_do_better {
+            return false;
+        }
+        let mut state = self.state();
+        if matches!(&*state, State::Open(current) if Arc::ptr_eq(&current.silence, &open.silence)) {
+            *state = State::Closed;
+        }
+        read_only
+    }
+}
+
+impl Open {
+    fn now_ms(&self) -> u64 {
+        u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX).saturating_add(1)
+    }
+
+    fn is_silent(&self) -> bool {
+        match self.pipe {
+            Pipe::Server(_) => {
+                let since = self.silence.since_ms.load(Ordering::Relaxed);
+                since != 0 && self.now_ms().saturating_sub(since) >= SILENCE.as_millis() as u64
+            }
+            #[cfg(feature = "cluster")]
+            Pipe::Cluster(_) => {
+                self.silence.requests.load(Ordering::Relaxed) >= SILENT_REQUESTS
+                    && self.since.elapsed() >= CLUSTER_REOPEN_APART
+            }
+        }
+    }
+
+    /// Notes that requests wait for a reply, until [`Waiting::replied`].
+    fn waiting(&self) -> Waiting<'_> {
+        Waiting { open: self, sent_ms: self.now_ms(), replied: false }
+    }
+}
+
+struct Waiting<'a> {
+    open: &'a Open,
+    sent_ms: u64,
+    replied: bool,
+}
+
+impl Waiting<'_> {
+    fn replied(mut self) {
+        self.replied = true;
+        self.open.silence.since_ms.store(0, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Waiting<'_> {
+    /// The request is given up: by the timeout, unless its caller is gone.
+    fn drop(&mut self) {
+        const SHORT_MS: u64 = 50;
+        if self.replied || self.open.now_ms().saturating_sub(self.sent_ms) < SHORT_MS {
+            return;
+        }
+        let silence = &self.open.silence;
+        silence.requests.fetch_add(1, Ordering::Relaxed);
+        let _ = silence.since_ms.compare_exchange(0, self.sent_ms, Ordering::Relaxed, Ordering::Relaxed);
+    }
+}
+
+impl Connection for Link {
+    async fn send(&mut self, cmd: Cmd, key: &[u8]) -> RedisResult<Value> {
+        loop {
+            let mut open = self.get().await?;
+            let waiting = open.clone();
+            let waiting = waiting.waiting();
+            let result = match &mut open.pipe {
+                Pipe::Server(connection) => cmd.query_async(connection).await,
+                #[cfg(feature = "cluster")]
+                Pipe::Cluster(connection) => crate::routing::send(connection, &cmd, key).await,
+            };
+            waiting.replied();
+            #[cfg(not(feature = "cluster"))]
+            let _ = key;
+            match result {
+                Err(error) if self.gives_up(&open, &error) => {}
+                result => return result,
+            }
+        }
+    }
+
+    async fn send_each(&mut self, all: &mut [Outgoing<'_>]) {
+        let mut open = match self.get().await {
+            Ok(open) => open,
+            Err(error) => return all.iter_mut().for_each(|outgoing| outgoing.set_reply(Err(error.clone()))),
+        };
+        let waiting = open.clone();
+        let waiting = waiting.waiting();
+        match &mut open.pipe {
+            Pipe::Server(connection) => {
+                let replies = connection.send_packed_commands(&Outgoing::pipeline(all), 0, all.len()).await;
+                waiting.replied();
+                Outgoing::set_replies(all, replies);
+            }
+            #[cfg(feature = "cluster")]
+            Pipe::Cluster(_) => {
+                // Each notes by itself that it waits.
+                waiting.replied();
+                return send_at_once(self, all).await;
+            }
+        }
+        let again = all.iter().any(|outgoing| outgoing.error().is_some_and(|error| self.gives_up(&open, error)));
+        if again {
+            // Those that this reply was not for were executed.
+            let read_only: Vec<_> =
+                all.iter_mut().filter(|outgoing| outgoing.error().is_some_and(is_read_only)).collect();
+            let sends = read_only.into_iter().map(|outgoing| {
+                let (mut link, command) = (self.clone(), outgoing.command().clone());
+                async move { outgoing.set_reply(link.send(command, outgoing.key()).await) }
+            });
+            futures_util::future::join_all(sends).await;
+        }
+    }
+}
+
+async fn open(address: &Address) -> RedisResult<Pipe> {
+    match &address.0 {
+        Kind::Server(client) => connect(client).await.map(Pipe::Server),
+        #[cfg(feature = "cluster")]
+        Kind::Cluster(client) => client.get_async_connection().await.map(Pipe::Cluster),
+        Kind::Sentinel(sentinels) => master(sentinels).await.map(Pipe::Server),
+    }
+}
+
+async fn connect(client: &Client) -> RedisResult<MultiplexedConnection> {
+    // The limiter has a timeout of its own for each call.
+    let config = AsyncConnectionConfig::new().set_connection_timeout(Some(CONNECT_TIMEOUT)).set_response_timeout(None);
+    client.get_multiplexed_async_connection_with_config(&config).await
+}
+
+/// Asks all Sentinels at the same time. The first master that one of them names and that says so itself counts.
+async fn master(sentinels: &Sentinels) -> RedisResult<MultiplexedConnection> {
+    let question = sentinels.question();
+    let mut masters: FuturesUnordered<_> = sentinels
+        .sentinels
+        .iter()
+        .map(|sentinel| async {
+            let mut connection = connect(sentinel).await?;
+            let mut master = connect(&sentinels.client(question.query_async(&mut connection).await?)?).await?;
+            require_master(&redis::cmd("ROLE").query_async(&mut master).await?)?;
+            Ok(master)
+        })
+        .collect();
+    let mut last = sentinels.not_found();
+    while let Some(result) = masters.next().await {
+        match result {
+            Ok(master) => return Ok(master),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}

@@ -1,0 +1,229 @@
+//! Reservations that settle themselves.
+
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep};
+
+use crate::connection::Connection;
+use crate::decision::Decision;
+use crate::error::Error;
+use crate::lease_id::new_id;
+use crate::limiter::Limiter;
+use crate::policy::Policy;
+use crate::request::Request;
+
+/// The pause before a settlement is sent again that had no reply, and the longest.
+const PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+/// What a request for a reservation gets.
+#[derive(Debug)]
+pub enum Reserved {
+    /// The estimate is charged until the guard settles it.
+    Held(Reservation),
+    /// The limit denies.
+    Denied(Decision),
+}
+
+impl Reserved {
+    /// The guard, if the estimate is charged.
+    pub fn held(self) -> Option<Reservation> {
+        match self {
+            Self::Held(reservation) => Some(reservation),
+            Self::Denied(_) => None,
+        }
+    }
+}
+
+/// An estimate that is charged. It is settled once: by [`settle`](Self::settle), or when this guard is dropped.
+///
+/// A guard that is dropped, also because the future that holds it is cancelled, settles with the usage reported so far.
+/// If nothing was reported, the whole estimate stays charged, since the upstream may have worked all the same; unless
+/// the caller said that it was not [called](Self::called). So hanging up makes nothing free.
+///
+/// A settlement without a reply is sent again until the reservation can no longer be settled. If the process dies, the
+/// estimate comes back when the reservation ends.
+#[derive(Debug)]
+pub struct Reservation {
+    id: String,
+    decision: Decision,
+    reserved: u64,
+    reported: Option<u64>,
+    called: bool,
+    /// What the task settles with.
+    actual: Option<oneshot::Sender<u64>>,
+    task: Option<JoinHandle<Result<Decision, Error>>>,
+}
+
+impl Reservation {
+    /// The id: a random UUID, unless it was given.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The decision that charged the estimate.
+    pub const fn decision(&self) -> &Decision {
+        &self.decision
+    }
+
+    /// Says whether the upstream was called, or is called next. A guard counts as called. A guard that is not, and to
+    /// which nothing was reported, is cancelled when it is dropped: it charges nothing.
+    pub const fn called(&mut self, called: bool) {
+        self.called = called;
+    }
+
+    /// Says that so many units were used in all so far: tokens that were streamed, for example.
+    pub const fn report(&mut self, used: u64) {
+        self.reported = Some(used);
+    }
+
+    /// Settles with what the request has cost, and waits for the reply.
+    ///
+    /// # Errors
+    /// See [`Error`]. The server did not reply until the reservation could no longer be settled, or rejects the call.
+    pub async fn settle(mut self, actual: u64) -> Result<Decision, Error> {
+        self.report(actual);
+        let task = self.task.take();
+        drop(self);
+        match task {
+            // The task neither panics nor is it aborted, unless the runtime ends.
+            Some(task) => task.await.unwrap_or(Err(Error::CircuitOpen)),
+            None => Err(Error::CircuitOpen),
+        }
+    }
+
+    /// Charges nothing: the upstream has done no work.
+    ///
+    /// # Errors
+    /// As [`settle`](Self::settle).
+    pub async fn cancel(self) -> Result<Decision, Error> {
+        self.settle(0).await
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        let unreported = if self.called { self.reserved } else { 0 };
+        if let Some(actual) = self.actual.take() {
+            // The task is gone only if the runtime has ended.
+            let _ = actual.send(self.reported.unwrap_or(unreported));
+        }
+    }
+}
+
+/// What a reservation is known by.
+#[derive(Clone, Debug)]
+struct Charge {
+    policy: Policy,
+    key: Vec<u8>,
+    id: String,
+    ttl: Duration,
+}
+
+impl Charge {
+    /// Settles, again and again while the server does not reply and the reservation can be settled.
+    async fn settle<C: Connection>(&self, limiter: &Limiter<C>, actual: u64) -> Result<Decision, Error> {
+        // It can be settled for one more `ttl` after its end.
+        let until = Instant::now() + self.ttl * 2;
+        let mut pause = PAUSE;
+        loop {
+            match limiter.settle_reservation(&self.policy, &self.key, &self.id, actual).await {
+                Err(error) if error.is_unavailable() && Instant::now() + pause < until => sleep(pause).await,
+                result => return result,
+            }
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+}
+
+impl<C: Connection> Limiter<C> {
+    /// Charges the cost of a request as an estimate under a new id. The guard settles it once. It ends by itself after
+    /// `ttl`, which must be longer than the work takes. If this future is dropped before it returns, it is cancelled.
+    ///
+    /// ```
+    /// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/doc.rs")); } use doc::with_client;
+    /// # use std::time::Duration;
+    /// # use redis_rl_client::{Limiter, Policy, Reserved};
+    /// # with_client(async |client| {
+    /// # let limiter = Limiter::new(client.get_connection_manager().await?);
+    /// let tokens: Policy = "COUNTER 1m 3000 AS tokens".parse()?;
+    /// match limiter.reserve(&tokens.request("org:7").cost(800), Duration::from_secs(600)).await? {
+    ///     Reserved::Held(mut reservation) => {
+    ///         for streamed in [100, 200, 300] {
+    ///             // If the caller hangs up here, 100, 200 or 300 tokens stay charged.
+    ///             reservation.report(streamed);
+    ///         }
+    ///         reservation.settle(310).await?;
+    ///     }
+    ///     Reserved::Denied(decision) => println!("too many tokens: {:?}", decision.retry_after),
+    /// }
+    /// # Ok(())
+    /// # });
+    /// ```
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub async fn reserve(&self, request: &Request<'_>, ttl: Duration) -> Result<Reserved, Error> {
+        self.hold(request, new_id(), ttl, true).await
+    }
+
+    /// Charges an estimate under this id, or finds it charged: the request may be sent again after an error. The party
+    /// that is limited must not choose the id: a request that repeats an open id is free.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub async fn reserve_as(
+        &self,
+        request: &Request<'_>,
+        id: impl Into<String>,
+        ttl: Duration,
+    ) -> Result<Reserved, Error> {
+        self.hold(request, id.into(), ttl, false).await
+    }
+
+    /// Charges an estimate. Nobody else has a `new` id.
+    async fn hold(&self, request: &Request<'_>, id: String, ttl: Duration, new: bool) -> Result<Reserved, Error> {
+        let charge = Charge { policy: *request.policy, key: request.key.to_vec(), id, ttl };
+        let (limiter, cost, partial, always) = (self.clone(), request.cost, request.partial, request.always);
+        let holder = request.id.map(<[u8]>::to_vec);
+        // A task of its own: if the caller is gone when the reply comes, the guard is dropped, which cancels.
+        let holding = tokio::spawn(async move {
+            let request = Request::new(&charge.policy, &charge.key);
+            // The server rejects what excludes RESERVE.
+            let request = Request { cost, partial, always, id: holder.as_deref(), ..request };
+            match limiter.check_request(&request.reserve(&charge.id, ttl)).await {
+                Ok(decision) if decision.allowed => Ok(Reserved::Held(keep(limiter, charge, decision))),
+                Ok(decision) => Ok(Reserved::Denied(decision)),
+                Err(error) => {
+                    if new && error.is_unavailable() {
+                        // The server may have charged it after all.
+                        tokio::spawn(async move { charge.settle(&limiter, 0).await });
+                    }
+                    Err(error)
+                }
+            }
+        });
+        // The task neither panics nor is it aborted, unless the runtime ends.
+        let mut reserved = holding.await.unwrap_or(Err(Error::CircuitOpen));
+        if let Ok(Reserved::Held(reservation)) = &mut reserved {
+            reservation.called(true);
+        }
+        reserved
+    }
+}
+
+/// Settles what the guard says when it is dropped.
+fn keep<C: Connection>(limiter: Limiter<C>, charge: Charge, decision: Decision) -> Reservation {
+    let (actual, settled) = oneshot::channel();
+    let id = charge.id.clone();
+    let task = tokio::spawn(async move {
+        // The guard always sends.
+        let actual = settled.await.unwrap_or(decision.charged);
+        charge.settle(&limiter, actual).await
+    });
+    let (actual, task) = (Some(actual), Some(task));
+    // Until the caller has the guard, nobody can have called the upstream.
+    Reservation { id, decision, reserved: decision.charged, reported: None, called: false, actual, task }
+}

@@ -1,0 +1,16 @@
+//! The state machines inside the limiter, for `proofs/`. Not part of the API.
+
+use redis::Value;
+
+pub use crate::denials::Denial;
+pub use crate::grants::lot::{Lot, Taken, is_low};
+pub use crate::term::{Renewal, Term};
+use crate::{Decision, Error, Request};
+
+/// The decision of a LINE reply.
+///
+/// # Errors
+/// The line has another form.
+pub fn decision(line: &str, request: &Request<'_>) -> Result<Decision, Error> {
+    crate::reply::decision(Value::BulkString(line.into()), request)
+}

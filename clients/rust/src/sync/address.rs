@@ -1,0 +1,162 @@
+//! The connections of a limiter that is made from a URL.
+
+use std::sync::mpsc::channel;
+use std::thread::spawn;
+use std::time::{Duration, Instant};
+
+use redis::{Client, Cmd, RedisResult, Value};
+
+use super::Connector;
+use crate::address::{Address, Kind, Sentinels, is_read_only, require_master};
+use crate::batch::Outgoing;
+
+/// A connection of an [`Address`].
+pub struct Pipe {
+    inner: Inner,
+    since: Instant,
+}
+
+/// A connection that is younger is kept although it replies READONLY: another one would reply the same.
+const REOPEN_APART: Duration = Duration::from_millis(200);
+
+/// A cluster's connection asks the nodes in turn, so one that hangs must not take all of the time.
+#[cfg(feature = "cluster")]
+const NODES_IN_TURN: u32 = 4;
+
+enum Inner {
+    Server(redis::Connection),
+    #[cfg(feature = "cluster")]
+    Cluster(Box<redis::cluster::ClusterConnection>),
+}
+
+impl Connector for Address {
+    type Connection = Pipe;
+
+    fn connect(&self, timeout: Duration) -> RedisResult<Pipe> {
+        let inner = match &self.0 {
+            Kind::Server(client) => Inner::Server(client.connect(timeout)?),
+            #[cfg(feature = "cluster")]
+            Kind::Cluster(client) => Inner::Cluster(Box::new(client.connect(timeout / NODES_IN_TURN)?)),
+            Kind::Sentinel(sentinels) => Inner::Server(master(sentinels, timeout)?),
+        };
+        Ok(Pipe { inner, since: Instant::now() })
+    }
+
+    fn send(&self, pipe: &mut Pipe, command: &Cmd, key: &[u8], timeout: Duration) -> RedisResult<Value> {
+        let deadline = Instant::now() + timeout;
+        loop {
+            let rest = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+            let reply = self.send_once(pipe, command, key, rest);
+            match reply {
+                // It was not executed. Another connection may reach the master, and knows the slots of now.
+                Err(error) if is_elsewhere(pipe, &error) && Instant::now() < deadline => {
+                    let rest = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+                    *pipe = self.connect(rest)?;
+                }
+                reply => return reply,
+            }
+        }
+    }
+
+    fn group(&self, key: &[u8]) -> u64 {
+        match &self.0 {
+            #[cfg(feature = "cluster")]
+            Kind::Cluster(_) => crate::routing::slot(key),
+            _ => {
+                let _ = key;
+                0
+            }
+        }
+    }
+
+    fn send_each(&self, pipe: &mut Pipe, all: &mut [Outgoing<'_>], timeout: Duration) {
+        let deadline = Instant::now() + timeout;
+        match (&self.0, &mut pipe.inner) {
+            (Kind::Server(client), Inner::Server(connection)) => client.send_each(connection, all, timeout),
+            (Kind::Sentinel(sentinels), Inner::Server(connection)) => {
+                if let Some(client) = sentinels.sentinels.first() {
+                    // Only the connection matters, not the client.
+                    client.send_each(connection, all, timeout);
+                }
+            }
+            #[cfg(feature = "cluster")]
+            _ => return self.send_one_by_one(pipe, all, timeout),
+        }
+        for outgoing in all.iter_mut().filter(|outgoing| outgoing.error().is_some_and(is_read_only)) {
+            let rest = deadline.saturating_duration_since(Instant::now());
+            if !rest.is_zero() {
+                let reply = self.send(pipe, outgoing.command(), outgoing.key(), rest);
+                outgoing.set_reply(reply);
+            }
+        }
+    }
+}
+
+impl Address {
+    fn send_once(&self, pipe: &mut Pipe, command: &Cmd, key: &[u8], timeout: Duration) -> RedisResult<Value> {
+        let _ = key;
+        match &mut pipe.inner {
+            Inner::Server(connection) => {
+                connection.set_read_timeout(Some(timeout))?;
+                connection.set_write_timeout(Some(timeout))?;
+                command.query(connection)
+            }
+            #[cfg(feature = "cluster")]
+            Inner::Cluster(connection) => {
+                connection.set_read_timeout(Some(timeout))?;
+                connection.set_write_timeout(Some(timeout))?;
+                let reply = connection.route_command(command, crate::routing::routing(key));
+                let reply = reply.and_then(Value::extract_error);
+                match reply.as_ref().err().and_then(crate::routing::asked) {
+                    Some(node) => {
+                        let node = redis::cluster_routing::RoutingInfo::SingleNode(node);
+                        connection.route_command(&redis::cmd("ASKING"), node.clone())?;
+                        connection.route_command(command, node)?.extract_error()
+                    }
+                    None => reply,
+                }
+            }
+        }
+    }
+}
+
+/// Whether the reply says that the command was not executed, and that another connection may do better.
+fn is_elsewhere(pipe: &Pipe, error: &redis::RedisError) -> bool {
+    match &pipe.inner {
+        Inner::Server(_) => is_read_only(error) && pipe.since.elapsed() >= REOPEN_APART,
+        #[cfg(feature = "cluster")]
+        Inner::Cluster(_) => crate::address::is_misrouted(error),
+    }
+}
+
+/// Asks all Sentinels at the same time. The first master that one of them names and that says so itself counts.
+fn master(sentinels: &Sentinels, timeout: Duration) -> RedisResult<redis::Connection> {
+    let (sender, receiver) = channel();
+    let deadline = Instant::now() + timeout;
+    for sentinel in &sentinels.sentinels {
+        let (sentinels, sentinel, sender) = (sentinels.clone(), sentinel.clone(), sender.clone());
+        // The other threads end with their timeouts.
+        spawn(move || {
+            let _ = sender.send(ask(&sentinels, &sentinel, timeout));
+        });
+    }
+    drop(sender);
+    let mut last = sentinels.not_found();
+    while let Ok(result) = receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+        match result {
+            Ok(master) => return Ok(master),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+fn ask(sentinels: &Sentinels, sentinel: &Client, timeout: Duration) -> RedisResult<redis::Connection> {
+    let mut connection = sentinel.connect(timeout)?;
+    connection.set_read_timeout(Some(timeout))?;
+    let master = sentinels.client(sentinels.question().query(&mut connection)?)?;
+    let mut master = master.connect(timeout)?;
+    master.set_read_timeout(Some(timeout))?;
+    require_master(&redis::cmd("ROLE").query(&mut master)?)?;
+    Ok(master)
+}

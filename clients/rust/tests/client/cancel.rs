@@ -1,0 +1,163 @@
+//! Callers who hang up, and servers that hang: nothing stays charged, and nobody waits for longer than the timeout.
+
+use std::time::{Duration, Instant};
+
+use redis_rl_client::{BreakerSettings, Error, Limiter, Policy, Source, sync};
+use tokio::time::{sleep, timeout};
+
+use crate::proxy::Proxy;
+use crate::setup::{Paused, block_on, client, limiter, manager, one_server};
+use crate::support::*;
+
+const HOUR: Duration = Duration::from_secs(3600);
+const DELAY: Duration = Duration::from_millis(100);
+
+/// A limiter whose replies take at least twice the delay.
+async fn slow_limiter(server: &Server) -> Limiter<redis::aio::MultiplexedConnection> {
+    let proxy = Proxy::start(server.port(), DELAY);
+    let client = redis::Client::open(format!("redis://127.0.0.1:{}/", proxy.port)).expect("a client");
+    let config = redis::AsyncConnectionConfig::new().set_response_timeout(Some(PATIENCE));
+    let connection = client.get_multiplexed_async_connection_with_config(&config).await.expect("a connection");
+    Limiter::builder(connection).timeout(PATIENCE).build()
+}
+
+async fn becomes(what: &str, mut condition: impl AsyncFnMut() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !condition().await {
+        assert!(Instant::now() < deadline, "{what}");
+        sleep(Duration::from_millis(10)).await;
+    }
+}
+
+#[test]
+fn units_of_cancelled_requests_come_back() {
+    block_on(async {
+        let server = one_server();
+        let (slow, direct) = (slow_limiter(&server).await, limiter(&server).await);
+        let policy = Policy::token(HOUR, 10_000);
+        let grants = slow.grants(&policy, 100).unwrap();
+        for n in 0..20 {
+            let key = format!("k{n}");
+            assert!(timeout(Duration::from_millis(20), grants.check(&key)).await.is_err(), "it was not cancelled");
+        }
+        let mut con = server.con();
+        becomes("the units are not charged", async || info(&mut con, "rl_token_allowed") == "20").await;
+        for n in 0..20 {
+            let key = format!("k{n}");
+            let left = async || direct.peek(&policy.request(&key).cost(0)).await.unwrap().remaining;
+            becomes("the units do not come back", async || left().await == 10_000).await;
+        }
+    });
+}
+
+#[test]
+fn a_cancelled_refund_ends_a_remembered_denial() {
+    block_on(async {
+        let server = one_server();
+        let slow = slow_limiter(&server).await;
+        let policy = Policy::token(HOUR, 10);
+        assert!(slow.check_request(&policy.request("k").cost(10)).await.unwrap().allowed);
+        assert!(!slow.check(&policy, "k").await.unwrap().allowed);
+        assert_eq!(slow.check(&policy, "k").await.unwrap().source, Source::RememberedDenial);
+        let all = policy.request("k").cost(10);
+        assert!(timeout(Duration::from_millis(20), slow.refund(&all)).await.is_err(), "it was not cancelled");
+        assert!(slow.check(&policy, "k").await.unwrap().allowed);
+    });
+}
+
+#[test]
+fn leases_of_cancelled_requests_end() {
+    block_on(async {
+        let server = one_server();
+        let slow = slow_limiter(&server).await;
+        let jobs = Policy::lease(HOUR, 5);
+        for n in 0..8 {
+            let taking = async {
+                if n % 2 == 0 {
+                    slow.lease(&jobs, "jobs").await
+                } else {
+                    slow.lease_as(&jobs, "jobs", format!("{n}")).await
+                }
+            };
+            assert!(timeout(Duration::from_millis(20), taking).await.is_err(), "it was not cancelled");
+        }
+        let mut con = server.con();
+        let mut holders = || redis::cmd("ZCARD").arg("jobs").query::<i64>(&mut con).unwrap();
+        becomes("the leases are not taken", async || holders() > 0).await;
+        becomes("the leases are not released", async || holders() == 0).await;
+    });
+}
+
+#[test]
+fn a_lease_that_a_slow_server_granted_too_late_ends() {
+    block_on(async {
+        let server = one_server();
+        let limiter = Limiter::builder(manager(&server, "resp3").await).timeout(DELAY).build();
+        let sync_limiter = sync::Limiter::builder(client(&server, "resp3")).timeout(PATIENCE).build_sync();
+        let jobs = Policy::lease(HOUR, 5);
+        assert!(sync_limiter.lease(&jobs, "opens the connection").is_ok());
+        {
+            let _paused = Paused::new(&server);
+            assert!(matches!(limiter.lease(&jobs, "jobs").await, Err(Error::Timeout(_))));
+        }
+        let mut con = server.con();
+        becomes("the lease is not released", async || {
+            // How many commands changed the key, and who holds a lease.
+            let stats: String = redis::cmd("INFO").arg("commandstats").query(&mut con).unwrap();
+            let released = stats.lines().any(|line| line.to_ascii_lowercase().starts_with("cmdstat_rl.release:"));
+            released && redis::cmd("ZCARD").arg("jobs").query::<i64>(&mut con).unwrap() == 0
+        })
+        .await;
+    });
+}
+
+#[test]
+fn a_lease_is_lost_when_its_end_has_passed() {
+    const WINDOW: Duration = Duration::from_millis(1_500);
+    const SLACK: Duration = Duration::from_millis(500);
+    let jobs = Policy::lease(WINDOW, 1);
+    let server = one_server();
+    // The timeout is much longer than the window, so that the renewal still waits then.
+    let sync_limiter = sync::Limiter::builder(client(&server, "resp3")).timeout(PATIENCE).build_sync();
+    let sync::Leased::Held(held) = sync_limiter.lease(&jobs, "sync").unwrap() else { panic!("denied") };
+    block_on(async {
+        let limiter = Limiter::builder(manager(&server, "resp3").await).timeout(PATIENCE).build();
+        let mut lease = limiter.lease(&jobs, "async").await.unwrap().held().expect("free");
+        let _paused = Paused::new(&server);
+        let began = Instant::now();
+        timeout(WINDOW + SLACK, lease.lost()).await.expect("lost in time");
+        assert!(lease.is_lost());
+        sleep((WINDOW + SLACK).saturating_sub(began.elapsed())).await;
+        assert!(held.is_lost());
+    });
+    // It stays lost although the renewal had a reply.
+    std::thread::sleep(SLACK);
+    assert!(held.is_lost());
+}
+
+#[test]
+fn those_who_wait_for_a_grant_share_one_timeout() {
+    const TIMEOUT: Duration = Duration::from_millis(250);
+    block_on(async {
+        let server = one_server();
+        let limiter = Limiter::builder(manager(&server, "resp3").await)
+            .timeout(TIMEOUT)
+            .breaker(BreakerSettings { failures: 0, ..BreakerSettings::default() })
+            .build();
+        let grants = limiter.grants(&Policy::token(HOUR, 10_000), 10).unwrap();
+        let _paused = Paused::new(&server);
+        let checks = (0..20).map(|_| {
+            let grants = grants.clone();
+            tokio::spawn(async move {
+                let began = Instant::now();
+                assert!(grants.check("k").await.is_err());
+                began.elapsed()
+            })
+        });
+        for check in checks.collect::<Vec<_>>() {
+            let took = check.await.unwrap();
+            assert!(took < 2 * TIMEOUT, "{took:?}");
+        }
+        assert_eq!(limiter.stats().timeouts, 1);
+    });
+}

@@ -1,0 +1,343 @@
+//! What a request gets when something fails: the rows of the table of failures, for each of the three ways to ask.
+//!
+//! Each row holds what its test has asserted. The variable RL_FAILURE_DIR names the directory that they are written to.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use http::{Request, Response, StatusCode};
+use redis_rl_client::layer::{Limit, Parts, RateLimitLayer};
+use redis_rl_client::{Address, BreakerSettings, Decision, Error, Fallback, Limiter, Link, Policy, Source, sync};
+use tower::{ServiceBuilder, ServiceExt};
+
+use crate::proxy::Proxy;
+use crate::setup::Paused;
+use crate::support::*;
+
+const API: Policy = Policy::token(Duration::from_secs(3600), 1_000_000);
+/// The default timeout is 250 ms; the rest is for a busy machine.
+const LONGEST: Duration = Duration::from_secs(1);
+const RECOVERY: Duration = Duration::from_secs(10);
+
+/// What is logged in this thread.
+#[derive(Clone, Default)]
+struct Logs(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Logs {
+    fn write(&mut self, text: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().write(text)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Async,
+    Sync,
+    Layer,
+}
+
+const WAYS: [Way; 3] = [Way::Async, Way::Sync, Way::Layer];
+
+/// A limiter of each way, over its own connections, with one fallback.
+struct Clients {
+    runtime: tokio::runtime::Runtime,
+    with: Limiter,
+    without: sync::Limiter,
+    logs: Logs,
+}
+
+/// What a request gets: the server's decision, another one, an error, or a status.
+#[derive(Debug, PartialEq, Eq)]
+enum Outcome {
+    Server,
+    Allowed,
+    Denied,
+    Unavailable,
+    Rejected,
+}
+
+impl Clients {
+    fn new(url: &str, fallback: Fallback, breaker: BreakerSettings) -> Self {
+        // One thread, whose events are all seen.
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let with = Limiter::builder(Link::open(url).unwrap()).fallback(fallback).breaker(breaker).build();
+        let without =
+            sync::Limiter::builder(url.parse::<Address>().unwrap()).fallback(fallback).breaker(breaker).build_sync();
+        Self { runtime, with, without, logs: Logs::default() }
+    }
+
+    fn ask(&self, way: Way, policy: &Policy, key: &str) -> Outcome {
+        let logs = self.logs.clone();
+        let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || logs.clone()).finish();
+        let began = Instant::now();
+        let outcome = tracing::subscriber::with_default(subscriber, || match way {
+            Way::Async => of_result(self.runtime.block_on(self.with.check(policy, key))),
+            Way::Sync => of_result(self.without.check(policy, key)),
+            Way::Layer => self.runtime.block_on(self.ask_layer(*policy, key.to_owned())),
+        });
+        assert!(began.elapsed() <= LONGEST, "{:?}", began.elapsed());
+        outcome
+    }
+
+    async fn ask_layer(&self, policy: Policy, key: String) -> Outcome {
+        let layer = RateLimitLayer::new(self.with.clone(), move |_: &Parts| Limit::new(&policy, key.clone()));
+        let service = tower::service_fn(|request: Request<axum::body::Body>| async move {
+            let decisions = request.extensions().get::<redis_rl_client::Decisions>().unwrap();
+            let source = if decisions.limits[0].source == Source::Server { "server" } else { "fallback" };
+            Ok::<_, std::convert::Infallible>(
+                Response::builder().header("source", source).body(axum::body::Body::empty()).unwrap(),
+            )
+        });
+        let response = ServiceBuilder::new()
+            .layer(layer)
+            .service(service)
+            .oneshot(Request::new(axum::body::Body::empty()))
+            .await
+            .unwrap();
+        match response.status() {
+            StatusCode::OK if response.headers()["source"] == "server" => Outcome::Server,
+            StatusCode::OK => Outcome::Allowed,
+            StatusCode::TOO_MANY_REQUESTS => Outcome::Denied,
+            StatusCode::SERVICE_UNAVAILABLE if response.headers()["retry-after"] == "1" => Outcome::Unavailable,
+            StatusCode::INTERNAL_SERVER_ERROR => Outcome::Rejected,
+            other => panic!("{other}"),
+        }
+    }
+
+    fn logged(&self, text: &str) -> bool {
+        String::from_utf8_lossy(&self.logs.0.lock().unwrap()).contains(text)
+    }
+
+    fn stats(&self, way: Way) -> redis_rl_client::Stats {
+        if way == Way::Sync { self.without.stats() } else { self.with.stats() }
+    }
+
+    fn served(&self, way: Way) -> bool {
+        eventually(RECOVERY, || self.ask(way, &API, "k") == Outcome::Server)
+    }
+}
+
+fn of_result(result: Result<Decision, Error>) -> Outcome {
+    match result {
+        Ok(decision) if decision.source == Source::Server => Outcome::Server,
+        Ok(decision) if decision.allowed => Outcome::Allowed,
+        Ok(_) => Outcome::Denied,
+        Err(error) if error.is_unavailable() => Outcome::Unavailable,
+        Err(_) => Outcome::Rejected,
+    }
+}
+
+/// Writes a row.
+fn record(way: Way, fault: &str, [request, breaker, recovery, log]: [&str; 4]) {
+    let Ok(dir) = std::env::var("RL_FAILURE_DIR") else { return };
+    let client = match way {
+        Way::Async => "rust (async)",
+        Way::Sync => "rust (sync)",
+        Way::Layer => "tower layer",
+    };
+    let request = if way == Way::Layer {
+        request.replace("error (a fault", "500 (a fault").replace("error;", "error, 503 with Retry-After;")
+    } else {
+        request.to_owned()
+    };
+    let row = format!(
+        "{{\"client\":\"{client}\",\"fault\":\"{fault}\",\"request\":\"{request}\",\"longest\":\"1 s\",\"breaker\":\"{breaker}\",\"recovery\":\"{recovery}\",\"log\":\"{log}\"}}\n"
+    );
+    std::fs::create_dir_all(&dir).unwrap();
+    let file = std::path::Path::new(&dir).join(format!("{client}.jsonl"));
+    OpenOptions::new().create(true).append(true).open(file).unwrap().write_all(row.as_bytes()).unwrap();
+}
+
+const UNDECIDED: &str = "error; allowed, denied or limited in the process with that fallback";
+const BY_ITSELF: &str = "by itself, within 10 s";
+const LOGS_FALLBACK: &str = "WARN no decision: …";
+
+/// A server that does not reply: every fallback does what it says, the breaker opens, and the server decides again.
+fn no_reply(fault: &str, at_start: bool, fail: impl Fn(&mut Server), repair: impl Fn(&mut Server)) {
+    let all = [
+        (Fallback::Error, Outcome::Unavailable, "no decision: "),
+        (Fallback::Allow, Outcome::Allowed, "failing open: "),
+        (Fallback::Deny, Outcome::Denied, "failing closed: "),
+        (Fallback::Local { instances: 1 }, Outcome::Allowed, "limiting in this process: "),
+    ];
+    for way in WAYS {
+        for (fallback, outcome, log) in &all {
+            let mut server = Server::start(&servers()[0]);
+            if at_start {
+                fail(&mut server);
+            }
+            let url = format!("redis://127.0.0.1:{}", server.port());
+            let clients = Clients::new(&url, *fallback, BreakerSettings::default());
+            if !at_start {
+                assert!(clients.served(way));
+                fail(&mut server);
+            }
+            for _ in 0..10 {
+                assert_eq!(clients.ask(way, &API, "k"), *outcome, "{fault}");
+            }
+            let stats = clients.stats(way);
+            assert!(stats.circuit_opened >= 1 && stats.circuit_open >= 4, "{stats:?}");
+            assert!(clients.logged(log) && clients.logged("WARN"), "{fault}");
+            repair(&mut server);
+            assert!(clients.served(way), "{fault}");
+        }
+        record(way, fault, [UNDECIDED, "opens after 5 requests, for 1 s", BY_ITSELF, LOGS_FALLBACK]);
+    }
+}
+
+#[test]
+fn stopped() {
+    no_reply("stopped", false, |server| server.shutdown("NOSAVE"), Server::start_again);
+}
+
+#[test]
+fn killed() {
+    no_reply("killed", false, Server::kill, Server::start_again);
+}
+
+#[test]
+fn down_at_start() {
+    no_reply("down-at-start", true, Server::kill, Server::start_again);
+}
+
+#[test]
+fn paused() {
+    no_reply("paused", false, |server| std::mem::forget(Paused::new(server)), |server| drop(Paused::new(server)));
+}
+
+#[test]
+fn restarted_empty() {
+    for way in WAYS {
+        let mut server = Server::start(&servers()[0]);
+        let clients =
+            Clients::new(&format!("redis://127.0.0.1:{}", server.port()), Fallback::Error, BreakerSettings::default());
+        let one = Policy::fixed(Duration::from_secs(86_400 * 365), 1);
+        assert_eq!(clients.ask(way, &one, "a"), Outcome::Server);
+        server.kill();
+        server.start_again();
+        // What was counted is gone.
+        assert!(eventually(RECOVERY, || clients.ask(way, &one, "a") == Outcome::Server));
+        record(way, "restarted-empty", ["allowed anew; the first may get the fallback", "stays closed", BY_ITSELF, ""]);
+    }
+}
+
+#[test]
+fn failover() {
+    for way in WAYS {
+        let (old, new) = (Server::start(&servers()[0]), Server::start(&servers()[0]));
+        let proxy = Proxy::start(old.port(), Duration::ZERO);
+        let clients =
+            Clients::new(&format!("redis://127.0.0.1:{}", proxy.port), Fallback::Error, BreakerSettings::default());
+        assert!(clients.served(way));
+        std::thread::sleep(Duration::from_millis(300));
+        proxy.redirect(new.port());
+        redis::cmd("REPLICAOF").arg("127.0.0.1").arg(new.port()).exec(&mut old.con()).unwrap();
+        for _ in 0..5 {
+            assert_eq!(clients.ask(way, &API, "k"), Outcome::Server);
+        }
+        assert_eq!(clients.stats(way).circuit_opened, 0);
+        record(way, "failover", ["the new primary decides, over a new connection", "stays closed", "at once", ""]);
+    }
+}
+
+#[test]
+fn maxmemory() {
+    for way in WAYS {
+        let server = Server::start(&servers()[0]);
+        let mut con = server.con();
+        for (fallback, outcome) in [
+            (Fallback::Error, Outcome::Unavailable),
+            (Fallback::Allow, Outcome::Allowed),
+            (Fallback::Deny, Outcome::Denied),
+        ] {
+            redis::cmd("CONFIG").arg("SET").arg("maxmemory").arg("1").exec(&mut con).unwrap();
+            let clients =
+                Clients::new(&format!("redis://127.0.0.1:{}", server.port()), fallback, BreakerSettings::default());
+            for _ in 0..10 {
+                assert_eq!(clients.ask(way, &API, "m"), outcome);
+            }
+            if fallback == Fallback::Error {
+                assert!(clients.logged("no decision: "));
+            }
+            assert!(clients.logged("WARN") && clients.logged("OOM") && clients.stats(way).circuit_opened == 0);
+            redis::cmd("CONFIG").arg("SET").arg("maxmemory").arg("0").exec(&mut con).unwrap();
+            assert_eq!(clients.ask(way, &API, "other"), Outcome::Server);
+        }
+        record(way, "maxmemory", [UNDECIDED, "stays closed", "at once", LOGS_FALLBACK]);
+    }
+}
+
+/// A request that is wrong: an error with every fallback.
+fn rejected(fault: &str, policy: Policy, key: &str, options: impl Fn(Options) -> Options, log: &str) {
+    for way in WAYS {
+        let server = options(Server::options(&servers()[0])).start();
+        redis::cmd("RPUSH").arg("list").arg("x").exec(&mut server.con()).unwrap();
+        for fallback in [Fallback::Error, Fallback::Allow, Fallback::Deny, Fallback::Local { instances: 1 }] {
+            let clients =
+                Clients::new(&format!("redis://127.0.0.1:{}", server.port()), fallback, BreakerSettings::default());
+            for _ in 0..10 {
+                assert_eq!(clients.ask(way, &policy, key), Outcome::Rejected, "{fault}");
+            }
+            assert!(
+                clients.logged("ERROR") && clients.logged("a fault of the configuration, ") && clients.logged(log),
+                "{fault}"
+            );
+            let stats = clients.stats(way);
+            assert_eq!((stats.circuit_opened, stats.rejected), (0, 10), "{stats:?}");
+        }
+        let row = ["error (a fault of the configuration), whatever the fallback is", "stays closed"];
+        record(
+            way,
+            fault,
+            [row[0], row[1], "none: the configuration is wrong", "ERROR a fault of the configuration, …"],
+        );
+    }
+}
+
+#[test]
+fn wrong_type() {
+    rejected("wrong-type", API, "list", |options| options, "WRONGTYPE");
+}
+
+#[test]
+fn wrong_policy() {
+    // What can be seen without the server is never sent.
+    assert!("TOKEN 1min 10".parse::<Policy>().is_err() && "TOKEN 60 10 BURST 0".parse::<Policy>().is_err());
+    // A rate so low that no state holds the time that the capacity takes.
+    let policy = Policy::gcra(Duration::from_secs(1_000_000_000_000), 1).burst(u64::MAX / 4);
+    rejected("wrong-policy", policy, "k", |options| options, "ERR");
+}
+
+#[test]
+fn no_module() {
+    // The library decides on all but ROLLING.
+    for way in WAYS {
+        let server = Server::options(&servers()[0]).without_module().start();
+        let clients =
+            Clients::new(&format!("redis://127.0.0.1:{}", server.port()), Fallback::Error, BreakerSettings::default());
+        for _ in 0..3 {
+            assert_eq!(clients.ask(way, &API, "k"), Outcome::Server);
+        }
+    }
+    let rolling = Policy::rolling(Duration::from_secs(60), 5);
+    for way in WAYS {
+        let server = Server::options(&servers()[0]).without_module().start();
+        let clients =
+            Clients::new(&format!("redis://127.0.0.1:{}", server.port()), Fallback::Allow, BreakerSettings::default());
+        assert_eq!(clients.ask(way, &rolling, "k"), Outcome::Rejected);
+        assert!(clients.logged("ERROR") && clients.logged("a fault of the configuration, "));
+        assert!(clients.logged("ROLLING needs the module"));
+        let request = "the Lua library decides; ROLLING: error (a fault of the configuration)";
+        record(
+            way,
+            "no-module",
+            [request, "stays closed", "the module is looked for every 5 s", "ERROR a fault of the configuration, …"],
+        );
+    }
+}

@@ -1,0 +1,214 @@
+//! Limiters that are made from a URL: they start without a server, and find the one that decides.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use redis_rl_client::{Address, BreakerSettings, Decision, Error, Fallback, Limiter, Link, Policy, Source, sync};
+
+use crate::proxy::Proxy;
+use crate::setup::{Paused, block_on};
+use crate::support::*;
+
+const API: Policy = Policy::token(Duration::from_secs(3600), 1_000_000);
+const TIMEOUT: Duration = Duration::from_millis(500);
+/// What a machine may add to a timeout.
+const SLACK: Duration = Duration::from_millis(500);
+const NEVER_OPENS: BreakerSettings = BreakerSettings { failures: 0, open_for: Duration::ZERO };
+
+pub fn url(port: u16) -> String {
+    format!("redis://127.0.0.1:{port}")
+}
+
+/// A way to ask: with and without a runtime.
+pub struct Clients {
+    runtime: tokio::runtime::Runtime,
+    with: Limiter,
+    without: sync::Limiter,
+    timeout: Duration,
+}
+
+impl Clients {
+    pub fn new(url: &str) -> Self {
+        Self::with_settings(url, TIMEOUT, BreakerSettings::default())
+    }
+
+    pub fn with_settings(url: &str, timeout: Duration, breaker: BreakerSettings) -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let builder = Limiter::builder(Link::open(url).expect(url));
+        let with = builder.timeout(timeout).breaker(breaker).fallback(Fallback::Deny).denials(0).build();
+        let builder = sync::Limiter::builder(url.parse::<Address>().expect(url));
+        let without = builder.timeout(timeout).breaker(breaker).fallback(Fallback::Deny).denials(0).build_sync();
+        Self { runtime, with, without, timeout }
+    }
+
+    /// A request of each, none of which takes longer than the timeout.
+    pub fn check(&self, key: &str) -> [Result<Decision, Error>; 2] {
+        let began = Instant::now();
+        let with = self.runtime.block_on(self.with.check(&API, key));
+        let between = Instant::now();
+        let without = self.without.check(&API, key);
+        for took in [between - began, between.elapsed()] {
+            assert!(took <= self.timeout + SLACK, "{took:?}");
+        }
+        [with, without]
+    }
+
+    pub fn sources(&self, key: &str) -> [Source; 2] {
+        self.check(key).map(|decision| decision.expect("a decision").source)
+    }
+
+    /// Waits until the server decides for both.
+    pub fn served(&self, key: &str) {
+        assert!(eventually(PATIENCE, || self.sources(key) == [Source::Server; 2]), "the server decides nothing");
+    }
+}
+
+#[test]
+fn they_start_without_a_server_and_find_it_when_it_is_there() {
+    for_each_server(|bin| {
+        let mut server = Server::start(bin);
+        server.kill();
+        let clients = Clients::new(&url(server.port()));
+        let began = Instant::now();
+        assert_eq!(clients.sources("k"), [Source::Fallback; 2]);
+        assert!(began.elapsed() < 2 * (TIMEOUT + SLACK), "{:?}", began.elapsed());
+        server.start_again();
+        clients.served("k");
+        server.kill();
+        assert_eq!(clients.sources("k"), [Source::Fallback; 2]);
+        server.start_again();
+        clients.served("k");
+    });
+}
+
+#[test]
+fn no_request_fails_when_the_address_has_another_master() {
+    for_each_server(|bin| {
+        let (old, new) = (Server::start(bin), Server::start(bin));
+        let proxy = Proxy::start(old.port(), Duration::ZERO);
+        let clients = Clients::with_settings(&url(proxy.port), PATIENCE, BreakerSettings::default());
+        clients.served("k");
+        // A connection that is as young as this is kept.
+        std::thread::sleep(Duration::from_millis(300));
+        proxy.redirect(new.port());
+        // The connections stay, and their server becomes a replica.
+        redis::cmd("REPLICAOF").arg("127.0.0.1").arg(new.port()).exec(&mut old.con()).unwrap();
+        for _ in 0..5 {
+            assert_eq!(clients.sources("k"), [Source::Server; 2]);
+        }
+        let calls: u64 = ["allowed", "near"]
+            .map(|outcome| info(&mut new.con(), &format!("rl_token_{outcome}")).parse::<u64>().unwrap())
+            .iter()
+            .sum();
+        assert_eq!(calls, 10);
+    });
+}
+
+#[test]
+fn several_requests_are_sent_to_the_new_master_too() {
+    let (old, new) = (Server::start(&servers()[0]), Server::start(&servers()[0]));
+    let proxy = Proxy::start(old.port(), Duration::ZERO);
+    let clients = Clients::with_settings(&url(proxy.port), PATIENCE, BreakerSettings::default());
+    clients.served("k");
+    std::thread::sleep(Duration::from_millis(300));
+    proxy.redirect(new.port());
+    redis::cmd("REPLICAOF").arg("127.0.0.1").arg(new.port()).exec(&mut old.con()).unwrap();
+    let requests = [API.request("a"), API.request("b"), API.request("c")];
+    let sources = |decisions: Vec<Result<Decision, Error>>| {
+        decisions.into_iter().map(|decision| decision.unwrap().source).collect::<Vec<_>>()
+    };
+    assert_eq!(sources(clients.runtime.block_on(clients.with.check_each(&requests))), [Source::Server; 3]);
+    assert_eq!(sources(clients.without.check_each(&requests)), [Source::Server; 3]);
+}
+
+#[test]
+fn a_server_that_hangs_is_left_when_its_address_has_moved() {
+    let (old, new) = (Server::start(&servers()[0]), Server::start(&servers()[0]));
+    let proxy = Proxy::start(old.port(), Duration::ZERO);
+    let clients = Clients::with_settings(&url(proxy.port), Duration::from_millis(200), NEVER_OPENS);
+    clients.served("k");
+    let _paused = Paused::new(&old);
+    assert_eq!(clients.sources("k"), [Source::Fallback; 2]);
+    proxy.redirect(new.port());
+    let began = Instant::now();
+    clients.served("k");
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+}
+
+#[test]
+fn a_server_that_has_too_many_clients_cannot_decide() {
+    let server = Server::start(&servers()[0]);
+    let mut con = server.con();
+    redis::cmd("CONFIG").arg("SET").arg("maxclients").arg("1").exec(&mut con).unwrap();
+    let clients = Clients::new(&url(server.port()));
+    assert_eq!(clients.sources("k"), [Source::Fallback; 2]);
+}
+
+#[test]
+fn a_wrong_password_is_an_error_and_no_fallback() {
+    let server = Server::options(&servers()[0]).start();
+    redis::cmd("CONFIG").arg("SET").arg("requirepass").arg("right").exec(&mut server.con()).unwrap();
+    for user in ["", ":wrong@"] {
+        let clients = Clients::new(&format!("redis://{user}127.0.0.1:{}", server.port()));
+        for result in clients.check("k") {
+            let error = result.expect_err("an error");
+            assert!(!error.is_unavailable(), "{error:?}");
+        }
+    }
+    let clients = Clients::new(&format!("redis://:right@127.0.0.1:{}/3?protocol=resp3", server.port()));
+    assert_eq!(clients.sources("k"), [Source::Server; 2]);
+}
+
+#[test]
+fn a_socket_in_the_file_system() {
+    let server = Server::options(&servers()[0]).set("unixsocket", "socket").start();
+    let clients = Clients::new(&format!("unix://{}/socket", server.dir().display()));
+    assert_eq!(clients.sources("k"), [Source::Server; 2]);
+}
+
+/// A server that replies to everything but RL.TOKEN, on which it closes the connection. How many of them it got.
+fn closes_on_requests() -> (u16, Arc<AtomicU32>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (port, requests) = (listener.local_addr().unwrap().port(), Arc::new(AtomicU32::new(0)));
+    let counted = Arc::clone(&requests);
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let counted = Arc::clone(&counted);
+            std::thread::spawn(move || {
+                let mut buffer = [0; 4096];
+                while let Ok(length @ 1..) = stream.read(&mut buffer) {
+                    let text = String::from_utf8_lossy(&buffer[..length]).into_owned();
+                    let found = text.matches("RL.TOKEN").count();
+                    if found > 0 {
+                        counted.fetch_add(found as u32, Ordering::Relaxed);
+                        return;
+                    }
+                    let commands = text.matches('*').count();
+                    let _ = stream.write_all("+OK\r\n".repeat(commands).as_bytes());
+                }
+            });
+        }
+    });
+    (port, requests)
+}
+
+#[test]
+fn what_may_have_been_executed_is_not_sent_again() {
+    let (port, requests) = closes_on_requests();
+    let clients = Clients::with_settings(&url(port), TIMEOUT, NEVER_OPENS);
+    for n in 1..=5 {
+        assert_eq!(clients.sources("k"), [Source::Fallback; 2]);
+        assert_eq!(requests.load(Ordering::Relaxed), 2 * n);
+    }
+    let pair = [API.request("a"), API.request("b")];
+    block_on(async {
+        let limiter = Limiter::builder(Link::open(&url(port)).unwrap()).fallback(Fallback::Deny).build();
+        assert!(
+            limiter.check_each(&pair).await.into_iter().all(|decision| decision.unwrap().source == Source::Fallback)
+        );
+    });
+    assert_eq!(requests.load(Ordering::Relaxed), 12);
+}

@@ -1,0 +1,77 @@
+//! A cluster, from a URL.
+
+use std::time::Duration;
+
+use redis_rl_client::{BreakerSettings, Source};
+
+use crate::link::Clients;
+use crate::setup::Paused;
+use crate::support::*;
+
+fn url(cluster: &Cluster) -> String {
+    let nodes: Vec<_> = cluster.nodes.iter().map(|node| format!("127.0.0.1:{}", node.port())).collect();
+    format!("redis-cluster://{}", nodes.join(","))
+}
+
+fn command<T: redis::FromRedisValue>(node: &Server, words: &[&str]) -> T {
+    let mut command = redis::cmd("CLUSTER");
+    command.arg(words).query(&mut node.con()).expect("a reply")
+}
+
+#[test]
+fn slots_that_move_are_followed() {
+    for_each_server(|bin| {
+        let cluster = Cluster::start(bin, 3, |options| options);
+        let clients = Clients::with_settings(&url(&cluster), PATIENCE, BreakerSettings::default());
+        for n in 0..10 {
+            assert_eq!(clients.sources(&format!("k{n}")), [Source::Server; 2]);
+        }
+        // A slot that holds no key moves. Each node gets the new owner.
+        let key = "moved";
+        let slot = command::<u16>(&cluster.nodes[0], &["KEYSLOT", key]).to_string();
+        let old = cluster.owner(key).port();
+        let new = cluster.nodes.iter().find(|node| node.port() != old).expect("another node");
+        let id: String = command(new, &["MYID"]);
+        for node in std::iter::once(new).chain(&cluster.nodes) {
+            command::<String>(node, &["SETSLOT", &slot, "NODE", &id]);
+        }
+        for _ in 0..5 {
+            assert_eq!(clients.sources(key), [Source::Server; 2]);
+        }
+        // A slot on its way: a key that is not there yet is asked for elsewhere.
+        let key = "asked";
+        let slot = command::<u16>(&cluster.nodes[0], &["KEYSLOT", key]).to_string();
+        let source = cluster.owner(key);
+        let target = cluster.nodes.iter().find(|node| node.port() != source.port()).expect("another node");
+        let ids: [String; 2] = [source, target].map(|node| command(node, &["MYID"]));
+        command::<String>(target, &["SETSLOT", &slot, "IMPORTING", &ids[0]]);
+        command::<String>(source, &["SETSLOT", &slot, "MIGRATING", &ids[1]]);
+        for _ in 0..3 {
+            assert_eq!(clients.sources(key), [Source::Server; 2]);
+        }
+        assert_eq!(keys(&mut target.con()).iter().filter(|found| *found == key).count(), 1);
+    });
+}
+
+#[test]
+fn without_one_node_the_others_decide() {
+    let cluster = Cluster::start(&servers()[0], 3, |options| options.set("cluster-node-timeout", "60000"));
+    let clients = Clients::with_settings(
+        &url(&cluster),
+        Duration::from_millis(500),
+        BreakerSettings { failures: 0, open_for: Duration::ZERO },
+    );
+    let lost = |key: &str| cluster.owner(key).port() == cluster.nodes[1].port();
+    let key = |gone| (0..).map(|n| format!("k{n}")).find(|key| lost(key) == gone).expect("a key");
+    let keys = [key(true), key(false)];
+    for key in &keys {
+        clients.served(key);
+    }
+    {
+        let _paused = Paused::new(&cluster.nodes[1]);
+        assert_eq!(keys.clone().map(|key| clients.sources(&key)), [[Source::Fallback; 2], [Source::Server; 2]]);
+    }
+    for key in &keys {
+        clients.served(key);
+    }
+}
