@@ -1,4 +1,4 @@
-"""A server with the module, for the tests of the clients.
+"""A server with the module, for the tests of the clients and of ops/.
 
 As a program it runs a command once with each server of `binaries`. RL_PORT is then the port of the server:
 python3 server.py COMMAND [ARGUMENT …]
@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -29,23 +30,30 @@ def binaries():
     return [subprocess.run(find, check=True, capture_output=True, text=True).stdout.strip()]
 
 
+def free_ports(count):
+    """Ports of 127.0.0.1 that nothing listens on, below those that Linux uses for outgoing connections."""
+    ports = []
+    with contextlib.ExitStack() as open_until_all_are_chosen:
+        while len(ports) < count:
+            probe = open_until_all_are_chosen.enter_context(socket.socket())
+            with contextlib.suppress(OSError):
+                probe.bind(("127.0.0.1", random.randrange(11_000, 32_000)))
+                ports.append(probe.getsockname()[1])
+    return ports
+
+
 def free_port():
-    """A port of 127.0.0.1 that nothing listens on, below those that Linux uses for outgoing connections."""
-    while True:
-        port = random.randrange(11_000, 32_000)
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.bind(("127.0.0.1", port))
-            return port
+    return free_ports(1)[0]
 
 
-def eventually(check, what):
+def eventually(check, what, patience=PATIENCE):
     """Waits until `check` returns something true, and returns it."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + patience
     while time.monotonic() < end:
         if found := check():
             return found
         time.sleep(0.01)
-    raise AssertionError(f"{what}: not within {PATIENCE} s")
+    raise AssertionError(f"{what}: not within {patience} s")
 
 
 def listens(port):
@@ -66,8 +74,9 @@ def spawn(command, directory, log):
 
 
 class Server:
-    def __init__(self, binary, *options):
+    def __init__(self, binary, *options, module=True):
         self.binary = binary
+        self.module = ["--loadmodule", MODULE] if module else []
         self.options = ["--bind", "127.0.0.1", "--save", "", *options]
         self.directory = tempfile.TemporaryDirectory()
         self.log = pathlib.Path(self.directory.name) / "server.log"
@@ -82,7 +91,7 @@ class Server:
 
     def try_start(self):
         """Whether it runs now. If not, the log says why."""
-        command = [self.binary, "--port", self.port, "--loadmodule", MODULE, *self.options]
+        command = [self.binary, "--port", self.port, *self.module, *self.options]
         self.process = spawn(command, self.directory.name, self.log.name)
         eventually(lambda: self.process.poll() is not None or self.is_ready(), "the server starts")
         return self.process.poll() is None
@@ -124,6 +133,41 @@ class Server:
     def close(self):
         self.stop()
         self.directory.cleanup()
+
+
+class Forwarder:
+    """An address that stays, in front of servers that change. Open connections stay with the server that they were made
+    to, as with a name in DNS or a balancer."""
+
+    def __init__(self, port):
+        self.target = port
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = self.listener.accept()
+                try:
+                    server = socket.create_connection(("127.0.0.1", self.target))
+                except OSError:
+                    client.close()
+                    continue
+                for ends in [(client, server), (server, client)]:
+                    threading.Thread(target=self.copy, args=ends, daemon=True).start()
+
+    @staticmethod
+    def copy(source, sink):
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                sink.sendall(data)
+        for end in (source, sink):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def close(self):
+        self.listener.close()
 
 
 if __name__ == "__main__":

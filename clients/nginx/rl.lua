@@ -11,6 +11,8 @@
 --     $rl_timeout    milliseconds               50
 --     $rl_on_error   allow or deny              allow
 --     $rl_user, $rl_password                    none
+--
+-- `lua_shared_dict rl 64k;` turns the counters of metrics() on.
 
 -- The library has another name in OpenResty than in Debian.
 local found, redis = pcall(require, "resty.redis")
@@ -19,6 +21,63 @@ if not found then
 end
 
 local M = {}
+
+-- Replies of a server that works, but cannot decide now.
+local CANNOT_DECIDE = {
+    BUSY = true,
+    CLUSTERDOWN = true,
+    LOADING = true,
+    MASTERDOWN = true,
+    MISCONF = true,
+    NOREPLICAS = true,
+    OOM = true,
+    READONLY = true,
+    TRYAGAIN = true,
+}
+
+-- Longer keys and ids are replaced by hashes: a request must not decide how long keys are.
+local LONGEST_KEY, LONGEST_PART = 512, 128
+
+-- The breaker: after FAILURES requests in a row without a reply, none is sent for OPEN_FOR seconds. Then one is.
+local FAILURES, OPEN_FOR = 5, 1
+
+-- What this worker knows of a server, by its address and user.
+local states = {}
+
+local function now()
+    ngx.update_time()
+    return ngx.now()
+end
+
+local function digest(text)
+    return (ngx.sha1_bin(text):gsub(".", function(char)
+        return ("%02x"):format(char:byte())
+    end))
+end
+
+-- Keeps the hash tag: the keys of one decision share it.
+local function bounded(key)
+    if #key <= LONGEST_KEY then
+        return key
+    end
+    local before, rest = key:match("^([^{]*)(.*)$")
+    local tag, after = rest:match("^{([^}]*)}(.*)$")
+    if not tag then
+        return digest(key)
+    end
+    local function part(text)
+        return #text <= LONGEST_PART and text or digest(text)
+    end
+    return part(before) .. "{" .. part(tag) .. "}" .. part(after)
+end
+
+-- A number as the module reads it. Lua itself writes 10^14 as 1e+14.
+local function integer(number)
+    if number ~= math.floor(number) or math.abs(number) > 2 ^ 53 then
+        error(("%s is no exact integer; write it as text"):format(tostring(number)), 0)
+    end
+    return ("%.0f"):format(number)
+end
 
 -- A nil among the words would end the list there, so it raises an error: a client that leaves out what a key is made of
 -- must not change the limit.
@@ -32,6 +91,13 @@ local function command(limits)
             local word = limit[position]
             if word == nil then
                 error(("limit %d: word %d is nil"):format(number, position), 3)
+            end
+            if type(word) == "number" then
+                local ok, text = pcall(integer, word)
+                word = ok and text or error(("limit %d: word %d: %s"):format(number, position, text), 3)
+            end
+            if position == 2 or tostring(limit[position - 1]):upper() == "ID" and position > 5 then
+                word = bounded(tostring(word))
             end
             words[#words + 1] = word
         end
@@ -47,37 +113,135 @@ local function setting(name, default)
     return (value == nil or value == "") and default or value
 end
 
--- The reply, or nil and why there is none.
-local function ask(words)
-    local server = setting("server", "127.0.0.1:6379")
+-- `TYPE: text` of an error reply is its code; anything else is of the connection.
+local function kind(failure, is_reply)
+    if is_reply then
+        return failure:match("^%u+") or "ERR"
+    end
+    return failure:find("timeout", 1, true) and "timeout" or failure == "circuit open" and failure or "connection"
+end
+
+local function cannot_decide(failure, is_reply)
+    if not is_reply then
+        -- nginx lacks the directive `resolver`.
+        return not failure:find("no resolver defined", 1, true)
+    end
+    return CANNOT_DECIDE[failure:match("^%u+")] or failure:find("^ERR max number of clients") ~= nil
+end
+
+-- The reply; or nil, why there is none, and whether that is an error reply of the server.
+local function ask(words, server, state, timeout)
     local user, password = setting("user", "default"), setting("password")
     local host, port = server:match("^(.*):(%d+)$")
+    local finish = now() + timeout / 1000
     local connection = redis:new()
-    connection:set_timeout(tonumber(setting("timeout", 50)))
-    -- A connection that was kept open belongs to its user.
-    local pool = { pool = user .. "@" .. server }
+    -- Each step may take what is left of the time.
+    local function remaining()
+        connection:set_timeout(math.max(1, math.floor((finish - now()) * 1000)))
+    end
+    -- A connection that was kept open belongs to its user, and to the server that was at this address.
+    local pool = { pool = ("%s@%s#%d"):format(user, server, state.generation) }
     local ok, failure
+    remaining()
     if host then
         ok, failure = connection:connect(host, tonumber(port), pool)
     else
         ok, failure = connection:connect(server, pool)
     end
     if not ok then
-        return nil, failure
+        return nil, failure, false
     end
     if password and connection:get_reused_times() == 0 then
+        remaining()
         ok, failure = connection:auth(user, password)
         if not ok then
-            return nil, failure
+            connection:close()
+            return nil, failure, ok == false
         end
     end
     local reply
+    remaining()
     reply, failure = connection[words[1]](connection, unpack(words, 2))
-    -- An error of the command is `false`; after nil, the rest of a late reply may still arrive on this connection.
-    if reply ~= nil then
+    -- An error reply is `false`; after nil, the rest of a late reply may still arrive on this connection.
+    local is_reply = reply == false
+    if is_reply and failure:find("^READONLY") then
+        -- After a failover the address may lead to another server, but the open connections still lead to this one.
+        state.generation = state.generation + 1
+        connection:close()
+    elseif reply ~= nil then
         connection:set_keepalive()
     end
-    return reply or nil, failure
+    return reply or nil, failure, is_reply
+end
+
+-- As `ask`, but not while the breaker is open.
+local function ask_if_closed(words, server, state, timeout)
+    if state.open_until > 0 then
+        if now() < state.open_until then
+            return nil, "circuit open", false
+        end
+        -- The others wait for this one to be over.
+        state.open_until = now() + OPEN_FOR
+    end
+    local reply, failure, is_reply = ask(words, server, state, timeout)
+    if reply or is_reply then
+        state.failures, state.open_until = 0, 0
+    else
+        state.failures = state.failures + 1
+        if state.failures >= FAILURES then
+            state.open_until = now() + OPEN_FOR
+        end
+    end
+    return reply, failure, is_reply
+end
+
+local function state_of(server)
+    local name = setting("user", "default") .. "@" .. server
+    states[name] = states[name] or { generation = 0, failures = 0, open_until = 0, logged = {}, left_out = {} }
+    return states[name]
+end
+
+-- At most one line a second of each kind, for each worker.
+local function log(state, level, outcome, what, failure)
+    local name = outcome .. ": " .. what
+    local time = now()
+    if time - (state.logged[name] or 0) < 1 then
+        state.left_out[name] = (state.left_out[name] or 0) + 1
+        return
+    end
+    local more = state.left_out[name]
+    state.logged[name], state.left_out[name] = time, nil
+    ngx.log(level, outcome, ": ", failure, more and (" (and %d more)"):format(more) or "")
+end
+
+local function count(name)
+    local dict = ngx.shared.rl
+    if dict then
+        dict:incr(name, 1, 0)
+    end
+end
+
+-- The counters of all workers since nginx started, as Prometheus reads them.
+function M.metrics()
+    local dict = ngx.shared.rl
+    local lines = { "# TYPE rl_nginx_requests_total counter", "# TYPE rl_nginx_errors_total counter" }
+    for _, name in ipairs(dict and dict:get_keys(0) or {}) do
+        local label, value = name:match("^(%w+) (.*)$")
+        local metric = label == "outcome" and "rl_nginx_requests_total" or "rl_nginx_errors_total"
+        lines[#lines + 1] = ('%s{%s="%s"} %d'):format(metric, label, value, dict:get(name))
+    end
+    table.sort(lines)
+    return table.concat(lines, "\n") .. "\n"
+end
+
+-- A part of a key for an address or a name: 40 hexadecimal digits of HMAC-SHA-1, so that nobody who sees the keys
+-- learns the address, and the length is the same whatever a client sends.
+function M.hashed(secret, value)
+    assert(type(secret) == "string" and secret ~= "", "hashed: the secret is empty")
+    assert(type(value) == "string", "hashed: the value is no text")
+    return (ngx.hmac_sha1(secret, value):gsub(".", function(char)
+        return ("%02x"):format(char:byte())
+    end))
 end
 
 -- The names of the policies that deny, as a JSON array. The characters of a name need no escapes in JSON.
@@ -101,19 +265,32 @@ local function refuse(status, problem)
     return ngx.exit(ngx.HTTP_OK)
 end
 
--- Sets the headers of the limits. If they deny, ends the request with 429. Returns the reply; nil if there is none and
--- `$rl_on_error` allows.
+-- Sets the headers of the limits. If they deny, ends the request with 429. Returns the reply; nil if the server cannot
+-- decide and `$rl_on_error` allows. If the server rejects the call, the request ends with 500.
 function M.limit(limits)
     local words = command(limits)
     local on_error = setting("on_error", "allow")
     assert(on_error == "allow" or on_error == "deny", "$rl_on_error is neither allow nor deny")
+    local timeout = tonumber(setting("timeout", 50))
+    assert(timeout and timeout >= 1, "$rl_timeout is no number of milliseconds")
+    local server = setting("server", "127.0.0.1:6379")
+    local state = state_of(server)
 
-    local reply, failure = ask(words)
+    local reply, failure, is_reply = ask_if_closed(words, server, state, timeout)
     if not reply then
-        ngx.log(ngx.ERR, "no decision, ", on_error, ": ", failure)
+        local what = kind(failure, is_reply)
+        count("kind " .. what)
+        if not cannot_decide(failure, is_reply) then
+            count("outcome fault")
+            log(state, ngx.CRIT, "the call was rejected, a fault of the configuration", what, failure)
+            return refuse(500, '{"title": "Internal Server Error", "status": 500}\n')
+        end
+        log(state, ngx.ERR, "no decision, " .. on_error, what, failure)
         if on_error == "deny" then
+            count("outcome failed_closed")
             return refuse(503, '{"title": "Service Unavailable", "status": 503}\n')
         end
+        count("outcome failed_open")
         return nil
     end
 
@@ -125,8 +302,10 @@ function M.limit(limits)
         end
     end
     if reply[1] > 0 then
+        count("outcome allowed")
         return reply
     end
+    count("outcome denied")
     -- The problem type of draft-ietf-httpapi-ratelimit-headers.
     return refuse(429, '{"type": "https://iana.org/assignments/http-problem-types#quota-exceeded", '
         .. '"title": "Too many requests", "status": 429, "violated-policies": ' .. violated(reply, policies) .. "}\n")

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express'
 import type { ClientRateLimitInfo, Options, RateLimitRequestHandler, Store, rateLimit } from 'express-rate-limit'
 
-export type Algorithm = 'FIXED' | 'SLIDING' | 'ROLLING' | 'COUNTER' | 'TOKEN' | 'LEAKY' | 'GCRA'
+export type Algorithm = 'FIXED' | 'WINDOW' | 'SLIDING' | 'ROLLING' | 'COUNTER' | 'TOKEN' | 'LEAKY' | 'GCRA'
 
 /** Sends a command and resolves with its reply. `key` is the key that decides the node of a cluster. */
 export type SendCommand = (key: string, readOnly: boolean, words: string[]) => Promise<unknown>
@@ -25,13 +25,48 @@ export type StoreOptions = {
   burst?: number
   /** What the keys in Redis begin with. `rl:<algorithm>:` if not given. Each limiter needs its own. */
   prefix?: string
-  /** How many milliseconds to wait for a reply, which is then an error. As long as the client waits if not given. */
+  /** How many milliseconds a request waits for the server at most. 250 if not given. */
   timeout?: number
+  /**
+   * Whether a request is allowed if the server cannot decide. If not, it is an error with status 503. `false` if not
+   * given. An error about the call (a wrong policy, a key of another type, no module) has status 500 and is never
+   * allowed.
+   */
+  failOpen?: boolean
+  /** Keys have an HMAC of the caller instead of the caller (an address). All processes need the same secret. */
+  secret?: string
+  /** Called for each request without a decision. */
+  onError?: (error: unknown, outcome: 'failedOpen' | 'failedClosed' | 'faults') => void
 }
+
+/** What happened since the start. */
+export type Counters = {
+  /** The server allowed the request. */
+  allowed: number
+  /** The server denied the request. */
+  denied: number
+  /** The server could not decide, and the request was allowed. */
+  failedOpen: number
+  /** The server could not decide, and the request was not allowed. */
+  failedClosed: number
+  /** The server rejected the call: the configuration is wrong. The request was not allowed. */
+  faults: number
+  /** Calls without a reply, and error replies, by code: `WRONGTYPE`, `ERR`, `timeout`, `connection` … */
+  errors: Record<string, number>
+}
+
+/** A request without a decision that is not allowed: status 503 if the server cannot decide, else 500. */
+export declare class RateLimitError extends Error {
+  status: 500 | 503
+}
+
+/** Whether the server cannot decide now. Every other error is a fault of the configuration or of the request. */
+export declare function isUnavailable(error: unknown): boolean
 
 export declare class RedisRlStore implements Store {
   localKeys: boolean
   prefix: string
+  readonly counters: Counters
   constructor(options: StoreOptions)
   init(options: Options): void
   increment(key: string): Promise<ClientRateLimitInfo>

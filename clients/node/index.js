@@ -1,10 +1,20 @@
 // @ts-check
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { createHash, createHmac } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { sender, within } from './client.js'
+import { Guard, RateLimitError, isUnavailable } from './guard.js'
+
+export { RateLimitError, isUnavailable }
 
 /** @typedef {import('express-rate-limit').Store} Store */
 
-const ALGORITHMS = ['FIXED', 'SLIDING', 'ROLLING', 'COUNTER', 'TOKEN', 'LEAKY', 'GCRA']
+const ALGORITHMS = ['FIXED', 'WINDOW', 'SLIDING', 'ROLLING', 'COUNTER', 'TOKEN', 'LEAKY', 'GCRA']
+
+const TAKES_BURST = ['TOKEN', 'LEAKY', 'GCRA']
+
+/** A longer key is replaced by a hash: a request must not decide how long keys are. */
+const LONGEST_KEY = 512
 
 // The largest limit that the module takes.
 const LARGEST = '9223372036854775807'
@@ -42,6 +52,43 @@ export function perRequest(rateLimit, options) {
   )
 }
 
+/**
+ * What each option accepts.
+ * @type {Record<string, [string, (value: any) => boolean]>}
+ */
+const OPTIONS = {
+  // client.js says what it accepts.
+  client: ['', () => true],
+  algorithm: [`one of ${ALGORITHMS.join(', ')}`, (value) => ALGORITHMS.includes(value)],
+  burst: ['an integer from 1 to 9007199254740991', (value) => Number.isSafeInteger(value) && value >= 1],
+  prefix: ['a text of at most 256 bytes', (value) => typeof value === 'string' && Buffer.byteLength(value) <= 256],
+  timeout: [
+    'an integer of milliseconds from 1 to 3600000',
+    (value) => Number.isInteger(value) && value >= 1 && value <= 3_600_000,
+  ],
+  failOpen: ['true or false', (value) => typeof value === 'boolean'],
+  secret: ['a text that is not empty', (value) => typeof value === 'string' && value !== ''],
+  onError: ['a function', (value) => typeof value === 'function'],
+}
+
+/** @param {any} options */
+function validate(options) {
+  if (typeof options !== 'object' || options === null) {
+    throw new TypeError('RedisRlStore: expected an object of options')
+  }
+  for (const [name, value] of Object.entries(options)) {
+    if (!Object.hasOwn(OPTIONS, name)) {
+      throw new TypeError(`${name}: there is no such option; expected ${Object.keys(OPTIONS).join(', ')}`)
+    }
+    const [accepted, accepts] = OPTIONS[name]
+    if (value !== undefined && !accepts(value)) throw new TypeError(`${name}: expected ${accepted}`)
+  }
+  const { algorithm = 'FIXED', burst } = options
+  if (burst !== undefined && !TAKES_BURST.includes(algorithm)) {
+    throw new TypeError(`burst: ${algorithm} takes none; expected it with ${TAKES_BURST.join(', ')}`)
+  }
+}
+
 /** @implements {Store} */
 export class RedisRlStore {
   /** The keys are those of a server that others use too. */
@@ -51,9 +98,15 @@ export class RedisRlStore {
   #windowMs = 0
   /** @type {import('express-rate-limit').Options['limit']} */
   #limit = 0
+  /** Whether express-rate-limit allows a request if this store throws. */
+  #passes = false
   #algorithm
   #burst
   #send
+  #secret
+  #failOpen
+  #onError
+  #guard = new Guard()
 
   /**
    * What increment() charged for the request at hand, for decrement(), which is told the key only. One asynchronous
@@ -63,20 +116,34 @@ export class RedisRlStore {
   #charges = new AsyncLocalStorage()
 
   /** @param {import('./index.js').StoreOptions} options */
-  constructor({ client, algorithm = 'FIXED', burst, prefix, timeout }) {
-    if (!ALGORITHMS.includes(algorithm)) throw new TypeError(`algorithm: expected one of ${ALGORITHMS.join(', ')}`)
+  constructor(options) {
+    validate(options)
+    const { client, algorithm = 'FIXED', burst, prefix, timeout = 250, failOpen = false, secret, onError } = options
     this.#algorithm = algorithm
     this.#burst = burst === undefined ? [] : ['BURST', String(burst)]
-    const send = sender(client)
-    this.#send = timeout ? within(timeout, send) : send
+    this.#send = within(timeout, sender(client))
+    this.#failOpen = failOpen
+    this.#secret = secret
+    this.#onError = onError
     // No algorithm reads the state of another, so each has its own keys.
     this.prefix = prefix ?? `rl:${algorithm.toLowerCase()}:`
   }
 
+  /** What happened since the start. */
+  get counters() {
+    return this.#guard.counters
+  }
+
   /** @param {import('express-rate-limit').Options} options */
-  init({ windowMs, limit }) {
+  init({ windowMs, limit, passOnStoreError, logger }) {
+    if (!Number.isSafeInteger(windowMs) || windowMs < 1) {
+      // express-rate-limit logs this. Each request is then an error of the module.
+      throw new TypeError('windowMs: expected a positive integer of milliseconds')
+    }
     this.#windowMs = windowMs
     this.#limit = limit
+    this.#passes = passOnStoreError === true
+    if (logger) this.#guard.logger = /** @type {any} */ (logger)
   }
 
   /** @param {string} key */
@@ -84,15 +151,46 @@ export class RedisRlStore {
     const charge = { key, charged: false, at: 0 }
     // Before the first await: what is entered later is not seen by the caller.
     this.#charges.enterWith(charge)
-    const limit = await this.#currentLimit()
-    const reply = await this.#ask(`RL.${this.#algorithm}`, [], key, limit, [...this.#burst, 'FULL'])
+    let limit
+    try {
+      limit = await this.#currentLimit()
+    } catch (error) {
+      return this.#withoutDecision(error, false)
+    }
+    let reply
+    try {
+      reply = await this.#ask(`RL.${this.#algorithm}`, [], key, limit, [...this.#burst, 'FULL'])
+    } catch (error) {
+      return this.#withoutDecision(error)
+    }
     const hits = this.#hits(reply, Number(limit))
     charge.charged = this.#algorithm === 'FIXED' ? reply.count > 0 : reply.allowed === 1 && reply.shadow === 0
     charge.at = reply.now_ms
+    if (reply.allowed) this.counters.allowed += 1
+    else this.counters.denied += 1
     const resetTime = timeIn(reply.allowed ? reply.reset_ms : reply.retry_after_ms)
     // The delay of LEAKY.
     if (reply.delay_ms > 0) await sleep(reply.delay_ms)
     return { totalHits: hits, resetTime }
+  }
+
+  /**
+   * What a request gets without a decision: it is allowed only if the server cannot decide.
+   * @param {unknown} error
+   * @returns {import('express-rate-limit').ClientRateLimitInfo}
+   */
+  #withoutDecision(error, unavailable = isUnavailable(error)) {
+    const open = unavailable && (this.#failOpen || this.#passes)
+    const outcome = open ? 'failedOpen' : unavailable ? 'failedClosed' : 'faults'
+    this.counters[outcome] += 1
+    if (unavailable) this.#guard.log('warn', `no decision, failing ${open ? 'open' : 'closed'}`, error)
+    else this.#guard.log('error', 'the call was rejected, a fault of the configuration', error)
+    this.#onError?.(error, outcome)
+    const resetTime = new Date(Date.now() + (this.#windowMs || 1000))
+    if (open && !this.#passes) return { totalHits: 1, resetTime }
+    // express-rate-limit would allow whatever this throws, so this is denied.
+    if (this.#passes && !unavailable) return { totalHits: Number.MAX_SAFE_INTEGER, resetTime }
+    throw new RateLimitError(unavailable ? 503 : 500, error)
   }
 
   /** @param {string} key */
@@ -112,8 +210,8 @@ export class RedisRlStore {
 
   /** @param {string} key */
   async resetKey(key) {
-    key = this.prefix + key
-    await this.#send(key, false, ['RL.RESET', this.#algorithm, key, `${this.#windowMs}ms`])
+    key = this.#key(key)
+    await this.#call(key, false, ['RL.RESET', this.#algorithm, key, `${this.#windowMs}ms`])
   }
 
   /** @param {string} key */
@@ -166,9 +264,33 @@ export class RedisRlStore {
    * @returns {Promise<Record<string, number>>} the reply of FULL
    */
   async #ask(command, algorithm, key, limit, options, readOnly = false) {
-    key = this.prefix + key
+    key = this.#key(key)
     const words = [command, ...algorithm, key, `${this.#windowMs}ms`, limit, ...options]
-    return fields(await this.#send(key, readOnly, words))
+    return fields(await this.#call(key, readOnly, words))
+  }
+
+  /** @param {string} key */
+  #key(key) {
+    if (this.#secret !== undefined) key = createHmac('sha256', this.#secret).update(key).digest('hex').slice(0, 32)
+    key = this.prefix + key
+    return Buffer.byteLength(key) <= LONGEST_KEY ? key : this.prefix + createHash('sha256').update(key).digest('hex')
+  }
+
+  /**
+   * @param {string} key
+   * @param {boolean} readOnly
+   * @param {string[]} words
+   */
+  async #call(key, readOnly, words) {
+    try {
+      this.#guard.enter()
+      const reply = await this.#send(key, readOnly, words)
+      this.#guard.replied()
+      return reply
+    } catch (error) {
+      this.#guard.failed(error)
+      throw error
+    }
   }
 }
 
@@ -188,53 +310,4 @@ function fields(reply) {
   else if (reply instanceof Map) pairs = [...reply]
   else pairs = Object.entries(reply)
   return Object.fromEntries(pairs.map(([name, value]) => [String(name), Number(value)]))
-}
-
-/**
- * Gives up waiting for a reply after `ms`. The server may have charged the request.
- * @param {number} ms
- * @param {import('./index.js').SendCommand} send
- * @returns {import('./index.js').SendCommand}
- */
-function within(ms, send) {
-  return async (...command) => {
-    const timer = new AbortController()
-    const late = sleep(ms, undefined, timer).then(() => {
-      throw new Error(`no reply within ${ms} ms`)
-    })
-    try {
-      return await Promise.race([send(...command), late])
-    } finally {
-      timer.abort()
-    }
-  }
-}
-
-/**
- * @param {any} client
- * @returns {import('./index.js').SendCommand}
- */
-function sender(client) {
-  if (typeof client === 'function') return client
-  // ioredis
-  if (typeof client?.call === 'function') {
-    if (!client.isCluster) return (_key, _readOnly, words) => client.call(...words)
-    // It finds the node by the keys of a command, and knows those of Redis' own commands only. Without the keys, it
-    // sends the command to any node, which may redirect it.
-    return (key, _readOnly, words) =>
-      Object.create(client, {
-        sendCommand: {
-          value: (/** @type {any} */ command, /** @type {any[]} */ ...rest) => {
-            command.keys = [key]
-            return client.sendCommand(command, ...rest)
-          },
-        },
-      }).call(...words)
-  }
-  // node-redis
-  if (typeof client?.sendCommand === 'function') {
-    if (client.masters) return (key, readOnly, words) => client.sendCommand(key, readOnly, words)
-    return (_key, _readOnly, words) => client.sendCommand(words)
-  }
-  throw new TypeError('client: expected a client of redis or ioredis, or a function (key, readOnly, words) => reply')
 }

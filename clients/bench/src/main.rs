@@ -6,6 +6,8 @@
 //!
 //! Environment: `ROUNDS=9`, `SECONDS=0.5` for each figure of a round; `ONLY=flood` measures those whose name contains
 //! that, and plain, and writes nothing.
+//!
+//! `redis-rl-client-bench <URL> <client> <tasks> <requests>` only sends so many requests by one client, for callgrind.
 
 mod client;
 mod report;
@@ -44,13 +46,18 @@ struct Measured {
 
 #[tokio::main(worker_threads = 2)]
 async fn main() -> Result<(), Error> {
-    let url = std::env::args().nth(1).ok_or("usage: redis-rl-client-bench <URL of a server>")?;
+    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    let url = match &arguments[..] {
+        [url] => url,
+        [url, name, tasks, requests] => return send(url, name, tasks.parse()?, requests.parse()?).await,
+        _ => return Err("usage: redis-rl-client-bench <URL of a server> [<client> <tasks> <requests>]".into()),
+    };
     let busy = report::load_average();
     let rounds = setting("ROUNDS", 9.0) as usize;
     let time = Duration::from_secs_f64(setting("SECONDS", 0.5));
     let only = std::env::var("ONLY").unwrap_or_default();
 
-    let mut control = redis::Client::open(url)?.get_connection_manager().await?;
+    let mut control = redis::Client::open(url.as_str())?.get_connection_manager().await?;
     let tcp = redis::Client::open(format!("redis://127.0.0.1:{}/", listen(&mut control).await?))?;
     let server = report::server(&mut control).await?;
 
@@ -93,6 +100,26 @@ async fn main() -> Result<(), Error> {
     if only.is_empty() {
         report::write(&server, "client.md", &text)?;
         report::write(&server, "client.json", &report::json(&all, &local))?;
+    }
+    Ok(())
+}
+
+/// Sends so many requests by the client of that name, and nothing else that depends on their number.
+async fn send(url: &str, name: &str, tasks: u64, requests: u64) -> Result<(), Error> {
+    let clients = Client::all(&redis::Client::open(url)?).await?;
+    let client = clients.into_iter().find(|client| client.name() == name).ok_or("no such client")?;
+    let mut set = JoinSet::new();
+    for _ in 0..tasks {
+        let mut client = client.clone();
+        set.spawn(async move {
+            for number in 0..requests / tasks {
+                client.check(number).await?;
+            }
+            Ok::<_, Error>(())
+        });
+    }
+    while let Some(result) = set.join_next().await {
+        result??;
     }
     Ok(())
 }

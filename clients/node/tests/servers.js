@@ -35,34 +35,81 @@ export async function startServer(path, ...options) {
   const port = await freePort()
   const dir = mkdtempSync(join(tmpdir(), 'rl-node-'))
   const words = ['--port', port, '--bind', '127.0.0.1', '--save', '', '--dir', dir, '--loadmodule', module, ...options]
-  // The server ends when this process does, whatever ends it.
-  const child = spawn('setpriv', ['--pdeathsig', 'KILL', path, ...words.map(String)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  let ended = false
-  const exited = once(child, 'exit').finally(() => (ended = true))
+  let child, ended, exited
   let log = ''
-  child.stdout.on('data', (data) => (log += data))
   const client = new Redis(port, '127.0.0.1', { lazyConnect: true, retryStrategy: null, protocol: 2 })
   client.on('error', () => {})
-  const stop = async () => {
+  const kill = async () => {
     client.disconnect()
     child.kill('SIGKILL')
     await exited
+  }
+  const stop = async () => {
+    await kill()
     rmSync(dir, { recursive: true, force: true })
   }
-  try {
+  const restart = async () => {
+    // The server ends when this process does, whatever ends it.
+    child = spawn('setpriv', ['--pdeathsig', 'KILL', path, ...words.map(String)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    ended = false
+    exited = once(child, 'exit').finally(() => (ended = true))
+    child.stdout.on('data', (data) => (log += data))
     await waitFor(`${path} to start`, async () => {
       if (ended) return true
       if (client.status !== 'ready') await client.connect()
       return (await client.ping()) === 'PONG'
     })
     if (ended) throw new Error(`${path} ended:\n${log}`)
+  }
+  try {
+    await restart()
   } catch (error) {
     await stop()
     throw error
   }
-  return { port, client, stop }
+  return { port, client, kill, restart, stop }
+}
+
+/** An address that stays, in front of servers that change. An open connection stays with its server. */
+export async function startForwarder(port) {
+  const sockets = new Set()
+  const forwarder = { target: port }
+  const listener = net.createServer((client) => {
+    const server = net.connect(forwarder.target, '127.0.0.1')
+    const ends = [client, server]
+    for (const [from, to] of [ends, ends.toReversed()]) {
+      sockets.add(from)
+      from.on('error', () => {})
+      from.on('close', () => to.destroy())
+      from.pipe(to)
+    }
+  })
+  listener.listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+  forwarder.port = listener.address().port
+  forwarder.stop = () => {
+    listener.close()
+    for (const socket of sockets) socket.destroy()
+  }
+  return forwarder
+}
+
+/** Adds a replica of the first master to a cluster. */
+export async function addReplica(cluster, path) {
+  const bus = await freePort()
+  const replica = await startServer(path, '--cluster-enabled', 'yes', '--cluster-port', bus)
+  const [master] = cluster.nodes
+  cluster.nodes.push(replica)
+  await master.client.call('CLUSTER', 'MEET', '127.0.0.1', replica.port, bus)
+  const id = await master.client.call('CLUSTER', 'MYID')
+  await waitFor('the replica to know its master', () => replica.client.call('CLUSTER', 'REPLICATE', id))
+  await waitFor('the replica', async () => /master_link_status:up/.test(await replica.client.info('replication')))
+  for (const { client } of cluster.nodes) {
+    await waitFor('the nodes to know the replica', async () => /\bslave\b/.test(await client.call('CLUSTER', 'NODES')))
+  }
+  return [master, replica]
 }
 
 /** Three masters without replicas. */

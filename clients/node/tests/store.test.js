@@ -10,12 +10,12 @@ import * as redis from 'redis'
 import * as redis5 from 'redis5'
 import supertest from 'supertest'
 import { RedisRlStore, perRequest } from '../index.js'
-import { servers, startCluster, startServer, waitFor } from './servers.js'
+import { addReplica, servers, startCluster, startForwarder, startServer, waitFor } from './servers.js'
 
 // Long enough that no window ends during a test.
 const DAY = 86_400_000
 
-const ALGORITHMS = ['FIXED', 'SLIDING', 'ROLLING', 'COUNTER', 'TOKEN', 'LEAKY', 'GCRA']
+const ALGORITHMS = ['FIXED', 'WINDOW', 'SLIDING', 'ROLLING', 'COUNTER', 'TOKEN', 'LEAKY', 'GCRA']
 
 async function connectNodeRedis({ createClient }, port, options) {
   const client = createClient({ socket: { host: '127.0.0.1', port }, ...options })
@@ -32,6 +32,11 @@ function connectIoRedis({ Redis }, port, options) {
 const CLIENTS = {
   'redis 6': (port) => connectNodeRedis(redis, port),
   'redis 6, maps as Map': (port) => connectNodeRedis(redis, port, { commandOptions: { typeMapping: { 37: Map } } }),
+  'redis 6, a pool': async (port) => {
+    const client = redis.createClientPool({ socket: { host: '127.0.0.1', port } })
+    await client.connect()
+    return { client, close: () => client.destroy() }
+  },
   'redis 5': (port) => connectNodeRedis(redis5, port),
   'redis 5, RESP3': (port) => connectNodeRedis(redis5, port, { RESP: 3 }),
   'ioredis 6': (port) => connectIoRedis(ioredis, port),
@@ -65,8 +70,11 @@ const open = []
 const logged = []
 
 /** An application with one limiter, by user. Its route replies the status that the request names. */
-async function application(client, { algorithm, burst, timeout, wrap = false, ...options }) {
-  const store = new RedisRlStore({ client, algorithm, burst, timeout, prefix: `test:${prefixes++}:` })
+async function application(client, { wrap = false, ...given }) {
+  // The default is too short for a machine with other work, where it is not what is tested.
+  const { algorithm, burst, timeout = 10_000, failOpen, secret, onError, ...options } = given
+  const own = { algorithm, burst, timeout, failOpen, secret, onError }
+  const store = new RedisRlStore({ client, ...own, prefix: `test:${prefixes++}:` })
   const logger = { error: (error) => logged.push(error), warn: (warning) => logged.push(warning) }
   const all = { windowMs: DAY, limit: 3, standardHeaders: true, logger, store, ...options }
   all.keyGenerator ??= (request) => request.get('x-user') ?? 'anybody'
@@ -79,7 +87,7 @@ async function application(client, { algorithm, burst, timeout, wrap = false, ..
     if (query.wait) await gate
     response.status(Number(query.status)).end()
   })
-  app.use((error, _request, response, _next) => response.status(500).json(error.message))
+  app.use((error, _request, response, _next) => response.status(error.status ?? 500).json(error.message))
   const server = app.listen(0, '127.0.0.1')
   await once(server, 'listening')
   open.push(server)
@@ -107,6 +115,14 @@ async function peek(client, { prefix }, algorithm, limit, ...options) {
   const reply = await client.call(...words)
   return Object.fromEntries(reply.flatMap((word, i) => (i % 2 ? [] : [[word, reply[i + 1]]])))
 }
+
+/** Whether each of the users is decided by a server: without one, the request is an error. */
+async function allDecided(get, users) {
+  const found = await Promise.all(users.map((user) => get({ 'x-user': user })))
+  return found.every(({ status }) => status === 200)
+}
+
+const isMaster = async ({ client }) => /role:master/.test(await client.info('replication'))
 
 after(() => {
   for (const server of open) server.close()
@@ -317,28 +333,123 @@ for (const path of servers) {
       assert.ok(resetTime - sent >= 60_000, `the later request is gone in ${resetTime - sent} ms`)
     })
 
-    test('an error of the module: closed, or open with passOnStoreError', async () => {
-      for (const [passOnStoreError, status] of [[false, 500], [true, 200]]) {
-        const { get, store } = await application(client, { algorithm: 'TOKEN', passOnStoreError })
+    test('a call that is rejected is never allowed', async () => {
+      for (const [options, status] of [[{}, 500], [{ failOpen: true }, 500], [{ passOnStoreError: true }, 429]]) {
+        const { get, store } = await application(client, { algorithm: 'TOKEN', ...options })
         await raw.call('RPUSH', `${store.prefix}anybody`, 'foreign')
-        assert.equal((await get()).status, status)
+        assert.deepEqual(await statuses(get, 3), [status, status, status])
+        const { faults, errors, failedOpen } = store.counters
+        assert.deepEqual({ faults, errors, failedOpen }, { faults: 3, errors: { WRONGTYPE: 3 }, failedOpen: 0 })
+        // One line for all three.
+        const lines = String(logged.splice(0)).match(/the call was rejected, a fault of the .*WRONGTYPE/g)
+        assert.equal(lines.length, 1)
       }
-      assert.match(String(logged.splice(0)), /WRONGTYPE/)
     })
 
-    test('a server that does not reply: closed, or open with passOnStoreError', async () => {
-      for (const [passOnStoreError, status] of [[false, 500], [true, 200]]) {
-        const { get } = await application(client, { algorithm: 'TOKEN', timeout: 500, passOnStoreError })
+    test('a limit function that fails is never allowed', async () => {
+      const limit = () => {
+        throw new Error('no such customer')
+      }
+      const { get, store } = await application(client, { algorithm: 'TOKEN', limit, wrap: true, failOpen: true })
+      assert.deepEqual(await statuses(get, 1), [500])
+      assert.equal(store.counters.faults, 1)
+      assert.match(String(logged.splice(0)), /no such customer/)
+    })
+
+    test('a server that does not reply: 503, or open', async () => {
+      for (const [options, status] of [[{}, 503], [{ failOpen: true }, 200], [{ passOnStoreError: true }, 200]]) {
+        const seen = []
+        const onError = (error, outcome) => seen.push(`${outcome} ${error.name}`)
+        const all = { algorithm: 'TOKEN', limit: 100, timeout: 250, onError, ...options }
+        const { get, store } = await application(client, all)
         assert.equal((await get()).status, 200)
         await raw.call('CLIENT', 'PAUSE', 60_000, 'WRITE')
         try {
-          assert.equal((await get()).status, status)
+          const begin = Date.now()
+          assert.deepEqual(await statuses(get, 7), Array(7).fill(status))
+          // Two were not sent.
+          assert.ok(Date.now() - begin < 5 * 250 + 1000)
         } finally {
           await raw.call('CLIENT', 'UNPAUSE')
         }
+        const outcome = status === 503 ? 'failedClosed' : 'failedOpen'
+        assert.deepEqual(store.counters.errors, { timeout: 5, 'circuit open': 2 })
+        assert.equal(store.counters[outcome], 7)
+        assert.deepEqual(seen, [...Array(5).fill(`${outcome} NoReply`), ...Array(2).fill(`${outcome} CircuitOpen`)])
+        assert.match(String(logged.splice(0)), /no reply within 250 ms/)
+        await sleep(1000)
+        assert.equal((await get()).status, 200)
       }
-      assert.match(String(logged.splice(0)), /no reply within 500 ms/)
     })
+
+    test('a request that had no connection is not charged later', async () => {
+      for (const connect of [CLIENTS['redis 6'], CLIENTS['ioredis 6']]) {
+        const own = await startServer(path)
+        const connection = await connect(own.port)
+        try {
+          const options = { algorithm: 'ROLLING', limit: 100, failOpen: true, timeout: 250 }
+          const { get, store } = await application(connection.client, options)
+          assert.equal((await get()).status, 200)
+          await own.kill()
+          assert.deepEqual(await statuses(get, 4), [200, 200, 200, 200])
+          await own.restart()
+          await waitFor('a decision', async () => (await get()).status === 200 && store.counters.allowed > 1)
+          await sleep(100)
+          const { count } = await peek(own.client, store, 'ROLLING', 100, 'COST', '0')
+          assert.equal(count, store.counters.allowed - 1, 'what was charged')
+          logged.splice(0)
+        } finally {
+          connection.close()
+          await own.stop()
+        }
+      }
+    })
+
+    test('a request cannot make a long key, and a secret hides the caller', async () => {
+      const long = await application(client, { algorithm: 'TOKEN', limit: 1 })
+      for (const user of ['x'.repeat(600) + 'a', 'x'.repeat(600) + 'b']) {
+        assert.deepEqual(await statuses(long.get, 2, { 'x-user': user }), [200, 429])
+      }
+      const hidden = await application(client, { algorithm: 'TOKEN', limit: 1, secret: 'change me' })
+      for (const user of ['192.0.2.1', '192.0.2.2']) {
+        assert.deepEqual(await statuses(hidden.get, 2, { 'x-user': user }), [200, 429])
+      }
+      await hidden.limiter.resetKey('192.0.2.1')
+      assert.deepEqual(await statuses(hidden.get, 1, { 'x-user': '192.0.2.1' }), [200])
+      for (const { store } of [long, hidden]) {
+        const keys = await raw.call('KEYS', `${store.prefix}*`)
+        assert.equal(keys.length, 2)
+        for (const key of keys) assert.ok(key.length < 100 && !key.includes('192.0.2'), key)
+      }
+    })
+  })
+
+  describe(`${path.split('/').at(-2)}: the server behind an address becomes a replica`, () => {
+    for (const [name, connect] of Object.entries(CLIENTS)) {
+      test(`${name}: its connections are replaced`, async () => {
+        const [old, next] = [await startServer(path), await startServer(path)]
+        const address = await startForwarder(old.port)
+        let connection
+        try {
+          connection = await connect(address.port)
+          const onError = () => {}
+          const { get } = await application(connection.client, { algorithm: 'TOKEN', limit: 10_000, onError })
+          const users = Array.from({ length: 20 }, (_, n) => `user${n}`)
+          assert.ok(await allDecided(get, users))
+          await old.client.call('REPLICAOF', '127.0.0.1', next.port)
+          address.target = next.port
+          assert.equal((await get()).status, 503)
+          await waitFor('the new master', () => allDecided(get, users))
+          for (let i = 0; i < 5; i++) assert.ok(await allDecided(get, users))
+          assert.match(await next.client.info('commandstats'), /cmdstat_rl\.token:/i)
+          for (const line of logged.splice(0)) assert.match(line, /no decision, failing closed: /)
+        } finally {
+          connection?.close()
+          address.stop()
+          for (const server of [old, next]) await server.stop()
+        }
+      })
+    }
   })
 
   describe(`${path.split('/').at(-2)}: a cluster of three nodes`, () => {
@@ -375,5 +486,28 @@ for (const path of servers) {
         }
       })
     }
+
+    test('after a failover, each client finds the new master', async () => {
+      const pair = await addReplica(cluster, path)
+      for (const [name, connect] of Object.entries(CLUSTER_CLIENTS)) {
+        const connection = await connect(cluster.nodes.map(({ port }) => port))
+        try {
+          const onError = () => {}
+          const { get } = await application(connection.client, { algorithm: 'TOKEN', limit: 10_000, onError })
+          const users = Array.from({ length: 20 }, (_, n) => `user${n}`)
+          await waitFor(`${name}: decisions`, () => allDecided(get, users))
+          const replica = (await isMaster(pair[0])) ? pair[1] : pair[0]
+          await replica.client.call('CLUSTER', 'FAILOVER', 'TAKEOVER')
+          await waitFor('the new master', () => isMaster(replica))
+          await replica.client.call('CONFIG', 'RESETSTAT')
+          await waitFor(`${name}: decisions after the failover`, () => allDecided(get, users))
+          for (let i = 0; i < 5; i++) assert.ok(await allDecided(get, users), name)
+          assert.match(await replica.client.info('commandstats'), /cmdstat_rl\.token:calls=\d/i, name)
+          for (const line of logged.splice(0)) assert.match(line, /no decision, failing closed: /)
+        } finally {
+          connection.close()
+        }
+      }
+    })
   })
 }

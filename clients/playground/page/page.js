@@ -2,6 +2,7 @@
 
 const ALGORITHMS = {
   FIXED: "at most the limit in each window",
+  WINDOW: "in each window, from the first request on",
   SLIDING: "in any window, exactly",
   ROLLING: "in any window, in a packed log",
   COUNTER: "in any window, estimated",
@@ -64,8 +65,9 @@ class Row {
 
   clear() {
     this.marks = [];
-    this.allowed = this.denied = 0;
+    this.allowed = this.denied = this.byClient = 0;
     this.last = null;
+    this.command = null;
     this.replies = { allowed: null, denied: null };
     this.showCounts();
     this.describe();
@@ -93,6 +95,8 @@ class Row {
     const kind = !body.allowed ? "no" : body.delay_ms > 0 ? "later" : "yes";
     this.marks.push({ at: body.now_ms + body.delay_ms, kind });
     if (body.allowed) this.allowed += 1; else this.denied += 1;
+    if (body.decided_by === "client") this.byClient += 1;
+    this.command = body.command;
     if (!this.last || body.now_ms >= this.last.now_ms) this.last = body;
     this.replies[body.allowed ? "allowed" : "denied"] = {
       status: `HTTP/1.1 ${response.status} ${response.statusText}`,
@@ -110,6 +114,7 @@ class Row {
     };
     show("allowed", String(this.allowed));
     show("denied", String(this.denied));
+    show("client", String(this.byClient));
     if (!this.last) {
       show("remaining", "–");
       show("retry", "–");
@@ -165,7 +170,8 @@ class Row {
   }
 
   describe() {
-    const text = `${this.algorithm}: ${this.allowed} allowed, ${this.denied} denied`;
+    const client = this.byClient ? ` (${this.byClient} by the client)` : "";
+    const text = `${this.algorithm}: ${this.allowed} allowed, ${this.denied} denied${client}`;
     this.canvas.setAttribute("aria-label", text);
     return text;
   }
@@ -253,6 +259,7 @@ function showReplies() {
     });
     pre.replaceChildren(status, ...lines);
   }
+  $("command").textContent = rows.get(chosen).command ?? "None yet.";
   $("decided").textContent =
     replies.denied?.by === "client"
       ? "The client remembers a denial until the retry after has passed. So it denied the last one without the server."

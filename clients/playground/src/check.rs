@@ -46,6 +46,8 @@ struct Outcome {
     now_ms: u64,
     /// `server`, or `client` for a denial that the client remembers.
     decided_by: &'static str,
+    /// The command that asks the server.
+    command: String,
 }
 
 /// The body of a reply to a request that could not be checked.
@@ -71,18 +73,28 @@ pub async fn check(
     };
     // No algorithm reads the state of another.
     let key = format!("playground:{}:{}", check.key, check.algorithm);
+    let command = check.command(&key);
     let result = if policy.algorithm() == Algorithm::Lease {
         lease(limiter, policy, key, Duration::from_millis(check.work_ms)).await
     } else {
         limiter.check(&policy, &key).await
     };
     match result {
-        Ok(decision) => reply(&decision),
+        Ok(decision) => reply(&decision, command),
         Err(error) => failure(StatusCode::SERVICE_UNAVAILABLE, None, error.to_string()),
     }
 }
 
 impl Check {
+    /// The command as the client sends it. (A test compares it with what MONITOR shows.)
+    fn command(&self, key: &str) -> String {
+        let Self { algorithm, window_ms, limit, burst, .. } = self;
+        let burst = burst.map_or(String::new(), |burst| format!(" BURST {burst}"));
+        let window = if window_ms % 1000 == 0 { (window_ms / 1000).to_string() } else { format!("{window_ms}ms") };
+        let id = if algorithm == "LEASE" { " ID …" } else { "" };
+        format!("RL.{algorithm} {key} {window} {limit}{burst}{id} LINE")
+    }
+
     /// The policy, or the field that is wrong and why.
     fn policy(&self) -> Result<Policy, (&'static str, String)> {
         let algorithm = Algorithm::ALL.into_iter().find(|algorithm| algorithm.word() == self.algorithm);
@@ -123,7 +135,7 @@ async fn lease(
     Ok(decision)
 }
 
-fn reply(decision: &Decision) -> Response {
+fn reply(decision: &Decision, command: String) -> Response {
     let status = if decision.allowed { StatusCode::OK } else { StatusCode::TOO_MANY_REQUESTS };
     let headers: HeaderMap = decision
         .headers()
@@ -145,6 +157,7 @@ fn reply(decision: &Decision) -> Response {
         reset_after_ms: decision.reset_after.map_or(-1, millis),
         delay_ms: millis(decision.delay),
         now_ms: decision.now_ms,
+        command,
         decided_by: if decision.source == Source::Server { "server" } else { "client" },
     };
     (status, headers, Json(outcome)).into_response()

@@ -4,11 +4,13 @@
 //! the headers that a service with this limit would reply.
 
 mod check;
+mod origin;
 
 use std::time::Duration;
 
 use axum::Router;
 use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+use axum::middleware;
 use axum::routing::{get, post};
 use redis::aio::ConnectionManager;
 use redis_rl_client::Limiter;
@@ -29,11 +31,12 @@ async fn main() -> Result<(), Error> {
     let connection = redis::Client::open(url.as_str())?.get_connection_manager().await?;
     let listener = TcpListener::bind(address).await.map_err(|error| format!("cannot listen on {address}: {error}"))?;
     println!("The playground is at http://{}/ (Ctrl-C ends it)", listener.local_addr()?);
-    axum::serve(listener, app(connection)).await?;
+    let name = address.rsplit_once(':').map_or(address.as_str(), |(name, _)| name);
+    axum::serve(listener, app(connection, name.to_owned())).await?;
     Ok(())
 }
 
-fn app(connection: ConnectionManager) -> Router {
+fn app(connection: ConnectionManager, name: String) -> Router {
     // A laptop under load may need more than the default of 250 ms.
     let limiter = Limiter::builder(connection).timeout(Duration::from_secs(2)).build();
     Router::new()
@@ -42,6 +45,7 @@ fn app(connection: ConnectionManager) -> Router {
         .route("/page.js", get(|| async { file("text/javascript; charset=utf-8", include_str!("../page/page.js")) }))
         .route("/api/check", post(check::check))
         .with_state(limiter)
+        .layer(middleware::from_fn_with_state(name, origin::check))
 }
 
 fn file(content_type: &'static str, text: &'static str) -> impl axum::response::IntoResponse {

@@ -6,6 +6,7 @@ With SCREENSHOT=path it writes a picture of the page instead.
 
 import json
 import os
+import pathlib
 import re
 import shutil
 import signal
@@ -48,14 +49,21 @@ return count;
 """
 
 
+def socket_of(process):
+    """The socket of the server, from the arguments of the program that scripts/with-server has started."""
+    children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    arguments = [pathlib.Path(f"/proc/{child}/cmdline").read_text() for child in children]
+    return re.search(r"redis\+unix://([^\0]+)", "".join(arguments))[1]
+
+
 @contextmanager
 def playground():
-    """Runs the playground, and gives its address."""
+    """Runs the playground, and gives its address and the socket of its server."""
     process = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE, text=True)
     try:
         for line in process.stdout:
             if found := re.search(r"http://\S+", line):
-                yield found[0]
+                yield found[0], socket_of(process)
                 break
         else:
             sys.exit("the playground did not start")
@@ -89,7 +97,7 @@ def size(driver, width, height, scale=1):
 
 
 class Page(unittest.TestCase):
-    address = driver = None
+    address = socket = driver = None
 
     def setUp(self):
         size(self.driver, 1200, 900)
@@ -185,6 +193,64 @@ class Page(unittest.TestCase):
         others = [entry for entry in self.driver.get_log("browser") if " 429 " not in entry["message"]]
         self.assertEqual(others, [])
 
+    def test_the_command_is_the_one_that_the_server_gets(self):
+        monitor = subprocess.Popen(
+            ["redis-cli", "-s", self.socket, "MONITOR"], stdout=subprocess.PIPE, text=True, bufsize=1
+        )
+        try:
+            self.assertEqual(monitor.stdout.readline().strip(), "OK")
+            self.set("burst", "3")
+            for algorithm in ("FIXED", "TOKEN", "LEASE"):
+                self.wanted(algorithm)
+                self.find("#clear").click()
+                self.assertEqual(self.find("#command").text, "None yet.")
+                self.find("#one").click()
+                self.until(lambda: f"RL.{algorithm}" in self.find("#command").text)
+                # A line of MONITOR has the words in quotes; the client also sends commands of the connection.
+                sent = next(line for line in monitor.stdout if f'"RL.{algorithm}"' in line)
+                words = re.findall(r'"([^"]*)"', sent)
+                if algorithm == "LEASE":
+                    words[words.index("ID") + 1] = "…"
+                self.assertEqual(self.find("#command").text, " ".join(words))
+        finally:
+            monitor.kill()
+            monitor.wait()
+            monitor.stdout.close()
+
+    def test_what_the_client_denied_is_counted(self):
+        self.wanted("TOKEN")
+        self.set("limit", "1")
+        self.set("window", "60")
+        self.find("#one").click()
+        self.until(lambda: self.count("TOKEN", "allowed") == "1")
+        for denied in range(1, 4):
+            self.find("#one").click()
+            self.until(lambda: self.count("TOKEN", "denied") == str(denied))
+        # The first denial is the server's.
+        self.assertEqual(self.count("TOKEN", "client"), "2")
+
+    def test_only_its_own_page_is_served(self):
+        def status(path, **headers):
+            body = json.dumps({"algorithm": "TOKEN", "window_ms": 1000, "limit": 5, "key": "test"}).encode()
+            headers = {name.title(): value for name, value in headers.items()}
+            headers["Content-Type"] = "application/json"
+            request = urllib.request.Request(f"{self.address}{path}", body if path else None, headers)
+            try:
+                with urllib.request.urlopen(request, timeout=PATIENCE) as reply:
+                    return reply.status
+            except urllib.error.HTTPError as error:
+                with error:
+                    return error.code
+
+        own = self.address.removeprefix("http://").rstrip("/")
+        port = own.rpartition(":")[2]
+        for path in ("", "api/check"):
+            self.assertEqual(status(path), 200)
+            self.assertEqual(status(path, host=f"localhost:{port}"), 200)
+            self.assertEqual(status(path, origin=f"http://{own}"), 200)
+            self.assertEqual(status(path, host=f"attacker.example:{port}"), 403)
+            self.assertEqual(status(path, origin="http://attacker.example"), 403)
+
     def test_errors_are_shown_at_the_field(self):
         self.set("window", "0")
         self.assertEqual(self.find("#problem").text, "Window, s: expected an integer from 1 to 3600")
@@ -256,7 +322,7 @@ class Page(unittest.TestCase):
             self.assertTrue(node["name"]["value"], node)
 
     def test_fits_a_phone(self):
-        self.wanted("FIXED", "SLIDING", "ROLLING", "COUNTER", "TOKEN", "LEAKY", "GCRA", "LEASE")
+        self.wanted("FIXED", "WINDOW", "SLIDING", "ROLLING", "COUNTER", "TOKEN", "LEAKY", "GCRA", "LEASE")
         self.set("limit", "10000")
         self.find("#many").click()
         self.until(lambda: self.count("LEASE", "allowed") == "8")
@@ -307,10 +373,10 @@ def screenshot(driver, address, path):
 def main():
     # Ends what was started.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    with playground() as address, browser() as driver:
+    with playground() as (address, socket), browser() as driver:
         if path := os.environ.get("SCREENSHOT"):
             return screenshot(driver, address, path)
-        Page.address, Page.driver = address, driver
+        Page.address, Page.socket, Page.driver = address, socket, driver
         result = unittest.TextTestRunner(verbosity=2).run(unittest.defaultTestLoader.loadTestsFromTestCase(Page))
         return 0 if result.wasSuccessful() else 1
 

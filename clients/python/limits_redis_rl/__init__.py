@@ -4,6 +4,7 @@ Importing this package registers the URI schemes ``redis-rl://`` and ``async+red
 """
 
 from .asgi import RateLimitMiddleware
+from .guard import Counters, is_unavailable, keyed_hash
 from .storage import (
     AsyncRedisRlClusterStorage,
     AsyncRedisRlStorage,
@@ -14,7 +15,10 @@ from .storage import (
 __all__ = [
     "AsyncRedisRlClusterStorage",
     "AsyncRedisRlStorage",
+    "Counters",
     "RateLimitMiddleware",
     "RedisRlClusterStorage",
     "RedisRlStorage",
+    "is_unavailable",
+    "keyed_hash",
 ]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import logging
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
 from typing import Any
 
 import redis
 import redis.asyncio
+
+from .guard import Counters, Guard, bounded, retries_of
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -21,13 +22,15 @@ Policy = Sequence[str | bytes | int]
 Policies = Callable[[Scope], Iterable[Policy] | Awaitable[Iterable[Policy]]]
 Headers = list[tuple[bytes, bytes]]
 
-logger = logging.getLogger("limits_redis_rl")
+TEXTS = {429: b"Too Many Requests\n", 500: b"Internal Server Error\n", 503: b"Service Unavailable\n"}
 
 
 class RateLimitMiddleware:
     """Replies 429 to a request that a limit denies, and adds the headers of the limits to every response.
 
-    A WebSocket that a limit denies is not opened.
+    A WebSocket that a limit denies is not opened. If the server cannot decide (it does not reply in time, the
+    connection fails, or it replies that it accepts no writes now), the request is allowed or gets 503. If the server
+    rejects the call (a wrong policy, a key of another type, no module), the request gets 500: it is never allowed.
     """
 
     def __init__(
@@ -38,18 +41,36 @@ class RateLimitMiddleware:
         policies: Policies,
         fail_open: bool = True,
         timeout: float = 0.1,
+        counters: Counters | None = None,
     ) -> None:
         """
-        :param client: the connection to the server; the caller closes it
+        :param client: the connection to the server, made with ``retry=None``; the caller closes it
         :param policies: the limits of a request with this scope, none if it is not limited; may be a coroutine function
-        :param fail_open: whether a request is allowed if the server does not reply; else the response is 503
-        :param timeout: how many seconds to wait for the server
+        :param fail_open: whether a request is allowed if the server cannot decide; else the response is 503
+        :param timeout: how many seconds a request waits for the server at most
+        :param counters: where to count what happens, for an export
         """
+        if not callable(policies):
+            raise TypeError("policies: expected a function of the scope")
+        if not isinstance(fail_open, bool):
+            raise TypeError("fail_open: expected True or False")
+        if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout <= 3600:
+            raise ValueError("timeout: expected seconds, more than 0 and at most 3600")
+        if retries_of(client):
+            raise ValueError(
+                "client: expected one that never sends a command again, or a request may be charged twice: "
+                "redis.asyncio.Redis(retry=None), RedisCluster(retry=Retry(NoBackoff(), 0))"
+            )
         self.app = app
         self.client = client
         self.policies = policies
         self.fail_open = fail_open
         self.timeout = timeout
+        self.guard = Guard(counters)
+
+    @property
+    def counters(self) -> Counters:
+        return self.guard.counters
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -59,17 +80,9 @@ class RateLimitMiddleware:
         if not policies:
             return await self.app(scope, receive, send)
 
-        headers: Headers = []
-        try:
-            allowed, headers = await asyncio.wait_for(self._check(policies), self.timeout)
-        except (redis.RedisError, OSError, asyncio.TimeoutError) as error:
-            mode = "open" if self.fail_open else "closed"
-            logger.warning("no decision, failing %s: %s: %s", mode, type(error).__name__, error)
-            if not self.fail_open:
-                return await _respond(scope, receive, send, 503, headers)
-        else:
-            if not allowed:
-                return await _respond(scope, receive, send, 429, headers)
+        status, headers = await self._decide(policies)
+        if status != 200:
+            return await _respond(scope, receive, send, status, headers)
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] in ("http.response.start", "websocket.accept"):
@@ -78,18 +91,76 @@ class RateLimitMiddleware:
 
         await self.app(scope, receive, send_with_headers)
 
+    async def _decide(self, policies: list[Policy]) -> tuple[int, Headers]:
+        """The status of the response, 200 if the request is allowed, and the headers of the limits."""
+        counters = self.counters
+        try:
+            self.guard.enter()
+            allowed, headers = await self._in_time(self._check(policies))
+        except Exception as error:
+            if not self.guard.failed(error, "failing open" if self.fail_open else "failing closed"):
+                counters.faults += 1
+                return 500, []
+            if self.fail_open:
+                counters.failed_open += 1
+                return 200, []
+            counters.failed_closed += 1
+            return 503, []
+        self.guard.replied()
+        if allowed:
+            counters.allowed += 1
+            return 200, headers
+        counters.denied += 1
+        return 429, headers
+
+    async def _in_time(self, call: Awaitable[tuple[bool, Headers]]) -> tuple[bool, Headers]:
+        # asyncio.wait_for would wait until the call has ended, and a client may go on after it was cancelled.
+        task = asyncio.ensure_future(call)
+        try:
+            await asyncio.wait({task}, timeout=self.timeout)
+            if task.done():
+                return task.result()
+            raise redis.TimeoutError(f"no reply within {self.timeout} s")
+        finally:
+            if not task.done():
+                task.cancel()
+                task.add_done_callback(_forget)
+
     async def _check(self, policies: list[Policy]) -> tuple[bool, Headers]:
-        words = [word for policy in policies for word in policy]
-        reply = await self.client.execute_command("RL.MULTI", len(policies), *words, "HEADERS")
+        words = [word for policy in policies for word in _bounded(policy)]
+        try:
+            reply = await self.client.execute_command("RL.MULTI", len(policies), *words, "HEADERS")
+        except redis.ReadOnlyError:
+            # After a failover the address may lead to another server, but the connections still lead to this one.
+            # (In a cluster a replica redirects.)
+            pool = getattr(self.client, "connection_pool", None)
+            if pool is not None:
+                await pool.disconnect(inuse_connections=False)
+            raise
         allowed, _, headers = reply
         names = [_bytes(name).lower() for name in headers[::2]]
         values = [_bytes(value) for value in headers[1::2]]
         return allowed == 1, list(zip(names, values, strict=True))
 
 
-def _bytes(value: str | bytes) -> bytes:
+def _forget(task: asyncio.Future[Any]) -> None:
+    if not task.cancelled():
+        task.exception()
+
+
+def _bounded(policy: Policy) -> list[str | bytes | int]:
+    """The words of a policy, with a key and an ID that are not too long."""
+    words = list(policy)
+    for at, word in enumerate(words):
+        is_id = at > 4 and isinstance(words[at - 1], (str, bytes)) and _bytes(words[at - 1]).upper() == b"ID"
+        if at == 1 or is_id:
+            words[at] = bounded(word)
+    return words
+
+
+def _bytes(value: str | bytes | int) -> bytes:
     # A client with decode_responses replies str.
-    return value.encode("latin-1") if isinstance(value, str) else value
+    return value if isinstance(value, bytes) else str(value).encode("latin-1", "replace")
 
 
 async def _respond(scope: Scope, receive: Receive, send: Send, status: int, headers: Headers) -> None:
@@ -97,9 +168,10 @@ async def _respond(scope: Scope, receive: Receive, send: Send, status: int, head
     if scope["type"] == "websocket":
         await receive()  # websocket.connect
         if "websocket.http.response" not in (scope.get("extensions") or {}):
-            return await send({"type": "websocket.close", "code": 1013})  # try again later
+            # 1011: an error of the server; 1013: try again later.
+            return await send({"type": "websocket.close", "code": 1011 if status == 500 else 1013})
         kind = "websocket.http.response"
-    body = b"Too Many Requests\n" if status == 429 else b"Service Unavailable\n"
+    body = TEXTS[status]
     plain = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
     await send({"type": f"{kind}.start", "status": status, "headers": [*plain, *headers]})
     await send({"type": f"{kind}.body", "body": body})

@@ -19,11 +19,19 @@ import redis.asyncio
 from limits.errors import ConfigurationError
 from limits.limits import GRANULARITIES
 from limits.storage import MovingWindowSupport, SlidingWindowCounterSupport, Storage
+from redis.asyncio.retry import Retry as AsyncRetry
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from .guard import Counters, Guard, bounded
 
 MovingWindow = Literal["ROLLING", "SLIDING"]
 Word = str | int
 
 LARGEST_LIMIT = 2**63 - 1
+
+# Seconds. The client of redis waits for ever if it is not told otherwise.
+TIMEOUTS = {"socket_timeout": 0.25, "socket_connect_timeout": 0.25}
 
 
 @dataclass(frozen=True)
@@ -39,14 +47,15 @@ class Figures:
     @classmethod
     def of(cls, reply: Any) -> Figures:
         # A map on RESP3, a flat array on RESP2; names are bytes unless the client decodes replies.
+        # Figures that are not known here may follow.
         pairs = reply.items() if isinstance(reply, dict) else zip(reply[::2], reply[1::2], strict=True)
-        fields = {name.decode() if isinstance(name, bytes) else name: int(value) for name, value in pairs}
+        fields = {name.decode() if isinstance(name, bytes) else name: value for name, value in pairs}
         return cls(
-            allowed=fields["allowed"] == 1,
-            count=fields["count"],
-            remaining=fields["remaining"],
-            next=fields["next_ms"] / 1000,
-            reset=fields["reset_ms"] / 1000,
+            allowed=int(fields["allowed"]) == 1,
+            count=int(fields["count"]),
+            remaining=int(fields["remaining"]),
+            next=int(fields["next_ms"]) / 1000,
+            reset=int(fields["reset_ms"]) / 1000,
         )
 
 
@@ -66,15 +75,33 @@ class Commands:
 
     key_prefix: str
     moving_window: MovingWindow
+    guard: Guard
 
     def _configure(self, key_prefix: str, moving_window: str) -> None:
         if moving_window not in ("ROLLING", "SLIDING"):
             raise ConfigurationError("moving_window is ROLLING or SLIDING")
         self.key_prefix = key_prefix
         self.moving_window = moving_window  # type: ignore[assignment]
+        self.guard = Guard()
+
+    @property
+    def counters(self) -> Counters:
+        """What happened since the start. The framework decides what a request without a decision gets."""
+        return self.guard.counters
+
+    def _counted(self, figures: Figures) -> Figures:
+        if figures.allowed:
+            self.counters.allowed += 1
+        else:
+            self.counters.denied += 1
+        return figures
+
+    def _failed(self, error: Exception) -> None:
+        if not self.guard.failed(error, "the framework decides"):
+            self.counters.faults += 1
 
     def _key(self, algorithm: str, key: str) -> str:
-        return f"{self.key_prefix}:{algorithm.lower()}:{key}"
+        return bounded(f"{self.key_prefix}:{algorithm.lower()}:{key}").decode("utf-8", "replace")
 
     def _hit(self, algorithm: str, key: str, window: int, limit: int, cost: int) -> list[Word]:
         return [f"RL.{algorithm}", self._key(algorithm, key), window, limit, "COST", cost, "FULL"]
@@ -149,25 +176,37 @@ class RedisRlStorage(Commands, Storage, MovingWindowSupport, SlidingWindowCounte
         :param key_prefix: what the keys in the server begin with
         :param moving_window: the algorithm of the moving window, ``ROLLING`` or ``SLIDING``
         :param wrap_exceptions: whether errors are raised as :exc:`limits.errors.StorageError`
-        :param options: arguments for the client of :pypi:`redis`, such as ``socket_timeout``
+        :param options: arguments for the client of :pypi:`redis`, such as ``socket_timeout`` (0.25 s if not given)
         """
         super().__init__(uri, wrap_exceptions=wrap_exceptions)
         self._configure(key_prefix, moving_window)
         self.storage = self._connect(uri, options)
 
     def _connect(self, uri: str, options: dict[str, Any]) -> redis.Redis | redis.RedisCluster:
-        return redis.Redis.from_url(_redis_uri(uri), **options)
+        uri = _redis_uri(uri)
+        return redis.Redis.from_url(uri, **{**_safe(uri), **options})
 
     @property
     def base_exceptions(self) -> type[Exception]:
         return redis.RedisError
 
     def _ask(self, words: list[Word]) -> Any:
-        return self.storage.execute_command(*words)  # type: ignore[no-untyped-call]
+        try:
+            self.guard.enter()
+            reply = self.storage.execute_command(*words)  # type: ignore[no-untyped-call]
+        except Exception as error:
+            self._failed(error)
+            if isinstance(error, redis.ReadOnlyError) and isinstance(self.storage, redis.Redis):
+                # After a failover the address may lead to another server, but the connections still lead to this one.
+                self.storage.connection_pool.disconnect(inuse_connections=False)
+            raise
+        self.guard.replied()
+        return reply
 
     def incr(self, key: str, expiry: int, amount: int = 1) -> int:
         limit, _ = self._limit_in(key)
-        return self._fixed_count(Figures.of(self._ask(self._hit("FIXED", key, expiry, limit, amount))), limit)
+        figures = Figures.of(self._ask(self._hit("FIXED", key, expiry, limit, amount)))
+        return self._fixed_count(self._counted(figures), limit)
 
     def get(self, key: str) -> int:
         limit, window = self._limit_in(key)
@@ -178,13 +217,15 @@ class RedisRlStorage(Commands, Storage, MovingWindowSupport, SlidingWindowCounte
         return time.time() + Figures.of(self._ask(self._peek("FIXED", key, window, limit))).reset
 
     def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
-        return Figures.of(self._ask(self._hit(self.moving_window, key, expiry, limit, amount))).allowed
+        figures = Figures.of(self._ask(self._hit(self.moving_window, key, expiry, limit, amount)))
+        return self._counted(figures).allowed
 
     def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
         return self._moving_window(Figures.of(self._ask(self._peek(self.moving_window, key, expiry, limit))), expiry)
 
     def acquire_sliding_window_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
-        return Figures.of(self._ask(self._hit("COUNTER", key, expiry, limit, amount))).allowed
+        figures = Figures.of(self._ask(self._hit("COUNTER", key, expiry, limit, amount)))
+        return self._counted(figures).allowed
 
     def get_sliding_window(self, key: str, expiry: int) -> tuple[int, float, int, float]:
         return self._sliding_window(Figures.of(self._ask(self._peek("COUNTER", key, expiry, LARGEST_LIMIT))))
@@ -219,7 +260,8 @@ class RedisRlClusterStorage(RedisRlStorage):
     def _connect(self, uri: str, options: dict[str, Any]) -> redis.RedisCluster:
         locations, auth = _cluster(uri)
         nodes = [redis.cluster.ClusterNode(*location) for location in locations]  # type: ignore[no-untyped-call]
-        return redis.RedisCluster(startup_nodes=nodes, **{**auth, **options})
+        never = Retry(NoBackoff(), 0)
+        return redis.RedisCluster(startup_nodes=nodes, **{"retry": never, **TIMEOUTS, **auth, **options})
 
 
 class AsyncRedisRlStorage(Commands, aio.Storage, aio.MovingWindowSupport, aio.SlidingWindowCounterSupport):
@@ -243,18 +285,30 @@ class AsyncRedisRlStorage(Commands, aio.Storage, aio.MovingWindowSupport, aio.Sl
         self.storage = self._connect(uri.removeprefix("async+"), options)
 
     def _connect(self, uri: str, options: dict[str, Any]) -> redis.asyncio.Redis | redis.asyncio.RedisCluster:
-        return redis.asyncio.Redis.from_url(_redis_uri(uri), **options)
+        uri = _redis_uri(uri)
+        return redis.asyncio.Redis.from_url(uri, **{**_safe(uri), **options})
 
     @property
     def base_exceptions(self) -> type[Exception]:
         return redis.RedisError
 
     async def _ask(self, words: list[Word]) -> Any:
-        return await self.storage.execute_command(*words)
+        try:
+            self.guard.enter()
+            reply = await self.storage.execute_command(*words)
+        except Exception as error:
+            self._failed(error)
+            if isinstance(error, redis.ReadOnlyError) and isinstance(self.storage, redis.asyncio.Redis):
+                # As in RedisRlStorage.
+                await self.storage.connection_pool.disconnect(inuse_connections=False)
+            raise
+        self.guard.replied()
+        return reply
 
     async def incr(self, key: str, expiry: int, amount: int = 1) -> int:
         limit, _ = self._limit_in(key)
-        return self._fixed_count(Figures.of(await self._ask(self._hit("FIXED", key, expiry, limit, amount))), limit)
+        figures = Figures.of(await self._ask(self._hit("FIXED", key, expiry, limit, amount)))
+        return self._fixed_count(self._counted(figures), limit)
 
     async def get(self, key: str) -> int:
         limit, window = self._limit_in(key)
@@ -265,14 +319,16 @@ class AsyncRedisRlStorage(Commands, aio.Storage, aio.MovingWindowSupport, aio.Sl
         return time.time() + Figures.of(await self._ask(self._peek("FIXED", key, window, limit))).reset
 
     async def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
-        return Figures.of(await self._ask(self._hit(self.moving_window, key, expiry, limit, amount))).allowed
+        figures = Figures.of(await self._ask(self._hit(self.moving_window, key, expiry, limit, amount)))
+        return self._counted(figures).allowed
 
     async def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
         reply = await self._ask(self._peek(self.moving_window, key, expiry, limit))
         return self._moving_window(Figures.of(reply), expiry)
 
     async def acquire_sliding_window_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
-        return Figures.of(await self._ask(self._hit("COUNTER", key, expiry, limit, amount))).allowed
+        figures = Figures.of(await self._ask(self._hit("COUNTER", key, expiry, limit, amount)))
+        return self._counted(figures).allowed
 
     async def get_sliding_window(self, key: str, expiry: int) -> tuple[int, float, int, float]:
         return self._sliding_window(Figures.of(await self._ask(self._peek("COUNTER", key, expiry, LARGEST_LIMIT))))
@@ -307,13 +363,20 @@ class AsyncRedisRlClusterStorage(AsyncRedisRlStorage):
     def _connect(self, uri: str, options: dict[str, Any]) -> redis.asyncio.RedisCluster:
         locations, auth = _cluster(uri)
         nodes = [redis.asyncio.cluster.ClusterNode(*location) for location in locations]
-        return redis.asyncio.RedisCluster(startup_nodes=nodes, **{**auth, **options})
+        never = AsyncRetry(NoBackoff(), 0)
+        return redis.asyncio.RedisCluster(startup_nodes=nodes, **{"retry": never, **TIMEOUTS, **auth, **options})
 
 
 def _redis_uri(uri: str) -> str:
     """``redis-rl://`` -> ``redis://``, ``rediss-rl://`` -> ``rediss://``, ``redis-rl+unix://`` -> ``unix://``"""
     scheme, rest = uri.split("://", 1)
     return f"{'unix' if scheme.endswith('+unix') else scheme.removesuffix('-rl')}://{rest}"
+
+
+def _safe(uri: str) -> dict[str, Any]:
+    """Options of the client: a timeout, and no command is sent again, since the server may have charged it."""
+    timeouts = {"socket_timeout": TIMEOUTS["socket_timeout"]} if uri.startswith("unix:") else TIMEOUTS
+    return {"retry": None, **timeouts}
 
 
 def _cluster(uri: str) -> tuple[list[tuple[str, int]], dict[str, Any]]:

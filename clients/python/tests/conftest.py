@@ -1,26 +1,30 @@
 from __future__ import annotations
 
+import contextlib
 import itertools
 import pathlib
 from collections.abc import Iterator
 
 import pytest
 import redis
+from server import Server, binaries
 
-from . import servers
+import limits_redis_rl  # noqa: F401 - registers the schemes
+
+from .servers import cluster
 
 _numbers = itertools.count()
 
 
-@pytest.fixture(scope="session", params=servers.SERVERS, ids=lambda path: pathlib.Path(path).parent.name)
+@pytest.fixture(scope="session", params=binaries(), ids=lambda path: pathlib.Path(path).parent.name)
 def port(request: pytest.FixtureRequest) -> Iterator[int]:
-    with servers.server(request.param) as port:
-        yield port
+    with contextlib.closing(Server(request.param)) as server:
+        yield server.port
 
 
-@pytest.fixture(scope="session", params=servers.SERVERS, ids=lambda path: pathlib.Path(path).parent.name)
+@pytest.fixture(scope="session", params=binaries(), ids=lambda path: pathlib.Path(path).parent.name)
 def ports(request: pytest.FixtureRequest) -> Iterator[list[int]]:
-    with servers.cluster(request.param) as ports:
+    with cluster(request.param) as ports:
         yield ports
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -25,8 +27,8 @@ async def application(port: int, policies: Any, **options: Any) -> AsyncIterator
     def index() -> str:
         return "hello"
 
-    async with redis.asyncio.Redis(port=port, **options.pop("client", {})) as client:
-        limited = RateLimitMiddleware(app, client=client, policies=policies, timeout=30, **options)
+    async with redis.asyncio.Redis(port=port, retry=None, **options.pop("client", {})) as client:
+        limited = RateLimitMiddleware(app, client=client, policies=policies, **{"timeout": 30, **options})
         async with httpx2.AsyncClient(transport=httpx2.ASGITransport(limited), base_url="http://test") as http:
             yield http, limited
 
@@ -95,7 +97,7 @@ async def test_without_a_reply(
         raw.delete(*raw.keys(f"{prefix}:*"))
         assert (await http.get("/")).headers["x-ratelimit-remaining"] == "99"
 
-        # An error of the server is no decision either.
+        # The server replies that it cannot decide.
         raw.delete(*raw.keys(f"{prefix}:*"))
         raw.config_set("maxmemory", 1)
         try:
@@ -103,6 +105,99 @@ async def test_without_a_reply(
         finally:
             raw.config_set("maxmemory", 0)
         assert "OutOfMemoryError" in caplog.text
+        counters = limited.counters
+        assert (counters.failed_open, counters.failed_closed) == ((2, 0) if fail_open else (0, 2))
+        assert counters.errors == {"timeout": 1, "OOM": 1}
+
+
+FAULTS: dict[str, list[Any]] = {
+    "invalid window": [("TOKEN", "key", "1min", 10)],
+    "wrong kind of value": [("TOKEN", "list", "1m", 10)],
+    "two limits would keep their state in one key": [("TOKEN", "same", "1m", 10), ("TOKEN", "same", "1m", 10)],
+    "unknown algorithm": [("TOKENS", "key", "1m", 10)],
+}
+
+
+@pytest.mark.parametrize("text", FAULTS)
+async def test_a_call_that_is_rejected_is_never_allowed(
+    text: str, port: int, prefix: str, raw: redis.Redis, caplog: pytest.LogCaptureFixture
+) -> None:
+    raw.rpush(f"{prefix}:list", "foreign")
+    policies = [(algorithm, f"{prefix}:{key}", *rest) for algorithm, key, *rest in FAULTS[text]]
+    async with application(port, lambda scope: policies, fail_open=True) as (http, limited):
+        for _ in range(3):
+            response = await http.get("/")
+            assert (response.status_code, response.text) == (500, "Internal Server Error\n")
+        assert limited.counters.faults == 3
+        assert sum(limited.counters.errors.values()) == 3
+    if text != "unknown algorithm":
+        assert text in caplog.text
+    # One line for all three.
+    assert caplog.text.count("the call was rejected, a fault of the configuration") == 1
+
+
+async def test_a_user_without_the_permission_or_with_a_wrong_password(port: int, prefix: str, raw: redis.Redis) -> None:
+    raw.execute_command("ACL", "SETUSER", "limiter", "on", ">secret", "~other:*", "+rl.multi")
+    for password in ("secret", "wrong"):
+        client = {"username": "limiter", "password": password}
+        async with application(port, lambda scope: [("TOKEN", f"{prefix}:x", "1m", 5)], client=client) as (http, _):
+            assert (await http.get("/")).status_code == 500
+
+
+async def test_a_request_cannot_make_a_long_key_or_id(port: int, prefix: str, raw: redis.Redis) -> None:
+    def policies(scope: Any) -> list[Any]:
+        user = dict(scope["headers"])[b"x-user"].decode()
+        return [
+            ("TOKEN", f"{prefix}:{{{user}}}:rate", "1h", 1),
+            ("LEASE", f"{prefix}:{{{user}}}:calls", "1h", 5, "ID", user),
+        ]
+
+    async with application(port, policies, client={"decode_responses": True}) as (http, _):
+        for user in ("x" * 600 + "a", "x" * 600 + "b"):
+            assert (await http.get("/", headers={"x-user": user})).status_code == 200
+            assert (await http.get("/", headers={"x-user": user})).status_code == 429
+    keys = raw.keys(f"{prefix}:*")
+    assert len(keys) == 4
+    assert max(map(len, keys)) <= 512
+
+
+async def test_the_timeout_holds_whatever_the_client_does(port: int, prefix: str) -> None:
+    class Stubborn:
+        """It goes on after it was cancelled, as some clients do."""
+
+        cancelled = 0
+
+        async def execute_command(self, *words: Any) -> Any:
+            for _ in range(20):
+                try:
+                    await asyncio.sleep(0.1)
+                except asyncio.CancelledError:
+                    self.cancelled += 1
+
+    client = Stubborn()
+    limited = RateLimitMiddleware(FastAPI(), client=client, policies=lambda scope: [])  # type: ignore[arg-type]
+    begin = time.monotonic()
+    assert await limited._decide([("TOKEN", "k", "1m", 1)]) == (200, [])
+    assert 0.1 <= time.monotonic() - begin < 1
+    await asyncio.sleep(0)
+    assert client.cancelled == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"client": redis.asyncio.Redis()}, "client: expected one that never sends a command again"),
+        ({"timeout": 0}, "timeout: expected seconds"),
+        ({"timeout": "1s"}, "timeout: expected seconds"),
+        ({"fail_open": "yes"}, "fail_open: expected True or False"),
+        ({"policies": []}, "policies: expected a function"),
+    ],
+)
+def test_arguments(options: dict[str, Any], text: str) -> None:
+    arguments = {"client": redis.asyncio.Redis(retry=None), "policies": lambda scope: []}
+    RateLimitMiddleware(FastAPI(), **arguments)  # type: ignore[arg-type]
+    with pytest.raises((TypeError, ValueError), match=text):
+        RateLimitMiddleware(FastAPI(), **{**arguments, **options})  # type: ignore[arg-type]
 
 
 def test_websocket(port: int, prefix: str) -> None:
@@ -114,8 +209,9 @@ def test_websocket(port: int, prefix: str) -> None:
         await socket.send_text("hello")
         await socket.close()
 
-    client = redis.asyncio.Redis(port=port)
-    app.add_middleware(RateLimitMiddleware, client=client, policies=lambda scope: [("TOKEN", f"{prefix}:key", "1h", 1)])
+    client = redis.asyncio.Redis(port=port, retry=None)
+    policies = lambda scope: [("TOKEN", f"{prefix}:key", "1h", 1)]  # noqa: E731
+    app.add_middleware(RateLimitMiddleware, client=client, policies=policies, timeout=30)
     with TestClient(app) as http:
         with http.websocket_connect("/") as socket:
             assert socket.receive_text() == "hello"

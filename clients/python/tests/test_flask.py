@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import pytest
 from flask import Flask
 from flask_limiter import Limiter
 from flask_limiter.util import get_remote_address
+from server import free_port
 
 
 @pytest.mark.parametrize("strategy", ["fixed-window", "moving-window", "sliding-window-counter"])
@@ -56,4 +58,22 @@ def test_flask_limiter(strategy: str, port: int, prefix: str) -> None:
     assert client.get("/expensive").status_code == 429
     limiter.reset()
     assert client.get("/").status_code == 200
+    limiter.storage.storage.close()
+
+
+@pytest.mark.parametrize(("options", "status"), [({}, 500), ({"swallow_errors": True}, 200)])
+def test_without_the_server(options: dict[str, Any], status: int) -> None:
+    """With in_memory_fallback_enabled: clients/faults.py."""
+    app = Flask(__name__)
+    limiter = Limiter(
+        get_remote_address,
+        app=app,
+        storage_uri=f"redis-rl://127.0.0.1:{free_port()}",
+        default_limits=["3/day"],
+        **options,
+    )
+    app.get("/")(lambda: "hello")
+    for _ in range(7):
+        assert app.test_client().get("/").status_code == status
+    assert limiter.storage.counters.errors == {"connection": 5, "circuit open": 2}
     limiter.storage.storage.close()

@@ -17,7 +17,7 @@ def test_slowapi(strategy: str, port: int, prefix: str) -> None:
     limiter = Limiter(
         key_func=get_remote_address,
         storage_uri=f"redis-rl://127.0.0.1:{port}",
-        storage_options={"key_prefix": prefix},
+        storage_options={"key_prefix": prefix, "socket_timeout": 5},
         strategy=strategy,
         headers_enabled=True,
     )

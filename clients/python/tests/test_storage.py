@@ -14,8 +14,9 @@ import redis
 from limits import parse
 from limits.errors import ConfigurationError, StorageError
 from limits.storage import storage_from_string
+from server import free_port
 
-from .servers import free_port
+from limits_redis_rl.storage import TIMEOUTS
 
 STRATEGIES = {"fixed-window": "FIXED", "moving-window": "ROLLING", "sliding-window-counter": "COUNTER"}
 KINDS = ["redis-rl", "async+redis-rl"]
@@ -30,7 +31,8 @@ async def value(result: Any) -> Any:
 
 
 def limiter_for(uri: str, strategy: str, **options: Any) -> Any:
-    storage = storage_from_string(uri, **options)
+    # The default is too short for a machine with other work, where it is not what is tested.
+    storage = storage_from_string(uri, **{"socket_timeout": 10, "socket_connect_timeout": 10, **options})
     module = limits.aio.strategies if uri.startswith("async+") else limits.strategies
     return module.STRATEGIES[strategy](storage)
 
@@ -200,6 +202,67 @@ async def test_errors(kind: str, port: int, prefix: str) -> None:
         await value(bad.incr("LIMITER/user/5/1/day", 86400))
 
 
+@every_kind
+async def test_a_server_that_hangs(kind: str, port: int, prefix: str, raw: redis.Redis) -> None:
+    default = TIMEOUTS["socket_timeout"]
+    limiter = limiter_for(f"{kind}://127.0.0.1:{port}", "moving-window", key_prefix=prefix, socket_timeout=default)
+    item = parse("100/day")
+    assert await value(limiter.hit(item, "user"))
+    raw.execute_command("CLIENT", "PAUSE", 60_000, "WRITE")
+    begin = time.monotonic()
+    try:
+        with pytest.raises(redis.TimeoutError):
+            await value(limiter.hit(item, "user"))
+        # The default of 0.25 s. The client of redis would try four times, and wait in between.
+        assert time.monotonic() - begin < 1
+        for _ in range(4):
+            with pytest.raises(redis.TimeoutError):
+                await value(limiter.hit(item, "user"))
+        with pytest.raises(redis.ConnectionError, match="was not sent"):
+            await value(limiter.hit(item, "user"))
+    finally:
+        raw.execute_command("CLIENT", "UNPAUSE")
+    await asyncio.sleep(1)
+    assert await value(limiter.hit(item, "user"))
+    counters = limiter.storage.counters
+    assert (counters.allowed, counters.errors) == (2, {"timeout": 5, "circuit open": 1})
+    # Five requests were sent and had no reply; each was sent once.
+    assert peek(raw, prefix, "ROLLING", item)["count"] <= 7
+    await close(limiter)
+
+
+@every_kind
+async def test_a_replica_gets_no_second_request(kind: str, port: int, prefix: str, raw: redis.Redis) -> None:
+    limiter = limiter_for(f"{kind}://127.0.0.1:{port}", "moving-window", key_prefix=prefix)
+    item = parse("100/day")
+    assert await value(limiter.hit(item, "user"))
+    raw.execute_command("REPLICAOF", "127.0.0.1", free_port())
+    try:
+        before = raw.info("stats")["total_connections_received"]
+        for _ in range(3):
+            with pytest.raises(redis.ReadOnlyError):
+                await value(limiter.hit(item, "user"))
+        # Each but the first was sent through a new connection: the address may lead elsewhere.
+        assert raw.info("stats")["total_connections_received"] - before == 2
+    finally:
+        raw.execute_command("REPLICAOF", "NO", "ONE")
+    assert await value(limiter.hit(item, "user"))
+    assert limiter.storage.counters.errors == {"READONLY": 3}
+    await close(limiter)
+
+
+@every_kind
+async def test_a_user_cannot_make_a_long_key(kind: str, port: int, prefix: str, raw: redis.Redis) -> None:
+    for strategy in STRATEGIES:
+        limiter = limiter_for(f"{kind}://127.0.0.1:{port}", strategy, key_prefix=prefix)
+        item = parse("1/day")
+        for user in ("x" * 600 + "a", "x" * 600 + "b"):
+            assert await value(limiter.hit(item, user))
+            assert not await value(limiter.hit(item, user))
+        await close(limiter)
+    assert max(map(len, raw.keys("*"))) <= 512 + 6
+
+
 @pytest.mark.parametrize("kind", ["redis-rl+cluster", "async+redis-rl+cluster"])
 @every_strategy
 async def test_cluster(kind: str, strategy: str, ports: list[int], prefix: str) -> None:
@@ -215,6 +278,17 @@ async def test_cluster(kind: str, strategy: str, ports: list[int], prefix: str) 
     assert await value(limiter.storage.reset()) == 9
     assert await value(limiter.test(item, "1", cost=2))
     await close(limiter)
+
+
+@every_kind
+def test_defaults(kind: str) -> None:
+    storage = storage_from_string(f"{kind}://127.0.0.1:1").storage
+    options = storage.connection_pool.connection_kwargs
+    assert {name: options[name] for name in TIMEOUTS} == TIMEOUTS
+    assert options["retry"] is None
+    given = storage_from_string(f"{kind}://127.0.0.1:1", socket_timeout=7).storage
+    assert given.connection_pool.connection_kwargs["socket_timeout"] == 7
+    storage_from_string(f"{kind}+unix:///nowhere")
 
 
 def test_uris() -> None:

@@ -1,0 +1,111 @@
+#!/usr/bin/env -S python3 -B
+"""Runs the examples of README.md and docs/clients.md as they stand there: with a server, without, and while it hangs.
+
+python3 examples.py python | node
+
+None ends with an error, waits for long, or charges a request twice.
+"""
+
+import contextlib
+import pathlib
+import re
+import sys
+import tempfile
+import time
+
+from faults import NODE, PYTHON, Run, example
+from server import Server, binaries, eventually, free_port, spawn
+
+LONGEST = 1.5  # seconds, after the imports, on a machine with other work
+# What each example has, how its client names the server, and what is added to see the outcome.
+PYTHON_EXAMPLES = (
+    "python",
+    ["README.md", "docs/clients.md"],
+    "import redis\n",
+    "redis.Redis(",
+    "redis.Redis(port={port}, ",
+)
+EXAMPLES = {
+    "python": [PYTHON_EXAMPLES],
+    "node": [
+        (
+            "js",
+            ["README.md", "docs/clients.md"],
+            'from "redis"',
+            "createClient()",
+            "createClient({{ socket: {{ host: '127.0.0.1', port: {port} }} }})",
+        ),
+        ("js", ["docs/clients.md"], 'from "ioredis"', "new Redis({", "new Redis({{ host: '127.0.0.1', port: {port},"),
+    ],
+}
+BEGIN = {
+    "python": "import time\nimport redis\nbegin = time.monotonic()\n",
+    "js": "const begin = performance.now();\n",  # the imports come first wherever they are
+}
+OUTCOME = {
+    "python": '\nprint("allowed:", int(allowed), "after", time.monotonic() - begin)\n',
+    "js": '\nconsole.log("allowed:", Number(allowed), "after", (performance.now() - begin) / 1000);\nprocess.exit();\n',
+}
+
+
+def run(language, text):
+    """How many seconds the example takes. It allows the request."""
+    if language == "python":
+        directory, name, program = None, "main.py", PYTHON / "python"
+    else:
+        directory, name, program = NODE, "main.mjs", "node"
+    with tempfile.TemporaryDirectory(dir=directory) as place:
+        path = pathlib.Path(place) / name
+        path.write_text(BEGIN[language] + text + OUTCOME[language])
+        process = spawn([program, path], place, "log")
+        try:
+            eventually(lambda: process.poll() is not None, f"{path} ends", 60)
+        finally:
+            process.kill()
+        output = (pathlib.Path(place) / "log").read_text()
+        assert process.returncode == 0, output
+        found = re.search(r"^allowed: 1 after (\S+)$", output, re.MULTILINE)
+        assert found, output
+        return float(found[1])
+
+
+def main():
+    with contextlib.closing(Server(binaries()[0])) as server:
+        for language, pages, words, old, new in EXAMPLES[sys.argv[1]]:
+            for page in pages:
+                text = example(page, language, words)
+                assert text.count(old) == 1, f"{page}: {old}"
+                calls = text.count('"RL.TOKEN"')
+
+                def at(port, text=text, old=old, new=new):
+                    return text.replace(old, new.format(port=port))
+
+                server.text("CONFIG", "RESETSTAT")
+                # With a timeout for a machine with other work.
+                patient, changed = re.subn(
+                    r"(timeout\w*[=(:]\s*)(0\.1|100)\b", r"\g<1>5\g<2>", at(server.port), flags=re.I
+                )
+                assert changed, f"{page}: the example has no timeout"
+                run(language, patient)
+                sent = Run.decisions(server)
+                assert sent == calls, f"{page}: {sent} sent for {calls} requests"
+
+                took = run(language, at(free_port()))
+                assert took < LONGEST, f"{page}: {took:.1f} s without a server"
+
+                server.text("CONFIG", "RESETSTAT")
+                server.pause()
+                try:
+                    took = run(language, at(server.port))
+                finally:
+                    server.resume()
+                assert took < LONGEST, f"{page}: {took:.1f} s with a server that hangs"
+                # What the server then executes is at most each request once.
+                time.sleep(0.2)
+                sent = Run.decisions(server)
+                assert sent <= calls, f"{page}: {sent} sent for {calls} requests"
+                print(f"{page}: the example with {words.strip()}: with a server, without it, and while it hangs")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,473 @@
+#!/usr/bin/env -S python3 -B
+"""What an application gets while its server is stopped, paused, without the module …
+
+python3 faults.py CLIENT [CLIENT …]
+
+Each client is the example of its page, run as it stands there but for the addresses, with a real server. Every fault
+asserts what a request gets, how long it takes at most, what the log says, and when the server decides again. With
+RL_FAILURE_DIR each fault that passes is a line of <client>.jsonl there; scripts/failure-table makes docs/failure.md of
+them.
+"""
+
+import contextlib
+import http.client
+import json
+import os
+import pathlib
+import re
+import shutil
+import sys
+import tempfile
+import time
+
+from server import MODULE, PATIENCE, ROOT, Forwarder, Server, binaries, eventually, free_port, spawn
+
+REPLIES = 1.0  # seconds that a request takes at most if the server replies, on a machine with other work
+CLIENTS = ROOT / "clients"
+PYTHON = ROOT / "target/clients-python/bin"
+NODE = ROOT / "target/clients-node"  # an application with the packages, made by node/test
+
+
+def example(page, language, words):
+    """The block of a page that has these words."""
+    text = (ROOT / page).read_text()
+    blocks = [block for block in re.findall(rf"```{language}\n(.*?)```", text, re.S) if words in block]
+    assert len(blocks) == 1, f"{page} has {len(blocks)} blocks with {words}"
+    return blocks[0]
+
+
+def replaced(text, changes):
+    for old, new in changes.items():
+        assert old in text, f"the example has no {old}"
+        text = text.replace(old, new)
+    return text
+
+
+class PortTaken(Exception):
+    """Another program of this machine was faster."""
+
+
+def owns(process, port):
+    """Whether the process, and no other, listens on the port."""
+    lines = pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]
+    listeners = {
+        f"socket:[{inode}]"
+        for _, local, _, state, *_, inode in (line.split()[:10] for line in lines)
+        if state == "0A" and int(local.partition(":")[2], 16) == port
+    }
+    with contextlib.suppress(OSError):  # it has ended
+        return any(os.readlink(file) in listeners for file in pathlib.Path(f"/proc/{process.pid}/fd").iterdir())
+    return False
+
+
+class App:
+    """A program that serves HTTP on `port`."""
+
+    def __init__(self, command, files, port, **environment):
+        self.port = port
+        self.directory = tempfile.TemporaryDirectory()
+        for name, text in files.items():
+            (pathlib.Path(self.directory.name) / name).write_text(text)
+        env = [f"{name}={value}" for name, value in environment.items()]
+        self.process = spawn(["env", *env, *command], self.directory.name, "log")
+        eventually(lambda: owns(self.process, port) or self.process.poll() is not None, "it starts", 60)
+        if self.process.poll() is not None:
+            log = self.log()
+            self.close()
+            raise PortTaken if re.search("address already in use|EADDRINUSE", log, re.I) else AssertionError(log)
+
+    def log(self):
+        return (pathlib.Path(self.directory.name) / "log").read_text()
+
+    def get(self):
+        """The status of the response, and after how many seconds it was there."""
+        begin = time.monotonic()
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        try:
+            connection.request("GET", "/")
+            response = connection.getresponse()
+            response.read()
+            return response.status, time.monotonic() - begin
+        finally:
+            connection.close()
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        self.directory.cleanup()
+
+
+class Client:
+    """What is expected of one client."""
+
+    name = None
+    longest = 0.5  # seconds that a request takes at most, on a machine with other work
+    recovery = 2  # seconds until the server decides again
+    open = 200  # if the server cannot decide
+    fault = 500  # if it rejects the call
+    prefix = "no decision, failing open: "
+    rejected = "the call was rejected, a fault of the configuration: "
+    breaker = "opens after 5 requests, for 1 s"
+    breaker_log = "CircuitOpen"
+    connection = None  # how the log names a connection that fails
+    timeout = None  # and a server that does not reply
+    # What makes the policy of the example wrong.
+    wrong = None
+    # Where the timeout is not what is tested, it is one for a machine with other work.
+    patient = {}
+
+    def start(self, port, changes):
+        raise NotImplementedError
+
+    limits_itself = False
+
+    def run(self, port, changes):
+        """The application, with the server on this port."""
+        while True:
+            with contextlib.suppress(PortTaken):
+                return contextlib.closing(self.start(port, changes))
+
+    def text(self, status):
+        if self.limits_itself:
+            return "limited by each process by itself"
+        return f"{'error' if status == self.fault else 'allowed'} ({status})"
+
+
+class Asgi(Client):
+    name = "asgi"
+    connection = "ConnectionError: "
+    timeout = "TimeoutError: no reply within 0.1 s"
+    wrong = {'"1s"': '"1sec"'}
+    patient = {"timeout=0.1": "timeout=5"}
+
+    def start(self, port, changes):
+        code = example("clients/python/README.md", "python", "import RateLimitMiddleware")
+        return python(code, {'host="localhost"': f'host="127.0.0.1", port={port}', **changes})
+
+
+class FlaskLimiter(Client):
+    name = "flask-limiter"
+    longest = 1.0
+    recovery = 10
+    limits_itself = True
+    fault = 200  # its fallback is for every error
+    prefix = "no decision, the framework decides: "
+    breaker = "its own: after one request it asks now and then"
+    breaker_log = None
+    connection = "ConnectionError: "
+    timeout = "TimeoutError: "
+    wrong = {'"100/minute"': '"100 per 999999999 years"'}
+    patient = {'"socket_timeout": 0.25': '"socket_timeout": 5'}
+
+    def start(self, port, changes):
+        code = example("clients/python/README.md", "python", "from flask_limiter import Limiter")
+        return python(code, {"localhost:6379": f"127.0.0.1:{port}", **changes}, flask=True)
+
+
+class SlowApi(FlaskLimiter):
+    name = "slowapi"
+
+    def start(self, port, changes):
+        code = example("clients/python/README.md", "python", "from slowapi import Limiter")
+        return python(code, {"localhost:6379": f"127.0.0.1:{port}", **changes})
+
+
+def python(code, changes, flask=False):
+    port = free_port()
+    serve = ["flask", "--app", "main", "run", "--port"] if flask else ["uvicorn", "main:app", "--port"]
+    command = [PYTHON / "python", "-m", *serve, port]
+    return App(command, {"main.py": replaced(code, changes)}, port, RATE_LIMIT_SECRET="secret")
+
+
+class NodeRedis(Client):
+    name = "express-rate-limit"
+    prefix = "no decision, failing open: "
+    connection = "ECONNREFUSED"
+    timeout = "NoReply: no reply within 250 ms"
+    wrong = {"limit: 100": "limit: NaN"}
+    patient = {"failOpen: true": "failOpen: true, timeout: 5000"}
+    words = "createClient({ url"
+
+    def start(self, port, changes):
+        code = example("clients/node/README.md", "js", self.words)
+        http_port = free_port()
+        all_changes = {"localhost:6379": f"127.0.0.1:{port}", "listen(3000)": f"listen({http_port}, '127.0.0.1')"}
+        files = {"main.mjs": replaced(code, {**all_changes, **changes})}
+        # The packages are found from the directory of the program.
+        app = pathlib.Path(tempfile.mkdtemp(dir=NODE))
+        (app / "main.mjs").write_text(files["main.mjs"])
+        try:
+            return App(["node", app / "main.mjs"], {}, http_port)
+        finally:
+            shutil.rmtree(app)
+
+
+class IoRedis(NodeRedis):
+    name = "express-rate-limit, ioredis"
+    words = "from 'ioredis'"
+
+
+class Nginx(Client):
+    name = "nginx"
+    prefix = "no decision, allow: "
+    connection = "connection refused"
+    timeout = "timeout"
+    breaker = "opens after 5 requests of a worker, for 1 s"
+    breaker_log = "circuit open"
+    wrong = {'"1m", 60': '"1min", 60'}
+    patient = {"$rl_timeout 50": "$rl_timeout 5000"}
+
+    def start(self, port, changes):
+        sys.path.insert(0, str(CLIENTS / "nginx"))
+        from configuration import configuration
+
+        http_port, upstream = free_port(), free_port()
+        text = replaced(configuration(port, http_port, upstream), changes)
+        binary = shutil.which("nginx") or "/usr/sbin/nginx"
+        return App([binary, "-p", ".", "-c", "nginx.conf", "-e", "stderr"], {"nginx.conf": text}, http_port)
+
+
+class Run:
+    def __init__(self, client, binary):
+        self.client, self.binary = client, binary
+        self.results = []
+
+    def report(self, fault, request, log, within=None, breaker="stays closed", recovery=""):
+        line = {
+            "client": self.client.name,
+            "fault": fault,
+            "request": request,
+            "longest": f"{within or self.client.longest:g} s",
+            "breaker": breaker,
+            "recovery": recovery,
+            "log": log,
+        }
+        self.results.append(line)
+        print(f"{self.client.name}: {fault}: {request}", flush=True)
+
+    @property
+    def soon(self):
+        return f"within {self.client.recovery} s"
+
+    def requests(self, app, times, status, within=None):
+        """Sends requests that all get this status, none of them too late. How long each took."""
+        times_taken = []
+        for number in range(times):
+            found, took = app.get()
+            assert found == status, f"request {number} got {found}, not {status}:\n{app.log()[-3000:]}"
+            assert took <= (within or self.client.longest), f"request {number}: {took:.3f} s:\n{app.log()[-3000:]}"
+            times_taken.append(took)
+        return times_taken
+
+    def without_reply(self, app):
+        """Sends requests to a server that does not reply; the breaker opens."""
+        took = self.requests(app, 8, self.client.open)
+        if self.client.breaker_log:
+            self.logged(app, self.client.breaker_log)
+        else:
+            # Its timeout is 0.25 s.
+            assert sum(each >= 0.25 for each in took) <= 3, took
+
+    def replied(self, app, status):
+        """Sends requests to a server that replies errors, within 1 s; the breaker stays closed."""
+        self.requests(app, 8, status, within=REPLIES)
+        assert not self.client.breaker_log or self.client.breaker_log not in app.log(), app.log()[-3000:]
+
+    def logged(self, app, text):
+        eventually(lambda: text in app.log(), f"the log says {text!r}:\n{app.log()[-3000:]}")
+        return text
+
+    @staticmethod
+    def decisions(server):
+        """How many calls of the module the server has executed."""
+        calls = re.findall(r"^cmdstat_rl\.\S+:calls=(\d+)", server.text("INFO", "commandstats"), re.M | re.I)
+        return sum(map(int, calls))
+
+    def decides(self, app, server, status=None):
+        """Whether a request is decided by the server."""
+        before = self.decisions(server)
+        found, _ = app.get()
+        return self.decisions(server) > before and (status is None or found == status)
+
+    def recovers(self, app, server):
+        begin = time.monotonic()
+        while not self.decides(app, server):
+            took = time.monotonic() - begin
+            assert took < self.client.recovery, f"not decided by the server after {took:.1f} s:\n{app.log()[-3000:]}"
+            time.sleep(0.02)
+        self.requests(app, 1, 200)
+
+    def exhausted(self, app):
+        """Sends requests until the limit denies."""
+        for _ in range(200):
+            status, _ = app.get()
+            if status == 429:
+                return
+            assert status == 200, status
+        raise AssertionError("the limit does not limit")
+
+    def limits_itself(self, app):
+        if self.client.limits_itself:
+            self.exhausted(app)
+
+    def all(self):
+        client = self.client
+        with contextlib.ExitStack() as stack:
+            server = stack.enter_context(contextlib.closing(Server(self.binary)))
+            app = stack.enter_context(client.run(server.port, {}))
+            self.recovers(app, server)
+            self.exhausted(app)
+            for fault in (self.stopped, self.paused, self.killed, self.restarted_empty):
+                server.text("FLUSHALL")
+                fault(app, server)
+            server.text("FLUSHALL")
+            app = stack.enter_context(client.run(server.port, client.patient))
+            self.recovers(app, server)
+            for fault in (self.maxmemory, self.wrong_type):
+                server.text("FLUSHALL")
+                fault(app, server)
+        self.failover()
+        self.no_module()
+        self.wrong_policy()
+        self.down_at_start()
+
+    def away(self, fault, app, server, back):
+        client = self.client
+        self.without_reply(app)
+        log = self.logged(app, client.prefix) and self.logged(app, client.connection)
+        if fault == "down-at-start":  # the others go on with this application
+            self.limits_itself(app)
+        back()
+        self.recovers(app, server)
+        self.report(
+            fault, client.text(client.open), client.prefix + "…" + log, breaker=client.breaker, recovery=self.soon
+        )
+
+    def stopped(self, app, server):
+        with contextlib.suppress(RuntimeError):
+            server.text("SHUTDOWN", "NOSAVE")
+        server.process.wait(PATIENCE)
+        self.away("stopped", app, server, server.start)
+
+    def killed(self, app, server):
+        self.decides(app, server)  # a connection is open
+        server.stop()
+        self.away("killed", app, server, server.start)
+
+    def paused(self, app, server):
+        client = self.client
+        server.pause()
+        try:
+            self.without_reply(app)
+            log = self.logged(app, client.timeout)
+        finally:
+            server.resume()
+        self.recovers(app, server)
+        self.report("paused", client.text(client.open), client.prefix + log, breaker=client.breaker, recovery=self.soon)
+
+    def restarted_empty(self, app, server):
+        self.exhausted(app)
+        server.stop()
+        server.start()
+        self.requests(app, 1, 200)
+        self.recovers(app, server)
+        self.report("restarted-empty", "allowed (200), and limits begin anew", "", breaker="", recovery=self.soon)
+
+    def maxmemory(self, app, server):
+        client = self.client
+        server.text("CONFIG", "SET", "maxmemory", 1)
+        try:
+            self.replied(app, client.open)
+            self.logged(app, client.prefix)
+            log = self.logged(app, "OOM" if client.name not in PYTHON_NAMES else "OutOfMemoryError")
+        finally:
+            server.text("CONFIG", "SET", "maxmemory", 0)
+        self.recovers(app, server)
+        self.report("maxmemory", client.text(client.open), client.prefix + log, REPLIES, recovery=self.soon)
+
+    def wrong_type(self, app, server):
+        client = self.client
+        assert self.decides(app, server)
+        keys = server.call("KEYS", "*")
+        assert keys
+        for key in keys:
+            server.text("DEL", key)
+            server.text("RPUSH", key, "x")
+        self.replied(app, client.fault)
+        log = self.logged(app, client.rejected) + self.logged(app, "WRONGTYPE")
+        server.text("FLUSHALL")
+        self.recovers(app, server)
+        self.report("wrong-type", client.text(client.fault), log, REPLIES, recovery=self.soon)
+
+    def failover(self):
+        client = self.client
+        with contextlib.ExitStack() as stack:
+            old = stack.enter_context(contextlib.closing(Server(self.binary)))
+            new = stack.enter_context(
+                contextlib.closing(Server(self.binary, "--replicaof", "127.0.0.1", str(old.port)))
+            )
+            address = stack.enter_context(contextlib.closing(Forwarder(old.port)))
+            app = stack.enter_context(client.run(address.port, {}))
+            self.recovers(app, old)
+            eventually(lambda: "state=online" in old.text("INFO", "replication"), "the replica is in step")
+            old.text("FAILOVER")
+            eventually(lambda: "role:master" in new.text("INFO", "replication"), "the replica is the primary")
+            eventually(lambda: "role:slave" in old.text("INFO", "replication"), "the old primary is a replica")
+            address.target = new.port
+            self.requests(app, 1, client.open)
+            log = self.logged(app, "READONLY" if client.name not in PYTHON_NAMES else "ReadOnlyError")
+            self.recovers(app, new)
+            self.requests(app, 5, 200)
+            self.report("failover", client.text(client.open), client.prefix + log, recovery=self.soon)
+
+    def no_module(self):
+        client = self.client
+        with contextlib.ExitStack() as stack:
+            options = ("--enable-module-command", "local")
+            server = stack.enter_context(contextlib.closing(Server(self.binary, *options, module=False)))
+            app = stack.enter_context(client.run(server.port, client.patient))
+            self.replied(app, client.fault)
+            log = self.logged(app, client.rejected) + self.logged(app, "unknown command")
+            self.limits_itself(app)
+            server.text("MODULE", "LOAD", MODULE)
+            self.recovers(app, server)
+            recovery = f"{self.soon} of MODULE LOAD"
+            self.report("no-module", client.text(client.fault), log, REPLIES, recovery=recovery)
+
+    def wrong_policy(self):
+        client = self.client
+        with contextlib.ExitStack() as stack:
+            server = stack.enter_context(contextlib.closing(Server(self.binary)))
+            app = stack.enter_context(client.run(server.port, {**client.wrong, **client.patient}))
+            self.replied(app, client.fault)
+            log = self.logged(app, client.rejected) + self.logged(app, "invalid ")
+            self.limits_itself(app)
+            self.report(
+                "wrong-policy", client.text(client.fault), log + "…", REPLIES, recovery="never: correct the policy"
+            )
+
+    def down_at_start(self):
+        client = self.client
+        with contextlib.ExitStack() as stack:
+            server = stack.enter_context(contextlib.closing(Server(self.binary)))
+            server.stop()
+            app = stack.enter_context(client.run(server.port, {}))
+            self.away("down-at-start", app, server, server.start)
+
+
+ALL = {client.name: client for client in (Asgi, FlaskLimiter, SlowApi, NodeRedis, IoRedis, Nginx)}
+PYTHON_NAMES = ("asgi", "flask-limiter", "slowapi")
+
+
+def main():
+    for name in sys.argv[1:]:
+        run = Run(ALL[name](), binaries()[0])
+        run.all()
+        if directory := os.environ.get("RL_FAILURE_DIR"):
+            path = pathlib.Path(directory) / f"{name}.jsonl"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("".join(json.dumps(line) + "\n" for line in run.results))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,150 @@
+// @ts-check
+// Which errors mean what, a circuit breaker, counters and a log.
+
+/** Replies of a server that works, but cannot decide now. */
+const CANNOT_DECIDE = new Set([
+  'BUSY', 'CLUSTERDOWN', 'LOADING', 'MASTERDOWN', 'MISCONF', 'NOREPLICAS', 'OOM', 'READONLY', 'TRYAGAIN',
+])
+const TOO_MANY_CLIENTS = /^ERR max number of clients/
+
+/** What a program does wrong. All other errors that are no replies are of the connection. */
+const BUGS = [TypeError, RangeError, ReferenceError, SyntaxError]
+
+/** Earlier requests had no reply, so this one was not sent. */
+export class CircuitOpen extends Error {
+  name = 'CircuitOpen'
+}
+
+/** The server did not reply in time. */
+export class NoReply extends Error {
+  name = 'NoReply'
+}
+
+/**
+ * A request without a decision that is not allowed. Express replies with its status: 503 if the server cannot decide,
+ * 500 if it rejects the call.
+ */
+export class RateLimitError extends Error {
+  name = 'RateLimitError'
+  /**
+   * @param {number} status
+   * @param {unknown} cause
+   */
+  constructor(status, cause) {
+    super(`${status === 503 ? 'no decision' : 'the call was rejected'}: ${describe(cause)}`, { cause })
+    this.status = status
+    this.statusCode = status
+  }
+}
+
+/**
+ * The code of an error reply of the server, such as WRONGTYPE.
+ * @param {any} error
+ * @returns {string | undefined}
+ */
+function code(error) {
+  return /^([A-Z][A-Z0-9]*)( |$)/.exec(error?.message ?? '')?.[1]
+}
+
+/**
+ * The code of an error reply (`WRONGTYPE`, `ERR` …), or `timeout`, `connection`, `circuit open`, `bug`.
+ * @param {unknown} error
+ */
+export function kind(error) {
+  if (error instanceof CircuitOpen) return 'circuit open'
+  if (error instanceof NoReply) return 'timeout'
+  const found = code(error)
+  if (found) return found
+  return BUGS.some((bug) => error instanceof bug) ? 'bug' : 'connection'
+}
+
+/**
+ * Whether the server cannot decide now. Every other error is a fault of the configuration or of the request.
+ * @param {any} error
+ */
+export function isUnavailable(error) {
+  const found = code(error)
+  if (found) return CANNOT_DECIDE.has(found) || TOO_MANY_CLIENTS.test(error.message)
+  return kind(error) !== 'bug'
+}
+
+/** @param {any} error */
+export function describe(error) {
+  // The error of a refused connection to a host with two addresses has no message.
+  const text = [error?.message, error?.code].find(Boolean) ?? 'no reply'
+  return `${error?.name ?? 'Error'}: ${String(text).replace(/\s+/g, ' ')}`
+}
+
+/** After some calls in a row without a reply, no call is sent for a while. Then one call tries the server. */
+class Breaker {
+  #failures = 0
+  #until = 0
+
+  permits() {
+    if (this.#until === 0) return true
+    if (performance.now() < this.#until) return false
+    // The others wait for this one to be over.
+    this.#until = performance.now() + 1000
+    return true
+  }
+
+  succeeded() {
+    this.#failures = 0
+    this.#until = 0
+  }
+
+  failed() {
+    this.#failures += 1
+    if (this.#failures >= 5) this.#until = performance.now() + 1000
+  }
+}
+
+/** The breaker, the counters and the log of one store. */
+export class Guard {
+  /** @type {import('./index.js').Counters} */
+  counters = { allowed: 0, denied: 0, failedOpen: 0, failedClosed: 0, faults: 0, errors: {} }
+  /** @type {Pick<Console, 'warn' | 'error'>} */
+  logger = console
+  #breaker = new Breaker()
+  /** @type {Map<string, {at: number, leftOut: number}>} */
+  #logged = new Map()
+
+  /** Throws if no call may be sent now. */
+  enter() {
+    if (!this.#breaker.permits()) throw new CircuitOpen('earlier requests had no reply, so this one was not sent')
+  }
+
+  replied() {
+    this.#breaker.succeeded()
+  }
+
+  /**
+   * Counts why there is no decision.
+   * @param {unknown} error
+   */
+  failed(error) {
+    const found = kind(error)
+    this.counters.errors[found] = (this.counters.errors[found] ?? 0) + 1
+    if (found === 'timeout' || found === 'connection') this.#breaker.failed()
+    else if (found !== 'circuit open') this.#breaker.succeeded()
+  }
+
+  /**
+   * Logs one line a second at most of each kind.
+   * @param {'warn' | 'error'} level
+   * @param {string} outcome
+   * @param {unknown} error
+   */
+  log(level, outcome, error) {
+    const name = `${outcome}: ${kind(error)}`
+    const now = performance.now()
+    const last = this.#logged.get(name)
+    if (last && now - last.at < 1000) {
+      last.leftOut += 1
+      return
+    }
+    this.#logged.set(name, { at: now, leftOut: 0 })
+    const more = last?.leftOut ? ` (and ${last.leftOut} more)` : ''
+    this.logger[level](`rate-limit-redis-rl: ${outcome}: ${describe(error)}${more}`)
+  }
+}

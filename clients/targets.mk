@@ -1,0 +1,61 @@
+# The clients, the adapters and the playground. Read by the Makefile.
+
+CLIENT := --locked --package redis-rl-client --all-features
+
+.PHONY: test-client
+test-client: $(own_module) $(if $(SERVERS),,servers) ## test the Rust client and its documentation against real servers
+	@rm -f "$(TARGET)"/failure/client/*.jsonl
+	RL_FAILURE_DIR="$(TARGET)/failure/client" \
+	  SERVERS="$${SERVERS:-$$(ls $(CURDIR)/target/servers/*/*-server | grep -v /redis-6 | xargs)}" \
+	  cargo test --quiet $(CLIENT)
+	scripts/failure-table --check "$(TARGET)/failure/client" 'rust (async)' 'rust (sync)' 'tower layer'
+	cargo package $(CLIENT) --allow-dirty --list | grep -qx src/rl.lua
+
+PLAYGROUND := --locked --package redis-rl-playground
+playground = scripts/with-server "$(SERVER)" "$(RL_MODULE)" $(TARGET)/debug/redis-rl-playground
+# Where the page is.
+PAGE ?= 127.0.0.1:8000
+
+.PHONY: playground
+playground: playground-build ## start a server and a page that shows what each algorithm does; PAGE=127.0.0.1:8000
+	@exec $(playground) "$(PAGE)"
+
+.PHONY: test-playground
+test-playground: playground-build ## use the page in headless Chromium
+	@scripts/install browser
+	cargo test --quiet $(PLAYGROUND)
+	@exec clients/playground/tests/browser.py $(playground) 127.0.0.1:0
+
+.PHONY: playground-screenshot
+playground-screenshot: playground-build ## write docs/playground.png
+	@scripts/install browser
+	@SCREENSHOT=docs/playground.png exec clients/playground/tests/browser.py $(playground) 127.0.0.1:0
+
+.PHONY: playground-build
+playground-build: $(own_module)
+	@scripts/install run
+	@[ -x "$(TARGET)/debug/redis-rl-playground" ] || echo "Compiling the playground. The first time, this takes some minutes."
+	cargo build --quiet $(PLAYGROUND)
+
+test-client: test-playground
+
+# For one adapter: make test-adapters ADAPTERS=python
+ADAPTERS ?=
+
+.PHONY: test-adapters
+test-adapters: $(own_module) $(if $(SERVERS),,servers) ## test what is in clients/ with its frameworks; ADAPTERS="node python" names some
+	@scripts/test-adapters $(ADAPTERS)
+
+CLIENT_BENCH := --locked --package redis-rl-client-bench
+
+.PHONY: bench-client
+bench-client: $(own_module) ## measure the Rust client beside tower-redis-cell and EVALSHA; ROUNDS=9 SECONDS=0.5
+	@scripts/install run
+	cargo build --quiet --release $(CLIENT_BENCH)
+	@exec scripts/with-server "$(SERVER)" "$(RL_MODULE)" $(TARGET)/release/redis-rl-client-bench
+
+.PHONY: bench-client-instructions
+bench-client-instructions: $(own_module) ## count the instructions of the Rust client for a check, beside tower-redis-cell
+	@scripts/install run bench
+	cargo build --quiet --release $(CLIENT_BENCH)
+	@exec scripts/with-server "$(SERVER)" "$(RL_MODULE)" scripts/client-instructions $(TARGET)/release/redis-rl-client-bench
