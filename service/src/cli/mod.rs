@@ -1,0 +1,94 @@
+//! The commands.
+
+mod check;
+mod explain;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::rules::{self, Findings, Rules, Settings};
+use crate::serve;
+
+/// Rate limits as a service: a drop-in for Envoy's rate limit service, on Redis or Valkey with the module redis-rl.
+#[derive(Debug, Parser)]
+#[command(version, arg_required_else_help = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serves requests over gRPC.
+    Serve(Box<serve::Flags>),
+    /// Validates rules. Prints file:line:column and what is wrong; exit 1 if something is.
+    Check(RuleArgs),
+    /// Shows which rule matches each descriptor, its key, and the command that is sent.
+    Explain(explain::Explain),
+}
+
+/// Where the rules are, and how they are read.
+#[derive(Clone, Debug, Args)]
+pub struct RuleArgs {
+    /// Files of rules, and directories of such files.
+    #[arg(value_name = "RULES", required = true)]
+    paths: Vec<PathBuf>,
+    /// Merge the files of one domain. Without it, two files of one domain are an error.
+    #[arg(long, env = "MERGE_DOMAIN_CONFIG", value_parser = go_bool, default_value = "false", num_args = 0..=1,
+          default_missing_value = "true", require_equals = true)]
+    merge_domains: bool,
+    /// Leave out files whose names begin with a dot.
+    #[arg(long, env = "RUNTIME_IGNOREDOTFILES", value_parser = go_bool, default_value = "false", num_args = 0..=1,
+          default_missing_value = "true", require_equals = true)]
+    ignore_dot_files: bool,
+    /// The rules are for a cluster: `all_or_nothing` then needs a `hash_tag`.
+    #[arg(long)]
+    cluster: bool,
+}
+
+impl RuleArgs {
+    /// Reads the rules. Without rules, something is an error.
+    fn load(&self) -> Result<(Option<Rules>, Findings), String> {
+        let sources = rules::read(&self.paths, self.ignore_dot_files)
+            .map_err(|(path, error)| format!("{}: {error}", path.display()))?;
+        let settings = Settings { merge_domains: self.merge_domains, cluster: self.cluster };
+        Ok(rules::load(&sources, settings))
+    }
+}
+
+/// A boolean as Go's strconv.ParseBool reads it, since variables for envoyproxy/ratelimit are written so.
+///
+/// # Errors
+/// It is none.
+pub fn go_bool(text: &str) -> Result<bool, String> {
+    match text {
+        "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),
+        "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(false),
+        _ => Err("expected true or false".to_owned()),
+    }
+}
+
+/// Runs the command of the arguments.
+pub fn run() -> ExitCode {
+    let cli = Cli::parse();
+    let command = match cli.command {
+        Command::Serve(flags) => return serve::run(*flags),
+        command => command,
+    };
+    let out = &mut io::stdout().lock();
+    let result = match &command {
+        Command::Serve(_) => Ok(ExitCode::SUCCESS),
+        Command::Check(args) => check::run(args, out),
+        Command::Explain(args) => args.run(out),
+    };
+    result.unwrap_or_else(|error| {
+        // A reader that went away, as `head` does, is no error.
+        if error.kind() != io::ErrorKind::BrokenPipe {
+            _ = writeln!(io::stderr(), "rlaas: {error}");
+        }
+        ExitCode::FAILURE
+    })
+}

@@ -1,0 +1,143 @@
+//! `/json`: requests and replies as JSON, in the form that protobuf defines (proto3).
+
+use std::sync::{Arc, LazyLock};
+
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
+use envoy_types::pb::envoy::service::ratelimit::v3::{RateLimitRequest, RateLimitResponse};
+use prost_reflect::{DescriptorPool, DynamicMessage, MessageDescriptor};
+use redis_rl_client::Connection;
+
+use super::status;
+use crate::service::{DESCRIPTORS, Service};
+
+/// The forms of a request and of its reply.
+static FORMS: LazyLock<Option<(MessageDescriptor, MessageDescriptor)>> = LazyLock::new(|| {
+    let pool = DescriptorPool::decode(DESCRIPTORS).ok()?;
+    let message = |name| pool.get_message_by_name(&format!("envoy.service.ratelimit.v3.{name}"));
+    Some((message("RateLimitRequest")?, message("RateLimitResponse")?))
+});
+
+/// Decides on the request in the body.
+pub async fn json<C: Connection>(State(service): State<Arc<Service<C>>>, body: Bytes) -> Response {
+    let request = match read(&body) {
+        Ok(request) => request,
+        Err(text) => return (StatusCode::BAD_REQUEST, format!("{text}\n")).into_response(),
+    };
+    match service.decide(&request, None).await {
+        Ok(reply) => {
+            let code = match reply.overall_code() {
+                Code::OverLimit => StatusCode::TOO_MANY_REQUESTS,
+                _ => StatusCode::OK,
+            };
+            match write(&reply) {
+                Ok(text) => (code, [(header::CONTENT_TYPE, "application/json")], text).into_response(),
+                Err(text) => (StatusCode::INTERNAL_SERVER_ERROR, format!("{text}\n")).into_response(),
+            }
+        }
+        Err(error) => (status(error.code()), format!("{}\n", error.message())).into_response(),
+    }
+}
+
+fn read(body: &[u8]) -> Result<RateLimitRequest, String> {
+    let (form, _) = FORMS.as_ref().ok_or("no descriptors")?;
+    let mut json = serde_json::Deserializer::from_slice(body);
+    // An unknown field is an error: a misspelt one would lift a limit.
+    let message = DynamicMessage::deserialize(form.clone(), &mut json);
+    let message = message.and_then(|message| json.end().map(|()| message));
+    let message = message.map_err(|error| format!("the body is no RateLimitRequest in JSON: {error}"))?;
+    message.transcode_to().map_err(|error| error.to_string())
+}
+
+fn write(reply: &RateLimitResponse) -> Result<String, String> {
+    let (_, form) = FORMS.as_ref().ok_or("no descriptors")?;
+    let mut message = DynamicMessage::new(form.clone());
+    message.transcode_from(reply).map_err(|error| error.to_string())?;
+    serde_json::to_string(&message).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use envoy_types::pb::envoy::config::core::v3::HeaderValue;
+    use envoy_types::pb::envoy::extensions::common::ratelimit::v3::RateLimitDescriptor;
+    use envoy_types::pb::envoy::extensions::common::ratelimit::v3::rate_limit_descriptor::{Entry, RateLimitOverride};
+    use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::quota::ExpirationSpecifier;
+    use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::{DescriptorStatus, Quota, RateLimit};
+    use envoy_types::pb::google::protobuf::value::Kind;
+    use envoy_types::pb::google::protobuf::{Duration, Struct, Timestamp, UInt64Value, Value};
+
+    use super::*;
+
+    /// Every field is set and none is left to a default, so a field that envoy-types adds does not compile here.
+    fn request() -> RateLimitRequest {
+        RateLimitRequest {
+            domain: "d".to_owned(),
+            descriptors: vec![RateLimitDescriptor {
+                entries: vec![Entry { key: "k".to_owned(), value: "v".to_owned() }],
+                limit: Some(RateLimitOverride { requests_per_unit: 7, unit: 6 }),
+                hits_addend: Some(UInt64Value { value: 3 }),
+                is_negative_hits: true,
+            }],
+            hits_addend: 2,
+        }
+    }
+
+    fn reply() -> RateLimitResponse {
+        let header = |key: &str| HeaderValue { key: key.to_owned(), value: "1".to_owned(), raw_value: vec![1] };
+        let quota = Quota {
+            requests: 5,
+            id: "q".to_owned(),
+            expiration_specifier: Some(ExpirationSpecifier::ValidUntil(Timestamp { seconds: 60, nanos: 0 })),
+        };
+        let text = Value { kind: Some(Kind::StringValue("x".to_owned())) };
+        RateLimitResponse {
+            overall_code: Code::OverLimit.into(),
+            statuses: vec![DescriptorStatus {
+                code: Code::Ok.into(),
+                current_limit: Some(RateLimit { name: "n".to_owned(), requests_per_unit: 9, unit: 7 }),
+                limit_remaining: 4,
+                duration_until_reset: Some(Duration { seconds: 30, nanos: 0 }),
+                quota: Some(quota.clone()),
+            }],
+            response_headers_to_add: vec![header("a")],
+            request_headers_to_add: vec![header("b")],
+            raw_body: vec![2],
+            dynamic_metadata: Some(Struct { fields: [("f".to_owned(), text)].into() }),
+            quota: Some(quota),
+        }
+    }
+
+    #[test]
+    fn the_descriptors_are_those_of_envoy_types() {
+        // A field with another name, number or type would be missing in the JSON, or unknown when it is read.
+        let json = r#"{"domain":"d","descriptors":[{"entries":[{"key":"k","value":"v"}],"limit":{"requestsPerUnit":7,"unit":"YEAR"},"hitsAddend":"3","isNegativeHits":true}],"hitsAddend":2}"#;
+        assert_eq!(read(json.as_bytes()), Ok(request()));
+        let quota = r#"{"requests":5,"validUntil":"1970-01-01T00:01:00Z","id":"q"}"#;
+        let header = |key: &str| format!(r#"[{{"key":"{key}","value":"1","rawValue":"AQ=="}}]"#);
+        let expected = format!(
+            r#"{{"overallCode":"OVER_LIMIT","statuses":[{{"code":"OK","currentLimit":{{"requestsPerUnit":9,"unit":"WEEK","name":"n"}},"limitRemaining":4,"durationUntilReset":"30s","quota":{quota}}}],"responseHeadersToAdd":{},"requestHeadersToAdd":{},"rawBody":"Ag==","dynamicMetadata":{{"f":"x"}},"quota":{quota}}}"#,
+            header("a"),
+            header("b"),
+        );
+        assert_eq!(write(&reply()), Ok(expected));
+        let (_, form) = FORMS.as_ref().expect("descriptors");
+        let mut message = DynamicMessage::new(form.clone());
+        message.transcode_from(&reply()).expect("a message");
+        assert_eq!(message.unknown_fields().count(), 0);
+        assert_eq!(message.transcode_to::<RateLimitResponse>().expect("a reply"), reply());
+    }
+
+    #[test]
+    fn what_is_no_request_is_an_error() {
+        for wrong in ["", "[]", "{", "{}x", r#"{"domains":"d"}"#, r#"{"domain":5}"#, r#"{"hitsAddend":-1}"#] {
+            let error = read(wrong.as_bytes()).expect_err(wrong);
+            assert!(error.starts_with("the body is no RateLimitRequest in JSON: "), "{error}");
+        }
+        // Both spellings of a name are proto3 JSON.
+        assert_eq!(read(br#"{"hits_addend":4}"#).map(|request| request.hits_addend), Ok(4));
+        assert_eq!(read(b"{}"), Ok(RateLimitRequest::default()));
+    }
+}

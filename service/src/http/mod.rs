@@ -1,0 +1,80 @@
+//! The service over HTTP: for callers without gRPC, and for proxies that ask another server before each request.
+
+mod authorize;
+mod json;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::connect_info::IntoMakeServiceWithConnectInfo;
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::{StatusCode, header};
+use axum::response::IntoResponse;
+use axum::routing::{any, get};
+use redis_rl_client::Connection;
+use tonic::Code;
+
+use crate::service::Service;
+
+/// How long a body may be: as a message of gRPC.
+const MAX_BODY: usize = 4 * 1024 * 1024;
+
+/// A router that knows the address of each peer.
+pub type App = IntoMakeServiceWithConnectInfo<Router, SocketAddr>;
+
+/// `/json`, `/authorize/<domain>`, `/healthcheck` and `/ready`.
+pub fn api<C: Connection>(service: Arc<Service<C>>) -> App {
+    Router::new()
+        .route("/json", any(json::json::<C>))
+        .route("/authorize/{domain}", any(authorize::authorize::<C>))
+        .route("/healthcheck", get(healthcheck::<C>))
+        .route("/ready", get(ready::<C>))
+        .layer(DefaultBodyLimit::max(MAX_BODY))
+        .with_state(service)
+        .into_make_service_with_connect_info()
+}
+
+/// The metrics, for Prometheus.
+pub fn metrics<C: Connection>(service: Arc<Service<C>>, path: &str) -> App {
+    Router::new().route(path, get(metrics_text::<C>)).with_state(service).into_make_service_with_connect_info()
+}
+
+/// `/rlconfig`: the rules in force.
+pub fn debug<C: Connection>(service: Arc<Service<C>>) -> App {
+    Router::new().route("/rlconfig", get(rlconfig::<C>)).with_state(service).into_make_service_with_connect_info()
+}
+
+async fn healthcheck<C: Connection>(State(service): State<Arc<Service<C>>>) -> impl IntoResponse {
+    if service.is_draining() { (StatusCode::INTERNAL_SERVER_ERROR, "draining") } else { (StatusCode::OK, "OK") }
+}
+
+async fn ready<C: Connection>(State(service): State<Arc<Service<C>>>) -> impl IntoResponse {
+    match service.not_ready().await {
+        None => (StatusCode::OK, "OK"),
+        Some(why) => (StatusCode::SERVICE_UNAVAILABLE, why),
+    }
+}
+
+async fn metrics_text<C: Connection>(State(service): State<Arc<Service<C>>>) -> impl IntoResponse {
+    match service.metrics.text(&service.limiter.stats()) {
+        Ok(text) => Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text)),
+        Err(error) => Err((StatusCode::INTERNAL_SERVER_ERROR, error.to_string())),
+    }
+}
+
+async fn rlconfig<C: Connection>(State(service): State<Arc<Service<C>>>) -> String {
+    match service.snapshot.load_full() {
+        Some(snapshot) => format!("generation: {}\n{}", snapshot.generation, snapshot.rules),
+        None => "there are no valid rules yet\n".to_owned(),
+    }
+}
+
+/// The status of HTTP for an error of gRPC.
+const fn status(code: Code) -> StatusCode {
+    match code {
+        Code::InvalidArgument => StatusCode::BAD_REQUEST,
+        Code::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}

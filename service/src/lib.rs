@@ -1,0 +1,12 @@
+//! rlaas: rate limits as a service. Limits are rules in files, proxies and services ask over gRPC, and all state is in
+//! Redis or Valkey, in the keys of the module redis-rl.
+//!
+//! `docs/service.md` is the manual; this is the program's library, for its tests.
+
+#![forbid(unsafe_code)]
+
+pub mod cli;
+pub mod http;
+pub mod rules;
+pub mod serve;
+pub mod service;

@@ -1,0 +1,292 @@
+//! Reads maps of a file: which keys they may have, and the types of their values.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::model::Metadata;
+use super::problem::{Mark, Place, Problem};
+use super::yaml::{Node, Scalar, Type, Value};
+
+/// Known to envoyproxy/ratelimit, which accepts each of them in every map and ignores those that mean nothing there.
+const EVERYWHERE: [&str; 16] = [
+    "domain",
+    "key",
+    "value",
+    "descriptors",
+    "rate_limit",
+    "unit",
+    "requests_per_unit",
+    "unlimited",
+    "shadow_mode",
+    "quota_mode",
+    "name",
+    "replaces",
+    "detailed_metric",
+    "value_to_metric",
+    "share_threshold",
+    "metadata",
+];
+
+/// What a map describes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    File,
+    Descriptor,
+    RateLimit,
+    Replaces,
+    /// Its reader checks what is in it.
+    Authorize,
+    AuthorizeEntry,
+    /// A map that means nothing where it is.
+    Nothing,
+}
+
+impl Kind {
+    /// The keys that mean something in such a map.
+    const fn keys(self) -> &'static [&'static str] {
+        match self {
+            Self::File => {
+                &["domain", "descriptors", "all_or_nothing", "hash_tag", "on_unavailable", "instances", "authorize"]
+            }
+            Self::Descriptor => &[
+                "key",
+                "value",
+                "rate_limit",
+                "descriptors",
+                "shadow_mode",
+                "quota_mode",
+                "detailed_metric",
+                "value_to_metric",
+                "share_threshold",
+                "metadata",
+            ],
+            Self::RateLimit => &[
+                "unit",
+                "requests_per_unit",
+                "unlimited",
+                "name",
+                "replaces",
+                "algorithm",
+                "window",
+                "anchor",
+                "limit",
+                "burst",
+                "charge",
+                "grants",
+            ],
+            Self::Replaces => &["name"],
+            Self::Authorize => &["trusted_proxies", "deny_status", "if_none", "descriptors"],
+            Self::AuthorizeEntry => &["key", "header", "client_address", "path"],
+            Self::Nothing => &[],
+        }
+    }
+
+    fn of_value(self, key: &str) -> Self {
+        match (self, key) {
+            (Self::File | Self::Descriptor, "descriptors") => Self::Descriptor,
+            (Self::Descriptor, "rate_limit") => Self::RateLimit,
+            (Self::RateLimit, "replaces") => Self::Replaces,
+            _ => Self::Nothing,
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::File => "at the top of a file",
+            Self::Descriptor => "in a descriptor",
+            Self::RateLimit => "in a rate_limit",
+            Self::Replaces => "in replaces",
+            Self::Authorize => "in authorize",
+            Self::AuthorizeEntry => "in an entry of authorize",
+            Self::Nothing => "here",
+        }
+    }
+}
+
+/// What was found in the files: errors, and warnings about what has no effect.
+#[derive(Debug, Default)]
+pub struct Findings {
+    pub errors: Vec<Problem>,
+    pub warnings: Vec<Problem>,
+}
+
+/// Where findings about one file go.
+pub struct Reporter<'f> {
+    pub file: Arc<str>,
+    pub findings: &'f mut Findings,
+}
+
+impl Reporter<'_> {
+    pub fn place(&self, at: Mark) -> Place {
+        Place { file: self.file.clone(), at }
+    }
+
+    pub fn error(&mut self, at: Mark, text: impl Into<String>) {
+        let problem = Problem { place: self.place(at), text: text.into() };
+        self.findings.errors.push(problem);
+    }
+
+    pub fn warn(&mut self, at: Mark, text: impl Into<String>) {
+        let problem = Problem { place: self.place(at), text: text.into() };
+        self.findings.warnings.push(problem);
+    }
+
+    /// Checks the keys of a map and of every map in it, and that nothing but `metadata` has fractions.
+    pub fn check_keys(&mut self, entries: &[(Node<'_>, Node<'_>)], kind: Kind) {
+        for (key, value) in entries {
+            let Some(name) = key_text(key) else {
+                self.error(key.at, "a key must be text");
+                continue;
+            };
+            if !kind.keys().contains(&name) {
+                if EVERYWHERE.contains(&name) {
+                    self.warn(key.at, format!("'{name}' means nothing {} and is ignored", kind.name()));
+                } else {
+                    self.error(key.at, format!("unknown key '{name}' {}", kind.name()));
+                    continue;
+                }
+            }
+            if !["metadata", "authorize"].contains(&name) && kind != Kind::Authorize {
+                self.check_value(value, kind.of_value(name));
+            }
+        }
+    }
+
+    fn check_value(&mut self, value: &Node<'_>, kind: Kind) {
+        match &value.value {
+            Value::Map(entries) => self.check_keys(entries, kind),
+            Value::List(items) => {
+                for item in items {
+                    match &item.value {
+                        Value::Map(entries) => self.check_keys(entries, kind),
+                        _ => self.error(item.at, "a list must have maps here"),
+                    }
+                }
+            }
+            Value::Scalar(scalar) => {
+                if let Type::Number(_) = scalar.resolve() {
+                    self.error(value.at, "expected an integer up to 2^63 - 1 or text; quote the value if it is text");
+                }
+            }
+        }
+    }
+
+    /// The text of a scalar; empty if there is none.
+    pub fn text<'n>(&mut self, node: Option<&'n Node<'_>>, name: &str) -> Cow<'n, str> {
+        match node.map(|node| (node.at, &node.value)) {
+            None => Cow::Borrowed(""),
+            Some((_, Value::Scalar(scalar))) if scalar.resolve() == Type::Null => Cow::Borrowed(""),
+            Some((_, Value::Scalar(scalar))) => Cow::Borrowed(&scalar.text),
+            Some((at, _)) => {
+                self.error(at, format!("invalid {name}: expected text"));
+                Cow::Borrowed("")
+            }
+        }
+    }
+
+    /// A boolean; false if there is none.
+    pub fn flag(&mut self, node: Option<&Node<'_>>, name: &str) -> bool {
+        match node.map(|node| (node.at, resolved(node))) {
+            None | Some((_, Some(Type::Null))) => false,
+            Some((_, Some(Type::Bool(value)))) => value,
+            Some((at, _)) => {
+                self.error(at, format!("invalid {name}: expected true or false"));
+                false
+            }
+        }
+    }
+
+    /// An integer from `least` to 2³² − 1; `None` if there is none.
+    pub fn number(&mut self, node: Option<&Node<'_>>, name: &str, least: u32) -> Option<u32> {
+        let node = node?;
+        match resolved(node) {
+            Some(Type::Null) => None,
+            Some(Type::Int(value)) if value >= i64::from(least) && u32::try_from(value).is_ok() => {
+                u32::try_from(value).ok()
+            }
+            _ => {
+                self.error(node.at, format!("invalid {name}: expected an integer from {least} to 4294967295"));
+                None
+            }
+        }
+    }
+
+    /// The maps of a list.
+    pub fn maps<'n, 'a>(&mut self, node: Option<&'n Node<'a>>, name: &str) -> Vec<(Mark, &'n [(Node<'a>, Node<'a>)])> {
+        match node.map(|node| (node.at, &node.value)) {
+            None => Vec::new(),
+            Some((_, Value::List(items))) => items
+                .iter()
+                .filter_map(|item| match &item.value {
+                    Value::Map(entries) => Some((item.at, entries.as_slice())),
+                    // Reported by `check_keys`.
+                    _ => None,
+                })
+                .collect(),
+            Some((_, Value::Scalar(scalar))) if scalar.resolve() == Type::Null => Vec::new(),
+            Some((at, _)) => {
+                self.error(at, format!("invalid {name}: expected a list"));
+                Vec::new()
+            }
+        }
+    }
+
+    /// The fields of `metadata`; `None` if there are none.
+    pub fn metadata(&mut self, node: Option<&Node<'_>>) -> Option<Arc<BTreeMap<String, Metadata>>> {
+        let node = node?;
+        match metadata(node) {
+            Metadata::Map(fields) => (!fields.is_empty()).then(|| Arc::new(fields)),
+            Metadata::Null => None,
+            _ => {
+                self.error(node.at, "invalid metadata: expected a map");
+                None
+            }
+        }
+    }
+}
+
+/// The last value of a key.
+pub fn field<'n, 'a>(entries: &'n [(Node<'a>, Node<'a>)], name: &str) -> Option<&'n Node<'a>> {
+    entries.iter().rev().find(|(key, _)| key_text(key) == Some(name)).map(|(_, value)| value)
+}
+
+/// The text of a key, if it is text.
+pub fn key_text<'n>(key: &'n Node<'_>) -> Option<&'n str> {
+    match &key.value {
+        Value::Scalar(scalar) if scalar.resolve() == Type::Text => Some(&scalar.text),
+        _ => None,
+    }
+}
+
+fn resolved(node: &Node<'_>) -> Option<Type> {
+    match &node.value {
+        Value::Scalar(scalar) => Some(scalar.resolve()),
+        _ => None,
+    }
+}
+
+fn metadata(node: &Node<'_>) -> Metadata {
+    match &node.value {
+        Value::Scalar(scalar) => leaf(scalar),
+        Value::List(items) => Metadata::List(items.iter().map(metadata).collect()),
+        Value::Map(entries) => {
+            let name = |key: &Node<'_>| match &key.value {
+                Value::Scalar(scalar) => Some(scalar.text.to_string()),
+                _ => None,
+            };
+            Metadata::Map(entries.iter().filter_map(|(key, value)| Some((name(key)?, metadata(value)))).collect())
+        }
+    }
+}
+
+fn leaf(scalar: &Scalar<'_>) -> Metadata {
+    match scalar.resolve() {
+        Type::Null => Metadata::Null,
+        Type::Bool(value) => Metadata::Bool(value),
+        #[expect(clippy::cast_precision_loss, reason = "a google.protobuf.Value has no integers")]
+        Type::Int(value) => Metadata::Number(value as f64),
+        Type::Number(value) => Metadata::Number(value),
+        Type::Text => Metadata::Text(scalar.text.to_string()),
+    }
+}

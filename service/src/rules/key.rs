@@ -1,0 +1,73 @@
+//! The keys in Redis: `<prefix>rl:<domain>:<algorithm>:<window>:<entries>`.
+//!
+//! Entries are written `key=value`, with commas between them. What has a meaning in a key is escaped as in a URL, so two
+//! descriptors never have the same key. The value of the domain's `hash_tag` is in braces. Where all values of a
+//! wildcard share a limit, the pattern is there instead of the value; a star that is part of a value is escaped.
+
+use std::fmt::Write as _;
+
+use super::matching::{Entry, Found, without_key};
+use super::model::{Domain, Rate};
+
+/// The key of a descriptor's state.
+pub fn key(prefix: &str, name: &str, domain: &Domain, rate: &Rate, entries: &[Entry<'_>], found: &Found<'_>) -> String {
+    if domain.script_keys {
+        // The keys of the scripts, which run side by side with this service.
+        let value = entries.first().map_or("", |(_, value)| value);
+        return format!("{name}:rate_limit:{value}");
+    }
+    let mut key = String::with_capacity(prefix.len() + 96);
+    key.push_str(prefix);
+    key.push_str("rl:");
+    escape(&mut key, name, "");
+    key.push(':');
+    key.push_str(&rate.policy.algorithm().word().to_ascii_lowercase());
+    // A window of seconds has no unit, as in the command.
+    _ = write!(key, ":{}:", rate.policy.window());
+    let mut tagged = false;
+    for (i, &(entry, value)) in entries.iter().enumerate() {
+        if i > 0 {
+            key.push(',');
+        }
+        escape(&mut key, entry, "");
+        let shared = found.shared.iter().find(|(at, _)| *at == i).map(|(_, name)| *name);
+        let is_tag = !tagged && domain.options.hash_tag.as_deref() == Some(entry);
+        match shared {
+            // The star is in the key of the rule: `~` keeps it apart from a value.
+            Some(name) if without_key(name, entry) == name => {
+                key.push('~');
+                escape(&mut key, name, "*");
+            }
+            Some(name) => {
+                key.push('=');
+                escape(&mut key, without_key(name, entry), "*");
+            }
+            None if is_tag => {
+                tagged = true;
+                key.push_str("={");
+                // Braces with nothing between them are no hash tag. No escape is a lone percent sign.
+                if value.is_empty() {
+                    key.push('%');
+                }
+                escape(&mut key, value, "");
+                key.push('}');
+            }
+            None => {
+                key.push('=');
+                escape(&mut key, value, "");
+            }
+        }
+    }
+    key
+}
+
+/// Writes a part of a key so that it has none of the characters that separate parts, but for those in `keep`.
+fn escape(key: &mut String, part: &str, keep: &str) {
+    for c in part.chars() {
+        if (c <= ' ' || c == '\u{7f}' || "%:,=~*{}".contains(c)) && !keep.contains(c) {
+            _ = write!(key, "%{:02X}", u32::from(c));
+        } else {
+            key.push(c);
+        }
+    }
+}

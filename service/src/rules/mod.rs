@@ -1,0 +1,24 @@
+//! Rules: files of limits, and which limit a descriptor gets.
+
+mod authorize;
+mod fields;
+mod files;
+mod key;
+mod load;
+mod matching;
+mod model;
+mod problem;
+mod rate;
+mod wildcard;
+mod yaml;
+
+pub use authorize::{Authorize, Origin, Part};
+pub use fields::Findings;
+pub use files::{files, read};
+pub use key::key;
+pub use load::{SCRIPT_DOMAIN, SCRIPT_ENTRY, Settings, Source, load};
+pub use matching::{Entry, Found};
+pub use model::{
+    Charge, Domain, Level, Limit, Metadata, OnUnavailable, Options, Rate, Rule, Rules, Unit, takes_always,
+};
+pub use problem::{Mark, Place, Problem};

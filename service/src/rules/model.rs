@@ -1,0 +1,234 @@
+//! The rules as the service uses them.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use foldhash::fast::RandomState;
+use redis_rl_client::{Algorithm, Calendar, Policy, Window};
+
+use super::authorize::Authorize;
+use super::problem::Place;
+use super::wildcard::Wildcard;
+
+/// A set of rules that is used as a whole.
+#[derive(Debug, Default)]
+pub struct Rules {
+    pub domains: HashMap<Box<str>, Domain, RandomState>,
+}
+
+/// The rules of a domain.
+#[derive(Debug, Default)]
+pub struct Domain {
+    pub options: Options,
+    pub root: Level,
+    /// Whether its keys are those of the two Lua scripts.
+    pub script_keys: bool,
+}
+
+/// What a domain says about all of its rules.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// A request that one limit denies charges none.
+    pub all_or_nothing: bool,
+    /// The key of the entry whose value is the hash tag of the keys.
+    pub hash_tag: Option<Box<str>>,
+    pub on_unavailable: OnUnavailable,
+    /// How `/authorize/<domain>` makes descriptors.
+    pub authorize: Option<Arc<Authorize>>,
+}
+
+/// What a request gets if the server cannot decide.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnUnavailable {
+    Allow,
+    Deny,
+    #[default]
+    Error,
+    /// Each of so many copies of the service allows its part.
+    Local {
+        instances: u32,
+    },
+}
+
+/// The rules of which one is chosen for an entry of a descriptor.
+#[derive(Debug, Default)]
+pub struct Level {
+    /// By `key`, or `key_value` if the rule has a value.
+    pub rules: HashMap<Box<str>, Rule, RandomState>,
+    /// In the order of the file, with the name of the rule in `rules`.
+    pub wildcards: Vec<(Box<str>, Wildcard)>,
+}
+
+/// What the files say about an entry of a descriptor.
+#[derive(Debug, Default)]
+pub struct Rule {
+    pub limit: Option<Arc<Limit>>,
+    pub below: Option<Box<Level>>,
+    pub value_to_metric: bool,
+    pub share_threshold: bool,
+}
+
+/// A limit of a rule.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limit {
+    /// The domain and the rules on the way to it, joined by `.`, as envoyproxy/ratelimit writes them.
+    pub path: Box<str>,
+    /// The first two of these rules, for the metrics.
+    pub labels: [Box<str>; 2],
+    pub place: Option<Place>,
+    pub name: Box<str>,
+    pub replaces: Box<[Box<str>]>,
+    /// `None` for unlimited.
+    pub rate: Option<Rate>,
+    pub shadow: bool,
+    pub quota: bool,
+    pub detailed_metric: bool,
+    /// Whether a rule on the way to it puts values of requests into the metrics.
+    pub values_in_metric: bool,
+    pub metadata: Option<Arc<BTreeMap<String, Metadata>>>,
+}
+
+/// How much, under which algorithm, and how it is charged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rate {
+    pub policy: Policy,
+    pub unit: Unit,
+    pub charge: Charge,
+    /// How many units are taken from the server at once.
+    pub grants: Option<u32>,
+}
+
+/// What is charged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Charge {
+    /// The hits, whatever the limit says.
+    Always,
+    /// Only what is allowed.
+    Allowed,
+}
+
+/// The units of the protocol, with their numbers there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    Unknown = 0,
+    Second = 1,
+    Minute = 2,
+    Hour = 3,
+    Day = 4,
+    Month = 5,
+    Year = 6,
+    Week = 7,
+}
+
+/// A value of `metadata`: what a `google.protobuf.Struct` can hold.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Metadata {
+    Null,
+    Bool(bool),
+    Number(f64),
+    Text(String),
+    List(Vec<Self>),
+    Map(BTreeMap<String, Self>),
+}
+
+/// The limits in force, one a line, in the order of their names.
+impl fmt::Display for Rules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut limits: Vec<&Limit> = Vec::new();
+        for domain in self.domains.values() {
+            domain.root.collect(&mut limits);
+        }
+        limits.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        limits.into_iter().try_for_each(|limit| writeln!(f, "{limit}"))
+    }
+}
+
+impl Level {
+    fn collect<'l>(&'l self, limits: &mut Vec<&'l Limit>) {
+        for rule in self.rules.values() {
+            limits.extend(rule.limit.as_deref());
+            if let Some(below) = &rule.below {
+                below.collect(limits);
+            }
+        }
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.path)?;
+        match &self.rate {
+            None => f.write_str("unlimited")?,
+            Some(rate) => {
+                write!(f, "{}", rate.policy)?;
+                let charge = if rate.charge == Charge::Always { "always" } else { "allowed" };
+                write!(f, ", charge {charge}")?;
+                if let Some(grants) = rate.grants {
+                    write!(f, ", grants {grants}")?;
+                }
+            }
+        }
+        for (on, word) in [(self.shadow, "shadow_mode"), (self.quota, "quota_mode")] {
+            if on {
+                write!(f, ", {word}")?;
+            }
+        }
+        match &self.place {
+            Some(place) => write!(f, ", at {place}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Unit {
+    /// Every unit that a rule can name.
+    pub const ALL: [Self; 7] = [Self::Second, Self::Minute, Self::Hour, Self::Day, Self::Week, Self::Month, Self::Year];
+
+    /// The word in the files.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Unknown => "unknown",
+            Self::Second => "second",
+            Self::Minute => "minute",
+            Self::Hour => "hour",
+            Self::Day => "day",
+            Self::Week => "week",
+            Self::Month => "month",
+            Self::Year => "year",
+        }
+    }
+
+    /// How long it is; `None` if it is unknown.
+    pub const fn length(self) -> Option<Duration> {
+        Some(Duration::from_secs(match self {
+            Self::Unknown => return None,
+            Self::Second => 1,
+            Self::Minute => 60,
+            Self::Hour => 3_600,
+            Self::Day => 86_400,
+            Self::Week => 7 * 86_400,
+            Self::Month => 30 * 86_400,
+            Self::Year => 365 * 86_400,
+        }))
+    }
+
+    /// The unit that is as long as a window. A calendar month or year has no fixed length.
+    pub fn of(window: Window) -> Self {
+        match window {
+            Window::Length(length) => {
+                Self::ALL.into_iter().find(|unit| unit.length() == Some(length)).unwrap_or(Self::Unknown)
+            }
+            Window::Calendar(Calendar::Day) => Self::Day,
+            Window::Calendar(Calendar::Week) => Self::Week,
+            Window::Calendar(_) => Self::Unknown,
+        }
+    }
+}
+
+/// Whether an algorithm has the option ALWAYS.
+pub const fn takes_always(algorithm: Algorithm) -> bool {
+    use Algorithm::{Counter, Fixed, Rolling, Token, Window};
+    matches!(algorithm, Fixed | Window | Counter | Rolling | Token)
+}

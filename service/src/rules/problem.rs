@@ -1,0 +1,47 @@
+//! What is wrong with a file of rules, and where.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// A place in a file: from line 1 and column 1. Line 0 is the file as a whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Mark {
+    pub line: u32,
+    pub column: u32,
+}
+
+impl Mark {
+    pub fn new(line: usize, column: usize) -> Self {
+        let small = |n| u32::try_from(n).unwrap_or(u32::MAX);
+        Self { line: small(line), column: small(column) }
+    }
+}
+
+/// A place in a file that is known by its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub file: Arc<str>,
+    pub at: Mark,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.at.line {
+            0 => f.write_str(&self.file),
+            line => write!(f, "{}:{line}:{}", self.file, self.at.column),
+        }
+    }
+}
+
+/// What is wrong, or looks wrong, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    pub place: Place,
+    pub text: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.text)
+    }
+}

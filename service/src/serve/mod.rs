@@ -1,0 +1,267 @@
+//! `rlaas serve`
+
+mod settings;
+mod tls;
+mod watch;
+
+use std::fs;
+use std::io::{self, IsTerminal as _};
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_service_server::RateLimitServiceServer;
+use redis_rl_client::{Connection, Limiter, Link};
+use tokio::net::{TcpListener, UnixListener};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch as channel;
+use tokio::time::{sleep, timeout};
+use tokio_stream::wrappers::UnixListenerStream;
+use tonic::transport::Server;
+use tonic::transport::server::TcpIncoming;
+use tonic_health::ServingStatus;
+use tracing::{error, info, warn};
+
+pub use settings::{Address, Flags, Settings};
+pub use tls::TlsFiles;
+
+use crate::service::{DESCRIPTORS, Grpc, Service, Snapshot};
+use crate::{http, rules};
+use tls::Tls;
+use watch::Watch;
+
+/// How often the files of rules are looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// The services of the health check: the server as a whole, and this one by the name that probes in use have.
+const HEALTH_SERVICES: [&str; 2] = ["", "ratelimit"];
+
+/// Runs until a signal ends it.
+pub fn run(flags: Flags) -> ExitCode {
+    let settings = match flags.settings(&std::env::vars().collect()) {
+        Ok(settings) => settings,
+        Err(error) => {
+            eprintln!("rlaas: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    log_to_stderr(&settings);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    match runtime.and_then(|runtime| runtime.block_on(serve(settings))) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            error!(%error, "rlaas ends");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn log_to_stderr(settings: &Settings) {
+    let builder = tracing_subscriber::fmt()
+        .with_max_level(settings.log_level)
+        .with_writer(io::stderr)
+        .with_target(false)
+        .with_ansi(io::stderr().is_terminal());
+    if settings.log_json {
+        builder.json().flatten_event(true).init();
+    } else {
+        builder.init();
+    }
+}
+
+async fn serve(settings: Settings) -> io::Result<()> {
+    for name in &settings.without_effect {
+        warn!("{name} has no effect here");
+    }
+    let service = Service::new(limiter(&settings)?, settings.service.clone()).map_err(io::Error::other)?;
+    let service = Arc::new(service);
+    let tls = settings.tls.clone().map(Tls::new).transpose().map_err(io::Error::other)?.map(Arc::new);
+    let (health, health_server) = tonic_health::server::health_reporter();
+    for name in HEALTH_SERVICES {
+        health.set_service_status(name, ServingStatus::NotServing).await;
+    }
+    let cluster = settings.redis.starts_with("redis-cluster") || settings.redis.starts_with("rediss-cluster");
+    let rule_settings = rules::Settings { merge_domains: settings.merge_domains, cluster };
+    let mut watch = Watch::new(settings.rules.clone(), settings.ignore_dot_files, rule_settings);
+    reload(&service, &mut watch);
+    let (draining, drains) = channel::channel(false);
+    let reloads = tokio::spawn({
+        let (service, health, mut drains, tls) = (service.clone(), health.clone(), drains.clone(), tls.clone());
+        async move {
+            let mut ready = false;
+            while !*drains.borrow() {
+                if !ready && service.snapshot.load().is_some() {
+                    ready = true;
+                    for name in HEALTH_SERVICES {
+                        health.set_service_status(name, ServingStatus::Serving).await;
+                    }
+                }
+                // It ends early if the service drains.
+                _ = timeout(LOOK_EVERY, drains.changed()).await;
+                let (service, tls, mut moved) = (service.clone(), tls.clone(), watch);
+                // Reading and parsing many rules takes a while: not on a thread that serves.
+                let Ok(moved) = tokio::task::spawn_blocking(move || {
+                    reload(&service, &mut moved);
+                    if let Some(tls) = tls {
+                        tls.reload();
+                    }
+                    moved
+                })
+                .await
+                else {
+                    return;
+                };
+                watch = moved;
+            }
+        }
+    });
+    let mut router = Server::builder()
+        .max_connection_age(settings.max_connection_age)
+        .max_connection_age_grace(settings.max_connection_age_grace)
+        .http2_keepalive_interval(Some(Duration::from_secs(60)));
+    let reflection = || {
+        tonic_reflection::server::Builder::configure()
+            .register_encoded_file_descriptor_set(DESCRIPTORS)
+            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+    };
+    let router = router
+        .add_service(health_server)
+        .add_service(reflection().build_v1().map_err(io::Error::other)?)
+        // What older clients ask.
+        .add_service(reflection().build_v1alpha().map_err(io::Error::other)?)
+        .add_service(RateLimitServiceServer::new(Grpc(service.clone())));
+    let mut stops = drains.clone();
+    let stopped = async move {
+        _ = stops.wait_for(|stop| *stop).await;
+    };
+    let serving = match &settings.grpc {
+        Address::Tcp(address) => {
+            let listener =
+                TcpListener::bind(address).await.map_err(|error| named("gRPC", &address.to_string(), &error))?;
+            info!(address = %listener.local_addr()?, "gRPC listens");
+            match tls {
+                Some(tls) => tokio::spawn(router.serve_with_incoming_shutdown(tls.accept(listener), stopped)),
+                None => {
+                    let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
+                    tokio::spawn(router.serve_with_incoming_shutdown(incoming, stopped))
+                }
+            }
+        }
+        Address::Unix(path) => {
+            // A socket that an earlier process left would be in the way.
+            _ = fs::remove_file(path);
+            let name = path.display().to_string();
+            let listener = UnixListener::bind(path).map_err(|error| named("gRPC", &name, &error))?;
+            info!(address = name, "gRPC listens");
+            tokio::spawn(router.serve_with_incoming_shutdown(UnixListenerStream::new(listener), stopped))
+        }
+    };
+    let http = [
+        Some(listen("HTTP", settings.http, http::api(service.clone()), drains.clone()).await?),
+        Some(
+            listen("metrics", settings.metrics, http::metrics(service.clone(), &settings.metrics_path), drains.clone())
+                .await?,
+        ),
+        match settings.debug {
+            Some(address) => Some(listen("debug", address, http::debug(service.clone()), drains.clone()).await?),
+            None => None,
+        },
+    ];
+    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    info!("draining");
+    service.drain();
+    for name in HEALTH_SERVICES {
+        health.set_service_status(name, ServingStatus::NotServing).await;
+    }
+    sleep(settings.drain_delay).await;
+    _ = draining.send(true);
+    let ended = async {
+        for task in http.into_iter().flatten() {
+            _ = task.await;
+        }
+        serving.await
+    };
+    match timeout(settings.drain, ended).await {
+        Ok(Ok(result)) => result.map_err(io::Error::other)?,
+        Ok(Err(error)) => return Err(io::Error::other(error)),
+        Err(_) => warn!("some connections did not end in time"),
+    }
+    _ = reloads.await;
+    give_back(service).await;
+    info!("rlaas ends");
+    Ok(())
+}
+
+/// Serves HTTP until the service drains.
+async fn listen(
+    what: &str,
+    address: SocketAddr,
+    app: http::App,
+    mut drains: channel::Receiver<bool>,
+) -> io::Result<tokio::task::JoinHandle<io::Result<()>>> {
+    let listener = TcpListener::bind(address).await.map_err(|error| named(what, &address.to_string(), &error))?;
+    info!(address = %listener.local_addr()?, "{what} listens");
+    let stopped = async move {
+        _ = drains.wait_for(|stop| *stop).await;
+    };
+    Ok(tokio::spawn(async move { axum::serve(listener, app).with_graceful_shutdown(stopped).await }))
+}
+
+/// Reads the rules if the files have changed. Wrong rules change nothing.
+fn reload<C: Connection>(service: &Service<C>, watch: &mut Watch) {
+    match watch.changed() {
+        None => {}
+        Some(Err(problems)) => {
+            for problem in problems {
+                error!("{problem}");
+            }
+            service.metrics.config_load_error.inc();
+            service.metrics.rules_wrong.set(1);
+            let kept = service.snapshot.load().is_some();
+            error!(
+                "{}",
+                if kept { "the rules are wrong: the old ones stay" } else { "the rules are wrong: not ready" }
+            );
+        }
+        Some(Ok((rules, warnings))) => {
+            for warning in warnings {
+                warn!("{warning}");
+            }
+            let domains = rules.domains.len();
+            match Snapshot::new(rules, service.snapshot.load().as_deref(), &service.limiter) {
+                Ok(snapshot) => {
+                    let generation = snapshot.generation;
+                    service.snapshot.store(Some(Arc::new(snapshot)));
+                    service.metrics.config_load_success.inc();
+                    service.metrics.rules_wrong.set(0);
+                    service.metrics.generation.set(i64::try_from(generation).unwrap_or(i64::MAX));
+                    info!(domains, generation, "the rules are in force");
+                }
+                Err(problem) => error!("{problem}"),
+            }
+        }
+    }
+}
+
+/// Gives the units back that were granted and not used.
+async fn give_back<C: Connection>(service: Arc<Service<C>>) {
+    let Some(snapshot) = service.snapshot.swap(None) else { return };
+    for granted in snapshot.grants.values() {
+        granted.grants.clone().shutdown().await;
+    }
+}
+
+/// A limiter that needs no server to start.
+fn limiter(settings: &Settings) -> io::Result<Limiter<Link>> {
+    // The error does not repeat the URL, which may have a password.
+    let link = Link::open(&settings.redis).map_err(|error| io::Error::other(format!("--redis: {error}")))?;
+    Ok(Limiter::builder(link).denials(settings.denials).timeout(settings.service.timeout).build())
+}
+
+fn named(what: &str, address: &str, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{what} cannot listen on {address}: {error}"))
+}

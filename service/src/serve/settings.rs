@@ -1,0 +1,668 @@
+//! The settings of `rlaas serve`: flags, else variables, else those of envoyproxy/ratelimit, else defaults.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use super::tls::TlsFiles;
+use crate::cli::go_bool;
+use crate::service::{HeaderNames, ReplySettings, ServiceSettings};
+
+/// The flags. Each has a variable, which counts if the flag is not given.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Flags {
+    /// Files of rules, and directories of such files [default: ./rules]
+    #[arg(long, value_name = "DIR", env = "RLAAS_RULES", value_delimiter = ',')]
+    rules: Vec<PathBuf>,
+    /// Redis or Valkey: redis://, rediss://, unix://, redis-cluster:// or redis-sentinel:// [default: redis://127.0.0.1:6379]
+    #[arg(long, value_name = "URL", env = "RLAAS_REDIS", hide_env_values = true)]
+    redis: Option<String>,
+    /// A file with the password of Redis; RLAAS_REDIS_PASSWORD is the password itself
+    #[arg(long, value_name = "FILE", env = "RLAAS_REDIS_PASSWORD_FILE")]
+    redis_password_file: Option<PathBuf>,
+    /// Where gRPC listens; a path is a Unix socket [default: 127.0.0.1:8081]
+    #[arg(long, value_name = "ADDR", env = "RLAAS_GRPC")]
+    grpc: Option<String>,
+    /// Where HTTP listens, with /json, /authorize, /healthcheck and /ready [default: 127.0.0.1:8080]
+    #[arg(long, value_name = "ADDR", env = "RLAAS_HTTP")]
+    http: Option<String>,
+    /// The certificates of gRPC, in PEM; without one, it is not encrypted
+    #[arg(long, value_name = "FILE", env = "RLAAS_TLS_CERT")]
+    tls_cert: Option<PathBuf>,
+    /// The key of that certificate
+    #[arg(long, value_name = "FILE", env = "RLAAS_TLS_KEY")]
+    tls_key: Option<PathBuf>,
+    /// The authority that must have signed the certificates of clients; without one, they need none
+    #[arg(long, value_name = "FILE", env = "RLAAS_TLS_CLIENT_CA")]
+    tls_client_ca: Option<PathBuf>,
+    /// The name that the certificate of a client must have: of DNS, an address or a URI
+    #[arg(long, value_name = "NAME", env = "RLAAS_TLS_CLIENT_NAME")]
+    tls_client_name: Option<String>,
+    /// Where Prometheus reads the metrics, at /metrics [default: 127.0.0.1:9090]
+    #[arg(long, value_name = "ADDR", env = "RLAAS_METRICS")]
+    metrics: Option<String>,
+    /// Where /rlconfig shows the rules in force [default: nowhere]
+    #[arg(long, value_name = "ADDR", env = "RLAAS_DEBUG")]
+    debug: Option<String>,
+    /// What every key begins with [default: nothing]
+    #[arg(long, env = "RLAAS_PREFIX")]
+    prefix: Option<String>,
+    /// How long Redis may take to decide [default: 15ms]
+    #[arg(long, value_name = "DURATION", env = "RLAAS_TIMEOUT")]
+    timeout: Option<String>,
+    /// Of how many keys denials are remembered; 0 for none [default: 10000]
+    #[arg(long, value_name = "KEYS", env = "RLAAS_DENIALS")]
+    denials: Option<usize>,
+    /// How many requests may be under way; more get UNAVAILABLE [default: 10000]
+    #[arg(long, value_name = "REQUESTS", env = "RLAAS_MAX_REQUESTS")]
+    max_requests: Option<usize>,
+    /// After SIGTERM: how long requests are still accepted, for balancers to notice [default: 0s]
+    #[arg(long, value_name = "DURATION", env = "RLAAS_DRAIN_DELAY")]
+    drain_delay: Option<String>,
+    /// After that: how long requests under way may take [default: 10s]
+    #[arg(long, value_name = "DURATION", env = "RLAAS_DRAIN")]
+    drain: Option<String>,
+    /// How much is logged: error, warn, info or debug [default: info]
+    #[arg(long, env = "RLAAS_LOG_LEVEL")]
+    log_level: Option<String>,
+    /// How it is logged: text or json [default: text]
+    #[arg(long, env = "RLAAS_LOG_FORMAT")]
+    log_format: Option<String>,
+}
+
+/// The settings in force.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub rules: Vec<PathBuf>,
+    pub merge_domains: bool,
+    pub ignore_dot_files: bool,
+    pub redis: String,
+    pub grpc: Address,
+    pub tls: Option<TlsFiles>,
+    pub http: SocketAddr,
+    pub metrics: SocketAddr,
+    pub metrics_path: String,
+    pub debug: Option<SocketAddr>,
+    pub denials: usize,
+    pub service: ServiceSettings,
+    pub drain_delay: Duration,
+    pub drain: Duration,
+    pub max_connection_age: Duration,
+    pub max_connection_age_grace: Duration,
+    pub log_level: tracing::Level,
+    pub log_json: bool,
+    /// Variables of envoyproxy/ratelimit that have no effect here.
+    pub without_effect: Vec<String>,
+}
+
+/// Where the service listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Address {
+    Tcp(SocketAddr),
+    Unix(PathBuf),
+}
+
+/// Variables of envoyproxy/ratelimit that have no effect here. `docs/service.md` says why.
+const WITHOUT_EFFECT: [&str; 66] = [
+    "FORCE_START_WITHOUT_INITIAL_CONFIG",
+    "HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED",
+    "RUNTIME_WATCH_ROOT",
+    "CONFIG_GRPC_XDS_NODE_ID",
+    "CONFIG_GRPC_XDS_NODE_METADATA",
+    "CONFIG_GRPC_XDS_SERVER_URL",
+    "CONFIG_GRPC_XDS_SERVER_CONNECT_RETRY_INTERVAL",
+    "CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS",
+    "CONFIG_GRPC_XDS_SERVER_USE_TLS",
+    "CONFIG_GRPC_XDS_CLIENT_TLS_CERT",
+    "CONFIG_GRPC_XDS_CLIENT_TLS_KEY",
+    "CONFIG_GRPC_XDS_SERVER_TLS_CACERT",
+    "CONFIG_GRPC_XDS_SERVER_TLS_SAN",
+    "XDS_CLIENT_BACKOFF_INITIAL_INTERVAL",
+    "XDS_CLIENT_BACKOFF_MAX_INTERVAL",
+    "XDS_CLIENT_BACKOFF_RANDOM_FACTOR",
+    "XDS_CLIENT_BACKOFF_JITTER",
+    "XDS_CLIENT_MAX_MSG_SIZE_IN_BYTES",
+    "USE_DOG_STATSD",
+    "USE_DOG_STATSD_MOGRIFIERS",
+    "USE_STATSD",
+    "STATSD_HOST",
+    "STATSD_PORT",
+    "EXTRA_TAGS",
+    "STATS_FLUSH_INTERVAL",
+    "DISABLE_STATS",
+    "USE_PROMETHEUS",
+    "PROMETHEUS_MAPPER_YAML",
+    "PROMETHEUS_RESPONSE_TIME_AS_MILLISECONDS",
+    "EXPIRATION_JITTER_MAX_SECONDS",
+    "STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT",
+    "REDIS_POOL_SIZE",
+    "REDIS_POOL_ON_EMPTY_BEHAVIOR",
+    "REDIS_PIPELINE_WINDOW",
+    "REDIS_PIPELINE_LIMIT",
+    "REDIS_CLUSTER_PIPELINE_PARALLELISM",
+    "REDIS_STARTUP_INITIAL_INTERVAL",
+    "REDIS_STARTUP_MAX_INTERVAL",
+    "REDIS_STARTUP_MAX_ELAPSED_TIME",
+    "REDIS_PERSECOND_SOCKET_TYPE",
+    "REDIS_PERSECOND_TYPE",
+    "REDIS_PERSECOND_URL",
+    "REDIS_PERSECOND_POOL_SIZE",
+    "REDIS_PERSECOND_AUTH",
+    "REDIS_PERSECOND_TLS",
+    "REDIS_PERSECOND_SENTINEL_AUTH",
+    "REDIS_PERSECOND_PIPELINE_WINDOW",
+    "REDIS_PERSECOND_PIPELINE_LIMIT",
+    "REDIS_PERSECOND_CLUSTER_PIPELINE_PARALLELISM",
+    "REDIS_PERSECOND_TIMEOUT",
+    "REDIS_PERSECOND_POOL_ON_EMPTY_BEHAVIOR",
+    "MEMCACHE_HOST_PORT",
+    "MEMCACHE_MAX_IDLE_CONNS",
+    "MEMCACHE_SRV",
+    "MEMCACHE_SRV_REFRESH",
+    "MEMCACHE_TLS",
+    "MEMCACHE_TLS_CLIENT_CERT",
+    "MEMCACHE_TLS_CLIENT_KEY",
+    "MEMCACHE_TLS_CACERT",
+    "MEMCACHE_TLS_SKIP_HOSTNAME_VERIFICATION",
+    "TRACING_ENABLED",
+    "TRACING_SERVICE_NAME",
+    "TRACING_SERVICE_NAMESPACE",
+    "TRACING_SERVICE_INSTANCE_ID",
+    "TRACING_EXPORTER_PROTOCOL",
+    "TRACING_SAMPLING_RATE",
+];
+
+impl Flags {
+    /// The settings in force, where `variables` is the environment.
+    ///
+    /// # Errors
+    /// A flag or a variable is wrong: which, and what it takes.
+    pub fn settings(self, variables: &BTreeMap<String, String>) -> Result<Settings, String> {
+        let env = Env(variables);
+        env.must_not_be("CONFIG_TYPE", "GRPC_XDS_SOTW", "rules are read from files only")?;
+        env.must_not_be("BACKEND_TYPE", "memcache", "the state is in Redis or Valkey only")?;
+        if env.flag("REDIS_PERSECOND")? == Some(true) {
+            return Err("REDIS_PERSECOND: there is one server for all limits".to_owned());
+        }
+        if env.flag("REDIS_TLS_SKIP_HOSTNAME_VERIFICATION")? == Some(true) {
+            return Err("REDIS_TLS_SKIP_HOSTNAME_VERIFICATION: the name is always verified".to_owned());
+        }
+        let headers = env.flag("LIMIT_RESPONSE_HEADERS_ENABLED")?.unwrap_or(false).then(|| HeaderNames {
+            limit: env.text("LIMIT_LIMIT_HEADER").unwrap_or_else(|| "RateLimit-Limit".to_owned()),
+            remaining: env.text("LIMIT_REMAINING_HEADER").unwrap_or_else(|| "RateLimit-Remaining".to_owned()),
+            reset: env.text("LIMIT_RESET_HEADER").unwrap_or_else(|| "RateLimit-Reset".to_owned()),
+        });
+        let duration = |flag: Option<String>, name: &str, default: Duration| match flag {
+            Some(text) => go_duration(&text).ok_or_else(|| format!("--{name}: expected a duration, as 15ms or 1m30s")),
+            None => Ok(default),
+        };
+        let timeout = env.duration("REDIS_TIMEOUT")?.unwrap_or(Duration::from_millis(15));
+        let level = self.log_level.or_else(|| env.text("LOG_LEVEL"));
+        let format = self.log_format.or_else(|| env.text("LOG_FORMAT"));
+        let files = [self.tls_cert, self.tls_key, self.tls_client_ca];
+        let tls = env.tls(files, self.tls_client_name)?;
+        let grpc = env.grpc(self.grpc)?;
+        if let (Address::Unix(_), Some(_)) = (&grpc, &tls) {
+            return Err("a certificate is for an address, not for a Unix socket".to_owned());
+        }
+        Ok(Settings {
+            rules: if self.rules.is_empty() { env.rules() } else { self.rules },
+            merge_domains: env.flag("MERGE_DOMAIN_CONFIG")?.unwrap_or(false),
+            ignore_dot_files: env.flag("RUNTIME_IGNOREDOTFILES")?.unwrap_or(false),
+            redis: match (self.redis, env.redis_password(self.redis_password_file)?) {
+                (Some(url), None) => url,
+                (Some(url), Some(password)) => with_password(&url, &password)?,
+                (None, None) => env.redis()?,
+                (None, Some(password)) => with_password(&env.redis()?, &password)?,
+            },
+            tls,
+            grpc,
+            http: env.http(self.http)?,
+            metrics: env.metrics(self.metrics)?,
+            metrics_path: match env.text("PROMETHEUS_PATH") {
+                Some(path) if !path.starts_with('/') || path.contains(['{', '}', '*']) => {
+                    return Err("PROMETHEUS_PATH: expected a path, as /metrics".to_owned());
+                }
+                Some(path) => path,
+                None => "/metrics".to_owned(),
+            },
+            debug: env.debug(self.debug)?,
+            denials: match (self.denials, env.number("LOCAL_CACHE_SIZE_IN_BYTES")?) {
+                (Some(keys), _) => keys,
+                // Without a local cache there, every request is sent.
+                (None, Some(0)) => 0,
+                (None, _) => 10_000,
+            },
+            service: ServiceSettings {
+                prefix: self.prefix.or_else(|| env.text("CACHE_KEY_PREFIX")).unwrap_or_default(),
+                timeout: duration(self.timeout, "timeout", timeout)?,
+                reply: ReplySettings {
+                    shadow: env.flag("SHADOW_MODE")?.unwrap_or(false),
+                    quota: env.flag("QUOTA_MODE")?.unwrap_or(false),
+                    headers,
+                    dynamic_metadata: env.flag("RESPONSE_DYNAMIC_METADATA")?.unwrap_or(false),
+                },
+                max_requests: self.max_requests.unwrap_or(10_000),
+                near_limit_ratio: env.ratio("NEAR_LIMIT_RATIO")?.unwrap_or(0.8),
+                ready_needs_redis: env.flag("REDIS_HEALTH_CHECK_ACTIVE_CONNECTION")?.unwrap_or(false),
+            },
+            drain_delay: duration(self.drain_delay, "drain-delay", Duration::ZERO)?,
+            drain: duration(self.drain, "drain", Duration::from_secs(10))?,
+            max_connection_age: env.duration("GRPC_MAX_CONNECTION_AGE")?.unwrap_or(Duration::from_secs(86_400)),
+            max_connection_age_grace: env
+                .duration("GRPC_MAX_CONNECTION_AGE_GRACE")?
+                .unwrap_or(Duration::from_secs(3_600)),
+            log_level: log_level(level.as_deref())?,
+            log_json: match format.as_deref() {
+                None | Some("text") => false,
+                Some("json") => true,
+                Some(_) => return Err("--log-format or LOG_FORMAT: expected text or json".to_owned()),
+            },
+            without_effect: env.without_effect(),
+        })
+    }
+}
+
+/// The variables of envoyproxy/ratelimit.
+struct Env<'e>(&'e BTreeMap<String, String>);
+
+impl Env<'_> {
+    /// A variable that is set and not empty.
+    fn text(&self, name: &str) -> Option<String> {
+        self.0.get(name).filter(|value| !value.is_empty()).cloned()
+    }
+
+    fn flag(&self, name: &str) -> Result<Option<bool>, String> {
+        self.text(name).map(|value| go_bool(&value)).transpose().map_err(|error| format!("{name}: {error}"))
+    }
+
+    fn number(&self, name: &str) -> Result<Option<u64>, String> {
+        let parse = |value: String| value.parse().map_err(|_| format!("{name}: expected an integer of 0 or more"));
+        self.text(name).map(parse).transpose()
+    }
+
+    fn duration(&self, name: &str) -> Result<Option<Duration>, String> {
+        let parse =
+            |value: String| go_duration(&value).ok_or_else(|| format!("{name}: expected a duration, as 15ms or 1m30s"));
+        self.text(name).map(parse).transpose()
+    }
+
+    fn must_not_be(&self, name: &str, wrong: &str, why: &str) -> Result<(), String> {
+        match self.text(name) {
+            Some(value) if value.eq_ignore_ascii_case(wrong) => Err(format!("{name}={wrong}: {why}")),
+            _ => Ok(()),
+        }
+    }
+
+    fn rules(&self) -> Vec<PathBuf> {
+        let Some(root) = self.text("RUNTIME_ROOT") else { return vec![PathBuf::from("rules")] };
+        let mut path = PathBuf::from(root);
+        path.extend(self.text("RUNTIME_SUBDIRECTORY"));
+        path.push(self.text("RUNTIME_APPDIRECTORY").unwrap_or_else(|| "config".to_owned()));
+        vec![path]
+    }
+
+    fn redis(&self) -> Result<String, String> {
+        let tls = self.flag("REDIS_TLS")?.unwrap_or(false);
+        let scheme = if tls { "rediss" } else { "redis" };
+        let Some(address) = self.text("REDIS_URL") else { return Ok(format!("{scheme}://127.0.0.1:6379")) };
+        if address.contains("://") {
+            return Ok(address);
+        }
+        let auth = self.text("REDIS_AUTH").map(|auth| user_and_password(&auth));
+        let login = match &auth {
+            Some((user, password)) => format!("{}:{}@", escape(user), escape(password)),
+            None => String::new(),
+        };
+        let mut parameters = Vec::new();
+        for (name, parameter) in
+            [("REDIS_TLS_CACERT", "ca"), ("REDIS_TLS_CLIENT_CERT", "cert"), ("REDIS_TLS_CLIENT_KEY", "key")]
+        {
+            if let Some(path) = self.text(name).filter(|_| tls) {
+                parameters.push(format!("{parameter}={path}"));
+            }
+        }
+        let kind = self.text("REDIS_TYPE").unwrap_or_else(|| "single".to_owned()).to_ascii_lowercase();
+        let url = match (kind.as_str(), self.text("REDIS_SOCKET_TYPE").as_deref().unwrap_or("tcp")) {
+            ("single", "unix") => {
+                if let Some((user, password)) = auth {
+                    parameters.push(format!("pass={}", escape(&password)));
+                    if !user.is_empty() {
+                        parameters.push(format!("user={}", escape(&user)));
+                    }
+                }
+                format!("unix://{address}")
+            }
+            ("single", "tcp") => format!("{scheme}://{login}{address}"),
+            ("cluster", _) => format!("{scheme}-cluster://{login}{address}"),
+            ("sentinel", _) => {
+                let (master, sentinels) =
+                    address.split_once(',').ok_or("REDIS_URL: expected master,sentinel[,sentinel…]")?;
+                if let Some((user, password)) = self.text("REDIS_SENTINEL_AUTH").map(|auth| user_and_password(&auth)) {
+                    parameters.push(format!("sentinel_password={}", escape(&password)));
+                    if !user.is_empty() {
+                        parameters.push(format!("sentinel_username={}", escape(&user)));
+                    }
+                }
+                format!("{scheme}-sentinel://{login}{sentinels}/{master}")
+            }
+            ("single", _) => return Err("REDIS_SOCKET_TYPE: expected tcp or unix".to_owned()),
+            _ => return Err("REDIS_TYPE: expected SINGLE, SENTINEL or CLUSTER".to_owned()),
+        };
+        Ok(if parameters.is_empty() { url } else { format!("{url}?{}", parameters.join("&")) })
+    }
+
+    /// The files of TLS: those of the flags, else those of the variables if `GRPC_SERVER_USE_TLS` is true.
+    fn tls(&self, files: [Option<PathBuf>; 3], name: Option<String>) -> Result<Option<TlsFiles>, String> {
+        let on = self.flag("GRPC_SERVER_USE_TLS")?.unwrap_or(false);
+        let variables =
+            ["GRPC_SERVER_TLS_CERT", "GRPC_SERVER_TLS_KEY", "GRPC_CLIENT_TLS_CACERT", "GRPC_CLIENT_TLS_SAN"];
+        let [cert, key, ca, san] = variables.map(|name| self.text(name).filter(|_| on));
+        let [cert, key, client_ca] = {
+            let [own_cert, own_key, own_ca] = files;
+            [own_cert.or(cert.map(Into::into)), own_key.or(key.map(Into::into)), own_ca.or(ca.map(Into::into))]
+        };
+        let client_name = name.or(san);
+        if client_name.is_some() && client_ca.is_none() {
+            return Err("--tls-client-name or GRPC_CLIENT_TLS_SAN: a name needs an authority that says it, \
+                        --tls-client-ca or GRPC_CLIENT_TLS_CACERT"
+                .to_owned());
+        }
+        match (cert, key) {
+            (Some(cert), Some(key)) => Ok(Some(TlsFiles { cert, key, client_ca, client_name })),
+            (None, None) if !on && client_ca.is_none() => Ok(None),
+            _ => Err("TLS needs --tls-cert and --tls-key, or GRPC_SERVER_USE_TLS with GRPC_SERVER_TLS_CERT and \
+                      GRPC_SERVER_TLS_KEY"
+                .to_owned()),
+        }
+    }
+
+    /// A password that is not part of the URL.
+    fn redis_password(&self, file: Option<PathBuf>) -> Result<Option<String>, String> {
+        let Some(path) = file else { return Ok(self.text("RLAAS_REDIS_PASSWORD")) };
+        match fs::read_to_string(&path) {
+            Ok(text) => Ok(Some(text.trim_end_matches(['\n', '\r']).to_owned())),
+            Err(error) => Err(format!("--redis-password-file: {}: {error}", path.display())),
+        }
+    }
+
+    fn grpc(&self, flag: Option<String>) -> Result<Address, String> {
+        match (&flag, self.text("GRPC_UDS")) {
+            (Some(text), _) if text.contains('/') => return Ok(Address::Unix(text.into())),
+            (None, Some(path)) => return Ok(Address::Unix(path.into())),
+            _ => {}
+        }
+        self.address("--grpc", flag, ["GRPC_HOST", "GRPC_PORT"], "8081").map(Address::Tcp)
+    }
+
+    fn http(&self, flag: Option<String>) -> Result<SocketAddr, String> {
+        self.address("--http", flag, ["HOST", "PORT"], "8080")
+    }
+
+    /// `None` if neither the flag nor a variable is given.
+    fn debug(&self, flag: Option<String>) -> Result<Option<SocketAddr>, String> {
+        let variables = ["DEBUG_HOST", "DEBUG_PORT"];
+        let given = flag.is_some() || variables.iter().any(|name| self.text(name).is_some());
+        given.then(|| self.address("--debug", flag, variables, "6070")).transpose()
+    }
+
+    /// A flag, else a host and a port in variables of their own.
+    fn address(
+        &self,
+        name: &str,
+        flag: Option<String>,
+        variables: [&str; 2],
+        port: &str,
+    ) -> Result<SocketAddr, String> {
+        let (name, text) = match flag {
+            Some(text) => (name.to_owned(), text),
+            None => {
+                let [host, number] = variables.map(|name| self.text(name));
+                let host = host.unwrap_or_else(|| "127.0.0.1".to_owned());
+                let host = if host.contains(':') { format!("[{host}]") } else { host };
+                (variables.join(", "), format!("{host}:{}", number.as_deref().unwrap_or(port)))
+            }
+        };
+        let text = text.strip_prefix("localhost:").map_or(text.clone(), |port| format!("127.0.0.1:{port}"));
+        text.parse().map_err(|_| format!("{name}: expected an IP address and a port, as 127.0.0.1:{port}"))
+    }
+
+    fn metrics(&self, flag: Option<String>) -> Result<SocketAddr, String> {
+        let (name, text) = match (flag, self.text("PROMETHEUS_ADDR")) {
+            (Some(text), _) => ("--metrics", text),
+            (None, Some(text)) => ("PROMETHEUS_ADDR", text),
+            (None, None) => ("", "127.0.0.1:9090".to_owned()),
+        };
+        // As in Go, no host means every address.
+        let full = if text.starts_with(':') { format!("0.0.0.0{text}") } else { text };
+        full.parse().map_err(|_| format!("{name}: expected an IP address and a port, as 127.0.0.1:9090"))
+    }
+
+    fn ratio(&self, name: &str) -> Result<Option<f64>, String> {
+        let parse = |value: String| match value.parse() {
+            Ok(ratio) if (0.0..=1.0).contains(&ratio) => Ok(ratio),
+            _ => Err(format!("{name}: expected a number from 0 to 1")),
+        };
+        self.text(name).map(parse).transpose()
+    }
+
+    fn without_effect(&self) -> Vec<String> {
+        WITHOUT_EFFECT.into_iter().filter(|name| self.text(name).is_some()).map(str::to_owned).collect()
+    }
+}
+
+fn log_level(text: Option<&str>) -> Result<tracing::Level, String> {
+    Ok(match text.map(str::to_ascii_lowercase).as_deref() {
+        None | Some("info") => tracing::Level::INFO,
+        Some("panic" | "fatal" | "error") => tracing::Level::ERROR,
+        Some("warn" | "warning") => tracing::Level::WARN,
+        Some("debug" | "trace") => tracing::Level::DEBUG,
+        Some(_) => return Err("--log-level or LOG_LEVEL: expected error, warn, info or debug".to_owned()),
+    })
+}
+
+/// `user:password`, or a password alone.
+fn user_and_password(auth: &str) -> (String, String) {
+    let (user, password) = auth.split_once(':').unwrap_or(("", auth));
+    (user.to_owned(), password.to_owned())
+}
+
+/// A URL with this password.
+fn with_password(url: &str, password: &str) -> Result<String, String> {
+    const TWICE: &str = "the password of Redis is given twice: in the URL, and by itself";
+    let (scheme, rest) = url.split_once("://").ok_or("--redis: expected a URL, as redis://127.0.0.1:6379")?;
+    let (rest, query) = rest.split_once('?').map_or((rest, None), |(rest, query)| (rest, Some(query)));
+    let (password, query_text) = (escape(password), query.unwrap_or_default());
+    if scheme.ends_with("unix") {
+        if query_text.split('&').any(|parameter| parameter.starts_with("pass=")) {
+            return Err(TWICE.to_owned());
+        }
+        let more = if query_text.is_empty() { String::new() } else { format!("&{query_text}") };
+        return Ok(format!("{scheme}://{rest}?pass={password}{more}"));
+    }
+    let (authority, path) = rest.split_once('/').map_or((rest, None), |(authority, path)| (authority, Some(path)));
+    let (user, hosts) = authority.rsplit_once('@').unwrap_or(("", authority));
+    if user.contains(':') {
+        return Err(TWICE.to_owned());
+    }
+    let path = path.map(|path| format!("/{path}")).unwrap_or_default();
+    let query = query.map(|query| format!("?{query}")).unwrap_or_default();
+    Ok(format!("{scheme}://{user}:{password}@{hosts}{path}{query}"))
+}
+
+/// A part of a URL.
+fn escape(text: &str) -> String {
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~".contains(byte);
+    text.bytes().map(|byte| if plain(&byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+}
+
+/// A duration as Go's time.ParseDuration reads it: `15ms`, `1m30s`, `1.5h`; `0` has no unit.
+fn go_duration(text: &str) -> Option<Duration> {
+    if text == "0" {
+        return Some(Duration::ZERO);
+    }
+    let (mut rest, mut total) = (text, Duration::ZERO);
+    while !rest.is_empty() {
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let (number, after) = rest.split_at_checked(end)?;
+        let units = [("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3_600.0)];
+        let (unit, seconds) = units.into_iter().find(|(unit, _)| {
+            after.strip_prefix(unit).is_some_and(|next| !next.starts_with(|c: char| c.is_alphabetic()))
+        })?;
+        rest = after.strip_prefix(unit)?;
+        let number: f64 = number.parse().ok()?;
+        total = total.checked_add(Duration::try_from_secs_f64(number * seconds).ok()?)?;
+    }
+    (!text.is_empty()).then_some(total)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(variables: &[(&str, &str)]) -> Result<Settings, String> {
+        let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        Flags::default().settings(&variables)
+    }
+
+    #[test]
+    fn durations_are_those_of_go() {
+        for (text, expected) in [
+            ("15ms", Some(Duration::from_millis(15))),
+            ("1m30s", Some(Duration::from_secs(90))),
+            ("1.5h", Some(Duration::from_secs(5_400))),
+            ("10us", Some(Duration::from_micros(10))),
+            ("0", Some(Duration::ZERO)),
+            ("", None),
+            ("15", None),
+            ("-1s", None),
+            ("1x", None),
+            ("1.2.3s", None),
+        ] {
+            assert_eq!(go_duration(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn without_a_setting_it_listens_on_this_machine_only() {
+        let settings = settings(&[]).expect("the defaults");
+        assert_eq!(settings.grpc, Address::Tcp("127.0.0.1:8081".parse().unwrap()));
+        assert_eq!((settings.redis.as_str(), settings.rules), ("redis://127.0.0.1:6379", vec![PathBuf::from("rules")]));
+        assert_eq!((settings.http, settings.debug), ("127.0.0.1:8080".parse().unwrap(), None));
+        assert_eq!((settings.service.timeout, settings.denials), (Duration::from_millis(15), 10_000));
+        assert!(settings.without_effect.is_empty() && settings.service.reply.headers.is_none());
+    }
+
+    #[test]
+    fn the_variables_of_envoyproxy_ratelimit_mean_the_same() {
+        let settings = settings(&[
+            ("GRPC_HOST", "0.0.0.0"),
+            ("GRPC_PORT", "9000"),
+            ("PORT", "8888"),
+            ("DEBUG_PORT", "6000"),
+            ("PROMETHEUS_ADDR", ":9102"),
+            ("RUNTIME_ROOT", "/data"),
+            ("RUNTIME_SUBDIRECTORY", "ratelimit"),
+            ("REDIS_SOCKET_TYPE", "tcp"),
+            ("REDIS_URL", "redis:6379"),
+            ("REDIS_AUTH", "secret"),
+            ("CACHE_KEY_PREFIX", "p:"),
+            ("LOG_LEVEL", "WARN"),
+            ("LIMIT_RESPONSE_HEADERS_ENABLED", "T"),
+            ("LIMIT_RESET_HEADER", "X-Reset"),
+            ("SHADOW_MODE", "true"),
+            ("USE_STATSD", "true"),
+            ("LOCAL_CACHE_SIZE_IN_BYTES", "0"),
+        ])
+        .expect("valid");
+        assert_eq!(settings.grpc, Address::Tcp("0.0.0.0:9000".parse().unwrap()));
+        assert_eq!(settings.http, "127.0.0.1:8888".parse().unwrap());
+        assert_eq!(settings.debug, Some("127.0.0.1:6000".parse().unwrap()));
+        assert_eq!(settings.metrics, "0.0.0.0:9102".parse().unwrap());
+        assert_eq!(settings.rules, [PathBuf::from("/data/ratelimit/config")]);
+        assert_eq!((settings.redis.as_str(), settings.service.prefix.as_str()), ("redis://:secret@redis:6379", "p:"));
+        let headers = settings.service.reply.headers.expect("enabled");
+        assert_eq!((headers.limit.as_str(), headers.reset.as_str()), ("RateLimit-Limit", "X-Reset"));
+        assert!(settings.service.reply.shadow && !settings.service.reply.quota);
+        assert_eq!((settings.without_effect, settings.denials), (vec!["USE_STATSD".to_owned()], 0));
+    }
+
+    #[test]
+    fn every_type_of_redis_has_its_url() {
+        let url = |variables: &[(&str, &str)]| settings(variables).map(|settings| settings.redis).expect("valid");
+        assert_eq!(url(&[("REDIS_TLS", "1"), ("REDIS_URL", "a:1")]), "rediss://a:1");
+        assert_eq!(
+            url(&[("REDIS_TYPE", "CLUSTER"), ("REDIS_URL", "a:1,b:2"), ("REDIS_AUTH", "me:p@ss")]),
+            "redis-cluster://me:p%40ss@a:1,b:2"
+        );
+        assert_eq!(
+            url(&[("REDIS_TYPE", "sentinel"), ("REDIS_URL", "main,a:1,b:2"), ("REDIS_SENTINEL_AUTH", "x")]),
+            "redis-sentinel://a:1,b:2/main?sentinel_password=x"
+        );
+        let unix = [("REDIS_SOCKET_TYPE", "unix"), ("REDIS_URL", "/run/redis.sock"), ("REDIS_AUTH", "x")];
+        assert_eq!(url(&unix), "unix:///run/redis.sock?pass=x");
+        let certificates = [("REDIS_TLS", "t"), ("REDIS_URL", "a:1"), ("REDIS_TLS_CACERT", "/ca.pem")];
+        assert_eq!(url(&certificates), "rediss://a:1?ca=/ca.pem");
+    }
+
+    #[test]
+    fn a_password_by_itself_becomes_part_of_the_url() {
+        for (url, expected) in [
+            ("redis://a:1", Ok("redis://:p%40s@a:1")),
+            ("redis://me@a:1/2?protocol=3", Ok("redis://me:p%40s@a:1/2?protocol=3")),
+            ("redis-sentinel://me@a,b/main", Ok("redis-sentinel://me:p%40s@a,b/main")),
+            ("unix:///run/redis.sock", Ok("unix:///run/redis.sock?pass=p%40s")),
+            ("unix:///run/redis.sock?user=me", Ok("unix:///run/redis.sock?pass=p%40s&user=me")),
+            ("redis://me:x@a:1", Err("twice")),
+            ("unix:///run/redis.sock?pass=x", Err("twice")),
+        ] {
+            match (with_password(url, "p@s"), expected) {
+                (Ok(url), expected) => assert_eq!(Ok(url.as_str()), expected),
+                (Err(error), Err(part)) => assert!(error.contains(part) && !error.contains('@'), "{error}"),
+                (Err(error), Ok(_)) => panic!("{url}: {error}"),
+            }
+        }
+        let variables = [("REDIS_URL", "a:1"), ("RLAAS_REDIS_PASSWORD", "x")];
+        assert_eq!(settings(&variables).expect("valid").redis, "redis://:x@a:1");
+    }
+
+    #[test]
+    fn tls_needs_a_certificate_and_a_name_needs_an_authority() {
+        let files = [("GRPC_SERVER_TLS_CERT", "c"), ("GRPC_SERVER_TLS_KEY", "k"), ("GRPC_CLIENT_TLS_CACERT", "a")];
+        assert_eq!(settings(&files).expect("valid").tls, None);
+        let with = |more: &[(&'static str, &'static str)]| settings(&[&files[..], more].concat());
+        let [cert, key, client_ca] = ["c", "k", "a"].map(PathBuf::from);
+        let all = TlsFiles { cert, key, client_ca: Some(client_ca), client_name: Some("n".to_owned()) };
+        let on = [("GRPC_SERVER_USE_TLS", "1"), ("GRPC_CLIENT_TLS_SAN", "n")];
+        assert_eq!(with(&on).expect("valid").tls, Some(all));
+        assert!(with(&[on[0], ("GRPC_UDS", "/run/s")]).is_err());
+        assert!(settings(&on).is_err());
+        assert!(settings(&[on[0], files[0]]).is_err());
+    }
+
+    #[test]
+    fn what_would_mean_no_limits_ends_the_start() {
+        for (name, value) in [
+            ("CONFIG_TYPE", "GRPC_XDS_SOTW"),
+            ("BACKEND_TYPE", "memcache"),
+            ("REDIS_PERSECOND", "true"),
+            ("REDIS_TLS", "yes"),
+            ("REDIS_TLS_SKIP_HOSTNAME_VERIFICATION", "true"),
+            ("SHADOW_MODE", "yes"),
+            ("GRPC_PORT", "http"),
+            ("LOG_LEVEL", "loud"),
+            ("REDIS_TIMEOUT", "15"),
+            ("NEAR_LIMIT_RATIO", "2"),
+            ("PROMETHEUS_ADDR", "metrics"),
+            ("PROMETHEUS_PATH", "metrics"),
+            ("GRPC_SERVER_USE_TLS", "true"),
+        ] {
+            let error = settings(&[(name, value)]).expect_err(name);
+            assert!(error.contains(name), "{error}");
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! `envoy.service.ratelimit.v3.RateLimitService`.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use arc_swap::ArcSwapOption;
+use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_service_server::RateLimitService;
+use envoy_types::pb::envoy::service::ratelimit::v3::{RateLimitRequest, RateLimitResponse};
+use redis_rl_client::{Connection, Decisions, Fallback, Limiter, Policy};
+use tokio::sync::Semaphore;
+use tonic::{Request, Response, Status};
+use tracing::{debug, error};
+
+use super::decide::decide;
+use super::metrics::Metrics;
+use super::plan::Plan;
+use super::reply::{ReplySettings, reply};
+use super::state::Snapshot;
+
+/// The reply must be on its way before the caller's deadline: by so much, or a twentieth of the time if that is more.
+/// Timers end up to a millisecond late.
+const BEFORE_DEADLINE: Duration = Duration::from_millis(4);
+
+const NO_RULES: &str = "there are no valid rules yet";
+/// What is looked at to see whether the server replies.
+const PROBE: Policy = Policy::fixed(Duration::from_secs(1), 1);
+
+/// Decides on requests with the rules in force.
+#[derive(Debug)]
+pub struct Service<C> {
+    pub limiter: Limiter<C>,
+    /// `None` until there are valid rules.
+    pub snapshot: ArcSwapOption<Snapshot<C>>,
+    pub settings: ServiceSettings,
+    pub under_way: Semaphore,
+    pub metrics: Metrics,
+    draining: AtomicBool,
+}
+
+/// How requests are decided.
+#[derive(Clone, Debug)]
+pub struct ServiceSettings {
+    /// What every key begins with.
+    pub prefix: String,
+    /// How long the server may take.
+    pub timeout: Duration,
+    pub reply: ReplySettings,
+    /// How many requests may be under way.
+    pub max_requests: usize,
+    /// From which part of the limit on a request is near it.
+    pub near_limit_ratio: f64,
+    /// Whether the service is ready only while the server replies.
+    pub ready_needs_redis: bool,
+}
+
+impl<C: Connection> Service<C> {
+    /// A service without rules.
+    ///
+    /// # Errors
+    /// A metric is there twice, which is a fault of this program.
+    pub fn new(limiter: Limiter<C>, settings: ServiceSettings) -> Result<Self, prometheus::Error> {
+        Ok(Self {
+            limiter,
+            snapshot: ArcSwapOption::empty(),
+            under_way: Semaphore::new(settings.max_requests.min(Semaphore::MAX_PERMITS)),
+            metrics: Metrics::new(settings.near_limit_ratio)?,
+            draining: AtomicBool::new(false),
+            settings,
+        })
+    }
+
+    /// Tells balancers that the service ends soon.
+    pub fn drain(&self) {
+        self.draining.store(true, Ordering::Relaxed);
+    }
+
+    pub fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Relaxed)
+    }
+
+    /// Why the service is not ready; `None` if it is.
+    pub async fn not_ready(&self) -> Option<&'static str> {
+        if self.is_draining() {
+            return Some("draining");
+        }
+        if self.snapshot.load().is_none() {
+            return Some(NO_RULES);
+        }
+        if self.settings.ready_needs_redis {
+            // A read of a key that the service may use.
+            let key = format!("{}rl:ready", self.settings.prefix);
+            let limiter = self.limiter.with_fallback(Fallback::Error);
+            if limiter.peek(&PROBE.request(&key)).await.is_err_and(|error| error.is_unavailable()) {
+                return Some("Redis does not reply");
+            }
+        }
+        None
+    }
+
+    /// Decides on a request that must be answered by `deadline`.
+    ///
+    /// # Errors
+    /// The request is not valid, or it cannot be decided and the domain says `error`.
+    pub async fn decide(
+        &self,
+        request: &RateLimitRequest,
+        deadline: Option<Instant>,
+    ) -> Result<RateLimitResponse, Status> {
+        let Some(snapshot) = self.snapshot.load_full() else {
+            self.metrics.count_request(Duration::ZERO);
+            self.metrics.count_service_error();
+            return Err(Status::unavailable(NO_RULES));
+        };
+        self.decide_under(&snapshot, request, deadline).await.map(|(reply, _)| reply)
+    }
+
+    /// Decides with these rules. The decisions are those of the limits that were checked.
+    ///
+    /// # Errors
+    /// As [`decide`](Self::decide).
+    pub async fn decide_under(
+        &self,
+        snapshot: &Snapshot<C>,
+        request: &RateLimitRequest,
+        deadline: Option<Instant>,
+    ) -> Result<(RateLimitResponse, Decisions), Status> {
+        let began = Instant::now();
+        let result = self.decide_uncounted(snapshot, request, deadline).await;
+        self.metrics.count_request(began.elapsed());
+        result
+    }
+
+    async fn decide_uncounted(
+        &self,
+        snapshot: &Snapshot<C>,
+        request: &RateLimitRequest,
+        deadline: Option<Instant>,
+    ) -> Result<(RateLimitResponse, Decisions), Status> {
+        let Ok(_permit) = self.under_way.try_acquire() else {
+            self.metrics.count_service_error();
+            return Err(Status::unavailable("too many requests are under way"));
+        };
+        let domain = snapshot.rules.domains.get(request.domain.as_str());
+        let plan = Plan::new(request, domain, &self.settings.prefix).map_err(|text| {
+            self.metrics.count_service_error();
+            Status::invalid_argument(text)
+        })?;
+        let on_unavailable = domain.map(|domain| domain.options.on_unavailable).unwrap_or_default();
+        let rest = deadline.map(|end| {
+            let rest = end.saturating_duration_since(Instant::now());
+            rest.saturating_sub(BEFORE_DEADLINE.max(rest / 20))
+        });
+        let timeout = rest.map_or(self.settings.timeout, |rest| rest.min(self.settings.timeout));
+        let outcomes = decide(&plan, &self.limiter, snapshot, on_unavailable, timeout).await;
+        self.metrics.count(&request.domain, &plan, &outcomes);
+        debug!(domain = request.domain, ?plan, ?outcomes, "decided");
+        for problem in outcomes.iter().flatten().filter_map(|outcome| outcome.as_ref().err()) {
+            // While the server is away, the breaker would fill the log.
+            if !problem.is_unavailable() {
+                error!(domain = request.domain, error = %problem, "the server rejected a command");
+            }
+        }
+        match reply(request, &plan, &outcomes, &self.settings.reply) {
+            Ok(reply) => Ok((reply, outcomes.into_iter().flatten().flatten().collect())),
+            Err(error) if error.is_unavailable() => {
+                Err(Status::unavailable(format!("the limits cannot be decided: {error}")))
+            }
+            Err(error) => Err(Status::internal(format!("the limits cannot be decided: {error}"))),
+        }
+    }
+}
+
+/// The service as tonic takes it.
+#[derive(Debug)]
+pub struct Grpc<C>(pub Arc<Service<C>>);
+
+#[tonic::async_trait]
+impl<C: Connection + std::fmt::Debug> RateLimitService for Grpc<C> {
+    async fn should_rate_limit(
+        &self,
+        request: Request<RateLimitRequest>,
+    ) -> Result<Response<RateLimitResponse>, Status> {
+        let deadline = request.metadata().get("grpc-timeout").and_then(|value| timeout(value.to_str().ok()?));
+        let deadline = deadline.and_then(|rest| Instant::now().checked_add(rest));
+        self.0.decide(request.get_ref(), deadline).await.map(Response::new)
+    }
+}
+
+/// The time in the header `grpc-timeout`: up to eight digits and a unit.
+fn timeout(text: &str) -> Option<Duration> {
+    let (digits, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
+    if digits.is_empty() || digits.len() > 8 || !digits.bytes().all(|c| c.is_ascii_digit()) {
+        return None;
+    }
+    let n: u64 = digits.parse().ok()?;
+    Some(match unit {
+        "H" => Duration::from_secs(n * 3_600),
+        "M" => Duration::from_secs(n * 60),
+        "S" => Duration::from_secs(n),
+        "m" => Duration::from_millis(n),
+        "u" => Duration::from_micros(n),
+        "n" => Duration::from_nanos(n),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_deadline_of_a_call_is_read() {
+        assert_eq!(timeout("20m"), Some(Duration::from_millis(20)));
+        assert_eq!(timeout("99999999H"), Some(Duration::from_secs(99_999_999 * 3_600)));
+        assert_eq!(timeout("1500u"), Some(Duration::from_micros(1500)));
+        for wrong in ["", "m", "20", "-1m", "123456789m", "1x", "1é"] {
+            assert_eq!(timeout(wrong), None, "{wrong}");
+        }
+    }
+}

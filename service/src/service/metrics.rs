@@ -1,0 +1,221 @@
+//! What an operator sees in Prometheus: the names and labels that envoyproxy/ratelimit has there, and some of our own.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use prometheus::{
+    Encoder as _, Histogram, HistogramOpts, IntCounter, IntCounterVec, IntGauge, Opts, Registry, TextEncoder,
+};
+use redis_rl_client::{Algorithm, Decision, Source, Stats};
+use tracing::warn;
+
+use super::decide::Outcomes;
+use super::plan::{Check, Hits, Plan, Slot};
+use super::reply::is_over;
+use crate::rules::Charge;
+
+/// How many series may have names that come from requests. The others share one.
+const MAX_SERIES_OF_REQUESTS: usize = 10_000;
+/// The name of that one.
+const OTHERS: &str = "other";
+
+/// The metrics of the service.
+#[derive(Debug)]
+pub struct Metrics {
+    registry: Registry,
+    /// From which part of the limit on a request is near it.
+    near_ratio: f64,
+    total_hits: IntCounterVec,
+    over: IntCounterVec,
+    near: IntCounterVec,
+    within: IntCounterVec,
+    shadow: IntCounterVec,
+    remembered: IntCounterVec,
+    of_requests: Mutex<HashSet<[String; 3]>>,
+    requests: IntCounter,
+    response_time: Histogram,
+    errors: IntCounterVec,
+    pub config_load_success: IntCounter,
+    pub config_load_error: IntCounter,
+    pub generation: IntGauge,
+    pub rules_wrong: IntGauge,
+    unavailable: IntCounterVec,
+}
+
+impl Metrics {
+    /// # Errors
+    /// A metric is there twice, which is a fault of this program.
+    pub fn new(near_ratio: f64) -> Result<Self, prometheus::Error> {
+        let registry = Registry::new();
+        let of_limits = |name: &str, help: &str| {
+            let name = format!("ratelimit_service_rate_limit_{name}");
+            let counters = IntCounterVec::new(Opts::new(name, help), &["domain", "key1", "key2"])?;
+            registry.register(Box::new(counters.clone()))?;
+            Ok::<_, prometheus::Error>(counters)
+        };
+        let counter = |name: &str, help: &str| {
+            let counter = IntCounter::new(name, help)?;
+            registry.register(Box::new(counter.clone()))?;
+            Ok::<_, prometheus::Error>(counter)
+        };
+        let labelled = |name: &str, help: &str, label: &str| {
+            let counters = IntCounterVec::new(Opts::new(name, help), &[label])?;
+            registry.register(Box::new(counters.clone()))?;
+            Ok::<_, prometheus::Error>(counters)
+        };
+        let method = |name: &str, help: &str| Opts::new(name, help).const_label("grpc_method", "ShouldRateLimit");
+        let requests = IntCounter::with_opts(method("ratelimit_service_total_requests", "Requests."))?;
+        registry.register(Box::new(requests.clone()))?;
+        let time = method("ratelimit_service_response_time_seconds", "Time from a request to its reply.");
+        let response_time = Histogram::with_opts(HistogramOpts::from(time))?;
+        registry.register(Box::new(response_time.clone()))?;
+        let gauge = |name: &str, help: &str| {
+            let gauge = IntGauge::new(name, help)?;
+            registry.register(Box::new(gauge.clone()))?;
+            Ok::<_, prometheus::Error>(gauge)
+        };
+        Ok(Self {
+            near_ratio,
+            total_hits: of_limits("total_hits", "Hits under a limit.")?,
+            over: of_limits("over_limit", "Hits over the limit.")?,
+            near: of_limits("near_limit", "Hits near the limit: beyond NEAR_LIMIT_RATIO of it.")?,
+            within: of_limits("within_limit", "Hits within the limit.")?,
+            shadow: of_limits("shadow_mode", "Hits over the limit that shadow_mode allowed.")?,
+            remembered: of_limits("over_limit_with_local_cache", "Hits that a remembered denial denied.")?,
+            of_requests: Mutex::default(),
+            requests,
+            response_time,
+            errors: labelled("ratelimit_service_should_rate_limit_error", "Requests with an error.", "err_type")?,
+            config_load_success: counter("ratelimit_service_config_load_success", "Sets of rules that were loaded.")?,
+            config_load_error: counter("ratelimit_service_config_load_error", "Sets of rules that were wrong.")?,
+            generation: gauge("rlaas_rules_generation", "Counts the sets of rules; 0 before the first.")?,
+            rules_wrong: gauge("rlaas_rules_wrong", "1 while the files are wrong and the old rules are in force.")?,
+            unavailable: labelled("rlaas_decisions_without_redis", "Limits decided by on_unavailable.", "outcome")?,
+            registry,
+        })
+    }
+
+    /// Counts a request, and how long its reply took.
+    pub fn count_request(&self, took: Duration) {
+        self.requests.inc();
+        self.response_time.observe(took.as_secs_f64());
+    }
+
+    /// Counts a request that is not valid, or cannot be decided for another reason than Redis.
+    pub fn count_service_error(&self) {
+        self.errors.with_label_values(&["service_error"]).inc();
+    }
+
+    /// Counts the hits of a request.
+    pub fn count(&self, domain: &str, plan: &Plan, outcomes: &Outcomes) {
+        if outcomes.iter().flatten().any(Result::is_err) {
+            self.errors.with_label_values(&["redis_error"]).inc();
+        }
+        for (slot, outcome) in plan.slots.iter().zip(outcomes) {
+            match (slot, outcome) {
+                (Slot::Check(check), Some(Ok(decision))) => self.count_decision(domain, check, decision),
+                (Slot::Check(_), Some(Err(error))) if error.is_unavailable() => self.count_unavailable("error"),
+                _ => {}
+            }
+        }
+    }
+
+    fn count_unavailable(&self, outcome: &str) {
+        self.unavailable.with_label_values(&[outcome]).inc();
+    }
+
+    fn count_decision(&self, domain: &str, check: &Check, decision: &Decision) {
+        if decision.source == Source::Fallback {
+            self.count_unavailable(if decision.allowed { "allowed" } else { "denied" });
+        }
+        let Hits::Charge(hits) = check.hits else { return };
+        let labels = self.labels(domain, check);
+        let labels = [labels[0].as_str(), labels[1].as_str(), labels[2].as_str()];
+        let add = |counters: &IntCounterVec, n: u64| {
+            // No series without a value.
+            if n > 0 {
+                counters.with_label_values(&labels).inc_by(n);
+            }
+        };
+        add(&self.total_hits, hits);
+        let limit = check.policy.capacity();
+        #[expect(
+            clippy::cast_precision_loss,
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a ratio"
+        )]
+        let near_from = (limit as f64 * self.near_ratio) as u64;
+        let before = before(check, decision, hits);
+        let after = before.saturating_add(hits);
+        if is_over(check, decision) {
+            let partly = check.charge == Charge::Always && decision.source == Source::Server && before < limit;
+            let over = if partly { after.saturating_sub(limit) } else { hits };
+            add(&self.over, over);
+            if partly {
+                add(&self.near, limit.saturating_sub(near_from.max(before)));
+            }
+            if decision.shadow {
+                add(&self.shadow, over);
+            }
+            if decision.source == Source::RememberedDenial {
+                add(&self.remembered, hits);
+            }
+        } else {
+            add(&self.within, hits);
+            add(&self.near, after.saturating_sub(near_from.max(before)));
+        }
+    }
+
+    /// The domain and the first two rules, or what the rules put there instead.
+    fn labels(&self, domain: &str, check: &Check) -> [String; 3] {
+        let clean = |text: &str| text.replace([':', '|'], "_");
+        let part = |parts: &[String], i: usize| parts.get(i).map(|part| clean(part)).unwrap_or_default();
+        let Some(parts) = &check.metric else {
+            let [key1, key2] = &check.limit.labels;
+            return [clean(domain), clean(key1), clean(key2)];
+        };
+        let labels = [clean(domain), part(parts, 0), part(parts, 1)];
+        let mut known = self.of_requests.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.contains(&labels) {
+            return labels;
+        }
+        if known.len() < MAX_SERIES_OF_REQUESTS {
+            known.insert(labels.clone());
+            if known.len() == MAX_SERIES_OF_REQUESTS {
+                warn!("{MAX_SERIES_OF_REQUESTS} series have names from requests: the others are in key1=\"{OTHERS}\"");
+            }
+            return labels;
+        }
+        [clean(domain), OTHERS.to_owned(), String::new()]
+    }
+
+    /// The text that Prometheus reads.
+    ///
+    /// # Errors
+    /// A metric cannot be written, which is a fault of this program.
+    pub fn text(&self, stats: &Stats) -> Result<String, prometheus::Error> {
+        let mut text = Vec::new();
+        TextEncoder::new().encode(&self.registry.gather(), &mut text)?;
+        let mut text = String::from_utf8(text).unwrap_or_default();
+        for (name, help, value) in [
+            ("rlaas_remembered_denials", "Limits that a remembered denial decided.", stats.remembered),
+            ("rlaas_granted", "Limits that a grant decided.", stats.granted),
+            ("rlaas_redis_timeouts", "Calls of Redis without a reply in time.", stats.timeouts),
+            ("rlaas_redis_errors", "Calls of Redis that failed.", stats.errors),
+            ("rlaas_breaker_opened", "How often the breaker opened.", stats.circuit_opened),
+            ("rlaas_breaker_not_sent", "Calls that the open breaker did not send.", stats.circuit_open),
+        ] {
+            text += &format!("# HELP {name} {help}\n# TYPE {name} counter\n{name} {value}\n");
+        }
+        Ok(text)
+    }
+}
+
+/// How much was counted before a request.
+fn before(check: &Check, decision: &Decision, hits: u64) -> u64 {
+    let count = u64::try_from(decision.count).unwrap_or(0);
+    // RL.FIXED says what is counted after it.
+    if check.policy.algorithm() == Algorithm::Fixed { count.saturating_sub(hits) } else { count }
+}

@@ -1,0 +1,17 @@
+//! Decides on requests, and says so over gRPC.
+
+mod decide;
+mod grpc;
+mod metrics;
+mod plan;
+mod reply;
+mod state;
+
+/// The descriptors of the protocol, a `FileDescriptorSet`.
+pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
+
+pub use grpc::{Grpc, Service, ServiceSettings};
+pub use metrics::Metrics;
+pub use plan::{Check, Hits, Plan, Slot};
+pub use reply::{HeaderNames, ReplySettings};
+pub use state::Snapshot;

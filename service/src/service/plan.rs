@@ -1,0 +1,201 @@
+//! From a request to the limits that it is checked against.
+
+use std::sync::Arc;
+
+use envoy_types::pb::envoy::extensions::common::ratelimit::v3::RateLimitDescriptor;
+use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
+use redis_rl_client::{Policy, Request, Window};
+
+use crate::rules::{self, Charge, Domain, Entry, Found, Limit, Rate, Unit, takes_always};
+
+/// How many descriptors a request may have.
+const MAX_DESCRIPTORS: usize = 1_000;
+/// How many limits RL.MULTI takes.
+const MAX_LIMITS: usize = 64;
+
+/// What is done for a descriptor.
+#[derive(Debug)]
+pub enum Slot {
+    /// No rule fits, or another descriptor of the request replaces the limit.
+    None,
+    Unlimited(Arc<Limit>),
+    Check(Box<Check>),
+}
+
+/// What a descriptor does to its limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hits {
+    Charge(u64),
+    /// Charges nothing.
+    Look,
+    GiveBack(u64),
+}
+
+/// A descriptor under a limit.
+#[derive(Debug)]
+pub struct Check {
+    pub limit: Arc<Limit>,
+    pub policy: Policy,
+    pub unit: Unit,
+    pub charge: Charge,
+    pub grants: Option<u32>,
+    pub hits: Hits,
+    pub key: String,
+    /// The entries as the metrics name them, if values of the request are in the names.
+    pub metric: Option<Vec<String>>,
+}
+
+/// The limits of a request, one slot for each descriptor.
+#[derive(Debug)]
+pub struct Plan {
+    pub slots: Vec<Slot>,
+    pub all_or_nothing: bool,
+}
+
+impl Plan {
+    /// The limits of a request. `domain` is `None` if there are no rules for it.
+    ///
+    /// # Errors
+    /// The request is not valid: why.
+    pub fn new(request: &RateLimitRequest, domain: Option<&Domain>, prefix: &str) -> Result<Self, String> {
+        if request.domain.is_empty() {
+            return Err("the domain must not be empty".to_owned());
+        }
+        if request.descriptors.is_empty() {
+            return Err("the list of descriptors must not be empty".to_owned());
+        }
+        if request.descriptors.len() > MAX_DESCRIPTORS {
+            return Err(format!("a request may have at most {MAX_DESCRIPTORS} descriptors"));
+        }
+        let Some(domain) = domain else {
+            let slots = request.descriptors.iter().map(|_| Slot::None).collect();
+            return Ok(Self { slots, all_or_nothing: false });
+        };
+        let slots = request.descriptors.iter().map(|descriptor| slot(request, descriptor, domain, prefix));
+        let mut plan = Self { slots: slots.collect::<Result<_, _>>()?, all_or_nothing: domain.options.all_or_nothing };
+        plan.replace();
+        if plan.all_or_nothing && plan.slots.iter().filter(|slot| matches!(slot, Slot::Check(_))).count() > MAX_LIMITS {
+            return Err(format!("a request of a domain with all_or_nothing may have at most {MAX_LIMITS} limits"));
+        }
+        Ok(plan)
+    }
+
+    /// Drops the limits that others replace, by their names.
+    fn replace(&mut self) {
+        let limits = self.slots.iter().filter_map(Slot::limit);
+        let replaced: Vec<_> = limits.flat_map(|limit| limit.replaces.iter().cloned()).collect();
+        for slot in &mut self.slots {
+            if matches!(slot, Slot::Check(check) if !check.limit.name.is_empty() && replaced.contains(&check.limit.name))
+            {
+                *slot = Slot::None;
+            }
+        }
+    }
+}
+
+impl Slot {
+    fn limit(&self) -> Option<&Limit> {
+        match self {
+            Self::None => None,
+            Self::Unlimited(limit) => Some(limit),
+            Self::Check(check) => Some(&check.limit),
+        }
+    }
+}
+
+fn slot(
+    request: &RateLimitRequest,
+    descriptor: &RateLimitDescriptor,
+    domain: &Domain,
+    prefix: &str,
+) -> Result<Slot, String> {
+    let entries: Vec<Entry<'_>> =
+        descriptor.entries.iter().map(|entry| (entry.key.as_str(), entry.value.as_str())).collect();
+    let hits = hits(request, descriptor)?;
+    let (limit, found) = match &descriptor.limit {
+        Some(given) => {
+            let limit = Arc::new(given_limit(&request.domain, &entries, given.requests_per_unit, given.unit, domain)?);
+            (limit, None)
+        }
+        None => match domain.find(&entries) {
+            Some(found) => (found.limit.clone(), Some(found)),
+            None => return Ok(Slot::None),
+        },
+    };
+    let Some(rate) = limit.rate else { return Ok(Slot::Unlimited(limit)) };
+    let found = found.unwrap_or(Found { limit: &limit, shared: Vec::new() });
+    let key = rules::key(prefix, &request.domain, domain, &rate, &entries, &found);
+    let dynamic = limit.detailed_metric || limit.values_in_metric;
+    let metric = match &descriptor.limit {
+        Some(_) => Some(parts(&entries)),
+        None => dynamic.then(|| domain.metric(&entries)).flatten(),
+    };
+    let policy = if limit.shadow { rate.policy.shadow() } else { rate.policy };
+    let Rate { unit, charge, grants, .. } = rate;
+    Ok(Slot::Check(Box::new(Check { limit: Arc::clone(found.limit), policy, unit, charge, grants, hits, key, metric })))
+}
+
+/// What a descriptor does: its own hits win over those of the request, where 0 means 1.
+fn hits(request: &RateLimitRequest, descriptor: &RateLimitDescriptor) -> Result<Hits, String> {
+    let hits = match &descriptor.hits_addend {
+        Some(own) => own.value,
+        None => u64::from(request.hits_addend.max(1)),
+    };
+    if i64::try_from(hits).is_err() {
+        return Err("hits_addend must be at most 9223372036854775807".to_owned());
+    }
+    Ok(match (hits, descriptor.is_negative_hits) {
+        (0, _) => Hits::Look,
+        (hits, true) => Hits::GiveBack(hits),
+        (hits, false) => Hits::Charge(hits),
+    })
+}
+
+/// The limit that a descriptor brings along.
+fn given_limit(
+    name: &str,
+    entries: &[Entry<'_>],
+    requests_per_unit: u32,
+    unit: i32,
+    domain: &Domain,
+) -> Result<Limit, String> {
+    let unit = Unit::ALL.into_iter().find(|known| *known as i32 == unit);
+    let length = unit.and_then(Unit::length).ok_or("the limit of a descriptor has an unknown unit")?;
+    let policy = Policy::new(redis_rl_client::Algorithm::Fixed, Window::Length(length), u64::from(requests_per_unit))
+        .map_err(|error| error.to_string())?;
+    let charge = if domain.options.all_or_nothing { Charge::Allowed } else { Charge::Always };
+    Ok(Limit {
+        path: format!("{name}.{}", parts(entries).join(".")).into(),
+        labels: ["".into(), "".into()],
+        place: None,
+        name: "".into(),
+        replaces: Box::default(),
+        rate: Some(Rate { policy, unit: unit.unwrap_or(Unit::Unknown), charge, grants: None }),
+        shadow: false,
+        quota: false,
+        // Its name has values of the request.
+        detailed_metric: true,
+        values_in_metric: true,
+        metadata: None,
+    })
+}
+
+/// Entries as the metrics name them.
+fn parts(entries: &[Entry<'_>]) -> Vec<String> {
+    let part = |(key, value): &Entry<'_>| if value.is_empty() { (*key).to_owned() } else { format!("{key}_{value}") };
+    entries.iter().map(part).collect()
+}
+
+impl Check {
+    /// The request that asks for it.
+    pub fn request(&self) -> Request<'_> {
+        let request = self.policy.request(&self.key);
+        match self.hits {
+            Hits::Charge(hits) if self.charge == Charge::Always => request.cost(hits).always(),
+            Hits::Charge(hits) | Hits::GiveBack(hits) => request.cost(hits),
+            // Denied only if more than the limit is counted: what a request that looked charges later may fill it.
+            Hits::Look if takes_always(self.policy.algorithm()) => request.cost(0).always(),
+            Hits::Look => request.cost(0),
+        }
+    }
+}

@@ -1,0 +1,28 @@
+# The service rlaas. Read by the Makefile.
+
+SERVICE := --locked --package rlaas
+
+.PHONY: service
+service: service-build ## start a server and rlaas with the rules of service/rules; prints requests of which one gets 429
+	@exec scripts/with-server "$(SERVER)" "$(RL_MODULE)" scripts/service "$(TARGET)/release/rlaas"
+
+.PHONY: service-build
+service-build: $(own_module)
+	@scripts/install run
+	cargo build --release $(SERVICE)
+
+.PHONY: test-service
+test-service: $(own_module) $(if $(SERVERS),,servers) ## test rlaas: its rules, real servers, and real proxies in front
+	@scripts/install test proxies
+	@scripts/envoy >/dev/null
+	SERVERS="$${SERVERS:-$$(ls $(CURDIR)/target/servers/*/*-server | grep -v /redis-6 | xargs)}" \
+	  cargo test --quiet $(SERVICE)
+
+.PHONY: test-upstream
+test-upstream: service-build ## run the tests of UPSTREAM=<clone of envoyproxy/ratelimit> against rlaas; as root, 12 minutes
+	@scripts/test-upstream "$(UPSTREAM)" "$(TARGET)/release/rlaas" "$$(scripts/servers system)" "$(RL_MODULE)"
+
+.PHONY: bench-service
+bench-service: service-build ## measure rlaas with h2load into benches/results; ROUNDS=5 SECONDS=2
+	@scripts/install load
+	@benches/service.py "$${SERVERS:-$$(scripts/servers system)}" "$(RL_MODULE)" "$(TARGET)/release/rlaas"

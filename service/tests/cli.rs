@@ -1,0 +1,96 @@
+//! What `rlaas check` and `rlaas explain` print.
+
+use std::fs;
+use std::process::Command;
+
+use tempfile::TempDir;
+
+/// The exit status and the output of a command.
+fn rlaas(dir: &TempDir, args: &[&str]) -> (i32, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_rlaas"))
+        .args(args)
+        .current_dir(dir.path())
+        .env_remove("MERGE_DOMAIN_CONFIG")
+        .env_remove("CACHE_KEY_PREFIX")
+        .output()
+        .expect("rlaas runs");
+    let text = String::from_utf8(output.stdout).expect("text") + &String::from_utf8(output.stderr).expect("text");
+    (output.status.code().expect("ends by itself"), text)
+}
+
+fn dir(files: &[(&str, &str)]) -> TempDir {
+    let dir = tempfile::tempdir().expect("a directory");
+    for (name, text) in files {
+        let path = dir.path().join(name);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
+        fs::write(path, text).expect("a file");
+    }
+    dir
+}
+
+const WEB: &str = "domain: web
+descriptors:
+  - key: path
+    value: /login
+    descriptors:
+      - key: client
+        shadow_mode: true
+        rate_limit: {name: login, unit: minute, requests_per_unit: 5}
+  - key: org
+    rate_limit: {algorithm: token, window: 10s, limit: 300, burst: 50, replaces: [{name: login}]}
+  - key: free
+    rate_limit: {unlimited: true}
+";
+
+#[test]
+fn valid_rules_are_counted() {
+    let dir =
+        dir(&[("rules/web.yaml", WEB), ("rules/..data/old.yaml", "wrong: ["), ("rules/sub/api.yaml", "domain: api\n")]);
+    assert_eq!(rlaas(&dir, &["check", "rules"]), (0, "the rules are valid: 3 limits in 2 domains\n".to_owned()));
+}
+
+#[test]
+fn wrong_rules_exit_1_and_say_where() {
+    let dir = dir(&[("a.yaml", "domain: a\nrules: []\n"), ("b.yaml", "domain: [\n")]);
+    let (status, text) = rlaas(&dir, &["check", "a.yaml", "b.yaml"]);
+    assert_eq!(status, 1);
+    assert!(text.contains("a.yaml:2:1: unknown key 'rules' at the top of a file\n"), "{text}");
+    assert!(text.contains("\nb.yaml:") || text.starts_with("b.yaml:"), "{text}");
+    assert!(text.ends_with("2 errors in the rules\n"), "{text}");
+    let (status, text) = rlaas(&dir, &["check", "nowhere"]);
+    assert_eq!((status, text.starts_with("nowhere: ")), (1, true), "{text}");
+}
+
+#[test]
+fn domains_are_merged_if_told_to() {
+    let dir = dir(&[("a.yaml", "domain: a\n"), ("b.yaml", "domain: a\n")]);
+    assert_eq!(rlaas(&dir, &["check", "a.yaml", "b.yaml"]).0, 1);
+    assert_eq!(rlaas(&dir, &["check", "--merge-domains", "a.yaml", "b.yaml"]).0, 0);
+}
+
+#[test]
+fn explain_shows_the_rule_the_key_and_the_command() {
+    let dir = dir(&[("web.yaml", WEB)]);
+    let args =
+        ["explain", "web.yaml", "--domain", "web", "path=/login,client=10.0.0.1", "org=a\\,b", "free=x", "path=/"];
+    let expected = "descriptor (path, /login), (client, 10.0.0.1)
+  rule     web.path_/login.client at web.yaml:6:9
+  mode     shadow_mode
+  key      rl:web:fixed:60:path=/login,client=10.0.0.1
+  command  RL.FIXED rl:web:fixed:60:path=/login,client=10.0.0.1 60 5 ALWAYS
+  replaced by another descriptor of this request: not charged
+descriptor (org, a,b)
+  rule     web.org at web.yaml:9:5
+  key      rl:web:token:10:org=a%2Cb
+  command  RL.TOKEN rl:web:token:10:org=a%2Cb 10 300 BURST 50
+descriptor (free, x)
+  rule     web.free at web.yaml:11:5
+  unlimited: allowed
+descriptor (path, /)
+  no limit: allowed
+";
+    assert_eq!(rlaas(&dir, &args), (0, expected.to_owned()));
+    let other = rlaas(&dir, &["explain", "web.yaml", "--domain", "other", "a=b"]);
+    assert_eq!(other, (0, "domain other: no rules, so every request is allowed\n".to_owned()));
+    assert_eq!(rlaas(&dir, &["explain", "web.yaml", "--domain", "web", "nothing"]).0, 1);
+}

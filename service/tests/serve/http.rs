@@ -1,0 +1,143 @@
+//! The service over HTTP.
+
+use super::one_server;
+use super::process::{Options, Paused, Response, Rlaas, get, http, until, url};
+
+const RULES: &str = "domain: d
+authorize:
+  trusted_proxies: [127.0.0.0/8]
+  descriptors:
+    - [{key: api_key, header: X-Api-Key}]
+    - [{key: path, path: true}, {key: address, client_address: true}]
+descriptors:
+  - {key: user, rate_limit: {name: mine, unit: year, requests_per_unit: 2}}
+  - {key: api_key, rate_limit: {name: keys, algorithm: token, window: 1000h, limit: 3}}
+  - {key: path, value: /login, descriptors: [{key: address, rate_limit: {algorithm: gcra, window: 1000h, limit: 1}}]}
+  - {key: free, shadow_mode: true, rate_limit: {unlimited: true}}
+";
+
+fn json(service: &Rlaas, body: &str) -> Response {
+    http(&service.http, "POST /json", &[], body)
+}
+
+fn authorize(service: &Rlaas, headers: &[(&str, &str)]) -> Response {
+    get(&service.http, "/authorize/d", headers)
+}
+
+#[test]
+fn json_is_a_request_and_a_reply() {
+    let server = one_server();
+    let service = Rlaas::with_env(&server, RULES, &[("LIMIT_RESPONSE_HEADERS_ENABLED", "true")]);
+    let body = r#"{"domain":"d","descriptors":[{"entries":[{"key":"user","value":"a"}]}]}"#;
+    for remaining in ["\"limitRemaining\":1,", ""] {
+        let response = json(&service, body);
+        assert_eq!((response.status, response.header("content-type")), (200, Some("application/json")));
+        let start = format!(
+            r#"{{"overallCode":"OK","statuses":[{{"code":"OK","currentLimit":{{"requestsPerUnit":2,"unit":"YEAR","name":"mine"}},{remaining}"durationUntilReset":""#
+        );
+        assert!(response.body.starts_with(&start), "{}", response.body);
+        assert!(response.body.contains(r#"{"key":"RateLimit-Limit","value":"2"}"#), "{}", response.body);
+    }
+    let response = json(&service, body);
+    assert_eq!(response.status, 429);
+    assert!(response.body.starts_with(r#"{"overallCode":"OVER_LIMIT","statuses":[{"code":"OVER_LIMIT""#));
+    // Any method.
+    assert_eq!(http(&service.http, "GET /json", &[], body).status, 429);
+    for (wrong, expected) in [
+        ("", "the body is no RateLimitRequest in JSON: EOF"),
+        (
+            r#"{"domain":"d","descriptor":[]}"#,
+            "the body is no RateLimitRequest in JSON: unrecognized field name 'descriptor'",
+        ),
+        (r#"{"domain":"d"}"#, "the list of descriptors must not be empty"),
+    ] {
+        let response = json(&service, wrong);
+        assert_eq!(response.status, 400, "{wrong}");
+        assert!(response.body.starts_with(expected), "{}", response.body);
+    }
+    assert_eq!(json(&service, &" ".repeat(4 * 1024 * 1024 + 1)).status, 413);
+}
+
+#[test]
+fn a_limit_that_cannot_be_decided_is_503() {
+    let server = one_server();
+    let options = Options { redis: url(&server), rules: RULES, env: &[("RLAAS_TIMEOUT", "50ms")] };
+    let service = Rlaas::with(&options);
+    until("it decides", || authorize(&service, &[("x-api-key", "k")]).status == 200);
+    let paused = Paused::new(&server);
+    let body = r#"{"domain":"d","descriptors":[{"entries":[{"key":"user","value":"a"}]}]}"#;
+    assert_eq!(json(&service, body).status, 503);
+    assert_eq!(authorize(&service, &[("x-api-key", "k")]).status, 503);
+    drop(paused);
+    until("it recovers", || json(&service, body).status == 200);
+}
+
+#[test]
+fn authorize_makes_descriptors_of_headers() {
+    let server = one_server();
+    let service = Rlaas::start(&server, RULES);
+    let key = [("X-Api-Key", "a")];
+    for remaining in ["2", "1", "0"] {
+        let response = authorize(&service, &key);
+        assert_eq!((response.status, response.header("x-ratelimit-remaining")), (200, Some(remaining)));
+        assert_eq!(response.header("x-ratelimit-limit"), Some("3"));
+        assert_eq!(response.header("ratelimit-policy"), Some("\"keys\";q=3;w=3600000"));
+        assert_eq!(response.header("retry-after"), None);
+    }
+    let response = authorize(&service, &key);
+    assert_eq!(response.status, 429);
+    assert_eq!(response.header("content-type"), Some("application/problem+json"));
+    assert!(response.header("ratelimit").is_some_and(|value| value.starts_with("\"keys\";r=0;t=")), "{response:?}");
+    let wait: u64 = response.header("retry-after").expect("a time").parse().expect("seconds");
+    // A token comes every 1,000 / 3 hours.
+    assert!((1_199_900..=1_200_000).contains(&wait), "{wait}");
+    assert_eq!(
+        response.body,
+        r#"{"status":429,"title":"Quota exceeded","type":"https://iana.org/assignments/http-problem-types#quota-exceeded","violated-policies":["keys"]}"#
+    );
+    // Leaving the header out leaves the other descriptor.
+    let login = [("X-Forwarded-For", "192.0.2.1"), ("X-Forwarded-Uri", "/login?x")];
+    assert_eq!(authorize(&service, &login).status, 200);
+    assert_eq!(http(&service.http, "POST /authorize/d", &login, "body").status, 429);
+    assert_eq!(authorize(&service, &[("X-Forwarded-Uri", "/login"), ("X-Original-Uri", "/")]).status, 400);
+    // Leaving all of them out is no way around the limits.
+    assert_eq!(authorize(&service, &[]).status, 429);
+    assert_eq!(get(&service.http, "/authorize/unknown", &[]).status, 404);
+    service.write_rules("domain: d\nauthorize: {deny_status: 403, if_none: allow, descriptors: [[{key: k, header: K}]]}\ndescriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 0}}]\n");
+    until("the rules are in force", || authorize(&service, &[]).status == 200);
+    assert_eq!(authorize(&service, &[("k", "x")]).status, 403);
+}
+
+#[test]
+fn health_and_the_rules_in_force_are_shown() {
+    let server = one_server();
+    let options =
+        [("REDIS_HEALTH_CHECK_ACTIVE_CONNECTION", "true"), ("RLAAS_DRAIN_DELAY", "2s"), ("RLAAS_TIMEOUT", "1s")];
+    let service = Rlaas::with_env(&server, "domain: [", &options);
+    let show = |path: &str| get(&service.http, path, &[]);
+    assert_eq!((show("/healthcheck").status, show("/healthcheck").body.as_str()), (200, "OK"));
+    assert_eq!((show("/ready").status, show("/ready").body.as_str()), (503, "there are no valid rules yet"));
+    assert_eq!(get(&service.debug, "/rlconfig", &[]).body, "there are no valid rules yet\n");
+    service.write_rules(RULES);
+    until("it is ready", || show("/ready").status == 200);
+    let rules = get(&service.debug, "/rlconfig", &[]).body;
+    let lines: Vec<_> = rules.lines().map(|line| line.split(", at ").next().expect("a part")).collect();
+    assert_eq!(
+        lines,
+        [
+            "generation: 1",
+            "d.api_key: TOKEN 3600000 3 AS keys, charge allowed",
+            "d.free: unlimited, shadow_mode",
+            "d.path_/login.address: GCRA 3600000 1, charge allowed",
+            "d.user: FIXED 31536000 2 AS mine, charge always",
+        ]
+    );
+    let paused = Paused::new(&server);
+    assert_eq!((show("/ready").status, show("/ready").body.as_str()), (503, "Redis does not reply"));
+    assert_eq!(show("/healthcheck").status, 200);
+    drop(paused);
+    until("it is ready again", || show("/ready").status == 200);
+    service.signal("-TERM");
+    until("it drains", || service.log().contains("draining"));
+    assert_eq!((show("/healthcheck").status, show("/ready").status), (500, 503));
+}

@@ -1,0 +1,27 @@
+//! The service against real servers. One program, so that it is linked once.
+
+#[path = "../../../tests/support/mod.rs"]
+mod support;
+
+mod envoy;
+mod http;
+mod operation;
+mod process;
+mod promises;
+mod proxies;
+mod replies;
+mod security;
+
+use tokio::runtime::Builder;
+
+use support::*;
+
+/// Runs a test in a runtime of its own.
+fn block_on<T>(test: impl Future<Output = T>) -> T {
+    Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime").block_on(test)
+}
+
+/// The first server under test: for what does not depend on the server.
+fn one_server() -> Server {
+    Server::start(&servers()[0])
+}

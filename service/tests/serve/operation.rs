@@ -1,0 +1,295 @@
+//! What an operator relies on: reload, drain, and what happens while Redis is away.
+
+use std::time::{Duration, Instant};
+
+use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
+use tonic_health::pb::HealthCheckRequest;
+use tonic_health::pb::health_client::HealthClient;
+
+use super::process::{Options, Rlaas, hits, request, until};
+use super::{block_on, one_server};
+use crate::support::*;
+use Code::{Ok as OK, OverLimit as OVER};
+
+fn rules(limit: u32) -> String {
+    format!(
+        "domain: d\ndescriptors: [{{key: k, rate_limit: {{algorithm: token, unit: year, requests_per_unit: {limit}}}}}]\n"
+    )
+}
+
+#[test]
+fn rules_are_reloaded_and_wrong_ones_change_nothing() {
+    let server = one_server();
+    let service = Rlaas::start(&server, &rules(0));
+    block_on(async {
+        let mut client = service.client().await;
+        let ask = || request("d", &[&[("k", "x")]]);
+        assert_eq!(client.code(ask()).await, OVER);
+        // The denial is remembered, for a minute, and forgotten with its rule.
+        service.write_rules(&rules(5));
+        until("the new rules are in force", || service.log().contains("generation=2"));
+        assert_eq!(client.code(ask()).await, OK);
+        service.write_rules("domain: [");
+        until("the error is logged", || service.log().contains("the old ones stay"));
+        assert_eq!(client.code(ask()).await, OK);
+    });
+    assert_eq!(
+        service.metrics("ratelimit_service_config_load_"),
+        ["ratelimit_service_config_load_error 1", "ratelimit_service_config_load_success 2",]
+    );
+    assert_eq!(service.metrics("rlaas_rules_generation"), ["rlaas_rules_generation 2"]);
+}
+
+#[test]
+fn the_metrics_count_hits_by_rule() {
+    let server = one_server();
+    let text = "domain: d
+descriptors:
+  - {key: k, rate_limit: {unit: year, requests_per_unit: 10}}
+  - {key: s, shadow_mode: true, rate_limit: {unit: year, requests_per_unit: 0}}
+  - {key: v, value_to_metric: true, rate_limit: {algorithm: token, unit: year, requests_per_unit: 10}}
+  - key: deep
+    value: '1'
+    descriptors: [{key: user, rate_limit: {algorithm: counter, unit: year, requests_per_unit: 1}}]
+";
+    let service = Rlaas::start(&server, text);
+    block_on(async {
+        let mut client = service.client().await;
+        let with = |n| hits(request("d", &[&[("k", "x")]]), n);
+        // 7 within; then 6: 3 fit, of which 2 are near, and 3 are over; then 6 that are remembered.
+        assert_eq!(client.code(with(7)).await, OK);
+        assert_eq!(client.code(with(6)).await, OVER);
+        assert_eq!(client.code(with(6)).await, OVER);
+        assert_eq!(
+            client.code(request("d", &[&[("s", "x")], &[("v", "a:b")], &[("deep", "1"), ("user", "u")]])).await,
+            OK
+        );
+        client.try_ask(request("", &[])).await.expect_err("no domain");
+    });
+    let lines = service.metrics("ratelimit_service_rate_limit_");
+    let expected = [
+        "near_limit{domain=\"d\",key1=\"deep_1\",key2=\"user\"} 1",
+        "near_limit{domain=\"d\",key1=\"k\",key2=\"\"} 2",
+        "over_limit{domain=\"d\",key1=\"k\",key2=\"\"} 9",
+        "over_limit{domain=\"d\",key1=\"s\",key2=\"\"} 1",
+        "over_limit_with_local_cache{domain=\"d\",key1=\"k\",key2=\"\"} 6",
+        "shadow_mode{domain=\"d\",key1=\"s\",key2=\"\"} 1",
+        "total_hits{domain=\"d\",key1=\"deep_1\",key2=\"user\"} 1",
+        "total_hits{domain=\"d\",key1=\"k\",key2=\"\"} 19",
+        "total_hits{domain=\"d\",key1=\"s\",key2=\"\"} 1",
+        "total_hits{domain=\"d\",key1=\"v_a_b\",key2=\"\"} 1",
+        "within_limit{domain=\"d\",key1=\"deep_1\",key2=\"user\"} 1",
+        "within_limit{domain=\"d\",key1=\"k\",key2=\"\"} 7",
+        "within_limit{domain=\"d\",key1=\"v_a_b\",key2=\"\"} 1",
+    ];
+    assert_eq!(lines, expected.map(|line| format!("ratelimit_service_rate_limit_{line}")));
+    let requests = "ratelimit_service_total_requests{grpc_method=\"ShouldRateLimit\"} 5";
+    assert_eq!(service.metrics("ratelimit_service_total_requests"), [requests]);
+    let errors = "ratelimit_service_should_rate_limit_error{err_type=\"service_error\"} 1";
+    assert_eq!(service.metrics("ratelimit_service_should_rate_limit_error"), [errors]);
+    assert_eq!(service.metrics("rlaas_remembered_denials "), ["rlaas_remembered_denials 1"]);
+}
+
+#[test]
+fn no_request_fails_over_a_reload() {
+    let server = one_server();
+    // In one generation both limits deny, in the other none does.
+    let both = |limit: u32| {
+        format!(
+            "domain: d\ndescriptors:\n  - {{key: a, rate_limit: {{algorithm: gcra, unit: year, requests_per_unit: {limit}}}}}\n  \
+             - {{key: b, rate_limit: {{algorithm: gcra, unit: year, requests_per_unit: {limit}}}}}\n"
+        )
+    };
+    let service = Rlaas::start(&server, &both(0));
+    block_on(async {
+        let mut client = service.client().await;
+        let ends = Instant::now() + Duration::from_secs(4);
+        let (mut generation, mut seen) = (0, [0, 0]);
+        let mut written = Instant::now();
+        while Instant::now() < ends {
+            if written.elapsed() > Duration::from_millis(600) {
+                generation += 1;
+                service.write_rules(&both(if generation % 2 == 1 { 4_000_000_000 } else { 0 }));
+                written = Instant::now();
+            }
+            let (codes, _) = client.codes(request("d", &[&[("a", "x")], &[("b", "x")]])).await;
+            assert_eq!(codes[0], codes[1], "half of one set of rules, half of another");
+            seen[usize::from(codes[0] == OK)] += 1;
+        }
+        assert!(seen[0] > 0 && seen[1] > 0, "{seen:?}");
+    });
+}
+
+#[test]
+fn it_is_not_ready_without_valid_rules() {
+    let server = one_server();
+    let service = Rlaas::start(&server, "domain: [");
+    block_on(async {
+        let mut health = HealthClient::new(service.channel().await);
+        let mut check = async |service: &str| {
+            let request = HealthCheckRequest { service: service.to_owned() };
+            health.check(request).await.expect("a known service").into_inner().status
+        };
+        const SERVING: i32 = 1;
+        assert_eq!((check("").await, check("ratelimit").await), (2, 2));
+        let status = service.client().await.try_ask(request("d", &[&[("k", "x")]])).await.expect_err("no rules");
+        assert_eq!(status.code(), tonic::Code::Unavailable);
+        service.write_rules(&rules(5));
+        until("the rules are in force", || service.log().contains("generation=1"));
+        let ends = Instant::now() + PATIENCE;
+        while check("").await != SERVING || check("ratelimit").await != SERVING {
+            assert!(Instant::now() < ends, "never ready");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        assert_eq!(service.client().await.code(request("d", &[&[("k", "x")]])).await, OK);
+    });
+}
+
+#[test]
+fn sigterm_drains_and_exits_0() {
+    let server = one_server();
+    let mut service = Rlaas::with_env(&server, &rules(5), &[("RLAAS_DRAIN_DELAY", "700ms")]);
+    block_on(async {
+        let mut client = service.client().await;
+        assert_eq!(client.code(request("d", &[&[("k", "x")]])).await, OK);
+        let mut health = HealthClient::new(service.channel().await);
+        service.signal("-TERM");
+        until("it drains", || service.log().contains("draining"));
+        // Balancers see it, and requests are still decided until they have.
+        let request_health = HealthCheckRequest { service: String::new() };
+        assert_eq!(health.check(request_health).await.expect("still there").into_inner().status, 2);
+        assert_eq!(client.code(request("d", &[&[("k", "x")]])).await, OK);
+    });
+    assert_eq!(service.wait(), 0);
+}
+
+#[test]
+fn without_redis_a_request_gets_what_the_domain_says() {
+    let closed = free_port();
+    let rule = "descriptors: [{key: k, rate_limit: {algorithm: token, unit: hour, requests_per_unit: 10}}]\n";
+    for (says, expected) in [("allow", Ok(OK)), ("deny", Ok(OVER)), ("error", Err(())), ("local\ninstances: 2", Ok(OK))]
+    {
+        let rules = format!("domain: d\non_unavailable: {says}\n{rule}");
+        // It starts and listens without Redis.
+        let redis = format!("redis://127.0.0.1:{closed}");
+        let service = Rlaas::with(&Options { redis, rules: &rules, env: &[("RLAAS_TIMEOUT", "15ms")] });
+        block_on(async {
+            let mut client = service.client().await;
+            for _ in 0..3 {
+                match client.try_ask(request("d", &[&[("k", "x")]])).await {
+                    Ok(reply) => assert_eq!(Ok(reply.overall_code()), expected, "{says}"),
+                    Err(status) => {
+                        assert_eq!((status.code(), expected), (tonic::Code::Unavailable, Err(())), "{says}: {status}");
+                    }
+                }
+            }
+            if says.starts_with("local") {
+                // Half of ten, since two instances share them.
+                let mut allowed = 3;
+                while client.code(request("d", &[&[("k", "x")]])).await == OK {
+                    allowed += 1;
+                }
+                assert_eq!(allowed, 5);
+            }
+        });
+    }
+}
+
+#[test]
+fn a_server_that_hangs_is_decided_without_in_time_and_it_recovers() {
+    let server = one_server();
+    let rules = format!("on_unavailable: allow\n{}", rules(1));
+    let service = Rlaas::with_env(&server, &rules, &[("RLAAS_TIMEOUT", "15ms"), ("RLAAS_DENIALS", "0")]);
+    block_on(async {
+        let mut client = service.client().await;
+        let ask = || request("d", &[&[("k", "x")]]);
+        // The first reply may be late on a busy machine.
+        let ends = Instant::now() + PATIENCE;
+        while client.code(ask()).await == OK {
+            assert!(Instant::now() < ends, "never decided");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        let paused = super::process::Paused::new(&server);
+        let mut times = Vec::new();
+        for _ in 0..20 {
+            let began = Instant::now();
+            assert_eq!(client.code(ask()).await, OK);
+            times.push(began.elapsed());
+        }
+        times.sort();
+        // The half that the breaker decides at once; the machine may be busy.
+        assert!(times[10] < Duration::from_millis(200), "{times:?}");
+        drop(paused);
+        let ends = Instant::now() + PATIENCE;
+        while client.code(ask()).await == OK {
+            assert!(Instant::now() < ends, "it does not recover");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    });
+}
+
+#[test]
+fn the_deadline_of_a_call_is_kept() {
+    let server = one_server();
+    let rules = format!("on_unavailable: deny\n{}", rules(100));
+    let service = Rlaas::start(&server, &rules);
+    block_on(async {
+        let mut client = service.client().await;
+        assert_eq!(client.code(request("d", &[&[("k", "x")]])).await, OK);
+        let _paused = super::process::Paused::new(&server);
+        // The service itself would wait for ten seconds.
+        let mut call = tonic::Request::new(request("d", &[&[("k", "x")]]));
+        call.set_timeout(Duration::from_secs(3));
+        let reply = client.0.should_rate_limit(call).await.expect("a reply before the deadline");
+        assert_eq!(reply.into_inner().overall_code(), OVER);
+    });
+}
+
+#[test]
+fn more_requests_than_allowed_are_shed() {
+    let server = one_server();
+    let service = Rlaas::with_env(&server, &rules(100), &[("RLAAS_MAX_REQUESTS", "0")]);
+    block_on(async {
+        let status = service.client().await.try_ask(request("d", &[&[("k", "x")]])).await.expect_err("shed");
+        assert_eq!((status.code(), status.message()), (tonic::Code::Unavailable, "too many requests are under way"));
+    });
+}
+
+#[test]
+fn a_password_is_never_logged() {
+    let rules = rules(1);
+    let redis = "redis://:hunter2@127.0.0.1:1".to_owned();
+    let service =
+        Rlaas::with(&Options { redis, rules: &rules, env: &[("RLAAS_LOG_LEVEL", "debug"), ("RLAAS_TIMEOUT", "15ms")] });
+    block_on(async {
+        service.client().await.try_ask(request("d", &[&[("k", "x")]])).await.expect_err("no server");
+    });
+    until("the decision is logged", || service.log().contains("decided"));
+    assert!(!service.log().contains("hunter2"), "{}", service.log());
+}
+
+#[test]
+fn it_listens_on_a_unix_socket() {
+    let server = one_server();
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("rlaas.sock");
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_rlaas"))
+        .args([
+            "serve",
+            "--http",
+            "127.0.0.1:0",
+            "--metrics",
+            "127.0.0.1:0",
+            "--redis",
+            &super::process::url(&server),
+            "--rules",
+        ])
+        .arg(dir.path().join("none"))
+        .env("GRPC_UDS", &path)
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .expect("rlaas runs");
+    until("the socket accepts", || std::os::unix::net::UnixStream::connect(&path).is_ok());
+    child.kill().expect("killed");
+    child.wait().expect("ended");
+}

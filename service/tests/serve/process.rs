@@ -1,0 +1,258 @@
+//! A running service.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use envoy_types::pb::envoy::extensions::common::ratelimit::v3::RateLimitDescriptor;
+use envoy_types::pb::envoy::extensions::common::ratelimit::v3::rate_limit_descriptor::Entry;
+use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::{Code, DescriptorStatus};
+use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_service_client::RateLimitServiceClient;
+use envoy_types::pb::envoy::service::ratelimit::v3::{RateLimitRequest, RateLimitResponse};
+use envoy_types::pb::google::protobuf::UInt64Value;
+use tempfile::TempDir;
+use tonic::Status;
+use tonic::transport::Channel;
+
+use crate::support::{PATIENCE, Server, eventually};
+
+/// How long the server may take: on a busy machine the default of 15 ms is too short.
+const PATIENT: &str = "10s";
+
+/// A service with rules of its own, which ends with the test.
+pub struct Rlaas {
+    child: Child,
+    pub dir: TempDir,
+    pub address: String,
+    pub http: String,
+    pub metrics: String,
+    pub debug: String,
+    log: Arc<Mutex<String>>,
+}
+
+/// How a service is started.
+pub struct Options<'o> {
+    pub redis: String,
+    pub rules: &'o str,
+    pub env: &'o [(&'o str, &'o str)],
+}
+
+impl Rlaas {
+    pub fn start(server: &Server, rules: &str) -> Self {
+        Self::with(&Options { redis: url(server), rules, env: &[] })
+    }
+
+    pub fn with_env(server: &Server, rules: &str, env: &[(&str, &str)]) -> Self {
+        Self::with(&Options { redis: url(server), rules, env })
+    }
+
+    pub fn with(options: &Options<'_>) -> Self {
+        let dir = tempfile::tempdir().expect("a directory");
+        let rules = dir.path().join("rules");
+        std::fs::create_dir(&rules).expect("a directory");
+        std::fs::write(rules.join("rules.yaml"), options.rules).expect("a file");
+        let mut child = Command::new(env!("CARGO_BIN_EXE_rlaas"))
+            .args(["serve", "--redis", &options.redis, "--grpc", "127.0.0.1:0", "--http", "127.0.0.1:0"])
+            .args(["--metrics", "127.0.0.1:0", "--debug", "127.0.0.1:0", "--rules"])
+            .arg(&rules)
+            .env_clear()
+            .env("RLAAS_TIMEOUT", PATIENT)
+            .envs(options.env.iter().copied())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("rlaas runs");
+        let log = Arc::new(Mutex::new(String::new()));
+        let lines = BufReader::new(child.stderr.take().expect("piped")).lines();
+        thread::spawn({
+            let log = log.clone();
+            move || {
+                for line in lines.map_while(Result::ok) {
+                    let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+                    *log += &line;
+                    log.push('\n');
+                }
+            }
+        });
+        let [address, http, metrics, debug] = [const { String::new() }; 4];
+        let mut service = Self { child, dir, address, http, metrics, debug, log };
+        let found = |service: &Self, what: &str| {
+            let log = service.log();
+            let line = log.lines().find(|line| line.contains(what))?.to_owned();
+            line.split_once("address=").map(|(_, address)| address.trim().to_owned())
+        };
+        until("it listens", || found(&service, "debug listens").is_some());
+        service.address = found(&service, "gRPC listens").expect("an address");
+        service.http = found(&service, "HTTP listens").expect("an address");
+        service.metrics = found(&service, "metrics listens").expect("an address");
+        service.debug = found(&service, "debug listens").expect("an address");
+        service
+    }
+
+    pub fn log(&self) -> String {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The lines of the metrics that begin so.
+    pub fn metrics(&self, prefix: &str) -> Vec<String> {
+        let response = get(&self.metrics, "/metrics", &[]);
+        assert_eq!(response.status, 200, "{response:?}");
+        response.body.lines().filter(|line| line.starts_with(prefix)).map(str::to_owned).collect()
+    }
+
+    /// Replaces the rules, as a whole.
+    pub fn write_rules(&self, text: &str) {
+        let rules = self.dir.path().join("rules");
+        // The files that begin so are not read.
+        std::fs::write(rules.join("..new"), text).expect("a file");
+        std::fs::rename(rules.join("..new"), rules.join("rules.yaml")).expect("renamed");
+    }
+
+    pub async fn channel(&self) -> Channel {
+        let endpoint = Channel::from_shared(format!("http://{}", self.address)).expect("an address");
+        endpoint.connect().await.expect("a connection")
+    }
+
+    pub async fn client(&self) -> Client {
+        Client(RateLimitServiceClient::new(self.channel().await))
+    }
+
+    pub fn signal(&self, signal: &str) {
+        self::signal(self.child.id(), signal);
+    }
+
+    /// The exit status, once it has ended.
+    pub fn wait(&mut self) -> i32 {
+        self.child.wait().expect("it ends").code().expect("no signal ended it")
+    }
+}
+
+impl Drop for Rlaas {
+    fn drop(&mut self) {
+        _ = self.child.kill();
+        _ = self.child.wait();
+        if thread::panicking() {
+            eprintln!("{}", self.log());
+        }
+    }
+}
+
+/// A response: the status, the headers with their names in lower case, and the body.
+#[derive(Debug)]
+pub struct Response {
+    pub status: u16,
+    pub headers: Vec<(String, String)>,
+    pub body: String,
+}
+
+impl Response {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+}
+
+pub fn get(address: &str, path: &str, headers: &[(&str, &str)]) -> Response {
+    http(address, &format!("GET {path}"), headers, "")
+}
+
+/// The response to a request such as `POST /json`.
+pub fn http(address: &str, request: &str, headers: &[(&str, &str)], body: &str) -> Response {
+    let mut stream = TcpStream::connect(address).expect("a connection");
+    stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+    let mut text =
+        format!("{request} HTTP/1.1\r\nHost: test\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
+    for (name, value) in headers {
+        text += &format!("{name}: {value}\r\n");
+    }
+    stream.write_all(format!("{text}\r\n{body}").as_bytes()).expect("sent");
+    let mut text = String::new();
+    stream.read_to_string(&mut text).expect("a response");
+    let (head, body) = text.split_once("\r\n\r\n").expect("headers");
+    let mut lines = head.lines();
+    let status = lines.next().and_then(|line| line.split(' ').nth(1)).expect("a status").parse().expect("a number");
+    let headers = lines.filter_map(|line| line.split_once(": "));
+    let headers = headers.map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned())).collect();
+    Response { status, headers, body: body.to_owned() }
+}
+
+/// Waits until something is so.
+pub fn until(what: &str, condition: impl FnMut() -> bool) {
+    assert!(eventually(PATIENCE, condition), "never: {what}");
+}
+
+pub fn url(server: &Server) -> String {
+    format!("redis://127.0.0.1:{}", server.port())
+}
+
+/// A client of the service.
+#[derive(Clone)]
+pub struct Client(pub RateLimitServiceClient<Channel>);
+
+impl Client {
+    pub async fn try_ask(&mut self, request: RateLimitRequest) -> Result<RateLimitResponse, Status> {
+        self.0.should_rate_limit(request).await.map(tonic::Response::into_inner)
+    }
+
+    pub async fn ask(&mut self, request: RateLimitRequest) -> RateLimitResponse {
+        self.try_ask(request).await.expect("a reply")
+    }
+
+    /// Whether each descriptor is allowed, and all of them.
+    pub async fn codes(&mut self, request: RateLimitRequest) -> (Vec<Code>, Code) {
+        let reply = self.ask(request).await;
+        (reply.statuses.iter().map(DescriptorStatus::code).collect(), reply.overall_code())
+    }
+
+    pub async fn code(&mut self, request: RateLimitRequest) -> Code {
+        self.ask(request).await.overall_code()
+    }
+}
+
+/// A request of a domain with descriptors: `request("web", &[&[("path", "/")]])`.
+pub fn request(domain: &str, descriptors: &[&[(&str, &str)]]) -> RateLimitRequest {
+    RateLimitRequest {
+        domain: domain.to_owned(),
+        descriptors: descriptors.iter().map(|entries| descriptor(entries)).collect(),
+        hits_addend: 0,
+    }
+}
+
+pub fn descriptor(entries: &[(&str, &str)]) -> RateLimitDescriptor {
+    let entry = |&(key, value): &(&str, &str)| Entry { key: key.to_owned(), value: value.to_owned() };
+    RateLimitDescriptor { entries: entries.iter().map(entry).collect(), ..RateLimitDescriptor::default() }
+}
+
+/// The same request, with hits of its first descriptor.
+pub fn hits(mut request: RateLimitRequest, hits: u64) -> RateLimitRequest {
+    request.descriptors[0].hits_addend = Some(UInt64Value { value: hits });
+    request
+}
+
+/// The same request, and its first descriptor gives back.
+pub fn back(mut request: RateLimitRequest) -> RateLimitRequest {
+    request.descriptors[0].is_negative_hits = true;
+    request
+}
+
+/// A server that is continued when the test ends.
+pub struct Paused<'a>(&'a Server);
+
+impl<'a> Paused<'a> {
+    pub fn new(server: &'a Server) -> Self {
+        signal(server.pid(), "-STOP");
+        Self(server)
+    }
+}
+
+impl Drop for Paused<'_> {
+    fn drop(&mut self) {
+        signal(self.0.pid(), "-CONT");
+    }
+}
+
+fn signal(pid: u32, signal: &str) {
+    // The shell's own kill: a small system has no program of that name.
+    let status = Command::new("/bin/sh").args(["-c", &format!("kill {signal} {pid}")]).status();
+    assert!(status.expect("/bin/sh runs").success());
+}

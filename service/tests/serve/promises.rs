@@ -1,0 +1,247 @@
+//! What the service promises whatever happens to Redis, and whatever is sent to it.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use envoy_types::pb::envoy::extensions::common::ratelimit::v3::RateLimitDescriptor;
+use envoy_types::pb::envoy::extensions::common::ratelimit::v3::rate_limit_descriptor::{Entry, RateLimitOverride};
+use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
+use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
+use envoy_types::pb::google::protobuf::UInt64Value;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use tonic::Code as Status;
+
+use super::process::{Client, Options, Rlaas, request, until};
+use super::{block_on, one_server};
+use crate::support::*;
+use Code::{Ok as OK, OverLimit as OVER};
+
+/// A token bucket, so that what is counted is in one key for the whole test.
+fn rules(limit: u32) -> String {
+    format!(
+        "domain: d\ndescriptors: [{{key: k, rate_limit: {{algorithm: token, unit: year, requests_per_unit: {limit}}}}}]\n"
+    )
+}
+
+fn ask() -> RateLimitRequest {
+    request("d", &[&[("k", "x")]])
+}
+
+/// Waits until a request gets this code.
+async fn until_code(client: &mut Client, expected: Code) {
+    let ends = Instant::now() + PATIENCE;
+    loop {
+        match client.try_ask(ask()).await {
+            Ok(reply) if reply.overall_code() == expected => return,
+            other => assert!(Instant::now() < ends, "{other:?}"),
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[test]
+fn a_server_that_is_stopped_and_started_again_is_used_again() {
+    let mut server = one_server();
+    // A denial, so that a decision of the server differs from one without it.
+    let rules = format!("on_unavailable: allow\n{}", rules(0));
+    let options = Options { redis: super::process::url(&server), rules: &rules, env: &[("RLAAS_DENIALS", "0")] };
+    let service = Rlaas::with(&options);
+    block_on(async {
+        let mut client = service.client().await;
+        until_code(&mut client, OVER).await;
+        server.kill();
+        for _ in 0..20 {
+            let began = Instant::now();
+            assert_eq!(client.code(ask()).await, OK);
+            // A connection that is refused is known at once; the machine may be busy.
+            assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+        }
+        server.start_again();
+        until_code(&mut client, OVER).await;
+    });
+}
+
+#[test]
+fn a_failover_by_sentinel_is_followed() {
+    let bin = &servers()[0];
+    let master = Server::start(bin);
+    let replica = Server::options(bin).replica_of(&master).start();
+    wait_for_replica(&master, &replica);
+    let sentinel = Sentinel::start(bin, master.port());
+    let redis = format!("redis-sentinel://127.0.0.1:{}/main", sentinel.port());
+    let service = Rlaas::with(&Options { redis, rules: &rules(1_000_000), env: &[] });
+    block_on(async {
+        let mut client = service.client().await;
+        until_code(&mut client, OK).await;
+        let failover =
+            || redis::cmd("SENTINEL").arg("FAILOVER").arg("main").query::<String>(&mut sentinel.con()).is_ok();
+        assert!(eventually(PATIENCE, failover), "no failover");
+        let decided = || info(&mut replica.con(), "rl_token_allowed").parse::<u64>().expect("a number");
+        let ends = Instant::now() + PATIENCE;
+        while decided() == 0 {
+            assert!(Instant::now() < ends, "the new master is never asked");
+            // Some requests fail meanwhile: the domain says `error`.
+            _ = client.try_ask(ask()).await;
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        until_code(&mut client, OK).await;
+    });
+}
+
+#[test]
+fn ten_instances_allow_exactly_the_limit() {
+    const LIMIT: u32 = 137;
+    let server = one_server();
+    let services: Vec<_> = (0..10).map(|_| Rlaas::start(&server, &rules(LIMIT))).collect();
+    let allowed = AtomicU32::new(0);
+    block_on(async {
+        let mut clients = Vec::new();
+        for service in &services {
+            clients.push(service.client().await);
+        }
+        let ask_all = clients.iter_mut().map(async |client| {
+            for _ in 0..30 {
+                if client.code(ask()).await == OK {
+                    allowed.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+        });
+        futures_util::future::join_all(ask_all).await;
+    });
+    assert_eq!(allowed.into_inner(), LIMIT);
+}
+
+#[test]
+fn a_message_of_4_mib_is_decided_and_a_longer_one_is_an_error() {
+    let server = one_server();
+    let service = Rlaas::start(&server, &rules(5));
+    block_on(async {
+        let mut client = service.client().await;
+        let long = |bytes: usize| request("d", &[&[("k", &"x".repeat(bytes))]]);
+        assert_eq!(client.code(long(4 * 1024 * 1024 - 100)).await, OK);
+        let status = client.try_ask(long(4 * 1024 * 1024)).await.expect_err("too long");
+        assert_eq!(status.code(), Status::OutOfRange, "{status}");
+        let many = vec![&[("k", "x")][..]; 1_001];
+        let status = client.try_ask(request("d", &many)).await.expect_err("too many");
+        assert_eq!(status.code(), Status::InvalidArgument, "{status}");
+        assert_eq!(client.code(ask()).await, OK);
+    });
+}
+
+/// A frame of HTTP/2.
+fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).expect("short").to_be_bytes();
+    [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
+}
+
+#[test]
+fn floods_of_http2_end_their_connections_and_nothing_else() {
+    let server = one_server();
+    let service = Rlaas::start(&server, &rules(5));
+    let [data, headers, reset, settings, ping] = [0, 1, 3, 4, 6];
+    let preface = [&b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"[..], &frame(settings, 0, 0, &[])].concat();
+    // POST http / of host "x", by the indexes of HPACK's static table.
+    let call = |stream| frame(headers, 4, stream, &[0x83, 0x86, 0x84, 0x01, 1, b'x']);
+    let streams = || (0..20_000_u32).map(|n| 2 * n + 1);
+    let floods: [Vec<u8>; 5] = [
+        // Calls that are cancelled at once: CVE-2023-44487.
+        streams().flat_map(|stream| [call(stream), frame(reset, 0, stream, &[0, 0, 0, 8])].concat()).collect(),
+        // Headers without an end: CVE-2024-27316.
+        [frame(headers, 0, 1, &[0x83]), (0..20_000).flat_map(|_| frame(9, 0, 1, &[0x84])).collect()].concat(),
+        (0..20_000).flat_map(|_| frame(ping, 0, 0, &[0; 8])).collect(),
+        (0..20_000).flat_map(|_| frame(settings, 0, 0, &[])).collect(),
+        (0..20_000).flat_map(|_| frame(data, 0, 1, &[])).collect(),
+    ];
+    for flood in floods {
+        let mut connections: Vec<TcpStream> = Vec::new();
+        for _ in 0..4 {
+            let mut stream = TcpStream::connect(&service.address).expect("a connection");
+            stream.set_write_timeout(Some(Duration::from_millis(500))).expect("a timeout");
+            // The service may close the connection in the middle, or stop reading it.
+            _ = stream.write_all(&preface).and_then(|()| stream.write_all(&flood));
+            connections.push(stream);
+        }
+        block_on(async {
+            assert_eq!(service.client().await.code(request("d", &[&[("k", "other"), ("k", "y")]])).await, OK);
+        });
+    }
+    // Connections that say nothing, or something else.
+    let idle: Vec<_> = (0..200).map(|_| TcpStream::connect(&service.address).expect("a connection")).collect();
+    let mut wrong = TcpStream::connect(&service.address).expect("a connection");
+    wrong.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+    wrong.write_all(b"GET / HTTP/1.1\r\n\r\n").expect("sent");
+    _ = wrong.read(&mut [0; 64]);
+    block_on(async {
+        assert_eq!(service.client().await.code(ask()).await, OK);
+    });
+    drop(idle);
+}
+
+fn some_descriptor() -> impl Strategy<Value = RateLimitDescriptor> {
+    let text = "k|a|b|\\PC{0,8}|[ -~]{0,12}";
+    let entry = (text, text).prop_map(|(key, value)| Entry { key, value });
+    let limit =
+        (any::<u32>(), -1..10_i32).prop_map(|(requests_per_unit, unit)| RateLimitOverride { requests_per_unit, unit });
+    let hits = prop_oneof![0..5_u64, any::<u64>()].prop_map(|value| UInt64Value { value });
+    (prop::collection::vec(entry, 0..4), prop::option::of(limit), prop::option::of(hits), any::<bool>()).prop_map(
+        |(entries, limit, hits_addend, is_negative_hits)| RateLimitDescriptor {
+            entries,
+            limit,
+            hits_addend,
+            is_negative_hits,
+        },
+    )
+}
+
+#[test]
+fn no_request_ends_it() {
+    let server = one_server();
+    let all = ["fixed", "window", "rolling", "counter", "token", "gcra"];
+    let rule = |name| {
+        format!("{{key: a, value: '{name}*', rate_limit: {{algorithm: {name}, unit: hour, requests_per_unit: 3}}}}")
+    };
+    let rules = format!(
+        "domain: d\ndescriptors: [{}, {{key: k, descriptors: [{{key: '*', rate_limit: {{unit: day, requests_per_unit: 1}}}}]}}]\n",
+        all.map(rule).join(", ")
+    );
+    let service = Rlaas::start(&server, &rules);
+    let together = format!("domain: e\nall_or_nothing: true\n{}", rules.trim_start_matches("domain: d\n"));
+    std::fs::write(service.dir.path().join("rules").join("together.yaml"), together).expect("a file");
+    until("the rules are in force", || service.log().contains("generation=2"));
+    let some = (
+        "d|e|\\PC{0,3}",
+        prop::collection::vec(some_descriptor(), 0..70),
+        any::<u32>(),
+        prop::collection::vec(prop::sample::select(all.to_vec()), 70),
+    );
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let client = runtime.block_on(service.client());
+    let mut runner = TestRunner::new(Config::with_cases(200));
+    let result = runner.run(&some, |(domain, mut descriptors, hits_addend, names)| {
+        // Half of the descriptors fit a rule.
+        for (descriptor, name) in descriptors.iter_mut().zip(names).step_by(2) {
+            descriptor.entries =
+                vec![Entry { key: "a".to_owned(), value: format!("{name}{}", descriptor.entries.len()) }];
+        }
+        let count = descriptors.len();
+        let request = RateLimitRequest { domain, descriptors, hits_addend };
+        match runtime.block_on(client.clone().try_ask(request)) {
+            Ok(reply) => prop_assert_eq!(reply.statuses.len(), count),
+            // INTERNAL: Redis rejects a number that is too large, for example.
+            Err(status) => prop_assert!(
+                matches!(status.code(), Status::InvalidArgument | Status::Internal)
+                    && !status.message().contains("panic"),
+                "{}",
+                status
+            ),
+        }
+        Ok(())
+    });
+    result.expect("every request gets a reply");
+    assert!(!service.log().contains("panicked"));
+    let mut client = client;
+    assert_eq!(runtime.block_on(client.code(request("d", &[&[("k", "x"), ("new", "x")]]))), OK);
+}

@@ -1,0 +1,185 @@
+//! Who may connect: certificates of the service and of its clients, and what the service may do in Redis.
+
+use std::fs;
+use std::time::Instant;
+
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
+use tempfile::TempDir;
+use tokio_stream::StreamExt as _;
+use tonic::transport::{Certificate, Channel, ClientTlsConfig, Identity};
+use tonic_reflection::pb::v1::ServerReflectionRequest;
+use tonic_reflection::pb::v1::server_reflection_client::ServerReflectionClient;
+use tonic_reflection::pb::v1::server_reflection_request::MessageRequest;
+use tonic_reflection::pb::v1::server_reflection_response::MessageResponse;
+
+use super::process::{Client, Options, Rlaas, back, hits, request, until};
+use super::{block_on, one_server};
+use crate::support::*;
+use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
+use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_service_client::RateLimitServiceClient;
+
+const RULES: &str = "domain: d\ndescriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 100}}]\n";
+
+/// A directory with an authority, and with the certificates that it has signed.
+struct Certificates(TempDir);
+
+impl Certificates {
+    fn new() -> Self {
+        let new = Self(TempDir::new().expect("a directory"));
+        new.renew();
+        new
+    }
+
+    /// Writes all of them again, of another authority.
+    fn renew(&self) {
+        let mut params = CertificateParams::new(Vec::new()).expect("parameters");
+        params.distinguished_name.push(DnType::CommonName, "authority");
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().expect("a key")).expect("an authority");
+        self.write("ca.pem", &issuer.pem());
+        for (file, name) in [("server", "127.0.0.1"), ("client", "envoy.example"), ("other", "other.example")] {
+            let key = KeyPair::generate().expect("a key");
+            let params = CertificateParams::new(vec![name.to_owned()]).expect("parameters");
+            self.write(&format!("{file}.pem"), &params.signed_by(&key, &issuer).expect("a certificate").pem());
+            self.write(&format!("{file}.key"), &key.serialize_pem());
+        }
+    }
+
+    /// Writes a file as a whole.
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.0.path().join("new"), text).expect("a file");
+        fs::rename(self.0.path().join("new"), self.0.path().join(name)).expect("renamed");
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.path().join(name).display().to_string()
+    }
+
+    /// Whether a request of this client gets a reply.
+    async fn connects(&self, service: &Rlaas, client: Option<&str>) -> bool {
+        let read = |name: &str| fs::read(self.path(name)).expect("a file");
+        let mut tls = ClientTlsConfig::new().ca_certificate(Certificate::from_pem(read("ca.pem")));
+        if let Some(name) = client {
+            tls = tls.identity(Identity::from_pem(read(&format!("{name}.pem")), read(&format!("{name}.key"))));
+        }
+        let endpoint = Channel::from_shared(format!("https://{}", service.address)).expect("an address");
+        let Ok(channel) = endpoint.tls_config(tls).expect("certificates").connect().await else { return false };
+        let mut client = Client(RateLimitServiceClient::new(channel));
+        client.try_ask(request("d", &[&[("k", "x")]])).await.is_ok()
+    }
+}
+
+#[test]
+fn certificates_are_checked_and_read_again() {
+    let (server, files) = (one_server(), Certificates::new());
+    let [cert, key, ca] = ["server.pem", "server.key", "ca.pem"].map(|name| files.path(name));
+    let variables = [
+        ("GRPC_SERVER_USE_TLS", "true"),
+        ("GRPC_SERVER_TLS_CERT", cert.as_str()),
+        ("GRPC_SERVER_TLS_KEY", &key),
+        ("GRPC_CLIENT_TLS_CACERT", &ca),
+        ("GRPC_CLIENT_TLS_SAN", "envoy.example"),
+    ];
+    let service = Rlaas::with_env(&server, RULES, &variables);
+    block_on(async {
+        assert!(files.connects(&service, Some("client")).await);
+        for wrong in [Some("other"), None] {
+            assert!(!files.connects(&service, wrong).await, "{wrong:?}");
+        }
+        let plain = Channel::from_shared(format!("http://{}", service.address)).expect("an address").connect().await;
+        if let Ok(channel) = plain {
+            let mut client = Client(RateLimitServiceClient::new(channel));
+            assert!(client.try_ask(request("d", &[&[("k", "x")]])).await.is_err());
+        }
+        // Wrong files change nothing.
+        let before = fs::read_to_string(&cert).expect("a file");
+        files.write("server.pem", "no certificate");
+        until("the files are read", || service.log().contains("the certificates are wrong"));
+        assert!(files.connects(&service, Some("client")).await);
+        files.write("server.pem", &before);
+        files.renew();
+        let ends = Instant::now() + PATIENCE;
+        while !files.connects(&service, Some("client")).await {
+            assert!(Instant::now() < ends, "the new certificates are never used");
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        }
+    });
+}
+
+#[test]
+fn reflection_shows_the_protocol() {
+    let server = one_server();
+    let service = Rlaas::start(&server, RULES);
+    block_on(async {
+        let mut client = ServerReflectionClient::new(service.channel().await);
+        let mut ask = async |message| {
+            let request = ServerReflectionRequest { host: String::new(), message_request: Some(message) };
+            let replies = client.server_reflection_info(tokio_stream::iter([request])).await.expect("a stream");
+            replies.into_inner().next().await.expect("a reply").expect("a reply").message_response.expect("a message")
+        };
+        let MessageResponse::ListServicesResponse(list) = ask(MessageRequest::ListServices(String::new())).await else {
+            panic!("no list")
+        };
+        let names: Vec<_> = list.service.into_iter().map(|service| service.name).collect();
+        for name in ["envoy.service.ratelimit.v3.RateLimitService", "grpc.health.v1.Health"] {
+            assert!(names.iter().any(|known| known == name), "{names:?}");
+        }
+        let symbol = "envoy.service.ratelimit.v3.RateLimitRequest".to_owned();
+        let reply = ask(MessageRequest::FileContainingSymbol(symbol)).await;
+        assert!(matches!(reply, MessageResponse::FileDescriptorResponse(_)), "{reply:?}");
+    });
+}
+
+/// The user of the page can do everything that the service does, and the page names no more than that.
+#[test]
+fn the_user_of_the_page_is_enough() {
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/service.md")).expect("the page");
+    let line = page.lines().find(|line| line.starts_with("ACL SETUSER rlaas ")).expect("the line");
+    let server = one_server();
+    let mut con = server.con();
+    let mut command = redis::cmd("ACL");
+    command.arg("SETUSER").arg("rlaas").arg("reset");
+    for word in line.split(' ').skip(3) {
+        command.arg(word.replace("<password>", "secret"));
+    }
+    let _: () = command.query(&mut con).expect("a user");
+    let all = ["fixed", "window", "rolling", "counter", "token", "gcra"];
+    let rules: String = all
+        .map(|name| format!("  - {{key: {name}, rate_limit: {{algorithm: {name}, window: 1000h, limit: 5}}}}\n"))
+        .concat();
+    let files = TempDir::new().expect("a directory");
+    let password = files.path().join("password");
+    fs::write(&password, "secret\n").expect("a file");
+    let options = Options {
+        redis: format!("redis://rlaas@127.0.0.1:{}", server.port()),
+        rules: &format!("domain: d\ndescriptors:\n{rules}"),
+        env: &[("RLAAS_REDIS_PASSWORD_FILE", password.to_str().expect("text"))],
+    };
+    let service = Rlaas::with(&options);
+    block_on(async {
+        let mut client = service.client().await;
+        for name in all {
+            let of = |n| hits(request("d", &[&[(name, "x")]]), n);
+            for request in [of(3), of(0), back(of(1))] {
+                assert_eq!(client.code(request).await, Code::Ok, "{name}");
+            }
+        }
+        service.write_rules(&format!("domain: d\nall_or_nothing: true\ndescriptors:\n{rules}"));
+        until("the rules are in force", || service.log().contains("generation=2"));
+        let both = request("d", &[&[("gcra", "y")], &[("token", "y")]]);
+        assert_eq!(client.code(hits(both.clone(), 5)).await, Code::Ok);
+        // The look denies, so the other limit is only shown: RL.PEEK.
+        assert_eq!(client.code(hits(both, 0)).await, Code::OverLimit);
+        service.write_rules("rate-limiter: {use-algo: sliding-window-algo, window-size: 60, max-requests: 5}");
+        until("the rules are in force", || service.log().contains("generation=3"));
+        assert_eq!(client.code(request("rlaas", &[&[("userId", "x")]])).await, Code::Ok);
+    });
+    let denied: Vec<redis::Value> = redis::cmd("ACL").arg("LOG").query(&mut con).expect("a log");
+    assert!(denied.is_empty(), "{denied:?}");
+    let used: String = redis::cmd("INFO").arg("commandstats").query(&mut con).expect("INFO");
+    let used = used.to_ascii_lowercase();
+    for command in line.split(' ').filter_map(|word| word.strip_prefix('+')) {
+        assert!(used.contains(&format!("cmdstat_{command}:")), "{command} is not used");
+    }
+    assert!(!service.log().contains("secret"));
+}
