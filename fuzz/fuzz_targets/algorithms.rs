@@ -5,13 +5,14 @@
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use redis_rl::algorithm::period::{Anchor, CalendarUnit};
-use redis_rl::algorithm::rolling_log::{ENTRY_LEN, Entry, MAX_ENTRIES, TAG, Write};
-use redis_rl::algorithm::{
+use redis_rl_algorithm::period::{Anchor, CalendarUnit};
+use redis_rl_algorithm::record::Tag;
+use redis_rl_algorithm::rolling_log::{ENTRY_LEN, Entry, MAX_ENTRIES, TAG, Write};
+use redis_rl_algorithm::{
     Cost, FixedWindow, Forecast, Gcra, LeakyBucket, MAX_COUNT, Micros, Policy, RecordAlgorithm, RecordWords,
-    RollingLog, Schedule, SlidingCounter, SlidingLog, TokenBucket, Window,
+    RollingLog, Schedule, SlidingCounter, SlidingLog, TokenBucket, Unrepresentable, Window, WindowCounter,
 };
-use redis_rl::in_memory::{InMemory, StoredRecord};
+use redis_rl_algorithm::in_memory::{Always, InMemory, Reply, StoredRecord};
 
 /// 2023-11-14 22:13:20 UTC.
 const T0: u64 = 1_700_000_000_000_000;
@@ -19,6 +20,7 @@ const T0: u64 = 1_700_000_000_000_000;
 #[derive(Arbitrary, Clone, Copy, Debug, PartialEq)]
 enum Algorithm {
     Fixed,
+    Window,
     Sliding,
     Counter,
     Token,
@@ -30,6 +32,8 @@ enum Algorithm {
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Action {
     Request,
+    /// A request with ALWAYS, if the algorithm takes it.
+    Always,
     /// With the milliseconds between the time of the charge and now, if the time is given; negative for the future.
     Refund(Option<i16>),
     Overcharge(Option<i16>),
@@ -93,6 +97,8 @@ struct History {
     charges: Vec<(u64, u64)>,
     /// The time and the units of each change, for the buckets; negative if given back.
     changes: Vec<(u64, i128)>,
+    /// The millisecond in which the window of WINDOW ends, and the units in it.
+    running: (u64, u64),
 }
 
 impl History {
@@ -165,6 +171,21 @@ impl Oracle {
         same.max().unwrap_or(at)
     }
 
+    /// The units in the window of WINDOW that runs at `now`.
+    fn units_running(&self, now: u64) -> u64 {
+        let (ends, units) = self.history.running;
+        if now / 1_000 < ends { units } else { 0 }
+    }
+
+    /// A charge in the window that runs, or in a new one.
+    fn charge_running(&mut self, now: u64, units: u64) {
+        let before = self.units_running(now);
+        if before == 0 {
+            self.history.running.0 = now / 1_000 + self.window() / 1_000;
+        }
+        self.history.running.1 = before + units;
+    }
+
     /// Whether `needed` units fit.
     fn fits(&self, now: u64, needed: u64) -> bool {
         let Self { algorithm, policy, history } = self;
@@ -174,6 +195,7 @@ impl Oracle {
         let fits_bucket = |level, unit: u64| level + i128::from(needed * unit) <= i128::from(policy.capacity() * unit);
         match algorithm {
             Algorithm::Fixed => current + needed <= policy.limit,
+            Algorithm::Window => self.units_running(now) + needed <= policy.limit,
             Algorithm::Sliding => history.sum(|at| self.counts_in_log(at, now)) + needed <= policy.limit,
             Algorithm::Rolling => {
                 history.sum(|at| self.counts_in_log(self.latest_of_moment(at), now)) + needed <= policy.limit
@@ -205,6 +227,12 @@ impl Oracle {
                 self.history.take(beyond + units, current);
             }
             Algorithm::Fixed => {}
+            Algorithm::Window => {
+                let (ends, before) = (self.history.running.0, self.units_running(now));
+                if at.is_none_or(|at| at / 1_000 + window / 1_000 >= ends) {
+                    self.history.running.1 = before.saturating_sub(units);
+                }
+            }
             Algorithm::Counter => match at {
                 None => {
                     self.history.take(units, |charged| current(charged) || previous(charged));
@@ -230,6 +258,8 @@ impl Oracle {
         let (start, window) = (self.start(now), self.window());
         let charged = match self.algorithm {
             Algorithm::Fixed => at >= start,
+            Algorithm::Window if self.counts_in_log(at, now) => return self.charge_running(now, units),
+            Algorithm::Window => false,
             Algorithm::Counter => at >= start - window,
             Algorithm::Sliding | Algorithm::Rolling => self.counts_in_log(at, now),
             Algorithm::Token | Algorithm::Leaky | Algorithm::Gcra => true,
@@ -240,8 +270,10 @@ impl Oracle {
     }
 }
 
+type RequestAlways<A> = fn(&A, &mut <A as InMemory>::Key, Micros, Cost) -> Result<Reply, Unrepresentable>;
+
 /// One small policy, and a clock that only goes forward.
-fn steady<A: InMemory>(input: &Input) {
+fn steady<A: InMemory>(input: &Input, always: Option<RequestAlways<A>>) {
     let algorithm = input.algorithm;
     let schedule = match (input.window_ms, input.anchor.map(u64::from).and_then(Anchor::from_seconds)) {
         (0, anchor) if algorithm == Algorithm::Fixed => Schedule::Calendar(CalendarUnit::Day, anchor),
@@ -284,11 +316,22 @@ fn steady<A: InMemory>(input: &Input) {
                     oracle.overcharge(now, at, cost.units());
                 }
             }
+            Action::Always => {
+                let Some(Ok(reply)) = always.map(|request| request(&limiter, &mut key, Micros(now), cost)) else {
+                    continue;
+                };
+                oracle.overcharge(now, None, cost.units());
+                let expected = policy.capacity() > 0 && oracle.fits(now, 0);
+                assert_eq!(reply.verdict.allowed, expected, "{policy:?} at {now} for {cost:?}: {:?}", oracle.history);
+                assert_eq!(reply.figures.remaining, limiter.remaining(&key, Micros(now)));
+            }
             Action::Request => {
                 let Ok(reply) = limiter.request(&mut key, Micros(now), cost) else { continue };
                 let expected = oracle.fits(now, cost.needed());
                 assert_eq!(reply.verdict.allowed, expected, "{policy:?} at {now} for {cost:?}: {:?}", oracle.history);
-                if expected {
+                if expected && algorithm == Algorithm::Window && cost.units() > 0 {
+                    oracle.charge_running(now, cost.units());
+                } else if expected {
                     oracle.history.charge(now, now, cost.units());
                 }
                 assert_eq!(reply.figures.remaining, limiter.remaining(&key, Micros(now)));
@@ -310,7 +353,7 @@ fn stored<A: RecordAlgorithm>(words: [u64; 5]) -> Option<StoredRecord> {
     let mut digits: Vec<String> = record.as_ref().iter().map(u64::to_string).collect();
     let required = digits.len() - A::OPTIONAL_WORDS;
     digits.truncate(record.as_ref().iter().rposition(|&word| word > 0).map_or(0, |last| last + 1).max(required));
-    Some(StoredRecord { text: [A::TAG, &digits.join(":")].concat().into(), expires_at: None })
+    Some(StoredRecord { text: [<A::Tag as Tag>::TEXT, digits.join(":").as_bytes()].concat(), expires_at: None })
 }
 
 impl Wild {
@@ -397,7 +440,7 @@ fn wild_log(wild: &Wild) {
         // A key that the module would answer with an error.
         let Some(log) = (match &text {
             Some(text) => algorithm.read(text, now),
-            None => Some(redis_rl::algorithm::rolling_log::Log::EMPTY),
+            None => Some(redis_rl_algorithm::rolling_log::Log::EMPTY),
         }) else {
             assert!(!wild.log.in_order, "{:?} at {now:?}", wild.log);
             continue;
@@ -461,12 +504,13 @@ fn inside(held: usize, offset: usize, len: usize) {
 
 fuzz_target!(|input: Input| {
     match input.algorithm {
-        Algorithm::Fixed => steady::<FixedWindow>(&input),
-        Algorithm::Sliding => steady::<SlidingLog>(&input),
-        Algorithm::Counter => (steady::<SlidingCounter>(&input), wild::<SlidingCounter>(&input.wild)).0,
-        Algorithm::Token => (steady::<TokenBucket>(&input), wild::<TokenBucket>(&input.wild)).0,
-        Algorithm::Leaky => (steady::<LeakyBucket>(&input), wild::<LeakyBucket>(&input.wild)).0,
-        Algorithm::Gcra => (steady::<Gcra>(&input), wild::<Gcra>(&input.wild)).0,
-        Algorithm::Rolling => (steady::<RollingLog>(&input), wild_log(&input.wild)).0,
+        Algorithm::Fixed => steady::<FixedWindow>(&input, Some(Always::request_always)),
+        Algorithm::Window => steady::<WindowCounter>(&input, Some(Always::request_always)),
+        Algorithm::Sliding => steady::<SlidingLog>(&input, None),
+        Algorithm::Counter => (steady::<SlidingCounter>(&input, Some(Always::request_always)), wild::<SlidingCounter>(&input.wild)).0,
+        Algorithm::Token => (steady::<TokenBucket>(&input, Some(Always::request_always)), wild::<TokenBucket>(&input.wild)).0,
+        Algorithm::Leaky => (steady::<LeakyBucket>(&input, None), wild::<LeakyBucket>(&input.wild)).0,
+        Algorithm::Gcra => (steady::<Gcra>(&input, None), wild::<Gcra>(&input.wild)).0,
+        Algorithm::Rolling => (steady::<RollingLog>(&input, Some(Always::request_always)), wild_log(&input.wild)).0,
     }
 });

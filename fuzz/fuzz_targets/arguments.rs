@@ -55,28 +55,45 @@ fn naive(words: &[&[u8]]) -> Option<Parsed> {
             }
             "RESERVED" => parsed.reserved = Some(naive_count(words.next()?)?),
             "ACTUAL" => parsed.actual = Some(naive_count(words.next()?)?),
+            "RESERVE" => {
+                let id = words.next().filter(|id| (1..=128).contains(&id.len()))?.to_vec();
+                parsed.reserve = Some((id, naive_window(words.next()?)?));
+            }
+            "RESERVATION" => {
+                parsed.reservation = Some(words.next().filter(|id| (1..=128).contains(&id.len()))?.to_vec());
+            }
             "PARTIAL" => parsed.partial = true,
+            "ALWAYS" => parsed.always = true,
             "SHADOW" => parsed.shadow = true,
             "FULL" => parsed.form = Some("FULL"),
+            "LINE" => parsed.form = Some("LINE"),
             "HEADERS" => parsed.form = Some("HEADERS"),
             _ => return None,
         }
         seen.push(option);
     }
-    let exclude = |a: &str, b: &str| seen.iter().any(|option| option == a) && seen.iter().any(|option| option == b);
+    let forms = seen.iter().filter(|option| ["FULL", "LINE", "HEADERS"].contains(&option.as_str())).count();
     let twice = seen.iter().enumerate().any(|(index, option)| seen[..index].contains(option));
-    (!twice && !exclude("FULL", "HEADERS")).then_some(parsed)
+    let excluded = [("PARTIAL", "ALWAYS"), ("RESERVE", "ALWAYS"), ("RESERVATION", "RESERVED"), ("RESERVATION", "AT")];
+    let has = |word: &str| seen.iter().any(|option| option == word);
+    let excludes = excluded.iter().any(|(one, other)| has(one) && has(other));
+    (!twice && forms <= 1 && !excludes).then_some(parsed)
 }
 
 /// Whether the command takes all of these options. The algorithm may still reject BURST, ANCHOR and a calendar word.
 fn naive_takes(command: Command, parsed: &Parsed) -> bool {
-    let Parsed { cost, id, name, partial, shadow, at, reserved, actual, form, .. } = parsed;
-    let settles = reserved.is_some() || actual.is_some();
+    let Parsed { cost, id, name, partial, always, shadow, at, reserved, actual, reserve, reservation, form, .. } =
+        parsed;
+    let settles = reserved.is_some() || actual.is_some() || reservation.is_some();
     match command {
         Command::Request => at.is_none() && !settles,
-        Command::Limit => at.is_none() && !settles && !partial && form.is_none(),
-        Command::Refund => id.is_none() && name.is_none() && !settles && !partial && !shadow,
-        Command::Settle => id.is_none() && name.is_none() && cost.is_none() && !partial && !shadow,
+        Command::Limit => at.is_none() && !settles && !partial && !always && form.is_none(),
+        Command::Refund => {
+            reserve.is_none() && id.is_none() && name.is_none() && !settles && !partial && !always && !shadow
+        }
+        Command::Settle => {
+            reserve.is_none() && id.is_none() && name.is_none() && cost.is_none() && !partial && !always && !shadow
+        }
     }
 }
 

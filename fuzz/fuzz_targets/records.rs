@@ -4,8 +4,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use redis_rl::algorithm::rolling_log::{ENTRY_LEN, MAX_ENTRIES};
-use redis_rl::algorithm::{Micros, Policy, RollingLog, Window};
+use redis_rl_algorithm::rolling_log::{ENTRY_LEN, MAX_ENTRIES};
+use redis_rl_algorithm::{Micros, Policy, RollingLog, Window};
 use redis_rl::fuzzing::{counter, record};
 
 /// The time and the total of each entry.

@@ -1,0 +1,246 @@
+//! Remembered denials: a client denies by itself what the server denied, until that could be allowed.
+//!
+//! What is remembered is the client's [`Denial`]. A refund makes it forget, as the limiter does when the reply is there,
+//! or is not waited for any more.
+
+use std::hash::Hash;
+use std::marker::PhantomData;
+
+use redis_rl_algorithm::in_memory::InMemory;
+use redis_rl_algorithm::{FixedWindow, Gcra, RollingLog, SlidingCounter, TokenBucket};
+use redis_rl_client::state_machines::Denial;
+use redis_rl_client::{Algorithm, Decision};
+
+use crate::search::{self, Model, Promise};
+use crate::server::{Limit, decide, instant, refund, server_time};
+use crate::{Report, Size};
+
+/// The length of a step of time, in microseconds.
+const TICK: u64 = 500;
+/// The costs of the requests.
+const COSTS: [u64; 2] = [1, 2];
+
+/// Clients that send requests for one key.
+#[derive(Clone, Debug)]
+pub struct Denials<A> {
+    pub algorithm: Algorithm,
+    pub limit: Limit,
+    pub clients: usize,
+    /// After how many steps a run ends.
+    pub ticks: u64,
+    /// How many requests of a client may be under way at once.
+    pub at_once: usize,
+    /// Whether the clients give units back.
+    pub refunds: bool,
+    pub module: PhantomData<A>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct State<K> {
+    /// Steps since the beginning.
+    now: u64,
+    key: K,
+    clients: Vec<Client>,
+    /// A client denied what the server would have allowed.
+    denied_wrongly: bool,
+    /// A client allowed something by itself.
+    allowed: bool,
+    /// A client denied something by itself.
+    recalled: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Client {
+    denial: Option<Denial>,
+    /// How often it forgot.
+    generation: u8,
+    requests: Vec<Sent>,
+    refund: Option<Refund>,
+    /// Units came back, and it does not know yet.
+    early: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Sent {
+    at: u64,
+    generation: u8,
+    cost: u64,
+    decision: Option<Decision>,
+}
+
+/// A refund of one unit that is under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Refund {
+    Sent,
+    Replied,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Time passes.
+    Tick,
+    /// A client has a request of this cost.
+    Request(usize, u64),
+    /// The server gets the n-th request of a client.
+    Arrives(usize, usize),
+    /// The client gets the reply.
+    ReplyArrives(usize, usize),
+    /// The request or its reply is lost.
+    IsLost(usize, usize),
+    /// A client gives a unit back.
+    Refunds(usize),
+    /// The server gets that.
+    RefundArrives(usize),
+    /// The client gets the reply to that.
+    RefundEnds(usize),
+}
+
+impl<A> Denials<A>
+where
+    A: InMemory,
+    A::Key: Eq + Hash,
+{
+    fn request(&self, state: &mut State<A::Key>, at: usize, cost: u64) {
+        let policy = self.limit.client_policy(self.algorithm);
+        let request = policy.request("k").cost(cost);
+        let (now, client) = (state.now, &mut state.clients[at]);
+        let known = client.denial.as_ref().and_then(|denial| denial.recall(&request, instant(now * TICK)));
+        let Some(known) = known else {
+            client.requests.push(Sent { at: now, generation: client.generation, cost, decision: None });
+            return;
+        };
+        let time = server_time(now * TICK);
+        let would = decide(&self.limit.of::<A>(), &mut state.key.clone(), time, &request, cost, false);
+        state.recalled = true;
+        state.allowed |= known.allowed;
+        state.denied_wrongly |= would.allowed && !client.early;
+    }
+
+    fn decide(&self, state: &mut State<A::Key>, at: usize, nth: usize) {
+        let policy = self.limit.client_policy(self.algorithm);
+        let sent = &mut state.clients[at].requests[nth];
+        let request = policy.request("k").cost(sent.cost);
+        let now = server_time(state.now * TICK);
+        let before = state.key.clone();
+        let decision = decide(&self.limit.of::<A>(), &mut state.key, now, &request, sent.cost, false);
+        if !decision.allowed && self.algorithm == Algorithm::Fixed {
+            // It counts denied requests too, without end.
+            state.key = before;
+        }
+        sent.decision = Some(decision);
+    }
+
+    fn learn(&self, client: &mut Client, nth: usize) -> Option<()> {
+        let policy = self.limit.client_policy(self.algorithm);
+        let sent = client.requests.remove(nth);
+        let request = policy.request("k").cost(sent.cost);
+        // Units were given back since, so the decision may be older than that.
+        if sent.generation == client.generation
+            && let Some(denial) = Denial::new(&request, instant(sent.at * TICK), &sent.decision?)
+        {
+            client.denial = Some(denial);
+        }
+        Some(())
+    }
+}
+
+impl<A> Model for Denials<A>
+where
+    A: InMemory,
+    A::Key: Eq + Hash,
+{
+    type State = State<A::Key>;
+    type Action = Action;
+
+    fn begin(&self) -> Self::State {
+        let clients = vec![Client::default(); self.clients];
+        let (denied_wrongly, allowed, recalled) = (false, false, false);
+        State { now: 0, key: A::Key::default(), clients, denied_wrongly, allowed, recalled }
+    }
+
+    fn actions(&self, state: &Self::State, actions: &mut Vec<Action>) {
+        if state.now < self.ticks {
+            actions.push(Action::Tick);
+        }
+        for (at, client) in state.clients.iter().enumerate() {
+            if client.requests.len() < self.at_once {
+                actions.extend(COSTS.map(|cost| Action::Request(at, cost)));
+            }
+            for (nth, sent) in client.requests.iter().enumerate() {
+                actions.push(if sent.decision.is_none() {
+                    Action::Arrives(at, nth)
+                } else {
+                    Action::ReplyArrives(at, nth)
+                });
+                actions.push(Action::IsLost(at, nth));
+            }
+            match client.refund {
+                // Once, so that there are fewer states.
+                None if self.refunds && client.generation == 0 => actions.push(Action::Refunds(at)),
+                Some(Refund::Sent) => actions.push(Action::RefundArrives(at)),
+                Some(Refund::Replied) => actions.push(Action::RefundEnds(at)),
+                None => {}
+            }
+        }
+    }
+
+    fn after(&self, last: &Self::State, action: Action) -> Option<Self::State> {
+        let mut state = last.clone();
+        match action {
+            Action::Tick => state.now += 1,
+            Action::Request(at, cost) => self.request(&mut state, at, cost),
+            Action::Arrives(at, nth) => self.decide(&mut state, at, nth),
+            Action::ReplyArrives(at, nth) => self.learn(&mut state.clients[at], nth)?,
+            Action::IsLost(at, nth) => drop(state.clients[at].requests.remove(nth)),
+            Action::Refunds(at) => state.clients[at].refund = Some(Refund::Sent),
+            Action::RefundArrives(at) => {
+                refund(&self.limit.of::<A>(), &mut state.key, server_time(state.now * TICK), None, 1);
+                state.clients[at].refund = Some(Refund::Replied);
+                state.clients.iter_mut().for_each(|client| client.early = true);
+            }
+            Action::RefundEnds(at) => {
+                let client = &mut state.clients[at];
+                client.generation += 1;
+                (client.denial, client.refund, client.early) = (None, None, false);
+            }
+        }
+        (state != *last).then_some(state)
+    }
+
+    fn promises(&self) -> Vec<Promise<Self>> {
+        vec![
+            Promise::always("what is denied locally, the server denies then", |_: &Self, state: &State<A::Key>| {
+                !state.denied_wrongly
+            }),
+            Promise::always("nothing is allowed locally", |_: &Self, state: &State<A::Key>| !state.allowed),
+            Promise::reached("something is denied locally", |_: &Self, state: &State<A::Key>| state.recalled),
+        ]
+    }
+}
+
+/// Checks what the client says of remembered denials.
+pub fn check(size: Size, report: &mut Report) {
+    fn model<A: InMemory>(algorithm: Algorithm, ticks: u64) -> Denials<A> {
+        let limit = Limit { window_ms: 2, units: 2 };
+        Denials { algorithm, limit, clients: 1, ticks, at_once: 1, refunds: true, module: PhantomData }
+    }
+    fn run<A>(model: &Denials<A>) -> Result<String, String>
+    where
+        A: InMemory,
+        A::Key: Eq + Hash,
+    {
+        let Denials { algorithm, clients, at_once, refunds, .. } = model;
+        let refunds = if *refunds { ", a refund" } else { "" };
+        let shape = format!("clients: {clients}, requests at once: {at_once}{refunds}");
+        search::check(&format!("{}: remembered denials, {shape}", algorithm.word()), model)
+    }
+    let ticks = size.pick(6, 9);
+    report.add(run(&model::<RollingLog>(Algorithm::Rolling, ticks)));
+    report.add(run(&model::<FixedWindow>(Algorithm::Fixed, ticks)));
+    report.add(run(&model::<TokenBucket>(Algorithm::Token, ticks)));
+    report.add(run(&model::<Gcra>(Algorithm::Gcra, ticks)));
+    report.add(run(&model::<SlidingCounter>(Algorithm::Counter, ticks)));
+    let ticks = size.pick(4, 5);
+    report.add(run(&Denials { clients: 2, refunds: false, ..model::<RollingLog>(Algorithm::Rolling, ticks) }));
+    report.add(run(&Denials { at_once: 2, ..model::<RollingLog>(Algorithm::Rolling, ticks) }));
+}

@@ -1,0 +1,25 @@
+# The models and the histories. Read by the Makefile.
+
+PROOFS := --locked --package redis-rl-proofs
+# SIZE=large visits more states; MODEL=leases names one.
+SIZE  ?= small
+MODEL ?=
+
+.PHONY: proofs
+proofs: ## visit every state of the models in proofs/; SIZE=large, MODEL=grants, denials, leases, split or failover
+	@scripts/install rust
+	cargo test --quiet $(PROOFS)
+	cargo run --quiet $(PROOFS) -- $(SIZE) $(MODEL)
+
+# Seconds of each history, and the seed of its faults.
+SECONDS ?= 10
+SEED    ?= 1
+
+export RL_LOSING_MODULE ?= $(TARGET)/panic-on-purpose/debug/libredis_rl.so
+
+.PHONY: history
+history: build $(if $(SERVERS),,servers) ## record what clients see while servers are killed, and check every call; SECONDS=10 SEED=1
+	@scripts/install test
+	cargo build --locked $(ON_PURPOSE)
+	SECONDS=$(SECONDS) SEED=$(SEED) \
+	  cargo test --quiet $(PROOFS) --test history -- --nocapture --test-threads 1

@@ -1,0 +1,98 @@
+//! What is recorded of a call.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The limits of a history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    pub algorithm: &'static str,
+    pub window_ms: u64,
+    pub limit: u64,
+}
+
+/// This machine's clock in microseconds. It is that of the servers too.
+pub fn now_us() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_micros() as u64
+}
+
+/// What a call does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Request {
+        cost: u64,
+    },
+    /// RL.REFUND of a charge.
+    Refund {
+        units: u64,
+    },
+    Lease {
+        id: String,
+    },
+    Release {
+        id: String,
+    },
+    /// A unit of a grant was used.
+    Granted,
+}
+
+/// The figures of a reply that the checker looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Figures {
+    pub allowed: bool,
+    pub count: u64,
+    pub remaining: u64,
+    pub retry_after_ms: i64,
+    pub now_ms: u64,
+    pub charged: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Reply(Figures),
+    /// RL.RELEASE: whether the lease was held.
+    Released(bool),
+    /// An error reply: the server did nothing.
+    Error(String),
+    /// No reply: the server may have executed the call, or may still do so.
+    Unknown,
+}
+
+#[derive(Clone, Debug)]
+pub struct Call {
+    pub client: usize,
+    /// `plain`, `pipeline`, `RL.MULTI`, `lease` or `grants`.
+    pub path: &'static str,
+    pub key: String,
+    pub limit: Limit,
+    pub kind: Kind,
+    pub begun_us: u64,
+    pub ended_us: u64,
+    pub outcome: Outcome,
+}
+
+impl Call {
+    pub fn reply(&self) -> Option<&Figures> {
+        match &self.outcome {
+            Outcome::Reply(figures) => Some(figures),
+            _ => None,
+        }
+    }
+
+    pub const fn is_unknown(&self) -> bool {
+        matches!(self.outcome, Outcome::Unknown)
+    }
+
+    /// Whether nobody else calls for the key.
+    pub fn is_own(&self) -> bool {
+        self.key.contains(":own:")
+    }
+}
+
+/// The server was killed.
+#[derive(Clone, Debug, Default)]
+pub struct Kill {
+    /// When it was surely dead.
+    pub at_us: u64,
+    /// What the new primary lacked of each key, after a failover.
+    pub lost: Vec<(String, u64)>,
+}

@@ -1,0 +1,54 @@
+//! Instances of the Rust client that decide with local grants.
+
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
+use std::time::Duration;
+
+use redis_rl_client::{Limiter, Policy, Source};
+
+use crate::call::{Call, Figures, Kind, Limit, Outcome, now_us};
+
+pub const LIMIT: Limit = Limit { algorithm: "ROLLING", window_ms: 250, limit: 60 };
+/// The instances, and the size of a grant.
+pub const INSTANCES: u64 = 3;
+pub const UNITS: u64 = 8;
+
+/// Sends requests until it is done. While the server is away or elsewhere, they fail.
+pub fn run(prefix: &str, port: &AtomicU16, done: &AtomicBool) -> Vec<Call> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let key = format!("{prefix}:grants");
+    let policy = Policy::rolling(Duration::from_millis(LIMIT.window_ms), LIMIT.limit);
+    runtime.block_on(async {
+        let mut calls = Vec::new();
+        // A failover has another port: a new client.
+        while !done.load(Ordering::Relaxed) {
+            let at = port.load(Ordering::Relaxed);
+            let open = || {
+                Limiter::open(&format!("redis://127.0.0.1:{at}/")).and_then(|limiter| limiter.grants(&policy, UNITS))
+            };
+            let instances: Vec<_> = (0..INSTANCES).map(|_| open().expect("a limiter")).collect();
+            while !done.load(Ordering::Relaxed) && port.load(Ordering::Relaxed) == at {
+                for (client, instance) in instances.iter().enumerate() {
+                    let begun_us = now_us();
+                    let result = instance.check(&key).await;
+                    let ended_us = now_us();
+                    let outcome = match result {
+                        Ok(decision) if decision.source == Source::RememberedDenial => continue,
+                        Ok(decision) => Outcome::Reply(Figures {
+                            allowed: decision.allowed,
+                            count: 0,
+                            remaining: 0,
+                            retry_after_ms: 0,
+                            now_ms: ended_us / 1_000,
+                            charged: decision.charged,
+                        }),
+                        Err(_) => Outcome::Unknown,
+                    };
+                    let (key, kind) = (key.clone(), Kind::Granted);
+                    calls.push(Call { client, path: "grants", key, limit: LIMIT, kind, begun_us, ended_us, outcome });
+                }
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+        }
+        calls
+    })
+}

@@ -1,0 +1,130 @@
+//! Histories: clients call a real server while faults happen by a schedule, every call is recorded with its times and its
+//! reply, and a checker decides afterwards. `make history`.
+//!
+//! SECONDS is how long each history goes on (10 if not set), SEED its schedule (1 if not set).
+
+#[path = "../../../tests/support/mod.rs"]
+mod support;
+
+mod call;
+mod checker;
+mod client;
+mod faults;
+mod grants;
+
+use std::env;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use call::{Call, Kill};
+use client::Client;
+use support::{Options, Random, Server, ServerBin, for_each_server, servers};
+
+/// Clients of each history.
+const CLIENTS: usize = 6;
+
+fn number(name: &str, default: u64) -> u64 {
+    let value = env::var(name).ok().filter(|value| !value.is_empty());
+    value.map_or(default, |value| value.parse().unwrap_or_else(|_| panic!("{name} is a number")))
+}
+
+/// What a history has.
+#[derive(Default)]
+struct History {
+    calls: Vec<Call>,
+    kills: Vec<Kill>,
+    /// How often each fault happened.
+    faults: Vec<(&'static str, u64)>,
+}
+
+impl History {
+    /// Prints what was recorded and what the checker says of it.
+    fn check(&self, title: &str, seed: u64) -> Result<(), String> {
+        let answered = self.calls.iter().filter(|call| call.reply().is_some()).count();
+        let unknown = self.calls.iter().filter(|call| call.is_unknown()).count();
+        let thread = thread::current();
+        println!(
+            "{} {title}: seed {seed}, {} calls, {answered} answered, {unknown} without a reply, faults {:?}",
+            thread.name().unwrap_or_default(),
+            self.calls.len(),
+            self.faults
+        );
+        checker::check(&self.calls, &self.kills)
+    }
+}
+
+/// Runs clients while `fault` does harm until the time is up.
+fn record(prefix: &str, port: &AtomicU16, seed: u64, mut fault: impl FnMut(&mut Random, &mut History)) -> History {
+    let (done, calls) = (AtomicBool::new(false), Mutex::new(Vec::new()));
+    let mut history = History::default();
+    thread::scope(|scope| {
+        for client in 0..CLIENTS {
+            let (done, calls) = (&done, &calls);
+            scope.spawn(move || {
+                let mut client = Client::new(prefix, client, port, seed);
+                while !done.load(Ordering::Relaxed) {
+                    client.step();
+                }
+                calls.lock().expect("no panic").extend(client.into_calls());
+            });
+        }
+        let (done, calls) = (&done, &calls);
+        scope.spawn(move || calls.lock().expect("no panic").extend(grants::run(prefix, port, done)));
+        struct Finish<'a>(&'a AtomicBool);
+        impl Drop for Finish<'_> {
+            fn drop(&mut self) {
+                self.0.store(true, Ordering::Relaxed);
+            }
+        }
+        let _finish = Finish(done);
+        let (mut random, end) = (Random::new(seed), call::now_us() + number("SECONDS", 10) * 1_000_000);
+        while call::now_us() < end {
+            thread::sleep(Duration::from_millis(200 + random.below(500)));
+            fault(&mut random, &mut history);
+        }
+        thread::sleep(Duration::from_millis(300));
+    });
+    history.calls = calls.into_inner().expect("no panic");
+    history
+}
+
+/// A server whose AOF has every write on disk before its reply loses nothing, whatever happens to it.
+fn one_server(bin: &ServerBin, prefix: &str, options: Options) -> Result<(), String> {
+    let seed = number("SEED", 1);
+    let mut server = options.durable().start();
+    let port = AtomicU16::new(server.port());
+    let history = record(prefix, &port, seed, |random, history| faults::one(&mut server, random, history));
+    assert!(server.is_running(), "{bin}: {}", server.log());
+    history.check("one server", seed)?;
+    checker::leases_end(&server, prefix)
+}
+
+#[test]
+fn one_server_keeps_every_promise() {
+    for_each_server(|bin| one_server(bin, "h", Server::options(bin)).unwrap_or_else(|offence| panic!("{offence}")));
+}
+
+#[test]
+fn a_failover_loses_only_what_was_not_replicated() {
+    for_each_server(|bin| {
+        let seed = number("SEED", 1);
+        let mut pair = faults::Pair::start(bin);
+        let port = AtomicU16::new(pair.primary().port());
+        let history = record("h", &port, seed, |random, history| pair.fail_over(random, history, &port));
+        history.check("failover", seed).unwrap_or_else(|offence| panic!("{offence}"));
+    });
+}
+
+/// The module here is built with the feature `lose-on-purpose`: it does not replicate what it charges to some keys.
+#[test]
+fn a_planted_fault_is_found() {
+    let path = env::var_os("RL_LOSING_MODULE").map(PathBuf::from).expect("make history sets RL_LOSING_MODULE");
+    let bin = &servers()[0];
+    let offence = one_server(bin, "lose-on-purpose", Server::options(bin).module_at(&path));
+    let offence = offence.expect_err("the module loses what it counts when it is killed");
+    println!("found: {offence}");
+    assert!(offence.contains("lose-on-purpose") && offence.contains("one was lost"), "{offence}");
+}
