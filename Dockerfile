@@ -19,6 +19,8 @@ FROM ${RUST_IMAGE} AS build
 WORKDIR /build
 # In its own layer, so that a changed source file does not install the tools again.
 COPY scripts/install scripts/
+# It reads the oldest Rust that is supported there.
+COPY Cargo.toml ./
 RUN scripts/install build && rm -rf /var/lib/apt/lists/*
 # .dockerignore lets only the files that the build reads pass.
 COPY . .

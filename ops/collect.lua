@@ -22,6 +22,8 @@ for field, value in redis.call('INFO', 'rl'):gmatch('rl_([%w_]+):([^\r\n]*)') do
     add('rl_oom_total outcome=' .. outcome, value)
   elseif group == 'multi' then
     add('rl_multi_total outcome=' .. outcome, value)
+  elseif group == 'reservations' then
+    add('rl_reservations_total outcome=' .. outcome, value)
   elseif OUTCOMES[outcome] then
     add('rl_requests_total algorithm=' .. group .. ' outcome=' .. outcome, value)
   elseif CALLS[field] then
@@ -33,9 +35,23 @@ for field, value in redis.call('INFO', 'rl'):gmatch('rl_([%w_]+):([^\r\n]*)') do
   end
 end
 
+-- Figures of the server that the exporter does not export, or only with CONFIG GET, which has passwords.
+local SERVER = {
+  maxclients = 'rl_server_maxclients',
+  evicted_clients = 'rl_server_evicted_clients_total',
+  server_time_usec = 'rl_server_time_seconds',
+}
+
 -- Without the module there are no figures, which the alert RlModuleMissing reports.
 if not info.version then return metrics end
 add('rl_info version=' .. info.version .. ' missing_api=' .. info.missing_api, '1')
+
+for _, section in ipairs({ 'server', 'clients', 'stats' }) do
+  for field, value in redis.call('INFO', section):gmatch('([%w_]+):([^\r\n]*)') do
+    -- Seconds from microseconds, with every digit.
+    if SERVER[field] then add(SERVER[field], (value:gsub('^(%d+)(%d%d%d%d%d%d)$', field:match('usec$') and '%1.%2' or '%0'))) end
+  end
+end
 
 -- RL.TOP replies an error if it is off (rl.top-keys 0) or if the user may not call it. The figures are exported anyway.
 local top = TOP > 0 and redis.pcall('RL.TOP', TOP) or { err = '' }

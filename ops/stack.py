@@ -10,8 +10,6 @@ import os
 import pathlib
 import shutil
 import signal
-import socket
-import subprocess
 import sys
 import tempfile
 import time
@@ -20,10 +18,14 @@ import urllib.parse
 import urllib.request
 
 OPS = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(OPS.parent / "clients"))
+from server import free_ports, spawn  # noqa: E402 - clients/server.py
+
 FETCHED = OPS.parent / "target" / "ops"  # by scripts/monitoring
 # The least that the exporter's user needs, as in README.md.
 USER = "on >secret -@all +client|setname +info +eval +rl.top +latency|latest +slowlog|len +slowlog|get"
 TARGET = '"127.0.0.1:9121"'  # in prometheus.yml
+SERVICE_TARGET = '"127.0.0.1:9102"'
 PATIENCE = 30
 
 
@@ -34,22 +36,20 @@ def program(*names):
     return next(found, None) or sys.exit(f"{names[0]} is missing: run scripts/monitoring")
 
 
-def free_ports(count):
-    with contextlib.ExitStack() as open_until_all_are_chosen:
-        sockets = [open_until_all_are_chosen.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
-
-
 class Stack:
-    """`servers` has a path for each server, and whether it loads the module. Used as a context, it ends everything."""
+    """`servers` has a path for each server, and whether it loads the module. Used as a context, it ends everything.
 
-    def __init__(self, servers, ports=None, interval="1s"):
+    A server without the module is a replica of the first one. `service` is the program rlaas and its rules: it gets a
+    server of its own, which no exporter reads.
+    """
+
+    def __init__(self, servers, ports=None, interval="1s", service=None):
         ports = ports or free_ports(2 * len(servers) + 1)
         self.servers = [(path, module, *ports[2 * n : 2 * n + 2]) for n, (path, module) in enumerate(servers)]
         self.port = ports[-1]
         self.interval = interval
+        self.service = service
+        self.service_ports = free_ports(4) if service else []  # of its server, gRPC, HTTP and its metrics
         self.processes = {}
 
     def __enter__(self):
@@ -67,7 +67,8 @@ class Stack:
         for path, module, port, exporter_port in self.servers:
             # A server without the module does not know +rl.top.
             user = USER if module else USER.replace(" +rl.top", "")
-            load = ["--loadmodule", os.environ["RL_MODULE"]] if module else []
+            primary = f"127.0.0.1 {self.servers[0][2]}"
+            load = ["--loadmodule", os.environ["RL_MODULE"]] if module else ["--replicaof", primary]
             settings = ["--bind", "127.0.0.1", "--save", "", "--port", str(port), "--user", "exporter", *user.split()]
             self._spawn(f"server-{port}", [path, *settings, *load])
             exporter = [program("redis_exporter", "prometheus-redis-exporter"), "-script", str(OPS / "collect.lua")]
@@ -76,10 +77,15 @@ class Stack:
             exporter += ["-web.listen-address", f"127.0.0.1:{exporter_port}"]
             self._spawn(f"exporter-{port}", exporter)
 
+        if self.service:
+            self._start_service(*self.service, *self.service_ports)
+
         shutil.copy(OPS / "alerts.yml", self.dir)
         config = (OPS / "prometheus.yml").read_text()
         assert TARGET in config and "_interval: 15s" in config
         targets = ", ".join(f'"127.0.0.1:{exporter_port}"' for *_, exporter_port in self.servers)
+        assert SERVICE_TARGET in config
+        config = config.replace(SERVICE_TARGET, f'"127.0.0.1:{self.service_ports[-1]}"' if self.service else "")
         config = config.replace(TARGET, targets).replace("_interval: 15s", f"_interval: {self.interval}")
         (self.dir / "prometheus.yml").write_text(config)
         prometheus = program("prometheus")
@@ -90,13 +96,19 @@ class Stack:
         self._spawn("prometheus", [prometheus, *options])
         self.wait_for("Prometheus", lambda: self._get("/-/ready"))
 
+    def _start_service(self, program, rules, server, grpc, http, metrics):
+        path = self.servers[0][0]
+        load = ["--loadmodule", os.environ["RL_MODULE"]]
+        self._spawn("rlaas-server", [path, "--bind", "127.0.0.1", "--save", "", "--port", str(server), *load])
+        (self.dir / "rules").mkdir()
+        (self.dir / "rules" / "rules.yaml").write_text(rules)
+        addresses = {"grpc": grpc, "http": http, "metrics": metrics}
+        flags = [word for name, port in addresses.items() for word in (f"--{name}", f"127.0.0.1:{port}")]
+        redis = f"redis://127.0.0.1:{server}"
+        self._spawn("rlaas", [program, "serve", "--rules", "rules", "--redis", redis, "--timeout", "5s", *flags])
+
     def _spawn(self, name, command):
-        with open(self.dir / f"{name}.log", "wb") as log:
-            # The kernel ends the process if this one ends without cleaning up.
-            command = ["setpriv", "--pdeathsig", "KILL", *command]
-            self.processes[name] = subprocess.Popen(
-                command, cwd=self.dir, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
-            )
+        self.processes[name] = spawn(command, self.dir, f"{name}.log")
 
     def _end(self):
         for process in self.processes.values():
@@ -145,12 +157,13 @@ class Stack:
 
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
-    port = int(os.environ.get("PORT", "6379"))
-    with Stack([(sys.argv[1], True)], ports=[port, 9121, 9090], interval="2s") as stack:
+    names = {"PORT": "6379", "EXPORTER_PORT": "9121", "PROMETHEUS_PORT": "9090"}
+    port, exporter, prometheus = (int(os.environ.get(name, default)) for name, default in names.items())
+    with Stack([(sys.argv[1], True)], ports=[port, exporter, prometheus], interval="2s") as stack:
         print(f"server      redis-cli -p {port}")
-        print("exporter    http://127.0.0.1:9121/metrics")
-        print("Prometheus  http://127.0.0.1:9090")
-        print(f"traffic     redis-benchmark -p {port} -n 100000 -r 1000 RL.TOKEN user:__rand_int__ 60 5")
+        print(f"exporter    http://127.0.0.1:{exporter}/metrics")
+        print(f"Prometheus  http://127.0.0.1:{prometheus}")
+        print(f"traffic     redis-benchmark -p {port} -n 100000 -r 1000 RL.TOKEN user:__rand_int__ 1m 5")
         print("Ctrl-C ends all of them.", flush=True)
         while True:
             stack.check()

@@ -12,16 +12,22 @@ import sys
 import time
 import unittest
 import urllib.error
+import urllib.request
 
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.cog.plugins import register_default_plugins
 from grafana_foundation_sdk.models.dashboard import Dashboard
 from stack import OPS, USER, Stack, program
 
-ALGORITHMS = ["fixed", "sliding", "counter", "token", "leaky", "gcra", "rolling", "lease"]
+ALGORITHMS = ["fixed", "window", "sliding", "counter", "token", "leaky", "gcra", "rolling", "lease"]
 # As a client may name it, and as its label is: whatever is not printable ASCII is escaped, and \ too.
 HOT_KEY = r'"hot \xc3\xa9\xff\n\\ outcome=near;key=x"'
 HOT_LABEL = r"hot \xc3\xa9\xff\x0a\x5c outcome=near;key=x"
+
+
+def service():
+    path = os.environ.get("RLAAS") or OPS.parent / "target" / "debug" / "rlaas"
+    return str(path) if os.path.exists(path) else sys.exit(f"{path} is missing: cargo build --package rlaas")
 
 
 def servers():
@@ -32,8 +38,22 @@ def servers():
     return found or sys.exit("no server in target/servers: run make servers")
 
 
+RULES = """
+domain: web
+descriptors:
+  - {key: user, rate_limit: {unit: year, requests_per_unit: 2}}
+  - {key: other, rate_limit: {unit: year, requests_per_unit: 9}}
+"""
+OPEN_RULES = """
+domain: open
+on_unavailable: allow
+descriptors: [{key: user, rate_limit: {unit: year, requests_per_unit: 9}}]
+"""
+
+
 def traffic():
-    """The commands, and the figures that they make: {(metric, algorithm, outcome): value}, and {key: denials}."""
+    """Commands to begin with, more commands, and the figures that they make: {(metric, algorithm, outcome): value},
+    {key: denials}."""
     commands, figures, denials = [], {}, {}
 
     def send(times, command, *counted, key=None):
@@ -47,7 +67,28 @@ def traffic():
     def requests(algorithm, outcome):
         return ("rl_requests_total", algorithm, outcome)
 
-    send(60, f"RL.TOKEN {HOT_KEY} 1h 0", requests("token", "denied"), key=("token", HOT_LABEL))
+    def hot(times):
+        send(times, f"RL.TOKEN {HOT_KEY} 1h 0", requests("token", "denied"), key=("token", HOT_LABEL))
+
+    hot(1)
+    # The server rejects these before the module sees them.
+    send(1, "CONFIG SET min-replicas-to-write 9")
+    send(1, "RL.TOKEN rejected 1h 9")
+    first = len(commands)
+    send(60, "RL.TOKEN rejected 1h 9")
+    send(1, "CONFIG SET min-replicas-to-write 0")
+    hot(59)
+
+    def reservations(outcome):
+        return ("rl_reservations_total", None, outcome)
+
+    counter = requests("counter", "allowed")
+    send(1, "RL.COUNTER reserved:a 1h 1000 RESERVE soon 1ms", counter, reservations("made"))
+    send(4, "RL.COUNTER reserved:b 1h 1000 RESERVE id-% 1h", counter, reservations("made"))
+    send(3, "RL.COUNTER reserved:b 1h 1000 RESERVE id-0 1h", counter, reservations("repeated"))
+    settlements = ("rl_settlements_total", None, None)
+    settle = "RL.SETTLE COUNTER reserved:b 1h 1000 RESERVATION id-% ACTUAL 2"
+    send(2, settle, settlements, reservations("settled"))
 
     # Every algorithm and outcome has a number of its own.
     for n, name in enumerate(ALGORITHMS):
@@ -78,7 +119,9 @@ def traffic():
 
     send(6, "RL.PEEK TOKEN m 1h 1000", ("rl_peeks_total", None, None))
     send(7, "RL.REFUND TOKEN m 1h 1000", ("rl_refunds_total", None, None))
-    send(8, "RL.SETTLE TOKEN m 1h 1000 RESERVED 1 ACTUAL 2", ("rl_settlements_total", None, None))
+    send(8, "RL.SETTLE TOKEN m 1h 1000 RESERVED 1 ACTUAL 2", settlements)
+    # By now the reservation of a millisecond has ended.
+    send(1, "RL.COUNTER reserved:a 1h 1000 RESERVE id 1h", counter, reservations("made"), reservations("ended"))
 
     # More keys than are exported, each denied less often than any above.
     send(30, "RL.FIXED other:% 1h 0", requests("fixed", "denied"))
@@ -92,7 +135,8 @@ def traffic():
     send(4, "RL.TOKEN new 1h 10", ("rl_oom_total", None, "denied"), requests("token", "denied"), key=("token", "new"))
     send(1, "CONFIG SET maxmemory-policy allkeys-random")
     send(1, "SET k 1")
-    return commands, figures, denials
+    figures[("rl_server_evicted_clients_total", None, None)] = 0
+    return commands[:first], commands[first:], figures, denials
 
 
 class Ops(unittest.TestCase):
@@ -102,15 +146,53 @@ class Ops(unittest.TestCase):
     def setUpClass(cls):
         cls.paths = servers()
         # The last one is without the module.
-        cls.stack = cls.enterClassContext(Stack([*((path, True) for path in cls.paths), (cls.paths[0], False)]))
+        stack = Stack([*((path, True) for path in cls.paths), (cls.paths[0], False)], service=(service(), RULES))
+        cls.stack = cls.enterClassContext(stack)
+        cls.service = f"127.0.0.1:{cls.stack.service_ports[-1]}"
         *cls.with_module, cls.without_module = [f"127.0.0.1:{exporter}" for *_, exporter in cls.stack.servers]
 
-        # A scrape before and one after make a rate. RL.TOP has no series of a key before its first denial.
-        commands, cls.figures, cls.denials = traffic()
-        cls.send(commands[:1])
+        # A scrape before and one after make a rate. RL.TOP has no series of a key before its first denial, and the
+        # exporter none of an error before the first one.
+        begin, more, cls.figures, cls.denials = traffic()
+        cls.begin_service()
+        cls.send(begin)
         cls.wait_for_a_scrape_of_all()
-        cls.send(commands[1:])
+        for _ in range(60):
+            cls.ask("web", "user", 429)
+            cls.ask("web", "other", 503)
+            cls.ask("open", "user", 200)
+        (cls.stack.dir / "rules" / "rules.yaml").write_text("domain: [")
+        cls.send(more)
         cls.wait_for_a_scrape_of_all()
+
+    @classmethod
+    def begin_service(cls):
+        """One request of each kind. Then the service has no server, and what it remembers as denied stays denied."""
+        (cls.stack.dir / "rules" / "open.yaml").write_text(OPEN_RULES)
+        generation = f'rlaas_rules_generation{{instance="{cls.service}"}} > 0'
+        cls.stack.wait_for("the service", lambda: cls.stack.query(generation))
+        cls.stack.wait_for("a decision", lambda: cls.status("open", "user") == 200)
+        for status in [200, 200, 429]:
+            cls.ask("web", "user", status)
+        cls.stack.end("rlaas-server")
+        cls.ask("web", "other", 503)
+        cls.ask("open", "user", 200)
+
+    @classmethod
+    def ask(cls, domain, key, status):
+        found = cls.status(domain, key)
+        assert found == status, f"{domain} {key}: {found}"
+
+    @classmethod
+    def status(cls, domain, key):
+        body = {"domain": domain, "descriptors": [{"entries": [{"key": key, "value": "x"}]}]}
+        url = f"http://127.0.0.1:{cls.stack.service_ports[2]}/json"
+        try:
+            with urllib.request.urlopen(url, json.dumps(body).encode(), timeout=30) as reply:
+                return reply.status
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code
 
     @classmethod
     def send(cls, commands):
@@ -123,8 +205,9 @@ class Ops(unittest.TestCase):
     @classmethod
     def wait_for_a_scrape_of_all(cls):
         now = time.time()
-        count = len(cls.stack.servers)
-        cls.stack.wait_for("a scrape of all", lambda: cls.stack.query(f"count(timestamp(redis_up) > {now}) == {count}"))
+        for what, count in [("redis_up", len(cls.stack.servers)), ("rlaas_rules_generation", 1)]:
+            scraped = f"count(timestamp({what}) > {now}) == {count}"
+            cls.stack.wait_for("a scrape of all", lambda scraped=scraped: cls.stack.query(scraped))
 
     def query(self, expression):
         try:
@@ -211,7 +294,7 @@ class Ops(unittest.TestCase):
         for rule in rules():
             self.assertEqual((rule["health"], rule.get("lastError")), ("ok", None), rule["name"])
             # An expression whose metric no exporter has would never fire.
-            for metric in re.findall(r"\b(?:rl|redis)_\w+", re.sub(r'"[^"]*"', "", rule["query"])):
+            for metric in re.findall(r"\b(?:rl|rlaas|ratelimit|redis)_\w+", re.sub(r'"[^"]*"', "", rule["query"])):
                 self.assertTrue(self.query(f"count({metric})"), f"{rule['name']}: {metric}")
             for text in ["summary", "description", "action"]:
                 self.assertTrue(rule["annotations"][text], rule["name"])
@@ -224,17 +307,34 @@ class Ops(unittest.TestCase):
 
         with_module = set(self.with_module)
         expected = {
+            "RlCallsRejected": with_module,
+            "RlClientsEvicted": set(),
+            "RlClockSkew": set(),
+            "RlConnectionsHigh": set(),
+            "RlConnectionsRejected": set(),
             "RlDecisionsAtMaxmemory": with_module,
             "RlDeniedHigh": set(),
             "RlErrors": with_module,
+            "RlFailedOver": set(),
             "RlHotKey": set(),
             "RlKeysEvicted": with_module,
+            "RlLimitsBeganAnew": set(),
             "RlMemoryHigh": with_module,
             "RlModuleMissing": {self.without_module},
+            "RlNotPersisted": set(),
+            "RlReplicaNotInStep": set(),
+            "RlReservationsNotSettled": with_module,
             "RlRequestsStopped": set(),
             "RlServerBusy": set(),
             "RlServerDown": set(),
             "RlShadowModeForAWeek": with_module,
+            "RlTrafficShareDropped": set(),
+            "RlaasDecisionsWithoutRedis": {self.service},
+            "RlaasDown": set(),
+            "RlaasErrors": {self.service},
+            "RlaasNoRules": set(),
+            "RlaasRulesWrong": {self.service},
+            "RlaasSlow": set(),
         }
         with contextlib.suppress(TimeoutError):
             self.stack.wait_for("the alerts", lambda: active() == expected)

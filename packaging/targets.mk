@@ -1,0 +1,34 @@
+# What is shipped. Read by the Makefile.
+
+.PHONY: dist
+dist: ## build and pack an archive, a Debian package and checksums for this architecture into dist/
+	@scripts/install dist
+	@scripts/dist "$(TARGET)"
+
+.PHONY: test-dist
+test-dist: ## check the files in dist/: they load, lintian accepts them, and a build elsewhere makes the same bytes
+	@scripts/install test-dist
+	@scripts/test-dist
+
+.PHONY: test-packages
+test-packages: $(own_module) ## check the crates, the Python and the Node package as a registry gets them, and install them
+	@scripts/install rust node bare
+	@scripts/test-packages
+
+.PHONY: sbom
+sbom: ## list in dist/ which crates the module and the service are built from, in CycloneDX
+	@scripts/install rust python
+	@$(call tool,cyclonedx,$(CARGO_CYCLONEDX))
+	@scripts/sbom redis-rl rlaas
+
+.PHONY: release-rehearsal
+release-rehearsal: dist test-dist sbom test-packages ## do what a tag does except signing, into dist/, target/rehearsal and a local registry
+	@DRY_RUN=yes scripts/publish crates
+	@DRY_RUN=yes scripts/publish python
+	@DRY_RUN=yes scripts/publish node
+	@scripts/install image rust registry
+	@if scripts/with-docker true; then \
+	  scripts/with-docker sh -c 'scripts/test-image "$(RUST_IMAGE)" valkey/valkey:8.1 && scripts/rehearse-image'; \
+	else \
+	  echo "Docker does not run here: the image was NOT rehearsed"; \
+	fi
