@@ -4,6 +4,10 @@
 
 mod support;
 
+#[path = "docs/figures.rs"]
+mod figures;
+#[path = "docs/guarantees.rs"]
+mod guarantees;
 #[path = "docs/links.rs"]
 mod links;
 #[path = "docs/names.rs"]
@@ -12,6 +16,8 @@ mod names;
 mod reference;
 #[path = "docs/sessions.rs"]
 mod sessions;
+#[path = "docs/units.rs"]
+mod units;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -115,6 +115,7 @@ local all = {}
 for _, name in ipairs(redis.call('KEYS', '*')) do
   local kind, value = redis.call('TYPE', name).ok, {}
   if kind == 'string' then value = { redis.call('GET', name) } end
+  if kind == 'hash' then value = redis.call('HGETALL', name) end
   if kind == 'zset' then value = redis.call('ZRANGE', name, 0, -1, 'WITHSCORES') end
   local expiry = redis.pcall('PEXPIRETIME', name)
   if type(expiry) == 'table' then
@@ -159,6 +160,11 @@ fn keys_of(dumped: Answer) -> Keys {
 fn comparable(keys: &Keys) -> Keys {
     let mut keys = keys.clone();
     for (kind, value, _) in keys.values_mut() {
+        if kind == "hash" {
+            let mut fields: Vec<Vec<u8>> = value.chunks(2).map(|pair| pair.join(&b' ')).collect();
+            fields.sort();
+            *value = fields;
+        }
         if kind == "zset" {
             let mut members: Vec<Vec<u8>> = value
                 .chunks(2)
@@ -187,7 +193,7 @@ struct Case {
     now: i64,
 }
 
-const ALL: [&str; 7] = ["FIXED", "SLIDING", "COUNTER", "TOKEN", "LEAKY", "GCRA", "LEASE"];
+const ALL: [&str; 8] = ["FIXED", "WINDOW", "SLIDING", "COUNTER", "TOKEN", "LEAKY", "GCRA", "LEASE"];
 const EXACT: i64 = 1 << 53;
 const HUGE: [i64; 6] = [EXACT - 2, EXACT - 1, EXACT, EXACT + 1, i64::MAX - 1, i64::MAX];
 
@@ -332,6 +338,15 @@ impl Case {
         if matches!(name, "rl" | "rl_peek") && algorithm != "LEASE" && self.chance(6) {
             options.push(vec!["PARTIAL".to_owned()]);
         }
+        let takes_always = matches!(algorithm, "FIXED" | "WINDOW" | "COUNTER" | "TOKEN") || self.chance(20);
+        if matches!(name, "rl" | "rl_peek") && takes_always && self.chance(4) {
+            options.push(vec!["ALWAYS".to_owned()]);
+        }
+        let takes_reserve = matches!(algorithm, "FIXED" | "WINDOW" | "COUNTER") && name != "rl_peek" || self.chance(40);
+        if is_request && takes_reserve && self.chance(2) {
+            let (id, ttl) = (self.id(), self.random.pick(&["1ms", "1", "7s", "1m", "1h"]).to_owned());
+            options.push(vec!["RESERVE".to_owned(), id, ttl]);
+        }
         if is_request && self.chance(8) {
             options.push(vec!["SHADOW".to_owned()]);
         }
@@ -345,7 +360,14 @@ impl Case {
         }
         if name == "rl_settle" {
             let (reserved, actual) = (self.units(), self.units());
-            options.push(with("RESERVED", reserved.to_string()));
+            let takes_reservation = matches!(algorithm, "FIXED" | "WINDOW" | "COUNTER") || self.chance(20);
+            if takes_reservation && self.chance(2) {
+                let id = self.id();
+                options.retain(|option| option[0] != "AT");
+                options.push(with("RESERVATION", id));
+            } else {
+                options.push(with("RESERVED", reserved.to_string()));
+            }
             options.push(with("ACTUAL", actual.to_string()));
         }
         let mut words = vec![algorithm.to_owned(), window];
@@ -402,11 +424,18 @@ impl Case {
             }
             _ => vec![(key_bytes, self.limit_words(name, algorithm))],
         };
-        let forms: &[&[&str]] = &[&[], &[], &["FULL"], &["FULL"], &["HEADERS"], &["headers"]];
+        let forms: &[&[&str]] = &[&[], &[], &["FULL"], &["FULL"], &["LINE"], &["line"], &["HEADERS"], &["headers"]];
         let has_form = !matches!(name, "rl_reset" | "rl_release" | "rl_renew");
         let mut tail = if has_form { self.random.pick(forms) } else { &[] };
         if has_form && self.chance(40) {
-            tail = self.random.pick(&[&["FULL", "FULL"][..], &["FULL", "HEADERS"], &["HEADERS", "X"], &["X"]]);
+            tail = self.random.pick(&[
+                &["FULL", "FULL"][..],
+                &["FULL", "HEADERS"],
+                &["HEADERS", "LINE"],
+                &["LINE", "LINE"],
+                &["HEADERS", "X"],
+                &["X"],
+            ]);
         }
         let mut limits: Vec<(Vec<u8>, Vec<Vec<u8>>)> =
             limits.drain(..).map(|(key, words)| (key, words.into_iter().map(String::into_bytes).collect())).collect();
@@ -470,13 +499,27 @@ impl Case {
             }
         };
         match self.random.below(4) {
-            0 | 1 => words[at] = bad(&mut self.random),
+            0 | 1 => {
+                let word = bad(&mut self.random);
+                // An algorithm in the place of an option begins another limit.
+                let begins = ALL.iter().any(|name| word.eq_ignore_ascii_case(name.as_bytes()));
+                if last || at < 3 || !begins {
+                    words[at] = word;
+                }
+            }
             2 if last => words.insert((at + 1).min(words.len()), bad(&mut self.random)),
             3 if last && at > 0 => _ = words.remove(at),
             _ => {
                 // An option, twice or not taken.
                 let pairs = [["COST", "1"], ["BURST", "2"], ["ANCHOR", "3"], ["ID", "h1"], ["AS", "c"], ["AT", "5"]];
-                let more = [["RESERVED", "1"], ["ACTUAL", "2"], ["SHADOW", "SHADOW"], ["PARTIAL", "PARTIAL"]];
+                let more = [
+                    ["RESERVED", "1"],
+                    ["ACTUAL", "2"],
+                    ["SHADOW", "SHADOW"],
+                    ["PARTIAL", "PARTIAL"],
+                    ["RESERVE", "h1"],
+                    ["RESERVATION", "h1"],
+                ];
                 let pair = if self.chance(2) { self.random.pick(&pairs) } else { self.random.pick(&more) };
                 if last {
                     words.extend(pair.map(|word| word.as_bytes().to_vec()));
@@ -630,7 +673,7 @@ impl Case {
                 0 => self.random.pick(&[0, 1, 999, 1_000, u64::MAX, 1 << 63, EXACT as u64]).to_string(),
                 _ => (i128::from(at.min(i64::MAX / 1_000)) * 1_000 + i128::from(self.random.below(1_000))).to_string(),
             },
-            "FIXED" => match self.random.below(6) {
+            "FIXED" | "WINDOW" => match self.random.below(6) {
                 0 => (-1 - self.random.below(5) as i64).to_string(),
                 1 => self.random.pick(&[i64::MIN, -EXACT, EXACT, EXACT - 1, EXACT - 2]).to_string(),
                 _ => count(self).to_string(),
@@ -1204,7 +1247,7 @@ fn in_a_cluster_every_key_stays_in_its_slot() {
 fn the_documented_permissions_are_enough() {
     const PAGE: &str = include_str!("../docs/lua.md");
     let lines: Vec<&str> = PAGE.lines().filter(|line| line.starts_with("ACL SETUSER app ")).collect();
-    assert_eq!(lines.len(), 3);
+    assert_eq!(lines.len(), 4);
     for_each_server(|bin| {
         let server = Server::options(bin).without_module().start();
         let mut con = server.con();

@@ -7,7 +7,7 @@ use comrak::nodes::NodeValue;
 use crate::{Page, pages, root};
 
 /// The text that is for copying: blocks of the shell, and code in a sentence.
-fn code_of(page: &Page) -> Vec<String> {
+pub fn code_of(page: &Page) -> Vec<String> {
     let mut code: Vec<String> = page
         .blocks("sh")
         .into_iter()
@@ -23,7 +23,12 @@ fn code_of(page: &Page) -> Vec<String> {
 
 #[test]
 fn the_targets_of_make_exist() {
-    let makefile = fs::read_to_string(root().join("Makefile")).expect("a Makefile");
+    let read = |file: &str| fs::read_to_string(root().join(file)).expect(file);
+    let mut makefile = read("Makefile");
+    let included = makefile.lines().find_map(|line| line.strip_prefix("include $(addsuffix /targets.mk,"));
+    let directories =
+        included.and_then(|line| line.strip_suffix(')')).expect("the directories with targets").to_owned();
+    directories.split(' ').for_each(|directory| makefile += &read(&format!("{directory}/targets.mk")));
     // Some targets are made from a list: bench-memory …
     let benches = makefile.lines().find_map(|line| line.strip_prefix("BENCHES := ")).expect("the benches");
     let mut targets: Vec<String> = benches.split(' ').map(|bench| format!("bench-{bench}")).collect();

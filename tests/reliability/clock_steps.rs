@@ -1,6 +1,6 @@
-//! A clock that steps by up to an hour, back and forth, opens no limit and locks none for longer than a window. The
-//! server's clock is bent by clock.c. (What single steps do to a log is in tests/clock.rs, to every algorithm's numbers
-//! in src/algorithm/tests/promises.rs.)
+//! A clock that steps back by up to an hour opens no limit but FIXED's, and locks none for longer than a window. The
+//! server's clock is bent by clock.c. (What single steps do to a log is in tests/module/clock.rs, to every algorithm's
+//! numbers in algorithm/src/tests/promises.rs.)
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;

@@ -1,5 +1,5 @@
 //! A server that is killed while it works, again and again, remembers every request it has answered. (What each way
-//! to disk keeps is in tests/persistence.rs.)
+//! to disk keeps is in tests/module/persistence.rs.)
 
 use std::thread;
 use std::time::{Duration, Instant};

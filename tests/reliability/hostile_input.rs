@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use crate::resp::{Call, Client, Reply, call};
-use crate::support::{self, Algorithm, FIGURES, Random, Server, for_each_server, servers};
+use crate::support::{self, Algorithm, FIGURES, Grammar, Random, Server, for_each_server, randoms, servers};
 use crate::{ALGORITHMS, assert_sound, each, report};
 
 #[test]
 fn nothing_a_client_sends_ends_the_server() {
     for_each_server(|bin| {
         let mut server = Server::start(bin);
-        let calls = pound(&server, each(), 2024);
+        let calls: u64 = randoms().map(|random| pound(&server, each() / 3, random.seed())).sum();
         assert_sound(&mut server);
         report(&format!("{calls} hostile calls"));
     });
@@ -56,8 +56,9 @@ fn memcheck_finds_no_error_and_no_leak() {
 
 /// Sends hostile calls for so long, and looks at every reply; how many there were.
 pub fn pound(server: &Server, time: Duration, seed: u64) -> u64 {
-    let mut generator = Generator { random: Random::new(seed) };
+    let mut generator = Generator { random: Random::new(seed), grammar: Grammar::of(&mut server.con()) };
     let mut clients = [Client::connect(server, false), Client::connect(server, true)];
+    clients[0].call(&call(&["FLUSHALL"]));
     let foreign = plant(&mut clients[0]);
     let end = Instant::now() + time;
     let mut calls = 0;
@@ -169,12 +170,15 @@ fn clear(client: &mut Client) {
 enum Form {
     Triple,
     Full,
+    Line,
     Headers,
     /// The same with PARTIAL: the first integer is an amount.
     Partial(FormOfOne),
     /// So many limits, each in that form.
     Multi(usize, FormOfOne),
     Integer,
+    /// How many leases.
+    Count,
     Five,
     /// A call that is not the module's, or one of which nobody knows what it has become.
     Any,
@@ -184,11 +188,25 @@ enum Form {
 enum FormOfOne {
     Triple,
     Full,
+    Line,
     Headers,
+}
+
+impl FormOfOne {
+    /// The form of a call with one limit.
+    fn alone(self) -> Form {
+        match self {
+            Self::Triple => Form::Triple,
+            Self::Full => Form::Full,
+            Self::Line => Form::Line,
+            Self::Headers => Form::Headers,
+        }
+    }
 }
 
 struct Generator {
     random: Random,
+    grammar: Grammar,
 }
 
 const WINDOWS: &[&str] = &["1", "60", "1ms", "500ms", "7s", "5m", "1h", "1d", "1000000000", "1000000000000", "3"];
@@ -196,6 +214,8 @@ const WINDOWS: &[&str] = &["1", "60", "1ms", "500ms", "7s", "5m", "1h", "1d", "1
 const CALENDAR: &[&str] = &["day", "week", "month", "year", "MONTH", "Day"];
 const ANCHORS: &[&str] = &["0", "1767225600", "1769860800", "951782400", "4102444800", "253402300799"];
 const NAMES: &[&str] = &["x", "x", "x-2", "a.b_C-9", "COST", "FULL", "TOKEN", "64"];
+/// Holders of leases. The longest id has 512 bytes.
+const IDS: &[&str] = &["a", "a", "b", "c", "COST", "FULL", "ID", "\u{0}", "worker-1"];
 /// Unix milliseconds.
 const TIMES: &[&str] = &["0", "1795000000000", "1700000000000", "99999999999999", "9223372036854775807"];
 const LIMITS: &[&str] =
@@ -241,6 +261,9 @@ const GARBAGE: &[&[u8]] = &[
     b"ACTUAL",
     b"BURST",
     b"SHADOW",
+    b"ALWAYS",
+    b"LINE",
+    b"WINDOW",
     b"month",
     b"months",
     b"253402300800",
@@ -359,9 +382,10 @@ impl Generator {
     }
 
     fn form(&mut self) -> (Option<Call>, FormOfOne) {
-        match self.random.below(4) {
+        match self.random.below(5) {
             0 => (Some(vec![b"FULL".to_vec()]), FormOfOne::Full),
-            1 => (Some(vec![b"headers".to_vec()]), FormOfOne::Headers),
+            1 => (Some(vec![self.word(&["LINE", "line"])]), FormOfOne::Line),
+            2 => (Some(vec![b"headers".to_vec()]), FormOfOne::Headers),
             _ => (None, FormOfOne::Triple),
         }
     }
@@ -370,7 +394,7 @@ impl Generator {
         let algorithm = &self.random.pick(support::ALGORITHMS);
         let word: Vec<u8> = algorithm.word().into();
         let mut call = Vec::new();
-        match self.random.below(13) {
+        match self.random.below(16) {
             0 => {
                 let key = self.key();
                 let (window, anchor) = (self.window(algorithm, &key), self.anchor(algorithm, &key));
@@ -395,6 +419,7 @@ impl Generator {
             3 => call.extend([b"RL.SETTLE".to_vec(), word]),
             4 | 5 => call.extend([b"RL.PEEK".to_vec(), word]),
             6 | 7 => return self.multi(),
+            8..=10 => return self.lease(),
             _ => call.push(format!("RL.{}", algorithm.word()).into_bytes()),
         }
         let corrects = [&b"RL.REFUND"[..], b"RL.SETTLE"].contains(&call[0].as_slice());
@@ -413,19 +438,65 @@ impl Generator {
         if partial {
             options.push(vec![self.word(&["PARTIAL", "partial"])]);
         }
+        if !corrects && !partial && self.grammar.takes("RL.PEEK", algorithm.word(), "ALWAYS") && self.one_in(4) {
+            options.push(vec![self.word(&["ALWAYS", "always"])]);
+        }
+        let of_one = self.finish(&mut call, options);
+        (call, if partial { Form::Partial(of_one) } else { of_one.alone() })
+    }
+
+    /// Adds the options and a form, in any order.
+    fn finish(&mut self, call: &mut Call, mut options: Vec<Call>) -> FormOfOne {
         let (form, of_one) = self.form();
         options.extend(form);
         if self.one_in(2) {
             options.reverse();
         }
         call.extend(options.into_iter().flatten());
-        let form = match of_one {
-            of_one if partial => Form::Partial(of_one),
-            FormOfOne::Triple => Form::Triple,
-            FormOfOne::Full => Form::Full,
-            FormOfOne::Headers => Form::Headers,
-        };
-        (call, form)
+        of_one
+    }
+
+    /// RL.LEASE, RL.RENEW, RL.RELEASE, and what other commands do with leases.
+    fn lease(&mut self) -> (Call, Form) {
+        let key = self.key();
+        let name = self.random.pick(&["RL.LEASE", "RL.LEASE", "RL.PEEK", "RL.RESET", "RL.RENEW", "RL.RELEASE"]);
+        let mut call = call(&[name]);
+        if ["RL.PEEK", "RL.RESET"].contains(&name) {
+            call.push(b"LEASE".to_vec());
+        }
+        call.push(key);
+        if name != "RL.RELEASE" {
+            call.push(self.word(WINDOWS));
+        }
+        match name {
+            "RL.RESET" => (call, Form::Integer),
+            "RL.RENEW" | "RL.RELEASE" => {
+                let ids = if self.one_in(50) { 1_001 } else { 1 + self.random.below(4) };
+                call.extend((0..ids).map(|_| self.id()));
+                (call, Form::Count)
+            }
+            _ => {
+                call.push(self.word(LIMITS));
+                let options = self.options_of_lease();
+                let of_one = self.finish(&mut call, options);
+                (call, of_one.alone())
+            }
+        }
+    }
+
+    fn id(&mut self) -> Vec<u8> {
+        if self.one_in(40) { vec![b'i'; 512] } else { self.word(IDS) }
+    }
+
+    fn options_of_lease(&mut self) -> Vec<Call> {
+        let mut options = vec![vec![self.word(&["ID", "id"]), self.id()]];
+        if self.one_in(3) {
+            options.push(vec![b"AS".to_vec(), self.word(NAMES)]);
+        }
+        if self.one_in(4) {
+            options.push(vec![b"SHADOW".to_vec()]);
+        }
+        options
     }
 
     /// RL.MULTI: options after each limit, the form last.
@@ -433,6 +504,11 @@ impl Generator {
         let count = if self.one_in(10) { 64 } else { 1 + self.random.below(5) as usize };
         let mut call = vec![b"RL.MULTI".to_vec(), count.to_string().into_bytes()];
         for _ in 0..count {
+            if self.one_in(9) {
+                let limit = [b"LEASE".to_vec(), self.key(), self.word(WINDOWS), self.word(LIMITS)];
+                call.extend(limit.into_iter().chain(self.options_of_lease().into_iter().flatten()));
+                continue;
+            }
             let algorithm = &self.random.pick(support::ALGORITHMS);
             call.push(algorithm.word().into());
             let anchor = self.limited(&mut call, algorithm);
@@ -539,15 +615,74 @@ fn errors() -> &'static [String] {
     static ERRORS: OnceLock<Vec<String>> = OnceLock::new();
     ERRORS.get_or_init(|| {
         let source = include_str!("../../src/error.rs");
-        let fixed = source.split("= c\"").skip(1).filter_map(|rest| rest.split('"').next());
+        let fixed = source.split("= c\"").skip(1).filter_map(|rest| rest.split('"').next().map(str::to_owned));
         let words = || ALGORITHMS.into_iter().chain(["LEASE"]);
-        let not_taken = ["COST", "PARTIAL", "BURST", "ANCHOR", "ID"]
-            .into_iter()
-            .flat_map(|option| words().map(move |word| format!("ERR invalid {option}: {word} takes none")));
-        let algorithm = format!("ERR invalid algorithm: expected one of {}", words().collect::<Vec<_>>().join(", "));
-        let calendar = words().map(|word| format!("ERR invalid window: {word} takes no windows of the calendar"));
-        fixed.map(str::to_owned).chain(not_taken).chain(calendar).chain([algorithm]).collect()
+        let mut all: Vec<String> = fixed.collect();
+        for option in options() {
+            let Row { word, syntax, expected, takers } = &option;
+            all.extend(words().map(|algorithm| format!("ERR invalid {word}: {algorithm} takes none")));
+            all.push(format!("ERR syntax error: {syntax} comes at most once"));
+            all.push(format!("ERR invalid {word}: only {takers} it"));
+            all.extend(expected.iter().map(|expected| format!("ERR invalid {word}: expected {expected}")));
+        }
+        all.push(format!("ERR invalid algorithm: expected one of {}", words().collect::<Vec<_>>().join(", ")));
+        all.extend(words().map(|word| format!("ERR invalid window: {word} takes no windows of the calendar")));
+        all.push("ERR syntax error: after window comes ANCHOR t or nothing".to_owned());
+        all
     })
+}
+
+/// A row of the options in src/command/options.rs.
+struct Row {
+    word: String,
+    syntax: String,
+    expected: Option<String>,
+    /// `RL.PEEK and RL.MULTI take`
+    takers: String,
+}
+
+/// The options of the grammar, read from their rows.
+fn options() -> Vec<Row> {
+    let source = include_str!("../../src/command/options.rs");
+    let rows = source.split("\nkeywords! {").nth(1).and_then(|rest| rest.split("\n}").next()).expect("the rows");
+    let parts: Vec<&str> = rows.split(';').map(str::trim).collect();
+    let heads = parts.iter().enumerate().filter(|(_, part)| part.contains(" = \""));
+    let options: Vec<Row> = heads
+        .map(|(index, head)| {
+            let texts: Vec<&str> = head.rsplit("///").next().expect("a row").split('"').skip(1).step_by(2).collect();
+            let commands = parts[index + 2].trim_start_matches("commands ").split(' ');
+            let names: Vec<String> = commands
+                .map(
+                    |command| {
+                        if command == "Check" { "RL.<ALGO>".into() } else { format!("RL.{}", command.to_uppercase()) }
+                    },
+                )
+                .collect();
+            let takers = match names.as_slice() {
+                [one] => format!("{one} takes"),
+                [first @ .., last] => format!("{} and {last} take", first.join(", ")),
+                [] => panic!("{head}"),
+            };
+            Row {
+                word: texts[0].to_owned(),
+                syntax: texts[..texts.len().min(2)].join(" "),
+                expected: texts.get(2).map(|&text| text.to_owned()),
+                takers,
+            }
+        })
+        .collect();
+    assert!(options.len() >= 10, "the rows have another form");
+    options
+}
+
+/// Whether an error lists the options of a command: every word of the list is one.
+fn is_usage(error: &str) -> bool {
+    let list = error.strip_prefix("ERR syntax error: after limit come ");
+    let Some(list) = list.and_then(|list| list.strip_suffix(", each at most once")) else { return false };
+    let forms = ["FULL", "LINE", "HEADERS"];
+    list.split([','])
+        .flat_map(|part| part.split(" or "))
+        .all(|part| forms.contains(&part.trim()) || options().iter().any(|option| option.syntax == part.trim()))
 }
 
 /// The error without `limit <n>: `, the limit of RL.MULTI that it is about.
@@ -581,20 +716,24 @@ fn check(reply: &Reply, form: Form) -> Result<(), &'static str> {
             return Err("an error that repeats what was sent");
         }
         let internal = text.contains("internal error");
-        let known =
-            errors().contains(&without_limit(text)) || OF_THE_SERVER.iter().any(|known| text.starts_with(known));
+        let known = errors().contains(&without_limit(text))
+            || is_usage(&without_limit(text))
+            || OF_THE_SERVER.iter().any(|known| text.starts_with(known));
         return if known && !internal { Ok(()) } else { Err("an error that nobody has documented") };
     }
     let sound = match form {
         Form::Any => true,
         Form::Triple => triple(reply),
         Form::Full => full(reply),
+        Form::Line => line(reply),
         Form::Headers => matches!(reply, Reply::Array(parts)
             if parts.len() == 4 && triple(&Reply::Array(parts[..3].to_vec())) && headers(&parts[3])),
         Form::Partial(FormOfOne::Triple) => whole(reply).is_some_and(|reply| triple(&reply)),
         Form::Partial(FormOfOne::Full) => whole(reply).is_some_and(|reply| full(&reply)),
+        Form::Partial(FormOfOne::Line) => named(reply).and_then(|full| whole(&full)).is_some_and(|reply| full(&reply)),
         Form::Partial(FormOfOne::Headers) => whole(reply).is_some_and(|reply| check(&reply, Form::Headers).is_ok()),
         Form::Integer => matches!(reply, Reply::Integer(0 | 1)),
+        Form::Count => matches!(reply, Reply::Integer(0..=1_000)),
         Form::Five => matches!(reply, Reply::Array(parts) if five(parts)),
         Form::Multi(count, of_one) => multi(reply, count, of_one),
     };
@@ -606,7 +745,7 @@ fn check(reply: &Reply, form: Form) -> Result<(), &'static str> {
 fn whole(reply: &Reply) -> Option<Reply> {
     let mut reply = reply.clone();
     let (Reply::Array(parts) | Reply::Map(parts)) = &mut reply else { return None };
-    let not_denied = parts.len() == 22 && parts[11] == Reply::Integer(0);
+    let not_denied = parts.len() == 2 * FIGURES.len() && parts[11] == Reply::Integer(0);
     let first = parts.iter_mut().find_map(|part| if let Reply::Integer(n) = part { Some(n) } else { None })?;
     if *first < 0 {
         return None;
@@ -635,7 +774,7 @@ fn full(reply: &Reply) -> bool {
     let (Reply::Map(pairs) | Reply::Array(pairs)) = reply else { return false };
     let named = pairs.iter().step_by(2).zip(FIGURES).all(|(key, name)| *key == Reply::Bulk(name.into()));
     let values: Vec<_> = pairs.iter().skip(1).step_by(2).cloned().collect();
-    let sound = |[allowed, _, ttl, limit, remaining, retry, next, reset, delay, now, shadow]: [i64; 11]| {
+    let sound = |[allowed, _, ttl, limit, remaining, retry, next, reset, delay, now, shadow, charged]: [i64; 12]| {
         (0..=1).contains(&allowed)
             && ttl >= -2
             && (0..=limit).contains(&remaining)
@@ -645,8 +784,28 @@ fn full(reply: &Reply) -> bool {
             && delay >= 0
             && now > 1_700_000_000_000
             && (shadow == 0 || (shadow == 1 && allowed == 1))
+            && charged >= 0
     };
-    named && pairs.len() == 22 && integers(&values).is_some_and(sound)
+    named && pairs.len() == 2 * FIGURES.len() && integers(&values).is_some_and(sound)
+}
+
+fn line(reply: &Reply) -> bool {
+    named(reply).is_some_and(|reply| full(&reply))
+}
+
+/// The figures of LINE with their names, as FULL replies them.
+fn named(reply: &Reply) -> Option<Reply> {
+    let Reply::Bulk(line) = reply else { return None };
+    let figures: Vec<&str> = std::str::from_utf8(line).ok()?.split(' ').collect();
+    if figures.len() != FIGURES.len() {
+        return None;
+    }
+    let pairs = FIGURES.iter().zip(figures).map(|(name, figure)| {
+        let integer: i64 = figure.parse().ok()?;
+        // As Redis writes integers.
+        (integer.to_string() == figure).then(|| [Reply::Bulk((*name).into()), Reply::Integer(integer)])
+    });
+    Some(Reply::Array(pairs.collect::<Option<Vec<_>>>()?.into_iter().flatten().collect()))
 }
 
 fn headers(reply: &Reply) -> bool {
@@ -669,8 +828,13 @@ fn multi(reply: &Reply, count: usize, of_one: FormOfOne) -> bool {
     let Reply::Array(parts) = reply else { return false };
     let with_headers = of_one == FormOfOne::Headers;
     let [Reply::Integer(allowed @ 0..=1), Reply::Array(each), rest @ ..] = parts.as_slice() else { return false };
-    let one = |reply: &Reply| if of_one == FormOfOne::Full { full(reply) } else { triple(reply) };
+    let one = |reply: &Reply| match of_one {
+        FormOfOne::Full => full(reply),
+        FormOfOne::Line => line(reply),
+        FormOfOne::Triple | FormOfOne::Headers => triple(reply),
+    };
     let denies = |reply: &Reply| match reply {
+        Reply::Bulk(line) => line.starts_with(b"0 "),
         Reply::Array(parts) | Reply::Map(parts) => {
             parts.iter().find(|part| matches!(part, Reply::Integer(_))) == Some(&Reply::Integer(0))
         }

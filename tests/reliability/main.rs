@@ -14,16 +14,18 @@ mod hostile_input;
 mod least_privilege;
 mod load_and_unload;
 mod memory_pressure;
+mod overload;
 mod panics;
 mod resp;
 mod soak;
+mod topologies;
 
 use std::env;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use redis::Connection;
-use support::{Server, ok};
+use support::{Server, cmd, ok};
 
 /// The words of the grammar.
 const ALGORITHMS: [&str; support::ALGORITHMS.len()] = {

@@ -1,4 +1,4 @@
-//! The algorithms under test. A row here brings every test over `ALGORITHMS` along.
+//! The algorithms under test, except LEASE. A row here brings every test over `ALGORITHMS` along.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -23,6 +23,8 @@ pub struct Algorithm {
     pub key_per_window: bool,
     /// The time, in ms, at which the state's key expires.
     pub expires_at: fn(&Taken) -> i64,
+    /// How much later it may expire, in ms, so that a busy key is not given a new expiry at each request.
+    pub expires_late_ms: i64,
     /// Values of the state's own type that the algorithm did not write, and the error that each brings.
     pub foreign: &'static [(&'static str, &'static str)],
     /// For an algorithm that keeps a record of integers: the record in which so many units are used.
@@ -100,6 +102,7 @@ const AT_THE_RATE: Algorithm = Algorithm {
     key_type: "string",
     key_per_window: false,
     expires_at: |taken| taken.back_at(taken.at.len()),
+    expires_late_ms: 5_000,
     foreign: &[
         ("", FOREIGN),
         ("text", FOREIGN),
@@ -130,6 +133,7 @@ pub const FIXED: Algorithm = Algorithm {
     takes_burst: false,
     key_per_window: true,
     expires_at: |taken| taken.at[0] + taken.window_ms,
+    expires_late_ms: 0,
     foreign: &[
         ("", NOT_AN_INTEGER),
         ("text", NOT_AN_INTEGER),
@@ -150,14 +154,38 @@ pub const FIXED: Algorithm = Algorithm {
     ..AT_THE_RATE
 };
 
+pub const WINDOW: Algorithm = Algorithm {
+    name: "window",
+    command: "RL.WINDOW",
+    takes_burst: false,
+    expires_at: |taken| taken.at[0] + taken.window_ms,
+    expires_late_ms: 0,
+    foreign: &[
+        ("", NOT_AN_INTEGER),
+        ("text", NOT_AN_INTEGER),
+        ("1.5", NOT_AN_INTEGER),
+        (" 1", NOT_AN_INTEGER),
+        ("+1", NOT_AN_INTEGER),
+        ("01", NOT_AN_INTEGER),
+        ("9223372036854775808", NOT_AN_INTEGER),
+    ],
+    // The window starts with its first unit, and all come back together.
+    freed_at: |taken, _| taken.at[0] + taken.window_ms,
+    slack_ms: 0,
+    events: [&["set", "expire"], &["incrby"], &[]],
+    replicated: [&["SET"], &["INCR"], &[]],
+    ..AT_THE_RATE
+};
+
 pub const SLIDING: Algorithm = Algorithm {
     name: "sliding",
     command: "RL.SLIDING",
     takes_burst: false,
-    max_cost: 10_000,
+    max_cost: 1_000,
     key_type: "zset",
     // Set by the first request. The later ones leave it, while 1.5 windows are left.
     expires_at: |taken| taken.at[0] + 2 * taken.window_ms,
+    expires_late_ms: 0,
     foreign: &[],
     ttl_of_script: true,
     freed_at: |taken, units| taken.at[units - 1] + taken.window_ms,
@@ -179,6 +207,8 @@ pub const COUNTER: Algorithm = Algorithm {
         taken.window_end() + taken.window_ms * units as i64 / all
     },
     expires_at: |taken| taken.window_end() + taken.window_ms,
+    // The expiry is that of the first request, until the window ends.
+    events: [&["set", "expire"], &["set"], &[]],
     record: Some(|taken, _, window, at| format!("C:{}:{}:{taken}:0", window / 1_000, at / window)),
     ..AT_THE_RATE
 };
@@ -224,6 +254,7 @@ pub const ROLLING: Algorithm = Algorithm {
     command: "RL.ROLLING",
     takes_burst: false,
     expires_at: |taken| taken.at[0] + 2 * taken.window_ms,
+    expires_late_ms: 0,
     foreign: &[
         ("", FOREIGN),
         ("text", FOREIGN),
@@ -248,8 +279,17 @@ pub const ROLLING: Algorithm = Algorithm {
     ..AT_THE_RATE
 };
 
-/// Every algorithm. What the module promises for all of them is tested over this table.
-pub const ALGORITHMS: &[Algorithm] = &[FIXED, SLIDING, COUNTER, TOKEN, LEAKY, GCRA, ROLLING];
+/// The word of the concurrency limit. It counts holders and takes no COST, so it has no row in the table.
+/// tests/module/lease.rs tests it, and what every command promises is tested with it there too.
+pub const LEASE: &str = "LEASE";
+
+/// The word of every algorithm, LEASE included.
+pub fn algorithm_words() -> impl Iterator<Item = &'static str> {
+    ALGORITHMS.iter().map(Algorithm::word).chain([LEASE])
+}
+
+/// Every algorithm that counts units: all but [`LEASE`]. What the module promises for them is tested over this table.
+pub const ALGORITHMS: &[Algorithm] = &[FIXED, WINDOW, SLIDING, COUNTER, TOKEN, LEAKY, GCRA, ROLLING];
 
 const NOT_AN_INTEGER: &str = "ERR value is not an integer or out of range";
 pub const OVERFLOW: &str = "ERR increment or decrement would overflow";

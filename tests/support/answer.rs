@@ -1,4 +1,4 @@
-//! Reads the three forms of a reply.
+//! Reads the forms of a reply.
 
 use redis::{Connection, FromRedisValue, Value};
 
@@ -18,6 +18,7 @@ pub struct Full {
     pub delay_ms: i64,
     pub now_ms: i64,
     pub shadow: i64,
+    pub charged: i64,
 }
 
 impl Full {
@@ -28,7 +29,7 @@ impl Full {
 }
 
 /// The names in a FULL reply, in order.
-pub const FIGURES: [&str; 11] = [
+pub const FIGURES: [&str; 12] = [
     "allowed",
     "count",
     "ttl",
@@ -40,6 +41,7 @@ pub const FIGURES: [&str; 11] = [
     "delay_ms",
     "now_ms",
     "shadow",
+    "charged",
 ];
 
 /// Reads a FULL reply: a map on RESP3, a flat array on RESP2 and from a script.
@@ -53,12 +55,33 @@ pub fn full(reply: Value) -> Full {
     let names: Vec<&Value> = flat.iter().step_by(2).collect();
     assert_eq!(names, FIGURES.map(bytes).iter().collect::<Vec<_>>());
     let figures: Vec<i64> = flat.into_iter().skip(1).step_by(2).map(read).collect();
-    let &[allowed, count, ttl, limit, remaining, retry_after_ms, next_ms, reset_ms, delay_ms, now_ms, shadow] =
+    let &[allowed, count, ttl, limit, remaining, retry_after_ms, next_ms, reset_ms, delay_ms, now_ms, shadow, charged] =
         figures.as_slice()
     else {
         panic!("{figures:?}");
     };
-    Full { allowed, count, ttl, limit, remaining, retry_after_ms, next_ms, reset_ms, delay_ms, now_ms, shadow }
+    Full { allowed, count, ttl, limit, remaining, retry_after_ms, next_ms, reset_ms, delay_ms, now_ms, shadow, charged }
+}
+
+/// Reads a LINE reply: the figures of FULL without their names, with a blank between them.
+#[track_caller]
+pub fn line(reply: Value) -> Full {
+    let Value::BulkString(text) = reply else { panic!("no string: {reply:?}") };
+    let text = String::from_utf8(text).expect("text");
+    let figures: Vec<Value> = text.split(' ').map(|figure| Value::Int(figure.parse().expect(&text))).collect();
+    assert_eq!(figures.len(), FIGURES.len(), "{text}");
+    let named = FIGURES.iter().zip(figures).flat_map(|(name, figure)| [bytes(name), figure]);
+    full(Value::Array(named.collect()))
+}
+
+/// The same reply with `charged` 0 if it is in the form FULL: a PEEK, which charges nothing, replies so.
+pub fn uncharged(mut reply: Value) -> Value {
+    match &mut reply {
+        Value::Array(flat) if flat.first() == Some(&bytes("allowed")) => flat[2 * FIGURES.len() - 1] = Value::Int(0),
+        Value::Map(pairs) => pairs[FIGURES.len() - 1].1 = Value::Int(0),
+        _ => {}
+    }
+    reply
 }
 
 /// Sends a command and reads its FULL reply.
@@ -79,7 +102,21 @@ pub fn with_headers(reply: Value) -> ([i64; 3], Vec<(String, String)>) {
 pub fn header_pairs(flat: Value) -> Vec<(String, String)> {
     let flat: Vec<String> = read(flat);
     assert!(flat.len().is_multiple_of(2), "{flat:?}");
-    flat.chunks(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect()
+    let pairs: Vec<_> = flat.chunks(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect();
+    record_headers(&pairs);
+    pairs
+}
+
+/// Appends the structured fields to the file that HEADERS_LOG names, for `make test-headers`: a parser of RFC 9651 then
+/// reads every one of them.
+fn record_headers(pairs: &[(String, String)]) {
+    let Some(path) = std::env::var_os("HEADERS_LOG") else { return };
+    let fields = pairs.iter().filter(|(name, _)| name.starts_with("RateLimit"));
+    let lines: String = fields.map(|(name, value)| format!("{name}: {value}\n")).collect();
+    let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
+    // One write, so that lines of other threads do not come in between.
+    file.and_then(|mut file| std::io::Write::write_all(&mut file, lines.as_bytes()))
+        .expect("HEADERS_LOG can be written");
 }
 
 /// Converts a reply to the type that it must have.

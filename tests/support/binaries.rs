@@ -47,6 +47,11 @@ impl ServerBin {
         self.family == "valkey"
     }
 
+    /// Whether one time holds for a whole transaction or script: the module then has RM_CachedMicroseconds.
+    pub fn caches_time(&self) -> bool {
+        (self.version.0, self.version.1) >= (7, 2)
+    }
+
     /// Whether the module loads. The module API of Redis 6.2 and before lacks functions that it needs.
     pub fn is_supported(&self) -> bool {
         self.version.0 >= 7
@@ -103,6 +108,8 @@ pub fn module_path() -> PathBuf {
     path
 }
 
+/// The directory of the workspace: the tests of its members include this file too.
 fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    package.ancestors().find(|dir| dir.join("Cargo.lock").exists()).unwrap_or(package)
 }

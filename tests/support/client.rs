@@ -1,17 +1,41 @@
 //! Sends commands and checks replies.
 
-use redis::{Connection, ConnectionAddr, ErrorKind, IntoConnectionInfo, ProtocolVersion};
+use redis::{Cmd, Connection, ConnectionAddr, ErrorKind, IntoConnectionInfo, ProtocolVersion};
 use redis::{RedisConnectionInfo, RedisResult, Value};
 
 pub type Reply = RedisResult<Value>;
 
 /// Sends one command: `cmd!(con, "RL.FIXED", key, 60, 5)`. An argument has any type that the redis crate
 /// takes as one; bytes are `b"…"` or `&[u8]`.
-#[macro_export]
+#[allow(unused_macros)] // The pages have commands of their own.
 macro_rules! cmd {
     ($con:expr, $name:expr $(, $arg:expr)* $(,)?) => {
         redis::cmd($name)$(.arg($arg))*.query::<redis::Value>(&mut $con)
     };
+}
+pub(crate) use cmd;
+
+/// A command from its words, which are separated by blanks.
+pub fn call(words: &str) -> Cmd {
+    let mut words = words.split(' ');
+    redis::cmd(words.next().expect("a name")).arg(words.collect::<Vec<_>>()).to_owned()
+}
+
+/// Sends a command, given by its words.
+pub fn send(con: &mut Connection, words: &str) -> Reply {
+    call(words).query(con)
+}
+
+/// The replies of a transaction.
+#[track_caller]
+pub fn exec(con: &mut Connection, commands: &[Cmd]) -> Vec<Value> {
+    let mut transaction = redis::pipe();
+    transaction.atomic();
+    commands.iter().for_each(|command| _ = transaction.add_command(command.clone()));
+    match ok(transaction.query(con)) {
+        Value::Array(replies) => replies,
+        other => panic!("no array: {other:?}"),
+    }
 }
 
 /// The value of a reply. Panics if it is an error.

@@ -8,7 +8,7 @@ use std::process::Command;
 use redis::Connection;
 use tempfile::TempDir;
 
-use super::{Options, PATIENCE, eventually};
+use super::{Options, PATIENCE, Server, ServerBin, eventually};
 
 /// The clock of some servers: tests/reliability/clock.c, preloaded into them.
 pub struct FrozenClock {
@@ -52,6 +52,26 @@ impl FrozenClock {
         // In place, since the servers have it mapped.
         let both = [now.to_ne_bytes(), self.monotonic.to_ne_bytes()].concat();
         self.file.write_all_at(&both, 0).expect("sixteen bytes");
+    }
+
+    /// A server with an append only file whose clock stands still at a moment in 2026.
+    pub fn server(bin: &ServerBin) -> (Self, Server) {
+        let clock = Self::at(1_795_269_620_123_456);
+        let server = clock.govern(Server::options(bin)).durable().start();
+        clock.assert_governs(&mut server.con());
+        (clock, server)
+    }
+
+    /// Unix time in milliseconds.
+    pub fn now_ms(&self) -> i64 {
+        self.now / 1_000
+    }
+
+    /// Moves the clock of a server by so many milliseconds.
+    #[track_caller]
+    pub fn step(&mut self, con: &mut Connection, millis: i64) {
+        self.set(self.now + millis * 1_000);
+        self.assert_governs(con);
     }
 
     /// Panics if a server does not show this clock's time.

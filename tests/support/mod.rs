@@ -21,10 +21,12 @@ mod answer;
 mod bad;
 mod binaries;
 mod client;
+mod docs;
 mod events;
 mod frozen_clock;
 mod process;
 mod random;
+mod sentinel;
 mod server;
 mod topology;
 mod traffic;
@@ -33,19 +35,25 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 pub use algorithms::{
-    ALGORITHMS, Algorithm, COUNTER, FIXED, FOREIGN, GCRA, LEAKY, OVERFLOW, ROLLING, Record, SLIDING, TOKEN, Taken,
-    records,
+    ALGORITHMS, Algorithm, COUNTER, FIXED, FOREIGN, GCRA, LEAKY, LEASE, OVERFLOW, ROLLING, Record, SLIDING, TOKEN,
+    Taken, WINDOW, algorithm_words, records,
 };
-pub use answer::{FIGURES, Full, full, full_of, header_pairs, read, server_ms, with_headers};
+pub use answer::{FIGURES, Full, full, full_of, header_pairs, line, read, server_ms, uncharged, with_headers};
 pub use bad::{BAD_COSTS, BAD_LIMITS, BAD_WINDOWS, bad_bursts};
 pub use binaries::{ServerBin, module_path, servers, unsupported_servers};
-pub use client::{Reply, bytes, digest, err, info, ints, of_limit, ok};
+pub(crate) use client::cmd;
+pub use client::{Reply, bytes, call, digest, err, exec, info, ints, of_limit, ok, send};
+pub use docs::{Argument, Grammar, TAKERS, arguments_of};
 pub use events::Events;
 pub use frozen_clock::FrozenClock;
-pub use random::Random;
+pub use process::free_port;
+pub use random::{Random, randoms};
+pub use sentinel::Sentinel;
 pub use server::{Options, Server};
 pub use topology::{Cluster, start_replicas, wait_for_replica};
-pub use traffic::{Effects, LONG, expires_at, keys, mixed_load, now_ms, only_key};
+pub use traffic::{
+    Effects, LONG, assert_plain, everything, expires_at, keys, members, mixed_load, now_ms, only_key, scores,
+};
 
 /// How long anything that a healthy server does at once may take on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(20);

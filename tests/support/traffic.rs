@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use redis::{Connection, FromRedisValue, Value};
 
-use super::{ALGORITHMS, Algorithm, FIXED, Random, Server};
+use super::{ALGORITHMS, Algorithm, FIXED, Random, SLIDING, Server, cmd, ok};
 
 /// A window in seconds that does not end while a test runs: the bucket of the fixed window ends in 2033, and the
 /// nanoseconds of a record fit 64 bits.
@@ -31,6 +31,18 @@ impl Algorithm {
             request.arg("COST").arg(cost);
         }
         request
+    }
+
+    /// Whether `ttl` is what the script replies, even on a denial, instead of the time to retry after.
+    pub fn has_ttl_of_script(&self) -> bool {
+        [FIXED.name, SLIDING.name].contains(&self.name)
+    }
+
+    /// Panics unless the key expires when its record equals none, in ms, or as much later as a record may.
+    #[track_caller]
+    pub fn assert_expires(&self, con: &mut Connection, key: &str, needed: i64) {
+        let late = expires_at(con, key) - needed;
+        assert!((0..=self.expires_late_ms).contains(&late), "{self:?}: {key} expires {late} ms late");
     }
 
     /// The figure `remaining` of a request of cost 1.
@@ -136,9 +148,56 @@ pub fn expires_at(con: &mut Connection, key: &str) -> i64 {
     redis::cmd("PEXPIRETIME").arg(key).query(con).expect("PEXPIRETIME")
 }
 
+/// Every key with its value and its expiry.
+pub fn everything(con: &mut Connection) -> Vec<(String, Value, i64)> {
+    let dump = |con: &mut Connection, key: &String| ok(cmd!(*con, "DUMP", key));
+    keys(con).into_iter().map(|key| (key.clone(), dump(con, &key), expires_at(con, &key))).collect()
+}
+
+/// The members of a sorted set with their scores, the lowest first.
+pub fn members(con: &mut Connection, key: &str) -> Vec<(String, i64)> {
+    let all: Vec<(String, f64)> =
+        redis::cmd("ZRANGE").arg(key).arg(&["0", "-1", "WITHSCORES"]).query(con).expect("ZRANGE");
+    all.into_iter().map(|(member, score)| (member, score as i64)).collect()
+}
+
+pub fn scores(con: &mut Connection, key: &str) -> Vec<i64> {
+    members(con, key).into_iter().map(|(_, score)| score).collect()
+}
+
 pub fn now_ms() -> i64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("later than 1970");
     now.as_millis() as i64
+}
+
+/// What the module replicates: plain commands, and the two that enclose several of them.
+const PLAIN: &[&str] = &[
+    "APPEND",
+    "DEL",
+    "EXEC",
+    "INCR",
+    "INCRBY",
+    "MULTI",
+    "PEXPIREAT",
+    "SET",
+    "SETRANGE",
+    "UNLINK",
+    "ZADD",
+    "ZREM",
+    "ZREMRANGEBYRANK",
+    "ZREMRANGEBYSCORE",
+];
+
+/// Panics unless every effect is a plain command, and every SET sets an absolute expiry or keeps the one there is.
+#[track_caller]
+pub fn assert_plain(effects: &[Vec<String>]) {
+    for effect in effects {
+        assert!(PLAIN.contains(&effect[0].as_str()), "{effect:?}");
+        let options = effect.get(3..).unwrap_or_default();
+        let expires = matches!(options, [option, _] if option == "PXAT");
+        let keeps = matches!(options, [option] if option == "KEEPTTL");
+        assert!(effect[0] != "SET" || expires || keeps, "{effect:?}");
+    }
 }
 
 /// What a server with [`super::Options::durable`] propagates, read from its AOF (which is fed as replicas are).

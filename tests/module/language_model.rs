@@ -1,0 +1,226 @@
+//! docs/language-models.md: the commands that it shows, and what it says of a denied call, of a call that costs more than
+//! was reserved, and of a holder that dies.
+
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use crate::support::*;
+use redis::{Connection, Value};
+
+type Triple = [i64; 3];
+
+/// So long that nothing comes back while a test runs.
+const WINDOW: &str = "1000h";
+
+/// The limits of one call: requests and tokens in the window, and calls at the same time.
+struct Limits {
+    requests: i64,
+    tokens: i64,
+    calls: i64,
+    lease: &'static str,
+}
+
+const LIMITS: Limits = Limits { requests: 10, tokens: 1_000, calls: 2, lease: "1h" };
+
+const REQUESTS: &str = "{org:7}:requests";
+const TOKENS: &str = "{org:7}:tokens";
+const CALLS: &str = "{org:7}:calls";
+
+impl Limits {
+    /// Step 1: one request, the estimated tokens and a lease.
+    #[track_caller]
+    fn reserve(&self, con: &mut Connection, id: &str, estimate: i64) -> (i64, [Triple; 3]) {
+        let mut request = redis::cmd("RL.MULTI");
+        request.arg(3).arg(&["TOKEN", REQUESTS, WINDOW]).arg(self.requests);
+        request.arg(&["TOKEN", TOKENS, WINDOW]).arg(self.tokens).arg("COST").arg(estimate);
+        request.arg(&["LEASE", CALLS, self.lease]).arg(self.calls).arg(&["ID", id]);
+        read(ok(request.query(con)))
+    }
+
+    /// Step 3: the tokens that the call took.
+    #[track_caller]
+    fn settle(&self, con: &mut Connection, reserved: i64, actual: i64) -> Triple {
+        let settlement = ["RESERVED", &reserved.to_string(), "ACTUAL", &actual.to_string()];
+        read(ok(cmd!(*con, "RL.SETTLE", "TOKEN", TOKENS, WINDOW, self.tokens, &settlement)))
+    }
+
+    /// The tokens that are counted.
+    #[track_caller]
+    fn tokens_used(&self, con: &mut Connection) -> i64 {
+        read::<Triple>(ok(cmd!(*con, "RL.PEEK", "TOKEN", TOKENS, WINDOW, self.tokens, "COST", 0)))[1]
+    }
+}
+
+/// Step 4.
+#[track_caller]
+fn release(con: &mut Connection, id: &str) -> i64 {
+    read(ok(cmd!(*con, "RL.RELEASE", CALLS, id)))
+}
+
+#[track_caller]
+fn holders(con: &mut Connection) -> Vec<String> {
+    read(ok(cmd!(*con, "ZRANGE", CALLS, 0, -1)))
+}
+
+/// The commands of the page with the first integer of the reply that it shows.
+fn shown() -> Vec<(Vec<String>, i64)> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/language-models.md");
+    let page = fs::read_to_string(path).expect("docs/language-models.md");
+    let replies = page.split("127.0.0.1:6379> ").skip(1);
+    let of = |shown: &str| {
+        let (command, reply) = shown.split_once('\n').expect("a reply");
+        let (_, first) = reply.split_once("(integer) ").expect("an integer");
+        let digits: String = first.chars().take_while(char::is_ascii_digit).collect();
+        (command.split(' ').map(str::to_owned).collect(), digits.parse().expect("an integer"))
+    };
+    replies.map(of).collect()
+}
+
+/// The first integer of a reply.
+fn first(reply: &Value) -> i64 {
+    match reply {
+        Value::Int(integer) => *integer,
+        Value::Array(parts) => first(&parts[0]),
+        other => panic!("no integer: {other:?}"),
+    }
+}
+
+#[test]
+fn the_commands_of_the_page_get_the_replies_that_it_shows() {
+    let shown = shown();
+    let names: Vec<&str> = shown.iter().map(|(command, _)| command[0].as_str()).collect();
+    let cycle = ["RL.MULTI", "RL.MULTI", "RL.MULTI", "RL.RENEW", "RL.SETTLE", "RL.RELEASE", "RL.MULTI"];
+    assert_eq!(names, cycle);
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        let mut con = server.con();
+        let start = Instant::now();
+        let replies: Vec<Value> =
+            shown.iter().map(|(command, _)| ok(redis::cmd(&command[0]).arg(&command[1..]).query(&mut con))).collect();
+        let tokens: Triple = read(ok(cmd!(con, "RL.PEEK", "TOKEN", TOKENS, "1m", 90_000, "COST", 0)));
+        // At 90000 a minute, 1500 tokens come back in a second.
+        let came_back = i64::try_from(start.elapsed().as_millis()).expect("a time") * 3 / 2 + 1;
+
+        for ((command, expected), reply) in shown.iter().zip(&replies) {
+            assert_eq!(first(reply), *expected, "{command:?}: {reply:?}");
+        }
+        let multi = |n: usize| read::<(i64, [Triple; 3])>(replies[n].clone());
+        let verdicts = |n: usize| multi(n).1.map(|limit| limit[0]);
+        assert_eq!([0, 1, 2, 6].map(verdicts), [[1, 1, 1], [1, 1, 1], [1, 1, 0], [1, 1, 1]]);
+        let [_, _, lease] = multi(2).1;
+        assert_eq!((lease[1], (1..=120).contains(&lease[2])), (2, true), "{lease:?}");
+        // Two calls of 3500 tokens, one of them settled at 4200, and the last call.
+        let charged = 2 * 3_500 + 700 + 3_500;
+        assert!((charged - came_back..=charged).contains(&tokens[1]), "{tokens:?} after {came_back}");
+        assert_eq!(holders(&mut con), ["call-2", "call-3"]);
+    });
+}
+
+#[test]
+fn a_call_that_is_allowed_costs_what_it_took() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        for mut con in [server.con(), server.con3()] {
+            ok(cmd!(con, "FLUSHALL"));
+            for (n, (estimate, actual, used)) in
+                [(300, 120, 120), (300, 350, 470), (300, 0, 470)].into_iter().enumerate()
+            {
+                let id = format!("call-{n}");
+                let (allowed, limits) = LIMITS.reserve(&mut con, &id, estimate);
+                assert_eq!((allowed, limits.map(|limit| limit[0])), (1, [1, 1, 1]), "{limits:?}");
+                assert_eq!(holders(&mut con), [id.as_str()]);
+                assert_eq!(LIMITS.settle(&mut con, estimate, actual)[..2], [1, used]);
+                assert_eq!(release(&mut con, &id), 1);
+                assert_eq!(LIMITS.tokens_used(&mut con), used);
+                assert_eq!(holders(&mut con), [""; 0]);
+            }
+            // Three requests were charged, and no more.
+            let requests: Triple = read(ok(cmd!(con, "RL.PEEK", "TOKEN", REQUESTS, WINDOW, LIMITS.requests)));
+            assert_eq!(requests[..2], [1, 3]);
+        }
+    });
+}
+
+#[test]
+fn a_call_that_is_denied_charges_nothing_and_holds_no_lease() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        let mut con = server.con();
+        assert_eq!(LIMITS.reserve(&mut con, "a", 300).0, 1);
+        let before = digest(&mut con);
+        // The tokens deny.
+        let (allowed, limits) = LIMITS.reserve(&mut con, "b", 701);
+        assert_eq!((allowed, limits.map(|limit| limit[0])), (0, [1, 0, 1]), "{limits:?}");
+        assert_eq!(digest(&mut con), before);
+        // The requests deny.
+        let (allowed, limits) = Limits { requests: 1, ..LIMITS }.reserve(&mut con, "b", 300);
+        assert_eq!((allowed, limits.map(|limit| limit[0])), (0, [0, 1, 1]), "{limits:?}");
+        assert_eq!(digest(&mut con), before);
+        // The lease denies.
+        let (allowed, limits) = Limits { calls: 1, ..LIMITS }.reserve(&mut con, "b", 300);
+        assert_eq!((allowed, limits.map(|limit| limit[0])), (0, [1, 1, 0]), "{limits:?}");
+        assert_eq!(digest(&mut con), before);
+        // There is nothing to release, and the next call is allowed.
+        assert_eq!(release(&mut con, "b"), 0);
+        assert_eq!(LIMITS.reserve(&mut con, "b", 700).0, 1);
+    });
+}
+
+#[test]
+fn tokens_beyond_the_limit_block_later_calls_and_not_the_lease() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        let mut con = server.con();
+        assert_eq!(LIMITS.reserve(&mut con, "a", 50).0, 1);
+        let [allowed, used, ttl] = LIMITS.settle(&mut con, 50, 3_000);
+        assert_eq!((allowed, used), (0, 3_000));
+        // 2001 of them have to come back before one fits, at one an hour.
+        assert!((7_203_540..=7_203_600).contains(&ttl), "{ttl}");
+        assert_eq!(release(&mut con, "a"), 1);
+        let (allowed, [requests, tokens, lease]) = LIMITS.reserve(&mut con, "b", 1);
+        assert_eq!(
+            (allowed, requests[0], tokens[..2].to_vec(), lease[..2].to_vec()),
+            (0, 1, vec![0, 3_000], vec![1, 0])
+        );
+        assert_eq!(holders(&mut con), [""; 0]);
+    });
+}
+
+#[test]
+fn the_lease_of_a_holder_that_dies_is_free_after_its_window_and_its_tokens_stay_charged() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        let limits = Limits { lease: "2s", ..LIMITS };
+        // The holder dies with its connection, before it settles and releases.
+        assert_eq!(limits.reserve(&mut server.con(), "dead", 300).0, 1);
+        let mut con = server.con();
+        assert_eq!(limits.reserve(&mut con, "alive", 300).0, 1);
+        let mut denials = 0;
+        let allowed = eventually(PATIENCE, || {
+            // The other holder works on, so the key stays.
+            assert_eq!(read::<i64>(ok(cmd!(con, "RL.RENEW", CALLS, limits.lease, "alive"))), 1);
+            let start = server_ms(&mut con);
+            let end: Option<f64> = read(ok(cmd!(con, "ZSCORE", CALLS, "dead")));
+            let (allowed, [_, tokens, lease]) = limits.reserve(&mut con, "next", 300);
+            assert_eq!(allowed, lease[0], "only the lease denies");
+            assert_eq!(tokens[..2], [1, 600], "the reservation stays charged");
+            denials += 1 - allowed;
+            if let Some(end) = end {
+                let over = server_ms(&mut con) >= end as i64;
+                assert!(if allowed == 1 { over } else { start < end as i64 }, "{allowed}: {start} {end}");
+            }
+            allowed == 1
+        });
+        assert!(allowed && denials > 0, "{denials} denials");
+        let mut both = holders(&mut con);
+        both.sort();
+        assert_eq!(both, ["alive", "next"]);
+        assert_eq!(release(&mut con, "next"), 1);
+        assert_eq!(limits.reserve(&mut con, "other", 1).0, 1);
+        // Late calls of those that hold no lease any more change nothing.
+        assert_eq!(read::<i64>(ok(cmd!(con, "RL.RENEW", CALLS, "1h", "next", "dead"))), 0);
+        assert_eq!(release(&mut con, "dead"), 0);
+        assert_eq!(limits.reserve(&mut con, "one more", 1).0, 0);
+    });
+}

@@ -1,0 +1,53 @@
+//! The tests of the module against real servers: one file a promise. They are one program, since each program links all
+//! libraries again.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod always;
+mod calendar;
+mod charged;
+mod clock;
+mod cluster;
+mod commands;
+mod cost_zero;
+mod expiry;
+mod fallback;
+mod harness;
+mod headers;
+mod info;
+mod language_model;
+mod large_calls;
+mod layout;
+mod lease;
+mod line;
+mod local_grants;
+mod look;
+mod memory_limit;
+mod metadata;
+mod multi;
+mod notifications;
+mod observability;
+mod odd_states;
+mod operations;
+mod options;
+mod partial;
+mod permissions;
+mod persistence;
+mod policy_names;
+mod promises;
+mod refusals;
+mod replication;
+mod reservations;
+mod retry_after;
+mod rolling;
+mod scripts;
+mod settings;
+mod settle;
+mod shadow;
+mod slot_migration;
+mod throttle;
+mod throttle_name;
+mod top;
+mod types;
+mod window;

@@ -1,0 +1,498 @@
+//! What docs/operations.md tells operators: the users of "Access", the cost of a key, what a failover loses, clocks, and
+//! the health checks.
+
+use std::fs;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use crate::support::*;
+use redis::Connection;
+
+fn page() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/operations.md");
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The users that the page creates: the words after `redis-cli ACL SETUSER`, as the shell passes them.
+fn users(page: &str) -> Vec<Vec<String>> {
+    let joined = page.replace("\\\n", " ");
+    let lines = joined.lines().filter_map(|line| line.strip_prefix("redis-cli ACL SETUSER "));
+    lines.map(|line| line.split_whitespace().map(|word| word.replace(['\'', '\\'], "")).collect()).collect()
+}
+
+/// What each user of the page can and cannot send. A script of the exporter can only read.
+const CAN: [(&str, &[&str], &[&str]); 4] = [
+    (
+        "app",
+        &[
+            "PING",
+            "CLIENT SETNAME app",
+            "RL.FIXED limit:a 60 5",
+            "RL.WINDOW limit:i 60 5",
+            "RL.SLIDING limit:b 60 5",
+            "RL.COUNTER limit:c 60 5",
+            "RL.TOKEN limit:d 60 5",
+            "RL.LEAKY limit:e 60 5",
+            "RL.GCRA limit:f 60 5",
+            "RL.THROTTLE limit:f 5 5 60",
+            "RL.ROLLING limit:g 60 5",
+            "RL.LEASE limit:h 60 5 ID a",
+            "RL.RENEW limit:h 60 a",
+            "RL.RELEASE limit:h a",
+            "RL.MULTI 2 TOKEN limit:d 60 5 FIXED limit:a 60 5",
+            "RL.PEEK FIXED limit:a 60 5",
+            "RL.REFUND FIXED limit:a 60 5",
+            "RL.SETTLE TOKEN limit:d 60 5 RESERVED 1 ACTUAL 2",
+            "RL.HELP",
+        ],
+        &[
+            "RL.RESET TOKEN limit:d 60",
+            "RL.TOKEN other 60 5",
+            "RL.MULTI 2 TOKEN limit:d 60 5 TOKEN other 60 5",
+            "RL.TOP",
+            "GET limit:d",
+            "DEL limit:d",
+            "INFO",
+            "CONFIG GET rl.shadow",
+            "CLIENT LIST",
+            "EVAL return 0",
+        ],
+    ),
+    (
+        "peek",
+        &["PING", "RL.PEEK TOKEN limit:d 60 5", "RL.PEEK FIXED limit:a 60 5 COST 0 FULL", "RL.HELP"],
+        &[
+            "RL.PEEK TOKEN other 60 5",
+            "RL.TOKEN limit:d 60 5",
+            "RL.RESET TOKEN limit:d 60",
+            "RL.TOP",
+            "GET limit:d",
+            "INFO",
+        ],
+    ),
+    (
+        "exporter",
+        &["INFO rl", "RL.TOP 3", "CLIENT SETNAME exporter", "LATENCY LATEST", "SLOWLOG LEN", "SLOWLOG GET 1"],
+        &["RL.TOKEN limit:d 60 5", "RL.PEEK TOKEN limit:d 60 5", "GET limit:d", "CONFIG GET *", "SCAN 0"],
+    ),
+    (
+        "operator",
+        &[
+            "INFO everything",
+            "ROLE",
+            "DBSIZE",
+            "CONFIG GET rl.*",
+            "CONFIG SET rl.shadow no",
+            "SLOWLOG GET 3",
+            "LATENCY HISTOGRAM rl.token",
+            "MEMORY USAGE limit:d",
+            "CLIENT LIST",
+            "MODULE LIST",
+            "ACL LOG",
+            "ACL GETUSER app",
+            "SCAN 0",
+            "TYPE limit:d",
+            "TTL limit:d",
+            "GET limit:d",
+            "ZRANGE limit:b 0 -1",
+            "RL.PEEK TOKEN limit:d 60 5 COST 0 FULL",
+            "RL.REFUND TOKEN limit:d 60 5",
+            "RL.SETTLE TOKEN limit:d 60 5 RESERVED 1 ACTUAL 2",
+            "RL.RELEASE limit:h a",
+            "RL.TOP",
+            "RL.TOP RESET",
+            "RL.RESET TOKEN limit:d 60",
+        ],
+        &[
+            "SET limit:d 1",
+            "FLUSHALL",
+            "GET other",
+            "MODULE UNLOAD rl",
+            "ACL SETUSER app off",
+            "SHUTDOWN",
+            "DEBUG HELP",
+        ],
+    ),
+];
+
+#[test]
+fn the_users_of_the_page_can_do_their_work_and_nothing_else() {
+    let page = page();
+    let users = users(&page);
+    let by_category = |user: &[String]| user.iter().any(|rule| rule == "+@ratelimit");
+    assert_eq!(users.iter().filter(|user| by_category(user)).count(), 1);
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        let mut root = server.con();
+        let has_category = cmd!(root, "ACL", "CAT", "ratelimit").is_ok();
+        assert!(has_category || !bin.is_valkey(), "{bin} has categories for modules");
+        for (name, can, cannot) in CAN {
+            let named: Vec<_> = users.iter().filter(|user| user[0] == name).collect();
+            assert!(!named.is_empty(), "the page has no user {name}");
+            for user in named.into_iter().filter(|user| has_category || !by_category(user)) {
+                let _ = cmd!(root, "ACL", "DELUSER", name);
+                ok(redis::cmd("ACL").arg("SETUSER").arg(user).query(&mut root));
+                let mut con = server.con();
+                ok(cmd!(con, "AUTH", name, "CHANGE-ME"));
+                for call in can {
+                    assert!(send(&mut con, call).is_ok(), "{user:?}: {call}");
+                }
+                for call in cannot {
+                    let text = err(send(&mut con, call));
+                    assert!(text.starts_with("NOPERM "), "{user:?}: {call}: {text}");
+                }
+            }
+            // For the next user.
+            for call in &CAN[0].1[2..] {
+                ok(send(&mut root, call));
+            }
+        }
+        let mut exporter = server.con();
+        ok(cmd!(exporter, "AUTH", "exporter", "CHANGE-ME"));
+        ok(cmd!(exporter, "EVAL", "return redis.call('INFO','rl') .. #redis.call('RL.TOP')", 0));
+        assert!(err(cmd!(exporter, "EVAL", "return redis.call('GET','limit:d')", 0)).contains("ERR"));
+    });
+}
+
+/// Redis 7.0 has no categories for commands of modules: what a user may not do must not be said by category there.
+#[test]
+fn a_user_by_category_may_do_too_much_on_redis_7_0() {
+    const CHANGES: [&str; 3] = ["RL.TOKEN limit:a 1m 5", "RL.RESET TOKEN limit:a 1m", "RL.TOP"];
+    const LOOK: &str = "RL.PEEK TOKEN limit:a 1m 5";
+    assert!(page().contains("`+@all -@write -@dangerous`") && page().contains("`-@all +@read +rl.peek`"));
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        let mut root = server.con();
+        let mut can = |rules: &str, calls: &[&str]| -> Vec<bool> {
+            let _ = cmd!(root, "ACL", "DELUSER", "reader");
+            let rules = rules.split(' ');
+            ok(redis::cmd("ACL")
+                .arg(&["SETUSER", "reader", "on", ">secret", "~*"])
+                .arg(rules.collect::<Vec<_>>())
+                .query(&mut root));
+            let mut con = server.con();
+            ok(cmd!(con, "AUTH", "reader", "secret"));
+            calls.iter().map(|call| send(&mut con, call).is_ok()).collect()
+        };
+        let by_category = can("+@all -@write -@dangerous", &CHANGES);
+        let has_no_categories = !bin.is_valkey() && bin.version < (7, 2, 0);
+        assert_eq!(by_category, [has_no_categories; 3], "{bin}");
+        for rules in ["-@all +rl.peek", "-@all +@read +rl.peek"] {
+            assert_eq!(can(rules, &CHANGES), [false; 3], "{bin}: {rules}");
+            assert_eq!(can(rules, &[LOOK]), [true], "{bin}: {rules}");
+        }
+    });
+}
+
+/// The rows of the page's table of bytes: algorithm, what the state holds, bytes on Redis 7.0, on Valkey.
+fn sizes(page: &str) -> Vec<(String, u64, [f64; 2])> {
+    let (_, table) = page.split_once("| algorithm | in the state | Redis 7.0 |").expect("the table of bytes");
+    let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
+    rows.map(|row| {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let number = |cell: &str| cell.parse().expect("bytes");
+        let entries = cells[2].split(' ').next().and_then(|word| word.parse().ok()).unwrap_or(5);
+        (cells[1].to_owned(), entries, [number(cells[3]), number(cells[4])])
+    })
+    .collect()
+}
+
+#[test]
+fn a_key_takes_the_memory_that_the_page_says() {
+    /// The hash table is as full as that of 200,000 keys.
+    const KEYS: usize = 12_500;
+    const FILL: &str = "
+        for n = 1, ARGV[1] do
+            local key = string.format('usr:%012d', n)
+            if ARGV[2] == 'LEASE' then
+                redis.call('RL.LEASE', key, 1000, 10000, 'ID', '12345678-1234-1234-1234-12345678900' .. ARGV[3])
+            else
+                redis.call('RL.' .. ARGV[2], key, ARGV[2] == 'ROLLING' and 100 or 86400, 10000)
+            end
+        end";
+    let sizes = sizes(&page());
+    assert_eq!(sizes.len(), 11);
+    for_each_server(|bin| {
+        let column = match (bin.is_valkey(), bin.version) {
+            (true, _) => 1,
+            (false, (7, 0, _)) => 0,
+            _ => return,
+        };
+        let server = Server::start(bin);
+        let mut con = server.con();
+        let used = |con: &mut Connection| info(con, "used_memory").parse::<f64>().expect("bytes");
+        for (algorithm, entries, stated) in &sizes {
+            ok(cmd!(con, "FLUSHALL", "SYNC"));
+            let before = used(&mut con);
+            for entry in 0..*entries {
+                ok(cmd!(con, "EVAL", FILL, 0, KEYS, algorithm, entry));
+                // A moment of ROLLING, for a window of 100 s.
+                thread::sleep(Duration::from_millis(25));
+            }
+            let bytes = (used(&mut con) - before) / KEYS as f64;
+            let stated = stated[column];
+            assert!((bytes / stated - 1.0).abs() < 0.1, "{algorithm}, {entries}: {bytes:.0} bytes, not {stated}");
+        }
+    });
+}
+
+/// The rows of the page's table of replicated bytes, and the calls of each. HOLDER is an id of 36 characters.
+const REPLICATED: [(&str, &[&str]); 10] = [
+    ("RL.FIXED, in a window that has begun", &["RL.FIXED KEY 3600 LIMIT"]),
+    ("RL.WINDOW, in a window that has begun", &["RL.WINDOW KEY 3600 LIMIT"]),
+    ("RL.ROLLING, a new moment", &["RL.ROLLING KEY 4000ms LIMIT"]),
+    ("RL.SLIDING", &["RL.SLIDING KEY 3600 LIMIT"]),
+    ("RL.GCRA", &["RL.GCRA KEY 3600 LIMIT"]),
+    ("RL.COUNTER", &["RL.COUNTER KEY 3600 LIMIT"]),
+    ("RL.TOKEN, RL.LEAKY", &["RL.TOKEN KEY 3600 LIMIT"]),
+    ("RL.LEASE renewed, id of 36 characters", &["RL.LEASE KEY 3600 LIMIT ID HOLDER"]),
+    ("RL.LEASE and RL.RELEASE, id of 36 characters", &["RL.LEASE KEY 3600 LIMIT ID HOLDER", "RL.RELEASE KEY HOLDER"]),
+    (
+        "RL.MULTI of TOKEN and COUNTER",
+        &["RL.MULTI 2 TOKEN {user:00000001}:t 3600 LIMIT COUNTER {user:00000001}:c 3600 LIMIT"],
+    ),
+];
+
+/// The append only file gets the same bytes (benches/floods.rs counts both).
+#[test]
+fn a_request_replicates_the_bytes_that_the_page_says() {
+    const REQUESTS: u64 = 50;
+    let page = page();
+    let (_, table) = page.split_once("### Replication and append only file").expect("the section");
+    for_each_server(|bin| {
+        // Nothing but effects.
+        let server = Server::options(bin).set("repl-ping-replica-period", 3_600).start();
+        let replica = Server::options(bin).replica_of(&server).start();
+        wait_for_replica(&server, &replica);
+        let replicated = || info(&mut server.con(), "master_repl_offset").parse::<u64>().expect("an offset");
+        let mut con = server.con();
+        let mut wrong = Vec::new();
+        for (label, calls) in REPLICATED {
+            let (_, row) = table.split_once(&format!("| {label} | ")).unwrap_or_else(|| panic!("no row {label}"));
+            let mut cells = row.split('|').map(str::trim);
+            let mut cell = || cells.next().and_then(|cell| cell.parse::<f64>().ok());
+            let [allowed, denied] = [cell(), cell()];
+            assert!(allowed.is_some(), "{label}: {row}");
+            ok(cmd!(con, "FLUSHALL"));
+            for (limit, stated) in [("10000", allowed), ("1", denied)] {
+                let Some(stated) = stated else { continue };
+                // A holder is never denied, so another one asks.
+                let holder = format!("{:036}", if limit == "1" { 2 } else { 1 });
+                let mut request = || {
+                    for call in calls {
+                        let call = call.replace("KEY", "rl:user:00000001").replace("LIMIT", limit);
+                        ok(send(&mut con, &call.replace("HOLDER", &holder)));
+                    }
+                    // Another moment of ROLLING.
+                    thread::sleep(Duration::from_millis(1));
+                };
+                request();
+                let before = replicated();
+                (0..REQUESTS).for_each(|_| request());
+                let bytes = (replicated() - before) as f64 / REQUESTS as f64;
+                if (bytes - stated).abs() > 0.05 * stated {
+                    wrong.push(format!("{label}, limit {limit}: {bytes}, not {stated}"));
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    });
+}
+
+/// A master with a replica in step.
+fn pair(bin: &ServerBin) -> [Server; 2] {
+    let master = Server::start(bin);
+    let replica = Server::options(bin).replica_of(&master).start();
+    wait_for_replica(&master, &replica);
+    [master, replica]
+}
+
+fn is_master(server: &Server) -> bool {
+    info(&mut server.con(), "role") == "master"
+}
+
+/// The steps of "Upgrade": the replica restarts, takes over, and the old master restarts as its replica.
+#[test]
+fn a_rolling_restart_loses_nothing() {
+    for_each_server(|bin| {
+        let [mut old, mut new] = pair(bin);
+        let ask = |server: &Server, times: i64, before: i64| {
+            let mut con = server.con();
+            for algorithm in ALGORITHMS {
+                for n in 0..times {
+                    let [allowed, ..] = algorithm.ask(&mut con, algorithm.name, LONG, 10);
+                    assert_eq!(allowed, i64::from(before + n < 10), "{algorithm:?}");
+                }
+            }
+        };
+        ask(&old, 3, 0);
+        wait_for_replica(&old, &new);
+        new.shutdown("NOSAVE");
+        new.start_again();
+        ask(&old, 3, 3);
+        wait_for_replica(&old, &new);
+        ok(cmd!(old.con(), "FAILOVER"));
+        assert!(eventually(PATIENCE, || is_master(&new) && !is_master(&old)), "no failover:\n{}", new.log());
+        ask(&new, 3, 6);
+        wait_for_replica(&new, &old);
+        old.shutdown("NOSAVE");
+        let port = new.port();
+        old.start_again_with(|options| options.set("replicaof", format!("127.0.0.1 {port}")));
+        wait_for_replica(&new, &old);
+        ask(&new, 3, 9);
+        let replicas = info(&mut new.con(), "connected_slaves");
+        assert_eq!(replicas, "1");
+    });
+}
+
+/// What the old master charged and the new one has not received can be spent once more, and nothing else.
+#[test]
+fn an_unplanned_failover_loses_what_was_not_replicated() {
+    const LIMIT: i64 = 20;
+    for_each_server(|bin| {
+        let [master, replica] = pair(bin);
+        let units = |server: &Server, algorithm: &Algorithm, times: i64| -> i64 {
+            let mut con = server.con();
+            (0..times).map(|_| algorithm.ask(&mut con, algorithm.name, LONG, LIMIT)[0]).sum()
+        };
+        let both: i64 = ALGORITHMS.iter().map(|algorithm| units(&master, algorithm, 12)).sum();
+        assert_eq!(both, 12 * ALGORITHMS.len() as i64);
+        assert_eq!(cmd!(master.con(), "WAIT", 1, PATIENCE.as_millis() as u64), Ok(redis::Value::Int(1)));
+        wait_for_replica(&master, &replica);
+        // From here on the replica hears nothing.
+        ok(cmd!(replica.con(), "REPLICAOF", "NO", "ONE"));
+        for algorithm in ALGORITHMS {
+            let lost = units(&master, algorithm, 5);
+            assert_eq!(lost, 5, "{algorithm:?}");
+            let allowed = 12 + lost + units(&replica, algorithm, LIMIT);
+            assert_eq!(allowed, LIMIT + lost, "{algorithm:?}");
+        }
+        // A master that no replica hears does not go on, if told so.
+        ok(cmd!(master.con(), "CONFIG", "SET", "min-replicas-to-write", 1));
+        let alone = || cmd!(master.con(), "RL.TOKEN", "new", 60, 5).is_err_and(|e| e.code() == Some("NOREPLICAS"));
+        assert!(eventually(PATIENCE, alone), "the master goes on alone");
+        ok(cmd!(master.con(), "RL.PEEK", "TOKEN", "new", 60, 5));
+    });
+}
+
+/// A command of the table "Clocks", as it is sent for a limit of 10. Each lease has a holder of its own.
+fn call_of(label: &str, holder: i64) -> String {
+    match label {
+        "RL.FIXED with `day`" => "RL.FIXED k day 10 FULL".to_owned(),
+        "RL.LEASE" => format!("RL.LEASE k 1m 10 ID {holder} FULL"),
+        command => format!("{command} k 1m 10 FULL"),
+    }
+}
+
+#[test]
+fn clocks_that_step_do_what_the_page_says() {
+    const SECOND: i64 = 1_000_000;
+    const HOUR: i64 = 3_600 * SECOND;
+    // 21 November 2026, 14:00:20 UTC.
+    const BEGIN: i64 = 1_795_269_620 * SECOND;
+    let page = page();
+    let (_, table) = page.split_once("| command | step back of 1 h: ").expect("the table of clocks");
+    let rows: Vec<&str> = table.lines().skip(2).take_while(|line| line.starts_with('|')).collect();
+    assert!(rows.len() > ALGORITHMS.len(), "{rows:?}");
+    for_each_server(|bin| {
+        let mut clock = FrozenClock::at(BEGIN);
+        let server = clock.govern(Server::options(bin)).start();
+        let mut con = server.con();
+        let mut holder = 0;
+        let mut measured = Vec::new();
+        for row in &rows {
+            let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+            let label = cells[1];
+            // Sends requests until one is denied: how many were allowed, and how long the next one has to wait.
+            let mut exhaust = |con: &mut Connection| {
+                let mut allowed = 0;
+                loop {
+                    holder += 1;
+                    let reply = full(ok(send(con, &call_of(label, holder))));
+                    if reply.allowed == 0 {
+                        return (allowed, reply.retry_after_ms);
+                    }
+                    allowed += 1;
+                }
+            };
+            let mut after = |steps: &[i64], mut con: &mut Connection| {
+                clock.set(BEGIN);
+                clock.assert_governs(con);
+                ok(cmd!(con, "FLUSHALL", "SYNC"));
+                assert_eq!(exhaust(con).0, 10, "{label}");
+                for step in steps {
+                    let keys = keys(con);
+                    clock.set(clock.now() + step);
+                    clock.assert_governs(con);
+                    // What has expired is deleted, as it soon is where there is traffic.
+                    for key in keys {
+                        ok(cmd!(con, "EXISTS", key));
+                    }
+                }
+                exhaust(con)
+            };
+            let window = if label.contains("day") { 24 * HOUR } else { 60 * SECOND };
+            let (back, wait) = after(&[-HOUR], &mut con);
+            let (forward, _) = after(&[window], &mut con);
+            let (both, _) = after(&[HOUR, -HOUR], &mut con);
+            measured.push(format!("| {label} | {back} | {} s | {forward} | {both} |", (wait + 999) / 1_000));
+        }
+        assert_eq!(measured, rows, "docs/operations.md");
+    });
+}
+
+/// The exit status of the image's check.
+fn check(server: &Server, arguments: &[&str], password: Option<&str>) -> i32 {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("docker/redis-rl-healthcheck");
+    let mut check = std::process::Command::new(script);
+    check.args(arguments).env("REDIS_RL_PORT", server.port().to_string());
+    if let Some(password) = password {
+        check.env("REDISCLI_AUTH", password).env("VALKEYCLI_AUTH", password);
+    }
+    check.status().expect("the check starts").code().expect("a status")
+}
+
+/// A probe that restarts a server asks for life, and one that sends clients to it for readiness. A server with all its
+/// connections taken lives, and serves them.
+#[test]
+fn a_server_with_all_connections_taken_is_alive_and_not_ready() {
+    for_each_server(|bin| {
+        let checks = |server: &Server, password: Option<&str>| {
+            let checks: [&[&str]; 5] = [&["live"], &[], &["ready"], &["ready", "primary"], &["ready", "replica"]];
+            checks.map(|arguments| check(server, arguments, password))
+        };
+        let primary = Server::options(bin).set("maxclients", 8).start();
+        assert_eq!(checks(&primary, None), [0, 0, 0, 0, 1]);
+        let replica = Server::options(bin).replica_of(&primary).start();
+        wait_for_replica(&primary, &replica);
+        assert_eq!(checks(&replica, None), [0, 0, 0, 1, 0]);
+        drop(replica);
+
+        let without = Server::options(bin).without_module().start();
+        assert_eq!(checks(&without, None), [0, 1, 1, 1, 1]);
+
+        // All connections but one are in use. That one is closed, and the next client takes its place.
+        let taken: Vec<_> =
+            (0..8).map_while(|_| std::net::TcpStream::connect(("127.0.0.1", primary.port())).ok()).collect();
+        assert!(eventually(PATIENCE, || check(&primary, &["ready"], None) == 1), "maxclients is not reached");
+        assert_eq!(checks(&primary, None), [0, 0, 1, 1, 1]);
+        drop(taken);
+        assert!(eventually(PATIENCE, || check(&primary, &["ready"], None) == 0), "it is not ready again");
+
+        ok(cmd!(primary.con(), "CONFIG", "SET", "requirepass", "secret"));
+        assert_eq!(checks(&primary, None), [0, 0, 0, 1, 1]);
+        assert_eq!(checks(&primary, Some("secret")), [0, 0, 0, 0, 1]);
+
+        // It neither replies nor ends.
+        let signal = |name: &str| {
+            let sent = std::process::Command::new("kill").args([name, &primary.pid().to_string()]).status();
+            assert!(sent.is_ok_and(|status| status.success()));
+        };
+        signal("-STOP");
+        let stopped = [&["live"][..], &[], &["ready"]].map(|arguments| check(&primary, arguments, None) != 0);
+        signal("-CONT");
+        assert_eq!(stopped, [true; 3]);
+        assert_eq!(check(&primary, &["lively"], None), 2);
+    });
+}

@@ -1,0 +1,302 @@
+//! What is special about RL.ROLLING: its record on disk, on replicas and in memory, and what a charge replicates.
+
+use std::thread;
+use std::time::Duration;
+
+use crate::support::*;
+use redis::{Connection, Value};
+
+const TAG: &[u8] = b"R:";
+const ENTRY: usize = 15;
+
+/// Waits for the next millisecond, which is the next moment of a window of at most 4,096 ms.
+fn next_ms(con: &mut Connection) {
+    let now = server_ms(con);
+    assert!(eventually(PATIENCE, || server_ms(con) > now + 1));
+}
+
+fn request(con: &mut Connection, key: &str, window: &str, cost: i64) -> [i64; 3] {
+    ROLLING.ask_for(con, key, window, 1_000_000, cost)
+}
+
+fn value(con: &mut Connection, key: &str) -> Vec<u8> {
+    read(ok(cmd!(*con, "GET", key)))
+}
+
+/// Times and totals.
+fn entries(con: &mut Connection, key: &str) -> Vec<(i64, i64)> {
+    let value = value(con, key);
+    let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |number, byte| number << 8 | i64::from(*byte));
+    let entries = value.strip_prefix(TAG).expect("the tag").chunks(ENTRY);
+    entries.map(|entry| (number(&entry[..7]), number(&entry[7..]))).collect()
+}
+
+/// The record of some entries.
+fn record(entries: &[(i64, i64)]) -> Vec<u8> {
+    let bytes = entries.iter().flat_map(|(time, total)| [&time.to_le_bytes()[..7], &total.to_le_bytes()].concat());
+    TAG.iter().copied().chain(bytes).collect()
+}
+
+fn names(effects: Vec<Vec<String>>) -> Vec<String> {
+    effects.into_iter().map(|effect| effect[0].clone()).collect()
+}
+
+fn events(events: &mut Events) -> Vec<String> {
+    events.take().into_iter().map(|(event, _)| event).collect()
+}
+
+#[test]
+fn a_charge_replicates_one_entry_and_fires_the_event_of_the_plain_command() {
+    for_each_server(|bin| {
+        let server = Server::options(bin).durable().start();
+        let mut con = server.con();
+        let (mut effects, mut heard) = (Effects::of(&server), Events::listen(&server));
+        let mut expect = |commands: &[&str], fired: &[&str]| {
+            assert_eq!(
+                (names(effects.take()), events(&mut heard)),
+                (
+                    commands.iter().map(ToString::to_string).collect::<Vec<_>>(),
+                    fired.iter().map(ToString::to_string).collect::<Vec<_>>()
+                )
+            );
+        };
+        // Moments of 1 ms, so later requests are of later moments.
+        request(&mut con, "k", "4s", 1);
+        expect(&["SET"], &["set", "expire"]);
+        next_ms(&mut con);
+        request(&mut con, "k", "4s", 1);
+        expect(&["APPEND"], &["append"]);
+        // A moment of 35 minutes.
+        request(&mut con, "long", "100d", 5);
+        expect(&["SET"], &["set", "expire"]);
+        request(&mut con, "long", "100d", 5);
+        expect(&["SETRANGE"], &["setrange"]);
+        assert_eq!(ROLLING.ask(&mut con, "long", "100d", 10)[0], 0);
+        expect(&[], &[]);
+        ok(cmd!(con, "RL.REFUND", "ROLLING", "long", "100d", 10, "COST", 3));
+        expect(&["SETRANGE"], &["setrange"]);
+        ok(cmd!(con, "RL.SETTLE", "ROLLING", "long", "100d", 10, "RESERVED", 1, "ACTUAL", 500));
+        expect(&["SETRANGE"], &["setrange"]);
+        ok(cmd!(con, "RL.REFUND", "ROLLING", "long", "100d", 10, "COST", 506));
+        expect(&["UNLINK"], &["del"]);
+        // A window of which half is over, then all: the expiry is set again, and the record is written anew.
+        request(&mut con, "short", "200ms", 1);
+        expect(&["SET"], &["set", "expire"]);
+        thread::sleep(Duration::from_millis(120));
+        request(&mut con, "short", "200ms", 1);
+        expect(&["MULTI", "APPEND", "PEXPIREAT", "EXEC"], &["append", "expire"]);
+        thread::sleep(Duration::from_millis(120));
+        request(&mut con, "short", "200ms", 1);
+        expect(&["SET"], &["set", "expire"]);
+        assert_eq!(entries(&mut con, "short").len(), 2);
+        // A denial keeps what counts for as long as it needs it.
+        thread::sleep(Duration::from_millis(120));
+        assert_eq!(ROLLING.ask(&mut con, "short", "200ms", 1)[0], 0);
+        expect(&["PEXPIREAT"], &["expire"]);
+    });
+}
+
+/// The bytes of a charge in the AOF: of a first one, of a later moment, and of the same moment.
+#[test]
+fn a_charge_adds_no_more_to_the_aof_than_one_of_sliding() {
+    for_each_server(|bin| {
+        let server = Server::options(bin).durable().start();
+        let mut con = server.con();
+        let mut bytes = |algorithm: &Algorithm, key: &str, window: &str| {
+            next_ms(&mut con);
+            let before = server.aof_size();
+            assert_eq!(algorithm.ask(&mut con, key, window, 1_000_000)[0], 1);
+            server.aof_size() - before
+        };
+        // The first writes to the file are preceded by SELECT.
+        bytes(&FIXED, "select", "4s");
+        for window in ["4s", "100d"] {
+            for n in 0..5 {
+                let [sliding, rolling] = [&SLIDING, &ROLLING]
+                    .map(|algorithm| bytes(algorithm, &format!("{}:{window}", algorithm.name), window));
+                assert!(rolling <= sliding, "request {n} of {window}: {rolling}, {sliding}");
+            }
+        }
+    });
+}
+
+/// Requests of every kind in windows whose moments are 1 ms and longer: charges, refunds and settlements with a time
+/// and without, entries that no longer count.
+fn load(con: &mut Connection, random: &mut Random, calls: usize) {
+    for n in 0..calls {
+        let window = random.pick(&["40ms", "4s", "30s", "1h"]);
+        let key = format!("{}:{window}", random.below(2));
+        let time = (server_ms(con) - random.below(60) as i64).to_string();
+        let at = if random.below(2) == 0 { vec![] } else { vec!["AT", &time] };
+        let (cost, most) = (random.below(9).to_string(), "60");
+        match random.below(8) {
+            0 => ok(redis::cmd("RL.REFUND").arg(&["ROLLING", &key, window, most, "COST", &cost]).arg(at).query(con)),
+            1 => {
+                let settled = ["ROLLING", &key, window, most, "RESERVED", "4", "ACTUAL", &cost];
+                ok(redis::cmd("RL.SETTLE").arg(&settled).arg(at).query(con))
+            }
+            _ => ok(redis::cmd("RL.ROLLING").arg(&[&key, window, most, "COST", &cost]).query(con)),
+        };
+        if n % 20 == 0 {
+            thread::sleep(Duration::from_millis(random.below(9)));
+        }
+    }
+}
+
+/// The keys that live for longer than the test, with their records and expiries.
+fn state(con: &mut Connection) -> Vec<(String, Vec<u8>, i64)> {
+    let long = keys(con).into_iter().filter(|key| key.ends_with('h') || key.ends_with("0s"));
+    long.collect::<Vec<_>>().into_iter().map(|key| (key.clone(), value(con, &key), expires_at(con, &key))).collect()
+}
+
+#[test]
+fn a_replica_has_the_same_records() {
+    for_each_server(|bin| {
+        let master = Server::start(bin);
+        let replicas = start_replicas(bin, &master);
+        for seed in 0..4 {
+            load(&mut master.con(), &mut Random::new(seed), 500);
+            ok(cmd!(master.con(), "DEBUG", "SET-ACTIVE-EXPIRE", 0));
+            for replica in &replicas {
+                wait_for_replica(&master, replica);
+                assert_eq!(digest(&mut replica.con()), digest(&mut master.con()), "seed {seed}");
+                let expected = state(&mut master.con());
+                assert!(expected.len() >= 3, "{expected:?}");
+                assert_eq!(state(&mut replica.con()), expected, "seed {seed}");
+            }
+            ok(cmd!(master.con(), "DEBUG", "SET-ACTIVE-EXPIRE", 1));
+        }
+    });
+}
+
+#[test]
+fn the_aof_before_and_after_a_rewrite_and_the_rdb_have_the_same_records() {
+    for_each_server(|bin| {
+        for mut random in randoms() {
+            for (way, rdb) in [("AOF", "yes"), ("AOF rewritten", "no"), ("AOF rewritten", "yes"), ("RDB", "yes")] {
+                let options = Server::options(bin).durable().set("aof-use-rdb-preamble", rdb);
+                let mut server = options.start();
+                let mut con = server.con();
+                load(&mut con, &mut random, 500);
+                if way == "AOF rewritten" {
+                    assert!(eventually(PATIENCE, || info(&mut con, "aof_rewrite_in_progress") == "0"));
+                    ok(cmd!(con, "BGREWRITEAOF"));
+                    let idle = |field| move |con: &mut Connection| info(con, field) == "0";
+                    let [running, scheduled] = ["aof_rewrite_in_progress", "aof_rewrite_scheduled"].map(idle);
+                    assert!(eventually(PATIENCE, || running(&mut con) && scheduled(&mut con)));
+                    // More after the rewrite.
+                    load(&mut con, &mut random, 100);
+                }
+                let expected = state(&mut con);
+                assert!(expected.len() >= 3, "{expected:?}");
+                if way == "RDB" {
+                    server.shutdown("SAVE");
+                    server.start_again_with(|options| options.without_module().set("appendonly", "no"));
+                } else {
+                    server.kill();
+                    server.start_again_with(Options::without_module);
+                }
+                assert_eq!(state(&mut server.con()), expected, "{way}, preamble {rdb}");
+            }
+        }
+    });
+}
+
+#[test]
+fn a_damaged_record_is_an_error_or_another_record() {
+    for_each_server(|bin| {
+        let mut server = Server::start(bin);
+        let mut con = server.con();
+        let now = server_ms(&mut con);
+        let whole = record(&[(now - 9_000, 3), (now - 4_000, 1 << 62), (now - 5, (1 << 62) + 9)]);
+        let cut = (0..whole.len()).map(|len| whole[..len].to_vec());
+        let changed = (0..whole.len()).flat_map(|at| {
+            let whole = whole.clone();
+            [0, 1, 0x7f, 0x80, 0xff].map(move |byte| {
+                let mut changed = whole.clone();
+                changed[at] ^= byte;
+                changed
+            })
+        });
+        for value in cut.chain(changed) {
+            let of_entries = value.starts_with(TAG) && value.len() > 2 && (value.len() - 2).is_multiple_of(ENTRY);
+            for call in [
+                &["RL.ROLLING", "k", "5s", "7"][..],
+                &["RL.ROLLING", "k", "1h", "9000000000000000000", "FULL"],
+                &["RL.ROLLING", "k", "1ms", "9", "COST", "3", "HEADERS"],
+                &["RL.PEEK", "ROLLING", "k", "5s", "7", "FULL"],
+                &["RL.REFUND", "ROLLING", "k", "1h", "7", "COST", "4"],
+                &["RL.SETTLE", "ROLLING", "k", "1h", "7", "RESERVED", "1", "ACTUAL", "20"],
+                &["RL.MULTI", "2", "FIXED", "other", "100d", "7", "ROLLING", "k", "1h", "7"],
+                &["RL.RESET", "ROLLING", "k", "5s"],
+            ] {
+                ok(cmd!(con, "SET", "k", &value, "EX", 1_000));
+                let before = digest(&mut con);
+                let reply = redis::cmd(call[0]).arg(&call[1..]).query::<Value>(&mut con);
+                let what = format!("{call:?} at {}: {reply:?}", value.escape_ascii());
+                match reply {
+                    Ok(_) => assert!(of_entries, "{what}"),
+                    Err(_) => {
+                        let text = err(reply);
+                        let foreign = text == FOREIGN || text == of_limit(FOREIGN, 2);
+                        assert!(foreign || of_entries && text == OVERFLOW, "{what}");
+                        assert_eq!(digest(&mut con), before, "{what}");
+                    }
+                }
+            }
+        }
+        assert!(server.is_running());
+    });
+}
+
+#[test]
+fn a_new_entry_needs_memory_and_the_same_moment_none() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        let mut con = server.con();
+        request(&mut con, "long", "100d", 1);
+        request(&mut con, "short", "4s", 1);
+        let short = value(&mut con, "short");
+        next_ms(&mut con);
+        ok(cmd!(con, "CONFIG", "SET", "maxmemory", 1));
+        assert!(err(cmd!(con, "RL.ROLLING", "short", "4s", 9)).starts_with("OOM "));
+        assert!(err(cmd!(con, "RL.ROLLING", "new", "100d", 9)).starts_with("OOM "));
+        assert_eq!(request(&mut con, "long", "100d", 7)[..2], [1, 1]);
+        assert_eq!(ROLLING.ask_for(&mut con, "short", "4s", 1, 1)[0], 0);
+        assert_eq!((value(&mut con, "short"), entries(&mut con, "long")[0].1), (short, 8));
+    });
+}
+
+/// At most 16 bytes for each moment plus 64, and less than the sorted set takes.
+#[test]
+fn memory_beside_sliding() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        let mut con = server.con();
+        let memory =
+            |con: &mut Connection, key: &str| -> i64 { read(ok(cmd!(*con, "MEMORY", "USAGE", key, "SAMPLES", 0))) };
+        for requests in [5, 100, 1_000, 10_000] {
+            for algorithm in [&SLIDING, &ROLLING] {
+                // A millisecond between two requests, which is a moment; but 10,000 are more moments than there are.
+                let pause = if requests < 10_000 { Duration::from_millis(1) } else { Duration::ZERO };
+                for _ in 0..requests {
+                    assert_eq!(algorithm.ask(&mut con, algorithm.name, "4096ms", 1_000_000)[0], 1);
+                    thread::sleep(pause);
+                }
+            }
+            let len: i64 = read(ok(cmd!(con, "STRLEN", "rolling")));
+            let (entries, counted) = (entries(&mut con, "rolling"), requests.min(2 * 4_097));
+            assert!(entries.len() as i64 <= counted && len <= 16 * entries.len() as i64 + 64, "{requests}: {len}");
+            let [sliding, rolling] = ["sliding", "rolling"].map(|key| memory(&mut con, key));
+            println!("{bin}, {requests} requests: SLIDING {sliding}, ROLLING {rolling} ({} entries)", entries.len());
+            assert!(requests < 1_000 || rolling < sliding, "{requests}: {rolling}, {sliding}");
+            ok(cmd!(con, "FLUSHALL"));
+        }
+        for algorithm in [&SLIDING, &ROLLING] {
+            assert_eq!(algorithm.ask_for(&mut con, algorithm.name, LONG, 1_000_000, 1_000)[0], 1);
+        }
+        let [sliding, rolling] = ["sliding", "rolling"].map(|key| memory(&mut con, key));
+        println!("{bin}, COST 1000: SLIDING {sliding}, ROLLING {rolling}");
+        assert!(rolling < 200 && sliding > 20_000, "{rolling}, {sliding}");
+    });
+}

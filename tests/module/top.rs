@@ -1,0 +1,351 @@
+//! RL.TOP: the keys that are denied most; and RL.HELP.
+
+use std::collections::HashMap;
+
+use crate::support::*;
+use redis::{Connection, Value};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Denied {
+    key: Vec<u8>,
+    algorithm: String,
+    denied: i64,
+    error: i64,
+    last_ms: i64,
+}
+
+/// The names and values of a map, which is a flat array on RESP2.
+#[track_caller]
+fn pairs(value: Value) -> Vec<(String, Value)> {
+    match value {
+        Value::Map(pairs) => pairs.into_iter().map(|(name, value)| (read(name), value)).collect(),
+        Value::Array(flat) => flat.chunks(2).map(|pair| (read(pair[0].clone()), pair[1].clone())).collect(),
+        other => panic!("no map: {other:?}"),
+    }
+}
+
+#[track_caller]
+fn values<const N: usize>(value: Value, names: [&str; N]) -> [Value; N] {
+    let pairs = pairs(value);
+    assert_eq!(pairs.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), names);
+    let values: Vec<Value> = pairs.into_iter().map(|(_, value)| value).collect();
+    values.try_into().expect("as many values")
+}
+
+/// The error bound and the keys of RL.TOP.
+#[track_caller]
+fn top(con: &mut Connection, arguments: &[&str]) -> (i64, Vec<Denied>) {
+    let reply = ok(redis::cmd("RL.TOP").arg(arguments).query(con));
+    let [bound, Value::Array(keys)] = values(reply, ["error_bound", "keys"]) else { panic!("no list") };
+    let denied = |entry: Value| {
+        let [key, algorithm, denied, error, last] = values(entry, ["key", "algorithm", "denied", "error", "last_ms"]);
+        let Value::BulkString(key) = key else { panic!("{key:?}") };
+        Denied { key, algorithm: read(algorithm), denied: read(denied), error: read(error), last_ms: read(last) }
+    };
+    (read(bound), keys.into_iter().map(denied).collect())
+}
+
+/// Keys and counts.
+#[track_caller]
+fn counts(con: &mut Connection, arguments: &[&str]) -> Vec<(String, i64)> {
+    let (_, keys) = top(con, arguments);
+    keys.into_iter().map(|entry| (String::from_utf8_lossy(&entry.key).into_owned(), entry.denied)).collect()
+}
+
+#[track_caller]
+fn deny(con: &mut Connection, key: impl AsRef<[u8]>, times: i64) {
+    for _ in 0..times {
+        let reply: [i64; 3] = read(ok(cmd!(*con, "RL.TOKEN", key.as_ref(), LONG, 0)));
+        assert_eq!(reply[0], 0);
+    }
+}
+
+#[test]
+fn denials_of_every_algorithm_are_counted() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        for mut con in [server.con(), server.con3()] {
+            ok(cmd!(con, "FLUSHALL"));
+            assert_eq!(ok(cmd!(con, "RL.TOP", "reset")), Value::Okay);
+            assert_eq!(top(&mut con, &[]), (0, vec![]));
+            let start = server_ms(&mut con);
+            let all = ALGORITHMS.len() as i64;
+            for (algorithm, times) in ALGORITHMS.iter().zip(1..) {
+                let key = format!("key:{}", algorithm.name);
+                for n in 0..2 + times {
+                    assert_eq!(algorithm.ask(&mut con, &key, LONG, 2)[0], i64::from(n < 2));
+                }
+            }
+            let (bound, keys) = top(&mut con, &[]);
+            assert_eq!(bound, 0, "every key has its place");
+            assert_eq!(keys.len(), ALGORITHMS.len());
+            let end = server_ms(&mut con);
+            for (place, (entry, algorithm)) in (0..).zip(keys.iter().zip(ALGORITHMS.iter().rev())) {
+                // FIXED too shows the key that the client named.
+                assert_eq!(entry.key, format!("key:{}", algorithm.name).into_bytes());
+                assert_eq!(entry.algorithm, algorithm.word());
+                assert_eq!((entry.denied, entry.error), (all - place, 0), "{algorithm:?}");
+                assert!((start..=end).contains(&entry.last_ms), "{entry:?}");
+            }
+            assert_eq!(info(&mut con, "rl_top_keys"), ALGORITHMS.len().to_string());
+        }
+    });
+}
+
+#[test]
+fn every_way_to_be_denied_is_counted_and_nothing_else() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        let mut con = server.con();
+        for (call, counted) in [
+            ("RL.TOKEN k 1h 0", &[("k", "TOKEN")][..]),
+            ("RL.TOKEN k 1h 0 SHADOW", &[("k", "TOKEN")]),
+            ("RL.TOKEN k 1h 5 COST 6 FULL", &[("k", "TOKEN")]),
+            ("RL.SLIDING k 1h 0 COST 2 PARTIAL", &[("k", "SLIDING")]),
+            ("RL.LEASE k 1h 0 ID id", &[("k", "LEASE")]),
+            ("RL.MULTI 3 TOKEN a 1h 0 GCRA b 1h 5 FIXED c 1h 0", &[("a", "TOKEN"), ("c", "FIXED")]),
+            ("RL.THROTTLE k 0 1 3600 2", &[("k", "GCRA")]),
+            ("CL.THROTTLE k 0 1 3600 2", &[("k", "GCRA")]),
+            // An allowed request, one that changes nothing, and errors.
+            ("RL.TOKEN new 1h 5", &[]),
+            ("RL.MULTI 1 TOKEN new 1h 5", &[]),
+            ("RL.PEEK TOKEN k 1h 0", &[]),
+            ("RL.REFUND TOKEN k 1h 0", &[]),
+            ("RL.TOKEN k 1h 0 COST x", &[]),
+        ] {
+            ok(cmd!(con, "RL.TOP", "RESET"));
+            let mut words = call.split(' ');
+            let reply: Reply = redis::cmd(words.next().expect("a name")).arg(words.collect::<Vec<_>>()).query(&mut con);
+            assert_eq!(reply.is_err(), call.ends_with('x'), "{call}");
+            let (_, keys) = top(&mut con, &[]);
+            let found: Vec<(&[u8], &str, i64)> =
+                keys.iter().map(|entry| (entry.key.as_slice(), entry.algorithm.as_str(), entry.denied)).collect();
+            let expected: Vec<_> = counted.iter().map(|(key, word)| (key.as_bytes(), *word, 1)).collect();
+            assert_eq!(found, expected, "{call}");
+        }
+    });
+}
+
+/// The words of LEAKY and LEASE begin alike.
+#[test]
+fn each_algorithm_of_a_key_is_an_entry() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        let mut con = server.con();
+        let mut expected: Vec<(&str, i64)> = Vec::new();
+        for (word, times) in algorithm_words().zip(1..) {
+            for _ in 0..times {
+                let id: &[&str] = if word == LEASE { &["ID", "id"] } else { &[] };
+                let reply: [i64; 3] = read(ok(cmd!(con, &format!("RL.{word}"), "k", "1h", 0, id)));
+                assert_eq!(reply[0], 0, "{word}");
+            }
+            expected.insert(0, (word, times));
+        }
+        let (_, keys) = top(&mut con, &[]);
+        assert!(keys.iter().all(|entry| entry.key == b"k" && entry.error == 0), "{keys:?}");
+        let found: Vec<(&str, i64)> = keys.iter().map(|entry| (entry.algorithm.as_str(), entry.denied)).collect();
+        assert_eq!(found, expected);
+    });
+}
+
+#[test]
+fn the_number_of_keys_of_a_reply() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        let mut con = server.con();
+        for n in 1..=15 {
+            deny(&mut con, format!("k{n:02}"), n);
+        }
+        let all: Vec<(String, i64)> = (1..=15).rev().map(|n| (format!("k{n:02}"), n)).collect();
+        for (arguments, expected) in [
+            (&[][..], &all[..10]),
+            (&["0"], &[]),
+            (&["1"], &all[..1]),
+            (&["12"], &all[..12]),
+            (&["15"], &all),
+            (&["18446744073709551615"], &all),
+        ] {
+            assert_eq!(counts(&mut con, arguments), expected, "{arguments:?}");
+        }
+        for wrong in ["", "x", "-1", "+1", "01", "1.5", "18446744073709551616", "RESETS", "\u{e4}"] {
+            let text = err(cmd!(con, "RL.TOP", wrong));
+            assert_eq!(text, "ERR invalid count: expected an integer of 0 or more, or RESET", "{wrong}");
+        }
+        for wrong in [["1", "2"], ["RESET", "1"], ["RESET", "RESET"]] {
+            assert_eq!(err(cmd!(con, "RL.TOP", &wrong)), "ERR wrong number of arguments");
+        }
+        assert_eq!(counts(&mut con, &["15"]), all, "errors change nothing");
+        assert_eq!(ok(cmd!(con, "RL.TOP", "RESET")), Value::Okay);
+        assert_eq!(top(&mut con, &["15"]), (0, vec![]));
+        assert_eq!(info(&mut con, "rl_top_keys"), "0");
+    });
+}
+
+/// With fewer places than keys, no count is too low, none is too high by more than its error, and a key without a place
+/// was denied at most as often as the bound says.
+#[test]
+fn counts_are_within_the_errors_that_the_reply_states() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        let mut con = server.con();
+        for mut random in randoms() {
+            for places in [1, 4, 16] {
+                ok(cmd!(con, "RL.TOP", "RESET"));
+                ok(cmd!(con, "CONFIG", "SET", "rl.top-keys", places));
+                let mut exact: HashMap<Vec<u8>, i64> = HashMap::new();
+                for _ in 0..300 {
+                    // The keys with low numbers come more often.
+                    let below = 1 + random.below(40);
+                    let key = format!("{places}:{}", random.below(below)).into_bytes();
+                    deny(&mut con, &key, 1);
+                    *exact.entry(key).or_default() += 1;
+                }
+                let (bound, keys) = top(&mut con, &["100"]);
+                assert_eq!(keys.len(), places);
+                assert!(bound > 0 && bound <= 300 / places as i64, "{places}: {bound}");
+                for entry in &keys {
+                    let denied = exact.remove(&entry.key).expect("a key that was denied");
+                    assert!((entry.denied - entry.error..=entry.denied).contains(&denied), "{denied}: {entry:?}");
+                }
+                let most = exact.values().max().expect("keys without a place");
+                assert!(*most <= bound, "{places}: {most} of {bound}");
+            }
+        }
+    });
+}
+
+#[test]
+fn the_number_of_places_changes_at_run_time() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        let mut con = server.con();
+        for n in 1..=9 {
+            deny(&mut con, format!("k{n}"), n);
+        }
+        ok(cmd!(con, "CONFIG", "SET", "rl.top-keys", 3));
+        assert_eq!(info(&mut con, "rl_top_keys"), "3");
+        let (bound, keys) = top(&mut con, &[]);
+        let kept: Vec<(&[u8], i64)> = keys.iter().map(|entry| (entry.key.as_slice(), entry.denied)).collect();
+        assert_eq!(kept, [(&b"k9"[..], 9), (b"k8", 8), (b"k7", 7)], "those denied most stay");
+        assert!(bound >= 6, "k6 was denied 6 times: {bound}");
+        // Off: nothing is shown, counted or kept.
+        ok(cmd!(con, "CONFIG", "SET", "rl.top-keys", 0));
+        assert_eq!(info(&mut con, "rl_top_keys"), "0");
+        for arguments in [&[][..], &["5"], &["0"]] {
+            let text = err(cmd!(con, "RL.TOP", arguments));
+            assert_eq!(text, "ERR RL.TOP is off: set rl.top-keys above 0");
+        }
+        deny(&mut con, "off", 20);
+        ok(cmd!(con, "RL.TOP", "RESET"));
+        ok(cmd!(con, "CONFIG", "SET", "rl.top-keys", 10_000));
+        assert_eq!(top(&mut con, &[]), (0, vec![]));
+        deny(&mut con, "on", 2);
+        assert_eq!(counts(&mut con, &[]), [("on".to_owned(), 2)]);
+    });
+}
+
+#[test]
+fn a_long_key_is_cut_and_bytes_stay() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        for mut con in [server.con(), server.con3()] {
+            ok(cmd!(con, "RL.TOP", "RESET"));
+            let long = |len: usize, last: u8| [vec![b'x'; len], vec![last]].concat();
+            for (key, times) in [
+                (long(255, b'a'), 4),
+                // These two are one where they are cut.
+                (long(256, b'a'), 1),
+                (long(100_000, b'b'), 2),
+                (b"\0\xff\r\n".to_vec(), 2),
+                (vec![], 1),
+            ] {
+                deny(&mut con, &key, times);
+            }
+            let (_, keys) = top(&mut con, &[]);
+            let found: Vec<(Vec<u8>, i64)> = keys.into_iter().map(|entry| (entry.key, entry.denied)).collect();
+            let expected = [(long(255, b'a'), 4), (vec![b'x'; 256], 3), (b"\0\xff\r\n".to_vec(), 2), (vec![], 1)];
+            assert_eq!(found, expected);
+        }
+    });
+}
+
+/// It shows the keys of everybody, so a user of the commands alone may not call it.
+#[test]
+fn a_limited_user_sees_no_keys_of_others() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        let mut root = server.con();
+        deny(&mut root, "secret:key", 3);
+        let [info]: [Vec<Value>; 1] = read(ok(cmd!(root, "COMMAND", "INFO", "RL.TOP")));
+        let flags: Vec<String> = read(info[2].clone());
+        assert!(flags.contains(&"admin".to_owned()), "{flags:?}");
+        assert_eq!(info[3..6], [0, 0, 0].map(Value::Int), "it has no keys");
+        let has_category = cmd!(root, "ACL", "CAT", "ratelimit").is_ok();
+        let category = if has_category { "+@ratelimit" } else { "+rl.token" };
+        for (user, rules) in [
+            ("category", &["~mine:*", "-@all", category][..]),
+            ("writer", &["~mine:*", "-@all", "+@read", "+@write", "+@fast", "+rl.token"]),
+            ("careful", &["~*", "+@all", "-@admin"]),
+            ("safe", &["~*", "+@all", "-@dangerous"]),
+        ] {
+            ok(cmd!(root, "ACL", "SETUSER", user, "on", ">secret", rules));
+            if rules.contains(&"+@all") && !bin.is_valkey() && (bin.version.0, bin.version.1) < (7, 4) {
+                // There, commands of modules are in no category, and are taken away by name.
+                ok(cmd!(root, "ACL", "SETUSER", user, "-rl.top"));
+            }
+            let mut con = server.con();
+            ok(cmd!(con, "AUTH", user, "secret"));
+            ok(cmd!(con, "RL.TOKEN", "mine:k", LONG, 5));
+            for arguments in [&[][..], &["1"], &["RESET"]] {
+                let text = err(cmd!(con, "RL.TOP", arguments));
+                assert!(text.starts_with("NOPERM "), "{user}: {text}");
+                assert!(!text.contains("secret:key"));
+            }
+        }
+        assert_eq!(counts(&mut root, &[]), [("secret:key".to_owned(), 3)]);
+    });
+}
+
+#[test]
+fn help_has_a_line_for_every_command() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        for mut con in [server.con(), server.con3()] {
+            let lines: Vec<String> = read(ok(cmd!(con, "RL.HELP")));
+            let mut named: Vec<String> =
+                lines.iter().map(|line| line.split([' ', ':']).next().expect("a name").to_lowercase()).collect();
+            named.sort();
+            let listed = ok(cmd!(con, "COMMAND", "LIST", "FILTERBY", "MODULE", "rl"));
+            let mut commands: Vec<String> =
+                read::<Vec<String>>(listed).iter().map(|name| name.to_lowercase()).collect();
+            // The second name of RL.THROTTLE.
+            commands.retain(|name| name != "cl.throttle");
+            commands.sort();
+            assert_eq!(named, commands);
+            for line in &lines {
+                let (_, summary) = line.split_once(": ").unwrap_or_else(|| panic!("no summary: {line}"));
+                assert!(summary.ends_with('.') && !line.contains('\n'), "{line}");
+            }
+            let token = lines.iter().find(|line| line.starts_with("RL.TOKEN ")).expect("RL.TOKEN");
+            let syntax = "RL.TOKEN key window limit [COST cost] [PARTIAL] [ALWAYS] [BURST burst] [AS name] [SHADOW] [FULL | LINE | HEADERS]: ";
+            assert!(token.starts_with(syntax), "{token}");
+            for name in named.iter().flat_map(|name| [name.as_str(), name.strip_prefix("rl.").expect("a prefix")]) {
+                let described: Vec<String> = read(ok(cmd!(con, "RL.HELP", name)));
+                let full = format!("rl.{}", name.trim_start_matches("rl."));
+                assert!(described[0].to_lowercase().starts_with(&full), "{name}: {described:?}");
+                let example = described.last().and_then(|line| line.strip_prefix("Example: ")).expect("an example");
+                assert!(example.to_lowercase().starts_with(&full), "{name}: {example}");
+                let mut words = example.split(' ');
+                let call = redis::cmd(words.next().expect("a name")).arg(words.collect::<Vec<_>>()).to_owned();
+                ok(call.query(&mut con));
+                // The examples of two algorithms may have one key.
+                ok(cmd!(con, "FLUSHALL"));
+            }
+            let token: Vec<String> = read(ok(cmd!(con, "RL.HELP", "TOKEN")));
+            assert!(token.iter().any(|line| line.starts_with("window: ") && line.contains("500ms")), "{token:?}");
+            assert!(token.iter().any(|line| line.starts_with("BURST n: ")), "{token:?}");
+            assert_eq!(err(cmd!(con, "RL.HELP", "NOTHING")), "ERR invalid command: RL.HELP lists the commands");
+            assert!(err(cmd!(con, "RL.HELP", "TOKEN", "GCRA")).starts_with("ERR wrong number of arguments"));
+        }
+    });
+}
