@@ -16,12 +16,16 @@ use support::{Server, eventually, servers, wait_for_replica};
 const ALLOWED: f64 = 0.05;
 
 /// Name, command (`LIMIT` is how many requests are allowed), and the script or command that it replaces.
-const ROWS: [(&str, &str, &str); 11] = [
+const ROWS: [(&str, &str, &str); 14] = [
     ("fixed script", "EVALSHA FIXED_SCRIPT 1 KEY 3600 LIMIT", ""),
     ("RL.FIXED", "RL.FIXED KEY 3600 LIMIT", "fixed script"),
     ("sliding script", "EVALSHA SLIDING_SCRIPT 1 KEY NOW 3600 LIMIT", ""),
     ("RL.SLIDING", "RL.SLIDING KEY 3600 LIMIT", "sliding script"),
+    ("RL.WINDOW", "RL.WINDOW KEY 3600 LIMIT", ""),
     ("RL.COUNTER", "RL.COUNTER KEY 3600 LIMIT", ""),
+    ("RL.ROLLING", "RL.ROLLING KEY 3600 LIMIT", ""),
+    // Each request is another holder.
+    ("RL.LEASE", "RL.LEASE KEY 3600 LIMIT ID ONE", ""),
     ("RL.TOKEN", "RL.TOKEN KEY 86400000 LIMIT", ""),
     ("RL.LEAKY", "RL.LEAKY KEY 86400000 LIMIT", ""),
     ("RL.GCRA", "RL.GCRA KEY 86400000 LIMIT", ""),

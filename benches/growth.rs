@@ -19,7 +19,7 @@ use common::svg::{self, Line};
 use support::{Server, servers};
 
 /// A line of the charts: its name, the request, and the command that brings a key to `SIZE` requests in the window. If
-/// that is empty, a log is written instead.
+/// that is empty, a log, or a set of leases, is written instead.
 struct Subject {
     name: &'static str,
     sends: &'static str,
@@ -29,7 +29,7 @@ struct Subject {
 const FIXED: &str = "RL.FIXED KEY 86400 LIMIT COST SIZE";
 
 /// The window is a day, so a bucket refills almost nothing during a measurement.
-const SUBJECTS: [Subject; 8] = [
+const SUBJECTS: [Subject; 11] = [
     Subject { name: "fixed script", sends: "EVALSHA FIXED_SCRIPT 1 KEY 86400 LIMIT", fills: FIXED },
     Subject { name: "RL.FIXED", sends: "RL.FIXED KEY 86400 LIMIT", fills: FIXED },
     Subject { name: "sliding script", sends: "EVALSHA SLIDING_SCRIPT 1 KEY NOW 86400 LIMIT", fills: "" },
@@ -38,6 +38,11 @@ const SUBJECTS: [Subject; 8] = [
     Subject { name: "RL.TOKEN", sends: "RL.TOKEN KEY 86400 LIMIT", fills: "RL.TOKEN KEY 86400 LIMIT COST SIZE" },
     Subject { name: "RL.LEAKY", sends: "RL.LEAKY KEY 86400 LIMIT", fills: "RL.LEAKY KEY 86400 LIMIT COST SIZE" },
     Subject { name: "RL.GCRA", sends: "RL.GCRA KEY 86400 LIMIT", fills: "RL.GCRA KEY 86400 LIMIT COST SIZE" },
+    Subject { name: "RL.WINDOW", sends: "RL.WINDOW KEY 86400 LIMIT", fills: "RL.WINDOW KEY 86400 LIMIT COST SIZE" },
+    // One entry, whatever the size: growth.md says what more entries cost by instructions.
+    Subject { name: "RL.ROLLING", sends: "RL.ROLLING KEY 86400 LIMIT", fills: "RL.ROLLING KEY 86400 LIMIT COST SIZE" },
+    // One holder more, who renews.
+    Subject { name: "RL.LEASE", sends: "RL.LEASE KEY 86400 LIMIT ID a", fills: "" },
 ];
 
 /// A limit that no run reaches.
@@ -60,6 +65,7 @@ fn main() {
     let limits = limits(&mut lab, most, rounds);
     let keys = keys(&mut lab, most, rounds);
     let prune = prune(&mut lab, most, rounds);
+    let longest = longest(&mut lab, rounds);
 
     let conditions = conditions(bin);
     let text = format!(
@@ -72,15 +78,20 @@ fn main() {
          end, so 100 entries cost more than 1,000.\n\n{}\n\
          ![](growth-limits.svg)\n\n\
          ## With the number of keys\n\n\
-         The same, with keys chosen at random from that many, which all exist. Sliding logs hold five requests and deny.\n\n\
+         The same, with keys chosen at random from that many, which all exist. Sliding logs hold five requests and deny, as do\n\
+         sets of five leases.\n\n\
          {}\n![](growth-keys.svg)\n\n\
          ## Removing expired entries\n\n\
          Milliseconds for which one request blocks the server when every member of a sliding log has expired, as the server\n\
          counts them (`INFO commandstats`) and, in brackets, as the client measures them. ZREMRANGEBYSCORE of all members is\n\
-         there for comparison.\n\n{}",
+         there for comparison.\n\n{}\n\
+         ## The longest calls\n\n\
+         Milliseconds for which one call with the most that its arguments allow blocks the server, as the server counts them:\n\
+         the median and the most of {LONGEST_TIMES} calls a round. Nothing has expired.\n\n{}",
         curves_table(&limits),
         curves_table(&keys),
-        prune.table()
+        prune.table(),
+        table(&["call", "median", "most"], &longest)
     );
     println!("{text}");
     report::write(bin, "growth.md", &text);
@@ -162,7 +173,12 @@ fn fill(lab: &mut Lab, subject: &Subject, size: usize, limit: u64, keys: usize) 
         return lab.fill(&subject.fills.replace("SIZE", &size.to_string()), "k", keys, limit, 1);
     }
     // The script gets a time in 2001 from its caller.
-    let newest = if subject.name == "RL.SLIDING" { now_ms() } else { 1_000_000_000_000 };
+    let newest = match subject.name {
+        "RL.SLIDING" => now_ms(),
+        // When the last of the leases ends.
+        "RL.LEASE" => now_ms() + 86_400_000,
+        _ => 1_000_000_000_000,
+    };
     lab.fill_logs("k", keys, size, newest);
 }
 
@@ -280,5 +296,102 @@ impl Prune {
             })
         });
         Json::List(points.collect())
+    }
+}
+
+/// How often each of the longest calls is made in a round.
+const LONGEST_TIMES: usize = 10;
+
+/// The calls that take longest without anything that has expired, each on keys that were prepared for it.
+fn longest(lab: &mut Lab, rounds: usize) -> Vec<Vec<String>> {
+    let ids = |first: usize| (first..first + 1_000).map(|n| format!("id-{n}")).collect::<Vec<_>>().join(" ");
+    let of_64 = |limit: &dyn Fn(usize) -> String| {
+        let limits: Vec<_> = (0..64).map(limit).collect();
+        format!("RL.MULTI 64 {}", limits.join(" "))
+    };
+    let shares = |n: usize| if n < 40 { 16 } else { 15 };
+    let sliding = of_64(&|n| format!("SLIDING k{n} 3600 100000 COST {}", shares(n)));
+    let rolling = of_64(&|n| format!("ROLLING k{n} 3600 1000000000"));
+    let fixed = of_64(&|n| format!("FIXED k{n} 3600 1000000000"));
+    let leases = "RL.LEASE k 3600 100000 ID id-";
+    // A name, the call, its command, and what is sent before each call.
+    let calls: [(&str, String, &str, Vec<String>); 10] = [
+        (
+            "RL.SLIDING of COST 1000, new key",
+            "RL.SLIDING k 3600 100000 COST 1000".into(),
+            "rl.sliding",
+            vec!["DEL k".into()],
+        ),
+        (
+            "RL.SLIDING of COST 1000, 99,000 members",
+            "RL.SLIDING k 3600 100000 COST 1000".into(),
+            "rl.sliding",
+            vec!["99000".into()],
+        ),
+        ("RL.MULTI of 64 SLIDING, 1,000 members in all", sliding, "rl.multi", vec!["FLUSHALL".into()]),
+        (
+            "RL.SETTLE of 1,000 members of SLIDING",
+            "RL.SETTLE SLIDING k 3600 100000 RESERVED 1000 ACTUAL 0".into(),
+            "rl.settle",
+            vec!["DEL k".into(), "RL.SLIDING k 3600 100000 COST 1000".into()],
+        ),
+        ("RL.RENEW of 1,000 ids", format!("RL.RENEW k 7200 {}", ids(0)), "rl.renew", vec![leases.into()]),
+        ("RL.RELEASE of 1,000 ids", format!("RL.RELEASE k {}", ids(0)), "rl.release", vec![leases.into()]),
+        (
+            "RL.ROLLING that prunes 4,096 entries",
+            "RL.ROLLING k0 3600 1000000000".into(),
+            "rl.rolling",
+            vec!["packed 1".into()],
+        ),
+        ("RL.MULTI of 64 ROLLING that prune 4,096 entries each", rolling, "rl.multi", vec!["packed 64".into()]),
+        ("RL.MULTI of 64 FIXED", fixed, "rl.multi", vec!["FLUSHALL".into()]),
+        ("RL.TOP of 10,000 keys", "RL.TOP 10000".into(), "rl.top", vec!["top".into()]),
+    ];
+    let row = |(name, call, command, before): &(&str, String, &str, Vec<String>)| {
+        let mut sample = Sample::default();
+        for _ in 0..rounds * LONGEST_TIMES {
+            before.iter().for_each(|before| prepare(lab, before));
+            lab.ask("CONFIG RESETSTAT");
+            lab.ask(call);
+            sample.0.push(lab.usec(command) / 1e3);
+        }
+        vec![(*name).to_owned(), format!("{:.2}", sample.median()), format!("{:.2}", sample.max())]
+    };
+    let rows = calls.iter().map(row).collect();
+    lab.ask("FLUSHALL");
+    rows
+}
+
+/// Sends a command, or what one of the longest calls needs.
+fn prepare(lab: &mut Lab, what: &str) {
+    match what {
+        "99000" => {
+            lab.ask("FLUSHALL");
+            lab.fill_logs("k", 1, 99_000, now_ms());
+        }
+        // A thousand leases.
+        lease if lease.starts_with("RL.LEASE") => {
+            lab.ask("FLUSHALL");
+            let requests: Vec<Vec<String>> =
+                (0..1_000).map(|n| format!("{lease}{n}").split(' ').map(str::to_owned).collect()).collect();
+            lab.send(&requests);
+        }
+        // Records of which half is dead, so that the next request prunes them.
+        packed if packed.starts_with("packed ") => {
+            lab.ask("FLUSHALL");
+            let keys: usize = packed["packed ".len()..].parse().expect("a number of keys");
+            for at in 0..keys {
+                lab.fill_packed(&format!("k{at}"), 1, [8_190, 8_190], 2 * 3_600_000, now_ms());
+            }
+        }
+        "top" => {
+            if lab.ask_integer("DBSIZE") < 10_000 {
+                lab.ask("CONFIG SET rl.top-keys 10000");
+                lab.fill("RL.GCRA KEY 3600 1", "denied", 10_000, 1, 2);
+            }
+        }
+        command => {
+            lab.ask(command);
+        }
     }
 }

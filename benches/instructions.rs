@@ -8,8 +8,8 @@
 //! `benches/budget.md` has the budget of each command. A command that exceeds it by more than 2 % fails the run. So does
 //! counting for INFO or RL.TOP that takes more instructions a decision than it may.
 //!
-//! Environment: `UPDATE=1` writes the measured figures into the budget instead; `ONLY=TOKEN` measures the cases whose
-//! name contains that; `STARTS=6` is the number of servers; `PROFILES=dir` keeps a profile of each case for
+//! Environment: `UPDATE=1` writes the measured figures into the budget instead; `ONLY=TOKEN,GCRA` measures the cases
+//! whose name contains one of these; `STARTS=6` is the number of servers; `PROFILES=dir` keeps a profile of each case for
 //! callgrind_annotate; `PEER_MODULE=path` names a redis-cell `.so`, whose CL.THROTTLE is measured as well. INCREX is, on
 //! servers that have it. Neither has a budget.
 
@@ -37,8 +37,8 @@ const LIMIT: u64 = 100_000;
 
 /// The functions that count a decision for INFO rl, and within it a denial for RL.TOP. Each has the most instructions
 /// that it may take.
-const COUNTS_DECISION: (&str, u64) = ("::request::Decided<A>::count", 60);
-const COUNTS_DENIAL: (&str, u64) = ("::request::Decided<A>::record_denial", 300);
+const COUNTS_DECISION: (&str, u64) = ("::request::Pending<A>::count", 60);
+const COUNTS_DENIAL: (&str, u64) = ("::request::Pending<A>::record_denial", 300);
 
 fn main() -> ExitCode {
     let bin = &servers()[0];
@@ -152,7 +152,7 @@ fn runs(bin: &ServerBin, only: &str) -> Vec<Run> {
     if peer().is_some() {
         cases.extend(cases::CELL);
     }
-    cases.into_iter().flat_map(sizes).filter(|run| run.name.contains(only)).collect()
+    cases.into_iter().flat_map(sizes).filter(|run| only.split(',').any(|name| run.name.contains(name))).collect()
 }
 
 /// The `.so` of redis-cell.

@@ -4,8 +4,8 @@
 //! slow all commands of a round in the same way, so ratios are computed round by round.
 //!
 //! Environment: `ROUNDS=9`, `SECONDS=0.25` for each figure of a round; `PEER_MODULE=path` names a redis-cell `.so`,
-//! whose CL.THROTTLE is measured as well; `ONLY=TOKEN` measures the commands whose name contains that, and writes
-//! nothing.
+//! whose CL.THROTTLE is measured as well; `ONLY=TOKEN,GCRA` measures the commands whose name contains one of these,
+//! and writes nothing.
 
 mod common;
 #[path = "../tests/support/mod.rs"]
@@ -34,14 +34,36 @@ struct Setting {
     keys: usize,
 }
 
-const SETTINGS: [Setting; 4] = [
+const MILLION: usize = 1_000_000;
+/// What is measured with a million keys too. All commands would need more memory than a usual machine has.
+const WITH_A_MILLION: [&str; 12] = [
+    "INCR",
+    "INCREX allowed",
+    "INCREX denied",
+    "RL.FIXED allowed",
+    "RL.FIXED denied",
+    "RL.WINDOW allowed",
+    "RL.WINDOW denied",
+    "RL.COUNTER allowed",
+    "RL.TOKEN allowed",
+    "RL.TOKEN of 1,000 a minute",
+    "RL.GCRA allowed",
+    "RL.GCRA of 1,000 a minute",
+];
+
+const SETTINGS: [Setting; 5] = [
     Setting { pipeline: PIPELINE, keys: 1 },
     Setting { pipeline: PIPELINE, keys: 100_000 },
+    Setting { pipeline: PIPELINE, keys: MILLION },
     Setting { pipeline: 1, keys: 1 },
     Setting { pipeline: 1, keys: 100_000 },
 ];
 
 impl Setting {
+    fn measures(self, case: &Case) -> bool {
+        self.keys >= case.least_keys && (self.keys < MILLION || WITH_A_MILLION.contains(&case.name))
+    }
+
     fn title(self) -> String {
         let keys =
             if self.keys == 1 { "one hot key".into() } else { format!("{} random keys", thousands(self.keys as f64)) };
@@ -77,13 +99,16 @@ fn main() {
         options = options.set("loadmodule", path).module_args(&["cl-throttle", "no"]);
     }
     let mut lab = Lab::start(options);
-    let cases: Vec<_> = list(&mut lab, peer.is_some()).into_iter().filter(|case| case.name.contains(&only)).collect();
+    let cases: Vec<_> = list(&mut lab, peer.is_some())
+        .into_iter()
+        .filter(|case| only.split(',').any(|name| case.name.contains(name)))
+        .collect();
     eprintln!("{} commands in {} settings, {rounds} rounds", cases.len(), SETTINGS.len());
 
     let mut results = Results::new();
     let mut requests = BTreeMap::new();
     for (at, case) in cases.iter().enumerate() {
-        for setting in SETTINGS {
+        for setting in SETTINGS.into_iter().filter(|setting| setting.measures(case)) {
             let key = key(at, setting);
             prepare(&mut lab, case, &key, setting.keys);
             check(&mut lab, case, &key, setting.keys);
@@ -97,14 +122,17 @@ fn main() {
     for round in 0..rounds {
         eprintln!("round {}", round + 1);
         for setting in SETTINGS {
-            for (at, case) in cases.iter().enumerate() {
+            for (at, case) in cases.iter().enumerate().filter(|(_, case)| setting.measures(case)) {
                 let figures = measure(&mut lab, case, &key(at, setting), setting, requests[&(at, setting)]);
                 results.entry((setting, case.name)).or_default().add(figures);
             }
         }
     }
     for (at, case) in cases.iter().enumerate() {
-        SETTINGS.iter().for_each(|&setting| check(&mut lab, case, &key(at, setting), setting.keys));
+        SETTINGS
+            .iter()
+            .filter(|setting| setting.measures(case))
+            .for_each(|&setting| check(&mut lab, case, &key(at, setting), setting.keys));
     }
 
     let text = markdown(bin, &cases, &results, &format!("{rounds} rounds of {seconds} s a figure"), &busy);
@@ -119,6 +147,7 @@ fn main() {
 /// The commands of `cases`, those that only some servers have, and those of redis-cell.
 fn list(lab: &mut Lab, peer: bool) -> Vec<Case> {
     let mut list = cases::all();
+    list.extend(cases::USUAL);
     let others = [
         ("INCREX", true, &cases::INCREX[..]),
         ("GCRA", true, &cases::GCRA[..]),
@@ -134,14 +163,20 @@ fn list(lab: &mut Lab, peer: bool) -> Vec<Case> {
 
 /// Every command has its own keys. What they hold stays from round to round.
 fn key(at: usize, setting: Setting) -> String {
-    format!("{at:02}{}", if setting.pipeline == 1 { "s" } else { "p" })
+    let way = match setting {
+        Setting { keys: MILLION, .. } => "m",
+        Setting { pipeline: 1, .. } => "s",
+        _ => "p",
+    };
+    format!("{at:02}{way}")
 }
 
 fn prepare(lab: &mut Lab, case: &Case, key: &str, keys: usize) {
     let (sends, times) = case.before;
     lab.fill(sends, key, keys, LIMIT, times);
     // An allowed request finds its key, the first one too.
-    if times == 0 && case.sends.starts_with("RL.") && !case.grows && keys > 1 {
+    let decides = ["RL.", "INCREX ", "GCRA "].iter().any(|command| case.sends.starts_with(command));
+    if times == 0 && decides && !case.grows && keys > 1 {
         lab.fill(case.sends, key, keys, LIMIT, 1);
     }
 }
@@ -206,7 +241,9 @@ fn markdown(bin: &ServerBin, cases: &[Case], results: &Results, rounds: &str, bu
          disturb it less than requests per second. The last two columns say how many times as much the command does as\n\
          the script that it replaces (for RL.THROTTLE: redis-cell's command), and as INCR or ZADD: first in requests per\n\
          second, then in requests per second of the server's processor time. Commands that make their key grow (ZADD,\n\
-         sliding, allowed) begin each measurement with no keys and send at most {} requests.\n",
+         sliding, allowed) begin each measurement with no keys and send at most {} requests.\n\
+         Every key exists before, but for those. With 100,000 keys, *a thousand a minute* measures how often a record expires\n\
+         between two requests for its key and is created anew.\n",
         conditions(bin),
         thousands(MOST_GROWTH as f64)
     );

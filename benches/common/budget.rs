@@ -51,7 +51,7 @@ pub fn judge(server: &str, measured: &[Measured], complete: bool) -> ExitCode {
                 println!("{:<32} {:>9}", one.name, one.instructions);
                 continue;
             }
-            failures.push(format!("{} has no row in the budget", one.name));
+            failures.push(format!("{}, {} instructions, has no row in the budget", one.name, one.instructions));
             continue;
         };
         let got = one.instructions as f64;

@@ -20,6 +20,8 @@ pub struct Case {
     pub packed_ms: u64,
     /// How many keys the requests take turns on while instructions are counted, if neither field above says otherwise.
     pub keys: usize,
+    /// The fewest keys with which throughput is measured: with fewer, the limit would be reached.
+    pub least_keys: usize,
     /// The script or the command that it replaces.
     pub replaces: Option<&'static str>,
     /// The cheapest of the server's own commands on the same type of key.
@@ -28,8 +30,8 @@ pub struct Case {
 
 impl Case {
     const fn new(name: &'static str, sends: &'static str) -> Self {
-        let (before, answers, grows, packed_ms, keys) = (("", 0), None, false, 0, 1);
-        Self { name, sends, before, answers, grows, packed_ms, keys, replaces: None, beside: None }
+        let (before, answers, grows, packed_ms, keys, least_keys) = (("", 0), None, false, 0, 1, 1);
+        Self { name, sends, before, answers, grows, packed_ms, keys, least_keys, replaces: None, beside: None }
     }
 
     const fn after(self, before: &'static str, times: usize) -> Self {
@@ -50,6 +52,11 @@ impl Case {
 
     const fn on_keys(self, keys: usize) -> Self {
         Self { keys, ..self }
+    }
+
+    /// Of a limit that people use, which one key would reach.
+    const fn on_many_keys(self) -> Self {
+        Self { least_keys: 100_000, ..self }
     }
 
     const fn replaces(self, name: &'static str) -> Self {
@@ -109,13 +116,15 @@ pub const LIBRARY: [Case; 12] = [
         .answers(0),
 ];
 
-pub const COMMANDS: [Case; 25] = [
+pub const COMMANDS: [Case; 36] = [
     Case::new("RL.FIXED allowed", "RL.FIXED KEY 3600 LIMIT").answers(1).replaces(FIXED_LUA).beside("INCR"),
     Case::new("RL.FIXED denied", "RL.FIXED KEY 3600 1")
         .after("RL.FIXED KEY 3600 1", 1)
         .answers(0)
         .replaces(FIXED_LUA)
         .beside("INCR"),
+    Case::new("RL.WINDOW allowed", "RL.WINDOW KEY 3600 LIMIT").answers(1).beside("INCR"),
+    Case::new("RL.WINDOW denied", "RL.WINDOW KEY 3600 1").after("RL.WINDOW KEY 3600 1", 1).answers(0).beside("INCR"),
     Case::new("RL.SLIDING allowed", "RL.SLIDING KEY 3600 LIMIT")
         .answers(1)
         .grows()
@@ -129,6 +138,8 @@ pub const COMMANDS: [Case; 25] = [
     Case::new("RL.COUNTER allowed", "RL.COUNTER KEY 3600 LIMIT").answers(1).beside("INCR"),
     Case::new("RL.COUNTER denied", "RL.COUNTER KEY 3600 1").after("RL.COUNTER KEY 3600 1", 1).answers(0).beside("INCR"),
     Case::new("RL.TOKEN allowed", "RL.TOKEN KEY 3600 LIMIT").answers(1).beside("INCR"),
+    Case::new("RL.TOKEN allowed, FULL", "RL.TOKEN KEY 3600 LIMIT FULL").beside("INCR"),
+    Case::new("RL.TOKEN allowed, LINE", "RL.TOKEN KEY 3600 LIMIT LINE").beside("INCR"),
     Case::new("RL.TOKEN denied", "RL.TOKEN KEY 3600 1").after("RL.TOKEN KEY 3600 1", 1).answers(0).beside("INCR"),
     Case::new("RL.LEAKY allowed", "RL.LEAKY KEY 3600 LIMIT").answers(1).beside("INCR"),
     Case::new("RL.LEAKY denied", "RL.LEAKY KEY 3600 1").after("RL.LEAKY KEY 3600 1", 1).answers(0).beside("INCR"),
@@ -182,7 +193,26 @@ pub const COMMANDS: [Case; 25] = [
         .after("RL.FIXED KEY 3600 LIMIT COST LIMIT", 1)
         .answers(1)
         .beside("INCR"),
+    Case::new("HSET", "HSET KEY ONE 1:1795269620000:1795273220000:1795273220000:3600000").beside("INCR"),
+    Case::new("RL.FIXED RESERVE", "RL.FIXED KEY 3600 LIMIT RESERVE ONE 1h").beside("HSET"),
+    Case::new("RL.WINDOW RESERVE", "RL.WINDOW KEY 3600 LIMIT RESERVE ONE 1h").beside("HSET"),
+    Case::new("RL.COUNTER RESERVE", "RL.COUNTER KEY 3600 LIMIT RESERVE ONE 1h").beside("HSET"),
+    Case::new("RL.ROLLING RESERVE", "RL.ROLLING KEY 3600 LIMIT RESERVE ONE 1h").beside("HSET"),
+    Case::new("RL.FIXED RESERVE, repeated", "RL.FIXED KEY 3600 LIMIT RESERVE a 1h")
+        .after("RL.FIXED KEY 3600 LIMIT RESERVE a 1h", 1)
+        .beside("HSET"),
+    Case::new("RL.SETTLE FIXED RESERVATION, unknown", "RL.SETTLE FIXED KEY 3600 LIMIT RESERVATION b ACTUAL 1")
+        .after("RL.FIXED KEY 3600 LIMIT RESERVE a 1h", 1)
+        .beside("HSET"),
     Case::new("RL.RESET FIXED of nothing", "RL.RESET FIXED KEY 3600").answers(0).beside("INCR"),
+];
+
+/// A thousand a minute. The record of a key is needed for a fraction of a second only, so with many keys its expiry
+/// matters.
+pub const USUAL: [Case; 3] = [
+    Case::new("RL.COUNTER of 1,000 a minute", "RL.COUNTER KEY 60 1000").answers(1).on_many_keys().beside("INCR"),
+    Case::new("RL.TOKEN of 1,000 a minute", "RL.TOKEN KEY 60 1000").answers(1).on_many_keys().beside("INCR"),
+    Case::new("RL.GCRA of 1,000 a minute", "RL.GCRA KEY 60 1000").answers(1).on_many_keys().beside("INCR"),
 ];
 
 /// The counter of Redis 8.8 that does not go above a bound.
