@@ -11,11 +11,11 @@
 use std::fmt::Write;
 use std::{fs, io};
 
-use redis_rl::algorithm::{
+use redis_rl_algorithm::in_memory::{Holders, InMemory};
+use redis_rl_algorithm::{
     Cost, FixedWindow, Gcra, LeakyBucket, Lease, Micros, Policy, RollingLog, SlidingCounter, SlidingLog, TokenBucket,
-    Window,
+    Window, WindowCounter,
 };
-use redis_rl::in_memory::{Holders, InMemory};
 
 const LIMIT: u64 = 10;
 const WINDOW_MS: u64 = 10_000;
@@ -34,6 +34,7 @@ fn main() -> io::Result<()> {
     let policy = Policy::new(window, LIMIT);
     for (file, title, outcomes) in [
         ("fixed", "FIXED: nearly twice the limit is allowed around a boundary", outcomes::<FixedWindow>(&policy)),
+        ("window", "WINDOW: a window starts with its first request", outcomes::<WindowCounter>(&policy)),
         ("sliding", "SLIDING: never more than the limit in any window", outcomes::<SlidingLog>(&policy)),
         ("rolling", "ROLLING: the same, in one packed record", outcomes::<RollingLog>(&policy)),
         ("counter", "COUNTER: nearly the same, from two counters", outcomes::<SlidingCounter>(&policy)),
