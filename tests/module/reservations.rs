@@ -380,6 +380,24 @@ fn a_foreign_hash_is_an_error() {
     });
 }
 
+/// Algorithms whose states are records share a name for the HASH. RL.RESET deletes it only for one that writes it.
+#[test]
+fn reset_keeps_the_hash_of_another_algorithm() {
+    for_each_server(|bin| {
+        let (_clock, server) = FrozenClock::server(bin);
+        let mut con = server.con();
+        let words = ALGORITHMS.iter().map(|algorithm| algorithm.command.trim_start_matches("RL.")).chain(["LEASE"]);
+        for algorithm in words.filter(|word| !WORDS.contains(word)) {
+            ok(cmd!(con, "FLUSHALL"));
+            ok(send(&mut con, "RL.COUNTER k 1m 5 RESERVE a 1m"));
+            ok(cmd!(con, "DEL", "k"));
+            let before = hash(&mut con, "k:reserved");
+            assert_eq!(send(&mut con, &format!("RL.RESET {algorithm} k 1m")), Ok(Value::Int(0)), "{algorithm}");
+            assert_eq!(hash(&mut con, "k:reserved"), before, "{algorithm}");
+        }
+    });
+}
+
 /// The user needs permission for the HASH too; RL.RESET only if there is one.
 #[test]
 fn the_hash_needs_permission() {
