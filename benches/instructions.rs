@@ -141,11 +141,14 @@ fn runs(bin: &ServerBin, only: &str) -> Vec<Run> {
             // All requests are of one moment, so an allowed one adds an entry if it is the first for its key.
             let (keys, requests) = if case.answers == Some(0) { (1, 2_000) } else { (1_000, 1_000) };
             PACKED_ENTRIES.map(|entries| run(format!("{} @{entries}", case.name), keys, entries, requests)).into()
+        } else if case.ended {
+            vec![run(case.name.to_owned(), 1, 0, 1)]
         } else {
             vec![run(case.name.to_owned(), case.keys, 0, 2_000)]
         }
     };
     let mut cases = cases::all();
+    cases.extend(cases::ENDED);
     if Lab::start(Server::options(bin)).has("INCREX") {
         cases.extend(cases::INCREX);
     }
@@ -193,7 +196,10 @@ impl Counted {
         let before: Vec<_> = (0..times).map(|n| self.words(sends, run, n)).collect();
         self.lab.send(&before);
         let requests: Vec<_> = (0..run.requests).map(|n| self.words(run.case.sends, run, n)).collect();
-        if run.case.packed_ms > 0 {
+        if run.case.ended {
+            let word = run.case.sends.split([' ', '.']).nth(1).expect("an algorithm");
+            self.lab.fill_ended(word, "k", LIMIT, now_ms());
+        } else if run.case.packed_ms > 0 {
             let (entries, moment) = (run.members as u64, run.case.packed_ms / 4_096 + 1);
             let units = if run.case.answers == Some(0) { LIMIT } else { entries };
             self.lab.fill_packed("k", run.keys, [entries, units], run.case.packed_ms, now_ms() - moment);

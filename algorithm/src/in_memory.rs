@@ -706,8 +706,13 @@ impl<A: Reservable> Limit<A> {
             self.fields.clear();
             self.expires_at = None;
         }
-        changes.removed.iter().for_each(|id| drop(self.fields.remove(id)));
-        self.fields.extend(changes.set.into_iter().map(|(id, field)| (id, field.encode().to_vec())));
+        changes.removed.iter().for_each(|id| drop(self.fields.remove(*id)));
+        self.fields.extend(changes.marks.into_iter().map(|(id, mark)| (id.clone(), mark.encode().to_vec())));
+        match changes.own {
+            Some(Some(own)) => drop(self.fields.insert(book.id().to_vec(), own.encode().to_vec())),
+            Some(None) => drop(self.fields.remove(book.id())),
+            None => {}
+        }
         if let Some(at) = changes.earliest {
             self.fields.insert(reservation::EARLIEST.to_vec(), at.to_string().into_bytes());
         }

@@ -174,17 +174,24 @@ pub fn settle_record<A: RecordAlgorithm>(
 }
 
 /// A reservation that has ended and was never settled.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// Its id.
-    pub id: Vec<u8>,
     /// As it was while it was open.
     pub was: Reservation,
     /// Whether its units have been given back. Its algorithm sets this.
     pub given_back: bool,
+    /// Which of the ids of a [`Review`] it has.
+    id: usize,
+    /// Whether it has the id of the call.
+    own: bool,
 }
 
 impl Ended {
+    /// One whose units have not been given back yet.
+    pub const fn new(was: Reservation) -> Self {
+        Self { was, given_back: false, id: 0, own: false }
+    }
+
     /// Whether there is something to give back.
     pub fn holds_units(&self, now: Micros) -> bool {
         self.was.units() > 0 && self.was.counts(now)
@@ -223,48 +230,63 @@ pub enum Standing {
     Mark(Reservation),
 }
 
-/// What a call writes to the hash of a limit.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Changes {
+/// What a call writes to the hash of a limit. An `I` is an id as [`Book::review`] got it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Changes<'b, I> {
     /// Deletes the hash: nothing is left in it. The other fields are empty then.
     pub delete: bool,
-    /// Fields to write.
-    pub set: Vec<(Vec<u8>, Reservation)>,
-    /// Fields to remove.
-    pub removed: Vec<Vec<u8>>,
+    /// The marks of what has ended, but for the id of the call.
+    pub marks: Vec<(&'b I, Reservation)>,
+    /// Fields to remove, but for that of the call's id.
+    pub removed: Vec<&'b I>,
+    /// What becomes of the field of the call's id: it is written, it is removed (`Some(None)`), or it stays (`None`).
+    pub own: Option<Option<Reservation>>,
     /// The new value of [`EARLIEST`].
     pub earliest: Option<u64>,
     /// The new expiry of the hash.
     pub expires_at: Option<u64>,
 }
 
+impl<I> Default for Changes<'_, I> {
+    fn default() -> Self {
+        Self { delete: false, marks: Vec::new(), removed: Vec::new(), own: None, earliest: None, expires_at: None }
+    }
+}
+
 /// The reservations of a limit as one call sees them. It names one id.
 #[derive(Clone, Debug)]
-pub struct Book<'i> {
+pub struct Book<'i, I = Vec<u8>> {
     id: &'i [u8],
     now: Micros,
     stored: Stored,
     /// The field of the id, once [`Book::open`], [`Book::prolong`] or [`Book::close`] has changed it.
     own: Option<Option<Reservation>>,
-    review: Option<Review>,
+    review: Option<Review<I>>,
 }
 
 /// What a look at every field has found.
-#[derive(Clone, Debug, Default)]
-struct Review {
+#[derive(Clone, Debug)]
+struct Review<I> {
     ended: Vec<Ended>,
-    /// Marks whose time is over.
-    gone: Vec<Vec<u8>>,
+    /// The ids of what has ended.
+    ids: Vec<I>,
+    /// Marks whose time is over, but for that of the call's id.
+    gone: Vec<I>,
     /// Of the fields that stay as they are, but for that of the call's id.
     others: u64,
     earliest: Option<u64>,
     matter_until: u64,
 }
 
-impl<'i> Book<'i> {
+impl<'i, I: AsRef<[u8]>> Book<'i, I> {
     /// The reservations that a call finds.
     pub const fn new(id: &'i [u8], stored: Stored, now: Micros) -> Self {
         Self { id, now, stored, own: None, review: None }
+    }
+
+    /// The id that the call names.
+    pub const fn id(&self) -> &'i [u8] {
+        self.id
     }
 
     /// Whether a reservation may have ended. Then [`Book::review`] comes first.
@@ -275,23 +297,30 @@ impl<'i> Book<'i> {
     }
 
     /// Looks for what has ended, in all fields but [`EARLIEST`].
-    pub fn review(&mut self, fields: impl IntoIterator<Item = (Vec<u8>, Reservation)>) {
+    pub fn review(&mut self, fields: impl IntoIterator<Item = (I, Reservation)>) {
         let now = self.now.millis();
-        let mut review = Review::default();
+        let fields = fields.into_iter();
+        let (mut ended, mut ids) = (Vec::with_capacity(fields.size_hint().0), Vec::with_capacity(fields.size_hint().0));
+        let mut review =
+            Review { ended: Vec::new(), ids: Vec::new(), gone: Vec::new(), others: 0, earliest: None, matter_until: 0 };
         for (id, field) in fields {
+            let own = id.as_ref() == self.id;
             match field.cost {
                 _ if now < field.ends_at => {
-                    if id != self.id {
+                    if !own {
                         review.keep(&field);
                     }
                 }
-                Some(_) => review.ended.push(Ended { id, was: field, given_back: false }),
+                Some(_) => {
+                    ended.push(Ended { id: ids.len(), own, ..Ended::new(field) });
+                    ids.push(id);
+                }
+                None if own => {}
                 None => review.gone.push(id),
             }
         }
-        // A server may list a field twice.
-        review.ended.sort_unstable_by(|a, b| (a.was.charged_at, &a.id).cmp(&(b.was.charged_at, &b.id)));
-        review.ended.dedup_by(|a, b| a.id == b.id);
+        review.ended = in_order(&ended, &ids);
+        review.ids = ids;
         self.review = Some(review);
     }
 
@@ -325,9 +354,7 @@ impl<'i> Book<'i> {
         }
         let now = self.now.millis();
         match (&self.review, self.stored.own) {
-            (Some(review), Some(own)) if own.ends_at <= now => {
-                review.ended.iter().find(|ended| ended.id == self.id)?.mark(now)
-            }
+            (Some(review), Some(own)) if own.ends_at <= now => review.ended.iter().find(|ended| ended.own)?.mark(now),
             (_, own) => own,
         }
     }
@@ -338,8 +365,7 @@ impl<'i> Book<'i> {
         match &self.review {
             None => self.stored.len.saturating_sub(u64::from(self.stored.own.is_some())),
             Some(review) => {
-                let marks =
-                    review.ended.iter().filter(|ended| ended.id != self.id && ended.mark(now).is_some()).count();
+                let marks = review.ended.iter().filter(|ended| !ended.own && ended.mark(now).is_some()).count();
                 review.others.saturating_add(u64::try_from(marks).unwrap_or(u64::MAX))
             }
         }
@@ -377,14 +403,14 @@ impl<'i> Book<'i> {
         match &self.review {
             None => self.stored.earliest,
             Some(review) => {
-                let marks = review.ended.iter().filter(|ended| ended.id != self.id);
+                let marks = review.ended.iter().filter(|ended| !ended.own);
                 marks.filter_map(|ended| Some(ended.mark(self.now.millis())?.ends_at)).chain(review.earliest).min()
             }
         }
     }
 
     /// What to write.
-    pub fn changes(&self) -> Changes {
+    pub fn changes(&self) -> Changes<'_, I> {
         let (now, own) = (self.now.millis(), self.own_field());
         if self.others() == 0 && own.is_none() {
             return Changes { delete: self.stored.len > 0 || self.stored.earliest.is_some(), ..Changes::default() };
@@ -393,22 +419,23 @@ impl<'i> Book<'i> {
         let mut matter_until = 0;
         if let Some(review) = &self.review {
             matter_until = review.matter_until;
-            changes.removed.clone_from(&review.gone);
-            changes.removed.retain(|id| id != self.id);
-            for ended in review.ended.iter().filter(|ended| ended.id != self.id) {
+            changes.marks.reserve_exact(review.ended.len());
+            changes.removed.extend(&review.gone);
+            for ended in review.ended.iter().filter(|ended| !ended.own) {
+                let Some(id) = review.ids.get(ended.id) else { continue };
                 if let Some(mark) = ended.mark(now) {
                     matter_until = matter_until.max(mark.matters_until());
-                    changes.set.push((ended.id.clone(), mark));
+                    changes.marks.push((id, mark));
                 } else {
-                    changes.removed.push(ended.id.clone());
+                    changes.removed.push(id);
                 }
             }
         }
-        match own {
-            Some(own) if self.stored.own != Some(own) => changes.set.push((self.id.to_vec(), own)),
-            None if self.stored.own.is_some() => changes.removed.push(self.id.to_vec()),
-            _ => {}
-        }
+        changes.own = match own {
+            Some(_) if self.stored.own != own => Some(own),
+            None if self.stored.own.is_some() => Some(None),
+            _ => None,
+        };
         let earliest = self.earliest().into_iter().chain(own.map(|own| own.ends_at)).min();
         changes.earliest = earliest.filter(|_| earliest != self.stored.earliest);
         let needed = own.map_or(0, |own| own.matters_until()).max(matter_until);
@@ -430,10 +457,40 @@ impl<'i> Book<'i> {
     }
 }
 
-impl Review {
+impl<I> Review<I> {
     fn keep(&mut self, field: &Reservation) {
         self.others = self.others.saturating_add(1);
         self.earliest = self.earliest.into_iter().chain([field.ends_at]).min();
         self.matter_until = self.matter_until.max(field.matters_until());
     }
+}
+
+/// What has ended, in the order of the charges and then of the ids, each once: a server may list a field twice.
+fn in_order<I: AsRef<[u8]>>(ended: &[Ended], ids: &[I]) -> Vec<Ended> {
+    let id = |one: &Ended| ids.get(one.id).map_or(&[][..], AsRef::as_ref);
+    // Comparing numbers is much cheaper than comparing times and ids. The first bytes of an id, then where it is found.
+    let key = |(index, one): (u32, &Ended)| {
+        let id = id(one);
+        let start = match id.first_chunk() {
+            Some(start) => u32::from_be_bytes(*start),
+            None => id.iter().chain([&0; 4]).take(4).fold(0, |start, &byte| start << 8 | u32::from(byte)),
+        };
+        u128::from(one.was.charged_at) << 64 | u128::from(start) << 32 | u128::from(index)
+    };
+    let mut keys: Vec<u128> = (0_u32..).zip(ended).map(key).collect();
+    keys.sort_unstable();
+    let index = |key: u128| usize::try_from(key & u128::from(u32::MAX)).unwrap_or(usize::MAX);
+    let mut sorted: Vec<Ended> = keys.iter().filter_map(|&key| ended.get(index(key)).copied()).collect();
+    // Where all of that is equal, the rest of the ids decides.
+    let equal = keys.chunk_by(|a, b| a >> 32 == b >> 32);
+    let mut rest = sorted.as_mut_slice();
+    for len in equal.map(<[u128]>::len) {
+        let (some, after) = rest.split_at_mut_checked(len).unwrap_or_default();
+        if len > 1 {
+            some.sort_unstable_by(|a, b| id(a).cmp(id(b)));
+        }
+        rest = after;
+    }
+    sorted.dedup_by(|a, b| a.was.charged_at == b.was.charged_at && id(a) == id(b));
+    sorted
 }

@@ -48,7 +48,41 @@ impl Text {
     /// Appends an unsigned integer in decimal.
     #[inline]
     pub fn push_unsigned(&mut self, n: u64) {
-        self.push(Digits::of(n).as_bytes());
+        const EIGHT: u64 = 100_000_000;
+        let (upper, lower) = (n / EIGHT, n % EIGHT);
+        if upper == 0 {
+            self.push_number(lower);
+        } else if upper < EIGHT {
+            self.push_number(upper);
+            self.push_word(eight_digits(lower), 8);
+        } else {
+            self.push_number(upper / EIGHT);
+            self.push_word(eight_digits(upper % EIGHT), 8);
+            self.push_word(eight_digits(lower), 8);
+        }
+    }
+
+    /// Appends a number of at most eight digits, without leading zeros.
+    #[inline]
+    fn push_number(&mut self, n: u64) {
+        let digits = eight_digits(n);
+        // The last digit stays, a zero too.
+        let zeros = (digits.trailing_zeros() / 8).min(7);
+        self.push_word(digits >> (zeros.wrapping_mul(8)), 8_usize.wrapping_sub(zeros as usize));
+    }
+
+    /// Appends the first `len` bytes of a word, which are digits from 0 to 9.
+    #[inline]
+    fn push_word(&mut self, digits: u64, len: usize) {
+        let text = (digits | 0x3030_3030_3030_3030).to_le_bytes();
+        match self.bytes.get_mut(self.len..).and_then(<[u8]>::first_chunk_mut) {
+            // What follows the text may be anything.
+            Some(room) => {
+                *room = text;
+                self.len = self.len.wrapping_add(len);
+            }
+            None => self.push(text.get(..len).unwrap_or_default()),
+        }
     }
 
     /// Appends a signed integer in decimal.
@@ -76,37 +110,19 @@ impl Deref for Text {
     }
 }
 
-/// The decimal digits of an integer.
-struct Digits {
-    /// Right-aligned.
-    digits: [u8; LONGEST_INTEGER],
-    start: usize,
-}
-
-impl Digits {
-    /// Two digits a step: a division is the dear part.
-    #[inline]
-    fn of(mut n: u64) -> Self {
-        let mut digits = [b'0'; LONGEST_INTEGER];
-        let mut start = LONGEST_INTEGER;
-        for pair in digits.rchunks_exact_mut(2) {
-            let (rest, two) = (n / 100, n % 100);
-            // Below 100, so both fit a byte.
-            #[allow(clippy::arithmetic_side_effects)]
-            pair.copy_from_slice(&[b'0' + (two / 10) as u8, b'0' + (two % 10) as u8]);
-            start = start.saturating_sub(if n < 10 { 1 } else { 2 });
-            n = rest;
-            if n == 0 {
-                break;
-            }
-        }
-        Self { digits, start }
-    }
-
-    #[inline]
-    fn as_bytes(&self) -> &[u8] {
-        self.digits.get(self.start..).unwrap_or_default()
-    }
+/// The digits of a number below 100,000,000, from 0 to 9, with leading zeros. The first digit is the lowest byte.
+///
+/// It divides all parts of the number at once: by multiplying with a reciprocal, in one word.
+#[inline]
+fn eight_digits(n: u64) -> u64 {
+    // Two numbers of four digits, in 32 bits each.
+    let fours = (n / 10_000) | (n % 10_000) << 32;
+    // Four of two digits, in 16 bits each.
+    let upper = (fours.wrapping_mul(10_486) >> 20) & 0x0000_007f_0000_007f;
+    let twos = upper | fours.wrapping_sub(upper.wrapping_mul(100)) << 16;
+    // Eight of one digit.
+    let upper = (twos.wrapping_mul(103) >> 10) & 0x000f_000f_000f_000f;
+    upper | twos.wrapping_sub(upper.wrapping_mul(10)) << 8
 }
 
 #[cfg(test)]

@@ -18,6 +18,8 @@ pub struct Case {
     /// The window of a rolling log in milliseconds: its instructions are counted at several sizes of the record. 0 for
     /// every other case.
     pub packed_ms: u64,
+    /// Whether [`super::lab::ENDED`] reservations of the limit have ended before the request. It is sent once then.
+    pub ended: bool,
     /// How many keys the requests take turns on while instructions are counted, if neither field above says otherwise.
     pub keys: usize,
     /// The fewest keys with which throughput is measured: with fewer, the limit would be reached.
@@ -31,7 +33,8 @@ pub struct Case {
 impl Case {
     const fn new(name: &'static str, sends: &'static str) -> Self {
         let (before, answers, grows, packed_ms, keys, least_keys) = (("", 0), None, false, 0, 1, 1);
-        Self { name, sends, before, answers, grows, packed_ms, keys, least_keys, replaces: None, beside: None }
+        let (ended, replaces, beside) = (false, None, None);
+        Self { name, sends, before, answers, grows, packed_ms, ended, keys, least_keys, replaces, beside }
     }
 
     const fn after(self, before: &'static str, times: usize) -> Self {
@@ -48,6 +51,10 @@ impl Case {
 
     const fn packed(self, window_ms: u64) -> Self {
         Self { packed_ms: window_ms, ..self }
+    }
+
+    const fn ended(self) -> Self {
+        Self { ended: true, ..self }
     }
 
     const fn on_keys(self, keys: usize) -> Self {
@@ -205,6 +212,14 @@ pub const COMMANDS: [Case; 36] = [
         .after("RL.FIXED KEY 3600 LIMIT RESERVE a 1h", 1)
         .beside("HSET"),
     Case::new("RL.RESET FIXED of nothing", "RL.RESET FIXED KEY 3600").answers(0).beside("INCR"),
+];
+
+/// 10,000 reservations have ended since the last call. Their marks leave no room for another one, so it is denied.
+pub const ENDED: [Case; 4] = [
+    Case::new("RL.FIXED RESERVE, 10,000 ended", "RL.FIXED KEY 30d LIMIT RESERVE a 1h").answers(0).ended(),
+    Case::new("RL.WINDOW RESERVE, 10,000 ended", "RL.WINDOW KEY 30d LIMIT RESERVE a 1h").answers(0).ended(),
+    Case::new("RL.COUNTER RESERVE, 10,000 ended", "RL.COUNTER KEY 30d LIMIT RESERVE a 1h").answers(0).ended(),
+    Case::new("RL.ROLLING RESERVE, 10,000 ended", "RL.ROLLING KEY 30d LIMIT RESERVE a 1h").answers(0).ended(),
 ];
 
 /// A thousand a minute. The record of a key is needed for a fraction of a second only, so with many keys its expiry

@@ -30,6 +30,9 @@ pub struct Words {
     pub one: String,
 }
 
+/// The most reservations that a limit has.
+pub const ENDED: u64 = 10_000;
+
 /// A run of `redis-benchmark`.
 #[derive(Clone, Debug)]
 pub struct Load<'a> {
@@ -201,6 +204,34 @@ impl Lab {
             pipeline.cmd("APPEND").arg(&key).arg(&record[2..]);
             pipeline.exec(&mut self.con).expect("SET and APPEND");
         }
+    }
+
+    /// [`ENDED`] reservations of one unit each of RL.`word` with a window of 30 days, charged one after another and ended
+    /// a millisecond before `now`.
+    pub fn fill_ended(&mut self, word: &str, key: &str, limit: u64, now: u64) {
+        const WINDOW_MS: u64 = 30 * 86_400_000;
+        const TTL_MS: u64 = 86_400_000;
+        self.ask(&format!("RL.{word} {key} 30d {limit} COST {ENDED} RESERVE first 1d"));
+        let hash = if word == "FIXED" { format!("{key}:{WINDOW_MS}ms:reserved") } else { format!("{key}:reserved") };
+        let first: String = redis::cmd("HGET").arg(&hash).arg("first").query(&mut self.con).expect("HGET");
+        // The expiry of WINDOW's counter, the end of FIXED's bucket.
+        let counts_until = first.split(':').nth(3).expect("a field").to_owned();
+        if word == "ROLLING" {
+            self.fill_packed(key, 1, [4_096, ENDED], WINDOW_MS, now);
+        }
+        let mut pairs = Vec::new();
+        for n in 0..ENDED {
+            // The ids are like UUIDs, and the charges in the order of neither.
+            let (id, charged_at) = (n.wrapping_mul(0x9e37_79b9_7f4a_7c15), now - TTL_MS + n * 3);
+            let id = format!("{:08x}-{:04x}-4{:03x}-8000-{n:012x}", id >> 32, id >> 16 & 0xffff, id & 0xfff);
+            let field = format!("1:{charged_at}:{}:{counts_until}:{TTL_MS}", now - 1);
+            pairs.extend([id, field]);
+        }
+        for pairs in pairs.chunks(500) {
+            redis::cmd("HSET").arg(&hash).arg(pairs).exec(&mut self.con).expect("HSET");
+        }
+        redis::cmd("HDEL").arg(&hash).arg("first").exec(&mut self.con).expect("HDEL");
+        redis::cmd("HSET").arg(&hash).arg("").arg(now - 1).exec(&mut self.con).expect("HSET");
     }
 
     pub fn info(&mut self, field: &str) -> f64 {

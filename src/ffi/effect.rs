@@ -213,18 +213,21 @@ impl ClosedKey<'_> {
         self.call_with(c"ZREM", members)
     }
 
-    /// Writes fields of a hash, or creates it: HSET. `pairs` has names and values by turns.
-    pub fn set_fields(&self, pairs: &[Str<'_>]) -> Option<u64> {
-        self.call_with(c"HSET", pairs)
+    /// Writes fields of a hash, or creates it: HSET. Each has a name and a value. Does nothing if there are none.
+    pub fn set_fields<'s>(&self, fields: impl IntoIterator<Item = [&'s Str<'s>; 2]>) -> Option<u64> {
+        self.call_with(c"HSET", fields.into_iter().flatten())
     }
 
-    /// Removes fields of a hash: HDEL.
-    pub fn remove_fields(&self, names: &[Str<'_>]) -> Option<u64> {
+    /// Removes fields of a hash: HDEL. Does nothing if there are none.
+    pub fn remove_fields<'s>(&self, names: impl IntoIterator<Item = &'s Str<'s>>) -> Option<u64> {
         self.call_with(c"HDEL", names)
     }
 
-    fn call_with(&self, command: &CStr, arguments: &[Str<'_>]) -> Option<u64> {
-        let mut arguments: Vec<_> = arguments.iter().map(|argument| argument.raw).collect();
+    fn call_with<'s>(&self, command: &CStr, arguments: impl IntoIterator<Item = &'s Str<'s>>) -> Option<u64> {
+        let mut arguments: Vec<_> = arguments.into_iter().map(|argument| argument.raw).collect();
+        if arguments.is_empty() {
+            return Some(0);
+        }
         // SAFETY: a string, then an array of live strings with its length.
         let reply = Reply(unsafe {
             api!(RedisModule_Call(

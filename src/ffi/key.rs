@@ -6,7 +6,7 @@ use std::ptr::null_mut;
 
 use redis_module::raw;
 
-use super::{Access, Ctx, Str, api, bytes_of, load};
+use super::{Access, Ctx, Str, api, load};
 
 /// What a key holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -298,8 +298,8 @@ impl<'c> Key<'c> {
     }
 
     /// Calls `visit` with the name and the value of every field of a hash. A field may come twice.
-    pub fn for_each_field(&self, mut visit: impl FnMut(&[u8], &[u8])) {
-        let mut visit: &mut dyn FnMut(&[u8], &[u8]) = &mut visit;
+    pub fn for_each_field(&self, mut visit: impl FnMut(&Str<'c>, &Str<'c>)) {
+        let mut visit: &mut dyn FnMut(&Str<'c>, &Str<'c>) = &mut visit;
         // SAFETY: an open key; nothing changes it while the cursor is in use, and the cursor is freed once. The callback
         // gets the pointer to `visit`, which outlives the calls.
         unsafe {
@@ -329,8 +329,8 @@ unsafe extern "C" fn visit_field(
     }
     // SAFETY: live strings, and the pointer that was given to the scan.
     unsafe {
-        let visit = data.cast::<&mut dyn FnMut(&[u8], &[u8])>();
-        (*visit)(bytes_of(field), bytes_of(value));
+        let visit = data.cast::<&mut dyn FnMut(&Str<'_>, &Str<'_>)>();
+        (*visit)(&Str::borrowed(field), &Str::borrowed(value));
     }
 }
 

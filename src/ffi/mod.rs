@@ -226,9 +226,21 @@ impl<'c> Str<'c> {
         }
     }
 
+    /// The same string once more, which lives on when this one does not. The bytes are not copied.
+    pub fn duplicate(&self) -> Self {
+        // SAFETY: a live string; without a context, only this module gives the new reference back.
+        unsafe { Self::owned(api!(RedisModule_HoldString(std::ptr::null_mut(), self.raw))) }
+    }
+
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: the string lives as long as self, and nothing writes to it.
         unsafe { bytes_of(self.raw) }
+    }
+}
+
+impl AsRef<[u8]> for Str<'_> {
+    fn as_ref(&self) -> &[u8] {
+        self.bytes()
     }
 }
 

@@ -95,7 +95,7 @@ pub fn delete(hash: ClosedKey<'_>) {
 /// The HASH of a limit, and what a call does to it.
 pub struct Loaded<'c> {
     key: ClosedKey<'c>,
-    pub book: Book<'c>,
+    pub book: Book<'c, Str<'c>>,
 }
 
 /// Reads what a call with this id needs. Looks at every field only if one may have ended.
@@ -111,11 +111,11 @@ pub fn load<'c>(key: ClosedKey<'c>, id: &'c [u8], now: Micros) -> Result<Loaded<
     };
     let mut book = Book::new(id, stored, now);
     if book.needs_review() {
-        let mut fields = Vec::new();
+        let mut fields = Vec::with_capacity(usize::try_from(key.len()).unwrap_or(0));
         let mut foreign = false;
-        key.for_each_field(|id, value| match Reservation::decode(value) {
-            Some(field) if id != EARLIEST => fields.push((id.to_vec(), field)),
-            None if id == EARLIEST => {}
+        key.for_each_field(|id, value| match Reservation::decode(value.bytes()) {
+            Some(field) if id.bytes() != EARLIEST => fields.push((id.duplicate(), field)),
+            None if id.bytes() == EARLIEST => {}
             _ => foreign = true,
         });
         if foreign {
@@ -146,15 +146,20 @@ impl Loaded<'_> {
         if changes.delete {
             return delete(key);
         }
-        let earliest =
-            changes.earliest.map(|at| [Str::new(EARLIEST), Str::new(itoa::Buffer::new().format(at).as_bytes())]);
-        let fields = changes.set.iter().flat_map(|(id, field)| [Str::new(id), Str::new(&field.encode())]);
-        let pairs: Vec<_> = fields.chain(earliest.into_iter().flatten()).collect();
-        if !pairs.is_empty() && key.set_fields(&pairs).is_none() {
+        let text = |field: &Reservation| Str::new(&field.encode());
+        let (own, name_of_earliest) = (Str::new(book.id()), Str::new(EARLIEST));
+        let values: Vec<_> = changes.marks.iter().map(|(_, mark)| text(mark)).collect();
+        let own_value = changes.own.flatten().map(|field| text(&field));
+        let earliest = changes.earliest.map(|at| Str::new(itoa::Buffer::new().format(at).as_bytes()));
+        let marks = changes.marks.iter().zip(&values).map(|((id, _), value)| [*id, value]);
+        let pairs = marks
+            .chain(own_value.iter().map(|value| [&own, value]))
+            .chain(earliest.iter().map(|value| [&name_of_earliest, value]));
+        if key.set_fields(pairs).is_none() {
             internal_error(key.ctx(), "HSET");
         }
-        let removed: Vec<_> = changes.removed.iter().map(|id| Str::new(id)).collect();
-        if !removed.is_empty() && key.remove_fields(&removed).is_none() {
+        let removed = changes.removed.iter().copied().chain((changes.own == Some(None)).then_some(&own));
+        if key.remove_fields(removed).is_none() {
             internal_error(key.ctx(), "HDEL");
         }
         if let Some(millis) = changes.expires_at {

@@ -341,8 +341,7 @@ proptest! {
             write.apply_to(&mut record);
         }
         let mut ended: Vec<Ended> = ended.into_iter().map(|(at, units)| {
-            let was = open(units, start + at, start + at + 1, start + at + WINDOW);
-            Ended { id: Vec::new(), was, given_back: false }
+            Ended::new(open(units, start + at, start + at + 1, start + at + WINDOW))
         }).collect();
         let at_once = log.give_back(&log.read(&record, now).unwrap(), now, &mut ended);
         let mut one_by_one = record.clone();
