@@ -1,21 +1,22 @@
 //! `/authorize/<domain>`: for `auth_request` of nginx, `forwardAuth` of Traefik and `forward_auth` of Caddy.
 
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, Path, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use envoy_types::pb::envoy::extensions::common::ratelimit::v3::RateLimitDescriptor;
 use envoy_types::pb::envoy::extensions::common::ratelimit::v3::rate_limit_descriptor::Entry;
 use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
+use redis_rl_client::layer::keys;
 use redis_rl_client::{Connection, Decisions};
 use serde_json::json;
 
-use super::status;
+use super::failed;
 use crate::rules::{Authorize, Origin, Part};
-use crate::service::Service;
+use crate::service::{Service, Span};
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 /// Both name the path, so both count. A proxy sets one of them and passes on what the client says in the other.
@@ -26,16 +27,31 @@ pub async fn authorize<C: Connection>(
     State(service): State<Arc<Service<C>>>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     Path(name): Path<String>,
+    method: Method,
     headers: HeaderMap,
 ) -> Response {
-    let Some(snapshot) = service.snapshot.load_full() else {
-        return (StatusCode::SERVICE_UNAVAILABLE, "there are no valid rules yet\n").into_response();
+    let mut span = service.traces.http(&method, "/authorize/{domain}", &headers);
+    let response = respond(&service, peer.ip(), name, &headers, &mut span).await;
+    span.set_http_status(response.status());
+    response
+}
+
+async fn respond<C: Connection>(
+    service: &Service<C>,
+    peer: IpAddr,
+    name: String,
+    headers: &HeaderMap,
+    span: &mut Span,
+) -> Response {
+    let snapshot = match service.rules(span) {
+        Ok(snapshot) => snapshot,
+        Err(error) => return failed(&error),
     };
     let rules = snapshot.rules.domains.get(name.as_str()).and_then(|domain| domain.options.authorize.clone());
     let Some(rules) = rules else {
         return (StatusCode::NOT_FOUND, "no domain of that name has the part authorize\n").into_response();
     };
-    let descriptors = match descriptors(&rules, peer.ip(), &headers) {
+    let descriptors = match descriptors(&rules, peer, headers) {
         Ok(descriptors) => descriptors,
         Err(text) => return (StatusCode::BAD_REQUEST, format!("{text}\n")).into_response(),
     };
@@ -48,7 +64,7 @@ pub async fn authorize<C: Connection>(
         };
     }
     let request = RateLimitRequest { domain: name, descriptors, hits_addend: 0 };
-    match service.decide_under(&snapshot, &request, None).await {
+    match service.decide_under(&snapshot, &request, None, span).await {
         Ok((reply, decisions)) => {
             let over = reply.overall_code() == Code::OverLimit;
             let mut response =
@@ -56,7 +72,7 @@ pub async fn authorize<C: Connection>(
             set_headers(response.headers_mut(), &decisions, over);
             response
         }
-        Err(error) => (status(error.code()), format!("{}\n", error.message())).into_response(),
+        Err(error) => failed(&error),
     }
 }
 
@@ -102,20 +118,14 @@ fn client_address(rules: &Authorize, peer: IpAddr, headers: &HeaderMap) -> Strin
     let mut entries = lines.iter().flat_map(|line| line.split(',')).rev();
     let mut client = peer;
     while rules.trusts(client)
-        && let Some(before) = entries.next().and_then(|entry| address(entry.trim()))
+        && let Some(before) = entries.next().and_then(|entry| keys::parse_address(entry.trim()))
     {
         client = before;
     }
-    match client.to_canonical() {
+    match keys::network(client) {
         IpAddr::V4(address) => address.to_string(),
-        IpAddr::V6(address) => format!("{}/64", Ipv6Addr::from(u128::from(address) >> 64 << 64)),
+        IpAddr::V6(network) => format!("{network}/64"),
     }
-}
-
-/// `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1`, `[2001:db8::1]` or `[2001:db8::1]:80`.
-fn address(entry: &str) -> Option<IpAddr> {
-    let bare = entry.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(entry);
-    bare.parse().ok().or_else(|| entry.parse::<SocketAddr>().ok().map(|address| address.ip()))
 }
 
 fn set_headers(headers: &mut HeaderMap, decisions: &Decisions, over: bool) {

@@ -4,15 +4,15 @@ use std::sync::{Arc, LazyLock};
 
 use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
 use envoy_types::pb::envoy::service::ratelimit::v3::{RateLimitRequest, RateLimitResponse};
 use prost_reflect::{DescriptorPool, DynamicMessage, MessageDescriptor};
 use redis_rl_client::Connection;
 
-use super::status;
-use crate::service::{DESCRIPTORS, Service};
+use super::failed;
+use crate::service::{DESCRIPTORS, Service, Span};
 
 /// The forms of a request and of its reply.
 static FORMS: LazyLock<Option<(MessageDescriptor, MessageDescriptor)>> = LazyLock::new(|| {
@@ -22,12 +22,24 @@ static FORMS: LazyLock<Option<(MessageDescriptor, MessageDescriptor)>> = LazyLoc
 });
 
 /// Decides on the request in the body.
-pub async fn json<C: Connection>(State(service): State<Arc<Service<C>>>, body: Bytes) -> Response {
-    let request = match read(&body) {
+pub async fn json<C: Connection>(
+    State(service): State<Arc<Service<C>>>,
+    method: Method,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let mut span = service.traces.http(&method, "/json", &headers);
+    let response = respond(&service, &body, &mut span).await;
+    span.set_http_status(response.status());
+    response
+}
+
+async fn respond<C: Connection>(service: &Service<C>, body: &[u8], span: &mut Span) -> Response {
+    let request = match read(body) {
         Ok(request) => request,
         Err(text) => return (StatusCode::BAD_REQUEST, format!("{text}\n")).into_response(),
     };
-    match service.decide(&request, None).await {
+    match service.decide(&request, None, span).await {
         Ok(reply) => {
             let code = match reply.overall_code() {
                 Code::OverLimit => StatusCode::TOO_MANY_REQUESTS,
@@ -38,7 +50,7 @@ pub async fn json<C: Connection>(State(service): State<Arc<Service<C>>>, body: B
                 Err(text) => (StatusCode::INTERNAL_SERVER_ERROR, format!("{text}\n")).into_response(),
             }
         }
-        Err(error) => (status(error.code()), format!("{}\n", error.message())).into_response(),
+        Err(error) => failed(&error),
     }
 }
 

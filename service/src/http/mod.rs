@@ -2,29 +2,27 @@
 
 mod authorize;
 mod json;
+mod listen;
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::connect_info::IntoMakeServiceWithConnectInfo;
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{StatusCode, header};
-use axum::response::IntoResponse;
+use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
 use redis_rl_client::Connection;
-use tonic::Code;
+use tonic::{Code, Status};
+
+pub use listen::serve;
 
 use crate::service::Service;
 
 /// How long a body may be: as a message of gRPC.
 const MAX_BODY: usize = 4 * 1024 * 1024;
 
-/// A router that knows the address of each peer.
-pub type App = IntoMakeServiceWithConnectInfo<Router, SocketAddr>;
-
 /// `/json`, `/authorize/<domain>`, `/healthcheck` and `/ready`.
-pub fn api<C: Connection>(service: Arc<Service<C>>) -> App {
+pub fn api<C: Connection>(service: Arc<Service<C>>) -> Router {
     Router::new()
         .route("/json", any(json::json::<C>))
         .route("/authorize/{domain}", any(authorize::authorize::<C>))
@@ -32,17 +30,16 @@ pub fn api<C: Connection>(service: Arc<Service<C>>) -> App {
         .route("/ready", get(ready::<C>))
         .layer(DefaultBodyLimit::max(MAX_BODY))
         .with_state(service)
-        .into_make_service_with_connect_info()
 }
 
 /// The metrics, for Prometheus.
-pub fn metrics<C: Connection>(service: Arc<Service<C>>, path: &str) -> App {
-    Router::new().route(path, get(metrics_text::<C>)).with_state(service).into_make_service_with_connect_info()
+pub fn metrics<C: Connection>(service: Arc<Service<C>>, path: &str) -> Router {
+    Router::new().route(path, get(metrics_text::<C>)).with_state(service)
 }
 
 /// `/rlconfig`: the rules in force.
-pub fn debug<C: Connection>(service: Arc<Service<C>>) -> App {
-    Router::new().route("/rlconfig", get(rlconfig::<C>)).with_state(service).into_make_service_with_connect_info()
+pub fn debug<C: Connection>(service: Arc<Service<C>>) -> Router {
+    Router::new().route("/rlconfig", get(rlconfig::<C>)).with_state(service)
 }
 
 async fn healthcheck<C: Connection>(State(service): State<Arc<Service<C>>>) -> impl IntoResponse {
@@ -70,11 +67,12 @@ async fn rlconfig<C: Connection>(State(service): State<Arc<Service<C>>>) -> Stri
     }
 }
 
-/// The status of HTTP for an error of gRPC.
-const fn status(code: Code) -> StatusCode {
-    match code {
+/// The response for an error of gRPC.
+fn failed(error: &Status) -> Response {
+    let status = match error.code() {
         Code::InvalidArgument => StatusCode::BAD_REQUEST,
         Code::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::INTERNAL_SERVER_ERROR,
-    }
+    };
+    (status, format!("{}\n", error.message())).into_response()
 }

@@ -2,6 +2,7 @@
 
 mod settings;
 mod tls;
+mod traces;
 mod watch;
 
 use std::fs;
@@ -11,11 +12,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Router;
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_service_server::RateLimitServiceServer;
 use redis_rl_client::{Connection, Limiter, Link};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch as channel;
+use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 use tokio_stream::wrappers::UnixListenerStream;
 use tonic::transport::Server;
@@ -25,8 +28,9 @@ use tracing::{error, info, warn};
 
 pub use settings::{Address, Flags, Settings};
 pub use tls::TlsFiles;
+pub use traces::{Protocol, TraceSettings};
 
-use crate::service::{DESCRIPTORS, Grpc, Service, Snapshot};
+use crate::service::{DESCRIPTORS, Grpc, Service, Snapshot, Traces};
 use crate::{http, rules};
 use tls::Tls;
 use watch::Watch;
@@ -73,7 +77,9 @@ async fn serve(settings: Settings) -> io::Result<()> {
     for name in &settings.without_effect {
         warn!("{name} has no effect here");
     }
-    let service = Service::new(limiter(&settings)?, settings.service.clone()).map_err(io::Error::other)?;
+    let provider = settings.traces.as_ref().map(traces::provider).transpose().map_err(io::Error::other)?;
+    let traces = Traces::new(provider.as_ref());
+    let service = Service::new(limiter(&settings)?, settings.service.clone(), traces).map_err(io::Error::other)?;
     let service = Arc::new(service);
     let tls = settings.tls.clone().map(Tls::new).transpose().map_err(io::Error::other)?.map(Arc::new);
     let (health, health_server) = tonic_health::server::health_reporter();
@@ -156,17 +162,14 @@ async fn serve(settings: Settings) -> io::Result<()> {
             tokio::spawn(router.serve_with_incoming_shutdown(UnixListenerStream::new(listener), stopped))
         }
     };
-    let http = [
-        Some(listen("HTTP", settings.http, http::api(service.clone()), drains.clone()).await?),
-        Some(
-            listen("metrics", settings.metrics, http::metrics(service.clone(), &settings.metrics_path), drains.clone())
-                .await?,
-        ),
-        match settings.debug {
-            Some(address) => Some(listen("debug", address, http::debug(service.clone()), drains.clone()).await?),
-            None => None,
-        },
+    let listens = async |what, address, app| listen(what, address, app, settings.http_timeout, drains.clone()).await;
+    let mut http = vec![
+        listens("HTTP", settings.http, http::api(service.clone())).await?,
+        listens("metrics", settings.metrics, http::metrics(service.clone(), &settings.metrics_path)).await?,
     ];
+    if let Some(address) = settings.debug {
+        http.push(listens("debug", address, http::debug(service.clone())).await?);
+    }
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     tokio::select! {
         _ = terminate.recv() => {}
@@ -180,7 +183,7 @@ async fn serve(settings: Settings) -> io::Result<()> {
     sleep(settings.drain_delay).await;
     _ = draining.send(true);
     let ended = async {
-        for task in http.into_iter().flatten() {
+        for task in http {
             _ = task.await;
         }
         serving.await
@@ -192,6 +195,9 @@ async fn serve(settings: Settings) -> io::Result<()> {
     }
     _ = reloads.await;
     give_back(service).await;
+    if let Some(provider) = provider {
+        traces::end(provider).await;
+    }
     info!("rlaas ends");
     Ok(())
 }
@@ -200,15 +206,15 @@ async fn serve(settings: Settings) -> io::Result<()> {
 async fn listen(
     what: &str,
     address: SocketAddr,
-    app: http::App,
+    app: Router,
+    limit: Duration,
     mut drains: channel::Receiver<bool>,
-) -> io::Result<tokio::task::JoinHandle<io::Result<()>>> {
+) -> io::Result<JoinHandle<()>> {
     let listener = TcpListener::bind(address).await.map_err(|error| named(what, &address.to_string(), &error))?;
     info!(address = %listener.local_addr()?, "{what} listens");
-    let stopped = async move {
+    Ok(tokio::spawn(http::serve(listener, app, limit, async move {
         _ = drains.wait_for(|stop| *stop).await;
-    };
-    Ok(tokio::spawn(async move { axum::serve(listener, app).with_graceful_shutdown(stopped).await }))
+    })))
 }
 
 /// Reads the rules if the files have changed. Wrong rules change nothing.

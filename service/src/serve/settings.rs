@@ -9,6 +9,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::tls::TlsFiles;
+use super::traces::{Protocol, TraceSettings};
 use crate::cli::go_bool;
 use crate::service::{HeaderNames, ReplySettings, ServiceSettings};
 
@@ -66,6 +67,9 @@ pub struct Flags {
     /// After that: how long requests under way may take [default: 10s]
     #[arg(long, value_name = "DURATION", env = "RLAAS_DRAIN")]
     drain: Option<String>,
+    /// How long a client may take to send a request over HTTP, and how long an idle connection stays [default: 75s]
+    #[arg(long, value_name = "DURATION", env = "RLAAS_HTTP_TIMEOUT")]
+    http_timeout: Option<String>,
     /// How much is logged: error, warn, info or debug [default: info]
     #[arg(long, env = "RLAAS_LOG_LEVEL")]
     log_level: Option<String>,
@@ -89,6 +93,8 @@ pub struct Settings {
     pub debug: Option<SocketAddr>,
     pub denials: usize,
     pub service: ServiceSettings,
+    pub http_timeout: Duration,
+    pub traces: Option<TraceSettings>,
     pub drain_delay: Duration,
     pub drain: Duration,
     pub max_connection_age: Duration,
@@ -107,7 +113,7 @@ pub enum Address {
 }
 
 /// Variables of envoyproxy/ratelimit that have no effect here. `docs/service.md` says why.
-const WITHOUT_EFFECT: [&str; 66] = [
+const WITHOUT_EFFECT: [&str; 60] = [
     "FORCE_START_WITHOUT_INITIAL_CONFIG",
     "HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED",
     "RUNTIME_WATCH_ROOT",
@@ -168,12 +174,6 @@ const WITHOUT_EFFECT: [&str; 66] = [
     "MEMCACHE_TLS_CLIENT_KEY",
     "MEMCACHE_TLS_CACERT",
     "MEMCACHE_TLS_SKIP_HOSTNAME_VERIFICATION",
-    "TRACING_ENABLED",
-    "TRACING_SERVICE_NAME",
-    "TRACING_SERVICE_NAMESPACE",
-    "TRACING_SERVICE_INSTANCE_ID",
-    "TRACING_EXPORTER_PROTOCOL",
-    "TRACING_SAMPLING_RATE",
 ];
 
 impl Flags {
@@ -250,6 +250,9 @@ impl Flags {
                 near_limit_ratio: env.ratio("NEAR_LIMIT_RATIO")?.unwrap_or(0.8),
                 ready_needs_redis: env.flag("REDIS_HEALTH_CHECK_ACTIVE_CONNECTION")?.unwrap_or(false),
             },
+            // A little more than the minute for which nginx keeps an idle connection, so that nginx is the one to close it.
+            http_timeout: duration(self.http_timeout, "http-timeout", Duration::from_secs(75))?,
+            traces: env.traces()?,
             drain_delay: duration(self.drain_delay, "drain-delay", Duration::ZERO)?,
             drain: duration(self.drain, "drain", Duration::from_secs(10))?,
             max_connection_age: env.duration("GRPC_MAX_CONNECTION_AGE")?.unwrap_or(Duration::from_secs(86_400)),
@@ -450,6 +453,25 @@ impl Env<'_> {
         self.text(name).map(parse).transpose()
     }
 
+    /// What is traced; `None` if nothing is.
+    fn traces(&self) -> Result<Option<TraceSettings>, String> {
+        let settings = TraceSettings {
+            protocol: match self.text("TRACING_EXPORTER_PROTOCOL").as_deref() {
+                None | Some("http") => Protocol::Http,
+                Some("grpc") => Protocol::Grpc,
+                Some(_) => return Err("TRACING_EXPORTER_PROTOCOL: expected http or grpc".to_owned()),
+            },
+            sampling_rate: self.ratio("TRACING_SAMPLING_RATE")?.unwrap_or(1.0),
+            service_name: ["TRACING_SERVICE_NAME", "OTEL_SERVICE_NAME"]
+                .into_iter()
+                .find_map(|name| self.text(name))
+                .unwrap_or_else(|| "rlaas".to_owned()),
+            service_namespace: self.text("TRACING_SERVICE_NAMESPACE"),
+            service_instance_id: self.text("TRACING_SERVICE_INSTANCE_ID"),
+        };
+        Ok(self.flag("TRACING_ENABLED")?.unwrap_or(false).then_some(settings))
+    }
+
     fn without_effect(&self) -> Vec<String> {
         WITHOUT_EFFECT.into_iter().filter(|name| self.text(name).is_some()).map(str::to_owned).collect()
     }
@@ -577,6 +599,10 @@ mod tests {
             ("SHADOW_MODE", "true"),
             ("USE_STATSD", "true"),
             ("LOCAL_CACHE_SIZE_IN_BYTES", "0"),
+            ("TRACING_ENABLED", "true"),
+            ("TRACING_EXPORTER_PROTOCOL", "grpc"),
+            ("TRACING_SAMPLING_RATE", "0.1"),
+            ("TRACING_SERVICE_NAME", "limits"),
         ])
         .expect("valid");
         assert_eq!(settings.grpc, Address::Tcp("0.0.0.0:9000".parse().unwrap()));
@@ -588,7 +614,50 @@ mod tests {
         let headers = settings.service.reply.headers.expect("enabled");
         assert_eq!((headers.limit.as_str(), headers.reset.as_str()), ("RateLimit-Limit", "X-Reset"));
         assert!(settings.service.reply.shadow && !settings.service.reply.quota);
+        let traces = settings.traces.expect("enabled");
+        assert_eq!((traces.protocol, traces.sampling_rate), (Protocol::Grpc, 0.1));
+        assert_eq!((traces.service_name.as_str(), traces.service_namespace), ("limits", None));
         assert_eq!((settings.without_effect, settings.denials), (vec!["USE_STATSD".to_owned()], 0));
+    }
+
+    #[test]
+    fn a_flag_wins_over_a_variable() {
+        let flags = Flags {
+            http: Some("127.0.0.1:1".to_owned()),
+            grpc: Some("127.0.0.1:2".to_owned()),
+            metrics: Some("127.0.0.1:3".to_owned()),
+            debug: Some("127.0.0.1:4".to_owned()),
+            redis: Some("redis://flag".to_owned()),
+            rules: vec!["flag".into()],
+            timeout: Some("1ms".to_owned()),
+            prefix: Some("flag".to_owned()),
+            denials: Some(5),
+            log_level: Some("error".to_owned()),
+            log_format: Some("text".to_owned()),
+            ..Flags::default()
+        };
+        let variables = [
+            ("PORT", "9"),
+            ("GRPC_PORT", "9"),
+            ("GRPC_UDS", "/run/variable"),
+            ("PROMETHEUS_ADDR", ":9"),
+            ("DEBUG_PORT", "9"),
+            ("REDIS_URL", "variable:9"),
+            ("RUNTIME_ROOT", "/variable"),
+            ("REDIS_TIMEOUT", "9s"),
+            ("CACHE_KEY_PREFIX", "variable"),
+            ("LOCAL_CACHE_SIZE_IN_BYTES", "0"),
+            ("LOG_LEVEL", "debug"),
+            ("LOG_FORMAT", "json"),
+        ];
+        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let settings = flags.settings(&variables.into()).expect("valid");
+        let address = |port: u16| SocketAddr::from(([127, 0, 0, 1], port));
+        assert_eq!((settings.http, settings.metrics, settings.debug), (address(1), address(3), Some(address(4))));
+        assert_eq!((settings.grpc, settings.redis.as_str()), (Address::Tcp(address(2)), "redis://flag"));
+        assert_eq!(settings.rules, [PathBuf::from("flag")]);
+        assert_eq!((settings.service.timeout, settings.service.prefix.as_str()), (Duration::from_millis(1), "flag"));
+        assert_eq!((settings.denials, settings.log_level, settings.log_json), (5, tracing::Level::ERROR, false));
     }
 
     #[test]
@@ -660,6 +729,9 @@ mod tests {
             ("PROMETHEUS_ADDR", "metrics"),
             ("PROMETHEUS_PATH", "metrics"),
             ("GRPC_SERVER_USE_TLS", "true"),
+            ("TRACING_ENABLED", "on"),
+            ("TRACING_EXPORTER_PROTOCOL", "udp"),
+            ("TRACING_SAMPLING_RATE", "-1"),
         ] {
             let error = settings(&[(name, value)]).expect_err(name);
             assert!(error.contains(name), "{error}");

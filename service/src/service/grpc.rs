@@ -9,7 +9,7 @@ use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_service_server::R
 use envoy_types::pb::envoy::service::ratelimit::v3::{RateLimitRequest, RateLimitResponse};
 use redis_rl_client::{Connection, Decisions, Fallback, Limiter, Policy};
 use tokio::sync::Semaphore;
-use tonic::{Request, Response, Status};
+use tonic::{Code, Request, Response, Status};
 use tracing::{debug, error};
 
 use super::decide::decide;
@@ -17,6 +17,7 @@ use super::metrics::Metrics;
 use super::plan::Plan;
 use super::reply::{ReplySettings, reply};
 use super::state::Snapshot;
+use super::trace::{Span, Traces};
 
 /// The reply must be on its way before the caller's deadline: by so much, or a twentieth of the time if that is more.
 /// Timers end up to a millisecond late.
@@ -35,6 +36,7 @@ pub struct Service<C> {
     pub settings: ServiceSettings,
     pub under_way: Semaphore,
     pub metrics: Metrics,
+    pub traces: Traces,
     draining: AtomicBool,
 }
 
@@ -59,12 +61,13 @@ impl<C: Connection> Service<C> {
     ///
     /// # Errors
     /// A metric is there twice, which is a fault of this program.
-    pub fn new(limiter: Limiter<C>, settings: ServiceSettings) -> Result<Self, prometheus::Error> {
+    pub fn new(limiter: Limiter<C>, settings: ServiceSettings, traces: Traces) -> Result<Self, prometheus::Error> {
         Ok(Self {
             limiter,
             snapshot: ArcSwapOption::empty(),
             under_way: Semaphore::new(settings.max_requests.min(Semaphore::MAX_PERMITS)),
             metrics: Metrics::new(settings.near_limit_ratio)?,
+            traces,
             draining: AtomicBool::new(false),
             settings,
         })
@@ -106,13 +109,24 @@ impl<C: Connection> Service<C> {
         &self,
         request: &RateLimitRequest,
         deadline: Option<Instant>,
+        span: &mut Span,
     ) -> Result<RateLimitResponse, Status> {
-        let Some(snapshot) = self.snapshot.load_full() else {
+        let snapshot = self.rules(span)?;
+        self.decide_under(&snapshot, request, deadline, span).await.map(|(reply, _)| reply)
+    }
+
+    /// The rules in force, for a request.
+    ///
+    /// # Errors
+    /// There are none yet. The request counts as an error.
+    pub fn rules(&self, span: &mut Span) -> Result<Arc<Snapshot<C>>, Status> {
+        self.snapshot.load_full().ok_or_else(|| {
             self.metrics.count_request(Duration::ZERO);
             self.metrics.count_service_error();
-            return Err(Status::unavailable(NO_RULES));
-        };
-        self.decide_under(&snapshot, request, deadline).await.map(|(reply, _)| reply)
+            let error = Status::unavailable(NO_RULES);
+            span.set_error(&error);
+            error
+        })
     }
 
     /// Decides with these rules. The decisions are those of the limits that were checked.
@@ -124,9 +138,11 @@ impl<C: Connection> Service<C> {
         snapshot: &Snapshot<C>,
         request: &RateLimitRequest,
         deadline: Option<Instant>,
+        span: &mut Span,
     ) -> Result<(RateLimitResponse, Decisions), Status> {
         let began = Instant::now();
         let result = self.decide_uncounted(snapshot, request, deadline).await;
+        span.set_decision(request, result.as_ref().map(|(reply, _)| reply));
         self.metrics.count_request(began.elapsed());
         result
     }
@@ -183,7 +199,10 @@ impl<C: Connection + std::fmt::Debug> RateLimitService for Grpc<C> {
     ) -> Result<Response<RateLimitResponse>, Status> {
         let deadline = request.metadata().get("grpc-timeout").and_then(|value| timeout(value.to_str().ok()?));
         let deadline = deadline.and_then(|rest| Instant::now().checked_add(rest));
-        self.0.decide(request.get_ref(), deadline).await.map(Response::new)
+        let mut span = self.0.traces.grpc(request.metadata().as_ref());
+        let result = self.0.decide(request.get_ref(), deadline, &mut span).await;
+        span.set_grpc_status(result.as_ref().map_or_else(Status::code, |_| Code::Ok));
+        result.map(Response::new)
     }
 }
 

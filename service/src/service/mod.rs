@@ -6,6 +6,7 @@ mod metrics;
 mod plan;
 mod reply;
 mod state;
+mod trace;
 
 /// The descriptors of the protocol, a `FileDescriptorSet`.
 pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
@@ -15,3 +16,4 @@ pub use metrics::Metrics;
 pub use plan::{Check, Hits, Plan, Slot};
 pub use reply::{HeaderNames, ReplySettings};
 pub use state::Snapshot;
+pub use trace::{Span, Traces};

@@ -1,7 +1,11 @@
 //! The service over HTTP.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+
 use super::one_server;
 use super::process::{Options, Paused, Response, Rlaas, get, http, until, url};
+use crate::support::PATIENCE;
 
 const RULES: &str = "domain: d
 authorize:
@@ -140,4 +144,45 @@ fn health_and_the_rules_in_force_are_shown() {
     service.signal("-TERM");
     until("it drains", || service.log().contains("draining"));
     assert_eq!((show("/healthcheck").status, show("/ready").status), (500, 503));
+}
+
+#[test]
+fn a_client_that_does_not_send_its_request_loses_the_connection() {
+    let server = one_server();
+    let service = Rlaas::with_env(&server, RULES, &[("RLAAS_HTTP_TIMEOUT", "700ms")]);
+    const WHOLE: &str = "GET /healthcheck HTTP/1.1\r\nHost: test\r\n\r\n";
+    for (sent, expected) in [
+        ("", ""),
+        ("GET /healthcheck HTTP/1.1\r\nHost: te", ""),
+        ("POST /json HTTP/1.1\r\nHost: test\r\nContent-Length: 100\r\n\r\n{", "HTTP/1.1 408 Request Timeout"),
+        // Idle after a request.
+        (WHOLE, "HTTP/1.1 200 OK"),
+    ] {
+        for address in [&service.http, &service.metrics, &service.debug] {
+            let mut stream = TcpStream::connect(address).expect("a connection");
+            stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+            stream.write_all(sent.as_bytes()).expect("sent");
+            let mut reply = String::new();
+            stream.read_to_string(&mut reply).unwrap_or_else(|error| panic!("{sent}: {error}"));
+            let expected =
+                if address == &service.http || expected.is_empty() { expected } else { "HTTP/1.1 404 Not Found" };
+            assert_eq!(reply.lines().next().unwrap_or_default(), expected, "{sent}");
+        }
+    }
+    // A connection that is used stays.
+    let mut stream = TcpStream::connect(&service.http).expect("a connection");
+    stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+    for _ in 0..5 {
+        stream.write_all(WHOLE.as_bytes()).expect("sent");
+        let mut reply = [0; 15];
+        stream.read_exact(&mut reply).expect("a reply");
+        assert_eq!(&reply, b"HTTP/1.1 200 OK");
+        let mut rest = Vec::new();
+        while !rest.ends_with(b"\r\n\r\nOK") {
+            let mut byte = [0];
+            stream.read_exact(&mut byte).expect("a reply");
+            rest.push(byte[0]);
+        }
+        std::thread::sleep(std::time::Duration::from_millis(200));
+    }
 }

@@ -11,6 +11,7 @@ mod promises;
 mod proxies;
 mod replies;
 mod security;
+mod traces;
 
 use tokio::runtime::Builder;
 

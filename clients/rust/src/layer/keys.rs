@@ -51,13 +51,27 @@ impl KeyedHash {
 
     /// The key of an address: of an IPv6 address, that of its /64 network, since a caller has the whole network.
     pub fn address(&self, address: IpAddr) -> String {
-        match address.to_canonical() {
+        match network(address) {
             IpAddr::V4(address) => self.value(address.octets()),
-            IpAddr::V6(address) => {
-                let network = u128::from(address) >> 64 << 64;
-                self.value(Ipv6Addr::from(network).octets())
-            }
+            IpAddr::V6(address) => self.value(address.octets()),
         }
+    }
+}
+
+/// The addresses that one caller has: an IPv4 address itself, and of an IPv6 address the first one of its /64 network.
+///
+/// ```
+/// use redis_rl_client::layer::keys::network;
+///
+/// let network = |address: &str| network(address.parse().unwrap()).to_string();
+/// assert_eq!(network("192.0.2.1"), "192.0.2.1");
+/// assert_eq!(network("::ffff:192.0.2.1"), "192.0.2.1");
+/// assert_eq!(network("2001:db8::ffff"), "2001:db8::");
+/// ```
+pub fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from(u128::from(address) >> 64 << 64).into(),
+        address => address,
     }
 }
 
@@ -86,11 +100,12 @@ pub fn forwarded_address(request: &Parts, proxies: usize) -> Result<IpAddr, Erro
     let lines = request.headers.get_all("x-forwarded-for").iter().filter_map(|line| line.to_str().ok());
     let entries: Vec<_> = lines.flat_map(|line| line.split(',')).map(str::trim).collect();
     let entry = proxies.checked_sub(1).and_then(|before| entries.iter().rev().nth(before));
-    entry.and_then(|entry| address(entry)).ok_or(Error::MissingKey("X-Forwarded-For"))
+    entry.and_then(|entry| parse_address(entry)).ok_or(Error::MissingKey("X-Forwarded-For"))
 }
 
-/// `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1`, `[2001:db8::1]` or `[2001:db8::1]:80`.
-fn address(entry: &str) -> Option<IpAddr> {
+/// Reads an entry of `X-Forwarded-For`: `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1`, `[2001:db8::1]` or
+/// `[2001:db8::1]:80`. `None` if it is no address.
+pub fn parse_address(entry: &str) -> Option<IpAddr> {
     let bare = entry.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(entry);
     bare.parse().ok().or_else(|| entry.parse::<SocketAddr>().ok().map(|address| address.ip()))
 }

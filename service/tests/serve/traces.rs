@@ -1,0 +1,189 @@
+//! Spans, as a collector of OpenTelemetry gets them.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::routing::post;
+use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
+use opentelemetry_proto::tonic::collector::trace::v1::trace_service_server::{TraceService, TraceServiceServer};
+use opentelemetry_proto::tonic::collector::trace::v1::{ExportTraceServiceRequest, ExportTraceServiceResponse};
+use opentelemetry_proto::tonic::common::v1::any_value::Value;
+use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue};
+use opentelemetry_proto::tonic::trace::v1::Span;
+use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
+use prost::Message as _;
+use tokio::net::TcpListener;
+use tokio_stream::wrappers::TcpListenerStream;
+use tonic::{Request, Response, Status};
+
+use super::process::{Options, Rlaas, get, http, request, url};
+use super::{block_on, one_server};
+
+const RULES: &str = "domain: d
+authorize: {descriptors: [[{key: k, header: K}]]}
+descriptors: [{key: k, rate_limit: {algorithm: token, unit: year, requests_per_unit: 1}}]
+";
+const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
+const PARENT: &str = "b7ad6b7169203331";
+
+/// What was received.
+#[derive(Clone, Default)]
+struct Collector(Arc<Mutex<Vec<ExportTraceServiceRequest>>>);
+
+#[tonic::async_trait]
+impl TraceService for Collector {
+    async fn export(
+        &self,
+        request: Request<ExportTraceServiceRequest>,
+    ) -> Result<Response<ExportTraceServiceResponse>, Status> {
+        self.0.lock().expect("a list").push(request.into_inner());
+        Ok(Response::new(ExportTraceServiceResponse::default()))
+    }
+}
+
+async fn receive(State(collector): State<Collector>, body: Bytes) -> Vec<u8> {
+    let request = ExportTraceServiceRequest::decode(body).expect("a request of OTLP");
+    collector.0.lock().expect("a list").push(request);
+    ExportTraceServiceResponse::default().encode_to_vec()
+}
+
+impl Collector {
+    /// Listens, over gRPC or over HTTP.
+    async fn listen(&self, protocol: &str) -> SocketAddr {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a listener");
+        let address = listener.local_addr().expect("an address");
+        if protocol == "grpc" {
+            let server = tonic::transport::Server::builder().add_service(TraceServiceServer::new(self.clone()));
+            tokio::spawn(server.serve_with_incoming(TcpListenerStream::new(listener)));
+        } else {
+            let app = Router::new().route("/v1/traces", post(receive)).with_state(self.clone());
+            tokio::spawn(async move {
+                let stop = std::future::pending();
+                rlaas::http::serve(listener, app, crate::support::PATIENCE, stop).await;
+            });
+        }
+        address
+    }
+
+    /// The attributes of the service, and its spans in the order in which they began.
+    fn spans(&self) -> (BTreeMap<String, String>, Vec<Span>) {
+        let received = self.0.lock().expect("a list").clone();
+        let all: Vec<_> = received.into_iter().flat_map(|request| request.resource_spans).collect();
+        let resource = all.first().and_then(|spans| spans.resource.as_ref()).expect("a resource");
+        let resource = attributes(&resource.attributes);
+        let spans = all.into_iter().flat_map(|spans| spans.scope_spans).flat_map(|spans| spans.spans);
+        let mut spans: Vec<_> = spans.collect();
+        spans.sort_by_key(|span| span.start_time_unix_nano);
+        (resource, spans)
+    }
+}
+
+fn attributes(list: &[KeyValue]) -> BTreeMap<String, String> {
+    let show = |value: &Option<AnyValue>| match value.as_ref().and_then(|value| value.value.as_ref()) {
+        Some(Value::StringValue(text)) => text.clone(),
+        Some(Value::IntValue(n)) => n.to_string(),
+        other => format!("{other:?}"),
+    };
+    list.iter().map(|attribute| (attribute.key.clone(), show(&attribute.value))).collect()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[test]
+fn each_request_is_a_span_of_the_callers_trace() {
+    let server = one_server();
+    for protocol in ["http", "grpc"] {
+        redis::cmd("FLUSHALL").exec(&mut server.con()).expect("FLUSHALL");
+        let collector = Collector::default();
+        block_on(async {
+            let endpoint = format!("http://{}", collector.listen(protocol).await);
+            let env = [
+                ("TRACING_ENABLED", "true"),
+                ("TRACING_EXPORTER_PROTOCOL", protocol),
+                ("TRACING_SERVICE_NAMESPACE", "edge"),
+                ("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint.as_str()),
+            ];
+            let mut service = Rlaas::with_env(&server, RULES, &env);
+            let mut client = service.client().await;
+            let mut call = tonic::Request::new(request("d", &[&[("k", "x")]]));
+            let parent = format!("00-{TRACE}-{PARENT}-01");
+            call.metadata_mut().insert("traceparent", parent.parse().expect("ASCII"));
+            client.0.should_rate_limit(call).await.expect("a reply");
+            assert_eq!(client.code(request("d", &[&[("k", "x")]])).await, Code::OverLimit);
+            client.try_ask(request("d", &[])).await.expect_err("no descriptors");
+            let address = service.http.clone();
+            let both = tokio::task::spawn_blocking(move || {
+                let status = get(&address, "/authorize/d", &[("K", "y"), ("Traceparent", &parent)]).status;
+                (status, http(&address, "POST /json", &[], "{").status)
+            });
+            assert_eq!(both.await.expect("two responses"), (200, 400));
+            // The caller says that this trace is not kept.
+            let mut call = tonic::Request::new(request("d", &[&[("k", "x")]]));
+            let unsampled = format!("00-{TRACE}-{PARENT}-00");
+            call.metadata_mut().insert("traceparent", unsampled.parse().expect("ASCII"));
+            client.0.should_rate_limit(call).await.expect("a reply");
+            drop(client);
+            // The last spans are sent before it ends.
+            service.signal("-TERM");
+            let status = tokio::task::spawn_blocking(move || service.wait());
+            assert_eq!(status.await.expect("it ends"), 0);
+        });
+        let (resource, spans) = collector.spans();
+        assert_eq!((resource["service.name"].as_str(), resource["service.namespace"].as_str()), ("rlaas", "edge"));
+        let shown: Vec<_> = spans
+            .iter()
+            .map(|span| {
+                assert_eq!(span.kind(), SpanKind::Server);
+                assert!(span.end_time_unix_nano >= span.start_time_unix_nano);
+                let attributes = attributes(&span.attributes);
+                let of = |name: &str| attributes.get(name).cloned().unwrap_or_default();
+                let status = of("rpc.grpc.status_code") + &of("http.response.status_code");
+                let known = hex(&span.trace_id) == TRACE && hex(&span.parent_span_id) == PARENT;
+                format!("{} {} {} {} {known}", span.name, of("rlaas.domain"), of("rlaas.code"), status)
+            })
+            .collect();
+        let rpc = "envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit";
+        let expected = [
+            format!("{rpc} d OK 0 true"),
+            format!("{rpc} d OVER_LIMIT 0 false"),
+            format!("{rpc} d  3 false"),
+            "GET /authorize/{domain} d OK 200 true".to_owned(),
+            "POST /json   400 false".to_owned(),
+        ];
+        assert_eq!(shown, expected, "{protocol}");
+    }
+}
+
+#[test]
+fn a_collector_that_is_away_delays_nothing() {
+    let server = one_server();
+    let env = [("TRACING_ENABLED", "1"), ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")];
+    let mut service = Rlaas::with(&Options { redis: url(&server), rules: RULES, env: &env });
+    block_on(async {
+        assert_eq!(service.client().await.code(request("d", &[&[("k", "x")]])).await, Code::Ok);
+    });
+    service.signal("-TERM");
+    assert_eq!(service.wait(), 0);
+    assert!(service.log().contains("rlaas ends"));
+}
+
+#[test]
+fn nothing_is_sent_unless_it_is_enabled() {
+    let server = one_server();
+    let collector = Collector::default();
+    block_on(async {
+        let endpoint = format!("http://{}", collector.listen("http").await);
+        let mut service = Rlaas::with_env(&server, RULES, &[("OTEL_EXPORTER_OTLP_ENDPOINT", &endpoint)]);
+        assert_eq!(service.client().await.code(request("d", &[&[("k", "x")]])).await, Code::Ok);
+        service.signal("-TERM");
+        let status = tokio::task::spawn_blocking(move || service.wait());
+        assert_eq!(status.await.expect("it ends"), 0);
+    });
+    assert!(collector.0.lock().expect("a list").is_empty());
+}
