@@ -143,6 +143,7 @@ class Forwarder:
         self.target = port
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
+        self.ends = []
         threading.Thread(target=self.accept, daemon=True).start()
 
     def accept(self):
@@ -154,11 +155,11 @@ class Forwarder:
                 except OSError:
                     client.close()
                     continue
+                self.ends += [client, server]
                 for ends in [(client, server), (server, client)]:
                     threading.Thread(target=self.copy, args=ends, daemon=True).start()
 
-    @staticmethod
-    def copy(source, sink):
+    def copy(self, source, sink):
         with contextlib.suppress(OSError):
             while data := source.recv(65536):
                 sink.sendall(data)
@@ -167,7 +168,36 @@ class Forwarder:
                 end.shutdown(socket.SHUT_RDWR)
 
     def close(self):
-        self.listener.close()
+        for end in [self.listener, *self.ends]:
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)  # ends what waits for it
+            end.close()
+
+
+class LosingReplies(Forwarder):
+    """An address in front of a server. The server executes all calls, but the replies to the first calls with this word
+    are lost with their connections."""
+
+    def __init__(self, port, word, times):
+        self.word, self.times = word, times
+        self.lost = 0
+        super().__init__(port)
+
+    def copy(self, source, sink):
+        with contextlib.suppress(OSError):
+            if source.getpeername()[1] == self.target:
+                return super().copy(source, sink)
+            while data := source.recv(65536):
+                loses = self.word in data and self.lost < self.times
+                if loses:
+                    self.lost += 1
+                    # The other thread gives no reply to the client any more.
+                    source.shutdown(socket.SHUT_WR)
+                sink.sendall(data)
+                if loses:
+                    break
+        with contextlib.suppress(OSError):
+            sink.shutdown(socket.SHUT_WR)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
-"""Rate limits of the Redis and Valkey module redis-rl, for the library limits and for ASGI applications.
+"""Rate limits of the Redis and Valkey module redis-rl, for the library limits, for ASGI applications, and
+reservations.
 
 Importing this package registers the URI schemes ``redis-rl://`` and ``async+redis-rl://`` with limits.
 """
 
 from .asgi import RateLimitMiddleware
 from .guard import Counters, is_unavailable, keyed_hash
+from .reservation import AsyncLimiter, AsyncReservation, Decision, Limiter, Reservation
 from .storage import (
     AsyncRedisRlClusterStorage,
     AsyncRedisRlStorage,
@@ -13,12 +15,17 @@ from .storage import (
 )
 
 __all__ = [
+    "AsyncLimiter",
     "AsyncRedisRlClusterStorage",
     "AsyncRedisRlStorage",
+    "AsyncReservation",
     "Counters",
+    "Decision",
+    "Limiter",
     "RateLimitMiddleware",
     "RedisRlClusterStorage",
     "RedisRlStorage",
+    "Reservation",
     "is_unavailable",
     "keyed_hash",
 ]

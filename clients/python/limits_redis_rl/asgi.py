@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
 from typing import Any
 
-import redis
-import redis.asyncio
-
+from .aio import Client, in_time, on_primary
 from .guard import Counters, Guard, bounded, retries_of
 
 Scope = MutableMapping[str, Any]
@@ -37,7 +34,7 @@ class RateLimitMiddleware:
         self,
         app: App,
         *,
-        client: redis.asyncio.Redis | redis.asyncio.RedisCluster,
+        client: Client,
         policies: Policies,
         fail_open: bool = True,
         timeout: float = 0.1,
@@ -96,7 +93,7 @@ class RateLimitMiddleware:
         counters = self.counters
         try:
             self.guard.enter()
-            allowed, headers = await self._in_time(self._check(policies))
+            allowed, headers = await in_time(self._check(policies), self.timeout)
         except Exception as error:
             if not self.guard.failed(error, "failing open" if self.fail_open else "failing closed"):
                 counters.faults += 1
@@ -113,39 +110,15 @@ class RateLimitMiddleware:
         counters.denied += 1
         return 429, headers
 
-    async def _in_time(self, call: Awaitable[tuple[bool, Headers]]) -> tuple[bool, Headers]:
-        # asyncio.wait_for would wait until the call has ended, and a client may go on after it was cancelled.
-        task = asyncio.ensure_future(call)
-        try:
-            await asyncio.wait({task}, timeout=self.timeout)
-            if task.done():
-                return task.result()
-            raise redis.TimeoutError(f"no reply within {self.timeout} s")
-        finally:
-            if not task.done():
-                task.cancel()
-                task.add_done_callback(_forget)
-
     async def _check(self, policies: list[Policy]) -> tuple[bool, Headers]:
         words = [word for policy in policies for word in _bounded(policy)]
-        try:
-            reply = await self.client.execute_command("RL.MULTI", len(policies), *words, "HEADERS")
-        except redis.ReadOnlyError:
-            # After a failover the address may lead to another server, but the connections still lead to this one.
-            # (In a cluster a replica redirects.)
-            pool = getattr(self.client, "connection_pool", None)
-            if pool is not None:
-                await pool.disconnect(inuse_connections=False)
-            raise
+        reply = await on_primary(
+            self.client, lambda: self.client.execute_command("RL.MULTI", len(policies), *words, "HEADERS")
+        )
         allowed, _, headers = reply
         names = [_bytes(name).lower() for name in headers[::2]]
         values = [_bytes(value) for value in headers[1::2]]
         return allowed == 1, list(zip(names, values, strict=True))
-
-
-def _forget(task: asyncio.Future[Any]) -> None:
-    if not task.cancelled():
-        task.exception()
 
 
 def _bounded(policy: Policy) -> list[str | bytes | int]:

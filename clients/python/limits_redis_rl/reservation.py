@@ -1,0 +1,571 @@
+"""Reservations: an estimate that is charged once, settled once, and comes back by itself if nobody settles it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import heapq
+import itertools
+import re
+import threading
+import time
+import uuid
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any
+
+import redis
+
+from .aio import Client, in_time, on_primary
+from .guard import CircuitOpen, Counters, Guard, bounded, is_unavailable, retries_of
+
+# The words of one limit: ("ROLLING", "{org:7}:tokens", "1m", 90000, "COST", 3500, "AS", "tokens")
+Policy = Sequence[str | bytes | int]
+Words = list[str | bytes | int]
+
+RESERVES = ("FIXED", "WINDOW", "COUNTER", "ROLLING")
+# The pause before a settlement is sent again that had no reply, and the longest.
+PAUSE = 0.05
+LONGEST_PAUSE = 5.0
+UNITS = {"": 1000, "ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What the server replied to a request for a reservation."""
+
+    allowed: bool
+    """Whether the request is allowed."""
+    limits: list[tuple[int, int, int]] = field(default_factory=list)
+    """``allowed``, ``count`` and ``ttl`` of each limit; empty without a decision of the server."""
+    headers: dict[str, str] = field(default_factory=dict)
+    """The HTTP headers of the limits, with ``Retry-After`` on a denial that can be allowed later."""
+
+
+def milliseconds(window: str | int) -> int:
+    """The length of a window as the module writes it: ``500ms``, ``10s``, ``5m``, ``1h``, ``1d``, or seconds."""
+    found = re.fullmatch(r"([1-9][0-9]*)(|ms|s|m|h|d)", str(window))
+    if found is None or isinstance(window, bool):
+        raise ValueError(f"{window!r}: expected a positive integer of seconds, or one with ms, s, m, h or d")
+    return int(found[1]) * UNITS[found[2]]
+
+
+def _text(value: str | bytes | int) -> str:
+    return value.decode("latin-1") if isinstance(value, bytes) else str(value)
+
+
+@dataclass(frozen=True)
+class _Limit:
+    """One limit of a reservation."""
+
+    algorithm: str
+    key: bytes
+    window: str
+    limit: str | bytes | int
+    options: tuple[str | bytes | int, ...]
+
+    @classmethod
+    def of(cls, policy: Policy) -> _Limit:
+        if isinstance(policy, (str, bytes)) or len(policy) < 4:
+            raise ValueError("policy: expected an algorithm, a key, a window, a limit, and options")
+        algorithm, key, window, limit, *options = policy
+        name = _text(algorithm).upper()
+        if name not in (*RESERVES, "LEASE"):
+            raise ValueError(f"policy: {name} takes no reservation; expected {', '.join(RESERVES)} or LEASE")
+        return cls(name, bounded(key), _text(window), limit, tuple(options))
+
+    def option(self, name: str) -> int | None:
+        for at, word in enumerate(self.options[:-1]):
+            if isinstance(word, (str, bytes)) and _text(word).upper() == name:
+                return int(self.options[at + 1])
+        return None
+
+    def actual(self, used: int | None, charged: bool) -> int:
+        """What is settled. A limit with COST counts what is used, any other one the request itself."""
+        cost = self.option("COST")
+        if not charged:
+            return 0
+        return 1 if cost is None else cost if used is None else used
+
+
+class _Charge:
+    """What a reservation sends."""
+
+    def __init__(self, policies: Iterable[Policy], ttl: str | int, id: str | None) -> None:
+        self.limits = [_Limit.of(policy) for policy in policies]
+        if not self.limits:
+            raise ValueError("policies: expected at least one")
+        self.ttl = milliseconds(ttl)
+        self.is_new = id is None
+        self.id = str(uuid.uuid4()) if id is None else id
+        if not 1 <= len(self.id.encode()) <= 128:
+            raise ValueError("id: expected 1 to 128 bytes")
+        self.leases = [limit for limit in self.limits if limit.algorithm == "LEASE"]
+        self.renew_after = min((milliseconds(lease.window) for lease in self.leases), default=0) / 3000
+        self.is_sent = True
+        self.is_lost = False
+        self.is_over = False
+
+    def reserve(self) -> Words:
+        words: Words = ["RL.MULTI", len(self.limits)]
+        for limit in self.limits:
+            words += [limit.algorithm, limit.key, limit.window, limit.limit, *limit.options]
+            words += ["ID", self.id] if limit.algorithm == "LEASE" else ["RESERVE", self.id, f"{self.ttl}ms"]
+        return [*words, "HEADERS"]
+
+    def settle(self, used: int | None, charged: bool) -> list[Words]:
+        """The calls that end it. They may be sent again. The leases come first, since others wait for them."""
+        calls: list[Words] = [["RL.RELEASE", lease.key, self.id] for lease in self.leases]
+        for limit in self.limits:
+            if limit.algorithm != "LEASE":
+                words: Words = ["RL.SETTLE", limit.algorithm, limit.key, limit.window, limit.limit]
+                words += ["RESERVATION", self.id, "ACTUAL", limit.actual(used, charged)]
+                anchor = limit.option("ANCHOR")
+                calls.append(words if anchor is None else [*words, "ANCHOR", anchor])
+        return calls
+
+    def renew(self) -> list[Words]:
+        return [["RL.RENEW", lease.key, lease.window, self.id] for lease in self.leases]
+
+    def renewed(self, replies: list[Any]) -> None:
+        self.is_lost = self.is_lost or 0 in replies
+
+
+class _Reservation:
+    """What both kinds of reservations share."""
+
+    def __init__(self, charge: _Charge, decision: Decision) -> None:
+        self._charge = charge
+        self._reported: int | None = None
+        self._called = False
+        self._settled = not (decision.allowed and charge.is_sent)
+        self.decision = decision
+
+    @property
+    def id(self) -> str:
+        """The id: a random UUID, unless it was given."""
+        return self._charge.id
+
+    @property
+    def allowed(self) -> bool:
+        """Whether the request is allowed. If not, nothing is charged, and there is nothing to settle."""
+        return self.decision.allowed
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether a lease has ended although it was not released. Another holder may have been allowed since."""
+        return self._charge.is_lost
+
+    def called(self, called: bool = True) -> None:
+        """Says whether the upstream was called, or is called next. A reservation counts as called. One that is not, and
+        to which nothing was reported, is cancelled at its end: it charges nothing."""
+        self._called = called
+
+    def report(self, used: int) -> None:
+        """Says that so many units were used in all so far: tokens that were streamed, for example."""
+        if isinstance(used, bool) or not isinstance(used, int) or used < 0:
+            raise ValueError("used: expected an integer of at least 0")
+        self._reported = used
+
+    def _calls(self) -> list[Words]:
+        """What settles it, the first time. Nothing after that."""
+        if self._settled:
+            return []
+        self._settled = self._charge.is_over = True
+        return self._charge.settle(self._reported, self._called or self._reported is not None)
+
+
+def _decision(reply: Any) -> Decision:
+    allowed, limits, headers = reply
+    words = [_text(word) for word in headers]
+    triples = [(int(limit[0]), int(limit[1]), int(limit[2])) for limit in limits]
+    return Decision(allowed == 1, triples, dict(zip(words[::2], words[1::2], strict=True)))
+
+
+def _worst(replies: list[Any]) -> list[Any]:
+    """The replies of a pipeline, or the error of it that decides whether it is sent again."""
+    errors = [reply for reply in replies if isinstance(reply, Exception)]
+    for error in errors:
+        if is_unavailable(error):
+            raise error
+    if errors:
+        raise errors[0]
+    return replies
+
+
+class _Calls:
+    """What both kinds of limiters share."""
+
+    def __init__(self, client: Any, fail_open: bool, counters: Counters | None) -> None:
+        if not isinstance(fail_open, bool):
+            raise TypeError("fail_open: expected True or False")
+        if retries_of(client):
+            raise ValueError("client: expected one that sends no command again by itself, made with retry=None")
+        self.fail_open = fail_open
+        self.guard = Guard(counters)
+
+    @property
+    def counters(self) -> Counters:
+        return self.guard.counters
+
+    def _replied(self, reply: Any) -> Decision:
+        self.guard.replied()
+        decision = _decision(reply)
+        if decision.allowed:
+            self.counters.allowed += 1
+        else:
+            self.counters.denied += 1
+        return decision
+
+    def _undecided(self, error: Exception, charge: _Charge) -> Decision:
+        """The decision without the server, or the error."""
+        # What was not sent is not charged; but an earlier call with a given id may have been.
+        charge.is_sent = not (charge.is_new and isinstance(error, CircuitOpen))
+        if not self.guard.failed(error, "failing open" if self.fail_open else "failing closed"):
+            self.counters.faults += 1
+            raise error
+        if not self.fail_open:
+            self.counters.failed_closed += 1
+            raise error
+        self.counters.failed_open += 1
+        return Decision(True)
+
+
+class AsyncReservation(_Reservation):
+    """An estimate that is charged, and the leases that are held with it. It is settled once: by :meth:`settle` or
+    :meth:`cancel`, or at the end of ``async with``, also by an exception or a cancellation.
+
+    At that end it settles with the usage reported so far. If nothing was reported, the whole estimate stays charged,
+    since the upstream may have worked all the same; unless the caller said that it was not :meth:`called`. So hanging
+    up makes nothing free. A settlement without a reply is sent again until the reservation can no longer be settled.
+    """
+
+    def __init__(self, limiter: AsyncLimiter, charge: _Charge, decision: Decision) -> None:
+        super().__init__(charge, decision)
+        self._limiter = limiter
+        if charge.leases and not self._settled:
+            limiter._start(_renew(limiter, charge), limiter._renewals)
+
+    async def settle(self, actual: int) -> None:
+        """Settles with what the request has used, and waits for the reply. A limit without COST stays charged 1."""
+        self.report(actual)
+        await self._end()
+
+    async def cancel(self) -> None:
+        """Charges nothing, no request either: the upstream was not called."""
+        self._reported, self._called = None, False
+        await self._end()
+
+    def close(self) -> None:
+        """Settles in the background what is not settled."""
+        calls = self._calls()
+        if calls:
+            self._limiter._start(self._limiter._settle(self._charge, calls), self._limiter._settlements)
+
+    async def _end(self) -> None:
+        calls = self._calls()
+        if calls:
+            task = self._limiter._start(self._limiter._settle(self._charge, calls), self._limiter._settlements)
+            # A settlement goes on if nobody waits for it any more.
+            await asyncio.shield(task)
+
+    async def __aenter__(self) -> AsyncReservation:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        calls = self._calls()
+        if calls:
+            task = self._limiter._start(self._limiter._settle(self._charge, calls), self._limiter._settlements)
+            # For a program that ends after this. A server that does not reply holds nobody up for longer.
+            await asyncio.wait({task}, timeout=self._limiter.timeout)
+
+    def __del__(self) -> None:
+        if not getattr(self, "_settled", True):
+            calls = self._calls()
+            with contextlib.suppress(RuntimeError):  # the loop has ended
+                self._limiter._start_soon(self._charge, calls)
+
+
+class AsyncLimiter(_Calls):
+    """Reserves units of several limits in one decision, for asyncio."""
+
+    def __init__(
+        self, client: Client, *, fail_open: bool = True, timeout: float = 0.1, counters: Counters | None = None
+    ) -> None:
+        """
+        :param client: the connection to the server, made with ``retry=None``; the caller closes it
+        :param fail_open: whether a request is allowed if the server cannot decide; else the error is raised
+        :param timeout: how many seconds a call waits for the server at most
+        :param counters: where to count what happens, for an export
+        """
+        super().__init__(client, fail_open, counters)
+        if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout <= 3600:
+            raise ValueError("timeout: expected seconds, more than 0 and at most 3600")
+        self.client = client
+        self.timeout = timeout
+        self._settlements: set[asyncio.Task[None]] = set()
+        self._renewals: set[asyncio.Task[None]] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def reserve(self, policies: Iterable[Policy], ttl: str | int, *, id: str | None = None) -> AsyncReservation:
+        """Charges all limits, or none, in one RL.MULTI.
+
+        A limit with COST is charged that estimate, which is settled later; one without COST counts the request. Both
+        are reservations that end by themselves after ``ttl``, which must be longer than the work takes. A LEASE is
+        renewed until the reservation is settled. If this is cancelled, the reservation is cancelled too.
+
+        :param policies: the words of each limit; its algorithm is FIXED, WINDOW, COUNTER, ROLLING or LEASE
+        :param ttl: as a window is written: ``"10m"``
+        :param id: a call with the id of an open reservation is charged nothing more, so it may be repeated after an
+            error. The party that is limited must not choose it. If not given, a new one.
+        """
+        charge = _Charge(policies, ttl, id)
+        self._loop = asyncio.get_running_loop()
+        # A task of its own: if the caller is gone when the reply comes, the reservation is cancelled.
+        holding = asyncio.ensure_future(self._hold(charge))
+        try:
+            reservation = await asyncio.shield(holding)
+        except asyncio.CancelledError:
+            holding.add_done_callback(_abandon)
+            raise
+        reservation.called()
+        return reservation
+
+    async def join(self) -> None:
+        """Waits until what is settled in the background is settled. For the end of a program."""
+        while self._settlements:
+            await asyncio.wait(set(self._settlements))
+
+    async def _hold(self, charge: _Charge) -> AsyncReservation:
+        words = charge.reserve()
+        try:
+            self.guard.enter()
+            reply = await in_time(on_primary(self.client, lambda: self.client.execute_command(*words)), self.timeout)
+        except Exception as error:
+            try:
+                # The server may have charged it after all, so what is allowed without it is settled as well.
+                return AsyncReservation(self, charge, self._undecided(error, charge))
+            except Exception:
+                if charge.is_new and charge.is_sent and is_unavailable(error):
+                    self._start(self._settle(charge, charge.settle(None, False)), self._settlements)
+                raise
+        return AsyncReservation(self, charge, self._replied(reply))
+
+    async def _settle(self, charge: _Charge, calls: list[Words]) -> None:
+        """Settles, again and again while the server does not reply and the reservation can be settled."""
+        # It can be settled for one more `ttl` after its end.
+        until = time.monotonic() + charge.ttl * 2 / 1000
+        pause = PAUSE
+        while True:
+            try:
+                await self._send(calls)
+                return
+            except Exception as error:
+                if not self.guard.failed(error, "settling again") or time.monotonic() + pause >= until:
+                    raise
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, LONGEST_PAUSE)
+
+    async def _send(self, calls: list[Words]) -> list[Any]:
+        async def send() -> list[Any]:
+            pipeline = self.client.pipeline(transaction=False) if len(calls) > 1 else None
+            if pipeline is None:
+                return [await self.client.execute_command(*calls[0])]
+            for words in calls:
+                pipeline.execute_command(*words)
+            return _worst(await pipeline.execute(raise_on_error=False))
+
+        self.guard.enter()
+        replies = await in_time(on_primary(self.client, send), self.timeout)
+        self.guard.replied()
+        return replies
+
+    def _start(self, work: Awaitable[None], tasks: set[asyncio.Task[None]]) -> asyncio.Task[None]:
+        task: asyncio.Task[None] = asyncio.ensure_future(work)
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+        task.add_done_callback(_seen)
+        return task
+
+    def _start_soon(self, charge: _Charge, calls: list[Words]) -> None:
+        """Settles what was dropped, in whatever thread."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(lambda: self._start(self._settle(charge, calls), self._settlements))
+
+
+async def _renew(limiter: AsyncLimiter, charge: _Charge) -> None:
+    """Renews the leases until they are released or lost. It has no reference to the reservation."""
+    while True:
+        await asyncio.sleep(charge.renew_after)
+        if charge.is_over or charge.is_lost:
+            return
+        try:
+            charge.renewed(await limiter._send(charge.renew()))
+        except Exception as error:
+            limiter.guard.failed(error, "renewing again")
+
+
+def _seen(task: asyncio.Future[Any]) -> None:
+    # The log has the error.
+    if not task.cancelled():
+        task.exception()
+
+
+def _abandon(holding: asyncio.Future[AsyncReservation]) -> None:
+    if not holding.cancelled() and holding.exception() is None:
+        holding.result().close()  # not called
+
+
+class Reservation(_Reservation):
+    """As :class:`AsyncReservation`, for ``with``. A thread renews the leases and settles again."""
+
+    def __init__(self, limiter: Limiter, charge: _Charge, decision: Decision) -> None:
+        super().__init__(charge, decision)
+        self._limiter = limiter
+        if charge.leases and not self._settled:
+            limiter._later(charge.renew_after, lambda: limiter._renew(charge))
+
+    def settle(self, actual: int) -> None:
+        """Settles with what the request has used. A limit without COST stays charged 1.
+
+        If the server does not reply, a thread sends it again, and this returns.
+        """
+        self.report(actual)
+        self.close()
+
+    def cancel(self) -> None:
+        """Charges nothing, no request either: the upstream was not called."""
+        self._reported, self._called = None, False
+        self.close()
+
+    def close(self) -> None:
+        """Settles what is not settled."""
+        calls = self._calls()
+        if calls:
+            self._limiter._settle(self._charge, calls)
+
+    def __enter__(self) -> Reservation:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if not getattr(self, "_settled", True):
+            charge, calls, limiter = self._charge, self._calls(), self._limiter
+            limiter._later(0, lambda: limiter._try(charge, calls, PAUSE, time.monotonic() + charge.ttl * 2 / 1000))
+
+
+class Limiter(_Calls):
+    """Reserves units of several limits in one decision, for programs with threads."""
+
+    def __init__(
+        self,
+        client: redis.Redis | redis.RedisCluster,
+        *,
+        fail_open: bool = True,
+        counters: Counters | None = None,
+    ) -> None:
+        """
+        :param client: the connection, made with ``retry=None`` and a ``socket_timeout``; the caller closes it
+        :param fail_open: whether a request is allowed if the server cannot decide; else the error is raised
+        :param counters: where to count what happens, for an export
+        """
+        super().__init__(client, fail_open, counters)
+        self._client: Any = client
+        self._due: list[tuple[float, int, Callable[[], None]]] = []
+        self._number = itertools.count()
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+
+    def reserve(self, policies: Iterable[Policy], ttl: str | int, *, id: str | None = None) -> Reservation:
+        """As :meth:`AsyncLimiter.reserve`."""
+        charge = _Charge(policies, ttl, id)
+        try:
+            self.guard.enter()
+            reply = self._on_primary(lambda: self._client.execute_command(*charge.reserve()))
+        except Exception as error:
+            try:
+                # The server may have charged it after all, so what is allowed without it is settled as well.
+                reservation = Reservation(self, charge, self._undecided(error, charge))
+            except Exception:
+                if charge.is_new and charge.is_sent and is_unavailable(error):
+                    calls, until = charge.settle(None, False), time.monotonic() + charge.ttl * 2 / 1000
+                    self._later(0, lambda: self._try(charge, calls, PAUSE, until))
+                raise
+        else:
+            reservation = Reservation(self, charge, self._replied(reply))
+        reservation.called()
+        return reservation
+
+    def _on_primary(self, call: Callable[[], Any]) -> Any:
+        try:
+            return call()
+        except redis.ReadOnlyError:
+            pool = getattr(self._client, "connection_pool", None)
+            if pool is not None:
+                pool.disconnect(inuse_connections=False)
+            raise
+
+    def _send(self, calls: list[Words]) -> list[Any]:
+        def send() -> list[Any]:
+            with self._client.pipeline(transaction=False) as pipeline:
+                for words in calls:
+                    pipeline.execute_command(*words)
+                return _worst(pipeline.execute(raise_on_error=False))
+
+        self.guard.enter()
+        replies: list[Any] = self._on_primary(send)
+        self.guard.replied()
+        return replies
+
+    def _settle(self, charge: _Charge, calls: list[Words]) -> None:
+        """Settles now, or later in the thread. An error that is about the call is raised."""
+        until = time.monotonic() + charge.ttl * 2 / 1000
+        try:
+            self._send(calls)
+        except Exception as error:
+            if not self.guard.failed(error, "settling again"):
+                raise
+            self._later(PAUSE, lambda: self._try(charge, calls, PAUSE * 2, until))
+
+    def _try(self, charge: _Charge, calls: list[Words], pause: float, until: float) -> None:
+        try:
+            self._send(calls)
+        except Exception as error:
+            if self.guard.failed(error, "settling again") and time.monotonic() + pause < until:
+                self._later(pause, lambda: self._try(charge, calls, min(pause * 2, LONGEST_PAUSE), until))
+
+    def _renew(self, charge: _Charge) -> None:
+        if charge.is_over or charge.is_lost:
+            return
+        try:
+            charge.renewed(self._send(charge.renew()))
+        except Exception as error:
+            self.guard.failed(error, "renewing again")
+        self._later(charge.renew_after, lambda: self._renew(charge))
+
+    def _later(self, seconds: float, call: Callable[[], None]) -> None:
+        with self._changed:
+            heapq.heappush(self._due, (time.monotonic() + seconds, next(self._number), call))
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="redis-rl", daemon=True)
+                self._thread.start()
+            self._changed.notify()
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                # Without work for a while, the thread ends; the next call starts another.
+                while not self._due or self._due[0][0] > time.monotonic():
+                    wait = self._due[0][0] - time.monotonic() if self._due else 60.0
+                    if not self._changed.wait(max(wait, 0)) and not self._due:
+                        self._thread = None
+                        return
+                _, _, call = heapq.heappop(self._due)
+            call()

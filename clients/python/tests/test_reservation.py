@@ -1,0 +1,356 @@
+"""Reservations: charged once, settled once, however the holder ends."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
+
+import pytest
+import redis
+import redis.asyncio
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from server import LosingReplies, Server, binaries, eventually, free_port
+
+from limits_redis_rl import AsyncLimiter, Limiter
+
+WINDOW = "1d"
+
+
+class Calls:
+    """The limits of a call, and what is counted of them."""
+
+    def __init__(self, raw: redis.Redis, prefix: str) -> None:
+        self.raw, self.key = raw, f"{{{prefix}}}"
+
+    def limits(self, estimate: int, lease: str = "1h") -> list[Any]:
+        return [
+            ("WINDOW", f"{self.key}:requests", WINDOW, 10, "AS", "requests"),
+            ("ROLLING", f"{self.key}:tokens", WINDOW, 1000, "COST", estimate, "AS", "tokens"),
+            ("FIXED", f"{self.key}:month", "month", 5000, "ANCHOR", 0, "COST", estimate, "AS", "month"),
+            ("LEASE", f"{self.key}:calls", lease, 2, "AS", "calls"),
+        ]
+
+    def counted(self) -> tuple[int, int, int, int]:
+        peek = [
+            self.raw.execute_command("RL.PEEK", *limit, "FULL")
+            for limit in [
+                ("WINDOW", f"{self.key}:requests", WINDOW, 10),
+                ("ROLLING", f"{self.key}:tokens", WINDOW, 1000, "COST", 0),
+            ]
+        ]
+        month = sum(int(self.raw.get(key) or 0) for key in self.raw.keys(f"{self.key}:month:month:*[0-9]"))
+        return peek[0]["count"], peek[1]["count"], month, self.raw.zcard(f"{self.key}:calls")
+
+    def becomes(self, requests: int, tokens: int, leases: int = 0) -> None:
+        expected = (requests, tokens, tokens, leases)
+        with contextlib.suppress(AssertionError):
+            eventually(lambda: self.counted() == expected, "counted", 5)
+        assert self.counted() == expected
+
+    async def soon(self, requests: int, tokens: int, leases: int = 0) -> None:
+        await asyncio.to_thread(self.becomes, requests, tokens, leases)
+
+
+@pytest.fixture
+def calls(raw: redis.Redis, prefix: str) -> Calls:
+    return Calls(raw, prefix)
+
+
+@pytest.fixture(params=[{"protocol": 2}, {"protocol": 3}, {"decode_responses": True}], ids=str)
+async def limiter(request: Any, port: int) -> AsyncIterator[AsyncLimiter]:
+    async with redis.asyncio.Redis(port=port, retry=None, **request.param) as client:
+        yield AsyncLimiter(client, timeout=30)
+
+
+@pytest.fixture
+async def one(port: int) -> AsyncIterator[AsyncLimiter]:
+    async with redis.asyncio.Redis(port=port, retry=None) as client:
+        yield AsyncLimiter(client, timeout=30)
+
+
+@pytest.fixture
+def threads(port: int) -> Iterator[Limiter]:
+    with redis.Redis(port=port, retry=None, socket_timeout=30) as client:
+        yield Limiter(client)
+
+
+async def test_settles_once(limiter: AsyncLimiter, calls: Calls) -> None:
+    reservation = await limiter.reserve(calls.limits(300), "1h")
+    assert reservation.allowed
+    assert reservation.decision.limits[0][:2] == (1, 0)
+    assert reservation.decision.headers["RateLimit-Policy"].startswith('"requests";q=10;w=86400, "tokens";q=1000')
+    assert calls.counted() == (1, 300, 300, 1)
+    async with reservation:
+        reservation.report(100)
+        await reservation.settle(420)
+        assert calls.counted() == (1, 420, 420, 0)
+    # None of these sends anything.
+    reservation.close()
+    await reservation.cancel()
+    await reservation.settle(1)
+    await limiter.join()
+    assert calls.counted() == (1, 420, 420, 0)
+
+
+async def test_all_limits_or_none(limiter: AsyncLimiter, calls: Calls) -> None:
+    async with await limiter.reserve(calls.limits(900), "1h") as first, first:
+        denied = await limiter.reserve(calls.limits(101), "1h")
+        async with denied:
+            assert not denied.allowed
+            assert [limit[0] for limit in denied.decision.limits] == [1, 0, 1, 1]
+            assert 86390 <= int(denied.decision.headers["Retry-After"]) <= 86422
+        assert calls.counted() == (1, 900, 900, 1)
+    assert (limiter.counters.allowed, limiter.counters.denied) == (1, 1)
+
+
+async def test_what_an_end_without_a_settlement_charges(one: AsyncLimiter, calls: Calls) -> None:
+    async def work(estimate: int, step: Callable[[Any], None], end: type[BaseException] | None) -> None:
+        async with await one.reserve(calls.limits(estimate), "1h") as reservation:
+            step(reservation)
+            if end is asyncio.CancelledError:
+                asyncio.current_task().cancel()  # type: ignore[union-attr]
+                await asyncio.sleep(30)
+            if end is not None:
+                raise end
+
+    requests = tokens = 0
+    for end in (None, RuntimeError, asyncio.CancelledError):
+        for step, charged in [
+            (lambda reservation: reservation.report(20), (1, 20)),
+            (lambda reservation: None, (1, 50)),
+            (lambda reservation: reservation.called(False), (0, 0)),
+            (lambda reservation: (reservation.called(False), reservation.report(7)), (1, 7)),
+        ]:
+            with contextlib.suppress(RuntimeError, asyncio.CancelledError):
+                await asyncio.create_task(work(50, step, end))
+            requests, tokens = requests + charged[0], tokens + charged[1]
+            await calls.soon(requests, tokens)
+
+
+async def test_a_dropped_reservation(one: AsyncLimiter, calls: Calls) -> None:
+    reservation = await one.reserve(calls.limits(300), "1h")
+    reservation.report(120)
+    del reservation
+    gc.collect()
+    await calls.soon(1, 120)
+
+
+async def test_a_cancelled_request_for_a_reservation(one: AsyncLimiter, calls: Calls, raw: redis.Redis) -> None:
+    await one.client.ping()
+    raw.execute_command("CLIENT", "PAUSE", 60_000, "WRITE")
+    try:
+        request = asyncio.create_task(one.reserve(calls.limits(300), "1h"))
+        await asyncio.sleep(0.1)
+        request.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await request
+    finally:
+        raw.execute_command("CLIENT", "UNPAUSE")
+    await calls.soon(0, 0)
+
+
+async def test_a_repeated_request_is_charged_once(one: AsyncLimiter, calls: Calls) -> None:
+    first = await one.reserve(calls.limits(300), "1h", id="call-1")
+    again = await one.reserve(calls.limits(300), "1h", id="call-1")
+    assert (first.id, again.allowed) == ("call-1", True)
+    assert calls.counted() == (1, 300, 300, 1)
+    await again.settle(310)
+    await first.settle(999)
+    assert calls.counted() == (1, 310, 310, 0)
+    others = [await one.reserve(calls.limits(0), "1h") for _ in range(2)]
+    assert len({each.id for each in others}) == 2
+    for each in others:
+        await each.cancel()
+
+
+async def test_what_a_dead_holder_reserved_comes_back(one: AsyncLimiter, calls: Calls) -> None:
+    dead = await one.reserve(calls.limits(900, "1s"), "1s")
+    dead._settled = dead._charge.is_over = True  # as if its process was killed
+    assert not (await one.reserve(calls.limits(900), "1h")).allowed
+    end = time.monotonic() + 10
+    while not (next_one := await one.reserve(calls.limits(900), "1h")).allowed:
+        assert time.monotonic() < end
+        await asyncio.sleep(0.02)
+    await next_one.settle(1)
+    assert calls.counted() == (1, 1, 1, 0)
+
+
+async def test_a_lease_is_renewed_until_the_end(one: AsyncLimiter, calls: Calls, raw: redis.Redis) -> None:
+    async with await one.reserve(calls.limits(1, "600ms"), "1h") as reservation:
+        await asyncio.sleep(1.5)
+        assert not reservation.is_lost
+        assert raw.zscore(f"{calls.key}:calls", reservation.id) > float(raw.time()[0] * 1000)
+        raw.delete(f"{calls.key}:calls")
+        end = time.monotonic() + 10
+        while not reservation.is_lost:
+            assert time.monotonic() < end
+            await asyncio.sleep(0.02)
+
+
+async def test_a_settlement_without_a_reply_is_sent_again(port: int, calls: Calls) -> None:
+    with contextlib.closing(LosingReplies(port, b"RL.SETTLE", 2)) as address:
+        async with redis.asyncio.Redis(port=address.port, retry=None) as client:
+            limiter = AsyncLimiter(client, timeout=30)
+            reservation = await limiter.reserve(calls.limits(300), "1h")
+            await reservation.settle(450)
+            assert address.lost == 2
+            assert calls.counted() == (1, 450, 450, 0)
+            assert limiter.counters.errors["connection"] == 2
+
+
+async def test_a_reservation_without_a_reply(port: int, calls: Calls) -> None:
+    for fail_open, requests, tokens in [(True, 1, 450), (False, 1, 450)]:
+        with contextlib.closing(LosingReplies(port, b"RL.MULTI", 1)) as address:
+            async with redis.asyncio.Redis(port=address.port, retry=None) as client:
+                limiter = AsyncLimiter(client, timeout=30, fail_open=fail_open)
+                if fail_open:
+                    # The server has charged it, so it is settled.
+                    async with await limiter.reserve(calls.limits(300), "1h") as reservation:
+                        assert reservation.decision.limits == []
+                        await reservation.settle(450)
+                else:
+                    with pytest.raises(redis.ConnectionError):
+                        await limiter.reserve(calls.limits(300), "1h")
+                    await limiter.join()
+                assert calls.counted() == (requests, tokens, tokens, 0)
+
+
+async def test_a_server_that_is_away(calls: Calls) -> None:
+    async with redis.asyncio.Redis(port=free_port(), retry=None) as client:
+        limiter = AsyncLimiter(client, timeout=30)
+        for _ in range(10):
+            async with await limiter.reserve(calls.limits(300), "1s") as reservation:
+                assert reservation.allowed
+        assert limiter.counters.failed_open == 10
+        assert limiter.counters.errors["circuit open"] > 0
+        closed = AsyncLimiter(client, timeout=30, fail_open=False)
+        with pytest.raises(redis.ConnectionError):
+            await closed.reserve(calls.limits(300), "1s")
+        assert closed.counters.failed_closed == 1
+
+
+@pytest.mark.parametrize("fail_open", [True, False])
+async def test_what_the_server_rejects_is_never_allowed(fail_open: bool, one: AsyncLimiter, calls: Calls) -> None:
+    one.fail_open = fail_open
+    with pytest.raises(redis.ResponseError, match="invalid limit"):
+        await one.reserve([("ROLLING", calls.key, "1m", "x")], "1h")
+    with contextlib.closing(Server(binaries()[0], module=False)) as server:
+        async with redis.asyncio.Redis(port=server.port, retry=None) as client:
+            with pytest.raises(redis.ResponseError, match="unknown command"):
+                await AsyncLimiter(client, fail_open=fail_open, timeout=30).reserve(calls.limits(1), "1h")
+    assert one.counters.faults == 1
+
+
+async def test_in_a_cluster(ports: list[int], prefix: str) -> None:
+    # Three tags, so that not all are on the node that is asked first.
+    async with redis.asyncio.RedisCluster(port=ports[0], host="127.0.0.1", retry=Retry(NoBackoff(), 0)) as cluster:
+        limiter = AsyncLimiter(cluster, timeout=30)
+        for name in "abc":
+            key = f"{{{prefix}{name}}}"
+            limits = [("WINDOW", f"{key}:requests", WINDOW, 10), ("COUNTER", f"{key}:tokens", WINDOW, 100, "COST", 60)]
+            limits.append(("LEASE", f"{key}:calls", "1h", 1))
+            async with await limiter.reserve(limits, "1h") as reservation:
+                assert reservation.allowed
+                assert not (await limiter.reserve(limits, "1h")).allowed
+                await reservation.settle(99)
+            with redis.RedisCluster(port=ports[0], host="127.0.0.1", retry=Retry(NoBackoff(), 0)) as other:
+                threads = Limiter(other)
+                denied = threads.reserve([("COUNTER", f"{key}:tokens", WINDOW, 100, "COST", 2)], "1h")
+                assert not denied.allowed
+                with threads.reserve(limits[::2], "1h") as held:
+                    assert held.allowed
+                assert other.get(f"{key}:requests") == b"2"
+
+
+def test_with_threads(threads: Limiter, calls: Calls) -> None:
+    with threads.reserve(calls.limits(300), "1h") as reservation:
+        assert calls.counted() == (1, 300, 300, 1)
+        assert not threads.reserve(calls.limits(800), "1h").allowed
+        reservation.settle(420)
+        assert calls.counted() == (1, 420, 420, 0)
+    with contextlib.suppress(RuntimeError), threads.reserve(calls.limits(300), "1h") as reservation:
+        reservation.report(30)
+        raise RuntimeError
+    calls.becomes(2, 450)
+    with threads.reserve(calls.limits(50), "1h"):
+        pass
+    calls.becomes(3, 500)
+    with threads.reserve(calls.limits(50), "1h") as reservation:
+        reservation.called(False)
+    calls.becomes(3, 500)
+    threads.reserve(calls.limits(50), "1h").cancel()
+    calls.becomes(3, 500)
+    dropped = threads.reserve(calls.limits(50), "1h")
+    dropped.report(1)
+    del dropped
+    gc.collect()
+    calls.becomes(4, 501)
+
+
+def test_a_thread_renews_and_settles_again(port: int, calls: Calls, raw: redis.Redis) -> None:
+    with (
+        contextlib.closing(LosingReplies(port, b"RL.SETTLE", 2)) as address,
+        redis.Redis(port=address.port, retry=None, socket_timeout=30) as client,
+    ):
+        limiter = Limiter(client)
+        with limiter.reserve(calls.limits(300, "600ms"), "1h") as reservation:
+            time.sleep(1.5)
+            assert not reservation.is_lost
+            assert raw.zscore(f"{calls.key}:calls", reservation.id) > float(raw.time()[0] * 1000)
+            reservation.settle(450)
+        calls.becomes(1, 450)
+        eventually(lambda: address.lost == 2 and not limiter._due, "both are settled")
+    assert calls.counted() == (1, 450, 450, 0)
+
+
+def test_threads_without_a_server(calls: Calls) -> None:
+    with redis.Redis(port=free_port(), retry=None) as client:
+        with Limiter(client).reserve(calls.limits(300), "1s") as reservation:
+            assert reservation.allowed
+        with pytest.raises(redis.ConnectionError):
+            Limiter(client, fail_open=False).reserve(calls.limits(300), "1s")
+
+
+def test_many_threads(threads: Limiter, calls: Calls) -> None:
+    def work() -> None:
+        for _ in range(5):
+            with threads.reserve([("WINDOW", f"{calls.key}:requests", WINDOW, 10, "COST", 1)], "1h") as reservation:
+                if reservation.allowed:
+                    reservation.settle(0)
+
+    each = [threading.Thread(target=work) for _ in range(8)]
+    for thread in each:
+        thread.start()
+    for thread in each:
+        thread.join()
+    assert calls.counted()[0] == 0
+    assert threads.counters.allowed + threads.counters.denied == 40
+
+
+def test_arguments(threads: Limiter) -> None:
+    with pytest.raises(
+        ValueError, match="TOKEN takes no reservation; expected FIXED, WINDOW, COUNTER, ROLLING or LEASE"
+    ):
+        threads.reserve([("TOKEN", "k", "1m", 60)], "10m")
+    for ttl in ("10x", "0s", 0, "", "month", True):
+        with pytest.raises(ValueError, match="expected a positive integer of seconds"):
+            threads.reserve([("ROLLING", "k", "1m", 60)], ttl)
+    for policies in ([], ["ROLLING"], [("ROLLING", "k", "1m")]):
+        with pytest.raises(ValueError, match="expected"):
+            threads.reserve(policies, "10m")
+    for id in ("", "x" * 129):
+        with pytest.raises(ValueError, match="1 to 128 bytes"):
+            threads.reserve([("ROLLING", "k", "1m", 60)], "10m", id=id)
+    with threads.reserve([("ROLLING", "k", "1m", 60)], "1s") as reservation:
+        for used in (-1, 1.5, True, "1"):
+            with pytest.raises(ValueError, match="at least 0"):
+                reservation.report(used)  # type: ignore[arg-type]
+        reservation.called(False)
+    with pytest.raises(ValueError, match="retry=None"):
+        Limiter(redis.Redis(retry=redis.retry.Retry(NoBackoff(), 3)))
