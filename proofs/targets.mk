@@ -6,7 +6,7 @@ SIZE  ?= small
 MODEL ?=
 
 .PHONY: proofs
-proofs: ## visit every state of the models in proofs/; SIZE=large, MODEL=grants, denials, leases, split or failover
+proofs: ## visit every state of the models in proofs/; SIZE=large, MODEL=grants, denials, leases, reservations, split or failover
 	@scripts/install rust
 	cargo test --quiet $(PROOFS)
 	cargo run --quiet $(PROOFS) -- $(SIZE) $(MODEL)

@@ -8,6 +8,7 @@ pub mod denials;
 pub mod failover;
 pub mod grants;
 pub mod leases;
+pub mod reservations;
 pub mod search;
 pub mod server;
 pub mod split;
@@ -32,10 +33,11 @@ impl Size {
 }
 
 /// The models by name.
-const MODELS: [(&str, Check); 5] = [
+const MODELS: [(&str, Check); 6] = [
     ("grants", grants::check),
     ("denials", denials::check),
     ("leases", leases::check),
+    ("reservations", reservations::check),
     ("split", split::check),
     ("failover", failover::check),
 ];
