@@ -62,7 +62,8 @@ fn hash_key(word: &str, key: &str, window_ms: u64) -> String {
     if word == "FIXED" { format!("{key}:{window_ms}ms:reserved") } else { format!("{key}:reserved") }
 }
 
-/// How many sequences of 40 calls each algorithm gets on each server. More: `RESERVATION_SEQUENCES=2500`.
+/// How many sequences of 40 calls each algorithm, and all of them at once, get on each server. More:
+/// `RESERVATION_SEQUENCES=2000`.
 fn sequences() -> u64 {
     std::env::var("RESERVATION_SEQUENCES").ok().and_then(|n| n.parse().ok()).unwrap_or(15)
 }
@@ -186,6 +187,160 @@ fn the_server_does_what_the_same_limit_in_memory_does() {
                 digest(&mut con) == digest(&mut con_of_replica)
             });
             assert!(equal, "seed {seed}: {:?} and {:?}", everything(&mut con), everything(&mut con_of_replica));
+        }
+    });
+}
+
+/// A limit on a server and in memory.
+trait Both {
+    fn new(words: &'static str, schedule: Schedule, hash: &'static str) -> Self
+    where
+        Self: Sized;
+    /// `<ALGO> key window limit`, and the name of the HASH.
+    fn names(&self) -> (&'static str, &'static str);
+    /// What a request with RESERVE gets. Nothing is kept before [`Both::keep`].
+    fn reserve(&mut self, now: Micros, id: &[u8], ttl: Window, cost: Cost) -> (bool, u64);
+    fn settle(&mut self, now: Micros, id: &[u8], actual: Cost) -> u64;
+    /// Keeps what the last request has changed; or only what has ended, if another limit of the call denies.
+    fn keep(&mut self, now: Micros, allowed: bool);
+    fn reset(&mut self);
+    fn remaining(&self, now: Micros) -> u64;
+    fn hash(&self, now: Micros) -> Hash;
+}
+
+struct InBoth<A: Reservable> {
+    names: (&'static str, &'static str),
+    algorithm: A,
+    limit: Limit<A>,
+    after: Option<Limit<A>>,
+}
+
+impl<A: Reservable + Clone> Both for InBoth<A> {
+    fn new(words: &'static str, schedule: Schedule, hash: &'static str) -> Self {
+        let algorithm = A::with_policy(&Policy { schedule, limit: LIMIT, burst: None }).unwrap();
+        Self { names: (words, hash), algorithm, limit: Limit::default(), after: None }
+    }
+
+    fn names(&self) -> (&'static str, &'static str) {
+        self.names
+    }
+
+    fn reserve(&mut self, now: Micros, id: &[u8], ttl: Window, cost: Cost) -> (bool, u64) {
+        let mut after = self.limit.clone();
+        let reserved = after.reserve(&self.algorithm, now, id, ttl, cost).unwrap();
+        self.after = Some(after);
+        (reserved.reply.verdict.allowed, reserved.charged)
+    }
+
+    fn settle(&mut self, now: Micros, id: &[u8], actual: Cost) -> u64 {
+        self.limit.settle(&self.algorithm, now, id, actual).unwrap()
+    }
+
+    fn keep(&mut self, now: Micros, allowed: bool) {
+        match self.after.take() {
+            Some(after) if allowed => self.limit = after,
+            // A call that names an unknown id gives back what has ended, and does nothing else.
+            _ => assert_eq!(self.settle(now, b"unknown", Cost::ZERO), 0),
+        }
+    }
+
+    fn reset(&mut self) {
+        self.limit = Limit::default();
+    }
+
+    fn remaining(&self, now: Micros) -> u64 {
+        self.algorithm.remaining(&self.limit.key, now)
+    }
+
+    fn hash(&self, now: Micros) -> Hash {
+        // What has expired in memory is removed at the next call.
+        match self.limit.expires_at {
+            Some(at) if at > now.millis() => (self.limit.fields.clone(), at.cast_signed()),
+            _ => (BTreeMap::new(), -2),
+        }
+    }
+}
+
+/// A day and a month of one key, and the other algorithms.
+fn five_limits() -> [Box<dyn Both>; 5] {
+    let seconds = |seconds: u64| Schedule::Aligned(Window::from_millis(seconds * 1_000).unwrap());
+    let calendar = |unit| Schedule::Calendar(unit, None);
+    [
+        Box::new(InBoth::<FixedWindow>::new("FIXED k day 12", calendar(CalendarUnit::Day), "k:day:reserved")),
+        Box::new(InBoth::<FixedWindow>::new("FIXED k month 12", calendar(CalendarUnit::Month), "k:month:reserved")),
+        Box::new(InBoth::<WindowCounter>::new("WINDOW w 2s 12", seconds(2), "w:reserved")),
+        Box::new(InBoth::<SlidingCounter>::new("COUNTER c 2s 12", seconds(2), "c:reserved")),
+        Box::new(InBoth::<RollingLog>::new("ROLLING r 2s 12", seconds(2), "r:reserved")),
+    ]
+}
+
+/// Random calls under several limits at once: all are charged, or none is, and each settles by itself.
+fn sequence_of_several(clock: &mut FrozenClock, con: &mut Connection, random: &mut Random) {
+    ok(cmd!(*con, "FLUSHALL"));
+    let mut limits = five_limits();
+    for _ in 0..40 {
+        clock.set(clock.now() + random.pick(&[0, 0, 7, 300_123, 1_900_777, 5_000_333, 40_000_000_000]));
+        clock.assert_governs(con);
+        let now = Micros(clock.now().unsigned_abs());
+        let id = random.below(4).to_string();
+        let (id, units) = (id.as_bytes(), random.below(7));
+        let which = random.below(5) as usize;
+        let context = format!("{now:?}, id {id:?}, {units} units, {}", limits[which].names().0);
+        match random.below(10) {
+            0..5 => {
+                let ttl = random.pick(&[1_u64, 200, 2_000, 6_000]);
+                // Each limit, or one that is left out.
+                let mut named: Vec<_> =
+                    limits.iter_mut().enumerate().filter(|(at, _)| *at != which || units % 2 == 0).collect();
+                let id_text = std::str::from_utf8(id).unwrap();
+                let options = format!("COST {units} RESERVE {id_text} {ttl}ms");
+                let words: Vec<_> = named.iter().map(|(_, limit)| format!("{} {options}", limit.names().0)).collect();
+                let call = format!("RL.MULTI {} {} FULL", words.len(), words.join(" "));
+                let (allowed, replies): (i64, Vec<Value>) = read(ok(send(con, &call)));
+                let ttl = Window::from_millis(ttl).unwrap();
+                let cost = Cost::new(units).unwrap();
+                let expected: Vec<_> = named.iter_mut().map(|(_, one)| one.reserve(now, id, ttl, cost)).collect();
+                let all = expected.iter().all(|(allowed, _)| *allowed);
+                assert_eq!(allowed, i64::from(all), "{context}: {expected:?}");
+                for ((_, limit), ((alone, charged), reply)) in named.iter_mut().zip(expected.iter().zip(replies)) {
+                    let reply = full(reply);
+                    let charged = if all { charged.cast_signed() } else { 0 };
+                    assert_eq!((reply.allowed, reply.charged), (i64::from(*alone), charged), "{context}");
+                    limit.keep(now, all);
+                }
+            }
+            5..9 => {
+                let limit = &mut limits[which];
+                let words = limit.names().0;
+                let id_text = std::str::from_utf8(id).unwrap();
+                let reply = full_of_call(con, &format!("RL.SETTLE {words} RESERVATION {id_text} ACTUAL {units}"));
+                let charged = limit.settle(now, id, Cost::new(units).unwrap());
+                assert_eq!(reply.charged, charged.cast_signed(), "{context}");
+            }
+            _ if random.below(4) == 0 => {
+                let words = limits[which].names().0;
+                ok(send(con, &format!("RL.RESET {}", words.trim_end_matches(" 12"))));
+                limits[which].reset();
+            }
+            _ => {}
+        }
+        for limit in &limits {
+            let (words, name) = limit.names();
+            assert_eq!(hash(con, name), limit.hash(now), "{words} after {context}");
+            let left = full_of_call(con, &format!("RL.PEEK {words} COST 0")).remaining;
+            assert_eq!(left, limit.remaining(now).cast_signed(), "{words} after {context}");
+        }
+    }
+}
+
+#[test]
+fn several_limits_on_a_server_do_what_they_do_in_memory() {
+    for_each_server(|bin| {
+        let mut clock = FrozenClock::at(1_795_269_620_123_456);
+        let server = clock.govern(Server::options(bin)).start();
+        let mut con = server.con();
+        for seed in 0..sequences() {
+            sequence_of_several(&mut clock, &mut con, &mut Random::new(seed));
         }
     });
 }

@@ -16,6 +16,7 @@ mod load_and_unload;
 mod memory_pressure;
 mod overload;
 mod panics;
+mod reservations;
 mod resp;
 mod soak;
 mod topologies;
