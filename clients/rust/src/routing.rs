@@ -37,6 +37,7 @@ pub async fn send(
         let reply = connection.route_command(command.clone(), routing(key)).await;
         let error = match reply.and_then(redis::Value::extract_error) {
             Err(error) if redirections < MOST => error,
+            Err(error) => return Err(given_up(error)),
             reply => return reply,
         };
         redirections += 1;
@@ -53,6 +54,16 @@ pub async fn send(
             return Err(error);
         }
     }
+}
+
+/// The error after several redirections. They lead to a node that is away, or the nodes do not agree: then the cluster
+/// cannot decide. MOVED and ASK alone would say that the call is wrong.
+#[cfg(feature = "async")]
+fn given_up(error: RedisError) -> RedisError {
+    if [ServerErrorKind::Moved, ServerErrorKind::Ask].into_iter().any(|kind| error.kind() == kind.into()) {
+        return RedisError::from((ServerErrorKind::ClusterDown.into(), "redirected too often", error.to_string()));
+    }
+    error
 }
 
 /// The node that an ASK names. The next command for it needs ASKING before it.

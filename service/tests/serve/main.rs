@@ -3,6 +3,7 @@
 #[path = "../../../tests/support/mod.rs"]
 mod support;
 
+mod cluster;
 mod envoy;
 mod http;
 mod operation;
