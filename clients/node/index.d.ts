@@ -81,3 +81,77 @@ export declare function perRequest(
   limit: typeof rateLimit,
   options: Partial<Options>,
 ): RequestHandler & Pick<RateLimitRequestHandler, 'resetKey' | 'getKey'>
+
+/** The words of one limit: `['ROLLING', '{org:7}:tokens', '1m', 90000, 'COST', 3500, 'AS', 'tokens']` */
+export type Policy = (string | number)[]
+
+export type LimiterOptions = {
+  /** A connected client, or a function that sends a command. */
+  client: StoreOptions['client']
+  /** How many milliseconds a call waits for the server at most. 250 if not given. */
+  timeout?: number
+  /** Whether a request is allowed if the server cannot decide. If not, it is a RateLimitError. `false` if not given. */
+  failOpen?: boolean
+  /** Called for each request without a decision. */
+  onError?: StoreOptions['onError']
+  /** The console if not given. */
+  logger?: Pick<Console, 'warn' | 'error'>
+}
+
+export type ReserveOptions = {
+  /**
+   * A call with the id of an open reservation is charged nothing more, so it may be repeated after an error. The party
+   * that is limited must not choose it. If not given, a new one.
+   */
+  id?: string
+  /** When it is aborted, the reservation ends, as with `close`. */
+  signal?: AbortSignal
+}
+
+/** What the server replied to a request for a reservation. */
+export type ReservationDecision = {
+  allowed: boolean
+  /** `allowed`, `count` and `ttl` of each limit; empty without a decision of the server. */
+  limits: number[][]
+  /** The HTTP headers of the limits, with `Retry-After` on a denial that can be allowed later. */
+  headers: Record<string, string>
+}
+
+/** Reserves units of several limits in one decision. */
+export declare class Limiter {
+  readonly counters: Counters
+  constructor(options: LimiterOptions)
+  /**
+   * Charges all limits, or none, in one RL.MULTI. A limit with COST is charged that estimate, which is settled later; one
+   * without COST counts the request. Both are reservations that end by themselves after `ttl`, which must be longer than
+   * the work takes. A LEASE is renewed until the reservation is settled.
+   */
+  reserve(policies: Policy[], ttl: string | number, options?: ReserveOptions): Promise<Reservation>
+}
+
+/**
+ * An estimate that is charged, and the leases that are held with it. It is settled once: by `settle` or `cancel`, or by
+ * `close`, at the end of `await using`, or when its signal is aborted. At that end it settles with the usage reported so
+ * far. If nothing was reported, the whole estimate stays charged, unless the caller said that the upstream was not
+ * `called`. A settlement without a reply is sent again until the reservation can no longer be settled.
+ */
+export declare class Reservation {
+  private constructor()
+  /** A random UUID, unless it was given. */
+  readonly id: string
+  readonly decision: ReservationDecision
+  /** Whether the request is allowed. If not, nothing is charged, and there is nothing to settle. */
+  readonly allowed: boolean
+  /** Whether a lease has ended although it was not released. */
+  readonly isLost: boolean
+  /** Says whether the upstream was called, or is called next. A reservation counts as called. */
+  called(called?: boolean): void
+  /** Says that so many units were used in all so far: tokens that were streamed, for example. */
+  report(used: number): void
+  /** Settles with what the request has used. A limit without COST stays charged 1. */
+  settle(actual: number): Promise<void>
+  /** Charges nothing, no request either: the upstream was not called. */
+  cancel(): Promise<void>
+  /** Settles in the background what is not settled. */
+  close(): void
+}

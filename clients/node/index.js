@@ -4,8 +4,9 @@ import { createHash, createHmac } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sender, within } from './client.js'
 import { Guard, RateLimitError, isUnavailable } from './guard.js'
+import { Limiter, Reservation } from './reservation.js'
 
-export { RateLimitError, isUnavailable }
+export { Limiter, RateLimitError, Reservation, isUnavailable }
 
 /** @typedef {import('express-rate-limit').Store} Store */
 

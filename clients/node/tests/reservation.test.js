@@ -1,0 +1,289 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import net from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Cluster, Redis } from 'ioredis'
+import { createClient, createCluster } from 'redis'
+import { Limiter, RateLimitError } from '../index.js'
+import { servers, startCluster, startForwarder, startServer, waitFor } from './servers.js'
+
+const quiet = { warn() {}, error() {} }
+
+const CLIENTS = {
+  redis: async (port) => {
+    const client = createClient({ socket: { host: '127.0.0.1', port } })
+    await client.connect()
+    return { client, close: () => client.destroy() }
+  },
+  ioredis: (port) => {
+    const client = new Redis(port, '127.0.0.1', { maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false })
+    client.on('error', () => {})
+    return { client, close: () => client.disconnect() }
+  },
+}
+
+let number = 0
+
+for (const path of servers) {
+  describe(`reservations, ${path.split('/').at(-2)}`, () => {
+    let server
+    before(async () => (server = await startServer(path)))
+    after(() => server?.stop())
+
+    /** The limits of a call under keys of its own, and what is counted of them. */
+    function calls() {
+      const key = `{r${(number += 1)}}`
+      const limits = (estimate, lease = '1h') => [
+        ['WINDOW', `${key}:requests`, '1d', 10],
+        ['ROLLING', `${key}:tokens`, '1d', 1000, 'COST', estimate, 'AS', 'tokens'],
+        ['FIXED', `${key}:month`, 'month', 5000, 'ANCHOR', 0, 'COST', estimate, 'AS', 'month'],
+        ['LEASE', `${key}:calls`, lease, 2],
+      ]
+      const counted = async () => {
+        const { client } = server
+        const peek = (...words) => client.call('RL.PEEK', ...words).then((reply) => reply[1])
+        const months = await client.keys(`${key}:month:month:*[0-9]`)
+        return [
+          await peek('WINDOW', `${key}:requests`, '1d', 10),
+          await peek('ROLLING', `${key}:tokens`, '1d', 1000, 'COST', 0),
+          months.length === 0 ? 0 : Number(await client.get(months[0])),
+          await client.zcard(`${key}:calls`),
+        ]
+      }
+      const becomes = async (...expected) => {
+        await waitFor('it', async () => String(await counted()) === String(expected)).catch(() => {})
+        assert.deepEqual(await counted(), expected)
+      }
+      return { key, limits, counted, becomes }
+    }
+
+    for (const [name, connect] of Object.entries(CLIENTS)) {
+      test(`${name}: it settles once`, async () => {
+        const { client, close } = await connect(server.port)
+        const { limits, counted } = calls()
+        try {
+          const limiter = new Limiter({ client, timeout: 30_000 })
+          const reservation = await limiter.reserve(limits(300), '1h')
+          assert.ok(reservation.allowed)
+          assert.match(reservation.decision.headers['RateLimit-Policy'], /"tokens";q=1000;w=86400/)
+          assert.deepEqual(await counted(), [1, 300, 300, 1])
+          reservation.report(7)
+          await reservation.settle(420)
+          assert.deepEqual(await counted(), [1, 420, 420, 0])
+          await reservation.settle(1)
+          await reservation.cancel()
+          reservation.close()
+          await sleep(20)
+          assert.deepEqual(await counted(), [1, 420, 420, 0])
+          const denied = await limiter.reserve(limits(700), '1h')
+          assert.deepEqual([denied.allowed, denied.decision.limits.map(([allowed]) => allowed)], [false, [1, 0, 1, 1]])
+          assert.ok(Number(denied.decision.headers['Retry-After']) > 86_000)
+          await denied.settle(700)
+          assert.deepEqual(await counted(), [1, 420, 420, 0])
+          assert.deepEqual([limiter.counters.allowed, limiter.counters.denied], [1, 1])
+        } finally {
+          close()
+        }
+      })
+    }
+
+    describe('with one client', () => {
+      let client, limiter
+      before(() => {
+        client = CLIENTS.ioredis(server.port).client
+        limiter = new Limiter({ client, timeout: 30_000, logger: quiet })
+      })
+      after(() => client.disconnect())
+
+      test('what an end without a settlement charges', async () => {
+        const { limits, becomes } = calls()
+        let [requests, tokens] = [0, 0]
+        for (const how of ['close', 'signal', 'using']) {
+          for (const [step, charged] of [
+            [(one) => one.report(20), [1, 20]],
+            [() => {}, [1, 50]],
+            [(one) => one.called(false), [0, 0]],
+            [(one) => (one.called(false), one.report(7)), [1, 7]],
+          ]) {
+            const controller = new AbortController()
+            const reservation = await limiter.reserve(limits(50), '1h', { signal: controller.signal })
+            step(reservation)
+            if (how === 'close') reservation.close()
+            else if (how === 'signal' || !Symbol.asyncDispose) controller.abort()
+            else await reservation[Symbol.asyncDispose]()
+            requests += charged[0]
+            tokens += charged[1]
+            await becomes(requests, tokens, tokens, 0)
+          }
+        }
+      })
+
+      test('aborted while it waits for the reply', async () => {
+        const { limits, becomes } = calls()
+        await client.ping()
+        await server.client.call('CLIENT', 'PAUSE', 60_000, 'WRITE')
+        const controller = new AbortController()
+        const reserving = limiter.reserve(limits(50), '1h', { signal: controller.signal })
+        const rejected = assert.rejects(reserving, { name: 'AbortError' })
+        await sleep(50)
+        controller.abort()
+        await server.client.call('CLIENT', 'UNPAUSE')
+        await rejected
+        await becomes(0, 0, 0, 0)
+      })
+
+      test('a repeated request is charged once', async () => {
+        const { limits, counted } = calls()
+        const first = await limiter.reserve(limits(300), '1h', { id: 'call-1' })
+        const again = await limiter.reserve(limits(300), '1h', { id: 'call-1' })
+        assert.deepEqual(await counted(), [1, 300, 300, 1])
+        await again.settle(310)
+        await first.settle(999)
+        assert.deepEqual(await counted(), [1, 310, 310, 0])
+        const others = [await limiter.reserve(limits(1), '1h'), await limiter.reserve(limits(1), '1h')]
+        assert.notEqual(others[0].id, others[1].id)
+        for (const other of others) await other.cancel()
+        assert.deepEqual(await counted(), [1, 310, 310, 0])
+      })
+
+      test('a lease is renewed until it is lost', async () => {
+        const { key, limits } = calls()
+        const reservation = await limiter.reserve(limits(1, '600ms'), '1h')
+        await sleep(1500)
+        assert.equal(reservation.isLost, false)
+        assert.ok(await server.client.zscore(`${key}:calls`, reservation.id))
+        await server.client.del(`${key}:calls`)
+        await waitFor('the loss', () => reservation.isLost)
+        await reservation.cancel()
+      })
+
+      test('what the server rejects is never allowed', async () => {
+        for (const failOpen of [true, false]) {
+          const outcomes = []
+          const onError = (error, outcome) => outcomes.push(outcome)
+          const strict = new Limiter({ client, timeout: 30_000, failOpen, onError, logger: quiet })
+          const wrong = strict.reserve([['ROLLING', 'k', '1m', 'x']], '1h')
+          await assert.rejects(wrong, (error) => error instanceof RateLimitError && error.status === 500)
+          assert.deepEqual([outcomes, strict.counters.faults], [['faults'], 1])
+        }
+      })
+
+      test('arguments', async () => {
+        const reject = (expected, ...words) => assert.rejects(limiter.reserve(...words), expected)
+        await reject(/TOKEN takes no reservation; expected FIXED/, [['TOKEN', 'k', '1m', 60]], '1h')
+        for (const ttl of ['10x', 0, '', 'month', 1.5]) {
+          await reject(/expected a positive integer of seconds/, [['ROLLING', 'k', '1m', 60]], ttl)
+        }
+        for (const policies of [[], [['ROLLING', 'k', '1m']], 'ROLLING']) await reject(/policies: expected/, policies, 1)
+        for (const id of ['', 'x'.repeat(129)]) await reject(/1 to 128/, [['ROLLING', 'k', '1m', 60]], 1, { id })
+        assert.throws(() => new Limiter({ client, ttl: 1 }), /ttl: there is no such option/)
+        const reservation = await limiter.reserve([['ROLLING', 'k', '1m', 60]], 1)
+        for (const used of [-1, 1.5, '1']) assert.throws(() => reservation.report(used), /at least 0/)
+        await reservation.cancel()
+      })
+    })
+
+    test('a settlement, and a reservation, whose reply is lost', async () => {
+      for (const [word, failOpen, expected] of [
+        ['RL.SETTLE', false, [1, 450, 450, 0]],
+        ['RL.MULTI', true, [1, 450, 450, 0]],
+        ['RL.MULTI', false, [0, 0, 0, 0]],
+      ]) {
+        const address = await startLosing(server.port, word, 1)
+        const { client, close } = CLIENTS.ioredis(address.port)
+        const { limits, becomes } = calls()
+        try {
+          const limiter = new Limiter({ client, timeout: 30_000, failOpen, logger: quiet })
+          const reserving = limiter.reserve(limits(300), '1h')
+          if (word === 'RL.MULTI' && !failOpen) await assert.rejects(reserving, { status: 503 })
+          else await (await reserving).settle(450)
+          await becomes(...expected)
+          assert.equal(address.lost, 1)
+        } finally {
+          close()
+          address.stop()
+        }
+      }
+    })
+
+    test('a server that is away', async () => {
+      const address = await startForwarder(1)
+      const { client, close } = CLIENTS.ioredis(address.port)
+      const { limits } = calls()
+      try {
+        const limiter = new Limiter({ client, failOpen: true, logger: quiet })
+        for (let i = 0; i < 10; i++) (await limiter.reserve(limits(1), '1s')).close()
+        assert.equal(limiter.counters.failedOpen, 10)
+        const closed = new Limiter({ client, logger: quiet })
+        await assert.rejects(closed.reserve(limits(1), '1s'), { status: 503 })
+      } finally {
+        close()
+        address.stop()
+      }
+    })
+  })
+}
+
+describe('reservations in a cluster', () => {
+  let cluster
+  before(async () => (cluster = await startCluster(servers.at(-1))))
+  after(() => cluster?.stop())
+
+  for (const name of ['redis', 'ioredis']) {
+    test(name, async () => {
+      const nodes = cluster.nodes.map(({ port }) => ({ host: '127.0.0.1', port }))
+      const client =
+        name === 'redis' ? createCluster({ rootNodes: nodes.map((socket) => ({ socket })) }) : new Cluster(nodes)
+      if (name === 'redis') await client.connect()
+      try {
+        const limiter = new Limiter({ client, timeout: 30_000 })
+        for (const tag of ['a', 'b', 'c']) {
+          const limits = [
+            ['COUNTER', `{${name}${tag}}:tokens`, '1d', 100, 'COST', 60],
+            ['LEASE', `{${name}${tag}}:calls`, '1h', 1],
+          ]
+          const reservation = await limiter.reserve(limits, '1h')
+          assert.ok(reservation.allowed)
+          assert.equal((await limiter.reserve(limits, '1h')).allowed, false)
+          await reservation.settle(40)
+          await (await limiter.reserve(limits, '1h')).cancel()
+        }
+      } finally {
+        if (name === 'redis') client.destroy()
+        else client.disconnect()
+      }
+    })
+  }
+})
+
+/** An address in front of a server. The replies to the first calls with this word are lost with their connections. */
+async function startLosing(port, word, times) {
+  const sockets = new Set()
+  const losing = { lost: 0 }
+  const listener = net.createServer((client) => {
+    const upstream = net.connect(port, '127.0.0.1')
+    for (const [from, to] of [[client, upstream], [upstream, client]]) {
+      sockets.add(from)
+      from.on('error', () => {})
+      from.on('close', () => to.destroy())
+    }
+    upstream.pipe(client)
+    client.on('data', (data) => {
+      upstream.write(data)
+      if (losing.lost < times && data.includes(word)) {
+        losing.lost += 1
+        upstream.unpipe(client)
+        upstream.once('data', () => client.destroy()).resume()
+      }
+    })
+  })
+  listener.listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+  losing.port = listener.address().port
+  losing.stop = () => {
+    listener.close()
+    for (const socket of sockets) socket.destroy()
+  }
+  return losing
+}
