@@ -59,3 +59,8 @@ bench-client-instructions: $(own_module) ## count the instructions of the Rust c
 	@scripts/install run bench
 	cargo build --quiet --release $(CLIENT_BENCH)
 	@exec scripts/with-server "$(SERVER)" "$(RL_MODULE)" scripts/client-instructions $(TARGET)/release/redis-rl-client-bench
+
+.PHONY: test-litellm
+test-litellm: $(own_module) $(if $(SERVERS),,servers) ## test clients/litellm with litellm's proxy and a model that is not real
+	@RL_MODULE="$(RL_MODULE)" SERVERS="$${SERVERS:-$$(ls $(CURDIR)/target/servers/valkey-9.*/*-server | head -n 1)}" \
+	  NO_PROXY=127.0.0.1,localhost no_proxy=127.0.0.1,localhost clients/litellm/tests/run

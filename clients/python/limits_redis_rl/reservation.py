@@ -157,6 +157,11 @@ class _Reservation:
         """Whether a lease has ended although it was not released. Another holder may have been allowed since."""
         return self._charge.is_lost
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether it is settled, or there is nothing to settle."""
+        return self._settled
+
     def called(self, called: bool = True) -> None:
         """Says whether the upstream was called, or is called next. A reservation counts as called. One that is not, and
         to which nothing was reported, is cancelled at its end: it charges nothing."""

@@ -1,0 +1,279 @@
+"""A hook for litellm's proxy: the limits of a call in one RL.MULTI before it, settled after it.
+
+Every limit is a reservation or a lease, so a call that is sent again is charged once, and what a killed worker holds
+comes back by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from typing import Any
+from urllib.parse import quote
+
+import litellm
+import openai
+from fastapi import HTTPException
+from limits_redis_rl import AsyncLimiter, AsyncReservation, Counters, is_unavailable
+from litellm.integrations.custom_logger import CustomLogger
+from litellm.proxy._types import UserAPIKeyAuth
+
+Word = str | bytes | int
+Policy = tuple[Word, ...]
+
+#: In a policy, the place of the tokens that the call is expected to use: ``("COST", ESTIMATE)``.
+ESTIMATE = "<estimate>"
+
+
+def scope(
+    tag: str,
+    kind: str,
+    name: str,
+    *,
+    requests: int | None = None,
+    tokens: int | None = None,
+    concurrent: int | None = None,
+    window: str = "1m",
+    lease: str = "30s",
+) -> list[Policy]:
+    """The policies of a user, a team or an organisation.
+
+    :param tag: the hash tag, the same in all scopes of a call: the organisation
+    :param kind: what has these limits, as the headers name it: ``user``
+    :param name: which of them
+    :param requests: requests in the window
+    :param tokens: tokens in the window
+    :param concurrent: calls at the same time
+    :param lease: how long a call counts after its worker was killed
+    """
+    key = f"llm:{{{quote(tag, safe='')}}}:{kind}:{quote(name, safe='')}"
+    policies: list[Policy] = []
+    if requests is not None:
+        policies.append(("ROLLING", f"{key}:requests", window, requests, "AS", f"{kind}-requests"))
+    if tokens is not None:
+        policies.append(("ROLLING", f"{key}:tokens", window, tokens, "COST", ESTIMATE, "AS", f"{kind}-tokens"))
+    if concurrent is not None:
+        policies.append(("LEASE", f"{key}:concurrent", lease, concurrent, "AS", f"{kind}-concurrent"))
+    return policies
+
+
+class _Call:
+    """One call: its reservation, and what is known of its tokens."""
+
+    def __init__(self, reservation: AsyncReservation, model: str, prompt: int, task: asyncio.Task[Any] | None) -> None:
+        self.reservation = reservation
+        self.model = model
+        self.prompt = prompt
+        self.task = task
+        self.text: list[str] = []
+        self.usage: int | None = None
+        self.is_streaming = False
+
+    def heard(self, chunk: Any) -> None:
+        """Remembers what a part of a stream says."""
+        usage = _usage(chunk)
+        if usage is not None:
+            self.usage = usage
+        else:
+            self.text += _texts(chunk)
+
+    def end(self) -> None:
+        """Settles in the background, with the tokens that are known."""
+        if self.usage is not None:
+            self.reservation.report(self.usage)
+        elif self.text:
+            tokens = litellm.token_counter(model=self.model, text="".join(self.text))
+            self.reservation.report(self.prompt + tokens)
+        self.reservation.close()
+
+
+# A call and all tasks that litellm starts for it have one context.
+_current: contextvars.ContextVar[_Call | None] = contextvars.ContextVar("redis_rl_call", default=None)
+
+
+class RateLimitHook(CustomLogger):  # type: ignore[misc]
+    """Limits the calls of litellm's proxy: an entry of ``litellm_settings.callbacks``."""
+
+    def __init__(
+        self,
+        client: Any,
+        policies: Callable[[UserAPIKeyAuth], Iterable[Policy]],
+        *,
+        ttl: str = "15m",
+        output: int = 1024,
+        fail_open: bool = True,
+        timeout: float = 0.25,
+        counters: Counters | None = None,
+    ) -> None:
+        """
+        :param client: the connection to the server, made with ``retry=None``
+        :param policies: the limits of a caller, none if it is not limited
+        :param ttl: after which time the tokens of a killed worker come back; longer than the longest call
+        :param output: the tokens of an output whose longest length the call does not say
+        :param fail_open: whether a call is allowed if the server cannot decide; else it gets 503
+        :param timeout: how many seconds a call waits for the server at most
+        :param counters: where to count what happens, for an export
+        """
+        super().__init__()
+        self.policies = policies
+        self.ttl = ttl
+        self.output = output
+        self.limiter = AsyncLimiter(client, fail_open=fail_open, timeout=timeout, counters=counters)
+
+    async def async_pre_call_hook(
+        self, user_api_key_dict: UserAPIKeyAuth, cache: Any, data: dict[str, Any], call_type: Any
+    ) -> None:
+        task = asyncio.current_task()
+        current = _current.get()
+        if current is not None and current.task is task and not current.reservation.is_settled:
+            return  # litellm prepares the same call again, for another model
+        _current.set(None)  # a pipelined request has the context of the one before
+        policies = list(self.policies(user_api_key_dict))
+        if not policies:
+            return
+        model = str(data.get("model") or "")
+        prompt = await asyncio.to_thread(_prompt_tokens, model, data)
+        estimate = prompt + _longest_output(data, self.output)
+        words = [tuple(estimate if word == ESTIMATE else word for word in policy) for policy in policies]
+        try:
+            reservation = await self.limiter.reserve(words, self.ttl)
+        except Exception as error:
+            # The log has the error. A client learns nothing of the server.
+            if is_unavailable(error):
+                raise HTTPException(503, "The rate limits cannot be checked now.") from None
+            raise HTTPException(500, "The rate limits are configured wrongly.") from None
+        if not reservation.allowed:
+            denied = [
+                _name(policy)
+                for policy, limit in zip(policies, reservation.decision.limits, strict=True)
+                if limit[0] == 0
+            ]
+            raise HTTPException(
+                429, f"Rate limit exceeded: {', '.join(denied)}", headers=_lower(reservation.decision.headers)
+            )
+        call = _Call(reservation, model, prompt, task)
+        reservation.called(False)  # until litellm calls the model
+        _current.set(call)
+        if task is not None:
+            # For what ends a call without any of the hooks below.
+            task.add_done_callback(lambda _: None if call.is_streaming else call.end())
+
+    async def async_pre_call_deployment_hook(self, kwargs: dict[str, Any], call_type: Any) -> None:
+        call = _current.get()
+        if call is not None:
+            call.reservation.called()
+
+    async def async_post_call_response_headers_hook(
+        self, data: dict[str, Any], user_api_key_dict: UserAPIKeyAuth, response: Any, *_: Any, **__: Any
+    ) -> dict[str, str] | None:
+        call = _current.get()
+        return None if call is None else _lower(call.reservation.decision.headers)
+
+    async def async_post_call_success_hook(
+        self, data: dict[str, Any], user_api_key_dict: UserAPIKeyAuth, response: Any
+    ) -> None:
+        call = _current.get()
+        if call is not None:
+            call.reservation.called()
+            call.heard(response)
+            call.end()
+
+    async def async_post_call_streaming_iterator_hook(
+        self, user_api_key_dict: UserAPIKeyAuth, response: Any, request_data: dict[str, Any]
+    ) -> AsyncIterator[Any]:
+        call = _current.get()
+        if call is None:
+            async for chunk in response:
+                yield chunk
+            return
+        call.is_streaming = True
+        call.reservation.called()
+        try:
+            async for chunk in response:
+                call.heard(chunk)
+                yield chunk
+        finally:
+            # Also if the caller hangs up.
+            call.end()
+
+    async def async_post_call_failure_hook(
+        self,
+        request_data: dict[str, Any],
+        original_exception: Exception,
+        user_api_key_dict: UserAPIKeyAuth,
+        traceback_str: str | None = None,
+    ) -> None:
+        call = _current.get()
+        if call is None or call.reservation.is_settled:
+            return
+        if not call.text and call.usage is None and _was_rejected(original_exception):
+            call.usage = 0
+        call.end()
+
+
+def _was_rejected(error: Exception) -> bool:
+    """Whether the model has done no work: its reply was an error, or there was no connection to it."""
+    # A timeout is no APIStatusError: the model may have worked.
+    return isinstance(error, openai.APIStatusError)
+
+
+def _name(policy: Policy) -> str:
+    words = [str(word) for word in policy]
+    return words[words.index("AS") + 1] if "AS" in words else words[0].lower()
+
+
+def _lower(headers: Mapping[str, str]) -> dict[str, str]:
+    return {name.lower(): value for name, value in headers.items()}
+
+
+def _attribute(value: Any, name: str) -> Any:
+    return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
+
+
+def _usage(response: Any) -> int | None:
+    """All tokens of a response, or of the last part of a stream, if it says so."""
+    # The last event of the Responses API has the response.
+    usage = _attribute(response, "usage") or _attribute(_attribute(response, "response"), "usage")
+    total = _attribute(usage, "total_tokens")
+    if total is None:
+        parts = [_attribute(usage, "input_tokens"), _attribute(usage, "output_tokens")]
+        total = sum(parts) if all(isinstance(part, int) for part in parts) else None
+    return total if isinstance(total, int) and total >= 0 else None
+
+
+def _texts(chunk: Any) -> list[str]:
+    """What a part of a stream adds to the output."""
+    found = []
+    choices = _attribute(chunk, "choices")
+    for choice in choices if isinstance(choices, list) else []:
+        delta = _attribute(choice, "delta")
+        found += [_attribute(delta, "content"), _attribute(delta, "reasoning_content"), _attribute(choice, "text")]
+        for call in _attribute(delta, "tool_calls") or []:
+            function = _attribute(call, "function")
+            found += [_attribute(function, "name"), _attribute(function, "arguments")]
+    # The Responses API
+    found.append(_attribute(chunk, "delta"))
+    return [text for text in found if isinstance(text, str)]
+
+
+def _prompt_tokens(model: str, data: Mapping[str, Any]) -> int:
+    messages = data.get("messages")
+    if isinstance(messages, list):
+        return int(litellm.token_counter(model=model, messages=messages, tools=data.get("tools")))
+    texts = [data.get("instructions"), data.get("input"), data.get("prompt")]
+    text = "\n".join(each if isinstance(each, str) else repr(each) for each in texts if each)
+    return int(litellm.token_counter(model=model, text=text)) if text else 0
+
+
+def _longest_output(data: Mapping[str, Any], otherwise: int) -> int:
+    """The longest output that the call allows."""
+    for name in ("max_completion_tokens", "max_output_tokens", "max_tokens"):
+        value = data.get(name)
+        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+            break
+    else:
+        # What has no messages and no prompt has no output of tokens: an embedding, an image.
+        value = otherwise if data.get("messages") or data.get("prompt") or data.get("instructions") else 0
+    choices = data.get("n")
+    return value * (choices if isinstance(choices, int) and choices > 1 else 1)

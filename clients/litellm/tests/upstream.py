@@ -1,0 +1,69 @@
+"""A model: the prompt says how many words it replies, and how. It knows what it has done."""
+
+import asyncio
+import json
+import threading
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, StreamingResponse
+from starlette.routing import Route
+
+
+class Upstream:
+    def __init__(self, port):
+        self.active = self.most = self.calls = self.tokens = 0
+        app = Starlette(routes=[Route("/chat/completions", self.completions, methods=["POST"])])
+        self.server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=port, log_level="warning"))
+        threading.Thread(target=self.server.run, daemon=True).start()
+
+    def begin(self):
+        self.calls += 1
+        self.active += 1
+        self.most = max(self.most, self.active)
+
+    def end(self):
+        self.active -= 1
+
+    async def completions(self, request: Request):
+        body = await request.json()
+        wanted = json.loads(body["messages"][-1]["content"])
+        words, pause, usage = wanted.get("words", 3), wanted.get("pause", 0), wanted.get("usage")
+        self.begin()
+        if status := wanted.get("status"):
+            self.end()
+            return JSONResponse({"error": {"message": "no", "type": "error", "code": status}}, status)
+        part = {"id": "1", "created": 1, "model": "fake"}
+        reported = usage and {"prompt_tokens": 1, "completion_tokens": usage - 1, "total_tokens": usage}
+        if not body.get("stream"):
+            try:
+                await asyncio.sleep(wanted.get("before", 0) + pause * words)
+                self.tokens += usage or words
+            finally:
+                self.end()
+            message = {"role": "assistant", "content": " word" * words}
+            choices = [{"index": 0, "message": message, "finish_reason": "stop"}]
+            return JSONResponse({**part, "object": "chat.completion", "choices": choices, "usage": reported})
+
+        async def stream():
+            try:
+                await asyncio.sleep(wanted.get("before", 0))
+                for _ in range(words):
+                    self.tokens += (usage or words) / words
+                    choices = [{"index": 0, "delta": {"role": "assistant", "content": " word"}, "finish_reason": None}]
+                    yield line({**part, "object": "chat.completion.chunk", "choices": choices})
+                    await asyncio.sleep(pause)
+                choices = [{"index": 0, "delta": {}, "finish_reason": "stop"}]
+                yield line({**part, "object": "chat.completion.chunk", "choices": choices})
+                if reported:
+                    yield line({**part, "object": "chat.completion.chunk", "choices": [], "usage": reported})
+                yield "data: [DONE]\n\n"
+            finally:
+                self.end()
+
+        return StreamingResponse(stream(), media_type="text/event-stream")
+
+
+def line(value):
+    return f"data: {json.dumps(value)}\n\n"
