@@ -25,7 +25,7 @@ RUN scripts/install build && rm -rf /var/lib/apt/lists/*
 # .dockerignore lets only the files that the build reads pass.
 COPY . .
 # Function names stay, for the backtraces in the server's log; the other debug information is removed.
-RUN CARGO_PROFILE_RELEASE_STRIP=debuginfo cargo build --release --locked --lib \
+RUN CARGO_PROFILE_RELEASE_DEBUG=false CARGO_PROFILE_RELEASE_STRIP=debuginfo cargo build --release --locked --lib \
  && mkdir -p /image/usr/lib/redis/modules /image/usr/local/etc/redis-rl /image/usr/local/bin /image/usr/share/doc/redis-rl \
  && mkdir /volume && mkdir -m 1777 /volume/data \
  && cp target/release/libredis_rl.so /image/usr/lib/redis/modules/ \
