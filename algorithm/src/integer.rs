@@ -29,13 +29,8 @@ pub fn take_unsigned(text: &[u8]) -> Option<(u64, &[u8])> {
     // Wraps from the twentieth digit on, and is then computed again below.
     let mut n = 0u64;
     let mut behind = text;
-    while let Some((eight, rest)) =
-        behind.split_first_chunk().and_then(|(some, rest)| Some((eight_digits(*some)?, rest)))
+    while let Some((four, rest)) = behind.split_first_chunk().and_then(|(four, rest)| Some((four_digits(*four)?, rest)))
     {
-        n = n.wrapping_mul(100_000_000).wrapping_add(eight);
-        behind = rest;
-    }
-    if let Some((four, rest)) = behind.split_first_chunk().and_then(|(four, rest)| Some((four_digits(*four)?, rest))) {
         n = n.wrapping_mul(10_000).wrapping_add(u64::from(four));
         behind = rest;
     }
@@ -58,21 +53,7 @@ fn long_unsigned(digits: &[u8]) -> Option<u64> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// Eight digits at once: parsing numbers is most of the cost of a record.
-fn eight_digits(digits: [u8; 8]) -> Option<u64> {
-    // Little endian: the first digit is the lowest byte. Digits become 0 … 9.
-    let word = u64::from_le_bytes(digits) ^ 0x3030_3030_3030_3030;
-    if (word.wrapping_add(0x7676_7676_7676_7676) | word) & 0x8080_8080_8080_8080 != 0 {
-        return None;
-    }
-    // Each second byte is a number of two digits. The products add them, times 1,000,000, 10,000, 100 and 1, in the upper
-    // half.
-    let pairs = word.wrapping_mul(10).wrapping_add(word >> 8);
-    let [first, second] = [pairs, pairs >> 16].map(|pairs| pairs & 0x0000_00ff_0000_00ff);
-    Some(first.wrapping_mul(0x000f_4240_0000_0064).wrapping_add(second.wrapping_mul(0x0000_2710_0000_0001)) >> 32)
-}
-
-/// Four digits at once.
+/// Four digits at once: parsing numbers is most of the cost of a record.
 fn four_digits(digits: [u8; 4]) -> Option<u32> {
     // Little endian: the first digit is the lowest byte. Digits become 0 … 9.
     let word = u32::from_le_bytes(digits) ^ 0x3030_3030;

@@ -147,18 +147,19 @@ impl Loaded<'_> {
             return delete(key);
         }
         let text = |field: &Reservation| Str::new(&field.encode());
-        let (own, name_of_earliest) = (Str::new(book.id()), Str::new(EARLIEST));
+        let own = changes.own.map(|_| Str::new(book.id()));
         let values: Vec<_> = changes.marks.iter().map(|(_, mark)| text(mark)).collect();
         let own_value = changes.own.flatten().map(|field| text(&field));
-        let earliest = changes.earliest.map(|at| Str::new(itoa::Buffer::new().format(at).as_bytes()));
+        let earliest =
+            changes.earliest.map(|at| [Str::new(EARLIEST), Str::new(itoa::Buffer::new().format(at).as_bytes())]);
         let marks = changes.marks.iter().zip(&values).map(|((id, _), value)| [*id, value]);
         let pairs = marks
-            .chain(own_value.iter().map(|value| [&own, value]))
-            .chain(earliest.iter().map(|value| [&name_of_earliest, value]));
+            .chain(own.iter().zip(&own_value).map(|(id, value)| [id, value]))
+            .chain(earliest.iter().map(|[name, value]| [name, value]));
         if key.set_fields(pairs).is_none() {
             internal_error(key.ctx(), "HSET");
         }
-        let removed = changes.removed.iter().copied().chain((changes.own == Some(None)).then_some(&own));
+        let removed = changes.removed.iter().copied().chain(own.iter().filter(|_| own_value.is_none()));
         if key.remove_fields(removed).is_none() {
             internal_error(key.ctx(), "HDEL");
         }

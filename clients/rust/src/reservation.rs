@@ -1,10 +1,10 @@
 //! Reservations that settle themselves.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 
 use crate::connection::Connection;
 use crate::decision::Decision;
@@ -17,6 +17,43 @@ use crate::request::Request;
 /// The pause before a settlement is sent again that had no reply, and the longest.
 const PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+/// What a guard knows of the work that it pays for.
+#[derive(Clone, Copy, Debug)]
+pub struct Usage {
+    pub reserved: u64,
+    pub reported: Option<u64>,
+    /// Whether the upstream was called.
+    pub called: bool,
+}
+
+impl Usage {
+    /// What to settle with: what was reported; else the whole estimate, if the upstream was called.
+    pub fn units(self) -> u64 {
+        self.reported.unwrap_or(if self.called { self.reserved } else { 0 })
+    }
+}
+
+/// When a settlement without a reply is sent again.
+pub struct Retry {
+    until: Instant,
+    pause: Duration,
+}
+
+impl Retry {
+    /// Of a reservation with this `ttl`: it can be settled for one more after its end.
+    pub fn new(ttl: Duration) -> Self {
+        Self { until: Instant::now() + ttl * 2, pause: PAUSE }
+    }
+
+    /// The pause before it is sent again; `None` if this result is the last.
+    pub fn pause(&mut self, result: &Result<Decision, Error>) -> Option<Duration> {
+        let pause = self.pause;
+        self.pause = (pause * 2).min(LONGEST_PAUSE);
+        let again = result.as_ref().is_err_and(Error::is_unavailable) && Instant::now() + pause < self.until;
+        again.then_some(pause)
+    }
+}
 
 /// What a request for a reservation gets.
 #[derive(Debug)]
@@ -49,9 +86,7 @@ impl Reserved {
 pub struct Reservation {
     id: String,
     decision: Decision,
-    reserved: u64,
-    reported: Option<u64>,
-    called: bool,
+    usage: Usage,
     /// What the task settles with.
     actual: Option<oneshot::Sender<u64>>,
     task: Option<JoinHandle<Result<Decision, Error>>>,
@@ -71,12 +106,12 @@ impl Reservation {
     /// Says whether the upstream was called, or is called next. A guard counts as called. A guard that is not, and to
     /// which nothing was reported, is cancelled when it is dropped: it charges nothing.
     pub const fn called(&mut self, called: bool) {
-        self.called = called;
+        self.usage.called = called;
     }
 
     /// Says that so many units were used in all so far: tokens that were streamed, for example.
     pub const fn report(&mut self, used: u64) {
-        self.reported = Some(used);
+        self.usage.reported = Some(used);
     }
 
     /// Settles with what the request has cost, and waits for the reply.
@@ -105,10 +140,9 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        let unreported = if self.called { self.reserved } else { 0 };
         if let Some(actual) = self.actual.take() {
             // The task is gone only if the runtime has ended.
-            let _ = actual.send(self.reported.unwrap_or(unreported));
+            let _ = actual.send(self.usage.units());
         }
     }
 }
@@ -125,15 +159,13 @@ struct Charge {
 impl Charge {
     /// Settles, again and again while the server does not reply and the reservation can be settled.
     async fn settle<C: Connection>(&self, limiter: &Limiter<C>, actual: u64) -> Result<Decision, Error> {
-        // It can be settled for one more `ttl` after its end.
-        let until = Instant::now() + self.ttl * 2;
-        let mut pause = PAUSE;
+        let mut retry = Retry::new(self.ttl);
         loop {
-            match limiter.settle_reservation(&self.policy, &self.key, &self.id, actual).await {
-                Err(error) if error.is_unavailable() && Instant::now() + pause < until => sleep(pause).await,
-                result => return result,
+            let result = limiter.settle_reservation(&self.policy, &self.key, &self.id, actual).await;
+            match retry.pause(&result) {
+                Some(pause) => sleep(pause).await,
+                None => return result,
             }
-            pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
 }
@@ -225,5 +257,6 @@ fn keep<C: Connection>(limiter: Limiter<C>, charge: Charge, decision: Decision) 
     });
     let (actual, task) = (Some(actual), Some(task));
     // Until the caller has the guard, nobody can have called the upstream.
-    Reservation { id, decision, reserved: decision.charged, reported: None, called: false, actual, task }
+    let usage = Usage { reserved: decision.charged, reported: None, called: false };
+    Reservation { id, decision, usage, actual, task }
 }

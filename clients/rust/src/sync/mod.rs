@@ -4,6 +4,7 @@ mod address;
 mod connector;
 mod each;
 mod lease;
+mod reservation;
 
 use std::io;
 use std::sync::mpsc::{SendError, channel};
@@ -15,6 +16,7 @@ use redis::{RedisResult, Value};
 
 pub use connector::Connector;
 pub use lease::{Lease, Leased};
+pub use reservation::{Reservation, Reserved};
 
 use crate::address::Address;
 use crate::builder::Builder;

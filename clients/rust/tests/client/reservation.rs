@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use redis::aio::ConnectionManager;
-use redis_rl_client::{Limiter, Policy, Reservation};
+use redis_rl_client::{Limiter, Policy, Reservation, sync};
 
 use crate::setup::{block_on, for_each_way, limiter, one_server};
 use crate::support::*;
@@ -106,6 +106,51 @@ fn the_same_id_is_charged_once() {
         assert_eq!(second.settle(400).await.unwrap().charged, 0);
         assert!(left_is(&limiter, 500).await);
     });
+}
+
+/// The guard of programs without a runtime.
+#[test]
+fn a_sync_reservation_is_settled_once() {
+    let mut server = one_server();
+    server.kill();
+    server.start_again_with(|options| options.durable());
+    let client = redis::Client::open(format!("redis://127.0.0.1:{}", server.port())).unwrap();
+    let limiter = sync::Limiter::builder(client).timeout(Duration::from_millis(500)).build_sync();
+    let request = TOKENS.request("k").cost(800);
+    let held = || limiter.reserve(&request, TTL).unwrap().held();
+    let left_is = |left| {
+        eventually(PATIENCE, || limiter.peek(&TOKENS.request("k").cost(0)).is_ok_and(|found| found.remaining == left))
+    };
+    let reservation = held().expect("room");
+    let id = reservation.id().to_owned();
+    assert_eq!(reservation.decision().charged, 800);
+    assert!(held().is_none(), "no room for another");
+    assert_eq!(reservation.settle(150).unwrap().charged, 150);
+    assert_eq!(limiter.settle_reservation(&TOKENS, "k", &id, 500).unwrap().charged, 0);
+    assert!(left_is(850));
+    held().expect("room").cancel().unwrap();
+    assert!(left_is(850));
+    // A guard that is dropped: nothing was called; something was reported; nothing is known.
+    held().expect("room").called(false);
+    assert!(left_is(850));
+    held().expect("room").report(70);
+    assert!(left_is(780));
+    // The same id is charged once.
+    let small = TOKENS.request("k").cost(80);
+    let [first, second] = [0, 0].map(|_| limiter.reserve_as(&small, "job-1", TTL).unwrap().held().expect("the same"));
+    assert_eq!((first.decision().charged, second.decision().charged), (80, 80));
+    drop(first);
+    assert!(left_is(700));
+    assert_eq!(second.settle(1).unwrap().charged, 0);
+    assert!(left_is(700));
+    // The server is away while the guard settles.
+    let reservation = limiter.reserve(&small, TTL).unwrap().held().expect("room");
+    server.kill();
+    let settling = std::thread::spawn(move || reservation.settle(20));
+    std::thread::sleep(Duration::from_millis(200));
+    server.start_again();
+    assert_eq!(settling.join().unwrap().unwrap().charged, 20);
+    assert!(left_is(680));
 }
 
 /// The server is away while the guard settles.

@@ -1,0 +1,173 @@
+//! Reservations that settle themselves.
+
+use std::fmt;
+use std::thread::{sleep, spawn};
+use std::time::Duration;
+
+use super::{Connector, Limiter};
+use crate::decision::Decision;
+use crate::error::Error;
+use crate::lease_id::new_id;
+use crate::policy::Policy;
+use crate::request::Request;
+use crate::reservation::{Retry, Usage};
+
+/// What a request for a reservation gets.
+#[derive(Debug)]
+pub enum Reserved {
+    /// The estimate is charged until the guard settles it.
+    Held(Reservation),
+    /// The limit denies.
+    Denied(Decision),
+}
+
+impl Reserved {
+    /// The guard, if the estimate is charged.
+    pub fn held(self) -> Option<Reservation> {
+        match self {
+            Self::Held(reservation) => Some(reservation),
+            Self::Denied(_) => None,
+        }
+    }
+}
+
+/// An estimate that is charged. It is settled once: by [`settle`](Self::settle), or when this guard is dropped.
+///
+/// A guard that is dropped, also because its thread panics, settles with the usage reported so far. If nothing was
+/// reported, the whole estimate stays charged, since the upstream may have worked all the same; unless the caller said
+/// that it was not [called](Self::called).
+///
+/// Dropping does not wait: a thread settles. A settlement without a reply is sent again until the reservation can no
+/// longer be settled. If the process ends first, the estimate comes back when the reservation ends.
+pub struct Reservation {
+    id: String,
+    decision: Decision,
+    usage: Usage,
+    settle: Option<Settle>,
+}
+
+type Settle = Box<dyn FnOnce(u64) -> Result<Decision, Error> + Send>;
+
+impl fmt::Debug for Reservation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { id, decision, usage, .. } = self;
+        f.debug_struct("Reservation")
+            .field("id", id)
+            .field("decision", decision)
+            .field("usage", usage)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Reservation {
+    /// The id: a random UUID, unless it was given.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The decision that charged the estimate.
+    pub const fn decision(&self) -> &Decision {
+        &self.decision
+    }
+
+    /// Says whether the upstream was called, or is called next. A guard counts as called. A guard that is not, and to
+    /// which nothing was reported, is cancelled when it is dropped: it charges nothing.
+    pub const fn called(&mut self, called: bool) {
+        self.usage.called = called;
+    }
+
+    /// Says that so many units were used in all so far: tokens that were streamed, for example.
+    pub const fn report(&mut self, used: u64) {
+        self.usage.reported = Some(used);
+    }
+
+    /// Settles with what the request has cost, and waits for the reply.
+    ///
+    /// # Errors
+    /// See [`Error`]. The server did not reply until the reservation could no longer be settled, or rejects the call.
+    pub fn settle(mut self, actual: u64) -> Result<Decision, Error> {
+        self.settle.take().map_or(Err(Error::CircuitOpen), |settle| settle(actual))
+    }
+
+    /// Charges nothing: the upstream has done no work.
+    ///
+    /// # Errors
+    /// As [`settle`](Self::settle).
+    pub fn cancel(self) -> Result<Decision, Error> {
+        self.settle(0)
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        if let Some(settle) = self.settle.take() {
+            let actual = self.usage.units();
+            spawn(move || settle(actual));
+        }
+    }
+}
+
+impl<T: Connector> Limiter<T> {
+    /// Charges the cost of a request as an estimate under a new id. The guard settles it once. It ends by itself after
+    /// `ttl`, which must be longer than the work takes.
+    ///
+    /// ```
+    /// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/doc.rs")); } use doc::with_client;
+    /// use std::time::Duration;
+    /// use redis_rl_client::{Policy, sync::Limiter, sync::Reserved};
+    ///
+    /// # with_client(async |client| {
+    /// let limiter = Limiter::new(client); // client: redis::Client
+    /// let tokens: Policy = "COUNTER 1m 3000 AS tokens".parse()?;
+    /// match limiter.reserve(&tokens.request("org:7").cost(800), Duration::from_secs(600))? {
+    ///     Reserved::Held(reservation) => drop(reservation.settle(310)?),
+    ///     Reserved::Denied(decision) => println!("too many tokens: {:?}", decision.retry_after),
+    /// }
+    /// # Ok(())
+    /// # });
+    /// ```
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub fn reserve(&self, request: &Request<'_>, ttl: Duration) -> Result<Reserved, Error> {
+        let id = new_id();
+        let reserved = self.reserve_as(request, id.as_str(), ttl);
+        if reserved.as_ref().is_err_and(Error::is_unavailable) {
+            // The server may have charged it after all. Nobody else has this id.
+            let settle = self.settling(request.policy, request.key, id, ttl);
+            spawn(move || settle(0));
+        }
+        reserved
+    }
+
+    /// Charges an estimate under this id, or finds it charged: the request may be sent again after an error. The party
+    /// that is limited must not choose the id: a request that repeats an open id is free.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub fn reserve_as(&self, request: &Request<'_>, id: impl Into<String>, ttl: Duration) -> Result<Reserved, Error> {
+        let id = id.into();
+        let decision = self.check_request(&request.reserve(&id, ttl))?;
+        if !decision.allowed {
+            return Ok(Reserved::Denied(decision));
+        }
+        let settle = Some(self.settling(request.policy, request.key, id.clone(), ttl));
+        let usage = Usage { reserved: decision.charged, reported: None, called: true };
+        Ok(Reserved::Held(Reservation { id, decision, usage, settle }))
+    }
+
+    /// Settles, again and again while the server does not reply and the reservation can be settled.
+    fn settling(&self, policy: &Policy, key: &[u8], id: String, ttl: Duration) -> Settle {
+        let (limiter, policy, key) = (self.clone(), *policy, key.to_vec());
+        Box::new(move |actual| {
+            let mut retry = Retry::new(ttl);
+            loop {
+                let result = limiter.settle_reservation(&policy, &key, &id, actual);
+                match retry.pause(&result) {
+                    Some(pause) => sleep(pause),
+                    None => return result,
+                }
+            }
+        })
+    }
+}
