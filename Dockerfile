@@ -3,6 +3,9 @@
 #   docker run -p 127.0.0.1:6379:6379 redis-rl
 #   redis-cli RL.SLIDING user:42 60 100
 # Options of the server follow the image's name: docker run … redis-rl --maxmemory 1gb
+# And rlaas, the service in front of it, whose rules are in ./rules:
+#   docker build --target service -t rlaas .
+#   docker run -p 127.0.0.1:8081:8081 -v "$PWD/rules:/etc/rlaas/rules:ro" rlaas --redis redis://<host>:6379
 #
 # The module and both base images support x86-64 and arm64. Build on the architecture that the image will run on, or
 # let docker buildx --platform linux/amd64,linux/arm64 build both; the other architecture is emulated, which is slow.
@@ -14,8 +17,10 @@ ARG RUST_IMAGE=rust:1-slim-bookworm
 # that is based on Debian works too. Those based on Alpine do not, as they have another C library:
 #   --build-arg SERVER_IMAGE=redis:8.2-bookworm, redis:7.4-bookworm, valkey/valkey:9.1 …
 ARG SERVER_IMAGE=valkey/valkey:8.1
+# Nothing is run in it, so an image without a shell works too, if it has the C library of Debian.
+ARG SERVICE_IMAGE=debian:bookworm-slim
 
-FROM ${RUST_IMAGE} AS build
+FROM ${RUST_IMAGE} AS sources
 WORKDIR /build
 # In its own layer, so that a changed source file does not install the tools again.
 COPY scripts/install scripts/
@@ -24,6 +29,8 @@ COPY Cargo.toml ./
 RUN scripts/install build && rm -rf /var/lib/apt/lists/*
 # .dockerignore lets only the files that the build reads pass.
 COPY . .
+
+FROM sources AS build
 # Function names stay, for the backtraces in the server's log; the other debug information is removed.
 RUN CARGO_PROFILE_RELEASE_DEBUG=false CARGO_PROFILE_RELEASE_STRIP=debuginfo cargo build --release --locked --lib \
  && mkdir -p /image/usr/lib/redis/modules /image/usr/local/etc/redis-rl /image/usr/local/bin /image/usr/share/doc/redis-rl \
@@ -33,7 +40,7 @@ RUN CARGO_PROFILE_RELEASE_DEBUG=false CARGO_PROFILE_RELEASE_STRIP=debuginfo carg
  && cp docker/redis-rl-entrypoint docker/redis-rl-healthcheck /image/usr/local/bin/ \
  && cp LICENSE /image/usr/share/doc/redis-rl/
 
-FROM ${SERVER_IMAGE}
+FROM ${SERVER_IMAGE} AS server
 ARG VERSION=0.1.0
 ARG REVISION=
 LABEL org.opencontainers.image.title="redis-rl" \
@@ -56,3 +63,32 @@ EXPOSE 6379
 ENTRYPOINT ["redis-rl-entrypoint"]
 CMD []
 HEALTHCHECK --interval=10s --timeout=5s --start-period=10s --retries=3 CMD ["redis-rl-healthcheck"]
+
+FROM sources AS service-build
+RUN CARGO_PROFILE_RELEASE_STRIP=debuginfo cargo build --release --locked --package rlaas --bin rlaas \
+ && mkdir -p /image/usr/bin /image/usr/share/doc/rlaas /image/etc/ssl/certs /image/etc/rlaas/rules \
+ && cp target/release/rlaas /image/usr/bin/ \
+ && cp LICENSE /image/usr/share/doc/rlaas/ \
+ # The authorities that a server with TLS, or a collector of traces, may have.
+ && cp /etc/ssl/certs/ca-certificates.crt /image/etc/ssl/certs/
+
+FROM ${SERVICE_IMAGE} AS service
+ARG VERSION=0.1.0
+ARG REVISION=
+LABEL org.opencontainers.image.title="rlaas" \
+      org.opencontainers.image.description="Rate limits as a service, on Redis or Valkey with the module redis-rl" \
+      org.opencontainers.image.licenses="MIT" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}"
+COPY --from=service-build /image/ /
+# In a container, requests come from outside. These are the variables that count the least, so that every other wins.
+ENV GRPC_HOST=0.0.0.0 HOST=0.0.0.0 PROMETHEUS_ADDR=:9090
+# Its rules are in ./rules.
+WORKDIR /etc/rlaas
+EXPOSE 8080 8081 9090
+# It writes no files and needs no user of its own.
+USER 65532:65532
+ENTRYPOINT ["rlaas", "serve"]
+
+# What docker build makes if it is not told: the server.
+FROM server

@@ -11,7 +11,7 @@ SERVER_IMAGES ?= $(SERVER_IMAGE) redis:7.0-bookworm
 .PHONY: image
 image: ## build the Docker image IMAGE=redis-rl from SERVER_IMAGE=valkey/valkey:8.1 (or redis:7.4-bookworm …)
 	@scripts/install image
-	@scripts/with-docker scripts/image "$(IMAGE)" "$(RUST_IMAGE)" "$(SERVER_IMAGE)"
+	@scripts/with-docker scripts/image server "$(IMAGE)" "$(RUST_IMAGE)" "$(SERVER_IMAGE)"
 
 .PHONY: run-image
 run-image: image ## start that image in the foreground on PORT=6379 of this machine; starts Docker if none runs

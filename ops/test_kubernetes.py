@@ -219,5 +219,29 @@ class Kubernetes(unittest.TestCase):
                 server.wait()
 
 
+class Compose(unittest.TestCase):
+    def test_its_images_and_files_exist(self):
+        stages = re.findall(r"^FROM \S+ AS (\S+)$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+        files = [ROOT / "docker-compose.yml", *(ROOT / "deploy").rglob("docker-compose.yml")]
+        self.assertEqual(len(files), 2)
+        for path in files:
+            compose = yaml.safe_load(path.read_text())
+            made = {service["image"] for service in compose["services"].values() if "build" in service}
+            for name, service in compose["services"].items():
+                with self.subTest(path=path, service=name):
+                    self.assertTrue(service["image"] in made or ":" in service["image"])
+                    if isinstance(service.get("build"), dict):
+                        self.assertEqual((path.parent / service["build"]["context"]).resolve(), ROOT)
+                        self.assertIn(service["build"]["target"], stages)
+                    for other in service.get("depends_on", []):
+                        self.assertIn(other, compose["services"])
+                    for volume in service.get("volumes", []):
+                        source = volume.split(":")[0]
+                        found = (path.parent / source).exists() if source[0] == "." else source in compose["volumes"]
+                        self.assertTrue(found, volume)
+                    for port in service.get("ports", []):
+                        self.assertTrue(port.startswith("127.0.0.1:"), port)
+
+
 if __name__ == "__main__":
     unittest.main()

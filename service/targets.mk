@@ -1,6 +1,9 @@
 # The service rlaas. Read by the Makefile.
 
 SERVICE := --locked --package rlaas
+# The name of its image, and the image that it is made from; RUST_IMAGE is in docker/targets.mk.
+SERVICE_NAME  ?= rlaas
+SERVICE_IMAGE ?= $(shell sed -n 's/^ARG SERVICE_IMAGE=//p' Dockerfile)
 
 .PHONY: service
 service: service-build ## start a server and rlaas with the rules of service/rules; prints requests of which one gets 429
@@ -17,6 +20,11 @@ test-service: $(own_module) $(if $(SERVERS),,servers) ## test rlaas: its rules, 
 	@scripts/envoy >/dev/null
 	SERVERS="$${SERVERS:-$$(ls $(CURDIR)/target/servers/*/*-server | grep -v /redis-6 | xargs)}" \
 	  cargo test --quiet $(SERVICE)
+
+.PHONY: service-image
+service-image: ## build the Docker image SERVICE_NAME=rlaas from SERVICE_IMAGE=debian:bookworm-slim
+	@scripts/install image
+	@scripts/with-docker scripts/image service "$(SERVICE_NAME)" "$(RUST_IMAGE)" "$(SERVICE_IMAGE)"
 
 .PHONY: test-upstream
 test-upstream: service-build ## run the tests of UPSTREAM=<clone of envoyproxy/ratelimit> against rlaas; as root, 12 minutes

@@ -98,7 +98,6 @@ pub struct Settings {
     pub drain_delay: Duration,
     pub drain: Duration,
     pub max_connection_age: Duration,
-    pub max_connection_age_grace: Duration,
     pub log_level: tracing::Level,
     pub log_json: bool,
     /// Variables of envoyproxy/ratelimit that have no effect here.
@@ -113,10 +112,11 @@ pub enum Address {
 }
 
 /// Variables of envoyproxy/ratelimit that have no effect here. `docs/service.md` says why.
-const WITHOUT_EFFECT: [&str; 60] = [
+const WITHOUT_EFFECT: [&str; 61] = [
     "FORCE_START_WITHOUT_INITIAL_CONFIG",
     "HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED",
     "RUNTIME_WATCH_ROOT",
+    "GRPC_MAX_CONNECTION_AGE_GRACE",
     "CONFIG_GRPC_XDS_NODE_ID",
     "CONFIG_GRPC_XDS_NODE_METADATA",
     "CONFIG_GRPC_XDS_SERVER_URL",
@@ -256,9 +256,6 @@ impl Flags {
             drain_delay: duration(self.drain_delay, "drain-delay", Duration::ZERO)?,
             drain: duration(self.drain, "drain", Duration::from_secs(10))?,
             max_connection_age: env.duration("GRPC_MAX_CONNECTION_AGE")?.unwrap_or(Duration::from_secs(86_400)),
-            max_connection_age_grace: env
-                .duration("GRPC_MAX_CONNECTION_AGE_GRACE")?
-                .unwrap_or(Duration::from_secs(3_600)),
             log_level: log_level(level.as_deref())?,
             log_json: match format.as_deref() {
                 None | Some("text") => false,

@@ -33,13 +33,19 @@ fn program() -> String {
 
 impl Envoy {
     fn start(service: &Rlaas) -> Self {
-        let dir = tempfile::tempdir().expect("a directory");
         let (port, mock) = (free_port(), free_port());
-        let rlaas = service.address.rsplit(':').next().expect("a port");
         let config = include_str!("envoy.yaml")
             .replace("<FRONT>", &port.to_string())
             .replace("<MOCK>", &mock.to_string())
-            .replace("<RLAAS>", rlaas);
+            .replace("<RLAAS>", service.grpc_port());
+        let envoy = Self::with(&config, port);
+        until("Envoy listens", || TcpStream::connect(("127.0.0.1", mock)).is_ok());
+        envoy
+    }
+
+    /// Envoy with a configuration, in which it listens on this port.
+    fn with(config: &str, port: u16) -> Self {
+        let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("envoy.yaml");
         fs::write(&path, config).expect("a file");
         let log = fs::File::create(dir.path().join("log")).expect("a file");
@@ -53,7 +59,7 @@ impl Envoy {
         let mut envoy = Self { child, dir, port };
         until("Envoy listens", || {
             assert!(envoy.child.try_wait().expect("a child").is_none(), "{}", envoy.log());
-            TcpStream::connect(("127.0.0.1", port)).is_ok() && TcpStream::connect(("127.0.0.1", mock)).is_ok()
+            TcpStream::connect(("127.0.0.1", port)).is_ok()
         });
         envoy
     }
@@ -155,4 +161,30 @@ fn without_a_decision_envoy_decides() {
     assert_eq!(envoy.status("/broken"), 500);
     std::thread::sleep(Duration::from_millis(10));
     assert_eq!(envoy.status("/path"), 200);
+}
+
+#[test]
+fn the_files_of_docker_compose_limit() {
+    let server = one_server();
+    let service = Rlaas::start(&server, include_str!("../../../deploy/compose/rules/web.yaml"));
+    let port = free_port();
+    let mut config = include_str!("../../../deploy/compose/envoy.yaml").to_owned();
+    // The names and ports of its network, and a timeout for a busy machine.
+    for (there, here) in [
+        ("address: 0.0.0.0, port_value: 8000", format!("address: 127.0.0.1, port_value: {port}")),
+        ("address: rlaas, port_value: 8081", format!("address: 127.0.0.1, port_value: {}", service.grpc_port())),
+        ("port_value: 8001", format!("port_value: {}", free_port())),
+        ("timeout: 0.2s", "timeout: 10s".to_owned()),
+    ] {
+        assert!(config.contains(there), "{there}");
+        config = config.replace(there, &here);
+    }
+    let envoy = Envoy::with(&config, port);
+    until("the service is asked", || {
+        envoy.get("/", &[]).header("x-ratelimit-limit").is_some_and(|limit| limit.starts_with("100"))
+    });
+    let statuses: Vec<_> = (0..12).map(|_| envoy.get("/", &[("X-User", "42")]).status).collect();
+    // A minute may end in between.
+    assert!(statuses.starts_with(&[200]) && statuses.contains(&429), "{statuses:?}");
+    assert_eq!(envoy.get("/", &[("X-User", "43")]).status, 200);
 }

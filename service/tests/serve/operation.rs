@@ -293,3 +293,69 @@ fn it_listens_on_a_unix_socket() {
     child.kill().expect("killed");
     child.wait().expect("ended");
 }
+
+#[test]
+fn series_that_come_from_requests_are_bounded() {
+    let server = one_server();
+    let rules = "domain: d
+descriptors: [{key: v, value_to_metric: true, rate_limit: {algorithm: token, unit: year, requests_per_unit: 10}}]
+";
+    let service = Rlaas::start(&server, rules);
+    block_on(async {
+        let mut client = service.client().await;
+        for part in 0..11 {
+            let values: Vec<_> = (0..1_000).map(|n| format!("{part}-{n}")).collect();
+            let entries: Vec<_> = values.iter().map(|value| [("v", value.as_str())]).collect();
+            let descriptors: Vec<_> = entries.iter().map(|entries| &entries[..]).collect();
+            assert_eq!(client.code(request("d", &descriptors)).await, OK);
+        }
+    });
+    let lines = service.metrics("ratelimit_service_rate_limit_total_hits{");
+    assert_eq!(lines.len(), 10_001);
+    let others = "ratelimit_service_rate_limit_total_hits{domain=\"d\",key1=\"other\",key2=\"\"} 1000";
+    assert!(lines.iter().any(|line| line == others));
+    assert!(service.log().contains("10000 series have names from requests"));
+}
+
+#[test]
+fn a_request_that_hangs_does_not_stop_the_end() {
+    let server = one_server();
+    // The service itself would wait for ten seconds.
+    let mut service = Rlaas::with_env(&server, &rules(5), &[("RLAAS_DRAIN", "200ms")]);
+    block_on(async {
+        let mut client = service.client().await;
+        assert_eq!(client.code(request("d", &[&[("k", "x")]])).await, OK);
+        let _paused = super::process::Paused::new(&server);
+        let hangs = tokio::spawn(async move { client.try_ask(request("d", &[&[("k", "y")]])).await });
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        let began = Instant::now();
+        service.signal("-TERM");
+        let (status, took) = tokio::task::block_in_place(|| (service.wait(), began.elapsed()));
+        assert_eq!(status, 0);
+        assert!(took < Duration::from_secs(8), "{took:?}");
+        assert!(service.log().contains("some connections did not end in time"), "{}", service.log());
+        hangs.await.expect("a result").expect_err("no reply");
+    });
+}
+
+#[test]
+fn logs_are_json_if_told_so() {
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_rlaas"))
+        .args(["serve", "--grpc", "127.0.0.1:0", "--http", "127.0.0.1:0", "--metrics", "127.0.0.1:0"])
+        .args(["--rules", "/nowhere", "--redis", "redis://127.0.0.1:1", "--log-format", "json"])
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("rlaas runs");
+    let lines = std::io::BufRead::lines(std::io::BufReader::new(child.stderr.take().expect("piped")));
+    let mut levels = Vec::new();
+    for line in lines.map_while(Result::ok) {
+        let event: serde_json::Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{line}: {error}"));
+        levels.push(event["level"].as_str().expect("a level").to_owned());
+        if event["message"] == "metrics listens" {
+            break;
+        }
+    }
+    child.kill().expect("killed");
+    child.wait().expect("ended");
+    assert!(levels.contains(&"ERROR".to_owned()) && levels.contains(&"INFO".to_owned()), "{levels:?}");
+}

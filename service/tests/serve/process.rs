@@ -90,6 +90,10 @@ impl Rlaas {
         service
     }
 
+    pub fn grpc_port(&self) -> &str {
+        self.address.rsplit(':').next().expect("a port")
+    }
+
     pub fn log(&self) -> String {
         self.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

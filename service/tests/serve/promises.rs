@@ -180,6 +180,27 @@ fn floods_of_http2_end_their_connections_and_nothing_else() {
     drop(idle);
 }
 
+#[test]
+fn a_connection_ends_at_its_age() {
+    let server = one_server();
+    let service = Rlaas::with_env(&server, &rules(5), &[("GRPC_MAX_CONNECTION_AGE", "300ms")]);
+    let mut stream = TcpStream::connect(&service.address).expect("a connection");
+    stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+    let [settings, goaway] = [4, 7];
+    let preface = [&b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"[..], &frame(settings, 0, 0, &[])].concat();
+    stream.write_all(&preface).expect("sent");
+    loop {
+        let mut head = [0; 9];
+        stream.read_exact(&mut head).expect("a frame, and GOAWAY at last");
+        let [a, b, c, kind, ..] = head;
+        if kind == goaway {
+            break;
+        }
+        let mut payload = vec![0; u32::from_be_bytes([0, a, b, c]) as usize];
+        stream.read_exact(&mut payload).expect("a frame");
+    }
+}
+
 fn some_descriptor() -> impl Strategy<Value = RateLimitDescriptor> {
     let text = "k|a|b|\\PC{0,8}|[ -~]{0,12}";
     let entry = (text, text).prop_map(|(key, value)| Entry { key, value });

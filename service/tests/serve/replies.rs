@@ -449,3 +449,27 @@ descriptors:
         });
     });
 }
+
+#[test]
+fn all_limits_of_a_request_take_one_round_trip() {
+    let server = one_server();
+    let rule =
+        |name: &str| format!("{{key: {name}, rate_limit: {{algorithm: {name}, unit: year, requests_per_unit: 9}}}}");
+    let rules = ["fixed", "window", "rolling", "counter", "token", "gcra"].map(rule).join(", ");
+    let service = Rlaas::start(&server, &format!("domain: d\ndescriptors: [{rules}]\n"));
+    let mut con = server.con();
+    // How often the server has read from a connection. Reading this is once.
+    let mut reads = || info(&mut con, "total_reads_processed").parse::<u64>().expect("a number");
+    block_on(async {
+        let mut client = service.client().await;
+        let all = [&[("fixed", "x")], &[("window", "x")], &[("rolling", "x")], &[("token", "x")], &[("gcra", "x")]];
+        let all = all.map(|entries| &entries[..]);
+        assert_eq!(client.code(request("d", &all)).await, OK);
+        let before = reads();
+        let twice: Vec<_> = all.iter().chain(&all).copied().collect();
+        assert_eq!(client.code(request("d", &twice)).await, OK);
+        let more = reads() - before - 1;
+        // TCP may cut it in two.
+        assert!((1..=2).contains(&more), "{more} reads for ten limits");
+    });
+}
