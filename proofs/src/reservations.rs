@@ -487,7 +487,7 @@ pub fn check(size: Size, report: &mut Report) {
     {
         let model = |late_copies, step_ms: Option<i64>| {
             let (limit, costs) = (Limit { window_ms: 3, units: 2 }, vec![(2, 1), (1, 2)]);
-            let millis = size.pick(if step_ms.is_some() { 3 } else { 4 }, 6);
+            let millis = if step_ms.is_some() { size.pick(3, 4) } else { size.pick(4, 5) };
             Reservations::<A> { span, limit, ttl_ms: 2, costs, millis, late_copies, step_ms, module: PhantomData }
         };
         report.add(run(word, &model(false, None)));

@@ -10,7 +10,7 @@ use crate::call::{Call, Figures, Kind, Limit, Outcome, now_us};
 use crate::support::{Random, line};
 
 /// How long a client waits for a reply.
-const TIMEOUT: Duration = Duration::from_millis(150);
+pub const TIMEOUT: Duration = Duration::from_millis(150);
 
 /// Limits of all clients: short windows, so that there are many.
 pub const SHARED: [Limit; 5] = [
@@ -41,6 +41,15 @@ pub const WAITS: [Limit; 6] = [
     Limit { algorithm: "GCRA", window_ms: 200, limit: 4 },
     Limit { algorithm: "FIXED", window_ms: 200, limit: 4 },
 ];
+/// Limits of one client each for reservations. No window ends in a history.
+pub const RESERVED: [Limit; 4] = [
+    Limit { algorithm: "FIXED", window_ms: 86_400_000_000, limit: 1_000_000_000 },
+    Limit { algorithm: "WINDOW", window_ms: 86_400_000, limit: 1_000_000_000 },
+    Limit { algorithm: "COUNTER", window_ms: 86_400_000_000, limit: 1_000_000_000 },
+    Limit { algorithm: "ROLLING", window_ms: 86_400_000, limit: 1_000_000_000 },
+];
+/// A reservation ends by itself in a history, or does not.
+const TTLS_MS: [u64; 2] = [300, 3_600_000];
 pub const LEASE: Limit = Limit { algorithm: "LEASE", window_ms: 300, limit: 3 };
 
 pub fn shared_key(prefix: &str, limit: &Limit) -> String {
@@ -57,12 +66,28 @@ pub struct Client<'a> {
     /// The lease that it has or wants, and how many it had.
     lease: Option<String>,
     leases: u64,
+    /// Its reservations that may still be settled, how many it made, and the call that it sends until a reply is there.
+    reserved: Vec<(Limit, String)>,
+    reservations: u64,
+    unanswered: Option<(Limit, Kind)>,
 }
 
 impl<'a> Client<'a> {
     pub fn new(prefix: &'a str, number: usize, port: &'a AtomicU16, seed: u64) -> Self {
         let random = Random::new(seed.wrapping_mul(1_000).wrapping_add(number as u64 + 1));
-        Self { prefix, number, port, random, con: None, calls: Vec::new(), lease: None, leases: 0 }
+        Self {
+            prefix,
+            number,
+            port,
+            random,
+            con: None,
+            calls: Vec::new(),
+            lease: None,
+            leases: 0,
+            reserved: Vec::new(),
+            reservations: 0,
+            unanswered: None,
+        }
     }
 
     pub fn into_calls(self) -> Vec<Call> {
@@ -75,7 +100,8 @@ impl<'a> Client<'a> {
             thread::sleep(Duration::from_millis(5));
             return;
         }
-        match self.random.below(10) {
+        match self.random.below(13) {
+            10.. => self.send_reservation(),
             0..3 => {
                 let call = self.request("plain");
                 self.send(vec![call]);
@@ -209,6 +235,37 @@ impl<'a> Client<'a> {
     }
 }
 
+impl Client<'_> {
+    /// Reserves, settles or forgets, or sends again what had no reply.
+    fn send_reservation(&mut self) {
+        let (limit, kind) = self.unanswered.take().unwrap_or_else(|| self.reservation());
+        let key = format!("{}:own:{}:reserved:{}", self.prefix, self.number, limit.algorithm);
+        let call = self.call("reservation", key, limit, kind.clone());
+        self.send(vec![call]);
+        match (&self.calls.last().expect("the call").outcome, kind) {
+            (Outcome::Unknown, kind) => self.unanswered = Some((limit, kind)),
+            (Outcome::Reply(_), Kind::Reserve { id, .. }) => self.reserved.push((limit, id)),
+            _ => {}
+        }
+    }
+
+    fn reservation(&mut self) -> (Limit, Kind) {
+        if self.reserved.len() < 3 {
+            let limit = self.random.pick(&RESERVED);
+            self.reservations += 1;
+            let id = format!("{}-{}", self.number, self.reservations);
+            return (limit, Kind::Reserve { id, units: 5, ttl_ms: self.random.pick(&TTLS_MS) });
+        }
+        let at = self.random.below(self.reserved.len() as u64) as usize;
+        let (limit, id) = self.reserved.swap_remove(at);
+        if self.random.below(4) == 0 {
+            // Nobody settles it.
+            return self.reservation();
+        }
+        (limit, Kind::Settle { id, actual: self.random.below(9) })
+    }
+}
+
 fn command(call: &Call) -> Cmd {
     let Limit { algorithm, window_ms, limit } = call.limit;
     let (mut cmd, window) = (Cmd::new(), format!("{window_ms}ms"));
@@ -221,6 +278,14 @@ fn command(call: &Call) -> Cmd {
         }
         Kind::Lease { id } => cmd.arg("RL.LEASE").arg(&call.key).arg(window).arg(limit).arg("ID").arg(id),
         Kind::Release { id } => return cmd.arg("RL.RELEASE").arg(&call.key).arg(id).take(),
+        Kind::Reserve { id, units, ttl_ms } => {
+            cmd.arg(format!("RL.{algorithm}")).arg(&call.key).arg(window).arg(limit);
+            cmd.arg("COST").arg(units).arg("RESERVE").arg(id).arg(format!("{ttl_ms}ms"))
+        }
+        Kind::Settle { id, actual } => {
+            cmd.arg("RL.SETTLE").arg(algorithm).arg(&call.key).arg(window).arg(limit);
+            cmd.arg("RESERVATION").arg(id).arg("ACTUAL").arg(actual)
+        }
         Kind::Granted => unreachable!("the client sends it"),
     };
     cmd.arg("LINE").take()

@@ -1,5 +1,7 @@
 //! What happens to the servers.
 
+use std::fs;
+use std::process::Command;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -7,9 +9,11 @@ use std::time::Duration;
 use redis::{Connection, Value};
 
 use crate::History;
-use crate::call::{Kill, Limit, now_us};
-use crate::client::{QUOTAS, shared_key};
-use crate::support::{Options, Random, Server, ServerBin, wait_for_replica};
+use crate::call::{Kill, Limit, Step, now_us};
+use crate::client::{QUOTAS, TIMEOUT, shared_key};
+use crate::support::{
+    Options, PATIENCE, Random, Sentinel, Server, ServerBin, SteppedClock, eventually, wait_for_replica,
+};
 
 fn count(history: &mut History, name: &'static str) {
     match history.faults.iter_mut().find(|(fault, _)| *fault == name) {
@@ -24,24 +28,11 @@ pub fn one(server: &mut Server, random: &mut Random, history: &mut History) {
         0 | 1 => {
             count(history, "kill -9");
             server.kill();
-            history.kills.push(Kill { at_us: now_us(), lost: Vec::new() });
+            history.kills.push(Kill { at_us: now_us(), ..Kill::default() });
             server.start_again();
         }
-        2 => {
-            count(history, "SIGSTOP");
-            let pid = server.pid().to_string();
-            let signal = |name: &str| std::process::Command::new("kill").args([name, &pid]).status().expect("kill");
-            signal("-STOP");
-            thread::sleep(Duration::from_millis(20 + random.below(280)));
-            signal("-CONT");
-        }
-        3 => {
-            count(history, "maxmemory");
-            let mut con = server.con();
-            set(&mut con, "maxmemory", "1");
-            thread::sleep(Duration::from_millis(20 + random.below(100)));
-            set(&mut con, "maxmemory", "0");
-        }
+        2 => stop_for_a_while(server, random, history),
+        3 => fill(server, random, history),
         4 => {
             count(history, "connections closed");
             let _ = redis::cmd("CLIENT").arg(&["KILL", "TYPE", "normal"]).query::<Value>(&mut server.con());
@@ -52,6 +43,56 @@ pub fn one(server: &mut Server, random: &mut Random, history: &mut History) {
             let _ = redis::cmd("BGREWRITEAOF").query::<Value>(&mut server.con());
         }
     }
+}
+
+/// A fault of one server that has no AOF: what was not saved is gone.
+pub fn without_aof(server: &mut Server, random: &mut Random, history: &mut History) {
+    match random.below(4) {
+        0 => {
+            count(history, "kill -9");
+            server.kill();
+            history.kills.push(Kill { at_us: now_us(), emptied: true, ..Kill::default() });
+            server.start_again();
+        }
+        1 => {
+            count(history, "SHUTDOWN SAVE");
+            server.shutdown("SAVE");
+            history.kills.push(Kill { at_us: now_us(), ..Kill::default() });
+            server.start_again();
+            // After the next kill it is too old.
+            fs::remove_file(server.dir().join("dump.rdb")).expect("a dump");
+        }
+        2 => stop_for_a_while(server, random, history),
+        _ => fill(server, random, history),
+    }
+}
+
+/// The server's clock steps by up to three seconds, or back to the true time.
+pub fn step(clock: &SteppedClock, server: &Server, random: &mut Random, history: &mut History) {
+    count(history, "clock step");
+    let begun_us = now_us();
+    clock.step(&mut server.con(), random.below(7) as i64 - 3);
+    history.steps.push(Step { begun_us, ended_us: now_us() });
+}
+
+fn signal(server: &Server, name: &str) {
+    let sent = Command::new("kill").args([name, &server.pid().to_string()]).status();
+    assert!(sent.is_ok_and(|status| status.success()), "kill {name}");
+}
+
+fn stop_for_a_while(server: &Server, random: &mut Random, history: &mut History) {
+    count(history, "SIGSTOP");
+    signal(server, "-STOP");
+    thread::sleep(Duration::from_millis(20 + random.below(280)));
+    signal(server, "-CONT");
+}
+
+fn fill(server: &Server, random: &mut Random, history: &mut History) {
+    count(history, "maxmemory");
+    let mut con = server.con();
+    set(&mut con, "maxmemory", "1");
+    thread::sleep(Duration::from_millis(20 + random.below(100)));
+    set(&mut con, "maxmemory", "0");
 }
 
 fn set(con: &mut Connection, name: &str, value: &str) {
@@ -93,10 +134,67 @@ impl Pair {
         let replicated = QUOTAS.map(|limit| counted(&self.replica, &limit));
         port.store(self.replica.port(), Ordering::Relaxed);
         self.primary.start_again_with(|options| options.set("replicaof", "no one"));
+        self.record(at_us, replicated, history);
+        self.swap();
+    }
+
+    /// The primary is killed or stopped until Sentinel has put the replica in its place. A primary that was stopped goes
+    /// on then, with the calls that it had received.
+    pub fn wait_for_sentinel(
+        &mut self,
+        sentinel: &Sentinel,
+        random: &mut Random,
+        history: &mut History,
+        port: &AtomicU16,
+    ) {
+        let killed = random.below(2) == 0;
+        let at_us = if killed {
+            count(history, "kill -9, Sentinel");
+            self.primary.kill();
+            now_us()
+        } else {
+            count(history, "SIGSTOP, Sentinel");
+            signal(&self.primary, "-STOP");
+            0
+        };
+        let new = ["127.0.0.1".to_owned(), self.replica.port().to_string()];
+        let mut con = sentinel.con();
+        let promoted = eventually(2 * PATIENCE, || {
+            let mut name = redis::cmd("SENTINEL");
+            name.arg(&["GET-MASTER-ADDR-BY-NAME", "main"]).query::<[String; 2]>(&mut con).is_ok_and(|now| now == new)
+        });
+        assert!(promoted, "Sentinel does not fail over:\n{}", self.replica.log());
+        let replicated = QUOTAS.map(|limit| counted(&self.replica, &limit));
+        port.store(self.replica.port(), Ordering::Relaxed);
+        if killed {
+            self.primary.start_again_with(|options| options.set("replicaof", "no one"));
+        } else {
+            // A client that was about to call it has given up then.
+            thread::sleep(3 * TIMEOUT);
+            signal(&self.primary, "-CONT");
+        }
+        // Sentinel looks at a primary that is back only after eight seconds.
+        self.record(at_us, replicated, history);
+        self.swap();
+        let known = eventually(PATIENCE, || {
+            let figures: Vec<String> =
+                redis::cmd("SENTINEL").arg(&["MASTER", "main"]).query(&mut con).expect("SENTINEL MASTER");
+            let figure = |name: &str| figures.iter().skip_while(|field| *field != name).nth(1).cloned();
+            figure("num-slaves").as_deref() == Some("1") && figure("flags").as_deref() == Some("master")
+        });
+        assert!(known, "Sentinel does not know the replica");
+    }
+
+    /// What the old primary counts and the new one did not when it took its place.
+    fn record(&self, at_us: u64, replicated: [u64; QUOTAS.len()], history: &mut History) {
         let lost = QUOTAS.iter().zip(replicated).map(|(limit, replicated)| {
             (shared_key("h", limit), counted(&self.primary, limit).saturating_sub(replicated))
         });
-        history.kills.push(Kill { at_us, lost: lost.collect() });
+        history.kills.push(Kill { at_us, lost: lost.collect(), emptied: false });
+    }
+
+    /// The old primary becomes the replica.
+    fn swap(&mut self) {
         let replica = self.replica.port().to_string();
         redis::cmd("REPLICAOF").arg(&["127.0.0.1", &replica]).exec(&mut self.primary.con()).expect("REPLICAOF");
         std::mem::swap(&mut self.primary, &mut self.replica);
