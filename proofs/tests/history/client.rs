@@ -1,12 +1,12 @@
 //! A client that sends calls on every path of the protocol and records them.
 
-use std::sync::atomic::{AtomicU16, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use redis::{Cmd, Connection, RedisError, Value};
 
 use crate::call::{Call, Figures, Kind, Limit, Outcome, now_us};
+use crate::route::{Nodes, Route};
 use crate::support::{Random, line};
 
 /// How long a client waits for a reply.
@@ -57,9 +57,12 @@ pub fn shared_key(prefix: &str, limit: &Limit) -> String {
 }
 
 pub struct Client<'a> {
+    /// What the names of its keys begin with: one of several.
+    prefixes: &'a [&'a str],
     prefix: &'a str,
     number: usize,
-    port: &'a AtomicU16,
+    route: Route<'a>,
+    nodes: Nodes,
     random: Random,
     con: Option<Connection>,
     calls: Vec<Call>,
@@ -67,18 +70,20 @@ pub struct Client<'a> {
     lease: Option<String>,
     leases: u64,
     /// Its reservations that may still be settled, how many it made, and the call that it sends until a reply is there.
-    reserved: Vec<(Limit, String)>,
+    reserved: Vec<(String, Limit, String)>,
     reservations: u64,
-    unanswered: Option<(Limit, Kind)>,
+    unanswered: Option<(String, Limit, Kind)>,
 }
 
 impl<'a> Client<'a> {
-    pub fn new(prefix: &'a str, number: usize, port: &'a AtomicU16, seed: u64) -> Self {
+    pub fn new(prefixes: &'a [&'a str], number: usize, route: Route<'a>, seed: u64) -> Self {
         let random = Random::new(seed.wrapping_mul(1_000).wrapping_add(number as u64 + 1));
         Self {
-            prefix,
+            prefixes,
+            prefix: prefixes[0],
             number,
-            port,
+            route,
+            nodes: Nodes::default(),
             random,
             con: None,
             calls: Vec::new(),
@@ -96,7 +101,13 @@ impl<'a> Client<'a> {
 
     /// Sends a call, or several at once.
     pub fn step(&mut self) {
-        if self.con.is_none() && !self.connect() {
+        if self.prefixes.len() > 1 {
+            self.prefix = self.random.pick(self.prefixes);
+        }
+        if self.con.is_none() {
+            self.con = self.route.connect();
+        }
+        if self.con.is_none() && matches!(self.route, Route::Primary(_)) {
             thread::sleep(Duration::from_millis(5));
             return;
         }
@@ -114,15 +125,6 @@ impl<'a> Client<'a> {
             _ => self.send_lease(),
         }
         thread::sleep(Duration::from_micros(self.random.below(3_000)));
-    }
-
-    fn connect(&mut self) -> bool {
-        let url = format!("redis://127.0.0.1:{}", self.port.load(Ordering::Relaxed));
-        let con = redis::Client::open(url).and_then(|client| client.get_connection_with_timeout(TIMEOUT));
-        self.con = con
-            .ok()
-            .filter(|con| con.set_read_timeout(Some(TIMEOUT)).is_ok() && con.set_write_timeout(Some(TIMEOUT)).is_ok());
-        self.con.is_some()
     }
 
     fn call(&self, path: &'static str, key: String, limit: Limit, kind: Kind) -> Call {
@@ -157,6 +159,15 @@ impl<'a> Client<'a> {
 
     /// Sends calls at once, and reads their replies one after another.
     fn send(&mut self, calls: Vec<Call>) {
+        if let Route::Cluster(ports) = self.route {
+            for call in calls {
+                let begun_us = now_us();
+                let reply = self.nodes.query(ports, tag(&call.key), &command(&call), &mut self.random);
+                let outcome = reply.map_or_else(|error| of_error(&error), |value| outcome(&call, value));
+                self.calls.push(Call { begun_us, ended_us: now_us(), outcome, ..call });
+            }
+            return;
+        }
         let packed: Vec<u8> = calls.iter().flat_map(|call| command(call).get_packed_command()).collect();
         let mut con = self.con.take().filter(|_| !packed.is_empty());
         let begun_us = now_us();
@@ -196,7 +207,11 @@ impl<'a> Client<'a> {
         }
         command.arg("LINE");
         let begun_us = now_us();
-        let reply = command.query::<(i64, Vec<Value>)>(self.con.as_mut().expect("a connection"));
+        let reply = match self.route {
+            Route::Primary(_) => command.query(self.con.as_mut().expect("a connection")),
+            Route::Cluster(ports) => self.nodes.query(ports, self.prefix, &command, &mut self.random),
+        };
+        let reply = reply.and_then(|value| Ok(redis::from_redis_value::<(i64, Vec<Value>)>(value)?));
         let ended_us = now_us();
         for (at, limit) in limits.into_iter().enumerate() {
             let key = shared_key(self.prefix, &limit);
@@ -217,6 +232,8 @@ impl<'a> Client<'a> {
     }
 
     fn send_lease(&mut self) {
+        // All leases of a history are under one key.
+        self.prefix = self.prefixes[0];
         let key = shared_key(self.prefix, &LEASE);
         let (id, kind) = match self.lease.take() {
             Some(id) if self.random.below(3) == 0 => (None, Kind::Release { id }),
@@ -238,32 +255,37 @@ impl<'a> Client<'a> {
 impl Client<'_> {
     /// Reserves, settles or forgets, or sends again what had no reply.
     fn send_reservation(&mut self) {
-        let (limit, kind) = self.unanswered.take().unwrap_or_else(|| self.reservation());
-        let key = format!("{}:own:{}:reserved:{}", self.prefix, self.number, limit.algorithm);
-        let call = self.call("reservation", key, limit, kind.clone());
+        let (key, limit, kind) = self.unanswered.take().unwrap_or_else(|| self.reservation());
+        let call = self.call("reservation", key.clone(), limit, kind.clone());
         self.send(vec![call]);
         match (&self.calls.last().expect("the call").outcome, kind) {
-            (Outcome::Unknown, kind) => self.unanswered = Some((limit, kind)),
-            (Outcome::Reply(_), Kind::Reserve { id, .. }) => self.reserved.push((limit, id)),
+            (Outcome::Unknown, kind) => self.unanswered = Some((key, limit, kind)),
+            (Outcome::Reply(_), Kind::Reserve { id, .. }) => self.reserved.push((key, limit, id)),
             _ => {}
         }
     }
 
-    fn reservation(&mut self) -> (Limit, Kind) {
+    fn reservation(&mut self) -> (String, Limit, Kind) {
         if self.reserved.len() < 3 {
             let limit = self.random.pick(&RESERVED);
             self.reservations += 1;
             let id = format!("{}-{}", self.number, self.reservations);
-            return (limit, Kind::Reserve { id, units: 5, ttl_ms: self.random.pick(&TTLS_MS) });
+            let key = format!("{}:own:{}:reserved:{}", self.prefix, self.number, limit.algorithm);
+            return (key, limit, Kind::Reserve { id, units: 5, ttl_ms: self.random.pick(&TTLS_MS) });
         }
         let at = self.random.below(self.reserved.len() as u64) as usize;
-        let (limit, id) = self.reserved.swap_remove(at);
+        let (key, limit, id) = self.reserved.swap_remove(at);
         if self.random.below(4) == 0 {
             // Nobody settles it.
             return self.reservation();
         }
-        (limit, Kind::Settle { id, actual: self.random.below(9) })
+        (key, limit, Kind::Settle { id, actual: self.random.below(9) })
     }
+}
+
+/// What a key begins with.
+fn tag(key: &str) -> &str {
+    key.split(':').next().unwrap_or(key)
 }
 
 fn command(call: &Call) -> Cmd {

@@ -11,6 +11,7 @@ mod checker;
 mod client;
 mod faults;
 mod grants;
+mod route;
 
 use std::env;
 use std::path::PathBuf;
@@ -21,6 +22,7 @@ use std::time::Duration;
 
 use call::{Call, Kill, Step};
 use client::Client;
+use route::Route;
 use support::{Options, Random, Sentinel, Server, ServerBin, SteppedClock, for_each_server, ok, servers};
 
 /// Clients of each history.
@@ -37,6 +39,8 @@ struct History {
     calls: Vec<Call>,
     kills: Vec<Kill>,
     steps: Vec<Step>,
+    /// Slots were moved, key by key.
+    moved: bool,
     /// How often each fault happened.
     faults: Vec<(&'static str, u64)>,
 }
@@ -53,19 +57,30 @@ impl History {
             self.calls.len(),
             self.faults
         );
-        checker::check(checker::Record { calls: &self.calls, kills: &self.kills, steps: &self.steps })
+        let Self { calls, kills, steps, moved, .. } = self;
+        checker::check(checker::Record { calls, kills, steps, moved: *moved })
     }
 }
 
 /// Runs clients while `fault` does harm until the time is up.
-fn record(prefix: &str, port: &AtomicU16, seed: u64, mut fault: impl FnMut(&mut Random, &mut History)) -> History {
+fn record(prefix: &str, port: &AtomicU16, seed: u64, fault: impl FnMut(&mut Random, &mut History)) -> History {
+    record_on(&[prefix], Route::Primary(port), seed, fault)
+}
+
+/// The same, wherever the servers are.
+fn record_on(
+    prefixes: &[&str],
+    route: Route<'_>,
+    seed: u64,
+    mut fault: impl FnMut(&mut Random, &mut History),
+) -> History {
     let (done, calls) = (AtomicBool::new(false), Mutex::new(Vec::new()));
     let mut history = History::default();
     thread::scope(|scope| {
         for client in 0..CLIENTS {
             let (done, calls) = (&done, &calls);
             scope.spawn(move || {
-                let mut client = Client::new(prefix, client, port, seed);
+                let mut client = Client::new(prefixes, client, route, seed);
                 while !done.load(Ordering::Relaxed) {
                     client.step();
                 }
@@ -73,7 +88,9 @@ fn record(prefix: &str, port: &AtomicU16, seed: u64, mut fault: impl FnMut(&mut 
             });
         }
         let (done, calls) = (&done, &calls);
-        scope.spawn(move || calls.lock().expect("no panic").extend(grants::run(prefix, port, done)));
+        if let Route::Primary(port) = route {
+            scope.spawn(move || calls.lock().expect("no panic").extend(grants::run(prefixes[0], port, done)));
+        }
         struct Finish<'a>(&'a AtomicBool);
         impl Drop for Finish<'_> {
             fn drop(&mut self) {
@@ -132,6 +149,33 @@ fn a_failover_by_sentinel_loses_only_what_was_not_replicated() {
             pair.wait_for_sentinel(&sentinel, random, history, &port);
         });
         history.check("Sentinel", seed).unwrap_or_else(|offence| panic!("{offence}"));
+    });
+}
+
+/// Slots that move, key by key, in a cluster of three masters with a replica each: only FIXED may begin anew.
+#[test]
+fn moving_slots_change_no_limit() {
+    for_each_server(|bin| {
+        let seed = number("SEED", 1);
+        let mut cluster = faults::Nodes::start(bin);
+        let ports = cluster.ports();
+        let history = record_on(&faults::TAGS, Route::Cluster(&ports), seed, |random, history| {
+            cluster.move_slot(random, history);
+        });
+        history.check("cluster, slots move", seed).unwrap_or_else(|offence| panic!("{offence}"));
+    });
+}
+
+#[test]
+fn a_failover_of_a_cluster_loses_only_what_was_not_replicated() {
+    for_each_server(|bin| {
+        let seed = number("SEED", 1);
+        let mut cluster = faults::Nodes::start(bin);
+        let ports = cluster.ports();
+        let history = record_on(&faults::TAGS, Route::Cluster(&ports), seed, |random, history| {
+            cluster.fail_over(random, history);
+        });
+        history.check("cluster, failover", seed).unwrap_or_else(|offence| panic!("{offence}"));
     });
 }
 
