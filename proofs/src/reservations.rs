@@ -496,9 +496,6 @@ pub fn check(size: Size, report: &mut Report) {
         if size == Size::Large {
             report.add(run(&format!("{word}, late copies"), &model(true, None)));
             report.add(run(word, &Reservations { ttl_ms: 4, ..model(false, None) }));
-            let three = Limit { window_ms: 3, units: 3 };
-            let costs = vec![(2, 1), (1, 2), (1, 0)];
-            report.add(run(word, &Reservations { limit: three, costs, millis: 4, ..model(false, None) }));
         }
     }
     all::<FixedWindow>("FIXED", Span::Aligned, size, report);
