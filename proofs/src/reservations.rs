@@ -448,6 +448,8 @@ where
                 "what is counted is the estimate of each open reservation and the cost of each settled one",
                 |model: &Self, state: &State<A::Key>| !state.wrong && model.agrees(state),
             ));
+        }
+        if self.step_ms.is_none() && self.costs.len() > 1 {
             promises.push(Promise::reached(
                 "a settlement after the ttl charges beyond the limit",
                 |model: &Self, state: &State<A::Key>| model.units(state).0 > model.limit.units,
@@ -493,8 +495,9 @@ pub fn check(size: Size, report: &mut Report) {
         report.add(run(word, &model(false, None)));
         report.add(run(&format!("{word}, the clock steps back by a window"), &model(false, Some(-3))));
         report.add(run(&format!("{word}, the clock steps forward by a window"), &model(false, Some(3))));
+        let late = Reservations { costs: vec![(1, 1)], ..model(true, None) };
+        report.add(run(&format!("{word}, late copies"), &late));
         if size == Size::Large {
-            report.add(run(&format!("{word}, late copies"), &model(true, None)));
             report.add(run(word, &Reservations { ttl_ms: 4, ..model(false, None) }));
         }
     }
