@@ -12,14 +12,16 @@ proofs: ## visit every state of the models in proofs/; SIZE=large, MODEL=grants,
 	cargo run --quiet $(PROOFS) -- $(SIZE) $(MODEL)
 
 # Seconds of each history, and the seed of its faults.
-SECONDS ?= 10
+SECONDS ?= 6
 SEED    ?= 1
+# HISTORY=sentinel runs the histories whose name contains that.
+HISTORY ?=
 
 export RL_LOSING_MODULE ?= $(TARGET)/panic-on-purpose/debug/libredis_rl.so
 
 .PHONY: history
-history: build $(if $(SERVERS),,servers) ## record what clients see while servers are killed, and check every call; SECONDS=10 SEED=1
+history: build $(if $(SERVERS),,servers) ## record what clients see while servers are killed, and check every call; SECONDS=6 SEED=1 HISTORY=
 	@scripts/install test
 	cargo build --locked $(ON_PURPOSE)
 	SECONDS=$(SECONDS) SEED=$(SEED) \
-	  cargo test --quiet $(PROOFS) --test history -- --nocapture --test-threads 1
+	  cargo test --quiet $(PROOFS) --test history -- --nocapture --test-threads 1 $(HISTORY)

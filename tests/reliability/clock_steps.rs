@@ -2,16 +2,12 @@
 //! server's clock is bent by clock.c. (What single steps do to a log is in tests/module/clock.rs, to every algorithm's
 //! numbers in algorithm/src/tests/promises.rs.)
 
-use std::fs::{self, File};
-use std::os::unix::fs::FileExt;
-use std::process::Command;
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use redis::{Connection, Value};
-use tempfile::TempDir;
 
-use crate::support::{PATIENCE, Random, Server, ServerBin, eventually, for_each_server, info};
+use crate::support::{PATIENCE, Random, Server, ServerBin, SteppedClock, eventually, for_each_server, info};
 use crate::{ALGORITHMS, assert_sound, each, report};
 
 const WINDOW: Duration = Duration::from_millis(1_500);
@@ -21,39 +17,19 @@ const HOUR: i64 = 3_600;
 /// A server, and what its clock is off by.
 struct Clocked {
     server: Server,
-    dir: TempDir,
+    clock: SteppedClock,
 }
 
 impl Clocked {
     fn start(bin: &ServerBin) -> Self {
-        let dir = TempDir::new().expect("a temporary directory");
-        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/reliability/clock.c");
-        let (library, offset) = (dir.path().join("clock.so"), dir.path().join("offset"));
-        let built = Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(source).status();
-        assert!(built.is_ok_and(|status| status.success()), "cc does not build {source}");
-        fs::write(&offset, 0_i64.to_ne_bytes()).expect("a file");
-        let options = Server::options(bin).env("LD_PRELOAD", library.display()).env("CLOCK_OFFSET", offset.display());
-        Self { server: options.set("hz", 500).start(), dir }
+        let clock = SteppedClock::new();
+        Self { server: clock.govern(Server::options(bin)).start(), clock }
     }
 
     /// Puts the clock so many seconds off the true time.
     fn step(&self, con: &mut Connection, seconds: i64) {
-        // In place, since the server has it mapped.
-        let file = File::options().write(true).open(self.dir.path().join("offset")).expect("a file");
-        file.write_all_at(&seconds.to_ne_bytes(), 0).expect("eight bytes");
-        // Valkey 9 looks at the clock now and then only, and at a monotonic one between.
-        let stepped = eventually(PATIENCE, || {
-            let true_time = SystemTime::now().duration_since(UNIX_EPOCH).expect("later than 1970").as_secs();
-            (now(con) - true_time as i64 - seconds).abs() <= 2
-        });
-        assert!(stepped, "the server's clock does not step");
+        self.clock.step(con, seconds);
     }
-}
-
-/// Seconds since the epoch, as the server has them.
-fn now(con: &mut Connection) -> i64 {
-    let [seconds, _]: [i64; 2] = redis::cmd("TIME").query(con).expect("TIME");
-    seconds
 }
 
 struct Answer {

@@ -13,7 +13,8 @@ use redis::cluster::ClusterConnection;
 use redis::{Connection, Value};
 
 use crate::support::{
-    Cluster, Options, PATIENCE, Random, Server, digest, eventually, for_each_server, info, ok, wait_for_replica,
+    Cluster, Options, PATIENCE, Random, Server, digest, eventually, for_each_server, info, migrate_slot, ok,
+    wait_for_replica,
 };
 use crate::{ALGORITHMS, Done, LONG, assert_sound, cmd, each, report};
 
@@ -29,32 +30,6 @@ type Tally = BTreeMap<String, [u64; 2]>;
 
 fn nodes(options: Options) -> Options {
     options.set("cluster-node-timeout", 1_500).set("cluster-replica-validity-factor", 0)
-}
-
-/// A replica for each master.
-fn with_replicas(cluster: &Cluster, bin: &crate::support::ServerBin) -> Vec<Server> {
-    let replicas: Vec<Server> = cluster.nodes.iter().map(|_| nodes(Options::new(bin).cluster()).start()).collect();
-    let first = &cluster.nodes[0];
-    for replica in &replicas {
-        ok(cmd!(replica.con(), "CLUSTER", "MEET", "127.0.0.1", first.port(), first.bus_port()));
-    }
-    for (master, replica) in cluster.nodes.iter().zip(&replicas) {
-        let id: String = redis::cmd("CLUSTER").arg("MYID").query(&mut master.con()).expect("CLUSTER MYID");
-        let mut con = replica.con();
-        let replicates = eventually(PATIENCE, || cmd!(con, "CLUSTER", "REPLICATE", &id).is_ok());
-        assert!(replicates, "the replica does not hear of its master");
-        wait_for_replica(master, replica);
-    }
-    // A master that does not know its replica yet would be missed by nobody.
-    for node in cluster.nodes.iter().chain(&replicas) {
-        let mut con = node.con();
-        let known = eventually(PATIENCE, || {
-            let all: String = redis::cmd("CLUSTER").arg("NODES").query(&mut con).expect("CLUSTER NODES");
-            all.lines().filter(|line| line.contains("slave")).count() == replicas.len() && !all.contains("handshake")
-        });
-        assert!(known, "the nodes do not come to know each other");
-    }
-    replicas
 }
 
 fn connect(cluster: &Cluster) -> ClusterConnection {
@@ -89,38 +64,6 @@ fn slot(con: &mut Connection, key: &str) -> u16 {
     redis::cmd("CLUSTER").arg("KEYSLOT").arg(key).query(con).expect("CLUSTER KEYSLOT")
 }
 
-/// Moves a slot with all its keys, as redis-cli does.
-fn migrate(slot: u16, from: &Server, to: &Server, others: &[&Server]) {
-    let id =
-        |node: &Server| -> String { redis::cmd("CLUSTER").arg("MYID").query(&mut node.con()).expect("CLUSTER MYID") };
-    let (from_id, to_id) = (id(from), id(to));
-    ok(cmd!(to.con(), "CLUSTER", "SETSLOT", slot, "IMPORTING", &from_id));
-    ok(cmd!(from.con(), "CLUSTER", "SETSLOT", slot, "MIGRATING", &to_id));
-    loop {
-        let keys: Vec<String> =
-            redis::cmd("CLUSTER").arg("GETKEYSINSLOT").arg(slot).arg(10).query(&mut from.con()).expect("GETKEYSINSLOT");
-        if keys.is_empty() {
-            break;
-        }
-        // REPLACE, since a fixed window that is asked meanwhile begins to count anew where it goes.
-        // While a master is away, the cluster may be down for a moment: the keys are then moved once it is back.
-        let moved = eventually(PATIENCE, || {
-            let keys = keys.clone();
-            match cmd!(from.con(), "MIGRATE", "127.0.0.1", to.port(), "", 0, 10_000, "REPLACE", "KEYS", keys) {
-                Err(error) if error.code() == Some("CLUSTERDOWN") => false,
-                moved => {
-                    ok(moved);
-                    true
-                }
-            }
-        });
-        assert!(moved, "the cluster stays down");
-    }
-    for node in [&[to, from], others].concat() {
-        ok(cmd!(node.con(), "CLUSTER", "SETSLOT", slot, "NODE", &to_id));
-    }
-}
-
 fn slots_of(node: &Server) -> Vec<u16> {
     let all: String = redis::cmd("CLUSTER").arg("NODES").query(&mut node.con()).expect("CLUSTER NODES");
     let me = all.lines().find(|line| line.contains("myself")).expect("this node");
@@ -151,7 +94,7 @@ fn limit_of(key: &str) -> u64 {
 fn failover_and_resharding_at_once_lose_nothing_that_was_replicated() {
     for_each_server(|bin| {
         let mut cluster = Cluster::start(bin, 3, nodes);
-        let mut replicas = with_replicas(&cluster, bin);
+        let mut replicas = cluster.start_replicas(bin, nodes);
         let tally = Mutex::new(Tally::new());
         let done = AtomicBool::new(false);
         let (before, at_kill, moved) = thread::scope(|scope| {
@@ -174,7 +117,7 @@ fn failover_and_resharding_at_once_lose_nothing_that_was_replicated() {
             assert!(slots.len() >= 10, "{slots:?}");
             let (half, rest) = slots.split_at(slots.len() / 2);
             for &slot in half {
-                migrate(slot, &cluster.nodes[0], &cluster.nodes[1], &[&cluster.nodes[2]]);
+                migrate_slot(slot, &cluster.nodes[0], &cluster.nodes[1], &[&cluster.nodes[2]]);
             }
             // What is answered by now is with the replicas soon.
             let before = tally.lock().expect("a tally").clone();
@@ -185,7 +128,7 @@ fn failover_and_resharding_at_once_lose_nothing_that_was_replicated() {
             assert!(killed.is_ok_and(|status| status.success()));
             let at_kill = tally.lock().expect("a tally").clone();
             for &slot in rest {
-                migrate(slot, &cluster.nodes[0], &cluster.nodes[1], &[]);
+                migrate_slot(slot, &cluster.nodes[0], &cluster.nodes[1], &[]);
             }
             let mut con = replicas[2].con();
             let taken_over = eventually(2 * PATIENCE, || {

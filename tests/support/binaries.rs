@@ -109,7 +109,7 @@ pub fn module_path() -> PathBuf {
 }
 
 /// The directory of the workspace: the tests of its members include this file too.
-fn root() -> &'static Path {
+pub(super) fn root() -> &'static Path {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     package.ancestors().find(|dir| dir.join("Cargo.lock").exists()).unwrap_or(package)
 }

@@ -3,12 +3,11 @@
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::process::Command;
 
 use redis::Connection;
 use tempfile::TempDir;
 
-use super::{Options, PATIENCE, Server, ServerBin, eventually};
+use super::{Options, PATIENCE, Server, ServerBin, eventually, stepped_clock};
 
 /// The clock of some servers: tests/reliability/clock.c, preloaded into them.
 pub struct FrozenClock {
@@ -24,10 +23,7 @@ impl FrozenClock {
     /// A clock that shows this Unix time, in microseconds.
     pub fn at(now: i64) -> Self {
         let dir = TempDir::new().expect("a temporary directory");
-        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/reliability/clock.c");
-        let library = dir.path().join("clock.so");
-        let built = Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(source).status();
-        assert!(built.is_ok_and(|status| status.success()), "cc does not build {source}");
+        stepped_clock::build(&dir.path().join("clock.so"));
         fs::write(dir.path().join("at"), [0; 16]).expect("a file");
         let file = File::options().write(true).open(dir.path().join("at")).expect("a file");
         let mut clock = Self { dir, file, now, monotonic: 1_000_000_000 };

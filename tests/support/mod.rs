@@ -28,6 +28,7 @@ mod process;
 mod random;
 mod sentinel;
 mod server;
+mod stepped_clock;
 mod topology;
 mod traffic;
 
@@ -50,7 +51,8 @@ pub use process::free_port;
 pub use random::{Random, randoms};
 pub use sentinel::Sentinel;
 pub use server::{Options, Server};
-pub use topology::{Cluster, start_replicas, wait_for_replica};
+pub use stepped_clock::SteppedClock;
+pub use topology::{Cluster, migrate_slot, start_replicas, wait_for_replica};
 pub use traffic::{
     Effects, LONG, assert_plain, everything, expires_at, keys, members, mixed_load, now_ms, only_key, scores,
 };

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use redis::Connection;
 
-use super::{Options, PATIENCE, Server, ServerBin, eventually, info};
+use super::{Options, PATIENCE, Server, ServerBin, cmd, eventually, info, ok};
 
 const SLOTS: usize = 16_384;
 
@@ -85,5 +85,66 @@ impl Cluster {
     pub fn client(&self) -> redis::cluster::ClusterClient {
         let urls = self.nodes.iter().map(|node| format!("redis://127.0.0.1:{}", node.port()));
         redis::cluster::ClusterClient::new(urls.collect::<Vec<_>>()).expect("a client")
+    }
+
+    /// A replica for each master.
+    #[track_caller]
+    pub fn start_replicas(&self, bin: &ServerBin, options: impl Fn(Options) -> Options) -> Vec<Server> {
+        let replicas: Vec<Server> = self.nodes.iter().map(|_| options(Options::new(bin).cluster()).start()).collect();
+        let first = &self.nodes[0];
+        for replica in &replicas {
+            ok(cmd!(replica.con(), "CLUSTER", "MEET", "127.0.0.1", first.port(), first.bus_port()));
+        }
+        for (master, replica) in self.nodes.iter().zip(&replicas) {
+            let id: String = redis::cmd("CLUSTER").arg("MYID").query(&mut master.con()).expect("CLUSTER MYID");
+            let mut con = replica.con();
+            let replicates = eventually(PATIENCE, || cmd!(con, "CLUSTER", "REPLICATE", &id).is_ok());
+            assert!(replicates, "the replica does not hear of its master");
+            wait_for_replica(master, replica);
+        }
+        // A master that does not know its replica yet would be missed by nobody.
+        for node in self.nodes.iter().chain(&replicas) {
+            let mut con = node.con();
+            let known = eventually(PATIENCE, || {
+                let all: String = redis::cmd("CLUSTER").arg("NODES").query(&mut con).expect("CLUSTER NODES");
+                all.lines().filter(|line| line.contains("slave")).count() == replicas.len()
+                    && !all.contains("handshake")
+            });
+            assert!(known, "the nodes do not come to know each other");
+        }
+        replicas
+    }
+}
+
+/// Moves a slot with all its keys, as redis-cli does.
+#[track_caller]
+pub fn migrate_slot(slot: u16, from: &Server, to: &Server, others: &[&Server]) {
+    let id =
+        |node: &Server| -> String { redis::cmd("CLUSTER").arg("MYID").query(&mut node.con()).expect("CLUSTER MYID") };
+    let (from_id, to_id) = (id(from), id(to));
+    ok(cmd!(to.con(), "CLUSTER", "SETSLOT", slot, "IMPORTING", &from_id));
+    ok(cmd!(from.con(), "CLUSTER", "SETSLOT", slot, "MIGRATING", &to_id));
+    loop {
+        let keys: Vec<String> =
+            redis::cmd("CLUSTER").arg("GETKEYSINSLOT").arg(slot).arg(10).query(&mut from.con()).expect("GETKEYSINSLOT");
+        if keys.is_empty() {
+            break;
+        }
+        // REPLACE, since a fixed window that is asked meanwhile begins to count anew where it goes.
+        // While a master is away, the cluster may be down for a moment: the keys are then moved once it is back.
+        let moved = eventually(PATIENCE, || {
+            let keys = keys.clone();
+            match cmd!(from.con(), "MIGRATE", "127.0.0.1", to.port(), "", 0, 10_000, "REPLACE", "KEYS", keys) {
+                Err(error) if error.code() == Some("CLUSTERDOWN") => false,
+                moved => {
+                    ok(moved);
+                    true
+                }
+            }
+        });
+        assert!(moved, "the cluster stays down");
+    }
+    for node in [&[to, from], others].concat() {
+        ok(cmd!(node.con(), "CLUSTER", "SETSLOT", slot, "NODE", &to_id));
     }
 }

@@ -33,6 +33,17 @@ pub enum Kind {
     },
     /// A unit of a grant was used.
     Granted,
+    /// A request with RESERVE.
+    Reserve {
+        id: String,
+        units: u64,
+        ttl_ms: u64,
+    },
+    /// RL.SETTLE with RESERVATION.
+    Settle {
+        id: String,
+        actual: u64,
+    },
 }
 
 /// The figures of a reply that the checker looks at.
@@ -60,7 +71,7 @@ pub enum Outcome {
 #[derive(Clone, Debug)]
 pub struct Call {
     pub client: usize,
-    /// `plain`, `pipeline`, `RL.MULTI`, `lease` or `grants`.
+    /// `plain`, `pipeline`, `RL.MULTI`, `lease`, `reservation` or `grants`.
     pub path: &'static str,
     pub key: String,
     pub limit: Limit,
@@ -88,11 +99,21 @@ impl Call {
     }
 }
 
-/// The server was killed.
+/// A server ended.
 #[derive(Clone, Debug, Default)]
 pub struct Kill {
     /// When it was surely dead.
     pub at_us: u64,
+    /// It had no AOF: the next one begins with nothing.
+    pub emptied: bool,
     /// What the new primary lacked of each key, after a failover.
     pub lost: Vec<(String, u64)>,
+}
+
+/// The server's clock stepped.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    /// Between these two moments.
+    pub begun_us: u64,
+    pub ended_us: u64,
 }

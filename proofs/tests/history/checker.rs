@@ -2,36 +2,58 @@
 
 use std::collections::BTreeMap;
 
-use crate::call::{Call, Figures, Kill, Kind, Outcome};
+use crate::call::{Call, Figures, Kill, Kind, Outcome, Step};
 use crate::grants;
 use crate::support::Server;
 
+/// What is checked, and what happened meanwhile.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Record<'a> {
+    pub calls: &'a [Call],
+    pub kills: &'a [Kill],
+    pub steps: &'a [Step],
+    /// Slots were moved, key by key.
+    pub moved: bool,
+}
+
 /// # Errors
 /// The first call that breaks a promise, and which.
-pub fn check(calls: &[Call], kills: &[Kill]) -> Result<(), String> {
-    let mut by_key: BTreeMap<&str, Vec<&Call>> = BTreeMap::new();
+pub fn check(record: Record<'_>) -> Result<(), String> {
+    let Record { calls, kills, steps, moved } = record;
+    let emptied = |call: &Call| kills.iter().filter(|kill| kill.emptied && kill.at_us < call.begun_us).count();
+    let mut by_key: BTreeMap<(&str, usize), Vec<&Call>> = BTreeMap::new();
     for call in calls {
-        by_key.entry(&call.key).or_default().push(call);
+        by_key.entry((&call.key, emptied(call))).or_default().push(call);
     }
+    let failover = kills.iter().any(|kill| !kill.lost.is_empty());
+    let emptied = kills.iter().any(|kill| kill.emptied);
     let mut offences = Vec::new();
     for of_key in by_key.values_mut() {
         // A client's calls are in its own order; those of several are in the order of the server's clock.
         of_key.sort_by_key(|call| call.reply().map_or(call.begun_us / 1_000, |figures| figures.now_ms));
         let first = of_key[0];
+        let is_long = first.limit.window_ms >= 86_400_000;
         let lost = kills.iter().flat_map(|kill| &kill.lost).filter(|(key, _)| *key == first.key);
         let lost: u64 = lost.map(|(_, units)| units).sum();
-        let failover = kills.iter().any(|kill| !kill.lost.is_empty());
-        offences.extend(match (&first.kind, first.is_own()) {
-            (Kind::Lease { .. } | Kind::Release { .. }, _) if failover => None,
-            (Kind::Lease { .. } | Kind::Release { .. }, _) => leases(of_key),
-            (Kind::Granted, _) if failover => None,
-            (Kind::Granted, _) => in_window(of_key, grants::LIMIT.limit + grants::INSTANCES * grants::UNITS),
+        offences.extend(match &first.kind {
+            // The server looks for a key that FIXED never creates.
+            _ if moved && first.limit.algorithm == "FIXED" => None,
+            // The key and the hash of its reservations move one after the other.
+            Kind::Reserve { .. } | Kind::Settle { .. } if moved => None,
             // What the new primary lacks shows in the quotas.
-            (_, _) if failover && first.limit.window_ms < 86_400_000 => None,
-            (_, true) if failover => None,
-            (_, true) if first.limit.window_ms >= 86_400_000 => counters(of_key, kills),
-            (_, true) => waits(of_key),
-            (_, false) => match first.limit.algorithm {
+            _ if failover && (first.is_own() || !is_long) => None,
+            Kind::Lease { .. } | Kind::Release { .. } if !steps.is_empty() => None,
+            Kind::Lease { .. } | Kind::Release { .. } => leases(of_key),
+            Kind::Granted if emptied || !steps.is_empty() => None,
+            Kind::Granted => in_window(of_key, grants::LIMIT.limit + grants::INSTANCES * grants::UNITS),
+            Kind::Reserve { .. } | Kind::Settle { .. } if !steps.is_empty() => None,
+            Kind::Reserve { .. } | Kind::Settle { .. } => reservations(of_key),
+            _ if first.is_own() && is_long => counters(of_key, kills),
+            // After a step back, a window of FIXED may be full already.
+            _ if first.is_own() && first.limit.algorithm == "FIXED" && !steps.is_empty() => None,
+            _ if first.is_own() => waits(of_key, steps),
+            _ if !steps.is_empty() => in_both_clocks(of_key, steps),
+            _ => match first.limit.algorithm {
                 "TOKEN" | "GCRA" => bucket(of_key),
                 _ => in_window(of_key, first.limit.limit + lost),
             },
@@ -86,6 +108,36 @@ fn in_window<'a>(calls: &[&'a Call], limit: u64) -> Offence<'a> {
         }
         if units > limit {
             return Some((call, format!("limit exceeded: {units} of {limit} units in one window")));
+        }
+    }
+    None
+}
+
+/// The same while the server's clock steps: calls that lie in one window of the clients' clock, which does not step, and
+/// in one of the server's, have at most the limit, and once more for each step. Two windows of FIXED, and a full bucket
+/// with what it gains, lie in one.
+fn in_both_clocks<'a>(calls: &[&'a Call], steps: &[Step]) -> Offence<'a> {
+    let charges = calls.iter().filter_map(|call| call.reply().map(|reply| (*call, reply.now_ms, reply.charged)));
+    let mut charges: Vec<_> = charges.filter(|(_, _, units)| *units > 0).collect();
+    charges.sort_by_key(|(call, _, _)| call.ended_us);
+    for (at, &(last, now_ms, _)) in charges.iter().enumerate() {
+        let window_us = last.limit.window_ms * 1_000;
+        let recent = charges[..=at].iter().rev().take_while(|(call, _, _)| call.ended_us + window_us > last.ended_us);
+        let (mut units, mut begun_us) = (0, last.begun_us);
+        for (call, earlier_ms, charged) in recent {
+            if call.begun_us + window_us > last.ended_us && earlier_ms + last.limit.window_ms > now_ms {
+                units += charged;
+                begun_us = begun_us.min(call.begun_us);
+            }
+        }
+        let stepped = steps.iter().filter(|step| step.ended_us >= begun_us && step.begun_us <= last.ended_us).count();
+        let windows = match last.limit.algorithm {
+            "FIXED" | "TOKEN" | "GCRA" => 2,
+            _ => 1,
+        };
+        let most = last.limit.limit * (windows + stepped as u64);
+        if units > most {
+            return Some((last, format!("limit exceeded: {units} of {most} units in one window")));
         }
     }
     None
@@ -149,17 +201,21 @@ fn counters<'a>(calls: &[&'a Call], kills: &[Kill]) -> Offence<'a> {
 
 /// What is counted after a call.
 fn after(call: &Call, reply: &Figures) -> i64 {
-    // RL.REFUND replies what a request of cost 1 would get next.
-    let next = i64::from(matches!(call.kind, Kind::Refund { .. }));
+    // RL.REFUND and RL.SETTLE reply what a request of cost 1 would get next.
+    let next = i64::from(matches!(call.kind, Kind::Refund { .. } | Kind::Settle { .. }));
     (call.limit.limit - reply.remaining) as i64 - next
 }
 
 /// A denied client that waits for `retry_after_ms` and is alone is allowed, and not earlier.
-fn waits<'a>(calls: &[&'a Call]) -> Offence<'a> {
+fn waits<'a>(calls: &[&'a Call], steps: &[Step]) -> Offence<'a> {
     let mut calls = calls.to_vec();
     calls.sort_by_key(|call| (call.begun_us, call.ended_us));
-    let mut due: Option<u64> = None;
+    let (mut due, mut last_us): (Option<u64>, u64) = (None, 0);
     for call in calls {
+        if steps.iter().any(|step| last_us <= step.ended_us && step.begun_us <= call.ended_us) {
+            due = None;
+        }
+        last_us = call.begun_us;
         let Some(reply) = call.reply() else {
             // It may have been charged, now or later.
             due = due.filter(|_| !call.is_unknown());
@@ -176,6 +232,94 @@ fn waits<'a>(calls: &[&'a Call]) -> Offence<'a> {
             _ => {}
         }
         due = u64::try_from(reply.retry_after_ms).ok().filter(|_| !reply.allowed).map(|wait| reply.now_ms + wait);
+    }
+    None
+}
+
+/// What a client knows of a reservation of its own.
+#[derive(Default)]
+struct Reserved {
+    /// What it is charged.
+    units: u64,
+    /// It is open, or can be settled late.
+    known: bool,
+    is_open: bool,
+    ends_at: u64,
+    ttl_ms: u64,
+    /// What it is charged if the last call, which had no reply, was executed.
+    pending: Option<u64>,
+}
+
+/// The reservations of one client: each reply says what is counted, and the client knows that. It sends each call again
+/// until there is a reply.
+fn reservations<'a>(calls: &[&'a Call]) -> Offence<'a> {
+    let mut calls = calls.to_vec();
+    calls.sort_by_key(|call| (call.begun_us, call.ended_us));
+    let mut reserved: BTreeMap<&str, Reserved> = BTreeMap::new();
+    for call in calls {
+        let (Kind::Reserve { id, .. } | Kind::Settle { id, .. }) = &call.kind else {
+            return Some((call, "not a reservation".to_owned()));
+        };
+        let one = reserved.entry(id).or_default();
+        let actual = match call.kind {
+            Kind::Settle { actual, .. } => actual,
+            Kind::Reserve { units, .. } => units,
+            _ => 0,
+        };
+        let Some(reply) = call.reply() else {
+            if call.is_unknown() {
+                one.pending = Some(actual);
+            }
+            continue;
+        };
+        // What has ended is given back before anything else, and can be settled for one more ttl.
+        for one in reserved.values_mut() {
+            if one.is_open && one.ends_at <= reply.now_ms {
+                (one.is_open, one.units) = (false, 0);
+            }
+            one.known &= reply.now_ms < one.ends_at + one.ttl_ms;
+        }
+        let one = reserved.get_mut(id.as_str())?;
+        let pending = one.pending.take();
+        let charged = match call.kind {
+            Kind::Reserve { units, ttl_ms, .. } => {
+                *one = Reserved {
+                    units,
+                    known: true,
+                    is_open: true,
+                    ends_at: reply.now_ms + ttl_ms,
+                    ttl_ms,
+                    pending: None,
+                };
+                vec![units]
+            }
+            // The call that had no reply may have been executed; it may have been in time, and this one too late.
+            _ if pending.is_some() => {
+                if reply.charged > 0 || one.known {
+                    one.units = actual;
+                } else {
+                    one.pending = pending;
+                }
+                let known = std::mem::take(&mut one.known);
+                one.is_open = false;
+                if known { vec![0, actual] } else { vec![0] }
+            }
+            _ if one.known => {
+                (one.units, one.known, one.is_open) = (actual, false, false);
+                vec![actual]
+            }
+            _ => vec![0],
+        };
+        if !charged.contains(&reply.charged) {
+            return Some((call, format!("{} units charged, not {charged:?}", reply.charged)));
+        }
+        let counted = after(call, reply);
+        let least: u64 = reserved.values().map(|one| one.units.min(one.pending.unwrap_or(one.units))).sum();
+        let most: u64 = reserved.values().map(|one| one.units.max(one.pending.unwrap_or(0))).sum();
+        if !(least as i64..=most as i64).contains(&counted) {
+            let what = "was charged, corrected or given back twice, or not at all";
+            return Some((call, format!("{counted} units are counted, not {least} to {most}: one {what}")));
+        }
     }
     None
 }
@@ -237,6 +381,10 @@ mod tests {
         }
     }
 
+    fn check(calls: &[Call], kills: &[Kill]) -> Result<(), String> {
+        super::check(Record { calls, kills, ..Record::default() })
+    }
+
     const ALLOWED: Figures =
         Figures { allowed: true, count: 0, remaining: 0, retry_after_ms: 0, now_ms: 0, charged: 1 };
     const DENIED: Figures = Figures { allowed: false, charged: 0, retry_after_ms: 50, ..ALLOWED };
@@ -279,7 +427,7 @@ mod tests {
         for counted in [7, 8] {
             assert_eq!(check(&[count(1, 9), lost.clone(), count(3, counted)], &[]), Ok(()));
         }
-        let killed = [Kill { at_us: 3_000, lost: Vec::new() }];
+        let killed = [Kill { at_us: 3_000, ..Kill::default() }];
         let calls = [count(1, 9), lost, count(4, 8), count(5, 6)];
         assert_eq!(check(&calls, &[]), Ok(()));
         assert!(offence(&calls, &killed).contains("not 3 to 3"));
@@ -298,5 +446,47 @@ mod tests {
         assert_eq!(check(&[lease("a", 1_000), lease("b", 1_100)], &[]), Ok(()));
         assert_eq!(check(&[lease("a", 1_000), release("a", 1_010), lease("b", 1_010)], &[]), Ok(()));
         assert!(offence(&[lease("a", 1_000), lease("b", 1_099)], &[]).starts_with("2 holders of 1 leases"));
+    }
+
+    #[test]
+    fn a_limit_that_is_exceeded_while_the_clock_steps_is_found() {
+        let at = |times: [u64; 3]| times.map(|at| call("h:all:k", ROLLING, at, ALLOWED));
+        let stepped = |calls: &[Call], at| {
+            let steps = [Step { begun_us: at, ended_us: at }];
+            super::check(Record { calls, steps: &steps, ..Record::default() })
+        };
+        assert_eq!(stepped(&at([1_000, 1_050, 1_100]), 0), Ok(()));
+        assert!(stepped(&at([1_000, 1_050, 1_099]), 0).unwrap_err().starts_with("limit exceeded: 3 of 2"));
+        assert_eq!(stepped(&at([1_000, 1_050, 1_099]), 1_060_000), Ok(()), "a step opens the limit once more");
+    }
+
+    #[test]
+    fn a_reservation_that_is_charged_or_settled_twice_is_found() {
+        let quota = Limit { algorithm: "ROLLING", window_ms: 86_400_000, limit: 100 };
+        let reserve = |at, charged, counted: u64| {
+            let kind = Kind::Reserve { id: "a".to_owned(), units: 5, ttl_ms: 300 };
+            Call { kind, ..call("h:own:k", quota, at, Figures { remaining: 100 - counted, charged, ..ALLOWED }) }
+        };
+        let settle = |at, charged, counted: u64| {
+            let kind = Kind::Settle { id: "a".to_owned(), actual: 2 };
+            Call { kind, ..call("h:own:k", quota, at, Figures { remaining: 99 - counted, charged, ..ALLOWED }) }
+        };
+        let unknown = |call: Call| Call { outcome: Outcome::Unknown, ..call };
+        assert_eq!(check(&[reserve(1, 5, 5), settle(2, 2, 2)], &[]), Ok(()));
+        assert_eq!(
+            check(&[unknown(reserve(1, 0, 0)), reserve(2, 5, 5), unknown(settle(3, 0, 0)), settle(4, 0, 2)], &[]),
+            Ok(())
+        );
+        assert_eq!(check(&[reserve(1, 5, 5), settle(400, 2, 2)], &[]), Ok(()), "late");
+        assert_eq!(check(&[reserve(1, 5, 5), settle(700, 0, 0)], &[]), Ok(()), "too late");
+        assert!(
+            offence(&[unknown(reserve(1, 0, 0)), reserve(2, 5, 10)], &[]).contains("10 units are counted, not 5 to 5")
+        );
+        assert!(
+            offence(&[reserve(1, 5, 5), unknown(settle(2, 0, 0)), settle(3, 2, 4)], &[])
+                .contains("4 units are counted")
+        );
+        assert!(offence(&[reserve(1, 5, 5), settle(2, 0, 5)], &[]).starts_with("0 units charged"));
+        assert!(offence(&[reserve(1, 5, 5), settle(700, 2, 2)], &[]).starts_with("2 units charged"));
     }
 }

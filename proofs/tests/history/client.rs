@@ -1,16 +1,16 @@
 //! A client that sends calls on every path of the protocol and records them.
 
-use std::sync::atomic::{AtomicU16, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use redis::{Cmd, Connection, RedisError, Value};
 
 use crate::call::{Call, Figures, Kind, Limit, Outcome, now_us};
+use crate::route::{Nodes, Route};
 use crate::support::{Random, line};
 
 /// How long a client waits for a reply.
-const TIMEOUT: Duration = Duration::from_millis(150);
+pub const TIMEOUT: Duration = Duration::from_millis(150);
 
 /// Limits of all clients: short windows, so that there are many.
 pub const SHARED: [Limit; 5] = [
@@ -41,6 +41,15 @@ pub const WAITS: [Limit; 6] = [
     Limit { algorithm: "GCRA", window_ms: 200, limit: 4 },
     Limit { algorithm: "FIXED", window_ms: 200, limit: 4 },
 ];
+/// Limits of one client each for reservations. No window ends in a history.
+pub const RESERVED: [Limit; 4] = [
+    Limit { algorithm: "FIXED", window_ms: 86_400_000_000, limit: 1_000_000_000 },
+    Limit { algorithm: "WINDOW", window_ms: 86_400_000, limit: 1_000_000_000 },
+    Limit { algorithm: "COUNTER", window_ms: 86_400_000_000, limit: 1_000_000_000 },
+    Limit { algorithm: "ROLLING", window_ms: 86_400_000, limit: 1_000_000_000 },
+];
+/// A reservation ends by itself in a history, or does not.
+const TTLS_MS: [u64; 2] = [300, 3_600_000];
 pub const LEASE: Limit = Limit { algorithm: "LEASE", window_ms: 300, limit: 3 };
 
 pub fn shared_key(prefix: &str, limit: &Limit) -> String {
@@ -48,21 +57,42 @@ pub fn shared_key(prefix: &str, limit: &Limit) -> String {
 }
 
 pub struct Client<'a> {
+    /// What the names of its keys begin with: one of several.
+    prefixes: &'a [&'a str],
     prefix: &'a str,
     number: usize,
-    port: &'a AtomicU16,
+    route: Route<'a>,
+    nodes: Nodes,
     random: Random,
     con: Option<Connection>,
     calls: Vec<Call>,
     /// The lease that it has or wants, and how many it had.
     lease: Option<String>,
     leases: u64,
+    /// Its reservations that may still be settled, how many it made, and the call that it sends until a reply is there.
+    reserved: Vec<(String, Limit, String)>,
+    reservations: u64,
+    unanswered: Option<(String, Limit, Kind)>,
 }
 
 impl<'a> Client<'a> {
-    pub fn new(prefix: &'a str, number: usize, port: &'a AtomicU16, seed: u64) -> Self {
+    pub fn new(prefixes: &'a [&'a str], number: usize, route: Route<'a>, seed: u64) -> Self {
         let random = Random::new(seed.wrapping_mul(1_000).wrapping_add(number as u64 + 1));
-        Self { prefix, number, port, random, con: None, calls: Vec::new(), lease: None, leases: 0 }
+        Self {
+            prefixes,
+            prefix: prefixes[0],
+            number,
+            route,
+            nodes: Nodes::default(),
+            random,
+            con: None,
+            calls: Vec::new(),
+            lease: None,
+            leases: 0,
+            reserved: Vec::new(),
+            reservations: 0,
+            unanswered: None,
+        }
     }
 
     pub fn into_calls(self) -> Vec<Call> {
@@ -71,11 +101,18 @@ impl<'a> Client<'a> {
 
     /// Sends a call, or several at once.
     pub fn step(&mut self) {
-        if self.con.is_none() && !self.connect() {
+        if self.prefixes.len() > 1 {
+            self.prefix = self.random.pick(self.prefixes);
+        }
+        if self.con.is_none() {
+            self.con = self.route.connect();
+        }
+        if self.con.is_none() && matches!(self.route, Route::Primary(_)) {
             thread::sleep(Duration::from_millis(5));
             return;
         }
-        match self.random.below(10) {
+        match self.random.below(13) {
+            10.. => self.send_reservation(),
             0..3 => {
                 let call = self.request("plain");
                 self.send(vec![call]);
@@ -88,15 +125,6 @@ impl<'a> Client<'a> {
             _ => self.send_lease(),
         }
         thread::sleep(Duration::from_micros(self.random.below(3_000)));
-    }
-
-    fn connect(&mut self) -> bool {
-        let url = format!("redis://127.0.0.1:{}", self.port.load(Ordering::Relaxed));
-        let con = redis::Client::open(url).and_then(|client| client.get_connection_with_timeout(TIMEOUT));
-        self.con = con
-            .ok()
-            .filter(|con| con.set_read_timeout(Some(TIMEOUT)).is_ok() && con.set_write_timeout(Some(TIMEOUT)).is_ok());
-        self.con.is_some()
     }
 
     fn call(&self, path: &'static str, key: String, limit: Limit, kind: Kind) -> Call {
@@ -131,6 +159,15 @@ impl<'a> Client<'a> {
 
     /// Sends calls at once, and reads their replies one after another.
     fn send(&mut self, calls: Vec<Call>) {
+        if let Route::Cluster(ports) = self.route {
+            for call in calls {
+                let begun_us = now_us();
+                let reply = self.nodes.query(ports, tag(&call.key), &command(&call), &mut self.random);
+                let outcome = reply.map_or_else(|error| of_error(&error), |value| outcome(&call, value));
+                self.calls.push(Call { begun_us, ended_us: now_us(), outcome, ..call });
+            }
+            return;
+        }
         let packed: Vec<u8> = calls.iter().flat_map(|call| command(call).get_packed_command()).collect();
         let mut con = self.con.take().filter(|_| !packed.is_empty());
         let begun_us = now_us();
@@ -170,7 +207,11 @@ impl<'a> Client<'a> {
         }
         command.arg("LINE");
         let begun_us = now_us();
-        let reply = command.query::<(i64, Vec<Value>)>(self.con.as_mut().expect("a connection"));
+        let reply = match self.route {
+            Route::Primary(_) => command.query(self.con.as_mut().expect("a connection")),
+            Route::Cluster(ports) => self.nodes.query(ports, self.prefix, &command, &mut self.random),
+        };
+        let reply = reply.and_then(|value| Ok(redis::from_redis_value::<(i64, Vec<Value>)>(value)?));
         let ended_us = now_us();
         for (at, limit) in limits.into_iter().enumerate() {
             let key = shared_key(self.prefix, &limit);
@@ -191,6 +232,8 @@ impl<'a> Client<'a> {
     }
 
     fn send_lease(&mut self) {
+        // All leases of a history are under one key.
+        self.prefix = self.prefixes[0];
         let key = shared_key(self.prefix, &LEASE);
         let (id, kind) = match self.lease.take() {
             Some(id) if self.random.below(3) == 0 => (None, Kind::Release { id }),
@@ -209,6 +252,42 @@ impl<'a> Client<'a> {
     }
 }
 
+impl Client<'_> {
+    /// Reserves, settles or forgets, or sends again what had no reply.
+    fn send_reservation(&mut self) {
+        let (key, limit, kind) = self.unanswered.take().unwrap_or_else(|| self.reservation());
+        let call = self.call("reservation", key.clone(), limit, kind.clone());
+        self.send(vec![call]);
+        match (&self.calls.last().expect("the call").outcome, kind) {
+            (Outcome::Unknown, kind) => self.unanswered = Some((key, limit, kind)),
+            (Outcome::Reply(_), Kind::Reserve { id, .. }) => self.reserved.push((key, limit, id)),
+            _ => {}
+        }
+    }
+
+    fn reservation(&mut self) -> (String, Limit, Kind) {
+        if self.reserved.len() < 3 {
+            let limit = self.random.pick(&RESERVED);
+            self.reservations += 1;
+            let id = format!("{}-{}", self.number, self.reservations);
+            let key = format!("{}:own:{}:reserved:{}", self.prefix, self.number, limit.algorithm);
+            return (key, limit, Kind::Reserve { id, units: 5, ttl_ms: self.random.pick(&TTLS_MS) });
+        }
+        let at = self.random.below(self.reserved.len() as u64) as usize;
+        let (key, limit, id) = self.reserved.swap_remove(at);
+        if self.random.below(4) == 0 {
+            // Nobody settles it.
+            return self.reservation();
+        }
+        (key, limit, Kind::Settle { id, actual: self.random.below(9) })
+    }
+}
+
+/// What a key begins with.
+fn tag(key: &str) -> &str {
+    key.split(':').next().unwrap_or(key)
+}
+
 fn command(call: &Call) -> Cmd {
     let Limit { algorithm, window_ms, limit } = call.limit;
     let (mut cmd, window) = (Cmd::new(), format!("{window_ms}ms"));
@@ -221,6 +300,14 @@ fn command(call: &Call) -> Cmd {
         }
         Kind::Lease { id } => cmd.arg("RL.LEASE").arg(&call.key).arg(window).arg(limit).arg("ID").arg(id),
         Kind::Release { id } => return cmd.arg("RL.RELEASE").arg(&call.key).arg(id).take(),
+        Kind::Reserve { id, units, ttl_ms } => {
+            cmd.arg(format!("RL.{algorithm}")).arg(&call.key).arg(window).arg(limit);
+            cmd.arg("COST").arg(units).arg("RESERVE").arg(id).arg(format!("{ttl_ms}ms"))
+        }
+        Kind::Settle { id, actual } => {
+            cmd.arg("RL.SETTLE").arg(algorithm).arg(&call.key).arg(window).arg(limit);
+            cmd.arg("RESERVATION").arg(id).arg("ACTUAL").arg(actual)
+        }
         Kind::Granted => unreachable!("the client sends it"),
     };
     cmd.arg("LINE").take()

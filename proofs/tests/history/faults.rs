@@ -1,5 +1,7 @@
 //! What happens to the servers.
 
+use std::fs;
+use std::process::Command;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -7,9 +9,13 @@ use std::time::Duration;
 use redis::{Connection, Value};
 
 use crate::History;
-use crate::call::{Kill, Limit, now_us};
-use crate::client::{QUOTAS, shared_key};
-use crate::support::{Options, Random, Server, ServerBin, wait_for_replica};
+use crate::call::{Kill, Limit, Step, now_us};
+use crate::client::{QUOTAS, TIMEOUT, shared_key};
+use crate::route::connect;
+use crate::support::{
+    Cluster, Options, PATIENCE, Random, Sentinel, Server, ServerBin, SteppedClock, eventually, info, migrate_slot,
+    wait_for_replica,
+};
 
 fn count(history: &mut History, name: &'static str) {
     match history.faults.iter_mut().find(|(fault, _)| *fault == name) {
@@ -24,24 +30,11 @@ pub fn one(server: &mut Server, random: &mut Random, history: &mut History) {
         0 | 1 => {
             count(history, "kill -9");
             server.kill();
-            history.kills.push(Kill { at_us: now_us(), lost: Vec::new() });
+            history.kills.push(Kill { at_us: now_us(), ..Kill::default() });
             server.start_again();
         }
-        2 => {
-            count(history, "SIGSTOP");
-            let pid = server.pid().to_string();
-            let signal = |name: &str| std::process::Command::new("kill").args([name, &pid]).status().expect("kill");
-            signal("-STOP");
-            thread::sleep(Duration::from_millis(20 + random.below(280)));
-            signal("-CONT");
-        }
-        3 => {
-            count(history, "maxmemory");
-            let mut con = server.con();
-            set(&mut con, "maxmemory", "1");
-            thread::sleep(Duration::from_millis(20 + random.below(100)));
-            set(&mut con, "maxmemory", "0");
-        }
+        2 => stop_for_a_while(server, random, history),
+        3 => fill(server, random, history),
         4 => {
             count(history, "connections closed");
             let _ = redis::cmd("CLIENT").arg(&["KILL", "TYPE", "normal"]).query::<Value>(&mut server.con());
@@ -52,6 +45,56 @@ pub fn one(server: &mut Server, random: &mut Random, history: &mut History) {
             let _ = redis::cmd("BGREWRITEAOF").query::<Value>(&mut server.con());
         }
     }
+}
+
+/// A fault of one server that has no AOF: what was not saved is gone.
+pub fn without_aof(server: &mut Server, random: &mut Random, history: &mut History) {
+    match random.below(4) {
+        0 => {
+            count(history, "kill -9");
+            server.kill();
+            history.kills.push(Kill { at_us: now_us(), emptied: true, ..Kill::default() });
+            server.start_again();
+        }
+        1 => {
+            count(history, "SHUTDOWN SAVE");
+            server.shutdown("SAVE");
+            history.kills.push(Kill { at_us: now_us(), ..Kill::default() });
+            server.start_again();
+            // After the next kill it is too old.
+            fs::remove_file(server.dir().join("dump.rdb")).expect("a dump");
+        }
+        2 => stop_for_a_while(server, random, history),
+        _ => fill(server, random, history),
+    }
+}
+
+/// The server's clock steps by up to three seconds, or back to the true time.
+pub fn step(clock: &SteppedClock, server: &Server, random: &mut Random, history: &mut History) {
+    count(history, "clock step");
+    let begun_us = now_us();
+    clock.step(&mut server.con(), random.below(7) as i64 - 3);
+    history.steps.push(Step { begun_us, ended_us: now_us() });
+}
+
+fn signal(server: &Server, name: &str) {
+    let sent = Command::new("kill").args([name, &server.pid().to_string()]).status();
+    assert!(sent.is_ok_and(|status| status.success()), "kill {name}");
+}
+
+fn stop_for_a_while(server: &Server, random: &mut Random, history: &mut History) {
+    count(history, "SIGSTOP");
+    signal(server, "-STOP");
+    thread::sleep(Duration::from_millis(20 + random.below(280)));
+    signal(server, "-CONT");
+}
+
+fn fill(server: &Server, random: &mut Random, history: &mut History) {
+    count(history, "maxmemory");
+    let mut con = server.con();
+    set(&mut con, "maxmemory", "1");
+    thread::sleep(Duration::from_millis(20 + random.below(100)));
+    set(&mut con, "maxmemory", "0");
 }
 
 fn set(con: &mut Connection, name: &str, value: &str) {
@@ -90,25 +133,196 @@ impl Pair {
         self.primary.kill();
         let at_us = now_us();
         redis::cmd("REPLICAOF").arg(&["NO", "ONE"]).exec(&mut self.replica.con()).expect("REPLICAOF");
-        let replicated = QUOTAS.map(|limit| counted(&self.replica, &limit));
+        let replicated = QUOTAS.map(|limit| counted(&mut self.replica.con(), &shared_key("h", &limit), &limit));
         port.store(self.replica.port(), Ordering::Relaxed);
         self.primary.start_again_with(|options| options.set("replicaof", "no one"));
-        let lost = QUOTAS.iter().zip(replicated).map(|(limit, replicated)| {
-            (shared_key("h", limit), counted(&self.primary, limit).saturating_sub(replicated))
+        self.record(at_us, replicated, history);
+        self.swap();
+    }
+
+    /// The primary is killed or stopped until Sentinel has put the replica in its place. A primary that was stopped goes
+    /// on then, with the calls that it had received.
+    pub fn wait_for_sentinel(
+        &mut self,
+        sentinel: &Sentinel,
+        random: &mut Random,
+        history: &mut History,
+        port: &AtomicU16,
+    ) {
+        let killed = random.below(2) == 0;
+        let at_us = if killed {
+            count(history, "kill -9, Sentinel");
+            self.primary.kill();
+            now_us()
+        } else {
+            count(history, "SIGSTOP, Sentinel");
+            signal(&self.primary, "-STOP");
+            0
+        };
+        let new = ["127.0.0.1".to_owned(), self.replica.port().to_string()];
+        let mut con = sentinel.con();
+        let promoted = eventually(2 * PATIENCE, || {
+            let mut name = redis::cmd("SENTINEL");
+            name.arg(&["GET-MASTER-ADDR-BY-NAME", "main"]).query::<[String; 2]>(&mut con).is_ok_and(|now| now == new)
         });
-        history.kills.push(Kill { at_us, lost: lost.collect() });
+        assert!(promoted, "Sentinel does not fail over:\n{}", self.replica.log());
+        let replicated = QUOTAS.map(|limit| counted(&mut self.replica.con(), &shared_key("h", &limit), &limit));
+        port.store(self.replica.port(), Ordering::Relaxed);
+        if killed {
+            self.primary.start_again_with(|options| options.set("replicaof", "no one"));
+        } else {
+            // A client that was about to call it has given up then.
+            thread::sleep(3 * TIMEOUT);
+            signal(&self.primary, "-CONT");
+        }
+        // Sentinel looks at a primary that is back only after eight seconds.
+        self.record(at_us, replicated, history);
+        self.swap();
+        let known = eventually(PATIENCE, || {
+            let figures: Vec<String> =
+                redis::cmd("SENTINEL").arg(&["MASTER", "main"]).query(&mut con).expect("SENTINEL MASTER");
+            let figure = |name: &str| figures.iter().skip_while(|field| *field != name).nth(1).cloned();
+            figure("num-slaves").as_deref() == Some("1") && figure("flags").as_deref() == Some("master")
+        });
+        assert!(known, "Sentinel does not know the replica");
+    }
+
+    /// What the old primary counts and the new one did not when it took its place.
+    fn record(&self, at_us: u64, replicated: [u64; QUOTAS.len()], history: &mut History) {
+        let lost = QUOTAS.iter().zip(replicated).map(|(limit, replicated)| {
+            let key = shared_key("h", limit);
+            let lost = counted(&mut self.primary.con(), &key, limit).saturating_sub(replicated);
+            (key, lost)
+        });
+        history.kills.push(Kill { at_us, lost: lost.collect(), emptied: false });
+    }
+
+    /// The old primary becomes the replica. Sentinel closes connections when it sees that something has changed.
+    fn swap(&mut self) {
         let replica = self.replica.port().to_string();
-        redis::cmd("REPLICAOF").arg(&["127.0.0.1", &replica]).exec(&mut self.primary.con()).expect("REPLICAOF");
+        let told = eventually(PATIENCE, || {
+            let con = connect(self.primary.port());
+            con.and_then(|mut con| redis::cmd("REPLICAOF").arg(&["127.0.0.1", &replica]).exec(&mut con)).is_ok()
+        });
+        assert!(told, "REPLICAOF");
         std::mem::swap(&mut self.primary, &mut self.replica);
-        wait_for_replica(&self.primary, &self.replica);
+        let offset = |server, name| replication(server, name)?.parse::<u64>().ok();
+        let sent = eventually(PATIENCE, || offset(&self.primary, "master_repl_offset").is_some());
+        let sent = offset(&self.primary, "master_repl_offset").filter(|_| sent).unwrap_or(0);
+        let in_step = eventually(PATIENCE, || {
+            replication(&self.replica, "master_link_status").is_some_and(|status| status == "up")
+                && offset(&self.replica, "slave_repl_offset").is_some_and(|offset| offset >= sent)
+        });
+        assert!(in_step, "the replica is not in step:\n{}", self.replica.log());
     }
 }
 
+/// A figure of INFO, unless the connection is closed.
+fn replication(server: &Server, name: &str) -> Option<String> {
+    let info: String = redis::cmd("INFO").arg("replication").query(&mut connect(server.port()).ok()?).ok()?;
+    info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':').map(str::to_owned))
+}
+
+/// What the keys of the cluster begin with: each is in another slot, and at first on another master.
+pub const TAGS: [&str; 3] = ["{a}", "{b}", "{c}"];
+
+/// Three masters and their replicas.
+pub struct Nodes {
+    bin: ServerBin,
+    /// The masters, and their replicas in the same order.
+    masters: Vec<Server>,
+    replicas: Vec<Server>,
+}
+
+impl Nodes {
+    pub fn start(bin: &ServerBin) -> Self {
+        let options = |options: Options| {
+            options.durable().set("cluster-node-timeout", 1_500).set("cluster-replica-validity-factor", 0)
+        };
+        let cluster = Cluster::start(bin, 3, options);
+        let replicas = cluster.start_replicas(bin, options);
+        Self { bin: bin.clone(), masters: cluster.nodes, replicas }
+    }
+
+    pub fn ports(&self) -> Vec<u16> {
+        self.masters.iter().chain(&self.replicas).map(Server::port).collect()
+    }
+
+    /// The master of a hash tag.
+    fn owner(&self, tag: &str) -> usize {
+        let slot = slot(&self.masters[0], tag);
+        let owns = |node: &Server| redis::cmd("CLUSTER").arg("COUNTKEYSINSLOT").arg(slot).query::<u64>(&mut node.con());
+        let keys = |at: &usize| owns(&self.masters[*at]).unwrap_or(0);
+        (0..self.masters.len()).max_by_key(keys).expect("a master")
+    }
+
+    /// Moves a slot to another master, while clients call for its keys.
+    pub fn move_slot(&mut self, random: &mut Random, history: &mut History) {
+        count(history, "slot moved");
+        history.moved = true;
+        let tag = random.pick(&TAGS);
+        let from = self.owner(tag);
+        let to = (from + 1 + random.below(2) as usize) % 3;
+        let other = 3 - from - to;
+        let slot = slot(&self.masters[0], tag);
+        migrate_slot(slot, &self.masters[from], &self.masters[to], &[&self.masters[other]]);
+    }
+
+    /// A master is killed, or stopped for good, and its replica takes its place. Then it comes back, as the replica.
+    pub fn fail_over(&mut self, random: &mut Random, history: &mut History) {
+        let at = random.below(3) as usize;
+        let tags = TAGS.into_iter().filter(|tag| self.owner(tag) == at);
+        let keys = tags.flat_map(|tag| QUOTAS.map(|limit| (shared_key(tag, &limit), limit)));
+        let keys: Vec<_> = keys.collect();
+        let (master, replica) = (&mut self.masters[at], &self.replicas[at]);
+        if random.below(2) == 0 {
+            count(history, "kill -9, cluster");
+            master.kill();
+        } else {
+            count(history, "SIGSTOP, cluster");
+            signal(master, "-STOP");
+        }
+        let at_us = now_us();
+        // It reads what is under way, long before it takes over.
+        thread::sleep(Duration::from_millis(500));
+        let mut con = replica.con();
+        redis::cmd("READONLY").exec(&mut con).expect("READONLY");
+        let replicated: Vec<u64> = keys.iter().map(|(key, limit)| counted(&mut con, key, limit)).collect();
+        let promoted = eventually(2 * PATIENCE, || info(&mut replica.con(), "role") == "master");
+        assert!(promoted, "no replica takes over:\n{}", replica.log());
+        let disk = master.dir().join("appendonlydir");
+        master.kill();
+        let copy = tempfile::tempdir().expect("a directory");
+        let files = fs::read_dir(&disk).expect("an AOF").map(|file| file.expect("a file").path());
+        fs::create_dir(copy.path().join("appendonlydir")).expect("a directory");
+        for file in files {
+            let name = file.file_name().expect("a name");
+            fs::copy(&file, copy.path().join("appendonlydir").join(name)).expect("a copy");
+        }
+        let old = Options::new(&self.bin).durable().set("dir", copy.path().display()).start();
+        let lost = keys.iter().zip(replicated).map(|((key, limit), replicated)| {
+            (key.clone(), counted(&mut old.con(), key, limit).saturating_sub(replicated))
+        });
+        history.kills.push(Kill { at_us, lost: lost.collect(), emptied: false });
+        drop(old);
+        master.start_again();
+        let master = &self.masters[at];
+        let demoted = eventually(2 * PATIENCE, || info(&mut master.con(), "role") == "slave");
+        assert!(demoted, "the old master does not follow:\n{}", master.log());
+        std::mem::swap(&mut self.masters[at], &mut self.replicas[at]);
+        wait_for_replica(&self.masters[at], &self.replicas[at]);
+    }
+}
+
+fn slot(node: &Server, tag: &str) -> u16 {
+    redis::cmd("CLUSTER").arg("KEYSLOT").arg(tag).query(&mut node.con()).expect("CLUSTER KEYSLOT")
+}
+
 /// How many units a server counts.
-fn counted(server: &Server, limit: &Limit) -> u64 {
+fn counted(con: &mut Connection, key: &str, limit: &Limit) -> u64 {
     let mut peek = redis::cmd("RL.PEEK");
-    peek.arg(limit.algorithm).arg(shared_key("h", limit)).arg(format!("{}ms", limit.window_ms)).arg(limit.limit);
-    let line: String = peek.arg(&["COST", "0", "LINE"]).query(&mut server.con()).expect("RL.PEEK");
+    peek.arg(limit.algorithm).arg(key).arg(format!("{}ms", limit.window_ms)).arg(limit.limit);
+    let line: String = peek.arg(&["COST", "0", "LINE"]).query(con).expect("RL.PEEK");
     let remaining: u64 = line.split(' ').nth(4).and_then(|figure| figure.parse().ok()).expect("a figure");
     limit.limit - remaining
 }

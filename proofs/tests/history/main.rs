@@ -1,7 +1,7 @@
 //! Histories: clients call a real server while faults happen by a schedule, every call is recorded with its times and its
 //! reply, and a checker decides afterwards. `make history`.
 //!
-//! SECONDS is how long each history goes on (10 if not set), SEED its schedule (1 if not set).
+//! SECONDS is how long each history goes on (6 if not set), SEED its schedule (1 if not set).
 
 #[path = "../../../tests/support/mod.rs"]
 mod support;
@@ -11,6 +11,7 @@ mod checker;
 mod client;
 mod faults;
 mod grants;
+mod route;
 
 use std::env;
 use std::path::PathBuf;
@@ -19,9 +20,10 @@ use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use call::{Call, Kill};
+use call::{Call, Kill, Step};
 use client::Client;
-use support::{Options, Random, Server, ServerBin, for_each_server, servers};
+use route::Route;
+use support::{Options, Random, Sentinel, Server, ServerBin, SteppedClock, for_each_server, ok, servers};
 
 /// Clients of each history.
 const CLIENTS: usize = 6;
@@ -36,6 +38,9 @@ fn number(name: &str, default: u64) -> u64 {
 struct History {
     calls: Vec<Call>,
     kills: Vec<Kill>,
+    steps: Vec<Step>,
+    /// Slots were moved, key by key.
+    moved: bool,
     /// How often each fault happened.
     faults: Vec<(&'static str, u64)>,
 }
@@ -52,19 +57,30 @@ impl History {
             self.calls.len(),
             self.faults
         );
-        checker::check(&self.calls, &self.kills)
+        let Self { calls, kills, steps, moved, .. } = self;
+        checker::check(checker::Record { calls, kills, steps, moved: *moved })
     }
 }
 
 /// Runs clients while `fault` does harm until the time is up.
-fn record(prefix: &str, port: &AtomicU16, seed: u64, mut fault: impl FnMut(&mut Random, &mut History)) -> History {
+fn record(prefix: &str, port: &AtomicU16, seed: u64, fault: impl FnMut(&mut Random, &mut History)) -> History {
+    record_on(&[prefix], Route::Primary(port), seed, fault)
+}
+
+/// The same, wherever the servers are.
+fn record_on(
+    prefixes: &[&str],
+    route: Route<'_>,
+    seed: u64,
+    mut fault: impl FnMut(&mut Random, &mut History),
+) -> History {
     let (done, calls) = (AtomicBool::new(false), Mutex::new(Vec::new()));
     let mut history = History::default();
     thread::scope(|scope| {
         for client in 0..CLIENTS {
             let (done, calls) = (&done, &calls);
             scope.spawn(move || {
-                let mut client = Client::new(prefix, client, port, seed);
+                let mut client = Client::new(prefixes, client, route, seed);
                 while !done.load(Ordering::Relaxed) {
                     client.step();
                 }
@@ -72,7 +88,9 @@ fn record(prefix: &str, port: &AtomicU16, seed: u64, mut fault: impl FnMut(&mut 
             });
         }
         let (done, calls) = (&done, &calls);
-        scope.spawn(move || calls.lock().expect("no panic").extend(grants::run(prefix, port, done)));
+        if let Route::Primary(port) = route {
+            scope.spawn(move || calls.lock().expect("no panic").extend(grants::run(prefixes[0], port, done)));
+        }
         struct Finish<'a>(&'a AtomicBool);
         impl Drop for Finish<'_> {
             fn drop(&mut self) {
@@ -80,7 +98,7 @@ fn record(prefix: &str, port: &AtomicU16, seed: u64, mut fault: impl FnMut(&mut 
             }
         }
         let _finish = Finish(done);
-        let (mut random, end) = (Random::new(seed), call::now_us() + number("SECONDS", 10) * 1_000_000);
+        let (mut random, end) = (Random::new(seed), call::now_us() + number("SECONDS", 6) * 1_000_000);
         while call::now_us() < end {
             thread::sleep(Duration::from_millis(200 + random.below(500)));
             fault(&mut random, &mut history);
@@ -115,6 +133,75 @@ fn a_failover_loses_only_what_was_not_replicated() {
         let port = AtomicU16::new(pair.primary().port());
         let history = record("h", &port, seed, |random, history| pair.fail_over(random, history, &port));
         history.check("failover", seed).unwrap_or_else(|offence| panic!("{offence}"));
+    });
+}
+
+#[test]
+fn a_failover_by_sentinel_loses_only_what_was_not_replicated() {
+    for_each_server(|bin| {
+        let seed = number("SEED", 1);
+        let mut pair = faults::Pair::start(bin);
+        let port = AtomicU16::new(pair.primary().port());
+        let sentinel = Sentinel::start(bin, port.load(Ordering::Relaxed));
+        // Else it waits for ten seconds before the next one.
+        ok(support::cmd!(sentinel.con(), "SENTINEL", "SET", "main", "failover-timeout", 1_000));
+        let history = record("h", &port, seed, |random, history| {
+            pair.wait_for_sentinel(&sentinel, random, history, &port);
+        });
+        history.check("Sentinel", seed).unwrap_or_else(|offence| panic!("{offence}"));
+    });
+}
+
+/// Slots that move, key by key, in a cluster of three masters with a replica each: only FIXED may begin anew.
+#[test]
+fn moving_slots_change_no_limit() {
+    for_each_server(|bin| {
+        let seed = number("SEED", 1);
+        let mut cluster = faults::Nodes::start(bin);
+        let ports = cluster.ports();
+        let history = record_on(&faults::TAGS, Route::Cluster(&ports), seed, |random, history| {
+            cluster.move_slot(random, history);
+        });
+        history.check("cluster, slots move", seed).unwrap_or_else(|offence| panic!("{offence}"));
+    });
+}
+
+#[test]
+fn a_failover_of_a_cluster_loses_only_what_was_not_replicated() {
+    for_each_server(|bin| {
+        let seed = number("SEED", 1);
+        let mut cluster = faults::Nodes::start(bin);
+        let ports = cluster.ports();
+        let history = record_on(&faults::TAGS, Route::Cluster(&ports), seed, |random, history| {
+            cluster.fail_over(random, history);
+        });
+        history.check("cluster, failover", seed).unwrap_or_else(|offence| panic!("{offence}"));
+    });
+}
+
+/// A server without AOF keeps what it saved when it was shut down. After a kill, every limit begins anew, and no more.
+#[test]
+fn a_server_without_aof_loses_what_it_did_not_save() {
+    for_each_server(|bin| {
+        let seed = number("SEED", 1);
+        let mut server = Server::start(bin);
+        let port = AtomicU16::new(server.port());
+        let history = record("h", &port, seed, |random, history| faults::without_aof(&mut server, random, history));
+        history.check("no AOF", seed).unwrap_or_else(|offence| panic!("{offence}"));
+        checker::leases_end(&server, "h").unwrap_or_else(|offence| panic!("{offence}"));
+    });
+}
+
+#[test]
+fn a_step_of_the_clock_opens_a_limit_at_most_once() {
+    for_each_server(|bin| {
+        let (seed, clock) = (number("SEED", 1), SteppedClock::new());
+        let server = clock.govern(Server::options(bin)).start();
+        let port = AtomicU16::new(server.port());
+        let history = record("h", &port, seed, |random, history| faults::step(&clock, &server, random, history));
+        history.check("clock steps", seed).unwrap_or_else(|offence| panic!("{offence}"));
+        clock.step(&mut server.con(), 4);
+        checker::leases_end(&server, "h").unwrap_or_else(|offence| panic!("{offence}"));
     });
 }
 
