@@ -30,6 +30,11 @@ service-image: ## build the Docker image SERVICE_NAME=rlaas from SERVICE_IMAGE=d
 test-upstream: service-build ## run the tests of UPSTREAM=<clone of envoyproxy/ratelimit> against rlaas; as root, 12 minutes
 	@scripts/test-upstream "$(UPSTREAM)" "$(TARGET)/release/rlaas" "$$(scripts/servers system)" "$(RL_MODULE)"
 
+.PHONY: bench-matching
+bench-matching: ## measure how a descriptor finds its rule, into benches/results
+	@scripts/install bench
+	cargo bench --quiet $(SERVICE) --bench matching
+
 .PHONY: bench-service
 bench-service: service-build ## measure rlaas with h2load into benches/results; ROUNDS=5 SECONDS=2
 	@scripts/install load

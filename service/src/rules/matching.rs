@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use super::model::{Domain, Level, Limit, Rule};
+use super::wildcard::Pairs;
 
 /// An entry of a descriptor: its key and its value.
 pub type Entry<'e> = (&'e str, &'e str);
@@ -42,7 +43,11 @@ impl Level {
         let found = |name: &str, how| self.rules.get_key_value(name).map(|(name, rule)| Step { name, rule, how });
         found(joined, How::Exact)
             .or_else(|| {
-                let (name, _) = self.wildcards.iter().find(|(_, wildcard)| wildcard.matches(joined))?;
+                if self.wildcards.is_empty() {
+                    return None;
+                }
+                let pairs = Pairs::of(joined);
+                let (name, _) = self.wildcards.iter().find(|(_, wildcard)| wildcard.matches(joined, &pairs))?;
                 found(name, How::Wildcard)
             })
             .or_else(|| found(key, How::Key))
