@@ -89,6 +89,8 @@ mod request;
 mod reservation;
 #[cfg(feature = "cluster")]
 mod routing;
+#[cfg(any(feature = "async", feature = "sync"))]
+mod settlement;
 mod state;
 #[cfg(feature = "state-machines")]
 #[doc(hidden)]

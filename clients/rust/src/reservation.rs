@@ -1,6 +1,6 @@
 //! Reservations that settle themselves.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -13,47 +13,7 @@ use crate::lease_id::new_id;
 use crate::limiter::Limiter;
 use crate::policy::Policy;
 use crate::request::Request;
-
-/// The pause before a settlement is sent again that had no reply, and the longest.
-const PAUSE: Duration = Duration::from_millis(50);
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-
-/// What a guard knows of the work that it pays for.
-#[derive(Clone, Copy, Debug)]
-pub struct Usage {
-    pub reserved: u64,
-    pub reported: Option<u64>,
-    /// Whether the upstream was called.
-    pub called: bool,
-}
-
-impl Usage {
-    /// What to settle with: what was reported; else the whole estimate, if the upstream was called.
-    pub fn units(self) -> u64 {
-        self.reported.unwrap_or(if self.called { self.reserved } else { 0 })
-    }
-}
-
-/// When a settlement without a reply is sent again.
-pub struct Retry {
-    until: Instant,
-    pause: Duration,
-}
-
-impl Retry {
-    /// Of a reservation with this `ttl`: it can be settled for one more after its end.
-    pub fn new(ttl: Duration) -> Self {
-        Self { until: Instant::now() + ttl * 2, pause: PAUSE }
-    }
-
-    /// The pause before it is sent again; `None` if this result is the last.
-    pub fn pause(&mut self, result: &Result<Decision, Error>) -> Option<Duration> {
-        let pause = self.pause;
-        self.pause = (pause * 2).min(LONGEST_PAUSE);
-        let again = result.as_ref().is_err_and(Error::is_unavailable) && Instant::now() + pause < self.until;
-        again.then_some(pause)
-    }
-}
+use crate::settlement::{Retry, Usage};
 
 /// What a request for a reservation gets.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::lease_id::new_id;
 use crate::policy::Policy;
 use crate::request::Request;
-use crate::reservation::{Retry, Usage};
+use crate::settlement::{Retry, Usage};
 
 /// What a request for a reservation gets.
 #[derive(Debug)]
