@@ -17,7 +17,7 @@ tool = cargo $(1) --version 2>/dev/null | grep -q ' $(2)$$' || cargo install --q
 
 # The groups of make help. A target that is in neither is for developers.
 FOR_USE     := help deps build run image run-image playground service ops
-FOR_RELEASE := deny audit dist test-dist sbom test-packages test-image release-rehearsal
+FOR_RELEASE := deny audit dist test-dist test-reproducible sbom test-packages test-image release-rehearsal
 
 .PHONY: help
 help: ## list these targets

@@ -6,9 +6,14 @@ dist: ## build and pack an archive, a Debian package and checksums for this arch
 	@scripts/dist "$(TARGET)"
 
 .PHONY: test-dist
-test-dist: ## check the files in dist/: they load, lintian accepts them, and a build elsewhere makes the same bytes
+test-dist: ## check the files in dist/: they load, and lintian accepts them
 	@scripts/install test-dist
 	@scripts/test-dist
+
+.PHONY: test-reproducible
+test-reproducible: ## check that the same sources in another directory make the bytes that are in dist/
+	@scripts/install dist
+	@scripts/test-reproducible
 
 .PHONY: test-packages
 test-packages: $(own_module) ## check the crates, the Python and the Node package as a registry gets them, and install them
@@ -22,7 +27,7 @@ sbom: ## list in dist/ which crates the module and the service are built from, i
 	@scripts/sbom redis-rl rlaas
 
 .PHONY: release-rehearsal
-release-rehearsal: dist test-dist sbom test-packages ## do what a tag does except signing, into dist/, target/rehearsal and a local registry
+release-rehearsal: dist test-dist test-reproducible sbom test-packages ## do what a tag does except signing, into dist/, target/rehearsal and a local registry
 	@DRY_RUN=yes scripts/publish crates
 	@DRY_RUN=yes scripts/publish python
 	@DRY_RUN=yes scripts/publish node

@@ -26,6 +26,6 @@ class Files(BuildHookInterface):
             str(REPOSITORY / "lua/rl.lua"): "redis_rl/rl.lua",
         }
         # The module does not use Python, so one wheel is for every Python. It needs the C library 2.34 or newer, as
-        # scripts/test-dist checks.
+        # scripts/test-reproducible checks.
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-manylinux_2_34_{platform.machine()}"
