@@ -58,8 +58,7 @@ pub async fn send(
 
 /// The error after several redirections. They lead to a node that is away, or the nodes do not agree: then the cluster
 /// cannot decide. MOVED and ASK alone would say that the call is wrong.
-#[cfg(feature = "async")]
-fn given_up(error: RedisError) -> RedisError {
+pub fn given_up(error: RedisError) -> RedisError {
     if [ServerErrorKind::Moved, ServerErrorKind::Ask].into_iter().any(|kind| error.kind() == kind.into()) {
         return RedisError::from((ServerErrorKind::ClusterDown.into(), "redirected too often", error.to_string()));
     }

@@ -53,6 +53,8 @@ impl Connector for Address {
                     let rest = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
                     *pipe = self.connect(rest)?;
                 }
+                #[cfg(feature = "cluster")]
+                Err(error) if matches!(pipe.inner, Inner::Cluster(_)) => return Err(crate::routing::given_up(error)),
                 reply => return reply,
             }
         }

@@ -75,3 +75,21 @@ fn without_one_node_the_others_decide() {
         clients.served(key);
     }
 }
+
+/// The other nodes name a node that is gone until they agree that it failed. That is no fault of the request.
+#[test]
+fn a_node_that_is_gone_cannot_decide() {
+    let mut cluster = Cluster::start(&servers()[0], 3, |options| options.set("cluster-node-timeout", "60000"));
+    let gone = cluster.nodes[1].port();
+    let key = |of_gone| (0..).map(|n| format!("k{n}")).find(|key| (cluster.owner(key).port() == gone) == of_gone);
+    let keys = [key(true), key(false)].map(|key| key.expect("a key"));
+    cluster.nodes[1].kill();
+    let clients = Clients::with_settings(
+        &url(&cluster),
+        Duration::from_millis(500),
+        BreakerSettings { failures: 0, open_for: Duration::ZERO },
+    );
+    for _ in 0..3 {
+        assert_eq!(keys.clone().map(|key| clients.sources(&key)), [[Source::Fallback; 2], [Source::Server; 2]]);
+    }
+}
