@@ -194,6 +194,35 @@ fn a_denial_that_needs_the_state_for_longer_extends_its_expiry() {
     });
 }
 
+/// With RESERVE the limit fires what it fires without, and the HASH what HSET, PEXPIREAT and DEL fire.
+#[test]
+fn a_reservation_fires_what_hset_and_del_fire() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        let (mut con, mut events) = (server.con(), Events::listen(&server));
+        let mut fired = |call: String| {
+            let mut words = call.split(' ');
+            ok(redis::cmd(words.next().expect("a name")).arg(words.collect::<Vec<_>>()).query(&mut con));
+            heard(&mut events)
+        };
+        for word in ["FIXED", "WINDOW", "COUNTER", "ROLLING"] {
+            let hash = if word == "FIXED" { "k:86400000ms:reserved" } else { "k:reserved" };
+            let of_hash = |events: &[&str]| events.iter().map(|&event| (event.to_owned(), hash.to_owned())).collect();
+            let mut expected = fired(format!("RL.{word} plain 1d 5"));
+            expected.iter_mut().for_each(|(_, key)| *key = key.replace("plain", "k"));
+            expected.extend::<Happened>(of_hash(&["hset", "expire"]));
+            assert_eq!(fired(format!("RL.{word} k 1d 5 RESERVE a 1h")), expected, "{word}");
+            // A denial counts nothing, not even that of FIXED.
+            assert_eq!(fired(format!("RL.{word} k 1d 1 RESERVE b 1h")), [], "{word}");
+            // What was reserved is what it cost, so only the reservation goes.
+            let settled = fired(format!("RL.SETTLE {word} k 1d 5 RESERVATION a ACTUAL 1"));
+            assert_eq!(settled, of_hash(&["del"]) as Happened, "{word}");
+            assert_eq!(fired(format!("RL.SETTLE {word} k 1d 5 RESERVATION a ACTUAL 5")), [], "{word}");
+            fired("FLUSHALL".to_owned());
+        }
+    });
+}
+
 /// Whether a transaction that watches the key goes through, if `meanwhile` happens.
 fn passes(server: &Server, key: &str, meanwhile: impl FnOnce()) -> bool {
     let mut con = server.con();
