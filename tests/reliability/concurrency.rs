@@ -167,6 +167,18 @@ fn keeps(algorithm: &str, admissions: &[Admission]) -> Result<(), String> {
             }
             Ok(())
         }
+        "WINDOW" => {
+            // A window starts with the first admission that is not in the one before.
+            let mut rest = times.as_slice();
+            while let Some(start) = rest.first() {
+                let within = rest.partition_point(|time| *time < start + WINDOW_MS);
+                if within as u64 > LIMIT {
+                    return Err(format!("{within} in the window that starts at {start}"));
+                }
+                rest = &rest[within..];
+            }
+            Ok(())
+        }
         "SLIDING" => {
             let over = times.windows(LIMIT as usize + 1).find(|span| span[span.len() - 1] - span[0] < WINDOW_MS);
             over.map_or(Ok(()), |span| Err(format!("{} from {} to {}", span.len(), span[0], span[span.len() - 1])))
