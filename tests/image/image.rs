@@ -442,16 +442,18 @@ fn the_example_application_is_denied_now_and_then_and_ends_at_sigterm() {
 fn a_base_image_that_is_missing_is_dockers_own_error() {
     // Port 1 of this machine is no registry.
     let image = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/image");
-    let name = unique("image");
-    let output = Command::new(image)
-        .args([&name, "127.0.0.1:1/no/rust:1", "127.0.0.1:1/no/server:1"])
-        .env_remove("STAND_INS")
-        .output()
-        .expect("it runs");
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success());
-    assert!(error.contains("127.0.0.1:1") && error.contains("refused"), "{error}");
-    assert_eq!(docker(&["images", "--quiet", &name]), "");
+    for target in ["server", "service"] {
+        let name = unique("image");
+        let output = Command::new(&image)
+            .args([target, &name, "127.0.0.1:1/no/rust:1", "127.0.0.1:1/no/base:1"])
+            .env_remove("STAND_INS")
+            .output()
+            .expect("it runs");
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success());
+        assert!(error.contains("127.0.0.1:1") && error.contains("refused"), "{target}: {error}");
+        assert_eq!(docker(&["images", "--quiet", &name]), "");
+    }
     assert_eq!(
         docker(&["images", "--quiet", "127.0.0.1:1/no/rust:1"]),
         "",
