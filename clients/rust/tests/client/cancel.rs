@@ -150,14 +150,17 @@ fn those_who_wait_for_a_grant_share_one_timeout() {
             let grants = grants.clone();
             tokio::spawn(async move {
                 let began = Instant::now();
-                assert!(grants.check("k").await.is_err());
-                began.elapsed()
+                (grants.check("k").await.unwrap_err(), began.elapsed())
             })
         });
+        let mut errors = Vec::new();
         for check in checks.collect::<Vec<_>>() {
-            let took = check.await.unwrap();
+            let (error, took) = check.await.unwrap();
             assert!(took < 2 * TIMEOUT, "{took:?}");
+            errors.push(error);
         }
-        assert_eq!(limiter.stats().timeouts, 1);
+        // One call was sent. On a busy machine the connection may be the first to give it up.
+        let stats = limiter.stats();
+        assert_eq!(stats.timeouts + stats.errors, 1, "{stats:?}: {errors:?}");
     });
 }
