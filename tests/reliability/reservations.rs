@@ -132,7 +132,7 @@ impl Client {
             Call::Settle { subject, limit, reserved, actual, .. } => {
                 let units = Self::settle(con, call)?;
                 replicated(con)?;
-                // Whoever settles a second time changes nothing.
+                // A second settlement changes nothing.
                 assert!(units == actual || again && units == 0, "{call:?}: {units} are charged");
                 let charged = &mut self.charged[subject][limit];
                 *charged = *charged - reserved + actual;

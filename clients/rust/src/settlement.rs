@@ -27,21 +27,36 @@ impl Usage {
 
 /// When a settlement without a reply is sent again.
 pub struct Retry {
-    until: Instant,
+    /// `None` if it is later than any time that can be represented.
+    until: Option<Instant>,
     pause: Duration,
 }
 
 impl Retry {
     /// Of a reservation with this `ttl`: it can be settled for one more after its end.
     pub fn new(ttl: Duration) -> Self {
-        Self { until: Instant::now() + ttl * 2, pause: PAUSE }
+        Self { until: Instant::now().checked_add(ttl.saturating_mul(2)), pause: PAUSE }
     }
 
     /// The pause before it is sent again; `None` if this result is the last.
     pub fn pause(&mut self, result: &Result<Decision, Error>) -> Option<Duration> {
         let pause = self.pause;
         self.pause = (pause * 2).min(LONGEST_PAUSE);
-        let again = result.as_ref().is_err_and(Error::is_unavailable) && Instant::now() + pause < self.until;
-        again.then_some(pause)
+        let in_time = self.until.is_none_or(|until| Instant::now() + pause < until);
+        (result.as_ref().is_err_and(Error::is_unavailable) && in_time).then_some(pause)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_settlement_is_sent_again_until_it_can_no_longer_be_settled() {
+        let no_reply = || Err(Error::Timeout(PAUSE));
+        let mut longest = Retry::new(Duration::MAX);
+        assert_eq!([longest.pause(&no_reply()), longest.pause(&no_reply())], [Some(PAUSE), Some(PAUSE * 2)]);
+        assert_eq!(longest.pause(&Err(Error::UnknownReply)), None);
+        assert_eq!(Retry::new(PAUSE / 2).pause(&no_reply()), None);
     }
 }
