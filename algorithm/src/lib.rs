@@ -443,6 +443,8 @@ pub trait RecordAlgorithm: Sized {
     /// Whether the time that a state stays relevant depends on arguments that the state does not hold. The expiry of
     /// the key then also serves earlier calls with other arguments.
     const EXPIRY_DEPENDS_ON_POLICY: bool;
+    /// Whether a charge may be a [`reservation`].
+    const TAKES_RESERVATIONS: bool = false;
 
     /// The algorithm under a policy.
     ///

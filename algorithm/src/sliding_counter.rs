@@ -122,6 +122,7 @@ impl RecordAlgorithm for SlidingCounter {
     type Tag = Letter<'C'>;
     /// The record holds the window, and the counts lose their effect by the window alone.
     const EXPIRY_DEPENDS_ON_POLICY: bool = false;
+    const TAKES_RESERVATIONS: bool = true;
 
     fn new(policy: &Policy) -> Result<Self, Unrepresentable> {
         Ok(Self { window: policy.window(), limit: policy.limit })

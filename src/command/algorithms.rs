@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 use std::marker::PhantomData;
 
-use super::options::{Keywords, Reserve};
+use super::options::{Keyword, Keywords, Reserve};
 use super::request::{Pending, Request};
 use super::{Command, doc};
 use crate::error::Error;
@@ -72,6 +72,11 @@ macro_rules! algorithms {
                 &DECISIONS
             }
         })*
+
+        $(const _: () = assert!(
+            <$type as Algorithm>::KEYWORDS.has(Keyword::Reserve) == <$type as StoredAlgorithm>::RESERVATIONS.is_some(),
+            concat!("RL.", $word, " and its store differ on RESERVE"),
+        );)*
 
         /// A request under a limit of any algorithm.
         pub enum AnyRequest<'c> { $($name(Request<'c, $type>),)* }

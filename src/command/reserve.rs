@@ -59,7 +59,7 @@ pub fn check<'c, A: Algorithm>(
     Ok(())
 }
 
-/// What an algorithm does with reservations. The grammar has RESERVE and RESERVATION only for algorithms that have it.
+/// What an algorithm does with reservations. The grammar has RESERVE and RESERVATION for the algorithms that have it.
 ///
 /// # Errors
 /// It has none: a bug.

@@ -3,7 +3,7 @@
 
 use super::algorithms::{self, Algorithm, AlgorithmCommand};
 use super::doc::{KEY, SINCE, WINDOW};
-use super::options::{Grammar, Keyword, List, MOST_ARGUMENTS, Options, Taker};
+use super::options::{Grammar, List, MOST_ARGUMENTS, Options, Taker};
 use super::request::parse_policy;
 use crate::error::Error;
 use crate::ffi::{Access, Args, Argument, CommandDoc, Ctx, KeySpec};
@@ -36,9 +36,7 @@ impl AlgorithmCommand for Reset {
         let policy = parse_policy::<A>(window, 0, &options)?;
         let algorithm = A::new(&policy)?;
         let now = Micros(ctx.now_micros());
-        // Other algorithms whose state is a record have the same name for a HASH, but it is not theirs.
-        let takes_reservations = const { A::KEYWORDS.has(Keyword::Reserve) };
-        let reservations = if takes_reservations { reserved::existing(&algorithm, ctx, key)? } else { None };
+        let reservations = reserved::existing(&algorithm, ctx, key)?;
         let key = state_key(&algorithm, ctx, key, now, Purpose::Delete)?;
         let loaded = algorithm.load(key, None, now, Purpose::Delete)?;
         let existed = A::exists(&loaded);

@@ -34,35 +34,39 @@ impl<A: RecordAlgorithm + 'static> StoredAlgorithm for Record<A> {
         refund: |this, loaded, now, at, cost| this.0.refund(loaded.state, now, at, cost),
         overcharge: |this, loaded, now, at, cost| Ok(this.0.overcharge(loaded.state, now, at, cost)?),
     });
-    const RESERVATIONS: Option<&'static Reservations<Self>> = Some(&Reservations {
-        infix: |_| Infix::new(),
-        decide: |this, loaded, now, cost| Ok(this.0.decide(loaded.state, now, cost)),
-        counts_until: |this, _, _, now| this.0.counts_until(now),
-        settle: |this, loaded, now, charge, actual| {
-            Ok(reservation::settle_record(&this.0, loaded.state, now, charge, actual)?)
-        },
-        give_back: |this, loaded, now, ended| {
-            for one in ended.iter_mut().filter(|one| one.holds_units(now)) {
-                let change = reservation::settle_record(&this.0, loaded.state, now, &one.was, Cost::ZERO);
-                let change = change.unwrap_or(Change::Keep);
-                one.given_back = change != Change::Keep;
-                loaded.state = change.apply_to(loaded.state);
-            }
-        },
-        commit: |this, loaded, change, now| {
-            let change = match (change.apply_to(loaded.state), change) {
-                (Some(state), Change::Charge(_)) => Change::Charge(state),
-                (Some(state), _) => Change::Refund(state),
-                (None, _) => Change::Delete,
-            };
-            // The type and the record have been checked.
-            if let Ok(stored) = this.load(loaded.key.close(), None, now, Purpose::Write)
-                && (stored.state.is_some() || change.state().is_some())
-            {
-                this.commit(stored, change, now);
-            }
-        },
-    });
+    const RESERVATIONS: Option<&'static Reservations<Self>> = if A::TAKES_RESERVATIONS {
+        Some(&Reservations {
+            infix: |_| Infix::new(),
+            decide: |this, loaded, now, cost| Ok(this.0.decide(loaded.state, now, cost)),
+            counts_until: |this, _, _, now| this.0.counts_until(now),
+            settle: |this, loaded, now, charge, actual| {
+                Ok(reservation::settle_record(&this.0, loaded.state, now, charge, actual)?)
+            },
+            give_back: |this, loaded, now, ended| {
+                for one in ended.iter_mut().filter(|one| one.holds_units(now)) {
+                    let change = reservation::settle_record(&this.0, loaded.state, now, &one.was, Cost::ZERO);
+                    let change = change.unwrap_or(Change::Keep);
+                    one.given_back = change != Change::Keep;
+                    loaded.state = change.apply_to(loaded.state);
+                }
+            },
+            commit: |this, loaded, change, now| {
+                let change = match (change.apply_to(loaded.state), change) {
+                    (Some(state), Change::Charge(_)) => Change::Charge(state),
+                    (Some(state), _) => Change::Refund(state),
+                    (None, _) => Change::Delete,
+                };
+                // The type and the record have been checked.
+                if let Ok(stored) = this.load(loaded.key.close(), None, now, Purpose::Write)
+                    && (stored.state.is_some() || change.state().is_some())
+                {
+                    this.commit(stored, change, now);
+                }
+            },
+        })
+    } else {
+        None
+    };
 
     fn new(policy: &Policy) -> Result<Self, Error> {
         Ok(Self(A::new(policy)?))
