@@ -131,12 +131,12 @@ class Program:
     """A server that is started and ended here."""
 
     def __init__(self, stack, name, ports, *command, **environment):
-        self.directory = stack.enter_context(tempfile.TemporaryDirectory())
+        self.directory = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
         pairs = [f"{key}={value}" for key, value in environment.items()]
         self.process = spawn(["env", *pairs, *command], self.directory, "log")
         stack.callback(self.process.wait)
         stack.callback(self.process.kill)
-        log = pathlib.Path(self.directory) / "log"
+        log = self.directory / "log"
 
         def ready():
             assert self.process.poll() is None, f"{name} ended: {log.read_text()[-800:]}"

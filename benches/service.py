@@ -1,9 +1,13 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 """Measures rlaas: processor time of a request, requests a second, latency, and what 100,000 rules take.
 
-benches/service.py <server> <module> <rlaas>   ROUNDS=5 SECONDS=2
-h2load sends one fixed request over HTTP/2, so every request of a row has the same descriptors. All rows are measured one
-after the other, ROUNDS times; medians are printed. The results are in benches/results/<server>/service.md and .json.
+  LIMITADOR     the program limitador-server, built from its source, which is then measured beside it
+  RLAAS, LOAD   the service and the example `load`, by default those in target/release
+  ROUNDS=5, SECONDS=2 for each figure of a round
+
+h2load sends one fixed request over HTTP/2, so every request of a row has the same descriptors; `load` sends those with
+100,000 keys. All rows of a round are measured one after the other; medians are printed. The results are in
+benches/results/<server>/service.md and .json.
 """
 
 import contextlib
@@ -13,36 +17,58 @@ import os
 import pathlib
 import platform
 import re
-import socket
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
 
-ROUNDS = int(os.environ.get("ROUNDS", "5"))
-SECONDS = int(os.environ.get("SECONDS", "2"))
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "clients"))
+from peers import METHOD, PEERS, RLAAS, Program, cpu_seconds, run, version  # noqa: E402
+from server import Server, binaries, free_port  # noqa: E402
+
+ROUNDS = int(os.environ.get("ROUNDS") or 5)
+SECONDS = int(os.environ.get("SECONDS") or 2)
+LOAD = os.environ.get("LOAD") or ROOT / "target/release/examples/load"
 CONNECTIONS, AT_ONCE = 10, 10
-PATH = "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit"
-RULES = """
+KEYS = 100_000
+LIMIT = 4_000_000_000  # no run reaches it
+
+RULES = f"""
 domain: web
 descriptors:
-  - {key: allowed, rate_limit: {algorithm: token, unit: second, requests_per_unit: 4000000000}}
-  - {key: fixed, rate_limit: {unit: day, requests_per_unit: 4000000000}}
-  - {key: denied, rate_limit: {algorithm: token, unit: day, requests_per_unit: 0}}
-  - {key: charged, rate_limit: {algorithm: token, unit: day, requests_per_unit: 0, charge: always}}
-  - {key: granted, rate_limit: {unit: day, requests_per_unit: 4000000000, grants: 100}}
+  - {{key: allowed, rate_limit: {{algorithm: token, unit: second, requests_per_unit: {LIMIT}}}}}
+  - {{key: fixed, rate_limit: {{unit: day, requests_per_unit: {LIMIT}}}}}
+  - {{key: denied, rate_limit: {{algorithm: token, unit: day, requests_per_unit: 0}}}}
+  - {{key: charged, rate_limit: {{algorithm: token, unit: day, requests_per_unit: 0, charge: always}}}}
+  - {{key: granted, rate_limit: {{unit: day, requests_per_unit: {LIMIT}, grants: 100}}}}
 """
-# What a row sends: the domain, and the keys of its descriptors.
+# What a row sends: the domain, and the keys of its descriptors. A row of `many` has values of 100,000 keys.
 ROWS = {
     "no rule": ("elsewhere", ["allowed"]),
     "1 limit, token": ("web", ["allowed"]),
     "1 limit, fixed": ("web", ["fixed"]),
     "10 limits, token": ("web", ["allowed"] * 10),
+    "10 limits, fixed": ("web", ["fixed"] * 10),
     "denied, remembered": ("web", ["denied"]),
     "denied, sent": ("web", ["charged"]),
     "grants of 100": ("web", ["granted"]),
 }
+MANY = {"1 limit, token, 100,000 keys": ("web", "allowed"), "1 limit, fixed, 100,000 keys": ("web", "fixed")}
+
+# limitador has a namespace for each number of descriptors: a condition on a descriptor that is not there is an error.
+LIMITS = "".join(
+    f"""
+- {{namespace: {namespace}, max_value: {most}, seconds: 86400, conditions: [], variables: ["descriptors[{n}].key"]}}"""
+    for namespace, most, count in (("one", LIMIT, 1), ("ten", LIMIT, 10), ("denied", 0, 1))
+    for n in range(count)
+)
+LIMITADOR_ROWS = {
+    "no rule": ("elsewhere", ["key"]),
+    "1 limit": ("one", ["key"]),
+    "10 limits": ("ten", ["key"] * 10),
+    "denied": ("denied", ["key"]),
+}
+LIMITADOR_MANY = {"1 limit, 100,000 keys": ("one", "key")}
 
 
 def field(number, value):
@@ -60,155 +86,172 @@ def message(domain, keys):
     return b"\0" + len(body).to_bytes(4, "big") + body
 
 
-def free_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
-
-
-def cpu(pid):
-    """Seconds of processor time of a process so far."""
-    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 class Service:
-    """A server with the module, and rlaas with these rules. Both end with it."""
+    """A program that is asked, and the rows that it is measured in."""
 
-    def __init__(self, server, module, rlaas, rules):
-        self.undo = contextlib.ExitStack()
-        self.dir = pathlib.Path(self.undo.enter_context(tempfile.TemporaryDirectory()))
-        self.socket = self.dir / "socket"
-        options = ["--port", "0", "--unixsocket", self.socket, "--save", "", "--loadmodule", module]
-        self._spawn("server.log", [server, *options])
-        while not self.socket.exists():
-            time.sleep(0.05)
-        (self.dir / "rules").mkdir()
-        (self.dir / "rules" / "rules.yaml").write_text(rules)
-        self.port = free_port()
-        began = time.monotonic()
-        flags = ["--rules", "rules", "--redis", f"unix://{self.socket}", "--timeout", "10s"]
-        flags += ["--grpc", f"127.0.0.1:{self.port}", "--http", "127.0.0.1:0", "--metrics", "127.0.0.1:0"]
-        self.process = self._spawn("rlaas.log", [rlaas, "serve", *flags])
-        while "the rules are in force" not in (log := (self.dir / "rlaas.log").read_text()):
-            assert self.process.poll() is None, log
-            time.sleep(0.01)
-        self.started_after = time.monotonic() - began
-        while "gRPC listens" not in (self.dir / "rlaas.log").read_text():
-            time.sleep(0.01)
+    def __init__(self, name, program, port, server, rows, many):
+        self.name, self.program, self.port, self.server = name, program, port, server
+        self.rows, self.many = rows, many
+        self.results = {row: [] for row in [*rows, *many]}
 
-    def __enter__(self):
-        return self
+    def check(self, row, domain, keys):
+        """Panics unless it decides as the row says: a gRPC error is a success of HTTP."""
+        reply = self.ask(message(domain, keys))
+        # The prefix of gRPC, then overall_code: 1 is OK, 2 is over the limit.
+        assert reply[5:7] == bytes([8, 2 if "denied" in row else 1]), (self.name, row, reply)
 
-    def __exit__(self, *_):
-        self.undo.close()
+    def ask(self, body):
+        headers = ["-H", "content-type: application/grpc", "-H", "te: trailers"]
+        (self.program.directory / "body").write_bytes(body)
+        data = f"@{self.program.directory / 'body'}"
+        return run("curl", "-sS", "--http2-prior-knowledge", *headers, "--data-binary", data, self.url)
 
-    def _spawn(self, log, command):
-        with open(self.dir / log, "wb") as file:
-            process = subprocess.Popen(command, cwd=self.dir, stdout=file, stderr=file)
-        self.undo.callback(process.wait)
-        self.undo.callback(process.kill)
-        return process
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}{METHOD}"
 
-    def load(self, body, rate=None, seconds=SECONDS):
-        """What h2load says, and the processor time of the service for a request."""
-        (self.dir / "body").write_bytes(body)
-        log = self.dir / "h2load.log"
+    def fixed(self, domain, keys, rate=None):
+        """The number of requests of h2load, and their percentiles 50 and 99 in microseconds."""
+        directory = self.program.directory
+        (directory / "body").write_bytes(message(domain, keys))
+        log = directory / "latencies"
         log.unlink(missing_ok=True)
-        command = ["h2load", "-c", str(CONNECTIONS), "-m", str(AT_ONCE), "-D", str(seconds), "-d", self.dir / "body"]
+        command = ["h2load", "-c", CONNECTIONS, "-m", AT_ONCE, "-D", SECONDS, "-d", directory / "body"]
         command += ["-H", "content-type: application/grpc", "-H", "te: trailers", f"--log-file={log}"]
         if rate:
-            command += ["--rps", str(max(1, round(rate / CONNECTIONS)))]
-        before = cpu(self.process.pid)
-        run = subprocess.run([*command, f"http://127.0.0.1:{self.port}{PATH}"], capture_output=True, text=True)
-        assert run.returncode == 0, run.stdout + run.stderr
-        used = cpu(self.process.pid) - before
+            command += ["--rps", max(1, round(rate / CONNECTIONS))]
+        text = run(*command, self.url).decode()
         lines = [line.split() for line in log.read_text().splitlines()]
-        assert lines and all(status == "200" for _, status, _ in lines), run.stdout
+        assert lines and all(status == "200" for _, status, _ in lines), text
         times = sorted(int(took) for *_, took in lines)
-        return {
-            "per_second": len(times) / seconds,
-            "cpu_us": used / len(times) * 1e6,
-            "p50_us": times[len(times) // 2],
-            "p99_us": times[len(times) * 99 // 100],
-            "requests": len(times),
+        return len(times), times[len(times) // 2], times[len(times) * 99 // 100]
+
+    def random(self, domain, key):
+        """The same of `load`, which sends a key of many."""
+        address = f"http://127.0.0.1:{self.port}"
+        return tuple(map(int, run(LOAD, address, domain, key, KEYS, SECONDS).split()))
+
+    def measure(self, row):
+        before, commands = sum(map(cpu_seconds, self.program.pids)), self.commands()
+        if row in self.rows:
+            self.check(row, *self.rows[row])
+            requests, p50, p99 = self.fixed(*self.rows[row])
+        else:
+            requests, p50, p99 = self.random(*self.many[row])
+        spent = sum(map(cpu_seconds, self.program.pids)) - before
+        figures = {
+            "per_second": requests / SECONDS,
+            "cpu_us": spent / requests * 1e6,
+            "commands": (self.commands() - commands) / requests,
         }
+        if row in self.rows:
+            _, p50, p99 = self.fixed(*self.rows[row], rate=figures["per_second"] / 10)
+        self.results[row].append(figures | {"p50_us": p50, "p99_us": p99})
 
     def commands(self):
-        """How many RL commands the server has executed."""
-        text = subprocess.run(
-            ["redis-cli", "-s", self.socket, "INFO", "commandstats"], capture_output=True, text=True, check=True
-        ).stdout
-        return sum(int(calls) for calls in re.findall(r"cmdstat_rl\.\w+:calls=(\d+)", text, re.IGNORECASE))
+        """How many commands the server has executed for it; of those that a script or a transaction holds, each."""
+        return int(re.search(r"total_commands_processed:(\d+)", self.server.text("INFO", "stats"))[1])
+
+    def median(self, row, figure):
+        return statistics.median(figures[figure] for figures in self.results[row])
 
 
-def measure(service):
-    results = {name: [] for name in ROWS}
-    for _ in range(ROUNDS):
-        for name, (domain, keys) in ROWS.items():
-            body, before = message(domain, keys), service.commands()
-            full = service.load(body)
-            full["commands"] = (service.commands() - before) / full["requests"]
-            tenth = service.load(body, rate=full["per_second"] / 10)
-            full["p50_tenth_us"], full["p99_tenth_us"] = tenth["p50_us"], tenth["p99_us"]
-            results[name].append(full)
-    return results
+def rlaas(stack, binary, rules):
+    server, ports = Server(binary), [free_port() for _ in range(3)]
+    stack.callback(server.close)
+    directory = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
+    (directory / "rules.yaml").write_text(rules)
+    names = ("RLAAS_GRPC", "RLAAS_HTTP", "RLAAS_METRICS")
+    environment = {name: f"127.0.0.1:{port}" for name, port in zip(names, ports)}
+    # How long a decision may take is not what is measured here, and a saturated machine is late.
+    options = ["--rules", directory, "--redis", f"redis://127.0.0.1:{server.port}", "--timeout", "10s"]
+    program = Program(stack, "rlaas", ports[:1], RLAAS, "serve", *options, **environment)
+    return Service("rlaas", program, ports[0], server, ROWS, MANY)
 
 
-def many_rules(server, module, rlaas):
+def limitador(stack, binary, storage):
+    server, ports = Server(binary, module=False), [free_port(), free_port()]
+    stack.callback(server.close)
+    limits = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory())) / "limits.yaml"
+    limits.write_text(LIMITS)
+    listen = ["-b", "127.0.0.1", "-p", ports[0], "-B", "127.0.0.1", "-P", ports[1]]
+    url = f"redis://127.0.0.1:{server.port}"
+    program = Program(stack, "limitador", ports, PEERS["limitador"], *listen, limits, storage, url)
+    return Service(f"limitador, {storage}", program, ports[0], server, LIMITADOR_ROWS, LIMITADOR_MANY)
+
+
+def many_rules(binary):
+    """When 100,000 rules are in force after the start, in seconds, and the MiB that the service then takes."""
     rule = "  - {{key: user, value: u{}, rate_limit: {{unit: minute, requests_per_unit: 5}}}}\n"
     rules = "domain: web\ndescriptors:\n" + "".join(rule.format(n) for n in range(100_000))
-    with Service(server, module, rlaas, rules) as service:
-        status = pathlib.Path(f"/proc/{service.process.pid}/status").read_text()
-        return {"seconds": service.started_after, "mib": int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024}
+    with contextlib.ExitStack() as stack:
+        began = datetime.datetime.now()
+        service = rlaas(stack, binary, rules)
+        seconds = (datetime.datetime.now() - began).total_seconds()
+        status = pathlib.Path(f"/proc/{service.program.process.pid}/status").read_text()
+        return {"seconds": seconds, "mib": int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024}
+
+
+def table(service):
+    base = service.median("no rule", "cpu_us")
+    for row in service.results:
+        figures = {figure: service.median(row, figure) for figure in service.results[row][0]}
+        yield (
+            f"| {service.name}: {row} | {figures['cpu_us']:.1f} | {figures['cpu_us'] / base:.2f} "
+            f"| {figures['per_second']:,.0f} | {figures['p50_us']:,.0f} | {figures['p99_us']:,.0f} "
+            f"| {figures['commands']:.3f} |"
+        )
 
 
 def main():
-    server, module, rlaas = sys.argv[1:]
-    version = subprocess.run([server, "--version"], capture_output=True, text=True, check=True).stdout
-    name = "valkey" if "Valkey" in version else "redis"
-    name += "-" + re.search(r"v=(\S+)", version)[1]
+    binary = binaries()[0]
+    about = version(binary, "--version")
+    name = ("valkey-" if "Valkey" in about else "redis-") + re.search(r"v=(\S+)", about)[1]
+    peer = version(PEERS["limitador"], "--version") if PEERS["limitador"] else "no limitador"
     load_average = os.getloadavg()[0]
-    with Service(server, module, rlaas, RULES) as service:
-        results = measure(service)
-    rules = [many_rules(server, module, rlaas) for _ in range(ROUNDS)]
+    with contextlib.ExitStack() as stack:
+        services = [rlaas(stack, binary, RULES)]
+        if PEERS["limitador"]:
+            services += [limitador(stack, binary, storage) for storage in ("redis", "redis_cached")]
+        for number in range(ROUNDS):
+            print(f"round {number + 1}", file=sys.stderr)
+            for service in services:
+                for row in service.results:
+                    service.measure(row)
+    rules = [many_rules(binary) for _ in range(ROUNDS)]
 
-    def median(rows, figure):
-        return statistics.median(row[figure] for row in rows)
+    processor = re.search(r"model name\s*: (.+)", pathlib.Path("/proc/cpuinfo").read_text())[1]
+    lines = [f"""# The service rlaas
 
-    processor = next((line.split(": ")[1].split(" Processor")[0].strip() for line in open("/proc/cpuinfo") if "model name" in line), "")
-    lines = [
-        "# The service rlaas",
-        "",
-        f"{name}, {processor} ({os.cpu_count()} cores), {platform.freedesktop_os_release()['PRETTY_NAME']}, "
-        f"{datetime.date.today()}.",
-        f"Medians of {ROUNDS} rounds of {SECONDS} s. Server, service and h2load share the machine, whose load average was "
-        f"{load_average:.2f} before.",
-        "",
-        f"h2load sends one fixed request over {CONNECTIONS} connections, {CONNECTIONS * AT_ONCE} at a time. `CPU µs` is processor "
-        "time of the service for a",
-        "request, which other programs disturb least. `no rule` is a request of a domain without rules: what gRPC itself takes.",
-        "The times are those at a tenth of the requests a second.",
-        "",
-        "| | CPU µs | × no rule | requests/s | p50 µs | p99 µs | commands a request |",
-        "|---|--:|--:|--:|--:|--:|--:|",
-    ]
-    base = median(results["no rule"], "cpu_us")
-    for row, rounds in results.items():
-        figures = {figure: median(rounds, figure) for figure in rounds[0]}
-        lines.append(
-            f"| {row} | {figures['cpu_us']:.1f} | {figures['cpu_us'] / base:.2f} | {figures['per_second']:,.0f} "
-            f"| {figures['p50_tenth_us']:,.0f} | {figures['p99_tenth_us']:,.0f} | {figures['commands']:.3f} |"
-        )
-    lines += [
-        "",
-        f"100,000 rules are in force {median(rules, 'seconds'):.2f} s after the start, and the service then takes "
-        f"{median(rules, 'mib'):.0f} MiB.",
-        "",
-    ]
+{name}, {peer}, {processor} ({os.cpu_count()} cores), {platform.freedesktop_os_release()["PRETTY_NAME"]}, \
+{datetime.date.today()}.
+Medians of {ROUNDS} rounds of {SECONDS} s. Servers, services and load share the machine, whose load average was
+{load_average:.2f} before.
+
+h2load sends one fixed request over {CONNECTIONS} connections, {CONNECTIONS * AT_ONCE} at a time; `load` (service/examples) \
+sends those with 100,000
+keys, and takes more of the machine itself. `CPU µs` is processor time of the service for a request, which other
+programs disturb least. `no rule` is a request of a domain without rules: what gRPC itself takes. The times are those at
+a tenth of the requests a second; those with 100,000 keys are at the full load. `commands` are those that the server
+executed for a request.
+
+| | CPU µs | × no rule | requests/s | p50 µs | p99 µs | commands |
+|---|--:|--:|--:|--:|--:|--:|"""]
+    for service in services:
+        lines += table(service)
+    if len(services) > 1:
+        lines += ["", "limitador's processor time for a request, divided by that of rlaas for the same (fixed windows):", ""]
+        pairs = [("1 limit, fixed", "1 limit"), ("10 limits, fixed", "10 limits"), ("denied, sent", "denied"),
+                 ("1 limit, fixed, 100,000 keys", "1 limit, 100,000 keys")]  # fmt: skip
+        for peer in services[1:]:
+            ratios = [f"{row} {peer.median(its, 'cpu_us') / services[0].median(row, 'cpu_us'):.2f} ×" for row, its in pairs]
+            lines.append(f"- {peer.name}: {'; '.join(ratios)}")
+    seconds, mib = (statistics.median(row[figure] for row in rules) for figure in ("seconds", "mib"))
+    lines += ["", f"100,000 rules are in force {seconds:.2f} s after the start, and the service then takes {mib:.0f} MiB.", ""]
     directory = pathlib.Path(__file__).parent / "results" / name
     directory.mkdir(exist_ok=True)
     (directory / "service.md").write_text("\n".join(lines))
+    results = {service.name: service.results for service in services}
     (directory / "service.json").write_text(json.dumps({"rows": results, "rules": rules}, indent=1) + "\n")
     print("\n".join(lines))
 

@@ -36,6 +36,7 @@ bench-matching: ## measure how a descriptor finds its rule, into benches/results
 	cargo bench --quiet $(SERVICE) --bench matching
 
 .PHONY: bench-service
-bench-service: service-build ## measure rlaas with h2load into benches/results; ROUNDS=5 SECONDS=2
-	@scripts/install load
-	@benches/service.py "$${SERVERS:-$$(scripts/servers system)}" "$(RL_MODULE)" "$(TARGET)/release/rlaas"
+bench-service: service-build ## measure rlaas into benches/results, beside limitador (LIMITADOR=path); ROUNDS=5 SECONDS=2
+	@scripts/install run bench-peers
+	cargo build --release $(SERVICE) --example load
+	@$(own_server) RLAAS="$(TARGET)/release/rlaas" LOAD="$(TARGET)/release/examples/load" benches/service.py
