@@ -53,7 +53,8 @@ servers: ## fetch the servers that the tests run against into target/servers
 
 .PHONY: test
 test: build $(if $(SERVERS),,servers) ## run every test against real servers; SERVERS="path path" names others
-	cargo test --locked
+	@rm -f "$(TARGET)/headers/module" && mkdir -p "$(TARGET)/headers"
+	HEADERS_LOG="$(TARGET)/headers/module" cargo test --locked
 
 .PHONY: test-headers
 test-headers: build $(if $(SERVERS),,servers) ## read every RateLimit header of the tests with another parser of RFC 9651

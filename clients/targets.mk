@@ -4,8 +4,10 @@ CLIENT := --locked --package redis-rl-client --all-features
 
 .PHONY: test-client
 test-client: $(own_module) $(if $(SERVERS),,servers) ## test the Rust client and its documentation against real servers
-	@rm -f "$(TARGET)"/failure/client/*.jsonl
+	@rm -f "$(TARGET)"/failure/client/*.jsonl "$(TARGET)/headers/client"
+	@mkdir -p "$(TARGET)/headers"
 	RL_FAILURE_DIR="$(TARGET)/failure/client" \
+	  HEADERS_LOG="$(TARGET)/headers/client" \
 	  SERVERS="$${SERVERS:-$$(ls $(CURDIR)/target/servers/*/*-server | grep -v /redis-6 | xargs)}" \
 	  cargo test --quiet $(CLIENT)
 	scripts/failure-table --check "$(TARGET)/failure/client" 'rust (async)' 'rust (sync)' 'tower layer'

@@ -27,13 +27,17 @@ sbom: ## list in dist/ which crates the module and the service are built from, i
 	@scripts/sbom redis-rl rlaas
 
 .PHONY: release-rehearsal
-release-rehearsal: dist test-dist test-reproducible sbom test-packages ## do what a tag does except signing, into dist/, target/rehearsal and a local registry
+release-rehearsal: dist test-dist test-reproducible sbom ## do what a tag does except signing, into dist/, target/rehearsal and a local registry
 	@DRY_RUN=yes scripts/publish crates
 	@DRY_RUN=yes scripts/publish python
 	@DRY_RUN=yes scripts/publish node
+	@scripts/check-package target/rehearsal/*/*
+	@scripts/install rust node bare
+	@PACKED=target/rehearsal scripts/test-packages
 	@scripts/install image rust registry
 	@if scripts/with-docker true; then \
 	  scripts/with-docker sh -c 'scripts/test-image "$(RUST_IMAGE)" valkey/valkey:8.1 && scripts/rehearse-image'; \
 	else \
 	  echo "Docker does not run here: the image was NOT rehearsed"; \
 	fi
+	@scripts/release-ready "v$$(grep -m 1 '^version = ' Cargo.toml | cut -d '"' -f 2)" || echo "The rest is ready"

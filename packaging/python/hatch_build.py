@@ -1,4 +1,7 @@
-"""Builds the wheel from a module that exists: RL_MODULE is its path. There is no source distribution."""
+"""Builds the wheel from a module that exists: RL_MODULE is its path. There is no source distribution.
+
+HOMEPAGE is the address that the wheel names; without it the wheel names none.
+"""
 
 import os
 import pathlib
@@ -11,11 +14,12 @@ from hatchling.metadata.plugin.interface import MetadataHookInterface
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 
 
-class Version(MetadataHookInterface):
+class Metadata(MetadataHookInterface):
     def update(self, metadata):
         """The version is that of the workspace."""
         manifest = (REPOSITORY / "Cargo.toml").read_text()
         metadata["version"] = re.search(r'^version = "(.+)"$', manifest, re.MULTILINE).group(1)
+        metadata["urls"] = {"Repository": address} if (address := os.environ.get("HOMEPAGE")) else {}
 
 
 class Files(BuildHookInterface):
