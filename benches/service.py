@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures rlaas: processor time of a request, requests a second, latency, and what 100,000 rules take.
+"""Measures rlaas: processor time of a request, requests a second, latency, deadlines, and what 100,000 rules take.
 
 benches/service.py <server> <module> <rlaas>   ROUNDS=5 SECONDS=2
 h2load sends one fixed request over HTTP/2, so every request of a row has the same descriptors. All rows are measured one
@@ -13,6 +13,7 @@ import os
 import pathlib
 import platform
 import re
+import signal
 import socket
 import statistics
 import subprocess
@@ -23,6 +24,7 @@ import time
 ROUNDS = int(os.environ.get("ROUNDS", "5"))
 SECONDS = int(os.environ.get("SECONDS", "2"))
 CONNECTIONS, AT_ONCE = 10, 10
+DEADLINES_MS, DEADLINE_CALLS, STOPPED_MS = (20, 50), 1000, 160
 PATH = "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit"
 RULES = """
 domain: web
@@ -80,7 +82,7 @@ class Service:
         self.dir = pathlib.Path(self.undo.enter_context(tempfile.TemporaryDirectory()))
         self.socket = self.dir / "socket"
         options = ["--port", "0", "--unixsocket", self.socket, "--save", "", "--loadmodule", module]
-        self._spawn("server.log", [server, *options])
+        self.server = self._spawn("server.log", [server, *options])
         while not self.socket.exists():
             time.sleep(0.05)
         (self.dir / "rules").mkdir()
@@ -112,20 +114,12 @@ class Service:
 
     def load(self, body, rate=None, seconds=SECONDS):
         """What h2load says, and the processor time of the service for a request."""
-        (self.dir / "body").write_bytes(body)
-        log = self.dir / "h2load.log"
-        log.unlink(missing_ok=True)
-        command = ["h2load", "-c", str(CONNECTIONS), "-m", str(AT_ONCE), "-D", str(seconds), "-d", self.dir / "body"]
-        command += ["-H", "content-type: application/grpc", "-H", "te: trailers", f"--log-file={log}"]
+        options = ["-c", str(CONNECTIONS), "-m", str(AT_ONCE), "-D", str(seconds)]
         if rate:
-            command += ["--rps", str(max(1, round(rate / CONNECTIONS)))]
+            options += ["--rps", str(max(1, round(rate / CONNECTIONS)))]
         before = cpu(self.process.pid)
-        run = subprocess.run([*command, f"http://127.0.0.1:{self.port}{PATH}"], capture_output=True, text=True)
-        assert run.returncode == 0, run.stdout + run.stderr
+        times = self.times(body, *options)
         used = cpu(self.process.pid) - before
-        lines = [line.split() for line in log.read_text().splitlines()]
-        assert lines and all(status == "200" for _, status, _ in lines), run.stdout
-        times = sorted(int(took) for *_, took in lines)
         return {
             "per_second": len(times) / seconds,
             "cpu_us": used / len(times) * 1e6,
@@ -133,6 +127,19 @@ class Service:
             "p99_us": times[len(times) * 99 // 100],
             "requests": len(times),
         }
+
+    def times(self, body, *options):
+        """How long each request took that h2load sends, in microseconds."""
+        (self.dir / "body").write_bytes(body)
+        log = self.dir / "h2load.log"
+        log.unlink(missing_ok=True)
+        command = ["h2load", "-d", self.dir / "body", f"--log-file={log}", *options]
+        command += ["-H", "content-type: application/grpc", "-H", "te: trailers"]
+        run = subprocess.run([*command, f"http://127.0.0.1:{self.port}{PATH}"], capture_output=True, text=True)
+        assert run.returncode == 0, run.stdout + run.stderr
+        lines = [line.split() for line in log.read_text().splitlines()]
+        assert lines and all(status == "200" for _, status, _ in lines), run.stdout
+        return sorted(int(took) for *_, took in lines)
 
     def commands(self):
         """How many RL commands the server has executed."""
@@ -155,6 +162,30 @@ def measure(service):
     return results
 
 
+def deadlines(service):
+    """How many calls with a deadline there were while the server was stopped, how many got a reply by 2 ms before it, and
+    how many later than it."""
+    body = message("web", ["allowed"])
+    result = {}
+    for deadline in DEADLINES_MS:
+        # It is stopped for less than the time after which nothing is sent to it any more.
+        calls = 4 * max(1, STOPPED_MS // deadline)
+        times = []
+        for _ in range(DEADLINE_CALLS // calls):
+            service.times(body, "-n", "4", "-c", "4")
+            service.server.send_signal(signal.SIGSTOP)
+            try:
+                times += service.times(body, "-n", str(calls), "-c", "4", "-m", "1", "-H", f"grpc-timeout: {deadline}m")
+            finally:
+                service.server.send_signal(signal.SIGCONT)
+        result[deadline] = {
+            "calls": len(times),
+            "in_time": sum(took <= (deadline - 2) * 1000 for took in times),
+            "late": sum(took > deadline * 1000 for took in times),
+        }
+    return result
+
+
 def many_rules(server, module, rlaas):
     rule = "  - {{key: user, value: u{}, rate_limit: {{unit: minute, requests_per_unit: 5}}}}\n"
     rules = "domain: web\ndescriptors:\n" + "".join(rule.format(n) for n in range(100_000))
@@ -171,6 +202,7 @@ def main():
     load_average = os.getloadavg()[0]
     with Service(server, module, rlaas, RULES) as service:
         results = measure(service)
+        late = deadlines(service)
     rules = [many_rules(server, module, rlaas) for _ in range(ROUNDS)]
 
     def median(rows, figure):
@@ -200,6 +232,12 @@ def main():
             f"| {row} | {figures['cpu_us']:.1f} | {figures['cpu_us'] / base:.2f} | {figures['per_second']:,.0f} "
             f"| {figures['p50_tenth_us']:,.0f} | {figures['p99_tenth_us']:,.0f} | {figures['commands']:.3f} |"
         )
+    lines.append("")
+    for deadline, found in late.items():
+        lines.append(
+            f"Of {found['calls']} calls with a deadline of {deadline} ms while the server was stopped, "
+            f"{found['in_time'] / found['calls']:.1%} had a reply 2 ms before it, and {found['late']} after it."
+        )
     lines += [
         "",
         f"100,000 rules are in force {median(rules, 'seconds'):.2f} s after the start, and the service then takes "
@@ -209,7 +247,7 @@ def main():
     directory = pathlib.Path(__file__).parent / "results" / name
     directory.mkdir(exist_ok=True)
     (directory / "service.md").write_text("\n".join(lines))
-    (directory / "service.json").write_text(json.dumps({"rows": results, "rules": rules}, indent=1) + "\n")
+    (directory / "service.json").write_text(json.dumps({"rows": results, "deadlines": late, "rules": rules}, indent=1) + "\n")
     print("\n".join(lines))
 
 
