@@ -1,5 +1,6 @@
 #!/usr/bin/env -S python3 -B
-"""Measures rlaas: processor time of a request, requests a second, latency, and what 100,000 rules take.
+"""Measures rlaas: processor time of a request, requests a second, latency, deadlines, and what 100,000
+rules take.
 
   LIMITADOR     the program limitador-server, built from its source, which is then measured beside it
   RLAAS, LOAD   the service and the example `load`, by default those in target/release
@@ -31,6 +32,7 @@ SECONDS = int(os.environ.get("SECONDS") or 2)
 LOAD = os.environ.get("LOAD") or ROOT / "target/release/examples/load"
 CONNECTIONS, AT_ONCE = 10, 10
 KEYS = 100_000
+DEADLINES_MS, DEADLINE_CALLS, STOPPED_MS = (20, 50), 1000, 160
 LIMIT = 4_000_000_000  # no run reaches it
 
 RULES = f"""
@@ -110,20 +112,24 @@ class Service:
     def url(self):
         return f"http://127.0.0.1:{self.port}{METHOD}"
 
-    def fixed(self, domain, keys, rate=None):
-        """The number of requests of h2load, and their percentiles 50 and 99 in microseconds."""
+    def h2load(self, body, *options):
+        """How long each request of h2load took, in microseconds."""
         directory = self.program.directory
-        (directory / "body").write_bytes(message(domain, keys))
+        (directory / "body").write_bytes(body)
         log = directory / "latencies"
         log.unlink(missing_ok=True)
-        command = ["h2load", "-c", CONNECTIONS, "-m", AT_ONCE, "-D", SECONDS, "-d", directory / "body"]
-        command += ["-H", "content-type: application/grpc", "-H", "te: trailers", f"--log-file={log}"]
-        if rate:
-            command += ["--rps", max(1, round(rate / CONNECTIONS))]
-        text = run(*command, self.url).decode()
+        command = ["h2load", "-d", directory / "body", f"--log-file={log}", *options]
+        text = run(*command, "-H", "content-type: application/grpc", "-H", "te: trailers", self.url).decode()
         lines = [line.split() for line in log.read_text().splitlines()]
         assert lines and all(status == "200" for _, status, _ in lines), text
-        times = sorted(int(took) for *_, took in lines)
+        return sorted(int(took) for *_, took in lines)
+
+    def fixed(self, domain, keys, rate=None):
+        """The number of requests of h2load, and their percentiles 50 and 99 in microseconds."""
+        options = ["-c", CONNECTIONS, "-m", AT_ONCE, "-D", SECONDS]
+        if rate:
+            options += ["--rps", max(1, round(rate / CONNECTIONS))]
+        times = self.h2load(message(domain, keys), *options)
         return len(times), times[len(times) // 2], times[len(times) * 99 // 100]
 
     def random(self, domain, key):
@@ -180,6 +186,30 @@ def limitador(stack, binary, storage):
     return Service(f"limitador, {storage}", program, ports[0], server, LIMITADOR_ROWS, LIMITADOR_MANY)
 
 
+def deadlines(service):
+    """How many calls with a deadline there were while the server was stopped, how many got a reply by 2 ms before it, and
+    how many later than it."""
+    body = message("web", ["allowed"])
+    result = {}
+    for deadline in DEADLINES_MS:
+        # It is stopped for less than the time after which nothing is sent to it any more.
+        calls = 4 * max(1, STOPPED_MS // deadline)
+        times = []
+        for _ in range(DEADLINE_CALLS // calls):
+            service.h2load(body, "-n", 4, "-c", 4)
+            service.server.pause()
+            try:
+                times += service.h2load(body, "-n", calls, "-c", 4, "-m", 1, "-H", f"grpc-timeout: {deadline}m")
+            finally:
+                service.server.resume()
+        result[deadline] = {
+            "calls": len(times),
+            "in_time": sum(took <= (deadline - 2) * 1000 for took in times),
+            "late": sum(took > deadline * 1000 for took in times),
+        }
+    return result
+
+
 def many_rules(binary):
     """When 100,000 rules are in force after the start, in seconds, and the MiB that the service then takes."""
     rule = "  - {{key: user, value: u{}, rate_limit: {{unit: minute, requests_per_unit: 5}}}}\n"
@@ -218,6 +248,7 @@ def main():
             for service in services:
                 for row in service.results:
                     service.measure(row)
+        late = deadlines(services[0])
     rules = [many_rules(binary) for _ in range(ROUNDS)]
 
     processor = re.search(r"model name\s*: (.+)", pathlib.Path("/proc/cpuinfo").read_text())[1]
@@ -246,13 +277,19 @@ executed for a request.
         for peer in services[1:]:
             ratios = [f"{row} {peer.median(its, 'cpu_us') / services[0].median(row, 'cpu_us'):.2f} ×" for row, its in pairs]
             lines.append(f"- {peer.name}: {'; '.join(ratios)}")
+    lines.append("")
+    for deadline, found in late.items():
+        lines.append(
+            f"Of {found['calls']} calls with a deadline of {deadline} ms while the server was stopped, "
+            f"{found['in_time'] / found['calls']:.1%} had a reply 2 ms before it, and {found['late']} after it."
+        )
     seconds, mib = (statistics.median(row[figure] for row in rules) for figure in ("seconds", "mib"))
     lines += ["", f"100,000 rules are in force {seconds:.2f} s after the start, and the service then takes {mib:.0f} MiB.", ""]
     directory = pathlib.Path(__file__).parent / "results" / name
     directory.mkdir(exist_ok=True)
     (directory / "service.md").write_text("\n".join(lines))
     results = {service.name: service.results for service in services}
-    (directory / "service.json").write_text(json.dumps({"rows": results, "rules": rules}, indent=1) + "\n")
+    (directory / "service.json").write_text(json.dumps({"rows": results, "deadlines": late, "rules": rules}, indent=1) + "\n")
     print("\n".join(lines))
 
 

@@ -4,6 +4,7 @@ No cluster is needed, and none is used.
 """
 
 import contextlib
+import json
 import os
 import pathlib
 import re
@@ -120,7 +121,12 @@ class Kubernetes(unittest.TestCase):
         self.assertTrue(pod["spec"]["securityContext"]["runAsNonRoot"] and security["readOnlyRootFilesystem"])
         self.assertEqual(security["capabilities"], {"drop": ["ALL"]})
 
-        # It starts with these variables and rules, and the probes say so.
+        # It starts as the image does, with these variables and rules, and the probes say so.
+        stage = (ROOT / "Dockerfile").read_text().partition(" AS service\n")[2].partition("\nFROM ")[0]
+        [program, *arguments] = json.loads(re.search(r"^ENTRYPOINT (.*)$", stage, re.MULTILINE)[1])
+        self.assertEqual(program, "rlaas")
+        self.assertNotIn("command", container)
+        arguments += container.get("args", [])
         with tempfile.TemporaryDirectory(prefix="rl-kubernetes-") as name:
             directory = pathlib.Path(name)
             for file, text in self.all["ConfigMap", "rlaas"]["data"].items():
@@ -130,7 +136,7 @@ class Kubernetes(unittest.TestCase):
             variables |= {"RLAAS_RULES": name, "RLAAS_REDIS_PASSWORD": "CHANGE-ME"}
             log = directory / "..log"  # such names are no rules
             settings = [f"{name}={value}" for name, value in variables.items()]
-            process = spawn(["env", "-i", *settings, service(), *container["args"]], directory, log.name)
+            process = spawn(["env", "-i", *settings, service(), *arguments], directory, log.name)
             try:
                 paths = [container[probe]["httpGet"]["path"] for probe in ("livenessProbe", "readinessProbe")]
                 end = time.monotonic() + 20

@@ -11,6 +11,7 @@ fn rlaas(dir: &TempDir, args: &[&str]) -> (i32, String) {
         .args(args)
         .current_dir(dir.path())
         .env_remove("MERGE_DOMAIN_CONFIG")
+        .env_remove("RLAAS_PREFIX")
         .env_remove("CACHE_KEY_PREFIX")
         .output()
         .expect("rlaas runs");
@@ -77,7 +78,7 @@ fn explain_shows_the_rule_the_key_and_the_command() {
   rule     web.path_/login.client at web.yaml:6:9
   mode     shadow_mode
   key      rl:web:fixed:60:path=/login,client=10.0.0.1
-  command  RL.FIXED rl:web:fixed:60:path=/login,client=10.0.0.1 60 5 ALWAYS
+  command  RL.FIXED rl:web:fixed:60:path=/login,client=10.0.0.1 60 5 ALWAYS SHADOW
   replaced by another descriptor of this request: not charged
 descriptor (org, a,b)
   rule     web.org at web.yaml:9:5

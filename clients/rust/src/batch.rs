@@ -1,5 +1,7 @@
 //! Requests that do not depend on each other, on their way together. No input and no output happens here.
 
+use std::time::Duration;
+
 use redis::{Cmd, RedisError, RedisResult, Value};
 
 use crate::command::Call;
@@ -78,11 +80,13 @@ impl<'a> Outgoing<'a> {
 /// The requests of a call, each with what is known of it.
 pub struct Batch<'a> {
     core: &'a Core,
+    timeout: Duration,
     entries: Vec<Entry<'a>>,
 }
 
 struct Entry<'a> {
     request: &'a Request<'a>,
+    part: u64,
     sent: Option<Sent>,
     state: State<'a>,
 }
@@ -95,15 +99,25 @@ enum State<'a> {
 }
 
 impl<'a> Batch<'a> {
-    pub fn new(core: &'a Core, requests: &'a [Request<'a>]) -> Self {
+    /// Requests that may wait for `timeout`. `part` says which part of the server decides on a key.
+    pub fn new(
+        core: &'a Core,
+        requests: &'a [Request<'a>],
+        timeout: Duration,
+        part: impl Fn(&[u8]) -> u64,
+    ) -> Self {
         let entries = requests.iter().map(|request| {
+            let part = part(request.key);
             let state = match core.recall(request) {
                 Some(decision) => State::Known(decision),
-                None => core.begin(Call::Check(request)).map_or_else(|error| State::Replied(Err(error)), State::Waits),
+                None => {
+                    let begun = core.begin(part, Call::Check(request), timeout);
+                    begun.map_or_else(|error| State::Replied(Err(error)), State::Waits)
+                }
             };
-            Entry { request, sent: core.sent(request), state }
+            Entry { request, part, sent: core.sent(request), state }
         });
-        Self { core, entries: entries.collect() }
+        Self { core, timeout, entries: entries.collect() }
     }
 
     /// What is sent first, without replies, or after these replies. Nothing if all have ended.
@@ -122,7 +136,7 @@ impl<'a> Batch<'a> {
             }
             match exchange.step(reply) {
                 Step::Send(command) => next.push(Outgoing { command, key: entry.request.key, reply: None, index }),
-                Step::Done(result) => entry.state = State::Replied(self.core.ended(result)),
+                Step::Done(result) => entry.state = State::Replied(self.core.ended(entry.part, result)),
             }
         }
         next
@@ -130,16 +144,16 @@ impl<'a> Batch<'a> {
 
     /// The decisions, in the order of the requests. A request that has no reply had none in time.
     pub fn end(self, fallback: Fallback) -> Vec<Result<Decision, Error>> {
-        let core = self.core;
-        let decide = |Entry { request, sent, state }: Entry<'a>| {
+        let Self { core, timeout, entries } = self;
+        let decide = |Entry { request, part, sent, state }: Entry<'a>| {
             let result = match state {
                 State::Known(decision) => return Ok(decision),
                 State::Replied(result) => result,
-                State::Waits(_) => core.ended(Err(Error::Timeout(core.timeout))),
+                State::Waits(_) => core.ended(part, Err(Error::Timeout(timeout))),
             };
             let decision = result.and_then(|value| reply::decision(value, request));
             core.learned(request, sent, decision).or_else(|error| core.fall_back(request, fallback, error))
         };
-        self.entries.into_iter().map(decide).collect()
+        entries.into_iter().map(decide).collect()
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::breaker::BreakerSettings;
-use crate::core::Settings;
+use crate::core::{Settings, at_most_a_year};
 use crate::fallback::Fallback;
 
 /// The settings of a limiter that is to be built over a connection, or over a client without an async runtime.
@@ -28,8 +28,7 @@ impl<C> Builder<C> {
     /// too if a call may take longer.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
-        // A longer one could not be added to the time of now.
-        self.settings.timeout = timeout.min(Duration::from_secs(365 * 86_400));
+        self.settings.timeout = at_most_a_year(timeout);
         self
     }
 
@@ -56,7 +55,8 @@ impl<C> Builder<C> {
         self
     }
 
-    /// When requests are no longer sent because earlier ones had no reply.
+    /// When requests are no longer sent because earlier ones had no reply. In a cluster, each range of 64 slots has a circuit
+    /// breaker of its own, so a node that is away stops only the requests of its keys.
     #[must_use]
     pub fn breaker(mut self, breaker: BreakerSettings) -> Self {
         self.settings.breaker = breaker;

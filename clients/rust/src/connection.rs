@@ -26,6 +26,12 @@ pub trait Connection: Clone + Send + Sync + 'static {
     fn send_each(&mut self, all: &mut [Outgoing<'_>]) -> impl Future<Output = ()> + Send {
         send_at_once(self, all)
     }
+
+    /// The part of the server that decides on a key: a number below 256 for a range of slots of a cluster, 0 for a single
+    /// server. The circuit breaker of a part does not stop the requests of the others.
+    fn part(&self, _key: &[u8]) -> u64 {
+        0
+    }
 }
 
 /// Each over a clone of the connection.
@@ -63,5 +69,9 @@ impl Connection for redis::aio::ConnectionManager {
 impl Connection for redis::cluster_async::ClusterConnection {
     async fn send(&mut self, cmd: Cmd, key: &[u8]) -> RedisResult<Value> {
         self.route_command(cmd, crate::routing::routing(key)).await?.extract_error()
+    }
+
+    fn part(&self, key: &[u8]) -> u64 {
+        crate::routing::part(key)
     }
 }

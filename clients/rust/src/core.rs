@@ -1,5 +1,6 @@
 //! What the limiters with and without an async runtime share: everything but sending.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use redis::Value;
@@ -39,17 +40,28 @@ impl Default for Settings {
     }
 }
 
+/// A longer timeout could not be added to the time of now.
+pub fn at_most_a_year(timeout: Duration) -> Duration {
+    timeout.min(Duration::from_secs(365 * 86_400))
+}
+
 #[derive(Debug)]
 pub struct Core {
     pub timeout: Duration,
     pub counters: Counters,
     pub log: Log,
     server: Server,
-    breaker: Breaker,
+    /// One for each part of the server. A node of a cluster that is away does not stop the requests of the others.
+    breakers: [Breaker; PARTS],
+    /// How many of them are open.
+    open_breakers: AtomicU32,
     denials: Option<Denials>,
     #[cfg(feature = "local")]
     local: crate::local::Local,
 }
+
+/// How many circuit breakers there are. A single server uses the first.
+const PARTS: usize = 256;
 
 impl Core {
     pub fn new(settings: &Settings) -> Self {
@@ -58,19 +70,23 @@ impl Core {
             counters: Counters::default(),
             log: Log::default(),
             server: Server::new(),
-            breaker: Breaker::new(settings.breaker),
+            breakers: std::array::from_fn(|_| Breaker::new(settings.breaker)),
+            open_breakers: AtomicU32::new(0),
             denials: (settings.denials > 0).then(|| Denials::new(settings.denials)),
             #[cfg(feature = "local")]
             local: crate::local::Local::default(),
         }
     }
 
-    /// Begins a call.
+    /// Begins a call of a part of the server that may wait for `timeout`.
     ///
     /// # Errors
-    /// The circuit breaker is open.
-    pub fn begin<'a>(&'a self, call: Call<'a>) -> Result<Exchange<'a>, Error> {
-        if self.breaker.permits() {
+    /// The circuit breaker of that part is open, or the timeout is 0.
+    pub fn begin<'a>(&'a self, part: u64, call: Call<'a>, timeout: Duration) -> Result<Exchange<'a>, Error> {
+        if timeout.is_zero() {
+            self.counters.timeouts.increment();
+            Err(Error::Timeout(timeout))
+        } else if self.breaker(part).permits() {
             Ok(Exchange::new(call, &self.server))
         } else {
             self.counters.circuit_open.increment();
@@ -78,8 +94,12 @@ impl Core {
         }
     }
 
+    fn breaker(&self, part: u64) -> &Breaker {
+        &self.breakers[usize::try_from(part).unwrap_or(0) % PARTS]
+    }
+
     /// Counts how a call ended that was begun.
-    pub fn ended(&self, result: Result<Value, Error>) -> Result<Value, Error> {
+    pub fn ended(&self, part: u64, result: Result<Value, Error>) -> Result<Value, Error> {
         let result = result.map_err(|error| match error {
             // A timeout of the connection itself.
             Error::Redis(error) if error.is_timeout() => Error::Timeout(self.timeout),
@@ -87,7 +107,7 @@ impl Core {
         });
         match &result {
             Ok(_) => {
-                self.replied();
+                self.replied(part);
                 #[cfg(feature = "local")]
                 self.local.tidy();
             }
@@ -101,10 +121,13 @@ impl Core {
                 match error {
                     // It may be that nothing was sent.
                     Error::NeedsModule(_) => {}
-                    error if !error.is_failure() => self.replied(),
-                    _ if self.breaker.failed() => {
+                    error if !error.is_failure() => self.replied(part),
+                    _ if self.breaker(part).failed(is_early(error, self.timeout)) => {
                         self.counters.circuit_opened.increment();
-                        self.log.circuit_opened();
+                        // One line for all parts of a node that is away.
+                        if self.open_breakers.fetch_add(1, Ordering::Relaxed) == 0 {
+                            self.log.circuit_opened();
+                        }
                     }
                     _ => {}
                 }
@@ -113,8 +136,8 @@ impl Core {
         result
     }
 
-    fn replied(&self) {
-        if self.breaker.succeeded() {
+    fn replied(&self, part: u64) {
+        if self.breaker(part).succeeded() && self.open_breakers.fetch_sub(1, Ordering::Relaxed) == 1 {
             self.log.circuit_closed();
         }
     }
@@ -128,12 +151,6 @@ impl Core {
     pub fn rejected(&self, error: &Error) {
         self.counters.rejected.increment();
         self.log.rejected(error);
-    }
-
-    /// The error of a request that waited for the timeout, for a reply to another one.
-    #[cfg(feature = "async")]
-    pub fn timed_out(&self) -> Error {
-        Error::Timeout(self.timeout)
     }
 
     /// Whether the server has no module, as far as known.
@@ -283,6 +300,11 @@ impl Core {
         let _ = (request, fallback);
         decision.charged = 0;
     }
+}
+
+/// Whether a call waited for less than the timeout.
+fn is_early(error: &Error, timeout: Duration) -> bool {
+    matches!(error, Error::Timeout(waited) if *waited < timeout)
 }
 
 struct Forgets<'a> {

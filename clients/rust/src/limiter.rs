@@ -10,7 +10,7 @@ use crate::batch::Batch;
 use crate::builder::Builder;
 use crate::command::Call;
 use crate::connection::Connection;
-use crate::core::Core;
+use crate::core::{Core, at_most_a_year};
 use crate::decision::{Decision, Decisions};
 use crate::error::Error;
 use crate::fallback::Fallback;
@@ -46,8 +46,8 @@ use crate::stats::Stats;
 pub struct Limiter<C = Link> {
     pub(crate) connection: C,
     pub(crate) core: Arc<Core>,
-    fallback: Fallback,
-    timeout: Duration,
+    pub(crate) fallback: Fallback,
+    pub(crate) timeout: Duration,
 }
 
 impl<C: Connection> Builder<C> {
@@ -92,10 +92,13 @@ impl<C: Connection> Limiter<C> {
         Self { fallback, ..self.clone() }
     }
 
-    /// The same limiter with another timeout, for example what is left of a caller's deadline.
+    /// The same limiter with another timeout, for example what is left of a caller's deadline. With 0 it sends nothing.
+    ///
+    /// A request that waits for less than the timeout of the [builder](crate::Builder::timeout) says little about the
+    /// server. If it gets no reply, the circuit breaker counts it only while nobody got one for 250 ms.
     #[must_use]
     pub fn with_timeout(&self, timeout: Duration) -> Self {
-        Self { timeout: timeout.min(Duration::from_secs(365 * 86_400)), ..self.clone() }
+        Self { timeout: at_most_a_year(timeout), ..self.clone() }
     }
 
     /// Checks a request of cost 1 and charges it if it is allowed.
@@ -179,7 +182,7 @@ impl<C: Connection> Limiter<C> {
     /// # Errors
     /// Each as [`check`](Self::check).
     pub async fn check_each(&self, requests: &[Request<'_>]) -> Vec<Result<Decision, Error>> {
-        let mut batch = Batch::new(&self.core, requests);
+        let mut batch = Batch::new(&self.core, requests, self.timeout, |key| self.connection.part(key));
         let mut connection = self.connection.clone();
         let deadline = Instant::now() + self.timeout;
         let mut round = batch.next(Vec::new());
@@ -313,7 +316,9 @@ impl<C: Connection> Limiter<C> {
 
     /// Sends a call within the timeout.
     pub(crate) async fn call(&self, call: Call<'_>) -> Result<Value, Error> {
-        let mut exchange = self.core.begin(call)?;
+        let limit = self.timeout;
+        let part = self.connection.part(call.key());
+        let mut exchange = self.core.begin(part, call, limit)?;
         let conversation = async {
             let mut connection = self.connection.clone();
             let mut reply = None;
@@ -324,8 +329,7 @@ impl<C: Connection> Limiter<C> {
                 }
             }
         };
-        let limit = self.timeout;
         let result = timeout(limit, conversation).await.unwrap_or(Err(Error::Timeout(limit)));
-        self.core.ended(result)
+        self.core.ended(part, result)
     }
 }

@@ -236,6 +236,10 @@ impl Connection for Link {
         }
     }
 
+    fn part(&self, key: &[u8]) -> u64 {
+        self.0.address.part(key)
+    }
+
     async fn send_each(&mut self, all: &mut [Outgoing<'_>]) {
         let mut open = match self.get().await {
             Ok(open) => open,

@@ -1,7 +1,6 @@
 //! Which node of a cluster gets a command.
 
-#[cfg(feature = "sync")]
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 
 #[cfg(feature = "async")]
 use redis::cluster_async::ClusterConnection;
@@ -15,12 +14,49 @@ pub fn routing(key: &[u8]) -> RoutingInfo {
     RoutingInfo::SingleNode(SingleNodeRoutingInfo::SpecificNode(route))
 }
 
-/// A number for the slot of a key.
-#[cfg(feature = "sync")]
+/// How many slots are one part: a node has them in ranges.
+const SLOTS_OF_PART: u64 = 64;
+
+/// The slot of a key.
 pub fn slot(key: &[u8]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    Slot::for_key(key).hash(&mut hasher);
-    hasher.finish()
+    let mut number = Number(0);
+    // Its number is private, but it is all that is hashed.
+    Slot::for_key(key).hash(&mut number);
+    number.finish()
+}
+
+/// The part of the slots that a key is in: see [`Core::begin`](crate::core::Core::begin).
+pub fn part(key: &[u8]) -> u64 {
+    slot(key) / SLOTS_OF_PART
+}
+
+/// The number that was hashed.
+struct Number(u64);
+
+impl Hasher for Number {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = bytes.iter().fold(self.0, |number, byte| (number << 8) | u64::from(*byte));
+    }
+
+    fn write_u16(&mut self, number: u16) {
+        self.0 = u64::from(number);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_has_its_slot() {
+        for (key, expected) in [("foo", 12_182), ("{foo}bar", 12_182), ("", 0), ("123456789", 12_739)] {
+            assert_eq!((slot(key.as_bytes()), part(key.as_bytes())), (expected, expected / 64), "{key}");
+        }
+    }
 }
 
 /// Sends a command to the owner of its key, and follows redirections: these replies say that it was not executed. Nothing

@@ -1,12 +1,13 @@
 //! `rlaas explain`
 
+use std::env;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Args;
 
 use super::{RuleArgs, check};
-use crate::rules::{self, Charge, Domain, Entry, Found, Rate};
+use crate::rules::{self, Charge, Domain, Entry, Found, Limit, Rate};
 
 /// The arguments of `rlaas explain`.
 #[derive(Debug, Args)]
@@ -17,9 +18,9 @@ pub struct Explain {
     /// next character as it is.
     #[arg(long, num_args = 2.., value_names = ["DOMAIN", "KEY=VALUE[,KEY=VALUE…]"], required = true)]
     domain: Vec<String>,
-    /// What every key begins with.
-    #[arg(long, env = "CACHE_KEY_PREFIX", default_value = "", hide_default_value = true)]
-    prefix: String,
+    /// What every key begins with [default: nothing]
+    #[arg(long, env = "RLAAS_PREFIX")]
+    prefix: Option<String>,
 }
 
 /// The entries of a descriptor.
@@ -96,20 +97,22 @@ impl Explain {
             let parts = domain.metric(entries).unwrap_or_default();
             writeln!(out, "  metric   {}.{}", name, parts.join("."))?;
         }
-        let key = rules::key(&self.prefix, name, domain, rate, entries, found);
+        // As for `rlaas serve`.
+        let prefix = self.prefix.clone().or_else(|| env::var("CACHE_KEY_PREFIX").ok()).unwrap_or_default();
+        let key = rules::key(&prefix, name, domain, rate, entries, found);
         writeln!(out, "  key      {key}")?;
-        writeln!(out, "  command  {}", command(rate, &key))
+        writeln!(out, "  command  {}", command(limit, rate, &key))
     }
 }
 
 /// The command of a request of one hit.
-fn command(rate: &Rate, key: &str) -> String {
-    let policy = rate.policy.to_string();
-    let (algorithm, rest) = policy.split_once(' ').unwrap_or((&policy, ""));
-    // The name is not sent: it is for the headers, which the client makes.
-    let rest = rest.split_once(" AS ").map_or(rest, |(rest, _)| rest);
-    let always = if rate.charge == Charge::Always { " ALWAYS" } else { "" };
-    format!("RL.{algorithm} {key} {rest}{always}")
+fn command(limit: &Limit, rate: &Rate, key: &str) -> String {
+    let policy = if limit.shadow { rate.policy.shadow() } else { rate.policy };
+    match (rate.grants, rate.charge) {
+        (Some(units), _) => rules::command(&policy, key, u64::from(units), " PARTIAL"),
+        (None, Charge::Always) => rules::command(&policy, key, 1, " ALWAYS"),
+        (None, Charge::Allowed) => rules::command(&policy, key, 1, ""),
+    }
 }
 
 impl Descriptor {

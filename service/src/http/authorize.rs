@@ -114,7 +114,9 @@ fn path(headers: &HeaderMap) -> Result<Option<String>, &'static str> {
 
 /// The last address before the trusted proxies. Of an IPv6 address its /64 network, since a caller has all of it.
 fn client_address(rules: &Authorize, peer: IpAddr, headers: &HeaderMap) -> String {
-    let lines: Vec<_> = headers.get_all(FORWARDED_FOR).iter().filter_map(|line| line.to_str().ok()).collect();
+    // A client can put any bytes before what the proxies add to its line.
+    let lines: Vec<_> =
+        headers.get_all(FORWARDED_FOR).iter().map(|line| String::from_utf8_lossy(line.as_bytes())).collect();
     let mut entries = lines.iter().flat_map(|line| line.split(',')).rev();
     let mut client = peer;
     while rules.trusts(client)
@@ -171,7 +173,8 @@ mod tests {
         let authorize = rules.domains["d"].options.authorize.clone().expect("the part");
         let mut map = HeaderMap::new();
         for (name, value) in headers {
-            map.append(HeaderName::try_from(*name).expect("a name"), HeaderValue::try_from(*value).expect("a value"));
+            let value = HeaderValue::from_bytes(value.as_bytes()).expect("a value");
+            map.append(HeaderName::try_from(*name).expect("a name"), value);
         }
         let show = |descriptor: RateLimitDescriptor| {
             let entries: Vec<_> =
@@ -217,6 +220,8 @@ mod tests {
             (&["192.0.2.1"][..], "192.0.2.1"),
             (&["6.6.6.6, 192.0.2.1", "10.3.3.3"], "192.0.2.1"),
             (&["192.0.2.1:80"], "192.0.2.1"),
+            (&["\u{e9}, 192.0.2.1"], "192.0.2.1"),
+            (&["192.0.2.1", "\u{e9}, 10.3.3.3"], "10.3.3.3"),
             (&["[2001:db8::7]:80"], "2001:db8::/64"),
             (&["10.9.9.9"], "10.9.9.9"),
             (&["192.0.2.1, unknown"], "10.0.0.1"),

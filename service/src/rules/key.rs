@@ -1,10 +1,12 @@
-//! The keys in Redis: `<prefix>rl:<domain>:<algorithm>:<window>:<entries>`.
+//! The keys in Redis, `<prefix>rl:<domain>:<algorithm>:<window>:<entries>`, and the commands for them.
 //!
 //! Entries are written `key=value`, with commas between them. What has a meaning in a key is escaped as in a URL, so two
 //! descriptors never have the same key. The value of the domain's `hash_tag` is in braces. Where all values of a
 //! wildcard share a limit, the pattern is there instead of the value; a star that is part of a value is escaped.
 
 use std::fmt::Write as _;
+
+use redis_rl_client::Policy;
 
 use super::matching::{Entry, Found, without_key};
 use super::model::{Domain, Rate};
@@ -59,6 +61,18 @@ pub fn key(prefix: &str, name: &str, domain: &Domain, rate: &Rate, entries: &[En
         }
     }
     key
+}
+
+/// The command for a limit, with options, but for the form of its reply.
+pub fn command(policy: &Policy, key: &str, cost: u64, options: &str) -> String {
+    let text = policy.to_string();
+    let (algorithm, rest) = text.split_once(' ').unwrap_or((&text, ""));
+    let rest = rest.strip_suffix(" SHADOW").unwrap_or(rest);
+    // The name is not sent: it is for the headers, which the client makes.
+    let rest = rest.split_once(" AS ").map_or(rest, |(rest, _)| rest);
+    let cost = if cost == 1 { String::new() } else { format!(" COST {cost}") };
+    let shadow = if policy.is_shadow() { " SHADOW" } else { "" };
+    format!("RL.{algorithm} {key} {rest}{cost}{options}{shadow}")
 }
 
 /// Writes a part of a key so that it has none of the characters that separate parts, but for those in `keep`.

@@ -15,7 +15,7 @@ mod yaml;
 pub use authorize::{Authorize, Origin, Part};
 pub use fields::Findings;
 pub use files::{files, read};
-pub use key::key;
+pub use key::{command, key};
 pub use load::{SCRIPT_DOMAIN, SCRIPT_ENTRY, Settings, Source, load};
 pub use matching::{Entry, Found};
 pub use model::{

@@ -8,6 +8,7 @@ mod watch;
 use std::fs;
 use std::io::{self, IsTerminal as _};
 use std::net::SocketAddr;
+use std::os::unix::fs::FileTypeExt as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -96,7 +97,7 @@ async fn serve(settings: Settings) -> io::Result<()> {
         async move {
             let mut ready = false;
             while !*drains.borrow() {
-                if !ready && service.snapshot.load().is_some() {
+                if !ready && !service.is_draining() && service.snapshot.load().is_some() {
                     ready = true;
                     for name in HEALTH_SERVICES {
                         health.set_service_status(name, ServingStatus::Serving).await;
@@ -121,10 +122,11 @@ async fn serve(settings: Settings) -> io::Result<()> {
             }
         }
     });
-    let mut router = Server::builder()
+    let mut router = Server::builder().http2_keepalive_interval(Some(Duration::from_secs(60)));
+    if let Some(age) = settings.max_connection_age {
         // With a grace too, tonic 0.14 sends no GOAWAY: it cuts the connection, and requests with it, when both are over.
-        .max_connection_age(settings.max_connection_age)
-        .http2_keepalive_interval(Some(Duration::from_secs(60)));
+        router = router.max_connection_age(age);
+    }
     let reflection = || {
         tonic_reflection::server::Builder::configure()
             .register_encoded_file_descriptor_set(DESCRIPTORS)
@@ -155,7 +157,9 @@ async fn serve(settings: Settings) -> io::Result<()> {
         }
         Address::Unix(path) => {
             // A socket that an earlier process left would be in the way.
-            _ = fs::remove_file(path);
+            if fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket()) {
+                _ = fs::remove_file(path);
+            }
             let name = path.display().to_string();
             let listener = UnixListener::bind(path).map_err(|error| named("gRPC", &name, &error))?;
             info!(address = name, "gRPC listens");
@@ -194,7 +198,9 @@ async fn serve(settings: Settings) -> io::Result<()> {
         Err(_) => warn!("some connections did not end in time"),
     }
     _ = reloads.await;
-    give_back(service).await;
+    if timeout(settings.drain, give_back(service)).await.is_err() {
+        warn!("some grants were not given back in time: their units stay charged");
+    }
     if let Some(provider) = provider {
         traces::end(provider).await;
     }
@@ -247,7 +253,11 @@ fn reload<C: Connection>(service: &Service<C>, watch: &mut Watch) {
                     service.metrics.generation.set(i64::try_from(generation).unwrap_or(i64::MAX));
                     info!(domains, generation, "the rules are in force");
                 }
-                Err(problem) => error!("{problem}"),
+                Err(problem) => {
+                    error!("{problem}");
+                    service.metrics.config_load_error.inc();
+                    service.metrics.rules_wrong.set(1);
+                }
             }
         }
     }

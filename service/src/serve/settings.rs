@@ -97,7 +97,8 @@ pub struct Settings {
     pub traces: Option<TraceSettings>,
     pub drain_delay: Duration,
     pub drain: Duration,
-    pub max_connection_age: Duration,
+    /// `None` for any age.
+    pub max_connection_age: Option<Duration>,
     pub log_level: tracing::Level,
     pub log_json: bool,
     /// Variables of envoyproxy/ratelimit that have no effect here.
@@ -201,6 +202,10 @@ impl Flags {
             None => Ok(default),
         };
         let timeout = env.duration("REDIS_TIMEOUT")?.unwrap_or(Duration::from_millis(15));
+        let timeout = duration(self.timeout, "timeout", timeout)?;
+        if timeout.is_zero() {
+            return Err("--timeout or REDIS_TIMEOUT: without time, Redis decides nothing".to_owned());
+        }
         let level = self.log_level.or_else(|| env.text("LOG_LEVEL"));
         let format = self.log_format.or_else(|| env.text("LOG_FORMAT"));
         let files = [self.tls_cert, self.tls_key, self.tls_client_ca];
@@ -239,7 +244,7 @@ impl Flags {
             },
             service: ServiceSettings {
                 prefix: self.prefix.or_else(|| env.text("CACHE_KEY_PREFIX")).unwrap_or_default(),
-                timeout: duration(self.timeout, "timeout", timeout)?,
+                timeout,
                 reply: ReplySettings {
                     shadow: env.flag("SHADOW_MODE")?.unwrap_or(false),
                     quota: env.flag("QUOTA_MODE")?.unwrap_or(false),
@@ -255,7 +260,11 @@ impl Flags {
             traces: env.traces()?,
             drain_delay: duration(self.drain_delay, "drain-delay", Duration::ZERO)?,
             drain: duration(self.drain, "drain", Duration::from_secs(10))?,
-            max_connection_age: env.duration("GRPC_MAX_CONNECTION_AGE")?.unwrap_or(Duration::from_secs(86_400)),
+            max_connection_age: match env.duration("GRPC_MAX_CONNECTION_AGE")? {
+                None => Some(Duration::from_secs(86_400)),
+                // As in Go, 0 means none.
+                Some(age) => Some(age).filter(|age| !age.is_zero()),
+            },
             log_level: log_level(level.as_deref())?,
             log_json: match format.as_deref() {
                 None | Some("text") => false,
@@ -573,6 +582,7 @@ mod tests {
         assert_eq!((settings.redis.as_str(), settings.rules), ("redis://127.0.0.1:6379", vec![PathBuf::from("rules")]));
         assert_eq!((settings.http, settings.debug), ("127.0.0.1:8080".parse().unwrap(), None));
         assert_eq!((settings.service.timeout, settings.denials), (Duration::from_millis(15), 10_000));
+        assert_eq!(settings.max_connection_age, Some(Duration::from_secs(86_400)));
         assert!(settings.without_effect.is_empty() && settings.service.reply.headers.is_none());
     }
 
@@ -596,6 +606,7 @@ mod tests {
             ("SHADOW_MODE", "true"),
             ("USE_STATSD", "true"),
             ("LOCAL_CACHE_SIZE_IN_BYTES", "0"),
+            ("GRPC_MAX_CONNECTION_AGE", "0"),
             ("TRACING_ENABLED", "true"),
             ("TRACING_EXPORTER_PROTOCOL", "grpc"),
             ("TRACING_SAMPLING_RATE", "0.1"),
@@ -615,6 +626,7 @@ mod tests {
         assert_eq!((traces.protocol, traces.sampling_rate), (Protocol::Grpc, 0.1));
         assert_eq!((traces.service_name.as_str(), traces.service_namespace), ("limits", None));
         assert_eq!((settings.without_effect, settings.denials), (vec!["USE_STATSD".to_owned()], 0));
+        assert_eq!(settings.max_connection_age, None);
     }
 
     #[test]
@@ -655,6 +667,15 @@ mod tests {
         assert_eq!(settings.rules, [PathBuf::from("flag")]);
         assert_eq!((settings.service.timeout, settings.service.prefix.as_str()), (Duration::from_millis(1), "flag"));
         assert_eq!((settings.denials, settings.log_level, settings.log_json), (5, tracing::Level::ERROR, false));
+    }
+
+    #[test]
+    fn every_flag_has_a_variable() {
+        let command = Flags::augment_args(clap::Command::new("serve"));
+        for flag in command.get_arguments() {
+            let name = flag.get_id().as_str().to_ascii_uppercase();
+            assert_eq!(flag.get_env().and_then(|name| name.to_str()), Some(format!("RLAAS_{name}").as_str()));
+        }
     }
 
     #[test]
@@ -722,6 +743,7 @@ mod tests {
             ("GRPC_PORT", "http"),
             ("LOG_LEVEL", "loud"),
             ("REDIS_TIMEOUT", "15"),
+            ("REDIS_TIMEOUT", "0s"),
             ("NEAR_LIMIT_RATIO", "2"),
             ("PROMETHEUS_ADDR", "metrics"),
             ("PROMETHEUS_PATH", "metrics"),

@@ -44,10 +44,10 @@ pub async fn decide<C: Connection>(
         set(&mut outcomes, decided.await);
         return outcomes;
     }
-    let single = join_all(alone.iter().map(|(i, check)| one(&limiter, snapshot, *i, check)));
+    let single = join_all(alone.iter().map(|numbered| one(&limiter, snapshot, (on_unavailable, timeout), *numbered)));
     let (decided, mut single) = join(decided, single).await;
     if on_unavailable != OnUnavailable::Error {
-        // Units that could not be given back deny nobody.
+        // Units that could not be given back deny nobody. A charge has the decision of on_unavailable already.
         single.retain(|(_, outcome)| !outcome.as_ref().is_err_and(Error::is_unavailable));
     }
     set(&mut outcomes, decided);
@@ -76,12 +76,18 @@ async fn each<C: Connection>(limiter: &Limiter<C>, checks: &[(usize, &Check)]) -
     checks.iter().map(|(i, _)| *i).zip(decisions).collect()
 }
 
-async fn one<C: Connection>(limiter: &Limiter<C>, snapshot: &Snapshot<C>, i: usize, check: &Check) -> Numbered {
+async fn one<C: Connection>(
+    limiter: &Limiter<C>,
+    snapshot: &Snapshot<C>,
+    (on_unavailable, timeout): (OnUnavailable, Duration),
+    (i, check): (usize, &Check),
+) -> Numbered {
     let request = check.request();
     let outcome = match (check.hits, snapshot.grants.get(&check.limit.path)) {
         (Hits::GiveBack(_), _) => limiter.refund(&request).await,
         (Hits::Charge(hits), Some(granted)) if granted.policy == check.policy => {
-            granted.grants.check_cost(&check.key, hits).await
+            let grants = granted.grants.with_fallback(fallback(on_unavailable)).with_timeout(timeout);
+            grants.check_cost(&check.key, hits).await
         }
         _ => limiter.check_request(&request).await,
     };
@@ -124,14 +130,18 @@ async fn all_or_nothing<C: Connection>(
             }
         }
     }
+    let limiter = &if looks.is_empty() {
+        limiter.clone()
+    } else {
+        limiter.with_timeout(timeout.saturating_sub(started.elapsed()))
+    };
     if !goes_on {
         // The request is denied, or cannot be decided: the other limits only show what they would say.
         let shown = join_all(merged.iter().map(|request| limiter.peek(request))).await;
         outcomes.extend(spread(&charges, &at, shown.into_iter().map(Some).collect()));
         return outcomes;
     }
-    let rest = if looks.is_empty() { timeout } else { timeout.saturating_sub(started.elapsed()) };
-    let result = match limiter.with_timeout(rest).check_all(&merged).await {
+    let result = match limiter.check_all(&merged).await {
         Ok(decisions) => assign(&merged, decisions.limits),
         Err(error) => merged.iter().map(|_| Some(Err(error.clone()))).collect(),
     };

@@ -10,9 +10,9 @@ use envoy_types::pb::envoy::service::ratelimit::v3::{RateLimitRequest, RateLimit
 use redis_rl_client::{Connection, Decisions, Fallback, Limiter, Policy};
 use tokio::sync::Semaphore;
 use tonic::{Code, Request, Response, Status};
-use tracing::{debug, error};
 
 use super::decide::decide;
+use super::log::log;
 use super::metrics::Metrics;
 use super::plan::Plan;
 use super::reply::{ReplySettings, reply};
@@ -22,6 +22,8 @@ use super::trace::{Span, Traces};
 /// The reply must be on its way before the caller's deadline: by so much, or a twentieth of the time if that is more.
 /// Timers end up to a millisecond late.
 const BEFORE_DEADLINE: Duration = Duration::from_millis(4);
+/// If less than this is left until then, the server is not asked: it would charge the request, and its reply would be late.
+const LEAST: Duration = Duration::from_millis(1);
 
 const NO_RULES: &str = "there are no valid rules yet";
 /// What is looked at to see whether the server replies.
@@ -141,7 +143,7 @@ impl<C: Connection> Service<C> {
         span: &mut Span,
     ) -> Result<(RateLimitResponse, Decisions), Status> {
         let began = Instant::now();
-        let result = self.decide_uncounted(snapshot, request, deadline).await;
+        let result = self.decide_uncounted(snapshot, request, (began, deadline)).await;
         span.set_decision(request, result.as_ref().map(|(reply, _)| reply));
         self.metrics.count_request(began.elapsed());
         result
@@ -151,7 +153,7 @@ impl<C: Connection> Service<C> {
         &self,
         snapshot: &Snapshot<C>,
         request: &RateLimitRequest,
-        deadline: Option<Instant>,
+        (began, deadline): (Instant, Option<Instant>),
     ) -> Result<(RateLimitResponse, Decisions), Status> {
         let Ok(_permit) = self.under_way.try_acquire() else {
             self.metrics.count_service_error();
@@ -165,18 +167,13 @@ impl<C: Connection> Service<C> {
         let on_unavailable = domain.map(|domain| domain.options.on_unavailable).unwrap_or_default();
         let rest = deadline.map(|end| {
             let rest = end.saturating_duration_since(Instant::now());
-            rest.saturating_sub(BEFORE_DEADLINE.max(rest / 20))
+            let rest = rest.saturating_sub(BEFORE_DEADLINE.max(rest / 20));
+            if rest < LEAST { Duration::ZERO } else { rest }
         });
         let timeout = rest.map_or(self.settings.timeout, |rest| rest.min(self.settings.timeout));
         let outcomes = decide(&plan, &self.limiter, snapshot, on_unavailable, timeout).await;
         self.metrics.count(&request.domain, &plan, &outcomes);
-        debug!(domain = request.domain, ?plan, ?outcomes, "decided");
-        for problem in outcomes.iter().flatten().filter_map(|outcome| outcome.as_ref().err()) {
-            // While the server is away, the breaker would fill the log.
-            if !problem.is_unavailable() {
-                error!(domain = request.domain, error = %problem, "the server rejected a command");
-            }
-        }
+        log(request, &plan, &outcomes, began.elapsed());
         match reply(request, &plan, &outcomes, &self.settings.reply) {
             Ok(reply) => Ok((reply, outcomes.into_iter().flatten().flatten().collect())),
             Err(error) if error.is_unavailable() => {

@@ -2,6 +2,7 @@
 
 mod decide;
 mod grpc;
+mod log;
 mod metrics;
 mod plan;
 mod reply;

@@ -16,8 +16,10 @@ const MAX_LIMITS: usize = 64;
 /// What is done for a descriptor.
 #[derive(Debug)]
 pub enum Slot {
-    /// No rule fits, or another descriptor of the request replaces the limit.
+    /// No rule fits.
     None,
+    /// Another descriptor of the request replaces the limit.
+    Replaced(Arc<Limit>),
     Unlimited(Arc<Limit>),
     Check(Box<Check>),
 }
@@ -85,9 +87,11 @@ impl Plan {
         let limits = self.slots.iter().filter_map(Slot::limit);
         let replaced: Vec<_> = limits.flat_map(|limit| limit.replaces.iter().cloned()).collect();
         for slot in &mut self.slots {
-            if matches!(slot, Slot::Check(check) if !check.limit.name.is_empty() && replaced.contains(&check.limit.name))
+            if let Slot::Check(check) = slot
+                && !check.limit.name.is_empty()
+                && replaced.contains(&check.limit.name)
             {
-                *slot = Slot::None;
+                *slot = Slot::Replaced(Arc::clone(&check.limit));
             }
         }
     }
@@ -97,7 +101,7 @@ impl Slot {
     fn limit(&self) -> Option<&Limit> {
         match self {
             Self::None => None,
-            Self::Unlimited(limit) => Some(limit),
+            Self::Replaced(limit) | Self::Unlimited(limit) => Some(limit),
             Self::Check(check) => Some(&check.limit),
         }
     }
@@ -196,6 +200,25 @@ impl Check {
             // Denied only if more than the limit is counted: what a request that looked charges later may fill it.
             Hits::Look if takes_always(self.policy.algorithm()) => request.cost(0).always(),
             Hits::Look => request.cost(0),
+        }
+    }
+
+    /// The command that is sent for it: part of RL.MULTI with `all_or_nothing`, and not sent if it is known without.
+    pub fn command(&self) -> String {
+        let always = self.charge == Charge::Always;
+        match (self.hits, self.grants) {
+            (Hits::Charge(hits), Some(units)) if hits <= u64::from(units) => {
+                rules::command(&self.policy, &self.key, u64::from(units), " PARTIAL")
+            }
+            (Hits::Charge(hits), _) => rules::command(&self.policy, &self.key, hits, if always { " ALWAYS" } else { "" }),
+            (Hits::Look, _) => {
+                let always = takes_always(self.policy.algorithm());
+                rules::command(&self.policy, &self.key, 0, if always { " ALWAYS" } else { "" })
+            }
+            (Hits::GiveBack(hits), _) => {
+                let command = rules::command(&self.policy, &self.key, hits, "");
+                command.replacen("RL.", "RL.REFUND ", 1)
+            }
         }
     }
 }

@@ -93,7 +93,7 @@ fn status(slot: &Slot, outcome: Option<&Result<Decision, Error>>) -> DescriptorS
     let ok = DescriptorStatus { code: Code::Ok.into(), ..DescriptorStatus::default() };
     match (slot, outcome) {
         (Slot::Unlimited(_), _) => DescriptorStatus { limit_remaining: u32::MAX, ..ok },
-        (Slot::None, _) | (Slot::Check(_), None) => ok,
+        (Slot::None | Slot::Replaced(_), _) | (Slot::Check(_), None) => ok,
         (Slot::Check(_), Some(Err(_))) => DescriptorStatus::default(),
         (Slot::Check(check), Some(Ok(decision))) => decided(check, decision),
     }

@@ -279,6 +279,10 @@ fn the_limits_of_other_shards_count_while_one_is_away() {
             assert!(Instant::now() < ends, "never decided");
         }
         cluster.nodes[0].kill();
+        // The breaker opens for the slots of this node alone.
+        for _ in 0..10 {
+            assert_eq!(client.code(request("d", &[&[("k", &away)]])).await, OK);
+        }
         for _ in 0..5 {
             // One limit is decided by on_unavailable, the other by its server.
             assert_eq!(client.codes(both()).await, (vec![OK, OVER], OVER));

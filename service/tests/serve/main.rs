@@ -4,7 +4,9 @@
 mod support;
 
 mod cluster;
+mod deadline;
 mod envoy;
+mod examples;
 mod http;
 mod operation;
 mod process;

@@ -166,7 +166,10 @@ fn sigterm_drains_and_exits_0() {
 #[test]
 fn without_redis_a_request_gets_what_the_domain_says() {
     let closed = free_port();
-    let rule = "descriptors: [{key: k, rate_limit: {algorithm: token, unit: hour, requests_per_unit: 10}}]\n";
+    let rule = "descriptors:
+  - {key: k, rate_limit: {algorithm: token, unit: hour, requests_per_unit: 10}}
+  - {key: granted, rate_limit: {algorithm: token, unit: hour, requests_per_unit: 10, grants: 5}}
+";
     for (says, expected) in [("allow", Ok(OK)), ("deny", Ok(OVER)), ("error", Err(())), ("local\ninstances: 2", Ok(OK))]
     {
         let rules = format!("domain: d\non_unavailable: {says}\n{rule}");
@@ -175,21 +178,24 @@ fn without_redis_a_request_gets_what_the_domain_says() {
         let service = Rlaas::with(&Options { redis, rules: &rules, env: &[("RLAAS_TIMEOUT", "15ms")] });
         block_on(async {
             let mut client = service.client().await;
-            for _ in 0..3 {
-                match client.try_ask(request("d", &[&[("k", "x")]])).await {
-                    Ok(reply) => assert_eq!(Ok(reply.overall_code()), expected, "{says}"),
-                    Err(status) => {
-                        assert_eq!((status.code(), expected), (tonic::Code::Unavailable, Err(())), "{says}: {status}");
+            for key in ["k", "granted"] {
+                for _ in 0..3 {
+                    match client.try_ask(request("d", &[&[(key, "x")]])).await {
+                        Ok(reply) => assert_eq!(Ok(reply.overall_code()), expected, "{says} {key}"),
+                        Err(status) => {
+                            let found = (status.code(), expected);
+                            assert_eq!(found, (tonic::Code::Unavailable, Err(())), "{says} {key}: {status}");
+                        }
                     }
                 }
-            }
-            if says.starts_with("local") {
-                // Half of ten, since two instances share them.
-                let mut allowed = 3;
-                while client.code(request("d", &[&[("k", "x")]])).await == OK {
-                    allowed += 1;
+                if says.starts_with("local") {
+                    // Half of ten, since two instances share them.
+                    let mut allowed = 3;
+                    while client.code(request("d", &[&[(key, "x")]])).await == OK {
+                        allowed += 1;
+                    }
+                    assert_eq!(allowed, 5, "{key}");
                 }
-                assert_eq!(allowed, 5);
             }
         });
     }
@@ -320,11 +326,17 @@ descriptors: [{key: v, value_to_metric: true, rate_limit: {algorithm: token, uni
 #[test]
 fn a_request_that_hangs_does_not_stop_the_end() {
     let server = one_server();
+    let rules = "domain: d
+descriptors:
+  - {key: k, rate_limit: {algorithm: token, unit: year, requests_per_unit: 5}}
+  - {key: granted, rate_limit: {algorithm: token, unit: year, requests_per_unit: 5, grants: 5}}
+";
     // The service itself would wait for ten seconds.
-    let mut service = Rlaas::with_env(&server, &rules(5), &[("RLAAS_DRAIN", "200ms")]);
+    let mut service = Rlaas::with_env(&server, rules, &[("RLAAS_DRAIN", "200ms")]);
     block_on(async {
         let mut client = service.client().await;
-        assert_eq!(client.code(request("d", &[&[("k", "x")]])).await, OK);
+        // Four of the units that it holds now are to be given back.
+        assert_eq!(client.code(request("d", &[&[("k", "x")], &[("granted", "x")]])).await, OK);
         let _paused = super::process::Paused::new(&server);
         let hangs = tokio::spawn(async move { client.try_ask(request("d", &[&[("k", "y")]])).await });
         tokio::time::sleep(Duration::from_millis(100)).await;
@@ -334,8 +346,96 @@ fn a_request_that_hangs_does_not_stop_the_end() {
         assert_eq!(status, 0);
         assert!(took < Duration::from_secs(8), "{took:?}");
         assert!(service.log().contains("some connections did not end in time"), "{}", service.log());
+        assert!(service.log().contains("some grants were not given back in time"), "{}", service.log());
         hangs.await.expect("a result").expect_err("no reply");
     });
+}
+
+#[test]
+fn each_decision_is_in_the_log() {
+    let server = one_server();
+    let rules = "domain: d
+descriptors:
+  - {key: k, rate_limit: {name: mine, algorithm: token, unit: year, requests_per_unit: 1}}
+  - {key: try, shadow_mode: true, rate_limit: {unit: year, requests_per_unit: 0}}
+  - {key: free, rate_limit: {unlimited: true, replaces: [{name: old}]}}
+  - {key: old, rate_limit: {name: old, unit: year, requests_per_unit: 0}}
+  - {key: granted, rate_limit: {unit: year, requests_per_unit: 9, grants: 3}}
+  - {key: list, rate_limit: {algorithm: token, unit: year, requests_per_unit: 1}}
+";
+    redis::cmd("LPUSH").arg("rl:d:token:31536000:list=x").arg("x").exec(&mut server.con()).expect("LPUSH");
+    let service = Rlaas::with_env(&server, rules, &[("RLAAS_LOG_LEVEL", "debug"), ("RLAAS_LOG_FORMAT", "json")]);
+    block_on(async {
+        let mut client = service.client().await;
+        let all = [&[("k", "a,b\nc")][..], &[("try", "x")], &[("free", "x")], &[("old", "x")], &[("new", "x"), ("a=b", "c")]];
+        assert_eq!(client.code(request("d", &all)).await, OK);
+        assert_eq!(client.code(hits(request("d", &[&[("k", "a,b\nc")]]), 2)).await, OVER);
+        assert_eq!(client.code(hits(request("d", &[&[("k", "a,b\nc")]]), 2)).await, OVER);
+        assert_eq!(client.code(request("d", &[&[("granted", "x")]])).await, OK);
+        assert_eq!(client.code(super::process::back(request("d", &[&[("k", "z")]]))).await, OK);
+        client.try_ask(request("d", &[&[("list", "x")]])).await.expect_err("a list");
+    });
+    let events = || -> Vec<serde_json::Value> {
+        let log = service.log();
+        let events = log.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect(line));
+        events.filter(|event| event["message"] == "decided").collect()
+    };
+    until("all decisions are logged", || events().len() == 10);
+    let show = |event: &serde_json::Value| {
+        assert_eq!((&event["level"], &event["domain"]), (&"DEBUG".into(), &"d".into()), "{event}");
+        assert!(event["took_us"].as_u64().is_some_and(|took| took < 60_000_000), "{event}");
+        let fields = ["descriptor", "rule", "key", "command", "decision", "by", "remaining"].map(|name| match &event[name] {
+            serde_json::Value::Null => "-".to_owned(),
+            serde_json::Value::String(text) => text.clone(),
+            other => other.to_string(),
+        });
+        fields.join(" | ")
+    };
+    let key = "rl:d:token:31536000:k=a%2Cb%0Ac";
+    let expected = [
+        format!("k=a\\,b\nc | d.k | {key} | RL.TOKEN {key} 31536000 1 | allowed | server | 0"),
+        "try=x | d.try | rl:d:fixed:31536000:try=x | RL.FIXED rl:d:fixed:31536000:try=x 31536000 0 ALWAYS SHADOW | allowed by shadow_mode | server | 0".to_owned(),
+        "free=x | d.free | - | - | unlimited | - | -".to_owned(),
+        "old=x | d.old | - | - | replaced | - | -".to_owned(),
+        "new=x,a\\=b=c | - | - | - | no limit | - | -".to_owned(),
+        format!("k=a\\,b\nc | d.k | {key} | RL.TOKEN {key} 31536000 1 COST 2 | denied | server | 0"),
+        format!("k=a\\,b\nc | d.k | {key} | RL.TOKEN {key} 31536000 1 COST 2 | denied | remembered denial | 0"),
+        "granted=x | d.granted | rl:d:fixed:31536000:granted=x | RL.FIXED rl:d:fixed:31536000:granted=x 31536000 9 COST 3 PARTIAL | allowed | server | 8".to_owned(),
+        "k=z | d.k | rl:d:token:31536000:k=z | RL.REFUND TOKEN rl:d:token:31536000:k=z 31536000 1 | allowed | server | 1".to_owned(),
+        "list=x | d.list | rl:d:token:31536000:list=x | RL.TOKEN rl:d:token:31536000:list=x 31536000 1 | error | - | -".to_owned(),
+    ];
+    let found: Vec<_> = events().iter().map(show).collect();
+    assert_eq!(found, expected);
+    let places: Vec<_> = events().iter().filter_map(|event| event["at"].as_str().map(str::to_owned)).collect();
+    assert!(places[0].ends_with("rules.yaml:3:5"), "{places:?}");
+    assert_eq!(events()[5]["retry_after_ms"], -1);
+    assert!(events()[9]["error"].as_str().is_some_and(|error| error.contains("WRONGTYPE")));
+}
+
+#[test]
+fn a_decision_cannot_forge_a_line_of_the_log() {
+    let server = one_server();
+    let service = Rlaas::with_env(&server, &rules(5), &[("RLAAS_LOG_LEVEL", "debug")]);
+    block_on(async {
+        let forged = request("d\nERROR forged", &[&[("k", "x\nERROR forged")]]);
+        assert_eq!(service.client().await.code(forged).await, OK);
+    });
+    until("the decision is logged", || service.log().contains("decided"));
+    assert!(service.log().lines().all(|line| !line.starts_with("ERROR")), "{}", service.log());
+}
+
+#[test]
+fn only_a_socket_gives_way_to_a_socket() {
+    let server = one_server();
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_rlaas"))
+        .args(["serve", "--http", "127.0.0.1:0", "--metrics", "127.0.0.1:0", "--redis", &super::process::url(&server)])
+        .env("GRPC_UDS", file.path())
+        .output()
+        .expect("rlaas runs");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("gRPC cannot listen on"));
+    assert!(file.path().is_file());
 }
 
 #[test]

@@ -80,7 +80,9 @@ impl Rlaas {
         let found = |service: &Self, what: &str| {
             let log = service.log();
             let line = log.lines().find(|line| line.contains(what))?.to_owned();
-            line.split_once("address=").map(|(_, address)| address.trim().to_owned())
+            // As text, or as JSON.
+            let (_, address) = line.split_once("address=").or_else(|| line.split_once("\"address\":"))?;
+            Some(address.trim_matches(['"', '}', ' ']).to_owned())
         };
         until("it listens", || found(&service, "debug listens").is_some());
         service.address = found(&service, "gRPC listens").expect("an address");

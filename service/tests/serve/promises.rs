@@ -114,6 +114,90 @@ fn ten_instances_allow_exactly_the_limit() {
     assert_eq!(allowed.into_inner(), LIMIT);
 }
 
+/// A request that was allowed: when it was sent, and when the reply was there, in microseconds. It was decided between.
+type Allowed = (u64, u64);
+
+/// The most that was certainly allowed within `span` beyond `rate` a second, in any span that begins with a request.
+fn most(all: &[Allowed], span: u64, rate: f64) -> f64 {
+    let mut most = 0.0_f64;
+    for &(from, _) in all {
+        let mut ends: Vec<_> = all.iter().filter(|(sent, _)| *sent >= from).map(|(_, replied)| replied - from).collect();
+        ends.sort_unstable();
+        for (n, end) in ends.iter().enumerate().take_while(|(_, end)| **end <= span) {
+            most = most.max((n + 1) as f64 - *end as f64 / 1e6 * rate);
+        }
+    }
+    most
+}
+
+#[test]
+fn ten_instances_with_grants_stay_within_the_bound() {
+    const INSTANCES: usize = 10;
+    const KEYS: [&str; 3] = ["rolling", "token", "fixed"];
+    const LIMIT: u64 = 150;
+    const UNITS: u64 = 8;
+    const WINDOW: u64 = 1_000_000;
+    let server = one_server();
+    let rule = |name: &str| {
+        format!("  - {{key: {name}, rate_limit: {{algorithm: {name}, window: 1s, limit: {LIMIT}, grants: {UNITS}}}}}\n")
+    };
+    let rules = format!("domain: d\ndescriptors:\n{}", KEYS.map(rule).concat());
+    let services: Vec<_> = (0..INSTANCES).map(|_| Rlaas::start(&server, &rules)).collect();
+    let (since, began) = (std::time::SystemTime::now(), Instant::now());
+    let since = u64::try_from(since.duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_micros()).expect("small");
+    let now = || since + u64::try_from(began.elapsed().as_micros()).expect("small");
+    let mut allowed: [Vec<Allowed>; 3] = Default::default();
+    block_on(async {
+        let mut tasks = Vec::new();
+        for (seed, service) in services.iter().enumerate() {
+            let mut client = service.client().await;
+            tasks.push(async move {
+                let (mut random, mut found) = (Random::new(seed as u64), Vec::new());
+                while began.elapsed() < Duration::from_millis(3_500) {
+                    let at = random.below(KEYS.len() as u64) as usize;
+                    let sent = now();
+                    if client.code(request("d", &[&[(KEYS[at], "x")]])).await == OK {
+                        found.push((at, (sent, now())));
+                    }
+                    // Meanwhile it holds units, for a part of a window.
+                    if random.below(60) == 0 {
+                        tokio::time::sleep(Duration::from_millis(random.below(900))).await;
+                    }
+                }
+                found
+            });
+        }
+        for (at, times) in futures_util::future::join_all(tasks).await.into_iter().flatten() {
+            allowed[at].push(times);
+        }
+    });
+    let [rolling, token, fixed] = &allowed;
+    // The bounds of scale.md for a client that fetches before it has none left.
+    let held = INSTANCES as u64 * UNITS;
+    let most_rolling = most(rolling, WINDOW, 0.0);
+    assert!(most_rolling <= (LIMIT + held) as f64, "{most_rolling}");
+    let most_token = most(token, u64::MAX, LIMIT as f64);
+    assert!(most_token <= (LIMIT + held) as f64, "{most_token}");
+    let mut windows: std::collections::BTreeMap<u64, u64> = std::collections::BTreeMap::new();
+    for (sent, replied) in fixed {
+        // A request on the border may be of either.
+        if sent / WINDOW == replied / WINDOW {
+            *windows.entry(sent / WINDOW).or_default() += 1;
+        }
+    }
+    assert!(windows.values().all(|n| *n <= LIMIT), "{windows:?}");
+    // The limits were reached, and most requests were decided by the instances themselves.
+    for all in &allowed {
+        assert!(all.len() as u64 > LIMIT, "{}", all.len());
+    }
+    let granted = |service: &Rlaas| -> u64 {
+        service.metrics("rlaas_granted ")[0].trim_start_matches("rlaas_granted ").parse().expect("a number")
+    };
+    let granted: u64 = services.iter().map(granted).sum();
+    let all: usize = allowed.iter().map(Vec::len).sum();
+    assert!(granted * 2 > all as u64, "{granted} of {all}");
+}
+
 #[test]
 fn a_message_of_4_mib_is_decided_and_a_longer_one_is_an_error() {
     let server = one_server();

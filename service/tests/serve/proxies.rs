@@ -111,7 +111,9 @@ fn nginx_limits() {
     let nginx = Proxy::start("nginx", &["-c"], include_str!("nginx.conf"), &service);
     is_limited(&nginx);
     // The address is the one that nginx saw, not one that the client sends.
-    assert_eq!(nginx.status("/login", &[("X-Forwarded-For", "192.0.2.9")]), 429);
+    for forged in ["192.0.2.9", "no address", "\u{e9}"] {
+        assert_eq!(nginx.status("/login", &[("X-Forwarded-For", forged)]), 429, "{forged}");
+    }
 }
 
 #[test]

@@ -62,6 +62,20 @@ impl FromStr for Address {
     }
 }
 
+impl Address {
+    /// The part of the server that decides on a key.
+    pub(crate) fn part(&self, key: &[u8]) -> u64 {
+        match &self.0 {
+            #[cfg(feature = "cluster")]
+            Kind::Cluster(_) => crate::routing::part(key),
+            _ => {
+                let _ = key;
+                0
+            }
+        }
+    }
+}
+
 impl From<Client> for Address {
     fn from(client: Client) -> Self {
         Self(Kind::Server(Box::new(client)))

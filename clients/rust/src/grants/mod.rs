@@ -7,12 +7,15 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
+use futures_util::future::join_all;
 use tokio::sync::watch;
 use tokio::time::timeout_at;
 
 use crate::connection::Connection;
+use crate::core::at_most_a_year;
 use crate::decision::Decision;
 use crate::error::Error;
+use crate::fallback::Fallback;
 use crate::limiter::Limiter;
 use crate::policy::{Algorithm, Policy};
 use crate::request::Request;
@@ -21,6 +24,8 @@ use lot::{Lot, Taken, is_low};
 
 /// The most keys that have a grant at once. Requests of other keys are sent.
 const MAX_KEYS: usize = 100_000;
+/// How many keys are given back at once when this ends.
+const CLOSED_AT_ONCE: usize = 100;
 
 /// Decides in this process, with units that the server granted in advance.
 ///
@@ -59,6 +64,10 @@ const MAX_KEYS: usize = 100_000;
 #[derive(Debug)]
 pub struct Grants<C> {
     shared: Arc<Shared<C>>,
+    /// How long a request waits for units.
+    timeout: Duration,
+    /// What a request gets that finds no units while the server cannot decide.
+    fallback: Fallback,
     /// The tasks of the keys end when the last sender is dropped.
     alive: Arc<watch::Sender<()>>,
 }
@@ -101,6 +110,8 @@ impl<C: Connection> Limiter<C> {
         let hold = policy.longest_window().min(Duration::from_secs(1));
         let (limiter, policy, keys) = (self.clone(), *policy, RwLock::default());
         Ok(Grants {
+            timeout: limiter.timeout,
+            fallback: limiter.fallback,
             shared: Arc::new(Shared { limiter, policy, units, hold, keys }),
             alive: Arc::new(watch::Sender::new(())),
         })
@@ -109,7 +120,7 @@ impl<C: Connection> Limiter<C> {
 
 impl<C> Clone for Grants<C> {
     fn clone(&self) -> Self {
-        Self { shared: Arc::clone(&self.shared), alive: Arc::clone(&self.alive) }
+        Self { shared: Arc::clone(&self.shared), alive: Arc::clone(&self.alive), ..*self }
     }
 }
 
@@ -121,7 +132,37 @@ impl<C: Connection> Grants<C> {
         let Shared { limiter, policy, units, .. } = &*self.shared;
         let hold = hold.clamp(Duration::from_millis(1), policy.longest_window());
         let shared = Shared { limiter: limiter.clone(), policy: *policy, units: *units, hold, keys: RwLock::default() };
-        Self { shared: Arc::new(shared), alive: Arc::new(watch::Sender::new(())) }
+        Self { shared: Arc::new(shared), alive: Arc::new(watch::Sender::new(())), ..self }
+    }
+
+    /// The same grants with another fallback: for requests that find no units while the server cannot decide. That of the
+    /// limiter if not given.
+    #[must_use]
+    pub fn with_fallback(&self, fallback: Fallback) -> Self {
+        Self { fallback, ..self.clone() }
+    }
+
+    /// The same grants with another timeout, for example what is left of a caller's deadline: how long a request waits for
+    /// units. With 0 it does not wait. That of the limiter if not given. What is fetched is not lost: the next request finds
+    /// it.
+    ///
+    /// ```
+    /// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/doc.rs")); } use doc::with_client;
+    /// # use std::time::Duration;
+    /// # use redis_rl_client::{Fallback, Limiter, Policy};
+    /// const API: Policy = Policy::counter(Duration::from_secs(60), 600_000).name("api");
+    ///
+    /// # with_client(async |client| {
+    /// # let limiter = Limiter::new(client.get_connection_manager().await?);
+    /// let api = limiter.grants(&API, 100)?;
+    /// let soon = api.with_timeout(Duration::from_millis(10)).with_fallback(Fallback::Allow);
+    /// assert!(soon.check("tenant:7").await?.allowed);
+    /// # Ok(())
+    /// # });
+    /// ```
+    #[must_use]
+    pub fn with_timeout(&self, timeout: Duration) -> Self {
+        Self { timeout: at_most_a_year(timeout), ..self.clone() }
     }
 
     /// Checks a request of cost 1.
@@ -139,11 +180,14 @@ impl<C: Connection> Grants<C> {
     pub async fn check_cost(&self, key: impl AsRef<[u8]>, cost: u64) -> Result<Decision, Error> {
         let (shared, name) = (&self.shared, key.as_ref());
         let request = Request::new(&shared.policy, name).cost(cost);
-        let deadline = Instant::now() + shared.limiter.core.timeout;
+        let deadline = Instant::now() + self.timeout;
         loop {
             let key = match self.key(name) {
                 Some(key) if cost > 0 && cost <= shared.units => key,
-                _ => return shared.limiter.check_request(&request).await,
+                _ => {
+                    let limiter = shared.limiter.with_fallback(self.fallback).with_timeout(self.timeout);
+                    return limiter.check_request(&request).await;
+                }
             };
             let taken = key.lot().take(cost, Instant::now());
             match taken {
@@ -159,7 +203,7 @@ impl<C: Connection> Grants<C> {
             }
             // All requests that find nothing wait for the same fetch, none for longer than the timeout.
             let fetched = timeout_at(deadline.into(), Fetch::start(shared, &key).result()).await;
-            match fetched.unwrap_or_else(|_| Err(shared.limiter.core.timed_out())) {
+            match fetched.unwrap_or(Err(Error::Timeout(self.timeout))) {
                 Ok(fetched) => {
                     let decision = key.lot().take_after(cost, &fetched.decision, Instant::now());
                     // The others took all of it, but there may be more.
@@ -168,7 +212,7 @@ impl<C: Connection> Grants<C> {
                     }
                     return Ok(decision);
                 }
-                Err(error) => return shared.limiter.fall_back(&request, error),
+                Err(error) => return shared.limiter.core.fall_back(&request, self.fallback, error),
             }
         }
     }
@@ -176,8 +220,8 @@ impl<C: Connection> Grants<C> {
     /// Gives back what is not used, and waits for that. What other clones use later is granted anew.
     pub async fn shutdown(self) {
         let keys: Vec<_> = self.shared.read().values().cloned().collect();
-        for key in keys {
-            self.shared.close(&key).await;
+        for some in keys.chunks(CLOSED_AT_ONCE) {
+            join_all(some.iter().map(|key| self.shared.close(key))).await;
         }
     }
 

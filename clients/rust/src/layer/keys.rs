@@ -97,8 +97,10 @@ pub fn peer_address(request: &Parts) -> Result<IpAddr, Error> {
 /// # Errors
 /// [`Error::MissingKey`]: there are fewer entries, or that entry is no address. The request did not pass these proxies.
 pub fn forwarded_address(request: &Parts, proxies: usize) -> Result<IpAddr, Error> {
-    let lines = request.headers.get_all("x-forwarded-for").iter().filter_map(|line| line.to_str().ok());
-    let entries: Vec<_> = lines.flat_map(|line| line.split(',')).map(str::trim).collect();
+    // A caller can put any bytes before what the proxies add to its line.
+    let lines = request.headers.get_all("x-forwarded-for").iter().map(|line| String::from_utf8_lossy(line.as_bytes()));
+    let lines: Vec<_> = lines.collect();
+    let entries: Vec<_> = lines.iter().flat_map(|line| line.split(',')).map(str::trim).collect();
     let entry = proxies.checked_sub(1).and_then(|before| entries.iter().rev().nth(before));
     entry.and_then(|entry| parse_address(entry)).ok_or(Error::MissingKey("X-Forwarded-For"))
 }
@@ -148,6 +150,11 @@ mod tests {
             assert_eq!(found.ok().map(|address| address.to_string()).as_deref(), expected, "{entry}");
         }
         assert!(matches!(forwarded_address(&request(&[]), 1), Err(Error::MissingKey("X-Forwarded-For"))));
+        // Bytes that are no text do not hide what the proxy added after them.
+        let mut hidden = request(&[("x-forwarded-for", "6.6.6.6")]);
+        let line = http::HeaderValue::from_bytes(b"\xff, 192.0.2.1").expect("a value");
+        hidden.headers.append("x-forwarded-for", line);
+        assert_eq!(forwarded_address(&hidden, 1).unwrap().to_string(), "192.0.2.1");
     }
 
     #[test]

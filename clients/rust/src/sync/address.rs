@@ -60,6 +60,10 @@ impl Connector for Address {
         }
     }
 
+    fn part(&self, key: &[u8]) -> u64 {
+        Self::part(self, key)
+    }
+
     fn group(&self, key: &[u8]) -> u64 {
         match &self.0 {
             #[cfg(feature = "cluster")]

@@ -38,6 +38,12 @@ pub trait Connector: Send + Sync + 'static {
         0
     }
 
+    /// The part of the server that decides on a key: a number below 256 for a range of slots of a cluster, 0 for a single
+    /// server. The circuit breaker of a part does not stop the requests of the others.
+    fn part(&self, _key: &[u8]) -> u64 {
+        0
+    }
+
     /// Sends commands of one group that do not depend on each other, and sets the reply of each, at most for this time.
     /// If not given, one after the other.
     fn send_each(&self, connection: &mut Self::Connection, all: &mut [Outgoing<'_>], timeout: Duration) {
@@ -117,5 +123,9 @@ impl Connector for redis::cluster::ClusterClient {
 
     fn group(&self, key: &[u8]) -> u64 {
         crate::routing::slot(key)
+    }
+
+    fn part(&self, key: &[u8]) -> u64 {
+        crate::routing::part(key)
     }
 }

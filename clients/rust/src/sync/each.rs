@@ -23,7 +23,7 @@ impl<T: Connector> Limiter<T> {
     pub fn check_each(&self, requests: &[Request<'_>]) -> Vec<Result<Decision, Error>> {
         let core = &self.shared.core;
         let deadline = Instant::now() + core.timeout;
-        let mut batch = Batch::new(core, requests);
+        let mut batch = Batch::new(core, requests, core.timeout, |key| self.shared.connector.part(key));
         let mut round = batch.next(Vec::new());
         while !round.is_empty() && Instant::now() < deadline {
             round = batch.next(self.send_each(round, deadline));

@@ -244,7 +244,8 @@ impl<T: Connector> Limiter<T> {
     /// Sends a call within the timeout.
     fn call(&self, call: Call<'_>) -> Result<Value, Error> {
         let core = &self.shared.core;
-        let mut exchange = core.begin(call)?;
+        let part = self.shared.connector.part(call.key());
+        let mut exchange = core.begin(part, call, core.timeout)?;
         let deadline = Instant::now() + core.timeout;
         let mut connection = self.shared.idle().pop();
         let mut reply = None;
@@ -264,7 +265,7 @@ impl<T: Connector> Limiter<T> {
         } else {
             self.shared.idle().extend(connection);
         }
-        core.ended(result)
+        core.ended(part, result)
     }
 
     /// Sends over a connection, which is opened first if there is none.

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use redis_rl_client::{Error, Limiter, Policy, Source};
+use redis_rl_client::{Error, Fallback, Limiter, Policy, Source};
 
-use crate::setup::{block_on, limiter, manager, one_server};
+use crate::setup::{Paused, block_on, limiter, manager, one_server};
 use crate::support::*;
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -184,12 +184,45 @@ fn a_grant_of_fixed_ends_with_its_window() {
 }
 
 #[test]
+fn a_request_has_its_own_timeout_and_fallback() {
+    block_on(async {
+        let server = one_server();
+        // The limiter itself waits for long, and returns the error.
+        let limiter = limiter(&server).await;
+        let grants = limiter.grants(&Policy::token(HOUR, 1_000), 10).unwrap().hold(HOUR);
+        assert!(grants.check("k").await.unwrap().allowed);
+        let paused = Paused::new(&server);
+        let soon = Duration::from_millis(50);
+        let began = Instant::now();
+        // A grant, a cost above one, and a request that does not wait.
+        for (cost, timeout) in [(1, soon), (11, soon), (1, Duration::ZERO), (11, Duration::ZERO)] {
+            for fallback in [Fallback::Allow, Fallback::Deny] {
+                let decision = grants.with_timeout(timeout).with_fallback(fallback).check_cost("other", cost).await.unwrap();
+                assert_eq!((decision.allowed, decision.source), (fallback == Fallback::Allow, Source::Fallback));
+            }
+            let error = grants.with_timeout(timeout).check_cost("other", cost).await.unwrap_err();
+            assert!(matches!(error, Error::Timeout(waited) if waited == timeout), "{error}");
+        }
+        assert!(began.elapsed() < PATIENCE / 2, "{:?}", began.elapsed());
+        // What is held is used.
+        assert_eq!(grants.with_timeout(Duration::ZERO).check("k").await.unwrap().source, Source::Grant);
+        drop(paused);
+        // The fetch went on, so what it brings is not lost.
+        let ends = Instant::now() + PATIENCE;
+        while grants.with_timeout(Duration::ZERO).check("other").await.is_err() {
+            assert!(Instant::now() < ends, "no units");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    });
+}
+
+#[test]
 fn a_process_that_loses_the_server_uses_the_fallback() {
     block_on(async {
         let mut server = one_server();
         let limiter = Limiter::builder(manager(&server, "resp3").await)
             .timeout(Duration::from_secs(1))
-            .fallback(redis_rl_client::Fallback::Deny)
+            .fallback(Fallback::Deny)
             .build();
         let grants = limiter.grants(&Policy::token(HOUR, 1_000), 10).unwrap().hold(HOUR);
         assert!(grants.check("k").await.unwrap().allowed);

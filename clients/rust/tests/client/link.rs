@@ -60,6 +60,11 @@ impl Clients {
         self.check(key).map(|decision| decision.expect("a decision").source)
     }
 
+    /// How often the circuit breaker of each opened.
+    pub fn opened(&self) -> [u64; 2] {
+        [self.with.stats().circuit_opened, self.without.stats().circuit_opened]
+    }
+
     /// Waits until the server decides for both.
     pub fn served(&self, key: &str) {
         assert!(eventually(PATIENCE, || self.sources(key) == [Source::Server; 2]), "the server decides nothing");

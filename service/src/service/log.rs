@@ -1,0 +1,126 @@
+//! The decisions in the log.
+
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use envoy_types::pb::envoy::extensions::common::ratelimit::v3::RateLimitDescriptor;
+use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
+use redis_rl_client::{Decision, RetryAfter, Source};
+use tracing::{Level, debug, enabled, error};
+
+use super::decide::Outcomes;
+use super::plan::{Check, Plan, Slot};
+use super::reply::is_over;
+
+/// How often errors about requests are logged: a wrong password would fill the disk.
+const ERRORS_APART: Duration = Duration::from_secs(1);
+
+/// Logs at debug level what each descriptor of a request got, one event for each. An error about the request is logged at
+/// any level, once a second.
+pub fn log(request: &RateLimitRequest, plan: &Plan, outcomes: &Outcomes, took: Duration) {
+    let domain = request.domain.as_str();
+    for (slot, outcome) in plan.slots.iter().zip(outcomes) {
+        if let (Slot::Check(check), Some(Err(problem))) = (slot, outcome)
+            // That the server is away is not an error about the request: the client logs it.
+            && !problem.is_unavailable()
+            && let Some(left_out) = errors_left_out()
+        {
+            let (rule, key, error) = (&*check.limit.path, check.key.as_str(), problem.to_string());
+            error!(domain, rule, key, error, left_out, "the server rejected a command");
+        }
+    }
+    if !enabled!(Level::DEBUG) {
+        return;
+    }
+    let took_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+    for ((descriptor, slot), outcome) in request.descriptors.iter().zip(&plan.slots).zip(outcomes) {
+        let descriptor = show(descriptor);
+        match slot {
+            Slot::None => debug!(domain, descriptor, decision = "no limit", took_us, "decided"),
+            Slot::Replaced(limit) => {
+                debug!(domain, descriptor, rule = &*limit.path, decision = "replaced", took_us, "decided");
+            }
+            Slot::Unlimited(limit) => {
+                debug!(domain, descriptor, rule = &*limit.path, decision = "unlimited", took_us, "decided");
+            }
+            Slot::Check(check) => {
+                let decided = outcome.as_ref().and_then(|outcome| outcome.as_ref().ok());
+                let failed = outcome.as_ref().and_then(|outcome| outcome.as_ref().err());
+                debug!(
+                    domain,
+                    descriptor,
+                    rule = &*check.limit.path,
+                    at = check.limit.place.as_ref().map(ToString::to_string),
+                    key = check.key,
+                    command = check.command(),
+                    decision = decided.map_or(if failed.is_some() { "error" } else { "not checked" }, |decision| {
+                        word(check, decision)
+                    }),
+                    by = decided.map(|decision| by(decision.source)),
+                    remaining = decided.map(|decision| decision.remaining),
+                    retry_after_ms = decided.and_then(retry_after_ms),
+                    error = failed.map(ToString::to_string),
+                    took_us,
+                    "decided"
+                );
+            }
+        }
+    }
+}
+
+/// How many errors were not logged since the last one, if this one is.
+fn errors_left_out() -> Option<u64> {
+    static BEGAN: LazyLock<Instant> = LazyLock::new(Instant::now);
+    /// When the last one was logged, in ms since then, from 1.
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    static LEFT_OUT: AtomicU64 = AtomicU64::new(0);
+    let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    let (now, last) = (millis(BEGAN.elapsed()).saturating_add(1), LAST.load(Ordering::Relaxed));
+    let due = last == 0 || now.saturating_sub(last) >= millis(ERRORS_APART);
+    if due && LAST.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+        return Some(LEFT_OUT.swap(0, Ordering::Relaxed));
+    }
+    LEFT_OUT.fetch_add(1, Ordering::Relaxed);
+    None
+}
+
+fn word(check: &Check, decision: &Decision) -> &'static str {
+    match (is_over(check, decision), decision.allowed) {
+        (false, _) => "allowed",
+        (true, true) => "allowed by shadow_mode",
+        (true, false) => "denied",
+    }
+}
+
+/// Who decided. Only the server was sent the command.
+const fn by(source: Source) -> &'static str {
+    match source {
+        Source::Server => "server",
+        Source::RememberedDenial => "remembered denial",
+        Source::Grant => "grant",
+        Source::Fallback => "on_unavailable",
+        _ => "another limit",
+    }
+}
+
+/// −1 for never; `None` if it is allowed.
+fn retry_after_ms(decision: &Decision) -> Option<i64> {
+    match decision.retry_after {
+        RetryAfter::Now => None,
+        RetryAfter::After(wait) => i64::try_from(wait.as_millis()).ok(),
+        RetryAfter::Never => Some(-1),
+    }
+}
+
+/// A descriptor as `rlaas explain` takes it.
+fn show(descriptor: &RateLimitDescriptor) -> String {
+    let escape = |text: &str, special: &[char]| -> String {
+        let escaped = |c: char| special.contains(&c).then_some('\\').into_iter().chain([c]);
+        text.chars().flat_map(escaped).collect()
+    };
+    let entries = descriptor.entries.iter();
+    let entries =
+        entries.map(|entry| format!("{}={}", escape(&entry.key, &['\\', ',', '=']), escape(&entry.value, &['\\', ','])));
+    entries.collect::<Vec<_>>().join(",")
+}
