@@ -9,13 +9,13 @@
 //! ```
 
 use std::error::Error;
+use std::hash::BuildHasher;
 use std::time::{Duration, Instant};
 
 use envoy_types::pb::envoy::extensions::common::ratelimit::v3::{RateLimitDescriptor, rate_limit_descriptor::Entry};
 use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_service_client::RateLimitServiceClient;
 use foldhash::fast::FixedState;
-use std::hash::BuildHasher;
 use tonic::transport::{Channel, Endpoint};
 
 const CONNECTIONS: u64 = 10;
@@ -42,7 +42,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         times.extend(caller.await??);
     }
     times.sort_unstable();
-    let at = |percent| times.get(times.len() * percent / 100).copied().unwrap_or_default().as_micros();
+    let at = |percent: usize| times.get(times.len() * percent / 100).map_or(0, Duration::as_micros);
     println!("{} {} {}", times.len(), at(50), at(99));
     Ok(())
 }

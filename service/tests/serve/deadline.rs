@@ -87,7 +87,8 @@ fn calls_are_answered_before_their_deadlines() {
                 }
                 let paused = Paused::new(&server);
                 let kinds = requests();
-                let stopped = join_all(clients.iter_mut().zip(&kinds).map(|(client, kind)| calls(client, kind, deadline)));
+                let stopped =
+                    join_all(clients.iter_mut().zip(&kinds).map(|(client, kind)| calls(client, kind, deadline)));
                 let tallies = stopped.await;
                 drop(paused);
                 // The best of each kind: a busy machine makes calls late, and nothing makes them early.

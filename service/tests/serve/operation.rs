@@ -367,7 +367,8 @@ descriptors:
     let service = Rlaas::with_env(&server, rules, &[("RLAAS_LOG_LEVEL", "debug"), ("RLAAS_LOG_FORMAT", "json")]);
     block_on(async {
         let mut client = service.client().await;
-        let all = [&[("k", "a,b\nc")][..], &[("try", "x")], &[("free", "x")], &[("old", "x")], &[("new", "x"), ("a=b", "c")]];
+        let all =
+            [&[("k", "a,b\nc")][..], &[("try", "x")], &[("free", "x")], &[("old", "x")], &[("new", "x"), ("a=b", "c")]];
         assert_eq!(client.code(request("d", &all)).await, OK);
         assert_eq!(client.code(hits(request("d", &[&[("k", "a,b\nc")]]), 2)).await, OVER);
         assert_eq!(client.code(hits(request("d", &[&[("k", "a,b\nc")]]), 2)).await, OVER);
@@ -384,11 +385,12 @@ descriptors:
     let show = |event: &serde_json::Value| {
         assert_eq!((&event["level"], &event["domain"]), (&"DEBUG".into(), &"d".into()), "{event}");
         assert!(event["took_us"].as_u64().is_some_and(|took| took < 60_000_000), "{event}");
-        let fields = ["descriptor", "rule", "key", "command", "decision", "by", "remaining"].map(|name| match &event[name] {
-            serde_json::Value::Null => "-".to_owned(),
-            serde_json::Value::String(text) => text.clone(),
-            other => other.to_string(),
-        });
+        let fields =
+            ["descriptor", "rule", "key", "command", "decision", "by", "remaining"].map(|name| match &event[name] {
+                serde_json::Value::Null => "-".to_owned(),
+                serde_json::Value::String(text) => text.clone(),
+                other => other.to_string(),
+            });
         fields.join(" | ")
     };
     let key = "rl:d:token:31536000:k=a%2Cb%0Ac";
