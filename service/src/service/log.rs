@@ -120,7 +120,7 @@ fn show(descriptor: &RateLimitDescriptor) -> String {
         text.chars().flat_map(escaped).collect()
     };
     let entries = descriptor.entries.iter();
-    let entries =
-        entries.map(|entry| format!("{}={}", escape(&entry.key, &['\\', ',', '=']), escape(&entry.value, &['\\', ','])));
+    let entries = entries
+        .map(|entry| format!("{}={}", escape(&entry.key, &['\\', ',', '=']), escape(&entry.value, &['\\', ','])));
     entries.collect::<Vec<_>>().join(",")
 }

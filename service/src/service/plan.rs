@@ -210,7 +210,9 @@ impl Check {
             (Hits::Charge(hits), Some(units)) if hits <= u64::from(units) => {
                 rules::command(&self.policy, &self.key, u64::from(units), " PARTIAL")
             }
-            (Hits::Charge(hits), _) => rules::command(&self.policy, &self.key, hits, if always { " ALWAYS" } else { "" }),
+            (Hits::Charge(hits), _) => {
+                rules::command(&self.policy, &self.key, hits, if always { " ALWAYS" } else { "" })
+            }
             (Hits::Look, _) => {
                 let always = takes_always(self.policy.algorithm());
                 rules::command(&self.policy, &self.key, 0, if always { " ALWAYS" } else { "" })

@@ -127,9 +127,8 @@ fn each_example_does_what_it_says() {
     };
     block_on(async {
         let mut client = service.client().await;
-        let mut codes = async |domain: &str, descriptors: &[&[(&str, &str)]]| {
-            client.codes(request(domain, descriptors)).await
-        };
+        let mut codes =
+            async |domain: &str, descriptors: &[&[(&str, &str)]]| client.codes(request(domain, descriptors)).await;
 
         for value in ["orders", "other"] {
             for expected in [OK, OK, OVER] {
@@ -149,7 +148,9 @@ fn each_example_does_what_it_says() {
             assert_eq!(codes("two", &[&[("to", "1")]]).await.1, expected);
         }
 
-        for (address, expected) in [("203.0.113.5", OVER), ("203.0.113.1", OK), ("203.0.113.2", OK), ("203.0.113.1", OVER)] {
+        for (address, expected) in
+            [("203.0.113.5", OVER), ("203.0.113.1", OK), ("203.0.113.2", OK), ("203.0.113.1", OVER)]
+        {
             assert_eq!(codes("three", &[&[("address", address)]]).await.1, expected, "{address}");
         }
 
@@ -164,7 +165,10 @@ fn each_example_does_what_it_says() {
         }
         // There are statistics of what is over.
         let shadow = service.metrics("ratelimit_service_rate_limit_shadow_mode");
-        assert_eq!(shadow, ["ratelimit_service_rate_limit_shadow_mode{domain=\"six\",key1=\"service\",key2=\"user_a\"} 2"]);
+        assert_eq!(
+            shadow,
+            ["ratelimit_service_rate_limit_shadow_mode{domain=\"six\",key1=\"service\",key2=\"user_a\"} 2"]
+        );
 
         let (first, second) = ([("first", "x"), ("user", "u")], [("second", "y"), ("user", "u")]);
         for expected in [OK, OK] {

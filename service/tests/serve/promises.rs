@@ -121,7 +121,8 @@ type Allowed = (u64, u64);
 fn most(all: &[Allowed], span: u64, rate: f64) -> f64 {
     let mut most = 0.0_f64;
     for &(from, _) in all {
-        let mut ends: Vec<_> = all.iter().filter(|(sent, _)| *sent >= from).map(|(_, replied)| replied - from).collect();
+        let mut ends: Vec<_> =
+            all.iter().filter(|(sent, _)| *sent >= from).map(|(_, replied)| replied - from).collect();
         ends.sort_unstable();
         for (n, end) in ends.iter().enumerate().take_while(|(_, end)| **end <= span) {
             most = most.max((n + 1) as f64 - *end as f64 / 1e6 * rate);
@@ -144,7 +145,8 @@ fn ten_instances_with_grants_stay_within_the_bound() {
     let rules = format!("domain: d\ndescriptors:\n{}", KEYS.map(rule).concat());
     let services: Vec<_> = (0..INSTANCES).map(|_| Rlaas::start(&server, &rules)).collect();
     let (since, began) = (std::time::SystemTime::now(), Instant::now());
-    let since = u64::try_from(since.duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_micros()).expect("small");
+    let since =
+        u64::try_from(since.duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_micros()).expect("small");
     let now = || since + u64::try_from(began.elapsed().as_micros()).expect("small");
     let mut allowed: [Vec<Allowed>; 3] = Default::default();
     block_on(async {
