@@ -100,12 +100,7 @@ enum State<'a> {
 
 impl<'a> Batch<'a> {
     /// Requests that may wait for `timeout`. `part` says which part of the server decides on a key.
-    pub fn new(
-        core: &'a Core,
-        requests: &'a [Request<'a>],
-        timeout: Duration,
-        part: impl Fn(&[u8]) -> u64,
-    ) -> Self {
+    pub fn new(core: &'a Core, requests: &'a [Request<'a>], timeout: Duration, part: impl Fn(&[u8]) -> u64) -> Self {
         let entries = requests.iter().map(|request| {
             let part = part(request.key);
             let state = match core.recall(request) {

@@ -25,7 +25,11 @@ use tokio_stream::wrappers::UnixListenerStream;
 use tonic::transport::Server;
 use tonic::transport::server::TcpIncoming;
 use tonic_health::ServingStatus;
-use tracing::{error, info, warn};
+use tracing::{Level, error, info, warn};
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::fmt;
+use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 pub use settings::{Address, Flags, Settings};
 pub use tls::TlsFiles;
@@ -62,15 +66,16 @@ pub fn run(flags: Flags) -> ExitCode {
 }
 
 fn log_to_stderr(settings: &Settings) {
-    let builder = tracing_subscriber::fmt()
-        .with_max_level(settings.log_level)
-        .with_writer(io::stderr)
-        .with_target(false)
-        .with_ansi(io::stderr().is_terminal());
+    // The libraries of gRPC would log each frame.
+    let others = settings.log_level.min(Level::INFO);
+    let ours = ["rlaas", "redis_rl_client"].map(|name| (name, settings.log_level));
+    let filter = Targets::new().with_default(others).with_targets(ours);
+    let layer = fmt::layer().with_writer(io::stderr).with_target(false).with_ansi(io::stderr().is_terminal());
+    let registry = tracing_subscriber::registry();
     if settings.log_json {
-        builder.json().flatten_event(true).init();
+        registry.with(layer.json().flatten_event(true).with_filter(filter)).init();
     } else {
-        builder.init();
+        registry.with(layer.with_filter(filter)).init();
     }
 }
 

@@ -21,7 +21,7 @@ use super::trace::{Span, Traces};
 
 /// The reply must be on its way before the caller's deadline: by so much, or a twentieth of the time if that is more.
 /// Timers end up to a millisecond late.
-const BEFORE_DEADLINE: Duration = Duration::from_millis(4);
+const BEFORE_DEADLINE: Duration = Duration::from_millis(5);
 /// If less than this is left until then, the server is not asked: it would charge the request, and its reply would be late.
 const LEAST: Duration = Duration::from_millis(1);
 

@@ -197,7 +197,8 @@ fn a_request_has_its_own_timeout_and_fallback() {
         // A grant, a cost above one, and a request that does not wait.
         for (cost, timeout) in [(1, soon), (11, soon), (1, Duration::ZERO), (11, Duration::ZERO)] {
             for fallback in [Fallback::Allow, Fallback::Deny] {
-                let decision = grants.with_timeout(timeout).with_fallback(fallback).check_cost("other", cost).await.unwrap();
+                let decision =
+                    grants.with_timeout(timeout).with_fallback(fallback).check_cost("other", cost).await.unwrap();
                 assert_eq!((decision.allowed, decision.source), (fallback == Fallback::Allow, Source::Fallback));
             }
             let error = grants.with_timeout(timeout).check_cost("other", cost).await.unwrap_err();
