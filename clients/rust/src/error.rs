@@ -104,3 +104,68 @@ impl From<RedisError> for Error {
         Self::Redis(error)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use redis::{Value, parse_redis_value};
+
+    use super::*;
+
+    fn replied(text: &str) -> Error {
+        let reply = parse_redis_value(format!("-{text}\r\n").as_bytes()).and_then(Value::extract_error);
+        Error::Redis(reply.expect_err("an error"))
+    }
+
+    #[test]
+    fn a_fallback_applies_to_what_the_server_cannot_decide_now() {
+        for text in [
+            "LOADING Redis is loading the dataset in memory",
+            "CLUSTERDOWN The cluster is down",
+            "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
+            "TRYAGAIN Multiple keys request during rehashing of slot",
+            "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.",
+            "READONLY You can't write against a read only replica.",
+            "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk.",
+            "OOM command not allowed when used memory > 'maxmemory'.",
+            "NOREPLICAS Not enough good replicas to write.",
+            "ERR max number of clients reached",
+        ] {
+            let error = replied(text);
+            assert!(error.is_unavailable(), "{text}");
+            assert!(!error.is_failure(), "the server replied: {text}");
+        }
+        for text in [
+            "ERR invalid window: expected a positive integer of seconds",
+            "ERR unknown command 'RL.TOKEN', with args beginning with: ",
+            "WRONGTYPE Operation against a key holding the wrong kind of value",
+            "NOPERM this user has no permissions to run the 'rl.token' command",
+            "NOAUTH Authentication required.",
+            "WRONGPASS invalid username-password pair or user is disabled.",
+            "CROSSSLOT Keys in request don't hash to the same slot",
+            "MOVED 1 127.0.0.1:7000",
+            "ERRORS max number of clients reached",
+        ] {
+            let error = replied(text);
+            assert!(!error.is_unavailable() && !error.is_failure(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_breaker_counts_what_had_no_reply() {
+        for kind in [
+            ErrorKind::Io,
+            ErrorKind::ClusterConnectionNotFound,
+            ErrorKind::MasterNameNotFoundBySentinel,
+            ErrorKind::EmptySentinelList,
+        ] {
+            let error = Error::Redis(RedisError::from((kind, "no connection")));
+            assert!(error.is_unavailable() && error.is_failure(), "{kind:?}");
+        }
+        assert!(Error::Timeout(Duration::ZERO).is_unavailable() && Error::Timeout(Duration::ZERO).is_failure());
+        // It was not sent, so it says nothing new of the server.
+        assert!(Error::CircuitOpen.is_unavailable() && !Error::CircuitOpen.is_failure());
+        for error in [Error::UnknownReply, Error::NeedsModule(Algorithm::Rolling), Error::MissingKey("header")] {
+            assert!(!error.is_unavailable() && !error.is_failure(), "{error}");
+        }
+    }
+}

@@ -112,6 +112,25 @@ fn a_lease_that_a_slow_server_granted_too_late_ends() {
 }
 
 #[test]
+fn a_sync_lease_that_a_slow_server_granted_too_late_ends() {
+    let server = one_server();
+    let limiter = sync::Limiter::builder(client(&server, "resp3")).timeout(DELAY).build_sync();
+    let jobs = Policy::lease(HOUR, 5);
+    let mut con = server.con();
+    assert!(eventually(PATIENCE, || limiter.peek(&Policy::token(HOUR, 1).request("k")).is_ok()), "no connection");
+    {
+        let _paused = Paused::new(&server);
+        assert!(matches!(limiter.lease(&jobs, "jobs"), Err(Error::Timeout(_))));
+    }
+    assert!(eventually(PATIENCE, || {
+        // Granted, and then released.
+        let stats = redis::cmd("INFO").arg("commandstats").query::<String>(&mut con).unwrap().to_ascii_lowercase();
+        let ran = |command: &str| stats.contains(&format!("cmdstat_{command}:"));
+        ran("rl.lease") && ran("rl.release") && redis::cmd("ZCARD").arg("jobs").query::<i64>(&mut con).unwrap() == 0
+    }));
+}
+
+#[test]
 fn a_lease_is_lost_when_its_end_has_passed() {
     const WINDOW: Duration = Duration::from_millis(1_500);
     const SLACK: Duration = Duration::from_millis(500);

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use redis::aio::ConnectionManager;
-use redis_rl_client::{Limiter, Policy, Reservation, sync};
+use redis_rl_client::{Error, Limiter, Policy, Reservation, sync};
 
-use crate::setup::{block_on, for_each_way, limiter, one_server};
+use crate::setup::{Paused, block_on, client, for_each_way, limiter, manager, one_server};
 use crate::support::*;
 
 const TTL: Duration = Duration::from_secs(60);
@@ -172,4 +172,39 @@ fn a_settlement_is_sent_again() {
         assert_eq!(settling.await.unwrap().unwrap().charged, 120);
         assert!(left_is(&limiter, 880).await);
     });
+}
+
+/// The reply to a reservation is lost: the server charges it, and nobody has the guard.
+#[test]
+fn a_reservation_that_a_slow_server_charged_too_late_is_cancelled() {
+    const TIMEOUT: Duration = Duration::from_millis(150);
+    let server = one_server();
+    let mut con = server.con();
+    let mut is_cancelled = |key: &str| {
+        eventually(PATIENCE, || {
+            let stats = redis::cmd("INFO").arg("commandstats").query::<String>(&mut con).unwrap().to_ascii_lowercase();
+            let count = redis::cmd("RL.PEEK").arg("COUNTER").arg(key).arg("1d").arg(1_000).query::<[i64; 3]>(&mut con);
+            // It was charged, and then settled.
+            let ran = |command: &str| stats.contains(&format!("cmdstat_{command}:"));
+            ran("rl.counter") && ran("rl.settle") && count.unwrap()[1] == 0
+        })
+    };
+    let asks_anew = || redis::cmd("CONFIG").arg("RESETSTAT").exec(&mut server.con()).unwrap();
+    block_on(async {
+        let limiter = Limiter::builder(manager(&server, "resp3").await).timeout(TIMEOUT).build();
+        asks_anew();
+        let paused = Paused::new(&server);
+        let error = limiter.reserve(&TOKENS.request("async").cost(500), TTL).await.unwrap_err();
+        assert!(matches!(error, Error::Timeout(TIMEOUT)), "{error:?}");
+        drop(paused);
+        assert!(is_cancelled("async"));
+    });
+    let limiter = sync::Limiter::builder(client(&server, "resp3")).timeout(TIMEOUT).build_sync();
+    assert!(eventually(PATIENCE, || limiter.peek(&TOKENS.request("sync")).is_ok()), "no connection");
+    asks_anew();
+    let paused = Paused::new(&server);
+    let error = limiter.reserve(&TOKENS.request("sync").cost(500), TTL).unwrap_err();
+    assert!(matches!(error, Error::Timeout(TIMEOUT)), "{error:?}");
+    drop(paused);
+    assert!(is_cancelled("sync"));
 }
