@@ -258,9 +258,20 @@ local function text_of(n)
   return string.format(n < 2147483648 and '%d' or '%.0f', n) .. tail
 end
 
+-- Whether a text comes before another in the order of their bytes. `<` uses the order of the server's locale.
+local function bytes_before(a, b)
+  for at = 1, math.min(#a, #b) do
+    local x, y = a:byte(at), b:byte(at)
+    if x ~= y then
+      return x < y
+    end
+  end
+  return #a < #b
+end
+
 -- The integer of decimal digits.
 local function from_text(digits)
-  if #digits <= 15 or (#digits == 16 and digits < '9007199254740992') then
+  if #digits <= 15 or (#digits == 16 and bytes_before(digits, '9007199254740992')) then
     return tonumber(digits)
   end
   local head = #digits % 7
@@ -288,14 +299,14 @@ local function digits_up_to(text, most)
   if text ~= '0' and not text:find('^[1-9]%d*$') then
     return nil
   end
-  return (#text < #most or (#text == #most and text <= most)) and text or nil
+  return (#text < #most or (#text == #most and not bytes_before(most, text))) and text or nil
 end
 
 -- The integer of decimal digits; nil if there is a leading zero or if they are more than 64 bits.
 local function parse_digits(digits)
   if #digits > 1 and digits:byte() == 48 then
     return nil
-  elseif #digits < 20 or (#digits == 20 and digits <= MAX_UNSIGNED_DIGITS) then
+  elseif #digits < 20 or (#digits == 20 and not bytes_before(MAX_UNSIGNED_DIGITS, digits)) then
     return from_text(digits)
   end
 end
@@ -2271,7 +2282,7 @@ local function build_reservations()
       if a.was.charged_at ~= b.was.charged_at then
         return a.was.charged_at < b.was.charged_at
       end
-      return a.id < b.id
+      return bytes_before(a.id, b.id)
     end)
   end
 

@@ -9,6 +9,9 @@ mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
 use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -1287,5 +1290,72 @@ fn the_documented_permissions_are_enough() {
         let error = err(cmd!(user, "FCALL", "rl", 1, "user:1", "FIXED", 60, 5));
         assert!(refuses(&error), "{error}");
         assert_eq!(ok(cmd!(con, "EXISTS", "user:1:0")), Value::Int(0));
+    });
+}
+
+/// A locale in which `a` comes before `B`, and `9` before `0`. As bytes they are in the other order.
+fn other_locale(dir: &Path) {
+    const CHARACTERS: &str = "<code_set_name> ANSI_X3.4-1968\n<comment_char> %\n<escape_char> /\n<mb_cur_min> 1\n\
+        <mb_cur_max> 1\nCHARMAP\n<U0000>..<U007F> /x00\nEND CHARMAP\n";
+    let digits: String = ('0'..='9').rev().map(|digit| format!("<U{:04X}>\n", digit as u32)).collect();
+    let order = format!(
+        "comment_char %\nescape_char /\nLC_COLLATE\norder_start forward\n<U0061>\n<U0042>\n{digits}order_end\n\
+        END LC_COLLATE\n"
+    );
+    let path = |name: &str| dir.join(name);
+    fs::write(path("characters"), CHARACTERS).expect("written");
+    fs::write(path("order"), order).expect("written");
+    let mut localedef = Command::new("localedef");
+    localedef.arg("-c").arg("-i").arg(path("order")).arg("-f").arg(path("characters")).arg(path("other"));
+    // It warns of the parts of a locale that nobody needs here.
+    let output = localedef.output().expect("localedef, of the C library");
+    assert!(path("other/LC_COLLATE").exists(), "{}", text(&output.stderr));
+}
+
+/// The order of ids, and of digits, is that of their bytes also where the server has another one.
+#[test]
+fn the_locale_of_the_server_changes_nothing() {
+    const CALLS: [&str; 3] = [
+        // What is given back first empties the counter, so the order shows.
+        "rl_settle k WINDOW 1h 10 RESERVATION none ACTUAL 0",
+        "rl huge WINDOW 1h 9007199254740991",
+        "rl huge WINDOW 1h 9223372036854775808",
+    ];
+    let dir = tempfile::tempdir().expect("a directory");
+    other_locale(dir.path());
+    for_each_server(|bin| {
+        let module = Server::start(bin);
+        let other = Server::options(bin).without_module();
+        let other = other.env("LOCPATH", dir.path().display()).env("LC_ALL", "other").start();
+        let [mut con, mut other] = [module.con(), other.con()];
+        load_functions(&mut other);
+        let script = load_script(&mut other);
+        for (left, right) in [("a", "B"), ("9", "0")] {
+            let before = format!("return tostring('{left}' < '{right}')");
+            assert_eq!(ok(cmd!(other, "EVAL", before, 0)), bytes("true"), "the locale is not in force");
+        }
+
+        let now = now_ms();
+        let (ended, until) = (now - 1_000, now + 3_600_000);
+        let field = format!("5:{}:{ended}:{until}:60000", now - 2_000);
+        let mut found = |con: &mut Connection, form: Option<&Form>| {
+            ok(cmd!(*con, "FLUSHALL"));
+            ok(cmd!(*con, "SET", "k", 4, "PXAT", until));
+            ok(cmd!(*con, "HSET", "k:reserved", "", ended, "a", &field, "B", &field));
+            let replies = CALLS.map(|words| {
+                let call = call(words);
+                match answer(form.map_or_else(|| call.native(), |form| call.library(form)).query(con)) {
+                    Answer::Value(value) => Answer::Value(ints(&read::<[i64; 3]>(value)[..2])),
+                    error => error,
+                }
+            });
+            (replies, read::<BTreeMap<String, String>>(ok(cmd!(*con, "HGETALL", "k:reserved"))))
+        };
+        let expected = found(&mut con, None);
+        let mark = |counts_until: i64| format!(":{}:{}:{counts_until}:60000", now - 2_000, ended + 60_000);
+        assert_eq!([&expected.1["B"], &expected.1["a"]], [&mark(until), &mark(0)]);
+        for form in [Form::Function, Form::Script(script)] {
+            assert_eq!(found(&mut other, Some(&form)), expected, "{form:?}");
+        }
     });
 }

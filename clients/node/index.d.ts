@@ -108,6 +108,12 @@ export type ReserveOptions = {
   signal?: AbortSignal
 }
 
+/**
+ * What was used in all so far: of every limit with COST, or of some, by their keys: `{ '{org:7}:input': 900 }`. What is
+ * said of a key holds until something else is said of it; a limit of which nothing was said keeps its estimate.
+ */
+export type Used = number | Record<string, number>
+
 /** What the server replied to a request for a reservation. */
 export type ReservationDecision = {
   allowed: boolean
@@ -147,9 +153,9 @@ export declare class Reservation {
   /** Says whether the upstream was called, or is called next. A reservation counts as called. */
   called(called?: boolean): void
   /** Says that so many units were used in all so far: tokens that were streamed, for example. */
-  report(used: number): void
+  report(used: Used): void
   /** Settles with what the request has used. A limit without COST stays charged 1. */
-  settle(actual: number): Promise<void>
+  settle(actual: Used): Promise<void>
   /** Charges nothing, no request either: the upstream was not called. */
   cancel(): Promise<void>
   /** Settles in the background what is not settled. */

@@ -8,6 +8,8 @@ import { CircuitOpen, Guard, RateLimitError, isUnavailable } from './guard.js'
 const RESERVES = ['FIXED', 'WINDOW', 'COUNTER', 'ROLLING']
 /** @type {Record<string, number>} */
 const UNITS = { '': 1000, ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+/** The options that a value follows. */
+const VALUED = ['COST', 'ANCHOR', 'AS']
 /** The pause before a settlement is sent again that had no reply, and the longest. */
 const PAUSE = 50
 const LONGEST_PAUSE = 5000
@@ -25,10 +27,22 @@ function milliseconds(window) {
   return Number(found[1]) * UNITS[found[2]]
 }
 
+/** @param {unknown} used */
+function units(used) {
+  if (!Number.isSafeInteger(used) || Number(used) < 0) {
+    throw new TypeError('used: expected an integer of at least 0, or one for each of some keys')
+  }
+  return Number(used)
+}
+
 /** What a reservation sends, and what it was told. It has no reference to the Reservation. */
 class Charge {
-  /** @type {number | undefined} */
-  reported
+  /**
+   * What was used of a limit with COST, by its key.
+   * @type {Map<string, number>}
+   */
+  used = new Map()
+  reported = false
   called = false
   settled = false
   isLost = false
@@ -48,11 +62,14 @@ class Charge {
       if (name !== 'LEASE' && !RESERVES.includes(name)) {
         throw new TypeError(`policies: ${name} takes no reservation; expected ${RESERVES.join(', ')} or LEASE`)
       }
-      const option = (/** @type {string} */ wanted) => {
-        const at = words.findIndex((word, i) => i > 2 && word.toUpperCase() === wanted)
-        return at < 0 ? undefined : words[at + 1]
+      /** @type {Record<string, string | undefined>} */
+      const values = {}
+      for (let at = 3; at < words.length; at += 1) {
+        const option = words[at].toUpperCase()
+        // The server rejects an option without its value.
+        if (VALUED.includes(option)) values[option] = words[(at += 1)]
       }
-      return { name, words, key: words[0], window: words[1], cost: option('COST'), anchor: option('ANCHOR') }
+      return { name, words, key: words[0], window: words[1], cost: values.COST, anchor: values.ANCHOR }
     })
     this.ttl = milliseconds(ttl)
     this.isNew = id === undefined
@@ -62,6 +79,21 @@ class Charge {
     this.key = this.limits[0].key
     this.leases = this.limits.filter(({ name }) => name === 'LEASE')
     this.renewAfter = Math.min(...this.leases.map(({ window }) => milliseconds(window))) / 3
+  }
+
+  /** @param {import('./index.js').Used} used */
+  report(used) {
+    const keys = this.limits.filter(({ cost }) => cost !== undefined).map(({ key }) => key)
+    if (typeof used !== 'object' || used === null) {
+      const all = units(used)
+      this.used = new Map(keys.map((key) => [key, all]))
+    } else {
+      const named = Object.entries(used)
+      if (!named.every(([key]) => keys.includes(key))) throw new TypeError('used: expected keys of limits with COST')
+      for (const [, each] of named) units(each)
+      this.used = new Map([...this.used, ...named])
+    }
+    this.reported = true
   }
 
   reserve() {
@@ -77,13 +109,13 @@ class Charge {
   settle() {
     if (this.settled) return []
     this.settled = true
-    const charged = this.called || this.reported !== undefined
+    const charged = this.called || this.reported
     /** @type {string[][]} */
     const calls = this.leases.map(({ key }) => ['RL.RELEASE', key, this.id])
-    for (const { name, words, cost, anchor } of this.limits) {
+    for (const { name, words, key, cost, anchor } of this.limits) {
       if (name === 'LEASE') continue
       // A limit with COST counts what is used, any other one the request itself.
-      const actual = !charged ? 0 : cost === undefined ? 1 : (this.reported ?? cost)
+      const actual = !charged ? 0 : cost === undefined ? 1 : (this.used.get(key) ?? cost)
       const end = ['RESERVATION', this.id, 'ACTUAL', String(actual)]
       calls.push(['RL.SETTLE', name, ...words.slice(0, 3), ...end, ...(anchor === undefined ? [] : ['ANCHOR', anchor])])
     }
@@ -138,20 +170,19 @@ export class Reservation {
     this.#charge.called = called
   }
 
-  /** @param {number} used */
+  /** @param {import('./index.js').Used} used */
   report(used) {
-    if (!Number.isSafeInteger(used) || used < 0) throw new TypeError('used: expected an integer of at least 0')
-    this.#charge.reported = used
+    this.#charge.report(used)
   }
 
-  /** @param {number} actual */
+  /** @param {import('./index.js').Used} actual */
   async settle(actual) {
     this.report(actual)
     await this.#end(this.#charge)
   }
 
   async cancel() {
-    this.#charge.reported = undefined
+    this.#charge.reported = false
     this.#charge.called = false
     await this.#end(this.#charge)
   }

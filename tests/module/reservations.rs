@@ -636,3 +636,94 @@ fn reservations_are_counted() {
         assert_eq!(info(&mut con, "rl_settlements"), "3");
     });
 }
+
+/// A server without the module, or with one that knows no reservations, has the same data and changes only the counter.
+/// `OLDER_MODULE=path` names such a module.
+#[test]
+fn a_downgrade_keeps_what_is_counted_and_what_is_reserved() {
+    let older = std::env::var_os("OLDER_MODULE");
+    for_each_server(|bin| {
+        for way in ["AOF", "RDB"] {
+            let (mut clock, mut server) = FrozenClock::server(bin);
+            let mut con = server.con();
+            let key = |word: &str| format!("{{{word}}}");
+            for word in WORDS {
+                let request = format!("RL.{word} {} 1d {LIMIT} COST", key(word));
+                for reserved in ["5 RESERVE open 10m", "3 RESERVE dead 5s", "2 RESERVE gone 1s"] {
+                    assert_eq!(allowed_and_charged(&mut con, &format!("{request} {reserved}")).0, 1);
+                }
+                // Who has reserved nothing has the same counter.
+                for cost in [5, 3] {
+                    ok(send(&mut con, &format!("RL.{word} plain:{word} 1d {LIMIT} COST {cost}")));
+                }
+            }
+            clock.step(&mut con, 1_500);
+            let settle = |word: &str, id: &str, actual: u64| {
+                format!("RL.SETTLE {word} {} 1d {LIMIT} RESERVATION {id} ACTUAL {actual}", key(word))
+            };
+            let mut counters = Vec::new();
+            for word in WORDS {
+                ok(send(&mut con, &settle(word, "unknown", 0))); // `gone` becomes a mark
+                let (fields, expiry) = hash(&mut con, &hash_key(word, &key(word), 86_400_000));
+                let mark = fields[b"gone".as_slice()].first().copied();
+                assert_eq!((fields.len(), mark), (4, Some(b':')), "{word}: {fields:?}");
+                // It goes by itself when the last of it has left its window.
+                let until = clock.now_ms() + 2 * 86_400_000 + 5_000;
+                assert!((clock.now_ms()..=until).contains(&expiry), "{word}: {expiry}");
+                let names: Vec<String> = read(ok(cmd!(con, "KEYS", format!("{}*", key(word)))));
+                let counter = names.into_iter().find(|name| !name.ends_with(":reserved")).expect("a counter");
+                let plain = counter.replace(&key(word), &format!("plain:{word}"));
+                assert_eq!(ok(cmd!(con, "GET", &counter)), ok(cmd!(con, "GET", plain)), "{word}");
+                counters.push(counter);
+            }
+
+            let before = (digest(&mut con), everything(&mut con));
+            let end = |server: &mut Server| if way == "AOF" { server.kill() } else { server.shutdown("SAVE") };
+            let files = |options: Options| options.set("appendonly", if way == "AOF" { "yes" } else { "no" });
+            end(&mut server);
+            server.start_again_with(|options| match &older {
+                Some(path) => files(options).module_at(path.as_ref()),
+                None => files(options).without_module(),
+            });
+            let mut con = server.con();
+            assert_eq!((digest(&mut con), everything(&mut con)), before, "{way}");
+            clock.step(&mut con, 60_000);
+            let mut counted = Vec::new();
+            for (word, counter) in WORDS.into_iter().zip(&counters) {
+                counted.push(match send(&mut con, &format!("RL.{word} {} 1d {LIMIT}", key(word))) {
+                    Ok(_) => 1,
+                    // As the script with INCR counts.
+                    Err(_) if matches!(word, "FIXED" | "WINDOW") => {
+                        assert_eq!(ok(cmd!(con, "INCR", counter)), Value::Int(9), "{word}");
+                        1
+                    }
+                    Err(error) => {
+                        assert!(error.to_string().contains("unknown command"), "{word}: {error}");
+                        0
+                    }
+                });
+            }
+            end(&mut server);
+
+            // The reservations go on: one settles, the other has ended.
+            server.start_again_with(|options| files(options).module_args(&[]).module_at(&module_path()));
+            let mut con = server.con();
+            for (word, more) in WORDS.into_iter().zip(counted) {
+                let settled = full_of_call(&mut con, &settle(word, "open", 6));
+                assert_eq!(settled.charged, 6, "{word}");
+                let look = format!("RL.PEEK {word} {} 1d {LIMIT} COST 0", key(word));
+                assert_eq!(full_of_call(&mut con, &look).remaining, (LIMIT - 6 - more).cast_signed(), "{word}");
+
+                // A later version may write more. This one then rejects what needs the HASH, and nothing else.
+                let name = hash_key(word, &key(word), 86_400_000);
+                ok(cmd!(con, "HSET", &name, "later", "1:2:3:4:5:6", "", 1));
+                let fields = hash(&mut con, &name);
+                let error = err(send(&mut con, &format!("RL.{word} {} 1d {LIMIT} RESERVE new 1m", key(word))));
+                assert!(error.starts_with("ERR the hash of the reservations"), "{word}: {error}");
+                assert!(send(&mut con, &settle(word, "dead", 1)).is_err(), "{word}");
+                assert_eq!(allowed_and_charged(&mut con, &format!("RL.{word} {} 1d {LIMIT}", key(word))), (1, 1));
+                assert_eq!(hash(&mut con, &name), fields, "{word}");
+            }
+        }
+    });
+}

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import net from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -133,6 +134,58 @@ for (const path of servers) {
         await becomes(0, 0, 0, 0)
       })
 
+      test('what was used of each limit', async () => {
+        const { key } = calls()
+        const [input, output, budget] = ['input', 'output', 'budget'].map((name) => `${key}:${name}`)
+        // A name that is an option's word, and two limits with one key.
+        const limits = [
+          ['WINDOW', `${key}:requests`, '1d', 10, 'AS', 'cost'],
+          ['WINDOW', input, '1d', 1000, 'AS', 'cost', 'COST', 100],
+          ['WINDOW', output, '1d', 1000, 'COST', 50, 'AS', 'anchor'],
+          ['FIXED', budget, 'month', 5000, 'COST', 700],
+          ['FIXED', budget, 'year', 5000, 'COST', 700, 'ANCHOR', 0],
+          ['LEASE', `${key}:calls`, '1h', 2],
+        ]
+        const sum = async (pattern) => {
+          const found = await server.client.keys(pattern)
+          const values = await Promise.all(found.map((name) => server.client.get(name)))
+          return values.reduce((all, value) => all + Number(value), 0)
+        }
+        const patterns = [`${key}:requests`, input, output, `${budget}:month:*[0-9]`, `${budget}:year:*[0-9]`]
+        const counted = () => Promise.all(patterns.map(sum))
+        const used = [0, 0, 0, 0, 0]
+        const charged = async (...each) => {
+          each.forEach((units, i) => (used[i] += units))
+          await waitFor('it', async () => String(await counted()) === String(used)).catch(() => {})
+          assert.deepEqual(await counted(), used)
+        }
+        const reserve = () => limiter.reserve(limits, '1h')
+        await (await reserve()).settle({ [input]: 90, [output]: 20, [budget]: 310 })
+        await charged(1, 90, 20, 310, 310)
+        let reservation = await reserve()
+        reservation.report({ [input]: 90 })
+        reservation.report({ [output]: 5 })
+        reservation.report({ [output]: 6 })
+        reservation.close()
+        await charged(1, 90, 6, 700, 700) // the budget keeps its estimate
+        reservation = await reserve()
+        reservation.report({ [input]: 1 })
+        await reservation.settle(8)
+        await charged(1, 8, 8, 8, 8)
+        reservation = await reserve()
+        for (const wrong of [`${key}:requests`, `${key}:calls`, 'x']) {
+          assert.throws(() => reservation.report({ [wrong]: 1 }), /expected keys of limits with COST/)
+        }
+        for (const units of [-1, 1.5, '1', null]) {
+          assert.throws(() => reservation.report({ [output]: 3, [input]: units }), /at least 0/)
+        }
+        assert.throws(() => reservation.report(null), /at least 0/)
+        reservation.report({ [input]: 7 })
+        await reservation.cancel()
+        await charged(0, 0, 0, 0, 0)
+        assert.equal(await server.client.zcard(`${key}:calls`), 0)
+      })
+
       test('a repeated request is charged once', async () => {
         const { limits, counted } = calls()
         const first = await limiter.reserve(limits(300), '1h', { id: 'call-1' })
@@ -182,6 +235,58 @@ for (const path of servers) {
         for (const used of [-1, 1.5, '1']) assert.throws(() => reservation.report(used), /at least 0/)
         await reservation.cancel()
       })
+    })
+
+    test('the code of the pages', async () => {
+      const { client, close } = CLIENTS.ioredis(server.port)
+      try {
+        await client.flushall()
+        const charged = async (key) => [
+          (await server.client.call('RL.PEEK', 'ROLLING', `${key}:tokens`, '1m', 9000, 'COST', 0))[1],
+          await server.client.zcard(`${key}:calls`),
+        ]
+        const page = async (path, words, names, more = '') => {
+          const text = await readFile(new URL(path, import.meta.url), 'utf8')
+          const blocks = [...text.matchAll(/```js\n(.*?)```/gs)].map(([, code]) => code)
+          const found = blocks.filter((code) => code.includes(words))
+          assert.equal(found.length, 1, path)
+          const imported = "import { Limiter } from 'rate-limit-redis-rl'\n"
+          assert.ok(found[0].includes(imported), path)
+          const patient = found[0].replace(imported, '').replace('timeout: 250', 'timeout: 30_000')
+          const AsyncFunction = (async () => {}).constructor
+          return new AsyncFunction('Limiter', ...Object.keys(names), patient + more)(Limiter, ...Object.values(names))
+        }
+        await page('../README.md', 'limiter.reserve(limits', { client })
+        await waitFor('the settlement', async () => String(await charged('{org:7}')) === '4200,0')
+
+        class TooManyRequests extends Error {}
+        const names = { client, TooManyRequests }
+        const complete = await page('../../../docs/language-models.md', 'function* complete', names, '\nreturn complete')
+        const prompt = { tokens: 100 }
+        const model = {
+          async *stream() {
+            for (let i = 0; i < 30; i++) yield { tokens: 10 }
+          },
+        }
+        const { signal } = new AbortController()
+        let parts = 0
+        for await (const part of complete(model, prompt, 1000, signal)) parts += part.tokens / 10
+        assert.equal(parts, 30)
+        await waitFor('the settlement', async () => String(await charged('{acme}')) === '400,0')
+        // The caller hangs up: it leaves the loop, or its signal is aborted.
+        for await (const part of complete(model, prompt, 1000, signal)) if (part) break
+        await waitFor('the settlement', async () => String(await charged('{acme}')) === '510,0')
+        const controller = new AbortController()
+        const stream = complete(model, prompt, 1000, controller.signal)
+        await stream.next()
+        controller.abort()
+        await waitFor('the settlement', async () => String(await charged('{acme}')) === '620,0')
+        await stream.return()
+        await assert.rejects(complete(model, prompt, 9000, signal).next(), TooManyRequests)
+        assert.deepEqual(await charged('{acme}'), [620, 0])
+      } finally {
+        close()
+      }
     })
 
     test('a settlement, and a reservation, whose reply is lost', async () => {

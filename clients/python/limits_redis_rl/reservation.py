@@ -10,7 +10,7 @@ import re
 import threading
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
@@ -23,6 +23,8 @@ from .guard import CircuitOpen, Counters, Guard, bounded, is_unavailable, retrie
 # The words of one limit: ("ROLLING", "{org:7}:tokens", "1m", 90000, "COST", 3500, "AS", "tokens")
 Policy = Sequence[str | bytes | int]
 Words = list[str | bytes | int]
+# What was used: of all limits with COST, or of some by their keys.
+Used = int | Mapping[str, int] | Mapping[bytes, int]
 
 RESERVES = ("FIXED", "WINDOW", "COUNTER", "ROLLING")
 # The pause before a settlement is sent again that had no reply, and the longest.
@@ -55,6 +57,12 @@ def _text(value: str | bytes | int) -> str:
     return value.decode("latin-1") if isinstance(value, bytes) else str(value)
 
 
+def _units(used: object) -> int:
+    if isinstance(used, bool) or not isinstance(used, int) or used < 0:
+        raise ValueError("used: expected an integer of at least 0, or one for each of some keys")
+    return used
+
+
 @dataclass(frozen=True)
 class _Limit:
     """One limit of a reservation."""
@@ -64,6 +72,9 @@ class _Limit:
     window: str
     limit: str | bytes | int
     options: tuple[str | bytes | int, ...]
+    cost: int | None
+    """The estimate; ``None`` if the limit counts the request."""
+    anchor: int | None
 
     @classmethod
     def of(cls, policy: Policy) -> _Limit:
@@ -73,20 +84,14 @@ class _Limit:
         name = _text(algorithm).upper()
         if name not in (*RESERVES, "LEASE"):
             raise ValueError(f"policy: {name} takes no reservation; expected {', '.join(RESERVES)} or LEASE")
-        return cls(name, bounded(key), _text(window), limit, tuple(options))
-
-    def option(self, name: str) -> int | None:
-        for at, word in enumerate(self.options[:-1]):
-            if isinstance(word, (str, bytes)) and _text(word).upper() == name:
-                return int(self.options[at + 1])
-        return None
-
-    def actual(self, used: int | None, charged: bool) -> int:
-        """What is settled. A limit with COST counts what is used, any other one the request itself."""
-        cost = self.option("COST")
-        if not charged:
-            return 0
-        return 1 if cost is None else cost if used is None else used
+        values: dict[str, str | bytes | int] = {}
+        words = iter(options)
+        for word in words:
+            if (option := _text(word).upper()) in ("COST", "ANCHOR", "AS"):
+                # The server rejects an option without its value.
+                values[option] = next(words, 0)
+        cost, anchor = (int(values[option]) if option in values else None for option in ("COST", "ANCHOR"))
+        return cls(name, bounded(key), _text(window), limit, tuple(options), cost, anchor)
 
 
 class _Charge:
@@ -103,6 +108,7 @@ class _Charge:
             raise ValueError("id: expected 1 to 128 bytes")
         self.leases = [limit for limit in self.limits if limit.algorithm == "LEASE"]
         self.renew_after = min((milliseconds(lease.window) for lease in self.leases), default=0) / 3000
+        self.estimated = {limit.key for limit in self.limits if limit.cost is not None}
         self.is_sent = True
         self.is_lost = False
         self.is_over = False
@@ -114,15 +120,24 @@ class _Charge:
             words += ["ID", self.id] if limit.algorithm == "LEASE" else ["RESERVE", self.id, f"{self.ttl}ms"]
         return [*words, "HEADERS"]
 
-    def settle(self, used: int | None, charged: bool) -> list[Words]:
+    def used(self, used: Used) -> dict[bytes, int]:
+        """What was used of each limit with COST that is named."""
+        if not isinstance(used, Mapping):
+            return dict.fromkeys(self.estimated, _units(used))
+        named = {bounded(key): _units(units) for key, units in used.items()}
+        if named.keys() - self.estimated:
+            raise ValueError("used: expected keys of limits with COST")
+        return named
+
+    def settle(self, used: Mapping[bytes, int], charged: bool) -> list[Words]:
         """The calls that end it. They may be sent again. The leases come first, since others wait for them."""
         calls: list[Words] = [["RL.RELEASE", lease.key, self.id] for lease in self.leases]
         for limit in self.limits:
             if limit.algorithm != "LEASE":
+                charge = 1 if limit.cost is None else used.get(limit.key, limit.cost)
                 words: Words = ["RL.SETTLE", limit.algorithm, limit.key, limit.window, limit.limit]
-                words += ["RESERVATION", self.id, "ACTUAL", limit.actual(used, charged)]
-                anchor = limit.option("ANCHOR")
-                calls.append(words if anchor is None else [*words, "ANCHOR", anchor])
+                words += ["RESERVATION", self.id, "ACTUAL", charge if charged else 0]
+                calls.append(words if limit.anchor is None else [*words, "ANCHOR", limit.anchor])
         return calls
 
     def renew(self) -> list[Words]:
@@ -137,8 +152,8 @@ class _Reservation:
 
     def __init__(self, charge: _Charge, decision: Decision) -> None:
         self._charge = charge
-        self._reported: int | None = None
-        self._called = False
+        self._used: dict[bytes, int] = {}
+        self._reported = self._called = False
         self._settled = not (decision.allowed and charge.is_sent)
         self.decision = decision
 
@@ -167,18 +182,21 @@ class _Reservation:
         to which nothing was reported, is cancelled at its end: it charges nothing."""
         self._called = called
 
-    def report(self, used: int) -> None:
-        """Says that so many units were used in all so far: tokens that were streamed, for example."""
-        if isinstance(used, bool) or not isinstance(used, int) or used < 0:
-            raise ValueError("used: expected an integer of at least 0")
-        self._reported = used
+    def report(self, used: Used) -> None:
+        """Says that so many units were used in all so far: tokens that were streamed, for example.
+
+        :param used: of every limit with COST, or of some, by their keys: ``{"{org:7}:input": 900}``. What is said of a
+            key holds until something else is said of it; a limit of which nothing was said keeps its estimate
+        """
+        self._used |= self._charge.used(used)
+        self._reported = True
 
     def _calls(self) -> list[Words]:
         """What settles it, the first time. Nothing after that."""
         if self._settled:
             return []
         self._settled = self._charge.is_over = True
-        return self._charge.settle(self._reported, self._called or self._reported is not None)
+        return self._charge.settle(self._used, self._called or self._reported)
 
 
 def _decision(reply: Any) -> Decision:
@@ -252,14 +270,15 @@ class AsyncReservation(_Reservation):
         if charge.leases and not self._settled:
             limiter._start(_renew(limiter, charge), limiter._renewals)
 
-    async def settle(self, actual: int) -> None:
-        """Settles with what the request has used, and waits for the reply. A limit without COST stays charged 1."""
+    async def settle(self, actual: Used) -> None:
+        """Settles with what the request has used, as :meth:`report` has it, and waits for the reply. A limit without
+        COST stays charged 1."""
         self.report(actual)
         await self._end()
 
     async def cancel(self) -> None:
         """Charges nothing, no request either: the upstream was not called."""
-        self._reported, self._called = None, False
+        self._reported = self._called = False
         await self._end()
 
     def close(self) -> None:
@@ -355,7 +374,7 @@ class AsyncLimiter(_Calls):
                 return AsyncReservation(self, charge, self._undecided(error, charge))
             except Exception:
                 if charge.is_new and charge.is_sent and is_unavailable(error):
-                    self._start(self._settle(charge, charge.settle(None, False)), self._settlements)
+                    self._start(self._settle(charge, charge.settle({}, False)), self._settlements)
                 raise
         return AsyncReservation(self, charge, self._replied(reply))
 
@@ -433,8 +452,8 @@ class Reservation(_Reservation):
         if charge.leases and not self._settled:
             limiter._later(charge.renew_after, lambda: limiter._renew(charge))
 
-    def settle(self, actual: int) -> None:
-        """Settles with what the request has used. A limit without COST stays charged 1.
+    def settle(self, actual: Used) -> None:
+        """Settles with what the request has used, as :meth:`report` has it. A limit without COST stays charged 1.
 
         If the server does not reply, a thread sends it again, and this returns.
         """
@@ -443,7 +462,7 @@ class Reservation(_Reservation):
 
     def cancel(self) -> None:
         """Charges nothing, no request either: the upstream was not called."""
-        self._reported, self._called = None, False
+        self._reported = self._called = False
         self.close()
 
     def close(self) -> None:
@@ -500,7 +519,7 @@ class Limiter(_Calls):
                 reservation = Reservation(self, charge, self._undecided(error, charge))
             except Exception:
                 if charge.is_new and charge.is_sent and is_unavailable(error):
-                    calls, until = charge.settle(None, False), time.monotonic() + charge.ttl * 2 / 1000
+                    calls, until = charge.settle({}, False), time.monotonic() + charge.ttl * 2 / 1000
                     self._later(0, lambda: self._try(charge, calls, PAUSE, until))
                 raise
         else:

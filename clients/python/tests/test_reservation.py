@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import redis
 import redis.asyncio
+from faults import example
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from server import LosingReplies, Server, binaries, eventually, free_port
@@ -131,6 +132,66 @@ async def test_what_an_end_without_a_settlement_charges(one: AsyncLimiter, calls
                 await asyncio.create_task(work(50, step, end))
             requests, tokens = requests + charged[0], tokens + charged[1]
             await calls.soon(requests, tokens)
+
+
+class Gateway:
+    """Limits that count different things: requests, input, output, and what both cost, in the month and the year."""
+
+    def __init__(self, raw: redis.Redis, prefix: str) -> None:
+        self.raw, self.key = raw, f"{{{prefix}}}"
+        # A name that is an option's word, a key that is longer than the server gets, and two limits with one key.
+        self.input, self.output, self.budget = (f"{self.key}:{name}" for name in ("input", "o" * 600, "budget"))
+        self.limits: list[Any] = [
+            ("WINDOW", f"{self.key}:requests", WINDOW, 10, "AS", "cost"),
+            ("WINDOW", self.input, WINDOW, 1000, "AS", "cost", "COST", 100),
+            ("WINDOW", self.output, WINDOW, 1000, "COST", 50, "AS", "anchor"),
+            ("FIXED", self.budget, "month", 5000, "COST", 700),
+            ("FIXED", self.budget, "year", 5000, "COST", 700, "ANCHOR", 0),
+            ("LEASE", f"{self.key}:calls", "1h", 2),
+        ]
+
+    def counted(self) -> list[int]:
+        patterns = [f"{self.key}:requests", self.input, f"{self.key}" + "?" * 64]
+        patterns += [f"{self.budget}:{period}:*[0-9]" for period in ("month", "year")]
+        return [sum(int(self.raw.get(key) or 0) for key in self.raw.keys(pattern)) for pattern in patterns]
+
+
+async def test_what_was_used_of_each_limit(one: AsyncLimiter, threads: Limiter, raw: redis.Redis, prefix: str) -> None:
+    gateway, used = Gateway(raw, prefix), [0] * 5
+
+    def charged(*each: int) -> None:
+        used[:] = [sum(pair) for pair in zip(used, each, strict=True)]
+        eventually(lambda: gateway.counted() == used, f"{gateway.counted()} becomes {used}", 5)
+
+    async with await one.reserve(gateway.limits, "1h") as reservation:
+        assert reservation.allowed
+        await reservation.settle({gateway.input: 90, gateway.output: 20, gateway.budget: 310})
+    charged(1, 90, 20, 310, 310)
+    async with await one.reserve(gateway.limits, "1h") as reservation:
+        reservation.report({gateway.input: 90})
+        reservation.report({gateway.output: 5})
+        reservation.report({gateway.output.encode(): 6})
+    # The budget keeps its estimate.
+    await asyncio.to_thread(charged, 1, 90, 6, 700, 700)
+    reservation = await one.reserve(gateway.limits, "1h")
+    reservation.report({gateway.input: 1})
+    await reservation.settle(8)
+    charged(1, 8, 8, 8, 8)
+    with threads.reserve(gateway.limits, "1h") as held:
+        for key in (f"{gateway.key}:requests", f"{gateway.key}:calls", "x"):
+            with pytest.raises(ValueError, match="expected keys of limits with COST"):
+                held.report({key: 1})
+        for units in (-1, 1.5, True, None):
+            with pytest.raises(ValueError, match="at least 0"):
+                held.report({gateway.input: units})  # type: ignore[dict-item]
+        held.report({gateway.input: 7})
+        held.settle({gateway.output: 0, gateway.budget: 2})
+    charged(1, 7, 0, 2, 2)
+    with threads.reserve(gateway.limits, "1h") as held:
+        held.report({gateway.input: 7})
+        held.cancel()
+    charged(0, 0, 0, 0, 0)
+    assert raw.zcard(f"{gateway.key}:calls") == 0
 
 
 async def test_a_dropped_reservation(one: AsyncLimiter, calls: Calls) -> None:
@@ -266,6 +327,64 @@ async def test_in_a_cluster(ports: list[int], prefix: str) -> None:
                 with threads.reserve(limits[::2], "1h") as held:
                     assert held.allowed
                 assert other.get(f"{key}:requests") == b"2"
+
+
+def test_the_example_of_the_readme(port: int, raw: redis.Redis) -> None:
+    raw.flushall()
+    text = example("clients/python/README.md", "python", "import Limiter\n\nlimiter = Limiter(")
+    assert text.count("redis.Redis(socket_timeout=0.1") == 1
+    exec(text.replace("redis.Redis(socket_timeout=0.1", f"redis.Redis(port={port}, socket_timeout=5"), {})
+    assert raw.execute_command("RL.PEEK", "ROLLING", "{org:7}:tokens", "1m", 90_000, "COST", 0, "FULL")["count"] == 4200
+    assert raw.zcard("{org:7}:calls") == 0
+
+
+async def test_the_gateway_of_the_page(port: int, raw: redis.Redis) -> None:
+    """docs/language-models.md."""
+
+    class Part:
+        tokens = 10
+
+    class Prompt:
+        tokens = 100
+
+    class Model:
+        parts = 30
+
+        async def stream(self, prompt: Any, longest: int) -> AsyncIterator[Any]:
+            for _ in range(self.parts):
+                await asyncio.sleep(0)
+                yield Part
+
+    class TooManyRequests(Exception):
+        def __init__(self, headers: dict[str, str]) -> None:
+            self.headers = headers
+
+    raw.flushall()
+    text = example("docs/language-models.md", "python", "import AsyncLimiter")
+    assert text.count("redis.asyncio.Redis(") == 1
+    page: dict[str, Any] = {"TooManyRequests": TooManyRequests}
+    exec(text.replace("redis.asyncio.Redis(", f"redis.asyncio.Redis(port={port}, "), page)
+    page["limiter"].timeout = 30
+    tokens = ("RL.PEEK", "ROLLING", "{acme}:tokens", "1m", 9000, "COST", 0, "FULL")
+
+    async def charged(units: int) -> None:
+        await page["limiter"].join()
+        assert (raw.execute_command(*tokens)["count"], raw.zcard("{acme}:calls")) == (units, 0)
+
+    complete = page["complete"]
+    assert len([part async for part in complete(Model(), Prompt, 1000)]) == 30
+    await charged(400)
+    # The caller hangs up.
+    async with contextlib.aclosing(complete(Model(), Prompt, 1000)) as parts:
+        async for _ in parts:
+            break
+    await charged(510)
+    with pytest.raises(TooManyRequests) as denied:
+        async for _ in complete(Model(), Prompt, 9000):
+            pass
+    assert "Retry-After" not in denied.value.headers  # it can never be allowed
+    await charged(510)
+    await page["limiter"].client.aclose()
 
 
 def test_with_threads(threads: Limiter, calls: Calls) -> None:
