@@ -75,6 +75,9 @@ pub fn check(record: Record<'_>) -> Result<(), String> {
     }
 }
 
+/// How many calls are shown: more than a window of most limits has.
+const LINES: usize = 60;
+
 /// The last calls for the key of a call before it.
 fn before(calls: &[Call], offence: &Call) -> String {
     let mut calls: Vec<_> =
@@ -84,7 +87,7 @@ fn before(calls: &[Call], offence: &Call) -> String {
         let Call { client, path, kind, begun_us, outcome, .. } = call;
         format!("{begun_us} client {client}, {path}: {kind:?}, {outcome:?}")
     };
-    calls[calls.len().saturating_sub(8)..].iter().map(line).collect::<Vec<_>>().join("\n")
+    calls[calls.len().saturating_sub(LINES)..].iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// A call, and what is wrong with it.
@@ -240,7 +243,7 @@ fn counters<'a>(calls: &[&'a Call], kills: &[Kill]) -> Offence<'a> {
 fn after(call: &Call, reply: &Figures) -> i64 {
     // RL.REFUND and RL.SETTLE reply what a request of cost 1 would get next.
     let next = i64::from(matches!(call.kind, Kind::Refund { .. } | Kind::Settle { .. }));
-    (call.limit.limit - reply.remaining) as i64 - next
+    call.limit.limit as i64 - reply.remaining as i64 - next
 }
 
 /// A denied client that waits for `retry_after_ms` and is alone is allowed, and not earlier.

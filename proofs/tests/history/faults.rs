@@ -274,7 +274,7 @@ impl Nodes {
     /// A master is killed and starts again with its AOF, before any replica takes over.
     fn restart(&mut self, random: &mut Random, history: &mut History) {
         count(history, "kill -9, a master again");
-        let at = random.below(3) as usize;
+        let at = self.owner(random.pick(&TAGS));
         let tags = TAGS.into_iter().filter(|tag| self.owner(tag) == at).collect();
         let master = &mut self.masters[at];
         master.kill();

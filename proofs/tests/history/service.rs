@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::call::{Call, Figures, Kind, Limit, Outcome, now_us};
-use crate::client::{COUNTERS, QUOTAS, SHARED};
+use crate::client::{COUNTERS, QUOTAS};
 use crate::route::Route;
 use crate::support::{PATIENCE, Random};
 
@@ -25,6 +25,14 @@ const CLIENTS: usize = 2;
 /// How long the service waits for the server: less than a client waits for the service.
 const TIMEOUT_MS: u64 = 100;
 const PATIENT: Duration = Duration::from_secs(2);
+
+/// Limits of these clients alone: so small that they are often over.
+const SHORT: [Limit; 4] = [
+    Limit { algorithm: "FIXED", window_ms: 500, limit: 4 },
+    Limit { algorithm: "ROLLING", window_ms: 300, limit: 3 },
+    Limit { algorithm: "TOKEN", window_ms: 500, limit: 5 },
+    Limit { algorithm: "GCRA", window_ms: 400, limit: 4 },
+];
 
 /// The domain whose limits are checked one by one, and that whose limits are charged all or none.
 const ONE: &str = "one";
@@ -60,7 +68,7 @@ fn bare(prefix: &str) -> &str {
 fn rules(domain: &str) -> String {
     let mut text = format!("domain: {domain}\nhash_tag: of\nall_or_nothing: {}\n", domain == BOTH);
     text += "descriptors:\n  - key: of\n    descriptors:\n";
-    let groups = [("shared", known(&SHARED), ""), ("quota", known(&QUOTAS), ""), ("own", known(&COUNTERS), "client")];
+    let groups = [("short", SHORT.to_vec(), ""), ("quota", known(&QUOTAS), ""), ("own", known(&COUNTERS), "client")];
     for (entry, limits, below) in groups {
         for Limit { algorithm, window_ms, limit } in limits {
             let algorithm = algorithm.to_ascii_lowercase();
@@ -162,10 +170,10 @@ impl Client<'_> {
         let prefix = self.random.pick(self.prefixes);
         let of = |entry, limits: &[Limit], random: &mut Random| (entry, random.pick(&known(limits)));
         let (domain, limits) = match self.random.below(4) {
-            0 => (ONE, vec![of("shared", &SHARED, self.random)]),
+            0 => (ONE, vec![of("short", &SHORT, self.random)]),
             1 => (ONE, vec![of("quota", &QUOTAS, self.random)]),
             2 => (ONE, vec![of("own", &COUNTERS, self.random)]),
-            _ => (BOTH, vec![of("shared", &SHARED, self.random), of("quota", &QUOTAS, self.random)]),
+            _ => (BOTH, vec![of("short", &SHORT, self.random), of("quota", &QUOTAS, self.random)]),
         };
         let cost = 1 + self.random.below(2);
         let descriptor = |(entry, limit): &(&str, Limit)| {
