@@ -17,11 +17,15 @@ SEED    ?= 1
 # HISTORY=sentinel runs the histories whose name contains that.
 HISTORY ?=
 
+# Not the one of a release: `make test-service` has built this one.
+export RL_SERVICE ?= $(TARGET)/debug/rlaas
+
 export RL_LOSING_MODULE ?= $(TARGET)/panic-on-purpose/debug/libredis_rl.so
 
 .PHONY: history
 history: build $(if $(SERVERS),,servers) ## record what clients see while servers are killed, and check every call; SECONDS=6 SEED=1 HISTORY=
 	@scripts/install test
 	cargo build --locked $(ON_PURPOSE)
+	cargo build --quiet $(SERVICE)
 	SECONDS=$(SECONDS) SEED=$(SEED) \
 	  cargo test --quiet $(PROOFS) --test history -- --nocapture --test-threads 1 $(HISTORY)

@@ -2,6 +2,9 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::client::tag;
+use crate::service;
+
 /// The limits of a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
@@ -53,6 +56,7 @@ pub struct Figures {
     pub count: u64,
     pub remaining: u64,
     pub retry_after_ms: i64,
+    /// When it was decided, by the server's clock.
     pub now_ms: u64,
     pub charged: u64,
 }
@@ -71,7 +75,7 @@ pub enum Outcome {
 #[derive(Clone, Debug)]
 pub struct Call {
     pub client: usize,
-    /// `plain`, `pipeline`, `RL.MULTI`, `lease`, `reservation` or `grants`.
+    /// `plain`, `pipeline`, `RL.MULTI`, `lease`, `reservation`, `grants` or `service`.
     pub path: &'static str,
     pub key: String,
     pub limit: Limit,
@@ -95,7 +99,13 @@ impl Call {
 
     /// Whether nobody else calls for the key.
     pub fn is_own(&self) -> bool {
-        self.key.contains(":own:")
+        self.key.contains(":own:") || self.key.contains(",own=")
+    }
+
+    /// The earliest millisecond in which a call that has this reply can have been decided; [`Figures::now_ms`] is the
+    /// latest.
+    pub fn earliest_ms(&self, reply: &Figures) -> u64 {
+        if self.path == service::PATH { self.begun_us / 1_000 } else { reply.now_ms }
     }
 }
 
@@ -104,10 +114,19 @@ impl Call {
 pub struct Kill {
     /// When it was surely dead.
     pub at_us: u64,
+    /// What the keys of the server begin with, or have as a hash tag; all keys if it is empty.
+    pub tags: Vec<&'static str>,
     /// It had no AOF: the next one begins with nothing.
     pub emptied: bool,
     /// What the new primary lacked of each key, after a failover.
     pub lost: Vec<(String, u64)>,
+}
+
+impl Kill {
+    /// Whether the server had the key.
+    pub fn concerns(&self, key: &str) -> bool {
+        self.tags.is_empty() || self.tags.contains(&tag(key))
+    }
 }
 
 /// The server's clock stepped.

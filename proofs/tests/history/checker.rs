@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::call::{Call, Figures, Kill, Kind, Outcome, Step};
 use crate::grants;
+use crate::service;
 use crate::support::Server;
 
 /// What is checked, and what happened meanwhile.
@@ -20,10 +21,14 @@ pub struct Record<'a> {
 /// The first call that breaks a promise, and which.
 pub fn check(record: Record<'_>) -> Result<(), String> {
     let Record { calls, kills, steps, moved } = record;
-    let emptied = |call: &Call| kills.iter().filter(|kill| kill.emptied && kill.at_us < call.begun_us).count();
+    let emptied = |at_us: u64| kills.iter().filter(|kill| kill.emptied && kill.at_us < at_us).count();
     let mut by_key: BTreeMap<(&str, usize), Vec<&Call>> = BTreeMap::new();
     for call in calls {
-        by_key.entry((&call.key, emptied(call))).or_default().push(call);
+        // The service may have sent it before or after, and only one of the two counts it.
+        if call.path == service::PATH && emptied(call.begun_us) != emptied(call.ended_us) {
+            continue;
+        }
+        by_key.entry((&call.key, emptied(call.begun_us))).or_default().push(call);
     }
     let failover = kills.iter().any(|kill| !kill.lost.is_empty());
     let emptied = kills.iter().any(|kill| kill.emptied);
@@ -48,12 +53,14 @@ pub fn check(record: Record<'_>) -> Result<(), String> {
             Kind::Granted => in_window(of_key, grants::LIMIT.limit + grants::INSTANCES * grants::UNITS),
             Kind::Reserve { .. } | Kind::Settle { .. } if !steps.is_empty() => None,
             Kind::Reserve { .. } | Kind::Settle { .. } => reservations(of_key),
+            _ if first.is_own() && is_long && emptied && first.path == service::PATH => None,
             _ if first.is_own() && is_long => counters(of_key, kills),
             // After a step back, a window of FIXED may be full already.
             _ if first.is_own() && first.limit.algorithm == "FIXED" && !steps.is_empty() => None,
             _ if first.is_own() => waits(of_key, steps),
             _ if !steps.is_empty() => in_both_clocks(of_key, steps),
             _ => match first.limit.algorithm {
+                "TOKEN" | "GCRA" if first.path == service::PATH => bucket_of_service(of_key),
                 "TOKEN" | "GCRA" => bucket(of_key),
                 _ => in_window(of_key, first.limit.limit + lost),
             },
@@ -68,6 +75,9 @@ pub fn check(record: Record<'_>) -> Result<(), String> {
     }
 }
 
+/// How many calls are shown: more than a window of most limits has.
+const LINES: usize = 60;
+
 /// The last calls for the key of a call before it.
 fn before(calls: &[Call], offence: &Call) -> String {
     let mut calls: Vec<_> =
@@ -77,7 +87,7 @@ fn before(calls: &[Call], offence: &Call) -> String {
         let Call { client, path, kind, begun_us, outcome, .. } = call;
         format!("{begun_us} client {client}, {path}: {kind:?}, {outcome:?}")
     };
-    calls[calls.len().saturating_sub(8)..].iter().map(line).collect::<Vec<_>>().join("\n")
+    calls[calls.len().saturating_sub(LINES)..].iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// A call, and what is wrong with it.
@@ -90,9 +100,10 @@ fn charged<'a>(calls: &[&'a Call]) -> Vec<(&'a Call, u64, u64)> {
 
 /// No window has more than the limit: one of FIXED, else any.
 fn in_window<'a>(calls: &[&'a Call], limit: u64) -> Offence<'a> {
-    let charges = charged(calls);
-    let (mut first, mut units) = (0, 0);
-    for &(call, at, cost) in &charges {
+    let mut units = 0;
+    // What is in the window of the last charge for sure, by the earliest time that it can have.
+    let mut held: BTreeMap<(u64, usize), u64> = BTreeMap::new();
+    for (number, (call, at, cost)) in charged(calls).into_iter().enumerate() {
         let window = call.limit.window_ms;
         let over = |earlier: u64| match call.limit.algorithm {
             "FIXED" => earlier / window != at / window,
@@ -101,10 +112,11 @@ fn in_window<'a>(calls: &[&'a Call], limit: u64) -> Offence<'a> {
             // A charge counts to the end of the millisecond in which it leaves the window.
             _ => earlier + window <= at,
         };
+        let earliest = call.reply().map_or(at, |reply| call.earliest_ms(reply));
+        held.insert((earliest, number), cost);
         units += cost;
-        while over(charges[first].1) {
-            units -= charges[first].2;
-            first += 1;
+        while let Some(first) = held.first_entry().filter(|first| over(first.key().0)) {
+            units -= first.remove();
         }
         if units > limit {
             return Some((call, format!("limit exceeded: {units} of {limit} units in one window")));
@@ -159,6 +171,31 @@ fn bucket<'a>(calls: &[&'a Call]) -> Offence<'a> {
     None
 }
 
+/// The same of calls whose time is known to lie between two: no span of time has more than a full bucket and what drains
+/// in it.
+fn bucket_of_service<'a>(calls: &[&'a Call]) -> Offence<'a> {
+    // The spans that are looked at, in windows. After a longer one, more of the bucket is unused.
+    const WINDOWS: u64 = 4;
+    let charges = charged(calls);
+    for (number, &(last, end, _)) in charges.iter().enumerate() {
+        let (window, limit) = (last.limit.window_ms, last.limit.limit);
+        let earliest = |call: &Call| call.begun_us / 1_000;
+        let recent = charges[..=number].iter().rev().take_while(|(_, at, _)| at + WINDOWS * window > end);
+        let mut recent: Vec<_> = recent.map(|&(call, _, cost)| (earliest(call), cost)).collect();
+        recent.sort_unstable_by(|one, other| other.cmp(one));
+        let mut units = 0;
+        for (begin, cost) in recent {
+            units += cost;
+            // In parts of a unit: window to the unit. One millisecond more, since times are cut.
+            if units * window > (window + end - begin + 1) * limit {
+                let what = format!("limit exceeded: {units} units in {} ms, of {limit} in {window} ms", end - begin);
+                return Some((last, what));
+            }
+        }
+    }
+    None
+}
+
 /// The counter of one client: each reply says what was counted before, and the client knows that.
 fn counters<'a>(calls: &[&'a Call], kills: &[Kill]) -> Offence<'a> {
     let mut calls = calls.to_vec();
@@ -175,7 +212,8 @@ fn counters<'a>(calls: &[&'a Call], kills: &[Kill]) -> Offence<'a> {
         let counted = match &call.outcome {
             Outcome::Reply(reply) => after(call, reply),
             Outcome::Unknown => {
-                pending.push((call.begun_us, change));
+                // The service may still have it when it gives up, but does not send it then.
+                pending.push((if call.path == service::PATH { call.ended_us } else { call.begun_us }, change));
                 continue;
             }
             _ => continue,
@@ -194,7 +232,9 @@ fn counters<'a>(calls: &[&'a Call], kills: &[Kill]) -> Offence<'a> {
         }
         known = counted;
         // A server that was killed executes nothing that was sent before.
-        pending.retain(|&(sent, _)| !kills.iter().any(|kill| sent < kill.at_us && kill.at_us < call.begun_us));
+        let killed =
+            |sent: u64, kill: &Kill| sent < kill.at_us && kill.at_us < call.begun_us && kill.concerns(&call.key);
+        pending.retain(|&(sent, _)| !kills.iter().any(|kill| killed(sent, kill)));
     }
     None
 }
@@ -203,7 +243,7 @@ fn counters<'a>(calls: &[&'a Call], kills: &[Kill]) -> Offence<'a> {
 fn after(call: &Call, reply: &Figures) -> i64 {
     // RL.REFUND and RL.SETTLE reply what a request of cost 1 would get next.
     let next = i64::from(matches!(call.kind, Kind::Refund { .. } | Kind::Settle { .. }));
-    (call.limit.limit - reply.remaining) as i64 - next
+    call.limit.limit as i64 - reply.remaining as i64 - next
 }
 
 /// A denied client that waits for `retry_after_ms` and is alone is allowed, and not earlier.
@@ -405,6 +445,29 @@ mod tests {
         assert!(offence(&at([1_000, 1_000, 1_040]), &[]).starts_with("limit exceeded"));
     }
 
+    /// The time of a call through the service lies between two.
+    #[test]
+    fn a_limit_that_is_exceeded_through_the_service_is_found() {
+        for (limit, over) in [(ROLLING, 1_099), (Limit { algorithm: "TOKEN", ..ROLLING }, 1_040)] {
+            let at = |begun: u64, ended| Call {
+                path: service::PATH,
+                begun_us: begun * 1_000,
+                ..call("rl:one:k", limit, ended, ALLOWED)
+            };
+            let raw = |ended| call("rl:one:k", ROLLING, ended, ALLOWED);
+            assert!(
+                offence(&[at(1_000, 1_000), at(1_000, 1_001), at(over, over)], &[]).starts_with("limit exceeded: 3")
+            );
+            assert_eq!(check(&[at(900, 1_000), at(1_000, 1_001), at(over, over)], &[]), Ok(()), "it may be earlier");
+            assert_eq!(check(&[at(1_000, 1_000), at(1_000, 1_001), at(over, 1_200)], &[]), Ok(()), "it may be later");
+            if limit == ROLLING {
+                assert!(offence(&[at(1_000, 1_000), raw(1_001), raw(1_099)], &[]).starts_with("limit exceeded: 3"));
+                let killed = [Kill { at_us: 1_000_500, emptied: true, ..Kill::default() }];
+                assert_eq!(check(&[at(1_000, 1_001), at(1_001, 1_002), at(1_002, 1_003)], &killed), Ok(()));
+            }
+        }
+    }
+
     #[test]
     fn a_wait_that_is_wrong_is_found() {
         let calls = |next: Figures, at| [call("h:own:k", ROLLING, 1_000, DENIED), call("h:own:k", ROLLING, at, next)];
@@ -431,6 +494,9 @@ mod tests {
         let calls = [count(1, 9), lost, count(4, 8), count(5, 6)];
         assert_eq!(check(&calls, &[]), Ok(()));
         assert!(offence(&calls, &killed).contains("not 3 to 3"));
+        // Another server was killed.
+        let killed = [Kill { at_us: 3_000, tags: vec!["{a}"], ..Kill::default() }];
+        assert_eq!(check(&calls, &killed), Ok(()));
     }
 
     #[test]

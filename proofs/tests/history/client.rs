@@ -7,6 +7,7 @@ use redis::{Cmd, Connection, RedisError, Value};
 
 use crate::call::{Call, Figures, Kind, Limit, Outcome, now_us};
 use crate::route::{Nodes, Route};
+use crate::service;
 use crate::support::{Random, line};
 
 /// How long a client waits for a reply.
@@ -54,6 +55,12 @@ pub const LEASE: Limit = Limit { algorithm: "LEASE", window_ms: 300, limit: 3 };
 
 pub fn shared_key(prefix: &str, limit: &Limit) -> String {
     format!("{prefix}:all:{}:{}", limit.algorithm, limit.window_ms)
+}
+
+/// The limits of all clients that last longer than the history, and their keys.
+pub fn quotas(prefix: &str) -> Vec<(String, Limit)> {
+    let quotas = QUOTAS.into_iter().map(|limit| (shared_key(prefix, &limit), limit));
+    quotas.chain(service::quotas(prefix)).collect()
 }
 
 pub struct Client<'a> {
@@ -141,8 +148,9 @@ impl<'a> Client<'a> {
                 self.call(path, shared_key(self.prefix, &limit), limit, Kind::Request { cost: 1 })
             }
             1 => {
-                let limit = self.random.pick(&QUOTAS);
-                self.call(path, shared_key(self.prefix, &limit), limit, Kind::Request { cost: 1 })
+                let mut quotas = quotas(self.prefix);
+                let (key, limit) = quotas.swap_remove(self.random.below(quotas.len() as u64) as usize);
+                self.call(path, key, limit, Kind::Request { cost: 1 })
             }
             2 => {
                 let limit = COUNTERS[self.random.below(3) as usize];
@@ -283,9 +291,10 @@ impl Client<'_> {
     }
 }
 
-/// What a key begins with.
-fn tag(key: &str) -> &str {
-    key.split(':').next().unwrap_or(key)
+/// The hash tag of a key, in braces; what it begins with if it has none.
+pub fn tag(key: &str) -> &str {
+    let tagged = key.find('{').zip(key.find('}')).and_then(|(start, end)| key.get(start..=end));
+    tagged.unwrap_or_else(|| key.split(':').next().unwrap_or(key))
 }
 
 fn command(call: &Call) -> Cmd {

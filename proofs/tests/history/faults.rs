@@ -10,7 +10,7 @@ use redis::{Connection, Value};
 
 use crate::History;
 use crate::call::{Kill, Limit, Step, now_us};
-use crate::client::{QUOTAS, TIMEOUT, shared_key};
+use crate::client::{TIMEOUT, quotas};
 use crate::route::connect;
 use crate::support::{
     Cluster, Options, PATIENCE, Random, Sentinel, Server, ServerBin, SteppedClock, eventually, info, migrate_slot,
@@ -133,7 +133,7 @@ impl Pair {
         self.primary.kill();
         let at_us = now_us();
         redis::cmd("REPLICAOF").arg(&["NO", "ONE"]).exec(&mut self.replica.con()).expect("REPLICAOF");
-        let replicated = QUOTAS.map(|limit| counted(&mut self.replica.con(), &shared_key("h", &limit), &limit));
+        let replicated = replicated(&self.replica);
         port.store(self.replica.port(), Ordering::Relaxed);
         self.primary.start_again_with(|options| options.set("replicaof", "no one"));
         self.record(at_us, replicated, history);
@@ -166,7 +166,7 @@ impl Pair {
             name.arg(&["GET-MASTER-ADDR-BY-NAME", "main"]).query::<[String; 2]>(&mut con).is_ok_and(|now| now == new)
         });
         assert!(promoted, "Sentinel does not fail over:\n{}", self.replica.log());
-        let replicated = QUOTAS.map(|limit| counted(&mut self.replica.con(), &shared_key("h", &limit), &limit));
+        let replicated = replicated(&self.replica);
         port.store(self.replica.port(), Ordering::Relaxed);
         if killed {
             self.primary.start_again_with(|options| options.set("replicaof", "no one"));
@@ -188,13 +188,12 @@ impl Pair {
     }
 
     /// What the old primary counts and the new one did not when it took its place.
-    fn record(&self, at_us: u64, replicated: [u64; QUOTAS.len()], history: &mut History) {
-        let lost = QUOTAS.iter().zip(replicated).map(|(limit, replicated)| {
-            let key = shared_key("h", limit);
-            let lost = counted(&mut self.primary.con(), &key, limit).saturating_sub(replicated);
+    fn record(&self, at_us: u64, replicated: Vec<u64>, history: &mut History) {
+        let lost = quotas("h").into_iter().zip(replicated).map(|((key, limit), replicated)| {
+            let lost = counted(&mut self.primary.con(), &key, &limit).saturating_sub(replicated);
             (key, lost)
         });
-        history.kills.push(Kill { at_us, lost: lost.collect(), emptied: false });
+        history.kills.push(Kill { at_us, lost: lost.collect(), ..Kill::default() });
     }
 
     /// The old primary becomes the replica. Sentinel closes connections when it sees that something has changed.
@@ -217,6 +216,12 @@ impl Pair {
     }
 }
 
+/// What a replica counts under each of the long limits.
+fn replicated(replica: &Server) -> Vec<u64> {
+    let mut con = replica.con();
+    quotas("h").iter().map(|(key, limit)| counted(&mut con, key, limit)).collect()
+}
+
 /// A figure of INFO, unless the connection is closed.
 fn replication(server: &Server, name: &str) -> Option<String> {
     let info: String = redis::cmd("INFO").arg("replication").query(&mut connect(server.port()).ok()?).ok()?;
@@ -235,9 +240,10 @@ pub struct Nodes {
 }
 
 impl Nodes {
-    pub fn start(bin: &ServerBin) -> Self {
+    /// A replica takes over from a master that is away for longer than the timeout.
+    pub fn start(bin: &ServerBin, timeout_ms: u64) -> Self {
         let options = |options: Options| {
-            options.durable().set("cluster-node-timeout", 1_500).set("cluster-replica-validity-factor", 0)
+            options.durable().set("cluster-node-timeout", timeout_ms).set("cluster-replica-validity-factor", 0)
         };
         let cluster = Cluster::start(bin, 3, options);
         let replicas = cluster.start_replicas(bin, options);
@@ -256,8 +262,35 @@ impl Nodes {
         (0..self.masters.len()).max_by_key(keys).expect("a master")
     }
 
+    /// Moves a slot, or takes a master away that comes back as one.
+    pub fn move_slot_or_restart(&mut self, random: &mut Random, history: &mut History) {
+        match random.below(6) {
+            0 => self.restart(random, history),
+            1 => stop_for_a_while(&self.masters[random.below(3) as usize], random, history),
+            _ => self.move_slot(random, history),
+        }
+    }
+
+    /// A master is killed and starts again with its AOF, before any replica takes over.
+    fn restart(&mut self, random: &mut Random, history: &mut History) {
+        count(history, "kill -9, a master again");
+        let at = self.owner(random.pick(&TAGS));
+        let tags = TAGS.into_iter().filter(|tag| self.owner(tag) == at).collect();
+        let master = &mut self.masters[at];
+        master.kill();
+        history.kills.push(Kill { at_us: now_us(), tags, ..Kill::default() });
+        master.start_again();
+        // A master that starts waits for two seconds before it serves its slots.
+        let again = eventually(PATIENCE, || {
+            let state = redis::cmd("CLUSTER").arg("INFO").query::<String>(&mut master.con());
+            state.is_ok_and(|state| state.contains("cluster_state:ok"))
+        });
+        assert!(again, "the master does not come back:\n{}", master.log());
+        assert_eq!(info(&mut master.con(), "role"), "master");
+    }
+
     /// Moves a slot to another master, while clients call for its keys.
-    pub fn move_slot(&mut self, random: &mut Random, history: &mut History) {
+    fn move_slot(&mut self, random: &mut Random, history: &mut History) {
         count(history, "slot moved");
         history.moved = true;
         let tag = random.pick(&TAGS);
@@ -272,8 +305,7 @@ impl Nodes {
     pub fn fail_over(&mut self, random: &mut Random, history: &mut History) {
         let at = random.below(3) as usize;
         let tags = TAGS.into_iter().filter(|tag| self.owner(tag) == at);
-        let keys = tags.flat_map(|tag| QUOTAS.map(|limit| (shared_key(tag, &limit), limit)));
-        let keys: Vec<_> = keys.collect();
+        let keys: Vec<_> = tags.flat_map(quotas).collect();
         let (master, replica) = (&mut self.masters[at], &self.replicas[at]);
         if random.below(2) == 0 {
             count(history, "kill -9, cluster");
@@ -303,7 +335,7 @@ impl Nodes {
         let lost = keys.iter().zip(replicated).map(|((key, limit), replicated)| {
             (key.clone(), counted(&mut old.con(), key, limit).saturating_sub(replicated))
         });
-        history.kills.push(Kill { at_us, lost: lost.collect(), emptied: false });
+        history.kills.push(Kill { at_us, lost: lost.collect(), ..Kill::default() });
         drop(old);
         master.start_again();
         let master = &self.masters[at];
@@ -314,6 +346,7 @@ impl Nodes {
     }
 }
 
+/// The slot of a hash tag.
 fn slot(node: &Server, tag: &str) -> u16 {
     redis::cmd("CLUSTER").arg("KEYSLOT").arg(tag).query(&mut node.con()).expect("CLUSTER KEYSLOT")
 }

@@ -1,11 +1,12 @@
 //! Instances of the Rust client that decide with local grants.
 
-use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use redis_rl_client::{Limiter, Policy, Source};
 
 use crate::call::{Call, Figures, Kind, Limit, Outcome, now_us};
+use crate::route::Route;
 
 pub const LIMIT: Limit = Limit { algorithm: "ROLLING", window_ms: 250, limit: 60 };
 /// The instances, and the size of a grant.
@@ -13,7 +14,7 @@ pub const INSTANCES: u64 = 3;
 pub const UNITS: u64 = 8;
 
 /// Sends requests until it is done. While the server is away or elsewhere, they fail.
-pub fn run(prefix: &str, port: &AtomicU16, done: &AtomicBool) -> Vec<Call> {
+pub fn run(prefix: &str, route: Route<'_>, done: &AtomicBool) -> Vec<Call> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let key = format!("{prefix}:grants");
     let policy = Policy::rolling(Duration::from_millis(LIMIT.window_ms), LIMIT.limit);
@@ -21,12 +22,10 @@ pub fn run(prefix: &str, port: &AtomicU16, done: &AtomicBool) -> Vec<Call> {
         let mut calls = Vec::new();
         // A failover has another port: a new client.
         while !done.load(Ordering::Relaxed) {
-            let at = port.load(Ordering::Relaxed);
-            let open = || {
-                Limiter::open(&format!("redis://127.0.0.1:{at}/")).and_then(|limiter| limiter.grants(&policy, UNITS))
-            };
+            let at = route.address();
+            let open = || Limiter::open(&at).and_then(|limiter| limiter.grants(&policy, UNITS));
             let instances: Vec<_> = (0..INSTANCES).map(|_| open().expect("a limiter")).collect();
-            while !done.load(Ordering::Relaxed) && port.load(Ordering::Relaxed) == at {
+            while !done.load(Ordering::Relaxed) && route.address() == at {
                 for (client, instance) in instances.iter().enumerate() {
                     let begun_us = now_us();
                     let result = instance.check(&key).await;

@@ -12,7 +12,9 @@ mod client;
 mod faults;
 mod grants;
 mod route;
+mod service;
 
+use std::collections::BTreeMap;
 use std::env;
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -24,6 +26,9 @@ use call::{Call, Kill, Step};
 use client::Client;
 use route::Route;
 use support::{Options, Random, Sentinel, Server, ServerBin, SteppedClock, for_each_server, ok, servers};
+
+/// Every [`Call::path`] is in every history.
+const PATHS: [&str; 7] = ["plain", "pipeline", "RL.MULTI", "lease", "reservation", "grants", service::PATH];
 
 /// Clients of each history.
 const CLIENTS: usize = 6;
@@ -51,12 +56,20 @@ impl History {
         let answered = self.calls.iter().filter(|call| call.reply().is_some()).count();
         let unknown = self.calls.iter().filter(|call| call.is_unknown()).count();
         let thread = thread::current();
+        let mut paths: BTreeMap<&str, u64> = BTreeMap::new();
+        self.calls
+            .iter()
+            .filter(|call| call.reply().is_some())
+            .for_each(|call| *paths.entry(call.path).or_default() += 1);
         println!(
-            "{} {title}: seed {seed}, {} calls, {answered} answered, {unknown} without a reply, faults {:?}",
+            "{} {title}: seed {seed}, {} calls, {answered} answered {paths:?}, {unknown} without a reply, faults {:?}",
             thread.name().unwrap_or_default(),
             self.calls.len(),
             self.faults
         );
+        // Else a path could be gone and nobody would see it.
+        let silent = PATHS.into_iter().find(|path| !paths.contains_key(path));
+        assert_eq!(silent, None, "no reply on a path");
         let Self { calls, kills, steps, moved, .. } = self;
         checker::check(checker::Record { calls, kills, steps, moved: *moved })
     }
@@ -88,9 +101,11 @@ fn record_on(
             });
         }
         let (done, calls) = (&done, &calls);
-        if let Route::Primary(port) = route {
-            scope.spawn(move || calls.lock().expect("no panic").extend(grants::run(prefixes[0], port, done)));
-        }
+        scope.spawn(move || calls.lock().expect("no panic").extend(grants::run(prefixes[0], route, done)));
+        scope.spawn(move || {
+            let of_service = service::run(prefixes, CLIENTS, route, seed, done);
+            calls.lock().expect("no panic").extend(of_service);
+        });
         struct Finish<'a>(&'a AtomicBool);
         impl Drop for Finish<'_> {
             fn drop(&mut self) {
@@ -152,15 +167,17 @@ fn a_failover_by_sentinel_loses_only_what_was_not_replicated() {
     });
 }
 
-/// Slots that move, key by key, in a cluster of three masters with a replica each: only FIXED may begin anew.
+/// Slots that move, key by key, in a cluster of three masters with a replica each, and masters that are away for less
+/// than the node timeout: only FIXED may begin anew.
 #[test]
 fn moving_slots_change_no_limit() {
     for_each_server(|bin| {
         let seed = number("SEED", 1);
-        let mut cluster = faults::Nodes::start(bin);
+        // No replica takes over.
+        let mut cluster = faults::Nodes::start(bin, 60_000);
         let ports = cluster.ports();
         let history = record_on(&faults::TAGS, Route::Cluster(&ports), seed, |random, history| {
-            cluster.move_slot(random, history);
+            cluster.move_slot_or_restart(random, history);
         });
         history.check("cluster, slots move", seed).unwrap_or_else(|offence| panic!("{offence}"));
     });
@@ -170,7 +187,7 @@ fn moving_slots_change_no_limit() {
 fn a_failover_of_a_cluster_loses_only_what_was_not_replicated() {
     for_each_server(|bin| {
         let seed = number("SEED", 1);
-        let mut cluster = faults::Nodes::start(bin);
+        let mut cluster = faults::Nodes::start(bin, 1_500);
         let ports = cluster.ports();
         let history = record_on(&faults::TAGS, Route::Cluster(&ports), seed, |random, history| {
             cluster.fail_over(random, history);

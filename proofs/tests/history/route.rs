@@ -31,6 +31,17 @@ impl Route<'_> {
             Self::Cluster(_) => None,
         }
     }
+
+    /// Where a client that finds its way by itself begins, as an address of the Rust client.
+    pub fn address(self) -> String {
+        match self {
+            Self::Primary(port) => format!("redis://127.0.0.1:{}/", port.load(Ordering::Relaxed)),
+            Self::Cluster(ports) => {
+                let nodes: Vec<String> = ports.iter().map(|port| format!("127.0.0.1:{port}")).collect();
+                format!("redis-cluster://{}", nodes.join(","))
+            }
+        }
+    }
 }
 
 /// The connections of a client to the nodes of a cluster.

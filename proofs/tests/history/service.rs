@@ -1,0 +1,270 @@
+//! Clients of the service `rlaas`, over HTTP.
+
+use std::env;
+use std::fmt::Write as _;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::call::{Call, Figures, Kind, Limit, Outcome, now_us};
+use crate::client::{COUNTERS, QUOTAS};
+use crate::route::Route;
+use crate::support::{PATIENCE, Random};
+
+/// What [`Call::path`] is.
+pub const PATH: &str = "service";
+const CLIENTS: usize = 2;
+/// How long the service waits for the server: less than a client waits for the service.
+const TIMEOUT_MS: u64 = 100;
+const PATIENT: Duration = Duration::from_secs(2);
+
+/// Limits of these clients alone: so small that they are often over.
+const SHORT: [Limit; 4] = [
+    Limit { algorithm: "FIXED", window_ms: 500, limit: 4 },
+    Limit { algorithm: "ROLLING", window_ms: 300, limit: 3 },
+    Limit { algorithm: "TOKEN", window_ms: 500, limit: 5 },
+    Limit { algorithm: "GCRA", window_ms: 400, limit: 4 },
+];
+
+/// The domain whose limits are checked one by one, and that whose limits are charged all or none.
+const ONE: &str = "one";
+const BOTH: &str = "both";
+
+/// The service has no SLIDING.
+fn known(limits: &[Limit]) -> Vec<Limit> {
+    limits.iter().copied().filter(|limit| limit.algorithm != "SLIDING").collect()
+}
+
+/// The limits that last longer than the history, and their keys. Other clients use them too.
+pub fn quotas(prefix: &str) -> Vec<(String, Limit)> {
+    let of = |domain| known(&QUOTAS).into_iter().map(move |limit| (key(domain, prefix, "quota", &limit), limit));
+    of(ONE).chain(of(BOTH)).collect()
+}
+
+/// The key of a limit on the server: `rl:one:rolling:86400:of={h},quota=rolling`.
+fn key(domain: &str, prefix: &str, entry: &str, limit: &Limit) -> String {
+    let algorithm = limit.algorithm.to_ascii_lowercase();
+    let window = match limit.window_ms {
+        ms if ms % 1_000 == 0 => format!("{}", ms / 1_000),
+        ms => format!("{ms}ms"),
+    };
+    format!("rl:{domain}:{algorithm}:{window}:of={{{}}},{entry}={algorithm}", bare(prefix))
+}
+
+/// What is the hash tag of the keys.
+fn bare(prefix: &str) -> &str {
+    prefix.trim_matches(['{', '}'])
+}
+
+/// What is charged is what is allowed, so each reply says what was charged. Redis alone decides.
+fn rules(domain: &str) -> String {
+    let mut text = format!("domain: {domain}\nhash_tag: of\nall_or_nothing: {}\n", domain == BOTH);
+    text += "descriptors:\n  - key: of\n    descriptors:\n";
+    let groups = [("short", SHORT.to_vec(), ""), ("quota", known(&QUOTAS), ""), ("own", known(&COUNTERS), "client")];
+    for (entry, limits, below) in groups {
+        for Limit { algorithm, window_ms, limit } in limits {
+            let algorithm = algorithm.to_ascii_lowercase();
+            let rate = format!("{{algorithm: {algorithm}, window: {window_ms}ms, limit: {limit}, charge: allowed}}");
+            _ = writeln!(text, "      - key: {entry}\n        value: {algorithm}");
+            if below.is_empty() {
+                _ = writeln!(text, "        rate_limit: {rate}");
+            } else {
+                _ = writeln!(text, "        descriptors: [{{key: {below}, rate_limit: {rate}}}]");
+            }
+        }
+    }
+    text
+}
+
+/// A service, which ends with this value.
+struct Service {
+    child: Child,
+    http: String,
+    _rules: TempDir,
+}
+
+impl Service {
+    fn start(redis: &str) -> Self {
+        let program = env::var_os("RL_SERVICE").map(PathBuf::from).expect("make history sets RL_SERVICE");
+        let dir = tempfile::tempdir().expect("a directory");
+        for domain in [ONE, BOTH] {
+            std::fs::write(dir.path().join(domain), rules(domain)).expect("a file");
+        }
+        let nowhere = "127.0.0.1:0";
+        let mut child = Command::new(&program)
+            .args(["serve", "--redis", redis, "--grpc", nowhere, "--http", nowhere, "--metrics", nowhere, "--rules"])
+            .arg(dir.path())
+            .env_clear()
+            .env("RLAAS_TIMEOUT", format!("{TIMEOUT_MS}ms"))
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|error| panic!("{}: {error}", program.display()));
+        let lines = BufReader::new(child.stderr.take().expect("piped")).lines().map_while(Result::ok);
+        let (sender, log) = mpsc::channel();
+        // Else it would wait for somebody to read its log.
+        thread::spawn(move || lines.for_each(|line| _ = sender.send(line)));
+        let mut seen = String::new();
+        let http = loop {
+            let Ok(line) = log.recv_timeout(PATIENCE) else { panic!("rlaas does not listen:\n{seen}") };
+            seen = seen + &line + "\n";
+            if let Some((_, address)) = line.split_once("address=").filter(|_| line.contains("HTTP listens")) {
+                break address.trim().to_owned();
+            }
+        };
+        Self { child, http, _rules: dir }
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        _ = self.child.kill();
+        _ = self.child.wait();
+    }
+}
+
+/// Starts the service and its clients, and again when the primary is elsewhere, until it is done.
+pub fn run(prefixes: &[&str], first: usize, route: Route<'_>, seed: u64, done: &AtomicBool) -> Vec<Call> {
+    let calls = Mutex::new(Vec::new());
+    let mut randoms: Vec<_> = (first..first + CLIENTS)
+        .map(|number| (number, Random::new(seed.wrapping_mul(1_000).wrapping_add(number as u64 + 1))))
+        .collect();
+    while !done.load(Ordering::Relaxed) {
+        let at = route.address();
+        let service = Service::start(&at);
+        thread::scope(|scope| {
+            for (number, random) in &mut randoms {
+                let (calls, service, at) = (&calls, &service, &at);
+                scope.spawn(move || {
+                    let mut client = Client { number: *number, prefixes, random, http: &service.http, stream: None };
+                    let mut own = Vec::new();
+                    while !done.load(Ordering::Relaxed) && route.address() == *at {
+                        client.step(&mut own);
+                    }
+                    calls.lock().expect("no panic").append(&mut own);
+                });
+            }
+        });
+    }
+    calls.into_inner().expect("no panic")
+}
+
+struct Client<'a> {
+    number: usize,
+    prefixes: &'a [&'a str],
+    random: &'a mut Random,
+    http: &'a str,
+    stream: Option<BufReader<TcpStream>>,
+}
+
+impl Client<'_> {
+    /// Sends a request of one or two limits.
+    fn step(&mut self, calls: &mut Vec<Call>) {
+        let prefix = self.random.pick(self.prefixes);
+        let of = |entry, limits: &[Limit], random: &mut Random| (entry, random.pick(&known(limits)));
+        let (domain, limits) = match self.random.below(4) {
+            0 => (ONE, vec![of("short", &SHORT, self.random)]),
+            1 => (ONE, vec![of("quota", &QUOTAS, self.random)]),
+            2 => (ONE, vec![of("own", &COUNTERS, self.random)]),
+            _ => (BOTH, vec![of("short", &SHORT, self.random), of("quota", &QUOTAS, self.random)]),
+        };
+        let cost = 1 + self.random.below(2);
+        let descriptor = |(entry, limit): &(&str, Limit)| {
+            let pair = |key: &str, value: &str| json!({"key": key, "value": value});
+            let mut entries = vec![pair("of", bare(prefix)), pair(entry, &limit.algorithm.to_ascii_lowercase())];
+            if *entry == "own" {
+                entries.push(pair("client", &self.number.to_string()));
+            }
+            json!({"entries": entries})
+        };
+        let descriptors: Vec<Value> = limits.iter().map(descriptor).collect();
+        let body = json!({"domain": domain, "descriptors": descriptors, "hitsAddend": cost});
+        let begun_us = now_us();
+        let reply = self.post(&body.to_string());
+        let ended_us = now_us();
+        if reply.is_none() {
+            self.stream = None;
+        }
+        let reply = reply.and_then(|(status, body)| decided(status, &body));
+        for (at, (entry, limit)) in limits.into_iter().enumerate() {
+            let mut key = key(domain, prefix, entry, &limit);
+            if entry == "own" {
+                _ = write!(key, ",client={}", self.number);
+            }
+            let outcome = reply.as_ref().map_or(Outcome::Unknown, |reply| {
+                let (allowed, status) = (reply["overallCode"] == "OK", &reply["statuses"][at]);
+                if status["currentLimit"].is_null() {
+                    // Another limit denied, and nothing is known of this one.
+                    assert!(!allowed, "no limit for {key}: {reply}");
+                    return Outcome::Unknown;
+                }
+                // A field that is 0 is left out.
+                let remaining = status["limitRemaining"].as_u64().unwrap_or(0);
+                Outcome::Reply(Figures {
+                    allowed,
+                    count: 0,
+                    remaining,
+                    // The reply has it in seconds.
+                    retry_after_ms: -1,
+                    // The latest that it can have been.
+                    now_ms: ended_us / 1_000,
+                    charged: if allowed { cost } else { 0 },
+                })
+            });
+            let kind = Kind::Request { cost };
+            calls.push(Call { client: self.number, path: PATH, key, limit, kind, begun_us, ended_us, outcome });
+        }
+        thread::sleep(Duration::from_micros(self.random.below(3_000)));
+    }
+
+    /// The status and the body of the response; `None` without one.
+    fn post(&mut self, body: &str) -> Option<(u16, String)> {
+        let mut stream = match self.stream.take() {
+            Some(stream) => stream,
+            None => {
+                let stream = TcpStream::connect(self.http).ok()?;
+                stream.set_nodelay(true).ok()?;
+                stream.set_read_timeout(Some(PATIENT)).ok()?;
+                BufReader::new(stream)
+            }
+        };
+        let length = body.len();
+        let request = format!("POST /json HTTP/1.1\r\nHost: test\r\nContent-Length: {length}\r\n\r\n{body}");
+        stream.get_mut().write_all(request.as_bytes()).ok()?;
+        let (mut status, mut length, mut line) = (None, 0, String::new());
+        loop {
+            line.clear();
+            stream.read_line(&mut line).ok().filter(|read| *read > 0)?;
+            let line = line.trim_end().to_ascii_lowercase();
+            if line.is_empty() {
+                break;
+            }
+            if status.is_none() {
+                status = line.split(' ').nth(1).and_then(|status| status.parse().ok());
+            }
+            if let Some(text) = line.strip_prefix("content-length: ") {
+                length = text.parse().ok()?;
+            }
+        }
+        let mut body = vec![0; length];
+        stream.read_exact(&mut body).ok()?;
+        self.stream = Some(stream);
+        Some((status?, String::from_utf8(body).ok()?))
+    }
+}
+
+/// A reply that Redis decided. What the service says while Redis is away is none: the call may have been executed.
+fn decided(status: u16, body: &str) -> Option<Value> {
+    match status {
+        200 | 429 => Some(serde_json::from_str(body).expect("JSON")),
+        500.. => None,
+        _ => panic!("{status}: {body}"),
+    }
+}
