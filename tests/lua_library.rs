@@ -1338,7 +1338,7 @@ fn the_locale_of_the_server_changes_nothing() {
         let now = now_ms();
         let (ended, until) = (now - 1_000, now + 3_600_000);
         let field = format!("5:{}:{ended}:{until}:60000", now - 2_000);
-        let mut found = |con: &mut Connection, form: Option<&Form>| {
+        let found = |con: &mut Connection, form: Option<&Form>| {
             ok(cmd!(*con, "FLUSHALL"));
             ok(cmd!(*con, "SET", "k", 4, "PXAT", until));
             ok(cmd!(*con, "HSET", "k:reserved", "", ended, "a", &field, "B", &field));
