@@ -7,23 +7,42 @@ comes back by itself.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
+import logging
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from typing import Any
 from urllib.parse import quote
 
 import litellm
 import openai
+import redis
 from fastapi import HTTPException
 from limits_redis_rl import AsyncLimiter, AsyncReservation, Counters, is_unavailable
+from limits_redis_rl.guard import SlowLog
 from litellm.integrations.custom_logger import CustomLogger
 from litellm.proxy._types import UserAPIKeyAuth
 
-Word = str | bytes | int
-Policy = tuple[Word, ...]
+#: The units of a call: of its model, as the caller names it, the tokens of its prompt, and those of its output.
+Units = Callable[[str, int, int], int]
+#: The words of a limit in RL.MULTI. A cost that depends on the call is a function: before the call it gets the
+#: estimates, and after it what was used.
+Policy = tuple[str | bytes | int | Units, ...]
 
-#: In a policy, the place of the tokens that the call is expected to use: ``("COST", ESTIMATE)``.
-ESTIMATE = "<estimate>"
+
+def TOKENS(model: str, prompt: int, output: int) -> int:
+    """All tokens of a call: ``("COST", TOKENS)``."""
+    return prompt + output
+
+
+def INPUT(model: str, prompt: int, output: int) -> int:
+    """The tokens of the prompt."""
+    return prompt
+
+
+def OUTPUT(model: str, prompt: int, output: int) -> int:
+    """The tokens of the output."""
+    return output
 
 
 def scope(
@@ -33,6 +52,8 @@ def scope(
     *,
     requests: int | None = None,
     tokens: int | None = None,
+    input: int | None = None,
+    output: int | None = None,
     concurrent: int | None = None,
     window: str = "1m",
     lease: str = "30s",
@@ -44,6 +65,8 @@ def scope(
     :param name: which of them
     :param requests: requests in the window
     :param tokens: tokens in the window
+    :param input: tokens of prompts in the window
+    :param output: tokens of outputs in the window
     :param concurrent: calls at the same time
     :param lease: how long a call counts after its worker was killed
     """
@@ -51,8 +74,9 @@ def scope(
     policies: list[Policy] = []
     if requests is not None:
         policies.append(("ROLLING", f"{key}:requests", window, requests, "AS", f"{kind}-requests"))
-    if tokens is not None:
-        policies.append(("ROLLING", f"{key}:tokens", window, tokens, "COST", ESTIMATE, "AS", f"{kind}-tokens"))
+    for limit, units, what in [(tokens, TOKENS, "tokens"), (input, INPUT, "input"), (output, OUTPUT, "output")]:
+        if limit is not None:
+            policies.append(("ROLLING", f"{key}:{what}", window, limit, "COST", units, "AS", f"{kind}-{what}"))
     if concurrent is not None:
         policies.append(("LEASE", f"{key}:concurrent", lease, concurrent, "AS", f"{kind}-concurrent"))
     return policies
@@ -61,31 +85,50 @@ def scope(
 class _Call:
     """One call: its reservation, and what is known of its tokens."""
 
-    def __init__(self, reservation: AsyncReservation, model: str, prompt: int, task: asyncio.Task[Any] | None) -> None:
+    def __init__(
+        self,
+        reservation: AsyncReservation,
+        units: Mapping[Any, Units],
+        model: str,
+        prompt: int,
+        task: asyncio.Task[Any] | None,
+    ) -> None:
         self.reservation = reservation
+        self.units = units
         self.model = model
         self.prompt = prompt
         self.task = task
         self.text: list[str] = []
-        self.usage: int | None = None
+        self.usage: tuple[int, int] | None = None
+        self.was_rejected = False
         self.is_streaming = False
 
     def heard(self, chunk: Any) -> None:
         """Remembers what a part of a stream says."""
-        usage = _usage(chunk)
+        usage = _usage(chunk, self.prompt)
         if usage is not None:
             self.usage = usage
         else:
             self.text += _texts(chunk)
 
+    def used(self) -> tuple[int, int] | None:
+        """The tokens of the prompt and of the output, if they are known."""
+        if self.usage is None and self.text:
+            return self.prompt, litellm.token_counter(model=self.model, text="".join(self.text))
+        return self.usage
+
     def end(self) -> None:
         """Settles in the background, with the tokens that are known."""
-        if self.usage is not None:
-            self.reservation.report(self.usage)
-        elif self.text:
-            tokens = litellm.token_counter(model=self.model, text="".join(self.text))
-            self.reservation.report(self.prompt + tokens)
-        self.reservation.close()
+        if self.reservation.is_settled:
+            return
+        try:
+            if self.was_rejected:
+                self.reservation.report(0)
+            elif (used := self.used()) is not None:
+                self.reservation.report({key: units(self.model, *used) for key, units in self.units.items()})
+        finally:
+            # Without a report, the estimate stays charged.
+            self.reservation.close()
 
 
 # A call and all tasks that litellm starts for it have one context.
@@ -120,6 +163,7 @@ class RateLimitHook(CustomLogger):  # type: ignore[misc]
         self.ttl = ttl
         self.output = output
         self.limiter = AsyncLimiter(client, fail_open=fail_open, timeout=timeout, counters=counters)
+        self._log = SlowLog()
 
     async def async_pre_call_hook(
         self, user_api_key_dict: UserAPIKeyAuth, cache: Any, data: dict[str, Any], call_type: Any
@@ -129,19 +173,28 @@ class RateLimitHook(CustomLogger):  # type: ignore[misc]
         if current is not None and current.task is task and not current.reservation.is_settled:
             return  # litellm prepares the same call again, for another model
         _current.set(None)  # a pipelined request has the context of the one before
-        policies = list(self.policies(user_api_key_dict))
-        if not policies:
-            return
-        model = str(data.get("model") or "")
-        prompt = await asyncio.to_thread(_prompt_tokens, model, data)
-        estimate = prompt + _longest_output(data, self.output)
-        words = [tuple(estimate if word == ESTIMATE else word for word in policy) for policy in policies]
         try:
+            policies = list(self.policies(user_api_key_dict))
+            if not policies:
+                return
+            model = str(data.get("model") or "")
+            prompt = await asyncio.to_thread(_prompt_tokens, model, data)
+            output = _longest_output(data, self.output)
+            units = _units(policies)
+            words = [
+                tuple(word(model, prompt, output) if callable(word) else word for word in policy) for policy in policies
+            ]
             reservation = await self.limiter.reserve(words, self.ttl)
+        except HTTPException:
+            raise  # what `policies` says
         except Exception as error:
             # The log has the error. A client learns nothing of the server.
             if is_unavailable(error):
                 raise HTTPException(503, "The rate limits cannot be checked now.") from None
+            if not isinstance(error, (redis.RedisError, redis.exceptions.RedisClusterException)):
+                # The limiter knows the others.
+                self.limiter.counters.faults += 1
+                self._log.write(logging.ERROR, "the limits of a call are wrong, a fault of the configuration", error)
             raise HTTPException(500, "The rate limits are configured wrongly.") from None
         if not reservation.allowed:
             denied = [
@@ -152,12 +205,12 @@ class RateLimitHook(CustomLogger):  # type: ignore[misc]
             raise HTTPException(
                 429, f"Rate limit exceeded: {', '.join(denied)}", headers=_lower(reservation.decision.headers)
             )
-        call = _Call(reservation, model, prompt, task)
+        call = _Call(reservation, units, model, prompt, task)
         reservation.called(False)  # until litellm calls the model
         _current.set(call)
         if task is not None:
             # For what ends a call without any of the hooks below.
-            task.add_done_callback(lambda _: None if call.is_streaming else call.end())
+            task.add_done_callback(lambda _: None if call.is_streaming else self._end(call))
 
     async def async_pre_call_deployment_hook(self, kwargs: dict[str, Any], call_type: Any) -> None:
         call = _current.get()
@@ -177,7 +230,7 @@ class RateLimitHook(CustomLogger):  # type: ignore[misc]
         if call is not None:
             call.reservation.called()
             call.heard(response)
-            call.end()
+            self._end(call)
 
     async def async_post_call_streaming_iterator_hook(
         self, user_api_key_dict: UserAPIKeyAuth, response: Any, request_data: dict[str, Any]
@@ -195,7 +248,7 @@ class RateLimitHook(CustomLogger):  # type: ignore[misc]
                 yield chunk
         finally:
             # Also if the caller hangs up.
-            call.end()
+            self._end(call)
 
     async def async_post_call_failure_hook(
         self,
@@ -207,9 +260,25 @@ class RateLimitHook(CustomLogger):  # type: ignore[misc]
         call = _current.get()
         if call is None or call.reservation.is_settled:
             return
-        if not call.text and call.usage is None and _was_rejected(original_exception):
-            call.usage = 0
-        call.end()
+        call.was_rejected = not call.text and call.usage is None and _was_rejected(original_exception)
+        self._end(call)
+
+    def _end(self, call: _Call) -> None:
+        try:
+            call.end()
+        except Exception as error:
+            self.limiter.counters.faults += 1
+            self._log.write(logging.ERROR, "the estimate of a call stays charged", error)
+
+
+def _units(policies: Iterable[Policy]) -> dict[Any, Units]:
+    """What each key counts whose cost is settled."""
+    found: dict[Any, Units] = {}
+    for policy in policies:
+        for word in policy:
+            if callable(word) and found.setdefault(policy[1], word) != word:
+                raise ValueError("policies: two limits of one key count different things")
+    return found
 
 
 def _was_rejected(error: Exception) -> bool:
@@ -227,19 +296,28 @@ def _lower(headers: Mapping[str, str]) -> dict[str, str]:
     return {name.lower(): value for name, value in headers.items()}
 
 
+#: What the APIs call the tokens of a call.
+USAGE = ("prompt_tokens", "input_tokens", "completion_tokens", "output_tokens", "total_tokens")
+
+
 def _attribute(value: Any, name: str) -> Any:
     return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
 
 
-def _usage(response: Any) -> int | None:
-    """All tokens of a response, or of the last part of a stream, if it says so."""
+def _usage(response: Any, prompt: int) -> tuple[int, int] | None:
+    """The tokens of the prompt and of the output of a response, or of the last part of a stream, if it says so."""
     # The last event of the Responses API has the response.
     usage = _attribute(response, "usage") or _attribute(_attribute(response, "response"), "usage")
-    total = _attribute(usage, "total_tokens")
+    found = {name: _attribute(usage, name) for name in USAGE}
+    counts = {name: value for name, value in found.items() if isinstance(value, int) and value >= 0}
+    taken = counts.get("prompt_tokens", counts.get("input_tokens"))
+    given = counts.get("completion_tokens", counts.get("output_tokens"))
+    total = counts.get("total_tokens", None if taken is None or given is None else taken + given)
     if total is None:
-        parts = [_attribute(usage, "input_tokens"), _attribute(usage, "output_tokens")]
-        total = sum(parts) if all(isinstance(part, int) for part in parts) else None
-    return total if isinstance(total, int) and total >= 0 else None
+        return None
+    # Whatever the parts are called, the total is what the model reports.
+    taken = min(total, prompt if taken is None else taken)
+    return taken, total - taken
 
 
 def _texts(chunk: Any) -> list[str]:
@@ -260,8 +338,10 @@ def _texts(chunk: Any) -> list[str]:
 def _prompt_tokens(model: str, data: Mapping[str, Any]) -> int:
     messages = data.get("messages")
     if isinstance(messages, list):
-        return int(litellm.token_counter(model=model, messages=messages, tools=data.get("tools")))
-    texts = [data.get("instructions"), data.get("input"), data.get("prompt")]
+        # What is no message is counted as text. litellm rejects it afterwards.
+        with contextlib.suppress(Exception):
+            return int(litellm.token_counter(model=model, messages=messages, tools=data.get("tools")))
+    texts = [messages, data.get("instructions"), data.get("input"), data.get("prompt")]
     text = "\n".join(each if isinstance(each, str) else repr(each) for each in texts if each)
     return int(litellm.token_counter(model=model, text=text)) if text else 0
 

@@ -26,7 +26,7 @@ fn wrong(words: &[String]) -> Vec<String> {
             if !path.exists() {
                 wrong.push(format!("there is no {word}"));
             }
-        } else if !text.contains(&format!("fn {word}(")) && !text.contains(&format!("fn {word}<")) {
+        } else if !["fn {}(", "fn {}<", "def {}("].iter().any(|form| text.contains(&form.replace("{}", word))) {
             wrong.push(format!("no function {word} in the file before it"));
         }
     }

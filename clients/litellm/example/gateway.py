@@ -3,7 +3,7 @@
 import os
 
 import redis.asyncio
-from fastapi import Request
+from fastapi import HTTPException, Request
 from litellm.proxy._types import UserAPIKeyAuth
 
 from litellm_redis_rl import RateLimitHook, scope
@@ -12,7 +12,10 @@ KEYS = {os.environ["GATEWAY_KEY"]: ("alice", "search", "acme")}
 
 
 async def authenticate(request: Request, api_key: str) -> UserAPIKeyAuth:
-    user, team, organisation = KEYS[api_key.removeprefix("Bearer ")]  # an unknown key: 401
+    caller = KEYS.get(api_key.removeprefix("Bearer "))
+    if caller is None:
+        raise HTTPException(401, "unknown key")
+    user, team, organisation = caller
     return UserAPIKeyAuth(api_key=api_key, user_id=user, team_id=team, org_id=organisation)
 
 
@@ -26,5 +29,5 @@ def policies(caller: UserAPIKeyAuth):
 
 
 # retry=None: the hook sends again what may be sent again.
-client = redis.asyncio.Redis(host=os.environ.get("REDIS_HOST", "localhost"), retry=None)
+client = redis.asyncio.Redis.from_url(os.environ.get("REDIS_URL", "redis://localhost"), retry=None)
 hook = RateLimitHook(client, policies)

@@ -7,7 +7,7 @@ import os
 import redis.asyncio
 from litellm.proxy._types import UserAPIKeyAuth
 
-from litellm_redis_rl import RateLimitHook, scope
+from litellm_redis_rl import INPUT, OUTPUT, RateLimitHook, scope
 
 
 async def authenticate(request, api_key):
@@ -17,16 +17,35 @@ async def authenticate(request, api_key):
     )
 
 
+def price(model, prompt, output):
+    if output == 13:
+        raise ValueError("no price")
+    return prompt + 4 * output
+
+
 def policies(caller):
+    hook.limiter.timeout = caller.metadata.get("timeout", 30)
     names = {"user": caller.user_id, "team": caller.team_id, "org": caller.org_id}
     for kind, limits in caller.metadata["limits"].items():
         yield from scope(caller.org_id, kind, names[kind], **limits)
+    key = f"llm:{{{caller.org_id}}}:budget"
+    if budget := caller.metadata.get("budget"):
+        yield ("WINDOW", key, "1d", budget, "COST", price, "AS", "budget")
+    yield from {
+        None: [],
+        "a bucket": [("TOKEN", key, "1m", 60)],
+        "a window": [("ROLLING", key, "1min", 60)],
+        "a policy": [("ROLLING", key)],
+        "a price": [("WINDOW", key, "1d", 100, "COST", lambda model, prompt, output: {}[model])],
+        "one key": [("FIXED", key, "day", 100, "COST", INPUT), ("FIXED", key, "month", 100, "COST", OUTPUT)],
+        "two keys": [("WINDOW", key, "1d", 100), ("WINDOW", key, "1d", 100)],
+        "no policies": None,
+    }[caller.metadata.get("wrong")]
 
 
 hook = RateLimitHook(
     redis.asyncio.Redis(port=int(os.environ["RL_PORT"]), retry=None),
     policies,
-    timeout=float(os.environ["RL_TIMEOUT"]),
     ttl=os.environ["RL_TTL"],
     fail_open=os.environ["RL_FAIL_OPEN"] == "yes",
 )

@@ -9,6 +9,7 @@ import itertools
 import json
 import os
 import pathlib
+import re
 import secrets
 import signal
 import sys
@@ -21,7 +22,7 @@ from server import ROOT, LosingReplies, Server, binaries, eventually, free_port,
 from upstream import Upstream
 
 HERE = pathlib.Path(__file__).parent
-START = 120  # seconds, for the import on a machine with other work
+START = 300  # seconds, for the import on a machine with other work
 NAMES = itertools.count()
 # One window of a minute is longer than a test; no test waits for it.
 TTL = "20s"
@@ -42,23 +43,30 @@ class Address(LosingReplies):
 
 
 class Gateway:
-    """Four workers, and a fifth that fails closed and whose reservations end soon."""
+    """Four workers, a fifth that fails closed and whose reservations end soon, and one as in the example."""
 
     def __init__(self, stack):
         self.server = stack.enter_context(contextlib.closing(Server(binaries()[0])))
         self.address = stack.enter_context(contextlib.closing(Address(self.server.port)))
         self.directory = stack.enter_context(tempfile.TemporaryDirectory())
-        upstream, *self.ports = free_ports(6)
+        upstream, *self.ports = free_ports(7)
         self.upstream = Upstream(upstream)
         words = []
         for at, port in enumerate(self.ports):
             special = at == 4
             environment = {"RL_TTL": "2s" if special else TTL, "RL_FAIL_OPEN": "no" if special else "yes"}
+            if at == 5:
+                environment = {
+                    "CONFIG_FILE_PATH": str(HERE.parent / "example/config.yaml"),
+                    "GATEWAY_KEY": "sk-example",
+                    "OPENAI_API_KEY": "none",
+                    "OPENAI_BASE_URL": f"http://127.0.0.1:{upstream}",
+                    "REDIS_URL": f"redis://127.0.0.1:{self.server.port}",
+                }
             words += [str(port), json.dumps(environment)]
         os.environ.update(
             UPSTREAM=f"http://127.0.0.1:{upstream}",
             RL_PORT=str(self.address.port),
-            RL_TIMEOUT="30",
             LITELLM_MASTER_KEY=f"sk-{secrets.token_hex(32)}",
             PYTHONPATH=os.pathsep.join(map(str, [HERE, HERE.parent, ROOT / "clients/python"])),
         )
@@ -101,20 +109,20 @@ class Caller:
     """A user in a team of an organisation, with keys that no other test has."""
 
     def __init__(self, gateway, **limits):
-        self.gateway, self.limits = gateway, limits
+        self.gateway, self.limits, self.more = gateway, limits, {}
         # The names need no care: a brace would end the hash tag.
         self.org = f"acme}}{next(NAMES)}"
         self.at = 0
 
     def headers(self):
-        caller = {"user": "alice", "team": "search", "org": self.org, "limits": self.limits}
+        caller = {"user": "alice", "team": "search", "org": self.org, "limits": self.limits, **self.more}
         key = "sk-" + base64.urlsafe_b64encode(json.dumps(caller).encode()).decode()
         return {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
 
-    def open(self, at=0, stream=False, longest=64, **wanted):
+    def open(self, at=0, stream=False, longest=64, model="fake", **wanted):
         """Sends a call, and returns the connection."""
         connection = http.client.HTTPConnection("127.0.0.1", self.gateway.ports[at], timeout=60)
-        body = {"model": "fake", "messages": [{"role": "user", "content": json.dumps(wanted)}], "max_tokens": longest}
+        body = {"model": model, "messages": [{"role": "user", "content": json.dumps(wanted)}], "max_tokens": longest}
         if stream:
             body |= {"stream": True, "stream_options": {"include_usage": True}}
         connection.request("POST", "/v1/chat/completions", json.dumps(body), self.headers())
@@ -129,15 +137,23 @@ class Caller:
         finally:
             connection.close()
 
+    def key(self, kind="user"):
+        name = {"user": "alice", "team": "search", "org": self.org}[kind].replace("}", "%7D")
+        return f"llm:{{{self.org.replace('}', '%7D')}}}:{kind}:{name}"
+
+    def peek(self, what, kind="user"):
+        call = self.gateway.server.call
+        return call("RL.PEEK", "ROLLING", f"{self.key(kind)}:{what}", "1m", 10**9, "COST", 0)[1]
+
     def counted(self, kind="user"):
         """The requests, the tokens and the leases that are counted."""
-        name = {"user": "alice", "team": "search", "org": self.org}[kind].replace("}", "%7D")
-        key = f"llm:{{{self.org.replace('}', '%7D')}}}:{kind}:{name}"
-        call = self.gateway.server.call
-        peek = [
-            call("RL.PEEK", "ROLLING", f"{key}:{what}", "1m", 10**9, "COST", 0)[1] for what in ("requests", "tokens")
-        ]
-        return (*peek, call("ZCARD", f"{key}:concurrent"))
+        leases = self.gateway.server.call("ZCARD", f"{self.key(kind)}:concurrent")
+        return self.peek("requests", kind), self.peek("tokens", kind), leases
+
+    def spent(self):
+        """The tokens of prompts and of outputs that are counted, and what they cost."""
+        budget = self.gateway.server.call("GET", f"llm:{{{self.org}}}:budget")
+        return self.peek("input"), self.peek("output"), int(budget or 0)
 
     def becomes(self, *expected, kind="user", patience=5):
         with contextlib.suppress(AssertionError):
@@ -168,6 +184,41 @@ def test_a_stream_without_usage_is_counted(gateway):
     requests, tokens, _ = caller.counted()
     assert requests == 1
     assert 50 < tokens < 90
+
+
+def test_each_limit_counts_what_it_is_of(gateway):
+    caller = Caller(gateway, user={"requests": 100, "input": 1000, "output": 1000, "concurrent": 5})
+    caller.org = caller.org.replace("}", "-")
+    caller.more = {"budget": 5_000}
+    # 1 token of the prompt, and 100 of the output.
+    assert caller.call(usage=101, longest=200)[0] == 200
+    eventually(lambda: caller.spent() == (1, 100, 401), "settled", 5)
+    assert caller.call(stream=True, usage=101, longest=200)[0] == 200
+    eventually(lambda: caller.spent() == (2, 200, 802), "settled", 5)
+    for longest, name in [(801, "user-output"), (790, "budget")]:
+        if name == "budget":
+            caller.more = {"budget": 3_000}
+        status, headers, body = caller.call(longest=longest)
+        assert (status, name in body.decode()) == (429, True), body
+        assert f'"{name}"' in headers["ratelimit"]
+    caller.more = {"budget": 5_000}
+    # Without usage, the prompt and the words are counted.
+    assert caller.call(stream=True, words=50, longest=200)[0] == 200
+    eventually(lambda: gateway.server.call("ZCARD", f"{caller.key()}:concurrent") == 0, "the lease is released")
+    prompt, output, cost = (after - before for after, before in zip(caller.spent(), (2, 200, 802), strict=True))
+    assert 5 < prompt < 60
+    assert 50 <= output < 60
+    assert cost == prompt + 4 * output
+    # A rejected call costs nothing, and one that cannot be priced afterwards its estimate.
+    before = caller.spent()
+    assert caller.call(status=400)[0] == 400
+    eventually(lambda: caller.spent() == before, "nothing is charged", 5)
+    assert caller.call(usage=14, longest=100)[0] == 200
+    eventually(lambda: gateway.server.call("ZCARD", f"{caller.key()}:concurrent") == 0, "the lease is released")
+    charged = [after - since for after, since in zip(caller.spent(), before, strict=True)]
+    assert charged[0] > 1  # the model reported 1
+    assert charged[1:] == [100, charged[0] + 400]
+    assert "the estimate of a call stays charged: ValueError: no price" in gateway.log()
 
 
 @pytest.mark.parametrize(
@@ -202,6 +253,46 @@ def test_a_call_that_the_model_rejects_uses_no_tokens(gateway, stream):
     for number, status in enumerate((400, 429, 500), 1):
         assert caller.call(stream=stream, status=status)[0] >= 400
         caller.becomes(number, 0, 0)
+    # There is no connection to it.
+    assert caller.call(stream=stream, model="away")[0] >= 500
+    caller.becomes(4, 0, 0)
+
+
+def test_the_example(gateway):
+    port, key = gateway.ports[5], "sk-example"
+    server = gateway.server
+
+    def call(key):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        body = {"model": "gpt-4o", "messages": [{"role": "user", "content": '{"usage": 700}'}]}
+        headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+        connection.request("POST", "/v1/chat/completions", json.dumps(body), headers)
+        response = connection.getresponse()
+        response.read()
+        policies = response.getheader("ratelimit-policy") or ""
+        connection.close()
+        return response.status, policies.count(";q=")
+
+    assert call("sk-other")[0] == 401
+    # Its timeout is 0.25 s, and the first call imports for seconds.
+    eventually(lambda: call(key) == (200, 9), f"three limits of each scope:\n{gateway.log()[-3000:]}", 30)
+    tokens = ["RL.PEEK", "ROLLING", "llm:{acme}:team:search:tokens", "1m", 10**9, "COST", 0]
+    eventually(lambda: server.call("ZCARD", "llm:{acme}:user:alice:concurrent") == 0, "the leases are released")
+    eventually(lambda: server.call(*tokens)[1] % 700 == 0, "the tokens are settled")
+    assert server.call(*tokens)[1] > 0
+
+
+def test_the_readme_shows_the_example(gateway):
+    page = (HERE.parent / "README.md").read_text()
+    policies, budget = re.findall(r"```python\n(.*?)```", page, re.S)
+    assert policies.strip() in (HERE.parent / "example/gateway.py").read_text()
+    found = {}
+    exec(budget, found)
+    reply = gateway.server.call(
+        "RL.MULTI", 1, *(3500 if callable(word) else word for word in found["budget"]("readme"))
+    )
+    assert reply[0] == 1
+    assert found["price"]("gpt-4o", 100, 10) == 450
 
 
 def test_a_caller_who_hangs_up(gateway):
@@ -211,9 +302,10 @@ def test_a_caller_who_hangs_up(gateway):
         (False, 60, 0, 3, None),
     ]:
         caller = Caller(gateway, user=LIMITS)
-        active = gateway.upstream.active
+        eventually(lambda: gateway.upstream.active == 0, "the calls before have ended")
+        active = 0
         connection = caller.open(stream=stream, before=before, pause=pause, words=words, longest=5000)
-        eventually(lambda active=active: gateway.upstream.active > active, "the model works")
+        eventually(lambda active=active: gateway.upstream.active > active, "the model works", START)
         if tokens:
             connection.getresponse().read(500)
         requests, estimate, leases = caller.counted()
@@ -275,37 +367,154 @@ def test_a_settlement_whose_reply_was_lost_is_counted_once(gateway):
         address.times = 0
 
 
-def test_the_server_is_away_or_lacks_the_module(gateway):
-    caller, address = Caller(gateway, user=LIMITS), gateway.address
+OPEN, CLOSED = 0, 4  # workers that fail open and closed
 
-    def recovers():
-        for at in (0, 4):
-            before = caller.counted()[0]
-            eventually(lambda at=at, before=before: caller.call(at=at)[0] == 200 and caller.counted()[0] > before, "it")
 
-    address.leads_to(free_port())
+def is_decided(caller, at):
+    """Whether a call is decided by the server."""
+    before = caller.counted()[0]
+    return caller.call(at=at)[0] == 200 and caller.counted()[0] > before
+
+
+@contextlib.contextmanager
+def leading_to(address, port):
+    address.leads_to(port)
     try:
-        assert caller.call()[0] == 200  # it fails open
-        status, _, body = caller.call(at=4)  # it fails closed
-        assert (status, b"cannot be checked" in body) == (503, True), body
+        yield
     finally:
         address.leads_to(address.real)
-    recovers()
-    with contextlib.closing(Server(binaries()[0], module=False)) as server:
-        address.leads_to(server.port)
+
+
+@contextlib.contextmanager
+def hanging(server):
+    server.pause()
+    try:
+        yield
+    finally:
+        server.resume()
+
+
+@contextlib.contextmanager
+def with_setting(server, name, value, before):
+    server.text("CONFIG", "SET", name, value)
+    try:
+        yield
+    finally:
+        server.text("CONFIG", "SET", name, before)
+
+
+@contextlib.contextmanager
+def replica(server):
+    server.text("REPLICAOF", "127.0.0.1", free_port())
+    try:
+        yield
+    finally:
+        server.text("REPLICAOF", "NO", "ONE")
+
+
+# As docs/failure.md says.
+CANNOT_DECIDE = {
+    "no connection": (lambda gateway: leading_to(gateway.address, free_port()), "ConnectionError"),
+    "it hangs": (lambda gateway: hanging(gateway.server), "TimeoutError: no reply within 0.5 s"),
+    "at maxmemory": (lambda gateway: with_setting(gateway.server, "maxmemory", 1, 0), "OutOfMemoryError"),
+    "a replica": (lambda gateway: replica(gateway.server), "ReadOnlyError"),
+}
+
+
+@pytest.mark.parametrize("fault", CANNOT_DECIDE)
+def test_the_server_cannot_decide(gateway, fault):
+    caller = Caller(gateway, user=LIMITS)
+    for at in (OPEN, CLOSED):
+        # The first call of a worker imports for seconds.
+        eventually(lambda at=at: is_decided(caller, at), "the server decides", START)
+    begin, (start, log) = len(gateway.log()), CANNOT_DECIDE[fault]
+    caller.more = {"timeout": 0.5}
+    calls = gateway.upstream.calls
+    with start(gateway):
+        started = time.monotonic()
+        assert caller.call(at=OPEN)[0] == 200
+        status, _, body = caller.call(at=CLOSED)
+        assert (status, b"cannot be checked" in body) == (503, True), body
+        assert time.monotonic() - started < 3
+    assert gateway.upstream.calls == calls + 1
+    caller.more = {}
+    for at in (OPEN, CLOSED):
+        eventually(lambda at=at: is_decided(caller, at), f"{fault}: the server decides again")
+    said = gateway.log()[begin:]
+    for outcome in ("failing open", "failing closed"):
+        assert f"no decision, {outcome}: {log}" in said, said
+
+
+def test_a_call_without_a_reply_is_charged_once_or_not_at_all(gateway):
+    address = gateway.address
+    for at, status, expected in [(OPEN, 200, (1, 700, 0)), (CLOSED, 503, (0, 0, 0))]:
+        caller = Caller(gateway, user=LIMITS)
+        address.word, address.lost, address.times = b"RL.MULTI", 0, 1
         try:
-            for at in (0, 4):
-                # The connections break once.
-                eventually(lambda at=at: caller.call(at=at)[0] == 500, "the call is rejected")
-            before = gateway.upstream.calls
-            for at in (0, 4):
-                status, _, body = caller.call(at=at)
-                assert (status, b"configured wrongly" in body) == (500, True), body
-            assert gateway.upstream.calls == before
-            assert "unknown command" in gateway.log()
+            assert caller.call(at=at, usage=700)[0] == status
         finally:
-            address.leads_to(address.real)
-    recovers()
+            address.word, address.times = b"RL.SETTLE", 0
+        assert address.lost == 1
+        caller.becomes(*expected)
+
+
+def rejected(caller, log):
+    """Both workers reject the call, and the model is not called."""
+    gateway = caller.gateway
+    begin, calls = len(gateway.log()), gateway.upstream.calls
+    for at in (OPEN, CLOSED):
+        status, _, body = caller.call(at=at)
+        assert (status, b"configured wrongly" in body) == (500, True), body
+    assert gateway.upstream.calls == calls
+    time.sleep(0.05)
+    assert log in gateway.log()[begin:], gateway.log()[begin:]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "log"),
+    [
+        ("a bucket", "ValueError: policy: TOKEN takes no reservation"),
+        ("a window", "ResponseError: limit 4: invalid window"),
+        ("a policy", "ValueError: policy: expected an algorithm, a key, a window, a limit"),
+        ("a price", "KeyError: 'fake'"),
+        ("one key", "ValueError: policies: two limits of one key"),
+        ("two keys", "ResponseError: "),
+        ("no policies", "TypeError: "),
+    ],
+)
+def test_a_wrong_configuration_is_loud(gateway, wrong, log):
+    time.sleep(1)  # the log has each kind of error once a second
+    caller = Caller(gateway, user=LIMITS)
+    caller.org = caller.org.replace("}", "-")
+    caller.more = {"wrong": wrong}
+    rejected(caller, f"a fault of the configuration: {log}")
+    assert caller.counted() == (0, 0, 0)
+
+
+def test_a_key_of_another_type_and_no_module(gateway):
+    caller, address = Caller(gateway, user=LIMITS), gateway.address
+    key = f"{caller.key()}:tokens"
+    gateway.server.text("RPUSH", key, "x")
+    rejected(caller, "a fault of the configuration: ResponseError: WRONGTYPE")
+    gateway.server.text("DEL", key)
+    with contextlib.closing(Server(binaries()[0], module=False)) as server, leading_to(address, server.port):
+        for at in (OPEN, CLOSED):
+            # The connections break once.
+            eventually(lambda at=at: caller.call(at=at)[0] == 500, "the call is rejected")
+        time.sleep(1)
+        rejected(caller, "unknown command")
+    for at in (OPEN, CLOSED):
+        eventually(lambda at=at: is_decided(caller, at), "the server decides again")
+
+
+def test_messages_that_are_none_are_no_fault_of_the_configuration(gateway):
+    caller = Caller(gateway, user=LIMITS)
+    connection = http.client.HTTPConnection("127.0.0.1", gateway.ports[OPEN], timeout=60)
+    connection.request("POST", "/v1/chat/completions", '{"model": "fake", "messages": [1, 2]}', caller.headers())
+    response = connection.getresponse()
+    assert (response.status, b"configured wrongly" in response.read()) != (500, True)
+    connection.close()
+    eventually(lambda: caller.counted()[2] == 0, "no lease")
 
 
 def test_what_a_killed_worker_held_comes_back(gateway):

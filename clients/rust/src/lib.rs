@@ -121,7 +121,7 @@ pub use link::Link;
 pub use policy::{Algorithm, Calendar, InvalidPolicy, Policy, Window};
 pub use request::Request;
 #[cfg(feature = "async")]
-pub use reservation::{Reservation, Reserved};
+pub use reservation::{Reservation, Reserved, ReservedAll};
 pub use stats::Stats;
 
 #[cfg(not(any(feature = "async", feature = "sync")))]

@@ -7,7 +7,7 @@ use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
 use crate::connection::Connection;
-use crate::decision::Decision;
+use crate::decision::{Decision, Decisions};
 use crate::error::Error;
 use crate::lease_id::new_id;
 use crate::limiter::Limiter;
@@ -29,6 +29,25 @@ impl Reserved {
     pub fn held(self) -> Option<Reservation> {
         match self {
             Self::Held(reservation) => Some(reservation),
+            Self::Denied(_) => None,
+        }
+    }
+}
+
+/// What a request for reservations of several limits gets.
+#[derive(Debug)]
+pub enum ReservedAll {
+    /// All estimates are charged. There is a guard for each request, in their order, and each settles by itself.
+    Held(Vec<Reservation>),
+    /// A limit denies, and nothing is charged.
+    Denied(Decisions),
+}
+
+impl ReservedAll {
+    /// The guards, if the estimates are charged.
+    pub fn held(self) -> Option<Vec<Reservation>> {
+        match self {
+            Self::Held(reservations) => Some(reservations),
             Self::Denied(_) => None,
         }
     }
@@ -130,6 +149,31 @@ impl Charge {
     }
 }
 
+/// A request for a reservation, of a task.
+#[derive(Debug)]
+struct Wanted {
+    charge: Charge,
+    cost: u64,
+    partial: bool,
+    always: bool,
+    holder: Option<Vec<u8>>,
+}
+
+impl Wanted {
+    fn of(request: &Request<'_>, id: &str, ttl: Duration) -> Self {
+        let &Request { policy, key, cost, partial, always, id: holder, .. } = request;
+        let charge = Charge { policy: *policy, key: key.to_vec(), id: id.to_owned(), ttl };
+        Self { charge, cost, partial, always, holder: holder.map(<[u8]>::to_vec) }
+    }
+
+    fn request(&self) -> Request<'_> {
+        let Charge { policy, key, id, ttl } = &self.charge;
+        let (cost, partial, always, holder) = (self.cost, self.partial, self.always, self.holder.as_deref());
+        // The server rejects what excludes RESERVE.
+        Request { cost, partial, always, id: holder, ..Request::new(policy, key) }.reserve(id, *ttl)
+    }
+}
+
 impl<C: Connection> Limiter<C> {
     /// Charges the cost of a request as an estimate under a new id. The guard settles it once. It ends by itself after
     /// `ttl`, which must be longer than the work takes. If this future is dropped before it returns, it is cancelled.
@@ -175,23 +219,77 @@ impl<C: Connection> Limiter<C> {
         self.hold(request, id.into(), ttl, false).await
     }
 
+    /// Charges the costs of all requests as estimates, or none, under one new id. Each guard settles its own limit, so
+    /// limits that count different things are settled with different numbers. A limit of requests has a cost of 1, which
+    /// stays charged when its guard is dropped. In a cluster all keys must be in one slot. LEASE takes no reservation:
+    /// take a [`lease`](Self::lease) first.
+    ///
+    /// ```
+    /// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/doc.rs")); } use doc::with_client;
+    /// # use std::time::Duration;
+    /// # use redis_rl_client::{Limiter, Policy, ReservedAll};
+    /// # with_client(async |client| {
+    /// # let limiter = Limiter::new(client.get_connection_manager().await?);
+    /// let (requests, input): (Policy, Policy) = ("WINDOW 1m 60 AS requests".parse()?, "COUNTER 1m 9000 AS input".parse()?);
+    /// let output: Policy = "COUNTER 1m 3000 AS output".parse()?;
+    /// let all = [
+    ///     requests.request("{org:7}:requests"),
+    ///     input.request("{org:7}:input").cost(700),
+    ///     output.request("{org:7}:output").cost(1000),
+    /// ];
+    /// match limiter.reserve_all(&all, Duration::from_secs(600)).await? {
+    ///     ReservedAll::Held(mut reservations) => {
+    ///         for (reservation, used) in reservations.iter_mut().zip([1, 690, 120]) {
+    ///             reservation.report(used); // settled when it is dropped
+    ///         }
+    ///     }
+    ///     ReservedAll::Denied(decisions) => println!("too many: {:?}", decisions.denied().next()),
+    /// }
+    /// # Ok(())
+    /// # });
+    /// ```
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub async fn reserve_all(&self, requests: &[Request<'_>], ttl: Duration) -> Result<ReservedAll, Error> {
+        let (limiter, id) = (self.clone(), new_id());
+        let all: Vec<_> = requests.iter().map(|request| Wanted::of(request, &id, ttl)).collect();
+        let holding = tokio::spawn(async move {
+            let requests: Vec<_> = all.iter().map(Wanted::request).collect();
+            let result = limiter.check_all(&requests).await;
+            let charges = all.into_iter().map(|wanted| wanted.charge);
+            match result {
+                Ok(decisions) if decisions.allowed => {
+                    let kept = charges.zip(decisions.limits);
+                    let kept = kept.map(|(charge, decision)| keep(limiter.clone(), charge, decision));
+                    Ok(ReservedAll::Held(kept.collect()))
+                }
+                Ok(decisions) => Ok(ReservedAll::Denied(decisions)),
+                Err(error) => {
+                    abandon(&limiter, charges, &error);
+                    Err(error)
+                }
+            }
+        });
+        // The task neither panics nor is it aborted, unless the runtime ends.
+        let mut reserved = holding.await.unwrap_or(Err(Error::CircuitOpen));
+        if let Ok(ReservedAll::Held(reservations)) = &mut reserved {
+            reservations.iter_mut().for_each(|reservation| reservation.called(true));
+        }
+        reserved
+    }
+
     /// Charges an estimate. Nobody else has a `new` id.
     async fn hold(&self, request: &Request<'_>, id: String, ttl: Duration, new: bool) -> Result<Reserved, Error> {
-        let charge = Charge { policy: *request.policy, key: request.key.to_vec(), id, ttl };
-        let (limiter, cost, partial, always) = (self.clone(), request.cost, request.partial, request.always);
-        let holder = request.id.map(<[u8]>::to_vec);
+        let (limiter, wanted) = (self.clone(), Wanted::of(request, &id, ttl));
         // A task of its own: if the caller is gone when the reply comes, the guard is dropped, which cancels.
         let holding = tokio::spawn(async move {
-            let request = Request::new(&charge.policy, &charge.key);
-            // The server rejects what excludes RESERVE.
-            let request = Request { cost, partial, always, id: holder.as_deref(), ..request };
-            match limiter.check_request(&request.reserve(&charge.id, ttl)).await {
-                Ok(decision) if decision.allowed => Ok(Reserved::Held(keep(limiter, charge, decision))),
+            match limiter.check_request(&wanted.request()).await {
+                Ok(decision) if decision.allowed => Ok(Reserved::Held(keep(limiter, wanted.charge, decision))),
                 Ok(decision) => Ok(Reserved::Denied(decision)),
                 Err(error) => {
-                    if new && error.is_unavailable() {
-                        // The server may have charged it after all.
-                        tokio::spawn(async move { charge.settle(&limiter, 0).await });
+                    if new {
+                        abandon(&limiter, [wanted.charge], &error);
                     }
                     Err(error)
                 }
@@ -203,6 +301,16 @@ impl<C: Connection> Limiter<C> {
             reservation.called(true);
         }
         reserved
+    }
+}
+
+/// Cancels what the server may have charged although it did not reply. Nobody else has the id.
+fn abandon<C: Connection>(limiter: &Limiter<C>, charges: impl IntoIterator<Item = Charge>, error: &Error) {
+    if error.is_unavailable() {
+        for charge in charges {
+            let limiter = limiter.clone();
+            tokio::spawn(async move { charge.settle(&limiter, 0).await });
+        }
     }
 }
 

@@ -16,7 +16,7 @@ use redis::{RedisResult, Value};
 
 pub use connector::Connector;
 pub use lease::{Lease, Leased};
-pub use reservation::{Reservation, Reserved};
+pub use reservation::{Reservation, Reserved, ReservedAll};
 
 use crate::address::Address;
 use crate::builder::Builder;

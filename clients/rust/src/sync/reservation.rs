@@ -5,7 +5,7 @@ use std::thread::{sleep, spawn};
 use std::time::Duration;
 
 use super::{Connector, Limiter};
-use crate::decision::Decision;
+use crate::decision::{Decision, Decisions};
 use crate::error::Error;
 use crate::lease_id::new_id;
 use crate::policy::Policy;
@@ -26,6 +26,25 @@ impl Reserved {
     pub fn held(self) -> Option<Reservation> {
         match self {
             Self::Held(reservation) => Some(reservation),
+            Self::Denied(_) => None,
+        }
+    }
+}
+
+/// What a request for reservations of several limits gets.
+#[derive(Debug)]
+pub enum ReservedAll {
+    /// All estimates are charged. There is a guard for each request, in their order, and each settles by itself.
+    Held(Vec<Reservation>),
+    /// A limit denies, and nothing is charged.
+    Denied(Decisions),
+}
+
+impl ReservedAll {
+    /// The guards, if the estimates are charged.
+    pub fn held(self) -> Option<Vec<Reservation>> {
+        match self {
+            Self::Held(reservations) => Some(reservations),
             Self::Denied(_) => None,
         }
     }
@@ -138,6 +157,38 @@ impl<T: Connector> Limiter<T> {
             spawn(move || settle(0));
         }
         reserved
+    }
+
+    /// Charges the costs of all requests as estimates, or none, under one new id. Each guard settles its own limit, so
+    /// limits that count different things are settled with different numbers. A limit of requests has a cost of 1, which
+    /// stays charged when its guard is dropped. In a cluster all keys must be in one slot. LEASE takes no reservation:
+    /// take a [`lease`](Self::lease) first.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub fn reserve_all(&self, requests: &[Request<'_>], ttl: Duration) -> Result<ReservedAll, Error> {
+        let id = new_id();
+        let all: Vec<_> = requests.iter().map(|request| request.reserve(&id, ttl)).collect();
+        let settling = |request: &Request<'_>| self.settling(request.policy, request.key, id.clone(), ttl);
+        match self.check_all(&all) {
+            Ok(decisions) if decisions.allowed => {
+                let kept = requests.iter().zip(decisions.limits).map(|(request, decision)| {
+                    let usage = Usage { reserved: decision.charged, reported: None, called: true };
+                    Reservation { id: id.clone(), decision, usage, settle: Some(settling(request)) }
+                });
+                Ok(ReservedAll::Held(kept.collect()))
+            }
+            Ok(decisions) => Ok(ReservedAll::Denied(decisions)),
+            Err(error) => {
+                if error.is_unavailable() {
+                    // The server may have charged them after all. Nobody else has this id.
+                    for settle in requests.iter().map(settling) {
+                        spawn(move || settle(0));
+                    }
+                }
+                Err(error)
+            }
+        }
     }
 
     /// Charges an estimate under this id, or finds it charged: the request may be sent again after an error. The party

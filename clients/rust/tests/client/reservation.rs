@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use redis::aio::ConnectionManager;
-use redis_rl_client::{Error, Limiter, Policy, Reservation, sync};
+use redis_rl_client::{Error, Limiter, Policy, Request, Reservation, ReservedAll, sync};
 
 use crate::setup::{Paused, block_on, client, for_each_way, limiter, manager, one_server};
 use crate::support::*;
@@ -207,4 +207,233 @@ fn a_reservation_that_a_slow_server_charged_too_late_is_cancelled() {
     assert!(matches!(error, Error::Timeout(TIMEOUT)), "{error:?}");
     drop(paused);
     assert!(is_cancelled("sync"));
+}
+
+const REQUESTS: Policy = Policy::window_counter(Duration::from_secs(86_400), 10).name("requests");
+const OUTPUT: Policy = Policy::fixed(Duration::from_secs(1_000_000_000), 500).name("output");
+
+/// A request, and tokens of the prompt and of the output.
+fn gateway(input: u64, output: u64) -> [Request<'static>; 3] {
+    let (input, output) = (TOKENS.request("{g}:input").cost(input), OUTPUT.request("{g}:output").cost(output));
+    [REQUESTS.request("{g}:requests"), input, output]
+}
+
+/// What is charged of the three limits.
+fn charged_of(left: [u64; 3]) -> [u64; 3] {
+    [10 - left[0], 1_000 - left[1], 500 - left[2]]
+}
+
+#[test]
+fn several_limits_are_reserved_together_and_settled_each_by_itself() {
+    for_each_way(async |limiter, _, _| {
+        let charged_is = async |expected: [u64; 3]| {
+            let began = std::time::Instant::now();
+            loop {
+                let mut left = [0; 3];
+                for (left, request) in left.iter_mut().zip(gateway(0, 0)) {
+                    *left = limiter.peek(&request.cost(0)).await.unwrap().remaining;
+                }
+                if charged_of(left) == expected {
+                    return;
+                }
+                assert!(began.elapsed() < PATIENCE, "{:?}, not {expected:?}", charged_of(left));
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        let all = async |input, output| limiter.reserve_all(&gateway(input, output), TTL).await.unwrap();
+        let reservations = all(800, 200).await.held().expect("room");
+        assert!(reservations.iter().all(|reservation| reservation.id() == reservations[0].id()));
+        charged_is([1, 800, 200]).await;
+        match all(201, 200).await {
+            ReservedAll::Denied(decisions) => {
+                assert_eq!(decisions.limits.iter().map(|limit| limit.allowed).collect::<Vec<_>>(), [true, false, true]);
+            }
+            ReservedAll::Held(_) => panic!("allowed"),
+        }
+        for (reservation, actual) in reservations.into_iter().zip([1, 700, 20]) {
+            assert_eq!(reservation.settle(actual).await.unwrap().charged, actual);
+        }
+        charged_is([1, 700, 20]).await;
+        // Dropped: what was reported; the estimate of what was not.
+        let mut reservations = all(100, 200).await.held().expect("room");
+        reservations[2].report(30);
+        drop(reservations);
+        charged_is([2, 800, 50]).await;
+        // The upstream was not called.
+        let mut reservations = all(100, 200).await.held().expect("room");
+        reservations.iter_mut().for_each(|reservation| reservation.called(false));
+        drop(reservations);
+        charged_is([2, 800, 50]).await;
+        // The caller is gone.
+        for micros in [0, 50, 200, 1_000] {
+            let _ = tokio::time::timeout(Duration::from_micros(micros), async {
+                if let Some(mut reservations) = all(100, 200).await.held() {
+                    reservations.iter_mut().for_each(|reservation| reservation.called(false));
+                }
+            })
+            .await;
+        }
+        charged_is([2, 800, 50]).await;
+        let lease = Policy::lease(Duration::from_secs(30), 2);
+        let error = limiter.reserve_all(&[lease.request("{g}:calls").id("x")], TTL).await.unwrap_err();
+        assert!(error.to_string().contains("RESERVE") && !error.is_unavailable(), "{error}");
+    });
+}
+
+#[test]
+fn several_limits_without_a_runtime() {
+    let server = one_server();
+    let client = redis::Client::open(format!("redis://127.0.0.1:{}", server.port())).unwrap();
+    let limiter = sync::Limiter::builder(client).timeout(Duration::from_secs(5)).build_sync();
+    let charged_is = |expected: [u64; 3]| {
+        let left = || gateway(0, 0).map(|request| limiter.peek(&request.cost(0)).unwrap().remaining);
+        assert!(eventually(PATIENCE, || charged_of(left()) == expected), "{:?}", charged_of(left()));
+    };
+    let all = |input, output| limiter.reserve_all(&gateway(input, output), TTL).unwrap();
+    let reservations = all(800, 200).held().expect("room");
+    assert!(all(201, 200).held().is_none());
+    charged_is([1, 800, 200]);
+    for (reservation, actual) in reservations.into_iter().zip([1, 700, 20]) {
+        assert_eq!(reservation.settle(actual).unwrap().charged, actual);
+    }
+    charged_is([1, 700, 20]);
+    all(100, 200).held().expect("room")[2].report(30);
+    charged_is([2, 800, 50]);
+}
+
+/// What was charged although the reply was lost is cancelled.
+#[test]
+fn reservations_without_a_reply_are_cancelled() {
+    block_on(async {
+        let server = one_server();
+        let limiter = limiter(&server).await.with_timeout(Duration::from_millis(100));
+        let mut con = server.con();
+        limiter.peek(&gateway(0, 0)[0]).await.unwrap();
+        ok(cmd!(con, "CLIENT", "PAUSE", 300, "WRITE"));
+        let error = limiter.reserve_all(&gateway(800, 200), TTL).await.unwrap_err();
+        assert!(error.is_unavailable(), "{error}");
+        let client = redis::Client::open(format!("redis://127.0.0.1:{}", server.port())).unwrap();
+        let other = sync::Limiter::builder(client).timeout(Duration::from_secs(5)).build_sync();
+        assert!(eventually(PATIENCE, || {
+            let found = ok(redis::cmd("INFO").arg("rl").query(&mut con));
+            read::<String>(found).contains("rl_reservations_settled:3")
+        }));
+        assert_eq!(charged_of(gateway(0, 0).map(|request| other.peek(&request.cost(0)).unwrap().remaining)), [0; 3]);
+    });
+}
+
+/// The code of docs/language-models.md, and what it uses.
+mod page {
+    use std::time::Duration;
+
+    use redis::aio::ConnectionManager;
+    use redis_rl_client::{Error, InvalidPolicy, Policy, ReservedAll};
+
+    type Limiter = redis_rl_client::Limiter<ConnectionManager>;
+
+    #[derive(Debug)]
+    #[expect(dead_code, reason = "a test that fails prints them")]
+    pub enum Failed {
+        Limiter(Error),
+        Policy(InvalidPolicy),
+        TooManyRequests(Vec<(&'static str, String)>),
+    }
+
+    impl From<Error> for Failed {
+        fn from(error: Error) -> Self {
+            Self::Limiter(error)
+        }
+    }
+
+    impl From<InvalidPolicy> for Failed {
+        fn from(error: InvalidPolicy) -> Self {
+            Self::Policy(error)
+        }
+    }
+
+    pub struct Prompt {
+        pub tokens: u64,
+    }
+
+    pub struct Part {
+        tokens: u64,
+        text: String,
+    }
+
+    /// A model that replies so many words, and then waits for ever if it `hangs`.
+    pub struct Model {
+        pub words: u64,
+        pub hangs: bool,
+    }
+
+    pub struct Stream(Model);
+
+    impl Model {
+        fn stream(&self, _: &Prompt, longest: u64) -> Stream {
+            Stream(Self { words: self.words.min(longest), hangs: self.hangs })
+        }
+    }
+
+    impl Stream {
+        async fn next(&mut self) -> Option<Part> {
+            if self.0.words == 0 && self.0.hangs {
+                std::future::pending::<()>().await;
+            }
+            self.0.words = self.0.words.checked_sub(1)?;
+            Some(Part { tokens: 10, text: "word ".to_owned() })
+        }
+    }
+
+    // The page begins here.
+    pub async fn complete(limiter: &Limiter, model: &Model, prompt: &Prompt, longest: u64) -> Result<String, Failed> {
+        let requests: Policy = "ROLLING 1m 60 AS requests".parse()?;
+        let tokens: Policy = "ROLLING 1m 9000 AS tokens".parse()?;
+        let all = [requests.request("{acme}:requests"), tokens.request("{acme}:tokens").cost(prompt.tokens + longest)];
+        let mut reservations = match limiter.reserve_all(&all, Duration::from_secs(600)).await? {
+            ReservedAll::Held(reservations) => reservations,
+            ReservedAll::Denied(decisions) => return Err(Failed::TooManyRequests(decisions.headers())),
+        };
+        let (mut text, mut used) = (String::new(), prompt.tokens);
+        let mut stream = model.stream(prompt, longest);
+        while let Some(part) = stream.next().await {
+            used += part.tokens;
+            reservations[1].report(used); // settled when the guards are dropped
+            text += &part.text;
+        }
+        Ok(text)
+    }
+}
+
+#[test]
+fn the_gateway_of_the_page() {
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let shown = include_str!("../../../../docs/language-models.md").split("```rust,ignore").nth(1).unwrap();
+    let shown = words(shown.split("```").next().unwrap());
+    let own = include_str!("reservation.rs").split("// The page begins here.").nth(1).unwrap();
+    assert!(words(own).contains(&shown), "docs/language-models.md shows other code than this test runs");
+    block_on(async {
+        let server = one_server();
+        let limiter = limiter(&server).await;
+        let policy: Policy = "ROLLING 1m 9000".parse().unwrap();
+        let left_is = async |left: u64| {
+            let began = std::time::Instant::now();
+            while limiter.peek(&policy.request("{acme}:tokens").cost(0)).await.unwrap().remaining != left {
+                assert!(began.elapsed() < PATIENCE, "not {left}");
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        let prompt = page::Prompt { tokens: 100 };
+        let model = page::Model { words: 30, hangs: false };
+        assert_eq!(page::complete(&limiter, &model, &prompt, 1_000).await.unwrap().len(), 150);
+        left_is(8_600).await;
+        // The caller hangs up.
+        let model = page::Model { words: 1, hangs: true };
+        let hung_up =
+            tokio::time::timeout(Duration::from_millis(100), page::complete(&limiter, &model, &prompt, 1_000));
+        assert!(hung_up.await.is_err());
+        left_is(8_490).await;
+        let denied = page::complete(&limiter, &model, &prompt, 9_000).await.unwrap_err();
+        assert!(matches!(denied, page::Failed::TooManyRequests(headers) if !headers.is_empty()));
+        left_is(8_490).await;
+    });
 }
