@@ -168,4 +168,17 @@ mod tests {
             assert!(matches!(line(text), Err(Error::UnknownReply)), "{text}");
         }
     }
+
+    #[test]
+    fn what_an_older_module_charged_is_seen_from_the_other_figures() {
+        const ALLOWED: &str = "1 0 1 60 57 0 1000 1000 0 1795281570123 0";
+        const DENIED: &str = "0 58 1 60 2 1000 1000 58000 0 1795281570123 0";
+        const SHADOW: &str = "1 58 1 60 2 0 1000 58000 0 1795281570123 1";
+        assert_eq!([ALLOWED, DENIED, SHADOW].map(|text| line(text).unwrap().charged), [3, 0, 0]);
+        // If one limit denies, none is charged.
+        let requests = [POLICY.request("a").cost(3), POLICY.request("b").cost(3)];
+        let limits = [ALLOWED, DENIED].map(|text| Value::BulkString(text.into()));
+        let reply = decisions(Value::Array(vec![Value::Int(0), Value::Array(limits.to_vec())]), &requests).unwrap();
+        assert_eq!((reply.allowed, reply.limits[0].charged, reply.limits[1].charged), (false, 0, 0));
+    }
 }

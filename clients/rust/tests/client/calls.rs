@@ -182,7 +182,10 @@ fn an_error_of_the_server_is_an_error_and_no_fallback() {
         let error = limiter.check(&API, "k").await.unwrap_err();
         let text = error.to_string();
         assert!(matches!(error, Error::Redis(_)) && text.contains("did not write"), "{way:?}: {text}");
-        assert_eq!(limiter.stats().fallback_allowed, 0);
+        let error = limiter.check_all(&[API.request("other"), API.request("k")]).await.unwrap_err();
+        assert!(!error.is_unavailable() && error.to_string().contains("did not write"), "{way:?}: {error}");
+        let stats = limiter.stats();
+        assert_eq!((stats.fallback_allowed, stats.rejected), (0, 2), "{stats:?}");
     });
 }
 
