@@ -47,18 +47,6 @@ impl Hasher for Number {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_key_has_its_slot() {
-        for (key, expected) in [("foo", 12_182), ("{foo}bar", 12_182), ("", 0), ("123456789", 12_739)] {
-            assert_eq!((slot(key.as_bytes()), part(key.as_bytes())), (expected, expected / 64), "{key}");
-        }
-    }
-}
-
 /// Sends a command to the owner of its key, and follows redirections: these replies say that it was not executed. Nothing
 /// else is sent again, if the connection was built with `retries(0)`.
 #[cfg(feature = "async")]
@@ -106,4 +94,16 @@ pub fn asked(error: &RedisError) -> Option<SingleNodeRoutingInfo> {
     let (node, _) = error.redirect_node().filter(|_| error.kind() == ServerErrorKind::Ask.into())?;
     let (host, port) = node.rsplit_once(':')?;
     Some(SingleNodeRoutingInfo::ByAddress { host: host.to_owned(), port: port.parse().ok()? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_has_its_slot() {
+        for (key, expected) in [("foo", 12_182), ("{foo}bar", 12_182), ("", 0), ("123456789", 12_739)] {
+            assert_eq!((slot(key.as_bytes()), part(key.as_bytes())), (expected, expected / 64), "{key}");
+        }
+    }
 }
