@@ -2,7 +2,6 @@
 //! `fuzz/`; each has the rules as its module `rules`.
 
 use std::collections::HashSet;
-use std::fmt::Write as _;
 
 use super::rules::{self, Settings, Source};
 
