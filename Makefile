@@ -104,8 +104,8 @@ audit: ## check the dependencies for known vulnerabilities (RustSec; needs the n
 	cargo audit
 
 .PHONY: fuzz
-fuzz: ## fuzz the argument parser, the records and the algorithms on every core; nightly Rust; SECONDS_EACH=5
-	@scripts/install build fuzz
+fuzz: $(own_module) $(if $(SERVERS),,servers) ## fuzz what reads input, the algorithms and the Lua library on every core; nightly Rust; SECONDS_EACH=5
+	@scripts/install fuzz test
 	@$(call tool,fuzz,$(CARGO_FUZZ))
 	@scripts/fuzz "$(SECONDS_EACH)" "$(TARGET)"
 

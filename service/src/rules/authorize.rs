@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use axum::http::HeaderName;
+use http::HeaderName;
 use ipnet::IpNet;
 
 use super::fields::{Kind, Reporter, field};

@@ -1,0 +1,101 @@
+//! Sequences of requests, RESERVE and SETTLE with RESERVATION, against the oracle of the algorithms' tests; and under a
+//! clock that steps and windows that change: a call that is sent again changes nothing.
+
+#![no_main]
+
+use arbitrary::Arbitrary;
+use libfuzzer_sys::fuzz_target;
+use redis_rl_algorithm::in_memory::{Limit, Reservable};
+use redis_rl_algorithm::integer::parse_unsigned;
+use redis_rl_algorithm::reservation::{EARLIEST, Reservation};
+use redis_rl_algorithm::{
+    Cost, FixedWindow, Micros, Policy, RollingLog, SlidingCounter, Window, WindowCounter,
+};
+
+#[path = "../../algorithm/src/tests/reservation/oracle.rs"]
+mod oracle;
+
+use oracle::{Call, Kind, agrees, repeats_change_nothing};
+
+/// 2023-11-14 22:13:20 UTC.
+const T0: u64 = 1_700_000_000_000_000;
+
+fn millis(millis: u64) -> Window {
+    Window::from_millis(millis).expect("at least one millisecond")
+}
+
+fn cost(units: u64) -> Cost {
+    Cost::new(units).expect("a small number")
+}
+
+fn policy(window: u64, limit: u64) -> Policy {
+    Policy::new(millis(window), limit)
+}
+
+#[derive(Arbitrary, Clone, Copy, Debug)]
+enum Action {
+    Request(u8),
+    /// The id, the milliseconds of the ttl, and the units.
+    Reserve(u8, u16, u8),
+    Settle(u8, u8),
+    Reset,
+}
+
+impl Action {
+    fn call(self) -> Call {
+        // Few ids, so that they are met again.
+        match self {
+            Self::Request(units) => Call::Request { units: units.into() },
+            Self::Reserve(id, ttl, units) => Call::Reserve { id: id % 4, ttl: u64::from(ttl) + 1, units: units.into() },
+            Self::Settle(id, units) => Call::Settle { id: id % 4, units: units.into() },
+            Self::Reset => Call::Reset,
+        }
+    }
+}
+
+/// Microseconds between two calls.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+enum Pause {
+    None,
+    Micros(u32),
+    /// So many windows, and milliseconds more or less: where what was charged stops to count.
+    Windows(u8, i8),
+}
+
+impl Pause {
+    fn micros(self) -> u64 {
+        match self {
+            Self::None => 0,
+            Self::Micros(micros) => u64::from(micros) % 4_000_000,
+            Self::Windows(windows, millis) => {
+                let windows = 1 + i64::from(windows % 3);
+                (windows * 1_000_000 + i64::from(millis) * 1_000).unsigned_abs()
+            }
+        }
+    }
+}
+
+#[derive(Arbitrary, Debug)]
+struct Input {
+    algorithm: u8,
+    limit: u8,
+    calls: Vec<(Pause, Action)>,
+    /// How far the clock steps, and the milliseconds of the window.
+    steps: Vec<(i32, u16, Action)>,
+}
+
+fn run<A: Reservable>(kind: Kind, input: &Input) {
+    let calls: Vec<_> =
+        input.calls.iter().take(64).map(|(pause, action)| (pause.micros(), action.call())).collect();
+    agrees::<A>(kind, u64::from(input.limit) + 1, &calls);
+    let step = |&(step, window, action): &(i32, u16, Action)| (step.into(), u64::from(window) + 1, action.call());
+    let steps: Vec<_> = input.steps.iter().take(64).map(step).collect();
+    repeats_change_nothing::<A>(&steps);
+}
+
+fuzz_target!(|input: Input| match input.algorithm % 4 {
+    0 => run::<FixedWindow>(Kind::Fixed, &input),
+    1 => run::<WindowCounter>(Kind::Window, &input),
+    2 => run::<SlidingCounter>(Kind::Counter, &input),
+    _ => run::<RollingLog>(Kind::Rolling, &input),
+});
