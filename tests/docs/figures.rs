@@ -225,6 +225,28 @@ const SENTENCES: &[Sentence] = &[
     ),
     (
         "README.md",
+        "| INCREX to RL.WINDOW, allowed | {} × ({}) |",
+        &[
+            Times(
+                &Cell(NEWEST, NEWEST_TABLE, "INCREX with UBOUND, EX and ENX", 1),
+                &Cell(NEWEST, NEWEST_TABLE, "RL.WINDOW", 1),
+            ),
+            Cell(NEWEST, NEWEST_TABLE, "RL.WINDOW", 1),
+        ],
+    ),
+    (
+        "README.md",
+        "| INCREX to RL.WINDOW, denied | {} × ({}) |",
+        &[
+            Times(
+                &Cell(NEWEST, NEWEST_TABLE, "INCREX with UBOUND, EX and ENX", 2),
+                &Cell(NEWEST, NEWEST_TABLE, "RL.WINDOW", 2),
+            ),
+            Cell(NEWEST, NEWEST_TABLE, "RL.WINDOW", 2),
+        ],
+    ),
+    (
+        "README.md",
         "| INCREX to RL.FIXED, denied | {} × ({}) |",
         &[
             Times(

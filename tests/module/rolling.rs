@@ -80,18 +80,18 @@ fn a_charge_replicates_one_entry_and_fires_the_event_of_the_plain_command() {
         ok(cmd!(con, "RL.REFUND", "ROLLING", "long", "100d", 10, "COST", 506));
         expect(&["UNLINK"], &["del"]);
         // A window of which half is over, then all: the expiry is set again, and the record is written anew.
-        request(&mut con, "short", "200ms", 1);
+        request(&mut con, "short", "1s", 1);
         expect(&["SET"], &["set", "expire"]);
-        thread::sleep(Duration::from_millis(120));
-        request(&mut con, "short", "200ms", 1);
+        thread::sleep(Duration::from_millis(600));
+        request(&mut con, "short", "1s", 1);
         expect(&["MULTI", "APPEND", "PEXPIREAT", "EXEC"], &["append", "expire"]);
-        thread::sleep(Duration::from_millis(120));
-        request(&mut con, "short", "200ms", 1);
+        thread::sleep(Duration::from_millis(600));
+        request(&mut con, "short", "1s", 1);
         expect(&["SET"], &["set", "expire"]);
         assert_eq!(entries(&mut con, "short").len(), 2);
         // A denial keeps what counts for as long as it needs it.
-        thread::sleep(Duration::from_millis(120));
-        assert_eq!(ROLLING.ask(&mut con, "short", "200ms", 1)[0], 0);
+        thread::sleep(Duration::from_millis(600));
+        assert_eq!(ROLLING.ask(&mut con, "short", "1s", 1)[0], 0);
         expect(&["PEXPIREAT"], &["expire"]);
     });
 }

@@ -125,6 +125,10 @@ fn in_window<'a>(calls: &[&'a Call], limit: u64) -> Offence<'a> {
     None
 }
 
+/// By how much the clock of Valkey 9.1 and later may be ahead, and then go back: it reads the time once a millisecond, and
+/// adds what a monotonic clock says (valkey-io/valkey#3193).
+const AHEAD_US: u64 = 1_000;
+
 /// The same while the server's clock steps: calls that lie in one window of the clients' clock, which does not step, and
 /// in one of the server's, have at most the limit, and once more for each step. Two windows of FIXED, and a full bucket
 /// with what it gains, lie in one.
@@ -133,7 +137,7 @@ fn in_both_clocks<'a>(calls: &[&'a Call], steps: &[Step]) -> Offence<'a> {
     let mut charges: Vec<_> = charges.filter(|(_, _, units)| *units > 0).collect();
     charges.sort_by_key(|(call, _, _)| call.ended_us);
     for (at, &(last, now_ms, _)) in charges.iter().enumerate() {
-        let window_us = last.limit.window_ms * 1_000;
+        let window_us = last.limit.window_ms * 1_000 - AHEAD_US;
         let recent = charges[..=at].iter().rev().take_while(|(call, _, _)| call.ended_us + window_us > last.ended_us);
         let (mut units, mut begun_us) = (0, last.begun_us);
         for (call, earlier_ms, charged) in recent {
