@@ -122,8 +122,19 @@ pub fn migrate_slot(slot: u16, from: &Server, to: &Server, others: &[&Server]) {
     let id =
         |node: &Server| -> String { redis::cmd("CLUSTER").arg("MYID").query(&mut node.con()).expect("CLUSTER MYID") };
     let (from_id, to_id) = (id(from), id(to));
-    ok(cmd!(to.con(), "CLUSTER", "SETSLOT", slot, "IMPORTING", &from_id));
-    ok(cmd!(from.con(), "CLUSTER", "SETSLOT", slot, "MIGRATING", &to_id));
+    // From Valkey 8 on, the replicas must have it within two seconds.
+    let set_slot = |node: &Server, state: &str, id: &str| {
+        let set = eventually(PATIENCE, || match cmd!(node.con(), "CLUSTER", "SETSLOT", slot, state, id) {
+            Err(error) if error.code() == Some("NOREPLICAS") => false,
+            set => {
+                ok(set);
+                true
+            }
+        });
+        assert!(set, "the replicas stay behind");
+    };
+    set_slot(to, "IMPORTING", &from_id);
+    set_slot(from, "MIGRATING", &to_id);
     loop {
         let keys: Vec<String> =
             redis::cmd("CLUSTER").arg("GETKEYSINSLOT").arg(slot).arg(10).query(&mut from.con()).expect("GETKEYSINSLOT");
@@ -145,6 +156,6 @@ pub fn migrate_slot(slot: u16, from: &Server, to: &Server, others: &[&Server]) {
         assert!(moved, "the cluster stays down");
     }
     for node in [&[to, from], others].concat() {
-        ok(cmd!(node.con(), "CLUSTER", "SETSLOT", slot, "NODE", &to_id));
+        set_slot(node, "NODE", &to_id);
     }
 }

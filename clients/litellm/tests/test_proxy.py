@@ -319,7 +319,7 @@ def test_a_caller_who_hangs_up(gateway):
         charged = caller.counted()
         assert charged[0] == 1
         assert charged[1] in tokens if tokens else charged[1] == estimate
-        eventually(lambda active=active: gateway.upstream.active <= active, "the model stops", 5)
+        eventually(lambda active=active: gateway.upstream.active <= active, f"the model stops: {(stream, before)}", 5)
 
 
 def test_many_streams_of_many_workers_stay_below_the_limits(gateway):

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import threading
+import time
 
 import uvicorn
 from starlette.applications import Starlette
@@ -38,7 +39,7 @@ class Upstream:
         reported = usage and {"prompt_tokens": 1, "completion_tokens": usage - 1, "total_tokens": usage}
         if not body.get("stream"):
             try:
-                await asyncio.sleep(wanted.get("before", 0) + pause * words)
+                await sleep_while_connected(request, wanted.get("before", 0) + pause * words)
                 self.tokens += usage or words
             finally:
                 self.end()
@@ -63,6 +64,13 @@ class Upstream:
                 self.end()
 
         return StreamingResponse(stream(), media_type="text/event-stream")
+
+
+async def sleep_while_connected(request, seconds):
+    """Only the response of a stream is cancelled when the caller is gone."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and not await request.is_disconnected():
+        await asyncio.sleep(min(0.05, max(0, end - time.monotonic())))
 
 
 def line(value):
