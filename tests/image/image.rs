@@ -298,7 +298,9 @@ fn the_password_of_an_option_wins_over_a_rewritten_configuration() {
         assert_eq!(ask(&guarded, password, "ping"), "PONG");
         assert_eq!(ask(&guarded, password, "config rewrite"), "OK");
         stop(&guarded);
+        // Its log has the line of the first start already.
         guarded.start().expect("it starts again");
+        eventually("a reply", || replies(&guarded).then_some(()));
         assert!(ask(&guarded, "", "ping").contains("NOAUTH"), "with {password}, after a restart");
         stop(&guarded);
         guarded.rm().expect("it is removed");
