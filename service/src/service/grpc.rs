@@ -20,8 +20,8 @@ use super::state::Snapshot;
 use super::trace::{Span, Traces};
 
 /// The reply must be on its way before the caller's deadline: by so much, or a twentieth of the time if that is more.
-/// Timers end up to a millisecond late.
-const BEFORE_DEADLINE: Duration = Duration::from_millis(5);
+/// Timers end up to two milliseconds late.
+const BEFORE_DEADLINE: Duration = Duration::from_millis(6);
 /// If less than this is left until then, the server is not asked: it would charge the request, and its reply would be late.
 const LEAST: Duration = Duration::from_millis(1);
 
