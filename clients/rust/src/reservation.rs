@@ -202,7 +202,24 @@ impl<C: Connection> Limiter<C> {
     /// # Errors
     /// As [`check`](Self::check).
     pub async fn reserve(&self, request: &Request<'_>, ttl: Duration) -> Result<Reserved, Error> {
-        self.hold(request, new_id(), ttl, true).await
+        let (limiter, wanted) = (self.clone(), Wanted::of(request, &new_id(), ttl));
+        // A task of its own: if the caller is gone when the reply comes, the guard is dropped, which cancels.
+        let holding = tokio::spawn(async move {
+            match limiter.check_request(&wanted.request()).await {
+                Ok(decision) if decision.allowed => Ok(Reserved::Held(keep(limiter, wanted.charge, decision))),
+                Ok(decision) => Ok(Reserved::Denied(decision)),
+                Err(error) => {
+                    abandon(&limiter, [wanted.charge], &error);
+                    Err(error)
+                }
+            }
+        });
+        // The task neither panics nor is it aborted, unless the runtime ends.
+        let mut reserved = holding.await.unwrap_or(Err(Error::CircuitOpen));
+        if let Ok(Reserved::Held(reservation)) = &mut reserved {
+            reservation.called(true);
+        }
+        reserved
     }
 
     /// Charges an estimate under this id, or finds it charged: the request may be sent again after an error. The party
@@ -216,7 +233,15 @@ impl<C: Connection> Limiter<C> {
         id: impl Into<String>,
         ttl: Duration,
     ) -> Result<Reserved, Error> {
-        self.hold(request, id.into(), ttl, false).await
+        let id = id.into();
+        let decision = self.check_request(&request.reserve(&id, ttl)).await?;
+        if !decision.allowed {
+            return Ok(Reserved::Denied(decision));
+        }
+        let charge = Charge { policy: *request.policy, key: request.key.to_vec(), id, ttl };
+        let mut reservation = keep(self.clone(), charge, decision);
+        reservation.called(true);
+        Ok(Reserved::Held(reservation))
     }
 
     /// Charges the costs of all requests as estimates, or none, under one new id. Each guard settles its own limit, so
@@ -275,30 +300,6 @@ impl<C: Connection> Limiter<C> {
         let mut reserved = holding.await.unwrap_or(Err(Error::CircuitOpen));
         if let Ok(ReservedAll::Held(reservations)) = &mut reserved {
             reservations.iter_mut().for_each(|reservation| reservation.called(true));
-        }
-        reserved
-    }
-
-    /// Charges an estimate. Nobody else has a `new` id.
-    async fn hold(&self, request: &Request<'_>, id: String, ttl: Duration, new: bool) -> Result<Reserved, Error> {
-        let (limiter, wanted) = (self.clone(), Wanted::of(request, &id, ttl));
-        // A task of its own: if the caller is gone when the reply comes, the guard is dropped, which cancels.
-        let holding = tokio::spawn(async move {
-            match limiter.check_request(&wanted.request()).await {
-                Ok(decision) if decision.allowed => Ok(Reserved::Held(keep(limiter, wanted.charge, decision))),
-                Ok(decision) => Ok(Reserved::Denied(decision)),
-                Err(error) => {
-                    if new {
-                        abandon(&limiter, [wanted.charge], &error);
-                    }
-                    Err(error)
-                }
-            }
-        });
-        // The task neither panics nor is it aborted, unless the runtime ends.
-        let mut reserved = holding.await.unwrap_or(Err(Error::CircuitOpen));
-        if let Ok(Reserved::Held(reservation)) = &mut reserved {
-            reservation.called(true);
         }
         reserved
     }

@@ -108,6 +108,37 @@ fn the_same_id_is_charged_once() {
     });
 }
 
+/// What is held under an id may be the work of another caller, who has the same id.
+#[test]
+fn a_request_for_an_open_id_that_gets_no_reply_cancels_nothing() {
+    const TIMEOUT: Duration = Duration::from_millis(100);
+    let request = TOKENS.request("k").cost(500);
+    let server = one_server();
+    let patient = sync::Limiter::builder(client(&server, "resp3")).timeout(PATIENCE).build_sync();
+    let hasty = sync::Limiter::builder(client(&server, "resp3")).timeout(TIMEOUT).build_sync();
+    let held = patient.reserve_as(&request, "sync", TTL).unwrap().held().expect("room");
+    // A connection is open, so that the request is sent.
+    assert!(eventually(PATIENCE, || hasty.peek(&request).is_ok()));
+    block_on(async {
+        let limiter = limiter(&server).await;
+        let first = limiter.reserve_as(&request, "async", TTL).await.unwrap().held().expect("room");
+        {
+            let _paused = Paused::new(&server);
+            let late = limiter.with_timeout(TIMEOUT);
+            assert!(late.reserve_as(&request, "async", TTL).await.is_err_and(|error| error.is_unavailable()));
+            // The caller is gone.
+            let gone = limiter.reserve_as(&request, "async", TTL);
+            assert!(tokio::time::timeout(TIMEOUT, gone).await.is_err());
+            assert!(hasty.reserve_as(&request, "sync", TTL).is_err_and(|error| error.is_unavailable()));
+        }
+        limiter.peek(&request).await.unwrap();
+        // What would cancel it has had its time.
+        tokio::time::sleep(TIMEOUT).await;
+        assert_eq!(first.settle(300).await.unwrap().charged, 300);
+    });
+    assert_eq!(held.settle(120).unwrap().charged, 120);
+}
+
 /// The guard of programs without a runtime.
 #[test]
 fn a_sync_reservation_is_settled_once() {
