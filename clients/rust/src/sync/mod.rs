@@ -23,7 +23,7 @@ use crate::builder::Builder;
 use crate::command::Call;
 use crate::core::Core;
 use crate::decision::{Decision, Decisions};
-use crate::error::Error;
+use crate::error::{Error, ends_connection};
 use crate::fallback::Fallback;
 use crate::policy::Policy;
 use crate::protocol::Step;
@@ -259,7 +259,7 @@ impl<T: Connector> Limiter<T> {
                 Step::Done(result) => break result,
             }
         };
-        if result.as_ref().is_err_and(Error::is_failure) {
+        if matches!(&result, Err(Error::Redis(error)) if ends_connection(error)) {
             // The server closed its other connections too, or their replies are late.
             self.shared.idle().clear();
         } else {
@@ -302,5 +302,66 @@ impl<T: Connector> Limiter<T> {
 impl<T: Connector> Shared<T> {
     fn idle(&self) -> MutexGuard<'_, Vec<T::Connection>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use redis::{Cmd, ErrorKind, RedisError};
+
+    use super::*;
+
+    const POLICY: Policy = Policy::token(Duration::from_secs(60), 60);
+
+    /// A server. Its connections fail as they say.
+    #[derive(Default)]
+    struct Fake {
+        is_full: AtomicBool,
+    }
+
+    impl Connector for Fake {
+        type Connection = Option<ErrorKind>;
+
+        fn connect(&self, _: Duration) -> RedisResult<Self::Connection> {
+            let full = RedisError::from((ErrorKind::Io, "no more connections"));
+            if self.is_full.load(Ordering::Relaxed) { Err(full) } else { Ok(None) }
+        }
+
+        fn send(&self, fails: &mut Self::Connection, _: &Cmd, _: &[u8], _: Duration) -> RedisResult<Value> {
+            match *fails {
+                Some(kind) => Err(RedisError::from((kind, "no reply"))),
+                None => Ok(Value::BulkString(b"1 0 1 60 59 0 1000 1000 0 1795281570123 0 1".to_vec())),
+            }
+        }
+    }
+
+    #[test]
+    fn after_a_failure_no_idle_connection_is_used() {
+        // Closed; and one that a reply of another request may come over.
+        for kind in [ErrorKind::Io, ErrorKind::Parse] {
+            let limiter = || {
+                let limiter = Limiter::builder(Fake::default()).build_sync();
+                limiter.shared.idle().extend([Some(kind); 3]);
+                limiter
+            };
+            let (one, several) = (limiter(), limiter());
+            assert!(one.check(&POLICY, "k").is_err(), "{kind:?}");
+            assert!(one.check(&POLICY, "k").is_ok(), "{kind:?}");
+            let requests = [POLICY.request("a"), POLICY.request("b")];
+            assert!(several.check_each(&requests).iter().all(Result::is_err), "{kind:?}");
+            assert!(several.check_each(&requests).iter().all(Result::is_ok), "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn a_connection_that_replied_is_used_again() {
+        let limiter = Limiter::builder(Fake::default()).build_sync();
+        limiter.check(&POLICY, "k").unwrap();
+        limiter.shared.connector.is_full.store(true, Ordering::Relaxed);
+        limiter.check(&POLICY, "k").unwrap();
+        assert!(limiter.check_each(&[POLICY.request("a"), POLICY.request("b")]).iter().all(Result::is_ok));
+        assert_eq!(limiter.shared.idle().len(), 1);
     }
 }
