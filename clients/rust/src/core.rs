@@ -320,3 +320,47 @@ impl Drop for Forgets<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const POLICY: Policy = Policy::counter(Duration::from_secs(86_400), 10);
+
+    fn core(failures: u32) -> Core {
+        let breaker = BreakerSettings { failures, open_for: Duration::from_secs(60) };
+        Core::new(&Settings { breaker, ..Settings::default() })
+    }
+
+    #[cfg(feature = "local")]
+    #[test]
+    fn what_was_charged_locally_is_given_back_if_a_later_limit_denies() {
+        // Each of two instances has 5 of the 10 units.
+        let (core, fallback) = (core(0), Fallback::Local { instances: 2 });
+        let all = [POLICY.request("a").cost(2), POLICY.request("b").cost(3), POLICY.request("c").cost(6)];
+        let decisions = core.fall_back_all(&all, fallback, Error::CircuitOpen).unwrap();
+        assert!(!decisions.allowed && decisions.limits.iter().all(|limit| limit.charged == 0), "{decisions:?}");
+        for key in ["a", "b", "c"] {
+            let whole = core.fall_back(&POLICY.request(key).cost(5), fallback, Error::CircuitOpen).unwrap();
+            assert!(whole.allowed, "{key}");
+        }
+    }
+
+    #[test]
+    fn every_reply_ends_the_failures_in_a_row() {
+        let error = || redis::parse_redis_value(b"-OOM command not allowed\r\n").and_then(Value::extract_error);
+        for reply in [Ok(Value::Nil), error().map_err(Error::from), Err(Error::UnknownReply)] {
+            let core = core(2);
+            let no_reply = || core.ended(0, Err(Error::Timeout(core.timeout)));
+            for _ in 0..3 {
+                assert!(no_reply().is_err());
+                let _ = core.ended(0, reply.clone());
+            }
+            assert_eq!(core.counters.snapshot().circuit_opened, 0, "{reply:?}");
+            assert!(no_reply().is_err() && no_reply().is_err());
+            assert_eq!(core.counters.snapshot().circuit_opened, 1, "{reply:?}");
+            let _ = core.ended(0, reply.clone());
+            assert!(core.breaker(0).permits(), "{reply:?}");
+        }
+    }
+}
