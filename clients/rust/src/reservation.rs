@@ -307,7 +307,7 @@ impl<C: Connection> Limiter<C> {
 
 /// Cancels what the server may have charged although it did not reply. Nobody else has the id.
 fn abandon<C: Connection>(limiter: &Limiter<C>, charges: impl IntoIterator<Item = Charge>, error: &Error) {
-    if error.is_unavailable() {
+    if error.is_failure() {
         for charge in charges {
             let limiter = limiter.clone();
             tokio::spawn(async move { charge.settle(&limiter, 0).await });
@@ -322,7 +322,7 @@ fn keep<C: Connection>(limiter: Limiter<C>, charge: Charge, decision: Decision) 
     let task = tokio::spawn(async move {
         // The guard always sends.
         let actual = settled.await.unwrap_or(decision.charged);
-        charge.settle(&limiter, actual).await
+        charge.settle(&limiter, actual).await.inspect_err(|error| limiter.core.unsettled(error))
     });
     let (actual, task) = (Some(actual), Some(task));
     // Until the caller has the guard, nobody can have called the upstream.

@@ -151,7 +151,7 @@ impl<T: Connector> Limiter<T> {
     pub fn reserve(&self, request: &Request<'_>, ttl: Duration) -> Result<Reserved, Error> {
         let id = new_id();
         let reserved = self.reserve_as(request, id.as_str(), ttl);
-        if reserved.as_ref().is_err_and(Error::is_unavailable) {
+        if reserved.as_ref().is_err_and(Error::is_failure) {
             // The server may have charged it after all. Nobody else has this id.
             let settle = self.settling(request.policy, request.key, id, ttl);
             spawn(move || settle(0));
@@ -172,15 +172,13 @@ impl<T: Connector> Limiter<T> {
         let settling = |request: &Request<'_>| self.settling(request.policy, request.key, id.clone(), ttl);
         match self.check_all(&all) {
             Ok(decisions) if decisions.allowed => {
-                let kept = requests.iter().zip(decisions.limits).map(|(request, decision)| {
-                    let usage = Usage { reserved: decision.charged, reported: None, called: true };
-                    Reservation { id: id.clone(), decision, usage, settle: Some(settling(request)) }
-                });
+                let kept = requests.iter().zip(decisions.limits);
+                let kept = kept.map(|(request, decision)| self.keep(request, id.clone(), ttl, decision));
                 Ok(ReservedAll::Held(kept.collect()))
             }
             Ok(decisions) => Ok(ReservedAll::Denied(decisions)),
             Err(error) => {
-                if error.is_unavailable() {
+                if error.is_failure() {
                     // The server may have charged them after all. Nobody else has this id.
                     for settle in requests.iter().map(settling) {
                         spawn(move || settle(0));
@@ -202,9 +200,16 @@ impl<T: Connector> Limiter<T> {
         if !decision.allowed {
             return Ok(Reserved::Denied(decision));
         }
-        let settle = Some(self.settling(request.policy, request.key, id.clone(), ttl));
+        Ok(Reserved::Held(self.keep(request, id, ttl, decision)))
+    }
+
+    /// The guard of what this decision has charged.
+    fn keep(&self, request: &Request<'_>, id: String, ttl: Duration, decision: Decision) -> Reservation {
+        let (limiter, settle) = (self.clone(), self.settling(request.policy, request.key, id.clone(), ttl));
+        let settle: Settle =
+            Box::new(move |actual| settle(actual).inspect_err(|error| limiter.shared.core.unsettled(error)));
         let usage = Usage { reserved: decision.charged, reported: None, called: true };
-        Ok(Reserved::Held(Reservation { id, decision, usage, settle }))
+        Reservation { id, decision, usage, settle: Some(settle) }
     }
 
     /// Settles, again and again while the server does not reply and the reservation can be settled.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use redis::aio::ConnectionManager;
-use redis_rl_client::{Error, Limiter, Policy, Request, Reservation, ReservedAll, sync};
+use redis_rl_client::{BreakerSettings, Error, Limiter, Policy, Request, Reservation, ReservedAll, sync};
 
 use crate::setup::{Paused, block_on, client, for_each_way, limiter, manager, one_server};
 use crate::support::*;
@@ -90,6 +90,8 @@ fn a_reservation_whose_caller_is_gone_is_cancelled() {
             })
             .await;
         }
+        // The server has decided on what nobody waits for.
+        assert!(eventually(PATIENCE, || limiter.stats().decided == 4));
         assert!(left_is(&limiter, 1_000).await);
     });
 }
@@ -205,6 +207,38 @@ fn a_settlement_is_sent_again() {
     });
 }
 
+#[test]
+fn a_settlement_that_is_rejected_is_counted() {
+    let server = one_server();
+    let sync = sync::Limiter::builder(client(&server, "resp3")).timeout(PATIENCE).build_sync();
+    let held_sync = sync.reserve(&TOKENS.request("k").cost(10), TTL).unwrap().held().expect("room");
+    block_on(async {
+        let limiter = limiter(&server).await;
+        let held = held(&limiter, 10).await.expect("room");
+        ok(cmd!(server.con(), "ACL", "SETUSER", "default", "-rl.settle"));
+        // Nobody looks at the error.
+        drop((held, held_sync));
+        assert!(eventually(PATIENCE, || limiter.stats().unsettled == 1 && sync.stats().unsettled == 1));
+    });
+}
+
+#[test]
+fn what_was_not_sent_is_not_cancelled() {
+    let breaker = BreakerSettings { failures: 1, open_for: Duration::from_secs(3600) };
+    let client = redis::Client::open(format!("redis://127.0.0.1:{}", free_port())).unwrap();
+    let limiter = sync::Limiter::builder(client).breaker(breaker).build_sync();
+    let lease = Policy::lease(TTL, 1);
+    assert!(limiter.check(&TOKENS, "opens it").is_err());
+    for _ in 0..10 {
+        assert!(matches!(limiter.reserve(&TOKENS.request("k"), TTL), Err(Error::CircuitOpen)));
+        assert!(matches!(limiter.reserve_all(&gateway(1, 1), TTL), Err(Error::CircuitOpen)));
+        assert!(matches!(limiter.lease(&lease, "k"), Err(Error::CircuitOpen)));
+    }
+    // A thread that cancels would ask at once, and again and again.
+    std::thread::sleep(Duration::from_millis(100));
+    assert_eq!(limiter.stats().circuit_open, 30);
+}
+
 /// The reply to a reservation is lost: the server charges it, and nobody has the guard.
 #[test]
 fn a_reservation_that_a_slow_server_charged_too_late_is_cancelled() {
@@ -296,6 +330,7 @@ fn several_limits_are_reserved_together_and_settled_each_by_itself() {
         drop(reservations);
         charged_is([2, 800, 50]).await;
         // The caller is gone.
+        let decided = limiter.stats().decided;
         for micros in [0, 50, 200, 1_000] {
             let _ = tokio::time::timeout(Duration::from_micros(micros), async {
                 if let Some(mut reservations) = all(100, 200).await.held() {
@@ -304,6 +339,7 @@ fn several_limits_are_reserved_together_and_settled_each_by_itself() {
             })
             .await;
         }
+        assert!(eventually(PATIENCE, || limiter.stats().decided == decided + 4));
         charged_is([2, 800, 50]).await;
         let lease = Policy::lease(Duration::from_secs(30), 2);
         let error = limiter.reserve_all(&[lease.request("{g}:calls").id("x")], TTL).await.unwrap_err();
