@@ -205,14 +205,17 @@ impl<C: Connection> Limiter<C> {
         let (limiter, wanted) = (self.clone(), Wanted::of(request, &new_id(), ttl));
         // A task of its own: if the caller is gone when the reply comes, the guard is dropped, which cancels.
         let holding = tokio::spawn(async move {
-            match limiter.check_request(&wanted.request()).await {
-                Ok(decision) if decision.allowed => Ok(Reserved::Held(keep(limiter, wanted.charge, decision))),
+            let result = limiter.check_on_server(&wanted.request()).await;
+            let may_be_charged = result.as_ref().is_err_and(Error::is_failure);
+            let reserved = match result.or_else(|error| limiter.fall_back(&wanted.request(), error)) {
+                Ok(decision) if decision.allowed => return Ok(Reserved::Held(keep(limiter, wanted.charge, decision))),
                 Ok(decision) => Ok(Reserved::Denied(decision)),
-                Err(error) => {
-                    abandon(&limiter, [wanted.charge], &error);
-                    Err(error)
-                }
+                Err(error) => Err(error),
+            };
+            if may_be_charged {
+                cancel(&limiter, [wanted.charge]);
             }
+            reserved
         });
         // The task neither panics nor is it aborted, unless the runtime ends.
         let mut reserved = holding.await.unwrap_or(Err(Error::CircuitOpen));
@@ -281,20 +284,23 @@ impl<C: Connection> Limiter<C> {
         let all: Vec<_> = requests.iter().map(|request| Wanted::of(request, &id, ttl)).collect();
         let holding = tokio::spawn(async move {
             let requests: Vec<_> = all.iter().map(Wanted::request).collect();
-            let result = limiter.check_all(&requests).await;
+            let result = limiter.check_all_on_server(&requests).await;
+            let may_be_charged = result.as_ref().is_err_and(Error::is_failure);
+            let result = result.or_else(|error| limiter.fall_back_all(&requests, error));
             let charges = all.into_iter().map(|wanted| wanted.charge);
-            match result {
+            let reserved = match result {
                 Ok(decisions) if decisions.allowed => {
                     let kept = charges.zip(decisions.limits);
                     let kept = kept.map(|(charge, decision)| keep(limiter.clone(), charge, decision));
-                    Ok(ReservedAll::Held(kept.collect()))
+                    return Ok(ReservedAll::Held(kept.collect()));
                 }
                 Ok(decisions) => Ok(ReservedAll::Denied(decisions)),
-                Err(error) => {
-                    abandon(&limiter, charges, &error);
-                    Err(error)
-                }
+                Err(error) => Err(error),
+            };
+            if may_be_charged {
+                cancel(&limiter, charges);
             }
+            reserved
         });
         // The task neither panics nor is it aborted, unless the runtime ends.
         let mut reserved = holding.await.unwrap_or(Err(Error::CircuitOpen));
@@ -306,12 +312,10 @@ impl<C: Connection> Limiter<C> {
 }
 
 /// Cancels what the server may have charged although it did not reply. Nobody else has the id.
-fn abandon<C: Connection>(limiter: &Limiter<C>, charges: impl IntoIterator<Item = Charge>, error: &Error) {
-    if error.is_failure() {
-        for charge in charges {
-            let limiter = limiter.clone();
-            tokio::spawn(async move { charge.settle(&limiter, 0).await });
-        }
+fn cancel<C: Connection>(limiter: &Limiter<C>, charges: impl IntoIterator<Item = Charge>) {
+    for charge in charges {
+        let limiter = limiter.clone();
+        tokio::spawn(async move { charge.settle(&limiter, 0).await });
     }
 }
 

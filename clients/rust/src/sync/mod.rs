@@ -121,13 +121,7 @@ impl<T: Connector> Limiter<T> {
     /// # Errors
     /// As [`check`](Self::check).
     pub fn check_request(&self, request: &Request<'_>) -> Result<Decision, Error> {
-        let core = &self.shared.core;
-        if let Some(decision) = core.recall(request) {
-            return Ok(decision);
-        }
-        let sent = core.sent(request);
-        let result = self.call(Call::Check(request)).and_then(|value| reply::decision(value, request));
-        core.learned(request, sent, result).or_else(|error| core.fall_back(request, self.fallback, error))
+        self.check_on_server(request).or_else(|error| self.shared.core.fall_back(request, self.fallback, error))
     }
 
     /// Checks a request under several limits: if every limit allows it, every one is charged, else none is. In a cluster
@@ -136,14 +130,8 @@ impl<T: Connector> Limiter<T> {
     /// # Errors
     /// As [`check`](Self::check).
     pub fn check_all(&self, requests: &[Request<'_>]) -> Result<Decisions, Error> {
-        let core = &self.shared.core;
-        if let Some(decisions) = core.recall_all(requests) {
-            return Ok(decisions);
-        }
-        let sent: Vec<_> = requests.iter().map(|request| core.sent(request)).collect();
-        let result = self.call(Call::CheckAll(requests)).and_then(|value| reply::decisions(value, requests));
-        let decisions = core.learned_all(requests, &sent, result);
-        decisions.or_else(|error| core.fall_back_all(requests, self.fallback, error))
+        let decisions = self.check_all_on_server(requests);
+        decisions.or_else(|error| self.shared.core.fall_back_all(requests, self.fallback, error))
     }
 
     /// What the reply to a request would be. Changes nothing. With a cost of 0, it shows what is left.
@@ -239,6 +227,28 @@ impl<T: Connector> Limiter<T> {
     /// after a connection failed, and every five seconds.
     pub fn lacks_module(&self) -> bool {
         self.shared.core.lacks_module()
+    }
+
+    /// Checks a request, without a fallback.
+    fn check_on_server(&self, request: &Request<'_>) -> Result<Decision, Error> {
+        let core = &self.shared.core;
+        if let Some(decision) = core.recall(request) {
+            return Ok(decision);
+        }
+        let sent = core.sent(request);
+        let result = self.call(Call::Check(request)).and_then(|value| reply::decision(value, request));
+        core.learned(request, sent, result)
+    }
+
+    /// Checks a request under several limits, without a fallback.
+    fn check_all_on_server(&self, requests: &[Request<'_>]) -> Result<Decisions, Error> {
+        let core = &self.shared.core;
+        if let Some(decisions) = core.recall_all(requests) {
+            return Ok(decisions);
+        }
+        let sent: Vec<_> = requests.iter().map(|request| core.sent(request)).collect();
+        let result = self.call(Call::CheckAll(requests)).and_then(|value| reply::decisions(value, requests));
+        core.learned_all(requests, &sent, result)
     }
 
     /// Sends a call within the timeout.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use redis::aio::ConnectionManager;
-use redis_rl_client::{BreakerSettings, Error, Limiter, Policy, Request, Reservation, ReservedAll, sync};
+use redis_rl_client::{BreakerSettings, Error, Fallback, Limiter, Policy, Request, Reservation, ReservedAll, sync};
 
 use crate::setup::{Paused, block_on, client, for_each_way, limiter, manager, one_server};
 use crate::support::*;
@@ -386,6 +386,37 @@ fn reservations_without_a_reply_are_cancelled() {
             read::<String>(found).contains("rl_reservations_settled:3")
         }));
         assert_eq!(charged_of(gateway(0, 0).map(|request| other.peek(&request.cost(0)).unwrap().remaining)), [0; 3]);
+    });
+}
+
+/// The server charges what the fallback has denied by then.
+#[test]
+fn what_a_fallback_denies_is_cancelled_too() {
+    const TIMEOUT: Duration = Duration::from_millis(200);
+    let never_opens = BreakerSettings { failures: 0, ..BreakerSettings::default() };
+    let request = TOKENS.request("k").cost(500);
+    let server = one_server();
+    block_on(async {
+        let builder = Limiter::builder(manager(&server, "resp3").await).timeout(TIMEOUT).breaker(never_opens);
+        let limiter = builder.fallback(Fallback::Deny).build();
+        // Two, each with a connection: one on which there was no reply is not used again.
+        let [first, second] = [0, 1].map(|_| {
+            let builder = sync::Limiter::builder(client(&server, "resp3")).timeout(TIMEOUT).breaker(never_opens);
+            builder.fallback(Fallback::Deny).build_sync()
+        });
+        for sync in [&first, &second] {
+            assert!(eventually(PATIENCE, || sync.peek(&request).is_ok()), "no connection");
+        }
+        {
+            let _paused = Paused::new(&server);
+            assert!(limiter.reserve(&request, TTL).await.unwrap().held().is_none());
+            assert!(limiter.reserve_all(&gateway(1, 1), TTL).await.unwrap().held().is_none());
+            assert!(first.reserve(&request, TTL).unwrap().held().is_none());
+            assert!(second.reserve_all(&gateway(1, 1), TTL).unwrap().held().is_none());
+        }
+        let mut con = server.con();
+        let mut count = |what: &str| info(&mut con, &format!("rl_reservations_{what}")).parse::<u64>().unwrap();
+        assert!(eventually(PATIENCE, || count("made") > 0 && count("made") == count("settled")));
     });
 }
 
