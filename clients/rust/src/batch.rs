@@ -10,7 +10,7 @@ use crate::decision::Decision;
 use crate::denials::Sent;
 use crate::error::Error;
 #[cfg(feature = "sync")]
-use crate::error::is_connection_error;
+use crate::error::ends_connection;
 use crate::fallback::Fallback;
 use crate::protocol::{Exchange, Step};
 use crate::reply;
@@ -50,7 +50,7 @@ impl<'a> Outgoing<'a> {
     /// Whether the connection that it was sent over can be used again: there is a reply, if only an error of the server.
     #[cfg(feature = "sync")]
     pub(crate) fn is_intact(&self) -> bool {
-        self.reply.as_ref().is_some_and(|reply| reply.as_ref().err().is_none_or(|error| !is_connection_error(error)))
+        self.reply.as_ref().is_some_and(|reply| reply.as_ref().err().is_none_or(|error| !ends_connection(error)))
     }
 
     /// Sets the replies to a pipeline of these commands.

@@ -153,6 +153,18 @@ impl Core {
         self.log.rejected(error);
     }
 
+    /// Notes that what a request has cost is not settled. Its caller may be gone.
+    pub fn unsettled(&self, error: &Error) {
+        self.counters.unsettled.increment();
+        self.log.unsettled(error);
+    }
+
+    /// Notes that a lease ended while it was held.
+    pub fn lease_lost(&self) {
+        self.counters.leases_lost.increment();
+        self.log.lease_lost();
+    }
+
     /// Whether the server has no module, as far as known.
     pub fn lacks_module(&self) -> bool {
         self.server.lacks_module()
@@ -231,19 +243,19 @@ impl Core {
             return Err(error);
         }
         let (policy, counters) = (request.policy, &self.counters);
-        self.log.fell_back(if policy.algorithm() == Algorithm::Lease { Fallback::Error } else { fallback }, &error);
-        let (decision, counter) = match fallback {
+        let fallback = match fallback {
             // A lease is more than a permission, and only the server can hold one.
-            _ if policy.algorithm() == Algorithm::Lease => (Err(error), &counters.fallback_errors),
-            Fallback::Error => (Err(error), &counters.fallback_errors),
+            _ if policy.algorithm() == Algorithm::Lease => Fallback::Error,
             // A limit that is only tried denies nobody.
-            _ if policy.is_shadow() => {
-                let decision = Decision::of_fallback(policy, true, 0, RetryAfter::Now);
-                (Ok(decision), &counters.fallback_allowed)
-            }
+            fallback if policy.is_shadow() && fallback != Fallback::Error => Fallback::Allow,
+            fallback => fallback,
+        };
+        self.log.fell_back(fallback, &error);
+        let (decision, counter) = match fallback {
+            Fallback::Error => (Err(error), &counters.fallback_errors),
             Fallback::Allow => {
-                let decision = Decision::of_fallback(policy, true, request.cost, RetryAfter::Now);
-                (Ok(decision), &counters.fallback_allowed)
+                let charged = if policy.is_shadow() { 0 } else { request.cost };
+                (Ok(Decision::of_fallback(policy, true, charged, RetryAfter::Now)), &counters.fallback_allowed)
             }
             Fallback::Deny => (Ok(Decision::of_fallback(policy, false, 0, RETRY)), &counters.fallback_denied),
             #[cfg(feature = "local")]
@@ -268,6 +280,7 @@ impl Core {
             return Err(error);
         }
         if requests.iter().any(|request| request.policy.algorithm() == Algorithm::Lease) {
+            self.log.fell_back(Fallback::Error, &error);
             self.counters.fallback_errors.increment();
             return Err(error);
         }
@@ -317,6 +330,82 @@ impl Drop for Forgets<'_> {
     fn drop(&mut self) {
         if let Some(denials) = self.denials {
             denials.forget(self.policy, self.key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const POLICY: Policy = Policy::counter(Duration::from_secs(86_400), 10);
+
+    fn core(failures: u32) -> Core {
+        let breaker = BreakerSettings { failures, open_for: Duration::from_secs(60) };
+        Core::new(&Settings { breaker, ..Settings::default() })
+    }
+
+    #[cfg(feature = "local")]
+    #[test]
+    fn what_was_charged_locally_is_given_back_if_a_later_limit_denies() {
+        // Each of two instances has 5 of the 10 units.
+        let (core, fallback) = (core(0), Fallback::Local { instances: 2 });
+        let all = [POLICY.request("a").cost(2), POLICY.request("b").cost(3), POLICY.request("c").cost(6)];
+        let decisions = core.fall_back_all(&all, fallback, Error::CircuitOpen).unwrap();
+        assert!(!decisions.allowed && decisions.limits.iter().all(|limit| limit.charged == 0), "{decisions:?}");
+        for key in ["a", "b", "c"] {
+            let whole = core.fall_back(&POLICY.request(key).cost(5), fallback, Error::CircuitOpen).unwrap();
+            assert!(whole.allowed, "{key}");
+        }
+    }
+
+    /// What is logged meanwhile.
+    fn logged(work: impl FnOnce()) -> String {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let writer = std::sync::Arc::new(file.reopen().unwrap());
+        let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(writer).finish();
+        tracing::subscriber::with_default(subscriber, work);
+        std::fs::read_to_string(file.path()).unwrap()
+    }
+
+    #[test]
+    fn every_fallback_is_logged_and_counted() {
+        const LEASE: Policy = Policy::lease(Duration::from_secs(60), 1);
+        let (single, several, shadow) = (core(0), core(0), POLICY.shadow());
+        let allowed = |policy: &Policy, fallback| {
+            let decision = single.fall_back(&policy.request("k"), fallback, Error::CircuitOpen);
+            decision.ok().map(|decision| decision.allowed)
+        };
+        // One kind does not keep another from being logged.
+        let text = logged(|| {
+            assert_eq!(allowed(&POLICY, Fallback::Deny), Some(false));
+            assert_eq!(allowed(&LEASE, Fallback::Allow), None);
+            assert_eq!(allowed(&shadow, Fallback::Deny), Some(true));
+        });
+        let kinds = ["failing closed: ", "no decision: ", "failing open: "];
+        assert_eq!(kinds.map(|kind| text.matches(kind).count()), [1; 3], "{text}");
+        let stats = single.counters.snapshot();
+        assert_eq!((stats.fallback_denied, stats.fallback_errors, stats.fallback_allowed), (1, 1, 1), "{stats:?}");
+        let all = [POLICY.request("a"), LEASE.request("b").id("x")];
+        let text = logged(|| assert!(several.fall_back_all(&all, Fallback::Allow, Error::CircuitOpen).is_err()));
+        assert!(text.contains("no decision: ") && several.counters.snapshot().fallback_errors == 1, "{text}");
+    }
+
+    #[test]
+    fn every_reply_ends_the_failures_in_a_row() {
+        let error = || redis::parse_redis_value(b"-OOM command not allowed\r\n").and_then(Value::extract_error);
+        for reply in [Ok(Value::Nil), error().map_err(Error::from), Err(Error::UnknownReply)] {
+            let core = core(2);
+            let no_reply = || core.ended(0, Err(Error::Timeout(core.timeout)));
+            for _ in 0..3 {
+                assert!(no_reply().is_err());
+                let _ = core.ended(0, reply.clone());
+            }
+            assert_eq!(core.counters.snapshot().circuit_opened, 0, "{reply:?}");
+            assert!(no_reply().is_err() && no_reply().is_err());
+            assert_eq!(core.counters.snapshot().circuit_opened, 1, "{reply:?}");
+            let _ = core.ended(0, reply.clone());
+            assert!(core.breaker(0).permits(), "{reply:?}");
         }
     }
 }

@@ -65,6 +65,12 @@ pub(crate) fn is_connection_error(error: &RedisError) -> bool {
     kinds.contains(&error.kind())
 }
 
+/// The connection failed, or what came over it was no reply: the next one may be that of another request.
+#[cfg(feature = "sync")]
+pub(crate) fn ends_connection(error: &RedisError) -> bool {
+    is_connection_error(error) || error.kind() == ErrorKind::Parse
+}
+
 /// Replies of a server that works, but does not accept this write now.
 fn cannot_decide_now(error: &RedisError) -> bool {
     let codes =

@@ -123,6 +123,7 @@ impl<C: Connection> Keeper<C> {
                 None => break,
             }
         }
+        self.limiter.core.lease_lost();
         // The sender stays until the guard is gone, so that nobody waits for a change that cannot come.
         let _ = dropped.await;
         Ok(false)
@@ -182,7 +183,7 @@ impl<C: Connection> Limiter<C> {
                 Ok(decision) if decision.allowed => Ok(Leased::Held(Lease::keep(limiter, policy, key, id, sent))),
                 Ok(decision) => Ok(Leased::Denied(decision)),
                 Err(error) => {
-                    if new && error.is_unavailable() {
+                    if new && error.is_failure() {
                         // The server may have taken the lease after all.
                         tokio::spawn(async move { limiter.release(&policy, key, id).await });
                     }

@@ -150,13 +150,7 @@ impl<C: Connection> Limiter<C> {
     /// # Errors
     /// As [`check`](Self::check).
     pub async fn check_all(&self, requests: &[Request<'_>]) -> Result<Decisions, Error> {
-        if let Some(decisions) = self.core.recall_all(requests) {
-            return Ok(decisions);
-        }
-        let sent: Vec<_> = requests.iter().map(|request| self.core.sent(request)).collect();
-        let result = self.call(Call::CheckAll(requests)).await.and_then(|value| reply::decisions(value, requests));
-        let decisions = self.core.learned_all(requests, &sent, result);
-        decisions.or_else(|error| self.core.fall_back_all(requests, self.fallback, error))
+        self.check_all_on_server(requests).await.or_else(|error| self.fall_back_all(requests, error))
     }
 
     /// Checks requests that do not depend on each other, in one round trip: each has a decision of its own, in the order
@@ -307,6 +301,21 @@ impl<C: Connection> Limiter<C> {
         let sent = self.core.sent(request);
         let result = self.call(Call::Check(request)).await.and_then(|value| reply::decision(value, request));
         self.core.learned(request, sent, result)
+    }
+
+    /// Checks a request under several limits, without a fallback.
+    pub(crate) async fn check_all_on_server(&self, requests: &[Request<'_>]) -> Result<Decisions, Error> {
+        if let Some(decisions) = self.core.recall_all(requests) {
+            return Ok(decisions);
+        }
+        let sent: Vec<_> = requests.iter().map(|request| self.core.sent(request)).collect();
+        let result = self.call(Call::CheckAll(requests)).await.and_then(|value| reply::decisions(value, requests));
+        self.core.learned_all(requests, &sent, result)
+    }
+
+    /// Decides on a request under several limits without the server, if it cannot decide.
+    pub(crate) fn fall_back_all(&self, requests: &[Request<'_>], error: Error) -> Result<Decisions, Error> {
+        self.core.fall_back_all(requests, self.fallback, error)
     }
 
     /// Decides on a request without the server, if it cannot decide.

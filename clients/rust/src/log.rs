@@ -9,8 +9,14 @@ use crate::fallback::Fallback;
 #[derive(Debug)]
 pub struct Log {
     began: Instant,
-    fallback: Kind,
+    no_decision: Kind,
+    open: Kind,
+    closed: Kind,
+    #[cfg(feature = "local")]
+    local: Kind,
     rejected: Kind,
+    unsettled: Kind,
+    lease_lost: Kind,
 }
 
 /// When an event of one kind was logged last, in ms since the start, from 1; and how many were not since then.
@@ -22,21 +28,31 @@ struct Kind {
 
 impl Default for Log {
     fn default() -> Self {
-        Self { began: Instant::now(), fallback: Kind::default(), rejected: Kind::default() }
+        Self {
+            began: Instant::now(),
+            no_decision: Kind::default(),
+            open: Kind::default(),
+            closed: Kind::default(),
+            #[cfg(feature = "local")]
+            local: Kind::default(),
+            rejected: Kind::default(),
+            unsettled: Kind::default(),
+            lease_lost: Kind::default(),
+        }
     }
 }
 
 impl Log {
     /// The server cannot decide, and the fallback does.
     pub fn fell_back(&self, fallback: Fallback, error: &Error) {
-        let Some(left_out) = self.fallback.permits(self.began) else { return };
-        let what = match fallback {
-            Fallback::Error => "no decision",
-            Fallback::Allow => "failing open",
-            Fallback::Deny => "failing closed",
+        let (kind, what) = match fallback {
+            Fallback::Error => (&self.no_decision, "no decision"),
+            Fallback::Allow => (&self.open, "failing open"),
+            Fallback::Deny => (&self.closed, "failing closed"),
             #[cfg(feature = "local")]
-            Fallback::Local { .. } => "limiting in this process",
+            Fallback::Local { .. } => (&self.local, "limiting in this process"),
         };
+        let Some(left_out) = kind.permits(self.began) else { return };
         tracing::warn!(left_out, "{what}: {error}");
     }
 
@@ -44,6 +60,18 @@ impl Log {
     pub fn rejected(&self, error: &Error) {
         let Some(left_out) = self.rejected.permits(self.began) else { return };
         tracing::error!(left_out, "a fault of the configuration, no request of this kind is decided: {error}");
+    }
+
+    /// What a request has cost is not settled.
+    pub fn unsettled(&self, error: &Error) {
+        let Some(left_out) = self.unsettled.permits(self.began) else { return };
+        tracing::warn!(left_out, "what a request has cost is not settled: {error}");
+    }
+
+    /// A lease ended while it was held.
+    pub fn lease_lost(&self) {
+        let Some(left_out) = self.lease_lost.permits(self.began) else { return };
+        tracing::warn!(left_out, "a lease ended while it was held: another holder may be allowed");
     }
 
     pub fn circuit_opened(&self) {

@@ -202,7 +202,27 @@ impl<C: Connection> Limiter<C> {
     /// # Errors
     /// As [`check`](Self::check).
     pub async fn reserve(&self, request: &Request<'_>, ttl: Duration) -> Result<Reserved, Error> {
-        self.hold(request, new_id(), ttl, true).await
+        let (limiter, wanted) = (self.clone(), Wanted::of(request, &new_id(), ttl));
+        // A task of its own: if the caller is gone when the reply comes, the guard is dropped, which cancels.
+        let holding = tokio::spawn(async move {
+            let result = limiter.check_on_server(&wanted.request()).await;
+            let may_be_charged = result.as_ref().is_err_and(Error::is_failure);
+            let reserved = match result.or_else(|error| limiter.fall_back(&wanted.request(), error)) {
+                Ok(decision) if decision.allowed => return Ok(Reserved::Held(keep(limiter, wanted.charge, decision))),
+                Ok(decision) => Ok(Reserved::Denied(decision)),
+                Err(error) => Err(error),
+            };
+            if may_be_charged {
+                cancel(&limiter, [wanted.charge]);
+            }
+            reserved
+        });
+        // The task neither panics nor is it aborted, unless the runtime ends.
+        let mut reserved = holding.await.unwrap_or(Err(Error::CircuitOpen));
+        if let Ok(Reserved::Held(reservation)) = &mut reserved {
+            reservation.called(true);
+        }
+        reserved
     }
 
     /// Charges an estimate under this id, or finds it charged: the request may be sent again after an error. The party
@@ -216,7 +236,15 @@ impl<C: Connection> Limiter<C> {
         id: impl Into<String>,
         ttl: Duration,
     ) -> Result<Reserved, Error> {
-        self.hold(request, id.into(), ttl, false).await
+        let id = id.into();
+        let decision = self.check_request(&request.reserve(&id, ttl)).await?;
+        if !decision.allowed {
+            return Ok(Reserved::Denied(decision));
+        }
+        let charge = Charge { policy: *request.policy, key: request.key.to_vec(), id, ttl };
+        let mut reservation = keep(self.clone(), charge, decision);
+        reservation.called(true);
+        Ok(Reserved::Held(reservation))
     }
 
     /// Charges the costs of all requests as estimates, or none, under one new id. Each guard settles its own limit, so
@@ -256,20 +284,23 @@ impl<C: Connection> Limiter<C> {
         let all: Vec<_> = requests.iter().map(|request| Wanted::of(request, &id, ttl)).collect();
         let holding = tokio::spawn(async move {
             let requests: Vec<_> = all.iter().map(Wanted::request).collect();
-            let result = limiter.check_all(&requests).await;
+            let result = limiter.check_all_on_server(&requests).await;
+            let may_be_charged = result.as_ref().is_err_and(Error::is_failure);
+            let result = result.or_else(|error| limiter.fall_back_all(&requests, error));
             let charges = all.into_iter().map(|wanted| wanted.charge);
-            match result {
+            let reserved = match result {
                 Ok(decisions) if decisions.allowed => {
                     let kept = charges.zip(decisions.limits);
                     let kept = kept.map(|(charge, decision)| keep(limiter.clone(), charge, decision));
-                    Ok(ReservedAll::Held(kept.collect()))
+                    return Ok(ReservedAll::Held(kept.collect()));
                 }
                 Ok(decisions) => Ok(ReservedAll::Denied(decisions)),
-                Err(error) => {
-                    abandon(&limiter, charges, &error);
-                    Err(error)
-                }
+                Err(error) => Err(error),
+            };
+            if may_be_charged {
+                cancel(&limiter, charges);
             }
+            reserved
         });
         // The task neither panics nor is it aborted, unless the runtime ends.
         let mut reserved = holding.await.unwrap_or(Err(Error::CircuitOpen));
@@ -278,39 +309,13 @@ impl<C: Connection> Limiter<C> {
         }
         reserved
     }
-
-    /// Charges an estimate. Nobody else has a `new` id.
-    async fn hold(&self, request: &Request<'_>, id: String, ttl: Duration, new: bool) -> Result<Reserved, Error> {
-        let (limiter, wanted) = (self.clone(), Wanted::of(request, &id, ttl));
-        // A task of its own: if the caller is gone when the reply comes, the guard is dropped, which cancels.
-        let holding = tokio::spawn(async move {
-            match limiter.check_request(&wanted.request()).await {
-                Ok(decision) if decision.allowed => Ok(Reserved::Held(keep(limiter, wanted.charge, decision))),
-                Ok(decision) => Ok(Reserved::Denied(decision)),
-                Err(error) => {
-                    if new {
-                        abandon(&limiter, [wanted.charge], &error);
-                    }
-                    Err(error)
-                }
-            }
-        });
-        // The task neither panics nor is it aborted, unless the runtime ends.
-        let mut reserved = holding.await.unwrap_or(Err(Error::CircuitOpen));
-        if let Ok(Reserved::Held(reservation)) = &mut reserved {
-            reservation.called(true);
-        }
-        reserved
-    }
 }
 
 /// Cancels what the server may have charged although it did not reply. Nobody else has the id.
-fn abandon<C: Connection>(limiter: &Limiter<C>, charges: impl IntoIterator<Item = Charge>, error: &Error) {
-    if error.is_unavailable() {
-        for charge in charges {
-            let limiter = limiter.clone();
-            tokio::spawn(async move { charge.settle(&limiter, 0).await });
-        }
+fn cancel<C: Connection>(limiter: &Limiter<C>, charges: impl IntoIterator<Item = Charge>) {
+    for charge in charges {
+        let limiter = limiter.clone();
+        tokio::spawn(async move { charge.settle(&limiter, 0).await });
     }
 }
 
@@ -321,7 +326,7 @@ fn keep<C: Connection>(limiter: Limiter<C>, charge: Charge, decision: Decision) 
     let task = tokio::spawn(async move {
         // The guard always sends.
         let actual = settled.await.unwrap_or(decision.charged);
-        charge.settle(&limiter, actual).await
+        charge.settle(&limiter, actual).await.inspect_err(|error| limiter.core.unsettled(error))
     });
     let (actual, task) = (Some(actual), Some(task));
     // Until the caller has the guard, nobody can have called the upstream.

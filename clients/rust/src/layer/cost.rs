@@ -57,8 +57,9 @@ pub fn settle<C: Connection>(
         let (limiter, limit, decision) = (limiter.clone(), limit.clone(), *decision);
         tokio::spawn(async move {
             let request = limit.request().cost(decision.charged).at(decision.now_ms);
-            // If this fails, the estimate stays charged.
-            let _ = limiter.settle(&request, actual).await;
+            if let Err(error) = limiter.settle(&request, actual).await {
+                limiter.core.unsettled(&error);
+            }
         });
     }
 }

@@ -258,7 +258,7 @@ impl<C: Connection> Settings<C> {
         let task = tokio::spawn(async move {
             let sent = Instant::now();
             let result = check_on(&limiter, &limits).await;
-            if result.as_ref().is_err_and(Error::is_unavailable) {
+            if result.as_ref().is_err_and(Error::is_failure) {
                 // The server may have taken the leases after all.
                 limits.iter().for_each(|limit| drop(limit.lease(&limiter, sent)));
             }

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use redis::{Cmd, ConnectionLike, RedisResult, Value};
+use redis::{Cmd, RedisResult, Value};
 
 use crate::batch::Outgoing;
-use crate::error::is_connection_error;
+use crate::error::ends_connection;
 
 /// What opens connections: an [`Address`](crate::Address), which [`Limiter::open`](super::Limiter::open) makes of a URL;
 /// `redis::Client`, with the feature `cluster` `ClusterClient`, or your own.
@@ -60,7 +60,7 @@ pub trait Connector: Send + Sync + 'static {
                 return;
             }
             let reply = self.send(connection, outgoing.command(), outgoing.key(), rest);
-            let broken = reply.as_ref().is_err_and(is_connection_error);
+            let broken = reply.as_ref().is_err_and(ends_connection);
             outgoing.set_reply(reply);
             if broken {
                 return;
@@ -88,13 +88,31 @@ impl Connector for redis::Client {
         command.query(connection)
     }
 
+    /// The crate's own pipeline waits for the timeout once for each reply.
     fn send_each(&self, connection: &mut redis::Connection, all: &mut [Outgoing<'_>], timeout: Duration) {
-        let settings =
-            [connection.set_read_timeout(Some(timeout)), connection.set_write_timeout(Some(timeout))].into_iter();
-        let replies = settings.collect::<RedisResult<()>>().and_then(|()| {
-            connection.req_packed_commands(&Outgoing::pipeline(all).get_packed_pipeline(), 0, all.len())
-        });
-        Outgoing::set_replies(all, replies);
+        let deadline = Instant::now() + timeout;
+        let mut state = connection
+            .set_write_timeout(Some(timeout))
+            .and_then(|()| connection.send_packed_command(&Outgoing::pipeline(all).get_packed_pipeline()));
+        for outgoing in all {
+            let reply = state.and_then(|()| receive(connection, deadline));
+            // The first error that is no reply is that of all that follow.
+            state = reply.as_ref().map(|_| ()).map_err(Clone::clone);
+            outgoing.set_reply(reply);
+        }
+    }
+}
+
+/// The next reply, which may be an error of the server.
+fn receive(connection: &mut redis::Connection, deadline: Instant) -> RedisResult<Value> {
+    loop {
+        // A socket takes no timeout of 0.
+        let rest = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+        connection.set_read_timeout(Some(rest))?;
+        match connection.recv_response()? {
+            Value::Push { .. } => {}
+            reply => return Ok(reply),
+        }
     }
 }
 

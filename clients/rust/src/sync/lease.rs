@@ -64,7 +64,7 @@ impl<T: Connector> Limiter<T> {
     pub fn lease(&self, policy: &Policy, key: impl AsRef<[u8]>) -> Result<Leased, Error> {
         let (id, key) = (new_id(), key.as_ref());
         let leased = self.lease_as(policy, key, id.as_str());
-        if leased.as_ref().is_err_and(Error::is_unavailable) {
+        if leased.as_ref().is_err_and(Error::is_failure) {
             // The server may have taken the lease after all. Nobody else has this id.
             let (limiter, policy, key) = (self.clone(), *policy, key.to_vec());
             thread::spawn(move || limiter.release(&policy, key, id));
@@ -135,7 +135,10 @@ impl<T: Connector> Keeper<T> {
             let renewal = Renewal::of(&self.limiter.renew(&self.policy, &self.key, &self.id));
             match lock(&self.term).renewed(sent, renewal, Instant::now()) {
                 Some(next) => pause = next,
-                None => return Ok(false),
+                None => {
+                    self.limiter.shared.core.lease_lost();
+                    return Ok(false);
+                }
             }
         }
         self.limiter.release(&self.policy, &self.key, &self.id)

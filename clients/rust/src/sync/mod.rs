@@ -23,7 +23,7 @@ use crate::builder::Builder;
 use crate::command::Call;
 use crate::core::Core;
 use crate::decision::{Decision, Decisions};
-use crate::error::Error;
+use crate::error::{Error, ends_connection};
 use crate::fallback::Fallback;
 use crate::policy::Policy;
 use crate::protocol::Step;
@@ -121,13 +121,7 @@ impl<T: Connector> Limiter<T> {
     /// # Errors
     /// As [`check`](Self::check).
     pub fn check_request(&self, request: &Request<'_>) -> Result<Decision, Error> {
-        let core = &self.shared.core;
-        if let Some(decision) = core.recall(request) {
-            return Ok(decision);
-        }
-        let sent = core.sent(request);
-        let result = self.call(Call::Check(request)).and_then(|value| reply::decision(value, request));
-        core.learned(request, sent, result).or_else(|error| core.fall_back(request, self.fallback, error))
+        self.check_on_server(request).or_else(|error| self.shared.core.fall_back(request, self.fallback, error))
     }
 
     /// Checks a request under several limits: if every limit allows it, every one is charged, else none is. In a cluster
@@ -136,14 +130,8 @@ impl<T: Connector> Limiter<T> {
     /// # Errors
     /// As [`check`](Self::check).
     pub fn check_all(&self, requests: &[Request<'_>]) -> Result<Decisions, Error> {
-        let core = &self.shared.core;
-        if let Some(decisions) = core.recall_all(requests) {
-            return Ok(decisions);
-        }
-        let sent: Vec<_> = requests.iter().map(|request| core.sent(request)).collect();
-        let result = self.call(Call::CheckAll(requests)).and_then(|value| reply::decisions(value, requests));
-        let decisions = core.learned_all(requests, &sent, result);
-        decisions.or_else(|error| core.fall_back_all(requests, self.fallback, error))
+        let decisions = self.check_all_on_server(requests);
+        decisions.or_else(|error| self.shared.core.fall_back_all(requests, self.fallback, error))
     }
 
     /// What the reply to a request would be. Changes nothing. With a cost of 0, it shows what is left.
@@ -241,6 +229,28 @@ impl<T: Connector> Limiter<T> {
         self.shared.core.lacks_module()
     }
 
+    /// Checks a request, without a fallback.
+    fn check_on_server(&self, request: &Request<'_>) -> Result<Decision, Error> {
+        let core = &self.shared.core;
+        if let Some(decision) = core.recall(request) {
+            return Ok(decision);
+        }
+        let sent = core.sent(request);
+        let result = self.call(Call::Check(request)).and_then(|value| reply::decision(value, request));
+        core.learned(request, sent, result)
+    }
+
+    /// Checks a request under several limits, without a fallback.
+    fn check_all_on_server(&self, requests: &[Request<'_>]) -> Result<Decisions, Error> {
+        let core = &self.shared.core;
+        if let Some(decisions) = core.recall_all(requests) {
+            return Ok(decisions);
+        }
+        let sent: Vec<_> = requests.iter().map(|request| core.sent(request)).collect();
+        let result = self.call(Call::CheckAll(requests)).and_then(|value| reply::decisions(value, requests));
+        core.learned_all(requests, &sent, result)
+    }
+
     /// Sends a call within the timeout.
     fn call(&self, call: Call<'_>) -> Result<Value, Error> {
         let core = &self.shared.core;
@@ -259,7 +269,7 @@ impl<T: Connector> Limiter<T> {
                 Step::Done(result) => break result,
             }
         };
-        if result.as_ref().is_err_and(Error::is_failure) {
+        if matches!(&result, Err(Error::Redis(error)) if ends_connection(error)) {
             // The server closed its other connections too, or their replies are late.
             self.shared.idle().clear();
         } else {
@@ -302,5 +312,66 @@ impl<T: Connector> Limiter<T> {
 impl<T: Connector> Shared<T> {
     fn idle(&self) -> MutexGuard<'_, Vec<T::Connection>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use redis::{Cmd, ErrorKind, RedisError};
+
+    use super::*;
+
+    const POLICY: Policy = Policy::token(Duration::from_secs(60), 60);
+
+    /// A server. Its connections fail as they say.
+    #[derive(Default)]
+    struct Fake {
+        is_full: AtomicBool,
+    }
+
+    impl Connector for Fake {
+        type Connection = Option<ErrorKind>;
+
+        fn connect(&self, _: Duration) -> RedisResult<Self::Connection> {
+            let full = RedisError::from((ErrorKind::Io, "no more connections"));
+            if self.is_full.load(Ordering::Relaxed) { Err(full) } else { Ok(None) }
+        }
+
+        fn send(&self, fails: &mut Self::Connection, _: &Cmd, _: &[u8], _: Duration) -> RedisResult<Value> {
+            match *fails {
+                Some(kind) => Err(RedisError::from((kind, "no reply"))),
+                None => Ok(Value::BulkString(b"1 0 1 60 59 0 1000 1000 0 1795281570123 0 1".to_vec())),
+            }
+        }
+    }
+
+    #[test]
+    fn after_a_failure_no_idle_connection_is_used() {
+        // Closed; and one that a reply of another request may come over.
+        for kind in [ErrorKind::Io, ErrorKind::Parse] {
+            let limiter = || {
+                let limiter = Limiter::builder(Fake::default()).build_sync();
+                limiter.shared.idle().extend([Some(kind); 3]);
+                limiter
+            };
+            let (one, several) = (limiter(), limiter());
+            assert!(one.check(&POLICY, "k").is_err(), "{kind:?}");
+            assert!(one.check(&POLICY, "k").is_ok(), "{kind:?}");
+            let requests = [POLICY.request("a"), POLICY.request("b")];
+            assert!(several.check_each(&requests).iter().all(Result::is_err), "{kind:?}");
+            assert!(several.check_each(&requests).iter().all(Result::is_ok), "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn a_connection_that_replied_is_used_again() {
+        let limiter = Limiter::builder(Fake::default()).build_sync();
+        limiter.check(&POLICY, "k").unwrap();
+        limiter.shared.connector.is_full.store(true, Ordering::Relaxed);
+        limiter.check(&POLICY, "k").unwrap();
+        assert!(limiter.check_each(&[POLICY.request("a"), POLICY.request("b")]).iter().all(Result::is_ok));
+        assert_eq!(limiter.shared.idle().len(), 1);
     }
 }

@@ -150,13 +150,14 @@ impl<T: Connector> Limiter<T> {
     /// As [`check`](Self::check).
     pub fn reserve(&self, request: &Request<'_>, ttl: Duration) -> Result<Reserved, Error> {
         let id = new_id();
-        let reserved = self.reserve_as(request, id.as_str(), ttl);
-        if reserved.as_ref().is_err_and(Error::is_unavailable) {
-            // The server may have charged it after all. Nobody else has this id.
-            let settle = self.settling(request.policy, request.key, id, ttl);
-            spawn(move || settle(0));
+        let reserving = request.reserve(&id, ttl);
+        let result = self.check_on_server(&reserving);
+        let may_be_charged = result.as_ref().is_err_and(Error::is_failure);
+        let result = result.or_else(|error| self.shared.core.fall_back(&reserving, self.fallback, error));
+        if may_be_charged && !result.as_ref().is_ok_and(|decision| decision.allowed) {
+            self.cancel(request, &id, ttl);
         }
-        reserved
+        Ok(self.reserved(request, id, ttl, result?))
     }
 
     /// Charges the costs of all requests as estimates, or none, under one new id. Each guard settles its own limit, so
@@ -169,26 +170,18 @@ impl<T: Connector> Limiter<T> {
     pub fn reserve_all(&self, requests: &[Request<'_>], ttl: Duration) -> Result<ReservedAll, Error> {
         let id = new_id();
         let all: Vec<_> = requests.iter().map(|request| request.reserve(&id, ttl)).collect();
-        let settling = |request: &Request<'_>| self.settling(request.policy, request.key, id.clone(), ttl);
-        match self.check_all(&all) {
-            Ok(decisions) if decisions.allowed => {
-                let kept = requests.iter().zip(decisions.limits).map(|(request, decision)| {
-                    let usage = Usage { reserved: decision.charged, reported: None, called: true };
-                    Reservation { id: id.clone(), decision, usage, settle: Some(settling(request)) }
-                });
-                Ok(ReservedAll::Held(kept.collect()))
-            }
-            Ok(decisions) => Ok(ReservedAll::Denied(decisions)),
-            Err(error) => {
-                if error.is_unavailable() {
-                    // The server may have charged them after all. Nobody else has this id.
-                    for settle in requests.iter().map(settling) {
-                        spawn(move || settle(0));
-                    }
-                }
-                Err(error)
-            }
+        let result = self.check_all_on_server(&all);
+        let may_be_charged = result.as_ref().is_err_and(Error::is_failure);
+        let result = result.or_else(|error| self.shared.core.fall_back_all(&all, self.fallback, error));
+        if may_be_charged && !result.as_ref().is_ok_and(|decisions| decisions.allowed) {
+            requests.iter().for_each(|request| self.cancel(request, &id, ttl));
         }
+        let decisions = result?;
+        if !decisions.allowed {
+            return Ok(ReservedAll::Denied(decisions));
+        }
+        let kept = requests.iter().zip(decisions.limits);
+        Ok(ReservedAll::Held(kept.map(|(request, decision)| self.keep(request, id.clone(), ttl, decision)).collect()))
     }
 
     /// Charges an estimate under this id, or finds it charged: the request may be sent again after an error. The party
@@ -199,12 +192,30 @@ impl<T: Connector> Limiter<T> {
     pub fn reserve_as(&self, request: &Request<'_>, id: impl Into<String>, ttl: Duration) -> Result<Reserved, Error> {
         let id = id.into();
         let decision = self.check_request(&request.reserve(&id, ttl))?;
-        if !decision.allowed {
-            return Ok(Reserved::Denied(decision));
+        Ok(self.reserved(request, id, ttl, decision))
+    }
+
+    fn reserved(&self, request: &Request<'_>, id: String, ttl: Duration, decision: Decision) -> Reserved {
+        if decision.allowed {
+            Reserved::Held(self.keep(request, id, ttl, decision))
+        } else {
+            Reserved::Denied(decision)
         }
-        let settle = Some(self.settling(request.policy, request.key, id.clone(), ttl));
+    }
+
+    /// Cancels what the server may have charged although it did not reply. Nobody else has the id.
+    fn cancel(&self, request: &Request<'_>, id: &str, ttl: Duration) {
+        let settle = self.settling(request.policy, request.key, id.to_owned(), ttl);
+        spawn(move || settle(0));
+    }
+
+    /// The guard of what this decision has charged.
+    fn keep(&self, request: &Request<'_>, id: String, ttl: Duration, decision: Decision) -> Reservation {
+        let (limiter, settle) = (self.clone(), self.settling(request.policy, request.key, id.clone(), ttl));
+        let settle: Settle =
+            Box::new(move |actual| settle(actual).inspect_err(|error| limiter.shared.core.unsettled(error)));
         let usage = Usage { reserved: decision.charged, reported: None, called: true };
-        Ok(Reserved::Held(Reservation { id, decision, usage, settle }))
+        Reservation { id, decision, usage, settle: Some(settle) }
     }
 
     /// Settles, again and again while the server does not reply and the reservation can be settled.

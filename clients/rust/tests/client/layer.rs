@@ -135,6 +135,17 @@ fn the_cost_comes_from_the_request_and_is_settled_from_the_response() {
 }
 
 #[test]
+fn a_cost_that_cannot_be_settled_is_counted() {
+    block_on(async {
+        let server = one_server();
+        let limiter = limiter(&server).await;
+        ok(cmd!(server.con(), "ACL", "SETUSER", "default", "-rl.settle"));
+        assert_eq!(ask(&app(limiter.clone()), "/tokens", &[("x-user", "a")]).await.status(), StatusCode::OK);
+        assert!(eventually(PATIENCE, || limiter.stats().unsettled == 1));
+    });
+}
+
+#[test]
 fn a_service_that_fails_gets_its_units_back() {
     block_on(async {
         let server = one_server();

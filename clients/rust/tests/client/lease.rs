@@ -48,6 +48,7 @@ fn the_holder_is_told_that_its_lease_is_lost() {
         timeout(PATIENCE, lease.lost()).await.expect("told");
         assert!(lease.is_lost());
         assert!(!lease.release().await.unwrap());
+        assert_eq!(limiter.stats().leases_lost, 1);
     });
 }
 

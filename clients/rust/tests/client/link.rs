@@ -1,9 +1,9 @@
 //! Limiters that are made from a URL: they start without a server, and find the one that decides.
 
-use std::io::{Read, Write};
-use std::net::TcpListener;
-use std::sync::Arc;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use redis_rl_client::{Address, BreakerSettings, Decision, Error, Fallback, Limiter, Link, Policy, Source, sync};
@@ -135,12 +135,51 @@ fn a_server_that_hangs_is_left_when_its_address_has_moved() {
     let proxy = Proxy::start(old.port(), Duration::ZERO);
     let clients = Clients::with_settings(&url(proxy.port), Duration::from_millis(200), NEVER_OPENS);
     clients.served("k");
+    // What asks for several at once only, over a connection of its own.
+    let several = Limiter::builder(Link::open(&url(proxy.port)).unwrap()).breaker(NEVER_OPENS).denials(0).build();
+    let is_served = || {
+        let decisions = clients.runtime.block_on(several.check_each(&[API.request("a"), API.request("b")]));
+        decisions.into_iter().all(|decision| decision.is_ok())
+    };
+    assert!(eventually(PATIENCE, is_served));
     let _paused = Paused::new(&old);
     assert_eq!(clients.sources("k"), [Source::Fallback; 2]);
+    assert!(!is_served());
     proxy.redirect(new.port());
     let began = Instant::now();
     clients.served("k");
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    assert!(eventually(PATIENCE, is_served));
+}
+
+#[test]
+fn a_server_that_replies_again_keeps_its_connection() {
+    // So long without a reply, and a connection is given up.
+    const SILENCE: Duration = Duration::from_secs(1);
+    let server = Server::start(&servers()[0]);
+    // Replies take long enough that a request without one would count.
+    let proxy = Proxy::start(server.port(), Duration::from_millis(40));
+    let limiter = || Limiter::builder(Link::open(&url(proxy.port)).unwrap()).timeout(PATIENCE).build();
+    let (one, several) = (limiter(), limiter());
+    let soon = Duration::from_millis(100);
+    let check_one = async |limiter: &Limiter| limiter.check(&API, "k").await.is_ok();
+    let check_several = async |limiter: &Limiter| {
+        let decisions = limiter.check_each(&[API.request("a"), API.request("b")]).await;
+        decisions.into_iter().all(|decision| decision.is_ok())
+    };
+    block_on(async {
+        assert!(check_one(&one).await && check_several(&several).await);
+        let mut con = server.con();
+        let opened = info(&mut con, "total_connections_received");
+        {
+            let _paused = Paused::new(&server);
+            assert!(!check_one(&one.with_timeout(soon)).await && !check_several(&several.with_timeout(soon)).await);
+        }
+        assert!(check_one(&one).await && check_several(&several).await);
+        tokio::time::sleep(SILENCE).await;
+        assert!(check_one(&one).await && check_several(&several).await);
+        assert_eq!(info(&mut con, "total_connections_received"), opened);
+    });
 }
 
 #[test]
@@ -216,4 +255,59 @@ fn what_may_have_been_executed_is_not_sent_again() {
         );
     });
     assert_eq!(requests.load(Ordering::Relaxed), 12);
+}
+
+/// A server that lost its master's place: it replies READONLY to requests of the key "a". To those of other keys it
+/// replies an error that does not say whether they were executed, as a proxy does. The keys of the requests that it got.
+fn replies_readonly() -> (u16, Arc<Mutex<Vec<String>>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (port, requests) = (listener.local_addr().unwrap().port(), Arc::<Mutex<Vec<String>>>::default());
+    let noted = Arc::clone(&requests);
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let noted = Arc::clone(&noted);
+            std::thread::spawn(move || {
+                let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+                while let Some(words) = read_command(&mut lines) {
+                    let reply = match words.as_slice() {
+                        [name, key, ..] if name == "RL.TOKEN" => {
+                            noted.lock().unwrap().push(key.clone());
+                            if key == "a" { "-READONLY of a replica" } else { "-ERR upstream failure" }
+                        }
+                        _ => "+OK",
+                    };
+                    let _ = stream.write_all(format!("{reply}\r\n").as_bytes());
+                }
+            });
+        }
+    });
+    (port, requests)
+}
+
+/// The words of a command, none of which has a line break in it.
+fn read_command(lines: &mut std::io::Lines<BufReader<TcpStream>>) -> Option<Vec<String>> {
+    let mut line = || lines.next()?.ok();
+    let words: usize = line()?.strip_prefix('*')?.parse().ok()?;
+    // Before each word comes its length.
+    (0..words).map(|_| line().and_then(|_| line())).collect()
+}
+
+#[test]
+fn of_several_requests_those_that_were_not_executed_are_sent_again() {
+    let (port, requests) = replies_readonly();
+    let clients = Clients::with_settings(&url(port), PATIENCE, NEVER_OPENS);
+    let pair = [API.request("a"), API.request("b")];
+    // A connection that is young is not given up for READONLY.
+    assert!(clients.check("opens the connection").iter().all(Result::is_err));
+    std::thread::sleep(Duration::from_millis(300));
+    let sent = || std::mem::take(&mut *requests.lock().unwrap());
+    let is_right = |decisions: Vec<Result<Decision, Error>>| {
+        let of = |key: &str, sent: &[String]| sent.iter().filter(|sent| *sent == key).count();
+        let sent = sent();
+        assert!(of("a", &sent) >= 2 && of("b", &sent) == 1, "{sent:?}");
+        assert!(decisions[0].as_ref().is_ok_and(|decision| decision.source == Source::Fallback), "{decisions:?}");
+        assert!(decisions[1].as_ref().is_err_and(|error| error.to_string().contains("upstream")), "{decisions:?}");
+    };
+    is_right(clients.runtime.block_on(clients.with.check_each(&pair)));
+    is_right(clients.without.check_each(&pair));
 }

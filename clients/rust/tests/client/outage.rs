@@ -259,6 +259,15 @@ fn a_sync_request_waits_no_longer_either() {
         assert!(matches!(error, Error::Timeout(TIMEOUT)), "{error:?}");
     }
     assert!(eventually(PATIENCE, || timed() == Source::Server));
+    {
+        // Several requests share one timeout, over a connection that is open.
+        let _paused = Paused::new(&server);
+        let (requests, began) = ([API.request("k"); 20], Instant::now());
+        let decisions = limiter.check_each(&requests);
+        assert!(began.elapsed() <= TIMEOUT + SLACK, "{:?}", began.elapsed());
+        assert!(decisions.into_iter().all(|decision| decision.unwrap().source == Source::Fallback));
+    }
+    assert!(eventually(PATIENCE, || timed() == Source::Server));
     server.kill();
     assert_eq!(timed(), Source::Fallback);
     server.start_again();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use redis::aio::ConnectionManager;
-use redis_rl_client::{Error, Limiter, Policy, Request, Reservation, ReservedAll, sync};
+use redis_rl_client::{BreakerSettings, Error, Fallback, Limiter, Policy, Request, Reservation, ReservedAll, sync};
 
 use crate::setup::{Paused, block_on, client, for_each_way, limiter, manager, one_server};
 use crate::support::*;
@@ -90,6 +90,8 @@ fn a_reservation_whose_caller_is_gone_is_cancelled() {
             })
             .await;
         }
+        // The server has decided on what nobody waits for.
+        assert!(eventually(PATIENCE, || limiter.stats().decided == 4));
         assert!(left_is(&limiter, 1_000).await);
     });
 }
@@ -106,6 +108,37 @@ fn the_same_id_is_charged_once() {
         assert_eq!(second.settle(400).await.unwrap().charged, 0);
         assert!(left_is(&limiter, 500).await);
     });
+}
+
+/// What is held under an id may be the work of another caller, who has the same id.
+#[test]
+fn a_request_for_an_open_id_that_gets_no_reply_cancels_nothing() {
+    const TIMEOUT: Duration = Duration::from_millis(100);
+    let request = TOKENS.request("k").cost(500);
+    let server = one_server();
+    let patient = sync::Limiter::builder(client(&server, "resp3")).timeout(PATIENCE).build_sync();
+    let hasty = sync::Limiter::builder(client(&server, "resp3")).timeout(TIMEOUT).build_sync();
+    let held = patient.reserve_as(&request, "sync", TTL).unwrap().held().expect("room");
+    // A connection is open, so that the request is sent.
+    assert!(eventually(PATIENCE, || hasty.peek(&request).is_ok()));
+    block_on(async {
+        let limiter = limiter(&server).await;
+        let first = limiter.reserve_as(&request, "async", TTL).await.unwrap().held().expect("room");
+        {
+            let _paused = Paused::new(&server);
+            let late = limiter.with_timeout(TIMEOUT);
+            assert!(late.reserve_as(&request, "async", TTL).await.is_err_and(|error| error.is_unavailable()));
+            // The caller is gone.
+            let gone = limiter.reserve_as(&request, "async", TTL);
+            assert!(tokio::time::timeout(TIMEOUT, gone).await.is_err());
+            assert!(hasty.reserve_as(&request, "sync", TTL).is_err_and(|error| error.is_unavailable()));
+        }
+        limiter.peek(&request).await.unwrap();
+        // What would cancel it has had its time.
+        tokio::time::sleep(TIMEOUT).await;
+        assert_eq!(first.settle(300).await.unwrap().charged, 300);
+    });
+    assert_eq!(held.settle(120).unwrap().charged, 120);
 }
 
 /// The guard of programs without a runtime.
@@ -172,6 +205,38 @@ fn a_settlement_is_sent_again() {
         assert_eq!(settling.await.unwrap().unwrap().charged, 120);
         assert!(left_is(&limiter, 880).await);
     });
+}
+
+#[test]
+fn a_settlement_that_is_rejected_is_counted() {
+    let server = one_server();
+    let sync = sync::Limiter::builder(client(&server, "resp3")).timeout(PATIENCE).build_sync();
+    let held_sync = sync.reserve(&TOKENS.request("k").cost(10), TTL).unwrap().held().expect("room");
+    block_on(async {
+        let limiter = limiter(&server).await;
+        let held = held(&limiter, 10).await.expect("room");
+        ok(cmd!(server.con(), "ACL", "SETUSER", "default", "-rl.settle"));
+        // Nobody looks at the error.
+        drop((held, held_sync));
+        assert!(eventually(PATIENCE, || limiter.stats().unsettled == 1 && sync.stats().unsettled == 1));
+    });
+}
+
+#[test]
+fn what_was_not_sent_is_not_cancelled() {
+    let breaker = BreakerSettings { failures: 1, open_for: Duration::from_secs(3600) };
+    let client = redis::Client::open(format!("redis://127.0.0.1:{}", free_port())).unwrap();
+    let limiter = sync::Limiter::builder(client).breaker(breaker).build_sync();
+    let lease = Policy::lease(TTL, 1);
+    assert!(limiter.check(&TOKENS, "opens it").is_err());
+    for _ in 0..10 {
+        assert!(matches!(limiter.reserve(&TOKENS.request("k"), TTL), Err(Error::CircuitOpen)));
+        assert!(matches!(limiter.reserve_all(&gateway(1, 1), TTL), Err(Error::CircuitOpen)));
+        assert!(matches!(limiter.lease(&lease, "k"), Err(Error::CircuitOpen)));
+    }
+    // A thread that cancels would ask at once, and again and again.
+    std::thread::sleep(Duration::from_millis(100));
+    assert_eq!(limiter.stats().circuit_open, 30);
 }
 
 /// The reply to a reservation is lost: the server charges it, and nobody has the guard.
@@ -265,6 +330,7 @@ fn several_limits_are_reserved_together_and_settled_each_by_itself() {
         drop(reservations);
         charged_is([2, 800, 50]).await;
         // The caller is gone.
+        let decided = limiter.stats().decided;
         for micros in [0, 50, 200, 1_000] {
             let _ = tokio::time::timeout(Duration::from_micros(micros), async {
                 if let Some(mut reservations) = all(100, 200).await.held() {
@@ -273,6 +339,7 @@ fn several_limits_are_reserved_together_and_settled_each_by_itself() {
             })
             .await;
         }
+        assert!(eventually(PATIENCE, || limiter.stats().decided == decided + 4));
         charged_is([2, 800, 50]).await;
         let lease = Policy::lease(Duration::from_secs(30), 2);
         let error = limiter.reserve_all(&[lease.request("{g}:calls").id("x")], TTL).await.unwrap_err();
@@ -319,6 +386,37 @@ fn reservations_without_a_reply_are_cancelled() {
             read::<String>(found).contains("rl_reservations_settled:3")
         }));
         assert_eq!(charged_of(gateway(0, 0).map(|request| other.peek(&request.cost(0)).unwrap().remaining)), [0; 3]);
+    });
+}
+
+/// The server charges what the fallback has denied by then.
+#[test]
+fn what_a_fallback_denies_is_cancelled_too() {
+    const TIMEOUT: Duration = Duration::from_millis(200);
+    let never_opens = BreakerSettings { failures: 0, ..BreakerSettings::default() };
+    let request = TOKENS.request("k").cost(500);
+    let server = one_server();
+    block_on(async {
+        let builder = Limiter::builder(manager(&server, "resp3").await).timeout(TIMEOUT).breaker(never_opens);
+        let limiter = builder.fallback(Fallback::Deny).build();
+        // Two, each with a connection: one on which there was no reply is not used again.
+        let [first, second] = [0, 1].map(|_| {
+            let builder = sync::Limiter::builder(client(&server, "resp3")).timeout(TIMEOUT).breaker(never_opens);
+            builder.fallback(Fallback::Deny).build_sync()
+        });
+        for sync in [&first, &second] {
+            assert!(eventually(PATIENCE, || sync.peek(&request).is_ok()), "no connection");
+        }
+        {
+            let _paused = Paused::new(&server);
+            assert!(limiter.reserve(&request, TTL).await.unwrap().held().is_none());
+            assert!(limiter.reserve_all(&gateway(1, 1), TTL).await.unwrap().held().is_none());
+            assert!(first.reserve(&request, TTL).unwrap().held().is_none());
+            assert!(second.reserve_all(&gateway(1, 1), TTL).unwrap().held().is_none());
+        }
+        let mut con = server.con();
+        let mut count = |what: &str| info(&mut con, &format!("rl_reservations_{what}")).parse::<u64>().unwrap();
+        assert!(eventually(PATIENCE, || count("made") > 0 && count("made") == count("settled")));
     });
 }
 
