@@ -164,9 +164,6 @@ pub fn around(prefix: &str, route: Route<'_>, seed: u64, replies: usize, fault: 
     let mut client = Client { number: 0, prefixes: &[prefix], random: &mut random, http: &service.http, stream: None };
     client.until(&mut calls, replies);
     fault();
-    let again = Instant::now();
-    client.until(&mut calls, replies + 1);
-    println!("the service decides {} ms after the server replies again", again.elapsed().as_millis());
     client.until(&mut calls, 2 * replies);
     calls
 }
