@@ -217,6 +217,12 @@ impl Oracle {
         }
     }
 
+    /// FIXED counts a denied request too, if the window is full.
+    fn counts_denials(&self, now: u64) -> bool {
+        let start = self.start(now);
+        self.algorithm == Algorithm::Fixed && self.history.sum(|at| at >= start) >= self.policy.limit
+    }
+
     fn refund(&mut self, now: u64, at: Option<u64>, units: u64) {
         let (start, window) = (self.start(now), self.window());
         let current = move |charged: u64| charged >= start;
@@ -331,7 +337,7 @@ fn steady<A: InMemory>(input: &Input, always: Option<RequestAlways<A>>) {
                 assert_eq!(reply.verdict.allowed, expected, "{policy:?} at {now} for {cost:?}: {:?}", oracle.history);
                 if expected && algorithm == Algorithm::Window && cost.units() > 0 {
                     oracle.charge_running(now, cost.units());
-                } else if expected {
+                } else if expected || oracle.counts_denials(now) {
                     oracle.history.charge(now, now, cost.units());
                 }
                 assert_eq!(reply.figures.remaining, limiter.remaining(&key, Micros(now)));

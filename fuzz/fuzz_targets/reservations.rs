@@ -53,25 +53,46 @@ impl Action {
     }
 }
 
-/// Microseconds between two calls.
+/// The time between two calls.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Pause {
     None,
     Micros(u32),
-    /// So many windows, and milliseconds more or less: where what was charged stops to count.
-    Windows(u8, i8),
+    /// So many windows, and milliseconds more or less: where what was charged stops to count. Or until the reservation
+    /// that was made last ends, or its mark, and up to a millisecond more or less.
+    Until(u8, i8),
 }
 
-impl Pause {
-    fn micros(self) -> u64 {
-        match self {
-            Self::None => 0,
-            Self::Micros(micros) => u64::from(micros) % 4_000_000,
-            Self::Windows(windows, millis) => {
-                let windows = 1 + i64::from(windows % 3);
-                (windows * 1_000_000 + i64::from(millis) * 1_000).unsigned_abs()
-            }
+/// The times of the calls, in microseconds.
+#[derive(Default)]
+struct Times {
+    now: u64,
+    /// When the reservation that was made last began, and its ttl, in milliseconds.
+    reserved: (u64, u64),
+}
+
+impl Times {
+    /// The pause before a call, in microseconds.
+    fn next(&mut self, pause: Pause, action: Action) -> u64 {
+        let micros = match pause {
+            Pause::None => 0,
+            Pause::Micros(micros) => u64::from(micros) % 4_000_000,
+            Pause::Until(what, millis) => match what % 5 {
+                windows @ 0..3 => {
+                    ((i64::from(windows) + 1) * 1_000_000 + i64::from(millis) * 1_000).unsigned_abs()
+                }
+                ttls => {
+                    let (began, ttl) = self.reserved;
+                    let ends_at = began + ttl * u64::from(ttls - 2);
+                    (ends_at * 1_000).saturating_add_signed(i64::from(millis / 64) * 1_000).saturating_sub(self.now)
+                }
+            },
+        };
+        self.now += micros;
+        if let Action::Reserve(_, ttl, _) = action {
+            self.reserved = (self.now / 1_000, u64::from(ttl) + 1);
         }
+        micros
     }
 }
 
@@ -85,8 +106,9 @@ struct Input {
 }
 
 fn run<A: Reservable>(kind: Kind, input: &Input) {
-    let calls: Vec<_> =
-        input.calls.iter().take(64).map(|(pause, action)| (pause.micros(), action.call())).collect();
+    let mut times = Times::default();
+    let call = |&(pause, action): &(Pause, Action)| (times.next(pause, action), action.call());
+    let calls: Vec<_> = input.calls.iter().take(64).map(call).collect();
     agrees::<A>(kind, u64::from(input.limit) + 1, &calls);
     let step = |&(step, window, action): &(i32, u16, Action)| (step.into(), u64::from(window) + 1, action.call());
     let steps: Vec<_> = input.steps.iter().take(64).map(step).collect();

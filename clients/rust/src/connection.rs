@@ -1,5 +1,7 @@
 //! The connections that a limiter sends its commands over.
 
+use std::time::Duration;
+
 use redis::{Cmd, RedisResult, Value};
 
 use crate::batch::Outgoing;
@@ -32,6 +34,10 @@ pub trait Connection: Clone + Send + Sync + 'static {
     fn part(&self, _key: &[u8]) -> u64 {
         0
     }
+
+    /// Notes that a command had no reply within this timeout of its limiter, so that a connection whose server does not
+    /// reply any more can be opened again. If not given, nothing happens.
+    fn timed_out(&self, _waited: Duration) {}
 }
 
 /// Each over a clone of the connection.

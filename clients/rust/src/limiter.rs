@@ -182,7 +182,9 @@ impl<C: Connection> Limiter<C> {
         let mut round = batch.next(Vec::new());
         while !round.is_empty() {
             // Commands without a reply by then stay without one.
-            let _ = timeout_at(deadline, connection.send_each(&mut round)).await;
+            if timeout_at(deadline, connection.send_each(&mut round)).await.is_err() {
+                connection.timed_out(self.timeout);
+            }
             round = batch.next(round);
         }
         batch.end(self.fallback)
@@ -338,7 +340,10 @@ impl<C: Connection> Limiter<C> {
                 }
             }
         };
-        let result = timeout(limit, conversation).await.unwrap_or(Err(Error::Timeout(limit)));
+        let result = timeout(limit, conversation).await.unwrap_or_else(|_| {
+            self.connection.timed_out(limit);
+            Err(Error::Timeout(limit))
+        });
         self.core.ended(part, result)
     }
 }

@@ -30,6 +30,10 @@ const ATTEMPTS_APART: Duration = Duration::from_millis(100);
 const REOPEN_APART: Duration = Duration::from_millis(200);
 /// A connection on which requests had no reply for so long is given up. The address may belong to another server by now.
 const SILENCE: Duration = Duration::from_secs(1);
+/// A request that was given up after less than that counts only if it was the timeout that gave it up.
+const SHORT_MS: u64 = 50;
+/// So many of these in a row count: the server may only be slower than their timeout.
+const SHORT_REQUESTS: u32 = 5;
 /// The same of a cluster's connections: after so many requests without a reply, and no sooner than that.
 #[cfg(feature = "cluster")]
 const SILENT_REQUESTS: u32 = 20;
@@ -89,6 +93,8 @@ struct Silence {
     /// When the first of them was sent since the last reply, in ms since the connection is open, from 1; else 0.
     since_ms: AtomicU64,
     requests: AtomicU32,
+    /// Those with a short timeout since the last reply.
+    short: AtomicU32,
 }
 
 impl Link {
@@ -183,6 +189,23 @@ impl Open {
         }
     }
 
+    /// Notes a request that had no reply within so long a timeout, unless [`Waiting`] has noted it.
+    fn timed_out(&self, waited: Duration) {
+        let waited_ms = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
+        // Else it waited for the connection.
+        let Some(sent_ms) = self.now_ms().checked_sub(waited_ms).filter(|_| waited_ms < SHORT_MS) else { return };
+        let short = self.silence.short.fetch_add(1, Ordering::Relaxed).saturating_add(1);
+        // In a cluster, other nodes reply meanwhile.
+        if short >= SHORT_REQUESTS || !matches!(self.pipe, Pipe::Server(_)) {
+            self.unanswered(sent_ms);
+        }
+    }
+
+    fn unanswered(&self, sent_ms: u64) {
+        self.silence.requests.fetch_add(1, Ordering::Relaxed);
+        let _ = self.silence.since_ms.compare_exchange(0, sent_ms.max(1), Ordering::Relaxed, Ordering::Relaxed);
+    }
+
     /// Notes that requests wait for a reply, until [`Waiting::replied`].
     fn waiting(&self) -> Waiting<'_> {
         Waiting { open: self, sent_ms: self.now_ms(), replied: false }
@@ -199,19 +222,16 @@ impl Waiting<'_> {
     fn replied(mut self) {
         self.replied = true;
         self.open.silence.since_ms.store(0, Ordering::Relaxed);
+        self.open.silence.short.store(0, Ordering::Relaxed);
     }
 }
 
 impl Drop for Waiting<'_> {
     /// The request is given up: by the timeout, unless its caller is gone.
     fn drop(&mut self) {
-        const SHORT_MS: u64 = 50;
-        if self.replied || self.open.now_ms().saturating_sub(self.sent_ms) < SHORT_MS {
-            return;
+        if !self.replied && self.open.now_ms().saturating_sub(self.sent_ms) >= SHORT_MS {
+            self.open.unanswered(self.sent_ms);
         }
-        let silence = &self.open.silence;
-        silence.requests.fetch_add(1, Ordering::Relaxed);
-        let _ = silence.since_ms.compare_exchange(0, self.sent_ms, Ordering::Relaxed, Ordering::Relaxed);
     }
 }
 
@@ -238,6 +258,12 @@ impl Connection for Link {
 
     fn part(&self, key: &[u8]) -> u64 {
         self.0.address.part(key)
+    }
+
+    fn timed_out(&self, waited: Duration) {
+        if let State::Open(open) = &*self.state() {
+            open.timed_out(waited);
+        }
     }
 
     async fn send_each(&mut self, all: &mut [Outgoing<'_>]) {

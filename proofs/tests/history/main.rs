@@ -222,14 +222,35 @@ fn a_step_of_the_clock_opens_a_limit_at_most_once() {
     });
 }
 
-/// The module here is built with the feature `lose-on-purpose`: it does not replicate what it charges to some keys.
+/// A server whose module is built with the feature `lose-on-purpose`: it does not replicate what it charges to some keys.
+fn losing(bin: &ServerBin) -> Options {
+    let path = env::var_os("RL_LOSING_MODULE").map(PathBuf::from).expect("make history sets RL_LOSING_MODULE");
+    Server::options(bin).module_at(&path)
+}
+
+const LOST: &str = "lose-on-purpose";
+
+/// What is lost is missing in a count, or allows too much, or too early. The first call that shows it is named.
+fn is_found(result: Result<(), String>) {
+    let offence = result.expect_err("the module loses what it counts when it is killed");
+    println!("found: {offence}");
+    assert!(offence.contains(LOST), "{offence}");
+}
+
 #[test]
 fn a_planted_fault_is_found() {
-    let path = env::var_os("RL_LOSING_MODULE").map(PathBuf::from).expect("make history sets RL_LOSING_MODULE");
     let bin = &servers()[0];
-    let offence = one_server(bin, "lose-on-purpose", Server::options(bin).module_at(&path));
-    let offence = offence.expect_err("the module loses what it counts when it is killed");
-    println!("found: {offence}");
-    // What is lost is missing in a count, or allows too much, or too early. The first call that shows it is named.
-    assert!(offence.contains("lose-on-purpose"), "{offence}");
+    is_found(one_server(bin, LOST, losing(bin)));
+}
+
+#[test]
+fn a_planted_fault_is_found_by_calls_of_the_service_alone() {
+    let mut server = losing(&servers()[0]).durable().start();
+    let (port, mut kills) = (AtomicU16::new(server.port()), Vec::new());
+    let calls = service::around(LOST, Route::Primary(&port), number("SEED", 1), 200, || {
+        server.kill();
+        kills.push(Kill { at_us: call::now_us(), ..Kill::default() });
+        server.start_again();
+    });
+    is_found(checker::check(checker::Record { calls: &calls, kills: &kills, ..checker::Record::default() }));
 }

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, mpsc};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -92,7 +92,7 @@ struct Service {
 }
 
 impl Service {
-    fn start(redis: &str) -> Self {
+    fn start(redis: &str, timeout_ms: u64) -> Self {
         let program = env::var_os("RL_SERVICE").map(PathBuf::from).expect("make history sets RL_SERVICE");
         let dir = tempfile::tempdir().expect("a directory");
         for domain in [ONE, BOTH] {
@@ -103,7 +103,7 @@ impl Service {
             .args(["serve", "--redis", redis, "--grpc", nowhere, "--http", nowhere, "--metrics", nowhere, "--rules"])
             .arg(dir.path())
             .env_clear()
-            .env("RLAAS_TIMEOUT", format!("{TIMEOUT_MS}ms"))
+            .env("RLAAS_TIMEOUT", format!("{timeout_ms}ms"))
             .stderr(Stdio::piped())
             .spawn()
             .unwrap_or_else(|error| panic!("{}: {error}", program.display()));
@@ -138,7 +138,7 @@ pub fn run(prefixes: &[&str], first: usize, route: Route<'_>, seed: u64, done: &
         .collect();
     while !done.load(Ordering::Relaxed) {
         let at = route.address();
-        let service = Service::start(&at);
+        let service = Service::start(&at, TIMEOUT_MS);
         thread::scope(|scope| {
             for (number, random) in &mut randoms {
                 let (calls, service, at) = (&calls, &service, &at);
@@ -156,6 +156,18 @@ pub fn run(prefixes: &[&str], first: usize, route: Route<'_>, seed: u64, done: &
     calls.into_inner().expect("no panic")
 }
 
+/// The calls of one client before and after a fault, until there are so many replies each time.
+pub fn around(prefix: &str, route: Route<'_>, seed: u64, replies: usize, fault: impl FnOnce()) -> Vec<Call> {
+    // On a busy machine too, most calls get a reply.
+    let service = Service::start(&route.address(), 1_000);
+    let (mut random, mut calls) = (Random::new(seed), Vec::new());
+    let mut client = Client { number: 0, prefixes: &[prefix], random: &mut random, http: &service.http, stream: None };
+    client.until(&mut calls, replies);
+    fault();
+    client.until(&mut calls, 2 * replies);
+    calls
+}
+
 struct Client<'a> {
     number: usize,
     prefixes: &'a [&'a str],
@@ -165,6 +177,15 @@ struct Client<'a> {
 }
 
 impl Client<'_> {
+    /// Sends requests until so many have a reply.
+    fn until(&mut self, calls: &mut Vec<Call>, replies: usize) {
+        let ends = Instant::now() + 2 * PATIENCE;
+        while calls.iter().filter(|call| call.reply().is_some()).count() < replies {
+            assert!(Instant::now() < ends, "the service does not decide");
+            self.step(calls);
+        }
+    }
+
     /// Sends a request of one or two limits.
     fn step(&mut self, calls: &mut Vec<Call>) {
         let prefix = self.random.pick(self.prefixes);

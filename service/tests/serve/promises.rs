@@ -1,5 +1,6 @@
 //! What the service promises whatever happens to Redis, and whatever is sent to it.
 
+use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -14,7 +15,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use tonic::Code as Status;
 
-use super::process::{Client, Options, Rlaas, request, until};
+use super::process::{Client, Options, Paused, Rlaas, request, until};
 use super::{block_on, one_server};
 use crate::support::*;
 use Code::{Ok as OK, OverLimit as OVER};
@@ -64,23 +65,22 @@ fn a_server_that_is_stopped_and_started_again_is_used_again() {
     });
 }
 
-#[test]
-fn a_failover_by_sentinel_is_followed() {
+/// Another server becomes the master, and the service finds it.
+fn a_new_master_is_found(timeout: &str, fail_over: for<'a> fn(&'a Server, &Sentinel) -> Option<Paused<'a>>) {
     let bin = &servers()[0];
     let master = Server::start(bin);
     let replica = Server::options(bin).replica_of(&master).start();
     wait_for_replica(&master, &replica);
     let sentinel = Sentinel::start(bin, master.port());
     let redis = format!("redis-sentinel://127.0.0.1:{}/main", sentinel.port());
-    let service = Rlaas::with(&Options { redis, rules: &rules(1_000_000), env: &[] });
+    let env = [("RLAAS_TIMEOUT", timeout)];
+    let service = Rlaas::with(&Options { redis, rules: &rules(1_000_000), env: &env });
     block_on(async {
         let mut client = service.client().await;
         until_code(&mut client, OK).await;
-        let failover =
-            || redis::cmd("SENTINEL").arg("FAILOVER").arg("main").query::<String>(&mut sentinel.con()).is_ok();
-        assert!(eventually(PATIENCE, failover), "no failover");
+        let _paused = fail_over(&master, &sentinel);
         let decided = || info(&mut replica.con(), "rl_token_allowed").parse::<u64>().expect("a number");
-        let ends = Instant::now() + PATIENCE;
+        let ends = Instant::now() + 2 * PATIENCE;
         while decided() == 0 {
             assert!(Instant::now() < ends, "the new master is never asked");
             // Some requests fail meanwhile: the domain says `error`.
@@ -88,6 +88,31 @@ fn a_failover_by_sentinel_is_followed() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         until_code(&mut client, OK).await;
+    });
+}
+
+#[test]
+fn a_failover_by_sentinel_is_followed() {
+    a_new_master_is_found("10s", |_, sentinel| {
+        let failover =
+            || redis::cmd("SENTINEL").arg("FAILOVER").arg("main").query::<String>(&mut sentinel.con()).is_ok();
+        assert!(eventually(PATIENCE, failover), "no failover");
+        None
+    });
+}
+
+/// The connection to it stays open, and nothing comes back. The timeout is the default.
+#[test]
+fn a_master_that_hangs_is_left_after_a_failover() {
+    a_new_master_is_found("15ms", |master, sentinel| {
+        let known = || {
+            let replicas = redis::cmd("SENTINEL").arg("REPLICAS").arg("main").query(&mut sentinel.con());
+            let replicas: Vec<BTreeMap<String, String>> = replicas.expect("SENTINEL REPLICAS");
+            let link = |replica: &BTreeMap<String, String>| replica.get("master-link-status").cloned();
+            replicas.iter().any(|replica| link(replica).as_deref() == Some("ok"))
+        };
+        assert!(eventually(PATIENCE, known), "Sentinel does not know the replica");
+        Some(Paused::new(master))
     });
 }
 
