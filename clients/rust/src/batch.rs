@@ -42,6 +42,12 @@ impl<'a> Outgoing<'a> {
         self.reply = Some(reply.and_then(Value::extract_error));
     }
 
+    /// Whether it had one.
+    #[cfg(feature = "async")]
+    pub(crate) const fn has_reply(&self) -> bool {
+        self.reply.is_some()
+    }
+
     /// The error that it got.
     pub(crate) fn error(&self) -> Option<&RedisError> {
         self.reply.as_ref()?.as_ref().err()

@@ -35,9 +35,9 @@ pub trait Connection: Clone + Send + Sync + 'static {
         0
     }
 
-    /// Notes that a command had no reply within this timeout of its limiter, so that a connection whose server does not
-    /// reply any more can be opened again. If not given, nothing happens.
-    fn timed_out(&self, _waited: Duration) {}
+    /// Notes that commands for this part of the server had no reply within this timeout of their limiter, so that a
+    /// connection whose server does not reply any more can be opened again. If not given, nothing happens.
+    fn timed_out(&self, _part: u64, _waited: Duration) {}
 }
 
 /// Each over a clone of the connection.

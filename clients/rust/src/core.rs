@@ -60,8 +60,8 @@ pub struct Core {
     local: crate::local::Local,
 }
 
-/// How many circuit breakers there are. A single server uses the first.
-const PARTS: usize = 256;
+/// How many parts a server has. A single one has the first.
+pub const PARTS: usize = 256;
 
 impl Core {
     pub fn new(settings: &Settings) -> Self {

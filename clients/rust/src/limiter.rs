@@ -183,7 +183,11 @@ impl<C: Connection> Limiter<C> {
         while !round.is_empty() {
             // Commands without a reply by then stay without one.
             if timeout_at(deadline, connection.send_each(&mut round)).await.is_err() {
-                connection.timed_out(self.timeout);
+                let silent = round.iter().filter(|outgoing| !outgoing.has_reply());
+                let mut parts: Vec<_> = silent.map(|outgoing| connection.part(outgoing.key())).collect();
+                parts.sort_unstable();
+                parts.dedup();
+                parts.into_iter().for_each(|part| connection.timed_out(part, self.timeout));
             }
             round = batch.next(round);
         }
@@ -341,7 +345,7 @@ impl<C: Connection> Limiter<C> {
             }
         };
         let result = timeout(limit, conversation).await.unwrap_or_else(|_| {
-            self.connection.timed_out(limit);
+            self.connection.timed_out(part, limit);
             Err(Error::Timeout(limit))
         });
         self.core.ended(part, result)

@@ -4,6 +4,8 @@
 //! `ConnectionManager` of the crate `redis` keeps a connection that replies READONLY, waits for the server at its start,
 //! and knows no Sentinels.
 
+#[cfg(feature = "cluster")]
+use std::sync::atomic::AtomicI32;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -20,6 +22,8 @@ use crate::batch::Outgoing;
 use crate::connection::Connection;
 #[cfg(feature = "cluster")]
 use crate::connection::send_at_once;
+#[cfg(feature = "cluster")]
+use crate::core::PARTS;
 use crate::error::{Error, is_connection_error};
 
 /// How long it may take until a connection is open, with Sentinels, a login and the nodes of a cluster.
@@ -34,9 +38,10 @@ const SILENCE: Duration = Duration::from_secs(1);
 const SHORT_MS: u64 = 50;
 /// So many of these in a row count: the server may only be slower than their timeout.
 const SHORT_REQUESTS: u32 = 5;
-/// The same of a cluster's connections: after so many requests without a reply, and no sooner than that.
+/// The same of a cluster's connections: after so many requests without a reply, and no sooner than that. Those for slots
+/// that had a reply since do not count.
 #[cfg(feature = "cluster")]
-const SILENT_REQUESTS: u32 = 20;
+const SILENT_REQUESTS: i32 = 20;
 #[cfg(feature = "cluster")]
 const CLUSTER_REOPEN_APART: Duration = Duration::from_secs(5);
 
@@ -92,9 +97,49 @@ impl std::fmt::Debug for Pipe {
 struct Silence {
     /// When the first of them was sent since the last reply, in ms since the connection is open, from 1; else 0.
     since_ms: AtomicU64,
-    requests: AtomicU32,
     /// Those with a short timeout since the last reply.
     short: AtomicU32,
+    #[cfg(feature = "cluster")]
+    of_parts: OfParts,
+}
+
+/// The requests without a reply since the last reply of the same part of a cluster.
+#[cfg(feature = "cluster")]
+#[derive(Debug)]
+struct OfParts {
+    parts: [AtomicI32; PARTS],
+    /// Of all parts. While another thread counts, it may be less.
+    all: AtomicI32,
+}
+
+#[cfg(feature = "cluster")]
+impl Default for OfParts {
+    fn default() -> Self {
+        Self { parts: std::array::from_fn(|_| AtomicI32::new(0)), all: AtomicI32::new(0) }
+    }
+}
+
+#[cfg(feature = "cluster")]
+impl OfParts {
+    fn part(&self, part: u64) -> &AtomicI32 {
+        &self.parts[usize::try_from(part).unwrap_or(0) % PARTS]
+    }
+
+    fn unanswered(&self, part: u64) {
+        self.part(part).fetch_add(1, Ordering::Relaxed);
+        self.all.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn replied(&self, part: u64) {
+        let part = self.part(part);
+        if part.load(Ordering::Relaxed) != 0 {
+            self.all.fetch_sub(part.swap(0, Ordering::Relaxed), Ordering::Relaxed);
+        }
+    }
+
+    fn are_silent(&self) -> bool {
+        self.all.load(Ordering::Relaxed) >= SILENT_REQUESTS
+    }
 }
 
 impl Link {
@@ -182,38 +227,38 @@ impl Open {
                 since != 0 && self.now_ms().saturating_sub(since) >= SILENCE.as_millis() as u64
             }
             #[cfg(feature = "cluster")]
-            Pipe::Cluster(_) => {
-                self.silence.requests.load(Ordering::Relaxed) >= SILENT_REQUESTS
-                    && self.since.elapsed() >= CLUSTER_REOPEN_APART
-            }
+            Pipe::Cluster(_) => self.silence.of_parts.are_silent() && self.since.elapsed() >= CLUSTER_REOPEN_APART,
         }
     }
 
-    /// Notes a request that had no reply within so long a timeout, unless [`Waiting`] has noted it.
-    fn timed_out(&self, waited: Duration) {
+    /// Notes requests of a part that had no reply within so long a timeout, unless [`Waiting`] has noted them.
+    fn timed_out(&self, part: u64, waited: Duration) {
         let waited_ms = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
         // Else it waited for the connection.
         let Some(sent_ms) = self.now_ms().checked_sub(waited_ms).filter(|_| waited_ms < SHORT_MS) else { return };
         let short = self.silence.short.fetch_add(1, Ordering::Relaxed).saturating_add(1);
         // In a cluster, other nodes reply meanwhile.
         if short >= SHORT_REQUESTS || !matches!(self.pipe, Pipe::Server(_)) {
-            self.unanswered(sent_ms);
+            self.unanswered(part, sent_ms);
         }
     }
 
-    fn unanswered(&self, sent_ms: u64) {
-        self.silence.requests.fetch_add(1, Ordering::Relaxed);
+    #[cfg_attr(not(feature = "cluster"), expect(unused_variables, reason = "a single server has one part"))]
+    fn unanswered(&self, part: u64, sent_ms: u64) {
         let _ = self.silence.since_ms.compare_exchange(0, sent_ms.max(1), Ordering::Relaxed, Ordering::Relaxed);
+        #[cfg(feature = "cluster")]
+        self.silence.of_parts.unanswered(part);
     }
 
-    /// Notes that requests wait for a reply, until [`Waiting::replied`].
-    fn waiting(&self) -> Waiting<'_> {
-        Waiting { open: self, sent_ms: self.now_ms(), replied: false }
+    /// Notes that requests of a part wait for a reply, until [`Waiting::replied`].
+    fn waiting(&self, part: u64) -> Waiting<'_> {
+        Waiting { open: self, part, sent_ms: self.now_ms(), replied: false }
     }
 }
 
 struct Waiting<'a> {
     open: &'a Open,
+    part: u64,
     sent_ms: u64,
     replied: bool,
 }
@@ -223,6 +268,8 @@ impl Waiting<'_> {
         self.replied = true;
         self.open.silence.since_ms.store(0, Ordering::Relaxed);
         self.open.silence.short.store(0, Ordering::Relaxed);
+        #[cfg(feature = "cluster")]
+        self.open.silence.of_parts.replied(self.part);
     }
 }
 
@@ -230,7 +277,7 @@ impl Drop for Waiting<'_> {
     /// The request is given up: by the timeout, unless its caller is gone.
     fn drop(&mut self) {
         if !self.replied && self.open.now_ms().saturating_sub(self.sent_ms) >= SHORT_MS {
-            self.open.unanswered(self.sent_ms);
+            self.open.unanswered(self.part, self.sent_ms);
         }
     }
 }
@@ -240,15 +287,13 @@ impl Connection for Link {
         loop {
             let mut open = self.get().await?;
             let waiting = open.clone();
-            let waiting = waiting.waiting();
+            let waiting = waiting.waiting(self.part(key));
             let result = match &mut open.pipe {
                 Pipe::Server(connection) => cmd.query_async(connection).await,
                 #[cfg(feature = "cluster")]
                 Pipe::Cluster(connection) => crate::routing::send(connection, &cmd, key).await,
             };
             waiting.replied();
-            #[cfg(not(feature = "cluster"))]
-            let _ = key;
             match result {
                 Err(error) if self.gives_up(&open, &error) => {}
                 result => return result,
@@ -260,9 +305,9 @@ impl Connection for Link {
         self.0.address.part(key)
     }
 
-    fn timed_out(&self, waited: Duration) {
+    fn timed_out(&self, part: u64, waited: Duration) {
         if let State::Open(open) = &*self.state() {
-            open.timed_out(waited);
+            open.timed_out(part, waited);
         }
     }
 
@@ -272,19 +317,16 @@ impl Connection for Link {
             Err(error) => return all.iter_mut().for_each(|outgoing| outgoing.set_reply(Err(error.clone()))),
         };
         let waiting = open.clone();
-        let waiting = waiting.waiting();
         match &mut open.pipe {
             Pipe::Server(connection) => {
+                let waiting = waiting.waiting(0);
                 let replies = connection.send_packed_commands(&Outgoing::pipeline(all), 0, all.len()).await;
                 waiting.replied();
                 Outgoing::set_replies(all, replies);
             }
             #[cfg(feature = "cluster")]
-            Pipe::Cluster(_) => {
-                // Each notes by itself that it waits.
-                waiting.replied();
-                return send_at_once(self, all).await;
-            }
+            // Each notes by itself that it waits.
+            Pipe::Cluster(_) => return send_at_once(self, all).await,
         }
         let again = all.iter().any(|outgoing| outgoing.error().is_some_and(|error| self.gives_up(&open, error)));
         if again {
@@ -336,4 +378,29 @@ async fn master(sentinels: &Sentinels) -> RedisResult<MultiplexedConnection> {
         }
     }
     Err(last)
+}
+
+#[cfg(all(test, feature = "cluster"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_count_until_their_part_replies() {
+        let of_parts = OfParts::default();
+        // Replies that were late now and then.
+        for round in 0..1_000 {
+            of_parts.unanswered(round % 5);
+            of_parts.replied(round % 5);
+            assert!(!of_parts.are_silent());
+        }
+        // A node is away. The others reply.
+        for round in 0..u64::from(SILENT_REQUESTS.unsigned_abs()) {
+            assert!(!of_parts.are_silent());
+            of_parts.unanswered(round % 3);
+            of_parts.replied(3);
+        }
+        assert!(of_parts.are_silent());
+        (0..3).for_each(|part| of_parts.replied(part));
+        assert!(!of_parts.are_silent());
+    }
 }

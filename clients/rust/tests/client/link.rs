@@ -196,7 +196,7 @@ fn a_connection_without_replies_to_short_requests_is_left() {
         proxy.redirect(new.port());
         for _ in 0..5 {
             tokio::time::sleep(Duration::from_millis(20)).await;
-            link.timed_out(Duration::from_millis(15));
+            link.timed_out(0, Duration::from_millis(15));
         }
         tokio::time::sleep(Duration::from_millis(1_020)).await;
         let reply = tokio::time::timeout(PATIENCE, link.send(redis::cmd("PING"), b"")).await;
@@ -213,7 +213,8 @@ impl Connection for Silent {
         std::future::pending().await
     }
 
-    fn timed_out(&self, waited: Duration) {
+    fn timed_out(&self, part: u64, waited: Duration) {
+        assert_eq!(part, 0);
         assert_eq!(waited, Duration::from_millis(15));
         self.0.fetch_add(1, Ordering::Relaxed);
     }
