@@ -63,6 +63,11 @@ pub struct Core {
 /// How many parts a server has. A single one has the first.
 pub const PARTS: usize = 256;
 
+/// What belongs to a part of the server.
+pub fn of_part<T>(all: &[T; PARTS], part: u64) -> &T {
+    &all[usize::try_from(part).unwrap_or(0) % PARTS]
+}
+
 impl Core {
     pub fn new(settings: &Settings) -> Self {
         Self {
@@ -95,7 +100,7 @@ impl Core {
     }
 
     fn breaker(&self, part: u64) -> &Breaker {
-        &self.breakers[usize::try_from(part).unwrap_or(0) % PARTS]
+        of_part(&self.breakers, part)
     }
 
     /// Counts how a call ended that was begun.

@@ -23,7 +23,7 @@ use crate::connection::Connection;
 #[cfg(feature = "cluster")]
 use crate::connection::send_at_once;
 #[cfg(feature = "cluster")]
-use crate::core::PARTS;
+use crate::core::{PARTS, of_part};
 use crate::error::{Error, is_connection_error};
 
 /// How long it may take until a connection is open, with Sentinels, a login and the nodes of a cluster.
@@ -121,17 +121,13 @@ impl Default for OfParts {
 
 #[cfg(feature = "cluster")]
 impl OfParts {
-    fn part(&self, part: u64) -> &AtomicI32 {
-        &self.parts[usize::try_from(part).unwrap_or(0) % PARTS]
-    }
-
     fn unanswered(&self, part: u64) {
-        self.part(part).fetch_add(1, Ordering::Relaxed);
+        of_part(&self.parts, part).fetch_add(1, Ordering::Relaxed);
         self.all.fetch_add(1, Ordering::Relaxed);
     }
 
     fn replied(&self, part: u64) {
-        let part = self.part(part);
+        let part = of_part(&self.parts, part);
         if part.load(Ordering::Relaxed) != 0 {
             self.all.fetch_sub(part.swap(0, Ordering::Relaxed), Ordering::Relaxed);
         }
@@ -324,8 +320,8 @@ impl Connection for Link {
                 waiting.replied();
                 Outgoing::set_replies(all, replies);
             }
-            #[cfg(feature = "cluster")]
             // Each notes by itself that it waits.
+            #[cfg(feature = "cluster")]
             Pipe::Cluster(_) => return send_at_once(self, all).await,
         }
         let again = all.iter().any(|outgoing| outgoing.error().is_some_and(|error| self.gives_up(&open, error)));

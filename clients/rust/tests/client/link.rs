@@ -204,7 +204,7 @@ fn a_connection_without_replies_to_short_requests_is_left() {
     });
 }
 
-/// A connection that replies nothing, and counts what it is told of that.
+/// A connection without replies. It counts how often a limiter says so.
 #[derive(Clone, Default)]
 struct Silent(Arc<AtomicU32>);
 
