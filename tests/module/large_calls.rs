@@ -114,15 +114,20 @@ fn a_reset_does_not_prune_what_it_deletes() {
     for_each_server(|bin| {
         let server = Server::start(bin);
         let mut con = server.con();
-        for key in ["reset", "pruned"] {
-            ok(cmd!(con, "EVAL", FILL, 1, key));
-            assert_eq!(ok(cmd!(con, "ZCARD", key)), Value::Int(200_000));
+        // Another program may take the processor away in any round, so the shortest time of each command counts.
+        let (mut reset, mut prune) = (u64::MAX, u64::MAX);
+        for _ in 0..5 {
+            ok(cmd!(con, "CONFIG", "RESETSTAT"));
+            for key in ["reset", "pruned"] {
+                ok(cmd!(con, "EVAL", FILL, 1, key));
+                assert_eq!(ok(cmd!(con, "ZCARD", key)), Value::Int(200_000));
+            }
+            assert_eq!(ok(cmd!(con, "RL.RESET", "SLIDING", "reset", "1s")), Value::Int(1));
+            ok(cmd!(con, "ZREMRANGEBYSCORE", "pruned", "-inf", "+inf"));
+            assert_eq!(ok(cmd!(con, "DBSIZE")), Value::Int(0));
+            reset = reset.min(usec(&mut con, "RL.RESET"));
+            prune = prune.min(usec(&mut con, "ZREMRANGEBYSCORE"));
         }
-        let replied = ok(cmd!(con, "RL.RESET", "SLIDING", "reset", "1s"));
-        ok(cmd!(con, "ZREMRANGEBYSCORE", "pruned", "-inf", "+inf"));
-        assert_eq!(ok(cmd!(con, "DBSIZE")), Value::Int(0));
-        let [reset, prune] = ["rl.reset", "zremrangebyscore"].map(|command| usec(&mut con, command));
         assert!(reset * 4 < prune, "RL.RESET took {reset} µs, ZREMRANGEBYSCORE {prune} µs");
-        assert_eq!(replied, Value::Int(1));
     });
 }
