@@ -87,11 +87,18 @@ pub fn bytes(text: impl AsRef<[u8]>) -> Value {
 /// One field of INFO. Panics if it does not exist.
 #[track_caller]
 pub fn info(con: &mut Connection, field: &str) -> String {
-    let all: String = redis::cmd("INFO").arg("everything").query(con).expect("INFO");
-    all.lines()
-        .find_map(|line| line.strip_prefix(field)?.strip_prefix(':'))
+    field_of(&redis::cmd("INFO").arg("everything").query::<String>(con).expect("INFO"), field)
         .unwrap_or_else(|| panic!("INFO has no {field}"))
-        .to_owned()
+}
+
+/// One field of INFO, over a connection of its own; nothing if the server closes it, as a failover makes it do.
+pub fn try_info(port: u16, field: &str) -> Option<String> {
+    let mut con = redis::Client::open(("127.0.0.1", port)).ok()?.get_connection().ok()?;
+    field_of(&redis::cmd("INFO").arg("everything").query::<String>(&mut con).ok()?, field)
+}
+
+fn field_of(info: &str, field: &str) -> Option<String> {
+    info.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':')).map(str::to_owned)
 }
 
 /// DEBUG DIGEST. It is equal for two servers if and only if they hold the same keys and values, and the same keys have

@@ -43,7 +43,7 @@ pub use answer::{FIGURES, Full, full, full_of, header_pairs, line, read, server_
 pub use bad::{BAD_COSTS, BAD_LIMITS, BAD_WINDOWS, bad_bursts};
 pub use binaries::{ServerBin, module_path, servers, unsupported_servers};
 pub(crate) use client::cmd;
-pub use client::{Reply, bytes, call, digest, err, exec, info, ints, of_limit, ok, send};
+pub use client::{Reply, bytes, call, digest, err, exec, info, ints, of_limit, ok, send, try_info};
 pub use docs::{Argument, Grammar, TAKERS, arguments_of};
 pub use events::Events;
 pub use frozen_clock::FrozenClock;

@@ -3,6 +3,7 @@
 use std::fs;
 use std::process::{Child, Command, Stdio};
 
+use redis::{FromRedisValue, RedisResult};
 use tempfile::TempDir;
 
 use super::{PATIENCE, ServerBin, eventually, free_port};
@@ -20,7 +21,7 @@ impl Sentinel {
         let (dir, port) = (TempDir::new().expect("a directory"), free_port());
         let config = format!(
             "port {port}\nbind 127.0.0.1\nsentinel monitor main 127.0.0.1 {master} 1\n\
-             sentinel down-after-milliseconds main 500\nsentinel failover-timeout main 5000\n"
+             sentinel down-after-milliseconds main 500\nsentinel failover-timeout main 2000\n"
         );
         fs::write(dir.path().join("sentinel.conf"), config).expect("a file");
         let process = Command::new(&bin.path)
@@ -40,6 +41,14 @@ impl Sentinel {
 
     pub fn con(&self) -> redis::Connection {
         self.client().get_connection().expect("a connection")
+    }
+
+    /// `SENTINEL question main`.
+    ///
+    /// # Errors
+    /// The error that it replies, and one of the connection.
+    pub fn ask<T: FromRedisValue>(&self, question: &str) -> RedisResult<T> {
+        redis::cmd("SENTINEL").arg(question).arg("main").query(&mut self.client().get_connection()?)
     }
 
     fn client(&self) -> redis::Client {

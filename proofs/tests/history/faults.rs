@@ -1,5 +1,6 @@
 //! What happens to the servers.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -160,10 +161,8 @@ impl Pair {
             0
         };
         let new = ["127.0.0.1".to_owned(), self.replica.port().to_string()];
-        let mut con = sentinel.con();
         let promoted = eventually(2 * PATIENCE, || {
-            let mut name = redis::cmd("SENTINEL");
-            name.arg(&["GET-MASTER-ADDR-BY-NAME", "main"]).query::<[String; 2]>(&mut con).is_ok_and(|now| now == new)
+            sentinel.ask::<[String; 2]>("GET-MASTER-ADDR-BY-NAME").is_ok_and(|now| now == new)
         });
         assert!(promoted, "Sentinel does not fail over:\n{}", self.replica.log());
         let replicated = replicated(&self.replica);
@@ -179,10 +178,8 @@ impl Pair {
         self.record(at_us, replicated, history);
         self.swap();
         let known = eventually(PATIENCE, || {
-            let figures: Vec<String> =
-                redis::cmd("SENTINEL").arg(&["MASTER", "main"]).query(&mut con).expect("SENTINEL MASTER");
-            let figure = |name: &str| figures.iter().skip_while(|field| *field != name).nth(1).cloned();
-            figure("num-slaves").as_deref() == Some("1") && figure("flags").as_deref() == Some("master")
+            let figures: BTreeMap<String, String> = sentinel.ask("MASTER").expect("SENTINEL MASTER");
+            figures["num-slaves"] == "1" && figures["flags"] == "master"
         });
         assert!(known, "Sentinel does not know the replica");
     }

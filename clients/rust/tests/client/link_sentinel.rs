@@ -19,16 +19,8 @@ fn a_failover_ends_with_the_new_master_and_is_never_an_error() {
         let url = format!("redis-sentinel://127.0.0.1:{},127.0.0.1:{}/main", free_port(), sentinel.port());
         let clients = Clients::new(&url);
         clients.served("k");
-        let failover =
-            || redis::cmd("SENTINEL").arg("FAILOVER").arg("main").query::<String>(&mut sentinel.con()).is_ok();
-        assert!(eventually(PATIENCE, failover), "no failover");
-        // The failover closes connections.
-        let decided = |server: &Server| -> Option<u64> {
-            let client = redis::Client::open(format!("redis://127.0.0.1:{}/", server.port())).ok()?;
-            let mut con = client.get_connection().ok()?;
-            let figures: String = redis::cmd("INFO").arg("everything").query(&mut con).ok()?;
-            figures.lines().find_map(|line| line.strip_prefix("rl_token_allowed:"))?.parse().ok()
-        };
+        assert!(eventually(PATIENCE, || sentinel.ask::<String>("FAILOVER").is_ok()), "no failover");
+        let decided = |server: &Server| try_info(server.port(), "rl_token_allowed")?.parse::<u64>().ok();
         let mut before = None;
         assert!(eventually(PATIENCE, || {
             before = decided(&replica);
