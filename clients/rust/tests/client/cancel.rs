@@ -178,8 +178,12 @@ fn those_who_wait_for_a_grant_share_one_timeout() {
             assert!(took < 2 * TIMEOUT, "{took:?}");
             errors.push(error);
         }
-        // One call was sent. On a busy machine the connection may be the first to give it up.
-        let stats = limiter.stats();
-        assert_eq!(stats.timeouts + stats.errors, 1, "{stats:?}: {errors:?}");
+        // One call was sent. On a busy machine the connection may be the first to give it up, and may do it later.
+        let given_up = || limiter.stats().timeouts + limiter.stats().errors;
+        let ends = Instant::now() + PATIENCE;
+        while given_up() == 0 && Instant::now() < ends {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        assert_eq!(given_up(), 1, "{:?}: {errors:?}", limiter.stats());
     });
 }

@@ -49,18 +49,22 @@ fn owned(headers: Vec<(&'static str, String)>) -> Vec<(String, String)> {
     headers.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Compares until both were computed at the same time: the figures change with it.
+/// Compares until both were computed at the same time: the figures change with it. The limiter adds its own time, which is
+/// later than that of the server, so a second may begin between them: it may differ in a few of the comparisons.
 async fn compare(
     mut ours: impl AsyncFnMut() -> Vec<(String, String)>,
     mut theirs: impl FnMut() -> Vec<(String, String)>,
 ) {
-    let mut last = None;
+    let (mut last, mut different) = (None, 0);
     for _ in 0..50 {
         let before = theirs();
         let (mine, after) = (ours().await, theirs());
         if before == after {
-            assert_eq!(mine, after);
-            return;
+            if mine == after {
+                return;
+            }
+            different += 1;
+            assert!(different < 4, "{mine:?} instead of {after:?}");
         }
         last = Some((mine, after));
     }
