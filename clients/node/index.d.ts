@@ -104,7 +104,10 @@ export type ReserveOptions = {
    * that is limited must not choose it. If not given, a new one.
    */
   id?: string
-  /** When it is aborted, the reservation ends, as with `close`. */
+  /**
+   * When it is aborted, the reservation ends, as with `close`. Before there is one, nothing is charged; but what has a
+   * given `id` stays, since another caller may hold it.
+   */
   signal?: AbortSignal
 }
 

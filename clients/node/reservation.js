@@ -244,7 +244,8 @@ export class Limiter {
       found = this.#withoutDecision(error, charge)
     }
     if (found.allowed && signal?.aborted) {
-      this.#settle(charge).catch(() => {}) // not called
+      // Not called. Another caller may hold what has a given id.
+      if (charge.isNew) this.#settle(charge).catch(() => {})
       signal.throwIfAborted()
     }
     if (!found.allowed) charge.settled = true

@@ -134,6 +134,24 @@ for (const path of servers) {
         await becomes(0, 0, 0, 0)
       })
 
+      test('aborted with an id that another caller may hold', async () => {
+        const { limits, becomes } = calls()
+        const first = await limiter.reserve(limits(50), '1h', { id: 'call-1' })
+        await server.client.call('CLIENT', 'PAUSE', 60_000, 'WRITE')
+        const controller = new AbortController()
+        const again = limiter.reserve(limits(50), '1h', { id: 'call-1', signal: controller.signal })
+        const rejected = assert.rejects(again, { name: 'AbortError' })
+        await sleep(50)
+        controller.abort()
+        await server.client.call('CLIENT', 'UNPAUSE')
+        await rejected
+        // What would cancel it has had its time.
+        await sleep(50)
+        await becomes(1, 50, 50, 1)
+        await first.settle(60)
+        await becomes(1, 60, 60, 0)
+      })
+
       test('what was used of each limit', async () => {
         const { key } = calls()
         const [input, output, budget] = ['input', 'output', 'budget'].map((name) => `${key}:${name}`)

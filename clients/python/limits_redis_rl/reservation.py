@@ -339,7 +339,8 @@ class AsyncLimiter(_Calls):
 
         A limit with COST is charged that estimate, which is settled later; one without COST counts the request. Both
         are reservations that end by themselves after ``ttl``, which must be longer than the work takes. A LEASE is
-        renewed until the reservation is settled. If this is cancelled, the reservation is cancelled too.
+        renewed until the reservation is settled. If this is cancelled, the reservation is cancelled too, unless an
+        ``id`` was given: another caller may hold what has that id.
 
         :param policies: the words of each limit; its algorithm is FIXED, WINDOW, COUNTER, ROLLING or LEASE
         :param ttl: as a window is written: ``"10m"``
@@ -348,13 +349,16 @@ class AsyncLimiter(_Calls):
         """
         charge = _Charge(policies, ttl, id)
         self._loop = asyncio.get_running_loop()
-        # A task of its own: if the caller is gone when the reply comes, the reservation is cancelled.
-        holding = asyncio.ensure_future(self._hold(charge))
-        try:
-            reservation = await asyncio.shield(holding)
-        except asyncio.CancelledError:
-            holding.add_done_callback(_abandon)
-            raise
+        if charge.is_new:
+            # A task of its own: if the caller is gone when the reply comes, the reservation is cancelled.
+            holding = asyncio.ensure_future(self._hold(charge))
+            try:
+                reservation = await asyncio.shield(holding)
+            except asyncio.CancelledError:
+                holding.add_done_callback(_abandon)
+                raise
+        else:
+            reservation = await self._hold(charge)
         reservation.called()
         return reservation
 

@@ -216,6 +216,27 @@ async def test_a_cancelled_request_for_a_reservation(one: AsyncLimiter, calls: C
     await calls.soon(0, 0)
 
 
+async def test_a_cancelled_request_with_an_id_leaves_what_another_caller_holds(
+    one: AsyncLimiter, calls: Calls, raw: redis.Redis
+) -> None:
+    first = await one.reserve(calls.limits(300), "1h", id="call-1")
+    raw.execute_command("CLIENT", "PAUSE", 60_000, "WRITE")
+    try:
+        again = asyncio.create_task(one.reserve(calls.limits(300), "1h", id="call-1"))
+        await asyncio.sleep(0.1)
+        again.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await again
+    finally:
+        raw.execute_command("CLIENT", "UNPAUSE")
+    # What would cancel it has had its time.
+    await asyncio.sleep(0.1)
+    await one.join()
+    assert calls.counted() == (1, 300, 300, 1)
+    await first.settle(310)
+    assert calls.counted() == (1, 310, 310, 0)
+
+
 async def test_a_repeated_request_is_charged_once(one: AsyncLimiter, calls: Calls) -> None:
     first = await one.reserve(calls.limits(300), "1h", id="call-1")
     again = await one.reserve(calls.limits(300), "1h", id="call-1")

@@ -156,10 +156,24 @@ impl<C: Connection> Limiter<C> {
     /// The policy is not one of LEASE, or the server did not decide: no [`Fallback`](crate::Fallback) applies, since only
     /// the server can hold a lease.
     pub async fn lease(&self, policy: &Policy, key: impl AsRef<[u8]>) -> Result<Leased, Error> {
-        self.take(policy, key.as_ref(), new_id(), true).await
+        require_lease(policy)?;
+        let (limiter, policy, key) = (self.clone(), *policy, key.as_ref().to_vec());
+        // A task of its own: if the caller is gone when the reply comes, the guard is dropped, which releases the lease.
+        let taking = tokio::spawn(async move {
+            let id = new_id();
+            let leased = limiter.take(&policy, &key, &id).await;
+            if leased.as_ref().is_err_and(Error::is_failure) {
+                // The server may have taken the lease after all.
+                tokio::spawn(async move { limiter.release(&policy, key, id).await });
+            }
+            leased
+        });
+        // The task neither panics nor is it aborted, unless the runtime ends.
+        taking.await.unwrap_or(Err(Error::CircuitOpen))
     }
 
-    /// Takes a lease for a holder with this id, or renews the one that it has.
+    /// Takes a lease for a holder with this id, or renews the one that it has. If this future is dropped before it
+    /// returns, a lease that was taken ends by itself: it may be the one that another caller holds under the id.
     ///
     /// # Errors
     /// As [`lease`](Self::lease).
@@ -169,30 +183,17 @@ impl<C: Connection> Limiter<C> {
         key: impl AsRef<[u8]>,
         id: impl Into<String>,
     ) -> Result<Leased, Error> {
-        self.take(policy, key.as_ref(), id.into(), false).await
+        require_lease(policy)?;
+        self.take(policy, key.as_ref(), &id.into()).await
     }
 
-    /// Takes a lease. Nobody else has a `new` id.
-    async fn take(&self, policy: &Policy, key: &[u8], id: String, new: bool) -> Result<Leased, Error> {
-        require_lease(policy)?;
-        let (limiter, policy, key) = (self.clone(), *policy, key.to_vec());
-        // A task of its own: if the caller is gone when the reply comes, the guard is dropped, which releases the lease.
-        let taking = tokio::spawn(async move {
-            let sent = Instant::now();
-            match limiter.check_request(&Request::new(&policy, &key).id(&id)).await {
-                Ok(decision) if decision.allowed => Ok(Leased::Held(Lease::keep(limiter, policy, key, id, sent))),
-                Ok(decision) => Ok(Leased::Denied(decision)),
-                Err(error) => {
-                    if new && error.is_failure() {
-                        // The server may have taken the lease after all.
-                        tokio::spawn(async move { limiter.release(&policy, key, id).await });
-                    }
-                    Err(error)
-                }
-            }
-        });
-        // The task neither panics nor is it aborted, unless the runtime ends.
-        taking.await.unwrap_or(Err(Error::CircuitOpen))
+    async fn take(&self, policy: &Policy, key: &[u8], id: &str) -> Result<Leased, Error> {
+        let sent = Instant::now();
+        let decision = self.check_request(&Request::new(policy, key).id(id)).await?;
+        if !decision.allowed {
+            return Ok(Leased::Denied(decision));
+        }
+        Ok(Leased::Held(Lease::keep(self.clone(), *policy, key.to_vec(), id.to_owned(), sent)))
     }
 
     /// Renews a lease; whether it was still held. [`Lease`] does this by itself.
