@@ -19,7 +19,7 @@ use crate::policy::Policy;
 use crate::protocol::Step;
 use crate::reply;
 use crate::request::Request;
-use crate::stats::Stats;
+use crate::stats::{Stats, Unended};
 
 /// Sends requests to a server with the module, or to one without it through the Lua library.
 ///
@@ -179,6 +179,7 @@ impl<C: Connection> Limiter<C> {
         let mut batch = Batch::new(&self.core, requests, self.timeout, |key| self.connection.part(key));
         let mut connection = self.connection.clone();
         let deadline = Instant::now() + self.timeout;
+        let unended = Unended::new(&self.core.counters.cancelled);
         let mut round = batch.next(Vec::new());
         while !round.is_empty() {
             // Commands without a reply by then stay without one.
@@ -191,6 +192,7 @@ impl<C: Connection> Limiter<C> {
             }
             round = batch.next(round);
         }
+        unended.ended();
         batch.end(self.fallback)
     }
 
@@ -344,10 +346,12 @@ impl<C: Connection> Limiter<C> {
                 }
             }
         };
+        let unended = Unended::new(&self.core.counters.cancelled);
         let result = timeout(limit, conversation).await.unwrap_or_else(|_| {
             self.connection.timed_out(part, limit);
             Err(Error::Timeout(limit))
         });
+        unended.ended();
         self.core.ended(part, result)
     }
 }

@@ -22,6 +22,30 @@ impl Counter {
     }
 }
 
+/// Counts what is dropped before it has ended.
+#[cfg(feature = "async")]
+pub struct Unended<'a>(Option<&'a Counter>);
+
+#[cfg(feature = "async")]
+impl<'a> Unended<'a> {
+    pub const fn new(counter: &'a Counter) -> Self {
+        Self(Some(counter))
+    }
+
+    pub fn ended(mut self) {
+        self.0 = None;
+    }
+}
+
+#[cfg(feature = "async")]
+impl Drop for Unended<'_> {
+    fn drop(&mut self) {
+        if let Some(counter) = self.0 {
+            counter.increment();
+        }
+    }
+}
+
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident,)*) => {
         /// The counters themselves.
@@ -69,6 +93,8 @@ counters! {
     timeouts,
     /// Calls whose connection failed, or whose reply was an error.
     errors,
+    /// Calls whose caller did not wait for the end: the future was dropped. The server may have executed them.
+    cancelled,
     /// Requests that the server rejected as wrong: a fault of the configuration.
     rejected,
     /// Calls that were not sent because the circuit breaker was open.

@@ -142,8 +142,9 @@ impl<C: Connection> Service<C> {
         deadline: Option<Instant>,
         span: &mut Span,
     ) -> Result<(RateLimitResponse, Decisions), Status> {
-        let began = Instant::now();
+        let (began, cancelled) = (Instant::now(), self.metrics.cancelled_unless_replied());
         let result = self.decide_uncounted(snapshot, request, (began, deadline)).await;
+        cancelled.replied();
         span.set_decision(request, result.as_ref().map(|(reply, _)| reply));
         self.metrics.count_request(began.elapsed());
         result

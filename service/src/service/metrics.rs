@@ -102,6 +102,11 @@ impl Metrics {
         self.response_time.observe(took.as_secs_f64());
     }
 
+    /// Counts a request as cancelled unless it is told that there is a reply.
+    pub const fn cancelled_unless_replied(&self) -> CancelledUnlessReplied<'_> {
+        CancelledUnlessReplied { metrics: self, replied: false }
+    }
+
     /// Counts a request that is not valid, or cannot be decided for another reason than Redis.
     pub fn count_service_error(&self) {
         self.errors.with_label_values(&["service_error"]).inc();
@@ -210,6 +215,27 @@ impl Metrics {
             text += &format!("# HELP {name} {help}\n# TYPE {name} counter\n{name} {value}\n");
         }
         Ok(text)
+    }
+}
+
+/// Counts a request whose caller is gone before there is a reply: its future is dropped.
+pub struct CancelledUnlessReplied<'m> {
+    metrics: &'m Metrics,
+    replied: bool,
+}
+
+impl CancelledUnlessReplied<'_> {
+    pub fn replied(mut self) {
+        self.replied = true;
+    }
+}
+
+impl Drop for CancelledUnlessReplied<'_> {
+    fn drop(&mut self) {
+        if !self.replied {
+            self.metrics.requests.inc();
+            self.metrics.errors.with_label_values(&["cancelled"]).inc();
+        }
     }
 }
 

@@ -1,12 +1,14 @@
 //! What an operator relies on: reload, drain, and what happens while Redis is away.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
 
-use super::process::{Options, Rlaas, hits, request, until};
+use super::process::{Options, Paused, Rlaas, hits, request, until};
 use super::{block_on, one_server};
 use crate::support::*;
 use Code::{Ok as OK, OverLimit as OVER};
@@ -88,6 +90,33 @@ descriptors:
     let errors = "ratelimit_service_should_rate_limit_error{err_type=\"service_error\"} 1";
     assert_eq!(service.metrics("ratelimit_service_should_rate_limit_error"), [errors]);
     assert_eq!(service.metrics("rlaas_remembered_denials "), ["rlaas_remembered_denials 1"]);
+}
+
+#[test]
+fn a_request_whose_caller_is_gone_is_counted() {
+    let server = one_server();
+    let rules = rules(5).replacen("\n", "\nauthorize: {descriptors: [[{key: k, header: K}]]}\n", 1);
+    let service = Rlaas::start(&server, &rules);
+    let ask = || request("d", &[&[("k", "x")]]);
+    block_on(async {
+        let mut client = service.client().await;
+        assert_eq!(client.code(ask()).await, OK);
+        let _paused = Paused::new(&server);
+        let gone = tokio::time::timeout(Duration::from_millis(100), client.try_ask(ask())).await;
+        assert!(gone.is_err(), "{gone:?}");
+        let json = r#"{"domain": "d", "descriptors": [{"entries": [{"key": "k", "value": "x"}]}]}"#;
+        let json = format!("POST /json HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n{json}", json.len());
+        for sent in [json.as_str(), "GET /authorize/d HTTP/1.1\r\nhost: x\r\nk: x\r\n\r\n"] {
+            let mut con = TcpStream::connect(&service.http).expect("a connection");
+            con.write_all(sent.as_bytes()).expect("a request");
+            con.set_read_timeout(Some(Duration::from_millis(100))).expect("a timeout");
+            assert!(con.read(&mut [0]).is_err(), "it does not wait for Redis: {sent}");
+        }
+        let cancelled = "ratelimit_service_should_rate_limit_error{err_type=\"cancelled\"} 3";
+        until("they are counted", || service.metrics("ratelimit_service_should_rate_limit_error") == [cancelled]);
+    });
+    let requests = "ratelimit_service_total_requests{grpc_method=\"ShouldRateLimit\"} 4";
+    assert_eq!(service.metrics("ratelimit_service_total_requests"), [requests]);
 }
 
 #[test]

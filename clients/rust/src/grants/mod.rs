@@ -19,6 +19,7 @@ use crate::fallback::Fallback;
 use crate::limiter::Limiter;
 use crate::policy::{Algorithm, Policy};
 use crate::request::Request;
+use crate::stats::Unended;
 use fetch::Fetch;
 use lot::{Lot, Taken, is_low};
 
@@ -202,7 +203,9 @@ impl<C: Connection> Grants<C> {
                 Taken::Nothing => {}
             }
             // All requests that find nothing wait for the same fetch, none for longer than the timeout.
+            let unended = Unended::new(&shared.limiter.core.counters.cancelled);
             let fetched = timeout_at(deadline.into(), Fetch::start(shared, &key).result()).await;
+            unended.ended();
             match fetched.unwrap_or(Err(Error::Timeout(self.timeout))) {
                 Ok(fetched) => {
                     let decision = key.lot().take_after(cost, &fetched.decision, Instant::now());

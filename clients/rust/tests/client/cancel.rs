@@ -51,6 +51,26 @@ fn units_of_cancelled_requests_come_back() {
 }
 
 #[test]
+fn a_call_whose_caller_is_gone_is_counted() {
+    block_on(async {
+        let server = one_server();
+        let slow = slow_limiter(&server).await;
+        let policy = Policy::token(HOUR, 100);
+        let grants = slow.grants(&policy, 10).unwrap();
+        assert!(slow.check(&policy, "k").await.unwrap().allowed);
+        assert_eq!(slow.stats().cancelled, 0);
+        let (request, hurry) = (policy.request("k"), Duration::from_millis(20));
+        assert!(timeout(hurry, slow.check(&policy, "k")).await.is_err());
+        assert!(timeout(hurry, slow.check_all(&[request])).await.is_err());
+        assert!(timeout(hurry, slow.check_each(&[request, request])).await.is_err());
+        assert!(timeout(hurry, slow.peek(&request)).await.is_err());
+        assert!(timeout(hurry, grants.check("granted")).await.is_err());
+        let stats = slow.stats();
+        assert_eq!((stats.cancelled, stats.decided, stats.timeouts, stats.errors), (5, 1, 0, 0), "{stats:?}");
+    });
+}
+
+#[test]
 fn a_cancelled_refund_ends_a_remembered_denial() {
     block_on(async {
         let server = one_server();
