@@ -1,6 +1,6 @@
 //! What the limiters with and without an async runtime share: everything but sending.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use redis::Value;
@@ -51,6 +51,8 @@ pub struct Core {
     pub counters: Counters,
     pub log: Log,
     server: Server,
+    /// Whether the log says that the Lua library decides.
+    library_decides: AtomicBool,
     /// One for each part of the server. A node of a cluster that is away does not stop the requests of the others.
     breakers: [Breaker; PARTS],
     /// How many of them are open.
@@ -75,6 +77,7 @@ impl Core {
             counters: Counters::default(),
             log: Log::default(),
             server: Server::new(),
+            library_decides: AtomicBool::new(false),
             breakers: std::array::from_fn(|_| Breaker::new(settings.breaker)),
             open_breakers: AtomicU32::new(0),
             denials: (settings.denials > 0).then(|| Denials::new(settings.denials)),
@@ -105,6 +108,7 @@ impl Core {
 
     /// Counts how a call ended that was begun.
     pub fn ended(&self, part: u64, result: Result<Value, Error>) -> Result<Value, Error> {
+        self.note_library();
         let result = result.map_err(|error| match error {
             // A timeout of the connection itself.
             Error::Redis(error) if error.is_timeout() => Error::Timeout(self.timeout),
@@ -139,6 +143,18 @@ impl Core {
             }
         }
         result
+    }
+
+    /// Says once that the library decides instead of the module, and again after the module was there or a connection
+    /// failed.
+    fn note_library(&self) {
+        let decides = self.server.lacks_module();
+        if decides != self.library_decides.load(Ordering::Relaxed)
+            && self.library_decides.swap(decides, Ordering::Relaxed) != decides
+            && decides
+        {
+            self.log.library_decides();
+        }
     }
 
     fn replied(&self, part: u64) {
@@ -342,6 +358,7 @@ impl Drop for Forgets<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::Step;
 
     const POLICY: Policy = Policy::counter(Duration::from_secs(86_400), 10);
 
@@ -394,6 +411,33 @@ mod tests {
         let all = [POLICY.request("a"), LEASE.request("b").id("x")];
         let text = logged(|| assert!(several.fall_back_all(&all, Fallback::Allow, Error::CircuitOpen).is_err()));
         assert!(text.contains("no decision: ") && several.counters.snapshot().fallback_errors == 1, "{text}");
+    }
+
+    #[test]
+    fn what_only_the_log_says_is_logged() {
+        let core = core(0);
+        let error =
+            || redis::parse_redis_value(b"-ERR unknown command 'RL.COUNTER'\r\n").and_then(Value::extract_error);
+        let request = POLICY.request("k");
+        let check = || {
+            let mut exchange = core.begin(0, Call::Check(&request), Duration::from_secs(1)).unwrap();
+            assert!(matches!(exchange.step(None), Step::Send(_)));
+            // Once the module is missing, this is the reply of the library.
+            assert!(matches!(exchange.step(Some(error())), Step::Send(_) | Step::Done(_)));
+            _ = core.ended(0, Ok(Value::Nil));
+        };
+        let text = logged(|| {
+            check();
+            check();
+            core.unsettled(&Error::CircuitOpen);
+            core.lease_lost();
+        });
+        let kinds = ["the Lua library decides", "is not settled: ", "a lease ended"];
+        assert_eq!(kinds.map(|kind| text.matches(kind).count()), [1; 3], "{text}");
+        assert_eq!(text.matches("WARN").count(), 3, "{text}");
+        core.server.forget();
+        _ = core.ended(0, Ok(Value::Nil));
+        assert!(!core.library_decides.load(Ordering::Relaxed), "the next time is not logged");
     }
 
     #[test]

@@ -17,6 +17,7 @@ pub struct Log {
     rejected: Kind,
     unsettled: Kind,
     lease_lost: Kind,
+    library: Kind,
 }
 
 /// When an event of one kind was logged last, in ms since the start, from 1; and how many were not since then.
@@ -38,6 +39,7 @@ impl Default for Log {
             rejected: Kind::default(),
             unsettled: Kind::default(),
             lease_lost: Kind::default(),
+            library: Kind::default(),
         }
     }
 }
@@ -72,6 +74,16 @@ impl Log {
     pub fn lease_lost(&self) {
         let Some(left_out) = self.lease_lost.permits(self.began) else { return };
         tracing::warn!(left_out, "a lease ended while it was held: another holder may be allowed");
+    }
+
+    /// The server has no module.
+    pub fn library_decides(&self) {
+        let Some(left_out) = self.library.permits(self.began) else { return };
+        tracing::warn!(
+            left_out,
+            "the server has no module redis-rl: the Lua library decides, which takes more of the server's time, and \
+             algorithms that it does not have are errors"
+        );
     }
 
     pub fn circuit_opened(&self) {
