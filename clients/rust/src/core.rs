@@ -180,6 +180,13 @@ impl Core {
         self.log.unsettled(error);
     }
 
+    /// Notes that a key of the local limit is forgotten although it counted.
+    #[cfg(feature = "local")]
+    fn local_forgotten(&self) {
+        self.counters.local_forgotten.increment();
+        self.log.local_forgotten();
+    }
+
     /// Notes that a lease ended while it was held.
     pub fn lease_lost(&self) {
         self.counters.leases_lost.increment();
@@ -281,7 +288,7 @@ impl Core {
             Fallback::Deny => (Ok(Decision::of_fallback(policy, false, 0, RETRY)), &counters.fallback_denied),
             #[cfg(feature = "local")]
             Fallback::Local { instances } => {
-                let decision = self.local.decide(request, instances);
+                let decision = self.local.decide(request, instances, || self.local_forgotten());
                 (Ok(decision), if decision.allowed { &counters.local_allowed } else { &counters.local_denied })
             }
         };
@@ -431,10 +438,14 @@ mod tests {
             check();
             core.unsettled(&Error::CircuitOpen);
             core.lease_lost();
+            #[cfg(feature = "local")]
+            core.local_forgotten();
         });
         let kinds = ["the Lua library decides", "is not settled: ", "a lease ended"];
         assert_eq!(kinds.map(|kind| text.matches(kind).count()), [1; 3], "{text}");
-        assert_eq!(text.matches("WARN").count(), 3, "{text}");
+        let local = usize::from(cfg!(feature = "local"));
+        assert_eq!(text.matches("more keys than").count(), local, "{text}");
+        assert_eq!(text.matches("WARN").count(), 3 + local, "{text}");
         core.server.forget();
         _ = core.ended(0, Ok(Value::Nil));
         assert!(!core.library_decides.load(Ordering::Relaxed), "the next time is not logged");

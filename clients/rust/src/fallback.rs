@@ -18,7 +18,7 @@ pub enum Fallback {
     Deny,
     /// Limits inside this process, by the same algorithms: each of so many instances of the service allows its part of
     /// the limit and the burst, rounded down, but at least 1. It starts with nothing counted, and counts at most 100,000
-    /// keys. SLIDING is decided as ROLLING.
+    /// keys: [`Stats::local_forgotten`](crate::Stats::local_forgotten). SLIDING is decided as ROLLING.
     #[cfg(feature = "local")]
     Local {
         /// How many instances share the limit.

@@ -70,9 +70,10 @@ impl Default for Local {
 }
 
 impl Local {
-    /// Decides on a request with the part of the limit that one of `instances` has.
-    pub fn decide(&self, request: &Request<'_>, instances: u32) -> Decision {
-        self.decide_at(request, instances, self.now())
+    /// Decides on a request with the part of the limit that one of `instances` has. Calls `forgotten` if another key that
+    /// still counted makes place for it.
+    pub fn decide(&self, request: &Request<'_>, instances: u32, forgotten: impl FnOnce()) -> Decision {
+        self.decide_at(request, instances, self.now(), forgotten)
     }
 
     /// Gives back what [`Local::decide`] charged.
@@ -101,14 +102,16 @@ impl Local {
         }
     }
 
-    fn decide_at(&self, request: &Request<'_>, instances: u32, now: Micros) -> Decision {
+    fn decide_at(&self, request: &Request<'_>, instances: u32, now: Micros, forgotten: impl FnOnce()) -> Decision {
         let policy = request.policy;
         let denied = |retry_after| Decision::of_fallback(policy, false, 0, retry_after);
         let Some(terms) = terms(policy, instances) else { return denied(RetryAfter::Never) };
         self.sweep_at.fetch_max(self.elapsed_ms().saturating_add(SWEEP_EVERY.as_millis() as u64), Ordering::Relaxed);
         let state = State::new(policy, request.key);
         let mut shard = self.shard(&state);
-        shard.make_place(&state, now);
+        if shard.make_place(&state, now) {
+            forgotten();
+        }
         let key = shard.keys.entry(state).or_insert_with(|| Key::new(policy.algorithm()));
         key.request(&terms, now, request).unwrap_or_else(|| denied(RetryAfter::Never))
     }
@@ -131,19 +134,20 @@ fn lock(shard: &Mutex<Shard>) -> MutexGuard<'_, Shard> {
 }
 
 impl Shard {
-    /// Forgets keys, if there are many and this state is none of them.
-    fn make_place(&mut self, state: &State, now: Micros) {
+    /// Forgets keys, if there are many and this state is none of them. Whether one of them still counted.
+    fn make_place(&mut self, state: &State, now: Micros) -> bool {
         if self.keys.len() < SWEEP_FROM || self.keys.contains_key(state) {
-            return;
+            return false;
         }
         if self.swept_at.is_none_or(|at| at.elapsed() >= SWEEP_APART) {
             self.sweep(now);
         }
-        if self.keys.len() >= MAX_KEYS {
-            // Any: an iterator over a map starts at a random one.
-            let any = self.keys.keys().next().cloned();
-            any.map(|any| self.keys.remove(&any));
+        if self.keys.len() < MAX_KEYS {
+            return false;
         }
+        // Any of them.
+        let any = self.keys.keys().next().cloned();
+        any.and_then(|any| self.keys.remove(&any)).is_some_and(|mut key| !key.has_ended(now))
     }
 
     /// Forgets the keys that count nothing any more. How many are left.
@@ -275,7 +279,7 @@ mod tests {
             let local = Local::default();
             let policy = Policy::new(algorithm, Window::Length(Duration::from_secs(3600)), 30).expect("a policy");
             let allowed = |instances, key: &str| {
-                (0..40).filter(|_| local.decide_at(&policy.request(key), instances, NOW).allowed).count()
+                (0..40).filter(|_| local.decide_at(&policy.request(key), instances, NOW, || {}).allowed).count()
             };
             assert_eq!(
                 [allowed(1, "a"), allowed(3, "b"), allowed(100, "c"), allowed(3, "d")],
@@ -283,11 +287,11 @@ mod tests {
                 "{policy}"
             );
             let none = Policy::new(algorithm, Window::Length(Duration::from_secs(3600)), 0).expect("a policy");
-            assert!(!local.decide_at(&none.request("e"), 1, NOW).allowed, "{policy}");
+            assert!(!local.decide_at(&none.request("e"), 1, NOW, || {}).allowed, "{policy}");
         }
         let policy = Policy::token(Duration::from_secs(3600), 30).burst(10);
         let local = Local::default();
-        assert_eq!((0..40).filter(|_| local.decide_at(&policy.request("k"), 2, NOW).allowed).count(), 5);
+        assert_eq!((0..40).filter(|_| local.decide_at(&policy.request("k"), 2, NOW, || {}).allowed).count(), 5);
     }
 
     #[test]
@@ -302,7 +306,7 @@ mod tests {
             "GCRA 10 10",
         ] {
             let (local, policy) = (Local::default(), text.parse::<Policy>().expect(text));
-            let decide = |cost, at| local.decide_at(&policy.request("k").cost(cost), 1, at);
+            let decide = |cost, at| local.decide_at(&policy.request("k").cost(cost), 1, at, || {});
             assert!(decide(10, NOW).allowed, "{text}");
             let wait = decide(1, NOW).retry_after.duration().expect("a wait");
             let wait = u64::try_from(wait.as_micros()).expect("small");
@@ -316,13 +320,13 @@ mod tests {
     fn parts_fit_delays_are_replied_and_refunds_come_back() {
         let local = Local::default();
         let policy = Policy::token(Duration::from_secs(3600), 5);
-        let partial = local.decide(&policy.request("k").cost(7).partial(), 1);
+        let partial = local.decide(&policy.request("k").cost(7).partial(), 1, || {});
         assert_eq!((partial.allowed, partial.charged), (true, 5));
-        assert!(!local.decide(&policy.request("k").cost(7).partial(), 1).allowed);
+        assert!(!local.decide(&policy.request("k").cost(7).partial(), 1, || {}).allowed);
         local.refund(&policy.request("k"), 5, 1);
-        assert!(local.decide(&policy.request("k").cost(5), 1).allowed);
+        assert!(local.decide(&policy.request("k").cost(5), 1, || {}).allowed);
         let queue = Policy::leaky(Duration::from_secs(10), 10);
-        let delays = [(); 2].map(|()| local.decide_at(&queue.request("q"), 1, NOW).delay);
+        let delays = [(); 2].map(|()| local.decide_at(&queue.request("q"), 1, NOW, || {}).delay);
         assert_eq!(delays, [Duration::ZERO, Duration::from_secs(1)]);
     }
 
@@ -330,7 +334,7 @@ mod tests {
     fn always_charges_what_it_denies() {
         for text in ["FIXED 3600 5", "WINDOW 3600 5", "COUNTER 3600 5", "ROLLING 3600 5", "TOKEN 3600 5"] {
             let (local, policy) = (Local::default(), text.parse::<Policy>().expect(text));
-            let ask = |cost| local.decide_at(&policy.request("k").cost(cost).always(), 1, NOW);
+            let ask = |cost| local.decide_at(&policy.request("k").cost(cost).always(), 1, NOW, || {});
             let decisions = [ask(5), ask(0), ask(2), ask(0)].map(|decision| (decision.allowed, decision.charged));
             assert_eq!(decisions, [(true, 5), (true, 0), (false, 2), (false, 0)], "{text}");
         }
@@ -345,7 +349,7 @@ mod tests {
                 // Every request has a policy and a key of its own.
                 let policy = Policy::gcra(Duration::from_secs(1), n + 1);
                 let decision =
-                    local.decide_at(&policy.request(&format!("{second}:{n}")), 1, NOW.plus(second * 1_000_000));
+                    local.decide_at(&policy.request(&format!("{second}:{n}")), 1, NOW.plus(second * 1_000_000), || {});
                 assert!(decision.allowed);
             }
             held()
@@ -356,17 +360,20 @@ mod tests {
         assert_eq!(second(10), 10_000);
         // No more than the bound, even if nothing expires.
         let long = Policy::counter(Duration::from_secs(86_400), 5);
+        let (before, mut forgotten) = (held(), 0);
         for n in 0..120_000 {
-            local.decide_at(&long.request(&format!("{n}")), 1, NOW);
+            local.decide_at(&long.request(&format!("{n}")), 1, NOW, || forgotten += 1);
         }
         assert!(held() <= SHARDS * MAX_KEYS, "{}", held());
+        // Those that had ended by then are not counted.
+        assert!((1..=before + 120_000 - held()).contains(&forgotten), "{forgotten}");
     }
 
     #[test]
     fn keys_go_when_the_server_is_back() {
         let local = Local::default();
         // Its window was over long ago.
-        assert!(local.decide_at(&Policy::token(Duration::from_secs(1), 1).request("k"), 1, NOW).allowed);
+        assert!(local.decide_at(&Policy::token(Duration::from_secs(1), 1).request("k"), 1, NOW, || {}).allowed);
         let held = || local.shards.iter().map(|shard| lock(shard).keys.len()).sum::<usize>();
         local.tidy();
         assert_eq!(held(), 1);

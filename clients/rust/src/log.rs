@@ -14,6 +14,8 @@ pub struct Log {
     closed: Kind,
     #[cfg(feature = "local")]
     local: Kind,
+    #[cfg(feature = "local")]
+    local_forgotten: Kind,
     rejected: Kind,
     unsettled: Kind,
     lease_lost: Kind,
@@ -36,6 +38,8 @@ impl Default for Log {
             closed: Kind::default(),
             #[cfg(feature = "local")]
             local: Kind::default(),
+            #[cfg(feature = "local")]
+            local_forgotten: Kind::default(),
             rejected: Kind::default(),
             unsettled: Kind::default(),
             lease_lost: Kind::default(),
@@ -56,6 +60,13 @@ impl Log {
         };
         let Some(left_out) = kind.permits(self.began) else { return };
         tracing::warn!(left_out, "{what}: {error}");
+    }
+
+    /// A key of the local limit is forgotten although it counted.
+    #[cfg(feature = "local")]
+    pub fn local_forgotten(&self) {
+        let Some(left_out) = self.local_forgotten.permits(self.began) else { return };
+        tracing::warn!(left_out, "more keys than are counted in this process: the limit of one starts anew");
     }
 
     /// The server rejects a request, or there is no key for it. No fallback applies.

@@ -109,6 +109,9 @@ counters! {
     local_allowed,
     /// Requests that the local limit of [`Fallback::Local`](crate::Fallback) denied.
     local_denied,
+    /// Keys that the local limit of [`Fallback::Local`](crate::Fallback) forgot although they counted, since it had 100,000
+    /// others. Their limits start anew.
+    local_forgotten,
     /// Requests that got an error although the server could not decide: with [`Fallback::Error`](crate::Fallback::Error).
     fallback_errors,
     /// Costs that could not be settled: what a reservation or a response of the tower layer has used is not counted, but

@@ -207,6 +207,7 @@ impl Metrics {
         for (name, help, value) in [
             ("rlaas_remembered_denials", "Limits that a remembered denial decided.", stats.remembered),
             ("rlaas_granted", "Limits that a grant decided.", stats.granted),
+            ("rlaas_local_forgotten", "Keys that `local` forgot although they counted.", stats.local_forgotten),
             ("rlaas_redis_timeouts", "Calls of Redis without a reply in time.", stats.timeouts),
             ("rlaas_redis_errors", "Calls of Redis that failed.", stats.errors),
             ("rlaas_breaker_opened", "How often the breaker opened.", stats.circuit_opened),
