@@ -79,7 +79,7 @@ macro_rules! counters {
 }
 
 counters! {
-    /// Requests that the server decided. A call with several limits is one.
+    /// Requests that the server decided, and calls that fetch grants. A call with several limits is one.
     decided,
     /// Of these, how many were allowed.
     allowed,
@@ -87,7 +87,7 @@ counters! {
     denied,
     /// Requests that a remembered denial decided.
     remembered,
-    /// Requests that a grant decided.
+    /// Requests that a grant decided: with units that were held, or with the fetch that they waited for.
     granted,
     /// Calls that had no reply within the timeout.
     timeouts,

@@ -213,6 +213,7 @@ impl<C: Connection> Grants<C> {
                     if !decision.allowed && fetched.whole {
                         continue;
                     }
+                    shared.limiter.core.counters.granted.increment();
                     return Ok(decision);
                 }
                 Err(error) => return shared.limiter.core.fall_back(&request, self.fallback, error),
