@@ -23,8 +23,8 @@
 //! The names are those of the command reference.
 //!
 //! - Servers without the module: the first request notices it, and the Lua library decides. It is part of this crate,
-//!   and the log has a warning. ROLLING needs the module: [`Error::NeedsModule`]. A module that is older and does not know WINDOW: the library
-//!   decides on WINDOW, the module on all others.
+//!   and the log has a warning. ROLLING needs the module: [`Error::NeedsModule`]. A module that is older and does not
+//!   know WINDOW: the library decides on WINDOW, the module on all others.
 //! - Servers that do not reply within 250 ms: [`Fallback`], [`BreakerSettings`] and [`Limiter::stats`]. The fallback is an
 //!   error if not given. Errors are events of the crate `tracing`, each kind once a second at most.
 //! - Clusters, Sentinels, TLS, sockets: [`Address`].
