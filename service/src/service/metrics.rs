@@ -102,7 +102,7 @@ impl Metrics {
         self.response_time.observe(took.as_secs_f64());
     }
 
-    /// Counts a request as cancelled unless it is told that there is a reply.
+    /// Watches a request, which counts as cancelled if the value is dropped before [`CancelledUnlessReplied::replied`].
     pub const fn cancelled_unless_replied(&self) -> CancelledUnlessReplied<'_> {
         CancelledUnlessReplied { metrics: self, replied: false }
     }
