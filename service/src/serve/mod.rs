@@ -1,5 +1,6 @@
 //! `rlaas serve`
 
+mod connections;
 mod settings;
 mod tls;
 mod traces;
@@ -15,15 +16,15 @@ use std::time::Duration;
 
 use axum::Router;
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_service_server::RateLimitServiceServer;
+use futures_util::TryStreamExt as _;
 use redis_rl_client::{Connection, Limiter, Link};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch as channel;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
-use tokio_stream::wrappers::UnixListenerStream;
-use tonic::transport::Server;
-use tonic::transport::server::TcpIncoming;
+use tokio_stream::wrappers::{TcpListenerStream, UnixListenerStream};
+use tonic::service::Routes;
 use tonic_health::ServingStatus;
 use tracing::{Level, error, info, warn};
 use tracing_subscriber::filter::Targets;
@@ -127,36 +128,29 @@ async fn serve(settings: Settings) -> io::Result<()> {
             }
         }
     });
-    let mut router = Server::builder().http2_keepalive_interval(Some(Duration::from_secs(60)));
-    if let Some(age) = settings.max_connection_age {
-        // With a grace too, tonic 0.14 sends no GOAWAY: it cuts the connection, and requests with it, when both are over.
-        router = router.max_connection_age(age);
-    }
     let reflection = || {
         tonic_reflection::server::Builder::configure()
             .register_encoded_file_descriptor_set(DESCRIPTORS)
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
     };
-    let router = router
+    let mut routes = Routes::builder();
+    routes
         .add_service(health_server)
         .add_service(reflection().build_v1().map_err(io::Error::other)?)
         // What older clients ask.
         .add_service(reflection().build_v1alpha().map_err(io::Error::other)?)
         .add_service(RateLimitServiceServer::new(Grpc(service.clone())));
-    let mut stops = drains.clone();
-    let stopped = async move {
-        _ = stops.wait_for(|stop| *stop).await;
-    };
+    let (routes, ages, stops) = (routes.routes(), settings.connections, drains.clone());
     let serving = match &settings.grpc {
         Address::Tcp(address) => {
             let listener =
                 TcpListener::bind(address).await.map_err(|error| named("gRPC", &address.to_string(), &error))?;
             info!(address = %listener.local_addr()?, "gRPC listens");
             match tls {
-                Some(tls) => tokio::spawn(router.serve_with_incoming_shutdown(tls.accept(listener), stopped)),
+                Some(tls) => tokio::spawn(connections::serve(tls.accept(listener), routes, ages, stops)),
                 None => {
-                    let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
-                    tokio::spawn(router.serve_with_incoming_shutdown(incoming, stopped))
+                    let incoming = TcpListenerStream::new(listener).inspect_ok(|stream| _ = stream.set_nodelay(true));
+                    tokio::spawn(connections::serve(incoming, routes, ages, stops))
                 }
             }
         }
@@ -168,7 +162,7 @@ async fn serve(settings: Settings) -> io::Result<()> {
             let name = path.display().to_string();
             let listener = UnixListener::bind(path).map_err(|error| named("gRPC", &name, &error))?;
             info!(address = name, "gRPC listens");
-            tokio::spawn(router.serve_with_incoming_shutdown(UnixListenerStream::new(listener), stopped))
+            tokio::spawn(connections::serve(UnixListenerStream::new(listener), routes, ages, stops))
         }
     };
     let listens = async |what, address, app| listen(what, address, app, settings.http_timeout, drains.clone()).await;
@@ -198,8 +192,7 @@ async fn serve(settings: Settings) -> io::Result<()> {
         serving.await
     };
     match timeout(settings.drain, ended).await {
-        Ok(Ok(result)) => result.map_err(io::Error::other)?,
-        Ok(Err(error)) => return Err(io::Error::other(error)),
+        Ok(served) => served.map_err(io::Error::other)?,
         Err(_) => warn!("some connections did not end in time"),
     }
     _ = reloads.await;

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 
+use super::connections::Ages;
 use super::tls::TlsFiles;
 use super::traces::{Protocol, TraceSettings};
 use crate::cli::go_bool;
@@ -97,8 +98,7 @@ pub struct Settings {
     pub traces: Option<TraceSettings>,
     pub drain_delay: Duration,
     pub drain: Duration,
-    /// `None` for any age.
-    pub max_connection_age: Option<Duration>,
+    pub connections: Ages,
     pub log_level: tracing::Level,
     pub log_json: bool,
     /// Variables of envoyproxy/ratelimit that have no effect here.
@@ -113,11 +113,10 @@ pub enum Address {
 }
 
 /// Variables of envoyproxy/ratelimit that have no effect here. `docs/service.md` says why.
-const WITHOUT_EFFECT: [&str; 61] = [
+const WITHOUT_EFFECT: [&str; 60] = [
     "FORCE_START_WITHOUT_INITIAL_CONFIG",
     "HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED",
     "RUNTIME_WATCH_ROOT",
-    "GRPC_MAX_CONNECTION_AGE_GRACE",
     "CONFIG_GRPC_XDS_NODE_ID",
     "CONFIG_GRPC_XDS_NODE_METADATA",
     "CONFIG_GRPC_XDS_SERVER_URL",
@@ -260,10 +259,9 @@ impl Flags {
             traces: env.traces()?,
             drain_delay: duration(self.drain_delay, "drain-delay", Duration::ZERO)?,
             drain: duration(self.drain, "drain", Duration::from_secs(10))?,
-            max_connection_age: match env.duration("GRPC_MAX_CONNECTION_AGE")? {
-                None => Some(Duration::from_secs(86_400)),
-                // As in Go, 0 means none.
-                Some(age) => Some(age).filter(|age| !age.is_zero()),
+            connections: Ages {
+                age: env.age("GRPC_MAX_CONNECTION_AGE", Duration::from_secs(86_400))?,
+                grace: env.age("GRPC_MAX_CONNECTION_AGE_GRACE", Duration::from_secs(3_600))?,
             },
             log_level: log_level(level.as_deref())?,
             log_json: match format.as_deref() {
@@ -298,6 +296,11 @@ impl Env<'_> {
         let parse =
             |value: String| go_duration(&value).ok_or_else(|| format!("{name}: expected a duration, as 15ms or 1m30s"));
         self.text(name).map(parse).transpose()
+    }
+
+    /// A time after which connections end. 0 is never, as in Go.
+    fn age(&self, name: &str, default: Duration) -> Result<Option<Duration>, String> {
+        Ok(Some(self.duration(name)?.unwrap_or(default)).filter(|age| !age.is_zero()))
     }
 
     fn must_not_be(&self, name: &str, wrong: &str, why: &str) -> Result<(), String> {
@@ -582,7 +585,8 @@ mod tests {
         assert_eq!((settings.redis.as_str(), settings.rules), ("redis://127.0.0.1:6379", vec![PathBuf::from("rules")]));
         assert_eq!((settings.http, settings.debug), ("127.0.0.1:8080".parse().unwrap(), None));
         assert_eq!((settings.service.timeout, settings.denials), (Duration::from_millis(15), 10_000));
-        assert_eq!(settings.max_connection_age, Some(Duration::from_secs(86_400)));
+        let (age, grace) = (Some(Duration::from_secs(86_400)), Some(Duration::from_secs(3_600)));
+        assert_eq!(settings.connections, Ages { age, grace });
         assert!(settings.without_effect.is_empty() && settings.service.reply.headers.is_none());
     }
 
@@ -607,6 +611,7 @@ mod tests {
             ("USE_STATSD", "true"),
             ("LOCAL_CACHE_SIZE_IN_BYTES", "0"),
             ("GRPC_MAX_CONNECTION_AGE", "0"),
+            ("GRPC_MAX_CONNECTION_AGE_GRACE", "90s"),
             ("TRACING_ENABLED", "true"),
             ("TRACING_EXPORTER_PROTOCOL", "grpc"),
             ("TRACING_SAMPLING_RATE", "0.1"),
@@ -626,7 +631,7 @@ mod tests {
         assert_eq!((traces.protocol, traces.sampling_rate), (Protocol::Grpc, 0.1));
         assert_eq!((traces.service_name.as_str(), traces.service_namespace), ("limits", None));
         assert_eq!((settings.without_effect, settings.denials), (vec!["USE_STATSD".to_owned()], 0));
-        assert_eq!(settings.max_connection_age, None);
+        assert_eq!(settings.connections, Ages { age: None, grace: Some(Duration::from_secs(90)) });
     }
 
     #[test]

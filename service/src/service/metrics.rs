@@ -102,7 +102,7 @@ impl Metrics {
         self.response_time.observe(took.as_secs_f64());
     }
 
-    /// Watches a request, which counts as cancelled if the value is dropped before [`CancelledUnlessReplied::replied`].
+    /// Watches a request: it counts as cancelled if the value is dropped before its `replied` is called.
     pub const fn cancelled_unless_replied(&self) -> CancelledUnlessReplied<'_> {
         CancelledUnlessReplied { metrics: self, replied: false }
     }

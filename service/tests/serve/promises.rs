@@ -1,7 +1,7 @@
 //! What the service promises whatever happens to Redis, and whatever is sent to it.
 
 use std::collections::BTreeMap;
-use std::io::{Read as _, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -297,24 +297,42 @@ fn floods_of_http2_end_their_connections_and_nothing_else() {
 }
 
 #[test]
-fn a_connection_ends_at_its_age() {
+fn a_connection_gets_goaway_at_its_age_and_is_cut_after_the_grace() {
     let server = one_server();
-    let service = Rlaas::with_env(&server, &rules(5), &[("GRPC_MAX_CONNECTION_AGE", "300ms")]);
+    let ages = [("GRPC_MAX_CONNECTION_AGE", "300ms"), ("GRPC_MAX_CONNECTION_AGE_GRACE", "400ms")];
+    let service = Rlaas::with_env(&server, &rules(5), &ages);
     let mut stream = TcpStream::connect(&service.address).expect("a connection");
+    let opened = Instant::now();
     stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
-    let [settings, goaway] = [4, 7];
-    let preface = [&b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"[..], &frame(settings, 0, 0, &[])].concat();
+    let [data, headers, settings, goaway] = [0, 1, 4, 7];
+    // POST http of host "x", and then literal fields: the reply to this request never ends.
+    let mut fields = vec![0x83, 0x86, 0x01, 1, b'x'];
+    let literal = |text: &str| [&[u8::try_from(text.len()).expect("short")], text.as_bytes()].concat();
+    fields.extend([vec![0x04], literal("/grpc.health.v1.Health/Watch")].concat());
+    fields.extend([vec![0x00], literal("content-type"), literal("application/grpc")].concat());
+    let request = [frame(headers, 4, 1, &fields), frame(data, 1, 1, &[0; 5])].concat();
+    let preface = [&b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"[..], &frame(settings, 0, 0, &[]), &request].concat();
     stream.write_all(&preface).expect("sent");
-    loop {
-        let mut head = [0; 9];
-        stream.read_exact(&mut head).expect("a frame, and GOAWAY at last");
+    let mut frames = Vec::new();
+    let (mut asked_to_end, mut head) = (None, [0; 9]);
+    let ended = loop {
+        if let Err(error) = stream.read_exact(&mut head) {
+            break error.kind();
+        }
         let [a, b, c, kind, ..] = head;
+        frames.push(kind);
         if kind == goaway {
-            break;
+            asked_to_end.get_or_insert_with(|| opened.elapsed());
         }
         let mut payload = vec![0; u32::from_be_bytes([0, a, b, c]) as usize];
         stream.read_exact(&mut payload).expect("a frame");
-    }
+    };
+    let cut = opened.elapsed();
+    assert!(ended != io::ErrorKind::WouldBlock, "not cut within {PATIENCE:?}");
+    assert!(frames.contains(&data), "no reply: {frames:?}");
+    let asked_to_end = asked_to_end.expect("GOAWAY");
+    assert!(asked_to_end >= Duration::from_millis(269), "{asked_to_end:?}");
+    assert!(cut - asked_to_end >= Duration::from_millis(399), "{cut:?}, {asked_to_end:?}");
 }
 
 fn some_descriptor() -> impl Strategy<Value = RateLimitDescriptor> {
