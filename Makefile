@@ -120,7 +120,7 @@ lint: ## check format, clippy and luacheck, warnings denied
 	cargo clippy --locked --package redis-rl-client --no-default-features --features sync -- -D warnings
 	cargo clippy --locked --package redis-rl-client --no-default-features --features async,cluster,tls -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet $(CLIENT) --no-deps
-	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --package redis-rl-algorithm --no-deps
+	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --package redis-rl-algorithm --package rlaas --no-deps
 	cargo clippy $(PLAYGROUND) --all-targets -- -D warnings
 	cargo clippy $(CLIENT_BENCH) --all-targets -- -D warnings
 	cargo clippy $(PROOFS) --all-targets -- -D warnings

@@ -1,5 +1,7 @@
 //! Sends commands and checks replies.
 
+use std::time::Duration;
+
 use redis::{Cmd, Connection, ConnectionAddr, ErrorKind, IntoConnectionInfo, ProtocolVersion};
 use redis::{RedisConnectionInfo, RedisResult, Value};
 
@@ -91,9 +93,12 @@ pub fn info(con: &mut Connection, field: &str) -> String {
         .unwrap_or_else(|| panic!("INFO has no {field}"))
 }
 
-/// One field of INFO, over a connection of its own; nothing if the server closes it, as a failover makes it do.
+/// One field of INFO, over a connection of its own; nothing if the server closes it, as a failover makes it do, or does
+/// not reply within a second.
 pub fn try_info(port: u16, field: &str) -> Option<String> {
-    let mut con = redis::Client::open(("127.0.0.1", port)).ok()?.get_connection().ok()?;
+    let second = Duration::from_secs(1);
+    let mut con = redis::Client::open(("127.0.0.1", port)).ok()?.get_connection_with_timeout(second).ok()?;
+    con.set_read_timeout(Some(second)).ok()?;
     field_of(&redis::cmd("INFO").arg("everything").query::<String>(&mut con).ok()?, field)
 }
 

@@ -15,7 +15,7 @@ use crate::client::{TIMEOUT, quotas};
 use crate::route::connect;
 use crate::support::{
     Cluster, Options, PATIENCE, Random, Sentinel, Server, ServerBin, SteppedClock, eventually, info, migrate_slot,
-    wait_for_replica,
+    try_info, wait_for_replica,
 };
 
 fn count(history: &mut History, name: &'static str) {
@@ -202,11 +202,11 @@ impl Pair {
         });
         assert!(told, "REPLICAOF");
         std::mem::swap(&mut self.primary, &mut self.replica);
-        let offset = |server, name| replication(server, name)?.parse::<u64>().ok();
+        let offset = |server: &Server, name| try_info(server.port(), name)?.parse::<u64>().ok();
         let sent = eventually(PATIENCE, || offset(&self.primary, "master_repl_offset").is_some());
         let sent = offset(&self.primary, "master_repl_offset").filter(|_| sent).unwrap_or(0);
         let in_step = eventually(PATIENCE, || {
-            replication(&self.replica, "master_link_status").is_some_and(|status| status == "up")
+            try_info(self.replica.port(), "master_link_status").is_some_and(|status| status == "up")
                 && offset(&self.replica, "slave_repl_offset").is_some_and(|offset| offset >= sent)
         });
         assert!(in_step, "the replica is not in step:\n{}", self.replica.log());
@@ -217,12 +217,6 @@ impl Pair {
 fn replicated(replica: &Server) -> Vec<u64> {
     let mut con = replica.con();
     quotas("h").iter().map(|(key, limit)| counted(&mut con, key, limit)).collect()
-}
-
-/// A figure of INFO, unless the connection is closed.
-fn replication(server: &Server, name: &str) -> Option<String> {
-    let info: String = redis::cmd("INFO").arg("replication").query(&mut connect(server.port()).ok()?).ok()?;
-    info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':').map(str::to_owned))
 }
 
 /// What the keys of the cluster begin with: each is in another slot, and at first on another master.
