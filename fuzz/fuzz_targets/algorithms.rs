@@ -163,12 +163,13 @@ impl Oracle {
         at / 1_000 + self.window() / 1_000 > now / 1_000
     }
 
-    /// In a rolling log all units of a moment have the time of the latest of them.
+    /// In a rolling log all units of a moment have the time of the latest of them. A request that charges nothing
+    /// writes nothing.
     fn latest_of_moment(&self, at: u64) -> u64 {
         let window_ms = self.window() / 1_000;
         let moment = |at: u64| if window_ms > 4_096 { at / 1_000 * 4_096 / window_ms } else { at / 1_000 };
-        let same = self.history.charges.iter().map(|&(other, _)| other).filter(|&other| moment(other) == moment(at));
-        same.max().unwrap_or(at)
+        let written = self.history.charges.iter().filter(|&&(_, units)| units > 0);
+        written.map(|&(other, _)| other).filter(|&other| moment(other) == moment(at)).max().unwrap_or(at)
     }
 
     /// The units in the window of WINDOW that runs at `now`.
