@@ -225,6 +225,10 @@ impl Oracle {
     }
 
     fn refund(&mut self, now: u64, at: Option<u64>, units: u64) {
+        // Otherwise what is beyond the limit is given back first.
+        if units == 0 {
+            return;
+        }
         let (start, window) = (self.start(now), self.window());
         let current = move |charged: u64| charged >= start;
         let previous = move |charged: u64| (start.saturating_sub(window)..start).contains(&charged);
