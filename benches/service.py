@@ -3,7 +3,7 @@
 rules take.
 
   LIMITADOR     the program limitador-server, built from its source, which is then measured beside it
-  RLAAS, LOAD   the service and the example `load`, by default those in target/release
+  RLAAS, LOAD, EMPTY   the service and the examples `load` and `empty`, by default those in target/release
   ROUNDS=5, SECONDS=2 for each figure of a round
 
 h2load sends one fixed request over HTTP/2, so every request of a row has the same descriptors; `load` sends those with
@@ -30,6 +30,7 @@ from server import Server, binaries, free_port  # noqa: E402
 ROUNDS = int(os.environ.get("ROUNDS") or 5)
 SECONDS = int(os.environ.get("SECONDS") or 2)
 LOAD = os.environ.get("LOAD") or ROOT / "target/release/examples/load"
+EMPTY = os.environ.get("EMPTY") or ROOT / "target/release/examples/empty"
 CONNECTIONS, AT_ONCE = 10, 10
 KEYS = 100_000
 DEADLINES_MS, DEADLINE_CALLS, STOPPED_MS = (20, 50), 1000, 160
@@ -44,7 +45,8 @@ descriptors:
   - {{key: charged, rate_limit: {{algorithm: token, unit: day, requests_per_unit: 0, charge: always}}}}
   - {{key: granted, rate_limit: {{unit: day, requests_per_unit: {LIMIT}, grants: 100}}}}
 """
-# What a row sends: the domain, and the keys of its descriptors. A row of `many` has values of 100,000 keys.
+# What a row sends: the domain, and the keys of its descriptors. A row of `many` has values of 100,000 keys, and so many
+# descriptors.
 ROWS = {
     "no rule": ("elsewhere", ["allowed"]),
     "1 limit, token": ("web", ["allowed"]),
@@ -55,7 +57,12 @@ ROWS = {
     "denied, sent": ("web", ["charged"]),
     "grants of 100": ("web", ["granted"]),
 }
-MANY = {"1 limit, token, 100,000 keys": ("web", "allowed"), "1 limit, fixed, 100,000 keys": ("web", "fixed")}
+MANY = {
+    "1 limit, token, 100,000 keys": ("web", "allowed", 1),
+    "1 limit, fixed, 100,000 keys": ("web", "fixed", 1),
+    "10 limits, fixed, 100,000 keys": ("web", "fixed", 10),
+    "denied, sent, 100,000 keys": ("web", "charged", 1),
+}
 
 # limitador has a namespace for each number of descriptors: a condition on a descriptor that is not there is an error.
 LIMITS = "".join(
@@ -70,7 +77,11 @@ LIMITADOR_ROWS = {
     "10 limits": ("ten", ["key"] * 10),
     "denied": ("denied", ["key"]),
 }
-LIMITADOR_MANY = {"1 limit, 100,000 keys": ("one", "key")}
+LIMITADOR_MANY = {
+    "1 limit, 100,000 keys": ("one", "key", 1),
+    "10 limits, 100,000 keys": ("ten", "key", 10),
+    "denied, 100,000 keys": ("denied", "key", 1),
+}
 
 
 def field(number, value):
@@ -132,30 +143,32 @@ class Service:
         times = self.h2load(message(domain, keys), *options)
         return len(times), times[len(times) // 2], times[len(times) * 99 // 100]
 
-    def random(self, domain, key):
-        """The same of `load`, which sends a key of many."""
+    def random(self, domain, key, descriptors, rate=0):
+        """The same of `load`, which sends keys of many."""
         address = f"http://127.0.0.1:{self.port}"
-        return tuple(map(int, run(LOAD, address, domain, key, KEYS, SECONDS).split()))
+        return tuple(map(int, run(LOAD, address, domain, key, KEYS, descriptors, rate, SECONDS).split()))
 
     def measure(self, row):
         before, commands = sum(map(cpu_seconds, self.program.pids)), self.commands()
         if row in self.rows:
             self.check(row, *self.rows[row])
-            requests, p50, p99 = self.fixed(*self.rows[row])
+            send, words = self.fixed, self.rows[row]
         else:
-            requests, p50, p99 = self.random(*self.many[row])
+            send, words = self.random, self.many[row]
+        requests, *_ = send(*words)
         spent = sum(map(cpu_seconds, self.program.pids)) - before
         figures = {
             "per_second": requests / SECONDS,
             "cpu_us": spent / requests * 1e6,
             "commands": (self.commands() - commands) / requests,
         }
-        if row in self.rows:
-            _, p50, p99 = self.fixed(*self.rows[row], rate=figures["per_second"] / 10)
+        _, p50, p99 = send(*words, rate=figures["per_second"] / 10)
         self.results[row].append(figures | {"p50_us": p50, "p99_us": p99})
 
     def commands(self):
         """How many commands the server has executed for it; of those that a script or a transaction holds, each."""
+        if self.server is None:
+            return 0
         return int(re.search(r"total_commands_processed:(\d+)", self.server.text("INFO", "stats"))[1])
 
     def median(self, row, figure):
@@ -173,6 +186,12 @@ def rlaas(stack, binary, rules):
     options = ["--rules", directory, "--redis", f"redis://127.0.0.1:{server.port}", "--timeout", "10s"]
     program = Program(stack, "rlaas", ports[:1], RLAAS, "serve", *options, **environment)
     return Service("rlaas", program, ports[0], server, ROWS, MANY)
+
+
+def empty(stack):
+    port = free_port()
+    program = Program(stack, "empty", [port], EMPTY, f"127.0.0.1:{port}")
+    return Service("tonic", program, port, None, {"empty handler": ROWS["no rule"]}, {})
 
 
 def limitador(stack, binary, storage):
@@ -222,8 +241,8 @@ def many_rules(binary):
         return {"seconds": seconds, "mib": int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024}
 
 
-def table(service):
-    base = service.median("no rule", "cpu_us")
+def table(service, base):
+    """Its rows. Processor time is compared with `base`."""
     for row in service.results:
         figures = {figure: service.median(row, figure) for figure in service.results[row][0]}
         yield (
@@ -240,12 +259,13 @@ def main():
     peer = version(PEERS["limitador"], "--version") if PEERS["limitador"] else "no limitador"
     load_average = os.getloadavg()[0]
     with contextlib.ExitStack() as stack:
+        handler = empty(stack)
         services = [rlaas(stack, binary, RULES)]
         if PEERS["limitador"]:
             services += [limitador(stack, binary, storage) for storage in ("redis", "redis_cached")]
         for number in range(ROUNDS):
             print(f"round {number + 1}", file=sys.stderr)
-            for service in services:
+            for service in [handler, *services]:
                 for row in service.results:
                     service.measure(row)
         late = deadlines(services[0])
@@ -262,18 +282,20 @@ Medians of {ROUNDS} rounds of {SECONDS} s. Servers, services and load share the 
 h2load sends one fixed request over {CONNECTIONS} connections, {CONNECTIONS * AT_ONCE} at a time; `load` (service/examples) \
 sends those with 100,000
 keys, and takes more of the machine itself. `CPU µs` is processor time of the service for a request, which other
-programs disturb least. `no rule` is a request of a domain without rules: what gRPC itself takes. The times are those at
-a tenth of the requests a second; those with 100,000 keys are at the full load. `commands` are those that the server
-executed for a request.
+programs disturb least. `empty handler` (service/examples) is what gRPC itself takes: a handler on tonic that replies OK.
+`no rule` is a request of a domain without rules. The times are those at a tenth of the requests a second. `commands` are
+those that the server executed for a request.
 
-| | CPU µs | × no rule | requests/s | p50 µs | p99 µs | commands |
+| | CPU µs | × empty handler | requests/s | p50 µs | p99 µs | commands |
 |---|--:|--:|--:|--:|--:|--:|"""]
-    for service in services:
-        lines += table(service)
+    base = handler.median("empty handler", "cpu_us")
+    for service in [handler, *services]:
+        lines += table(service, base)
     if len(services) > 1:
         lines += ["", "limitador's processor time for a request, divided by that of rlaas for the same (fixed windows):", ""]
         pairs = [("1 limit, fixed", "1 limit"), ("10 limits, fixed", "10 limits"), ("denied, sent", "denied"),
-                 ("1 limit, fixed, 100,000 keys", "1 limit, 100,000 keys")]  # fmt: skip
+                 ("1 limit, fixed, 100,000 keys", "1 limit, 100,000 keys"), ("10 limits, fixed, 100,000 keys", "10 limits, 100,000 keys"),
+                 ("denied, sent, 100,000 keys", "denied, 100,000 keys")]  # fmt: skip
         for peer in services[1:]:
             ratios = [f"{row} {peer.median(its, 'cpu_us') / services[0].median(row, 'cpu_us'):.2f} ×" for row, its in pairs]
             lines.append(f"- {peer.name}: {'; '.join(ratios)}")
@@ -288,7 +310,7 @@ executed for a request.
     directory = pathlib.Path(__file__).parent / "results" / name
     directory.mkdir(exist_ok=True)
     (directory / "service.md").write_text("\n".join(lines))
-    results = {service.name: service.results for service in services}
+    results = {service.name: service.results for service in [handler, *services]}
     (directory / "service.json").write_text(json.dumps({"rows": results, "deadlines": late, "rules": rules}, indent=1) + "\n")
     print("\n".join(lines))
 
