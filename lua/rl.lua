@@ -842,10 +842,10 @@ local function build_window()
     return decided
   end
 
-  -- From the counter after the charge.
+  -- From the counter that is written: its expiry, which shadow mode leaves as it is.
   function WINDOW.counts_until(policy, counter, now)
-    local found = running(policy, counter, now)
-    return found and found.ends or millis(now) + policy.window_ms
+    local expires_at = counter and counter.expires_at
+    return expires_at and expires_at > millis(now) and expires_at or millis(now) + policy.window_ms
   end
 
   -- Gives back only if the window of the charge runs. What comes on top counts in the running window; if none runs,

@@ -197,10 +197,11 @@ impl WindowCounter {
         Ok(Change::Charge(Counter { value: to_i64(units), expires_at }))
     }
 
-    /// The millisecond in which a charge of `now` leaves its window, from the counter after the charge. If nothing is
-    /// counted, it would start a window.
+    /// The millisecond in which a charge of `now` leaves its window, from the counter that is written: its expiry, which
+    /// shadow mode leaves as it is. If nothing is counted, it would start a window.
     pub fn counts_until(&self, after: Option<Counter>, now: Micros) -> u64 {
-        self.running(after, now).map_or(self.end_of_new(now), |running| running.ends)
+        let expires_at = after.and_then(|counter| counter.expires_at).filter(|&at| at > now.millis());
+        expires_at.unwrap_or_else(|| self.end_of_new(now))
     }
 
     /// Corrects the charge of a reservation to `actual`. Units are given back only if the window of the charge runs: the

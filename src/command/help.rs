@@ -67,9 +67,9 @@ fn description(name: &str, doc: &CommandDoc) -> Vec<String> {
     let mut has_anchor = false;
     let mut arguments = Vec::new();
     for argument in doc.arguments {
-        // The limits of RL.MULTI have arguments of their own.
+        // The limits of RL.MULTI have arguments of their own. A block with a token is an option.
         match argument.kind {
-            ArgumentKind::Block(inner) => arguments.extend(inner),
+            ArgumentKind::Block(inner) if argument.token.is_none() => arguments.extend(inner),
             _ => arguments.push(argument),
         }
     }

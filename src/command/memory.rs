@@ -9,23 +9,24 @@ use crate::stats::STATS;
 /// there will be memory.
 pub const RETRY_SECONDS: i64 = 1;
 
-/// Whether `rl.on-oom` allows a request that cannot be counted.
+/// Whether a request that cannot be counted is allowed: in shadow mode, which denies nothing, and where `rl.on-oom` says
+/// so.
 ///
 /// # Errors
 /// `rl.on-oom` is `error`.
-pub fn allows_uncounted(ctx: Ctx<'_>) -> Result<bool, Error> {
+pub fn allows_uncounted(ctx: Ctx<'_>, in_shadow_mode: bool) -> Result<bool, Error> {
     match on_oom(ctx) {
-        OnOom::Error => {
+        OnOom::Error if !in_shadow_mode => {
             STATS.oom_error.increment();
             Err(Error::OUT_OF_MEMORY)
         }
-        OnOom::Allow => {
-            STATS.oom_allowed.increment();
-            Ok(true)
-        }
-        OnOom::Deny => {
+        OnOom::Deny if !in_shadow_mode => {
             STATS.oom_denied.increment();
             Ok(false)
+        }
+        _ => {
+            STATS.oom_allowed.increment();
+            Ok(true)
         }
     }
 }

@@ -119,15 +119,16 @@ fn require_memory<'c>(ctx: Ctx<'c>, pending: &mut [PendingLimit<'c>]) -> Result<
     if !growing.is_some_and(|limit| ctx.out_of_memory(limit.key())) {
         return Ok(true);
     }
-    if pending.iter().any(|limit| limit.needs_memory() && limit.outcome() != Outcome::ShadowDenied) {
-        let uncounted = memory::allows_uncounted(ctx)?;
+    if pending.iter().any(|limit| limit.needs_memory() && !limit.is_in_shadow_mode()) {
+        let uncounted = memory::allows_uncounted(ctx, false)?;
         for limit in pending {
-            let allow = uncounted || !limit.needs_memory();
+            let allow = uncounted || !limit.needs_memory() || limit.is_in_shadow_mode();
             limit.leave_uncharged(allow)?;
         }
         return Ok(uncounted);
     }
-    // Only denials that shadow mode allows need the memory. The others are charged.
+    // Only limits in shadow mode need the memory. The others are charged.
+    memory::allows_uncounted(ctx, true)?;
     for limit in pending.iter_mut().filter(|limit| limit.needs_memory()) {
         limit.leave_uncharged(true)?;
     }
@@ -245,6 +246,10 @@ impl<'c> PendingLimit<'c> {
             None => pending.needs_memory(),
             Some(reserving) => reserving.needs_memory(pending),
         })
+    }
+
+    fn is_in_shadow_mode(&self) -> bool {
+        with_any!(AnyPending, &self.pending, pending => pending.is_in_shadow_mode())
     }
 
     fn outcome(&self) -> Outcome {

@@ -4,7 +4,7 @@ use super::algorithms::{self, Algorithm, AlgorithmCommand};
 use super::doc::{KEY, LIMIT, SINCE, WINDOW};
 use super::options::{Grammar, List, MOST_ARGUMENTS, Taker};
 use super::reply;
-use super::request::Request;
+use super::request::{Pending, Request};
 use super::words::Form;
 use crate::error::Error;
 use crate::ffi::{Access, Args, Argument, ClosedKey, CommandDoc, Ctx, KeySpec};
@@ -33,15 +33,20 @@ impl AlgorithmCommand for Peek {
         let (request, _, form) = Request::<A>::parse_request(args, grammar)?;
         let now = Micros(ctx.now_micros());
         let key = request.state_key(ctx, now, Purpose::Read)?;
-        peek(ctx, request, form, key, now, 0).inspect(|()| STATS.peeks.increment())
+        write(ctx, &request.decide(key, now, Purpose::Read)?, form, 0);
+        STATS.peeks.increment();
+        Ok(())
     }
 }
 
 static ARGUMENTS: List<Argument, MOST_ARGUMENTS> =
     Grammar::new(Taker::Peek, None).arguments(&[algorithms::ARGUMENT, KEY, WINDOW, LIMIT]);
 
-/// Decides and replies, and drops the change. `charged` is the units that the call has charged before.
-pub fn peek<'c, A: Algorithm>(
+/// Replies as RL.PEEK does after a correction, which is committed. `charged` is the units that the call has charged.
+///
+/// # Errors
+/// None, unless another module has written the key since.
+pub fn reply_afterwards<'c, A: Algorithm>(
     ctx: Ctx<'c>,
     request: Request<'c, A>,
     form: Form,
@@ -49,10 +54,13 @@ pub fn peek<'c, A: Algorithm>(
     now: Micros,
     charged: u64,
 ) -> Result<(), Error> {
-    let pending = request.decide(key, now, Purpose::Read)?;
+    write(ctx, &request.decide_afterwards(key, now)?, form, charged);
+    Ok(())
+}
+
+fn write<A: Algorithm>(ctx: Ctx<'_>, pending: &Pending<'_, A>, form: Form, charged: u64) {
     match form {
         Form::Verdict => reply::write_verdict(ctx, pending.first_integer(), pending.decision.verdict),
         Form::Full | Form::Line | Form::Headers => pending.reply(charged).write(ctx, form),
     }
-    Ok(())
 }

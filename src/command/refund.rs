@@ -4,7 +4,7 @@
 use super::algorithms::{self, Algorithm, AlgorithmCommand};
 use super::doc::{KEY, LIMIT, SINCE, WINDOW};
 use super::options::{Grammar, List, MOST_ARGUMENTS, Taker};
-use super::peek::peek;
+use super::peek::reply_afterwards;
 use super::request::Request;
 use crate::error::Error;
 use crate::ffi::{Access, Args, Argument, CommandDoc, Ctx, KeySpec};
@@ -39,7 +39,7 @@ impl AlgorithmCommand for Refund {
         let change = (corrections.refund)(&request.algorithm, &loaded, now, options.at, request.cost);
         request.algorithm.commit(loaded, change, now);
         STATS.refunds.increment();
-        peek(ctx, request, form, afterwards, now, 0)
+        reply_afterwards(ctx, request, form, afterwards, now, 0)
     }
 }
 

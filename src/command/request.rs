@@ -3,7 +3,7 @@
 
 use redis_rl_algorithm::arithmetic::to_i64;
 use redis_rl_algorithm::period::Anchor;
-use redis_rl_algorithm::{Change, Cost, Decision, Micros, Policy, Schedule};
+use redis_rl_algorithm::{Change, Cost, Decision, Micros, Policy, Schedule, Verdict};
 
 use super::algorithms::{Algorithm, Name};
 use super::memory;
@@ -170,6 +170,23 @@ impl<'c, A: Algorithm> Request<'c, A> {
         Ok(self.pend(loaded, decision, cost, now, ctx))
     }
 
+    /// The decision that describes the state after a correction, which is committed: no error may follow. A request that
+    /// the state cannot count is denied.
+    ///
+    /// # Errors
+    /// As [`Request::decide`], but for that.
+    pub fn decide_afterwards(self, key: ClosedKey<'c>, now: Micros) -> Result<Pending<'c, A>, Error> {
+        let ctx = key.ctx();
+        let mut loaded = self.algorithm.load(key, self.id, now, Purpose::Read)?;
+        let cost = self.cost;
+        let decision = self.algorithm.decide_on(&mut loaded, now, cost).or_else(|_| {
+            let look = self.algorithm.decide_on(&mut loaded, now, Cost::ZERO)?;
+            let verdict = Verdict { allowed: false, ..look.verdict };
+            Ok::<_, Error>(Decision { verdict, needed: cost.needed(), ..look })
+        })?;
+        Ok(self.pend(loaded, decision, cost, now, ctx))
+    }
+
     /// A decision at `cost`, in shadow mode where that is on.
     #[inline(always)]
     pub(super) fn pend(
@@ -276,10 +293,15 @@ impl<'c, A: Algorithm> Pending<'c, A> {
     #[inline(always)]
     pub fn require_memory(&mut self, ctx: Ctx<'c>) -> Result<(), Error> {
         if self.needs_memory() && ctx.out_of_memory(self.request.key) {
-            let allowed = memory::allows_uncounted(ctx)?;
+            let allowed = memory::allows_uncounted(ctx, self.is_in_shadow_mode())?;
             self.leave_uncharged(allowed)?;
         }
         Ok(())
+    }
+
+    /// Whether the limit denies nothing, whatever it decides.
+    pub fn is_in_shadow_mode(&self) -> bool {
+        self.request.shadow || config::shadow()
     }
 
     /// Whether the change creates a key or makes one larger.

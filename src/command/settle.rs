@@ -9,7 +9,7 @@ use super::algorithms::{self, Algorithm, AlgorithmCommand};
 use super::doc::{KEY, LIMIT, SINCE, WINDOW};
 use super::memory;
 use super::options::{Grammar, List, MOST_ARGUMENTS, Taker};
-use super::peek::peek;
+use super::peek::reply_afterwards;
 use super::request::{Request, require_few_members};
 use super::reserve::{self, reservations_of};
 use super::words::Form;
@@ -58,12 +58,12 @@ impl AlgorithmCommand for Settle {
         };
         let mut charged = actual;
         if A::needs_memory(&loaded, &change) && ctx.out_of_memory(request.key) {
-            memory::allows_uncounted(ctx)?;
+            memory::allows_uncounted(ctx, false)?;
             (change, charged) = (Change::Keep, reserved);
         }
         request.algorithm.commit(loaded, change, now);
         STATS.settlements.increment();
-        peek(ctx, request, form, afterwards, now, charged.units())
+        reply_afterwards(ctx, request, form, afterwards, now, charged.units())
     }
 }
 
@@ -87,8 +87,10 @@ fn settle_reservation<'c, A: Algorithm>(
     if let Standing::Open(charge) | Standing::Mark(charge) = standing {
         change = (reservations.settle)(&request.algorithm, &loaded, now, &charge, actual)?;
         charged = actual;
-        if A::needs_memory(&loaded, &change) && ctx.out_of_memory(request.key) {
-            memory::allows_uncounted(ctx)?;
+        // The units that have been given back are still stored.
+        let needs_memory = A::needs_memory(&loaded, &change) && !hash.book.gave_back();
+        if needs_memory && ctx.out_of_memory(request.key) {
+            memory::allows_uncounted(ctx, false)?;
             (change, charged) = (Change::Keep, charge.cost.unwrap_or(Cost::ZERO));
         }
         hash.book.close();
@@ -101,7 +103,7 @@ fn settle_reservation<'c, A: Algorithm>(
         reserve::commit(&request.algorithm, hash, loaded, change, now);
     }
     STATS.settlements.increment();
-    peek(ctx, request, form, afterwards, now, charged.units())
+    reply_afterwards(ctx, request, form, afterwards, now, charged.units())
 }
 
 static ARGUMENTS: List<Argument, MOST_ARGUMENTS> =

@@ -485,6 +485,80 @@ fn shadow_mode_and_no_memory_reserve_nothing() {
     });
 }
 
+/// What a reservation that ends is corrected to is stored already: no memory is needed.
+#[test]
+fn at_maxmemory_a_reservation_that_has_just_ended_is_settled() {
+    for_each_server(|bin| {
+        let (mut clock, server) = FrozenClock::server(bin);
+        let mut con = server.con();
+        for word in WORDS {
+            for on_oom in ["error", "allow", "deny"] {
+                for actual in [1, 7, 8] {
+                    ok(cmd!(con, "CONFIG", "SET", "maxmemory", 0, "rl.on-oom", on_oom));
+                    ok(cmd!(con, "FLUSHALL"));
+                    ok(send(&mut con, &format!("RL.{word} k 1d {LIMIT} COST 8 RESERVE a 500ms")));
+                    clock.step(&mut con, 550);
+                    ok(cmd!(con, "CONFIG", "SET", "maxmemory", 1));
+                    let settle = format!("RL.SETTLE {word} k 1d {LIMIT} RESERVATION a ACTUAL {actual}");
+                    assert_eq!(full_of_call(&mut con, &settle).charged, actual, "{word} {on_oom}");
+                    assert_eq!(left(&mut con, word), LIMIT.cast_signed() - actual, "{word} {on_oom}");
+                }
+            }
+        }
+    });
+}
+
+/// Shadow mode leaves the expiry of a window that runs. The reservation counts until then, and comes back.
+#[test]
+fn in_shadow_mode_a_reservation_counts_until_the_window_that_runs_ends() {
+    for_each_server(|bin| {
+        let (mut clock, server) = FrozenClock::server(bin);
+        let mut con = server.con();
+        for (mode, option) in [("no", " SHADOW"), ("yes", "")] {
+            for call in ["RL.WINDOW k 1m 5 COST 3", "RL.WINDOW k 2h 5 COST 3"] {
+                ok(cmd!(con, "FLUSHALL"));
+                ok(cmd!(con, "CONFIG", "SET", "rl.shadow", "no"));
+                ok(send(&mut con, "RL.WINDOW k 1h 5"));
+                ok(cmd!(con, "CONFIG", "SET", "rl.shadow", mode));
+                for id in ["a", "b"] {
+                    let reserve = format!("{call} RESERVE {id} 10s{option}").replace("COST 3", "COST 2");
+                    assert_eq!(allowed_and_charged(&mut con, &reserve), (1, 2), "{reserve}");
+                }
+                let expires: String = redis::cmd("PEXPIRETIME").arg("k").query(&mut con).expect("an expiry");
+                let fields = hash(&mut con, "k:reserved").0;
+                let counts_until = fields[&b"a"[..]].split(|&byte| byte == b':').nth(3).expect("a field");
+                assert_eq!(counts_until, expires.as_bytes(), "{call}");
+                ok(send(
+                    &mut con,
+                    &format!("{} RESERVATION a ACTUAL 0", call.replace("RL.", "RL.SETTLE ").replace(" COST 3", "")),
+                ));
+                assert_eq!(ok(cmd!(con, "GET", "k")), bytes("3"), "{call}");
+                clock.step(&mut con, 10_000);
+                ok(send(&mut con, &format!("RL.WINDOW k 1h 5 RESERVE c 10s{option}")));
+                assert_eq!(ok(cmd!(con, "GET", "k")), bytes("2"), "{call}");
+            }
+        }
+    });
+}
+
+/// A settlement that is committed has no error, though no request could be counted after it.
+#[test]
+fn a_settlement_at_the_largest_counter_is_no_error() {
+    for_each_server(|bin| {
+        let (_clock, server) = FrozenClock::server(bin);
+        let mut con = server.con();
+        for word in WORDS {
+            ok(cmd!(con, "FLUSHALL"));
+            let limit = i64::MAX;
+            let reserve = format!("RL.{word} k 1d {limit} COST {limit} RESERVE a 1h");
+            assert_eq!(allowed_and_charged(&mut con, &reserve), (1, limit), "{word}");
+            let settled =
+                full_of_call(&mut con, &format!("RL.SETTLE {word} k 1d {limit} RESERVATION a ACTUAL {limit}"));
+            assert_eq!((settled.allowed, settled.remaining, settled.charged), (0, 0, limit), "{word}");
+        }
+    });
+}
+
 /// Foreign values are errors, and stay.
 #[test]
 fn a_foreign_hash_is_an_error() {

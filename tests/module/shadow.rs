@@ -310,6 +310,37 @@ fn at_maxmemory_a_limit_in_shadow_mode_does_not_decide_on_the_others() {
     });
 }
 
+/// A limit that is tried on real traffic has a new key for each user. Without memory it is not counted, and neither denies
+/// nor lets the limits beside it go uncharged.
+#[test]
+fn at_maxmemory_a_limit_in_shadow_mode_denies_nothing() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        let mut con = server.con();
+        let long = LONG.to_string();
+        for (mode, options) in WAYS {
+            for on_oom in ["error", "allow", "deny"] {
+                ok(cmd!(con, "CONFIG", "SET", "maxmemory", 0, "rl.on-oom", on_oom, "rl.shadow", "no"));
+                ok(cmd!(con, "FLUSHALL"));
+                ok(cmd!(con, "RL.TOKEN", "old", LONG, 1_000));
+                ok(cmd!(con, "CONFIG", "SET", "maxmemory", 1, "rl.shadow", mode));
+                for (n, word) in (2..).zip(algorithm_words()) {
+                    let id: &[&str] = if word == LEASE { &["ID", "a"] } else { &[] };
+                    let new = [&["new", &long, "5"], id, options].concat();
+                    let alone: [i64; 3] = read(ok(redis::cmd(&format!("RL.{word}")).arg(&new).query(&mut con)));
+                    assert_eq!(alone[0], 1, "{word} {mode} {on_oom}");
+                    let call = [&["2", word], &new[..], &["TOKEN", "old", &long, "1000"]].concat();
+                    let (allowed, replies): (i64, [[i64; 3]; 2]) = read(ok(cmd!(con, "RL.MULTI", &call)));
+                    assert_eq!((allowed, replies.map(|reply| reply[0])), (1, [1, 1]), "{word} {mode} {on_oom}");
+                    let arguments = ["TOKEN", "old", &long, "1000", "COST", "0", "FULL"];
+                    assert_eq!(full_of(&mut con, "RL.PEEK", &arguments).remaining, 1_000 - n, "{word} {mode} {on_oom}");
+                    assert_eq!(ok(cmd!(con, "DBSIZE")), Value::Int(1), "{word} {mode} {on_oom}");
+                }
+            }
+        }
+    });
+}
+
 #[test]
 fn where_shadow_is_not_taken() {
     for_each_server(|bin| {

@@ -340,6 +340,14 @@ fn help_has_a_line_for_every_command() {
                 let described: Vec<String> = read(ok(cmd!(con, "RL.HELP", name)));
                 let full = format!("rl.{}", name.trim_start_matches("rl."));
                 assert!(described[0].to_lowercase().starts_with(&full), "{name}: {described:?}");
+                let options = described[0].split('[').skip(1).filter_map(|option| option.split([' ', ']']).next());
+                for option in
+                    options.filter(|word| word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_uppercase()))
+                {
+                    let is_form = ["FULL", "LINE", "HEADERS", "RESET"].contains(&option);
+                    let has_line = described.iter().any(|line| line.starts_with(option));
+                    assert!(is_form || has_line, "{name}: no line for {option}: {described:?}");
+                }
                 let example = described.last().and_then(|line| line.strip_prefix("Example: ")).expect("an example");
                 assert!(example.to_lowercase().starts_with(&full), "{name}: {example}");
                 let mut words = example.split(' ');
