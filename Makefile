@@ -67,7 +67,8 @@ test-servers: build ## run the tests on each server by itself and print a table;
 	@scripts/servers >&2
 	@scripts/test-servers $(SERVERS)
 
-# For longer runs: make reliability SECONDS_EACH=300. PROMISE=cluster runs the tests whose name contains that.
+# For longer runs: make reliability SECONDS_EACH=300. PROMISE=cluster runs the tests whose name contains that. KILLS=200 is
+# how often the tests of reservations kill and replace each server.
 SECONDS_EACH ?= 5
 PROMISE      ?=
 
