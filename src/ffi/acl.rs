@@ -1,33 +1,32 @@
 //! Permission for keys that are not among the arguments of a call.
 
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 use redis_module::raw;
 
-use super::{Access, Ctx, Str, api};
+use super::{Access, Arg, Ctx, Str, api};
 
 impl Ctx<'_> {
-    /// Whether the user of this call may access a key that is not among its arguments. The server checks the others.
+    /// Whether the user of this call may access a key that is not among its arguments, in place of the argument `named`:
+    /// whether this command with that key would be allowed. The server checks the others.
     ///
-    /// A call without a user may access every key: one from the append only file, or from another module.
-    pub fn may_access(self, key: &Str<'_>, access: Access) -> bool {
+    /// A call without a user may access every key: one from the append only file, or from another module. For the user
+    /// `default`, any selector may grant the key: to check the command too takes 390 instructions.
+    pub fn may_access(self, key: &Str<'_>, named: Arg<'_>, access: Access) -> bool {
         let Some(user_name) = self.user_name() else { return true };
+        if user_name.bytes() != b"default" {
+            return may_call_with(&user_name, key, named);
+        }
         let flags = match access {
             Access::Read => raw::REDISMODULE_CMD_KEY_ACCESS,
             Access::ReadWrite => raw::REDISMODULE_CMD_KEY_ACCESS | raw::REDISMODULE_CMD_KEY_UPDATE,
         };
-        // SAFETY: live strings. A user is freed here, before anything can delete it, but for that of `default`.
+        // SAFETY: live strings, and a user that is never freed.
         unsafe {
-            let is_default = user_name.bytes() == b"default";
-            let user = if is_default { default_user(&user_name) } else { module_user(&user_name) };
-            if user.is_null() {
-                return false;
-            }
-            let status = api!(RedisModule_ACLCheckKeyPermissions(user, key.raw, flags as _));
-            if !is_default {
-                api!(RedisModule_FreeModuleUser(user));
-            }
-            status == raw::REDISMODULE_OK as _
+            let user = default_user(&user_name);
+            !user.is_null()
+                && api!(RedisModule_ACLCheckKeyPermissions(user, key.raw, flags as _)) == raw::REDISMODULE_OK as _
         }
     }
 
@@ -70,6 +69,35 @@ impl Ctx<'_> {
             debug_assert!(reply.is_null());
             errno() != libc::ENOTSUP
         }
+    }
+}
+
+/// The arguments of the call that runs, and how many there are; the name of the command is the first.
+static ARGV: AtomicPtr<*mut raw::RedisModuleString> = AtomicPtr::new(std::ptr::null_mut());
+static ARGC: AtomicUsize = AtomicUsize::new(0);
+
+/// Notes the arguments of a call, for [`Ctx::may_access`] in it. Handlers run one at a time, and call no other.
+pub(super) fn enter(argv: *mut *mut raw::RedisModuleString, argc: c_int) {
+    ARGV.store(argv, Ordering::Relaxed);
+    ARGC.store(usize::try_from(argc).unwrap_or(0), Ordering::Relaxed);
+}
+
+/// Whether a user may call the command that runs with `key` in place of the argument `named`: one selector grants both the
+/// command and the keys.
+fn may_call_with(user_name: &Str<'_>, key: &Str<'_>, named: Arg<'_>) -> bool {
+    // SAFETY: the arguments of the call that runs. The user is freed here, before anything can delete it.
+    unsafe {
+        let call = std::slice::from_raw_parts(ARGV.load(Ordering::Relaxed), ARGC.load(Ordering::Relaxed));
+        let mut argv: Vec<_> =
+            call.iter().map(|&argument| if argument == named.0 { key.raw } else { argument }).collect();
+        let user = module_user(user_name);
+        if user.is_null() || !call.contains(&named.0) {
+            return false;
+        }
+        let argc = c_int::try_from(argv.len()).unwrap_or(c_int::MAX);
+        let status = api!(RedisModule_ACLCheckCommandPermissions(user, argv.as_mut_ptr(), argc));
+        api!(RedisModule_FreeModuleUser(user));
+        status == raw::REDISMODULE_OK as _
     }
 }
 

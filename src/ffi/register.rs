@@ -7,6 +7,7 @@ use std::ptr::{null, null_mut};
 
 use redis_module::raw;
 
+use super::acl::enter;
 use super::doc::{self, CommandDoc, KeySpec};
 use super::{Args, Ctx, api};
 
@@ -96,6 +97,7 @@ unsafe extern "C" fn entry<H: Handler>(
             ctx.report_key_positions(argc, positions(args));
             return Ok(());
         }
+        enter(argv, argc);
         H::run(ctx, args)
     };
     match catch_unwind(AssertUnwindSafe(run)) {

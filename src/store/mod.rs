@@ -180,7 +180,7 @@ pub fn state_key<'c, A: StoredAlgorithm>(
 ) -> Result<ClosedKey<'c>, Error> {
     let name = match algorithm.other_key(ctx, key, now)? {
         None => Str::of_argument(key),
-        Some(name) if ctx.may_access(&name, purpose.access()) => name,
+        Some(name) if ctx.may_access(&name, key, purpose.access()) => name,
         Some(_) => return Err(Error::NO_PERMISSION),
     };
     Ok(ClosedKey::new(ctx, name))

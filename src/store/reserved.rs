@@ -58,7 +58,11 @@ pub fn hash_key<'c, A: StoredAlgorithm>(
     key: Arg<'c>,
 ) -> Result<ClosedKey<'c>, Error> {
     let name = name(algorithm, reservations, ctx, key)?;
-    if ctx.may_access(&name, Access::ReadWrite) { Ok(ClosedKey::new(ctx, name)) } else { Err(Error::NO_PERMISSION) }
+    if ctx.may_access(&name, key, Access::ReadWrite) {
+        Ok(ClosedKey::new(ctx, name))
+    } else {
+        Err(Error::NO_PERMISSION)
+    }
 }
 
 /// The HASH of the limit on `key` if there is one, for RL.RESET. Another value at that name is none.
@@ -82,7 +86,7 @@ pub fn existing<'c, A: StoredAlgorithm>(
     let hash = hash.close();
     match ours {
         false => Ok(None),
-        true if ctx.may_access(hash.name(), Access::ReadWrite) => Ok(Some(hash)),
+        true if ctx.may_access(hash.name(), key, Access::ReadWrite) => Ok(Some(hash)),
         true => Err(Error::NO_PERMISSION),
     }
 }

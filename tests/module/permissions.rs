@@ -157,23 +157,38 @@ fn a_user_who_may_only_read_may_only_peek() {
     });
 }
 
-/// As docs/operations.md says: the key of the counter may be granted by a selector of another command.
+/// A selector of another command does not grant the key of the counter.
 #[test]
-fn selectors_are_combined_for_the_key_of_a_counter() {
+fn one_selector_grants_the_command_and_the_key_of_the_counter() {
     for_each_server(|bin| {
         let server = Server::start(bin);
         let mut root = server.con();
+        ok(cmd!(root, "SET", "user:42", "3"));
         let mut con = user(&server, "u", &[]);
-        let call = ["RL.FIXED", "user", &window_of_bucket(), "5"].map(str::to_owned);
-        for (selectors, allowed) in [
-            (&["(+rl.fixed ~user)"][..], false),
-            (&["(+rl.fixed ~user)", "(+get %R~user:*)"], false),
-            (&["(+rl.fixed ~user)", "(+get ~user:*)"], true),
-            (&["(+rl.fixed ~user ~user:42)"], true),
-        ] {
-            ok(cmd!(root, "ACL", "SETUSER", "u", "-@all", "clearselectors", selectors));
-            let reply = send(&mut con, "alone", &call);
-            assert_eq!(reply.is_ok(), allowed, "{selectors:?}: {reply:?}");
+        for call in calls(&window_of_bucket()) {
+            let command = call[0].to_lowercase();
+            let of_key = format!("(+{command} +eval ~user)");
+            let with_counter = format!("(+{command} +eval ~user ~user:42)");
+            let other = format!("(+@all -{command} ~user:*)");
+            for (selectors, allowed) in [
+                (vec![of_key.as_str()], false),
+                (vec![&of_key, "(+get ~user:*)"], false),
+                (vec![&of_key, &other], false),
+                (vec!["(+get ~user:*)", &of_key, &other], false),
+                (vec![&with_counter], true),
+                (vec!["(+get ~user:*)", &with_counter], true),
+            ] {
+                ok(cmd!(root, "ACL", "SETUSER", "u", "-@all", "+multi", "+exec", "clearselectors", selectors.clone()));
+                if allowed {
+                    for way in WAYS {
+                        ok(send(&mut con, way, &call));
+                        ok(cmd!(root, "SET", "user:42", "3"));
+                        ok(cmd!(root, "DEL", "user"));
+                    }
+                } else {
+                    assert_refused(&mut con, &mut root, std::slice::from_ref(&call));
+                }
+            }
         }
     });
 }
