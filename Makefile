@@ -52,7 +52,7 @@ servers: ## fetch the servers that the tests run against into target/servers
 	@scripts/servers
 
 .PHONY: test
-test: build $(if $(SERVERS),,servers) ## run every test against real servers; SERVERS="path path" names others
+test: build $(if $(SERVERS),,servers) ## run the tests of the module against real servers; SERVERS="path path" names others
 	@rm -f "$(TARGET)/headers/module" && mkdir -p "$(TARGET)/headers"
 	HEADERS_LOG="$(TARGET)/headers/module" cargo test --locked
 

@@ -148,12 +148,12 @@ macro_rules! list_c_str {
 
 algorithms! { $
     Fixed "FIXED" => redis_rl_algorithm::FixedWindow {
-        complexity: c"O(1)",
+        complexity: c"O(1); with RESERVE O(R*log(R)) if a reservation has ended, with R the reservations of the limit, at most 10000",
         summary: c"Checks a request against a fixed window counter and charges it if allowed.",
         example: "user:42 60s 100",
     }
     Window "WINDOW" => redis_rl_algorithm::WindowCounter {
-        complexity: c"O(1)",
+        complexity: c"O(1); with RESERVE O(R*log(R)) if a reservation has ended, with R the reservations of the limit, at most 10000",
         summary: c"Checks a request against a counter whose window starts with the first request, and charges it if allowed.",
         example: "user:42 60s 100",
     }
@@ -163,7 +163,7 @@ algorithms! { $
         example: "user:42 60s 100",
     }
     Counter "COUNTER" => crate::store::Record<redis_rl_algorithm::SlidingCounter> {
-        complexity: c"O(1)",
+        complexity: c"O(1); with RESERVE O(R*log(R)) if a reservation has ended, with R the reservations of the limit, at most 10000",
         summary: c"Checks a request against a sliding window counter and charges it if allowed.",
         example: "user:42 60s 100",
     }
@@ -183,7 +183,7 @@ algorithms! { $
         example: "user:42 60s 100",
     }
     Rolling "ROLLING" => redis_rl_algorithm::RollingLog {
-        complexity: c"O(log(N)) with N the entries of the record, at most 8192; O(N) when it is pruned, at most once in N/2 requests",
+        complexity: c"O(log(N)) with N the entries of the record, at most 8192; O(N) when it is pruned, at most once in N/2 requests; with RESERVE O(N+R*log(R)) if a reservation has ended, with R the reservations of the limit, at most 10000",
         summary: c"Checks a request against a packed sliding window log and charges it if allowed.",
         example: "user:42 60s 100",
     }

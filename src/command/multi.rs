@@ -35,7 +35,7 @@ impl Command for Multi {
         flags: c"write fast getkeys-api",
         acl: c"ratelimit write fast",
         summary: c"Checks a request against several limits and charges all of them, or none.",
-        complexity: c"O(N) with N the number of limits; SLIDING, ROLLING and LEASE add what RL.SLIDING, RL.ROLLING and RL.LEASE say",
+        complexity: c"O(N) with N the number of limits; SLIDING, ROLLING, LEASE and RESERVE add what the command of the algorithm says",
         since: SINCE,
         arity: -6,
         keys: KeySpec::FromCommand(3),

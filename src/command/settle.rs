@@ -28,7 +28,7 @@ impl AlgorithmCommand for Settle {
         flags: c"write fast",
         acl: c"ratelimit write fast",
         summary: c"Corrects what a request was charged to what it turned out to cost.",
-        complexity: c"O(1); with SLIDING O(log(N)+M) with N the requests in the window, and M the difference and the requests that left the window; with ROLLING O(N) with N the entries of the record",
+        complexity: c"O(1); with SLIDING O(log(N)+M) with N the requests in the window, and M the difference and the requests that left the window; with ROLLING O(N) with N the entries of the record; with RESERVATION add O(R*log(R)) if a reservation has ended, with R the reservations of the limit, at most 10000",
         since: SINCE,
         arity: -9,
         keys: KeySpec::At(2, Access::ReadWrite),

@@ -43,6 +43,11 @@ fn the_page_says_what_the_server_says() {
                 real.categories.clone_from(&said.categories);
             }
             assert_eq!(*said, real, "{name} (left: the page, right: COMMAND DOCS)");
+            assert_eq!(
+                real.syntax.contains("[RESERV"),
+                real.complexity.contains("RESERV"),
+                "{name}: what the reservations that have ended cost"
+            );
         }
 
         let help: Vec<String> = ask(&mut con, &["RL.HELP"]);
