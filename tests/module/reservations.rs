@@ -279,7 +279,12 @@ fn five_limits() -> [Box<dyn Both>; 5] {
 }
 
 /// Random calls under several limits at once: all are charged, or none is, and each settles by itself.
-fn sequence_of_several(clock: &mut FrozenClock, con: &mut Connection, random: &mut Random) {
+fn sequence_of_several(
+    clock: &mut FrozenClock,
+    con: &mut Connection,
+    random: &mut Random,
+    mut crash: impl FnMut(&mut Connection),
+) {
     ok(cmd!(*con, "FLUSHALL"));
     let mut limits = five_limits();
     for _ in 0..40 {
@@ -326,6 +331,7 @@ fn sequence_of_several(clock: &mut FrozenClock, con: &mut Connection, random: &m
                 ok(send(con, &format!("RL.RESET {}", words.trim_end_matches(" 12"))));
                 limits[which].reset();
             }
+            _ if random.below(6) == 0 => crash(con),
             _ => {}
         }
         for limit in &limits {
@@ -341,10 +347,14 @@ fn sequence_of_several(clock: &mut FrozenClock, con: &mut Connection, random: &m
 fn several_limits_on_a_server_do_what_they_do_in_memory() {
     for_each_server(|bin| {
         let mut clock = FrozenClock::at(1_795_269_620_123_456);
-        let server = clock.govern(Server::options(bin)).start();
-        let mut con = server.con();
+        let mut server = clock.govern(Server::options(bin)).durable().start();
         for seed in 0..sequences() {
-            sequence_of_several(&mut clock, &mut con, &mut Random::new(seed));
+            let mut con = server.con();
+            sequence_of_several(&mut clock, &mut con, &mut Random::new(seed), |con| {
+                server.kill();
+                server.start_again();
+                *con = server.con();
+            });
         }
     });
 }
