@@ -65,7 +65,8 @@ CMD []
 HEALTHCHECK --interval=10s --timeout=5s --start-period=10s --retries=3 CMD ["redis-rl-healthcheck"]
 
 FROM sources AS service-build
-RUN CARGO_PROFILE_RELEASE_STRIP=debuginfo cargo build --release --locked --package rlaas --bin rlaas \
+RUN CARGO_PROFILE_RELEASE_DEBUG=false CARGO_PROFILE_RELEASE_STRIP=debuginfo \
+    cargo build --release --locked --package rlaas --bin rlaas \
  && mkdir -p /image/usr/bin /image/usr/share/doc/rlaas /image/etc/ssl/certs /image/etc/rlaas/rules \
  && cp target/release/rlaas /image/usr/bin/ \
  && cp LICENSE /image/usr/share/doc/rlaas/ \

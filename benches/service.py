@@ -229,6 +229,15 @@ def deadlines(service):
     return result
 
 
+def broken(late):
+    """Where less than 99 % of the calls had a reply 2 ms before their deadline, or one had it later."""
+    for deadline, found in late.items():
+        if found["in_time"] < found["calls"] * 0.99:
+            yield f"only {found['in_time']} of {found['calls']} calls had a reply 2 ms before their deadline of {deadline} ms"
+        if found["late"]:
+            yield f"{found['late']} of {found['calls']} calls had a reply after their deadline of {deadline} ms"
+
+
 def many_rules(binary):
     """When 100,000 rules are in force after the start, in seconds, and the MiB that the service then takes."""
     rule = "  - {{key: user, value: u{}, rate_limit: {{unit: minute, requests_per_unit: 5}}}}\n"
@@ -313,6 +322,8 @@ those that the server executed for a request.
     results = {service.name: service.results for service in [handler, *services]}
     (directory / "service.json").write_text(json.dumps({"rows": results, "deadlines": late, "rules": rules}, indent=1) + "\n")
     print("\n".join(lines))
+    if problems := list(broken(late)):
+        sys.exit(f"rlaas replies too late: {'; '.join(problems)}. Is the machine busy?")
 
 
 if __name__ == "__main__":

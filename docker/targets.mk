@@ -18,6 +18,6 @@ run-image: image ## start that image in the foreground on PORT=6379 of this mach
 	@scripts/with-docker docker run --rm $(shell [ ! -t 0 ] || echo -it) -p "127.0.0.1:$(PORT):6379" "$(IMAGE)"
 
 .PHONY: test-image
-test-image: ## build the image from each of SERVER_IMAGES and test it; starts Docker if none runs
+test-image: ## build the image from each of SERVER_IMAGES, and that of rlaas, and test them; starts Docker if none runs
 	@scripts/install image rust
-	@scripts/with-docker scripts/test-image "$(RUST_IMAGE)" $(SERVER_IMAGES)
+	@scripts/with-docker scripts/test-image "$(RUST_IMAGE)" "$(SERVICE_IMAGE)" $(SERVER_IMAGES)

@@ -36,7 +36,7 @@ release-rehearsal: dist test-dist test-reproducible sbom ## do what a tag does e
 	@PACKED=target/rehearsal scripts/test-packages
 	@scripts/install image rust registry
 	@if scripts/with-docker true; then \
-	  scripts/with-docker sh -c 'scripts/test-image "$(RUST_IMAGE)" valkey/valkey:8.1 && scripts/rehearse-image'; \
+	  scripts/with-docker sh -c 'scripts/test-image "$(RUST_IMAGE)" "$(SERVICE_IMAGE)" valkey/valkey:8.1 && scripts/rehearse-image'; \
 	else \
 	  echo "Docker does not run here: the image was NOT rehearsed"; \
 	fi

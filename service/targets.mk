@@ -18,7 +18,9 @@ service-build: $(own_module)
 test-service: $(own_module) $(if $(SERVERS),,servers) ## test rlaas: its rules, real servers, and real proxies in front
 	@scripts/install test proxies
 	@scripts/envoy >/dev/null
-	SERVERS="$${SERVERS:-$$(ls $(CURDIR)/target/servers/*/*-server | grep -v /redis-6 | xargs)}" \
+	@rm -f "$(TARGET)/headers/service" && mkdir -p "$(TARGET)/headers"
+	HEADERS_LOG="$(TARGET)/headers/service" \
+	  SERVERS="$${SERVERS:-$$(ls $(CURDIR)/target/servers/*/*-server | grep -v /redis-6 | xargs)}" \
 	  cargo test --quiet $(SERVICE)
 
 .PHONY: service-image

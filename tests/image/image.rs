@@ -1,7 +1,9 @@
 //! Uses the image as its users do: without arguments, with options, with a volume, as a replica.
 //!
-//! Needs a Docker engine and the image that `RL_IMAGE` names; without either, every test fails. `make test-image`
-//! provides both.
+//! Needs a Docker engine and the image that `RL_IMAGE` names; without either, every test fails. Those of rlaas need the
+//! image that `RLAAS_IMAGE` names too. `make test-image` provides all of them.
+
+mod rlaas;
 
 use std::env;
 use std::path::Path;
@@ -11,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use redis::{Connection, Value};
-use testcontainers::bollard::models::PortBinding;
+use testcontainers::bollard::models::{HostConfig, PortBinding};
 use testcontainers::core::wait::HealthWaitStrategy;
 use testcontainers::core::{ExecCommand, IntoContainerPort, Mount, WaitFor};
 use testcontainers::runners::SyncRunner;
@@ -26,8 +28,13 @@ const ALGORITHMS: [&str; 8] =
 
 /// The image's name and tag.
 fn image() -> (String, String) {
-    let image = env::var("RL_IMAGE").expect("RL_IMAGE names the image under test: run make test-image");
-    let (name, tag) = image.rsplit_once(':').expect("RL_IMAGE is a name and a tag");
+    named_by("RL_IMAGE")
+}
+
+/// The name and tag of the image that a variable names.
+fn named_by(variable: &str) -> (String, String) {
+    let image = env::var(variable).unwrap_or_else(|_| panic!("{variable} names an image: run make test-image"));
+    let (name, tag) = image.rsplit_once(':').unwrap_or_else(|| panic!("{variable} is a name and a tag"));
     (name.to_owned(), tag.to_owned())
 }
 
@@ -38,12 +45,15 @@ fn server<const N: usize>(args: [&str; N]) -> ContainerRequest<GenericImage> {
         .with_wait_for(WaitFor::message_on_stdout("Ready to accept connections"))
         .with_cmd(args)
         .with_mapped_port(0, 6379.tcp())
-        .with_host_config_modifier(|config| {
-            for binding in config.port_bindings.iter_mut().flat_map(|ports| ports.values_mut()).flatten().flatten() {
-                *binding = PortBinding { host_ip: Some("127.0.0.1".into()), host_port: Some(String::new()) };
-            }
-        })
+        .with_host_config_modifier(to_this_machine_alone)
         .with_startup_timeout(PATIENCE)
+}
+
+/// Opens the ports of a container on 127.0.0.1, and on no other address.
+fn to_this_machine_alone(config: &mut HostConfig) {
+    for binding in config.port_bindings.iter_mut().flat_map(|ports| ports.values_mut()).flatten().flatten() {
+        *binding = PortBinding { host_ip: Some("127.0.0.1".into()), host_port: Some(String::new()) };
+    }
 }
 
 fn connect(container: &Container<GenericImage>) -> Connection {
@@ -124,7 +134,11 @@ impl Volume {
     }
 
     fn mount(&self) -> Mount {
-        Mount::volume_mount(self.0.as_str(), "/data")
+        self.mount_at("/data")
+    }
+
+    fn mount_at(&self, path: &str) -> Mount {
+        Mount::volume_mount(self.0.as_str(), path)
     }
 }
 

@@ -39,7 +39,9 @@ pub use algorithms::{
     ALGORITHMS, Algorithm, COUNTER, FIXED, FOREIGN, GCRA, LEAKY, LEASE, OVERFLOW, ROLLING, Record, SLIDING, TOKEN,
     Taken, WINDOW, algorithm_words, records,
 };
-pub use answer::{FIGURES, Full, full, full_of, header_pairs, line, read, server_ms, uncharged, with_headers};
+pub use answer::{
+    FIGURES, Full, full, full_of, header_pairs, line, read, record_headers, server_ms, uncharged, with_headers,
+};
 pub use bad::{BAD_COSTS, BAD_LIMITS, BAD_WINDOWS, bad_bursts};
 pub use binaries::{ServerBin, module_path, servers, unsupported_servers};
 pub(crate) use client::cmd;

@@ -5,13 +5,15 @@ use std::fs;
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::thread;
 use std::time::Duration;
 
 use tempfile::TempDir;
 
 use super::one_server;
 use super::process::{Response, Rlaas, get, until};
-use crate::support::free_port;
+use super::security::Certificates;
+use crate::support::{Server, free_port};
 
 /// Envoy in front of a service. It ends with the test.
 struct Envoy {
@@ -33,11 +35,21 @@ fn program() -> String {
 
 impl Envoy {
     fn start(service: &Rlaas) -> Self {
+        Self::of(&[service], "")
+    }
+
+    /// With these copies of the service, and what their cluster in the configuration has besides.
+    fn of(services: &[&Rlaas], cluster: &str) -> Self {
         let (port, mock) = (free_port(), free_port());
+        let endpoint = |service: &&Rlaas| {
+            let port = service.grpc_port();
+            format!("{{endpoint: {{address: {{socket_address: {{address: 127.0.0.1, port_value: {port}}}}}}}}}")
+        };
         let config = include_str!("envoy.yaml")
             .replace("<FRONT>", &port.to_string())
             .replace("<MOCK>", &mock.to_string())
-            .replace("<RLAAS>", service.grpc_port());
+            .replace("# <TLS>", cluster)
+            .replace("<RLAAS>", &services.iter().map(endpoint).collect::<Vec<_>>().join(", "));
         let envoy = Self::with(&config, port);
         until("Envoy listens", || TcpStream::connect(("127.0.0.1", mock)).is_ok());
         envoy
@@ -75,6 +87,11 @@ impl Envoy {
     fn status(&self, path: &str) -> u16 {
         self.get(path, &[]).status
     }
+
+    /// The statuses of as many equal requests, whose headers name their limits: one descriptor for each.
+    fn statuses<const N: usize>(&self, path: &str, headers: &[(&str, &str)]) -> [u16; N] {
+        [(); N].map(|()| self.get(path, headers).status)
+    }
 }
 
 impl Drop for Envoy {
@@ -101,6 +118,22 @@ descriptors:
 ";
 
 const ENABLED: [(&str, &str); 2] = [("LIMIT_RESPONSE_HEADERS_ENABLED", "true"), ("RESPONSE_DYNAMIC_METADATA", "true")];
+
+/// What the fixed window counts whose key is like this.
+fn counted(server: &Server, key: &str) -> i64 {
+    let keys: Vec<String> = redis::cmd("KEYS").arg(key).query(&mut server.con()).expect("KEYS");
+    keys.first().map_or(0, |key| redis::cmd("GET").arg(key).query(&mut server.con()).expect("a counter"))
+}
+
+/// Adds files of rules to those of a service, and waits until they are in force.
+fn add_rules<const N: usize>(service: &Rlaas, files: [(&str, &str); N]) {
+    for (domain, rules) in files {
+        let path = service.dir.path().join("rules").join(format!("{domain}.yaml"));
+        fs::write(path, format!("domain: {domain}\n{rules}")).expect("a file");
+    }
+    let in_force = || get(&service.debug, "/rlconfig", &[]).body;
+    until("the rules are in force", || files.iter().all(|(domain, _)| in_force().contains(&format!("\n{domain}."))));
+}
 
 #[test]
 fn the_fourth_request_of_three_gets_429() {
@@ -138,10 +171,7 @@ fn several_descriptors_and_hits_that_are_charged_after_the_response() {
     assert_eq!(envoy.get("/two", &[("x-user", "b"), ("x-kind", "upload")]).status, 200);
     assert_eq!(envoy.get("/two", &[("x-user", "a")]).status, 200);
     // A look, then four hits after the response: the second look still passes, since no more than the limit is counted.
-    let counted = || {
-        let keys: Vec<String> = redis::cmd("KEYS").arg("*route=tokens*").query(&mut server.con()).expect("KEYS");
-        keys.first().map_or(0, |key| redis::cmd("GET").arg(key).query::<i64>(&mut server.con()).expect("a counter"))
-    };
+    let counted = || counted(&server, "*route=tokens*");
     assert_eq!(envoy.status("/tokens"), 200);
     until("the hits are charged", || counted() == 4);
     assert_eq!(envoy.status("/tokens"), 200);
@@ -161,6 +191,165 @@ fn without_a_decision_envoy_decides() {
     assert_eq!(envoy.status("/broken"), 500);
     std::thread::sleep(Duration::from_millis(10));
     assert_eq!(envoy.status("/path"), 200);
+}
+
+#[test]
+fn the_features_of_the_rules_and_of_the_protocol() {
+    const RULES: &str = "domain: web
+descriptors:
+  - {key: shadow, shadow_mode: true, rate_limit: {unit: year, requests_per_unit: 1}}
+  - {key: one, quota_mode: true, rate_limit: {unit: year, requests_per_unit: 1}}
+  - {key: two, quota_mode: true, rate_limit: {unit: year, requests_per_unit: 2}}
+  - {key: general, rate_limit: {name: general, unit: year, requests_per_unit: 0}}
+  - {key: special, rate_limit: {unit: year, requests_per_unit: 5, replaces: [{name: general}]}}
+  - {key: granted, rate_limit: {algorithm: counter, window: 365d, limit: 1000, grants: 100}}
+  - {key: k, rate_limit: {unit: year, requests_per_unit: 2}}
+";
+    const TOGETHER: &str = "all_or_nothing: true
+descriptors:
+  - {key: wide, rate_limit: {unit: year, requests_per_unit: 10}}
+  - {key: narrow, rate_limit: {unit: year, requests_per_unit: 1}}
+";
+    let server = one_server();
+    let service = Rlaas::start(&server, RULES);
+    add_rules(&service, [("together", TOGETHER)]);
+    let envoy = Envoy::start(&service);
+    let counted = |key| counted(&server, key);
+
+    // shadow_mode: counted, and never denied.
+    assert_eq!(envoy.statuses("/", &[("x-shadow", "a")]), [200; 3]);
+    assert_eq!(counted("*:shadow=a*"), 3);
+    // quota_mode: denied only when both are over.
+    assert_eq!(envoy.statuses("/", &[("x-one", "a"), ("x-two", "a")]), [200, 200, 429]);
+    assert_eq!(envoy.statuses("/", &[("x-general", "a")]), [429]);
+    assert_eq!(envoy.statuses("/", &[("x-general", "a"), ("x-special", "a")]), [200]);
+    // A remembered denial is not sent, so it is not counted.
+    assert_eq!(envoy.statuses("/", &[("x-k", "remembered")]), [200, 200, 429, 429, 429]);
+    assert_eq!(counted("*:k=remembered*"), 3);
+    // is_negative_hits: both units are given back.
+    assert_eq!(envoy.statuses("/", &[("x-k", "back")]), [200, 200]);
+    assert_eq!(envoy.statuses("/back", &[("x-k", "back")]), [200]);
+    assert_eq!(counted("*:k=back*"), 0);
+    assert_eq!(envoy.statuses("/", &[("x-k", "back")]), [200, 200, 429]);
+    // The limit of the descriptor itself, two a day, wins over that of the rule, and has a key of its own.
+    assert_eq!(envoy.statuses("/own", &[("x-k", "own")]), [200, 200, 429]);
+    assert_eq!(counted("rl:web:fixed:86400:k=own*"), 3);
+    assert_eq!(envoy.statuses("/", &[("x-k", "own")]), [200]);
+    // all_or_nothing: what one limit denies charges none.
+    assert_eq!(envoy.statuses("/together", &[("x-wide", "a"), ("x-narrow", "a")]), [200, 429, 429]);
+    assert_eq!(counted("*:wide=a*"), 1);
+    assert_eq!(envoy.statuses("/together", &[("x-wide", "a")]), [200]);
+    // grants: 150 requests take a few commands.
+    assert_eq!(envoy.statuses("/", &[("x-granted", "a")]), [200; 150]);
+    let stats: String = redis::cmd("INFO").arg("commandstats").query(&mut server.con()).expect("INFO");
+    let calls = stats.to_ascii_lowercase().lines().find_map(|line| {
+        let (calls, _) = line.strip_prefix("cmdstat_rl.counter:calls=")?.split_once(',')?;
+        Some(calls.parse::<u64>().expect("a number"))
+    });
+    assert!(calls.is_some_and(|calls| calls <= 6), "{calls:?}");
+}
+
+#[test]
+fn without_redis_the_domain_decides_or_envoy() {
+    let mut server = one_server();
+    // A denial where requests are allowed without the server, and the other way round.
+    let rules = |on_unavailable: &str, limits: [u32; 2]| {
+        let [k, wide] = limits;
+        format!(
+            "on_unavailable: {on_unavailable}\ndescriptors: [{{key: k, rate_limit: {{unit: year, requests_per_unit: {k}}}}}, \
+             {{key: wide, rate_limit: {{unit: year, requests_per_unit: {wide}}}}}]\n"
+        )
+    };
+    let service = Rlaas::with_env(&server, RULES, &[("RLAAS_DENIALS", "0")]);
+    let [allow, deny, error] = [rules("allow", [0; 2]), rules("deny", [u32::MAX; 2]), rules("error", [0, u32::MAX])];
+    add_rules(&service, [("allow", &allow), ("deny", &deny), ("error", &error)]);
+    let envoy = Envoy::start(&service);
+    let limit = [("x-k", "a")];
+    // The filters of the last two differ in failure_mode_deny.
+    let statuses = || {
+        let status = |path, headers: &[_]| envoy.get(path, headers).status;
+        let error = status("/error", &[("x-wide", "a")]);
+        [status("/allow", &limit), status("/deny", &limit), error, status("/passes", &limit)]
+    };
+    let decided = [429, 200, 200, 429];
+    assert_eq!(statuses(), decided);
+    server.kill();
+    for _ in 0..10 {
+        assert_eq!(statuses(), [200, 429, 500, 200]);
+    }
+    server.start_again();
+    until("the server decides again", || statuses() == decided);
+}
+
+#[test]
+fn envoy_and_the_service_check_each_other() {
+    let (server, files) = (one_server(), Certificates::new());
+    let [cert, key, ca] = ["server.pem", "server.key", "ca.pem"].map(|name| files.path(name));
+    let variables = [
+        ("GRPC_SERVER_USE_TLS", "true"),
+        ("GRPC_SERVER_TLS_CERT", cert.as_str()),
+        ("GRPC_SERVER_TLS_KEY", &key),
+        ("GRPC_CLIENT_TLS_CACERT", &ca),
+        ("GRPC_CLIENT_TLS_SAN", "envoy.example"),
+    ];
+    let rules = "domain: web\ndescriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 1}}]\n";
+    let service = Rlaas::with_env(&server, rules, &variables);
+    // The name that Envoy expects, its certificate, and what its requests get.
+    for (name, client, expected) in [
+        ("127.0.0.1", Some("client"), [200, 429]),
+        ("127.0.0.1", Some("other"), [500; 2]),
+        ("127.0.0.1", None, [500; 2]),
+        ("127.0.0.2", Some("client"), [500; 2]),
+    ] {
+        let own = client.map(|client| {
+            let [cert, key] = ["pem", "key"].map(|kind| files.path(&format!("{client}.{kind}")));
+            format!("{{certificate_chain: {{filename: {cert}}}, private_key: {{filename: {key}}}}}")
+        });
+        let context = format!(
+            "tls_certificates: [{}], validation_context: {{trusted_ca: {{filename: {ca}}}, \
+             match_typed_subject_alt_names: [{{san_type: IP_ADDRESS, matcher: {{exact: {name}}}}}]}}",
+            own.unwrap_or_default()
+        );
+        let socket = format!(
+            "transport_socket: {{name: envoy.transport_sockets.tls, typed_config: {{\"@type\": \
+             type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext, \
+             common_tls_context: {{{context}}}}}}}"
+        );
+        let envoy = Envoy::of(&[&service], &socket);
+        assert_eq!(envoy.statuses("/", &[("x-k", "a")]), expected, "{name}, {client:?}");
+    }
+}
+
+#[test]
+fn no_request_fails_while_one_of_two_copies_drains() {
+    let server = one_server();
+    let rules = "domain: web\ndescriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 4294967295}}]\n";
+    // Much longer than Envoy takes to see that a copy is not serving.
+    let copy = || Rlaas::with_env(&server, rules, &[("RLAAS_DRAIN_DELAY", "3s")]);
+    let (mut first, second) = (copy(), copy());
+    add_rules(&second, [("error", "descriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 0}}]\n")]);
+    let envoy = Envoy::of(&[&first, &second], "");
+    let requests = |service: &Rlaas| service.metrics("ratelimit_service_total_requests");
+    // Envoy denies what it cannot ask for.
+    let passes = || assert_eq!(envoy.statuses("/", &[("x-k", "a")]), [200]);
+    let before = [requests(&first), requests(&second)];
+    until("both copies are asked", || {
+        passes();
+        requests(&first) != before[0] && requests(&second) != before[1]
+    });
+    first.signal("-TERM");
+    let ended = thread::spawn(move || first.wait());
+    while !ended.is_finished() {
+        passes();
+    }
+    assert_eq!(ended.join().expect("it ends"), 0);
+    for _ in 0..20 {
+        passes();
+    }
+    // The last copy is gone at once: the filter says what its requests get.
+    drop(second);
+    assert_eq!(envoy.statuses("/", &[("x-k", "a")]), [500]);
+    assert_eq!(envoy.statuses("/passes", &[("x-k", "a")]), [200]);
 }
 
 #[test]

@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use tonic::Status;
 use tonic::transport::Channel;
 
-use crate::support::{PATIENCE, Server, eventually};
+use crate::support::{PATIENCE, Server, eventually, record_headers};
 
 /// How long the server may take: on a busy machine the default of 15 ms is too short.
 const PATIENT: &str = "10s";
@@ -178,7 +178,8 @@ pub fn http(address: &str, request: &str, headers: &[(&str, &str)], body: &str) 
     let mut lines = head.lines();
     let status = lines.next().and_then(|line| line.split(' ').nth(1)).expect("a status").parse().expect("a number");
     let headers = lines.filter_map(|line| line.split_once(": "));
-    let headers = headers.map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned())).collect();
+    let headers: Vec<_> = headers.map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned())).collect();
+    record_headers(headers.iter().map(|(name, value)| (name.as_str(), value.as_str())));
     Response { status, headers, body: body.to_owned() }
 }
 

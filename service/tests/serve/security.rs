@@ -21,10 +21,10 @@ use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_service_client::R
 const RULES: &str = "domain: d\ndescriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 100}}]\n";
 
 /// A directory with an authority, and with the certificates that it has signed.
-struct Certificates(TempDir);
+pub struct Certificates(TempDir);
 
 impl Certificates {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let new = Self(TempDir::new().expect("a directory"));
         new.renew();
         new
@@ -51,7 +51,7 @@ impl Certificates {
         fs::rename(self.0.path().join("new"), self.0.path().join(name)).expect("renamed");
     }
 
-    fn path(&self, name: &str) -> String {
+    pub fn path(&self, name: &str) -> String {
         self.0.path().join(name).display().to_string()
     }
 
