@@ -17,6 +17,7 @@ import redis
 import redis.asyncio
 
 from .guard import CircuitOpen, Guard, Overloaded, is_pool_full
+from .sentinel import NO_PRIMARY, watches_async
 
 T = TypeVar("T")
 Client = redis.asyncio.Redis | redis.asyncio.RedisCluster
@@ -89,14 +90,17 @@ async def connected(
 
 async def on_primary(client: Client, call: Callable[[], Awaitable[T]]) -> T:
     """The reply. After READONLY, the next call opens a connection anew."""
+    pool: Any = getattr(client, "connection_pool", None)
     try:
         return await call()
     except redis.ReadOnlyError:
         # After a failover the address may lead to another server, but the connections still lead to this one.
         # (In a cluster a replica redirects.)
-        pool = getattr(client, "connection_pool", None)
         if pool is not None:
             await pool.disconnect(inuse_connections=False)
+        raise
+    except NO_PRIMARY:
+        await watches_async(pool)
         raise
 
 

@@ -56,7 +56,7 @@ class RateLimitMiddleware:
         if retries_of(client):
             raise ValueError(
                 "client: expected one that never sends a command again, or a request may be charged twice: "
-                "redis.asyncio.Redis(retry=None), RedisCluster(retry=Retry(NoBackoff(), 0))"
+                "redis.asyncio.Redis(retry=None) without retry_on_error, RedisCluster(retry=Retry(NoBackoff(), 0))"
             )
         self.app = app
         self.client = client

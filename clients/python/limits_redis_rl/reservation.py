@@ -35,6 +35,7 @@ from .guard import (
     may_fail_open,
     retries_of,
 )
+from .sentinel import NO_PRIMARY, watches
 
 # The words of one limit: ("ROLLING", "{org:7}:tokens", "1m", 90000, "COST", 3500, "AS", "tokens")
 Policy = Sequence[str | bytes | int]
@@ -297,7 +298,9 @@ class _Calls:
         if not isinstance(fail_open, bool):
             raise TypeError("fail_open: expected True or False")
         if retries_of(client):
-            raise ValueError("client: expected one that sends no command again by itself, made with retry=None")
+            raise ValueError(
+                "client: expected one that sends no command again by itself: retry=None, no retry_on_error"
+            )
         self.fail_open = fail_open
         self.guard = Guard(counters)
 
@@ -644,6 +647,9 @@ class Limiter(_Calls):
             pool = getattr(self._client, "connection_pool", None)
             if pool is not None:
                 pool.disconnect(inuse_connections=False)
+            raise
+        except NO_PRIMARY:
+            watches(self._client.connection_pool)
             raise
 
     def _send(self, calls: list[Words]) -> list[Any]:

@@ -362,14 +362,14 @@ async def test_a_lease_in_shadow_mode(
     by_setting: bool, id: str | None, one: AsyncLimiter, threads: Limiter, calls: Calls, raw: redis.Redis
 ) -> None:
     key = f"{calls.key}:calls"
-    lease = [("LEASE", key, "900ms", 1, *([] if by_setting else ["SHADOW"]))]
+    lease = [("LEASE", key, "600ms", 1, *([] if by_setting else ["SHADOW"]))]
     raw.execute_command("RL.LEASE", key, "1h", 1, "ID", "other")
     raw.config_set("rl.shadow", "yes" if by_setting else "no")
     try:
         held = [await one.reserve(lease, "1h", id=id), threads.reserve(lease, "1h", id=id)]
     finally:
         raw.config_set("rl.shadow", "no")
-    await asyncio.sleep(1.1)
+    await asyncio.sleep(0.8)
     assert [(each.allowed, each.is_lost) for each in held] == [(True, False)] * 2
     await held[0].settle(0)  # type: ignore[misc]
     held[1].settle(0)
@@ -641,7 +641,7 @@ if os.fork() == 0:
     own = limiter.reserve(lease, "1h")
     id = parents.id
     del parents  # a copy
-    time.sleep(1.5)
+    time.sleep(1)
     now = limiter._client.time()[0] * 1000
     score = limiter._client.zscore
     print("child", own.allowed, own.is_lost, score(lease[0][1], own.id) > now, score(lease[0][1], id) > now, flush=True)
