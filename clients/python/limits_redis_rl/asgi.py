@@ -6,8 +6,8 @@ import inspect
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
 from typing import Any
 
-from .aio import Client, in_time, on_primary
-from .guard import Counters, Guard, bounded, retries_of
+from .aio import Client, in_time
+from .guard import Counters, Guard, bounded, capped, may_fail_open, retries_of
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -56,7 +56,7 @@ class RateLimitMiddleware:
         if retries_of(client):
             raise ValueError(
                 "client: expected one that never sends a command again, or a request may be charged twice: "
-                "redis.asyncio.Redis(retry=None), RedisCluster(retry=Retry(NoBackoff(), 0))"
+                "redis.asyncio.Redis(retry=None) without retry_on_error, RedisCluster(retry=Retry(NoBackoff(), 0))"
             )
         self.app = app
         self.client = client
@@ -93,12 +93,13 @@ class RateLimitMiddleware:
         counters = self.counters
         try:
             self.guard.enter()
-            allowed, headers = await in_time(self._check(policies), self.timeout)
+            allowed, headers = await in_time(self.guard, self.client, lambda: self._check(policies), self.timeout)
         except Exception as error:
-            if not self.guard.failed(error, "failing open" if self.fail_open else "failing closed"):
+            opens = self.fail_open and may_fail_open(error)
+            if not self.guard.failed(error, "failing open" if opens else "failing closed"):
                 counters.faults += 1
                 return 500, []
-            if self.fail_open:
+            if opens:
                 counters.failed_open += 1
                 return 200, []
             counters.failed_closed += 1
@@ -112,9 +113,7 @@ class RateLimitMiddleware:
 
     async def _check(self, policies: list[Policy]) -> tuple[bool, Headers]:
         words = [word for policy in policies for word in _bounded(policy)]
-        reply = await on_primary(
-            self.client, lambda: self.client.execute_command("RL.MULTI", len(policies), *words, "HEADERS")
-        )
+        reply = await self.client.execute_command("RL.MULTI", len(policies), *words, "HEADERS")
         allowed, _, headers = reply
         names = [_bytes(name).lower() for name in headers[::2]]
         values = [_bytes(value) for value in headers[1::2]]
@@ -122,12 +121,14 @@ class RateLimitMiddleware:
 
 
 def _bounded(policy: Policy) -> list[str | bytes | int]:
-    """The words of a policy, with a key and an ID that are not too long."""
+    """The words of a policy, with a key and an ID that are not too long, and a cost that is not too large."""
     words = list(policy)
     for at, word in enumerate(words):
-        is_id = at > 4 and isinstance(words[at - 1], (str, bytes)) and _bytes(words[at - 1]).upper() == b"ID"
-        if at == 1 or is_id:
+        option = _bytes(words[at - 1]).upper() if at > 4 and isinstance(words[at - 1], (str, bytes)) else b""
+        if at == 1 or option == b"ID":
             words[at] = bounded(word)
+        elif option == b"COST":
+            words[at] = capped(word)
     return words
 
 

@@ -6,16 +6,19 @@ import asyncio
 import hashlib
 import hmac
 import logging
+import random
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 import redis
 from redis.exceptions import AuthorizationError, ClusterError, RedisClusterException, SlotNotCoveredError
 
 logger = logging.getLogger("limits_redis_rl")
+T = TypeVar("T")
 
 # Replies of a server that works, but cannot decide now.
 CANNOT_DECIDE = {
@@ -50,14 +53,43 @@ LONGEST_KEY = 512
 LONGEST_PART = 128
 
 
+# The largest integer of the server.
+LARGEST = 2**63 - 1
+
+
 class CircuitOpen(redis.ConnectionError):
     """Earlier requests had no reply, so this one was not sent."""
 
 
+class Overloaded(redis.TimeoutError):
+    """All connections of the client were in use, and then the time was over.
+
+    The server may work, and whoever sends many requests at once causes this. So such a request is never allowed.
+    """
+
+    def __init__(self, text: str, is_sent: bool = False) -> None:
+        super().__init__(text)
+        self.is_sent = is_sent
+
+
+# What the pools of redis-py raise if all connections are in use, before version 6 and if they wait for one.
+POOL_IS_FULL = ("Too many connections", "No connection available.")
+
+
+def is_pool_full(error: BaseException) -> bool:
+    """Whether all connections of the client were in use, so nothing was sent."""
+    if isinstance(error, redis.exceptions.MaxConnectionsError):
+        return True
+    return type(error) is redis.ConnectionError and str(error) in POOL_IS_FULL
+
+
 def kind(error: BaseException) -> str:
-    """The code of an error reply (``WRONGTYPE``, ``ERR`` …), or ``timeout``, ``connection``, ``circuit open``."""
+    """The code of an error reply (``WRONGTYPE``, ``ERR`` …), or ``timeout``, ``connection``, ``circuit open``,
+    ``overload``."""
     if isinstance(error, CircuitOpen):
         return "circuit open"
+    if isinstance(error, Overloaded) or is_pool_full(error):
+        return "overload"
     if isinstance(error, (redis.TimeoutError, asyncio.TimeoutError, TimeoutError)):
         return "timeout"
     for known, code in CODES:
@@ -89,6 +121,11 @@ def is_failure(error: BaseException) -> bool:
     return kind(error) in ("timeout", "connection")
 
 
+def may_fail_open(error: BaseException) -> bool:
+    """Whether a request may be allowed after this error: the server cannot decide."""
+    return is_unavailable(error) and kind(error) != "overload"
+
+
 def describe(error: BaseException) -> str:
     """The name and the text of an error, on one line."""
     return f"{type(error).__name__}: {' '.join(str(error).split()) or 'no reply'}"
@@ -99,6 +136,9 @@ def bounded(key: str | bytes | int) -> bytes:
 
     The parts before, in and after a hash tag are replaced by their SHA-256 if they are long.
     """
+    if isinstance(key, bool) or not isinstance(key, (str, bytes, int)):
+        # str(None) would be a key that all callers without a name share.
+        raise TypeError(f"key: expected str, bytes or int, not {type(key).__name__}")
     data = key if isinstance(key, bytes) else str(key).encode()
     if len(data) <= LONGEST_KEY:
         return data
@@ -108,6 +148,17 @@ def bounded(key: str | bytes | int) -> bytes:
         part if len(part) <= LONGEST_PART else hashlib.sha256(part).hexdigest().encode()
         for part in (before, opening, tag, closing, after)
     )
+
+
+def capped(cost: str | bytes | int) -> str | bytes | int:
+    """The cost, or if the server could not read it for its length the largest, which it denies: a cost may come from a
+    request, and must not look like a fault of the configuration."""
+    if isinstance(cost, int):
+        return min(cost, LARGEST)
+    if not isinstance(cost, (str, bytes)):
+        return cost  # the client rejects it
+    digits = cost.encode() if isinstance(cost, str) else cost
+    return LARGEST if digits.isdigit() and (len(digits) > 19 or int(digits) > LARGEST) else cost
 
 
 def keyed_hash(secret: str | bytes) -> Callable[[str | bytes], str]:
@@ -138,9 +189,15 @@ class Counters:
     failed_open: int = 0
     """The server could not decide, and the request was allowed."""
     failed_closed: int = 0
-    """The server could not decide, and the request was not allowed."""
+    """The server could not decide, or all connections were in use, and the request was not allowed."""
     faults: int = 0
-    """The server rejected the call: the configuration is wrong. The request was not allowed."""
+    """The server rejected the call: the configuration is wrong. The request was not allowed, or what was reserved was
+    not settled or renewed."""
+    unsettled: int = 0
+    """Reservations that the server did not settle: it rejected that, or did not reply for too long. The estimate stays
+    charged until it ends by itself."""
+    leases_lost: int = 0
+    """Reservations of which a lease ended before they did. Another holder may have been allowed."""
     errors: Counter[str] = field(default_factory=Counter)
     """Calls without a decision by :func:`kind` of error."""
 
@@ -165,6 +222,9 @@ class Breaker:
             # The others wait for this one to be over.
             self._until = now + self._open_for
             return True
+
+    def is_open(self) -> bool:
+        return time.monotonic() < self._until
 
     def succeeded(self) -> None:
         if self._failures or self._until:
@@ -221,10 +281,11 @@ class Guard:
         :param outcome: what the request gets if so, such as ``failing open``
         """
         unavailable = is_unavailable(error)
-        self.counters.errors[kind(error)] += 1
+        what = kind(error)
+        self.counters.errors[what] += 1
         if is_failure(error):
             self.breaker.failed()
-        elif not isinstance(error, CircuitOpen):
+        elif what not in ("circuit open", "overload"):
             self.breaker.succeeded()
         if unavailable:
             self._log.write(logging.WARNING, f"no decision, {outcome}", error)
@@ -232,9 +293,52 @@ class Guard:
             self._log.write(logging.ERROR, "the call was rejected, a fault of the configuration", error)
         return unavailable
 
+    def lost(self, id: str) -> None:
+        """Counts and logs that a lease ended before its reservation."""
+        self.counters.leases_lost += 1
+        self.log(logging.WARNING, "a lease has ended", LeaseLost(f"the reservation {id} goes on without it"))
+
+    def log(self, level: int, outcome: str, error: BaseException) -> None:
+        self._log.write(level, outcome, error)
+
+
+class LeaseLost(Exception):
+    """For the log only."""
+
+
+def connected(client: Any, call: Callable[[], T]) -> T:
+    """The reply to a call, which waits while all connections of the client are in use, for its `socket_timeout`."""
+    pause, until = 0.002, None
+    while True:
+        try:
+            return call()
+        except redis.ConnectionError as error:
+            if not is_pool_full(error):
+                raise
+            now = time.monotonic()
+            if until is None:
+                longest = patience(client)
+                until = now + longest
+            if now >= until:
+                raise Overloaded(f"no connection was free within {longest} s") from None
+        time.sleep(pause * random.uniform(0.5, 1))
+        pause = min(pause * 2, 0.032)
+
+
+def patience(client: Any) -> float:
+    """How many seconds a client waits for a reply; 1 if it has no `socket_timeout`."""
+    pool = getattr(client, "connection_pool", None)
+    options = client.get_connection_kwargs() if pool is None else pool.connection_kwargs
+    return float(options.get("socket_timeout") or 1)
+
 
 def retries_of(client: object) -> int:
     """How often the client sends a command again after an error."""
+    pool = getattr(client, "connection_pool", None)
+    if pool is not None:
+        # Some options make the connection send again, whatever `retry` is. This one is never connected.
+        connection = pool.connection_class(**pool.connection_kwargs)
+        return int(getattr(getattr(connection, "retry", None), "_retries", 0))
     get_retry = getattr(client, "get_retry", None)
     retry = get_retry() if get_retry else getattr(client, "retry", None)
     if retry is None:

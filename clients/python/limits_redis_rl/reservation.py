@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import contextlib
 import heapq
 import itertools
+import logging
+import math
+import os
 import re
 import threading
 import time
@@ -14,11 +18,24 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
+from weakref import WeakSet
 
 import redis
 
-from .aio import Client, in_time, on_primary
-from .guard import CircuitOpen, Counters, Guard, bounded, is_unavailable, retries_of
+from .aio import Client, in_time
+from .guard import (
+    CircuitOpen,
+    Counters,
+    Guard,
+    Overloaded,
+    bounded,
+    capped,
+    connected,
+    is_unavailable,
+    may_fail_open,
+    retries_of,
+)
+from .sentinel import NO_PRIMARY, watches
 
 # The words of one limit: ("ROLLING", "{org:7}:tokens", "1m", 90000, "COST", 3500, "AS", "tokens")
 Policy = Sequence[str | bytes | int]
@@ -30,6 +47,10 @@ RESERVES = ("FIXED", "WINDOW", "COUNTER", "ROLLING")
 # The pause before a settlement is sent again that had no reply, and the longest.
 PAUSE = 0.05
 LONGEST_PAUSE = 5.0
+# The largest usage that is settled: no limit has so many units, and what is counted has room for more.
+MOST_USED = 2**62
+# How long the end of a program waits for its settlements, in seconds.
+AT_EXIT = 1.0
 UNITS = {"": 1000, "ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 
 
@@ -60,7 +81,7 @@ def _text(value: str | bytes | int) -> str:
 def _units(used: object) -> int:
     if isinstance(used, bool) or not isinstance(used, int) or used < 0:
         raise ValueError("used: expected an integer of at least 0, or one for each of some keys")
-    return used
+    return min(used, MOST_USED)
 
 
 @dataclass(frozen=True)
@@ -85,11 +106,14 @@ class _Limit:
         if name not in (*RESERVES, "LEASE"):
             raise ValueError(f"policy: {name} takes no reservation; expected {', '.join(RESERVES)} or LEASE")
         values: dict[str, str | bytes | int] = {}
-        words = iter(options)
-        for word in words:
-            if (option := _text(word).upper()) in ("COST", "ANCHOR", "AS"):
+        words = iter(range(len(options)))
+        for at in words:
+            if (option := _text(options[at]).upper()) in ("COST", "ANCHOR", "AS") and at + 1 < len(options):
                 # The server rejects an option without its value.
-                values[option] = next(words, 0)
+                value = next(words)
+                if option == "COST":
+                    options[value] = capped(options[value])
+                values[option] = options[value]
         cost, anchor = (int(values[option]) if option in values else None for option in ("COST", "ANCHOR"))
         return cls(name, bounded(key), _text(window), limit, tuple(options), cost, anchor)
 
@@ -107,11 +131,15 @@ class _Charge:
         if not 1 <= len(self.id.encode()) <= 128:
             raise ValueError("id: expected 1 to 128 bytes")
         self.leases = [limit for limit in self.limits if limit.algorithm == "LEASE"]
-        self.renew_after = min((milliseconds(lease.window) for lease in self.leases), default=0) / 3000
+        self.window = min((milliseconds(lease.window) for lease in self.leases), default=0) / 1000
+        # When the first lease ends, if it is not renewed. The server counts the window from a later moment.
+        self.ends = math.inf
+        self.doubtful: list[_Limit] = []
         self.estimated = {limit.key for limit in self.limits if limit.cost is not None}
         self.is_sent = True
-        self.is_lost = False
         self.is_over = False
+        self.is_counted = False
+        self._is_lost = False
 
     def reserve(self) -> Words:
         words: Words = ["RL.MULTI", len(self.limits)]
@@ -143,19 +171,51 @@ class _Charge:
     def renew(self) -> list[Words]:
         return [["RL.RENEW", lease.key, lease.window, self.id] for lease in self.leases]
 
-    def renewed(self, replies: list[Any]) -> None:
-        self.is_lost = self.is_lost or 0 in replies
+    @property
+    def is_lost(self) -> bool:
+        # A late reply does not undo that a lease was lost: its holder may have acted on it.
+        if not self.is_over and time.monotonic() >= self.ends:
+            self._is_lost = True
+        return self._is_lost
+
+    def taken(self, sent: float, decision: Decision) -> None:
+        """The leases are held, unless shadow mode has allowed what takes none."""
+        for limit, (_, count, _) in zip(self.limits, decision.limits, strict=False):
+            if limit in self.leases and count >= int(limit.limit):
+                # A lease that this id holds already is renewed above the limit too. The first renewal tells.
+                (self.leases.remove if self.is_new else self.doubtful.append)(limit)
+        if self.leases:
+            self.ends = sent + self.window
+
+    def renewed(self, sent: float, replies: list[Any]) -> None:
+        if self.is_lost:
+            return
+        for lease, reply in zip(list(self.leases), replies, strict=True):
+            if reply == 0 and lease in self.doubtful:
+                self.leases.remove(lease)
+            elif reply == 0:
+                self._is_lost = True
+        self.doubtful.clear()
+        self.ends = sent + self.window if self.leases else math.inf
+
+    def pause(self, part: int) -> float:
+        """Until the next renewal: this part of a window, but not longer than the leases last."""
+        return max(min(self.window / part, self.ends - time.monotonic()), 0.001)
 
 
 class _Reservation:
     """What both kinds of reservations share."""
 
-    def __init__(self, charge: _Charge, decision: Decision) -> None:
+    def __init__(self, guard: Guard, charge: _Charge, decision: Decision, sent: float) -> None:
+        self._guard = guard
         self._charge = charge
         self._used: dict[bytes, int] = {}
         self._reported = self._called = False
         self._settled = not (decision.allowed and charge.is_sent)
+        self._process = os.getpid()
         self.decision = decision
+        if not self._settled:
+            charge.taken(sent, decision)
 
     @property
     def id(self) -> str:
@@ -169,7 +229,8 @@ class _Reservation:
 
     @property
     def is_lost(self) -> bool:
-        """Whether a lease has ended although it was not released. Another holder may have been allowed since."""
+        """Whether a lease has ended although it was not released, or may have: no renewal had a reply for its window.
+        Another holder may have been allowed since."""
         return self._charge.is_lost
 
     @property
@@ -191,12 +252,25 @@ class _Reservation:
         self._used |= self._charge.used(used)
         self._reported = True
 
+    def _is_dropped(self) -> bool:
+        """Whether nobody has settled it. A copy in a child process is not the one to do so."""
+        return not getattr(self, "_settled", True) and self._process == os.getpid()
+
     def _calls(self) -> list[Words]:
         """What settles it, the first time. Nothing after that."""
         if self._settled:
             return []
+        _count_lost(self._guard, self._charge)
         self._settled = self._charge.is_over = True
         return self._charge.settle(self._used, self._called or self._reported)
+
+
+def _count_lost(guard: Guard, charge: _Charge) -> bool:
+    """Whether a lease is lost. The first time, that is counted and logged."""
+    if charge.is_lost and not charge.is_counted:
+        charge.is_counted = True
+        guard.lost(charge.id)
+    return charge.is_lost
 
 
 def _decision(reply: Any) -> Decision:
@@ -224,7 +298,9 @@ class _Calls:
         if not isinstance(fail_open, bool):
             raise TypeError("fail_open: expected True or False")
         if retries_of(client):
-            raise ValueError("client: expected one that sends no command again by itself, made with retry=None")
+            raise ValueError(
+                "client: expected one that sends no command again by itself: retry=None, no retry_on_error"
+            )
         self.fail_open = fail_open
         self.guard = Guard(counters)
 
@@ -244,15 +320,30 @@ class _Calls:
     def _undecided(self, error: Exception, charge: _Charge) -> Decision:
         """The decision without the server, or the error."""
         # What was not sent is not charged; but an earlier call with a given id may have been.
-        charge.is_sent = not (charge.is_new and isinstance(error, CircuitOpen))
-        if not self.guard.failed(error, "failing open" if self.fail_open else "failing closed"):
+        is_sent = not isinstance(error, CircuitOpen) and not (isinstance(error, Overloaded) and not error.is_sent)
+        charge.is_sent = is_sent or not charge.is_new
+        opens = self.fail_open and may_fail_open(error)
+        if not self.guard.failed(error, "failing open" if opens else "failing closed"):
             self.counters.faults += 1
             raise error
-        if not self.fail_open:
+        if not opens:
             self.counters.failed_closed += 1
             raise error
         self.counters.failed_open += 1
         return Decision(True)
+
+    def _settles_again(self, error: Exception, until: float) -> bool:
+        """Counts why a settlement is not done. Whether it is sent again."""
+        unavailable = self.guard.failed(error, "settling again")
+        if unavailable and time.monotonic() < until:
+            return True
+        self.counters.faults += not unavailable
+        self.counters.unsettled += 1
+        return False
+
+    def _renews_again(self, error: Exception) -> None:
+        if not self.guard.failed(error, "renewing again"):
+            self.counters.faults += 1
 
 
 class AsyncReservation(_Reservation):
@@ -264,8 +355,8 @@ class AsyncReservation(_Reservation):
     up makes nothing free. A settlement without a reply is sent again until the reservation can no longer be settled.
     """
 
-    def __init__(self, limiter: AsyncLimiter, charge: _Charge, decision: Decision) -> None:
-        super().__init__(charge, decision)
+    def __init__(self, limiter: AsyncLimiter, charge: _Charge, decision: Decision, sent: float) -> None:
+        super().__init__(limiter.guard, charge, decision, sent)
         self._limiter = limiter
         if charge.leases and not self._settled:
             limiter._start(_renew(limiter, charge), limiter._renewals)
@@ -307,7 +398,7 @@ class AsyncReservation(_Reservation):
             await asyncio.wait({task}, timeout=self._limiter.timeout)
 
     def __del__(self) -> None:
-        if not getattr(self, "_settled", True):
+        if self._is_dropped():
             calls = self._calls()
             with contextlib.suppress(RuntimeError):  # the loop has ended
                 self._limiter._start_soon(self._charge, calls)
@@ -369,18 +460,19 @@ class AsyncLimiter(_Calls):
 
     async def _hold(self, charge: _Charge) -> AsyncReservation:
         words = charge.reserve()
+        sent = time.monotonic()
         try:
             self.guard.enter()
-            reply = await in_time(on_primary(self.client, lambda: self.client.execute_command(*words)), self.timeout)
+            reply = await in_time(self.guard, self.client, lambda: self.client.execute_command(*words), self.timeout)
         except Exception as error:
             try:
                 # The server may have charged it after all, so what is allowed without it is settled as well.
-                return AsyncReservation(self, charge, self._undecided(error, charge))
+                return AsyncReservation(self, charge, self._undecided(error, charge), sent)
             except Exception:
                 if charge.is_new and charge.is_sent and is_unavailable(error):
                     self._start(self._settle(charge, charge.settle({}, False)), self._settlements)
                 raise
-        return AsyncReservation(self, charge, self._replied(reply))
+        return AsyncReservation(self, charge, self._replied(reply), sent)
 
     async def _settle(self, charge: _Charge, calls: list[Words]) -> None:
         """Settles, again and again while the server does not reply and the reservation can be settled."""
@@ -392,12 +484,12 @@ class AsyncLimiter(_Calls):
                 await self._send(calls)
                 return
             except Exception as error:
-                if not self.guard.failed(error, "settling again") or time.monotonic() + pause >= until:
+                if not self._settles_again(error, until - pause):
                     raise
             await asyncio.sleep(pause)
             pause = min(pause * 2, LONGEST_PAUSE)
 
-    async def _send(self, calls: list[Words]) -> list[Any]:
+    async def _send(self, calls: list[Words], longest: float = math.inf) -> list[Any]:
         async def send() -> list[Any]:
             pipeline = self.client.pipeline(transaction=False) if len(calls) > 1 else None
             if pipeline is None:
@@ -407,7 +499,7 @@ class AsyncLimiter(_Calls):
             return _worst(await pipeline.execute(raise_on_error=False))
 
         self.guard.enter()
-        replies = await in_time(on_primary(self.client, send), self.timeout)
+        replies = await in_time(self.guard, self.client, send, min(self.timeout, longest))
         self.guard.replied()
         return replies
 
@@ -426,14 +518,18 @@ class AsyncLimiter(_Calls):
 
 async def _renew(limiter: AsyncLimiter, charge: _Charge) -> None:
     """Renews the leases until they are released or lost. It has no reference to the reservation."""
-    while True:
-        await asyncio.sleep(charge.renew_after)
-        if charge.is_over or charge.is_lost:
+    part = 3
+    while charge.leases:
+        await asyncio.sleep(charge.pause(part))
+        if charge.is_over or _count_lost(limiter.guard, charge):
             return
+        sent = time.monotonic()
         try:
-            charge.renewed(await limiter._send(charge.renew()))
+            charge.renewed(sent, await limiter._send(charge.renew(), charge.ends - sent))
+            part = 3
         except Exception as error:
-            limiter.guard.failed(error, "renewing again")
+            limiter._renews_again(error)
+            part = 10
 
 
 def _seen(task: asyncio.Future[Any]) -> None:
@@ -450,11 +546,11 @@ def _abandon(holding: asyncio.Future[AsyncReservation]) -> None:
 class Reservation(_Reservation):
     """As :class:`AsyncReservation`, for ``with``. A thread renews the leases and settles again."""
 
-    def __init__(self, limiter: Limiter, charge: _Charge, decision: Decision) -> None:
-        super().__init__(charge, decision)
+    def __init__(self, limiter: Limiter, charge: _Charge, decision: Decision, sent: float) -> None:
+        super().__init__(limiter.guard, charge, decision, sent)
         self._limiter = limiter
         if charge.leases and not self._settled:
-            limiter._later(charge.renew_after, lambda: limiter._renew(charge))
+            limiter._later(charge.pause(3), lambda: limiter._renew(charge))
 
     def settle(self, actual: Used) -> None:
         """Settles with what the request has used, as :meth:`report` has it. A limit without COST stays charged 1.
@@ -484,9 +580,8 @@ class Reservation(_Reservation):
         self.close()
 
     def __del__(self) -> None:
-        if not getattr(self, "_settled", True):
-            charge, calls, limiter = self._charge, self._calls(), self._limiter
-            limiter._later(0, lambda: limiter._try(charge, calls, PAUSE, time.monotonic() + charge.ttl * 2 / 1000))
+        if self._is_dropped():
+            self._limiter._settle_soon(self._charge, self._calls())
 
 
 class Limiter(_Calls):
@@ -506,38 +601,55 @@ class Limiter(_Calls):
         """
         super().__init__(client, fail_open, counters)
         self._client: Any = client
-        self._due: list[tuple[float, int, Callable[[], None]]] = []
         self._number = itertools.count()
+        self._start_anew()
+        _limiters.add(self)
+
+    def _start_anew(self) -> None:
+        """Also in a child process: it has no thread, and what the parent holds is the parent's to renew and settle."""
+        self._due: list[tuple[float, int, Callable[[], None]]] = []
+        self._settlements = 0
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
 
     def reserve(self, policies: Iterable[Policy], ttl: str | int, *, id: str | None = None) -> Reservation:
         """As :meth:`AsyncLimiter.reserve`."""
         charge = _Charge(policies, ttl, id)
+        sent = time.monotonic()
         try:
             self.guard.enter()
             reply = self._on_primary(lambda: self._client.execute_command(*charge.reserve()))
         except Exception as error:
             try:
                 # The server may have charged it after all, so what is allowed without it is settled as well.
-                reservation = Reservation(self, charge, self._undecided(error, charge))
+                reservation = Reservation(self, charge, self._undecided(error, charge), sent)
             except Exception:
                 if charge.is_new and charge.is_sent and is_unavailable(error):
-                    calls, until = charge.settle({}, False), time.monotonic() + charge.ttl * 2 / 1000
-                    self._later(0, lambda: self._try(charge, calls, PAUSE, until))
+                    self._settle_soon(charge, charge.settle({}, False))
                 raise
         else:
-            reservation = Reservation(self, charge, self._replied(reply))
+            reservation = Reservation(self, charge, self._replied(reply), sent)
         reservation.called()
         return reservation
 
+    def join(self, timeout: float | None = None) -> bool:
+        """Waits until what the thread settles is settled, at most so many seconds if given. Whether it is.
+
+        The end of a program waits a second for it.
+        """
+        with self._changed:
+            return self._changed.wait_for(lambda: not self._settlements, timeout)
+
     def _on_primary(self, call: Callable[[], Any]) -> Any:
         try:
-            return call()
+            return connected(self._client, call)
         except redis.ReadOnlyError:
             pool = getattr(self._client, "connection_pool", None)
             if pool is not None:
                 pool.disconnect(inuse_connections=False)
+            raise
+        except NO_PRIMARY:
+            watches(self._client.connection_pool)
             raise
 
     def _send(self, calls: list[Words]) -> list[Any]:
@@ -558,33 +670,51 @@ class Limiter(_Calls):
         try:
             self._send(calls)
         except Exception as error:
-            if not self.guard.failed(error, "settling again"):
+            if not self._settles_again(error, until):
                 raise
-            self._later(PAUSE, lambda: self._try(charge, calls, PAUSE * 2, until))
+            self._settle_soon(charge, calls, PAUSE)
 
-    def _try(self, charge: _Charge, calls: list[Words], pause: float, until: float) -> None:
+    def _settle_soon(self, charge: _Charge, calls: list[Words], pause: float = 0.0) -> None:
+        """Settles in the thread."""
+        with self._changed:
+            self._settlements += 1
+        until = time.monotonic() + charge.ttl * 2 / 1000
+        self._later(pause, lambda: self._try(calls, max(pause * 2, PAUSE), until))
+
+    def _try(self, calls: list[Words], pause: float, until: float) -> None:
         try:
             self._send(calls)
         except Exception as error:
-            if self.guard.failed(error, "settling again") and time.monotonic() + pause < until:
-                self._later(pause, lambda: self._try(charge, calls, min(pause * 2, LONGEST_PAUSE), until))
+            if self._settles_again(error, until - pause):
+                self._later(pause, lambda: self._try(calls, min(pause * 2, LONGEST_PAUSE), until))
+                return
+        with self._changed:
+            self._settlements -= 1
+            self._changed.notify_all()
 
     def _renew(self, charge: _Charge) -> None:
-        if charge.is_over or charge.is_lost:
+        if charge.is_over or _count_lost(self.guard, charge) or not charge.leases:
             return
+        part, sent = 3, time.monotonic()
         try:
-            charge.renewed(self._send(charge.renew()))
+            charge.renewed(sent, self._send(charge.renew()))
         except Exception as error:
-            self.guard.failed(error, "renewing again")
-        self._later(charge.renew_after, lambda: self._renew(charge))
+            self._renews_again(error)
+            part = 10
+        self._later(charge.pause(part), lambda: self._renew(charge))
 
     def _later(self, seconds: float, call: Callable[[], None]) -> None:
         with self._changed:
             heapq.heappush(self._due, (time.monotonic() + seconds, next(self._number), call))
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="redis-rl", daemon=True)
-                self._thread.start()
-            self._changed.notify()
+                thread = threading.Thread(target=self._run, name="redis-rl", daemon=True)
+                try:
+                    thread.start()
+                    self._thread = thread
+                except RuntimeError as error:
+                    # There are too many. The next call tries again; a lease that is not renewed until then is lost.
+                    self.guard.log(logging.ERROR, "nothing is renewed and settled in the background", error)
+            self._changed.notify_all()
 
     def _run(self) -> None:
         while True:
@@ -597,3 +727,22 @@ class Limiter(_Calls):
                         return
                 _, _, call = heapq.heappop(self._due)
             call()
+
+
+_limiters: WeakSet[Limiter] = WeakSet()
+
+
+def _after_fork() -> None:
+    for limiter in list(_limiters):
+        limiter._start_anew()
+
+
+def _at_exit() -> None:
+    until = time.monotonic() + AT_EXIT
+    for limiter in list(_limiters):
+        limiter.join(max(until - time.monotonic(), 0))
+
+
+atexit.register(_at_exit)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

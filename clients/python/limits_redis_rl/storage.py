@@ -23,12 +23,12 @@ from redis.asyncio.retry import Retry as AsyncRetry
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from .guard import Counters, Guard, bounded
+from .aio import Progress
+from .aio import connected as async_connected
+from .guard import LARGEST, Counters, Guard, bounded, connected, patience
 
 MovingWindow = Literal["ROLLING", "SLIDING"]
 Word = str | int
-
-LARGEST_LIMIT = 2**63 - 1
 
 # Seconds. The client of redis waits for ever if it is not told otherwise.
 TIMEOUTS = {"socket_timeout": 0.25, "socket_connect_timeout": 0.25}
@@ -104,7 +104,7 @@ class Commands:
         return bounded(f"{self.key_prefix}:{algorithm.lower()}:{key}").decode("utf-8", "replace")
 
     def _hit(self, algorithm: str, key: str, window: int, limit: int, cost: int) -> list[Word]:
-        return [f"RL.{algorithm}", self._key(algorithm, key), window, limit, "COST", cost, "FULL"]
+        return [f"RL.{algorithm}", self._key(algorithm, key), window, limit, "COST", min(cost, LARGEST), "FULL"]
 
     def _peek(self, algorithm: str, key: str, window: int, limit: int) -> list[Word]:
         return ["RL.PEEK", algorithm, self._key(algorithm, key), window, limit, "COST", 0, "FULL"]
@@ -153,7 +153,7 @@ class Commands:
 
         limits computes a weighted count from them. The module has done that; rounded up, the count is what is not left.
         """
-        return 0, 0.0, LARGEST_LIMIT - figures.remaining, Seconds(figures.next)
+        return 0, 0.0, LARGEST - figures.remaining, Seconds(figures.next)
 
 
 class RedisRlStorage(Commands, Storage, MovingWindowSupport, SlidingWindowCounterSupport):
@@ -193,7 +193,7 @@ class RedisRlStorage(Commands, Storage, MovingWindowSupport, SlidingWindowCounte
     def _ask(self, words: list[Word]) -> Any:
         try:
             self.guard.enter()
-            reply = self.storage.execute_command(*words)  # type: ignore[no-untyped-call]
+            reply = connected(self.storage, lambda: self.storage.execute_command(*words))  # type: ignore[no-untyped-call]
         except Exception as error:
             self._failed(error)
             if isinstance(error, redis.ReadOnlyError) and isinstance(self.storage, redis.Redis):
@@ -228,7 +228,7 @@ class RedisRlStorage(Commands, Storage, MovingWindowSupport, SlidingWindowCounte
         return self._counted(figures).allowed
 
     def get_sliding_window(self, key: str, expiry: int) -> tuple[int, float, int, float]:
-        return self._sliding_window(Figures.of(self._ask(self._peek("COUNTER", key, expiry, LARGEST_LIMIT))))
+        return self._sliding_window(Figures.of(self._ask(self._peek("COUNTER", key, expiry, LARGEST))))
 
     def clear_sliding_window(self, key: str, expiry: int) -> None:
         self._ask(self._reset("COUNTER", key, expiry))
@@ -295,12 +295,11 @@ class AsyncRedisRlStorage(Commands, aio.Storage, aio.MovingWindowSupport, aio.Sl
     async def _ask(self, words: list[Word]) -> Any:
         try:
             self.guard.enter()
-            reply = await self.storage.execute_command(*words)
+            reply = await async_connected(
+                self.storage, lambda: self.storage.execute_command(*words), Progress(), patience(self.storage)
+            )
         except Exception as error:
             self._failed(error)
-            if isinstance(error, redis.ReadOnlyError) and isinstance(self.storage, redis.asyncio.Redis):
-                # As in RedisRlStorage.
-                await self.storage.connection_pool.disconnect(inuse_connections=False)
             raise
         self.guard.replied()
         return reply
@@ -331,7 +330,7 @@ class AsyncRedisRlStorage(Commands, aio.Storage, aio.MovingWindowSupport, aio.Sl
         return self._counted(figures).allowed
 
     async def get_sliding_window(self, key: str, expiry: int) -> tuple[int, float, int, float]:
-        return self._sliding_window(Figures.of(await self._ask(self._peek("COUNTER", key, expiry, LARGEST_LIMIT))))
+        return self._sliding_window(Figures.of(await self._ask(self._peek("COUNTER", key, expiry, LARGEST))))
 
     async def clear_sliding_window(self, key: str, expiry: int) -> None:
         await self._ask(self._reset("COUNTER", key, expiry))

@@ -110,6 +110,67 @@ async def test_without_a_reply(
         assert counters.errors == {"timeout": 1, "OOM": 1}
 
 
+@pytest.mark.parametrize("pool", [redis.asyncio.ConnectionPool, redis.asyncio.BlockingConnectionPool])
+async def test_more_at_once_than_connections(pool: Any, port: int, prefix: str) -> None:
+    """All of them wait for their turn."""
+    async with redis.asyncio.Redis(connection_pool=pool(port=port, retry=None, max_connections=20)) as client:
+        limited = RateLimitMiddleware(FastAPI(), client=client, policies=lambda scope: [], timeout=30)
+        # The application uses the same client.
+        others = asyncio.gather(*(client.blpop([f"{prefix}:none"], 1) for _ in range(5)))
+        await asyncio.sleep(0)
+        policies = [("WINDOW", f"{prefix}:key", "1d", 10)]
+        decisions = await asyncio.gather(*(limited._decide(policies) for _ in range(300)))
+        statuses = [status for status, _ in decisions]
+        assert (statuses.count(200), statuses.count(429)) == (10, 290)
+        assert not limited.counters.errors
+        await others
+    await client.connection_pool.disconnect()
+
+
+@pytest.mark.parametrize("connections", [2, 6])
+async def test_without_a_connection(
+    connections: int, port: int, prefix: str, raw: redis.Redis, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with redis.asyncio.Redis(port=port, retry=None, max_connections=connections) as client:
+        limited = RateLimitMiddleware(FastAPI(), client=client, policies=lambda scope: [], timeout=30)
+        policies = [("WINDOW", f"{prefix}:key", "1d", 10)]
+        await asyncio.gather(*(limited._decide(policies) for _ in range(connections)))
+        raw.execute_command("CLIENT", "PAUSE", 60_000, "WRITE")
+        limited.timeout = 0.3
+        try:
+            decisions = await asyncio.gather(*(limited._decide(policies) for _ in range(50)))
+        finally:
+            raw.execute_command("CLIENT", "UNPAUSE")
+        statuses = [status for status, _ in decisions]
+        if connections == 2:
+            # Nothing says that the server cannot decide: these requests may be too many.
+            assert (statuses.count(200), statuses.count(503)) == (2, 48)
+            assert limited.counters.errors == {"timeout": 2, "overload": 48}
+            assert (limited.counters.failed_open, limited.counters.failed_closed) == (2, 48)
+            assert "no decision, failing closed: Overloaded: no connection was free in time" in caplog.text
+            limited.timeout = 30
+            assert (await limited._decide(policies))[0] == 200
+        else:
+            # More than the breaker needs had no reply.
+            assert statuses == [200] * 50
+            assert limited.counters.errors == {"timeout": 6, "circuit open": 44}
+
+
+async def test_a_limit_without_a_key_is_a_fault(port: int, prefix: str, raw: redis.Redis) -> None:
+    raw.delete("None")
+    for policy in [("WINDOW", None, "1d", 10), ("LEASE", f"{prefix}:key", "1d", 10, "ID", None)]:
+        async with application(port, lambda scope, policy=policy: [policy]) as (http, limited):
+            assert (await http.get("/")).status_code == 500
+            assert limited.counters.faults == 1
+    assert not raw.exists("None", f"{prefix}:key")
+
+
+async def test_a_huge_cost_is_denied(port: int, prefix: str) -> None:
+    async with application(port, lambda scope: [("WINDOW", f"{prefix}:key", "1d", 10, "COST", 10**30)]) as (http, it):
+        assert (await http.get("/")).status_code == 429
+        assert (it.counters.denied, it.counters.faults) == (1, 0)
+
+
 FAULTS: dict[str, list[Any]] = {
     "invalid window": [("TOKEN", "key", "1min", 10)],
     "wrong kind of value": [("TOKEN", "list", "1m", 10)],
@@ -187,6 +248,10 @@ async def test_the_timeout_holds_whatever_the_client_does(port: int, prefix: str
     ("options", "text"),
     [
         ({"client": redis.asyncio.Redis()}, "client: expected one that never sends a command again"),
+        (
+            {"client": redis.asyncio.Redis(retry=None, retry_on_error=[redis.TimeoutError])},
+            "client: expected one that never sends a command again",
+        ),
         ({"timeout": 0}, "timeout: expected seconds"),
         ({"timeout": "1s"}, "timeout: expected seconds"),
         ({"fail_open": "yes"}, "fail_open: expected True or False"),

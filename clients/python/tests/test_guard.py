@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from typing import Any
 
 import pytest
 import redis
+import redis.asyncio
 from redis._parsers.base import BaseParser
 from redis.exceptions import RedisClusterException, SlotNotCoveredError
 
@@ -77,6 +79,43 @@ def test_errors_of_a_cluster() -> None:
     assert not guard.is_unavailable(about_the_call)
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        redis.exceptions.MaxConnectionsError("Too many connections"),
+        redis.ConnectionError("Too many connections"),
+        redis.ConnectionError("No connection available."),
+        guard.Overloaded("no connection was free"),
+    ],
+    ids=repr,
+)
+def test_a_full_pool_is_no_absent_server(error: Exception) -> None:
+    assert guard.kind(error) == "overload"
+    assert guard.is_unavailable(error)
+    assert not guard.may_fail_open(error)
+    each = guard.Guard()
+    for _ in range(9):
+        assert each.failed(error, "failing closed")
+        each.enter()
+    # It says nothing of the server.
+    for _ in range(4):
+        each.failed(redis.TimeoutError(), "failing open")
+    each.failed(error, "failing closed")
+    each.failed(redis.TimeoutError(), "failing open")
+    with pytest.raises(guard.CircuitOpen):
+        each.enter()
+
+
+@pytest.mark.parametrize("module", [redis, redis.asyncio])
+def test_what_a_client_sends_again(module: Any) -> None:
+    assert guard.retries_of(module.Redis(retry=None)) == 0
+    assert guard.retries_of(module.Redis.from_url("redis://localhost", retry=None)) == 0
+    assert guard.retries_of(module.Redis(retry=None, retry_on_error=[redis.TimeoutError])) == 1
+    pool = module.ConnectionPool(retry_on_error=[redis.ConnectionError])
+    assert guard.retries_of(module.Redis(connection_pool=pool)) == 1
+    assert guard.retries_of(module.Redis()) > 1
+
+
 def test_the_breaker(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
     monkeypatch.setattr(guard.time, "monotonic", lambda: now)
@@ -124,6 +163,20 @@ def test_keys_of_any_length_become_short_and_stay_different() -> None:
     assert max(map(len, short)) <= guard.LONGEST_KEY
     tags = [key.partition(b"{")[2].partition(b"}")[0] for key in short[2:]]
     assert tags[0] == tags[1] != tags[2]
+
+
+@pytest.mark.parametrize("key", [None, True, 1.5, ["x"], ("x",)])
+def test_what_is_no_key(key: Any) -> None:
+    with pytest.raises(TypeError, match="key: expected str, bytes or int, not"):
+        guard.bounded(key)
+
+
+def test_costs_of_any_size() -> None:
+    largest = 2**63 - 1
+    for cost in (10**30, largest, b"9223372036854775808", "9" * 5000):
+        assert guard.capped(cost) == largest
+    for cost in (0, -1, largest - 1, "9223372036854775807", b"5", "-1", "x", ""):
+        assert guard.capped(cost) == cost
 
 
 def test_keyed_hash() -> None:

@@ -5,6 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import os
+import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -16,7 +20,7 @@ import redis.asyncio
 from faults import example
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from server import LosingReplies, Server, binaries, eventually, free_port
+from server import Forwarder, LosingReplies, Server, binaries, eventually, free_port
 
 from limits_redis_rl import AsyncLimiter, Limiter
 
@@ -275,6 +279,145 @@ async def test_a_lease_is_renewed_until_the_end(one: AsyncLimiter, calls: Calls,
             await asyncio.sleep(0.02)
 
 
+def lost_leases(text: str) -> int:
+    return text.count("a lease has ended: LeaseLost: the reservation")
+
+
+@pytest.mark.parametrize("cause", ["no connection", "no permission"])
+@pytest.mark.parametrize("kind", ["asyncio", "threads"])
+async def test_a_lease_that_cannot_be_renewed_is_lost(
+    kind: str, cause: str, port: int, calls: Calls, raw: redis.Redis, caplog: pytest.LogCaptureFixture
+) -> None:
+    lease = ("LEASE", f"{calls.key}:calls", "500ms", 1)
+    raw.execute_command("ACL", "SETUSER", "holder", "on", "nopass", "~*", "+@all", "-rl.renew")
+    with contextlib.ExitStack() as stack:
+        address = stack.enter_context(contextlib.closing(Forwarder(port)))
+        options: dict[str, Any] = {"port": address.port, "retry": None}
+        if cause == "no permission":
+            options |= {"username": "holder", "password": "x"}
+        limiter: Any
+        reservation: Any
+        sent = time.monotonic()
+        if kind == "threads":
+            limiter = Limiter(stack.enter_context(redis.Redis(**options)))
+            reservation = limiter.reserve([lease], "200ms")
+        else:
+            limiter = AsyncLimiter(redis.asyncio.Redis(**options), timeout=30)
+            reservation = await limiter.reserve([lease], "200ms")
+        assert len(reservation.decision.limits) == 1
+        assert not reservation.is_lost
+        if cause == "no connection":
+            address.close()
+        while not limiter.counters.leases_lost:
+            assert time.monotonic() < sent + 10
+            await asyncio.sleep(0.02)
+        assert time.monotonic() - sent >= 0.5
+        assert reservation.is_lost
+        assert limiter.counters.leases_lost == lost_leases(caplog.text) == 1
+        eventually(lambda: raw.execute_command("RL.LEASE", *lease[1:], "ID", "other")[0], "another holder is allowed")
+        assert (limiter.counters.faults > 0) == (cause == "no permission")
+        reservation.close()
+        await (asyncio.to_thread(limiter.join) if kind == "threads" else limiter.join())
+        assert limiter.counters.leases_lost == 1
+        if kind == "asyncio":
+            await limiter.client.aclose()
+
+
+async def test_a_settlement_that_the_server_rejects(port: int, calls: Calls, raw: redis.Redis) -> None:
+    raw.execute_command("ACL", "SETUSER", "settler", "on", "nopass", "~*", "+@all", "-rl.settle")
+    user = {"port": port, "retry": None, "username": "settler", "password": "x"}
+    limits = [("WINDOW", f"{calls.key}:requests", WINDOW, 100, "COST", 5)]
+    async with redis.asyncio.Redis(**user) as client:
+        limiter = AsyncLimiter(client, timeout=30)
+        async with await limiter.reserve(limits, "1h") as reservation:
+            reservation.report(1)
+        await limiter.join()
+        with pytest.raises(redis.exceptions.NoPermissionError):
+            await (await limiter.reserve(limits, "1h")).settle(1)
+        assert (limiter.counters.faults, limiter.counters.unsettled) == (2, 2)
+    with redis.Redis(**user) as client:
+        threads = Limiter(client)
+        with pytest.raises(redis.exceptions.NoPermissionError):
+            threads.reserve(limits, "1h").settle(1)
+        dropped = threads.reserve(limits, "1h")
+        del dropped
+        gc.collect()
+        assert threads.join(10)
+        assert (threads.counters.faults, threads.counters.unsettled) == (2, 2)
+    assert calls.counted()[0] == 20
+
+
+async def test_a_settlement_without_an_end_is_counted(calls: Calls) -> None:
+    async with redis.asyncio.Redis(port=free_port(), retry=None) as client:
+        limiter = AsyncLimiter(client, timeout=30)
+        async with await limiter.reserve(calls.limits(300), "50ms"):
+            pass
+        await limiter.join()
+        assert (limiter.counters.faults, limiter.counters.unsettled) == (0, 1)
+
+
+@pytest.mark.parametrize("by_setting", [True, False])
+@pytest.mark.parametrize("id", [None, "given"])
+async def test_a_lease_in_shadow_mode(
+    by_setting: bool, id: str | None, one: AsyncLimiter, threads: Limiter, calls: Calls, raw: redis.Redis
+) -> None:
+    key = f"{calls.key}:calls"
+    lease = [("LEASE", key, "600ms", 1, *([] if by_setting else ["SHADOW"]))]
+    raw.execute_command("RL.LEASE", key, "1h", 1, "ID", "other")
+    raw.config_set("rl.shadow", "yes" if by_setting else "no")
+    try:
+        held = [await one.reserve(lease, "1h", id=id), threads.reserve(lease, "1h", id=id)]
+    finally:
+        raw.config_set("rl.shadow", "no")
+    await asyncio.sleep(0.8)
+    assert [(each.allowed, each.is_lost) for each in held] == [(True, False)] * 2
+    await held[0].settle(0)  # type: ignore[misc]
+    held[1].settle(0)
+    # One that was taken before the limit became smaller is held.
+    raw.execute_command("RL.LEASE", key, "1h", 2, "ID", "mine")
+    async with await one.reserve([("LEASE", key, "900ms", 1)], "1h", id="mine") as mine:
+        raw.zrem(key, "mine")
+        assert not mine.is_lost
+    assert one.counters.leases_lost == threads.counters.leases_lost == 0
+    assert raw.zrange(key, 0, -1) == ["other"]
+
+
+async def test_more_reservations_at_once_than_connections(port: int, calls: Calls) -> None:
+    limits = [("WINDOW", f"{calls.key}:requests", WINDOW, 10)]
+    async with redis.asyncio.Redis(port=port, retry=None, max_connections=3) as client:
+        limiter = AsyncLimiter(client, timeout=30)
+        held = await asyncio.gather(*(limiter.reserve(limits, "1h") for _ in range(50)))
+        assert [each.allowed for each in held].count(True) == 10
+        await asyncio.gather(*(each.cancel() for each in held))
+        assert calls.counted()[0] == 0
+        # All of them are in use: nothing is sent, so nothing is charged and settled.
+        connections = [await client.connection_pool.get_connection() for _ in range(3)]
+        limiter.timeout = 0.1
+        with pytest.raises(redis.TimeoutError, match="no connection was free"):
+            await limiter.reserve(limits, "1h")
+        assert not limiter._settlements
+        assert limiter.counters.errors == {"overload": 1}
+        for connection in connections:
+            await client.connection_pool.release(connection)
+    with redis.Redis(port=port, retry=None, max_connections=3, socket_timeout=10) as sync:
+        threads = Limiter(sync)
+        each = [asyncio.to_thread(threads.reserve, limits, "1h") for _ in range(50)]
+        assert [held.allowed for held in await asyncio.gather(*each)].count(True) == 10
+        assert threads.join(10)
+
+
+async def test_a_huge_cost(one: AsyncLimiter, calls: Calls) -> None:
+    for cost in (10**30, "9" * 5000):
+        denied = await one.reserve([("WINDOW", f"{calls.key}:requests", WINDOW, 10, "COST", cost)], "1h")
+        assert not denied.allowed
+    async with await one.reserve(calls.limits(1), "1h") as reservation:
+        await reservation.settle(10**30)
+    for name in ("requests", "tokens"):
+        limits = [("ROLLING", f"{calls.key}:tokens", WINDOW, 2**62 - 1, "COST", 1)]
+        assert not (await one.reserve(limits, "1h")).allowed, name
+    assert (one.counters.faults, one.counters.unsettled) == (0, 0)
+
+
 async def test_a_settlement_without_a_reply_is_sent_again(port: int, calls: Calls) -> None:
     with contextlib.closing(LosingReplies(port, b"RL.SETTLE", 2)) as address:
         async with redis.asyncio.Redis(port=address.port, retry=None) as client:
@@ -447,6 +590,97 @@ def test_a_thread_renews_and_settles_again(port: int, calls: Calls, raw: redis.R
         calls.becomes(1, 450)
         eventually(lambda: address.lost == 2 and not limiter._due, "both are settled")
     assert calls.counted() == (1, 450, 450, 0)
+
+
+def test_a_thread_that_cannot_be_started(
+    threads: Limiter, calls: Calls, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fails(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as context:
+        context.setattr(threading.Thread, "start", fails)
+        first = threads.reserve(calls.limits(1, "1s"), "1h")
+        assert first.allowed
+        assert "can't start new thread" in caplog.text
+    with threads.reserve(calls.limits(1, "1s"), "1h") as second:
+        time.sleep(1.2)
+        assert not first.is_lost
+        assert not second.is_lost
+    first.close()
+    assert calls.counted()[3] == 0
+
+
+PROGRAM = """
+import os, sys, time
+import redis
+from limits_redis_rl import Limiter
+
+limiter = Limiter(redis.Redis(port=int(sys.argv[1]), retry=None, socket_timeout=0.1))
+lease = [("LEASE", sys.argv[2] + ":calls", "600ms", 9)]
+"""
+
+
+@contextlib.contextmanager
+def program(text: str, port: int, key: str) -> Iterator[subprocess.Popen[str]]:
+    words, pipe = [sys.executable, "-c", PROGRAM + text, str(port), key], subprocess.PIPE
+    with subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True, start_new_session=True) as running:
+        try:
+            yield running
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(running.pid, signal.SIGKILL)
+
+
+def test_a_child_process(port: int, calls: Calls) -> None:
+    text = """
+parents = limiter.reserve(lease, "1h")  # it has a thread
+limiter._client.connection_pool.connection_kwargs["socket_timeout"] = 10
+limiter._client.close()
+if os.fork() == 0:
+    own = limiter.reserve(lease, "1h")
+    id = parents.id
+    del parents  # a copy
+    time.sleep(1)
+    now = limiter._client.time()[0] * 1000
+    score = limiter._client.zscore
+    print("child", own.allowed, own.is_lost, score(lease[0][1], own.id) > now, score(lease[0][1], id) > now, flush=True)
+    own.close()
+    os._exit(0)
+os.wait()
+print("parent", parents.is_lost, limiter._client.zcard(lease[0][1]))
+"""
+    with program(text, port, calls.key) as parent:
+        said, _ = parent.communicate(timeout=30)
+    assert said.splitlines() == ["child True False True True", "parent False 1"]
+
+
+def test_the_end_of_a_program(port: int, calls: Calls, raw: redis.Redis) -> None:
+    text = """
+reservation = limiter.reserve([("ROLLING", sys.argv[2] + ":tokens", "1d", 1000, "COST", 300)], "1h")
+print("reserved", flush=True)
+sys.stdin.readline()
+reservation.settle(450)
+"""
+    with program(text, port, calls.key) as ends:
+        assert ends.stdout is not None
+        assert ends.stdout.readline() == "reserved\n"
+        raw.execute_command("CLIENT", "PAUSE", 300, "WRITE")
+        ends.communicate("settle\n", timeout=30)
+    assert calls.counted()[1] == 450
+
+
+def test_waiting_for_the_thread(threads: Limiter, calls: Calls, raw: redis.Redis) -> None:
+    dropped = threads.reserve(calls.limits(300), "1h")
+    raw.execute_command("CLIENT", "PAUSE", 60_000, "WRITE")
+    del dropped
+    gc.collect()
+    try:
+        assert not threads.join(0.05)
+    finally:
+        raw.execute_command("CLIENT", "UNPAUSE")
+    assert threads.join(10)
+    assert calls.counted() == (1, 300, 300, 0)
 
 
 def test_threads_without_a_server(calls: Calls) -> None:

@@ -232,6 +232,41 @@ async def test_a_server_that_hangs(kind: str, port: int, prefix: str, raw: redis
 
 
 @every_kind
+async def test_more_at_once_than_connections(kind: str, port: int, prefix: str) -> None:
+    limiter = limiter_for(f"{kind}://127.0.0.1:{port}", "moving-window", key_prefix=prefix, max_connections=3)
+    item = parse("10/day")
+
+    async def hit() -> bool:
+        return await (
+            limiter.hit(item, "user") if kind.startswith("async") else asyncio.to_thread(limiter.hit, item, "u")
+        )
+
+    allowed = await asyncio.gather(*(hit() for _ in range(50)))
+    assert allowed.count(True) == 10
+    assert not limiter.storage.counters.errors
+    # A huge cost is denied, as one above the limit is.
+    assert not await value(limiter.hit(item, "user", cost=10**30))
+    await close(limiter)
+
+
+@every_kind
+async def test_without_a_connection(kind: str, port: int, prefix: str, raw: redis.Redis) -> None:
+    limiter = limiter_for(
+        f"{kind}://127.0.0.1:{port}", "moving-window", key_prefix=prefix, max_connections=1, socket_timeout=0.2
+    )
+    client = limiter.storage.storage
+    held = await value(client.connection_pool.get_connection())
+    for _ in range(6):
+        # Also the sixth: it does not count for the breaker.
+        with pytest.raises(redis.TimeoutError, match="no connection was free"):
+            await value(limiter.hit(parse("10/day"), "user"))
+    await value(client.connection_pool.release(held))
+    limiter.storage.storage.connection_pool.connection_kwargs["socket_timeout"] = 10
+    assert limiter.storage.counters.errors == {"overload": 6}
+    await close(limiter)
+
+
+@every_kind
 async def test_a_replica_gets_no_second_request(kind: str, port: int, prefix: str, raw: redis.Redis) -> None:
     limiter = limiter_for(f"{kind}://127.0.0.1:{port}", "moving-window", key_prefix=prefix)
     item = parse("100/day")
@@ -277,6 +312,23 @@ async def test_cluster(kind: str, strategy: str, ports: list[int], prefix: str) 
     assert await value(limiter.storage.check())
     assert await value(limiter.storage.reset()) == 9
     assert await value(limiter.test(item, "1", cost=2))
+    await close(limiter)
+
+
+@pytest.mark.parametrize("kind", ["redis-rl+cluster", "async+redis-rl+cluster"])
+async def test_more_at_once_than_connections_of_a_node(kind: str, ports: list[int], prefix: str) -> None:
+    options = {"key_prefix": prefix, "max_connections": 2}
+    limiter = limiter_for(f"{kind}://127.0.0.1:{ports[0]}", "moving-window", **options)
+    item = parse("10/day")
+    assert await value(limiter.test(item, "user"))  # it knows the nodes
+
+    async def hit() -> bool:
+        return await (
+            limiter.hit(item, "user") if kind.startswith("async") else asyncio.to_thread(limiter.hit, item, "u")
+        )
+
+    assert (await asyncio.gather(*(hit() for _ in range(30)))).count(True) == 10
+    assert not limiter.storage.counters.errors
     await close(limiter)
 
 
