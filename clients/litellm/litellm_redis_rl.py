@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import json
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from typing import Any
@@ -99,22 +100,34 @@ class _Call:
         self.prompt = prompt
         self.task = task
         self.text: list[str] = []
+        self.rest = b""
         self.usage: tuple[int, int] | None = None
         self.was_rejected = False
         self.is_streaming = False
 
     def heard(self, chunk: Any) -> None:
         """Remembers what a part of a stream says."""
+        if isinstance(chunk, (bytes, str)):
+            self.heard_raw(chunk.encode() if isinstance(chunk, str) else chunk)
+            return
         usage = _usage(chunk, self.prompt)
         if usage is not None:
             self.usage = usage
         else:
             self.text += _texts(chunk)
 
+    def heard_raw(self, part: bytes) -> None:
+        """Remembers the usage in a part of a stream of events that litellm passes on as it is."""
+        *lines, self.rest = (self.rest + part).split(b"\n")
+        for line in lines:
+            if line.startswith(b"data:") and b"usage" in line:
+                with contextlib.suppress(ValueError):
+                    self.usage = _usage(json.loads(line[5:]), self.prompt) or self.usage
+
     def used(self) -> tuple[int, int] | None:
         """The tokens of the prompt and of the output, if they are known."""
         if self.usage is None and self.text:
-            return self.prompt, litellm.token_counter(model=self.model, text="".join(self.text))
+            return self.prompt, _tokens(self.model, text="".join(self.text))
         return self.usage
 
     def end(self) -> None:
@@ -178,15 +191,19 @@ class RateLimitHook(CustomLogger):  # type: ignore[misc]
             if not policies:
                 return
             model = str(data.get("model") or "")
-            prompt = await asyncio.to_thread(_prompt_tokens, model, data)
-            output = _longest_output(data, self.output)
+            if call_type == "acompletion" and "," in model:
+                # litellm calls each of them, and says the usage of one or of none.
+                raise HTTPException(400, "One call may name one model.")
+            prompt = await asyncio.to_thread(_prompt_tokens, model, data, call_type)
+            output = _longest_output(data, call_type, self.output)
             units = _units(policies)
             words = [
-                tuple(word(model, prompt, output) if callable(word) else word for word in policy) for policy in policies
+                tuple(_bounded(word(model, prompt, output)) if callable(word) else word for word in policy)
+                for policy in policies
             ]
             reservation = await self.limiter.reserve(words, self.ttl)
         except HTTPException:
-            raise  # what `policies` says
+            raise  # what `policies` says, or the call above
         except Exception as error:
             # The log has the error. A client learns nothing of the server.
             if is_unavailable(error):
@@ -206,7 +223,8 @@ class RateLimitHook(CustomLogger):  # type: ignore[misc]
                 429, f"Rate limit exceeded: {', '.join(denied)}", headers=_lower(reservation.decision.headers)
             )
         call = _Call(reservation, units, model, prompt, task)
-        reservation.called(False)  # until litellm calls the model
+        if call_type in TELL_OF_THE_CALL:
+            reservation.called(False)  # until litellm calls the model
         _current.set(call)
         if task is not None:
             # For what ends a call without any of the hooks below.
@@ -264,6 +282,9 @@ class RateLimitHook(CustomLogger):  # type: ignore[misc]
         self._end(call)
 
     def _end(self, call: _Call) -> None:
+        if call.reservation.is_lost and not call.reservation.is_settled:
+            lost = RuntimeError("other calls may have had its place")
+            self._log.write(logging.WARNING, "the lease of a call ended before the call", lost)
         try:
             call.end()
         except Exception as error:
@@ -296,8 +317,34 @@ def _lower(headers: Mapping[str, str]) -> dict[str, str]:
     return {name.lower(): value for name, value in headers.items()}
 
 
+#: The types of calls for which litellm calls `async_pre_call_deployment_hook` before the model. All others count as
+#: sent to the model at once.
+TELL_OF_THE_CALL = frozenset(
+    {
+        "acompletion",
+        "aembedding",
+        "agenerate_content",
+        "agenerate_content_stream",
+        "anthropic_messages",
+        "aresponses",
+        "aspeech",
+        "atext_completion",
+        "image_generation",
+        "moderation",
+        "rerank",
+        "transcription",
+    }
+)
+#: What litellm passes on as it is, and connections: their output is not known before, and litellm says no usage after.
+UNKNOWN = frozenset({"pass_through_endpoint", "allm_passthrough_route", "_arealtime", "_aresponses_websocket"})
+#: Types of calls whose input leads to no tokens of output.
+NO_OUTPUT = frozenset({"aembedding", "aspeech", "moderation"})
 #: What the APIs call the tokens of a call.
-USAGE = ("prompt_tokens", "input_tokens", "completion_tokens", "output_tokens", "total_tokens")
+TAKEN = ("prompt_tokens", "input_tokens", "promptTokenCount", "prompt_token_count")
+GIVEN = ("completion_tokens", "output_tokens")
+TOTAL = ("total_tokens", "totalTokenCount", "total_token_count")
+#: The largest number of the server.
+LARGEST = 2**63 - 1
 
 
 def _attribute(value: Any, name: str) -> Any:
@@ -307,14 +354,18 @@ def _attribute(value: Any, name: str) -> Any:
 def _usage(response: Any, prompt: int) -> tuple[int, int] | None:
     """The tokens of the prompt and of the output of a response, or of the last part of a stream, if it says so."""
     # The last event of the Responses API has the response.
-    usage = _attribute(response, "usage") or _attribute(_attribute(response, "response"), "usage")
-    found = {name: _attribute(usage, name) for name in USAGE}
-    counts = {name: value for name, value in found.items() if isinstance(value, int) and value >= 0}
-    taken = counts.get("prompt_tokens", counts.get("input_tokens"))
-    given = counts.get("completion_tokens", counts.get("output_tokens"))
-    total = counts.get("total_tokens", None if taken is None or given is None else taken + given)
+    found = [_attribute(response, name) for name in ("usage", "usageMetadata", "usage_metadata")]
+    usage = next((each for each in found if each), None) or _attribute(_attribute(response, "response"), "usage")
+
+    def first(names: tuple[str, ...]) -> int | None:
+        values = [_attribute(usage, name) for name in names]
+        return next((value for value in values if isinstance(value, int) and value >= 0), None)
+
+    taken, given, total = first(TAKEN), first(GIVEN), first(TOTAL)
     if total is None:
-        return None
+        if given is None:
+            return None
+        total = (prompt if taken is None else taken) + given
     # Whatever the parts are called, the total is what the model reports.
     taken = min(total, prompt if taken is None else taken)
     return taken, total - taken
@@ -335,25 +386,73 @@ def _texts(chunk: Any) -> list[str]:
     return [text for text in found if isinstance(text, str)]
 
 
-def _prompt_tokens(model: str, data: Mapping[str, Any]) -> int:
-    messages = data.get("messages")
+#: What has the prompt, in one API or another.
+PROMPT = ("system", "instructions", "input", "prompt", "contents", "systemInstruction", "system_instruction")
+#: What has no text: an image, a sound, a file.
+BINARY = frozenset({"data", "file_data", "image_url"})
+#: The name of a model is the caller's. litellm would download a tokenizer for some names.
+TOKENIZER = {"type": "openai_tokenizer", "tokenizer": None}
+
+
+def _tokens(model: str, **what: Any) -> int:
+    """What litellm counts, without a connection to anything that a caller names."""
+    return int(
+        litellm.token_counter(model=model, custom_tokenizer=TOKENIZER, use_default_image_token_count=True, **what)
+    )
+
+
+def _prompt_tokens(model: str, data: Mapping[str, Any], call_type: Any) -> int:
+    names = [*PROMPT, "messages", "tools"]
+    if call_type == "pass_through_endpoint":  # a body of any API
+        names = [name for name in data if not name.startswith("litellm_")]
+    count, messages = 0, data.get("messages")
     if isinstance(messages, list):
         # What is no message is counted as text. litellm rejects it afterwards.
         with contextlib.suppress(Exception):
-            return int(litellm.token_counter(model=model, messages=messages, tools=data.get("tools")))
-    texts = [messages, data.get("instructions"), data.get("input"), data.get("prompt")]
-    text = "\n".join(each if isinstance(each, str) else repr(each) for each in texts if each)
-    return int(litellm.token_counter(model=model, text=text)) if text else 0
+            count = _tokens(model, messages=messages, tools=data.get("tools"))
+            names = [name for name in names if name not in ("messages", "tools")]
+    texts: list[str] = []
+    left = [data.get(name) for name in names]
+    while left:
+        each = left.pop()
+        if isinstance(each, Mapping):
+            left += [value for name, value in each.items() if name not in BINARY]
+            count += litellm.constants.DEFAULT_IMAGE_TOKEN_COUNT * len(BINARY & each.keys())
+        elif isinstance(each, list):
+            left += each
+        elif isinstance(each, (str, int, float)):
+            texts.append(str(each))
+    return count + (_tokens(model, text="\n".join(texts)) if texts else 0)
 
 
-def _longest_output(data: Mapping[str, Any], otherwise: int) -> int:
+def _number(value: Any) -> int | None:
+    """A number that some API takes as one: 10, 10.0, 1e30, "10". To some, 0 and less mean no limit."""
+    if isinstance(value, (int, float, str)) and not isinstance(value, bool):
+        with contextlib.suppress(ValueError, OverflowError):
+            return min(int(value), LARGEST) if int(value) > 0 else None
+    return None
+
+
+def _bounded(cost: Any) -> Any:
+    return min(cost, LARGEST) if isinstance(cost, int) else cost
+
+
+def _longest_output(data: Mapping[str, Any], call_type: Any, otherwise: int) -> int:
     """The longest output that the call allows."""
-    for name in ("max_completion_tokens", "max_output_tokens", "max_tokens"):
-        value = data.get(name)
-        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-            break
-    else:
-        # What has no messages and no prompt has no output of tokens: an embedding, an image.
-        value = otherwise if data.get("messages") or data.get("prompt") or data.get("instructions") else 0
-    choices = data.get("n")
-    return value * (choices if isinstance(choices, int) and choices > 1 else 1)
+    found = [data.get(name) for name in ("max_completion_tokens", "max_output_tokens", "max_tokens")]
+    for name in ("generationConfig", "generation_config", "config"):
+        found += [_attribute(data.get(name), each) for each in ("maxOutputTokens", "max_output_tokens")]
+    # Not every API rejects two of them.
+    value = max((_number(each) or 0 for each in found), default=0)
+    if call_type in UNKNOWN:
+        # The API may not know the name, and there is no usage afterwards.
+        value = max(value, otherwise)
+    elif value == 0:
+        # What has no prompt has no output of tokens: an embedding, a list of files.
+        has_prompt = any(data.get(name) for name in ("messages", "prompt", "instructions", "contents"))
+        value = otherwise if has_prompt or (data.get("input") and call_type not in NO_OUTPUT) else 0
+    choices = max(_number(data.get("n")) or 1, _number(data.get("best_of")) or 1)
+    prompts = data.get("prompt")
+    if isinstance(prompts, list) and prompts and not isinstance(prompts[0], int):
+        choices *= len(prompts)
+    return value * choices

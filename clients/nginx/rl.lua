@@ -20,6 +20,9 @@ if not found then
     redis = require "nginx.redis"
 end
 
+local ffi = require "ffi"
+ffi.cdef "volatile uintptr_t ngx_current_msec;"
+
 local M = {}
 
 -- Replies of a server that works, but cannot decide now.
@@ -44,9 +47,10 @@ local FAILURES, OPEN_FOR = 5, 1
 -- What this worker knows of a server, by its address and user.
 local states = {}
 
+-- Seconds that no change of the time of day moves: ngx.now() may go back.
 local function now()
     ngx.update_time()
-    return ngx.now()
+    return tonumber(ffi.C.ngx_current_msec) / 1000
 end
 
 local function digest(text)
@@ -121,18 +125,38 @@ local function kind(failure, is_reply)
     return failure:find("timeout", 1, true) and "timeout" or failure == "circuit open" and failure or "connection"
 end
 
+-- What is wrong with $rl_server, for failures of connections: nginx lacks the directive `resolver`, the address is none,
+-- or what replies there is no server.
+local WRONG_SERVER = { "no resolver defined", "^failed to parse host name", "^unkn?own prefix" }
+
 local function cannot_decide(failure, is_reply)
     if not is_reply then
-        -- nginx lacks the directive `resolver`.
-        return not failure:find("no resolver defined", 1, true)
+        for _, wrong in ipairs(WRONG_SERVER) do
+            if failure:find(wrong) then
+                return false
+            end
+        end
+        return true
     end
     return CANNOT_DECIDE[failure:match("^%u+")] or failure:find("^ERR max number of clients") ~= nil
+end
+
+-- The host and the port of $rl_server; nil if it is a socket. Anything else is an error: nginx would take it for a server
+-- that is away.
+local function address(server)
+    local host, port = server:match("^(.+):(%d+)$")
+    if host and (host:find("^[%w._-]+$") or host:find("^%[[%x:.]+%]$")) then
+        port = tonumber(port)
+        assert(port >= 1 and port <= 65535, "$rl_server has a port that is none")
+        return host, port
+    end
+    assert(server:find("^unix:/."), "$rl_server is neither address:port nor unix:/path")
 end
 
 -- The reply; or nil, why there is none, and whether that is an error reply of the server.
 local function ask(words, server, state, timeout)
     local user, password = setting("user", "default"), setting("password")
-    local host, port = server:match("^(.*):(%d+)$")
+    local host, port = address(server)
     local finish = now() + timeout / 1000
     local connection = redis:new()
     -- Each step may take what is left of the time.
@@ -144,7 +168,7 @@ local function ask(words, server, state, timeout)
     local ok, failure
     remaining()
     if host then
-        ok, failure = connection:connect(host, tonumber(port), pool)
+        ok, failure = connection:connect(host, port, pool)
     else
         ok, failure = connection:connect(server, pool)
     end
@@ -186,7 +210,7 @@ local function ask_if_closed(words, server, state, timeout)
     local reply, failure, is_reply = ask(words, server, state, timeout)
     if reply or is_reply then
         state.failures, state.open_until = 0, 0
-    else
+    elseif cannot_decide(failure, is_reply) then
         state.failures = state.failures + 1
         if state.failures >= FAILURES then
             state.open_until = now() + OPEN_FOR
@@ -274,6 +298,7 @@ function M.limit(limits)
     local timeout = tonumber(setting("timeout", 50))
     assert(timeout and timeout >= 1, "$rl_timeout is no number of milliseconds")
     local server = setting("server", "127.0.0.1:6379")
+    address(server)
     local state = state_of(server)
 
     local reply, failure, is_reply = ask_if_closed(words, server, state, timeout)

@@ -3,11 +3,23 @@
 import base64
 import json
 import os
+import socket
 
+import litellm
 import redis.asyncio
 from litellm.proxy._types import UserAPIKeyAuth
 
 from litellm_redis_rl import INPUT, OUTPUT, RateLimitHook, scope
+
+
+def download(*_):
+    socket.create_connection(("127.0.0.1", int(os.environ["ELSEWHERE"]))).close()
+    raise OSError("no tokenizer")
+
+
+# The tests have not all packages with which litellm downloads a tokenizer.
+assert callable(litellm.utils._load_huggingface_tokenizer)
+litellm.utils._load_huggingface_tokenizer = download
 
 
 async def authenticate(request, api_key):

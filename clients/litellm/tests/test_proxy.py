@@ -12,6 +12,7 @@ import pathlib
 import re
 import secrets
 import signal
+import socket
 import sys
 import tempfile
 import time
@@ -49,6 +50,8 @@ class Gateway:
         self.server = stack.enter_context(contextlib.closing(Server(binaries()[0])))
         self.address = stack.enter_context(contextlib.closing(Address(self.server.port)))
         self.directory = stack.enter_context(tempfile.TemporaryDirectory())
+        # What connects to it is counted, and gets no reply.
+        self.elsewhere = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
         upstream, *self.ports = free_ports(7)
         self.upstream = Upstream(upstream)
         words = []
@@ -66,6 +69,9 @@ class Gateway:
             words += [str(port), json.dumps(environment)]
         os.environ.update(
             UPSTREAM=f"http://127.0.0.1:{upstream}",
+            OPENAI_API_BASE=f"http://127.0.0.1:{upstream}",
+            OPENAI_API_KEY="none",
+            ELSEWHERE=str(self.elsewhere.getsockname()[1]),
             RL_PORT=str(self.address.port),
             LITELLM_MASTER_KEY=f"sk-{secrets.token_hex(32)}",
             PYTHONPATH=os.pathsep.join(map(str, [HERE, HERE.parent, ROOT / "clients/python"])),
@@ -118,6 +124,16 @@ class Caller:
         caller = {"user": "alice", "team": "search", "org": self.org, "limits": self.limits, **self.more}
         key = "sk-" + base64.urlsafe_b64encode(json.dumps(caller).encode()).decode()
         return {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+
+    def post(self, path, body, at=0):
+        """The status, the headers and the body of a call of any API."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.gateway.ports[at], timeout=60)
+        try:
+            connection.request("POST", path, json.dumps(body), self.headers())
+            response = connection.getresponse()
+            return response.status, {name.lower(): value for name, value in response.getheaders()}, response.read()
+        finally:
+            connection.close()
 
     def open(self, at=0, stream=False, longest=64, model="fake", **wanted):
         """Sends a call, and returns the connection."""
@@ -256,6 +272,99 @@ def test_a_call_that_the_model_rejects_uses_no_tokens(gateway, stream):
     # There is no connection to it.
     assert caller.call(stream=stream, model="away")[0] >= 500
     caller.becomes(4, 0, 0)
+
+
+MESSAGES = [{"role": "user", "content": '{"usage": 700}'}]
+GEMINI = {"contents": [{"role": "user", "parts": [{"text": "hi"}]}]}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_call_that_litellm_passes_on_costs_its_estimate(gateway, stream):
+    caller = Caller(gateway, user={**LIMITS, "requests": 2})
+    # A name that the API may not know makes the estimate no smaller than that of a call that says nothing, 1024.
+    body = {"model": "fake", "messages": MESSAGES, "max_tokens": 1, "stream": stream}
+    for number in (1, 2):
+        status, _, reply = caller.post("/openai/chat/completions", body)
+        assert (status, b"word" in reply) == (200, True), reply
+        eventually(lambda: caller.counted()[2] == 0, "the lease is released")
+        requests, tokens, _ = caller.counted()
+        assert requests == number
+        assert tokens in range(1024 * number, 1074 * number)
+    assert caller.post("/openai/chat/completions", body)[0] == 429
+
+
+@pytest.mark.parametrize("method", ["generateContent", "streamGenerateContent"])
+def test_the_tokens_of_gemini_are_settled(gateway, method):
+    caller = Caller(gateway, user=LIMITS)
+    status, _, body = caller.post(f"/v1beta/models/gemini:{method}", GEMINI)
+    assert (status, b"word" in body) == (200, True), body
+    caller.becomes(1, 700, 0)
+
+
+@pytest.mark.parametrize(
+    ("path", "more"),
+    [
+        ("chat/completions", {"max_tokens": 2000}),
+        ("chat/completions", {"max_tokens": 2000.0}),
+        ("chat/completions", {"max_tokens": "2000"}),
+        ("chat/completions", {"max_tokens": 10**30}),
+        ("chat/completions", {"max_tokens": 2**63 - 1}),
+        ("chat/completions", {"max_tokens": 2**62, "n": 2**62}),
+        ("chat/completions", {"max_tokens": 2000, "max_completion_tokens": 1}),
+        ("chat/completions", {"max_tokens": 20, "n": 100}),
+        ("chat/completions", {"max_tokens": -1, "n": 2}),
+        ("completions", {"max_tokens": 20, "best_of": 100, "prompt": "hi"}),
+        ("completions", {"max_tokens": 20, "prompt": ["hi"] * 100}),
+        ("completions", {"max_tokens": 1, "prompt": "word " * 2000, "messages": []}),
+        ("responses", {"input": "hi", "max_output_tokens": 2000}),
+        ("responses", {"input": "word " * 100}),  # and 1024 of an output that says nothing
+        ("messages", {"max_tokens": 1, "system": "word " * 2000, "messages": MESSAGES}),
+    ],
+)
+def test_a_call_that_may_need_more_tokens_than_are_left(gateway, path, more):
+    caller, calls = Caller(gateway, user={**LIMITS, "tokens": 1100}), gateway.upstream.calls
+    body = {"model": "fake"} | ({"messages": MESSAGES} if path == "chat/completions" else {}) | more
+    status, _, reply = caller.post(f"/v1/{path}", body)
+    assert (status, b"user-tokens" in reply) == (429, True), reply
+    assert (caller.counted(), gateway.upstream.calls) == ((0, 0, 0), calls)
+
+
+@pytest.mark.parametrize("more", [{}, {"fastest_response": True}])
+def test_a_call_of_several_models(gateway, more):
+    caller, calls = Caller(gateway, user={**LIMITS, "requests": 2}), gateway.upstream.calls
+    status, _, body = caller.post("/v1/chat/completions", {"model": "fake,fake,fake", "messages": MESSAGES, **more})
+    assert (status, b"name one model" in body) == (400, True), body
+    assert (caller.counted(), gateway.upstream.calls) == ((0, 0, 0), calls)
+
+
+@pytest.mark.parametrize("named", ["an image", "a tokenizer"])
+def test_what_a_caller_names_is_not_opened_before_the_limits(gateway, named):
+    caller, elsewhere = Caller(gateway, user={**LIMITS, "requests": 0}), gateway.elsewhere
+    url = f"http://127.0.0.1:{elsewhere.getsockname()[1]}/a.png"
+    image = {"type": "image_url", "image_url": {"url": url, "detail": "high"}}
+    messages = [{"role": "user", "content": [image]}] if named == "an image" else MESSAGES
+    # litellm downloads the tokenizer of this model.
+    model = "llama-3" if named == "a tokenizer" else "fake"
+    elsewhere.settimeout(0.1)
+    with ThreadPoolExecutor(1) as pool:
+        reply = pool.submit(caller.post, "/v1/chat/completions", {"model": model, "messages": messages})
+        while not reply.done():
+            with contextlib.suppress(TimeoutError):
+                elsewhere.accept()[0].close()
+                pytest.fail("there is a connection")
+    status, _, body = reply.result()
+    assert (status, b"user-requests" in body) == (429, True), body
+
+
+def test_a_lease_that_ends_before_the_call_is_logged(gateway):
+    caller = Caller(gateway, user={**LIMITS, "lease": "1s"})
+    calls = gateway.upstream.calls
+    connection = caller.open(stream=True, words=1, before=2)
+    eventually(lambda: gateway.upstream.calls > calls, "the model works", START)
+    gateway.server.text("DEL", f"{caller.key()}:concurrent")
+    assert b"word" in connection.getresponse().read()
+    connection.close()
+    eventually(lambda: "the lease of a call ended before the call" in gateway.log(), "the log has a line")
 
 
 def test_the_example(gateway):

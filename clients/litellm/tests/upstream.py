@@ -15,8 +15,18 @@ from starlette.routing import Route
 class Upstream:
     def __init__(self, port):
         self.active = self.most = self.calls = self.tokens = 0
-        app = Starlette(routes=[Route("/chat/completions", self.completions, methods=["POST"])])
-        self.server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=port, log_level="warning"))
+        # litellm passes on the second path as it is, and the others are Gemini's.
+        app = Starlette(
+            routes=[
+                Route("/chat/completions", self.completions, methods=["POST"]),
+                Route("/v1/chat/completions", self.completions, methods=["POST"]),
+                Route("/{path:path}:generateContent", self.generate, methods=["POST"]),
+                Route("/{path:path}:streamGenerateContent", self.generate, methods=["POST"]),
+            ]
+        )
+        # A connection that it closes while litellm sends on it would be an error of the call.
+        config = uvicorn.Config(app, host="127.0.0.1", port=port, log_level="warning", timeout_keep_alive=600)
+        self.server = uvicorn.Server(config)
         threading.Thread(target=self.server.run, daemon=True).start()
 
     def begin(self):
@@ -64,6 +74,15 @@ class Upstream:
                 self.end()
 
         return StreamingResponse(stream(), media_type="text/event-stream")
+
+    async def generate(self, request: Request):
+        self.calls += 1
+        content = {"role": "model", "parts": [{"text": "word"}]}
+        usage = {"promptTokenCount": 1, "candidatesTokenCount": 9, "thoughtsTokenCount": 690, "totalTokenCount": 700}
+        reply = {"candidates": [{"content": content, "finishReason": "STOP", "index": 0}], "usageMetadata": usage}
+        if "stream" not in request.url.path:
+            return JSONResponse(reply)
+        return StreamingResponse(iter([line(reply)]), media_type="text/event-stream")
 
 
 async def sleep_while_connected(request, seconds):
