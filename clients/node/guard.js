@@ -38,12 +38,18 @@ export class RateLimitError extends Error {
 }
 
 /**
+ * What the nodes of a Cluster of ioredis said, if that is why it is not connected.
+ * @param {any} error
+ */
+const cause = (error) => error?.lastNodeError ?? error
+
+/**
  * The code of an error reply of the server, such as WRONGTYPE.
  * @param {any} error
  * @returns {string | undefined}
  */
 function code(error) {
-  return /^([A-Z][A-Z0-9]*)( |$)/.exec(error?.message ?? '')?.[1]
+  return /^([A-Z][A-Z0-9]*)( |$)/.exec(cause(error)?.message ?? '')?.[1]
 }
 
 /**
@@ -64,12 +70,13 @@ export function kind(error) {
  */
 export function isUnavailable(error) {
   const found = code(error)
-  if (found) return CANNOT_DECIDE.has(found) || TOO_MANY_CLIENTS.test(error.message)
+  if (found) return CANNOT_DECIDE.has(found) || TOO_MANY_CLIENTS.test(cause(error).message)
   return kind(error) !== 'bug'
 }
 
 /** @param {any} error */
 export function describe(error) {
+  error = cause(error)
   // The error of a refused connection to a host with two addresses has no message.
   const text = [error?.message, error?.code].find(Boolean) ?? 'no reply'
   return `${error?.name ?? 'Error'}: ${String(text).replace(/\s+/g, ' ')}`

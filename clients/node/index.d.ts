@@ -13,7 +13,7 @@ type NodeRedisCluster = {
   masters: unknown
   sendCommand(key: string | undefined, readOnly: boolean | undefined, words: string[]): Promise<unknown>
 }
-/** A client of `ioredis` (Redis, Cluster). */
+/** A client of `ioredis` (Redis; Cluster with `retryDelayOnFailover: 0`). */
 type IoRedis = { isCluster: boolean; call(command: string, ...words: string[]): Promise<unknown> }
 
 export type StoreOptions = {

@@ -348,6 +348,8 @@ for (const path of servers) {
   })
 }
 
+const ioCluster = (nodes) => new Cluster(nodes, { retryDelayOnFailover: 0 })
+
 describe('reservations in a cluster', () => {
   let cluster
   before(async () => (cluster = await startCluster(servers.at(-1))))
@@ -357,7 +359,7 @@ describe('reservations in a cluster', () => {
     test(name, async () => {
       const nodes = cluster.nodes.map(({ port }) => ({ host: '127.0.0.1', port }))
       const client =
-        name === 'redis' ? createCluster({ rootNodes: nodes.map((socket) => ({ socket })) }) : new Cluster(nodes)
+        name === 'redis' ? createCluster({ rootNodes: nodes.map((socket) => ({ socket })) }) : ioCluster(nodes)
       if (name === 'redis') await client.connect()
       try {
         const limiter = new Limiter({ client, timeout: 30_000 })
