@@ -1,5 +1,6 @@
 // What the store accepts, and which errors mean what. No server is needed.
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { EventEmitter } from 'node:events'
 import { test } from 'node:test'
 import * as ioredis from 'ioredis'
@@ -92,6 +93,20 @@ test('a Cluster of ioredis that sends a command again is a TypeError', () => {
       }
     }
   }
+})
+
+test('a delay that is longer than a timer of Node.js', () => {
+  const code = `
+    import { RedisRlStore } from '../index.js'
+    const client = async () => ['allowed', 1, 'remaining', 0, 'reset_ms', 1, 'delay_ms', 2 ** 31]
+    const store = new RedisRlStore({ client, algorithm: 'LEAKY' })
+    store.init({ windowMs: 1000, limit: 1 })
+    store.increment('k').then(() => process.exit(1))
+    setTimeout(() => process.exit(7), 100)`
+  const { status } = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
+    cwd: new URL('.', import.meta.url),
+  })
+  assert.equal(status, 7)
 })
 
 test('many stores add one listener to their client', () => {

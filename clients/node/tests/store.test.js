@@ -346,6 +346,35 @@ for (const path of servers) {
       }
     })
 
+    test('a refund that is rejected is counted, and no error', async () => {
+      const outcomes = []
+      const onError = (error, outcome) => outcomes.push(`${outcome} ${error.message.split(' ')[0]}`)
+      const { get, store } = await application(client, { algorithm: 'TOKEN', skipFailedRequests: true, onError })
+      await raw.call('ACL', 'SETUSER', 'default', '-rl.refund')
+      try {
+        assert.equal((await get({}, 404)).status, 404)
+        await store.decrement('anybody')
+      } finally {
+        await raw.call('ACL', 'SETUSER', 'default', '+rl.refund')
+      }
+      assert.deepEqual([store.counters.unrefunded, store.counters.faults], [2, 2])
+      assert.deepEqual(outcomes, Array(2).fill('unrefunded NOPERM'))
+      assert.match(String(logged.splice(0)), /not given back: \w*Error: NOPERM/)
+    })
+
+    test('a key that is no text and no number is never allowed', async () => {
+      for (const key of [undefined, null, NaN, {}]) {
+        const options = { algorithm: 'TOKEN', failOpen: true, keyGenerator: () => key }
+        const { get, store } = await application(client, options)
+        assert.equal((await get()).status, 500)
+        assert.deepEqual(await raw.call('KEYS', `${store.prefix}*`), [])
+        assert.match(String(logged.splice(0)), /keyGenerator: expected a string or a finite number/)
+      }
+      const { get, store } = await application(client, { algorithm: 'TOKEN', keyGenerator: () => 7 })
+      assert.equal((await get()).status, 200)
+      assert.deepEqual(await raw.call('KEYS', `${store.prefix}*`), [`${store.prefix}7`])
+    })
+
     test('a user whom the server rejects is never allowed', async () => {
       const socket = { host: '127.0.0.1', port: server.port }
       const wrong = { username: 'nobody', password: 'wrong' }
