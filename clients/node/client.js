@@ -2,7 +2,7 @@
 // One way to send a command with every client.
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { NoReply, isUnavailable } from './guard.js'
+import { NoReply, isUnavailable, kind } from './guard.js'
 
 /**
  * What a client last said about its connections, if it has not been connected since.
@@ -22,6 +22,12 @@ import { NoReply, isUnavailable } from './guard.js'
 const lastErrors = new WeakMap()
 
 /**
+ * The last error, if the server rejects the client.
+ * @param {Last} last
+ */
+const rejection = ({ error }) => (error && !isUnavailable(error) ? error : undefined)
+
+/**
  * A client that is not listened to ends the process at its first error.
  *
  * @param {any} client
@@ -32,11 +38,13 @@ function lastError(client, many = false) {
   if (!last) {
     /** @type {Last} */
     const found = { error: undefined }
-    client.on?.('error', (/** @type {unknown} */ error) => {
+    const failed = (/** @type {unknown} */ error) => {
       // One node may reject the password while another one is away.
-      if (many && found.error && !isUnavailable(found.error)) return
-      found.error = error ?? new Error('the connection failed')
-    })
+      if (!many || !rejection(found)) found.error = error ?? new Error('the connection failed')
+    }
+    client.on?.('error', failed)
+    // A Cluster of ioredis says so of its nodes.
+    if (client.isCluster) client.on?.('node error', failed)
     // A cluster of node-redis has no `ready`.
     client.on?.(client.masters ? 'connect' : 'ready', () => (found.error = undefined))
     lastErrors.set(client, (last = found))
@@ -125,20 +133,21 @@ function clusterSender(client) {
       await last.asking
     }
     await ready(abortSignal)
-    for (const node of client.masters) if (node.client) lastError(node.client)
+    for (const node of client.masters) if (node.client) lastError(node.client, true)
     try {
       const reply = await client.sendCommand(key, readOnly, words, { abortSignal })
       last.error = undefined
       return reply
     } catch (/** @type {any} */ error) {
-      throw /root nodes are unavailable/.test(error?.message) ? (last.error ?? error) : error
+      if (kind(error) !== 'connection') throw error
+      throw (/root nodes are unavailable/.test(error?.message) ? last.error : send.why?.()) ?? error
     }
   }
   send.why = () => {
     if (!isReady()) return last.error
     for (const { client: node } of client.masters) {
-      const error = node && !node.isReady && lastError(node).error
-      if (error && !isUnavailable(error)) return error
+      const error = node && !node.isReady && rejection(lastError(node, true))
+      if (error) return error
     }
   }
   return send
@@ -185,10 +194,16 @@ export function sender(client) {
     }
     const last = lastError(client, client.isCluster)
     const isReady = () => client.status === 'ready'
-    const ready = connected(client, isReady, () => ['wait', 'end'].includes(client.status), last)
-    const why = () => (isReady() ? undefined : last.error)
+    const isConnected = connected(client, isReady, () => client.status === 'end', last)
+    const ready = (/** @type {AbortSignal} */ signal) => {
+      // A command would connect it as well, but wait in its queue.
+      if (client.status === 'wait') client.connect().catch(() => {})
+      return isConnected(signal)
+    }
+    const why = () => (isReady() ? rejection(last) : last.error)
     if (!client.isCluster) {
-      return Object.assign(/** @type {Send} */ (async (_key, _readOnly, words, signal) => {
+      /** @type {Send} */
+      const send = async (_key, _readOnly, words, signal) => {
         await ready(signal)
         try {
           return await client.call(...words)
@@ -196,21 +211,33 @@ export function sender(client) {
           if (isReadOnly(error) && client.status === 'ready') client.disconnect(true)
           throw error
         }
-      }), { why })
+      }
+      send.why = why
+      return send
     }
     // It finds the node by the keys of a command, and knows those of Redis' own commands only. Without the keys, it
     // sends the command to any node, which may redirect it.
-    return Object.assign(/** @type {Send} */ (async (key, _readOnly, words, signal) => {
+    /** @type {Send} */
+    const send = async (key, _readOnly, words, signal) => {
       await ready(signal)
-      return Object.create(client, {
+      const one = Object.create(client, {
         sendCommand: {
           value: (/** @type {any} */ command, /** @type {any[]} */ ...rest) => {
             command.keys = [key]
             return client.sendCommand(command, ...rest)
           },
         },
-      }).call(...words)
-    }), { why })
+      })
+      try {
+        const reply = await one.call(...words)
+        last.error = undefined
+        return reply
+      } catch (error) {
+        throw kind(error) === 'connection' ? (why() ?? error) : error
+      }
+    }
+    send.why = why
+    return send
   }
   // node-redis
   if (typeof client?.sendCommand === 'function') {

@@ -460,6 +460,26 @@ for (const path of servers) {
       }
     })
 
+    test('a request that was to connect its client is not charged later', async () => {
+      const own = await startServer(path)
+      const connection = connectIoRedis(ioredis, own.port, { lazyConnect: true })
+      try {
+        const options = { algorithm: 'ROLLING', limit: 100, failOpen: true, timeout: 250 }
+        const { get, store } = await application(connection.client, options)
+        await own.kill()
+        assert.equal((await get()).status, 200)
+        assert.equal(store.counters.failedOpen, 1)
+        await own.restart()
+        await waitFor('a decision', async () => (await get()).status === 200 && store.counters.allowed > 0)
+        const { count } = await peek(own.client, store, 'ROLLING', 100, 'COST', '0')
+        assert.equal(count, store.counters.allowed)
+        logged.splice(0)
+      } finally {
+        connection.close()
+        await own.stop()
+      }
+    })
+
     test('a request cannot make a long key, and a secret hides the caller', async () => {
       const long = await application(client, { algorithm: 'TOKEN', limit: 1 })
       for (const user of ['x'.repeat(600) + 'a', 'x'.repeat(600) + 'b']) {
