@@ -7,6 +7,9 @@ const CANNOT_DECIDE = new Set([
 ])
 const TOO_MANY_CLIENTS = /^ERR max number of clients/
 
+/** A longer timer of Node.js ends at once. */
+export const LONGEST_TIMER = 2 ** 31 - 1
+
 /** What a program does wrong. All other errors that are no replies are of the connection. */
 const BUGS = [TypeError, RangeError, ReferenceError, SyntaxError]
 
@@ -18,6 +21,15 @@ export class CircuitOpen extends Error {
 /** The server did not reply in time. */
 export class NoReply extends Error {
   name = 'NoReply'
+}
+
+/** A lease ended before it was released. */
+export class LeaseLost extends Error {
+  name = 'LeaseLost'
+  /** @param {unknown} cause why it was not renewed, if that is known */
+  constructor(cause) {
+    super('another holder may have been allowed', { cause })
+  }
 }
 
 /**
@@ -38,12 +50,18 @@ export class RateLimitError extends Error {
 }
 
 /**
+ * What the nodes of a Cluster of ioredis said, if that is why it is not connected.
+ * @param {any} error
+ */
+const cause = (error) => error?.lastNodeError ?? error
+
+/**
  * The code of an error reply of the server, such as WRONGTYPE.
  * @param {any} error
  * @returns {string | undefined}
  */
 function code(error) {
-  return /^([A-Z][A-Z0-9]*)( |$)/.exec(error?.message ?? '')?.[1]
+  return /^([A-Z][A-Z0-9]*)( |$)/.exec(cause(error)?.message ?? '')?.[1]
 }
 
 /**
@@ -64,12 +82,13 @@ export function kind(error) {
  */
 export function isUnavailable(error) {
   const found = code(error)
-  if (found) return CANNOT_DECIDE.has(found) || TOO_MANY_CLIENTS.test(error.message)
+  if (found) return CANNOT_DECIDE.has(found) || TOO_MANY_CLIENTS.test(cause(error).message)
   return kind(error) !== 'bug'
 }
 
 /** @param {any} error */
 export function describe(error) {
+  error = cause(error)
   // The error of a refused connection to a host with two addresses has no message.
   const text = [error?.message, error?.code].find(Boolean) ?? 'no reply'
   return `${error?.name ?? 'Error'}: ${String(text).replace(/\s+/g, ' ')}`
@@ -105,6 +124,8 @@ export class Guard {
   counters = { allowed: 0, denied: 0, failedOpen: 0, failedClosed: 0, faults: 0, errors: {} }
   /** @type {Pick<Console, 'warn' | 'error'>} */
   logger = console
+  /** @type {import('./index.js').StoreOptions['onError']} */
+  onError
   #breaker = new Breaker()
   /** @type {Map<string, {at: number, leftOut: number}>} */
   #logged = new Map()
@@ -127,6 +148,22 @@ export class Guard {
     this.counters.errors[found] = (this.counters.errors[found] ?? 0) + 1
     if (found === 'timeout' || found === 'connection') this.#breaker.failed()
     else if (found !== 'circuit open') this.#breaker.succeeded()
+  }
+
+  /**
+   * Logs what happened where nobody catches what `onError` throws, and calls it.
+   * @param {'warn' | 'error'} level
+   * @param {string} what
+   * @param {unknown} error
+   * @param {import('./index.js').Outcome} outcome
+   */
+  tell(level, what, error, outcome) {
+    this.log(level, what, error)
+    try {
+      this.onError?.(error, outcome)
+    } catch (thrown) {
+      this.log('error', 'onError failed', thrown)
+    }
   }
 
   /**

@@ -13,7 +13,7 @@ type NodeRedisCluster = {
   masters: unknown
   sendCommand(key: string | undefined, readOnly: boolean | undefined, words: string[]): Promise<unknown>
 }
-/** A client of `ioredis` (Redis, Cluster). */
+/** A client of `ioredis` (Redis; Cluster with `retryDelayOnFailover: 0`). */
 type IoRedis = { isCluster: boolean; call(command: string, ...words: string[]): Promise<unknown> }
 
 export type StoreOptions = {
@@ -35,9 +35,12 @@ export type StoreOptions = {
   failOpen?: boolean
   /** Keys have an HMAC of the caller instead of the caller (an address). All processes need the same secret. */
   secret?: string
-  /** Called for each request without a decision. */
-  onError?: (error: unknown, outcome: 'failedOpen' | 'failedClosed' | 'faults') => void
+  /** Called for each request without a decision, and for each one that could not be given back. */
+  onError?: (error: unknown, outcome: Outcome) => void
 }
+
+/** What happened, by the name of its counter. The last two are of a Limiter only. */
+export type Outcome = 'failedOpen' | 'failedClosed' | 'faults' | 'unrefunded' | 'unsettled' | 'leasesLost'
 
 /** What happened since the start. */
 export type Counters = {
@@ -49,10 +52,25 @@ export type Counters = {
   failedOpen: number
   /** The server could not decide, and the request was not allowed. */
   failedClosed: number
-  /** The server rejected the call: the configuration is wrong. The request was not allowed. */
+  /**
+   * The server rejected the call: the configuration is wrong. If the call was for a request, that was not allowed. A
+   * refund, a settlement or a renewal that was rejected is counted here too.
+   */
   faults: number
   /** Calls without a reply, and error replies, by code: `WRONGTYPE`, `ERR`, `timeout`, `connection` … */
   errors: Record<string, number>
+}
+
+export type StoreCounters = Counters & {
+  /** Requests that were to be given back and stay charged. */
+  unrefunded: number
+}
+
+export type LimiterCounters = Counters & {
+  /** Reservations that stay charged with their estimate until they end by themselves. */
+  unsettled: number
+  /** Reservations with a lease that ended before it was released. */
+  leasesLost: number
 }
 
 /** A request without a decision that is not allowed: status 503 if the server cannot decide, else 500. */
@@ -66,7 +84,7 @@ export declare function isUnavailable(error: unknown): boolean
 export declare class RedisRlStore implements Store {
   localKeys: boolean
   prefix: string
-  readonly counters: Counters
+  readonly counters: StoreCounters
   constructor(options: StoreOptions)
   init(options: Options): void
   increment(key: string): Promise<ClientRateLimitInfo>
@@ -92,7 +110,10 @@ export type LimiterOptions = {
   timeout?: number
   /** Whether a request is allowed if the server cannot decide. If not, it is a RateLimitError. `false` if not given. */
   failOpen?: boolean
-  /** Called for each request without a decision. */
+  /**
+   * Called for each request without a decision; for a settlement that is given up; for a renewal that is rejected; and
+   * for a lease that is lost.
+   */
   onError?: StoreOptions['onError']
   /** The console if not given. */
   logger?: Pick<Console, 'warn' | 'error'>
@@ -128,7 +149,7 @@ export type ReservationDecision = {
 
 /** Reserves units of several limits in one decision. */
 export declare class Limiter {
-  readonly counters: Counters
+  readonly counters: LimiterCounters
   constructor(options: LimiterOptions)
   /**
    * Charges all limits, or none, in one RL.MULTI. A limit with COST is charged that estimate, which is settled later; one
@@ -151,7 +172,11 @@ export declare class Reservation {
   readonly decision: ReservationDecision
   /** Whether the request is allowed. If not, nothing is charged, and there is nothing to settle. */
   readonly allowed: boolean
-  /** Whether a lease has ended although it was not released. */
+  /**
+   * Whether a lease may have ended although it was not released: it could not be renewed in time, or the server does
+   * not have it any more. Another holder may have been allowed since. What is lost stays lost. A request that was allowed
+   * without a decision, or by shadow mode above the limit, holds no lease.
+   */
   readonly isLost: boolean
   /** Says whether the upstream was called, or is called next. A reservation counts as called. */
   called(called?: boolean): void

@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { createHash, createHmac } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sender, within } from './client.js'
-import { Guard, RateLimitError, isUnavailable } from './guard.js'
+import { Guard, LONGEST_TIMER, RateLimitError, isUnavailable } from './guard.js'
 import { Limiter, Reservation } from './reservation.js'
 
 export { Limiter, RateLimitError, Reservation, isUnavailable }
@@ -106,8 +106,8 @@ export class RedisRlStore {
   #send
   #secret
   #failOpen
-  #onError
   #guard = new Guard()
+  #counters = Object.assign(this.#guard.counters, { unrefunded: 0 })
 
   /**
    * What increment() charged for the request at hand, for decrement(), which is told the key only. One asynchronous
@@ -125,14 +125,14 @@ export class RedisRlStore {
     this.#send = within(timeout, sender(client))
     this.#failOpen = failOpen
     this.#secret = secret
-    this.#onError = onError
+    this.#guard.onError = onError
     // No algorithm reads the state of another, so each has its own keys.
     this.prefix = prefix ?? `rl:${algorithm.toLowerCase()}:`
   }
 
   /** What happened since the start. */
   get counters() {
-    return this.#guard.counters
+    return this.#counters
   }
 
   /** @param {import('express-rate-limit').Options} options */
@@ -171,7 +171,7 @@ export class RedisRlStore {
     else this.counters.denied += 1
     const resetTime = timeIn(reply.allowed ? reply.reset_ms : reply.retry_after_ms)
     // The delay of LEAKY.
-    if (reply.delay_ms > 0) await sleep(reply.delay_ms)
+    if (reply.delay_ms > 0) await sleep(Math.min(reply.delay_ms, LONGEST_TIMER))
     return { totalHits: hits, resetTime }
   }
 
@@ -186,7 +186,7 @@ export class RedisRlStore {
     this.counters[outcome] += 1
     if (unavailable) this.#guard.log('warn', `no decision, failing ${open ? 'open' : 'closed'}`, error)
     else this.#guard.log('error', 'the call was rejected, a fault of the configuration', error)
-    this.#onError?.(error, outcome)
+    this.#guard.onError?.(error, outcome)
     const resetTime = new Date(Date.now() + (this.#windowMs || 1000))
     if (open && !this.#passes) return { totalHits: 1, resetTime }
     // express-rate-limit would allow whatever this throws, so this is denied.
@@ -200,13 +200,21 @@ export class RedisRlStore {
     const own = charge?.key === key
     // express-rate-limit also takes back a request that was denied. FIXED counted that one, the others did not.
     if (own && !charge.charged) return
-    // RL.REFUND FIXED gives back from the smaller of counter and limit, and the counter may be above the limit.
-    const limit = this.#algorithm === 'FIXED' ? LARGEST : await this.#currentLimit()
-    await this.#ask('RL.REFUND', [this.#algorithm], key, limit, [
-      ...this.#burst,
-      ...(own ? ['AT', String(charge.at)] : []),
-      'FULL',
-    ])
+    try {
+      // RL.REFUND FIXED gives back from the smaller of counter and limit, and the counter may be above the limit.
+      const limit = this.#algorithm === 'FIXED' ? LARGEST : await this.#currentLimit()
+      await this.#ask('RL.REFUND', [this.#algorithm], key, limit, [
+        ...this.#burst,
+        ...(own ? ['AT', String(charge.at)] : []),
+        'FULL',
+      ])
+    } catch (error) {
+      // Not every version of express-rate-limit catches it, and the request has its response.
+      const unavailable = isUnavailable(error)
+      this.counters.unrefunded += 1
+      if (!unavailable) this.counters.faults += 1
+      this.#guard.tell(unavailable ? 'warn' : 'error', 'not given back', error, 'unrefunded')
+    }
   }
 
   /** @param {string} key */
@@ -272,6 +280,11 @@ export class RedisRlStore {
 
   /** @param {string} key */
   #key(key) {
+    // Callers whose key is undefined would share one limit.
+    if (typeof key !== 'string' && !Number.isFinite(key)) {
+      throw new TypeError('keyGenerator: expected a string or a finite number')
+    }
+    key = String(key)
     if (this.#secret !== undefined) key = createHmac('sha256', this.#secret).update(key).digest('hex').slice(0, 32)
     key = this.prefix + key
     return Buffer.byteLength(key) <= LONGEST_KEY ? key : this.prefix + createHash('sha256').update(key).digest('hex')

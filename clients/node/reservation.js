@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sender, within } from './client.js'
-import { CircuitOpen, Guard, RateLimitError, isUnavailable } from './guard.js'
+import { CircuitOpen, Guard, LONGEST_TIMER, LeaseLost, RateLimitError, isUnavailable } from './guard.js'
 
 const RESERVES = ['FIXED', 'WINDOW', 'COUNTER', 'ROLLING']
 /** @type {Record<string, number>} */
@@ -45,7 +45,18 @@ class Charge {
   reported = false
   called = false
   settled = false
-  isLost = false
+  #lost = false
+  /** Whether the loss was counted and logged. */
+  told = false
+  /**
+   * Why a lease was not renewed last.
+   * @type {unknown}
+   */
+  notRenewed
+  /** @type {NodeJS.Timeout | undefined} */
+  timer
+  /** @type {(() => void) | undefined} */
+  over
 
   /**
    * @param {Policy[]} policies
@@ -53,11 +64,17 @@ class Charge {
    * @param {string | undefined} id
    */
   constructor(policies, ttl, id) {
-    if (!Array.isArray(policies) || policies.length === 0 || !policies.every((policy) => policy.length >= 4)) {
+    const isPolicy = (/** @type {Policy} */ policy) => Array.isArray(policy) && policy.length >= 4
+    if (!Array.isArray(policies) || policies.length === 0 || !policies.every(isPolicy)) {
       throw new TypeError('policies: expected arrays of an algorithm, a key, a window, a limit, and options')
     }
     this.limits = policies.map((policy) => {
+      // Callers whose key is undefined would share one limit.
+      if (!policy.every((word) => typeof word === 'string' || Number.isFinite(word))) {
+        throw new TypeError('policies: expected each word to be a string or a finite number')
+      }
       const [algorithm, ...words] = policy.map(String)
+      if (words[0] === '') throw new TypeError('policies: expected a key that is not empty')
       const name = algorithm.toUpperCase()
       if (name !== 'LEASE' && !RESERVES.includes(name)) {
         throw new TypeError(`policies: ${name} takes no reservation; expected ${RESERVES.join(', ')} or LEASE`)
@@ -77,8 +94,53 @@ class Charge {
     const length = Buffer.byteLength(this.id)
     if (length < 1 || length > 128) throw new TypeError('id: expected 1 to 128 bytes')
     this.key = this.limits[0].key
-    this.leases = this.limits.filter(({ name }) => name === 'LEASE')
-    this.renewAfter = Math.min(...this.leases.map(({ window }) => milliseconds(window))) / 3
+    this.leases = this.limits.flatMap(({ name, key, window, words }, at) => {
+      if (name !== 'LEASE') return []
+      return [{ at, key, window, ms: milliseconds(window), limit: Number(words[2]), ends: 0, isHeld: false }]
+    })
+    /** The leases that are renewed. */
+    this.kept = this.leases
+  }
+
+  /**
+   * @param {Decision} found
+   * @param {number} sent when the request was sent; the server counted the window from a later moment
+   */
+  taken({ limits }, sent) {
+    for (const lease of this.leases) {
+      lease.ends = sent + lease.ms
+      // Shadow mode allows what is above the limit, and takes no lease for it. Without a decision nobody knows.
+      lease.isHeld = limits.length > 0 && limits[lease.at][1] < lease.limit
+    }
+  }
+
+  /**
+   * @param {(typeof this.leases)[0]} lease
+   * @param {boolean} found
+   * @param {number} sent when the renewal was sent
+   */
+  renewed(lease, found, sent) {
+    if (found) {
+      lease.ends = sent + lease.ms
+      lease.isHeld = true
+    } else if (lease.isHeld) this.#lost = true
+    else this.kept = this.kept.filter((kept) => kept !== lease)
+  }
+
+  /** Whether another holder may have been allowed since a lease was taken. What was lost stays lost. */
+  isLost() {
+    const now = performance.now()
+    this.#lost ||= !this.settled && this.kept.some(({ isHeld, ends }) => isHeld && now >= ends)
+    return this.#lost
+  }
+
+  /**
+   * How long to wait until the leases are renewed: at most until the first one ends.
+   * @param {number} part of the window
+   */
+  pause(part) {
+    const now = performance.now()
+    return Math.min(...this.kept.map(({ ms, ends }) => Math.min(ms / part, ends - now)))
   }
 
   /** @param {import('./index.js').Used} used */
@@ -108,7 +170,10 @@ class Charge {
   /** What settles it, the first time. Nothing after that. The leases come first, since others wait for them. */
   settle() {
     if (this.settled) return []
+    this.isLost()
     this.settled = true
+    clearTimeout(this.timer)
+    this.over?.()
     const charged = this.called || this.reported
     /** @type {string[][]} */
     const calls = this.leases.map(({ key }) => ['RL.RELEASE', key, this.id])
@@ -121,17 +186,14 @@ class Charge {
     }
     return calls
   }
-
-  renew() {
-    return this.leases.map(({ key, window }) => ['RL.RENEW', key, window, this.id])
-  }
 }
 
 /** @param {any} reply @returns {Decision} */
 function decision([allowed, limits, headers]) {
   const pairs = headers.map(String)
   return {
-    allowed: allowed === 1,
+    // A client can be told to reply with texts or with BigInt.
+    allowed: Number(allowed) === 1,
     limits: limits.map((/** @type {any[]} */ limit) => limit.map(Number)),
     headers: Object.fromEntries(
       pairs.flatMap((/** @type {string} */ name, /** @type {number} */ i) => (i % 2 ? [] : [[name, pairs[i + 1]]])),
@@ -163,7 +225,7 @@ export class Reservation {
   }
 
   get isLost() {
-    return this.#charge.isLost
+    return this.#charge.isLost()
   }
 
   called(called = true) {
@@ -207,7 +269,6 @@ const dropped = new FinalizationRegistry((/** @type {() => void} */ settle) => s
 export class Limiter {
   #send
   #failOpen
-  #onError
   #guard = new Guard()
 
   /** @param {import('./index.js').LimiterOptions} options */
@@ -221,12 +282,9 @@ export class Limiter {
     if (typeof failOpen !== 'boolean') throw new TypeError('failOpen: expected true or false')
     this.#send = within(timeout, sender(client))
     this.#failOpen = failOpen
-    this.#onError = onError
+    this.#guard.onError = onError
     if (logger) this.#guard.logger = logger
-  }
-
-  get counters() {
-    return this.#guard.counters
+    this.counters = Object.assign(this.#guard.counters, { unsettled: 0, leasesLost: 0 })
   }
 
   /**
@@ -237,6 +295,7 @@ export class Limiter {
   async reserve(policies, ttl, { id, signal } = {}) {
     signal?.throwIfAborted()
     const charge = new Charge(policies, ttl, id)
+    const sent = performance.now()
     let found
     try {
       found = decision(await this.#call(charge.reserve()))
@@ -254,10 +313,12 @@ export class Limiter {
     charge.called = true
     const reservation = new Reservation(charge, found, (charge) => this.#settle(charge))
     if (!charge.settled) {
-      if (charge.leases.length > 0) this.#renewLater(charge)
+      charge.taken(found, sent)
+      this.#renewLater(charge, 3)
       const settle = () => void this.#settle(charge).catch(() => {})
       dropped.register(reservation, settle)
-      signal?.addEventListener('abort', settle, { once: true })
+      signal?.addEventListener('abort', settle)
+      charge.over = () => signal?.removeEventListener('abort', settle)
     }
     return reservation
   }
@@ -273,7 +334,7 @@ export class Limiter {
     this.counters[outcome] += 1
     if (unavailable) this.#guard.log('warn', `no decision, failing ${this.#failOpen ? 'open' : 'closed'}`, error)
     else this.#guard.log('error', 'the call was rejected, a fault of the configuration', error)
-    this.#onError?.(error, outcome)
+    this.#guard.onError?.(error, outcome)
     // What was not sent is not charged; but an earlier call with a given id may have been.
     if (charge.isNew && error instanceof CircuitOpen) charge.settled = true
     if (outcome !== 'failedOpen') {
@@ -290,6 +351,7 @@ export class Limiter {
    */
   async #settle(charge) {
     const calls = charge.settle()
+    this.#isLost(charge)
     // It can be settled for one more `ttl` after its end.
     const until = performance.now() + 2 * charge.ttl
     for (let pause = PAUSE; calls.length > 0; pause = Math.min(2 * pause, LONGEST_PAUSE)) {
@@ -300,7 +362,9 @@ export class Limiter {
       if (errors.length === 0) return
       if (again === undefined || performance.now() + pause >= until) {
         const error = again ?? errors[0]
-        this.#guard.log('error', 'not settled', error)
+        this.counters.unsettled += 1
+        if (!isUnavailable(error)) this.counters.faults += 1
+        this.#guard.tell('error', 'not settled', error, 'unsettled')
         throw error
       }
       this.#guard.log('warn', 'settling again', again)
@@ -308,19 +372,71 @@ export class Limiter {
     }
   }
 
+  /**
+   * @param {Charge} charge
+   * @param {number} part of the window, after which the leases are renewed
+   */
+  #renewLater(charge, part) {
+    const renew = () => void this.#renew(charge)
+    if (charge.kept.length > 0) this.#after(charge, charge.pause(part), renew)
+    else clearTimeout(charge.timer)
+  }
+
+  /**
+   * @param {Charge} charge
+   * @param {number} ms
+   * @param {() => void} work
+   */
+  #after(charge, ms, work) {
+    clearTimeout(charge.timer)
+    // A timer may be early by a part of a millisecond.
+    charge.timer = setTimeout(work, Math.min(Math.max(ms, 0) + 1, LONGEST_TIMER)).unref()
+  }
+
   /** @param {Charge} charge */
-  #renewLater(charge) {
-    const timer = setTimeout(async () => {
-      if (charge.settled) return
-      try {
-        const renewed = await Promise.all(charge.renew().map((words) => this.#call(words)))
-        if (renewed.includes(0)) charge.isLost = true
-      } catch (error) {
-        this.#guard.log('warn', 'renewing again', error)
-      }
-      if (!charge.settled && !charge.isLost) this.#renewLater(charge)
-    }, charge.renewAfter)
-    timer.unref()
+  async #renew(charge) {
+    if (charge.settled || this.#isLost(charge)) return
+    const sent = performance.now()
+    // A lease that was perhaps never taken has ended by now.
+    charge.kept = charge.kept.filter(({ isHeld, ends }) => isHeld || sent < ends)
+    const { kept } = charge
+    if (kept.length === 0) return
+    // It may be lost before there is a reply.
+    this.#after(charge, charge.pause(1), () => void this.#isLost(charge))
+    const results = await Promise.allSettled(
+      kept.map(({ key, window }) => this.#call(['RL.RENEW', key, window, charge.id])),
+    )
+    if (charge.settled || this.#isLost(charge)) return
+    for (const [at, result] of results.entries()) {
+      if (result.status === 'fulfilled') charge.renewed(kept[at], Number(result.value) !== 0, sent)
+      else this.#notRenewed(charge, result.reason)
+    }
+    if (!this.#isLost(charge)) this.#renewLater(charge, results.some(({ status }) => status === 'rejected') ? 10 : 3)
+  }
+
+  /**
+   * @param {Charge} charge
+   * @param {unknown} error
+   */
+  #notRenewed(charge, error) {
+    charge.notRenewed = error
+    if (isUnavailable(error)) return this.#guard.log('warn', 'renewing again', error)
+    this.counters.faults += 1
+    this.#guard.tell('error', 'a renewal was rejected, a fault of the configuration', error, 'faults')
+  }
+
+  /**
+   * Whether a lease is lost. The first time it is counted.
+   * @param {Charge} charge
+   */
+  #isLost(charge) {
+    const isLost = charge.isLost()
+    if (isLost && !charge.told) {
+      charge.told = true
+      this.counters.leasesLost += 1
+      this.#guard.tell('error', 'a lease is lost', new LeaseLost(charge.notRenewed), 'leasesLost')
+    }
+    return isLost
   }
 
   /** @param {string[]} words */

@@ -1,8 +1,11 @@
 // What the store accepts, and which errors mean what. No server is needed.
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { EventEmitter } from 'node:events'
 import { test } from 'node:test'
-import { RedisRlStore, isUnavailable } from '../index.js'
+import * as ioredis from 'ioredis'
+import * as ioredis5 from 'ioredis5'
+import { Limiter, RedisRlStore, isUnavailable } from '../index.js'
 import { kind } from '../guard.js'
 
 const client = async () => []
@@ -74,6 +77,36 @@ test('which errors mean that the server cannot decide', () => {
     assert.deepEqual([isUnavailable(error), kind(error)], [true, 'connection'])
   }
   assert.deepEqual([isUnavailable(new TypeError('x is undefined')), kind(new TypeError('x'))], [false, 'bug'])
+})
+
+test('a Cluster of ioredis that sends a command again is a TypeError', () => {
+  for (const { Cluster } of [ioredis, ioredis5]) {
+    for (const [options, accepted] of [
+      [{}, false],
+      [{ retryDelayOnFailover: 100 }, false],
+      [{ retryDelayOnFailover: 0 }, true],
+    ]) {
+      const client = new Cluster([{ host: '127.0.0.1', port: 1 }], { lazyConnect: true, ...options })
+      for (const Type of [RedisRlStore, Limiter]) {
+        if (accepted) new Type({ client })
+        else assert.throws(() => new Type({ client }), /^TypeError: client: .* retryDelayOnFailover: 0$/)
+      }
+    }
+  }
+})
+
+test('a delay that is longer than a timer of Node.js', () => {
+  const code = `
+    import { RedisRlStore } from '../index.js'
+    const client = async () => ['allowed', 1, 'remaining', 0, 'reset_ms', 1, 'delay_ms', 2 ** 31]
+    const store = new RedisRlStore({ client, algorithm: 'LEAKY' })
+    store.init({ windowMs: 1000, limit: 1 })
+    store.increment('k').then(() => process.exit(1))
+    setTimeout(() => process.exit(7), 100)`
+  const { status } = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
+    cwd: new URL('.', import.meta.url),
+  })
+  assert.equal(status, 7)
 })
 
 test('many stores add one listener to their client', () => {

@@ -1,27 +1,34 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
+import { getEventListeners, once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import net from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Cluster, Redis } from 'ioredis'
-import { createClient, createCluster } from 'redis'
+import { RESP_TYPES, createClient, createCluster } from 'redis'
 import { Limiter, RateLimitError } from '../index.js'
 import { servers, startCluster, startForwarder, startServer, waitFor } from './servers.js'
 
 const quiet = { warn() {}, error() {} }
 
+const nodeRedis = (commandOptions) => async (port) => {
+  const client = createClient({ socket: { host: '127.0.0.1', port }, commandOptions })
+  await client.connect()
+  return { client, close: () => client.destroy() }
+}
+
+const ioRedis = (options) => (port) => {
+  const once = { maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false }
+  const client = new Redis(port, '127.0.0.1', { ...once, ...options })
+  client.on('error', () => {})
+  return { client, close: () => client.disconnect() }
+}
+
 const CLIENTS = {
-  redis: async (port) => {
-    const client = createClient({ socket: { host: '127.0.0.1', port } })
-    await client.connect()
-    return { client, close: () => client.destroy() }
-  },
-  ioredis: (port) => {
-    const client = new Redis(port, '127.0.0.1', { maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false })
-    client.on('error', () => {})
-    return { client, close: () => client.disconnect() }
-  },
+  redis: nodeRedis(),
+  ioredis: ioRedis(),
+  'redis, numbers as text': nodeRedis({ typeMapping: { [RESP_TYPES.NUMBER]: String } }),
+  'ioredis, numbers as text': ioRedis({ stringNumbers: true }),
 }
 
 let number = 0
@@ -62,9 +69,9 @@ for (const path of servers) {
     for (const [name, connect] of Object.entries(CLIENTS)) {
       test(`${name}: it settles once`, async () => {
         const { client, close } = await connect(server.port)
-        const { limits, counted } = calls()
+        const { key, limits, counted } = calls()
         try {
-          const limiter = new Limiter({ client, timeout: 30_000 })
+          const limiter = new Limiter({ client, timeout: 30_000, logger: quiet })
           const reservation = await limiter.reserve(limits(300), '1h')
           assert.ok(reservation.allowed)
           assert.match(reservation.decision.headers['RateLimit-Policy'], /"tokens";q=1000;w=86400/)
@@ -83,6 +90,10 @@ for (const path of servers) {
           await denied.settle(700)
           assert.deepEqual(await counted(), [1, 420, 420, 0])
           assert.deepEqual([limiter.counters.allowed, limiter.counters.denied], [1, 1])
+          const short = await limiter.reserve([['LEASE', `${key}:short`, '600ms', 1]], '1h')
+          assert.equal(short.isLost, false)
+          await server.client.del(`${key}:short`)
+          await waitFor('the loss', () => short.isLost)
         } finally {
           close()
         }
@@ -229,6 +240,116 @@ for (const path of servers) {
         await reservation.cancel()
       })
 
+      test('a lease that cannot be renewed is lost when it ends', async () => {
+        const acl = (rule) => server.client.call('ACL', 'SETUSER', 'default', rule)
+        const policies = (key) => [['LEASE', `${key}:calls`, '1s', 1]]
+        for (const how of ['rejected', 'cut']) {
+          const { key } = calls()
+          const address = await startForwarder(server.port)
+          const { client, close } = CLIENTS.ioredis(address.port)
+          const [outcomes, lines] = [[], []]
+          const logger = { warn() {}, error: (line) => lines.push(line) }
+          const onError = (error, outcome) => {
+            outcomes.push(`${outcome} ${error.name}`)
+            throw new Error('of onError')
+          }
+          try {
+            const lossy = new Limiter({ client, timeout: 30_000, onError, logger })
+            const settled = await lossy.reserve(policies(`${key}:settled`), '1h')
+            await settled.settle(0)
+            const reservation = await lossy.reserve(policies(key), '1h')
+            const other = () => limiter.reserve(policies(key), '1h')
+            if (how === 'rejected') await acl('-rl.renew')
+            else address.stop()
+            assert.equal((await other()).allowed, false)
+            const next = await waitFor('another holder', async () => {
+              const found = await other()
+              return found.allowed && found
+            })
+            assert.equal(reservation.isLost, true)
+            await next.cancel()
+            await waitFor('the callback', () => lossy.counters.leasesLost === 1)
+            assert.equal(outcomes.at(-1), 'leasesLost LeaseLost')
+            const faults = outcomes.slice(0, -1)
+            assert.equal(lossy.counters.faults, faults.length)
+            assert.equal(faults.length > 0, how === 'rejected')
+            assert.ok(faults.every((outcome) => outcome === 'faults ReplyError'), String(faults))
+            assert.match(String(lines), /a lease is lost: LeaseLost: another holder may have been allowed/)
+            if (how === 'rejected') assert.match(String(lines), /a renewal was rejected, .*NOPERM/)
+            assert.equal(settled.isLost, false)
+            reservation.close()
+            assert.deepEqual([reservation.isLost, lossy.counters.leasesLost], [true, 1])
+          } finally {
+            await acl('+rl.renew')
+            close()
+            address.stop()
+          }
+        }
+      })
+
+      test('shadow mode takes no lease above the limit, and none is lost', async () => {
+        const shadow = (value) => server.client.call('CONFIG', 'SET', 'rl.shadow', value)
+        for (const [options, all] of [[['SHADOW'], 'no'], [[], 'yes']]) {
+          const { key } = calls()
+          const policies = [['LEASE', `${key}:calls`, '900ms', 1, ...options]]
+          const before = limiter.counters.leasesLost
+          await shadow(all)
+          try {
+            const held = await limiter.reserve(policies, '1h')
+            const above = [await limiter.reserve(policies, '1h'), await limiter.reserve(policies, '1h', { id: 'one' })]
+            // A repeated request whose lease is held, although it was taken under a higher limit.
+            const again = await limiter.reserve(policies, '1h', { id: held.id })
+            await sleep(1000)
+            for (const one of [held, again, ...above]) assert.deepEqual([one.allowed, one.isLost], [true, false])
+            assert.equal(await server.client.zcard(`${key}:calls`), 1)
+            assert.ok(await server.client.zscore(`${key}:calls`, held.id))
+            for (const one of above) await one.cancel()
+            await server.client.del(`${key}:calls`)
+            await waitFor('the loss', () => held.isLost && again.isLost)
+            assert.equal(limiter.counters.leasesLost, before + 2)
+          } finally {
+            await shadow('no')
+          }
+        }
+      })
+
+      test('a settlement that is rejected is counted', async () => {
+        const { limits } = calls()
+        const outcomes = []
+        const onError = (error, outcome) => outcomes.push(`${outcome} ${error.message.split(' ')[0]}`)
+        const rejected = new Limiter({ client, timeout: 30_000, onError, logger: quiet })
+        await server.client.call('ACL', 'SETUSER', 'default', '-rl.settle')
+        try {
+          await assert.rejects((await rejected.reserve(limits(1), '1h')).settle(1), /NOPERM/)
+          ;(await rejected.reserve(limits(1), '1h')).close()
+          await waitFor('the settlement', () => rejected.counters.unsettled === 2)
+        } finally {
+          await server.client.call('ACL', 'SETUSER', 'default', '+rl.settle')
+        }
+        assert.equal(rejected.counters.faults, 2)
+        assert.deepEqual(outcomes, Array(2).fill('unsettled NOPERM'))
+      })
+
+      test('what is settled leaves no listener', async () => {
+        const { limits } = calls()
+        const { signal } = new AbortController()
+        for (const end of [(one) => one.settle(1), (one) => one.cancel(), (one) => one.close()]) {
+          const reservation = await limiter.reserve(limits(1), '1h', { signal })
+          assert.equal(getEventListeners(signal, 'abort').length, 1)
+          await end(reservation)
+          assert.equal(getEventListeners(signal, 'abort').length, 0)
+        }
+      })
+
+      test('a lease that is longer than a timer of Node.js', async () => {
+        const { key } = calls()
+        await server.client.call('CONFIG', 'RESETSTAT')
+        const reservation = await limiter.reserve([['LEASE', `${key}:calls`, '90d', 1]], '1h')
+        await sleep(50)
+        await reservation.cancel()
+        assert.doesNotMatch(await server.client.info('commandstats'), /rl\.renew/i)
+      })
+
       test('what the server rejects is never allowed', async () => {
         for (const failOpen of [true, false]) {
           const outcomes = []
@@ -247,6 +368,13 @@ for (const path of servers) {
           await reject(/expected a positive integer of seconds/, [['ROLLING', 'k', '1m', 60]], ttl)
         }
         for (const policies of [[], [['ROLLING', 'k', '1m']], 'ROLLING']) await reject(/policies: expected/, policies, 1)
+        for (const word of [undefined, null, NaN, Infinity, {}, ['k'], 1n]) {
+          for (let at = 0; at < 4; at++) {
+            const policy = ['ROLLING', 'k', '1m', 60].with(at, word)
+            await reject(/TypeError: policies: expected each word to be a string or a finite number/, [policy], 1)
+          }
+        }
+        await reject(/TypeError: policies: expected a key that is not empty/, [['ROLLING', '', '1m', 60]], 1)
         for (const id of ['', 'x'.repeat(129)]) await reject(/1 to 128/, [['ROLLING', 'k', '1m', 60]], 1, { id })
         assert.throws(() => new Limiter({ client, ttl: 1 }), /ttl: there is no such option/)
         const reservation = await limiter.reserve([['ROLLING', 'k', '1m', 60]], 1)
@@ -338,6 +466,9 @@ for (const path of servers) {
         const limiter = new Limiter({ client, failOpen: true, logger: quiet })
         for (let i = 0; i < 10; i++) (await limiter.reserve(limits(1), '1s')).close()
         assert.equal(limiter.counters.failedOpen, 10)
+        const lease = await limiter.reserve(limits(1, '100ms'), '1s')
+        await sleep(200)
+        assert.deepEqual([lease.isLost, limiter.counters.leasesLost], [false, 0]) // it may never have had one
         const closed = new Limiter({ client, logger: quiet })
         await assert.rejects(closed.reserve(limits(1), '1s'), { status: 503 })
       } finally {
@@ -348,6 +479,8 @@ for (const path of servers) {
   })
 }
 
+const ioCluster = (nodes) => new Cluster(nodes, { retryDelayOnFailover: 0 })
+
 describe('reservations in a cluster', () => {
   let cluster
   before(async () => (cluster = await startCluster(servers.at(-1))))
@@ -357,7 +490,7 @@ describe('reservations in a cluster', () => {
     test(name, async () => {
       const nodes = cluster.nodes.map(({ port }) => ({ host: '127.0.0.1', port }))
       const client =
-        name === 'redis' ? createCluster({ rootNodes: nodes.map((socket) => ({ socket })) }) : new Cluster(nodes)
+        name === 'redis' ? createCluster({ rootNodes: nodes.map((socket) => ({ socket })) }) : ioCluster(nodes)
       if (name === 'redis') await client.connect()
       try {
         const limiter = new Limiter({ client, timeout: 30_000 })

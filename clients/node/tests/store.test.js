@@ -60,7 +60,7 @@ const CLUSTER_CLIENTS = {
 }
 
 async function ioCluster({ Cluster }, ports) {
-  const client = new Cluster(ports.map((port) => ({ host: '127.0.0.1', port })))
+  const client = new Cluster(ports.map((port) => ({ host: '127.0.0.1', port })), { retryDelayOnFailover: 0 })
   await once(client, 'ready')
   return { client, close: () => client.disconnect() }
 }
@@ -346,6 +346,61 @@ for (const path of servers) {
       }
     })
 
+    test('a refund that is rejected is counted, and no error', async () => {
+      const outcomes = []
+      const onError = (error, outcome) => outcomes.push(`${outcome} ${error.message.split(' ')[0]}`)
+      const { get, store } = await application(client, { algorithm: 'TOKEN', skipFailedRequests: true, onError })
+      await raw.call('ACL', 'SETUSER', 'default', '-rl.refund')
+      try {
+        assert.equal((await get({}, 404)).status, 404)
+        await store.decrement('anybody')
+      } finally {
+        await raw.call('ACL', 'SETUSER', 'default', '+rl.refund')
+      }
+      assert.deepEqual([store.counters.unrefunded, store.counters.faults], [2, 2])
+      assert.deepEqual(outcomes, Array(2).fill('unrefunded NOPERM'))
+      assert.match(String(logged.splice(0)), /not given back: \w*Error: NOPERM/)
+    })
+
+    test('a key that is no text and no number is never allowed', async () => {
+      for (const key of [undefined, null, NaN, {}]) {
+        const options = { algorithm: 'TOKEN', failOpen: true, keyGenerator: () => key }
+        const { get, store } = await application(client, options)
+        assert.equal((await get()).status, 500)
+        assert.deepEqual(await raw.call('KEYS', `${store.prefix}*`), [])
+        assert.match(String(logged.splice(0)), /keyGenerator: expected a string or a finite number/)
+      }
+      const { get, store } = await application(client, { algorithm: 'TOKEN', keyGenerator: () => 7 })
+      assert.equal((await get()).status, 200)
+      assert.deepEqual(await raw.call('KEYS', `${store.prefix}*`), [`${store.prefix}7`])
+    })
+
+    test('a user whom the server rejects is never allowed', async () => {
+      const socket = { host: '127.0.0.1', port: server.port }
+      const wrong = { username: 'nobody', password: 'wrong' }
+      const retryStrategy = () => null
+      for (const [name, create] of Object.entries({
+        redis: () => redis.createClient({ socket, ...wrong }),
+        'redis, no reconnection': () =>
+          redis.createClient({ socket: { ...socket, reconnectStrategy: false }, ...wrong }),
+        'redis, a pool': () => redis.createClientPool({ socket, ...wrong }),
+        ioredis: () => new ioredis.Redis({ ...socket, ...wrong }),
+        'ioredis, no reconnection': () => new ioredis.Redis({ ...socket, ...wrong, retryStrategy }),
+      })) {
+        const connection = create()
+        const { get, store } = await application(connection, { failOpen: true, timeout: 400 })
+        connection.connect().catch(() => {}) // one of ioredis connects by itself
+        try {
+          assert.deepEqual(await statuses(get, 3), [500, 500, 500], name)
+          assert.deepEqual(store.counters.errors, { WRONGPASS: 3 }, name)
+        } finally {
+          if (name.startsWith('ioredis')) connection.disconnect()
+          else if (connection.isOpen) connection.destroy()
+        }
+        assert.match(String(logged.splice(0)), /a fault of the configuration: \w*Error: WRONGPASS/)
+      }
+    })
+
     test('a limit function that fails is never allowed', async () => {
       const limit = () => {
         throw new Error('no such customer')
@@ -383,7 +438,7 @@ for (const path of servers) {
     })
 
     test('a request that had no connection is not charged later', async () => {
-      for (const connect of [CLIENTS['redis 6'], CLIENTS['ioredis 6']]) {
+      for (const connect of [CLIENTS['redis 6'], CLIENTS['redis 6, a pool'], CLIENTS['ioredis 6']]) {
         const own = await startServer(path)
         const connection = await connect(own.port)
         try {
@@ -402,6 +457,26 @@ for (const path of servers) {
           connection.close()
           await own.stop()
         }
+      }
+    })
+
+    test('a request that was to connect its client is not charged later', async () => {
+      const own = await startServer(path)
+      const connection = connectIoRedis(ioredis, own.port, { lazyConnect: true })
+      try {
+        const options = { algorithm: 'ROLLING', limit: 100, failOpen: true, timeout: 250 }
+        const { get, store } = await application(connection.client, options)
+        await own.kill()
+        assert.equal((await get()).status, 200)
+        assert.equal(store.counters.failedOpen, 1)
+        await own.restart()
+        await waitFor('a decision', async () => (await get()).status === 200 && store.counters.allowed > 0)
+        const { count } = await peek(own.client, store, 'ROLLING', 100, 'COST', '0')
+        assert.equal(count, store.counters.allowed)
+        logged.splice(0)
+      } finally {
+        connection.close()
+        await own.stop()
       }
     })
 
@@ -486,6 +561,74 @@ for (const path of servers) {
         }
       })
     }
+
+    test('a user whom the nodes reject is never allowed', async () => {
+      const wrong = { username: 'nobody', password: 'wrong' }
+      const nodes = cluster.nodes.map(({ port }) => ({ host: '127.0.0.1', port }))
+      const rootNodes = nodes.map((socket) => ({ socket }))
+      for (const [name, module] of Object.entries({ redis, redis5, ioredis, ioredis5 })) {
+        for (const late of [false, true]) {
+          const client = name.startsWith('ioredis')
+            ? new module.Cluster(nodes, { retryDelayOnFailover: 0, redisOptions: wrong })
+            : module.createCluster({ rootNodes, defaults: wrong })
+          const connected = name.startsWith('ioredis') ? once(client, 'error') : client.connect()
+          // An application that awaits its connection creates the store when all errors are over.
+          if (late) {
+            client.on('error', () => {})
+            await connected.catch(() => {})
+          }
+          connected.catch(() => {})
+          const { get, store } = await application(client, { failOpen: true, timeout: 3000 })
+          try {
+            assert.deepEqual(await statuses(get, 3), [500, 500, 500], name)
+            assert.deepEqual(store.counters.errors, { WRONGPASS: 3 }, name)
+          } finally {
+            if (client.isOpen) client.destroy()
+            else client.disconnect()
+          }
+          assert.match(String(logged.splice(0)), /a fault of the configuration: \w*Error: WRONGPASS/)
+        }
+      }
+    })
+
+    test('a password that becomes wrong is never allowed, and a cluster that is away fails open', async () => {
+      const all = (...words) => Promise.all(cluster.nodes.map(({ client }) => client.call('ACL', ...words)))
+      const user = { username: 'app', password: 'old' }
+      const nodes = cluster.nodes.map(({ port }) => ({ host: '127.0.0.1', port }))
+      const rootNodes = nodes.map((socket) => ({ socket }))
+      for (const [name, module] of Object.entries({ redis, redis5, ioredis, ioredis5 })) {
+        await all('SETUSER', 'app', 'on', 'resetpass', '>old', '~*', '+@all')
+        const client = name.startsWith('ioredis')
+          ? new module.Cluster(nodes, { retryDelayOnFailover: 0, redisOptions: user })
+          : module.createCluster({ rootNodes, defaults: user })
+        client.on('error', () => {})
+        await (name.startsWith('ioredis') ? once(client, 'ready') : client.connect())
+        const { get } = await application(client, { failOpen: true, limit: 1000, timeout: 500 })
+        try {
+          assert.equal((await get()).status, 200)
+          // node-redis sends commands to a server that rejected its password. They must not be those of another user.
+          await all('SETUSER', 'default', '>other')
+          await all('SETUSER', 'app', 'resetpass', '>new')
+          await Promise.all(cluster.nodes.map(({ client }) => client.call('CLIENT', 'KILL', 'USER', 'app')))
+          await waitFor(`${name}: the rejection`, async () => (await get()).status === 500)
+          assert.deepEqual(await statuses(get, 3), [500, 500, 500], `${name}: ${logged}`)
+        } finally {
+          if (client.isOpen) client.destroy()
+          else client.disconnect()
+          await all('SETUSER', 'default', 'nopass')
+          logged.splice(0)
+        }
+      }
+      for (const [name, module] of Object.entries({ redis, redis5 })) {
+        const client = module.createCluster({ rootNodes: [{ socket: { host: '127.0.0.1', port: 1 } }] })
+        client.on('error', () => {})
+        await client.connect().catch(() => {})
+        const { get, store } = await application(client, { failOpen: true })
+        assert.equal((await get()).status, 200)
+        assert.equal(store.counters.failedOpen, 1)
+        assert.match(String(logged.splice(0)), /failing open: .*ECONNREFUSED/, name)
+      }
+    })
 
     test('after a failover, each client finds the new master', async () => {
       const pair = await addReplica(cluster, path)

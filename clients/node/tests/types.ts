@@ -3,7 +3,7 @@ import express from 'express'
 import { rateLimit } from 'express-rate-limit'
 import { Cluster, Redis } from 'ioredis'
 import { createClient, createClientPool, createCluster } from 'redis'
-import { RedisRlStore, perRequest } from '../index.js'
+import { Limiter, RedisRlStore, perRequest } from '../index.js'
 
 const app = express()
 const store = new RedisRlStore({ client: createClient(), algorithm: 'TOKEN', burst: 5 })
@@ -11,7 +11,7 @@ app.use(rateLimit({ limit: 10, store }))
 new RedisRlStore({ client: createClientPool() })
 new RedisRlStore({ client: createCluster({ rootNodes: [] }) })
 new RedisRlStore({ client: new Redis() })
-new RedisRlStore({ client: new Cluster([]), prefix: 'login:' })
+new RedisRlStore({ client: new Cluster([], { retryDelayOnFailover: 0 }), prefix: 'login:' })
 new RedisRlStore({ client: async (_key, _readOnly, words) => words.length })
 // @ts-expect-error: LEASE is not for requests
 new RedisRlStore({ client: createClient(), algorithm: 'LEASE' })
@@ -19,3 +19,8 @@ new RedisRlStore({ client: createClient(), algorithm: 'LEASE' })
 const limiter = perRequest(rateLimit, { limit: async (request) => (request.get('x-plan') ? 100 : 5), store })
 app.use(limiter)
 limiter.resetKey('key')
+
+const limits = new Limiter({ client: new Redis(), onError: (_error, outcome) => outcome === 'leasesLost' })
+const counted: number = limits.counters.leasesLost + store.counters.unrefunded
+// @ts-expect-error: a store has no leases
+counted + store.counters.leasesLost
