@@ -54,6 +54,13 @@ fn slots_that_move_are_followed() {
 }
 
 #[test]
+fn connections_that_a_node_closed_are_opened_before_the_next_request() {
+    let cluster = Cluster::start(&servers()[0], 3, |options| options);
+    let clients = Clients::with_settings(&url(&cluster), PATIENCE, BreakerSettings::default());
+    clients.served_after_closing("k", &cluster.nodes);
+}
+
+#[test]
 fn without_one_node_the_others_decide() {
     let cluster = Cluster::start(&servers()[0], 3, |options| options.set("cluster-node-timeout", "60000"));
     let clients = Clients::with_settings(

@@ -32,6 +32,14 @@ fn a_failover_ends_with_the_new_master_and_is_never_an_error() {
 }
 
 #[test]
+fn a_connection_that_the_master_closed_is_opened_before_the_next_request() {
+    let master = Server::start(&servers()[0]);
+    let sentinel = Sentinel::start(&servers()[0], master.port());
+    let url = format!("redis-sentinel://127.0.0.1:{}/main", sentinel.port());
+    Clients::with_settings(&url, PATIENCE, Default::default()).served_after_closing("k", [&master]);
+}
+
+#[test]
 fn a_name_that_no_sentinel_knows_is_no_decision() {
     let master = Server::start(&servers()[0]);
     let sentinel = Sentinel::start(&servers()[0], master.port());
