@@ -17,7 +17,7 @@ use redis::{AsyncConnectionConfig, Client, Cmd, ErrorKind, RedisError, RedisResu
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use crate::address::{Address, CONNECT_TIMEOUT, Kind, Sentinels, is_read_only, require_master};
+use crate::address::{Address, CONNECT_TIMEOUT, Failure, Kind, Sentinels, is_read_only, require_master};
 use crate::batch::Outgoing;
 use crate::connection::Connection;
 #[cfg(feature = "cluster")]
@@ -197,6 +197,11 @@ impl Link {
         };
         let opened = attempt.wait_for(Option::is_some).await.ok().and_then(|opened| opened.clone());
         opened.unwrap_or_else(|| Err((ErrorKind::Io, "the runtime ended while the connection was opened").into()))
+    }
+
+    /// Opens the connection if there is none.
+    pub(crate) async fn connect(&self) -> RedisResult<()> {
+        self.get().await.map(drop)
     }
 
     async fn attempt(&self) -> RedisResult<Open> {
@@ -384,7 +389,7 @@ async fn open(address: &Address) -> RedisResult<Pipe> {
     match &address.0 {
         Kind::Server(client) => connect(client).await.map(Pipe::Server),
         #[cfg(feature = "cluster")]
-        Kind::Cluster(client) => client.get_async_connection().await.map(Pipe::Cluster),
+        Kind::Cluster(cluster) => cluster.client.get_async_connection().await.map(Pipe::Cluster),
         Kind::Sentinel(sentinels) => master(sentinels).await.map(Pipe::Server),
     }
 }
@@ -402,20 +407,24 @@ async fn master(sentinels: &Sentinels) -> RedisResult<MultiplexedConnection> {
         .sentinels
         .iter()
         .map(|sentinel| async {
-            let mut connection = connect(sentinel).await?;
-            let mut master = connect(&sentinels.client(question.query_async(&mut connection).await?)?).await?;
-            require_master(&redis::cmd("ROLE").query_async(&mut master).await?)?;
-            Ok(master)
+            let mut connection = connect(sentinel).await.map_err(Failure::of_sentinel)?;
+            let client = sentinels.client(question.query_async(&mut connection).await)?;
+            let master = async {
+                let mut master = connect(&client).await?;
+                require_master(&redis::cmd("ROLE").query_async(&mut master).await?)?;
+                Ok(master)
+            };
+            master.await.map_err(Failure::of_master)
         })
         .collect();
-    let mut last = sentinels.not_found();
+    let mut failure = sentinels.no_reply();
     while let Some(result) = masters.next().await {
         match result {
             Ok(master) => return Ok(master),
-            Err(error) => last = error,
+            Err(later) => failure = failure.or(later),
         }
     }
-    Err(last)
+    Err(failure.error)
 }
 
 #[cfg(all(test, feature = "cluster"))]

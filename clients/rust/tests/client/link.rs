@@ -113,6 +113,30 @@ fn a_connection_that_the_server_closed_is_opened_before_the_next_request() {
 }
 
 #[test]
+fn a_limiter_that_is_connected_decides_within_a_short_timeout() {
+    let server = Server::start(&servers()[0]);
+    // To connect takes several replies, a request one.
+    let proxy = Proxy::start(server.port(), Duration::from_millis(200));
+    let limiter = || {
+        let link = Link::open(&url(proxy.port)).unwrap();
+        Limiter::builder(link).timeout(Duration::from_millis(750)).breaker(NEVER_OPENS).build()
+    };
+    block_on(async {
+        assert!(limiter().check(&API, "k").await.is_err(), "nothing to test");
+        let connected = limiter();
+        connected.connect().await.unwrap();
+        connected.check(&API, "k").await.unwrap();
+        // The attempt goes on without the caller.
+        let dropped = limiter();
+        assert!(tokio::time::timeout(Duration::from_millis(10), dropped.connect()).await.is_err());
+        tokio::time::sleep(Duration::from_millis(600)).await;
+        dropped.check(&API, "k").await.unwrap();
+        let nobody = Limiter::open(&url(crate::setup::free_port())).unwrap();
+        assert!(nobody.connect().await.is_err_and(|error| error.is_unavailable()));
+    });
+}
+
+#[test]
 fn they_start_without_a_server_and_find_it_when_it_is_there() {
     for_each_server(|bin| {
         let mut server = Server::start(bin);
