@@ -172,10 +172,27 @@ impl Link {
 
     /// The connection, which is opened first if there is none. All requests wait for the same attempt.
     async fn get(&self) -> RedisResult<Open> {
+        let open = match &*self.state() {
+            State::Open(open) if !open.is_silent() => Some(open.clone()),
+            _ => None,
+        };
+        if let Some(open) = open {
+            if !open.is_idle() {
+                return Ok(open);
+            }
+            // If nothing ran since the server closed it: first the runtime learns of that, then the connection's task.
+            for _ in 0..2 {
+                tokio::task::yield_now().await;
+            }
+            if !open.has_ended() {
+                return Ok(open);
+            }
+            self.close(&open);
+        }
         let mut attempt = {
             let mut state = self.state();
             match &*state {
-                State::Open(open) if !open.is_silent() && !open.has_ended() => return Ok(open.clone()),
+                State::Open(open) if !open.is_silent() => return Ok(open.clone()),
                 State::Failed { at, error } if at.elapsed() < ATTEMPTS_APART => return Err(error.clone()),
                 // The runtime of an attempt may have ended before it did.
                 State::Opening(attempt) if attempt.has_changed().is_ok() => attempt.clone(),
@@ -222,11 +239,16 @@ impl Link {
         if !broken && !other_may_do_better {
             return false;
         }
+        self.close(open);
+        read_only
+    }
+
+    /// Notes that this connection is not used any more.
+    fn close(&self, open: &Open) {
         let mut state = self.state();
         if matches!(&*state, State::Open(current) if Arc::ptr_eq(&current.silence, &open.silence)) {
             *state = State::Closed;
         }
-        read_only
     }
 }
 
@@ -246,17 +268,22 @@ impl Open {
         }
     }
 
+    /// Whether there was no reply for so long that the server may have closed the connection.
+    fn is_idle(&self) -> bool {
+        self.now_ms().saturating_sub(self.silence.replied_ms.load(Ordering::Relaxed)) >= IDLE_MS
+    }
+
     /// Whether the server closed the connection, so that nothing can be sent over it. Sends nothing.
     fn has_ended(&self) -> bool {
-        let idle_ms = self.now_ms().saturating_sub(self.silence.replied_ms.load(Ordering::Relaxed));
         match &self.pipe {
-            Pipe::Server(connection) if idle_ms >= IDLE_MS => {
+            Pipe::Server(connection) => {
                 // The task of the connection takes no command after its end. Before, it discards what nobody waits for,
                 // unless it takes it in this very moment. Hence a command that does nothing.
                 let mut connection = connection.clone();
                 connection.send_packed_command(&redis::cmd("PING")).now_or_never().is_some_and(|reply| reply.is_err())
             }
-            _ => false,
+            #[cfg(feature = "cluster")]
+            Pipe::Cluster(_) => false,
         }
     }
 

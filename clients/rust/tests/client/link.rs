@@ -110,6 +110,15 @@ fn a_connection_that_the_server_closed_is_opened_before_the_next_request() {
     redis::cmd("CLIENT").arg("KILL").arg("TYPE").arg("normal").exec(&mut server.con()).unwrap();
     std::thread::sleep(Duration::from_millis(20));
     assert_eq!(check(), Source::Server);
+    // Nothing else runs in between: a program that was stopped for a while, for example.
+    let limiter = Limiter::builder(Link::open(&url(server.port())).unwrap()).timeout(PATIENCE).build();
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+        for _ in 0..5 {
+            limiter.check(&API, "k").await.unwrap();
+            redis::cmd("CLIENT").arg("KILL").arg("TYPE").arg("normal").exec(&mut server.con()).unwrap();
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    });
 }
 
 #[test]

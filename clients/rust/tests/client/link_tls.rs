@@ -3,11 +3,11 @@
 use std::fs;
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
-use redis_rl_client::Source;
+use redis_rl_client::{Limiter, Source};
 use tempfile::TempDir;
 
 use crate::link::Clients;
-use crate::setup::free_port;
+use crate::setup::{block_on, free_port};
 use crate::support::*;
 
 /// Writes a certificate authority, and a certificate of a server and of a client, each with its key.
@@ -56,4 +56,8 @@ fn the_server_and_the_client_show_their_certificates() {
         let clients = Clients::with_settings(&parameters(names), PATIENCE, Default::default());
         assert_eq!(clients.sources("k"), [Source::Fallback; 2], "{names:?}");
     }
+    // The log has the reason.
+    let limiter = Limiter::open(&parameters(&["cert", "key"])).expect("a URL");
+    let error = block_on(limiter.connect()).expect_err("the server is trusted");
+    assert!(error.is_unavailable() && error.to_string().contains("invalid peer certificate"), "{error}");
 }
