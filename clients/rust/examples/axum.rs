@@ -31,7 +31,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let variable = |name, default: &str| env::var(name).unwrap_or_else(|_| default.to_owned());
     let link = Link::open(&variable("REDIS_URL", "redis://127.0.0.1/"))?;
     let limiter = Limiter::builder(link).fallback(Fallback::Local { instances: 3 }).build();
-    let hash = KeyedHash::new(variable("KEY_SECRET", "the same secret in all instances").as_bytes());
+    let hash = KeyedHash::new(variable("KEY_SECRET", "the same secret in all instances").as_bytes())?;
     let app = Router::new()
         .route("/", get(|| async { "hello\n" }))
         .route("/login", post(|| async { "welcome\n" }))

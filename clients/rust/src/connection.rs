@@ -11,8 +11,8 @@ use crate::batch::Outgoing;
 /// Use [`Link`](crate::Link), which [`Limiter::open`](crate::Limiter::open) makes of a URL. The trait is also implemented for
 /// connections of the crate `redis` that a program has already:
 ///
-/// - `ConnectionManager`: it waits for the server at its start, and keeps a connection that replies READONLY after a
-///   failover.
+/// - `ConnectionManager`: it waits for the server at its start, keeps a connection that replies READONLY after a failover,
+///   and fails the first request after the server closed the connection.
 /// - `ClusterConnection`, with the feature `cluster`: it repeats a command whose connection broke, although the server may
 ///   have charged it. `retries(0)` of its builder turns that off.
 /// - `MultiplexedConnection`: it does not connect again.

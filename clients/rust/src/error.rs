@@ -27,6 +27,8 @@ pub enum Error {
     InvalidUrl(String),
     /// A request has no value to make a key of. The text says what is missing: a header, for example.
     MissingKey(&'static str),
+    /// The secret of the keys is empty.
+    EmptySecret,
 }
 
 impl Error {
@@ -40,8 +42,16 @@ impl Error {
             | Self::UnknownReply
             | Self::Unsupported(_)
             | Self::InvalidUrl(_)
-            | Self::MissingKey(_) => false,
+            | Self::MissingKey(_)
+            | Self::EmptySecret => false,
         }
+    }
+
+    /// Whether the server may have charged a request that got this error: it was sent, and there was no reply.
+    #[cfg(any(feature = "async", feature = "sync"))]
+    pub(crate) fn may_be_charged(&self) -> bool {
+        // With a timeout of 0 nothing is sent.
+        self.is_failure() && !matches!(self, Self::Timeout(Duration::ZERO))
     }
 
     /// Whether the circuit breaker counts it: there was no reply.
@@ -62,7 +72,15 @@ pub(crate) fn is_connection_error(error: &RedisError) -> bool {
         ErrorKind::MasterNameNotFoundBySentinel,
         ErrorKind::EmptySentinelList,
     ];
-    kinds.contains(&error.kind())
+    kinds.contains(&error.kind()) && !is_login_error(error)
+}
+
+/// The connections of a cluster report every error of a first connection as one of I/O. These texts say that the password
+/// or the user is wrong.
+fn is_login_error(error: &RedisError) -> bool {
+    let texts = ["Password authentication failed", "WRONGPASS", "NOAUTH", "NOPERM"];
+    error.kind() == ErrorKind::Io
+        && error.detail().is_some_and(|detail| texts.into_iter().any(|text| detail.contains(text)))
 }
 
 /// The connection failed, or what came over it was no reply: the next one may be that of another request.
@@ -92,6 +110,7 @@ impl fmt::Display for Error {
             Self::Unsupported(text) => f.write_str(text),
             Self::InvalidUrl(what) => write!(f, "invalid URL: {what}"),
             Self::MissingKey(what) => write!(f, "the request has no {what} to make a key of"),
+            Self::EmptySecret => f.write_str("the secret of the keys is empty"),
         }
     }
 }

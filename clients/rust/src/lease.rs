@@ -8,7 +8,7 @@ use crate::command::Call;
 use crate::connection::Connection;
 use crate::decision::Decision;
 use crate::error::Error;
-use crate::lease_id::{new_id, require_lease};
+use crate::lease_id::{Holder, new_id, require_lease};
 use crate::limiter::Limiter;
 use crate::policy::Policy;
 use crate::reply;
@@ -38,9 +38,18 @@ impl Leased {
 ///
 /// If the process dies, or the runtime ends before the release is sent, the lease ends by itself, at most a window after
 /// it was renewed last.
+///
+/// The server takes no lease for what shadow mode allows above the limit, and for what `rl.on-oom allow` allows. Then
+/// nothing is renewed or released, and this guard is never lost.
 #[derive(Debug)]
 pub struct Lease {
     id: String,
+    /// `None` if the server took no lease.
+    kept: Option<Kept>,
+}
+
+#[derive(Debug)]
+struct Kept {
     term: watch::Receiver<Term>,
     /// Dropping it makes the task release the lease.
     held: oneshot::Sender<()>,
@@ -59,7 +68,7 @@ impl Lease {
         let (sender, term) = watch::channel(Term::new(policy.longest_window(), sent.into_std()));
         let (held, dropped) = oneshot::channel();
         let keeper = Keeper { limiter, policy, key, id: id.clone(), term: sender };
-        Self { id, term, held, task: tokio::spawn(keeper.run(dropped)) }
+        Self { id, kept: Some(Kept { term, held, task: tokio::spawn(keeper.run(dropped)) }) }
     }
 
     /// The id of the holder: a random UUID, unless it was given.
@@ -70,14 +79,15 @@ impl Lease {
     /// Whether the lease has ended although it was not released: it was not renewed for a window, or somebody else
     /// released it or reset the key. Another holder may have been allowed since.
     pub fn is_lost(&self) -> bool {
-        self.term.borrow().is_lost(Instant::now().into_std())
+        self.kept.as_ref().is_some_and(|kept| kept.term.borrow().is_lost(Instant::now().into_std()))
     }
 
     /// Waits until the lease is lost. Never returns if that does not happen.
     pub async fn lost(&mut self) {
+        let Some(Kept { term, .. }) = &mut self.kept else { return std::future::pending().await };
         loop {
-            let Some(ends) = self.term.borrow_and_update().ends() else { return };
-            if timeout_at(ends.into(), self.term.changed()).await.is_err() {
+            let Some(ends) = term.borrow_and_update().ends() else { return };
+            if timeout_at(ends.into(), term.changed()).await.is_err() {
                 return;
             }
         }
@@ -88,9 +98,10 @@ impl Lease {
     /// # Errors
     /// See [`Error`]. The lease then ends by itself.
     pub async fn release(self) -> Result<bool, Error> {
-        drop(self.held);
+        let Some(Kept { held, task, .. }) = self.kept else { return Ok(false) };
+        drop(held);
         // The task neither panics nor is it aborted, unless the runtime ends.
-        self.task.await.unwrap_or(Ok(false))
+        task.await.unwrap_or(Ok(false))
     }
 }
 
@@ -161,7 +172,7 @@ impl<C: Connection> Limiter<C> {
         // A task of its own: if the caller is gone when the reply comes, the guard is dropped, which releases the lease.
         let taking = tokio::spawn(async move {
             let id = new_id();
-            let leased = limiter.take(&policy, &key, &id).await;
+            let leased = limiter.take(&policy, &key, &id, Holder::New).await;
             if leased.as_ref().is_err_and(Error::is_failure) {
                 // The server may have taken the lease after all.
                 tokio::spawn(async move { limiter.release(&policy, key, id).await });
@@ -184,14 +195,17 @@ impl<C: Connection> Limiter<C> {
         id: impl Into<String>,
     ) -> Result<Leased, Error> {
         require_lease(policy)?;
-        self.take(policy, key.as_ref(), &id.into()).await
+        self.take(policy, key.as_ref(), &id.into(), Holder::MayHold).await
     }
 
-    async fn take(&self, policy: &Policy, key: &[u8], id: &str) -> Result<Leased, Error> {
+    async fn take(&self, policy: &Policy, key: &[u8], id: &str, holder: Holder) -> Result<Leased, Error> {
         let sent = Instant::now();
         let decision = self.check_request(&Request::new(policy, key).id(id)).await?;
         if !decision.allowed {
             return Ok(Leased::Denied(decision));
+        }
+        if !holder.has_lease(&decision) {
+            return Ok(Leased::Held(Lease { id: id.to_owned(), kept: None }));
         }
         Ok(Leased::Held(Lease::keep(self.clone(), *policy, key.to_vec(), id.to_owned(), sent)))
     }

@@ -65,13 +65,23 @@ impl<C: Connection> Builder<C> {
 
 impl Limiter {
     /// A limiter for the server of this URL, with the default settings: see [`Address`](crate::Address) for the URLs. It
-    /// starts at once: the connection is opened by the first request, and opened again when it is lost. For other settings,
+    /// starts at once: the connection is opened by the first request or [`connect`](Self::connect), and opened again when it
+    /// is lost. For other settings,
     /// use `Limiter::builder(Link::open(url)?)`.
     ///
     /// # Errors
     /// [`Error::InvalidUrl`].
     pub fn open(url: &str) -> Result<Self, Error> {
         Link::open(url).map(Self::new)
+    }
+
+    /// Opens the connection, so that the first request does not wait for it: that takes longer than a request, and the
+    /// timeout may be shorter. Takes up to 5 seconds. If this future is dropped, the attempt goes on.
+    ///
+    /// # Errors
+    /// There is no connection. The next request tries again.
+    pub async fn connect(&self) -> Result<(), Error> {
+        Ok(self.connection.connect().await?)
     }
 }
 

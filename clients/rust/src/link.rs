@@ -10,14 +10,14 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt, StreamExt};
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, Cmd, ErrorKind, RedisError, RedisResult, Value};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use crate::address::{Address, CONNECT_TIMEOUT, Kind, Sentinels, is_read_only, require_master};
+use crate::address::{Address, CONNECT_TIMEOUT, Failure, Kind, Sentinels, is_read_only, require_master};
 use crate::batch::Outgoing;
 use crate::connection::Connection;
 #[cfg(feature = "cluster")]
@@ -36,20 +36,25 @@ const REOPEN_APART: Duration = Duration::from_millis(200);
 const SILENCE: Duration = Duration::from_secs(1);
 /// A request that was given up after less than that counts only if it was the timeout that gave it up.
 const SHORT_MS: u64 = 50;
+/// A connection without a reply for so long is tested before a request is sent: the server may have closed it.
+const IDLE_MS: u64 = 2;
 /// So many of these in a row count: the server may only be slower than their timeout.
 const SHORT_REQUESTS: u32 = 5;
 /// The same of a cluster's connections: after so many requests without a reply, and no sooner than that. Those for slots
 /// that had a reply since do not count.
 #[cfg(feature = "cluster")]
 const SILENT_REQUESTS: i32 = 20;
+/// The same as [`IDLE_MS`] of a part of a cluster. There the test is a round trip.
+#[cfg(feature = "cluster")]
+const CLUSTER_IDLE_MS: u64 = 500;
 #[cfg(feature = "cluster")]
 const CLUSTER_REOPEN_APART: Duration = Duration::from_secs(5);
 
 /// A connection that is opened when it is needed. Clones share it.
 ///
-/// It is opened again, through the name of the address, if it breaks, if the server replies READONLY (it is not the
-/// master any more), and if the server does not reply for a second; Sentinels are asked each time. A command that was
-/// sent is sent again only if the reply says that it was not executed: READONLY, and in a cluster MOVED, ASK and TRYAGAIN.
+/// It is opened again, through the name of the address, if it breaks, if the server has closed it since the last request,
+/// if the server replies READONLY (it is not the master any more), and if the server does not reply for a second; Sentinels
+/// are asked each time. A command that was sent is sent again only if the reply says that it was not executed: READONLY, and in a cluster MOVED, ASK and TRYAGAIN.
 #[derive(Clone, Debug)]
 pub struct Link(Arc<Shared>);
 
@@ -99,6 +104,8 @@ struct Silence {
     since_ms: AtomicU64,
     /// Those with a short timeout since the last reply.
     short: AtomicU32,
+    /// When the last reply came, in ms since the connection is open.
+    replied_ms: AtomicU64,
     #[cfg(feature = "cluster")]
     of_parts: OfParts,
 }
@@ -110,12 +117,18 @@ struct OfParts {
     parts: [AtomicI32; PARTS],
     /// Of all parts. While another thread counts, it may be less.
     all: AtomicI32,
+    /// When the last reply came, in ms since the connection is open.
+    replied_ms: [AtomicU64; PARTS],
 }
 
 #[cfg(feature = "cluster")]
 impl Default for OfParts {
     fn default() -> Self {
-        Self { parts: std::array::from_fn(|_| AtomicI32::new(0)), all: AtomicI32::new(0) }
+        Self {
+            parts: std::array::from_fn(|_| AtomicI32::new(0)),
+            all: AtomicI32::new(0),
+            replied_ms: std::array::from_fn(|_| AtomicU64::new(0)),
+        }
     }
 }
 
@@ -126,7 +139,8 @@ impl OfParts {
         self.all.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn replied(&self, part: u64) {
+    fn replied(&self, part: u64, now_ms: u64) {
+        of_part(&self.replied_ms, part).store(now_ms, Ordering::Relaxed);
         let part = of_part(&self.parts, part);
         if part.load(Ordering::Relaxed) != 0 {
             self.all.fetch_sub(part.swap(0, Ordering::Relaxed), Ordering::Relaxed);
@@ -158,6 +172,23 @@ impl Link {
 
     /// The connection, which is opened first if there is none. All requests wait for the same attempt.
     async fn get(&self) -> RedisResult<Open> {
+        let open = match &*self.state() {
+            State::Open(open) if !open.is_silent() => Some(open.clone()),
+            _ => None,
+        };
+        if let Some(open) = open {
+            if !open.is_idle() {
+                return Ok(open);
+            }
+            // If nothing ran since the server closed it: first the runtime learns of that, then the connection's task.
+            for _ in 0..2 {
+                tokio::task::yield_now().await;
+            }
+            if !open.has_ended() {
+                return Ok(open);
+            }
+            self.close(&open);
+        }
         let mut attempt = {
             let mut state = self.state();
             match &*state {
@@ -185,6 +216,11 @@ impl Link {
         opened.unwrap_or_else(|| Err((ErrorKind::Io, "the runtime ended while the connection was opened").into()))
     }
 
+    /// Opens the connection if there is none.
+    pub(crate) async fn connect(&self) -> RedisResult<()> {
+        self.get().await.map(drop)
+    }
+
     async fn attempt(&self) -> RedisResult<Open> {
         let late = || Err(std::io::Error::new(std::io::ErrorKind::TimedOut, "no connection in time").into());
         let pipe = timeout(OPEN_TIMEOUT, open(&self.0.address)).await.unwrap_or_else(|_| late())?;
@@ -203,11 +239,16 @@ impl Link {
         if !broken && !other_may_do_better {
             return false;
         }
+        self.close(open);
+        read_only
+    }
+
+    /// Notes that this connection is not used any more.
+    fn close(&self, open: &Open) {
         let mut state = self.state();
         if matches!(&*state, State::Open(current) if Arc::ptr_eq(&current.silence, &open.silence)) {
             *state = State::Closed;
         }
-        read_only
     }
 }
 
@@ -224,6 +265,25 @@ impl Open {
             }
             #[cfg(feature = "cluster")]
             Pipe::Cluster(_) => self.silence.of_parts.are_silent() && self.since.elapsed() >= CLUSTER_REOPEN_APART,
+        }
+    }
+
+    /// Whether there was no reply for so long that the server may have closed the connection.
+    fn is_idle(&self) -> bool {
+        self.now_ms().saturating_sub(self.silence.replied_ms.load(Ordering::Relaxed)) >= IDLE_MS
+    }
+
+    /// Whether the server closed the connection, so that nothing can be sent over it. Sends nothing.
+    fn has_ended(&self) -> bool {
+        match &self.pipe {
+            Pipe::Server(connection) => {
+                // The task of the connection takes no command after its end. Before, it discards what nobody waits for,
+                // unless it takes it in this very moment. Hence a command that does nothing.
+                let mut connection = connection.clone();
+                connection.send_packed_command(&redis::cmd("PING")).now_or_never().is_some_and(|reply| reply.is_err())
+            }
+            #[cfg(feature = "cluster")]
+            Pipe::Cluster(_) => false,
         }
     }
 
@@ -260,12 +320,21 @@ struct Waiting<'a> {
 }
 
 impl Waiting<'_> {
+    /// Whether there was no reply of this part of a cluster for so long that its node may have closed the connection.
+    #[cfg(feature = "cluster")]
+    fn is_idle(&self) -> bool {
+        let replied_ms = of_part(&self.open.silence.of_parts.replied_ms, self.part).load(Ordering::Relaxed);
+        self.sent_ms.saturating_sub(replied_ms) >= CLUSTER_IDLE_MS
+    }
+
     fn replied(mut self) {
         self.replied = true;
         self.open.silence.since_ms.store(0, Ordering::Relaxed);
         self.open.silence.short.store(0, Ordering::Relaxed);
+        let now_ms = self.open.now_ms();
+        self.open.silence.replied_ms.store(now_ms, Ordering::Relaxed);
         #[cfg(feature = "cluster")]
-        self.open.silence.of_parts.replied(self.part);
+        self.open.silence.of_parts.replied(self.part, now_ms);
     }
 }
 
@@ -287,7 +356,12 @@ impl Connection for Link {
             let result = match &mut open.pipe {
                 Pipe::Server(connection) => cmd.query_async(connection).await,
                 #[cfg(feature = "cluster")]
-                Pipe::Cluster(connection) => crate::routing::send(connection, &cmd, key).await,
+                Pipe::Cluster(connection) => {
+                    if waiting.is_idle() {
+                        crate::routing::test(connection, key).await;
+                    }
+                    crate::routing::send(connection, &cmd, key).await
+                }
             };
             waiting.replied();
             match result {
@@ -342,7 +416,7 @@ async fn open(address: &Address) -> RedisResult<Pipe> {
     match &address.0 {
         Kind::Server(client) => connect(client).await.map(Pipe::Server),
         #[cfg(feature = "cluster")]
-        Kind::Cluster(client) => client.get_async_connection().await.map(Pipe::Cluster),
+        Kind::Cluster(cluster) => cluster.client.get_async_connection().await.map(Pipe::Cluster),
         Kind::Sentinel(sentinels) => master(sentinels).await.map(Pipe::Server),
     }
 }
@@ -360,20 +434,24 @@ async fn master(sentinels: &Sentinels) -> RedisResult<MultiplexedConnection> {
         .sentinels
         .iter()
         .map(|sentinel| async {
-            let mut connection = connect(sentinel).await?;
-            let mut master = connect(&sentinels.client(question.query_async(&mut connection).await?)?).await?;
-            require_master(&redis::cmd("ROLE").query_async(&mut master).await?)?;
-            Ok(master)
+            let mut connection = connect(sentinel).await.map_err(Failure::of_sentinel)?;
+            let client = sentinels.client(question.query_async(&mut connection).await)?;
+            let master = async {
+                let mut master = connect(&client).await?;
+                require_master(&redis::cmd("ROLE").query_async(&mut master).await?)?;
+                Ok(master)
+            };
+            master.await.map_err(Failure::of_master)
         })
         .collect();
-    let mut last = sentinels.not_found();
+    let mut failure = sentinels.no_reply();
     while let Some(result) = masters.next().await {
         match result {
             Ok(master) => return Ok(master),
-            Err(error) => last = error,
+            Err(later) => failure = failure.or(later),
         }
     }
-    Err(last)
+    Err(failure.error)
 }
 
 #[cfg(all(test, feature = "cluster"))]
@@ -386,17 +464,17 @@ mod tests {
         // Replies that were late now and then.
         for round in 0..1_000 {
             of_parts.unanswered(round % 5);
-            of_parts.replied(round % 5);
+            of_parts.replied(round % 5, round);
             assert!(!of_parts.are_silent());
         }
         // A node is away. The others reply.
         for round in 0..u64::from(SILENT_REQUESTS.unsigned_abs()) {
             assert!(!of_parts.are_silent());
             of_parts.unanswered(round % 3);
-            of_parts.replied(3);
+            of_parts.replied(3, round);
         }
         assert!(of_parts.are_silent());
-        (0..3).for_each(|part| of_parts.replied(part));
+        (0..3).for_each(|part| of_parts.replied(part, 0));
         assert!(!of_parts.are_silent());
     }
 }

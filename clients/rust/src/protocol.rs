@@ -190,9 +190,14 @@ impl<'a> Exchange<'a> {
     }
 }
 
-/// `ERR unknown command 'RL.TOKEN', …`
+/// `ERR unknown command 'RL.TOKEN', …`. Another name is that of a command that opens the connection, such as SENTINEL.
 fn is_unknown_command(error: &RedisError) -> bool {
-    error.detail().is_some_and(|detail| detail.to_ascii_lowercase().starts_with("unknown command"))
+    error.detail().is_some_and(|detail| {
+        let detail = detail.to_ascii_lowercase();
+        // Between ' or, of older servers, `.
+        let name = detail.strip_prefix("unknown command").map(|rest| rest.trim_start_matches([' ', '\'', '`']));
+        name.is_some_and(|name| name.is_empty() || name.starts_with("rl."))
+    })
 }
 
 /// `ERR invalid algorithm: expected one of FIXED, SLIDING, …`, of a module that does not name WINDOW. RL.MULTI names the
@@ -279,6 +284,18 @@ mod tests {
         assert!(matches!(result, Ok(Value::Int(1))) && server.lacks_module());
         // From then on it is one command.
         assert_eq!(exchange(&server, &POLICY, &[":1"]).0, ["EVALSHA"]);
+    }
+
+    #[test]
+    fn another_unknown_command_says_nothing_about_the_module() {
+        let server = Server::new();
+        let (sent, result) =
+            exchange(&server, &POLICY, &["-ERR unknown command 'SENTINEL', with args beginning with: "]);
+        assert!(sent == ["RL.TOKEN"] && result.is_err() && !server.lacks_module());
+        for missing in ["-ERR unknown command `rl.token`, with args beginning with: `k`", "-ERR unknown command"] {
+            let server = Server::new();
+            assert_eq!(exchange(&server, &POLICY, &[missing, ":1"]).0, ["RL.TOKEN", "EVALSHA"], "{missing}");
+        }
     }
 
     #[test]

@@ -60,13 +60,14 @@ impl ReservedAll {
 /// the caller said that it was not [called](Self::called). So hanging up makes nothing free.
 ///
 /// A settlement without a reply is sent again until the reservation can no longer be settled. If the process dies, the
-/// estimate comes back when the reservation ends.
+/// estimate comes back when the reservation ends. What a [`Fallback`](crate::Fallback) allows is not settled if the server
+/// cannot have charged it.
 #[derive(Debug)]
 pub struct Reservation {
     id: String,
     decision: Decision,
     usage: Usage,
-    /// What the task settles with.
+    /// What the task settles with. `None` if there is nothing to settle.
     actual: Option<oneshot::Sender<u64>>,
     task: Option<JoinHandle<Result<Decision, Error>>>,
 }
@@ -93,18 +94,19 @@ impl Reservation {
         self.usage.reported = Some(used);
     }
 
-    /// Settles with what the request has cost, and waits for the reply.
+    /// Settles with what the request has cost, and waits for the reply. If the server cannot have charged it, returns the
+    /// decision of the fallback at once, with `charged` 0.
     ///
     /// # Errors
     /// See [`Error`]. The server did not reply until the reservation could no longer be settled, or rejects the call.
     pub async fn settle(mut self, actual: u64) -> Result<Decision, Error> {
         self.report(actual);
-        let task = self.task.take();
+        let (task, decision) = (self.task.take(), self.decision);
         drop(self);
         match task {
             // The task neither panics nor is it aborted, unless the runtime ends.
             Some(task) => task.await.unwrap_or(Err(Error::CircuitOpen)),
-            None => Err(Error::CircuitOpen),
+            None => Ok(Decision { charged: 0, ..decision }),
         }
     }
 
@@ -206,9 +208,13 @@ impl<C: Connection> Limiter<C> {
         // A task of its own: if the caller is gone when the reply comes, the guard is dropped, which cancels.
         let holding = tokio::spawn(async move {
             let result = limiter.check_on_server(&wanted.request()).await;
-            let may_be_charged = result.as_ref().is_err_and(Error::is_failure);
+            let may_be_charged = result.as_ref().is_err_and(Error::may_be_charged);
+            let is_settled = may_be_charged || result.is_ok();
             let reserved = match result.or_else(|error| limiter.fall_back(&wanted.request(), error)) {
-                Ok(decision) if decision.allowed => return Ok(Reserved::Held(keep(limiter, wanted.charge, decision))),
+                Ok(decision) if decision.allowed && is_settled => {
+                    return Ok(Reserved::Held(keep(limiter, wanted.charge, decision)));
+                }
+                Ok(decision) if decision.allowed => return Ok(Reserved::Held(uncharged(wanted.charge, decision))),
                 Ok(decision) => Ok(Reserved::Denied(decision)),
                 Err(error) => Err(error),
             };
@@ -285,13 +291,17 @@ impl<C: Connection> Limiter<C> {
         let holding = tokio::spawn(async move {
             let requests: Vec<_> = all.iter().map(Wanted::request).collect();
             let result = limiter.check_all_on_server(&requests).await;
-            let may_be_charged = result.as_ref().is_err_and(Error::is_failure);
+            let may_be_charged = result.as_ref().is_err_and(Error::may_be_charged);
+            let is_settled = may_be_charged || result.is_ok();
             let result = result.or_else(|error| limiter.fall_back_all(&requests, error));
             let charges = all.into_iter().map(|wanted| wanted.charge);
             let reserved = match result {
                 Ok(decisions) if decisions.allowed => {
                     let kept = charges.zip(decisions.limits);
-                    let kept = kept.map(|(charge, decision)| keep(limiter.clone(), charge, decision));
+                    let kept = kept.map(|(charge, decision)| match is_settled {
+                        true => keep(limiter.clone(), charge, decision),
+                        false => uncharged(charge, decision),
+                    });
                     return Ok(ReservedAll::Held(kept.collect()));
                 }
                 Ok(decisions) => Ok(ReservedAll::Denied(decisions)),
@@ -317,6 +327,12 @@ fn cancel<C: Connection>(limiter: &Limiter<C>, charges: impl IntoIterator<Item =
         let limiter = limiter.clone();
         tokio::spawn(async move { charge.settle(&limiter, 0).await });
     }
+}
+
+/// The guard of what a fallback allowed and the server has not charged. There is nothing to settle.
+fn uncharged(charge: Charge, decision: Decision) -> Reservation {
+    let usage = Usage { reserved: decision.charged, reported: None, called: false };
+    Reservation { id: charge.id, decision, usage, actual: None, task: None }
 }
 
 /// Settles what the guard says when it is dropped.

@@ -80,6 +80,21 @@ pub async fn send(
     }
 }
 
+/// Tests the connection to the owner of the key with PING. If the node has closed it, the crate `redis` opens it again, and
+/// uses that of another node meanwhile, which redirects what it gets. It notices that only when it sends.
+#[cfg(feature = "async")]
+pub async fn test(connection: &mut ClusterConnection, key: &[u8]) {
+    const MOST: u32 = 5;
+    for attempt in 1..=MOST {
+        match connection.route_command(redis::cmd("PING"), routing(key)).await {
+            Err(error) if crate::error::is_connection_error(&error) => {
+                tokio::time::sleep(std::time::Duration::from_millis(5) * attempt).await;
+            }
+            _ => return,
+        }
+    }
+}
+
 /// The error after several redirections. They lead to a node that is away, or the nodes do not agree: then the cluster
 /// cannot decide. MOVED and ASK alone would say that the call is wrong.
 pub fn given_up(error: RedisError) -> RedisError {

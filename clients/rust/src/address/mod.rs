@@ -1,5 +1,7 @@
 //! Where the server is, from a URL.
 
+#[cfg(feature = "cluster")]
+mod cluster;
 mod sentinel;
 mod url;
 
@@ -7,12 +9,12 @@ use std::str::FromStr;
 #[cfg(any(feature = "async", feature = "cluster"))]
 use std::time::Duration;
 
-#[cfg(feature = "cluster")]
-use redis::cluster::ClusterClient;
 use redis::{Client, RedisError, ServerErrorKind};
 
 use crate::error::Error;
-pub(crate) use sentinel::{Sentinels, require_master};
+#[cfg(feature = "cluster")]
+pub(crate) use cluster::Cluster;
+pub(crate) use sentinel::{Failure, Sentinels, require_master};
 
 /// How long one connection may take to open. The requests that wait for it have a timeout of their own.
 #[cfg(any(feature = "async", feature = "cluster"))]
@@ -50,7 +52,7 @@ pub struct Address(pub(crate) Kind);
 pub(crate) enum Kind {
     Server(Box<Client>),
     #[cfg(feature = "cluster")]
-    Cluster(Box<ClusterClient>),
+    Cluster(Box<Cluster>),
     Sentinel(Box<Sentinels>),
 }
 

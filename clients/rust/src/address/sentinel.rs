@@ -3,6 +3,8 @@
 
 use redis::{Client, Cmd, ConnectionAddr, ConnectionInfo, ErrorKind, RedisError, RedisResult, Value};
 
+use crate::error::is_connection_error;
+
 /// The Sentinels, and how to connect to the master.
 #[derive(Clone, Debug)]
 pub struct Sentinels {
@@ -21,19 +23,58 @@ impl Sentinels {
     }
 
     /// The client of the master that a Sentinel has named.
-    pub fn client(&self, reply: Option<(String, u16)>) -> RedisResult<Client> {
-        let (host, port) = reply.ok_or_else(|| self.not_found())?;
+    pub fn client(&self, reply: RedisResult<Option<(String, u16)>>) -> Result<Client, Failure> {
+        let (host, port) = reply.and_then(|reply| reply.ok_or_else(|| self.unknown())).map_err(Failure::of_sentinel)?;
         let address = match self.master.addr() {
             ConnectionAddr::TcpTls { insecure, tls_params, .. } => {
                 ConnectionAddr::TcpTls { host, port, insecure: *insecure, tls_params: tls_params.clone() }
             }
             _ => ConnectionAddr::Tcp(host, port),
         };
-        Client::open(self.master.clone().set_addr(address))
+        Client::open(self.master.clone().set_addr(address)).map_err(Failure::of_master)
     }
 
-    pub fn not_found(&self) -> RedisError {
-        (ErrorKind::MasterNameNotFoundBySentinel, "no Sentinel names a master of that name", self.name.clone()).into()
+    /// What counts while no Sentinel has replied.
+    pub fn no_reply(&self) -> Failure {
+        let text = "no Sentinel names a master of that name in time";
+        Failure::of_sentinel((ErrorKind::MasterNameNotFoundBySentinel, text, self.name.clone()).into())
+    }
+
+    /// A Sentinel has no master of that name. That is a fault of the configuration: it names one that is away too.
+    fn unknown(&self) -> RedisError {
+        (ErrorKind::InvalidClientConfig, "the Sentinels know no master of that name", self.name.clone()).into()
+    }
+}
+
+/// Why a Sentinel did not lead to the master.
+#[derive(Debug)]
+pub struct Failure {
+    rank: Rank,
+    pub error: RedisError,
+}
+
+/// The largest counts: what a Sentinel replies says more than that another one is away, and a Sentinel that names a master
+/// knows more than one that does not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    SentinelAway,
+    SentinelRejects,
+    Master,
+}
+
+impl Failure {
+    pub fn of_sentinel(error: RedisError) -> Self {
+        let rank = if is_connection_error(&error) { Rank::SentinelAway } else { Rank::SentinelRejects };
+        Self { rank, error }
+    }
+
+    pub const fn of_master(error: RedisError) -> Self {
+        Self { rank: Rank::Master, error }
+    }
+
+    /// The one that counts, of this one and a later one.
+    pub fn or(self, later: Self) -> Self {
+        if later.rank >= self.rank { later } else { self }
     }
 }
 

@@ -75,7 +75,8 @@ impl Parts<'_> {
             return Err(invalid("a cluster has no databases; expected nothing after the hosts"));
         }
         let nodes = self.hosts.iter().map(|host| self.info(host, self.user, ""));
-        let builder = redis::cluster::ClusterClient::builder(nodes.collect::<Result<Vec<_>, _>>()?)
+        let nodes = nodes.collect::<Result<Vec<_>, _>>()?;
+        let builder = redis::cluster::ClusterClient::builder(nodes.clone())
             // Nothing that may have been executed is sent again. Redirections are followed by this crate.
             .retries(0)
             .connection_timeout(super::CONNECT_TIMEOUT)
@@ -90,7 +91,8 @@ impl Parts<'_> {
             Some("resp3" | "3") => builder.use_protocol(redis::ProtocolVersion::RESP3),
             _ => builder,
         };
-        Ok(Kind::Cluster(Box::new(builder.build().map_err(|error| invalid(error.to_string()))?)))
+        let cluster = builder.build().map_err(|error| invalid(error.to_string()))?;
+        Ok(Kind::Cluster(Box::new(super::Cluster::new(cluster, nodes.into_iter().map(client).collect()))))
     }
 
     #[cfg(not(feature = "cluster"))]

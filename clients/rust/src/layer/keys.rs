@@ -21,11 +21,12 @@ use crate::error::Error;
 /// ```
 /// use redis_rl_client::layer::keys::KeyedHash;
 ///
-/// let hash = KeyedHash::new(b"secret");
+/// let hash = KeyedHash::new(b"secret")?;
 /// assert_eq!(hash.value("an API key").len(), 32);
 /// // An IPv6 caller has a /64 network, so the network is the key.
 /// let [a, b] = ["2001:db8::1", "2001:db8::ffff"].map(|address| hash.address(address.parse().unwrap()));
 /// assert_eq!(a, b);
+/// # Ok::<(), redis_rl_client::Error>(())
 /// ```
 #[derive(Clone)]
 pub struct KeyedHash(Hmac<Sha256>);
@@ -38,9 +39,14 @@ impl fmt::Debug for KeyedHash {
 
 impl KeyedHash {
     /// Makes keys with this secret.
-    pub fn new(secret: &[u8]) -> Self {
-        // HMAC takes a key of any length, so the other case does not exist.
-        Self(Hmac::new_from_slice(secret).unwrap_or_else(|_| Hmac::new(&Default::default())))
+    ///
+    /// # Errors
+    /// [`Error::EmptySecret`].
+    pub fn new(secret: &[u8]) -> Result<Self, Error> {
+        // HMAC takes a key of any length.
+        let hash =
+            Some(secret).filter(|secret| !secret.is_empty()).and_then(|secret| Hmac::new_from_slice(secret).ok());
+        hash.map(Self).ok_or(Error::EmptySecret)
     }
 
     /// The key of a value.
@@ -160,12 +166,13 @@ mod tests {
     #[test]
     fn a_key_has_one_length_and_hides_the_value() {
         // HMAC-SHA-256 of RFC 4231, test case 2.
-        let hash = KeyedHash::new(b"Jefe");
+        let hash = KeyedHash::new(b"Jefe").expect("a secret");
         assert_eq!(hash.value("what do ya want for nothing?"), "5bdcc146bf60754e6a042426089575c7");
         let addresses = ["192.0.2.1", "::ffff:192.0.2.1", "2001:db8:0:1::1", "2001:db8:0:2::1"];
         let keys = addresses.map(|address| hash.address(address.parse().expect("an address")));
         assert_eq!(keys[0], keys[1]);
         assert_ne!(keys[2], keys[3]);
+        assert!(matches!(KeyedHash::new(b""), Err(Error::EmptySecret)));
     }
 
     #[test]

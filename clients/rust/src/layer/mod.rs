@@ -4,13 +4,13 @@
 //! use std::time::Duration;
 //! use redis_rl_client::layer::keys::{KeyedHash, forwarded_address};
 //! use redis_rl_client::layer::{Limit, Parts, RateLimitLayer};
-//! use redis_rl_client::{Limiter, Policy};
+//! use redis_rl_client::{Error, Limiter, Policy};
 //!
 //! const API: Policy = Policy::token(Duration::from_secs(60), 600).burst(50).name("api");
 //! const LOGIN: Policy = Policy::sliding(Duration::from_secs(300), 5).name("login");
 //!
-//! # fn example(limiter: Limiter<redis::aio::ConnectionManager>) -> RateLimitLayer<redis::aio::ConnectionManager> {
-//! let hash = KeyedHash::new(b"a secret that only the instances of this service know");
+//! # fn example(limiter: Limiter<redis::aio::ConnectionManager>) -> Result<RateLimitLayer<redis::aio::ConnectionManager>, Error> {
+//! let hash = KeyedHash::new(b"a secret that only the instances of this service know")?;
 //! let layer = RateLimitLayer::new(limiter, move |request: &Parts| {
 //!     // One proxy of our own is in front of the service.
 //!     let caller = hash.address(forwarded_address(request, 1)?);
@@ -19,7 +19,7 @@
 //!         _ => Limit::new(&API, format!("api:{caller}")),
 //!     })
 //! });
-//! # layer
+//! # Ok(layer)
 //! # }
 //! ```
 //!
@@ -63,6 +63,7 @@ use crate::connection::Connection;
 use crate::decision::Decisions;
 use crate::error::Error;
 use crate::lease::Lease;
+use crate::lease_id::Holder;
 use crate::limiter::Limiter;
 use crate::policy::Policy;
 
@@ -263,8 +264,9 @@ impl<C: Connection> Settings<C> {
                 limits.iter().for_each(|limit| drop(limit.lease(&limiter, sent)));
             }
             let result = result.map(|decisions| {
-                let lease = |limit: &Limit| limit.lease(&limiter, sent).filter(|_| decisions.allowed);
-                let leases = limits.iter().filter_map(lease).collect();
+                let taken = limits.iter().zip(&decisions.limits);
+                let taken = taken.filter(|(_, decision)| decisions.allowed && Holder::New.has_lease(decision));
+                let leases = taken.filter_map(|(limit, _)| limit.lease(&limiter, sent)).collect();
                 (decisions, leases)
             });
             (result, limits)

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use redis::{Client, Cmd, RedisResult, Value};
 
 use super::Connector;
-use crate::address::{Address, Kind, Sentinels, is_read_only, require_master};
+use crate::address::{Address, Failure, Kind, Sentinels, is_read_only, require_master};
 use crate::batch::Outgoing;
 
 /// A connection of an [`Address`].
@@ -36,7 +36,7 @@ impl Connector for Address {
         let inner = match &self.0 {
             Kind::Server(client) => Inner::Server(client.connect(timeout)?),
             #[cfg(feature = "cluster")]
-            Kind::Cluster(client) => Inner::Cluster(Box::new(client.connect(timeout / NODES_IN_TURN)?)),
+            Kind::Cluster(cluster) => Inner::Cluster(Box::new(cluster.connect(timeout / NODES_IN_TURN)?)),
             Kind::Sentinel(sentinels) => Inner::Server(master(sentinels, timeout)?),
         };
         Ok(Pipe { inner, since: Instant::now() })
@@ -147,22 +147,28 @@ fn master(sentinels: &Sentinels, timeout: Duration) -> RedisResult<redis::Connec
         });
     }
     drop(sender);
-    let mut last = sentinels.not_found();
+    let mut failure = sentinels.no_reply();
     while let Ok(result) = receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
         match result {
             Ok(master) => return Ok(master),
-            Err(error) => last = error,
+            Err(later) => failure = failure.or(later),
         }
     }
-    Err(last)
+    Err(failure.error)
 }
 
-fn ask(sentinels: &Sentinels, sentinel: &Client, timeout: Duration) -> RedisResult<redis::Connection> {
-    let mut connection = sentinel.connect(timeout)?;
-    connection.set_read_timeout(Some(timeout))?;
-    let master = sentinels.client(sentinels.question().query(&mut connection)?)?;
-    let mut master = master.connect(timeout)?;
-    master.set_read_timeout(Some(timeout))?;
-    require_master(&redis::cmd("ROLE").query(&mut master)?)?;
-    Ok(master)
+fn ask(sentinels: &Sentinels, sentinel: &Client, timeout: Duration) -> Result<redis::Connection, Failure> {
+    let connect = |client: &Client| {
+        let connection = client.connect(timeout)?;
+        connection.set_read_timeout(Some(timeout))?;
+        Ok(connection)
+    };
+    let mut connection = connect(sentinel).map_err(Failure::of_sentinel)?;
+    let client = sentinels.client(sentinels.question().query(&mut connection))?;
+    let master = || {
+        let mut master = connect(&client)?;
+        require_master(&redis::cmd("ROLE").query(&mut master)?)?;
+        Ok(master)
+    };
+    master().map_err(Failure::of_master)
 }

@@ -20,7 +20,7 @@ pub trait Connector: Send + Sync + 'static {
     fn connect(&self, timeout: Duration) -> RedisResult<Self::Connection>;
 
     /// Sends a command and waits for its reply, at most for this time. `key` is the key whose slot decides which node of a
-    /// cluster gets it.
+    /// cluster gets it. A connection that was idle for half a second gets a PING first, and is dropped if that fails.
     ///
     /// # Errors
     /// The connection failed, or the server replied an error.

@@ -51,14 +51,16 @@ impl<T: Connector> Limiter<T> {
     }
 
     fn send_group(&self, group: &mut [Outgoing<'_>], deadline: Instant) {
-        let mut kept = self.shared.idle().pop();
+        // All keys of a group have one slot.
+        let key = group.first().map_or(&[][..], Outgoing::key);
+        let mut kept = self.idle_connection(key, deadline);
         let sent = self.with_connection(&mut kept, deadline, |connector, connection, rest| {
             connector.send_each(connection, group, rest);
             Ok(())
         });
         match sent {
             // A connection that a reply is missing on is of no use any more.
-            Ok(()) if group.iter().all(Outgoing::is_intact) => self.shared.idle().extend(kept),
+            Ok(()) if group.iter().all(Outgoing::is_intact) => self.shared.keep(kept),
             Ok(()) => self.shared.idle().clear(),
             Err(error) => group.iter_mut().for_each(|outgoing| outgoing.set_reply(Err(error.clone()))),
         }

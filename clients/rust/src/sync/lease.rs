@@ -9,7 +9,7 @@ use super::{Connector, Limiter};
 use crate::command::Call;
 use crate::decision::Decision;
 use crate::error::Error;
-use crate::lease_id::{new_id, require_lease};
+use crate::lease_id::{Holder, new_id, require_lease};
 use crate::policy::Policy;
 use crate::reply;
 use crate::request::Request;
@@ -25,9 +25,18 @@ pub enum Leased {
 }
 
 /// A lease. A thread renews it every third of its window, and releases it when this guard is dropped.
+///
+/// The server takes no lease for what shadow mode allows above the limit, and for what `rl.on-oom allow` allows. Then
+/// nothing is renewed or released, and this guard is never lost.
 #[derive(Debug)]
 pub struct Lease {
     id: String,
+    /// `None` if the server took no lease.
+    kept: Option<Kept>,
+}
+
+#[derive(Debug)]
+struct Kept {
     term: Arc<Mutex<Term>>,
     /// Dropping it makes the thread release the lease.
     held: Sender<()>,
@@ -43,7 +52,7 @@ impl Lease {
     /// Whether the lease has ended although it was not released: it was not renewed for a window, or somebody else
     /// released it or reset the key. Another holder may have been allowed since.
     pub fn is_lost(&self) -> bool {
-        lock(&self.term).is_lost(Instant::now())
+        self.kept.as_ref().is_some_and(|kept| lock(&kept.term).is_lost(Instant::now()))
     }
 
     /// Releases the lease and waits for that; whether it was still held.
@@ -51,8 +60,9 @@ impl Lease {
     /// # Errors
     /// See [`Error`]. The lease then ends by itself.
     pub fn release(self) -> Result<bool, Error> {
-        drop(self.held);
-        self.thread.join().unwrap_or(Ok(false))
+        let Some(Kept { held, thread, .. }) = self.kept else { return Ok(false) };
+        drop(held);
+        thread.join().unwrap_or(Ok(false))
     }
 }
 
@@ -63,7 +73,7 @@ impl<T: Connector> Limiter<T> {
     /// The policy is not one of LEASE, or the server did not decide: no fallback applies.
     pub fn lease(&self, policy: &Policy, key: impl AsRef<[u8]>) -> Result<Leased, Error> {
         let (id, key) = (new_id(), key.as_ref());
-        let leased = self.lease_as(policy, key, id.as_str());
+        let leased = self.take(policy, key, &id, Holder::New);
         if leased.as_ref().is_err_and(Error::is_failure) {
             // The server may have taken the lease after all. Nobody else has this id.
             let (limiter, policy, key) = (self.clone(), *policy, key.to_vec());
@@ -77,12 +87,19 @@ impl<T: Connector> Limiter<T> {
     /// # Errors
     /// As [`lease`](Self::lease).
     pub fn lease_as(&self, policy: &Policy, key: impl AsRef<[u8]>, id: impl Into<String>) -> Result<Leased, Error> {
-        let (key, id) = (key.as_ref(), id.into());
+        self.take(policy, key.as_ref(), &id.into(), Holder::MayHold)
+    }
+
+    fn take(&self, policy: &Policy, key: &[u8], id: &str, holder: Holder) -> Result<Leased, Error> {
         require_lease(policy)?;
         let term = Term::new(policy.longest_window(), Instant::now());
-        let decision = self.check_request(&Request::new(policy, key).id(&id))?;
+        let decision = self.check_request(&Request::new(policy, key).id(id))?;
         if !decision.allowed {
             return Ok(Leased::Denied(decision));
+        }
+        let id = id.to_owned();
+        if !holder.has_lease(&decision) {
+            return Ok(Leased::Held(Lease { id, kept: None }));
         }
         let (held, dropped) = channel();
         let term = Arc::new(Mutex::new(term));
@@ -93,7 +110,8 @@ impl<T: Connector> Limiter<T> {
             id: id.clone(),
             term: Arc::clone(&term),
         };
-        Ok(Leased::Held(Lease { id, term, held, thread: thread::spawn(move || keeper.run(&dropped)) }))
+        let thread = thread::spawn(move || keeper.run(&dropped));
+        Ok(Leased::Held(Lease { id, kept: Some(Kept { term, held, thread }) }))
     }
 
     /// Renews a lease; whether it was still held. [`Lease`] does this by itself.

@@ -31,6 +31,9 @@ use crate::reply;
 use crate::request::Request;
 use crate::stats::Stats;
 
+/// A connection that was idle for so long is tested with PING before a request is sent: the server may have closed it.
+const IDLE: Duration = Duration::from_millis(500);
+
 /// The same as the limiter of async programs, for threads. It opens a connection for each request that runs at the same
 /// time, and keeps them.
 ///
@@ -55,7 +58,8 @@ pub struct Limiter<T: Connector = Address> {
 
 struct Shared<T: Connector> {
     connector: T,
-    idle: Mutex<Vec<T::Connection>>,
+    /// The connections that no request uses, and since when.
+    idle: Mutex<Vec<(T::Connection, Instant)>>,
     core: Core,
 }
 
@@ -257,7 +261,7 @@ impl<T: Connector> Limiter<T> {
         let part = self.shared.connector.part(call.key());
         let mut exchange = core.begin(part, call, core.timeout)?;
         let deadline = Instant::now() + core.timeout;
-        let mut connection = self.shared.idle().pop();
+        let mut connection = self.idle_connection(call.key(), deadline);
         let mut reply = None;
         let result = loop {
             match exchange.step(reply) {
@@ -273,9 +277,22 @@ impl<T: Connector> Limiter<T> {
             // The server closed its other connections too, or their replies are late.
             self.shared.idle().clear();
         } else {
-            self.shared.idle().extend(connection);
+            self.shared.keep(connection);
         }
         core.ended(part, result)
+    }
+
+    /// A connection that no request uses, if it is still open.
+    fn idle_connection(&self, key: &[u8], deadline: Instant) -> Option<T::Connection> {
+        let (mut connection, since) = self.shared.idle().pop()?;
+        if since.elapsed() >= IDLE {
+            let reply = self.shared.connector.send(&mut connection, &redis::cmd("PING"), key, rest_until(deadline));
+            // An error that the server replies shows that it is open.
+            if reply.is_err_and(|error| ends_connection(&error)) {
+                return None;
+            }
+        }
+        Some(connection)
     }
 
     /// Sends over a connection, which is opened first if there is none.
@@ -285,13 +302,11 @@ impl<T: Connector> Limiter<T> {
         deadline: Instant,
         send: impl FnOnce(&T, &mut T::Connection, Duration) -> RedisResult<R>,
     ) -> RedisResult<R> {
-        // A socket takes no timeout of 0.
-        let rest = || deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
         let connection = match connection {
             Some(connection) => connection,
-            None => connection.insert(self.connect(rest())?),
+            None => connection.insert(self.connect(rest_until(deadline))?),
         };
-        send(&self.shared.connector, connection, rest())
+        send(&self.shared.connector, connection, rest_until(deadline))
     }
 
     /// Opens a connection in a thread of its own: the crate waits for the timeout once for each of several replies, and
@@ -301,7 +316,7 @@ impl<T: Connector> Limiter<T> {
         let shared = Arc::clone(&self.shared);
         spawn(move || {
             if let Err(SendError(Ok(late))) = sender.send(shared.connector.connect(timeout)) {
-                shared.idle().push(late);
+                shared.keep(Some(late));
             }
         });
         let timed_out = || Err(io::Error::new(io::ErrorKind::TimedOut, "no connection in time").into());
@@ -310,9 +325,18 @@ impl<T: Connector> Limiter<T> {
 }
 
 impl<T: Connector> Shared<T> {
-    fn idle(&self) -> MutexGuard<'_, Vec<T::Connection>> {
+    fn idle(&self) -> MutexGuard<'_, Vec<(T::Connection, Instant)>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    fn keep(&self, connection: Option<T::Connection>) {
+        self.idle().extend(connection.map(|connection| (connection, Instant::now())));
+    }
+}
+
+/// What is left of a request's time. A socket takes no timeout of 0.
+fn rest_until(deadline: Instant) -> Duration {
+    deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
 }
 
 #[cfg(test)]
@@ -353,7 +377,7 @@ mod tests {
         for kind in [ErrorKind::Io, ErrorKind::Parse] {
             let limiter = || {
                 let limiter = Limiter::builder(Fake::default()).build_sync();
-                limiter.shared.idle().extend([Some(kind); 3]);
+                limiter.shared.idle().extend([(Some(kind), Instant::now()); 3]);
                 limiter
             };
             let (one, several) = (limiter(), limiter());

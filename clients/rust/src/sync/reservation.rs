@@ -1,8 +1,8 @@
 //! Reservations that settle themselves.
 
-use std::fmt;
-use std::thread::{sleep, spawn};
+use std::thread::{self, sleep};
 use std::time::Duration;
+use std::{fmt, io};
 
 use super::{Connector, Limiter};
 use crate::decision::{Decision, Decisions};
@@ -57,11 +57,13 @@ impl ReservedAll {
 /// that it was not [called](Self::called).
 ///
 /// Dropping does not wait: a thread settles. A settlement without a reply is sent again until the reservation can no
-/// longer be settled. If the process ends first, the estimate comes back when the reservation ends.
+/// longer be settled. If the process ends first, the estimate comes back when the reservation ends. What a
+/// [`Fallback`](crate::Fallback) allows is not settled if the server cannot have charged it.
 pub struct Reservation {
     id: String,
     decision: Decision,
     usage: Usage,
+    /// `None` if there is nothing to settle.
     settle: Option<Settle>,
 }
 
@@ -100,12 +102,13 @@ impl Reservation {
         self.usage.reported = Some(used);
     }
 
-    /// Settles with what the request has cost, and waits for the reply.
+    /// Settles with what the request has cost, and waits for the reply. If the server cannot have charged it, returns the
+    /// decision of the fallback at once, with `charged` 0.
     ///
     /// # Errors
     /// See [`Error`]. The server did not reply until the reservation could no longer be settled, or rejects the call.
     pub fn settle(mut self, actual: u64) -> Result<Decision, Error> {
-        self.settle.take().map_or(Err(Error::CircuitOpen), |settle| settle(actual))
+        self.settle.take().map_or(Ok(Decision { charged: 0, ..self.decision }), |settle| settle(actual))
     }
 
     /// Charges nothing: the upstream has done no work.
@@ -121,7 +124,31 @@ impl Drop for Reservation {
     fn drop(&mut self) {
         if let Some(settle) = self.settle.take() {
             let actual = self.usage.units();
-            spawn(move || settle(actual));
+            in_background(settle, actual);
+        }
+    }
+}
+
+/// Settles in a thread. If none can be started, the settlement is dropped.
+fn in_background(settle: Settle, actual: u64) {
+    let _ = thread::Builder::new().spawn(move || settle(actual));
+}
+
+/// Counts a settlement that is dropped before it has ended.
+struct Pending<T: Connector>(Option<Limiter<T>>);
+
+impl<T: Connector> Pending<T> {
+    fn ended(mut self, result: &Result<Decision, Error>) {
+        if let (Some(limiter), Err(error)) = (self.0.take(), result) {
+            limiter.shared.core.unsettled(error);
+        }
+    }
+}
+
+impl<T: Connector> Drop for Pending<T> {
+    fn drop(&mut self) {
+        if let Some(limiter) = self.0.take() {
+            limiter.shared.core.unsettled(&Error::Redis(io::Error::other("no thread can be started").into()));
         }
     }
 }
@@ -152,12 +179,17 @@ impl<T: Connector> Limiter<T> {
         let id = new_id();
         let reserving = request.reserve(&id, ttl);
         let result = self.check_on_server(&reserving);
-        let may_be_charged = result.as_ref().is_err_and(Error::is_failure);
+        let may_be_charged = result.as_ref().is_err_and(Error::may_be_charged);
+        let is_settled = may_be_charged || result.is_ok();
         let result = result.or_else(|error| self.shared.core.fall_back(&reserving, self.fallback, error));
         if may_be_charged && !result.as_ref().is_ok_and(|decision| decision.allowed) {
             self.cancel(request, &id, ttl);
         }
-        Ok(self.reserved(request, id, ttl, result?))
+        let decision = result?;
+        Ok(match decision.allowed {
+            true => Reserved::Held(self.held(request, id, ttl, decision, is_settled)),
+            false => Reserved::Denied(decision),
+        })
     }
 
     /// Charges the costs of all requests as estimates, or none, under one new id. Each guard settles its own limit, so
@@ -171,7 +203,8 @@ impl<T: Connector> Limiter<T> {
         let id = new_id();
         let all: Vec<_> = requests.iter().map(|request| request.reserve(&id, ttl)).collect();
         let result = self.check_all_on_server(&all);
-        let may_be_charged = result.as_ref().is_err_and(Error::is_failure);
+        let may_be_charged = result.as_ref().is_err_and(Error::may_be_charged);
+        let is_settled = may_be_charged || result.is_ok();
         let result = result.or_else(|error| self.shared.core.fall_back_all(&all, self.fallback, error));
         if may_be_charged && !result.as_ref().is_ok_and(|decisions| decisions.allowed) {
             requests.iter().for_each(|request| self.cancel(request, &id, ttl));
@@ -181,7 +214,8 @@ impl<T: Connector> Limiter<T> {
             return Ok(ReservedAll::Denied(decisions));
         }
         let kept = requests.iter().zip(decisions.limits);
-        Ok(ReservedAll::Held(kept.map(|(request, decision)| self.keep(request, id.clone(), ttl, decision)).collect()))
+        let held = kept.map(|(request, decision)| self.held(request, id.clone(), ttl, decision, is_settled));
+        Ok(ReservedAll::Held(held.collect()))
     }
 
     /// Charges an estimate under this id, or finds it charged: the request may be sent again after an error. The party
@@ -192,30 +226,39 @@ impl<T: Connector> Limiter<T> {
     pub fn reserve_as(&self, request: &Request<'_>, id: impl Into<String>, ttl: Duration) -> Result<Reserved, Error> {
         let id = id.into();
         let decision = self.check_request(&request.reserve(&id, ttl))?;
-        Ok(self.reserved(request, id, ttl, decision))
-    }
-
-    fn reserved(&self, request: &Request<'_>, id: String, ttl: Duration, decision: Decision) -> Reserved {
-        if decision.allowed {
-            Reserved::Held(self.keep(request, id, ttl, decision))
-        } else {
-            Reserved::Denied(decision)
-        }
+        Ok(match decision.allowed {
+            // An earlier call may have charged the id.
+            true => Reserved::Held(self.held(request, id, ttl, decision, true)),
+            false => Reserved::Denied(decision),
+        })
     }
 
     /// Cancels what the server may have charged although it did not reply. Nobody else has the id.
     fn cancel(&self, request: &Request<'_>, id: &str, ttl: Duration) {
-        let settle = self.settling(request.policy, request.key, id.to_owned(), ttl);
-        spawn(move || settle(0));
+        in_background(self.settling(request.policy, request.key, id.to_owned(), ttl), 0);
     }
 
-    /// The guard of what this decision has charged.
-    fn keep(&self, request: &Request<'_>, id: String, ttl: Duration, decision: Decision) -> Reservation {
-        let (limiter, settle) = (self.clone(), self.settling(request.policy, request.key, id.clone(), ttl));
-        let settle: Settle =
-            Box::new(move |actual| settle(actual).inspect_err(|error| limiter.shared.core.unsettled(error)));
+    /// The guard of what is allowed.
+    fn held(
+        &self,
+        request: &Request<'_>,
+        id: String,
+        ttl: Duration,
+        decision: Decision,
+        is_settled: bool,
+    ) -> Reservation {
+        let settle = is_settled.then(|| {
+            let (pending, settle) =
+                (Pending(Some(self.clone())), self.settling(request.policy, request.key, id.clone(), ttl));
+            let settle: Settle = Box::new(move |actual| {
+                let result = settle(actual);
+                pending.ended(&result);
+                result
+            });
+            settle
+        });
         let usage = Usage { reserved: decision.charged, reported: None, called: true };
-        Reservation { id, decision, usage, settle: Some(settle) }
+        Reservation { id, decision, usage, settle }
     }
 
     /// Settles, again and again while the server does not reply and the reservation can be settled.

@@ -71,6 +71,78 @@ impl Clients {
     pub fn served(&self, key: &str) {
         assert!(eventually(PATIENCE, || self.sources(key) == [Source::Server; 2]), "the server decides nothing");
     }
+
+    /// The server decides on every request, although these servers closed all connections before each.
+    pub fn served_after_closing<'a>(&self, key: &str, servers: impl IntoIterator<Item = &'a Server> + Clone) {
+        self.served(key);
+        let pair = [API.request(key), API.request(key)];
+        for round in 0..3 {
+            for server in servers.clone() {
+                redis::cmd("CLIENT").arg("KILL").arg("TYPE").arg("normal").exec(&mut server.con()).unwrap();
+            }
+            // A connection that is tested with a round trip is tested only if it was idle for so long.
+            std::thread::sleep(Duration::from_millis(550));
+            if round == 1 {
+                let each = self.runtime.block_on(self.with.check_each(&pair));
+                let each = each.into_iter().chain(self.without.check_each(&pair));
+                assert!(each.into_iter().all(|decision| decision.unwrap().source == Source::Server));
+            } else {
+                assert_eq!(self.sources(key), [Source::Server; 2], "round {round}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_connection_that_the_server_closed_is_opened_before_the_next_request() {
+    let server = Server::options(&servers()[0]).set("unixsocket", "socket").start();
+    for url in [url(server.port()), format!("unix://{}/socket", server.dir().display())] {
+        Clients::with_settings(&url, PATIENCE, BreakerSettings::default()).served_after_closing("k", [&server]);
+    }
+    // The same after a restart, and soon after the connection was closed.
+    let mut server = Server::start(&servers()[0]);
+    let clients = Clients::with_settings(&url(server.port()), PATIENCE, BreakerSettings::default());
+    clients.served("k");
+    server.kill();
+    server.start_again();
+    let check = || clients.runtime.block_on(clients.with.check(&API, "k")).unwrap().source;
+    assert_eq!(check(), Source::Server);
+    redis::cmd("CLIENT").arg("KILL").arg("TYPE").arg("normal").exec(&mut server.con()).unwrap();
+    std::thread::sleep(Duration::from_millis(20));
+    assert_eq!(check(), Source::Server);
+    // Nothing else runs in between: a program that was stopped for a while, for example.
+    let limiter = Limiter::builder(Link::open(&url(server.port())).unwrap()).timeout(PATIENCE).build();
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+        for _ in 0..5 {
+            limiter.check(&API, "k").await.unwrap();
+            redis::cmd("CLIENT").arg("KILL").arg("TYPE").arg("normal").exec(&mut server.con()).unwrap();
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    });
+}
+
+#[test]
+fn a_limiter_that_is_connected_decides_within_a_short_timeout() {
+    let server = Server::start(&servers()[0]);
+    // To connect takes several replies, a request one.
+    let proxy = Proxy::start(server.port(), Duration::from_millis(200));
+    let limiter = || {
+        let link = Link::open(&url(proxy.port)).unwrap();
+        Limiter::builder(link).timeout(Duration::from_millis(750)).breaker(NEVER_OPENS).build()
+    };
+    block_on(async {
+        assert!(limiter().check(&API, "k").await.is_err(), "nothing to test");
+        let connected = limiter();
+        connected.connect().await.unwrap();
+        connected.check(&API, "k").await.unwrap();
+        // The attempt goes on without the caller.
+        let dropped = limiter();
+        assert!(tokio::time::timeout(Duration::from_millis(10), dropped.connect()).await.is_err());
+        tokio::time::sleep(Duration::from_millis(600)).await;
+        dropped.check(&API, "k").await.unwrap();
+        let nobody = Limiter::open(&url(crate::setup::free_port())).unwrap();
+        assert!(nobody.connect().await.is_err_and(|error| error.is_unavailable()));
+    });
 }
 
 #[test]

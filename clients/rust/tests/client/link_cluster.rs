@@ -54,6 +54,38 @@ fn slots_that_move_are_followed() {
 }
 
 #[test]
+fn connections_that_a_node_closed_are_opened_before_the_next_request() {
+    let cluster = Cluster::start(&servers()[0], 3, |options| options);
+    let clients = Clients::with_settings(&url(&cluster), PATIENCE, BreakerSettings::default());
+    clients.served_after_closing("k", &cluster.nodes);
+}
+
+#[test]
+fn a_wrong_password_of_a_cluster_is_an_error_and_no_fallback() {
+    let cluster = Cluster::start(&servers()[0], 3, |options| options);
+    let nodes = url(&cluster).replace("redis-cluster://", "");
+    let right =
+        |user: &str| Clients::with_settings(&format!("redis-cluster://{user}{nodes}"), PATIENCE, Default::default());
+    let open = right("");
+    open.served("k");
+    for node in &cluster.nodes {
+        let mut con = node.con();
+        // A user who may do nothing but limit.
+        let words = ["SETUSER", "small", "on", ">right", "~*", "&*", "+@all", "-ping", "-cluster"];
+        redis::cmd("ACL").arg(&words).exec(&mut con).unwrap();
+        redis::cmd("CONFIG").arg("SET").arg("requirepass").arg("right").exec(&mut con).unwrap();
+    }
+    for (user, protocol) in [("", ""), (":wrong@", ""), (":wrong@", "?protocol=resp3"), ("small:right@", "")] {
+        let url = format!("redis-cluster://{user}{nodes}{protocol}");
+        for result in Clients::with_settings(&url, PATIENCE, Default::default()).check("k") {
+            let error = result.expect_err(&url);
+            assert!(!error.is_unavailable(), "{url} {error:?}");
+        }
+    }
+    assert_eq!(right(":right@").sources("k"), [Source::Server; 2]);
+}
+
+#[test]
 fn without_one_node_the_others_decide() {
     let cluster = Cluster::start(&servers()[0], 3, |options| options.set("cluster-node-timeout", "60000"));
     let clients = Clients::with_settings(

@@ -1,11 +1,9 @@
 //! The master that Sentinels name.
 
-use std::time::Duration;
-
-use redis_rl_client::{Limiter, Policy, Source};
+use redis_rl_client::Source;
 
 use crate::link::Clients;
-use crate::setup::{block_on, free_port};
+use crate::setup::free_port;
 use crate::support::*;
 
 #[test]
@@ -32,13 +30,32 @@ fn a_failover_ends_with_the_new_master_and_is_never_an_error() {
 }
 
 #[test]
-fn a_name_that_no_sentinel_knows_is_no_decision() {
+fn a_connection_that_the_master_closed_is_opened_before_the_next_request() {
     let master = Server::start(&servers()[0]);
     let sentinel = Sentinel::start(&servers()[0], master.port());
-    block_on(async {
-        let url = format!("redis-sentinel://127.0.0.1:{}/other", sentinel.port());
-        let limiter = Limiter::builder(redis_rl_client::Link::open(&url).unwrap()).timeout(PATIENCE).build();
-        let error = limiter.check(&Policy::token(Duration::from_secs(60), 5), "k").await.unwrap_err();
-        assert!(error.is_unavailable() && error.to_string().contains("other"), "{error}");
-    });
+    let url = format!("redis-sentinel://127.0.0.1:{}/main", sentinel.port());
+    Clients::with_settings(&url, PATIENCE, Default::default()).served_after_closing("k", [&master]);
+}
+
+/// A name that the Sentinels do not know, and a server that is no Sentinel.
+#[test]
+fn a_wrong_configuration_of_sentinels_is_an_error_and_no_fallback() {
+    let master = Server::start(&servers()[0]);
+    let sentinel = Sentinel::start(&servers()[0], master.port());
+    let (away, known) = (free_port(), sentinel.port());
+    for (url, text) in [
+        (format!("redis-sentinel://127.0.0.1:{known},127.0.0.1:{away}/other"), "other"),
+        (format!("redis-sentinel://127.0.0.1:{away},127.0.0.1:{known}/other"), "other"),
+        (format!("redis-sentinel://127.0.0.1:{}/main", master.port()), "SENTINEL"),
+    ] {
+        let clients = Clients::with_settings(&url, PATIENCE, Default::default());
+        for result in clients.check("k") {
+            let error = result.expect_err("an error");
+            assert!(!error.is_unavailable() && error.to_string().contains(text), "{error}");
+        }
+    }
+    // No Sentinel, or a name that is known and a master that is away, is an outage.
+    assert_eq!(Clients::new(&format!("redis-sentinel://127.0.0.1:{away}/main")).sources("k"), [Source::Fallback; 2]);
+    drop(master);
+    assert_eq!(Clients::new(&format!("redis-sentinel://127.0.0.1:{known}/main")).sources("k"), [Source::Fallback; 2]);
 }

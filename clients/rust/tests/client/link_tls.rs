@@ -3,11 +3,11 @@
 use std::fs;
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
-use redis_rl_client::Source;
+use redis_rl_client::{Limiter, Source};
 use tempfile::TempDir;
 
 use crate::link::Clients;
-use crate::setup::free_port;
+use crate::setup::{block_on, free_port};
 use crate::support::*;
 
 /// Writes a certificate authority, and a certificate of a server and of a client, each with its key.
@@ -40,7 +40,7 @@ fn the_server_and_the_client_show_their_certificates() {
     };
     // Some of the servers are built without TLS.
     let server = servers().iter().find_map(|bin| options(bin).try_start().ok());
-    let _server = server.expect("no server that knows TLS");
+    let server = server.expect("no server that knows TLS");
     let parameters = |names: &[&str]| {
         let parts = names.iter().map(|name| match *name {
             "ca" => format!("ca={}", path("ca.pem")),
@@ -50,10 +50,14 @@ fn the_server_and_the_client_show_their_certificates() {
         format!("rediss://localhost:{port}?{}", parts.collect::<Vec<_>>().join("&"))
     };
     let all = Clients::with_settings(&parameters(&["ca", "cert", "key"]), PATIENCE, Default::default());
-    assert_eq!(all.sources("k"), [Source::Server; 2]);
+    all.served_after_closing("k", [&server]);
     // Without the authority the server is not trusted, and without a certificate the client is not.
     for names in [&["cert", "key"][..], &["ca"]] {
         let clients = Clients::with_settings(&parameters(names), PATIENCE, Default::default());
         assert_eq!(clients.sources("k"), [Source::Fallback; 2], "{names:?}");
     }
+    // The log has the reason.
+    let limiter = Limiter::open(&parameters(&["cert", "key"])).expect("a URL");
+    let error = block_on(limiter.connect()).expect_err("the server is trusted");
+    assert!(error.is_unavailable() && error.to_string().contains("invalid peer certificate"), "{error}");
 }

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use redis::aio::ConnectionManager;
-use redis_rl_client::{BreakerSettings, Error, Fallback, Limiter, Policy, Request, Reservation, ReservedAll, sync};
+use redis_rl_client::{
+    Address, BreakerSettings, Error, Fallback, Limiter, Link, Policy, Request, Reservation, ReservedAll, sync,
+};
 
 use crate::setup::{Paused, block_on, client, for_each_way, limiter, manager, one_server};
 use crate::support::*;
@@ -417,6 +419,40 @@ fn what_a_fallback_denies_is_cancelled_too() {
         let mut con = server.con();
         let mut count = |what: &str| info(&mut con, &format!("rl_reservations_{what}")).parse::<u64>().unwrap();
         assert!(eventually(PATIENCE, || count("made") > 0 && count("made") == count("settled")));
+    });
+}
+
+/// While the circuit breaker is open nothing is sent, so nothing is charged under the new id.
+#[test]
+fn what_a_fallback_allows_without_sending_it_is_not_settled() {
+    let opens = BreakerSettings { failures: 1, open_for: Duration::from_secs(3_600) };
+    let url = format!("redis://127.0.0.1:{}", crate::setup::free_port());
+    let request = TOKENS.request("k").cost(500);
+    block_on(async {
+        let builder = Limiter::builder(Link::open(&url).unwrap()).breaker(opens);
+        let limiter = builder.fallback(Fallback::Allow).build();
+        let builder = sync::Limiter::builder(url.parse::<Address>().unwrap()).breaker(opens);
+        let without = builder.fallback(Fallback::Allow).build_sync();
+        assert!(limiter.check_request(&request).await.is_ok() && without.check_request(&request).is_ok());
+        for _ in 0..3 {
+            drop(limiter.reserve(&request, TTL).await.unwrap().held().expect("allowed"));
+            drop(limiter.reserve_all(&gateway(1, 1), TTL).await.unwrap().held().expect("allowed"));
+            drop(without.reserve(&request, TTL).unwrap().held().expect("allowed"));
+            drop(without.reserve_all(&gateway(1, 1), TTL).unwrap().held().expect("allowed"));
+        }
+        let held = limiter.reserve(&request, TTL).await.unwrap().held().expect("allowed");
+        let settled = tokio::time::timeout(PATIENCE, held.settle(7)).await.expect("at once").unwrap();
+        let held = without.reserve(&request, TTL).unwrap().held().expect("allowed");
+        assert_eq!((settled.charged, held.cancel().unwrap().charged), (0, 0));
+        // A settlement would be tried at once, and again 50 ms later.
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        for stats in [limiter.stats(), without.stats()] {
+            assert_eq!((stats.circuit_open, stats.unsettled), (7, 0), "{stats:?}");
+        }
+        // Under an id of the caller, an earlier call may have charged something.
+        drop(limiter.reserve_as(&request, "job", TTL).await.unwrap().held().expect("allowed"));
+        drop(without.reserve_as(&request, "job", TTL).unwrap().held().expect("allowed"));
+        assert!(eventually(PATIENCE, || limiter.stats().circuit_open > 8 && without.stats().circuit_open > 8));
     });
 }
 
