@@ -264,7 +264,7 @@ fn reload<C: Connection>(service: &Service<C>, watch: &mut Watch) {
 /// Gives the units back that were granted and not used.
 async fn give_back<C: Connection>(service: Arc<Service<C>>) {
     let Some(snapshot) = service.snapshot.swap(None) else { return };
-    for granted in snapshot.grants.values() {
+    for granted in snapshot.grants.all() {
         granted.grants.clone().shutdown().await;
     }
 }

@@ -13,6 +13,9 @@ const MAX_DESCRIPTORS: usize = 1_000;
 /// How many limits RL.MULTI takes.
 const MAX_LIMITS: usize = 64;
 
+/// More hits count as so many. It is more than any limit, and the counters of the server, of 63 bits, do not overflow.
+const MOST_HITS: u64 = 1 << 40;
+
 /// What is done for a descriptor.
 #[derive(Debug)]
 pub enum Slot {
@@ -127,7 +130,7 @@ fn slot(
         },
     };
     let Some(rate) = limit.rate else { return Ok(Slot::Unlimited(limit)) };
-    let found = found.unwrap_or(Found { limit: &limit, shared: Vec::new() });
+    let found = found.unwrap_or(Found { limit: &limit, shared: Vec::new(), is_own: true });
     let key = rules::key(prefix, &request.domain, domain, &rate, &entries, &found);
     let dynamic = limit.detailed_metric || limit.values_in_metric;
     let metric = match &descriptor.limit {
@@ -148,7 +151,7 @@ fn hits(request: &RateLimitRequest, descriptor: &RateLimitDescriptor) -> Result<
     if i64::try_from(hits).is_err() {
         return Err("hits_addend must be at most 9223372036854775807".to_owned());
     }
-    Ok(match (hits, descriptor.is_negative_hits) {
+    Ok(match (hits.min(MOST_HITS), descriptor.is_negative_hits) {
         (0, _) => Hits::Look,
         (hits, true) => Hits::GiveBack(hits),
         (hits, false) => Hits::Charge(hits),

@@ -432,7 +432,7 @@ descriptors:
         format!("k=a\\,b\nc | d.k | {key} | RL.TOKEN {key} 31536000 1 COST 2 | denied | server | 0"),
         format!("k=a\\,b\nc | d.k | {key} | RL.TOKEN {key} 31536000 1 COST 2 | denied | remembered denial | 0"),
         "granted=x | d.granted | rl:d:fixed:31536000:granted=x | RL.FIXED rl:d:fixed:31536000:granted=x 31536000 9 COST 3 PARTIAL | allowed | server | 8".to_owned(),
-        "k=z | d.k | rl:d:token:31536000:k=z | RL.REFUND TOKEN rl:d:token:31536000:k=z 31536000 1 | allowed | server | 0".to_owned(),
+        "k=z | d.k | rl:d:token:31536000:k=z | RL.REFUND TOKEN rl:d:token:31536000:k=z 31536000 1 | allowed | server | 1".to_owned(),
         "list=x | d.list | rl:d:token:31536000:list=x | RL.TOKEN rl:d:token:31536000:list=x 31536000 1 | error | - | -".to_owned(),
     ];
     let found: Vec<_> = events().iter().map(show).collect();
