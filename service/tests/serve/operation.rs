@@ -175,21 +175,23 @@ fn it_is_not_ready_without_valid_rules() {
 }
 
 #[test]
-fn sigterm_drains_and_exits_0() {
+fn sigterm_and_sighup_drain_and_exit_0() {
     let server = one_server();
-    let mut service = Rlaas::with_env(&server, &rules(5), &[("RLAAS_DRAIN_DELAY", "700ms")]);
-    block_on(async {
-        let mut client = service.client().await;
-        assert_eq!(client.code(request("d", &[&[("k", "x")]])).await, OK);
-        let mut health = HealthClient::new(service.channel().await);
-        service.signal("-TERM");
-        until("it drains", || service.log().contains("draining"));
-        // Balancers see it, and requests are still decided until they have.
-        let request_health = HealthCheckRequest { service: String::new() };
-        assert_eq!(health.check(request_health).await.expect("still there").into_inner().status, 2);
-        assert_eq!(client.code(request("d", &[&[("k", "x")]])).await, OK);
-    });
-    assert_eq!(service.wait(), 0);
+    for signal in ["-TERM", "-HUP"] {
+        let mut service = Rlaas::with_env(&server, &rules(5), &[("RLAAS_DRAIN_DELAY", "700ms")]);
+        block_on(async {
+            let mut client = service.client().await;
+            assert_eq!(client.code(request("d", &[&[("k", "x")]])).await, OK);
+            let mut health = HealthClient::new(service.channel().await);
+            service.signal(signal);
+            until("it drains", || service.log().contains("draining"));
+            // Balancers see it, and requests are still decided until they have.
+            let request_health = HealthCheckRequest { service: String::new() };
+            assert_eq!(health.check(request_health).await.expect("still there").into_inner().status, 2);
+            assert_eq!(client.code(request("d", &[&[("k", "x")]])).await, OK);
+        });
+        assert_eq!(service.wait(), 0);
+    }
 }
 
 #[test]
