@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use redis_rl_client::{Connection, Grants, Limiter, Policy};
 
-use crate::rules::{Level, Limit, Rules};
+use crate::rules::{Level, Limit, Printable, Rules};
 
 /// A set of rules that a request uses from its beginning to its end.
 #[derive(Debug)]
@@ -85,7 +85,7 @@ fn collect<C: Connection>(
                 Some(known) => Granted { policy, units, grants: known.grants.clone() },
                 None => {
                     let made = limiter.grants(&policy, u64::from(units));
-                    let grants = made.map_err(|error| format!("grants of {}: {error}", limit.path))?;
+                    let grants = made.map_err(|error| format!("grants of {}: {error}", Printable(&limit.path)))?;
                     Granted { policy, units, grants }
                 }
             };

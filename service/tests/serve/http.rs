@@ -3,8 +3,11 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 
-use super::one_server;
+use tonic_health::pb::HealthCheckRequest;
+use tonic_health::pb::health_client::HealthClient;
+
 use super::process::{Options, Paused, Response, Rlaas, get, http, until, url};
+use super::{block_on, one_server};
 use crate::support::*;
 
 const RULES: &str = "domain: d
@@ -172,13 +175,23 @@ fn rules_without_a_domain_are_not_ready_if_told_so() {
     for (env, expected) in [(&[][..], (200, 200)), (&variable[..], (503, 500))] {
         let service = Rlaas::with_env(&server, RULES, env);
         let status = || (get(&service.http, "/ready", &[]).status, get(&service.http, "/healthcheck", &[]).status);
+        let serving = || {
+            block_on(async {
+                let mut health = HealthClient::new(service.channel().await);
+                let request = HealthCheckRequest { service: "ratelimit".to_owned() };
+                health.check(request).await.expect("a status").into_inner().status == 1
+            })
+        };
         assert_eq!(status(), (200, 200));
+        until("it is serving", serving);
         std::fs::remove_file(service.dir.path().join("rules/rules.yaml")).expect("removed");
         until("the new rules are in force", || service.log().contains("generation=2"));
         assert_eq!(status(), expected);
+        until("the health check says so", || serving() == (expected.0 == 200));
         service.write_rules(RULES);
         until("the new rules are in force", || service.log().contains("generation=3"));
         assert_eq!(status(), (200, 200));
+        until("it is serving", serving);
     }
 }
 
