@@ -4,9 +4,8 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use futures_util::future::{join, join_all};
-use redis_rl_client::{Algorithm, Connection, Decision, Error, Fallback, Limiter, Request, Source};
+use redis_rl_client::{Connection, Decision, Error, Fallback, Limiter, Request, Source};
 
-use super::metrics::before;
 use super::plan::{Check, Hits, Plan, Slot};
 use super::state::Snapshot;
 use crate::rules::OnUnavailable;
@@ -87,9 +86,7 @@ async fn one<C: Connection>(
 ) -> Numbered {
     let request = check.request();
     let outcome = match (check.hits, snapshot.grants.of(&check.limit)) {
-        (Hits::GiveBack(hits), _) => {
-            limiter.refund(&request).await.map(|decision| without_request(check, decision, hits))
-        }
+        (Hits::GiveBack(hits), _) => limiter.refund(&request).await.map(|decision| without_request(decision, hits)),
         (Hits::Charge(hits), Some(granted)) if granted.policy == check.policy => {
             let grants = granted.grants.with_fallback(fallback(on_unavailable)).with_timeout(timeout);
             grants.check_cost(&check.key, hits).await
@@ -99,12 +96,10 @@ async fn one<C: Connection>(
     (i, outcome)
 }
 
-/// What is left after units were given back. The reply is that of RL.PEEK for the same cost, so its figures have that
-/// cost: `count` of RL.FIXED always, and `remaining` of the others if the cost is available.
-fn without_request(check: &Check, mut decision: Decision, hits: u64) -> Decision {
-    if check.policy.algorithm() == Algorithm::Fixed {
-        decision.remaining = decision.limit.saturating_sub(before(check, &decision, hits));
-    } else if decision.allowed && !decision.shadow {
+/// What is left after units were given back. The reply is that of RL.PEEK for the same cost, so `remaining` is without
+/// that cost if it is available.
+const fn without_request(mut decision: Decision, hits: u64) -> Decision {
+    if decision.allowed && !decision.shadow {
         decision.remaining = decision.remaining.saturating_add(hits);
     }
     decision

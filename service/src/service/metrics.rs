@@ -241,7 +241,7 @@ fn near_from(limit: u64, ratio: f32) -> u64 {
 }
 
 /// How much was counted before a request.
-pub fn before(check: &Check, decision: &Decision, hits: u64) -> u64 {
+fn before(check: &Check, decision: &Decision, hits: u64) -> u64 {
     let count = u64::try_from(decision.count).unwrap_or(0);
     // RL.FIXED says what is counted after it.
     if check.policy.algorithm() == Algorithm::Fixed { count.saturating_sub(hits) } else { count }
