@@ -95,3 +95,16 @@ descriptor (path, /)
     assert_eq!(other, (0, "domain other: no rules, so every request is allowed\n".to_owned()));
     assert_eq!(rlaas(&dir, &["explain", "web.yaml", "--domain", "web", "nothing"]).0, 1);
 }
+
+#[test]
+fn no_control_character_reaches_the_terminal() {
+    let wrong = "domain: d\ndescriptors: [{\"k\\e\\n\": 1}]\n";
+    let valid = "domain: \"d\\n\"\ndescriptors: [{key: \"k\\e\", rate_limit: {unit: day, requests_per_unit: 1}}]\n";
+    let dir = dir(&[("wrong.yaml", wrong), ("valid.yaml", valid)]);
+    let (_, text) = rlaas(&dir, &["check", "wrong.yaml"]);
+    assert!(text.contains("unknown key 'k\\u{1b}\\n'") && !text.contains('\u{1b}'), "{text}");
+    let (_, text) = rlaas(&dir, &["explain", "valid.yaml", "--domain", "d\n", "k\u{1b}=a\u{9b}", "x=\u{7}"]);
+    assert!(text.contains("key      rl:d%0A:fixed:86400:k%1B=a\\u{9b}\n"), "{text}");
+    assert!(text.contains("descriptor (x, \\u{7})\n"), "{text}");
+    assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
+}

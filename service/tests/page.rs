@@ -21,7 +21,7 @@ fn known() -> BTreeSet<String> {
             && text.bytes().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == b'_')
     };
     let names = code.split('"').skip(1).step_by(2).filter(is_name);
-    let is_theirs = |name: &&str| !name.starts_with("RLAAS_") && !name.starts_with("OTEL_") && *name != "GRPC_XDS_SOTW";
+    let is_theirs = |name: &&str| !name.starts_with("RLAAS_") && !name.starts_with("OTEL_") && *name != "FILE";
     names.filter(is_theirs).map(str::to_owned).collect()
 }
 

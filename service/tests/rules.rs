@@ -408,6 +408,51 @@ fn a_wrong_file_says_where_and_what() {
 }
 
 #[test]
+fn the_maps_of_a_repeated_rate_limit_are_joined() {
+    let of = |descriptor: &str| {
+        let base =
+            "{key: base, rate_limit: &rate {unit: minute, requests_per_unit: 5, name: n}, metadata: {a: 1, b: 1}}";
+        load(&format!("domain: d\ndescriptors:\n  - &base {base}\n  - {descriptor}\n"))
+    };
+    for (descriptor, expected) in [
+        ("{<<: *base, key: k, rate_limit: {requests_per_unit: 10}}", "FIXED 60 10 AS n"),
+        ("{<<: *base, key: k, rate_limit: {unit: hour, name: m}}", "FIXED 3600 5 AS m"),
+        ("{key: k, rate_limit: {requests_per_unit: 10}, <<: {rate_limit: *rate}}", "FIXED 60 5 AS n"),
+        ("{key: k, rate_limit: {unit: day}, rate_limit: {requests_per_unit: 7}}", "FIXED 86400 7"),
+        ("{<<: *base, key: k, rate_limit: {unlimited: true, unit: null}}", "unlimited"),
+        ("{<<: *base, key: k, rate_limit: null}", "none"),
+        ("{<<: *base, key: k, rate_limit: null, rate_limit: {unit: day, requests_per_unit: 1}}", "FIXED 86400 1"),
+    ] {
+        assert_eq!(policy(&of(descriptor), "d", &[("k", "v")]), expected, "{descriptor}");
+    }
+    let metadata = |descriptor: &str| {
+        let rules = of(descriptor);
+        let fields = find(&rules, "d", &[("k", "v")]).expect("a rule").limit.metadata.clone();
+        format!("{:?}", fields.unwrap_or_default())
+    };
+    assert_eq!(metadata("{<<: *base, key: k, metadata: {b: 2}}"), r#"{"a": Number(1.0), "b": Number(2.0)}"#);
+    assert_eq!(metadata("{<<: *base, key: k, metadata: ~}"), "{}");
+    let twice = "domain: d\ndescriptors: [{key: k, rate_limit: 5, rate_limit: {unit: day, requests_per_unit: 1}}]";
+    assert_eq!(errors_of(&[twice], Settings::default()), ["0.yaml:2:36: invalid rate_limit: expected a map"]);
+}
+
+#[test]
+fn instances_do_not_depend_on_the_order_of_files() {
+    let merge = Settings { merge_domains: true, ..Settings::default() };
+    let (local, instances) = ("domain: d\non_unavailable: local\n", "domain: d\ninstances: 10\n");
+    for files in [[local, instances], [instances, local]] {
+        let (rules, findings) = rules::load(&sources(&files), merge);
+        let rules = rules.unwrap_or_else(|| panic!("{:?}", findings.errors));
+        let options = &rules.domains["d"].options;
+        assert_eq!(options.on_unavailable, rules::OnUnavailable::Local { instances: 10 });
+    }
+    assert_eq!(
+        errors_of(&["domain: d\n", instances], merge),
+        ["1.yaml:2:12: invalid instances: only 'on_unavailable: local' takes it"]
+    );
+}
+
+#[test]
 fn files_of_one_domain_are_merged_only_if_told_to() {
     let merge = Settings { merge_domains: true, ..Settings::default() };
     let one = "domain: d\ndescriptors: [{key: a, rate_limit: {unit: day, requests_per_unit: 1}}]";

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use super::RuleArgs;
-use crate::rules::{Level, Problem, Rules};
+use crate::rules::{Level, Printable, Problem, Rules};
 
 /// Prints what is wrong with the rules, and what has no effect.
 pub fn run(args: &RuleArgs, out: &mut impl Write) -> io::Result<ExitCode> {
@@ -29,7 +29,7 @@ pub fn run(args: &RuleArgs, out: &mut impl Write) -> io::Result<ExitCode> {
 /// Prints problems in the order of their places.
 pub fn report(problems: &[Problem], kind: &str, out: &mut impl Write) -> io::Result<()> {
     for Problem { place, text } in problems {
-        writeln!(out, "{place}: {kind}{text}")?;
+        writeln!(out, "{place}: {kind}{}", Printable(text))?;
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::{RuleArgs, check};
-use crate::rules::{self, Charge, Domain, Entry, Found, Limit, Rate};
+use crate::rules::{self, Charge, Domain, Entry, Found, Limit, Printable, Rate};
 
 /// The arguments of `rlaas explain`.
 #[derive(Debug, Args)]
@@ -49,14 +49,14 @@ impl Explain {
             return Ok(ExitCode::FAILURE);
         };
         let Some(domain) = rules.domains.get(name.as_str()) else {
-            writeln!(out, "domain {name}: no rules, so every request is allowed")?;
+            writeln!(out, "domain {}: no rules, so every request is allowed", Printable(name))?;
             return Ok(ExitCode::SUCCESS);
         };
         let descriptors: Vec<Vec<Entry<'_>>> = given.iter().map(Descriptor::entries).collect();
         let found: Vec<_> = descriptors.iter().map(|entries| domain.find(entries)).collect();
         let replaced: Vec<_> = found.iter().flatten().flat_map(|found| found.limit.replaces.iter()).collect();
         for ((given, entries), found) in given.iter().zip(&descriptors).zip(&found) {
-            writeln!(out, "descriptor {}", given.show())?;
+            writeln!(out, "descriptor {}", Printable(&given.show()))?;
             let Some(found) = found else {
                 writeln!(out, "  no limit: allowed")?;
                 continue;
@@ -80,7 +80,7 @@ impl Explain {
         out: &mut impl Write,
     ) -> io::Result<()> {
         let limit = found.limit;
-        write!(out, "  rule     {}", limit.path)?;
+        write!(out, "  rule     {}", Printable(&limit.path))?;
         match &limit.place {
             Some(place) => writeln!(out, " at {place}")?,
             None => writeln!(out)?,
@@ -95,13 +95,13 @@ impl Explain {
         }
         if limit.detailed_metric || limit.values_in_metric {
             let parts = domain.metric(entries).unwrap_or_default();
-            writeln!(out, "  metric   {}.{}", name, parts.join("."))?;
+            writeln!(out, "  metric   {}", Printable(&format!("{name}.{}", parts.join("."))))?;
         }
         // As for `rlaas serve`.
         let prefix = self.prefix.clone().or_else(|| env::var("CACHE_KEY_PREFIX").ok()).unwrap_or_default();
         let key = rules::key(&prefix, name, domain, rate, entries, found);
-        writeln!(out, "  key      {key}")?;
-        writeln!(out, "  command  {}", command(limit, rate, &key))
+        writeln!(out, "  key      {}", Printable(&key))?;
+        writeln!(out, "  command  {}", Printable(&command(limit, rate, &key)))
     }
 }
 

@@ -1,5 +1,7 @@
 //! `/json`: requests and replies as JSON, in the form that protobuf defines (proto3).
 
+use std::collections::HashSet;
+use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 use axum::body::Bytes;
@@ -10,6 +12,7 @@ use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
 use envoy_types::pb::envoy::service::ratelimit::v3::{RateLimitRequest, RateLimitResponse};
 use prost_reflect::{DescriptorPool, DynamicMessage, MessageDescriptor};
 use redis_rl_client::Connection;
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
 use super::failed;
 use crate::service::{DESCRIPTORS, Service, Span};
@@ -60,8 +63,67 @@ fn read(body: &[u8]) -> Result<RateLimitRequest, String> {
     // An unknown field is an error: a misspelt one would lift a limit.
     let message = DynamicMessage::deserialize(form.clone(), &mut json);
     let message = message.and_then(|message| json.end().map(|()| message));
+    let message = message.and_then(|message| serde_json::from_slice(body).map(|Unique| message));
     let message = message.map_err(|error| format!("the body is no RateLimitRequest in JSON: {error}"))?;
     message.transcode_to().map_err(|error| error.to_string())
+}
+
+/// JSON in which no object has a field twice, in any spelling of its name: the last would win, and could lift a limit.
+struct Unique;
+
+impl<'de> Deserialize<'de> for Unique {
+    fn deserialize<D: Deserializer<'de>>(json: D) -> Result<Self, D::Error> {
+        json.deserialize_any(Self)
+    }
+}
+
+impl<'de> Visitor<'de> for Unique {
+    type Value = Self;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self, A::Error> {
+        while items.next_element::<Self>()?.is_some() {}
+        Ok(self)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Self, A::Error> {
+        let mut names = HashSet::new();
+        while let Some(name) = fields.next_key::<String>()? {
+            // `hitsAddend` and `hits_addend` are one field.
+            if !names.insert(name.replace('_', "").to_ascii_lowercase()) {
+                return Err(A::Error::custom(format!("the field '{name}' is there twice")));
+            }
+            fields.next_value::<Self>()?;
+        }
+        Ok(self)
+    }
 }
 
 fn write(reply: &RateLimitResponse) -> Result<String, String> {
@@ -147,6 +209,14 @@ mod tests {
         for wrong in ["", "[]", "{", "{}x", r#"{"domains":"d"}"#, r#"{"domain":5}"#, r#"{"hitsAddend":-1}"#] {
             let error = read(wrong.as_bytes()).expect_err(wrong);
             assert!(error.starts_with("the body is no RateLimitRequest in JSON: "), "{error}");
+        }
+        for twice in [
+            r#"{"descriptors":[{}],"descriptors":[]}"#,
+            r#"{"hits_addend":1,"hitsAddend":0}"#,
+            r#"{"descriptors":[{"entries":[{"key":"k","value":"a","value":"b"}]}]}"#,
+        ] {
+            let error = read(twice.as_bytes()).expect_err(twice);
+            assert!(error.contains("is there twice"), "{error}");
         }
         // Both spellings of a name are proto3 JSON.
         assert_eq!(read(br#"{"hits_addend":4}"#).map(|request| request.hits_addend), Ok(4));

@@ -26,8 +26,8 @@ pub fn api<C: Connection>(service: Arc<Service<C>>) -> Router {
     Router::new()
         .route("/json", any(json::json::<C>))
         .route("/authorize/{domain}", any(authorize::authorize::<C>))
-        .route("/healthcheck", get(healthcheck::<C>))
-        .route("/ready", get(ready::<C>))
+        .route("/healthcheck", any(healthcheck::<C>))
+        .route("/ready", any(ready::<C>))
         .layer(DefaultBodyLimit::max(MAX_BODY))
         .with_state(service)
 }
@@ -43,7 +43,10 @@ pub fn debug<C: Connection>(service: Arc<Service<C>>) -> Router {
 }
 
 async fn healthcheck<C: Connection>(State(service): State<Arc<Service<C>>>) -> impl IntoResponse {
-    if service.is_draining() { (StatusCode::INTERNAL_SERVER_ERROR, "draining") } else { (StatusCode::OK, "OK") }
+    match service.not_healthy() {
+        None => (StatusCode::OK, "OK"),
+        Some(why) => (StatusCode::INTERNAL_SERVER_ERROR, why),
+    }
 }
 
 async fn ready<C: Connection>(State(service): State<Arc<Service<C>>>) -> impl IntoResponse {

@@ -251,6 +251,26 @@ pub fn field<'n, 'a>(entries: &'n [(Node<'a>, Node<'a>)], name: &str) -> Option<
     entries.iter().rev().find(|(key, _)| key_text(key) == Some(name)).map(|(_, value)| value)
 }
 
+/// The value of a key that may be there several times, as merges (`<<`) do. Their maps are joined, and a null removes
+/// what was before it, as go-yaml 2 reads a struct behind a pointer, or a map. So of `rate_limit` and `metadata` only.
+pub fn joined<'n, 'a>(entries: &'n [(Node<'a>, Node<'a>)], name: &str) -> Option<Cow<'n, Node<'a>>> {
+    let mut joined: Option<Cow<'n, Node<'a>>> = None;
+    for (_, node) in entries.iter().filter(|(key, _)| key_text(key) == Some(name)) {
+        let next = match (joined.as_deref().map(|node| &node.value), &node.value) {
+            (Some(Value::Map(before)), Value::Map(more)) => {
+                let all = before.iter().chain(more).cloned().collect();
+                Cow::Owned(Node { at: node.at, value: Value::Map(all) })
+            }
+            // It is neither a map nor null, which is an error.
+            (Some(Value::List(_)), _) => break,
+            (Some(Value::Scalar(scalar)), _) if scalar.resolve() != Type::Null => break,
+            _ => Cow::Borrowed(node),
+        };
+        joined = Some(next);
+    }
+    joined
+}
+
 /// The text of a key, if it is text.
 pub fn key_text<'n>(key: &'n Node<'_>) -> Option<&'n str> {
     match &key.value {

@@ -13,7 +13,7 @@ use super::model::{Domain, Rate};
 
 /// The key of a descriptor's state.
 pub fn key(prefix: &str, name: &str, domain: &Domain, rate: &Rate, entries: &[Entry<'_>], found: &Found<'_>) -> String {
-    if domain.script_keys {
+    if domain.script_keys && !found.is_own {
         // The keys of the scripts, which run side by side with this service.
         let value = entries.first().map_or("", |(_, value)| value);
         return format!("{name}:rate_limit:{value}");

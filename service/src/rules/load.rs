@@ -7,9 +7,9 @@ use std::sync::Arc;
 use redis_rl_client::Policy;
 
 use super::authorize::{self, Authorize};
-use super::fields::{Findings, Kind, Reporter, field, key_text};
+use super::fields::{Findings, Kind, Reporter, field, joined, key_text};
 use super::model::{Domain, Level, Limit, OnUnavailable, Options, Rule, Rules};
-use super::problem::Mark;
+use super::problem::{Mark, Place, Problem};
 use super::rate;
 use super::wildcard::Wildcard;
 use super::yaml::{self, Node, Value};
@@ -65,7 +65,7 @@ pub fn load(sources: &[Source], settings: Settings) -> (Option<Rules>, Findings)
             reporter.error(at, "a file must name its domain");
             continue;
         }
-        let options = options.get(name.as_ref()).map(Given::options).unwrap_or_default();
+        let given = options.get(name.as_ref());
         let domain = match rules.domains.entry(name.as_ref().into()) {
             Entry::Occupied(_) if !settings.merge_domains => {
                 let text = format!("domain '{name}' is in another file too; MERGE_DOMAIN_CONFIG merges them");
@@ -73,7 +73,13 @@ pub fn load(sources: &[Source], settings: Settings) -> (Option<Rules>, Findings)
                 continue;
             }
             Entry::Occupied(entry) => entry.into_mut(),
-            Entry::Vacant(entry) => entry.insert(Domain { options, ..Domain::default() }),
+            Entry::Vacant(entry) => {
+                let options = given.map(Given::options).unwrap_or_default();
+                if let Some(given) = given {
+                    given.check(reporter.findings);
+                }
+                entry.insert(Domain { options, ..Domain::default() })
+            }
         };
         let descriptors = reporter.maps(field(entries, "descriptors"), "descriptors");
         let mut loader = Loader {
@@ -112,6 +118,8 @@ struct Given {
     hash_tag: Option<String>,
     on_unavailable: Option<String>,
     instances: Option<u32>,
+    /// Where `instances` is.
+    instances_at: Option<Place>,
     authorize: Option<Arc<Authorize>>,
 }
 
@@ -139,14 +147,20 @@ impl Given {
             if let Some(value) = reporter.number(Some(node), "instances", 1) {
                 agree(reporter, node, "instances", &mut self.instances, value);
             }
-            if self.on_unavailable.as_deref() != Some("local") {
-                reporter.error(node.at, "invalid instances: only 'on_unavailable: local' takes it");
-            }
+            self.instances_at.get_or_insert(reporter.place(node.at));
         }
         if let Some(node) = field(entries, "authorize")
             && let Some(value) = authorize::read(reporter, node)
         {
             agree(reporter, node, "authorize", &mut self.authorize, Arc::new(value));
+        }
+    }
+
+    /// Checks what depends on several options, which may be in several files.
+    fn check(&self, findings: &mut Findings) {
+        if let Some(place) = self.instances_at.clone().filter(|_| self.on_unavailable.as_deref() != Some("local")) {
+            let text = "invalid instances: only 'on_unavailable: local' takes it".to_owned();
+            findings.errors.push(Problem { place, text });
         }
     }
 
@@ -258,12 +272,12 @@ impl Loader<'_, '_> {
         let shadow = self.flag(entries, "shadow_mode");
         let quota = self.flag(entries, "quota_mode");
         let detailed_metric = self.flag(entries, "detailed_metric");
-        let metadata = self.reporter.metadata(field(entries, "metadata"));
+        let metadata = self.reporter.metadata(joined(entries, "metadata").as_deref());
         if quota && self.options.all_or_nothing {
             let at = field(entries, "quota_mode").map_or(at, |node| node.at);
             self.reporter.error(at, "all_or_nothing charges nothing if one limit denies, so it has no quota_mode");
         }
-        let node = field(entries, "rate_limit")?;
+        let node = joined(entries, "rate_limit")?;
         let fields = match &node.value {
             Value::Map(fields) => fields,
             Value::Scalar(scalar) if scalar.resolve() == yaml::Type::Null => return None,

@@ -17,6 +17,8 @@ pub struct Found<'r> {
     pub limit: &'r Arc<Limit>,
     /// The rules that share a limit among all values that fit: the number of the entry, and the rule's `key_value`.
     pub shared: Vec<(usize, &'r str)>,
+    /// Whether the descriptor brought the limit along, so that it is of no rule.
+    pub is_own: bool,
 }
 
 /// How a rule was found.
@@ -65,7 +67,7 @@ impl Domain {
             }
             last = step.rule.limit.as_ref();
         }
-        Some(Found { limit: last?, shared })
+        Some(Found { limit: last?, shared, is_own: false })
     }
 
     /// The domain and the entries as the metrics name them, if the limit puts values of requests there; else those of

@@ -21,4 +21,4 @@ pub use matching::{Entry, Found};
 pub use model::{
     Charge, Domain, Level, Limit, Metadata, OnUnavailable, Options, Rate, Rule, Rules, Unit, takes_always,
 };
-pub use problem::{Mark, Place, Problem};
+pub use problem::{Mark, Place, Printable, Problem};

@@ -9,7 +9,7 @@ use foldhash::fast::RandomState;
 use redis_rl_client::{Algorithm, Calendar, Policy, Window};
 
 use super::authorize::Authorize;
-use super::problem::Place;
+use super::problem::{Place, Printable};
 use super::wildcard::Wildcard;
 
 /// A set of rules that is used as a whole.
@@ -23,7 +23,7 @@ pub struct Rules {
 pub struct Domain {
     pub options: Options,
     pub root: Level,
-    /// Whether its keys are those of the two Lua scripts.
+    /// Whether the keys of its rules are those of the two Lua scripts.
     pub script_keys: bool,
 }
 
@@ -158,7 +158,7 @@ impl Level {
 
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ", self.path)?;
+        write!(f, "{}: ", Printable(&self.path))?;
         match &self.rate {
             None => f.write_str("unlimited")?,
             Some(rate) => {

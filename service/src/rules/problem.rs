@@ -1,6 +1,6 @@
 //! What is wrong with a file of rules, and where.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
 /// A place in a file: from line 1 and column 1. Line 0 is the file as a whole.
@@ -27,8 +27,8 @@ pub struct Place {
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.at.line {
-            0 => f.write_str(&self.file),
-            line => write!(f, "{}:{line}:{}", self.file, self.at.column),
+            0 => write!(f, "{}", Printable(&self.file)),
+            line => write!(f, "{}:{line}:{}", Printable(&self.file), self.at.column),
         }
     }
 }
@@ -42,6 +42,18 @@ pub struct Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.text)
+        write!(f, "{}: {}", self.place, Printable(&self.text))
+    }
+}
+
+/// A text in which control characters are escaped: in a terminal or a log they could hide or forge lines.
+#[derive(Clone, Copy, Debug)]
+pub struct Printable<'t>(pub &'t str);
+
+impl fmt::Display for Printable<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0
+            .chars()
+            .try_for_each(|c| if c.is_control() { write!(f, "{}", c.escape_default()) } else { f.write_char(c) })
     }
 }

@@ -8,7 +8,6 @@ mod watch;
 
 use std::fs;
 use std::io::{self, IsTerminal as _};
-use std::net::SocketAddr;
 use std::os::unix::fs::FileTypeExt as _;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -93,8 +92,7 @@ async fn serve(settings: Settings) -> io::Result<()> {
     for name in HEALTH_SERVICES {
         health.set_service_status(name, ServingStatus::NotServing).await;
     }
-    let cluster = settings.redis.starts_with("redis-cluster") || settings.redis.starts_with("rediss-cluster");
-    let rule_settings = rules::Settings { merge_domains: settings.merge_domains, cluster };
+    let rule_settings = rules::Settings { merge_domains: settings.merge_domains, cluster: settings.service.cluster };
     let mut watch = Watch::new(settings.rules.clone(), settings.ignore_dot_files, rule_settings);
     reload(&service, &mut watch);
     let (draining, drains) = channel::channel(false);
@@ -103,10 +101,12 @@ async fn serve(settings: Settings) -> io::Result<()> {
         async move {
             let mut ready = false;
             while !*drains.borrow() {
-                if !ready && !service.is_draining() && service.snapshot.load().is_some() {
-                    ready = true;
+                let is_ready = !service.is_draining() && service.lacks_rules().is_none();
+                if ready != is_ready {
+                    ready = is_ready;
+                    let status = if ready { ServingStatus::Serving } else { ServingStatus::NotServing };
                     for name in HEALTH_SERVICES {
-                        health.set_service_status(name, ServingStatus::Serving).await;
+                        health.set_service_status(name, status).await;
                     }
                 }
                 // It ends early if the service drains.
@@ -143,8 +143,7 @@ async fn serve(settings: Settings) -> io::Result<()> {
     let (routes, ages, stops) = (routes.routes(), settings.connections, drains.clone());
     let serving = match &settings.grpc {
         Address::Tcp(address) => {
-            let listener =
-                TcpListener::bind(address).await.map_err(|error| named("gRPC", &address.to_string(), &error))?;
+            let listener = TcpListener::bind(address).await.map_err(|error| named("gRPC", address, &error))?;
             info!(address = %listener.local_addr()?, "gRPC listens");
             match tls {
                 Some(tls) => tokio::spawn(connections::serve(tls.accept(listener), routes, ages, stops)),
@@ -167,16 +166,19 @@ async fn serve(settings: Settings) -> io::Result<()> {
     };
     let listens = async |what, address, app| listen(what, address, app, settings.http_timeout, drains.clone()).await;
     let mut http = vec![
-        listens("HTTP", settings.http, http::api(service.clone())).await?,
-        listens("metrics", settings.metrics, http::metrics(service.clone(), &settings.metrics_path)).await?,
+        listens("HTTP", &settings.http, http::api(service.clone())).await?,
+        listens("metrics", &settings.metrics, http::metrics(service.clone(), &settings.metrics_path)).await?,
     ];
-    if let Some(address) = settings.debug {
+    if let Some(address) = &settings.debug {
         http.push(listens("debug", address, http::debug(service.clone())).await?);
     }
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let mut hangup = signal(SignalKind::hangup())?;
     tokio::select! {
         _ = terminate.recv() => {}
         _ = interrupt.recv() => {}
+        // As envoyproxy/ratelimit does: nothing is read again on SIGHUP, since changes are seen without it.
+        _ = hangup.recv() => {}
     }
     info!("draining");
     service.drain();
@@ -209,12 +211,12 @@ async fn serve(settings: Settings) -> io::Result<()> {
 /// Serves HTTP until the service drains.
 async fn listen(
     what: &str,
-    address: SocketAddr,
+    address: &str,
     app: Router,
     limit: Duration,
     mut drains: channel::Receiver<bool>,
 ) -> io::Result<JoinHandle<()>> {
-    let listener = TcpListener::bind(address).await.map_err(|error| named(what, &address.to_string(), &error))?;
+    let listener = TcpListener::bind(address).await.map_err(|error| named(what, address, &error))?;
     info!(address = %listener.local_addr()?, "{what} listens");
     Ok(tokio::spawn(http::serve(listener, app, limit, async move {
         _ = drains.wait_for(|stop| *stop).await;
@@ -264,7 +266,7 @@ fn reload<C: Connection>(service: &Service<C>, watch: &mut Watch) {
 /// Gives the units back that were granted and not used.
 async fn give_back<C: Connection>(service: Arc<Service<C>>) {
     let Some(snapshot) = service.snapshot.swap(None) else { return };
-    for granted in snapshot.grants.values() {
+    for granted in snapshot.grants.all() {
         granted.grants.clone().shutdown().await;
     }
 }

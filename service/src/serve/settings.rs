@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::net::SocketAddr;
+use std::net::Ipv6Addr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -88,10 +88,11 @@ pub struct Settings {
     pub redis: String,
     pub grpc: Address,
     pub tls: Option<TlsFiles>,
-    pub http: SocketAddr,
-    pub metrics: SocketAddr,
+    /// A host, by its address or its name, and a port.
+    pub http: String,
+    pub metrics: String,
     pub metrics_path: String,
-    pub debug: Option<SocketAddr>,
+    pub debug: Option<String>,
     pub denials: usize,
     pub service: ServiceSettings,
     pub http_timeout: Duration,
@@ -108,14 +109,31 @@ pub struct Settings {
 /// Where the service listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
-    Tcp(SocketAddr),
+    /// A host, by its address or its name, and a port.
+    Tcp(String),
     Unix(PathBuf),
 }
 
+/// The variables with the certificates for Redis, and the parameters of the URL for them.
+const CERTIFICATES: [(&str, &str); 3] =
+    [("REDIS_TLS_CACERT", "ca"), ("REDIS_TLS_CLIENT_CERT", "cert"), ("REDIS_TLS_CLIENT_KEY", "key")];
+
+/// Variables that have no effect if `--redis` is given: its URL says the same.
+const OF_REDIS_URL: [&str; 9] = [
+    "REDIS_SOCKET_TYPE",
+    "REDIS_TYPE",
+    "REDIS_URL",
+    "REDIS_AUTH",
+    "REDIS_SENTINEL_AUTH",
+    "REDIS_TLS",
+    "REDIS_TLS_CACERT",
+    "REDIS_TLS_CLIENT_CERT",
+    "REDIS_TLS_CLIENT_KEY",
+];
+
 /// Variables of envoyproxy/ratelimit that have no effect here. `docs/service.md` says why.
-const WITHOUT_EFFECT: [&str; 60] = [
+const WITHOUT_EFFECT: [&str; 59] = [
     "FORCE_START_WITHOUT_INITIAL_CONFIG",
-    "HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED",
     "RUNTIME_WATCH_ROOT",
     "CONFIG_GRPC_XDS_NODE_ID",
     "CONFIG_GRPC_XDS_NODE_METADATA",
@@ -183,8 +201,8 @@ impl Flags {
     /// A flag or a variable is wrong: which, and what it takes.
     pub fn settings(self, variables: &BTreeMap<String, String>) -> Result<Settings, String> {
         let env = Env(variables);
-        env.must_not_be("CONFIG_TYPE", "GRPC_XDS_SOTW", "rules are read from files only")?;
-        env.must_not_be("BACKEND_TYPE", "memcache", "the state is in Redis or Valkey only")?;
+        env.must_be("CONFIG_TYPE", "FILE", "rules are read from files only")?;
+        env.must_be("BACKEND_TYPE", "redis", "the state is in Redis or Valkey only")?;
         if env.flag("REDIS_PERSECOND")? == Some(true) {
             return Err("REDIS_PERSECOND: there is one server for all limits".to_owned());
         }
@@ -206,23 +224,26 @@ impl Flags {
             return Err("--timeout or REDIS_TIMEOUT: without time, Redis decides nothing".to_owned());
         }
         let level = self.log_level.or_else(|| env.text("LOG_LEVEL"));
-        let format = self.log_format.or_else(|| env.text("LOG_FORMAT"));
         let files = [self.tls_cert, self.tls_key, self.tls_client_ca];
         let tls = env.tls(files, self.tls_client_name)?;
         let grpc = env.grpc(self.grpc)?;
         if let (Address::Unix(_), Some(_)) = (&grpc, &tls) {
             return Err("a certificate is for an address, not for a Unix socket".to_owned());
         }
+        let mut without_effect = env.without_effect(&WITHOUT_EFFECT);
+        if self.redis.is_some() {
+            without_effect.extend(env.without_effect(&OF_REDIS_URL));
+        }
+        let redis = match (self.redis, env.redis_password(self.redis_password_file)?) {
+            (Some(url), None) => url,
+            (Some(url), Some(password)) => with_login(&url, "", &password)?,
+            (None, None) => env.redis()?,
+            (None, Some(password)) => with_login(&env.redis()?, "", &password)?,
+        };
         Ok(Settings {
             rules: if self.rules.is_empty() { env.rules() } else { self.rules },
             merge_domains: env.flag("MERGE_DOMAIN_CONFIG")?.unwrap_or(false),
             ignore_dot_files: env.flag("RUNTIME_IGNOREDOTFILES")?.unwrap_or(false),
-            redis: match (self.redis, env.redis_password(self.redis_password_file)?) {
-                (Some(url), None) => url,
-                (Some(url), Some(password)) => with_password(&url, &password)?,
-                (None, None) => env.redis()?,
-                (None, Some(password)) => with_password(&env.redis()?, &password)?,
-            },
             tls,
             grpc,
             http: env.http(self.http)?,
@@ -251,9 +272,12 @@ impl Flags {
                     dynamic_metadata: env.flag("RESPONSE_DYNAMIC_METADATA")?.unwrap_or(false),
                 },
                 max_requests: self.max_requests.unwrap_or(10_000),
-                near_limit_ratio: env.ratio("NEAR_LIMIT_RATIO")?.unwrap_or(0.8),
+                near_limit_ratio: env.near_limit_ratio()?,
                 ready_needs_redis: env.flag("REDIS_HEALTH_CHECK_ACTIVE_CONNECTION")?.unwrap_or(false),
+                ready_needs_domain: env.flag("HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED")?.unwrap_or(false),
+                cluster: redis.split_once("://").is_some_and(|(scheme, _)| scheme.ends_with("-cluster")),
             },
+            redis,
             // A little more than the minute for which nginx keeps an idle connection, so that nginx is the one to close it.
             http_timeout: duration(self.http_timeout, "http-timeout", Duration::from_secs(75))?,
             traces: env.traces()?,
@@ -264,12 +288,14 @@ impl Flags {
                 grace: env.age("GRPC_MAX_CONNECTION_AGE_GRACE", Duration::from_secs(3_600))?,
             },
             log_level: log_level(level.as_deref())?,
-            log_json: match format.as_deref() {
-                None | Some("text") => false,
+            log_json: match self.log_format.map(|format| format.to_ascii_lowercase()).as_deref() {
+                // Anything but json is text there.
+                None => env.text("LOG_FORMAT").is_some_and(|format| format.eq_ignore_ascii_case("json")),
+                Some("text") => false,
                 Some("json") => true,
-                Some(_) => return Err("--log-format or LOG_FORMAT: expected text or json".to_owned()),
+                Some(_) => return Err("--log-format: expected text or json".to_owned()),
             },
-            without_effect: env.without_effect(),
+            without_effect,
         })
     }
 }
@@ -303,9 +329,9 @@ impl Env<'_> {
         Ok(Some(self.duration(name)?.unwrap_or(default)).filter(|age| !age.is_zero()))
     }
 
-    fn must_not_be(&self, name: &str, wrong: &str, why: &str) -> Result<(), String> {
+    fn must_be(&self, name: &str, only: &str, why: &str) -> Result<(), String> {
         match self.text(name) {
-            Some(value) if value.eq_ignore_ascii_case(wrong) => Err(format!("{name}={wrong}: {why}")),
+            Some(value) if !value.eq_ignore_ascii_case(only) => Err(format!("{name}: expected {only}: {why}")),
             _ => Ok(()),
         }
     }
@@ -313,8 +339,10 @@ impl Env<'_> {
     fn rules(&self) -> Vec<PathBuf> {
         let Some(root) = self.text("RUNTIME_ROOT") else { return vec![PathBuf::from("rules")] };
         let mut path = PathBuf::from(root);
-        path.extend(self.text("RUNTIME_SUBDIRECTORY"));
-        path.push(self.text("RUNTIME_APPDIRECTORY").unwrap_or_else(|| "config".to_owned()));
+        let below =
+            [self.text("RUNTIME_SUBDIRECTORY"), self.text("RUNTIME_APPDIRECTORY").or(Some("config".to_owned()))];
+        // As in Go, a slash at the beginning does not replace the root.
+        path.extend(below.iter().flatten().map(|part| part.trim_start_matches('/')));
         vec![path]
     }
 
@@ -323,7 +351,7 @@ impl Env<'_> {
         let scheme = if tls { "rediss" } else { "redis" };
         let Some(address) = self.text("REDIS_URL") else { return Ok(format!("{scheme}://127.0.0.1:6379")) };
         if address.contains("://") {
-            return Ok(address);
+            return self.redis_of_url(&address, tls);
         }
         let auth = self.text("REDIS_AUTH").map(|auth| user_and_password(&auth));
         let login = match &auth {
@@ -331,9 +359,7 @@ impl Env<'_> {
             None => String::new(),
         };
         let mut parameters = Vec::new();
-        for (name, parameter) in
-            [("REDIS_TLS_CACERT", "ca"), ("REDIS_TLS_CLIENT_CERT", "cert"), ("REDIS_TLS_CLIENT_KEY", "key")]
-        {
+        for (name, parameter) in CERTIFICATES {
             if let Some(path) = self.text(name).filter(|_| tls) {
                 parameters.push(format!("{parameter}={path}"));
             }
@@ -366,6 +392,42 @@ impl Env<'_> {
             _ => return Err("REDIS_TYPE: expected SINGLE, SENTINEL or CLUSTER".to_owned()),
         };
         Ok(if parameters.is_empty() { url } else { format!("{url}?{}", parameters.join("&")) })
+    }
+
+    /// The URL in `REDIS_URL`, with what the other variables say. What contradicts them is an error.
+    fn redis_of_url(&self, url: &str, tls: bool) -> Result<String, String> {
+        let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
+        let is_unix = scheme.ends_with("unix");
+        let (server, kind) = scheme.split_once('-').map_or((scheme, "single"), |(server, kind)| (server, kind));
+        if self.text("REDIS_TYPE").is_some_and(|given| !given.eq_ignore_ascii_case(kind)) {
+            return Err(format!("REDIS_TYPE: the URL in REDIS_URL is of the type {}", kind.to_ascii_uppercase()));
+        }
+        if self.text("REDIS_SOCKET_TYPE").is_some_and(|given| (given == "unix") != is_unix) {
+            return Err("REDIS_SOCKET_TYPE: the URL in REDIS_URL is of another type".to_owned());
+        }
+        if is_unix && tls {
+            return Err("REDIS_TLS: the URL in REDIS_URL is that of a Unix socket, which has no TLS".to_owned());
+        }
+        let needs_tls = tls && matches!(server, "redis" | "valkey");
+        let mut url = if needs_tls { format!("{server}s{}://{rest}", &scheme[server.len()..]) } else { url.to_owned() };
+        if needs_tls || matches!(server, "rediss" | "valkeys") {
+            for (name, parameter) in CERTIFICATES {
+                url = with_parameter(url, name, parameter, self.text(name))?;
+            }
+        }
+        if kind == "sentinel"
+            && let Some((user, password)) = self.text("REDIS_SENTINEL_AUTH").map(|auth| user_and_password(&auth))
+        {
+            let user = Some(escape(&user)).filter(|user| !user.is_empty());
+            url = with_parameter(url, "REDIS_SENTINEL_AUTH", "sentinel_password", Some(escape(&password)))?;
+            url = with_parameter(url, "REDIS_SENTINEL_AUTH", "sentinel_username", user)?;
+        }
+        match self.text("REDIS_AUTH").map(|auth| user_and_password(&auth)) {
+            Some((user, password)) => {
+                with_login(&url, &user, &password).map_err(|error| format!("REDIS_AUTH: {error}"))
+            }
+            None => Ok(url),
+        }
     }
 
     /// The files of TLS: those of the flags, else those of the variables if `GRPC_SERVER_USE_TLS` is true.
@@ -411,25 +473,19 @@ impl Env<'_> {
         self.address("--grpc", flag, ["GRPC_HOST", "GRPC_PORT"], "8081").map(Address::Tcp)
     }
 
-    fn http(&self, flag: Option<String>) -> Result<SocketAddr, String> {
+    fn http(&self, flag: Option<String>) -> Result<String, String> {
         self.address("--http", flag, ["HOST", "PORT"], "8080")
     }
 
     /// `None` if neither the flag nor a variable is given.
-    fn debug(&self, flag: Option<String>) -> Result<Option<SocketAddr>, String> {
+    fn debug(&self, flag: Option<String>) -> Result<Option<String>, String> {
         let variables = ["DEBUG_HOST", "DEBUG_PORT"];
         let given = flag.is_some() || variables.iter().any(|name| self.text(name).is_some());
         given.then(|| self.address("--debug", flag, variables, "6070")).transpose()
     }
 
     /// A flag, else a host and a port in variables of their own.
-    fn address(
-        &self,
-        name: &str,
-        flag: Option<String>,
-        variables: [&str; 2],
-        port: &str,
-    ) -> Result<SocketAddr, String> {
+    fn address(&self, name: &str, flag: Option<String>, variables: [&str; 2], port: &str) -> Result<String, String> {
         let (name, text) = match flag {
             Some(text) => (name.to_owned(), text),
             None => {
@@ -439,11 +495,10 @@ impl Env<'_> {
                 (variables.join(", "), format!("{host}:{}", number.as_deref().unwrap_or(port)))
             }
         };
-        let text = text.strip_prefix("localhost:").map_or(text.clone(), |port| format!("127.0.0.1:{port}"));
-        text.parse().map_err(|_| format!("{name}: expected an IP address and a port, as 127.0.0.1:{port}"))
+        host_and_port(&text).ok_or_else(|| format!("{name}: expected a host and a port, as 127.0.0.1:{port}"))
     }
 
-    fn metrics(&self, flag: Option<String>) -> Result<SocketAddr, String> {
+    fn metrics(&self, flag: Option<String>) -> Result<String, String> {
         let (name, text) = match (flag, self.text("PROMETHEUS_ADDR")) {
             (Some(text), _) => ("--metrics", text),
             (None, Some(text)) => ("PROMETHEUS_ADDR", text),
@@ -451,15 +506,21 @@ impl Env<'_> {
         };
         // As in Go, no host means every address.
         let full = if text.starts_with(':') { format!("0.0.0.0{text}") } else { text };
-        full.parse().map_err(|_| format!("{name}: expected an IP address and a port, as 127.0.0.1:9090"))
+        host_and_port(&full).ok_or_else(|| format!("{name}: expected a host and a port, as 127.0.0.1:9090"))
     }
 
-    fn ratio(&self, name: &str) -> Result<Option<f64>, String> {
-        let parse = |value: String| match value.parse() {
-            Ok(ratio) if (0.0..=1.0).contains(&ratio) => Ok(ratio),
-            _ => Err(format!("{name}: expected a number from 0 to 1")),
-        };
-        self.text(name).map(parse).transpose()
+    /// Beyond 1, no hit is near a limit.
+    fn near_limit_ratio(&self) -> Result<f32, String> {
+        let Some(text) = self.text("NEAR_LIMIT_RATIO") else { return Ok(0.8) };
+        let ratio = text.parse().ok().filter(|ratio: &f32| ratio.is_finite() && *ratio >= 0.0);
+        ratio.ok_or_else(|| "NEAR_LIMIT_RATIO: expected a number of 0 or more".to_owned())
+    }
+
+    /// As for OpenTelemetry, less than 0 is 0 and more than 1 is 1.
+    fn sampling_rate(&self) -> Result<f64, String> {
+        let Some(text) = self.text("TRACING_SAMPLING_RATE") else { return Ok(1.0) };
+        let rate = text.parse().ok().filter(|rate: &f64| rate.is_finite());
+        rate.map(|rate| rate.clamp(0.0, 1.0)).ok_or_else(|| "TRACING_SAMPLING_RATE: expected a number".to_owned())
     }
 
     /// What is traced; `None` if nothing is.
@@ -470,7 +531,7 @@ impl Env<'_> {
                 Some("grpc") => Protocol::Grpc,
                 Some(_) => return Err("TRACING_EXPORTER_PROTOCOL: expected http or grpc".to_owned()),
             },
-            sampling_rate: self.ratio("TRACING_SAMPLING_RATE")?.unwrap_or(1.0),
+            sampling_rate: self.sampling_rate()?,
             service_name: ["TRACING_SERVICE_NAME", "OTEL_SERVICE_NAME"]
                 .into_iter()
                 .find_map(|name| self.text(name))
@@ -481,8 +542,8 @@ impl Env<'_> {
         Ok(self.flag("TRACING_ENABLED")?.unwrap_or(false).then_some(settings))
     }
 
-    fn without_effect(&self) -> Vec<String> {
-        WITHOUT_EFFECT.into_iter().filter(|name| self.text(name).is_some()).map(str::to_owned).collect()
+    fn without_effect(&self, names: &[&str]) -> Vec<String> {
+        names.iter().filter(|name| self.text(name).is_some()).map(|name| (*name).to_owned()).collect()
     }
 }
 
@@ -496,33 +557,56 @@ fn log_level(text: Option<&str>) -> Result<tracing::Level, String> {
     })
 }
 
+/// A host and a port. A name is looked up when the service begins to listen.
+fn host_and_port(text: &str) -> Option<String> {
+    let (host, port) = text.rsplit_once(':')?;
+    let port: u16 = port.parse().ok()?;
+    let is_v6 = host
+        .strip_prefix('[')
+        .and_then(|host| host.strip_suffix(']'))
+        .is_some_and(|host| host.parse::<Ipv6Addr>().is_ok());
+    let is_name = !host.is_empty() && !host.contains(|c: char| c.is_whitespace() || ":/[]".contains(c));
+    let host = if host == "localhost" { "127.0.0.1" } else { host };
+    (is_v6 || is_name).then(|| format!("{host}:{port}"))
+}
+
 /// `user:password`, or a password alone.
 fn user_and_password(auth: &str) -> (String, String) {
     let (user, password) = auth.split_once(':').unwrap_or(("", auth));
     (user.to_owned(), password.to_owned())
 }
 
-/// A URL with this password.
-fn with_password(url: &str, password: &str) -> Result<String, String> {
-    const TWICE: &str = "the password of Redis is given twice: in the URL, and by itself";
+/// A URL with this password, of this user if there is one. The URL may have the same ones already.
+fn with_login(url: &str, user: &str, password: &str) -> Result<String, String> {
+    const TWICE: &str = "the user or the password of Redis is given twice: in the URL, and by itself";
     let (scheme, rest) = url.split_once("://").ok_or("--redis: expected a URL, as redis://127.0.0.1:6379")?;
-    let (rest, query) = rest.split_once('?').map_or((rest, None), |(rest, query)| (rest, Some(query)));
-    let (password, query_text) = (escape(password), query.unwrap_or_default());
+    let (user, password) = (escape(user), escape(password));
     if scheme.ends_with("unix") {
-        if query_text.split('&').any(|parameter| parameter.starts_with("pass=")) {
-            return Err(TWICE.to_owned());
-        }
-        let more = if query_text.is_empty() { String::new() } else { format!("&{query_text}") };
-        return Ok(format!("{scheme}://{rest}?pass={password}{more}"));
+        let user = Some(user).filter(|user| !user.is_empty());
+        let url = with_parameter(url.to_owned(), "", "user", user).map_err(|_| TWICE)?;
+        return with_parameter(url, "", "pass", Some(password)).map_err(|_| TWICE.to_owned());
     }
-    let (authority, path) = rest.split_once('/').map_or((rest, None), |(authority, path)| (authority, Some(path)));
-    let (user, hosts) = authority.rsplit_once('@').unwrap_or(("", authority));
-    if user.contains(':') {
+    let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+    let (login, hosts) = authority.rsplit_once('@').unwrap_or(("", authority));
+    let (known, secret) = login.split_once(':').map_or((login, None), |(known, secret)| (known, Some(secret)));
+    let differs = !known.is_empty() && !user.is_empty() && known != user;
+    if differs || secret.is_some_and(|secret| secret != password) {
         return Err(TWICE.to_owned());
     }
-    let path = path.map(|path| format!("/{path}")).unwrap_or_default();
-    let query = query.map(|query| format!("?{query}")).unwrap_or_default();
-    Ok(format!("{scheme}://{user}:{password}@{hosts}{path}{query}"))
+    let user = if user.is_empty() { known } else { &user };
+    Ok(format!("{scheme}://{user}:{password}@{hosts}{path}"))
+}
+
+/// A URL with a parameter that the variable `name` gives, in the form that it has in a URL.
+fn with_parameter(url: String, name: &str, parameter: &str, value: Option<String>) -> Result<String, String> {
+    let Some(value) = value else { return Ok(url) };
+    let Some((_, query)) = url.split_once('?') else { return Ok(format!("{url}?{parameter}={value}")) };
+    let known = query.split('&').find_map(|pair| pair.strip_prefix(parameter)?.strip_prefix('='));
+    match known {
+        None => Ok(format!("{url}{}{parameter}={value}", if query.is_empty() { "" } else { "&" })),
+        Some(known) if known == value => Ok(url),
+        Some(_) => Err(format!("{name}: the URL in REDIS_URL has another {parameter}")),
+    }
 }
 
 /// A part of a URL.
@@ -533,6 +617,7 @@ fn escape(text: &str) -> String {
 
 /// A duration as Go's time.ParseDuration reads it: `15ms`, `1m30s`, `1.5h`; `0` has no unit.
 fn go_duration(text: &str) -> Option<Duration> {
+    let text = text.strip_prefix('+').unwrap_or(text);
     if text == "0" {
         return Some(Duration::ZERO);
     }
@@ -540,8 +625,10 @@ fn go_duration(text: &str) -> Option<Duration> {
     while !rest.is_empty() {
         let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
         let (number, after) = rest.split_at_checked(end)?;
-        let units = [("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3_600.0)];
-        let (unit, seconds) = units.into_iter().find(|(unit, _)| {
+        // The sign for micro and the Greek letter are two characters.
+        let micro = [("us", 1e-6), ("\u{b5}s", 1e-6), ("\u{3bc}s", 1e-6)];
+        let units = [("ns", 1e-9), ("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3_600.0)];
+        let (unit, seconds) = micro.into_iter().chain(units).find(|(unit, _)| {
             after.strip_prefix(unit).is_some_and(|next| !next.starts_with(|c: char| c.is_alphabetic()))
         })?;
         rest = after.strip_prefix(unit)?;
@@ -567,6 +654,11 @@ mod tests {
             ("1m30s", Some(Duration::from_secs(90))),
             ("1.5h", Some(Duration::from_secs(5_400))),
             ("10us", Some(Duration::from_micros(10))),
+            ("10\u{b5}s", Some(Duration::from_micros(10))),
+            ("10\u{3bc}s", Some(Duration::from_micros(10))),
+            ("+1s", Some(Duration::from_secs(1))),
+            ("+-1s", None),
+            ("+", None),
             ("0", Some(Duration::ZERO)),
             ("", None),
             ("15", None),
@@ -581,9 +673,9 @@ mod tests {
     #[test]
     fn without_a_setting_it_listens_on_this_machine_only() {
         let settings = settings(&[]).expect("the defaults");
-        assert_eq!(settings.grpc, Address::Tcp("127.0.0.1:8081".parse().unwrap()));
+        assert_eq!(settings.grpc, Address::Tcp("127.0.0.1:8081".to_owned()));
         assert_eq!((settings.redis.as_str(), settings.rules), ("redis://127.0.0.1:6379", vec![PathBuf::from("rules")]));
-        assert_eq!((settings.http, settings.debug), ("127.0.0.1:8080".parse().unwrap(), None));
+        assert_eq!((settings.http.as_str(), settings.debug), ("127.0.0.1:8080", None));
         assert_eq!((settings.service.timeout, settings.denials), (Duration::from_millis(15), 10_000));
         let (age, grace) = (Some(Duration::from_secs(86_400)), Some(Duration::from_secs(3_600)));
         assert_eq!(settings.connections, Ages { age, grace });
@@ -618,10 +710,10 @@ mod tests {
             ("TRACING_SERVICE_NAME", "limits"),
         ])
         .expect("valid");
-        assert_eq!(settings.grpc, Address::Tcp("0.0.0.0:9000".parse().unwrap()));
-        assert_eq!(settings.http, "127.0.0.1:8888".parse().unwrap());
-        assert_eq!(settings.debug, Some("127.0.0.1:6000".parse().unwrap()));
-        assert_eq!(settings.metrics, "0.0.0.0:9102".parse().unwrap());
+        assert_eq!(settings.grpc, Address::Tcp("0.0.0.0:9000".to_owned()));
+        assert_eq!(settings.http, "127.0.0.1:8888");
+        assert_eq!(settings.debug.as_deref(), Some("127.0.0.1:6000"));
+        assert_eq!(settings.metrics, "0.0.0.0:9102");
         assert_eq!(settings.rules, [PathBuf::from("/data/ratelimit/config")]);
         assert_eq!((settings.redis.as_str(), settings.service.prefix.as_str()), ("redis://:secret@redis:6379", "p:"));
         let headers = settings.service.reply.headers.expect("enabled");
@@ -632,6 +724,35 @@ mod tests {
         assert_eq!((traces.service_name.as_str(), traces.service_namespace), ("limits", None));
         assert_eq!((settings.without_effect, settings.denials), (vec!["USE_STATSD".to_owned()], 0));
         assert_eq!(settings.connections, Ages { age: None, grace: Some(Duration::from_secs(90)) });
+    }
+
+    #[test]
+    fn what_is_accepted_there_is_accepted_here() {
+        let with = |name: &str, value: &str| settings(&[(name, value)]).unwrap_or_else(|error| panic!("{error}"));
+        let rules = |sub: &str, app: &str| {
+            let variables = [("RUNTIME_ROOT", "/data"), ("RUNTIME_SUBDIRECTORY", sub), ("RUNTIME_APPDIRECTORY", app)];
+            settings(&variables).expect("valid").rules
+        };
+        assert_eq!(rules("/ratelimit", ""), [PathBuf::from("/data/ratelimit/config")]);
+        assert_eq!(rules("", "/limits"), [PathBuf::from("/data/limits")]);
+        for (format, json) in [("JSON", true), ("Json", true), ("text", false), ("TEXT", false), ("logfmt", false)] {
+            assert_eq!(with("LOG_FORMAT", format).log_json, json, "{format}");
+        }
+        assert_eq!(with("PROMETHEUS_ADDR", "localhost:7952").metrics, "127.0.0.1:7952");
+        assert_eq!(with("HOST", "rlaas.example").http, "rlaas.example:8080");
+        assert_eq!(with("GRPC_HOST", "::1").grpc, Address::Tcp("[::1]:8081".to_owned()));
+        assert_eq!(with("NEAR_LIMIT_RATIO", "1.5").service.near_limit_ratio, 1.5);
+        assert_eq!(with("REDIS_TIMEOUT", "+1s").service.timeout, Duration::from_secs(1));
+        for (rate, expected) in [("2", 1.0), ("-1", 0.0), ("0.5", 0.5)] {
+            let settings = settings(&[("TRACING_ENABLED", "1"), ("TRACING_SAMPLING_RATE", rate)]).expect("valid");
+            assert_eq!(settings.traces.expect("enabled").sampling_rate, expected);
+        }
+        assert!(with("CONFIG_TYPE", "FILE").without_effect.is_empty());
+        assert!(with("BACKEND_TYPE", "redis").without_effect.is_empty());
+        let settings = with("HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED", "true");
+        assert!(settings.service.ready_needs_domain && settings.without_effect.is_empty());
+        let cluster = |url| with("REDIS_URL", url).service.cluster;
+        assert!(cluster("valkeys-cluster://a,b") && cluster("redis-cluster://a") && !cluster("redis://a"));
     }
 
     #[test]
@@ -666,12 +787,13 @@ mod tests {
         ];
         let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let settings = flags.settings(&variables.into()).expect("valid");
-        let address = |port: u16| SocketAddr::from(([127, 0, 0, 1], port));
+        let address = |port: u16| format!("127.0.0.1:{port}");
         assert_eq!((settings.http, settings.metrics, settings.debug), (address(1), address(3), Some(address(4))));
         assert_eq!((settings.grpc, settings.redis.as_str()), (Address::Tcp(address(2)), "redis://flag"));
         assert_eq!(settings.rules, [PathBuf::from("flag")]);
         assert_eq!((settings.service.timeout, settings.service.prefix.as_str()), (Duration::from_millis(1), "flag"));
         assert_eq!((settings.denials, settings.log_level, settings.log_json), (5, tracing::Level::ERROR, false));
+        assert_eq!(settings.without_effect, ["REDIS_URL"]);
     }
 
     #[test]
@@ -702,17 +824,55 @@ mod tests {
     }
 
     #[test]
+    fn a_url_has_what_the_other_variables_say() {
+        let tls = ("REDIS_TLS", "true");
+        let auth = ("REDIS_AUTH", "me:p@ss");
+        for (url, more, expected) in [
+            ("redis://a:1", &[tls][..], Ok("rediss://a:1")),
+            ("redis://a:1/2", &[auth], Ok("redis://me:p%40ss@a:1/2")),
+            ("redis://a:1", &[tls, auth], Ok("rediss://me:p%40ss@a:1")),
+            ("rediss://a:1", &[tls], Ok("rediss://a:1")),
+            ("valkey-cluster://a:1,b:2", &[tls, ("REDIS_TYPE", "cluster")], Ok("valkeys-cluster://a:1,b:2")),
+            ("redis://me@a:1", &[("REDIS_AUTH", "x")], Ok("redis://me:x@a:1")),
+            ("redis://me:p%40ss@a:1", &[auth], Ok("redis://me:p%40ss@a:1")),
+            ("unix:///run/s", &[auth], Ok("unix:///run/s?user=me&pass=p%40ss")),
+            (
+                "redis-sentinel://a/main?protocol=3",
+                &[tls, ("REDIS_SENTINEL_AUTH", "x"), ("REDIS_TLS_CACERT", "/ca")],
+                Ok("rediss-sentinel://a/main?protocol=3&ca=/ca&sentinel_password=x"),
+            ),
+            ("rediss://a:1?ca=/ca", &[("REDIS_TLS_CACERT", "/ca")], Ok("rediss://a:1?ca=/ca")),
+            ("redis://a:1", &[("REDIS_TLS_CACERT", "/ca")], Ok("redis://a:1")),
+            ("redis://me:other@a:1", &[auth], Err("REDIS_AUTH")),
+            ("redis://you@a:1", &[auth], Err("REDIS_AUTH")),
+            ("unix:///run/s?pass=other", &[auth], Err("REDIS_AUTH")),
+            ("unix:///run/s", &[tls], Err("REDIS_TLS")),
+            ("rediss://a:1?ca=/other", &[("REDIS_TLS_CACERT", "/ca")], Err("REDIS_TLS_CACERT")),
+            ("redis://a:1", &[("REDIS_TYPE", "CLUSTER")], Err("REDIS_TYPE")),
+            ("redis://a:1", &[("REDIS_SOCKET_TYPE", "unix")], Err("REDIS_SOCKET_TYPE")),
+        ] {
+            match (settings(&[&[("REDIS_URL", url)], more].concat()), expected) {
+                (Ok(settings), expected) => assert_eq!(Ok(settings.redis.as_str()), expected),
+                (Err(error), Err(name)) => assert!(error.contains(name) && !error.contains("p@ss"), "{error}"),
+                (Err(error), Ok(_)) => panic!("{url}: {error}"),
+            }
+        }
+    }
+
+    #[test]
     fn a_password_by_itself_becomes_part_of_the_url() {
         for (url, expected) in [
             ("redis://a:1", Ok("redis://:p%40s@a:1")),
             ("redis://me@a:1/2?protocol=3", Ok("redis://me:p%40s@a:1/2?protocol=3")),
             ("redis-sentinel://me@a,b/main", Ok("redis-sentinel://me:p%40s@a,b/main")),
             ("unix:///run/redis.sock", Ok("unix:///run/redis.sock?pass=p%40s")),
-            ("unix:///run/redis.sock?user=me", Ok("unix:///run/redis.sock?pass=p%40s&user=me")),
+            ("unix:///run/redis.sock?user=me", Ok("unix:///run/redis.sock?user=me&pass=p%40s")),
+            ("redis://me:p%40s@a:1?protocol=3", Ok("redis://me:p%40s@a:1?protocol=3")),
+            ("redis://a:1?protocol=3", Ok("redis://:p%40s@a:1?protocol=3")),
             ("redis://me:x@a:1", Err("twice")),
             ("unix:///run/redis.sock?pass=x", Err("twice")),
         ] {
-            match (with_password(url, "p@s"), expected) {
+            match (with_login(url, "", "p@s"), expected) {
                 (Ok(url), expected) => assert_eq!(Ok(url.as_str()), expected),
                 (Err(error), Err(part)) => assert!(error.contains(part) && !error.contains('@'), "{error}"),
                 (Err(error), Ok(_)) => panic!("{url}: {error}"),
@@ -740,7 +900,9 @@ mod tests {
     fn what_would_mean_no_limits_ends_the_start() {
         for (name, value) in [
             ("CONFIG_TYPE", "GRPC_XDS_SOTW"),
+            ("CONFIG_TYPE", "XDS"),
             ("BACKEND_TYPE", "memcache"),
+            ("BACKEND_TYPE", "redi"),
             ("REDIS_PERSECOND", "true"),
             ("REDIS_TLS", "yes"),
             ("REDIS_TLS_SKIP_HOSTNAME_VERIFICATION", "true"),
@@ -749,13 +911,17 @@ mod tests {
             ("LOG_LEVEL", "loud"),
             ("REDIS_TIMEOUT", "15"),
             ("REDIS_TIMEOUT", "0s"),
-            ("NEAR_LIMIT_RATIO", "2"),
+            ("NEAR_LIMIT_RATIO", "-1"),
+            ("NEAR_LIMIT_RATIO", "much"),
+            ("HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED", "yes"),
+            ("HOST", "a b"),
+            ("PORT", "65536"),
             ("PROMETHEUS_ADDR", "metrics"),
             ("PROMETHEUS_PATH", "metrics"),
             ("GRPC_SERVER_USE_TLS", "true"),
             ("TRACING_ENABLED", "on"),
             ("TRACING_EXPORTER_PROTOCOL", "udp"),
-            ("TRACING_SAMPLING_RATE", "-1"),
+            ("TRACING_SAMPLING_RATE", "all"),
         ] {
             let error = settings(&[(name, value)]).expect_err(name);
             assert!(error.contains(name), "{error}");

@@ -19,8 +19,17 @@ pub struct Watch {
     paths: Vec<PathBuf>,
     ignore_dot_files: bool,
     settings: rules::Settings,
-    /// Of the files that were read last; `None` to read them again.
-    last: Option<Fingerprint>,
+    /// What was read last; `None` before that.
+    last: Option<Seen>,
+}
+
+/// What is where the rules should be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Seen {
+    /// A file or a directory cannot be found.
+    Missing,
+    /// The files. A directory may have none.
+    Files(Fingerprint),
 }
 
 impl Watch {
@@ -30,21 +39,17 @@ impl Watch {
 
     /// The rules, if the files have changed since the last call.
     pub fn changed(&mut self) -> Option<Outcome> {
-        let before = self.fingerprint();
-        if before.is_some() && before == self.last {
+        // Files that cannot be found are an error once, not each time.
+        let before = Some(self.seen());
+        if before == self.last {
             return None;
         }
         let result = self.read();
         // Files that change while they are read may not belong together: they are read again.
-        if before != self.fingerprint() {
+        if before != Some(self.seen()) {
             return None;
         }
-        // Files that cannot be found are an error once, not each time.
-        let known = before.unwrap_or(Fingerprint(Vec::new()));
-        if self.last.as_ref() == Some(&known) {
-            return None;
-        }
-        self.last = Some(known);
+        self.last = before;
         Some(result)
     }
 
@@ -56,9 +61,9 @@ impl Watch {
         rules.map(|rules| (rules, lines(&findings.warnings))).ok_or_else(|| lines(&findings.errors))
     }
 
-    fn fingerprint(&self) -> Option<Fingerprint> {
-        let files = rules::files(&self.paths, self.ignore_dot_files).ok()?;
-        Fingerprint::of(files)
+    fn seen(&self) -> Seen {
+        let files = rules::files(&self.paths, self.ignore_dot_files).ok();
+        files.and_then(Fingerprint::of).map_or(Seen::Missing, Seen::Files)
     }
 }
 
@@ -125,6 +130,13 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let missing = dir.path().join("rules");
         let mut watch = Watch::new(vec![missing.clone()], false, rules::Settings::default());
+        assert!(watch.changed().is_some_and(|result| result.is_err()));
+        assert!(watch.changed().is_none());
+        fs::create_dir(&missing).expect("a directory");
+        // Empty is not missing.
+        assert!(watch.changed().is_some_and(|result| result.is_ok_and(|(rules, _)| rules.domains.is_empty())));
+        assert!(watch.changed().is_none());
+        fs::remove_dir(&missing).expect("removed");
         assert!(watch.changed().is_some_and(|result| result.is_err()));
         assert!(watch.changed().is_none());
         fs::create_dir(&missing).expect("a directory");

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use futures_util::future::{join, join_all};
-use redis_rl_client::{Connection, Decision, Error, Fallback, Limiter, Request};
+use redis_rl_client::{Connection, Decision, Error, Fallback, Limiter, Request, Source};
 
 use super::plan::{Check, Hits, Plan, Slot};
 use super::state::Snapshot;
@@ -59,7 +59,9 @@ type Numbered = (usize, Result<Decision, Error>);
 
 fn set(outcomes: &mut Outcomes, decided: Vec<Numbered>) {
     for (i, outcome) in decided {
-        if let Some(place) = outcomes.get_mut(i) {
+        // A limit that was not checked, because another one denies, has no figures.
+        let checked = !outcome.as_ref().is_ok_and(|decision| decision.source == Source::Unchecked);
+        if let Some(place) = outcomes.get_mut(i).filter(|_| checked) {
             *place = Some(outcome);
         }
     }
@@ -83,8 +85,8 @@ async fn one<C: Connection>(
     (i, check): (usize, &Check),
 ) -> Numbered {
     let request = check.request();
-    let outcome = match (check.hits, snapshot.grants.get(&check.limit.path)) {
-        (Hits::GiveBack(_), _) => limiter.refund(&request).await,
+    let outcome = match (check.hits, snapshot.grants.of(&check.limit)) {
+        (Hits::GiveBack(hits), _) => limiter.refund(&request).await.map(|decision| without_request(decision, hits)),
         (Hits::Charge(hits), Some(granted)) if granted.policy == check.policy => {
             let grants = granted.grants.with_fallback(fallback(on_unavailable)).with_timeout(timeout);
             grants.check_cost(&check.key, hits).await
@@ -92,6 +94,15 @@ async fn one<C: Connection>(
         _ => limiter.check_request(&request).await,
     };
     (i, outcome)
+}
+
+/// What is left after units were given back. The reply is that of RL.PEEK for the same cost, so `remaining` is without
+/// that cost if it is available.
+const fn without_request(mut decision: Decision, hits: u64) -> Decision {
+    if decision.allowed && !decision.shadow {
+        decision.remaining = decision.remaining.saturating_add(hits);
+    }
+    decision
 }
 
 /// Charges all limits or none. Descriptors with one key are charged once, with the sum. Those that look are asked

@@ -10,9 +10,10 @@ use envoy_types::pb::envoy::service::ratelimit::v3::{RateLimitRequest, RateLimit
 use redis_rl_client::{Connection, Decisions, Fallback, Limiter, Policy};
 use tokio::sync::Semaphore;
 use tonic::{Code, Request, Response, Status};
+use tracing::error;
 
 use super::decide::decide;
-use super::log::log;
+use super::log::{errors_left_out, log};
 use super::metrics::Metrics;
 use super::plan::Plan;
 use super::reply::{ReplySettings, reply};
@@ -53,9 +54,13 @@ pub struct ServiceSettings {
     /// How many requests may be under way.
     pub max_requests: usize,
     /// From which part of the limit on a request is near it.
-    pub near_limit_ratio: f64,
+    pub near_limit_ratio: f32,
     /// Whether the service is ready only while the server replies.
     pub ready_needs_redis: bool,
+    /// Whether it is ready, and healthy, only while the rules have a domain.
+    pub ready_needs_domain: bool,
+    /// Whether the server is a cluster.
+    pub cluster: bool,
 }
 
 impl<C: Connection> Service<C> {
@@ -84,20 +89,42 @@ impl<C: Connection> Service<C> {
         self.draining.load(Ordering::Relaxed)
     }
 
+    /// Why the rules do not make the service ready; `None` if they do.
+    pub fn lacks_rules(&self) -> Option<&'static str> {
+        match &*self.snapshot.load() {
+            None => Some(NO_RULES),
+            Some(snapshot) if self.settings.ready_needs_domain && snapshot.rules.domains.is_empty() => {
+                Some("the rules have no domain")
+            }
+            Some(_) => None,
+        }
+    }
+
+    /// Why the service is not healthy; `None` if it is.
+    pub fn not_healthy(&self) -> Option<&'static str> {
+        match self.is_draining() {
+            true => Some("draining"),
+            false => self.lacks_rules().filter(|_| self.settings.ready_needs_domain),
+        }
+    }
+
     /// Why the service is not ready; `None` if it is.
     pub async fn not_ready(&self) -> Option<&'static str> {
         if self.is_draining() {
             return Some("draining");
         }
-        if self.snapshot.load().is_none() {
-            return Some(NO_RULES);
+        if let Some(why) = self.lacks_rules() {
+            return Some(why);
         }
         if self.settings.ready_needs_redis {
             // A read of a key that the service may use.
             let key = format!("{}rl:ready", self.settings.prefix);
             let limiter = self.limiter.with_fallback(Fallback::Error);
-            if limiter.peek(&PROBE.request(&key)).await.is_err_and(|error| error.is_unavailable()) {
-                return Some("Redis does not reply");
+            if let Err(error) = limiter.peek(&PROBE.request(&key)).await {
+                if let Some(left_out) = errors_left_out() {
+                    error!(key, %error, left_out, "not ready: Redis cannot decide");
+                }
+                return Some(if error.is_unavailable() { "Redis does not reply" } else { "Redis rejects commands" });
             }
         }
         None
@@ -161,7 +188,7 @@ impl<C: Connection> Service<C> {
             return Err(Status::unavailable("too many requests are under way"));
         };
         let domain = snapshot.rules.domains.get(request.domain.as_str());
-        let plan = Plan::new(request, domain, &self.settings.prefix).map_err(|text| {
+        let plan = Plan::new(request, domain, &self.settings.prefix, self.settings.cluster).map_err(|text| {
             self.metrics.count_service_error();
             Status::invalid_argument(text)
         })?;

@@ -70,7 +70,7 @@ pub fn log(request: &RateLimitRequest, plan: &Plan, outcomes: &Outcomes, took: D
 }
 
 /// How many errors were not logged since the last one, if this one is.
-fn errors_left_out() -> Option<u64> {
+pub fn errors_left_out() -> Option<u64> {
     static BEGAN: LazyLock<Instant> = LazyLock::new(Instant::now);
     /// When the last one was logged, in ms since then, from 1.
     static LAST: AtomicU64 = AtomicU64::new(0);
@@ -99,8 +99,8 @@ const fn by(source: Source) -> &'static str {
         Source::Server => "server",
         Source::RememberedDenial => "remembered denial",
         Source::Grant => "grant",
-        Source::Fallback => "on_unavailable",
-        _ => "another limit",
+        // An unchecked limit has no decision.
+        _ => "on_unavailable",
     }
 }
 

@@ -25,7 +25,7 @@ const OTHERS: &str = "other";
 pub struct Metrics {
     registry: Registry,
     /// From which part of the limit on a request is near it.
-    near_ratio: f64,
+    near_ratio: f32,
     total_hits: IntCounterVec,
     over: IntCounterVec,
     near: IntCounterVec,
@@ -46,7 +46,7 @@ pub struct Metrics {
 impl Metrics {
     /// # Errors
     /// A metric is there twice, which is a fault of this program.
-    pub fn new(near_ratio: f64) -> Result<Self, prometheus::Error> {
+    pub fn new(near_ratio: f32) -> Result<Self, prometheus::Error> {
         let registry = Registry::new();
         let of_limits = |name: &str, help: &str| {
             let name = format!("ratelimit_service_rate_limit_{name}");
@@ -145,13 +145,7 @@ impl Metrics {
         };
         add(&self.total_hits, hits);
         let limit = check.policy.capacity();
-        #[expect(
-            clippy::cast_precision_loss,
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a ratio"
-        )]
-        let near_from = (limit as f64 * self.near_ratio) as u64;
+        let near_from = near_from(limit, self.near_ratio);
         let before = before(check, decision, hits);
         let after = before.saturating_add(hits);
         if is_over(check, decision) {
@@ -240,9 +234,28 @@ impl Drop for CancelledUnlessReplied<'_> {
     }
 }
 
+/// From how many hits on a request is near the limit, in the precision of envoyproxy/ratelimit.
+#[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a ratio")]
+fn near_from(limit: u64, ratio: f32) -> u64 {
+    (limit as f32 * ratio) as u64
+}
+
 /// How much was counted before a request.
 fn before(check: &Check, decision: &Decision, hits: u64) -> u64 {
     let count = u64::try_from(decision.count).unwrap_or(0);
     // RL.FIXED says what is counted after it.
     if check.policy.algorithm() == Algorithm::Fixed { count.saturating_sub(hits) } else { count }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_begins_where_it_begins_for_envoyproxy_ratelimit() {
+        // With 64 bits, 0.57 × 100 is a little less than 57.
+        for (limit, ratio, expected) in [(100, 0.57, 57), (10, 0.8, 8), (7, 0.5, 3), (10, 1.5, 15), (0, 0.8, 0)] {
+            assert_eq!(near_from(limit, ratio), expected, "{limit} {ratio}");
+        }
+    }
 }

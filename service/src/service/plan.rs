@@ -13,6 +13,9 @@ const MAX_DESCRIPTORS: usize = 1_000;
 /// How many limits RL.MULTI takes.
 const MAX_LIMITS: usize = 64;
 
+/// More hits count as so many. It is more than any limit, and the counters of the server, of 63 bits, do not overflow.
+const MOST_HITS: u64 = 1 << 40;
+
 /// What is done for a descriptor.
 #[derive(Debug)]
 pub enum Slot {
@@ -55,11 +58,17 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The limits of a request. `domain` is `None` if there are no rules for it.
+    /// The limits of a request. `domain` is `None` if there are no rules for it. In a cluster, what is charged as a whole
+    /// must be in one slot.
     ///
     /// # Errors
     /// The request is not valid: why.
-    pub fn new(request: &RateLimitRequest, domain: Option<&Domain>, prefix: &str) -> Result<Self, String> {
+    pub fn new(
+        request: &RateLimitRequest,
+        domain: Option<&Domain>,
+        prefix: &str,
+        cluster: bool,
+    ) -> Result<Self, String> {
         if request.domain.is_empty() {
             return Err("the domain must not be empty".to_owned());
         }
@@ -79,7 +88,21 @@ impl Plan {
         if plan.all_or_nothing && plan.slots.iter().filter(|slot| matches!(slot, Slot::Check(_))).count() > MAX_LIMITS {
             return Err(format!("a request of a domain with all_or_nothing may have at most {MAX_LIMITS} limits"));
         }
+        if cluster && plan.all_or_nothing && !plan.has_one_slot() {
+            let tag = domain.options.hash_tag.as_deref().unwrap_or_default();
+            return Err(format!("the descriptors of a request must have one value of '{tag}', the entry of hash_tag"));
+        }
         Ok(plan)
+    }
+
+    /// Whether all keys that are charged have the same hash tag.
+    fn has_one_slot(&self) -> bool {
+        let charged = self.slots.iter().filter_map(|slot| match slot {
+            Slot::Check(check) if matches!(check.hits, Hits::Charge(_)) => Some(hashed(&check.key)),
+            _ => None,
+        });
+        let mut pairs = charged.clone().zip(charged.skip(1));
+        pairs.all(|(one, next)| one == next)
     }
 
     /// Drops the limits that others replace, by their names.
@@ -127,7 +150,7 @@ fn slot(
         },
     };
     let Some(rate) = limit.rate else { return Ok(Slot::Unlimited(limit)) };
-    let found = found.unwrap_or(Found { limit: &limit, shared: Vec::new() });
+    let found = found.unwrap_or(Found { limit: &limit, shared: Vec::new(), is_own: true });
     let key = rules::key(prefix, &request.domain, domain, &rate, &entries, &found);
     let dynamic = limit.detailed_metric || limit.values_in_metric;
     let metric = match &descriptor.limit {
@@ -139,6 +162,12 @@ fn slot(
     Ok(Slot::Check(Box::new(Check { limit: Arc::clone(found.limit), policy, unit, charge, grants, hits, key, metric })))
 }
 
+/// The part of a key that says its slot in a cluster: what is in the first braces, else the whole key.
+fn hashed(key: &str) -> &str {
+    let tag = key.split_once('{').and_then(|(_, rest)| rest.split_once('}')).map(|(tag, _)| tag);
+    tag.filter(|tag| !tag.is_empty()).unwrap_or(key)
+}
+
 /// What a descriptor does: its own hits win over those of the request, where 0 means 1.
 fn hits(request: &RateLimitRequest, descriptor: &RateLimitDescriptor) -> Result<Hits, String> {
     let hits = match &descriptor.hits_addend {
@@ -148,7 +177,7 @@ fn hits(request: &RateLimitRequest, descriptor: &RateLimitDescriptor) -> Result<
     if i64::try_from(hits).is_err() {
         return Err("hits_addend must be at most 9223372036854775807".to_owned());
     }
-    Ok(match (hits, descriptor.is_negative_hits) {
+    Ok(match (hits.min(MOST_HITS), descriptor.is_negative_hits) {
         (0, _) => Hits::Look,
         (hits, true) => Hits::GiveBack(hits),
         (hits, false) => Hits::Charge(hits),
@@ -222,5 +251,54 @@ impl Check {
                 command.replacen("RL.", "RL.REFUND ", 1)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use envoy_types::pb::envoy::extensions::common::ratelimit::v3::rate_limit_descriptor;
+    use envoy_types::pb::google::protobuf::UInt64Value;
+
+    use super::*;
+    use crate::rules::{Settings, Source};
+
+    #[test]
+    fn what_is_charged_as_a_whole_is_in_one_slot() {
+        let text = "domain: d
+all_or_nothing: true
+hash_tag: tenant
+descriptors:
+  - {key: tenant, rate_limit: {unit: day, requests_per_unit: 5}}
+  - {key: path, descriptors: [{key: tenant, rate_limit: {unit: day, requests_per_unit: 5}}]}
+";
+        let source = Source { name: "d".to_owned(), text: text.to_owned() };
+        let (rules, _) = rules::load(&[source], Settings { cluster: true, ..Settings::default() });
+        let rules = rules.expect("valid");
+        let descriptor = |entries: &[(&str, &str)]| {
+            let entry = |&(key, value): &(&str, &str)| rate_limit_descriptor::Entry {
+                key: key.to_owned(),
+                value: value.to_owned(),
+            };
+            RateLimitDescriptor { entries: entries.iter().map(entry).collect(), ..RateLimitDescriptor::default() }
+        };
+        let plan = |descriptors: Vec<RateLimitDescriptor>, cluster| {
+            let request = RateLimitRequest { domain: "d".to_owned(), descriptors, hits_addend: 0 };
+            Plan::new(&request, rules.domains.get("d"), "", cluster).map(|plan| plan.slots.len())
+        };
+        let (a, b) = (descriptor(&[("tenant", "a")]), descriptor(&[("tenant", "b")]));
+        assert_eq!(plan(vec![a.clone(), descriptor(&[("path", "/"), ("tenant", "a")])], true), Ok(2));
+        assert_eq!(plan(vec![a.clone(), b.clone()], false), Ok(2));
+        let error = plan(vec![a.clone(), b.clone()], true).expect_err("two slots");
+        assert!(error.contains("'tenant'"), "{error}");
+        let own = |mut descriptor: RateLimitDescriptor| {
+            descriptor.limit = Some(rate_limit_descriptor::RateLimitOverride { requests_per_unit: 5, unit: 4 });
+            descriptor
+        };
+        assert!(plan(vec![a.clone(), own(descriptor(&[("path", "/")]))], true).is_err());
+        assert_eq!(plan(vec![own(descriptor(&[("path", "/")]))], true), Ok(1));
+        // What is not part of RL.MULTI may be elsewhere.
+        let look = RateLimitDescriptor { hits_addend: Some(UInt64Value { value: 0 }), ..b.clone() };
+        assert_eq!(plan(vec![a.clone(), look], true), Ok(2));
+        assert_eq!(plan(vec![a, RateLimitDescriptor { is_negative_hits: true, ..b }], true), Ok(2));
     }
 }

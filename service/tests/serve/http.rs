@@ -3,9 +3,12 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 
-use super::one_server;
+use tonic_health::pb::HealthCheckRequest;
+use tonic_health::pb::health_client::HealthClient;
+
 use super::process::{Options, Paused, Response, Rlaas, get, http, until, url};
-use crate::support::PATIENCE;
+use super::{block_on, one_server};
+use crate::support::*;
 
 const RULES: &str = "domain: d
 authorize:
@@ -144,6 +147,52 @@ fn health_and_the_rules_in_force_are_shown() {
     service.signal("-TERM");
     until("it drains", || service.log().contains("draining"));
     assert_eq!((show("/healthcheck").status, show("/ready").status), (500, 503));
+}
+
+#[test]
+fn it_is_ready_only_if_redis_takes_its_commands() {
+    let server = one_server();
+    redis::cmd("CONFIG").arg(&["SET", "requirepass", "right"]).exec(&mut server.con()).expect("CONFIG SET");
+    let active = [("REDIS_HEALTH_CHECK_ACTIVE_CONNECTION", "true")];
+    let ready = |login: &str| {
+        let redis = format!("redis://{login}127.0.0.1:{}", server.port());
+        let service = Rlaas::with(&Options { redis, rules: RULES, env: &active });
+        let response = http(&service.http, "POST /ready", &[], "");
+        (response.status, response.body, service.log())
+    };
+    assert_eq!(ready(":right@").0, 200);
+    for login in [":wrong@", ""] {
+        let (status, body, log) = ready(login);
+        assert_eq!((status, body.as_str()), (503, "Redis rejects commands"), "{log}");
+        assert!(log.contains("not ready: Redis cannot decide") && !log.contains("wrong"), "{log}");
+    }
+}
+
+#[test]
+fn rules_without_a_domain_are_not_ready_if_told_so() {
+    let server = one_server();
+    let variable = [("HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED", "true")];
+    for (env, expected) in [(&[][..], (200, 200)), (&variable[..], (503, 500))] {
+        let service = Rlaas::with_env(&server, RULES, env);
+        let status = || (get(&service.http, "/ready", &[]).status, get(&service.http, "/healthcheck", &[]).status);
+        let serving = || {
+            block_on(async {
+                let mut health = HealthClient::new(service.channel().await);
+                let request = HealthCheckRequest { service: "ratelimit".to_owned() };
+                health.check(request).await.expect("a status").into_inner().status == 1
+            })
+        };
+        assert_eq!(status(), (200, 200));
+        until("it is serving", serving);
+        std::fs::remove_file(service.dir.path().join("rules/rules.yaml")).expect("removed");
+        until("the new rules are in force", || service.log().contains("generation=2"));
+        assert_eq!(status(), expected);
+        until("the health check says so", || serving() == (expected.0 == 200));
+        service.write_rules(RULES);
+        until("the new rules are in force", || service.log().contains("generation=3"));
+        assert_eq!(status(), (200, 200));
+        until("it is serving", serving);
+    }
 }
 
 #[test]

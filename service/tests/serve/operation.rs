@@ -175,21 +175,23 @@ fn it_is_not_ready_without_valid_rules() {
 }
 
 #[test]
-fn sigterm_drains_and_exits_0() {
+fn sigterm_and_sighup_drain_and_exit_0() {
     let server = one_server();
-    let mut service = Rlaas::with_env(&server, &rules(5), &[("RLAAS_DRAIN_DELAY", "700ms")]);
-    block_on(async {
-        let mut client = service.client().await;
-        assert_eq!(client.code(request("d", &[&[("k", "x")]])).await, OK);
-        let mut health = HealthClient::new(service.channel().await);
-        service.signal("-TERM");
-        until("it drains", || service.log().contains("draining"));
-        // Balancers see it, and requests are still decided until they have.
-        let request_health = HealthCheckRequest { service: String::new() };
-        assert_eq!(health.check(request_health).await.expect("still there").into_inner().status, 2);
-        assert_eq!(client.code(request("d", &[&[("k", "x")]])).await, OK);
-    });
-    assert_eq!(service.wait(), 0);
+    for signal in ["-TERM", "-HUP"] {
+        let mut service = Rlaas::with_env(&server, &rules(5), &[("RLAAS_DRAIN_DELAY", "700ms")]);
+        block_on(async {
+            let mut client = service.client().await;
+            assert_eq!(client.code(request("d", &[&[("k", "x")]])).await, OK);
+            let mut health = HealthClient::new(service.channel().await);
+            service.signal(signal);
+            until("it drains", || service.log().contains("draining"));
+            // Balancers see it, and requests are still decided until they have.
+            let request_health = HealthCheckRequest { service: String::new() };
+            assert_eq!(health.check(request_health).await.expect("still there").into_inner().status, 2);
+            assert_eq!(client.code(request("d", &[&[("k", "x")]])).await, OK);
+        });
+        assert_eq!(service.wait(), 0);
+    }
 }
 
 #[test]
@@ -432,7 +434,7 @@ descriptors:
         format!("k=a\\,b\nc | d.k | {key} | RL.TOKEN {key} 31536000 1 COST 2 | denied | server | 0"),
         format!("k=a\\,b\nc | d.k | {key} | RL.TOKEN {key} 31536000 1 COST 2 | denied | remembered denial | 0"),
         "granted=x | d.granted | rl:d:fixed:31536000:granted=x | RL.FIXED rl:d:fixed:31536000:granted=x 31536000 9 COST 3 PARTIAL | allowed | server | 8".to_owned(),
-        "k=z | d.k | rl:d:token:31536000:k=z | RL.REFUND TOKEN rl:d:token:31536000:k=z 31536000 1 | allowed | server | 0".to_owned(),
+        "k=z | d.k | rl:d:token:31536000:k=z | RL.REFUND TOKEN rl:d:token:31536000:k=z 31536000 1 | allowed | server | 1".to_owned(),
         "list=x | d.list | rl:d:token:31536000:list=x | RL.TOKEN rl:d:token:31536000:list=x 31536000 1 | error | - | -".to_owned(),
     ];
     let found: Vec<_> = events().iter().map(show).collect();

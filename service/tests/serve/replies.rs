@@ -2,8 +2,8 @@
 
 use envoy_types::pb::envoy::extensions::common::ratelimit::v3::rate_limit_descriptor::RateLimitOverride;
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::{Code, RateLimit};
-use envoy_types::pb::google::protobuf::Struct;
 use envoy_types::pb::google::protobuf::value::Kind;
+use envoy_types::pb::google::protobuf::{Struct, UInt64Value};
 use redis::Connection;
 
 use super::process::{Rlaas, back, hits, request, until};
@@ -92,6 +92,11 @@ descriptors:
         let mut both = request("d", &[&[("always", "y")], &[("always", "z")]]);
         both.hits_addend = 5;
         assert_eq!(client.codes(hits(both.clone(), 6)).await, (vec![OVER, OK], OVER));
+        // No number of hits is too large for the counters of the server.
+        let most = hits(request("d", &[&[("always", "w")], &[("always", "w")]]), i64::MAX.unsigned_abs());
+        for _ in 0..2 {
+            assert_eq!(client.codes(most.clone()).await, (vec![OVER, OVER], OVER));
+        }
     });
 }
 
@@ -238,6 +243,66 @@ descriptors:
 }
 
 #[test]
+fn a_limit_that_a_remembered_denial_leaves_unchecked_has_no_figures() {
+    let server = one_server();
+    let rules = "domain: d
+all_or_nothing: true
+descriptors:
+  - {key: a, rate_limit: {unit: year, requests_per_unit: 1}}
+  - {key: b, rate_limit: {unit: year, requests_per_unit: 10}}
+";
+    let service = Rlaas::with_env(&server, rules, &[("RLAAS_LOG_LEVEL", "debug")]);
+    block_on(async {
+        let mut client = service.client().await;
+        let both = request("d", &[&[("a", "")], &[("b", "")]]);
+        assert_eq!(client.codes(both.clone()).await, (vec![OK, OK], OK));
+        let status = client.ask(both.clone()).await.statuses[1].clone();
+        assert_eq!((status.code(), status.limit_remaining, status.current_limit.is_some()), (OK, 8, true));
+        assert!(!service.log().contains("not checked"));
+        let reply = client.ask(both.clone()).await;
+        let status = &reply.statuses[1];
+        assert_eq!((reply.overall_code(), status.code(), status.current_limit.as_ref()), (OVER, OK, None));
+        // The sum of the hits of one key is at most what the server takes.
+        let most = i64::MAX.unsigned_abs();
+        let mut twice = request("d", &[&[("b", "x")], &[("b", "x")]]);
+        for descriptor in &mut twice.descriptors {
+            descriptor.hits_addend = Some(UInt64Value { value: most });
+        }
+        assert_eq!(client.codes(twice).await, (vec![OVER, OVER], OVER));
+    });
+    until("the log says so", || service.log().contains("decision=\"not checked\""));
+    let hits = service.metrics("ratelimit_service_rate_limit_within_limit{domain=\"d\",key1=\"b\"");
+    assert_eq!(hits, ["ratelimit_service_rate_limit_within_limit{domain=\"d\",key1=\"b\",key2=\"\"} 2"]);
+}
+
+#[test]
+fn what_is_given_back_is_left() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        let algorithms = ["fixed", "window", "rolling", "counter", "token", "gcra"];
+        let rule =
+            |name: &str| format!("{{key: {name}, rate_limit: {{algorithm: {name}, window: 1000h, limit: 100}}}}");
+        let rules = format!("domain: d\ndescriptors: [{}]\n", algorithms.map(rule).join(", "));
+        let service = Rlaas::with_env(&server, &rules, &[("LIMIT_RESPONSE_HEADERS_ENABLED", "true")]);
+        block_on(async {
+            let mut client = service.client().await;
+            for key in algorithms {
+                let with = |n| hits(request("d", &[&[(key, "x")]]), n);
+                assert_eq!(client.code(with(100)).await, OK, "{key}");
+                for (given_back, left) in [(30, 30), (50, 80), (200, 100)] {
+                    let reply = client.ask(back(with(given_back))).await;
+                    assert_eq!((reply.overall_code(), reply.statuses[0].limit_remaining), (OK, left), "{key}");
+                    let header =
+                        reply.response_headers_to_add.iter().find(|header| header.key == "RateLimit-Remaining");
+                    assert_eq!(header.map(|header| header.value.clone()), Some(left.to_string()), "{key}");
+                    assert_eq!(client.ask(with(0)).await.statuses[0].limit_remaining, left, "{key}");
+                }
+            }
+        });
+    });
+}
+
+#[test]
 fn a_descriptor_brings_its_own_limit() {
     let server = one_server();
     let rules =
@@ -282,6 +347,35 @@ fn grants_decide_without_the_server() {
     service.signal("-TERM");
     assert_eq!(service.wait(), 0);
     assert_eq!(get(&mut server.con(), "rl:d:fixed:"), Some(150));
+}
+
+#[test]
+fn limits_with_one_path_have_grants_of_their_own() {
+    let server = one_server();
+    let rules = "domain: d
+descriptors:
+  - {key: a.b, rate_limit: {unit: year, requests_per_unit: 1000, grants: 2}}
+  - {key: a, descriptors: [{key: b, rate_limit: {unit: year, requests_per_unit: 1000, grants: 500}}]}
+";
+    let service = Rlaas::start(&server, rules);
+    let (few, many) = (request("d", &[&[("a.b", "x")]]), request("d", &[&[("a", "x"), ("b", "x")]]));
+    let ask = || {
+        block_on(async {
+            let mut client = service.client().await;
+            assert_eq!(client.code(few.clone()).await, OK);
+            assert_eq!(client.code(many.clone()).await, OK);
+        });
+    };
+    let counted = |key: &str| get(&mut server.con(), &format!("rl:d:fixed:31536000:{key}")).expect("a counter");
+    ask();
+    // What is fetched ahead may be a batch more.
+    let (small, large) = (counted("a.b=x"), counted("a=x"));
+    assert!(small <= 4 && large >= 500, "{small} {large}");
+    // A reload takes both over.
+    service.write_rules(&format!("{rules}  - {{key: c}}\n"));
+    until("the new rules are in force", || service.log().contains("generation=2"));
+    ask();
+    assert!(counted("a.b=x") <= 6 && counted("a=x") == large, "{} {}", counted("a.b=x"), counted("a=x"));
 }
 
 #[test]
@@ -414,7 +508,24 @@ fn the_scripts_keys_are_shared() {
         // The other service, on the same key.
         redis::cmd("RL.SLIDING").arg(&["rlaas:rate_limit:42", "60", "2"]).exec(&mut server.con()).expect("allowed");
         assert_eq!(client.code(ask()).await, OVER);
+        // A limit that a descriptor brings along has a key of its own.
+        let own = |entries: &[&[(&str, &str)]]| {
+            let mut request = request("rlaas", entries);
+            request.descriptors[0].limit = Some(RateLimitOverride { requests_per_unit: 1, unit: 6 });
+            request
+        };
+        for entries in [&[("userId", "42")][..], &[("foo", "42")], &[("userId", "42"), ("x", "y")], &[]] {
+            assert_eq!(client.code(own(&[entries])).await, OK, "{entries:?}");
+        }
     });
+    let mut keys: Vec<String> = redis::cmd("KEYS").arg("rl*").query(&mut server.con()).expect("KEYS");
+    for key in &mut keys {
+        // The number of the window of a year.
+        key.truncate(key.rfind(':').filter(|_| key.starts_with("rl:")).unwrap_or(key.len()));
+    }
+    keys.sort();
+    let own = ["", "foo=42", "userId=42", "userId=42,x=y"].map(|entries| format!("rl:rlaas:fixed:31536000:{entries}"));
+    assert_eq!(keys, [&own[..], &["rlaas:rate_limit:42".to_owned()]].concat());
 }
 
 #[test]
