@@ -796,4 +796,107 @@ mod tests {
         assert!(offence(&[reserve(1, 5, 5), settle(2, 0, 5)], &[]).starts_with("0 units charged"));
         assert!(offence(&[reserve(1, 5, 5), settle(700, 2, 2)], &[]).starts_with("2 units charged"));
     }
+
+    /// Another server took the place of the primary, with fewer calls or with what nobody sent.
+    fn failover(at_ms: u64, old: u64, new: u64) -> Vec<Kill> {
+        let count = |units| Count { units, at_ms };
+        let counted = vec![Counted { key: "h:own:k".to_owned(), old: count(old), new: count(new) }];
+        vec![Kill { at_us: at_ms * 1_000, counted, ..Kill::default() }]
+    }
+
+    #[test]
+    fn what_a_failover_charges_twice_is_found() {
+        let quota = Limit { algorithm: "ROLLING", window_ms: 86_400_000, limit: 10 };
+        let count = |at, counted: u64| call("h:own:k", quota, at, Figures { remaining: 10 - counted, ..ALLOWED });
+        let calls = |after| [count(1, 1), count(2, 2), count(3, 3), count(11, after)];
+        assert_eq!(check(&calls(4), &failover(10, 3, 3)), Ok(()));
+        assert_eq!(check(&calls(2), &failover(10, 3, 1)), Ok(()), "two charges were not replicated");
+        assert!(offence(&calls(3), &failover(10, 3, 1)).contains("3 units are counted, not 2 to 2"));
+        assert!(offence(&calls(5), &failover(10, 3, 4)).contains("the new primary counted 4 units"));
+        assert!(offence(&calls(4), &failover(10, 4, 3)).contains("the old primary counted 4 units, not 3 to 3"));
+        assert!(offence(&calls(4), &failover(10, 2, 3)).contains("the old primary counted 2 units"));
+    }
+
+    #[test]
+    fn a_reservation_that_a_failover_charges_twice_is_found() {
+        let quota = Limit { algorithm: "ROLLING", window_ms: 86_400_000, limit: 100 };
+        let reserve = |id: &str, at, counted: u64| {
+            let kind = Kind::Reserve { id: id.to_owned(), units: 5, ttl_ms: 300 };
+            Call { kind, ..call("h:own:k", quota, at, Figures { remaining: 100 - counted, charged: 5, ..ALLOWED }) }
+        };
+        let settle = |id: &str, at, charged, counted: u64| {
+            let kind = Kind::Settle { id: id.to_owned(), actual: 2 };
+            Call { kind, ..call("h:own:k", quota, at, Figures { remaining: 99 - counted, charged, ..ALLOWED }) }
+        };
+        let calls = |last| [reserve("a", 1, 5), settle("a", 2, 2, 2), reserve("b", 3, 7), last];
+        assert_eq!(check(&calls(settle("b", 11, 2, 4)), &failover(10, 7, 7)), Ok(()));
+        assert_eq!(check(&calls(settle("b", 11, 0, 2)), &failover(10, 7, 2)), Ok(()), "b is lost");
+        assert_eq!(check(&calls(reserve("c", 11, 10)), &failover(10, 7, 5)), Ok(()), "the settlement of a is lost");
+        assert_eq!(check(&calls(reserve("c", 305, 5)), &failover(10, 7, 5)), Ok(()), "then it comes back");
+        assert_eq!(check(&calls(reserve("c", 305, 7)), &failover(304, 7, 7)), Ok(()), "b has ended");
+        let lost = offence(&calls(reserve("c", 305, 10)), &failover(10, 7, 5));
+        assert!(lost.contains("10 units are counted, not 5 to 5"), "{lost}");
+        assert!(offence(&calls(settle("b", 11, 2, 4)), &failover(10, 7, 2)).contains("2 units charged, not [0]"));
+        assert!(offence(&calls(settle("b", 11, 2, 4)), &failover(10, 7, 4)).contains("the new primary counted 4"));
+        assert!(offence(&calls(settle("b", 11, 2, 4)), &failover(10, 12, 7)).contains("the old primary counted 12"));
+    }
+
+    /// What the new primary lacks allows earlier and more, but not more than its own replies.
+    #[test]
+    fn a_limit_that_is_exceeded_after_a_failover_is_found() {
+        let at = |times: [u64; 3]| times.map(|at| call("h:all:k", ROLLING, at, ALLOWED));
+        let killed = |at| failover(at, 0, 0);
+        assert_eq!(check(&at([1_000, 1_050, 1_060]), &killed(1_055)), Ok(()));
+        assert!(offence(&at([1_000, 1_050, 1_060]), &killed(990)).starts_with("limit exceeded: 3 of 2"));
+        let calls = |next: Figures, at| [call("h:own:k", ROLLING, 1_000, DENIED), call("h:own:k", ROLLING, at, next)];
+        assert_eq!(check(&calls(ALLOWED, 1_040), &killed(1_020)), Ok(()));
+        assert!(offence(&calls(ALLOWED, 1_040), &killed(990)).starts_with("allowed 10 ms before"));
+    }
+
+    #[test]
+    fn a_window_that_counts_too_much_or_begins_too_early_is_found() {
+        let limit = Limit { algorithm: "WINDOW", ..ROLLING };
+        let counts = |at, reset_ms| call("h:all:k", limit, at, Figures { reset_ms, ..ALLOWED });
+        assert_eq!(check(&[counts(1_000, 100), counts(1_099, 1), counts(1_100, 100), counts(1_101, 99)], &[]), Ok(()));
+        assert!(offence(&[counts(1_000, 100), counts(1_001, 99), counts(1_099, 1)], &[]).starts_with("limit exceeded"));
+        assert!(offence(&[counts(1_000, 100), counts(1_090, 100)], &[]).starts_with("it counts in a window that ends"));
+        assert!(offence(&[counts(1_000, 101)], &[]).starts_with("it counts in a window that ends"));
+    }
+
+    #[test]
+    fn a_queue_that_is_not_even_is_found() {
+        let limit = Limit { algorithm: "LEAKY", ..ROLLING };
+        let waits = |at, delay_ms| call("h:all:k", limit, at, Figures { delay_ms, ..ALLOWED });
+        assert_eq!(check(&[waits(1_000, 0), waits(1_000, 50), waits(1_060, 40)], &[]), Ok(()));
+        assert!(offence(&[waits(1_000, 0), waits(1_010, 30)], &[]).starts_with("it goes on 40 ms after another"));
+    }
+
+    #[test]
+    fn a_lease_that_is_revived_or_not_renewed_is_found() {
+        let limit = Limit { algorithm: "LEASE", window_ms: 100, limit: 1 };
+        let of = |kind, outcome, at| Call { kind, outcome, ..call("h:all:LEASE", limit, at, ALLOWED) };
+        let id = || "a".to_owned();
+        let lease = |at| of(Kind::Lease { id: id() }, Outcome::Reply(Figures { now_ms: at, ..ALLOWED }), at);
+        let renew = |at, held| of(Kind::Renew { id: id() }, Outcome::Found(held), at);
+        let release = |at| of(Kind::Release { id: id() }, Outcome::Found(true), at);
+        assert_eq!(check(&[lease(1_000), renew(1_050, true), renew(1_140, true), renew(1_241, false)], &[]), Ok(()));
+        let revived = "a lease is renewed that had ended";
+        assert!(offence(&[lease(1_000), renew(1_101, true)], &[]).starts_with(revived));
+        assert!(offence(&[lease(1_000), release(1_010), renew(1_020, true)], &[]).starts_with(revived));
+        assert_eq!(check(&[lease(1_000), release(1_010), renew(1_020, true)], &failover(1_015, 0, 0)), Ok(()), "lost");
+        assert!(offence(&[lease(1_000), renew(1_090, false)], &[]).starts_with("a lease that is held is not renewed"));
+        let other = Call { kind: Kind::Lease { id: "b".to_owned() }, ..lease(1_120) };
+        assert!(offence(&[lease(1_000), renew(1_050, true), other], &[]).starts_with("2 holders of 1"));
+    }
+
+    #[test]
+    fn a_guard_too_many_is_found() {
+        let limit = Limit { limit: 1, ..guards::LEASE };
+        let held = |from: u64, to: u64| {
+            let held = call("h:guards", limit, to, ALLOWED);
+            Call { kind: Kind::Held, begun_us: from * 1_000, ..held }
+        };
+        assert_eq!(check(&[held(1_000, 1_100), held(1_100, 1_200)], &[]), Ok(()));
+        assert!(offence(&[held(1_000, 1_100), held(1_099, 1_200)], &[]).starts_with("2 holders of 1"));
+    }
 }
