@@ -133,7 +133,7 @@ impl Pair {
         }
         self.primary.kill();
         redis::cmd("REPLICAOF").arg(&["NO", "ONE"]).exec(&mut self.replica.con()).expect("REPLICAOF");
-        let replicated = counts(&mut self.replica.con(), &long("h"));
+        let replicated = counts(&self.replica, &long("h"));
         let at_us = now_us();
         port.store(self.replica.port(), Ordering::Relaxed);
         self.primary.start_again_with(|options| options.set("replicaof", "no one"));
@@ -163,7 +163,7 @@ impl Pair {
             sentinel.ask::<[String; 2]>("GET-MASTER-ADDR-BY-NAME").is_ok_and(|now| now == new)
         });
         assert!(promoted, "Sentinel does not fail over:\n{}", self.replica.log());
-        let replicated = counts(&mut self.replica.con(), &long("h"));
+        let replicated = counts(&self.replica, &long("h"));
         let at_us = now_us();
         port.store(self.replica.port(), Ordering::Relaxed);
         if killed {
@@ -185,7 +185,7 @@ impl Pair {
 
     /// What the old primary counts and the new one did not when it took its place.
     fn record(&self, at_us: u64, replicated: Vec<Count>, history: &mut History) {
-        let counted = compare(long("h"), &mut self.primary.con(), replicated);
+        let counted = compare(long("h"), &self.primary, replicated);
         history.kills.push(Kill { at_us, counted, ..Kill::default() });
     }
 
@@ -298,9 +298,7 @@ impl Nodes {
         let at_us = now_us();
         // It reads what is under way, long before it takes over.
         thread::sleep(Duration::from_millis(500));
-        let mut con = replica.con();
-        redis::cmd("READONLY").exec(&mut con).expect("READONLY");
-        let replicated = counts(&mut con, &keys);
+        let replicated = counts(replica, &keys);
         let promoted = eventually(2 * PATIENCE, || info(&mut replica.con(), "role") == "master");
         assert!(promoted, "no replica takes over:\n{}", replica.log());
         let disk = master.dir().join("appendonlydir");
@@ -313,7 +311,7 @@ impl Nodes {
             fs::copy(&file, copy.path().join("appendonlydir").join(name)).expect("a copy");
         }
         let old = Options::new(&self.bin).durable().set("dir", copy.path().display()).start();
-        let counted = compare(keys, &mut old.con(), replicated);
+        let counted = compare(keys, &old, replicated);
         history.kills.push(Kill { at_us, tags, counted, ..Kill::default() });
         drop(old);
         master.start_again();
@@ -330,19 +328,33 @@ fn slot(node: &Server, tag: &str) -> u16 {
     redis::cmd("CLUSTER").arg("KEYSLOT").arg(tag).query(&mut node.con()).expect("CLUSTER KEYSLOT")
 }
 
-/// How many units a server counts under each key, and when.
-fn counts(con: &mut Connection, keys: &[(String, Limit)]) -> Vec<Count> {
-    let count = |(key, limit): &(String, Limit)| {
-        let mut peek = redis::cmd("RL.PEEK");
-        peek.arg(limit.algorithm).arg(key).arg(format!("{}ms", limit.window_ms)).arg(limit.limit);
-        let full = line(peek.arg(&["COST", "0", "LINE"]).query(con).expect("RL.PEEK"));
+/// How many units a server counts under each key, and when. Sentinel may close the connection meanwhile.
+fn counts(server: &Server, keys: &[(String, Limit)]) -> Vec<Count> {
+    let mut peeks = redis::pipe();
+    for (key, limit) in keys {
+        peeks.cmd("RL.PEEK").arg(limit.algorithm).arg(key).arg(format!("{}ms", limit.window_ms)).arg(limit.limit);
+        peeks.arg(&["COST", "0", "LINE"]);
+    }
+    let mut replies: Vec<Value> = Vec::new();
+    let replied = eventually(PATIENCE, || {
+        let mut con = server.con();
+        // A replica of a cluster sends readers away without it. Elsewhere it does nothing, or is an error.
+        let _ = redis::cmd("READONLY").exec(&mut con);
+        peeks.query(&mut con).is_ok_and(|all| {
+            replies = all;
+            true
+        })
+    });
+    assert!(replied, "RL.PEEK:\n{}", server.log());
+    let count = |((_, limit), reply): (&(String, Limit), Value)| {
+        let full = line(reply);
         Count { units: limit.limit - full.remaining as u64, at_ms: full.now_ms as u64 }
     };
-    keys.iter().map(count).collect()
+    keys.iter().zip(replies).map(count).collect()
 }
 
 /// What the old primary counts, and what the new one counted.
-fn compare(keys: Vec<(String, Limit)>, old: &mut Connection, new: Vec<Count>) -> Vec<Counted> {
+fn compare(keys: Vec<(String, Limit)>, old: &Server, new: Vec<Count>) -> Vec<Counted> {
     let old = counts(old, &keys);
     keys.into_iter().zip(old).zip(new).map(|(((key, _), old), new)| Counted { key, old, new }).collect()
 }
