@@ -97,6 +97,8 @@ pub struct Client<'a> {
     random: Random,
     con: Option<Connection>,
     calls: Vec<Call>,
+    /// A limit of its own that denied its last call, and when it allows again.
+    denied: Option<(String, Limit, u64)>,
     /// The lease that it has or wants, how many it had, and the last of those that it has no more.
     lease: Option<String>,
     leases: u64,
@@ -119,6 +121,7 @@ impl<'a> Client<'a> {
             random,
             con: None,
             calls: Vec::new(),
+            denied: None,
             lease: None,
             leases: 0,
             former: None,
@@ -144,13 +147,29 @@ impl<'a> Client<'a> {
             thread::sleep(Duration::from_millis(5));
             return;
         }
+        let now_ms = now_us() / 1_000;
+        if let Some((key, limit, due)) = self.denied.take_if(|(_, _, due)| *due <= now_ms + 5) {
+            thread::sleep(Duration::from_millis(due.saturating_sub(now_ms)));
+            let call = self.call("plain", key, limit, Kind::Request { cost: 1 });
+            return self.send(vec![call]);
+        }
         match self.random.below(13) {
             10.. => self.send_reservation(),
             0..3 => {
                 let call = self.request("plain");
                 self.send(vec![call]);
             }
-            3..6 => {
+            3 => {
+                // More than it allows at once.
+                let limit = self.random.pick(&WAITS);
+                let key = own_key(self.prefix, self.number, &limit);
+                let call = self.call("pipeline", key.clone(), limit, Kind::Request { cost: 1 });
+                self.send(vec![call; 2 + limit.limit as usize]);
+                let last = self.calls.last().and_then(Call::reply).filter(|reply| !reply.allowed);
+                let due = last.and_then(|reply| Some(reply.now_ms + u64::try_from(reply.retry_after_ms).ok()?));
+                self.denied = due.map(|due| (key, limit, due));
+            }
+            4..6 => {
                 let calls = (0..2 + self.random.below(6)).map(|_| self.request("pipeline")).collect();
                 self.send(calls);
             }

@@ -199,6 +199,8 @@ fn a_failover_by_sentinel_loses_only_what_was_not_replicated() {
         let sentinel = Sentinel::start(bin, port.load(Ordering::Relaxed));
         // Else it waits for ten seconds before the next one.
         ok(support::cmd!(sentinel.con(), "SENTINEL", "SET", "main", "failover-timeout", 1_000));
+        // A busy machine may stop a primary for half a second.
+        ok(support::cmd!(sentinel.con(), "SENTINEL", "SET", "main", "down-after-milliseconds", 1_500));
         let history = record("h", &port, seed, |random, history| {
             pair.wait_for_sentinel(&sentinel, random, history, &port);
         });
