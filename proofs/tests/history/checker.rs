@@ -51,7 +51,7 @@ pub fn check(record: Record<'_>) -> Result<(), String> {
         offences.extend(match &first.kind {
             // The server looks for a key that FIXED never creates.
             _ if moved && first.limit.algorithm == "FIXED" => None,
-            // MIGRATE takes along what is left of its window, so that the window ends later.
+            // MIGRATE takes along what is left of its window, so the window may end later.
             _ if moved && first.limit.algorithm == "WINDOW" && !is_long => None,
             // The key and the hash of its reservations move one after the other.
             Kind::Reserve { .. } | Kind::Settle { .. } if moved => None,
