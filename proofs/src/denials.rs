@@ -1,4 +1,5 @@
-//! Remembered denials: a client denies by itself what the server denied, until that could be allowed.
+//! Remembered denials: a client denies by itself what the server denied, until that could be allowed. The server's clock
+//! may step once.
 //!
 //! What is remembered is the client's [`Denial`]. A refund makes it forget, as the limiter does when the reply is there,
 //! or is not waited for any more.
@@ -7,7 +8,9 @@ use std::hash::Hash;
 use std::marker::PhantomData;
 
 use redis_rl_algorithm::in_memory::InMemory;
-use redis_rl_algorithm::{FixedWindow, Gcra, RollingLog, SlidingCounter, TokenBucket};
+use redis_rl_algorithm::{
+    FixedWindow, Gcra, Micros, RollingLog, SlidingCounter, SlidingLog, TokenBucket, WindowCounter,
+};
 use redis_rl_client::state_machines::Denial;
 use redis_rl_client::{Algorithm, Decision};
 
@@ -32,6 +35,8 @@ pub struct Denials<A> {
     pub at_once: usize,
     /// Whether the clients give units back.
     pub refunds: bool,
+    /// By how many milliseconds the server's clock may step, once.
+    pub step_ms: Option<i64>,
     pub module: PhantomData<A>,
 }
 
@@ -39,10 +44,14 @@ pub struct Denials<A> {
 pub struct State<K> {
     /// Steps since the beginning.
     now: u64,
+    /// What the server's clock has stepped by, in microseconds, and when.
+    stepped: Option<(i64, u64)>,
     key: K,
     clients: Vec<Client>,
     /// A client denied what the server would have allowed.
     denied_wrongly: bool,
+    /// The same, shortly after the clock stepped.
+    denied_after_step: bool,
     /// A client allowed something by itself.
     allowed: bool,
     /// A client denied something by itself.
@@ -79,6 +88,8 @@ enum Refund {
 pub enum Action {
     /// Time passes.
     Tick,
+    /// The server's clock steps.
+    ClockSteps,
     /// A client has a request of this cost.
     Request(usize, u64),
     /// The server gets the n-th request of a client.
@@ -100,6 +111,12 @@ where
     A: InMemory,
     A::Key: Eq + Hash,
 {
+    fn clock(&self, state: &State<A::Key>) -> Micros {
+        let stepped = state.stepped.map_or(0, |(by, _)| by);
+        // A day, so that a clock that steps back does not reach the beginning.
+        server_time((86_400_000_000 + state.now * TICK).saturating_add_signed(stepped))
+    }
+
     fn request(&self, state: &mut State<A::Key>, at: usize, cost: u64) {
         let policy = self.limit.client_policy(self.algorithm);
         let request = policy.request("k").cost(cost);
@@ -109,18 +126,23 @@ where
             client.requests.push(Sent { at: now, generation: client.generation, cost, decision: None });
             return;
         };
-        let time = server_time(now * TICK);
+        let early = client.early;
+        let time = self.clock(state);
         let would = decide(&self.limit.of::<A>(), &mut state.key.clone(), time, &request, cost, false);
         state.recalled = true;
         state.allowed |= known.allowed;
-        state.denied_wrongly |= would.allowed && !client.early;
+        // What was remembered before the step ends within the longest wait.
+        let longest = self.limit.window_ms * 1_000;
+        let after_step = state.stepped.is_some_and(|(_, at)| (state.now - at) * TICK < longest);
+        state.denied_wrongly |= would.allowed && !early && !after_step;
+        state.denied_after_step |= would.allowed && !early && after_step;
     }
 
     fn decide(&self, state: &mut State<A::Key>, at: usize, nth: usize) {
+        let now = self.clock(state);
         let policy = self.limit.client_policy(self.algorithm);
         let sent = &mut state.clients[at].requests[nth];
         let request = policy.request("k").cost(sent.cost);
-        let now = server_time(state.now * TICK);
         let before = state.key.clone();
         let decision = decide(&self.limit.of::<A>(), &mut state.key, now, &request, sent.cost, false);
         if !decision.allowed && self.algorithm == Algorithm::Fixed {
@@ -154,13 +176,24 @@ where
 
     fn begin(&self) -> Self::State {
         let clients = vec![Client::default(); self.clients];
-        let (denied_wrongly, allowed, recalled) = (false, false, false);
-        State { now: 0, key: A::Key::default(), clients, denied_wrongly, allowed, recalled }
+        State {
+            now: 0,
+            stepped: None,
+            key: A::Key::default(),
+            clients,
+            denied_wrongly: false,
+            denied_after_step: false,
+            allowed: false,
+            recalled: false,
+        }
     }
 
     fn actions(&self, state: &Self::State, actions: &mut Vec<Action>) {
         if state.now < self.ticks {
             actions.push(Action::Tick);
+        }
+        if self.step_ms.is_some() && state.stepped.is_none() {
+            actions.push(Action::ClockSteps);
         }
         for (at, client) in state.clients.iter().enumerate() {
             if client.requests.len() < self.at_once {
@@ -188,13 +221,15 @@ where
         let mut state = last.clone();
         match action {
             Action::Tick => state.now += 1,
+            Action::ClockSteps => state.stepped = Some((self.step_ms? * 1_000, state.now)),
             Action::Request(at, cost) => self.request(&mut state, at, cost),
             Action::Arrives(at, nth) => self.decide(&mut state, at, nth),
             Action::ReplyArrives(at, nth) => self.learn(&mut state.clients[at], nth)?,
             Action::IsLost(at, nth) => drop(state.clients[at].requests.remove(nth)),
             Action::Refunds(at) => state.clients[at].refund = Some(Refund::Sent),
             Action::RefundArrives(at) => {
-                refund(&self.limit.of::<A>(), &mut state.key, server_time(state.now * TICK), None, 1);
+                let now = self.clock(&state);
+                refund(&self.limit.of::<A>(), &mut state.key, now, None, 1);
                 state.clients[at].refund = Some(Refund::Replied);
                 state.clients.iter_mut().for_each(|client| client.early = true);
             }
@@ -208,13 +243,20 @@ where
     }
 
     fn promises(&self) -> Vec<Promise<Self>> {
-        vec![
-            Promise::always("what is denied locally, the server denies then", |_: &Self, state: &State<A::Key>| {
-                !state.denied_wrongly
-            }),
+        let denied_then = match self.step_ms {
+            None => "what is denied locally, the server denies then",
+            Some(_) => "what is denied locally, the server denies then, but for a window after its clock stepped",
+        };
+        let mut promises = vec![
+            Promise::always(denied_then, |_: &Self, state: &State<A::Key>| !state.denied_wrongly),
             Promise::always("nothing is allowed locally", |_: &Self, state: &State<A::Key>| !state.allowed),
             Promise::reached("something is denied locally", |_: &Self, state: &State<A::Key>| state.recalled),
-        ]
+        ];
+        if self.step_ms.is_some_and(|step| step > 0) {
+            let text = "after the step, something is denied locally that the server would allow";
+            promises.push(Promise::reached(text, |_: &Self, state: &State<A::Key>| state.denied_after_step));
+        }
+        promises
     }
 }
 
@@ -222,25 +264,34 @@ where
 pub fn check(size: Size, report: &mut Report) {
     fn model<A: InMemory>(algorithm: Algorithm, ticks: u64) -> Denials<A> {
         let limit = Limit { window_ms: 2, units: 2 };
-        Denials { algorithm, limit, clients: 1, ticks, at_once: 1, refunds: true, module: PhantomData }
+        Denials { algorithm, limit, clients: 1, ticks, at_once: 1, refunds: true, step_ms: None, module: PhantomData }
     }
     fn run<A>(model: &Denials<A>) -> Result<String, String>
     where
         A: InMemory,
         A::Key: Eq + Hash,
     {
-        let Denials { algorithm, clients, at_once, refunds, .. } = model;
+        let Denials { algorithm, clients, at_once, refunds, step_ms, .. } = model;
         let refunds = if *refunds { ", a refund" } else { "" };
-        let shape = format!("clients: {clients}, requests at once: {at_once}{refunds}");
+        let steps = step_ms.map_or_else(String::new, |step| format!(", the clock steps by {step} ms"));
+        let shape = format!("clients: {clients}, requests at once: {at_once}{refunds}{steps}");
         search::check(&format!("{}: remembered denials, {shape}", algorithm.word()), model)
     }
     let ticks = size.pick(6, 9);
     report.add(run(&model::<RollingLog>(Algorithm::Rolling, ticks)));
+    report.add(run(&model::<SlidingLog>(Algorithm::Sliding, ticks)));
     report.add(run(&model::<FixedWindow>(Algorithm::Fixed, ticks)));
+    report.add(run(&model::<WindowCounter>(Algorithm::Window, ticks)));
     report.add(run(&model::<TokenBucket>(Algorithm::Token, ticks)));
     report.add(run(&model::<Gcra>(Algorithm::Gcra, ticks)));
     report.add(run(&model::<SlidingCounter>(Algorithm::Counter, ticks)));
     let ticks = size.pick(4, 5);
     report.add(run(&Denials { clients: 2, refunds: false, ..model::<RollingLog>(Algorithm::Rolling, ticks) }));
+    for step in [2, -2] {
+        let step_ms = Some(step);
+        report.add(run(&Denials { step_ms, refunds: false, ..model::<RollingLog>(Algorithm::Rolling, ticks + 2) }));
+        report.add(run(&Denials { step_ms, refunds: false, ..model::<FixedWindow>(Algorithm::Fixed, ticks + 2) }));
+        report.add(run(&Denials { step_ms, refunds: false, ..model::<WindowCounter>(Algorithm::Window, ticks + 2) }));
+    }
     report.add(run(&Denials { at_once: 2, ..model::<RollingLog>(Algorithm::Rolling, ticks) }));
 }

@@ -31,9 +31,14 @@ pub enum Kind {
     Lease {
         id: String,
     },
+    Renew {
+        id: String,
+    },
     Release {
         id: String,
     },
+    /// A guard of the Rust client held a lease, from the begin of this call to its end.
+    Held,
     /// A unit of a grant was used.
     Granted,
     /// A request with RESERVE.
@@ -50,12 +55,14 @@ pub enum Kind {
 }
 
 /// The figures of a reply that the checker looks at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Figures {
     pub allowed: bool,
     pub count: u64,
     pub remaining: u64,
     pub retry_after_ms: i64,
+    pub reset_ms: u64,
+    pub delay_ms: u64,
     /// When it was decided, by the server's clock.
     pub now_ms: u64,
     pub charged: u64,
@@ -64,9 +71,9 @@ pub struct Figures {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Reply(Figures),
-    /// RL.RELEASE: whether the lease was held.
-    Released(bool),
-    /// An error reply: the server did nothing.
+    /// RL.RENEW and RL.RELEASE: whether the lease was held.
+    Found(bool),
+    /// An error reply, or RL.MULTI was denied: the server did nothing.
     Error(String),
     /// No reply: the server may have executed the call, or may still do so.
     Unknown,
@@ -75,7 +82,7 @@ pub enum Outcome {
 #[derive(Clone, Debug)]
 pub struct Call {
     pub client: usize,
-    /// `plain`, `pipeline`, `RL.MULTI`, `lease`, `reservation`, `grants` or `service`.
+    /// One of [`PATHS`](crate::PATHS).
     pub path: &'static str,
     pub key: String,
     pub limit: Limit,
@@ -91,6 +98,10 @@ impl Call {
             Outcome::Reply(figures) => Some(figures),
             _ => None,
         }
+    }
+
+    pub const fn has_reply(&self) -> bool {
+        matches!(self.outcome, Outcome::Reply(_) | Outcome::Found(_))
     }
 
     pub const fn is_unknown(&self) -> bool {
@@ -112,14 +123,31 @@ impl Call {
 /// A server ended.
 #[derive(Clone, Debug, Default)]
 pub struct Kill {
-    /// When it was surely dead.
+    /// When it was surely dead. Where another server took its place: whoever called before called this one, and whoever
+    /// called later the other.
     pub at_us: u64,
     /// What the keys of the server begin with, or have as a hash tag; all keys if it is empty.
     pub tags: Vec<&'static str>,
     /// It had no AOF: the next one begins with nothing.
     pub emptied: bool,
-    /// What the new primary lacked of each key, after a failover.
-    pub lost: Vec<(String, u64)>,
+    /// What was counted of each key, after a failover.
+    pub counted: Vec<Counted>,
+}
+
+/// What the old primary and the new one count under a key.
+#[derive(Clone, Debug)]
+pub struct Counted {
+    pub key: String,
+    /// By the AOF of the old primary, which has each write before its reply.
+    pub old: Count,
+    /// When it took the other's place.
+    pub new: Count,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Count {
+    pub units: u64,
+    pub at_ms: u64,
 }
 
 impl Kill {

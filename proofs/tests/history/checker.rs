@@ -1,11 +1,15 @@
 //! Decides, after a history, whether every promise was kept. The offence is the first call that breaks one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
-use crate::call::{Call, Figures, Kill, Kind, Outcome, Step};
+use redis::Cmd;
+
+use crate::call::{Call, Count, Counted, Figures, Kill, Kind, Outcome, Step};
+use crate::client::{LEASE, shared_key};
 use crate::grants;
+use crate::guards;
 use crate::service;
-use crate::support::Server;
 
 /// What is checked, and what happened meanwhile.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,39 +34,52 @@ pub fn check(record: Record<'_>) -> Result<(), String> {
         }
         by_key.entry((&call.key, emptied(call.begun_us))).or_default().push(call);
     }
-    let failover = kills.iter().any(|kill| !kill.lost.is_empty());
     let emptied = kills.iter().any(|kill| kill.emptied);
     let mut offences = Vec::new();
     for of_key in by_key.values_mut() {
         // A client's calls are in its own order; those of several are in the order of the server's clock.
         of_key.sort_by_key(|call| call.reply().map_or(call.begun_us / 1_000, |figures| figures.now_ms));
         let first = of_key[0];
-        let is_long = first.limit.window_ms >= 86_400_000;
-        let lost = kills.iter().flat_map(|kill| &kill.lost).filter(|(key, _)| *key == first.key);
-        let lost: u64 = lost.map(|(_, units)| units).sum();
+        let is_long = is_long(first);
+        let failovers: Vec<&Kill> =
+            kills.iter().filter(|kill| !kill.counted.is_empty() && kill.concerns(&first.key)).collect();
+        let lost: u64 = failovers
+            .iter()
+            .filter_map(|kill| counted(kill, &first.key))
+            .map(|Counted { old, new, .. }| old.units.saturating_sub(new.units))
+            .sum();
         offences.extend(match &first.kind {
             // The server looks for a key that FIXED never creates.
             _ if moved && first.limit.algorithm == "FIXED" => None,
+            // MIGRATE takes along what is left of its window, so the window may end later.
+            _ if moved && first.limit.algorithm == "WINDOW" && !is_long => None,
             // The key and the hash of its reservations move one after the other.
             Kind::Reserve { .. } | Kind::Settle { .. } if moved => None,
-            // What the new primary lacks shows in the quotas.
-            _ if failover && (first.is_own() || !is_long) => None,
-            Kind::Lease { .. } | Kind::Release { .. } if !steps.is_empty() => None,
-            Kind::Lease { .. } | Kind::Release { .. } => leases(of_key),
-            Kind::Granted if emptied || !steps.is_empty() => None,
+            Kind::Lease { .. } | Kind::Renew { .. } | Kind::Release { .. } if !steps.is_empty() => None,
+            Kind::Lease { .. } | Kind::Renew { .. } | Kind::Release { .. } => leases(of_key, &failovers),
+            // The new server does not know what the instances hold.
+            Kind::Granted | Kind::Held if emptied || !failovers.is_empty() || !steps.is_empty() => None,
+            Kind::Held => holders(of_key),
             Kind::Granted => in_window(of_key, grants::LIMIT.limit + grants::INSTANCES * grants::UNITS),
             Kind::Reserve { .. } | Kind::Settle { .. } if !steps.is_empty() => None,
-            Kind::Reserve { .. } | Kind::Settle { .. } => reservations(of_key),
-            _ if first.is_own() && is_long && emptied && first.path == service::PATH => None,
+            // The client sends by itself again, before or after.
+            _ if first.path == guards::RESERVATIONS && (emptied || !failovers.is_empty()) => None,
+            Kind::Reserve { .. } | Kind::Settle { .. } => reservations(of_key, &failovers),
+            _ if first.is_own() && first.path == service::PATH && (emptied || !failovers.is_empty()) => None,
             _ if first.is_own() && is_long => counters(of_key, kills),
             // After a step back, a window of FIXED may be full already.
             _ if first.is_own() && first.limit.algorithm == "FIXED" && !steps.is_empty() => None,
-            _ if first.is_own() => waits(of_key, steps),
+            _ if first.is_own() => waits(of_key, steps, &failovers),
             _ if !steps.is_empty() => in_both_clocks(of_key, steps),
             _ => match first.limit.algorithm {
-                "TOKEN" | "GCRA" if first.path == service::PATH => bucket_of_service(of_key),
-                "TOKEN" | "GCRA" => bucket(of_key),
-                _ => in_window(of_key, first.limit.limit + lost),
+                "TOKEN" | "GCRA" if first.path == service::PATH => by_primary(of_key, &failovers, bucket_of_service),
+                "TOKEN" | "GCRA" => by_primary(of_key, &failovers, bucket),
+                "LEAKY" => {
+                    by_primary(of_key, &failovers, bucket).or_else(|| by_primary(of_key, &failovers, one_by_one))
+                }
+                "WINDOW" if !is_long => by_primary(of_key, &failovers, in_its_windows),
+                _ if is_long => in_window(of_key, first.limit.limit + lost),
+                _ => by_primary(of_key, &failovers, |calls| in_window(calls, first.limit.limit)),
             },
         });
     }
@@ -73,6 +90,11 @@ pub fn check(record: Record<'_>) -> Result<(), String> {
             Err(format!("{what}: {call:?}\nthe calls for this key before it:\n{}", before(calls, call)))
         }
     }
+}
+
+/// Whether its window lasts longer than a history.
+const fn is_long(call: &Call) -> bool {
+    call.limit.window_ms >= 86_400_000
 }
 
 /// How many calls are shown: more than a window of most limits has.
@@ -92,6 +114,29 @@ fn before(calls: &[Call], offence: &Call) -> String {
 
 /// A call, and what is wrong with it.
 type Offence<'a> = Option<(&'a Call, String)>;
+
+/// What was counted of a key when another server took the place of its primary.
+fn counted<'a>(kill: &'a Kill, key: &str) -> Option<&'a Counted> {
+    kill.counted.iter().find(|counted| counted.key == key)
+}
+
+/// How many failovers there were before a moment.
+fn primary(failovers: &[&Kill], at_us: u64) -> usize {
+    failovers.iter().filter(|kill| kill.at_us < at_us).count()
+}
+
+/// Checks the calls to each primary by themselves: it counts what it allowed itself, whatever it lacks.
+fn by_primary<'a>(calls: &[&'a Call], failovers: &[&Kill], check: impl Fn(&[&'a Call]) -> Offence<'a>) -> Offence<'a> {
+    let mut parts: BTreeMap<usize, Vec<&Call>> = BTreeMap::new();
+    for call in calls {
+        let of = primary(failovers, call.begun_us);
+        // The service may have sent it to the one or the other.
+        if call.path != service::PATH || of == primary(failovers, call.ended_us) {
+            parts.entry(of).or_default().push(call);
+        }
+    }
+    parts.values().find_map(|calls| check(calls))
+}
 
 fn charged<'a>(calls: &[&'a Call]) -> Vec<(&'a Call, u64, u64)> {
     let charges = calls.iter().filter_map(|call| call.reply().map(|reply| (*call, reply.now_ms, reply.charged)));
@@ -125,6 +170,40 @@ fn in_window<'a>(calls: &[&'a Call], limit: u64) -> Offence<'a> {
     None
 }
 
+/// No window of WINDOW has more than the limit, and none begins before the last one ended. Each reply says when its window
+/// ends.
+fn in_its_windows<'a>(calls: &[&'a Call]) -> Offence<'a> {
+    let (mut ends, mut units) = (0, 0);
+    for (call, at, cost) in charged(calls) {
+        let (window, limit) = (call.limit.window_ms, call.limit.limit);
+        let its_end = at + call.reply().map_or(0, |reply| reply.reset_ms);
+        if its_end != ends {
+            if at < ends || its_end > at + window {
+                return Some((call, format!("it counts in a window that ends at {its_end}, after one to {ends}")));
+            }
+            (ends, units) = (its_end, 0);
+        }
+        units += cost;
+        if units > limit {
+            return Some((call, format!("limit exceeded: {units} of {limit} units in one window")));
+        }
+    }
+    None
+}
+
+/// Requests that each wait for the delay of LEAKY go on one by one, at the rate.
+fn one_by_one<'a>(calls: &[&'a Call]) -> Offence<'a> {
+    let goes_on = |(call, at, _): &(&'a Call, u64, u64)| (at + call.reply().map_or(0, |reply| reply.delay_ms), *call);
+    let mut going: Vec<_> = charged(calls).iter().map(goes_on).collect();
+    going.sort_by_key(|(at, _)| *at);
+    let too_early = going.windows(2).find_map(|pair| {
+        let ((earlier, _), (at, call)) = (pair[0], pair[1]);
+        // Times are cut to milliseconds.
+        ((at - earlier + 1) * call.limit.limit < call.limit.window_ms).then_some((call, at - earlier))
+    });
+    too_early.map(|(call, after)| (call, format!("it goes on {after} ms after another")))
+}
+
 /// By how much the clock of Valkey 9.1 and later may be ahead, and then go back: it reads the time once a millisecond, and
 /// adds what a monotonic clock says (valkey-io/valkey#3193).
 const AHEAD_US: u64 = 1_000;
@@ -148,7 +227,8 @@ fn in_both_clocks<'a>(calls: &[&'a Call], steps: &[Step]) -> Offence<'a> {
         }
         let stepped = steps.iter().filter(|step| step.ended_us >= begun_us && step.begun_us <= last.ended_us).count();
         let windows = match last.limit.algorithm {
-            "FIXED" | "TOKEN" | "GCRA" => 2,
+            "FIXED" | "TOKEN" | "LEAKY" | "GCRA" => 2,
+            "WINDOW" if !is_long(last) => 2,
             _ => 1,
         };
         let most = last.limit.limit * (windows + stepped as u64);
@@ -205,9 +285,31 @@ fn counters<'a>(calls: &[&'a Call], kills: &[Kill]) -> Offence<'a> {
     let mut calls = calls.to_vec();
     calls.sort_by_key(|call| (call.begun_us, call.ended_us));
     let mut known = 0_i64;
+    // What may have been counted after each call, since the last failover.
+    let mut past = vec![(0, 0)];
+    let mut failovers = kills.iter().filter(|kill| !kill.counted.is_empty()).peekable();
     // Calls without a reply that the server may have executed, or may still execute: when they were sent, and the change.
     let mut pending: Vec<(u64, i64)> = Vec::new();
     for call in calls {
+        while let Some(kill) = failovers.next_if(|kill| kill.at_us < call.begun_us) {
+            let Some(Counted { old, new, .. }) = counted(kill, &call.key) else { continue };
+            let (least, most) = past[past.len() - 1];
+            if !(least..=most).contains(&(old.units as i64)) {
+                return Some((
+                    call,
+                    format!("before it, the old primary counted {} units, not {least} to {most}", old.units),
+                ));
+            }
+            known = new.units as i64;
+            if !past.iter().any(|(least, most)| (least..=most).contains(&&known)) {
+                return Some((
+                    call,
+                    format!("before it, the new primary counted {known} units, which the old one never did"),
+                ));
+            }
+            pending.clear();
+            past = vec![(known, known)];
+        }
         let change = match call.kind {
             Kind::Request { cost } => cost as i64,
             Kind::Refund { units } => -(units as i64),
@@ -218,13 +320,12 @@ fn counters<'a>(calls: &[&'a Call], kills: &[Kill]) -> Offence<'a> {
             Outcome::Unknown => {
                 // The service may still have it when it gives up, but does not send it then.
                 pending.push((if call.path == service::PATH { call.ended_us } else { call.begun_us }, change));
+                past.push(range(known, &pending));
                 continue;
             }
             _ => continue,
         };
-        let (least, most) = pending
-            .iter()
-            .fold((known, known), |(least, most), &(_, change)| (least + change.min(0), most + change.max(0)));
+        let (least, most) = range(known, &pending);
         let (least, most) = ((least + change).max(0), (most + change).max(0));
         if !(least..=most).contains(&counted) {
             return Some((
@@ -239,8 +340,16 @@ fn counters<'a>(calls: &[&'a Call], kills: &[Kill]) -> Offence<'a> {
         let killed =
             |sent: u64, kill: &Kill| sent < kill.at_us && kill.at_us < call.begun_us && kill.concerns(&call.key);
         pending.retain(|&(sent, _)| !kills.iter().any(|kill| killed(sent, kill)));
+        past.push(range(known, &pending));
     }
     None
+}
+
+/// The least and the most that may be counted.
+fn range(known: i64, pending: &[(u64, i64)]) -> (i64, i64) {
+    let add = |(least, most): (i64, i64), &(_, change): &(u64, i64)| (least + change.min(0), most + change.max(0));
+    let (least, most) = pending.iter().fold((known, known), add);
+    (least.max(0), most)
 }
 
 /// What is counted after a call.
@@ -251,12 +360,15 @@ fn after(call: &Call, reply: &Figures) -> i64 {
 }
 
 /// A denied client that waits for `retry_after_ms` and is alone is allowed, and not earlier.
-fn waits<'a>(calls: &[&'a Call], steps: &[Step]) -> Offence<'a> {
+fn waits<'a>(calls: &[&'a Call], steps: &[Step], failovers: &[&Kill]) -> Offence<'a> {
     let mut calls = calls.to_vec();
     calls.sort_by_key(|call| (call.begun_us, call.ended_us));
     let (mut due, mut last_us): (Option<u64>, u64) = (None, 0);
     for call in calls {
-        if steps.iter().any(|step| last_us <= step.ended_us && step.begun_us <= call.ended_us) {
+        let is_between = |begun_us, ended_us| last_us <= ended_us && begun_us <= call.ended_us;
+        if steps.iter().any(|step| is_between(step.begun_us, step.ended_us))
+            || failovers.iter().any(|kill| is_between(kill.at_us, kill.at_us))
+        {
             due = None;
         }
         last_us = call.begun_us;
@@ -281,7 +393,7 @@ fn waits<'a>(calls: &[&'a Call], steps: &[Step]) -> Offence<'a> {
 }
 
 /// What a client knows of a reservation of its own.
-#[derive(Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct Reserved {
     /// What it is charged.
     units: u64,
@@ -292,49 +404,69 @@ struct Reserved {
     ttl_ms: u64,
     /// What it is charged if the last call, which had no reply, was executed.
     pending: Option<u64>,
+    /// Until when that may count.
+    pending_until: u64,
 }
 
-/// The reservations of one client: each reply says what is counted, and the client knows that. It sends each call again
-/// until there is a reply.
-fn reservations<'a>(calls: &[&'a Call]) -> Offence<'a> {
-    let mut calls = calls.to_vec();
-    calls.sort_by_key(|call| (call.begun_us, call.ended_us));
-    let mut reserved: BTreeMap<&str, Reserved> = BTreeMap::new();
-    for call in calls {
-        let (Kind::Reserve { id, .. } | Kind::Settle { id, .. }) = &call.kind else {
-            return Some((call, "not a reservation".to_owned()));
-        };
-        let one = reserved.entry(id).or_default();
-        let actual = match call.kind {
-            Kind::Settle { actual, .. } => actual,
-            Kind::Reserve { units, .. } => units,
-            _ => 0,
+/// How late a server may execute a call whose client does not wait any more.
+const LATE_MS: u64 = 5_000;
+
+/// What a client knows of its reservations under one key.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Ledger<'a> {
+    open: BTreeMap<&'a str, Reserved>,
+    /// The units of those that cannot change any more.
+    settled: u64,
+}
+
+impl<'a> Ledger<'a> {
+    /// What has ended is given back before anything else, and can be settled for one more ttl.
+    fn expire(&mut self, now_ms: u64) {
+        for one in self.open.values_mut() {
+            if one.is_open && one.ends_at <= now_ms {
+                (one.is_open, one.units) = (false, 0);
+            }
+            one.known &= now_ms < one.ends_at + one.ttl_ms;
+            one.pending.take_if(|_| one.pending_until <= now_ms);
+        }
+        self.open.retain(|_, one| {
+            let may_change = one.known || one.is_open || one.pending.is_some();
+            self.settled += if may_change { 0 } else { one.units };
+            may_change
+        });
+    }
+
+    fn counts(&self) -> RangeInclusive<u64> {
+        let least: u64 = self.open.values().map(|one| one.units.min(one.pending.unwrap_or(one.units))).sum();
+        let most: u64 = self.open.values().map(|one| one.units.max(one.pending.unwrap_or(0))).sum();
+        self.settled + least..=self.settled + most
+    }
+
+    /// Takes in a call, or says what is wrong with its reply.
+    fn take(&mut self, call: &'a Call) -> Result<(), String> {
+        let (id, actual, pending_until) = match &call.kind {
+            Kind::Reserve { id, units, ttl_ms } => (id, *units, call.ended_us / 1_000 + LATE_MS + ttl_ms),
+            Kind::Settle { id, actual } => (id, *actual, u64::MAX),
+            _ => return Err("not a reservation".to_owned()),
         };
         let Some(reply) = call.reply() else {
             if call.is_unknown() {
-                one.pending = Some(actual);
+                let one = self.open.entry(id).or_default();
+                (one.pending, one.pending_until) = (Some(actual), pending_until);
             }
-            continue;
+            return Ok(());
         };
-        // What has ended is given back before anything else, and can be settled for one more ttl.
-        for one in reserved.values_mut() {
-            if one.is_open && one.ends_at <= reply.now_ms {
-                (one.is_open, one.units) = (false, 0);
-            }
-            one.known &= reply.now_ms < one.ends_at + one.ttl_ms;
+        self.expire(reply.now_ms);
+        let one = self.open.entry(id).or_default();
+        let mut pending = one.pending.take();
+        if call.path == guards::RESERVATIONS && matches!(call.kind, Kind::Settle { .. }) {
+            // It may have sent it before, without a reply.
+            (pending, one.pending_until) = (Some(actual), pending_until);
         }
-        let one = reserved.get_mut(id.as_str())?;
-        let pending = one.pending.take();
         let charged = match call.kind {
             Kind::Reserve { units, ttl_ms, .. } => {
-                *one = Reserved {
-                    units,
-                    known: true,
-                    is_open: true,
-                    ends_at: reply.now_ms + ttl_ms,
-                    ttl_ms,
-                    pending: None,
-                };
+                let ends_at = reply.now_ms + ttl_ms;
+                *one = Reserved { units, known: true, is_open: true, ends_at, ttl_ms, ..Reserved::default() };
                 vec![units]
             }
             // The call that had no reply may have been executed; it may have been in time, and this one too late.
@@ -355,55 +487,151 @@ fn reservations<'a>(calls: &[&'a Call]) -> Offence<'a> {
             _ => vec![0],
         };
         if !charged.contains(&reply.charged) {
-            return Some((call, format!("{} units charged, not {charged:?}", reply.charged)));
+            return Err(format!("{} units charged, not {charged:?}", reply.charged));
         }
-        let counted = after(call, reply);
-        let least: u64 = reserved.values().map(|one| one.units.min(one.pending.unwrap_or(one.units))).sum();
-        let most: u64 = reserved.values().map(|one| one.units.max(one.pending.unwrap_or(0))).sum();
-        if !(least as i64..=most as i64).contains(&counted) {
+        let (counted, counts) = (after(call, reply), self.counts());
+        if !u64::try_from(counted).is_ok_and(|counted| counts.contains(&counted)) {
             let what = "was charged, corrected or given back twice, or not at all";
-            return Some((call, format!("{counted} units are counted, not {least} to {most}: one {what}")));
+            let (least, most) = counts.into_inner();
+            return Err(format!("{counted} units are counted, not {least} to {most}: one {what}"));
+        }
+        Ok(())
+    }
+
+    /// Whether a server may have counted so many units then. What has ended is counted until the next call for the key.
+    fn may_have_counted(&self, count: Count) -> bool {
+        let mut ended = self.clone();
+        ended.expire(count.at_ms);
+        let (before, after) = (self.counts(), ended.counts());
+        (*after.start().min(before.start())..=*after.end().max(before.end())).contains(&count.units)
+    }
+}
+
+/// The reservations of one client: each reply says what is counted, and the client knows that. It sends each call again
+/// until there is a reply. After a failover, the server has what was counted after one of the calls before.
+fn reservations<'a>(calls: &[&'a Call], failovers: &[&Kill]) -> Offence<'a> {
+    let mut calls = calls.to_vec();
+    calls.sort_by_key(|call| (call.begun_us, call.ended_us));
+    let mut failovers = failovers.iter().peekable();
+    // What the server may have, and what it may have had since the last failover.
+    let mut ledgers = vec![Ledger::default()];
+    let mut past = ledgers.clone();
+    for call in calls {
+        while let Some(kill) = failovers.next_if(|kill| kill.at_us < call.begun_us) {
+            let Some(&Counted { old, new, .. }) = counted(kill, &call.key) else { continue };
+            if !ledgers.iter().any(|ledger| ledger.may_have_counted(old)) {
+                let counts: Vec<_> = ledgers.iter().map(Ledger::counts).collect();
+                return Some((call, format!("before it, the old primary counted {} units, not {counts:?}", old.units)));
+            }
+            past.retain(|ledger| ledger.may_have_counted(new));
+            if past.is_empty() {
+                let what = "before it, the new primary counted";
+                return Some((call, format!("{what} {} units, which the old one never did", new.units)));
+            }
+            ledgers.clone_from(&past);
+        }
+        let mut offence = None;
+        ledgers.retain_mut(|ledger| ledger.take(call).map_err(|what| offence = Some(what)).is_ok());
+        if let Some(what) = offence.filter(|_| ledgers.is_empty()) {
+            return Some((call, what));
+        }
+        if failovers.peek().is_some() {
+            let new: Vec<_> = ledgers.iter().filter(|ledger| !past.contains(ledger)).cloned().collect();
+            past.extend(new);
         }
     }
     None
 }
 
-/// At most `limit` holders at once: from the reply until the lease ends or RL.RELEASE is sent.
-fn leases<'a>(calls: &[&'a Call]) -> Offence<'a> {
-    let mut calls = calls.to_vec();
-    calls.sort_by_key(|call| match call.kind {
-        Kind::Release { .. } => (call.begun_us, 0),
-        _ => (call.ended_us, 1),
+/// At most `limit` holders at once: from the reply until the lease ends or RL.RELEASE is sent. RL.RENEW renews what is held,
+/// and nothing else.
+fn leases<'a>(calls: &[&'a Call], failovers: &[&Kill]) -> Offence<'a> {
+    let mut calls: Vec<_> = calls.iter().map(|call| (primary(failovers, call.begun_us), *call)).collect();
+    calls.sort_by_key(|(primary, call)| match call.kind {
+        Kind::Release { .. } => (*primary, call.begun_us, 0),
+        _ => (*primary, call.ended_us, 1),
     });
-    // The end of each lease that somebody may believe to hold.
+    // The end of each lease that somebody may believe to hold, at the earliest.
     let mut held: BTreeMap<&str, u64> = BTreeMap::new();
-    for call in calls {
-        match (&call.kind, call.reply()) {
-            (Kind::Release { id }, _) => drop(held.remove(id.as_str())),
-            (Kind::Lease { id }, Some(reply)) if reply.allowed => {
-                held.retain(|_, end| *end * 1_000 > call.ended_us);
-                held.insert(id, reply.now_ms + call.limit.window_ms);
-                if held.len() as u64 > call.limit.limit {
-                    return Some((call, format!("{} holders of {} leases: {held:?}", held.len(), call.limit.limit)));
+    // The end of each lease at the latest.
+    let mut ended: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut released = BTreeSet::new();
+    let mut current = 0;
+    for (primary, call) in calls {
+        if primary != current {
+            // What was taken or released last may be lost.
+            (held, released, current) = (BTreeMap::new(), BTreeSet::new(), primary);
+        }
+        let (window, began_ms, ended_ms) = (call.limit.window_ms, call.begun_us / 1_000, call.ended_us / 1_000);
+        let (Kind::Lease { id } | Kind::Renew { id } | Kind::Release { id }) = &call.kind else {
+            return Some((call, "not a lease".to_owned()));
+        };
+        let is_held = held.get(id.as_str()).is_some_and(|end| *end > ended_ms + 1);
+        match (&call.kind, &call.outcome) {
+            (Kind::Release { .. }, outcome) => {
+                held.remove(id.as_str());
+                if matches!(outcome, Outcome::Found(_)) {
+                    released.insert(id);
                 }
+            }
+            (_, Outcome::Unknown) => _ = ended.insert(id, u64::MAX),
+            (_, Outcome::Found(false)) | (_, Outcome::Reply(Figures { allowed: false, .. })) if is_held => {
+                return Some((call, "a lease that is held is not renewed".to_owned()));
+            }
+            (Kind::Renew { .. }, Outcome::Found(true)) => {
+                let last = ended.get(id.as_str()).copied();
+                if last.is_some_and(|end| end < began_ms || end < u64::MAX && released.contains(id)) {
+                    return Some((call, format!("a lease is renewed that had ended: {last:?}")));
+                }
+                held.insert(id, began_ms + window);
+                ended.insert(id, last.unwrap_or(0).max(ended_ms + window));
+            }
+            (Kind::Lease { .. }, Outcome::Reply(reply)) if reply.allowed => {
+                held.insert(id, reply.now_ms + window);
+                let last = ended.entry(id).or_default();
+                *last = (*last).max(reply.now_ms + window);
             }
             _ => {}
         }
+        held.retain(|_, end| *end * 1_000 > call.ended_us);
+        if held.len() as u64 > call.limit.limit {
+            return Some((call, format!("{} holders of {} leases: {held:?}", held.len(), call.limit.limit)));
+        }
     }
     None
 }
 
-/// A window after the last call, no lease is left.
+/// Guards of the client that are not lost: at most `limit` at once.
+fn holders<'a>(calls: &[&'a Call]) -> Offence<'a> {
+    let mut calls: Vec<_> = calls.iter().filter(|call| call.begun_us < call.ended_us).collect();
+    calls.sort_by_key(|call| call.begun_us);
+    let mut held: Vec<u64> = Vec::new();
+    for call in calls {
+        held.retain(|end| *end > call.begun_us);
+        held.push(call.ended_us);
+        if held.len() as u64 > call.limit.limit {
+            return Some((call, format!("{} holders of {} leases", held.len(), call.limit.limit)));
+        }
+    }
+    None
+}
+
+/// A window after the last call, no lease is left. `ask` sends a command until there is a reply.
 ///
 /// # Errors
 /// Leases that never end.
-pub fn leases_end(server: &Server, prefix: &str) -> Result<(), String> {
-    let (limit, key) = (crate::client::LEASE, crate::client::shared_key(prefix, &crate::client::LEASE));
-    std::thread::sleep(std::time::Duration::from_millis(limit.window_ms + 20));
-    let mut peek = redis::cmd("RL.PEEK");
-    peek.arg(limit.algorithm).arg(&key).arg(format!("{}ms", limit.window_ms)).arg(limit.limit);
-    let [_, held, _]: [u64; 3] = peek.query(&mut server.con()).expect("RL.PEEK");
-    if held == 0 { Ok(()) } else { Err(format!("{held} leases of {key} never ended")) }
+pub fn leases_end(prefix: &str, mut ask: impl FnMut(&Cmd) -> [u64; 3]) -> Result<(), String> {
+    let all = [(LEASE, shared_key(prefix, &LEASE)), (guards::LEASE, guards::lease_key(prefix))];
+    std::thread::sleep(std::time::Duration::from_millis(LEASE.window_ms.max(guards::LEASE.window_ms) + 20));
+    for (limit, key) in all {
+        let mut peek = redis::cmd("RL.PEEK");
+        peek.arg(limit.algorithm).arg(&key).arg(format!("{}ms", limit.window_ms)).arg(limit.limit);
+        let [_, held, _] = ask(&peek);
+        if held != 0 {
+            return Err(format!("{held} leases of {key} never ended"));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -429,8 +657,16 @@ mod tests {
         super::check(Record { calls, kills, ..Record::default() })
     }
 
-    const ALLOWED: Figures =
-        Figures { allowed: true, count: 0, remaining: 0, retry_after_ms: 0, now_ms: 0, charged: 1 };
+    const ALLOWED: Figures = Figures {
+        allowed: true,
+        count: 0,
+        remaining: 0,
+        retry_after_ms: 0,
+        reset_ms: 0,
+        delay_ms: 0,
+        now_ms: 0,
+        charged: 1,
+    };
     const DENIED: Figures = Figures { allowed: false, charged: 0, retry_after_ms: 50, ..ALLOWED };
     const ROLLING: Limit = Limit { algorithm: "ROLLING", window_ms: 100, limit: 2 };
 
@@ -559,5 +795,108 @@ mod tests {
         );
         assert!(offence(&[reserve(1, 5, 5), settle(2, 0, 5)], &[]).starts_with("0 units charged"));
         assert!(offence(&[reserve(1, 5, 5), settle(700, 2, 2)], &[]).starts_with("2 units charged"));
+    }
+
+    /// Another server took the place of the primary, with fewer calls or with what nobody sent.
+    fn failover(at_ms: u64, old: u64, new: u64) -> Vec<Kill> {
+        let count = |units| Count { units, at_ms };
+        let counted = vec![Counted { key: "h:own:k".to_owned(), old: count(old), new: count(new) }];
+        vec![Kill { at_us: at_ms * 1_000, counted, ..Kill::default() }]
+    }
+
+    #[test]
+    fn what_a_failover_charges_twice_is_found() {
+        let quota = Limit { algorithm: "ROLLING", window_ms: 86_400_000, limit: 10 };
+        let count = |at, counted: u64| call("h:own:k", quota, at, Figures { remaining: 10 - counted, ..ALLOWED });
+        let calls = |after| [count(1, 1), count(2, 2), count(3, 3), count(11, after)];
+        assert_eq!(check(&calls(4), &failover(10, 3, 3)), Ok(()));
+        assert_eq!(check(&calls(2), &failover(10, 3, 1)), Ok(()), "two charges were not replicated");
+        assert!(offence(&calls(3), &failover(10, 3, 1)).contains("3 units are counted, not 2 to 2"));
+        assert!(offence(&calls(5), &failover(10, 3, 4)).contains("the new primary counted 4 units"));
+        assert!(offence(&calls(4), &failover(10, 4, 3)).contains("the old primary counted 4 units, not 3 to 3"));
+        assert!(offence(&calls(4), &failover(10, 2, 3)).contains("the old primary counted 2 units"));
+    }
+
+    #[test]
+    fn a_reservation_that_a_failover_charges_twice_is_found() {
+        let quota = Limit { algorithm: "ROLLING", window_ms: 86_400_000, limit: 100 };
+        let reserve = |id: &str, at, counted: u64| {
+            let kind = Kind::Reserve { id: id.to_owned(), units: 5, ttl_ms: 300 };
+            Call { kind, ..call("h:own:k", quota, at, Figures { remaining: 100 - counted, charged: 5, ..ALLOWED }) }
+        };
+        let settle = |id: &str, at, charged, counted: u64| {
+            let kind = Kind::Settle { id: id.to_owned(), actual: 2 };
+            Call { kind, ..call("h:own:k", quota, at, Figures { remaining: 99 - counted, charged, ..ALLOWED }) }
+        };
+        let calls = |last| [reserve("a", 1, 5), settle("a", 2, 2, 2), reserve("b", 3, 7), last];
+        assert_eq!(check(&calls(settle("b", 11, 2, 4)), &failover(10, 7, 7)), Ok(()));
+        assert_eq!(check(&calls(settle("b", 11, 0, 2)), &failover(10, 7, 2)), Ok(()), "b is lost");
+        assert_eq!(check(&calls(reserve("c", 11, 10)), &failover(10, 7, 5)), Ok(()), "the settlement of a is lost");
+        assert_eq!(check(&calls(reserve("c", 305, 5)), &failover(10, 7, 5)), Ok(()), "then it comes back");
+        assert_eq!(check(&calls(reserve("c", 305, 7)), &failover(304, 7, 7)), Ok(()), "b has ended");
+        let lost = offence(&calls(reserve("c", 305, 10)), &failover(10, 7, 5));
+        assert!(lost.contains("10 units are counted, not 5 to 5"), "{lost}");
+        assert!(offence(&calls(settle("b", 11, 2, 4)), &failover(10, 7, 2)).contains("2 units charged, not [0]"));
+        assert!(offence(&calls(settle("b", 11, 2, 4)), &failover(10, 7, 4)).contains("the new primary counted 4"));
+        assert!(offence(&calls(settle("b", 11, 2, 4)), &failover(10, 12, 7)).contains("the old primary counted 12"));
+    }
+
+    /// What the new primary lacks allows earlier and more, but not more than its own replies.
+    #[test]
+    fn a_limit_that_is_exceeded_after_a_failover_is_found() {
+        let at = |times: [u64; 3]| times.map(|at| call("h:all:k", ROLLING, at, ALLOWED));
+        let killed = |at| failover(at, 0, 0);
+        assert_eq!(check(&at([1_000, 1_050, 1_060]), &killed(1_055)), Ok(()));
+        assert!(offence(&at([1_000, 1_050, 1_060]), &killed(990)).starts_with("limit exceeded: 3 of 2"));
+        let calls = |next: Figures, at| [call("h:own:k", ROLLING, 1_000, DENIED), call("h:own:k", ROLLING, at, next)];
+        assert_eq!(check(&calls(ALLOWED, 1_040), &killed(1_020)), Ok(()));
+        assert!(offence(&calls(ALLOWED, 1_040), &killed(990)).starts_with("allowed 10 ms before"));
+    }
+
+    #[test]
+    fn a_window_that_counts_too_much_or_begins_too_early_is_found() {
+        let limit = Limit { algorithm: "WINDOW", ..ROLLING };
+        let counts = |at, reset_ms| call("h:all:k", limit, at, Figures { reset_ms, ..ALLOWED });
+        assert_eq!(check(&[counts(1_000, 100), counts(1_099, 1), counts(1_100, 100), counts(1_101, 99)], &[]), Ok(()));
+        assert!(offence(&[counts(1_000, 100), counts(1_001, 99), counts(1_099, 1)], &[]).starts_with("limit exceeded"));
+        assert!(offence(&[counts(1_000, 100), counts(1_090, 100)], &[]).starts_with("it counts in a window that ends"));
+        assert!(offence(&[counts(1_000, 101)], &[]).starts_with("it counts in a window that ends"));
+    }
+
+    #[test]
+    fn a_queue_that_is_not_even_is_found() {
+        let limit = Limit { algorithm: "LEAKY", ..ROLLING };
+        let waits = |at, delay_ms| call("h:all:k", limit, at, Figures { delay_ms, ..ALLOWED });
+        assert_eq!(check(&[waits(1_000, 0), waits(1_000, 50), waits(1_060, 40)], &[]), Ok(()));
+        assert!(offence(&[waits(1_000, 0), waits(1_010, 30)], &[]).starts_with("it goes on 40 ms after another"));
+    }
+
+    #[test]
+    fn a_lease_that_is_revived_or_not_renewed_is_found() {
+        let limit = Limit { algorithm: "LEASE", window_ms: 100, limit: 1 };
+        let of = |kind, outcome, at| Call { kind, outcome, ..call("h:all:LEASE", limit, at, ALLOWED) };
+        let id = || "a".to_owned();
+        let lease = |at| of(Kind::Lease { id: id() }, Outcome::Reply(Figures { now_ms: at, ..ALLOWED }), at);
+        let renew = |at, held| of(Kind::Renew { id: id() }, Outcome::Found(held), at);
+        let release = |at| of(Kind::Release { id: id() }, Outcome::Found(true), at);
+        assert_eq!(check(&[lease(1_000), renew(1_050, true), renew(1_140, true), renew(1_241, false)], &[]), Ok(()));
+        let revived = "a lease is renewed that had ended";
+        assert!(offence(&[lease(1_000), renew(1_101, true)], &[]).starts_with(revived));
+        assert!(offence(&[lease(1_000), release(1_010), renew(1_020, true)], &[]).starts_with(revived));
+        assert_eq!(check(&[lease(1_000), release(1_010), renew(1_020, true)], &failover(1_015, 0, 0)), Ok(()), "lost");
+        assert!(offence(&[lease(1_000), renew(1_090, false)], &[]).starts_with("a lease that is held is not renewed"));
+        let other = Call { kind: Kind::Lease { id: "b".to_owned() }, ..lease(1_120) };
+        assert!(offence(&[lease(1_000), renew(1_050, true), other], &[]).starts_with("2 holders of 1"));
+    }
+
+    #[test]
+    fn a_guard_too_many_is_found() {
+        let limit = Limit { limit: 1, ..guards::LEASE };
+        let held = |from: u64, to: u64| {
+            let held = call("h:guards", limit, to, ALLOWED);
+            Call { kind: Kind::Held, begun_us: from * 1_000, ..held }
+        };
+        assert_eq!(check(&[held(1_000, 1_100), held(1_100, 1_200)], &[]), Ok(()));
+        assert!(offence(&[held(1_000, 1_100), held(1_099, 1_200)], &[]).starts_with("2 holders of 1"));
     }
 }

@@ -14,11 +14,13 @@ use crate::support::{Random, line};
 pub const TIMEOUT: Duration = Duration::from_millis(150);
 
 /// Limits of all clients: short windows, so that there are many.
-pub const SHARED: [Limit; 5] = [
+pub const SHARED: [Limit; 7] = [
     Limit { algorithm: "FIXED", window_ms: 500, limit: 40 },
+    Limit { algorithm: "WINDOW", window_ms: 300, limit: 20 },
     Limit { algorithm: "SLIDING", window_ms: 400, limit: 30 },
     Limit { algorithm: "ROLLING", window_ms: 300, limit: 30 },
     Limit { algorithm: "TOKEN", window_ms: 500, limit: 50 },
+    Limit { algorithm: "LEAKY", window_ms: 400, limit: 20 },
     Limit { algorithm: "GCRA", window_ms: 400, limit: 40 },
 ];
 /// Limits of all clients that last longer than the history: a failover shows in them.
@@ -34,11 +36,13 @@ pub const COUNTERS: [Limit; 3] = [
     Limit { algorithm: "ROLLING", window_ms: 86_400_000, limit: 1_000_000_000 },
 ];
 /// Limits of one client each, to wait for.
-pub const WAITS: [Limit; 6] = [
+pub const WAITS: [Limit; 8] = [
+    Limit { algorithm: "WINDOW", window_ms: 200, limit: 4 },
     Limit { algorithm: "SLIDING", window_ms: 200, limit: 4 },
     Limit { algorithm: "ROLLING", window_ms: 200, limit: 4 },
     Limit { algorithm: "COUNTER", window_ms: 200, limit: 4 },
     Limit { algorithm: "TOKEN", window_ms: 200, limit: 4 },
+    Limit { algorithm: "LEAKY", window_ms: 200, limit: 4 },
     Limit { algorithm: "GCRA", window_ms: 200, limit: 4 },
     Limit { algorithm: "FIXED", window_ms: 200, limit: 4 },
 ];
@@ -49,6 +53,8 @@ pub const RESERVED: [Limit; 4] = [
     Limit { algorithm: "COUNTER", window_ms: 86_400_000_000, limit: 1_000_000_000 },
     Limit { algorithm: "ROLLING", window_ms: 86_400_000, limit: 1_000_000_000 },
 ];
+/// [`Call::path`] of a reservation and a lease in RL.MULTI.
+pub const WITH_OTHERS: &str = "RL.MULTI with RESERVE and LEASE";
 /// A reservation ends by itself in a history, or does not.
 const TTLS_MS: [u64; 2] = [300, 3_600_000];
 pub const LEASE: Limit = Limit { algorithm: "LEASE", window_ms: 300, limit: 3 };
@@ -57,8 +63,26 @@ pub fn shared_key(prefix: &str, limit: &Limit) -> String {
     format!("{prefix}:all:{}:{}", limit.algorithm, limit.window_ms)
 }
 
+fn own_key(prefix: &str, client: usize, limit: &Limit) -> String {
+    format!("{prefix}:own:{client}:{}:{}", limit.algorithm, limit.window_ms)
+}
+
+fn reserved_key(prefix: &str, client: usize, limit: &Limit) -> String {
+    format!("{prefix}:own:{client}:reserved:{}", limit.algorithm)
+}
+
+/// The limits that a failover shows in, and their keys: those that last longer than the history.
+pub fn long(prefix: &str) -> Vec<(String, Limit)> {
+    let mut all = quotas(prefix);
+    for client in 0..crate::CLIENTS {
+        all.extend(COUNTERS.map(|limit| (own_key(prefix, client, &limit), limit)));
+        all.extend(RESERVED.map(|limit| (reserved_key(prefix, client, &limit), limit)));
+    }
+    all
+}
+
 /// The limits of all clients that last longer than the history, and their keys.
-pub fn quotas(prefix: &str) -> Vec<(String, Limit)> {
+fn quotas(prefix: &str) -> Vec<(String, Limit)> {
     let quotas = QUOTAS.into_iter().map(|limit| (shared_key(prefix, &limit), limit));
     quotas.chain(service::quotas(prefix)).collect()
 }
@@ -73,9 +97,12 @@ pub struct Client<'a> {
     random: Random,
     con: Option<Connection>,
     calls: Vec<Call>,
-    /// The lease that it has or wants, and how many it had.
+    /// A limit of its own that denied its last call, and when it allows again.
+    denied: Option<(String, Limit, u64)>,
+    /// The lease that it has or wants, how many it had, and the last of those that it has no more.
     lease: Option<String>,
     leases: u64,
+    former: Option<String>,
     /// Its reservations that may still be settled, how many it made, and the call that it sends until a reply is there.
     reserved: Vec<(String, Limit, String)>,
     reservations: u64,
@@ -94,8 +121,10 @@ impl<'a> Client<'a> {
             random,
             con: None,
             calls: Vec::new(),
+            denied: None,
             lease: None,
             leases: 0,
+            former: None,
             reserved: Vec::new(),
             reservations: 0,
             unanswered: None,
@@ -118,13 +147,29 @@ impl<'a> Client<'a> {
             thread::sleep(Duration::from_millis(5));
             return;
         }
+        let now_ms = now_us() / 1_000;
+        if let Some((key, limit, due)) = self.denied.take_if(|(_, _, due)| *due <= now_ms + 5) {
+            thread::sleep(Duration::from_millis(due.saturating_sub(now_ms)));
+            let call = self.call("plain", key, limit, Kind::Request { cost: 1 });
+            return self.send(vec![call]);
+        }
         match self.random.below(13) {
             10.. => self.send_reservation(),
             0..3 => {
                 let call = self.request("plain");
                 self.send(vec![call]);
             }
-            3..6 => {
+            3 => {
+                // More than it allows at once.
+                let limit = self.random.pick(&WAITS);
+                let key = own_key(self.prefix, self.number, &limit);
+                let call = self.call("pipeline", key.clone(), limit, Kind::Request { cost: 1 });
+                self.send(vec![call; 2 + limit.limit as usize]);
+                let last = self.calls.last().and_then(Call::reply).filter(|reply| !reply.allowed);
+                let due = last.and_then(|reply| Some(reply.now_ms + u64::try_from(reply.retry_after_ms).ok()?));
+                self.denied = due.map(|due| (key, limit, due));
+            }
+            4..6 => {
                 let calls = (0..2 + self.random.below(6)).map(|_| self.request("pipeline")).collect();
                 self.send(calls);
             }
@@ -140,8 +185,7 @@ impl<'a> Client<'a> {
 
     /// A request, or now and then a refund of what this client was charged.
     fn request(&mut self, path: &'static str) -> Call {
-        let own =
-            |limit: &Limit| format!("{}:own:{}:{}:{}", self.prefix, self.number, limit.algorithm, limit.window_ms);
+        let own = |limit: &Limit| own_key(self.prefix, self.number, limit);
         match self.random.below(4) {
             0 => {
                 let limit = self.random.pick(&SHARED);
@@ -165,53 +209,77 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// Sends calls at once, and reads their replies one after another.
-    fn send(&mut self, calls: Vec<Call>) {
-        if let Route::Cluster(ports) = self.route {
-            for call in calls {
-                let begun_us = now_us();
-                let reply = self.nodes.query(ports, tag(&call.key), &command(&call), &mut self.random);
-                let outcome = reply.map_or_else(|error| of_error(&error), |value| outcome(&call, value));
-                self.calls.push(Call { begun_us, ended_us: now_us(), outcome, ..call });
-            }
+    /// Sends calls at once, and reads their replies one after another. In a cluster, several calls have one hash tag.
+    fn send(&mut self, mut calls: Vec<Call>) {
+        let Route::Cluster(ports) = self.route else {
+            let con = self.con.take();
+            let (con, error) = self.exchange(con, calls);
+            // After an error other than OOM, the primary may be elsewhere.
+            self.con = con.filter(|_| error.is_none_or(|error| error.code() == Some("OOM")));
+            return;
+        };
+        if calls.len() == 1 {
+            let call = calls.remove(0);
+            let begun_us = now_us();
+            let reply = self.nodes.query(ports, tag(&call.key), &command(&call), &mut self.random);
+            let outcome = reply.map_or_else(|error| of_error(&error), |value| outcome(&call, value));
+            self.calls.push(Call { begun_us, ended_us: now_us(), outcome, ..call });
             return;
         }
+        let tag = tag(&calls[0].key).to_owned();
+        let (port, con) = self.nodes.take(ports, &tag, &mut self.random);
+        // What gets MOVED or ASK was not executed, and is not sent again.
+        let (con, error) = self.exchange(con, calls);
+        self.nodes.put((port, con), &tag, error.as_ref());
+    }
+
+    /// Sends calls at once over a connection, if it is there. Returns it if it is still good, and the last error.
+    fn exchange(&mut self, mut con: Option<Connection>, calls: Vec<Call>) -> (Option<Connection>, Option<RedisError>) {
         let packed: Vec<u8> = calls.iter().flat_map(|call| command(call).get_packed_command()).collect();
-        let mut con = self.con.take().filter(|_| !packed.is_empty());
+        let mut last = None;
         let begun_us = now_us();
         if con.as_mut().is_some_and(|con| con.send_packed_command(&packed).is_err()) {
             con = None;
         }
-        let first = self.calls.len();
         for call in calls {
-            let reply = con.as_mut().map(Connection::recv_response);
-            if matches!(&reply, Some(Err(error)) if of_error(error) == Outcome::Unknown) {
-                con = None;
-            }
-            let outcome = match reply {
+            let outcome = match con.as_mut().map(|con| con.recv_response().and_then(Value::extract_error)) {
                 Some(Ok(value)) => outcome(&call, value),
-                Some(Err(error)) => of_error(&error),
+                Some(Err(error)) => {
+                    let outcome = of_error(&error);
+                    con = con.filter(|_| outcome != Outcome::Unknown);
+                    last = Some(error);
+                    outcome
+                }
                 None => Outcome::Unknown,
             };
             self.calls.push(Call { begun_us, ended_us: now_us(), outcome, ..call });
         }
-        // After an error other than OOM, the primary may be elsewhere.
-        let lost = self.calls[first..].iter().any(|call| {
-            !matches!(&call.outcome, Outcome::Reply(_) | Outcome::Released(_))
-                && call.outcome != Outcome::Error("OOM".to_owned())
-        });
-        self.con = con.filter(|_| !lost);
+        (con, last)
     }
 
-    /// Two limits of all clients at once.
+    /// Several limits at once: two of all clients, or one, a reservation and a lease.
     fn send_multi(&mut self) {
-        let first = self.random.below(SHARED.len() as u64) as usize;
-        let limits = [SHARED[first], self.random.pick(&QUOTAS)];
+        let (shared, quota) = (self.random.pick(&SHARED), self.random.pick(&QUOTAS));
+        let call = |client: &Self, limit| {
+            client.call("RL.MULTI", shared_key(client.prefix, &limit), limit, Kind::Request { cost: 1 })
+        };
+        let calls = if self.unanswered.is_none() && self.random.below(2) == 0 {
+            // All leases of a history are under one key.
+            self.prefix = self.prefixes[0];
+            let (key, limit, kind) = self.new_reservation();
+            let lease = Kind::Lease { id: self.lease.take().unwrap_or_else(|| self.new_lease()) };
+            vec![
+                call(self, shared),
+                self.call(WITH_OTHERS, key, limit, kind),
+                self.call(WITH_OTHERS, shared_key(self.prefix, &LEASE), LEASE, lease),
+            ]
+        } else {
+            vec![call(self, shared), call(self, quota)]
+        };
         let mut command = redis::cmd("RL.MULTI");
-        command.arg(limits.len());
-        for limit in &limits {
-            command.arg(limit.algorithm).arg(shared_key(self.prefix, limit));
-            command.arg(format!("{}ms", limit.window_ms)).arg(limit.limit);
+        command.arg(calls.len());
+        for call in &calls {
+            add_arguments(command.arg(call.limit.algorithm), call);
         }
         command.arg("LINE");
         let begun_us = now_us();
@@ -221,42 +289,77 @@ impl<'a> Client<'a> {
         };
         let reply = reply.and_then(|value| Ok(redis::from_redis_value::<(i64, Vec<Value>)>(value)?));
         let ended_us = now_us();
-        for (at, limit) in limits.into_iter().enumerate() {
-            let key = shared_key(self.prefix, &limit);
-            let call = self.call("RL.MULTI", key, limit, Kind::Request { cost: 1 });
+        for (at, call) in calls.into_iter().enumerate() {
             let outcome = match &reply {
                 Ok((allowed, each)) => match outcome(&call, each[at].clone()) {
                     // Nothing is charged if one denies.
-                    Outcome::Reply(figures) if *allowed == 0 => Outcome::Reply(Figures { charged: 0, ..figures }),
+                    Outcome::Reply(figures) if *allowed == 0 && matches!(call.kind, Kind::Request { .. }) => {
+                        Outcome::Reply(Figures { charged: 0, ..figures })
+                    }
+                    Outcome::Reply(figures) if *allowed == 0 && figures.allowed => Outcome::Error("DENIED".to_owned()),
                     other => other,
                 },
                 Err(error) => of_error(error),
             };
-            self.calls.push(Call { begun_us, ended_us, outcome, ..call });
+            self.calls.push(Call { begun_us, ended_us, outcome, ..call.clone() });
+            let call = self.calls.last().expect("the call").clone();
+            match call.kind {
+                Kind::Reserve { .. } => self.reserved(call.key, call.limit, call.kind),
+                Kind::Lease { id } => self.took(id),
+                _ => {}
+            }
         }
         if reply.is_err_and(|error| error.code() != Some("OOM")) {
             self.con = None;
         }
     }
 
+    fn new_lease(&mut self) -> String {
+        self.leases += 1;
+        format!("{}-{}", self.number, self.leases)
+    }
+
     fn send_lease(&mut self) {
         // All leases of a history are under one key.
         self.prefix = self.prefixes[0];
         let key = shared_key(self.prefix, &LEASE);
-        let (id, kind) = match self.lease.take() {
-            Some(id) if self.random.below(3) == 0 => (None, Kind::Release { id }),
-            Some(id) => (Some(id.clone()), Kind::Lease { id }),
-            None => {
-                self.leases += 1;
-                let id = format!("{}-{}", self.number, self.leases);
-                (Some(id.clone()), Kind::Lease { id })
+        let former = self.former.take_if(|_| self.random.below(3) == 0);
+        let (path, kind) = match (former, self.lease.take()) {
+            // It has ended or ends soon. Who is late renews it all the same.
+            (Some(id), current) => {
+                self.lease = current;
+                let call = self.call("renewal", key, LEASE, Kind::Renew { id });
+                return self.send(vec![call]);
             }
+            (None, Some(id)) => match self.random.below(3) {
+                0 => ("lease", Kind::Release { id }),
+                1 => ("lease", Kind::Lease { id }),
+                _ => ("renewal", Kind::Renew { id }),
+            },
+            (None, None) => ("lease", Kind::Lease { id: self.new_lease() }),
         };
-        let call = self.call("lease", key, LEASE, kind);
+        let call = self.call(path, key, LEASE, kind.clone());
         self.send(vec![call]);
-        let allowed = self.calls.last().and_then(Call::reply).is_some_and(|reply| reply.allowed);
+        match kind {
+            Kind::Lease { id } | Kind::Renew { id } => self.took(id),
+            Kind::Release { id } => self.former = Some(id),
+            _ => {}
+        }
+    }
+
+    /// What is known of a lease after the last call, which took or renewed it.
+    fn took(&mut self, id: String) {
+        let held = match &self.calls.last().expect("the call").outcome {
+            Outcome::Reply(figures) => figures.allowed,
+            Outcome::Found(held) => *held,
+            _ => false,
+        };
         // Now and then a holder dies: nobody releases its lease.
-        self.lease = id.filter(|_| allowed && self.random.below(10) > 0);
+        if held && self.random.below(10) > 0 {
+            self.lease = Some(id);
+        } else {
+            self.former = Some(id);
+        }
     }
 }
 
@@ -266,20 +369,30 @@ impl Client<'_> {
         let (key, limit, kind) = self.unanswered.take().unwrap_or_else(|| self.reservation());
         let call = self.call("reservation", key.clone(), limit, kind.clone());
         self.send(vec![call]);
+        self.reserved(key, limit, kind);
+    }
+
+    /// What is known of a reservation after the last call.
+    fn reserved(&mut self, key: String, limit: Limit, kind: Kind) {
         match (&self.calls.last().expect("the call").outcome, kind) {
+            // Also what RL.MULTI sent is sent again alone.
             (Outcome::Unknown, kind) => self.unanswered = Some((key, limit, kind)),
             (Outcome::Reply(_), Kind::Reserve { id, .. }) => self.reserved.push((key, limit, id)),
             _ => {}
         }
     }
 
+    fn new_reservation(&mut self) -> (String, Limit, Kind) {
+        let limit = self.random.pick(&RESERVED);
+        self.reservations += 1;
+        let id = format!("{}-{}", self.number, self.reservations);
+        let key = reserved_key(self.prefix, self.number, &limit);
+        (key, limit, Kind::Reserve { id, units: 5, ttl_ms: self.random.pick(&TTLS_MS) })
+    }
+
     fn reservation(&mut self) -> (String, Limit, Kind) {
         if self.reserved.len() < 3 {
-            let limit = self.random.pick(&RESERVED);
-            self.reservations += 1;
-            let id = format!("{}-{}", self.number, self.reservations);
-            let key = format!("{}:own:{}:reserved:{}", self.prefix, self.number, limit.algorithm);
-            return (key, limit, Kind::Reserve { id, units: 5, ttl_ms: self.random.pick(&TTLS_MS) });
+            return self.new_reservation();
         }
         let at = self.random.below(self.reserved.len() as u64) as usize;
         let (key, limit, id) = self.reserved.swap_remove(at);
@@ -298,34 +411,38 @@ pub fn tag(key: &str) -> &str {
 }
 
 fn command(call: &Call) -> Cmd {
-    let Limit { algorithm, window_ms, limit } = call.limit;
-    let (mut cmd, window) = (Cmd::new(), format!("{window_ms}ms"));
+    let algorithm = call.limit.algorithm;
+    let (mut cmd, window) = (Cmd::new(), format!("{}ms", call.limit.window_ms));
     match &call.kind {
-        Kind::Request { cost } => {
-            cmd.arg(format!("RL.{algorithm}")).arg(&call.key).arg(window).arg(limit).arg("COST").arg(cost)
-        }
-        Kind::Refund { units } => {
-            cmd.arg("RL.REFUND").arg(algorithm).arg(&call.key).arg(window).arg(limit).arg("COST").arg(units)
-        }
-        Kind::Lease { id } => cmd.arg("RL.LEASE").arg(&call.key).arg(window).arg(limit).arg("ID").arg(id),
+        Kind::Renew { id } => return cmd.arg("RL.RENEW").arg(&call.key).arg(window).arg(id).take(),
         Kind::Release { id } => return cmd.arg("RL.RELEASE").arg(&call.key).arg(id).take(),
+        Kind::Refund { .. } => cmd.arg("RL.REFUND").arg(algorithm),
+        Kind::Settle { .. } => cmd.arg("RL.SETTLE").arg(algorithm),
+        _ => cmd.arg(format!("RL.{algorithm}")),
+    };
+    add_arguments(&mut cmd, call);
+    cmd.arg("LINE").take()
+}
+
+/// What follows the algorithm.
+fn add_arguments(cmd: &mut Cmd, call: &Call) {
+    cmd.arg(&call.key).arg(format!("{}ms", call.limit.window_ms)).arg(call.limit.limit);
+    match &call.kind {
+        Kind::Request { cost } | Kind::Refund { units: cost } => cmd.arg("COST").arg(cost),
+        Kind::Lease { id } => cmd.arg("ID").arg(id),
         Kind::Reserve { id, units, ttl_ms } => {
-            cmd.arg(format!("RL.{algorithm}")).arg(&call.key).arg(window).arg(limit);
             cmd.arg("COST").arg(units).arg("RESERVE").arg(id).arg(format!("{ttl_ms}ms"))
         }
-        Kind::Settle { id, actual } => {
-            cmd.arg("RL.SETTLE").arg(algorithm).arg(&call.key).arg(window).arg(limit);
-            cmd.arg("RESERVATION").arg(id).arg("ACTUAL").arg(actual)
-        }
-        Kind::Granted => unreachable!("the client sends it"),
+        Kind::Settle { id, actual } => cmd.arg("RESERVATION").arg(id).arg("ACTUAL").arg(actual),
+        Kind::Renew { .. } | Kind::Release { .. } => unreachable!("they have no limit"),
+        Kind::Granted | Kind::Held => unreachable!("the Rust client sends them"),
     };
-    cmd.arg("LINE").take()
 }
 
 fn outcome(call: &Call, value: Value) -> Outcome {
     match value {
         Value::ServerError(error) => Outcome::Error(error.code().to_owned()),
-        Value::Int(released) => Outcome::Released(released != 0),
+        Value::Int(held) => Outcome::Found(held != 0),
         text => {
             let full = line(text);
             let unsigned = |figure: i64| u64::try_from(figure).unwrap_or(0);
@@ -335,6 +452,8 @@ fn outcome(call: &Call, value: Value) -> Outcome {
                 count: unsigned(full.count),
                 remaining: unsigned(full.remaining),
                 retry_after_ms: full.retry_after_ms,
+                reset_ms: unsigned(full.reset_ms),
+                delay_ms: unsigned(full.delay_ms),
                 now_ms: unsigned(full.now_ms),
                 charged: if refund { 0 } else { unsigned(full.charged) },
             })

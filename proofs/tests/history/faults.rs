@@ -10,12 +10,12 @@ use std::time::Duration;
 use redis::{Connection, Value};
 
 use crate::History;
-use crate::call::{Kill, Limit, Step, now_us};
-use crate::client::{TIMEOUT, quotas};
+use crate::call::{Count, Counted, Kill, Limit, Step, now_us};
+use crate::client::{TIMEOUT, long};
 use crate::route::connect;
 use crate::support::{
-    Cluster, Options, PATIENCE, Random, Sentinel, Server, ServerBin, SteppedClock, eventually, info, migrate_slot,
-    try_info, wait_for_replica,
+    Cluster, Options, PATIENCE, Random, Sentinel, Server, ServerBin, SteppedClock, eventually, info, line,
+    migrate_slot, try_info, wait_for_replica,
 };
 
 fn count(history: &mut History, name: &'static str) {
@@ -132,9 +132,9 @@ impl Pair {
             thread::sleep(Duration::from_millis(20 + random.below(80)));
         }
         self.primary.kill();
-        let at_us = now_us();
         redis::cmd("REPLICAOF").arg(&["NO", "ONE"]).exec(&mut self.replica.con()).expect("REPLICAOF");
-        let replicated = replicated(&self.replica);
+        let replicated = counts(&self.replica, &long("h"));
+        let at_us = now_us();
         port.store(self.replica.port(), Ordering::Relaxed);
         self.primary.start_again_with(|options| options.set("replicaof", "no one"));
         self.record(at_us, replicated, history);
@@ -151,21 +151,20 @@ impl Pair {
         port: &AtomicU16,
     ) {
         let killed = random.below(2) == 0;
-        let at_us = if killed {
+        if killed {
             count(history, "kill -9, Sentinel");
             self.primary.kill();
-            now_us()
         } else {
             count(history, "SIGSTOP, Sentinel");
             signal(&self.primary, "-STOP");
-            0
-        };
+        }
         let new = ["127.0.0.1".to_owned(), self.replica.port().to_string()];
         let promoted = eventually(2 * PATIENCE, || {
             sentinel.ask::<[String; 2]>("GET-MASTER-ADDR-BY-NAME").is_ok_and(|now| now == new)
         });
         assert!(promoted, "Sentinel does not fail over:\n{}", self.replica.log());
-        let replicated = replicated(&self.replica);
+        let replicated = counts(&self.replica, &long("h"));
+        let at_us = now_us();
         port.store(self.replica.port(), Ordering::Relaxed);
         if killed {
             self.primary.start_again_with(|options| options.set("replicaof", "no one"));
@@ -185,12 +184,9 @@ impl Pair {
     }
 
     /// What the old primary counts and the new one did not when it took its place.
-    fn record(&self, at_us: u64, replicated: Vec<u64>, history: &mut History) {
-        let lost = quotas("h").into_iter().zip(replicated).map(|((key, limit), replicated)| {
-            let lost = counted(&mut self.primary.con(), &key, &limit).saturating_sub(replicated);
-            (key, lost)
-        });
-        history.kills.push(Kill { at_us, lost: lost.collect(), ..Kill::default() });
+    fn record(&self, at_us: u64, replicated: Vec<Count>, history: &mut History) {
+        let counted = compare(long("h"), &self.primary, replicated);
+        history.kills.push(Kill { at_us, counted, ..Kill::default() });
     }
 
     /// The old primary becomes the replica. Sentinel closes connections when it sees that something has changed.
@@ -211,12 +207,6 @@ impl Pair {
         });
         assert!(in_step, "the replica is not in step:\n{}", self.replica.log());
     }
-}
-
-/// What a replica counts under each of the long limits.
-fn replicated(replica: &Server) -> Vec<u64> {
-    let mut con = replica.con();
-    quotas("h").iter().map(|(key, limit)| counted(&mut con, key, limit)).collect()
 }
 
 /// What the keys of the cluster begin with: each is in another slot, and at first on another master.
@@ -295,8 +285,8 @@ impl Nodes {
     /// A master is killed, or stopped for good, and its replica takes its place. Then it comes back, as the replica.
     pub fn fail_over(&mut self, random: &mut Random, history: &mut History) {
         let at = random.below(3) as usize;
-        let tags = TAGS.into_iter().filter(|tag| self.owner(tag) == at);
-        let keys: Vec<_> = tags.flat_map(quotas).collect();
+        let tags: Vec<_> = TAGS.into_iter().filter(|tag| self.owner(tag) == at).collect();
+        let keys: Vec<_> = tags.iter().copied().flat_map(long).collect();
         let (master, replica) = (&mut self.masters[at], &self.replicas[at]);
         if random.below(2) == 0 {
             count(history, "kill -9, cluster");
@@ -308,9 +298,7 @@ impl Nodes {
         let at_us = now_us();
         // It reads what is under way, long before it takes over.
         thread::sleep(Duration::from_millis(500));
-        let mut con = replica.con();
-        redis::cmd("READONLY").exec(&mut con).expect("READONLY");
-        let replicated: Vec<u64> = keys.iter().map(|(key, limit)| counted(&mut con, key, limit)).collect();
+        let replicated = counts(replica, &keys);
         let promoted = eventually(2 * PATIENCE, || info(&mut replica.con(), "role") == "master");
         assert!(promoted, "no replica takes over:\n{}", replica.log());
         let disk = master.dir().join("appendonlydir");
@@ -323,10 +311,8 @@ impl Nodes {
             fs::copy(&file, copy.path().join("appendonlydir").join(name)).expect("a copy");
         }
         let old = Options::new(&self.bin).durable().set("dir", copy.path().display()).start();
-        let lost = keys.iter().zip(replicated).map(|((key, limit), replicated)| {
-            (key.clone(), counted(&mut old.con(), key, limit).saturating_sub(replicated))
-        });
-        history.kills.push(Kill { at_us, lost: lost.collect(), ..Kill::default() });
+        let counted = compare(keys, &old, replicated);
+        history.kills.push(Kill { at_us, tags, counted, ..Kill::default() });
         drop(old);
         master.start_again();
         let master = &self.masters[at];
@@ -342,11 +328,33 @@ fn slot(node: &Server, tag: &str) -> u16 {
     redis::cmd("CLUSTER").arg("KEYSLOT").arg(tag).query(&mut node.con()).expect("CLUSTER KEYSLOT")
 }
 
-/// How many units a server counts.
-fn counted(con: &mut Connection, key: &str, limit: &Limit) -> u64 {
-    let mut peek = redis::cmd("RL.PEEK");
-    peek.arg(limit.algorithm).arg(key).arg(format!("{}ms", limit.window_ms)).arg(limit.limit);
-    let line: String = peek.arg(&["COST", "0", "LINE"]).query(con).expect("RL.PEEK");
-    let remaining: u64 = line.split(' ').nth(4).and_then(|figure| figure.parse().ok()).expect("a figure");
-    limit.limit - remaining
+/// How many units a server counts under each key, and when. Sentinel may close the connection meanwhile.
+fn counts(server: &Server, keys: &[(String, Limit)]) -> Vec<Count> {
+    let mut peeks = redis::pipe();
+    for (key, limit) in keys {
+        peeks.cmd("RL.PEEK").arg(limit.algorithm).arg(key).arg(format!("{}ms", limit.window_ms)).arg(limit.limit);
+        peeks.arg(&["COST", "0", "LINE"]);
+    }
+    let mut replies: Vec<Value> = Vec::new();
+    let replied = eventually(PATIENCE, || {
+        let mut con = server.con();
+        // A replica of a cluster sends readers away without it. Elsewhere it does nothing, or is an error.
+        let _ = redis::cmd("READONLY").exec(&mut con);
+        peeks.query(&mut con).is_ok_and(|all| {
+            replies = all;
+            true
+        })
+    });
+    assert!(replied, "RL.PEEK:\n{}", server.log());
+    let count = |((_, limit), reply): (&(String, Limit), Value)| {
+        let full = line(reply);
+        Count { units: limit.limit - full.remaining as u64, at_ms: full.now_ms as u64 }
+    };
+    keys.iter().zip(replies).map(count).collect()
+}
+
+/// What the old primary counts, and what the new one counted.
+fn compare(keys: Vec<(String, Limit)>, old: &Server, new: Vec<Count>) -> Vec<Counted> {
+    let old = counts(old, &keys);
+    keys.into_iter().zip(old).zip(new).map(|(((key, _), old), new)| Counted { key, old, new }).collect()
 }

@@ -37,6 +37,8 @@ pub fn run(prefix: &str, route: Route<'_>, done: &AtomicBool) -> Vec<Call> {
                             count: 0,
                             remaining: 0,
                             retry_after_ms: 0,
+                            reset_ms: 0,
+                            delay_ms: 0,
                             now_ms: ended_us / 1_000,
                             charged: decision.charged,
                         }),

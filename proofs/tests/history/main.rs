@@ -11,6 +11,7 @@ mod checker;
 mod client;
 mod faults;
 mod grants;
+mod guards;
 mod route;
 mod service;
 
@@ -27,8 +28,20 @@ use client::Client;
 use route::Route;
 use support::{Options, Random, Sentinel, Server, ServerBin, SteppedClock, for_each_server, ok, servers};
 
-/// Every [`Call::path`] is in every history.
-const PATHS: [&str; 7] = ["plain", "pipeline", "RL.MULTI", "lease", "reservation", "grants", service::PATH];
+/// What [`Call::path`] is. Each is in every history.
+const PATHS: [&str; 11] = [
+    "plain",
+    "pipeline",
+    "RL.MULTI",
+    client::WITH_OTHERS,
+    "lease",
+    "renewal",
+    "reservation",
+    "grants",
+    guards::LEASES,
+    guards::RESERVATIONS,
+    service::PATH,
+];
 
 /// Clients of each history.
 const CLIENTS: usize = 6;
@@ -53,16 +66,13 @@ struct History {
 impl History {
     /// Prints what was recorded and what the checker says of it.
     fn check(&self, title: &str, seed: u64) -> Result<(), String> {
-        let answered = self.calls.iter().filter(|call| call.reply().is_some()).count();
+        let replies = self.calls.iter().filter(|call| call.has_reply()).count();
         let unknown = self.calls.iter().filter(|call| call.is_unknown()).count();
         let thread = thread::current();
         let mut paths: BTreeMap<&str, u64> = BTreeMap::new();
-        self.calls
-            .iter()
-            .filter(|call| call.reply().is_some())
-            .for_each(|call| *paths.entry(call.path).or_default() += 1);
+        self.calls.iter().filter(|call| call.has_reply()).for_each(|call| *paths.entry(call.path).or_default() += 1);
         println!(
-            "{} {title}: seed {seed}, {} calls, {answered} answered {paths:?}, {unknown} without a reply, faults {:?}",
+            "{} {title}: seed {seed}, {} calls, {replies} with a reply {paths:?}, {unknown} without a reply, faults {:?}",
             thread.name().unwrap_or_default(),
             self.calls.len(),
             self.faults
@@ -101,7 +111,17 @@ fn record_on(
             });
         }
         let (done, calls) = (&done, &calls);
-        scope.spawn(move || calls.lock().expect("no panic").extend(grants::run(prefixes[0], route, done)));
+        scope.spawn(move || {
+            let of_grants = grants::run(prefixes[0], route, done);
+            calls.lock().expect("no panic").extend(of_grants);
+        });
+        for instance in 0..guards::INSTANCES {
+            let number = CLIENTS + service::CLIENTS + instance;
+            scope.spawn(move || {
+                let of_guards = guards::run(prefixes[0], number, route, seed, done);
+                calls.lock().expect("no panic").extend(of_guards);
+            });
+        }
         scope.spawn(move || {
             let of_service = service::run(prefixes, CLIENTS, route, seed, done);
             calls.lock().expect("no panic").extend(of_service);
@@ -132,7 +152,25 @@ fn one_server(bin: &ServerBin, prefix: &str, options: Options) -> Result<(), Str
     let history = record(prefix, &port, seed, |random, history| faults::one(&mut server, random, history));
     assert!(server.is_running(), "{bin}: {}", server.log());
     history.check("one server", seed)?;
-    checker::leases_end(&server, prefix)
+    leases_end(&server, prefix)
+}
+
+fn leases_end(server: &Server, prefix: &str) -> Result<(), String> {
+    checker::leases_end(prefix, |command| command.query(&mut server.con()).expect("a reply"))
+}
+
+/// The same of a cluster.
+fn leases_end_in(ports: &[u16], prefix: &str) -> Result<(), String> {
+    let (mut nodes, mut random) = (route::Nodes::default(), Random::new(1));
+    checker::leases_end(prefix, |command| {
+        let mut held = None;
+        let replied = support::eventually(support::PATIENCE, || {
+            let reply = nodes.query(ports, client::tag(prefix), command, &mut random);
+            held = reply.ok().and_then(|reply| redis::from_redis_value(reply).ok());
+            held.is_some()
+        });
+        held.filter(|_| replied).expect("a reply")
+    })
 }
 
 #[test]
@@ -148,6 +186,7 @@ fn a_failover_loses_only_what_was_not_replicated() {
         let port = AtomicU16::new(pair.primary().port());
         let history = record("h", &port, seed, |random, history| pair.fail_over(random, history, &port));
         history.check("failover", seed).unwrap_or_else(|offence| panic!("{offence}"));
+        leases_end(pair.primary(), "h").unwrap_or_else(|offence| panic!("{offence}"));
     });
 }
 
@@ -160,10 +199,13 @@ fn a_failover_by_sentinel_loses_only_what_was_not_replicated() {
         let sentinel = Sentinel::start(bin, port.load(Ordering::Relaxed));
         // Else it waits for ten seconds before the next one.
         ok(support::cmd!(sentinel.con(), "SENTINEL", "SET", "main", "failover-timeout", 1_000));
+        // A busy machine may stop a primary for half a second.
+        ok(support::cmd!(sentinel.con(), "SENTINEL", "SET", "main", "down-after-milliseconds", 1_500));
         let history = record("h", &port, seed, |random, history| {
             pair.wait_for_sentinel(&sentinel, random, history, &port);
         });
         history.check("Sentinel", seed).unwrap_or_else(|offence| panic!("{offence}"));
+        leases_end(pair.primary(), "h").unwrap_or_else(|offence| panic!("{offence}"));
     });
 }
 
@@ -180,6 +222,7 @@ fn moving_slots_change_no_limit() {
             cluster.move_slot_or_restart(random, history);
         });
         history.check("cluster, slots move", seed).unwrap_or_else(|offence| panic!("{offence}"));
+        leases_end_in(&ports, faults::TAGS[0]).unwrap_or_else(|offence| panic!("{offence}"));
     });
 }
 
@@ -193,6 +236,7 @@ fn a_failover_of_a_cluster_loses_only_what_was_not_replicated() {
             cluster.fail_over(random, history);
         });
         history.check("cluster, failover", seed).unwrap_or_else(|offence| panic!("{offence}"));
+        leases_end_in(&ports, faults::TAGS[0]).unwrap_or_else(|offence| panic!("{offence}"));
     });
 }
 
@@ -205,7 +249,7 @@ fn a_server_without_aof_loses_what_it_did_not_save() {
         let port = AtomicU16::new(server.port());
         let history = record("h", &port, seed, |random, history| faults::without_aof(&mut server, random, history));
         history.check("no AOF", seed).unwrap_or_else(|offence| panic!("{offence}"));
-        checker::leases_end(&server, "h").unwrap_or_else(|offence| panic!("{offence}"));
+        leases_end(&server, "h").unwrap_or_else(|offence| panic!("{offence}"));
     });
 }
 
@@ -218,7 +262,7 @@ fn a_step_of_the_clock_opens_a_limit_at_most_once() {
         let history = record("h", &port, seed, |random, history| faults::step(&clock, &server, random, history));
         history.check("clock steps", seed).unwrap_or_else(|offence| panic!("{offence}"));
         clock.step(&mut server.con(), 4);
-        checker::leases_end(&server, "h").unwrap_or_else(|offence| panic!("{offence}"));
+        leases_end(&server, "h").unwrap_or_else(|offence| panic!("{offence}"));
     });
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU16, Ordering};
 
-use redis::{Cmd, Connection, ConnectionLike, ErrorKind, RedisResult, ServerErrorKind, Value};
+use redis::{Cmd, Connection, ConnectionLike, ErrorKind, RedisError, RedisResult, ServerErrorKind, Value};
 
 use crate::client::TIMEOUT;
 use crate::support::Random;
@@ -44,6 +44,11 @@ impl Route<'_> {
     }
 }
 
+/// The port that MOVED or ASK names.
+fn named(error: &RedisError) -> Option<u16> {
+    error.redirect_node().and_then(|(address, _)| address.rsplit_once(':')?.1.parse().ok())
+}
+
 /// The connections of a client to the nodes of a cluster.
 #[derive(Default)]
 pub struct Nodes {
@@ -62,8 +67,7 @@ impl Nodes {
             let result = self.send(port, asking, command);
             let Err(error) = &result else { return result };
             asking = error.kind() == ErrorKind::Server(ServerErrorKind::Ask);
-            let named = error.redirect_node().and_then(|(address, _)| address.rsplit_once(':')?.1.parse().ok());
-            match named {
+            match named(error) {
                 Some(next) if redirections < 5 => {
                     port = next;
                     if !asking {
@@ -77,6 +81,25 @@ impl Nodes {
             }
         }
         unreachable!("there are at most five redirections")
+    }
+
+    /// The node of a hash tag, or any, and a connection to it.
+    pub fn take(&mut self, ports: &[u16], tag: &str, random: &mut Random) -> (u16, Option<Connection>) {
+        let port = self.owners.get(tag).copied().unwrap_or_else(|| random.pick(ports));
+        (port, self.cons.remove(&port).or_else(|| connect(port).ok()))
+    }
+
+    /// Keeps a connection that is still good, and learns from an error where the hash tag is.
+    pub fn put(&mut self, (port, con): (u16, Option<Connection>), tag: &str, error: Option<&RedisError>) {
+        let con = con.map(|con| self.cons.insert(port, con));
+        if con.is_none() || error.is_some_and(|error| error.code() != Some("OOM")) {
+            self.owners.remove(tag);
+        }
+        if let Some(next) =
+            error.filter(|error| error.kind() == ErrorKind::Server(ServerErrorKind::Moved)).and_then(named)
+        {
+            self.owners.insert(tag.to_owned(), next);
+        }
     }
 
     fn send(&mut self, port: u16, asking: bool, command: &Cmd) -> RedisResult<Value> {

@@ -21,7 +21,7 @@ use crate::support::{PATIENCE, Random};
 
 /// What [`Call::path`] is.
 pub const PATH: &str = "service";
-const CLIENTS: usize = 2;
+pub const CLIENTS: usize = 2;
 /// How long the service waits for the server: less than a client waits for the service.
 const TIMEOUT_MS: u64 = 100;
 const PATIENT: Duration = Duration::from_secs(2);
@@ -234,6 +234,8 @@ impl Client<'_> {
                     remaining,
                     // The reply has it in seconds.
                     retry_after_ms: -1,
+                    reset_ms: 0,
+                    delay_ms: 0,
                     // The latest that it can have been.
                     now_ms: ended_us / 1_000,
                     charged: if allowed { cost } else { 0 },

@@ -1,0 +1,151 @@
+//! Instances of the Rust client that hold leases and reservations with its guards.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use redis_rl_client::{BreakerSettings, Decision, Leased, Limiter, Link, Policy, Reserved, RetryAfter};
+
+use crate::call::{Call, Figures, Kind, Limit, Outcome, now_us};
+use crate::route::Route;
+use crate::support::Random;
+
+/// What [`Call::path`] is.
+pub const LEASES: &str = "leases of the client";
+pub const RESERVATIONS: &str = "reservations of the client";
+
+pub const LEASE: Limit = Limit { algorithm: "LEASE", window_ms: 300, limit: 2 };
+/// One more than there are leases.
+pub const INSTANCES: usize = 3;
+/// The limit that an instance has for itself. Its window does not end in a history.
+const RESERVED: Limit = Limit { algorithm: "ROLLING", window_ms: 86_400_000, limit: 1_000_000_000 };
+const UNITS: u64 = 5;
+const TTL: Duration = Duration::from_millis(300);
+
+pub fn lease_key(prefix: &str) -> String {
+    format!("{prefix}:guards")
+}
+
+/// Takes leases, and reserves and settles while it holds one, until it is done.
+pub fn run(prefix: &str, number: usize, route: Route<'_>, seed: u64, done: &AtomicBool) -> Vec<Call> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let random = Random::new(seed.wrapping_mul(1_000).wrapping_add(number as u64 + 1));
+    let key = format!("{prefix}:own:{number}:guards");
+    let mut instance = Instance { prefix, number, key, random, calls: Vec::new() };
+    // A failover has another port: a new client.
+    while !done.load(Ordering::Relaxed) {
+        let at = route.address();
+        // Else it would send nothing for most of the time.
+        let breaker = BreakerSettings { open_for: Duration::from_millis(50), ..BreakerSettings::default() };
+        let limiter = Limiter::builder(Link::open(&at).expect("a link")).breaker(breaker).build();
+        runtime.block_on(async {
+            while !done.load(Ordering::Relaxed) && route.address() == at {
+                instance.hold(&limiter).await;
+                instance.pause(20).await;
+            }
+        });
+    }
+    instance.calls
+}
+
+struct Instance<'a> {
+    prefix: &'a str,
+    number: usize,
+    /// Of its reservations.
+    key: String,
+    random: Random,
+    calls: Vec<Call>,
+}
+
+impl Instance<'_> {
+    async fn pause(&mut self, millis: u64) {
+        tokio::time::sleep(Duration::from_millis(1 + self.random.below(millis))).await;
+    }
+
+    /// Holds a lease for a while, and works.
+    async fn hold(&mut self, limiter: &Limiter<Link>) {
+        let policy = Policy::lease(Duration::from_millis(LEASE.window_ms), LEASE.limit);
+        let key = lease_key(self.prefix);
+        let Ok(Leased::Held(lease)) = limiter.lease(&policy, &key).await else { return };
+        let begun_us = now_us();
+        // Often for longer than a window.
+        let until_us = begun_us + 1_000 * self.random.below(2 * LEASE.window_ms);
+        let mut seen_us = begun_us;
+        while seen_us < until_us {
+            self.reserve(limiter).await;
+            self.pause(10).await;
+            let at_us = now_us();
+            if lease.is_lost() {
+                break;
+            }
+            seen_us = at_us;
+        }
+        let outcome = Outcome::Reply(Figures { allowed: true, now_ms: seen_us / 1_000, ..Figures::default() });
+        self.calls.push(Call {
+            client: self.number,
+            path: LEASES,
+            key,
+            limit: LEASE,
+            kind: Kind::Held,
+            begun_us,
+            ended_us: seen_us,
+            outcome,
+        });
+        if self.random.below(3) > 0 {
+            // If there is no reply, the lease ends by itself.
+            let _ = lease.release().await;
+        }
+    }
+
+    async fn reserve(&mut self, limiter: &Limiter<Link>) {
+        let (key, policy) =
+            (self.key.clone(), Policy::rolling(Duration::from_millis(RESERVED.window_ms), RESERVED.limit));
+        let begun_us = now_us();
+        let reserved = limiter.reserve(&policy.request(&key).cost(UNITS), TTL).await;
+        let (id, outcome, guard) = match reserved {
+            Ok(Reserved::Held(guard)) => (guard.id().to_owned(), of(guard.decision()), Some(guard)),
+            Ok(Reserved::Denied(decision)) => (format!("denied {begun_us}"), of(&decision), None),
+            // The client cancels it; nobody learns its id.
+            Err(_) => (format!("unknown {begun_us}"), Outcome::Unknown, None),
+        };
+        let kind = Kind::Reserve { id: id.clone(), units: UNITS, ttl_ms: TTL.as_millis() as u64 };
+        self.push(kind, begun_us, outcome);
+        let Some(guard) = guard else { return };
+        if self.random.below(4) == 0 {
+            self.pause(50).await;
+        }
+        let actual = self.random.below(9);
+        let begun_us = now_us();
+        let settled = if actual == 0 { guard.cancel().await } else { guard.settle(actual).await };
+        let outcome = settled.map_or(Outcome::Unknown, |decision| of(&decision));
+        self.push(Kind::Settle { id, actual }, begun_us, outcome);
+    }
+
+    fn push(&mut self, kind: Kind, begun_us: u64, outcome: Outcome) {
+        self.calls.push(Call {
+            client: self.number,
+            path: RESERVATIONS,
+            key: self.key.clone(),
+            limit: RESERVED,
+            kind,
+            begun_us,
+            ended_us: now_us(),
+            outcome,
+        });
+    }
+}
+
+fn of(decision: &Decision) -> Outcome {
+    let wait = match decision.retry_after {
+        RetryAfter::Now => 0,
+        RetryAfter::After(wait) => wait.as_millis() as i64,
+        RetryAfter::Never => -1,
+    };
+    Outcome::Reply(Figures {
+        allowed: decision.allowed,
+        remaining: decision.remaining,
+        retry_after_ms: wait,
+        now_ms: decision.now_ms,
+        charged: decision.charged,
+        ..Figures::default()
+    })
+}
