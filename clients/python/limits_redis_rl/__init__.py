@@ -5,7 +5,7 @@ Importing this package registers the URI schemes ``redis-rl://`` and ``async+red
 """
 
 from .asgi import RateLimitMiddleware
-from .guard import Counters, is_unavailable, keyed_hash
+from .guard import Counters, Overloaded, is_unavailable, keyed_hash
 from .reservation import AsyncLimiter, AsyncReservation, Decision, Limiter, Reservation
 from .storage import (
     AsyncRedisRlClusterStorage,
@@ -22,6 +22,7 @@ __all__ = [
     "Counters",
     "Decision",
     "Limiter",
+    "Overloaded",
     "RateLimitMiddleware",
     "RedisRlClusterStorage",
     "RedisRlStorage",

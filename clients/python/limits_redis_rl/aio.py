@@ -125,7 +125,7 @@ class Clock:
     def _passed(self) -> float:
         """The time since the last tick. If the next one is late, the event loop was busy."""
         passed = asyncio.get_running_loop().time() - self._last
-        return passed if passed < 2 * TICK else passed / 4
+        return passed - max(passed - 2 * TICK, 0) * 3 / 4
 
     def _tick(self) -> None:
         loop = asyncio.get_running_loop()

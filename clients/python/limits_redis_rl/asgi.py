@@ -43,7 +43,8 @@ class RateLimitMiddleware:
         """
         :param client: the connection to the server, made with ``retry=None``; the caller closes it
         :param policies: the limits of a request with this scope, none if it is not limited; may be a coroutine function
-        :param fail_open: whether a request is allowed if the server cannot decide; else the response is 503
+        :param fail_open: whether a request is allowed if the server cannot decide; else the response is 503. It is
+            503 in any case if all connections of the client are in use
         :param timeout: how many seconds a request waits for the server at most
         :param counters: where to count what happens, for an export
         """

@@ -81,7 +81,7 @@ def _text(value: str | bytes | int) -> str:
 def _units(used: object) -> int:
     if isinstance(used, bool) or not isinstance(used, int) or used < 0:
         raise ValueError("used: expected an integer of at least 0, or one for each of some keys")
-    return min(used, MOST_USED)
+    return used
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ class _Charge:
         calls: list[Words] = [["RL.RELEASE", lease.key, self.id] for lease in self.leases]
         for limit in self.limits:
             if limit.algorithm != "LEASE":
-                charge = 1 if limit.cost is None else used.get(limit.key, limit.cost)
+                charge = 1 if limit.cost is None else min(used.get(limit.key, limit.cost), MOST_USED)
                 words: Words = ["RL.SETTLE", limit.algorithm, limit.key, limit.window, limit.limit]
                 words += ["RESERVATION", self.id, "ACTUAL", charge if charged else 0]
                 calls.append(words if limit.anchor is None else [*words, "ANCHOR", limit.anchor])
@@ -412,7 +412,8 @@ class AsyncLimiter(_Calls):
     ) -> None:
         """
         :param client: the connection to the server, made with ``retry=None``; the caller closes it
-        :param fail_open: whether a request is allowed if the server cannot decide; else the error is raised
+        :param fail_open: whether a request is allowed if the server cannot decide; else the error is raised. So is
+            ``Overloaded`` in any case, if all connections of the client are in use
         :param timeout: how many seconds a call waits for the server at most
         :param counters: where to count what happens, for an export
         """
@@ -596,7 +597,8 @@ class Limiter(_Calls):
     ) -> None:
         """
         :param client: the connection, made with ``retry=None`` and a ``socket_timeout``; the caller closes it
-        :param fail_open: whether a request is allowed if the server cannot decide; else the error is raised
+        :param fail_open: whether a request is allowed if the server cannot decide; else the error is raised. So is
+            ``Overloaded`` in any case, if all connections of the client are in use
         :param counters: where to count what happens, for an export
         """
         super().__init__(client, fail_open, counters)

@@ -119,9 +119,9 @@ async def test_more_at_once_than_connections(pool: Any, port: int, prefix: str) 
         others = asyncio.gather(*(client.blpop([f"{prefix}:none"], 1) for _ in range(5)))
         await asyncio.sleep(0)
         policies = [("WINDOW", f"{prefix}:key", "1d", 10)]
-        decisions = await asyncio.gather(*(limited._decide(policies) for _ in range(300)))
+        decisions = await asyncio.gather(*(limited._decide(policies) for _ in range(150)))
         statuses = [status for status, _ in decisions]
-        assert (statuses.count(200), statuses.count(429)) == (10, 290)
+        assert (statuses.count(200), statuses.count(429)) == (10, 140)
         assert not limited.counters.errors
         await others
     await client.connection_pool.disconnect()
@@ -153,7 +153,8 @@ async def test_without_a_connection(
         else:
             # More than the breaker needs had no reply.
             assert statuses == [200] * 50
-            assert limited.counters.errors == {"timeout": 6, "circuit open": 44}
+            assert limited.counters.failed_open == 50
+            assert limited.counters.errors.keys() == {"timeout", "circuit open"}
 
 
 async def test_a_limit_without_a_key_is_a_fault(port: int, prefix: str, raw: redis.Redis) -> None:

@@ -252,7 +252,7 @@ async def test_more_at_once_than_connections(kind: str, port: int, prefix: str) 
 @every_kind
 async def test_without_a_connection(kind: str, port: int, prefix: str, raw: redis.Redis) -> None:
     limiter = limiter_for(
-        f"{kind}://127.0.0.1:{port}", "moving-window", key_prefix=prefix, max_connections=1, socket_timeout=0.2
+        f"{kind}://127.0.0.1:{port}", "moving-window", key_prefix=prefix, max_connections=1, socket_timeout=0.1
     )
     client = limiter.storage.storage
     held = await value(client.connection_pool.get_connection())
