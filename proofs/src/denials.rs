@@ -131,8 +131,8 @@ where
         let would = decide(&self.limit.of::<A>(), &mut state.key.clone(), time, &request, cost, false);
         state.recalled = true;
         state.allowed |= known.allowed;
-        // What was remembered before the step ends within the longest wait.
-        let longest = self.limit.window_ms * 1_000;
+        // What was remembered before the step ends within the longest wait. The client takes a millisecond off.
+        let longest = (self.limit.window_ms - 1) * 1_000;
         let after_step = state.stepped.is_some_and(|(_, at)| (state.now - at) * TICK < longest);
         state.denied_wrongly |= would.allowed && !early && !after_step;
         state.denied_after_step |= would.allowed && !early && after_step;
