@@ -194,6 +194,8 @@ class RateLimitHook(CustomLogger):  # type: ignore[misc]
             if call_type == "acompletion" and "," in model:
                 # litellm calls each of them, and says the usage of one or of none.
                 raise HTTPException(400, "One call may name one model.")
+            if call_type not in UNKNOWN:
+                _leave_out_repeats(data)
             prompt = await asyncio.to_thread(_prompt_tokens, model, data, call_type)
             output = _longest_output(data, call_type, self.output)
             units = _units(policies)
@@ -337,6 +339,8 @@ TELL_OF_THE_CALL = frozenset(
 )
 #: What litellm passes on as it is, and connections: their output is not known before, and litellm says no usage after.
 UNKNOWN = frozenset({"pass_through_endpoint", "allm_passthrough_route", "_arealtime", "_aresponses_websocket"})
+#: How often litellm calls the models for one call. A caller who sets a short timeout too would get much work for it.
+REPEATS = ("num_retries", "max_retries", "max_fallbacks", "retry_policy", "model_group_retry_policy")
 #: Types of calls whose input leads to no tokens of output.
 NO_OUTPUT = frozenset({"aembedding", "aspeech", "moderation"})
 #: What the APIs call the tokens of a call.
@@ -431,6 +435,16 @@ def _number(value: Any) -> int | None:
         with contextlib.suppress(ValueError, OverflowError):
             return min(int(value), LARGEST) if int(value) > 0 else None
     return None
+
+
+def _leave_out_repeats(data: dict[str, Any]) -> None:
+    """Leaves to the configuration what is in `REPEATS`, unless it is 0."""
+    for name in REPEATS:
+        if data.get(name):
+            del data[name]
+    sent = _attribute(data.get("proxy_server_request"), "body")
+    if isinstance(sent, Mapping) and "router_settings_override" in sent:  # else it is of the key or the team
+        data.pop("router_settings_override", None)
 
 
 def _bounded(cost: Any) -> Any:

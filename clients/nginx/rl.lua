@@ -125,8 +125,8 @@ local function kind(failure, is_reply)
     return failure:find("timeout", 1, true) and "timeout" or failure == "circuit open" and failure or "connection"
 end
 
--- What is wrong with $rl_server, for failures of connections: nginx lacks the directive `resolver`, the address is none,
--- or what replies there is no server.
+-- What is wrong with $rl_server, for failures of connections: nginx lacks the directive `resolver`, the address is
+-- none, or what replies there is no server.
 local WRONG_SERVER = { "no resolver defined", "^failed to parse host name", "^unkn?own prefix" }
 
 local function cannot_decide(failure, is_reply)
@@ -141,8 +141,8 @@ local function cannot_decide(failure, is_reply)
     return CANNOT_DECIDE[failure:match("^%u+")] or failure:find("^ERR max number of clients") ~= nil
 end
 
--- The host and the port of $rl_server; nil if it is a socket. Anything else is an error: nginx would take it for a server
--- that is away.
+-- The host and the port of $rl_server; nil if it is a socket. Anything else is an error: nginx would take it for a
+-- server that is away.
 local function address(server)
     local host, port = server:match("^(.+):(%d+)$")
     if host and (host:find("^[%w._-]+$") or host:find("^%[[%x:.]+%]$")) then

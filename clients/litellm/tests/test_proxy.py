@@ -329,6 +329,24 @@ def test_a_call_that_may_need_more_tokens_than_are_left(gateway, path, more):
     assert (caller.counted(), gateway.upstream.calls) == ((0, 0, 0), calls)
 
 
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"num_retries": 4},
+        {"router_settings_override": {"num_retries": 4}},
+        {"model_group_retry_policy": {"fake": {"TimeoutErrorRetries": 4}}},
+    ],
+)
+def test_a_caller_cannot_make_several_calls_of_one(gateway, more):
+    caller, calls = Caller(gateway, user=LIMITS), gateway.upstream.calls
+    messages = [{"role": "user", "content": '{"before": 60}'}]
+    body = {"model": "fake", "messages": messages, "max_tokens": 500, "timeout": 0.5}
+    assert caller.post("/v1/chat/completions", body | more)[0] == 408
+    assert gateway.upstream.calls <= calls + 1
+    eventually(lambda: caller.counted()[2] == 0, "the lease is released")
+    assert caller.counted()[1] > 500
+
+
 @pytest.mark.parametrize("more", [{}, {"fastest_response": True}])
 def test_a_call_of_several_models(gateway, more):
     caller, calls = Caller(gateway, user={**LIMITS, "requests": 2}), gateway.upstream.calls
