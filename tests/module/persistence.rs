@@ -1,5 +1,6 @@
 //! What was answered is on disk: by AOF and RDB, through shutdown and kill, and for a server without the module too.
 
+use std::fs;
 use std::thread;
 use std::time::Duration;
 
@@ -21,14 +22,7 @@ const WAYS: &[(&str, End)] = &[
 ];
 
 fn rewrite(server: &mut Server) {
-    let mut con = server.con();
-    // One may be under way.
-    assert!(eventually(PATIENCE, || info(&mut con, "aof_rewrite_in_progress") == "0"));
-    ok(cmd!(con, "BGREWRITEAOF"));
-    assert!(eventually(PATIENCE, || {
-        info(&mut con, "aof_rewrite_in_progress") == "0" && info(&mut con, "aof_rewrite_scheduled") == "0"
-    }));
-    assert_eq!(info(&mut con, "aof_last_bgrewrite_status"), "ok");
+    server.rewrite_aof();
     server.kill();
 }
 
@@ -68,6 +62,33 @@ fn every_way_to_disk_and_back_keeps_everything_with_and_without_the_module() {
                 assert!(err(cmd!(server.con(), "RL.FIXED", "k", 1, 1)).starts_with("ERR unknown command"));
             }
         }
+    });
+}
+
+/// A server that is killed while it writes leaves half of a call in the file. Nothing of it is done, also not later.
+#[test]
+fn half_of_a_call_in_the_append_only_file_is_never_done() {
+    for_each_server(|bin| {
+        let mut server = Server::options(bin).durable().start();
+        let call = |con: &mut Connection| {
+            ok(cmd!(*con, "RL.MULTI", 2, "WINDOW", "a", LONG, 9, "WINDOW", "b", LONG, 9));
+        };
+        let counted = |con: &mut Connection| read::<[i64; 2]>(ok(cmd!(*con, "MGET", "a", "b")));
+        call(&mut server.con());
+        call(&mut server.con());
+        server.kill();
+        let files = fs::read_dir(server.dir().join("appendonlydir")).expect("files").map(|file| file.expect("a file"));
+        let paths = files.map(|file| file.path());
+        let path = paths.filter(|path| path.to_string_lossy().ends_with(".incr.aof")).max().expect("a file");
+        let text = fs::read(&path).expect("a text");
+        let last_command = text.strip_suffix(b"*1\r\n$4\r\nEXEC\r\n").expect("the end of a transaction");
+        fs::write(&path, &last_command[..last_command.len() - 3]).expect("written");
+        server.start_again();
+        assert_eq!(counted(&mut server.con()), [1, 1]);
+        call(&mut server.con());
+        server.kill();
+        server.start_again();
+        assert_eq!(counted(&mut server.con()), [2, 2]);
     });
 }
 

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use super::client::connect;
 use super::process::{LOG, Process, free_port, log};
-use super::{PATIENCE, ServerBin, eventually, module_path};
+use super::{PATIENCE, ServerBin, eventually, info, module_path};
 
 /// How a server is started. The defaults: with the module, nothing written to disk, DEBUG and MODULE allowed.
 #[derive(Clone, Debug)]
@@ -235,7 +235,32 @@ impl Server {
     pub fn start_again_with(&mut self, change: impl FnOnce(Options) -> Options) {
         assert!(self.process.is_none(), "end it first");
         self.options = change(self.options.clone());
+        let cuts = self.cuts();
         let process = Process::start(&self.options, self.dir(), self.port, self.bus_port);
         self.process = Some(process.unwrap_or_else(|log| panic!("the server does not start again:\n{log}")));
+        if self.cuts() > cuts {
+            // The server has left the transaction that the command was in. What it writes next would become a part of it
+            // (docs/operations.md, "Persistence").
+            self.rewrite_aof();
+        }
+    }
+
+    /// How often a server has cut an append only file that ended within a command.
+    fn cuts(&self) -> usize {
+        self.log().matches("Truncating the AOF").count()
+    }
+
+    /// Rewrites the append only file, and waits for the end.
+    pub fn rewrite_aof(&self) {
+        let mut con = self.con();
+        // One may be under way.
+        let mut ended = |figures: &[&str]| {
+            let ended = eventually(PATIENCE, || figures.iter().all(|figure| info(&mut con, figure) == "0"));
+            assert!(ended, "the append only file is not rewritten:\n{}", self.log());
+        };
+        ended(&["aof_rewrite_in_progress"]);
+        redis::cmd("BGREWRITEAOF").exec(&mut self.con()).expect("BGREWRITEAOF");
+        ended(&["aof_rewrite_in_progress", "aof_rewrite_scheduled"]);
+        assert_eq!(info(&mut con, "aof_last_bgrewrite_status"), "ok");
     }
 }

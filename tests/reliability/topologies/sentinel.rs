@@ -40,8 +40,9 @@ fn start<'n>(
         let mut con = sentinel.con();
         ok(cmd!(con, "SENTINEL", "MONITOR", "limits", network.address(0), old.server.port(), 2));
         ok(cmd!(con, "SENTINEL", "SET", "limits", "down-after-milliseconds", down_after));
-        // Else a second failover of the same test waits for minutes.
-        ok(cmd!(con, "SENTINEL", "SET", "limits", "failover-timeout", 10_000));
+        // Else a second failover of the same test waits for minutes. After an election that nobody won, the next one comes
+        // after twice this time.
+        ok(cmd!(con, "SENTINEL", "SET", "limits", "failover-timeout", 2_500));
     }
     let known = |sentinel: &Node| {
         let figures: Vec<String> =
