@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use envoy_types::pb::envoy::extensions::common::ratelimit::v3::RateLimitDescriptor;
 use envoy_types::pb::envoy::extensions::common::ratelimit::v3::rate_limit_descriptor::Entry;
@@ -30,6 +30,8 @@ pub struct Rlaas {
     pub metrics: String,
     pub debug: String,
     log: Arc<Mutex<String>>,
+    /// Ends after the log.
+    reader: Option<JoinHandle<()>>,
 }
 
 /// How a service is started.
@@ -65,7 +67,7 @@ impl Rlaas {
             .expect("rlaas runs");
         let log = Arc::new(Mutex::new(String::new()));
         let lines = BufReader::new(child.stderr.take().expect("piped")).lines();
-        thread::spawn({
+        let reader = thread::spawn({
             let log = log.clone();
             move || {
                 for line in lines.map_while(Result::ok) {
@@ -76,7 +78,7 @@ impl Rlaas {
             }
         });
         let [address, http, metrics, debug] = [const { String::new() }; 4];
-        let mut service = Self { child, dir, address, http, metrics, debug, log };
+        let mut service = Self { child, dir, address, http, metrics, debug, log, reader: Some(reader) };
         let found = |service: &Self, what: &str| {
             let log = service.log();
             let line = log.lines().find(|line| line.contains(what))?.to_owned();
@@ -130,7 +132,11 @@ impl Rlaas {
 
     /// The exit status, once it has ended.
     pub fn wait(&mut self) -> i32 {
-        self.child.wait().expect("it ends").code().expect("no signal ended it")
+        let status = self.child.wait().expect("it ends").code().expect("no signal ended it");
+        if let Some(reader) = self.reader.take() {
+            reader.join().expect("the whole log");
+        }
+        status
     }
 }
 
