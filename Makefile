@@ -119,7 +119,6 @@ lint: ## check format, clippy and luacheck, warnings denied
 	cargo clippy --locked --test reliability -- -D warnings
 	cargo clippy $(CLIENT) --all-targets -- -D warnings
 	cargo clippy --locked --package redis-rl-client --no-default-features --features sync -- -D warnings
-	cargo clippy --locked --package redis-rl-client --no-default-features --features sync,cluster -- -D warnings
 	cargo clippy --locked --package redis-rl-client --no-default-features --features async,cluster,tls -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet $(CLIENT) --no-deps
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --package redis-rl-algorithm --package rlaas --no-deps
