@@ -249,7 +249,7 @@ impl<'c> PendingLimit<'c> {
     }
 
     fn is_in_shadow_mode(&self) -> bool {
-        with_any!(AnyPending, &self.pending, pending => pending.is_in_shadow_mode())
+        with_any!(AnyPending, &self.pending, pending => pending.request.is_in_shadow_mode())
     }
 
     fn outcome(&self) -> Outcome {

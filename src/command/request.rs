@@ -197,14 +197,20 @@ impl<'c, A: Algorithm> Request<'c, A> {
         now: Micros,
         ctx: Ctx<'c>,
     ) -> Pending<'c, A> {
-        let shadowed = !decision.verdict.allowed && (self.shadow || config::shadow());
+        let shadowed = !decision.verdict.allowed && self.is_in_shadow_mode();
         if shadowed {
             self.allow(&loaded, &mut decision, now);
         }
-        if A::CHANGES_LESS_IN_SHADOW && (self.shadow || config::shadow()) {
+        if A::CHANGES_LESS_IN_SHADOW && self.is_in_shadow_mode() {
             decision.change = self.algorithm.in_shadow(&loaded, now, decision.change);
         }
         Pending { request: self, loaded, decision, cost, now, ctx, out_of_memory: false, shadowed }
+    }
+
+    /// Whether the limit denies nothing, whatever it decides.
+    #[inline(always)]
+    pub fn is_in_shadow_mode(&self) -> bool {
+        self.shadow || config::shadow()
     }
 
     /// Decides on the request at another cost.
@@ -293,15 +299,10 @@ impl<'c, A: Algorithm> Pending<'c, A> {
     #[inline(always)]
     pub fn require_memory(&mut self, ctx: Ctx<'c>) -> Result<(), Error> {
         if self.needs_memory() && ctx.out_of_memory(self.request.key) {
-            let allowed = memory::allows_uncounted(ctx, self.is_in_shadow_mode())?;
+            let allowed = memory::allows_uncounted(ctx, self.request.is_in_shadow_mode())?;
             self.leave_uncharged(allowed)?;
         }
         Ok(())
-    }
-
-    /// Whether the limit denies nothing, whatever it decides.
-    pub fn is_in_shadow_mode(&self) -> bool {
-        self.request.shadow || config::shadow()
     }
 
     /// Whether the change creates a key or makes one larger.

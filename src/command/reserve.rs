@@ -41,7 +41,7 @@ pub fn check<'c, A: Algorithm>(
     let hash = request.hash_key(ctx)?;
     let (mut pending, mut reserving) = request.decide_reserving(key, hash, reserve, now)?;
     if reserving.needs_memory(&pending) && ctx.out_of_memory(pending.request.key) {
-        let allowed = memory::allows_uncounted(ctx, pending.is_in_shadow_mode())?;
+        let allowed = memory::allows_uncounted(ctx, pending.request.is_in_shadow_mode())?;
         reserving.leave_uncharged(&mut pending, allowed)?;
     }
     match form {

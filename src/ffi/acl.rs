@@ -90,8 +90,8 @@ fn may_call_with(user_name: &Str<'_>, key: &Str<'_>, named: Arg<'_>) -> bool {
         let call = std::slice::from_raw_parts(ARGV.load(Ordering::Relaxed), ARGC.load(Ordering::Relaxed));
         let mut argv: Vec<_> =
             call.iter().map(|&argument| if argument == named.0 { key.raw } else { argument }).collect();
-        let user = module_user(user_name);
-        if user.is_null() || !call.contains(&named.0) {
+        let user = if call.contains(&named.0) { module_user(user_name) } else { std::ptr::null_mut() };
+        if user.is_null() {
             return false;
         }
         let argc = c_int::try_from(argv.len()).unwrap_or(c_int::MAX);

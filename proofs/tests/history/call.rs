@@ -123,8 +123,8 @@ impl Call {
 /// A server ended.
 #[derive(Clone, Debug, Default)]
 pub struct Kill {
-    /// When it was surely dead. Where another server took its place: whoever called before called this one, and whoever
-    /// called later the other.
+    /// When it was surely dead. If another server took its place, earlier calls went to this server, and later ones to the
+    /// other.
     pub at_us: u64,
     /// What the keys of the server begin with, or have as a hash tag; all keys if it is empty.
     pub tags: Vec<&'static str>,

@@ -284,16 +284,8 @@ fn without_redis_the_domain_decides_or_envoy() {
 #[test]
 fn envoy_and_the_service_check_each_other() {
     let (server, files) = (one_server(), Certificates::new());
-    let [cert, key, ca] = ["server.pem", "server.key", "ca.pem"].map(|name| files.path(name));
-    let variables = [
-        ("GRPC_SERVER_USE_TLS", "true"),
-        ("GRPC_SERVER_TLS_CERT", cert.as_str()),
-        ("GRPC_SERVER_TLS_KEY", &key),
-        ("GRPC_CLIENT_TLS_CACERT", &ca),
-        ("GRPC_CLIENT_TLS_SAN", "envoy.example"),
-    ];
     let rules = "domain: web\ndescriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 1}}]\n";
-    let service = Rlaas::with_env(&server, rules, &variables);
+    let (service, ca) = (files.service(&server, rules), files.path("ca.pem"));
     // The name that Envoy expects, its certificate, and what its requests get.
     for (name, client, expected) in [
         ("127.0.0.1", Some("client"), [200, 429]),

@@ -55,6 +55,19 @@ impl Certificates {
         self.0.path().join(name).display().to_string()
     }
 
+    /// A service that shows one of these, and wants that of `client`.
+    pub fn service(&self, server: &Server, rules: &str) -> Rlaas {
+        let [cert, key, ca] = ["server.pem", "server.key", "ca.pem"].map(|name| self.path(name));
+        let variables = [
+            ("GRPC_SERVER_USE_TLS", "true"),
+            ("GRPC_SERVER_TLS_CERT", cert.as_str()),
+            ("GRPC_SERVER_TLS_KEY", &key),
+            ("GRPC_CLIENT_TLS_CACERT", &ca),
+            ("GRPC_CLIENT_TLS_SAN", "envoy.example"),
+        ];
+        Rlaas::with_env(server, rules, &variables)
+    }
+
     /// Whether a request of this client gets a reply.
     async fn connects(&self, service: &Rlaas, client: Option<&str>) -> bool {
         let read = |name: &str| fs::read(self.path(name)).expect("a file");
@@ -72,15 +85,7 @@ impl Certificates {
 #[test]
 fn certificates_are_checked_and_read_again() {
     let (server, files) = (one_server(), Certificates::new());
-    let [cert, key, ca] = ["server.pem", "server.key", "ca.pem"].map(|name| files.path(name));
-    let variables = [
-        ("GRPC_SERVER_USE_TLS", "true"),
-        ("GRPC_SERVER_TLS_CERT", cert.as_str()),
-        ("GRPC_SERVER_TLS_KEY", &key),
-        ("GRPC_CLIENT_TLS_CACERT", &ca),
-        ("GRPC_CLIENT_TLS_SAN", "envoy.example"),
-    ];
-    let service = Rlaas::with_env(&server, RULES, &variables);
+    let (service, cert) = (files.service(&server, RULES), files.path("server.pem"));
     block_on(async {
         assert!(files.connects(&service, Some("client")).await);
         for wrong in [Some("other"), None] {
