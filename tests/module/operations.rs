@@ -7,6 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use crate::support::*;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use redis::Connection;
 
 fn page() -> String {
@@ -485,13 +487,10 @@ fn a_server_with_all_connections_taken_is_alive_and_not_ready() {
         assert_eq!(checks(&primary, Some("secret")), [0, 0, 0, 0, 1]);
 
         // It neither replies nor ends.
-        let signal = |name: &str| {
-            let sent = std::process::Command::new("kill").args([name, &primary.pid().to_string()]).status();
-            assert!(sent.is_ok_and(|status| status.success()));
-        };
-        signal("-STOP");
+        let signal = |signal| kill(Pid::from_raw(primary.pid().cast_signed()), signal).expect("a process");
+        signal(Signal::SIGSTOP);
         let stopped = [&["live"][..], &[], &["ready"]].map(|arguments| check(&primary, arguments, None) != 0);
-        signal("-CONT");
+        signal(Signal::SIGCONT);
         assert_eq!(stopped, [true; 3]);
         assert_eq!(check(&primary, &["lively"], None), 2);
     });

@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use redis::cluster::ClusterConnection;
 use redis::{Connection, Value};
 
@@ -124,8 +126,7 @@ fn failover_and_resharding_at_once_lose_nothing_that_was_replicated() {
             for (master, replica) in cluster.nodes.iter().zip(&replicas) {
                 wait_for_replica(master, replica);
             }
-            let killed = std::process::Command::new("kill").args(["-9", &cluster.nodes[2].pid().to_string()]).status();
-            assert!(killed.is_ok_and(|status| status.success()));
+            kill(Pid::from_raw(cluster.nodes[2].pid().cast_signed()), Signal::SIGKILL).expect("a process");
             let at_kill = tally.lock().expect("a tally").clone();
             for &slot in rest {
                 migrate_slot(slot, &cluster.nodes[0], &cluster.nodes[1], &[]);

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::process::Command;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use redis::{Connection, Value};
 
 use crate::History;
@@ -78,16 +79,15 @@ pub fn step(clock: &SteppedClock, server: &Server, random: &mut Random, history:
     history.steps.push(Step { begun_us, ended_us: now_us() });
 }
 
-fn signal(server: &Server, name: &str) {
-    let sent = Command::new("kill").args([name, &server.pid().to_string()]).status();
-    assert!(sent.is_ok_and(|status| status.success()), "kill {name}");
+fn signal(server: &Server, signal: Signal) {
+    kill(Pid::from_raw(server.pid().cast_signed()), signal).expect("a process");
 }
 
 fn stop_for_a_while(server: &Server, random: &mut Random, history: &mut History) {
     count(history, "SIGSTOP");
-    signal(server, "-STOP");
+    signal(server, Signal::SIGSTOP);
     thread::sleep(Duration::from_millis(20 + random.below(280)));
-    signal(server, "-CONT");
+    signal(server, Signal::SIGCONT);
 }
 
 fn fill(server: &Server, random: &mut Random, history: &mut History) {
@@ -156,7 +156,7 @@ impl Pair {
             self.primary.kill();
         } else {
             count(history, "SIGSTOP, Sentinel");
-            signal(&self.primary, "-STOP");
+            signal(&self.primary, Signal::SIGSTOP);
         }
         let new = ["127.0.0.1".to_owned(), self.replica.port().to_string()];
         let promoted = eventually(2 * PATIENCE, || {
@@ -171,7 +171,7 @@ impl Pair {
         } else {
             // A client that was about to call it has given up then.
             thread::sleep(3 * TIMEOUT);
-            signal(&self.primary, "-CONT");
+            signal(&self.primary, Signal::SIGCONT);
         }
         // Sentinel looks at a primary that is back only after eight seconds.
         self.record(at_us, replicated, history);
@@ -293,7 +293,7 @@ impl Nodes {
             master.kill();
         } else {
             count(history, "SIGSTOP, cluster");
-            signal(master, "-STOP");
+            signal(master, Signal::SIGSTOP);
         }
         let at_us = now_us();
         // It reads what is under way, long before it takes over.

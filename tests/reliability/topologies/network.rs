@@ -6,6 +6,8 @@ use std::process::{self, Command, Output};
 use std::thread;
 
 use nix::sched::{CloneFlags, setns, unshare};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 use crate::support::{Options, Server};
 
@@ -85,7 +87,7 @@ impl Network {
             namespaces.plug(machine, "apart");
             Cut::Link(machine)
         } else {
-            signal("STOP", server.pid());
+            signal(Signal::SIGSTOP, server.pid());
             Cut::Stopped(server.pid())
         }
     }
@@ -93,15 +95,14 @@ impl Network {
     pub fn heal(&self, cut: Cut) {
         match (cut, &self.namespaces) {
             (Cut::Link(machine), Some(namespaces)) => namespaces.plug(machine, "lan"),
-            (Cut::Stopped(pid), _) => signal("CONT", pid),
+            (Cut::Stopped(pid), _) => signal(Signal::SIGCONT, pid),
             (Cut::Link(_), None) => unreachable!("there are no links"),
         }
     }
 }
 
-fn signal(name: &str, pid: u32) {
-    let sent = Command::new("kill").args([&format!("-{name}"), &pid.to_string()]).status();
-    assert!(sent.is_ok_and(|status| status.success()), "kill -{name} {pid}");
+fn signal(signal: Signal, pid: u32) {
+    kill(Pid::from_raw(pid.cast_signed()), signal).expect("a process");
 }
 
 impl Namespaces {
