@@ -30,6 +30,7 @@ service-image: ## build the Docker image SERVICE_NAME=rlaas from SERVICE_IMAGE=d
 
 .PHONY: test-upstream
 test-upstream: service-build ## run the tests of UPSTREAM=<clone of envoyproxy/ratelimit> against rlaas; as root, 12 minutes
+	@scripts/install upstream
 	@scripts/test-upstream "$(UPSTREAM)" "$(TARGET)/release/rlaas" "$$(scripts/servers system)" "$(RL_MODULE)"
 
 .PHONY: bench-matching
