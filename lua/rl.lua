@@ -60,6 +60,8 @@ local function error_text(name)
     FEWER_LIMITS = 'ERR invalid numlimits: fewer limits follow than it says',
     MORE_LIMITS = 'ERR invalid numlimits: more limits follow than it says',
     LIMIT_ARITY = 'ERR syntax error: expected the word of an algorithm, a key, a window and a limit',
+    RESERVED_KEY = 'ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
+      .. 'reservations',
     SAME_KEY = 'ERR invalid key: two limits would keep their state in one key; give each its own key',
     SPAN = 'ERR invalid window, limit or BURST: together they describe a rate that cannot be represented',
     LOG_COST = 'ERR invalid COST: RL.SLIDING takes at most 1000 units a call, over all its limits; use ROLLING, '
@@ -2448,9 +2450,23 @@ end
 
 -- Decisions of requests -----------------------------------------------------------------------------------------------
 
-local function key_of_state(request, now)
+-- Rejects a key of a limit that has the name of reservations.
+local function require_own_name(key)
+  -- Most keys cost this one call.
+  if key:find(':reserved', 1, true) and (key:sub(-9) == ':reserved' or key:sub(-14) == ':reserved:ends') then
+    fail('RESERVED_KEY')
+  end
+end
+
+-- The key of the state, for rl_reset: it deletes also what an earlier version has left at a name of reservations.
+local function key_to_reset(request, now)
   local find = request.algorithm.key_of_state
   return find and find(request.policy, request.key, now) or request.key
+end
+
+local function key_of_state(request, now)
+  require_own_name(request.key)
+  return key_to_reset(request, now)
 end
 
 local function load(request, key, now, purpose)
@@ -2880,7 +2896,7 @@ function COMMANDS.rl_reset(keys, words)
   local request = { key = key, algorithm = algorithm, policy = parse_policy(algorithm, window, 0, options) }
   local now = clock()
   local hash = algorithm.takes.RESERVE and reservations().existing(request)
-  local loaded = load(request, key_of_state(request, now), now, 'delete')
+  local loaded = load(request, key_to_reset(request, now), now, 'delete')
   local exists = loaded.exists or loaded.state
   if exists then
     algorithm.commit(request.policy, loaded, 'delete', nil, now)
@@ -2910,6 +2926,7 @@ end
 function COMMANDS.rl_release(keys, words)
   local key = only_key(keys, words, 1)
   local ids = parse_ids(words)
+  require_own_name(key)
   return select_algorithm('LEASE').release(key, ids, clock())
 end
 
@@ -2918,6 +2935,7 @@ function COMMANDS.rl_renew(keys, words)
   local algorithm = select_algorithm('LEASE')
   local window_ms = parse_window(next_word(words)) or fail('WINDOW')
   local ids = parse_ids(words)
+  require_own_name(key)
   return algorithm.renew({ window_ms = window_ms, window = mul(window_ms, 1000), limit = 0 }, key, ids, clock())
 end
 

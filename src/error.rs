@@ -148,6 +148,7 @@ errors! {
     MORE_LIMITS = c"ERR invalid numlimits: more limits follow than it says";
     LIMIT_ARITY = c"ERR syntax error: expected the word of an algorithm, a key, a window and a limit";
     SAME_KEY = c"ERR invalid key: two limits would keep their state in one key; give each its own key";
+    RESERVED_KEY = c"ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of reservations";
     MAX_BURST = c"ERR invalid max_burst: expected an integer from 0 to 9223372036854775807";
     COUNT = c"ERR invalid count: expected an integer from 1 to 9223372036854775807";
     PERIOD = c"ERR invalid period: expected an integer of seconds from 1 to 9223372036854775807";

@@ -996,6 +996,15 @@ fn request(algorithm: &str, window: &str, limit: &str) -> String {
     format!("{algorithm} {window} {limit}{id}")
 }
 
+/// What an earlier version has left at the name of reservations can be deleted.
+#[test]
+fn a_key_with_the_name_of_reservations_can_be_reset() {
+    with_both_forms(|_, con, form| {
+        ok(cmd!(*con, "SET", "k:reserved", 5));
+        assert_eq!(send(con, form, "rl_reset k:reserved WINDOW 60"), Answer::Value(Value::Int(1)));
+    });
+}
+
 /// In turn, on the same key of the same server.
 #[test]
 fn module_and_library_share_their_keys() {
@@ -1028,6 +1037,9 @@ fn module_and_library_share_their_keys() {
         assert_eq!(keys(con), Vec::<String>::new(), "{form:?}");
     });
 }
+
+/// Keys that no limit may have.
+const NAMES_OF_RESERVATIONS: [&str; 3] = ["k:reserved", "{k}:60000ms:reserved", "k:reserved:ends"];
 
 /// The words that no command takes: the errors of the module, word for word.
 #[test]
@@ -1074,7 +1086,27 @@ fn bad_arguments_are_the_errors_of_the_module() {
                     call.limits[0].1.truncate(count);
                     compare(&call);
                 }
+                for key in NAMES_OF_RESERVATIONS {
+                    let mut call = good.clone();
+                    call.limits[0].0 = key.as_bytes().to_vec();
+                    // A settlement needs more.
+                    if name == "rl_settle" {
+                        let words = ["RESERVED", "1", "ACTUAL", "2"].map(|word| word.as_bytes().to_vec());
+                        call.limits[0].1.extend(words);
+                    }
+                    compare(&call);
+                    if name == "rl" {
+                        let other = good.limits[0].clone();
+                        compare(&Call { name: "rl_multi", limits: vec![other, call.limits[0].clone()], tail: vec![] });
+                    }
+                }
             }
+        }
+        for (words, key) in ["rl_release k a", "rl_renew k 60 a"]
+            .into_iter()
+            .flat_map(|words| NAMES_OF_RESERVATIONS.map(|key| (words, key)))
+        {
+            compare(&call(&words.replace(" k ", &format!(" {key} "))));
         }
         assert!(compared > 2_000, "{compared}");
     });

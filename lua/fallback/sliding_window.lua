@@ -44,6 +44,11 @@ local limit = limit_number(ARGV[3])
 if not limit then
   return redis.error_reply('ERR invalid limit: expected an integer from 0 to ' .. MAX_LIMIT)
 end
+if key:sub(-9) == ':reserved' or key:sub(-14) == ':reserved:ends' then
+  return redis.error_reply(
+    'ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of reservations'
+  )
+end
 
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)

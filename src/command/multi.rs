@@ -59,14 +59,14 @@ fn check_all<'c>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
     for number in 1..=count {
         let (limit, reserve) = parse_limit(&mut args).map_err(|error| error.of_limit(number))?;
         let key = limit.state_key(ctx, now).map_err(|error| error.of_limit(number))?;
-        if writes(&keys, &reserves, &key) {
+        if keys.iter().any(|other| is_same(other, &key)) {
             return Err(Error::SAME_KEY.of_limit(number));
         }
         limits.push(limit);
         keys.push(key);
         if let (Some(reserve), Some(limit)) = (reserve, limits.last()) {
             let hash = limit.hash_key(ctx).map_err(|error| error.of_limit(number))?;
-            if writes(&keys, &reserves, &hash) {
+            if reserves.iter().any(|(_, _, other)| is_same(other, &hash)) {
                 return Err(Error::SAME_KEY.of_limit(number));
             }
             reserves.push((number, reserve, hash));
@@ -103,10 +103,11 @@ fn check_all<'c>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether a limit of the call writes this key.
-fn writes(keys: &[ClosedKey<'_>], reserves: &[(u8, Reserve<'_>, ClosedKey<'_>)], key: &ClosedKey<'_>) -> bool {
-    let is_it = |other: &ClosedKey<'_>| other.name().bytes() == key.name().bytes();
-    keys.iter().any(is_it) || reserves.iter().any(|(_, _, hash)| is_it(hash))
+/// Whether two limits of the call would write one key. (No state has the name of a hash: see [`Request::state_key`].)
+///
+/// [`Request::state_key`]: super::request::Request::state_key
+fn is_same(one: &ClosedKey<'_>, other: &ClosedKey<'_>) -> bool {
+    one.name().bytes() == other.name().bytes()
 }
 
 /// Applies `rl.on-oom` if the server is at `maxmemory` and limits that all allow need memory. Returns whether they still

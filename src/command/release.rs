@@ -4,7 +4,7 @@ use super::Command;
 use super::doc::{IDS, KEY, SINCE};
 use super::values::parse_ids;
 use crate::error::Error;
-use crate::ffi::{Access, Args, ClosedKey, CommandDoc, Ctx, KeySpec, Str};
+use crate::ffi::{Access, Args, CommandDoc, Ctx, KeySpec};
 use crate::store::lease;
 use redis_rl_algorithm::Micros;
 use redis_rl_algorithm::arithmetic::to_i64;
@@ -29,7 +29,7 @@ impl Command for Release {
         let key = args.next().ok_or(Error::ARITY)?;
         let holders = parse_ids(args)?;
         let now = Micros(ctx.now_micros());
-        let released = lease::release(ClosedKey::new(ctx, Str::of_argument(key)), now, &holders)?;
+        let released = lease::release(lease::key(ctx, key)?, now, &holders)?;
         ctx.reply_integer(to_i64(released));
         Ok(())
     }

@@ -4,7 +4,7 @@ use super::Command;
 use super::doc::{IDS, KEY, SINCE, WINDOW};
 use super::values::{parse_ids, parse_window};
 use crate::error::Error;
-use crate::ffi::{Access, Args, ClosedKey, CommandDoc, Ctx, KeySpec, Str};
+use crate::ffi::{Access, Args, CommandDoc, Ctx, KeySpec};
 use crate::store::lease;
 use redis_rl_algorithm::Micros;
 use redis_rl_algorithm::arithmetic::to_i64;
@@ -30,8 +30,7 @@ impl Command for Renew {
         let window = parse_window(window.bytes()).ok_or(Error::WINDOW)?;
         let holders = parse_ids(args)?;
         let now = Micros(ctx.now_micros());
-        let key = ClosedKey::new(ctx, Str::of_argument(key));
-        let renewed = lease::renew(key, window, now, holders)?;
+        let renewed = lease::renew(lease::key(ctx, key)?, window, now, holders)?;
         ctx.reply_integer(to_i64(renewed));
         Ok(())
     }

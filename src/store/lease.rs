@@ -4,9 +4,9 @@
 use std::cell::OnceCell;
 
 use super::sorted_set::{self, Expired, SortedSet, set_expiry};
-use super::{Corrections, Purpose, StoredAlgorithm, announce, extend, internal_error};
+use super::{Corrections, Purpose, StoredAlgorithm, announce, extend, internal_error, require_own_name};
 use crate::error::Error;
-use crate::ffi::{ClosedKey, Key, Kind, Str};
+use crate::ffi::{Arg, ClosedKey, Ctx, Key, Kind, Str};
 use redis_rl_algorithm::lease::{Hold, Leases, NEVER};
 use redis_rl_algorithm::{Change, Cost, Decision, Figures, Forecast, Lease, MAX_COUNT, Micros, Policy, Window};
 
@@ -95,6 +95,15 @@ impl StoredAlgorithm for Lease {
             _ => {}
         }
     }
+}
+
+/// The key of the leases, for a command that takes no limit.
+///
+/// # Errors
+/// See [`require_own_name`].
+pub fn key<'c>(ctx: Ctx<'c>, key: Arg<'c>) -> Result<ClosedKey<'c>, Error> {
+    require_own_name(key)?;
+    Ok(ClosedKey::new(ctx, Str::of_argument(key)))
 }
 
 /// Renews the leases of `holders` that have not ended, and returns how many. `holders` has each at most once.

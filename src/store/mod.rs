@@ -165,11 +165,27 @@ pub struct Corrections<A: StoredAlgorithm> {
     pub overcharge: fn(&A, &A::Loaded<'_>, Micros, Option<Micros>, Cost) -> Result<Change<A::Change>, Error>,
 }
 
+/// Rejects a key of a limit that has the name of reservations: who chooses the end of a key could break the reservations
+/// of another.
+///
+/// # Errors
+/// [`Error::RESERVED_KEY`].
+#[inline(always)]
+fn require_own_name(key: Arg<'_>) -> Result<(), Error> {
+    // Most keys end in another letter, and cost a comparison.
+    let key = key.bytes();
+    if matches!(key.last(), Some(b'd' | b's')) && (key.ends_with(b":reserved") || key.ends_with(b":reserved:ends")) {
+        Err(Error::RESERVED_KEY)
+    } else {
+        Ok(())
+    }
+}
+
 /// The key that holds the state of the limit on `key`.
 ///
 /// # Errors
-/// There is no such key in the slot of `key` (cluster mode), or the user has no permission for it. The server has
-/// checked the permission for `key` only.
+/// `key` has the name of reservations and is not to be deleted, there is no such key in its slot (cluster mode), or the
+/// user has no permission for it. The server has checked the permission for `key` only.
 #[inline(always)]
 pub fn state_key<'c, A: StoredAlgorithm>(
     algorithm: &A,
@@ -178,6 +194,10 @@ pub fn state_key<'c, A: StoredAlgorithm>(
     now: Micros,
     purpose: Purpose,
 ) -> Result<ClosedKey<'c>, Error> {
+    // An earlier version may have left a state there: RL.RESET deletes it.
+    if purpose != Purpose::Delete {
+        require_own_name(key)?;
+    }
     let name = match algorithm.other_key(ctx, key, now)? {
         None => Str::of_argument(key),
         Some(name) if ctx.may_access(&name, key, purpose.access()) => name,

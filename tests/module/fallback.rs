@@ -107,6 +107,24 @@ struct Request {
     limit: String,
 }
 
+/// The names of reservations are errors here too.
+#[test]
+fn a_key_with_the_name_of_reservations_is_refused() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        let mut con = server.con();
+        for (file, command, arguments) in
+            [(FIXED_FALLBACK, "RL.FIXED", &["60", "5"][..]), (SLIDING_FALLBACK, "RL.SLIDING", &["1", "60", "5"])]
+        {
+            for key in ["k:reserved", "k:reserved:ends"] {
+                let native = err(cmd!(con, command, key, 60, 5));
+                assert_eq!(err(cmd!(con, "EVAL", file, 1, key, arguments)), native);
+            }
+            ok(cmd!(con, "EVAL", file, 1, "k:reserved:1", arguments));
+        }
+    });
+}
+
 /// The text of [`STEP`] for one of the files.
 fn script(file: &str) -> String {
     format!("local fallback = function(KEYS, ARGV)\n{file}\nend\n{STEP}")

@@ -175,6 +175,77 @@ fn keys_are_any_bytes() {
     });
 }
 
+/// Every command that takes a key of a limit, but RL.RESET, with KEY in the place of the key.
+fn calls_with_a_key() -> Vec<String> {
+    let mut calls: Vec<String> =
+        ["RL.RENEW KEY 1m a", "RL.RELEASE KEY a", "RL.MULTI 2 TOKEN k 1m 5 GCRA KEY 1m 5"].map(str::to_owned).into();
+    for word in algorithm_words() {
+        let id = if word == LEASE { " ID a" } else { "" };
+        calls.push(format!("RL.{word} KEY 1m 5{id}"));
+        calls.push(format!("RL.{word} KEY 1m 5{id} AS name HEADERS"));
+        calls.push(format!("RL.MULTI 1 {word} KEY 1m 5{id}"));
+        calls.push(format!("RL.PEEK {word} KEY 1m 5{id}"));
+        if word != LEASE {
+            calls.push(format!("RL.REFUND {word} KEY 1m 5"));
+            calls.push(format!("RL.SETTLE {word} KEY 1m 5 RESERVED 1 ACTUAL 2"));
+        }
+    }
+    for word in ["FIXED", "WINDOW", "COUNTER", "ROLLING"] {
+        calls.push(format!("RL.{word} KEY 1m 5 RESERVE a 1m"));
+        calls.push(format!("RL.SETTLE {word} KEY 1m 5 RESERVATION a ACTUAL 2"));
+    }
+    ["RL", "CL"].into_iter().for_each(|prefix| calls.push(format!("{prefix}.THROTTLE KEY 15 30 60")));
+    calls
+}
+
+/// Who chooses the end of a key must not reach the reservations of another.
+#[test]
+fn a_key_with_the_name_of_reservations_is_refused() {
+    const EXPECTED: &str =
+        "invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of reservations";
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        let mut con = server.con();
+        let calls = calls_with_a_key();
+        let commands: Vec<String> = read(ok(cmd!(con, "COMMAND", "LIST", "FILTERBY", "MODULE", "rl")));
+        for name in commands.iter().map(|name| name.to_uppercase()) {
+            let in_table = calls.iter().any(|call| call.split(' ').next() == Some(&name));
+            assert!(in_table || ["RL.RESET", "RL.TOP", "RL.HELP"].contains(&name.as_str()), "{name} is not tried");
+        }
+        ok(call("RL.COUNTER k 1m 5 RESERVE a 1m").query(&mut con));
+        ok(call("RL.FIXED k 1m 5 RESERVE a 1m").query(&mut con));
+        let before = digest(&mut con);
+        for shape in &calls {
+            for key in ["k:reserved", ":reserved", "{k}:reserved", "k:60000ms:reserved", "k:reserved:ends"] {
+                let text = err(call(&shape.replace("KEY", key)).query(&mut con));
+                let limit =
+                    shape.strip_prefix("RL.MULTI ").map_or(String::new(), |rest| format!("limit {}: ", &rest[..1]));
+                assert_eq!(text, format!("ERR {limit}{EXPECTED}"), "{shape} {key}");
+            }
+        }
+        assert_eq!(digest(&mut con), before);
+        // Names that no reservations have.
+        for shape in &calls {
+            ok(cmd!(con, "FLUSHALL"));
+            for key in
+                ["reserved", "k:reserve", "k:reserved:", "k:reserved:end", "k:Reserved", "reserved:ends", "k:ends"]
+            {
+                ok(call(&shape.replace("KEY", key)).query(&mut con));
+            }
+        }
+        // What an earlier version has left there can be deleted.
+        for (make, reset) in [
+            ("ZADD k:reserved 1 a", "RL.RESET SLIDING k:reserved 1m"),
+            ("SET k:reserved 5", "RL.RESET WINDOW k:reserved 1m"),
+        ] {
+            ok(cmd!(con, "FLUSHALL"));
+            ok(call(make).query(&mut con));
+            assert_eq!(ok(call(reset).query(&mut con)), Value::Int(1), "{reset}");
+            assert_eq!(ok(cmd!(con, "DBSIZE")), Value::Int(0), "{reset}");
+        }
+    });
+}
+
 const MAKERS: &[(&str, &[&str])] = &[
     ("string", &["SET", "", "value"]),
     ("list", &["RPUSH", "", "a", "b"]),
