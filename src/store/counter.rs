@@ -9,7 +9,7 @@ use arrayvec::ArrayString;
 use super::reserved::{Infix, Reservations};
 use super::{Corrections, Purpose, StoredAlgorithm, internal_error, read_string};
 use crate::error::Error;
-use crate::ffi::{Arg, ClosedKey, Ctx, Key, Str};
+use crate::ffi::{ClosedKey, Ctx, Key, Str};
 use redis_rl_algorithm::fixed_window::Counter;
 use redis_rl_algorithm::integer::parse_integer;
 use redis_rl_algorithm::period::Suffix;
@@ -67,8 +67,7 @@ impl StoredAlgorithm for FixedWindow {
     }
 
     #[inline(always)]
-    fn other_key<'c>(&self, ctx: Ctx<'c>, key: Arg<'c>, now: Micros) -> Result<Option<Str<'c>>, Error> {
-        let key = key.bytes();
+    fn other_key<'c>(&self, ctx: Ctx<'c>, key: &[u8], now: Micros) -> Result<Option<Str<'c>>, Error> {
         let [open, close] = braces(key, ctx.is_cluster()).ok_or(Error::CLUSTER_KEY)?;
         let mut number = itoa::Buffer::new();
         let mut text = ArrayString::<{ Suffix::MAX_LEN }>::new();

@@ -102,7 +102,7 @@ impl StoredAlgorithm for Lease {
 /// # Errors
 /// See [`require_own_name`].
 pub fn key<'c>(ctx: Ctx<'c>, key: Arg<'c>) -> Result<ClosedKey<'c>, Error> {
-    require_own_name(key)?;
+    require_own_name(key.bytes())?;
     Ok(ClosedKey::new(ctx, Str::of_argument(key)))
 }
 

@@ -70,7 +70,7 @@ pub trait StoredAlgorithm: Sized + 'static {
     /// # Errors
     /// There is no such key in the slot of `key` (cluster mode).
     #[inline(always)]
-    fn other_key<'c>(&self, _ctx: Ctx<'c>, _key: Arg<'c>, _now: Micros) -> Result<Option<Str<'c>>, Error> {
+    fn other_key<'c>(&self, _ctx: Ctx<'c>, _key: &[u8], _now: Micros) -> Result<Option<Str<'c>>, Error> {
         Ok(None)
     }
 
@@ -171,9 +171,8 @@ pub struct Corrections<A: StoredAlgorithm> {
 /// # Errors
 /// [`Error::RESERVED_KEY`].
 #[inline(always)]
-fn require_own_name(key: Arg<'_>) -> Result<(), Error> {
+fn require_own_name(key: &[u8]) -> Result<(), Error> {
     // Most keys end in another letter, and cost a comparison.
-    let key = key.bytes();
     if matches!(key.last(), Some(b'd' | b's')) && (key.ends_with(b":reserved") || key.ends_with(b":reserved:ends")) {
         Err(Error::RESERVED_KEY)
     } else {
@@ -194,11 +193,12 @@ pub fn state_key<'c, A: StoredAlgorithm>(
     now: Micros,
     purpose: Purpose,
 ) -> Result<ClosedKey<'c>, Error> {
+    let bytes = key.bytes();
     // An earlier version may have left a state there: RL.RESET deletes it.
     if purpose != Purpose::Delete {
-        require_own_name(key)?;
+        require_own_name(bytes)?;
     }
-    let name = match algorithm.other_key(ctx, key, now)? {
+    let name = match algorithm.other_key(ctx, bytes, now)? {
         None => Str::of_argument(key),
         Some(name) if ctx.may_access(&name, key, purpose.access()) => name,
         Some(_) => return Err(Error::NO_PERMISSION),
