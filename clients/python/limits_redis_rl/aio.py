@@ -7,8 +7,8 @@ import asyncio
 import contextlib
 import heapq
 import itertools
+import math
 import random
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 import redis
 import redis.asyncio
 
-from .guard import CircuitOpen, Guard, Overloaded, is_pool_full
+from .guard import SECOND, Breaker, CircuitOpen, Guard, Overloaded, Probe, Sent, clock, is_pool_full
 from .sentinel import NO_PRIMARY, watches_async
 
 T = TypeVar("T")
@@ -35,57 +35,84 @@ class Progress:
     def __init__(self) -> None:
         self.has_waited = False
         """Whether all connections were in use."""
-        self.is_sent = False
-        """Whether it may have been sent."""
+        self.sent: Sent | None = None
+        """The command, if it may have been sent."""
 
 
-async def in_time(guard: Guard, client: Client, call: Callable[[], Awaitable[T]], timeout: float) -> T:
-    """The reply, or an error after that many seconds: ``Overloaded`` if the call had to wait for a connection, else
-    ``redis.TimeoutError``. The server may execute the call all the same.
+async def in_time(
+    guard: Guard, client: Client, key: bytes | str, call: Callable[[], Awaitable[T]], timeout: float | None = None
+) -> T:
+    """The reply, or an error after that many seconds, or those of the guard: ``Overloaded`` if the call had to wait
+    for a connection, else ``redis.TimeoutError``. The server may execute the call all the same.
 
-    Time in which the event loop was busy counts a quarter: replies may be there that it has not read.
+    Time in which the event loop was busy counts a quarter: replies may be there that it has not read. A caller that is
+    cancelled does not end the call, since its reply says that the server replies.
     """
+    timeout = guard.timeout if timeout is None else timeout
+    breaker, node = guard.breaker(client, key)
+    watch = _watch(breaker, client, node)
+    if breaker.is_open():
+        raise CircuitOpen("earlier requests had no reply, so this one was not sent")
     # asyncio.wait_for would wait until the call has ended, and a client may go on after it was cancelled.
     progress = Progress()
-    task = asyncio.ensure_future(connected(client, call, progress))
-    end = _of_loop(_clocks, guard, Clock).after(timeout)
+    task = asyncio.ensure_future(_connected(guard, client, watch, call, progress))
+    clock_of_loop = _of_loop(_clocks, guard, Clock)
+    end = clock_of_loop.after(timeout)
     try:
         either: set[asyncio.Future[Any]] = {task, end}
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         if task.done():
             return task.result()
-        if progress.has_waited and not guard.breaker.is_open():
-            raise Overloaded(f"no connection was free in time for a reply within {timeout} s", progress.is_sent)
-        if not progress.is_sent:
+        if progress.has_waited and not breaker.is_open():
+            raise Overloaded(f"no connection was free in time for a reply within {timeout} s", bool(progress.sent))
+        if progress.sent is None:
             raise CircuitOpen("the requests that have the connections had no reply, so this one was not sent")
         raise redis.TimeoutError(f"no reply within {timeout} s")
     finally:
-        end.cancel()
-        if not task.done():
+        task.add_done_callback(_forget)
+        tries = progress.sent is not None and breaker.is_trying(progress.sent)
+        if end.done() and not tries:
             task.cancel()
-            task.add_done_callback(_forget)
+        elif not task.done():
+            last = clock_of_loop.after(SECOND / 1000) if tries else end
+            last.add_done_callback(lambda _: task.cancel())
+            task.add_done_callback(lambda _: last.cancel())
+        else:
+            end.cancel()
 
 
-async def connected(
-    client: Client, call: Callable[[], Awaitable[T]], progress: Progress, longest: float | None = None
+async def _connected(
+    guard: Guard, client: Client, watch: Watch, call: Callable[[], Awaitable[T]], progress: Progress
 ) -> T:
-    """The reply to a call, which waits while all connections are in use; at most `longest` seconds, if given."""
-    until = None if longest is None else time.monotonic() + longest
+    """The reply to a call, which waits while all connections are in use."""
     pause = PAUSE
     while True:
-        async with _turn(client, until, progress):
-            progress.is_sent = True
+        async with _turn(client, progress):
             try:
-                return await on_primary(client, call)
+                return await _sent(guard, client, watch, call, progress)
             except Exception as error:
                 if not is_pool_full(error):
                     raise
-                progress.is_sent, progress.has_waited = False, True
-                if until is not None and time.monotonic() >= until:
-                    raise Overloaded(f"no connection was free within {longest} s") from None
+                progress.sent, progress.has_waited = None, True
         # The pool has other users, or this is a cluster, where each node has its own connections.
         await asyncio.sleep(pause * random.uniform(0.5, 1))
         pause = min(pause * 2, LONGEST_PAUSE)
+
+
+async def _sent(guard: Guard, client: Client, watch: Watch, call: Callable[[], Awaitable[T]], progress: Progress) -> T:
+    """The reply to a call, if the breaker lets it be sent."""
+    breaker = watch.breaker
+    progress.sent, _ = breaker.request(clock())
+    if progress.sent is None:
+        raise CircuitOpen("earlier requests had no reply, so this one was not sent")
+    watch.look()
+    try:
+        reply = await on_primary(client, call)
+    except BaseException as error:
+        watch.probe(guard.ended(breaker, progress.sent, error))
+        raise
+    breaker.replied(progress.sent, clock())
+    return reply
 
 
 async def on_primary(client: Client, call: Callable[[], Awaitable[T]]) -> T:
@@ -102,6 +129,75 @@ async def on_primary(client: Client, call: Callable[[], Awaitable[T]]) -> T:
     except NO_PRIMARY:
         await watches_async(pool)
         raise
+
+
+class Watch:
+    """Probes a server that is silent, in one event loop."""
+
+    def __init__(self, breaker: Breaker, client: Client, node: Any) -> None:
+        self.breaker = breaker
+        self.loop = asyncio.get_running_loop()
+        self._client: Any = client
+        self._node = node
+        self._timer: asyncio.TimerHandle | None = None
+        self._due = 0.0
+        self._task: asyncio.Task[None] | None = None
+
+    def look(self) -> None:
+        """Sets the timer, if there is none."""
+        if self._timer is None and (due := self.breaker.due()) is not None:
+            self._due = due
+            self._timer = self.loop.call_later(max(due - clock(), 0) / 1000, self._run)
+
+    def _run(self) -> None:
+        if clock() - self._due > 2 * TICK * 1000:
+            # The event loop was busy. Replies may be there that it has not read.
+            self._due = math.inf
+            self._timer = self.loop.call_later(TICK, self._run)
+            return
+        self._timer = None
+        self.probe(self.breaker.time(clock()))
+        self.look()
+
+    def probe(self, probe: Probe | None) -> None:
+        if probe is None:
+            return
+        if self._task is not None:
+            self._task.cancel()
+        self._task = self.loop.create_task(self._probe(probe))
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self.look()
+
+    async def _probe(self, probe: Probe) -> None:
+        client = self._client
+        try:
+            if self._node is not None:
+                if probe == "connect":
+                    await client.nodes_manager.initialize()  # another node may have its slots now
+                    if client.get_node(node_name=self._node.name) is None:
+                        return self.breaker.start()  # the cluster does not have it any more
+                # After an error, the client would close its connections to all nodes.
+                await self._node.execute_command("PING")
+            else:
+                pool = getattr(client, "connection_pool", None)
+                if probe == "connect" and pool is not None:
+                    await pool.disconnect(inuse_connections=False)
+                await client.ping()
+        except Exception as error:
+            self.breaker.probed(clock(), error)
+        else:
+            self.breaker.probed(clock())
+
+
+def _watch(breaker: Breaker, client: Client, node: Any) -> Watch:
+    """What probes the server of this breaker, in this event loop."""
+    watch = breaker.watch
+    if not isinstance(watch, Watch) or watch.loop is not asyncio.get_running_loop():
+        watch = breaker.watch = Watch(breaker, client, node)
+    watch.look()
+    return watch
 
 
 class Clock:
@@ -155,24 +251,15 @@ def _of_loop(all_of: OfLoop[T], owner: object, new: Callable[[], T]) -> T:
 
 
 @contextlib.asynccontextmanager
-async def _turn(client: Client, until: float | None, progress: Progress) -> AsyncIterator[None]:
+async def _turn(client: Client, progress: Progress) -> AsyncIterator[None]:
     pool = getattr(client, "connection_pool", None)
     if pool is None:
         yield
         return
     turns = _of_loop(_turns, pool, lambda: asyncio.Semaphore(pool.max_connections))
     progress.has_waited |= turns.locked()
-    try:
-        if until is None or not turns.locked():
-            await turns.acquire()
-        else:
-            await asyncio.wait_for(turns.acquire(), until - time.monotonic())
-    except (TimeoutError, asyncio.TimeoutError):
-        raise Overloaded("no connection was free in time") from None
-    try:
+    async with turns:
         yield
-    finally:
-        turns.release()
 
 
 def _forget(task: asyncio.Future[Any]) -> None:

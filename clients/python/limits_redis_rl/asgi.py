@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
+import json
+import re
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from .aio import Client, in_time
-from .guard import Counters, Guard, bounded, capped, may_fail_open, retries_of
+from .guard import Counters, Guard, bounded, capped, expects, may_fail_open, retries_of
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -18,15 +22,33 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 Policy = Sequence[str | bytes | int]
 Policies = Callable[[Scope], Iterable[Policy] | Awaitable[Iterable[Policy]]]
 Headers = list[tuple[bytes, bytes]]
+# Which figure of LINE is `delay_ms`.
+DELAY = 8
 
-TEXTS = {429: b"Too Many Requests\n", 500: b"Internal Server Error\n", 503: b"Service Unavailable\n"}
+TITLES = {429: "Quota exceeded", 500: "Internal Server Error", 503: "Service Unavailable"}
+QUOTA_EXCEEDED = "https://iana.org/assignments/http-problem-types#quota-exceeded"
+
+
+@dataclass(frozen=True)
+class Decided:
+    """What a request gets."""
+
+    status: int
+    """200 if it is allowed."""
+    headers: Headers = field(default_factory=list)
+    """The headers of the limits."""
+    violated: list[str] = field(default_factory=list)
+    """The names of the policies that deny it."""
+    delay: float = 0.0
+    """For how many seconds it is held (LEAKY)."""
 
 
 class RateLimitMiddleware:
-    """Replies 429 to a request that a limit denies, and adds the headers of the limits to every response.
+    """Replies 429 to a request that a limit denies, and adds the headers of the limits to every response. A request
+    that LEAKY allows is held for its delay.
 
     A WebSocket that a limit denies is not opened. If the server cannot decide (it does not reply in time, the
-    connection fails, or it replies that it accepts no writes now), the request is allowed or gets 503. If the server
+    connection fails, or it replies that it accepts no writes now), the request gets 503 or is allowed. If the server
     rejects the call (a wrong policy, a key of another type, no module), the request gets 500: it is never allowed.
     """
 
@@ -36,7 +58,7 @@ class RateLimitMiddleware:
         *,
         client: Client,
         policies: Policies,
-        fail_open: bool = True,
+        fail_open: bool = False,
         timeout: float = 0.1,
         counters: Counters | None = None,
     ) -> None:
@@ -54,6 +76,7 @@ class RateLimitMiddleware:
             raise TypeError("fail_open: expected True or False")
         if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout <= 3600:
             raise ValueError("timeout: expected seconds, more than 0 and at most 3600")
+        expects(client, is_async=True)
         if retries_of(client):
             raise ValueError(
                 "client: expected one that never sends a command again, or a request may be charged twice: "
@@ -63,8 +86,15 @@ class RateLimitMiddleware:
         self.client = client
         self.policies = policies
         self.fail_open = fail_open
-        self.timeout = timeout
-        self.guard = Guard(counters)
+        self.guard = Guard(counters, timeout)
+
+    @property
+    def timeout(self) -> float:
+        return self.guard.timeout
+
+    @timeout.setter
+    def timeout(self, seconds: float) -> None:
+        self.guard.timeout = seconds
 
     @property
     def counters(self) -> Counters:
@@ -78,47 +108,66 @@ class RateLimitMiddleware:
         if not policies:
             return await self.app(scope, receive, send)
 
-        status, headers = await self._decide(policies)
-        if status != 200:
-            return await _respond(scope, receive, send, status, headers)
+        decided = await self._decide(policies)
+        if decided.status != 200:
+            return await _respond(scope, receive, send, decided)
+        if decided.delay:
+            await asyncio.sleep(decided.delay)
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] in ("http.response.start", "websocket.accept"):
-                message = {**message, "headers": [*message.get("headers", ()), *headers]}
+                message = {**message, "headers": [*message.get("headers", ()), *decided.headers]}
             await send(message)
 
         await self.app(scope, receive, send_with_headers)
 
-    async def _decide(self, policies: list[Policy]) -> tuple[int, Headers]:
-        """The status of the response, 200 if the request is allowed, and the headers of the limits."""
+    async def _decide(self, policies: list[Policy]) -> Decided:
         counters = self.counters
         try:
-            self.guard.enter()
-            allowed, headers = await in_time(self.guard, self.client, lambda: self._check(policies), self.timeout)
+            words = [_bounded(policy) for policy in policies]
+            decided = await in_time(self.guard, self.client, _bytes(words[0][1]), lambda: self._check(words))
         except Exception as error:
             opens = self.fail_open and may_fail_open(error)
             if not self.guard.failed(error, "failing open" if opens else "failing closed"):
                 counters.faults += 1
-                return 500, []
+                return Decided(500)
             if opens:
                 counters.failed_open += 1
-                return 200, []
+                return Decided(200)
             counters.failed_closed += 1
-            return 503, []
-        self.guard.replied()
-        if allowed:
+            return Decided(503, [(b"retry-after", b"1")])
+        if decided.status == 200:
             counters.allowed += 1
-            return 200, headers
-        counters.denied += 1
-        return 429, headers
+        else:
+            counters.denied += 1
+        return decided
 
-    async def _check(self, policies: list[Policy]) -> tuple[bool, Headers]:
-        words = [word for policy in policies for word in _bounded(policy)]
-        reply = await self.client.execute_command("RL.MULTI", len(policies), *words, "HEADERS")
-        allowed, _, headers = reply
-        names = [_bytes(name).lower() for name in headers[::2]]
-        values = [_bytes(value) for value in headers[1::2]]
-        return allowed == 1, list(zip(names, values, strict=True))
+    async def _check(self, policies: list[list[str | bytes | int]]) -> Decided:
+        multi = ["RL.MULTI", len(policies), *(word for policy in policies for word in policy), "HEADERS"]
+        queues = [policy for policy in policies if _bytes(policy[0]).upper() == b"LEAKY"]
+        delay = 0
+        if queues:
+            # HEADERS has no delay. RL.PEEK, sent with it, replies what this request will get.
+            pipeline: Any = self.client.pipeline(transaction=False)
+            for policy in queues:
+                pipeline.execute_command("RL.PEEK", *policy, "LINE")
+            pipeline.execute_command(*multi)
+            *lines, reply = await pipeline.execute(raise_on_error=False)
+            if isinstance(reply, Exception):
+                raise reply
+            for line in lines:
+                if isinstance(line, Exception):
+                    raise line
+                delay = max(delay, int(line.split()[DELAY]))
+        else:
+            reply = await self.client.execute_command(*multi)
+        allowed, limits, words = reply
+        headers = [(_bytes(name).lower(), _bytes(value)) for name, value in zip(words[::2], words[1::2], strict=True)]
+        if allowed == 1:
+            return Decided(200, headers, delay=delay / 1000)
+        names = re.findall('(?:^|, )"([^"]*)"', dict(headers)[b"ratelimit-policy"].decode("latin-1"))
+        violated = [name for name, limit in zip(names, limits, strict=True) if limit[0] != 1]
+        return Decided(429, headers, violated)
 
 
 def _bounded(policy: Policy) -> list[str | bytes | int]:
@@ -138,15 +187,18 @@ def _bytes(value: str | bytes | int) -> bytes:
     return value if isinstance(value, bytes) else str(value).encode("latin-1", "replace")
 
 
-async def _respond(scope: Scope, receive: Receive, send: Send, status: int, headers: Headers) -> None:
+async def _respond(scope: Scope, receive: Receive, send: Send, decided: Decided) -> None:
     kind = "http.response"
     if scope["type"] == "websocket":
         await receive()  # websocket.connect
         if "websocket.http.response" not in (scope.get("extensions") or {}):
             # 1011: an error of the server; 1013: try again later.
-            return await send({"type": "websocket.close", "code": 1011 if status == 500 else 1013})
+            return await send({"type": "websocket.close", "code": 1011 if decided.status == 500 else 1013})
         kind = "websocket.http.response"
-    body = TEXTS[status]
-    plain = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
-    await send({"type": f"{kind}.start", "status": status, "headers": [*plain, *headers]})
+    problem: dict[str, Any] = {"type": "about:blank", "title": TITLES[decided.status], "status": decided.status}
+    if decided.status == 429:
+        problem |= {"type": QUOTA_EXCEEDED, "violated-policies": decided.violated}
+    body = json.dumps(problem, separators=(",", ":")).encode()
+    plain = [(b"content-type", b"application/problem+json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": f"{kind}.start", "status": decided.status, "headers": [*plain, *decided.headers]})
     await send({"type": f"{kind}.body", "body": body})

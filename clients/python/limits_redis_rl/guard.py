@@ -6,15 +6,22 @@ import asyncio
 import hashlib
 import hmac
 import logging
+import math
+import os
 import random
+import re
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
+from weakref import WeakSet
 
 import redis
+import redis.asyncio
+import redis.asyncio.sentinel
+import redis.sentinel
 from redis.exceptions import AuthorizationError, ClusterError, RedisClusterException, SlotNotCoveredError
 
 logger = logging.getLogger("limits_redis_rl")
@@ -48,9 +55,13 @@ CODES: list[tuple[type[Exception], str]] = [
     (redis.exceptions.MovedError, "MOVED"),
 ]
 
-# A longer key is replaced by hashes.
-LONGEST_KEY = 512
-LONGEST_PART = 128
+# A longer part of a key is cut after so many bytes, and its SHA-256 follows. No caller can write such a part by itself:
+# one that looks so is replaced too.
+LONGEST_PART = 256
+KEPT = 32
+REPLACED = re.compile(rb".{29,32}~[0-9a-f]{64}", re.S)
+# Keys of reservations end so.
+RESERVED = (b":reserved", b":reserved:ends")
 
 
 # The largest integer of the server.
@@ -71,6 +82,9 @@ class Overloaded(redis.TimeoutError):
         super().__init__(text)
         self.is_sent = is_sent
 
+
+SYNC = (redis.Redis, redis.RedisCluster, redis.sentinel.Sentinel)
+ASYNC = (redis.asyncio.Redis, redis.asyncio.RedisCluster, redis.asyncio.sentinel.Sentinel)
 
 # What the pools of redis-py raise if all connections are in use, before version 6 and if they wait for one.
 POOL_IS_FULL = ("Too many connections", "No connection available.")
@@ -116,11 +130,6 @@ def is_unavailable(error: BaseException) -> bool:
     return isinstance(error, (redis.ConnectionError, redis.TimeoutError, ClusterError, asyncio.TimeoutError, OSError))
 
 
-def is_failure(error: BaseException) -> bool:
-    """Whether the breaker counts it: there was no reply."""
-    return kind(error) in ("timeout", "connection")
-
-
 def may_fail_open(error: BaseException) -> bool:
     """Whether a request may be allowed after this error: the server cannot decide."""
     return is_unavailable(error) and kind(error) != "overload"
@@ -132,22 +141,32 @@ def describe(error: BaseException) -> str:
 
 
 def bounded(key: str | bytes | int) -> bytes:
-    """The key, or if it is longer than 512 bytes one that is not: a request must not decide how long keys are.
+    """The key, or if it is long one that is not: a request must not decide how long keys are, nor name the keys of
+    reservations.
 
-    The parts before, in and after a hash tag are replaced by their SHA-256 if they are long.
+    What is before, in and after the hash tag becomes its first 32 bytes, ``~`` and its SHA-256 if it has more than 256
+    bytes. ``vectors/keys.json`` has examples.
     """
     if isinstance(key, bool) or not isinstance(key, (str, bytes, int)):
         # str(None) would be a key that all callers without a name share.
         raise TypeError(f"key: expected str, bytes or int, not {type(key).__name__}")
     data = key if isinstance(key, bytes) else str(key).encode()
-    if len(data) <= LONGEST_KEY:
-        return data
     before, opening, rest = data.partition(b"{")
     tag, closing, after = rest.partition(b"}")
-    return b"".join(
-        part if len(part) <= LONGEST_PART else hashlib.sha256(part).hexdigest().encode()
-        for part in (before, opening, tag, closing, after)
-    )
+    if not tag or not closing:
+        return shortened(data, data.endswith(RESERVED))
+    return b"".join((shortened(before), opening, shortened(tag), closing, shortened(after, data.endswith(RESERVED))))
+
+
+def shortened(part: bytes, always: bool = False) -> bytes:
+    """The part of a key, or its first bytes and its SHA-256."""
+    if not always and len(part) <= LONGEST_PART and not REPLACED.fullmatch(part):
+        return part
+    end = KEPT
+    # A character of UTF-8 is not cut.
+    while KEPT - 3 < end < len(part) and part[end] & 0xC0 == 0x80:
+        end -= 1
+    return part[:end] + b"~" + hashlib.sha256(part).hexdigest().encode()
 
 
 def capped(cost: str | bytes | int) -> str | bytes | int:
@@ -202,41 +221,169 @@ class Counters:
     """Calls without a decision by :func:`kind` of error."""
 
 
+# What is sent to find out whether the server replies: PING over any connection, or over a new one.
+Probe = Literal["ping", "connect"]
+# After how many milliseconds, from its opening, the breaker probes; then once in the last.
+PROBES = (0, 100, 200, 400, 800)
+SECOND = 1000
+
+
+class Sent:
+    """A command that was sent."""
+
+    __slots__ = ("at", "is_given_up")
+
+    def __init__(self, at: float) -> None:
+        self.at = at
+        self.is_given_up = False
+
+
 class Breaker:
-    """After some calls in a row without a reply, no call is sent for a while. Then one call tries the server."""
+    """When a client stops sending requests to a server that is silent, and when it begins again.
 
-    def __init__(self, failures: int = 5, open_for: float = 1.0) -> None:
-        self._limit = failures
-        self._open_for = open_for
-        self._failures = 0
-        self._until = 0.0
+    ``vectors/breaker.json`` has the rule as a table, docs/failure.md in words. Times are milliseconds of a clock that
+    the caller reads. Silence runs from the last reply, or if that is later from the oldest command without one. What
+    was given up counts until the next reply, also one to a probe, since nothing is read for it any more.
+    """
+
+    def __init__(self, silence: float = 250, timeout: float = 100, timer: bool = True) -> None:
+        """
+        :param silence: it opens after so much silence, or after `timeout` if that is longer; never if 0
+        :param timer: whether the caller runs :meth:`time` when :meth:`due` says so; else :meth:`request` looks
+        """
+        self.silence = silence
+        self.timeout = timeout
+        self._has_timer = timer
+        self.start()
+
+    def start(self) -> None:
+        """Begins anew. A child process has none of the calls of its parent."""
+        self.state: Literal["closed", "open", "trying"] = "closed"
+        #: What runs :meth:`time`.
+        self.watch: Any = None
         self._lock = threading.Lock()
+        self._last = -math.inf
+        # The oldest is the first.
+        self._under_way: dict[Sent, None] = {}
+        self._tries: Sent | None = None
+        self._opened = self._next_probe = 0.0
+        self._has_connection = True
+        # Whether a probe, and no command since, had a reply.
+        self._is_doubtful = False
 
-    def permits(self) -> bool:
-        if not self._until:
-            return True
+    def request(self, now: float) -> tuple[Sent | None, Probe | None]:
+        """The command, if it is to be sent. If not, the probe that is sent before it: then this is asked again."""
         with self._lock:
-            now = time.monotonic()
-            if now < self._until:
-                return False
-            # The others wait for this one to be over.
-            self._until = now + self._open_for
-            return True
+            if not self._has_timer:
+                self._look(now)
+            if self.state == "open":
+                return None, None if self._has_timer else self._probe(now)
+            sent = Sent(now)
+            if self.state == "trying":
+                if self._tries is not None and now - self._tries.at < SECOND:
+                    return None, None
+                self._tries = sent
+            if self.silence:
+                self._under_way[sent] = None
+            return sent, None
 
     def is_open(self) -> bool:
-        return time.monotonic() < self._until
+        return self.state == "open"
 
-    def succeeded(self) -> None:
-        if self._failures or self._until:
-            with self._lock:
-                self._failures = 0
-                self._until = 0.0
+    def is_trying(self, sent: Sent) -> bool:
+        """Whether the reply to this command is awaited for a second, whoever has given up."""
+        return self._tries is sent
 
-    def failed(self) -> None:
+    def replied(self, sent: Sent, now: float) -> None:
         with self._lock:
-            self._failures += 1
-            if self._limit and self._failures >= self._limit:
-                self._until = time.monotonic() + self._open_for
+            self._under_way.pop(sent, None)
+            self._read(now)
+            self.state, self._tries, self._is_doubtful = "closed", None, False
+
+    def left(self, sent: Sent) -> None:
+        """The caller has given up."""
+        sent.is_given_up = True
+
+    def unsent(self, sent: Sent) -> None:
+        """The command was not sent after all, which says nothing of the server."""
+        with self._lock:
+            self._under_way.pop(sent, None)
+            if self._tries is sent:
+                self._tries = None
+
+    def connect_failed(self, now: float, sent: Sent | None = None) -> Probe | None:
+        """There is no connection, or it broke. What is to be sent now."""
+        if sent is not None:
+            self.unsent(sent)
+        with self._lock:
+            if not self.silence:
+                return None
+            self._has_connection = False
+            if self.state == "open":
+                return None
+            self._open(now)
+            return self._probe(now) if self._has_timer else None
+
+    def pong(self, now: float) -> None:
+        """A probe had a reply."""
+        with self._lock:
+            self._read(now)
+            if self.state == "open":
+                self.state = "trying" if self._is_doubtful else "closed"
+                self._is_doubtful = True
+
+    def probed(self, now: float, error: Exception | None = None) -> None:
+        """How a probe ended."""
+        what = error and kind(error)
+        if what == "connection":
+            self.connect_failed(now)
+        elif what not in ("timeout", "overload"):
+            # An error, as to a user without the permission for PING, is a reply too.
+            self.pong(now)
+
+    def time(self, now: float) -> Probe | None:
+        """What is to be sent now."""
+        with self._lock:
+            self._look(now)
+            return self._probe(now) if self.state == "open" else None
+
+    def due(self) -> float | None:
+        """When :meth:`time` has something to do."""
+        with self._lock:
+            return self._next_probe if self.state == "open" else self._end_of_silence()
+
+    def _read(self, now: float) -> None:
+        self._last = now
+        self._has_connection = True
+        for sent in [each for each in self._under_way if each.is_given_up and each is not self._tries]:
+            del self._under_way[sent]
+
+    def _end_of_silence(self) -> float | None:
+        oldest = next(iter(self._under_way), None)
+        if oldest is None or not self.silence:
+            return None
+        return max(self._last, oldest.at) + max(self.silence, self.timeout)
+
+    def _look(self, now: float) -> None:
+        end = self._end_of_silence()
+        if self.state != "open" and end is not None and now >= end:
+            self._open(now)
+
+    def _open(self, now: float) -> None:
+        self.state = "open"
+        self._opened = self._next_probe = now
+
+    def _probe(self, now: float) -> Probe | None:
+        if now < self._next_probe:
+            return None
+        open_for = now - self._opened
+        later = next((each for each in PROBES if each > open_for), None)
+        if later is None:
+            later = PROBES[-1] + (math.floor((open_for - PROBES[-1]) / SECOND) + 1) * SECOND
+        self._next_probe = self._opened + later
+        oldest = next(iter(self._under_way), None)
+        silent_since = self._last if oldest is None else max(self._last, oldest.at)
+        return "ping" if self._has_connection and now - silent_since < SECOND else "connect"
 
 
 class SlowLog:
@@ -260,20 +407,54 @@ class SlowLog:
 
 
 class Guard:
-    """The breaker, the counters and the log of one storage or middleware."""
+    """The breakers, the counters and the log of one storage or middleware."""
 
-    def __init__(self, counters: Counters | None = None) -> None:
+    def __init__(self, counters: Counters | None = None, timeout: float = 0.1, timer: bool = True) -> None:
+        """
+        :param timeout: how many seconds a call waits for a reply at most
+        :param timer: as that of :class:`Breaker`
+        """
         self.counters = Counters() if counters is None else counters
-        self.breaker = Breaker()
         self._log = SlowLog()
+        self._timeout = timeout
+        self._timer = timer
+        # One for each node of a cluster; without one, the name is empty.
+        self._breakers: dict[str, Breaker] = {}
+        _guards.add(self)
 
-    def enter(self) -> None:
-        """Raises :class:`CircuitOpen` if no call may be sent now."""
-        if not self.breaker.permits():
-            raise CircuitOpen("earlier requests had no reply, so this one was not sent")
+    @property
+    def timeout(self) -> float:
+        return self._timeout
 
-    def replied(self) -> None:
-        self.breaker.succeeded()
+    @timeout.setter
+    def timeout(self, seconds: float) -> None:
+        self._timeout = seconds
+        for breaker in list(self._breakers.values()):
+            breaker.timeout = seconds * 1000
+            breaker.watch = None  # its timer may be set for too late
+
+    def breaker(self, client: Any, key: bytes | str) -> tuple[Breaker, Any]:
+        """The breaker of the server with this key, and the node if the client is one of a cluster that knows it."""
+        node = node_of(client, key)
+        name = "" if node is None else str(node.name)
+        breaker = self._breakers.get(name)
+        if breaker is None:
+            # Another thread may have been faster.
+            breaker = self._breakers.setdefault(name, Breaker(timeout=self._timeout * 1000, timer=self._timer))
+        return breaker, node
+
+    def ended(self, breaker: Breaker, sent: Sent, error: BaseException) -> Probe | None:
+        """Tells the breaker how a command ended that has no reply. What is to be sent now."""
+        what = kind(error)
+        if what == "connection":
+            return breaker.connect_failed(clock(), sent)
+        if what == "timeout" or not isinstance(error, Exception):
+            breaker.left(sent)
+        elif isinstance(error, redis.ResponseError) or what in CANNOT_DECIDE:
+            breaker.replied(sent, clock())
+        else:
+            breaker.unsent(sent)
+        return None
 
     def failed(self, error: BaseException, outcome: str) -> bool:
         """Counts and logs why there is no decision. Whether the server cannot decide now.
@@ -281,12 +462,7 @@ class Guard:
         :param outcome: what the request gets if so, such as ``failing open``
         """
         unavailable = is_unavailable(error)
-        what = kind(error)
-        self.counters.errors[what] += 1
-        if is_failure(error):
-            self.breaker.failed()
-        elif what not in ("circuit open", "overload"):
-            self.breaker.succeeded()
+        self.counters.errors[kind(error)] += 1
         if unavailable:
             self._log.write(logging.WARNING, f"no decision, {outcome}", error)
         else:
@@ -306,12 +482,41 @@ class LeaseLost(Exception):
     """For the log only."""
 
 
-def connected(client: Any, call: Callable[[], T]) -> T:
+_guards: WeakSet[Guard] = WeakSet()
+
+
+def _after_fork() -> None:
+    for guard in list(_guards):
+        for breaker in guard._breakers.values():
+            breaker.start()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def clock() -> float:
+    """The time of a breaker, in milliseconds."""
+    return time.monotonic() * 1000
+
+
+def node_of(client: Any, key: bytes | str) -> Any:
+    """The node of a cluster that has this key; ``None`` if that is not known, or this is no cluster."""
+    find = getattr(client, "get_node_from_key", None)
+    if find is None:
+        return None
+    try:
+        return find(key)
+    except Exception:
+        return None  # the client does not know the cluster yet, or no node has this slot
+
+
+def connected(guard: Guard, client: Any, key: bytes | str, call: Callable[[], T]) -> T:
     """The reply to a call, which waits while all connections of the client are in use, for its `socket_timeout`."""
     pause, until = 0.002, None
     while True:
         try:
-            return call()
+            return _sent(guard, client, key, call)
         except redis.ConnectionError as error:
             if not is_pool_full(error):
                 raise
@@ -325,11 +530,55 @@ def connected(client: Any, call: Callable[[], T]) -> T:
         pause = min(pause * 2, 0.032)
 
 
+def _sent(guard: Guard, client: Any, key: bytes | str, call: Callable[[], T]) -> T:
+    """The reply to a call, if the breaker lets it be sent."""
+    breaker, node = guard.breaker(client, key)
+    sent, probe = breaker.request(clock())
+    if probe is not None:
+        _probe(breaker, client, node, probe)
+        sent, _ = breaker.request(clock())
+    if sent is None:
+        raise CircuitOpen("earlier requests had no reply, so this one was not sent")
+    try:
+        reply = call()
+    except BaseException as error:
+        guard.ended(breaker, sent, error)
+        raise
+    breaker.replied(sent, clock())
+    return reply
+
+
+def _probe(breaker: Breaker, client: Any, node: Any, probe: Probe) -> None:
+    """Sends PING, within the `socket_timeout` of the client."""
+    try:
+        if node is not None:
+            if probe == "connect":
+                client.nodes_manager.initialize()  # another node may have its slots now
+            client.get_redis_connection(node).ping()
+        else:
+            pool = getattr(client, "connection_pool", None)
+            if probe == "connect" and pool is not None:
+                pool.disconnect(inuse_connections=False)
+            client.ping()
+    except Exception as error:
+        breaker.probed(clock(), error)
+    else:
+        breaker.probed(clock())
+
+
 def patience(client: Any) -> float:
     """How many seconds a client waits for a reply; 1 if it has no `socket_timeout`."""
     pool = getattr(client, "connection_pool", None)
     options = client.get_connection_kwargs() if pool is None else pool.connection_kwargs
     return float(options.get("socket_timeout") or 1)
+
+
+def expects(client: Any, is_async: bool) -> None:
+    """Rejects a client of the other kind: its calls are sent and charged, and then fail."""
+    if isinstance(client, SYNC) and is_async:
+        raise TypeError("client: expected one of redis.asyncio, not one of redis: redis.asyncio.Redis(retry=None)")
+    if isinstance(client, ASYNC) and not is_async:
+        raise TypeError("client: expected one of redis, not one of redis.asyncio: redis.Redis(retry=None)")
 
 
 def retries_of(client: object) -> int:

@@ -31,8 +31,10 @@ from .guard import (
     bounded,
     capped,
     connected,
+    expects,
     is_unavailable,
     may_fail_open,
+    patience,
     retries_of,
 )
 from .sentinel import NO_PRIMARY, watches
@@ -291,10 +293,19 @@ def _worst(replies: list[Any]) -> list[Any]:
     return replies
 
 
+def _key_in(calls: list[Words]) -> bytes:
+    """The first key of these calls. The keys of a reservation are in one slot."""
+    name, *words = calls[0]
+    key = words[1 if name == "RL.SETTLE" else 0]
+    assert isinstance(key, bytes)
+    return key
+
+
 class _Calls:
     """What both kinds of limiters share."""
 
-    def __init__(self, client: Any, fail_open: bool, counters: Counters | None) -> None:
+    def __init__(self, client: Any, fail_open: bool, counters: Counters | None, timeout: float, is_async: bool) -> None:
+        expects(client, is_async)
         if not isinstance(fail_open, bool):
             raise TypeError("fail_open: expected True or False")
         if retries_of(client):
@@ -302,14 +313,13 @@ class _Calls:
                 "client: expected one that sends no command again by itself: retry=None, no retry_on_error"
             )
         self.fail_open = fail_open
-        self.guard = Guard(counters)
+        self.guard = Guard(counters, timeout, timer=is_async)
 
     @property
     def counters(self) -> Counters:
         return self.guard.counters
 
     def _replied(self, reply: Any) -> Decision:
-        self.guard.replied()
         decision = _decision(reply)
         if decision.allowed:
             self.counters.allowed += 1
@@ -408,7 +418,7 @@ class AsyncLimiter(_Calls):
     """Reserves units of several limits in one decision, for asyncio."""
 
     def __init__(
-        self, client: Client, *, fail_open: bool = True, timeout: float = 0.1, counters: Counters | None = None
+        self, client: Client, *, fail_open: bool = False, timeout: float = 0.1, counters: Counters | None = None
     ) -> None:
         """
         :param client: the connection to the server, made with ``retry=None``; the caller closes it
@@ -417,14 +427,21 @@ class AsyncLimiter(_Calls):
         :param timeout: how many seconds a call waits for the server at most
         :param counters: where to count what happens, for an export
         """
-        super().__init__(client, fail_open, counters)
         if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout <= 3600:
             raise ValueError("timeout: expected seconds, more than 0 and at most 3600")
+        super().__init__(client, fail_open, counters, timeout, is_async=True)
         self.client = client
-        self.timeout = timeout
         self._settlements: set[asyncio.Task[None]] = set()
         self._renewals: set[asyncio.Task[None]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
+
+    @property
+    def timeout(self) -> float:
+        return self.guard.timeout
+
+    @timeout.setter
+    def timeout(self, seconds: float) -> None:
+        self.guard.timeout = seconds
 
     async def reserve(self, policies: Iterable[Policy], ttl: str | int, *, id: str | None = None) -> AsyncReservation:
         """Charges all limits, or none, in one RL.MULTI.
@@ -463,8 +480,9 @@ class AsyncLimiter(_Calls):
         words = charge.reserve()
         sent = time.monotonic()
         try:
-            self.guard.enter()
-            reply = await in_time(self.guard, self.client, lambda: self.client.execute_command(*words), self.timeout)
+            reply = await in_time(
+                self.guard, self.client, charge.limits[0].key, lambda: self.client.execute_command(*words)
+            )
         except Exception as error:
             try:
                 # The server may have charged it after all, so what is allowed without it is settled as well.
@@ -499,10 +517,7 @@ class AsyncLimiter(_Calls):
                 pipeline.execute_command(*words)
             return _worst(await pipeline.execute(raise_on_error=False))
 
-        self.guard.enter()
-        replies = await in_time(self.guard, self.client, send, min(self.timeout, longest))
-        self.guard.replied()
-        return replies
+        return await in_time(self.guard, self.client, _key_in(calls), send, min(self.timeout, longest))
 
     def _start(self, work: Awaitable[None], tasks: set[asyncio.Task[None]]) -> asyncio.Task[None]:
         task: asyncio.Task[None] = asyncio.ensure_future(work)
@@ -592,7 +607,7 @@ class Limiter(_Calls):
         self,
         client: redis.Redis | redis.RedisCluster,
         *,
-        fail_open: bool = True,
+        fail_open: bool = False,
         counters: Counters | None = None,
     ) -> None:
         """
@@ -601,7 +616,7 @@ class Limiter(_Calls):
             ``Overloaded`` in any case, if all connections of the client are in use
         :param counters: where to count what happens, for an export
         """
-        super().__init__(client, fail_open, counters)
+        super().__init__(client, fail_open, counters, patience(client), is_async=False)
         self._client: Any = client
         self._number = itertools.count()
         self._start_anew()
@@ -619,8 +634,7 @@ class Limiter(_Calls):
         charge = _Charge(policies, ttl, id)
         sent = time.monotonic()
         try:
-            self.guard.enter()
-            reply = self._on_primary(lambda: self._client.execute_command(*charge.reserve()))
+            reply = self._on_primary(charge.limits[0].key, lambda: self._client.execute_command(*charge.reserve()))
         except Exception as error:
             try:
                 # The server may have charged it after all, so what is allowed without it is settled as well.
@@ -642,9 +656,9 @@ class Limiter(_Calls):
         with self._changed:
             return self._changed.wait_for(lambda: not self._settlements, timeout)
 
-    def _on_primary(self, call: Callable[[], Any]) -> Any:
+    def _on_primary(self, key: bytes, call: Callable[[], Any]) -> Any:
         try:
-            return connected(self._client, call)
+            return connected(self.guard, self._client, key, call)
         except redis.ReadOnlyError:
             pool = getattr(self._client, "connection_pool", None)
             if pool is not None:
@@ -661,9 +675,7 @@ class Limiter(_Calls):
                     pipeline.execute_command(*words)
                 return _worst(pipeline.execute(raise_on_error=False))
 
-        self.guard.enter()
-        replies: list[Any] = self._on_primary(send)
-        self.guard.replied()
+        replies: list[Any] = self._on_primary(_key_in(calls), send)
         return replies
 
     def _settle(self, charge: _Charge, calls: list[Words]) -> None:

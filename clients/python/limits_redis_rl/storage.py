@@ -23,15 +23,14 @@ from redis.asyncio.retry import Retry as AsyncRetry
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from .aio import Progress
-from .aio import connected as async_connected
+from .aio import in_time
 from .guard import LARGEST, Counters, Guard, bounded, connected, patience
 
 MovingWindow = Literal["ROLLING", "SLIDING"]
 Word = str | int
 
 # Seconds. The client of redis waits for ever if it is not told otherwise.
-TIMEOUTS = {"socket_timeout": 0.25, "socket_connect_timeout": 0.25}
+TIMEOUTS = {"socket_timeout": 0.1, "socket_connect_timeout": 0.1}
 
 
 @dataclass(frozen=True)
@@ -77,12 +76,12 @@ class Commands:
     moving_window: MovingWindow
     guard: Guard
 
-    def _configure(self, key_prefix: str, moving_window: str) -> None:
+    def _configure(self, key_prefix: str, moving_window: str, client: Any, timer: bool) -> None:
         if moving_window not in ("ROLLING", "SLIDING"):
             raise ConfigurationError("moving_window is ROLLING or SLIDING")
         self.key_prefix = key_prefix
         self.moving_window = moving_window  # type: ignore[assignment]
-        self.guard = Guard()
+        self.guard = Guard(timeout=patience(client), timer=timer)
 
     @property
     def counters(self) -> Counters:
@@ -101,7 +100,12 @@ class Commands:
             self.counters.faults += 1
 
     def _key(self, algorithm: str, key: str) -> str:
-        return bounded(f"{self.key_prefix}:{algorithm.lower()}:{key}").decode("utf-8", "replace")
+        # The prefix stays as it is: a user of the server may have the permission for these keys only.
+        return f"{self.key_prefix}:{algorithm.lower()}:{bounded(key).decode()}"
+
+    @staticmethod
+    def _key_in(words: list[Word]) -> str:
+        return str(words[1 if words[0] not in ("RL.PEEK", "RL.RESET") else 2])
 
     def _hit(self, algorithm: str, key: str, window: int, limit: int, cost: int) -> list[Word]:
         return [f"RL.{algorithm}", self._key(algorithm, key), window, limit, "COST", min(cost, LARGEST), "FULL"]
@@ -176,11 +180,11 @@ class RedisRlStorage(Commands, Storage, MovingWindowSupport, SlidingWindowCounte
         :param key_prefix: what the keys in the server begin with
         :param moving_window: the algorithm of the moving window, ``ROLLING`` or ``SLIDING``
         :param wrap_exceptions: whether errors are raised as :exc:`limits.errors.StorageError`
-        :param options: arguments for the client of :pypi:`redis`, such as ``socket_timeout`` (0.25 s if not given)
+        :param options: arguments for the client of :pypi:`redis`, such as ``socket_timeout`` (0.1 s if not given)
         """
         super().__init__(uri, wrap_exceptions=wrap_exceptions)
-        self._configure(key_prefix, moving_window)
         self.storage = self._connect(uri, options)
+        self._configure(key_prefix, moving_window, self.storage, timer=False)
 
     def _connect(self, uri: str, options: dict[str, Any]) -> redis.Redis | redis.RedisCluster:
         uri = _redis_uri(uri)
@@ -192,16 +196,18 @@ class RedisRlStorage(Commands, Storage, MovingWindowSupport, SlidingWindowCounte
 
     def _ask(self, words: list[Word]) -> Any:
         try:
-            self.guard.enter()
-            reply = connected(self.storage, lambda: self.storage.execute_command(*words))  # type: ignore[no-untyped-call]
+            return connected(
+                self.guard,
+                self.storage,
+                self._key_in(words),
+                lambda: self.storage.execute_command(*words),  # type: ignore[no-untyped-call]
+            )
         except Exception as error:
             self._failed(error)
             if isinstance(error, redis.ReadOnlyError) and isinstance(self.storage, redis.Redis):
                 # After a failover the address may lead to another server, but the connections still lead to this one.
                 self.storage.connection_pool.disconnect(inuse_connections=False)
             raise
-        self.guard.replied()
-        return reply
 
     def incr(self, key: str, expiry: int, amount: int = 1) -> int:
         limit, _ = self._limit_in(key)
@@ -281,8 +287,8 @@ class AsyncRedisRlStorage(Commands, aio.Storage, aio.MovingWindowSupport, aio.Sl
     ) -> None:
         """The parameters are those of :class:`RedisRlStorage`."""
         super().__init__(uri, wrap_exceptions=wrap_exceptions)
-        self._configure(key_prefix, moving_window)
         self.storage = self._connect(uri.removeprefix("async+"), options)
+        self._configure(key_prefix, moving_window, self.storage, timer=True)
 
     def _connect(self, uri: str, options: dict[str, Any]) -> redis.asyncio.Redis | redis.asyncio.RedisCluster:
         uri = _redis_uri(uri)
@@ -294,15 +300,12 @@ class AsyncRedisRlStorage(Commands, aio.Storage, aio.MovingWindowSupport, aio.Sl
 
     async def _ask(self, words: list[Word]) -> Any:
         try:
-            self.guard.enter()
-            reply = await async_connected(
-                self.storage, lambda: self.storage.execute_command(*words), Progress(), patience(self.storage)
+            return await in_time(
+                self.guard, self.storage, self._key_in(words), lambda: self.storage.execute_command(*words)
             )
         except Exception as error:
             self._failed(error)
             raise
-        self.guard.replied()
-        return reply
 
     async def incr(self, key: str, expiry: int, amount: int = 1) -> int:
         limit, _ = self._limit_in(key)

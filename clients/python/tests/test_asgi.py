@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 import redis
 import redis.asyncio
 from fastapi import FastAPI, WebSocket
+from server import Server, binaries
 from starlette.testclient import TestClient, WebSocketDenialResponse
 
 from limits_redis_rl import RateLimitMiddleware
@@ -51,7 +53,13 @@ async def test_all_limits_or_none(client: dict[str, Any], port: int, prefix: str
             assert "retry-after" not in response.headers
         for _ in range(2):
             response = await http.get("/")
-            assert (response.status_code, response.text) == (429, "Too Many Requests\n")
+            assert (response.status_code, response.headers["content-type"]) == (429, "application/problem+json")
+            assert response.json() == {
+                "type": "https://iana.org/assignments/http-problem-types#quota-exceeded",
+                "title": "Quota exceeded",
+                "status": 429,
+                "violated-policies": ["burst"],
+            }
             assert response.headers["ratelimit-policy"] == '"burst";q=3;w=86400, "quota";q=5;w=864000'
             assert 86400 - 10 < int(response.headers["retry-after"]) <= 86400 + 22
         # The denied requests charged neither.
@@ -74,14 +82,14 @@ async def test_policies_of_the_request(port: int, prefix: str) -> None:
             assert (await http.get("/", headers={"x-user": user})).status_code == 429
 
 
-@pytest.mark.parametrize(("fail_open", "status"), [(True, 200), (False, 503)])
+@pytest.mark.parametrize(("options", "status"), [({"fail_open": True}, 200), ({}, 503)])
 async def test_without_a_reply(
-    fail_open: bool, status: int, port: int, prefix: str, raw: redis.Redis, caplog: pytest.LogCaptureFixture
+    options: dict[str, Any], status: int, port: int, prefix: str, raw: redis.Redis, caplog: pytest.LogCaptureFixture
 ) -> None:
     def policies(scope: Any) -> list[Any]:
         return [("FIXED", f"{prefix}:key", "day", 100)]
 
-    async with application(port, policies, fail_open=fail_open) as (http, limited):
+    async with application(port, policies, **options) as (http, limited):
         assert (await http.get("/")).headers["x-ratelimit-remaining"] == "99"
         raw.execute_command("CLIENT", "PAUSE", 60_000, "WRITE")
         limited.timeout = 0.1
@@ -92,6 +100,10 @@ async def test_without_a_reply(
             limited.timeout = 30
         assert response.status_code == status
         assert "ratelimit" not in response.headers
+        if status == 503:
+            assert response.headers["retry-after"] == "1"
+            assert response.headers["content-type"] == "application/problem+json"
+            assert response.json() == {"type": "about:blank", "title": "Service Unavailable", "status": 503}
         assert "TimeoutError" in caplog.text
         # The late reply is not taken for that of the next request.
         raw.delete(*raw.keys(f"{prefix}:*"))
@@ -106,7 +118,7 @@ async def test_without_a_reply(
             raw.config_set("maxmemory", 0)
         assert "OutOfMemoryError" in caplog.text
         counters = limited.counters
-        assert (counters.failed_open, counters.failed_closed) == ((2, 0) if fail_open else (0, 2))
+        assert (counters.failed_open, counters.failed_closed) == ((2, 0) if options else (0, 2))
         assert counters.errors == {"timeout": 1, "OOM": 1}
 
 
@@ -120,41 +132,146 @@ async def test_more_at_once_than_connections(pool: Any, port: int, prefix: str) 
         await asyncio.sleep(0)
         policies = [("WINDOW", f"{prefix}:key", "1d", 10)]
         decisions = await asyncio.gather(*(limited._decide(policies) for _ in range(150)))
-        statuses = [status for status, _ in decisions]
+        statuses = [decided.status for decided in decisions]
         assert (statuses.count(200), statuses.count(429)) == (10, 140)
         assert not limited.counters.errors
         await others
     await client.connection_pool.disconnect()
 
 
-@pytest.mark.parametrize("connections", [2, 6])
-async def test_without_a_connection(
-    connections: int, port: int, prefix: str, raw: redis.Redis, caplog: pytest.LogCaptureFixture
-) -> None:
-    async with redis.asyncio.Redis(port=port, retry=None, max_connections=connections) as client:
-        limited = RateLimitMiddleware(FastAPI(), client=client, policies=lambda scope: [], timeout=30)
-        policies = [("WINDOW", f"{prefix}:key", "1d", 10)]
-        await asyncio.gather(*(limited._decide(policies) for _ in range(connections)))
-        raw.execute_command("CLIENT", "PAUSE", 60_000, "WRITE")
-        limited.timeout = 0.3
-        try:
+async def test_without_a_connection(prefix: str, caplog: pytest.LogCaptureFixture) -> None:
+    with contextlib.closing(Server(binaries()[0])) as server:
+        async with redis.asyncio.Redis(port=server.port, retry=None, max_connections=2) as client:
+            limited = RateLimitMiddleware(
+                FastAPI(), client=client, policies=lambda scope: [], timeout=30, fail_open=True
+            )
+            policies = [("WINDOW", f"{prefix}:key", "1d", 10)]
+            await asyncio.gather(*(limited._decide(policies) for _ in range(2)))
+            server.pause()
+            limited.timeout = 0.1
             decisions = await asyncio.gather(*(limited._decide(policies) for _ in range(50)))
-        finally:
-            raw.execute_command("CLIENT", "UNPAUSE")
-        statuses = [status for status, _ in decisions]
-        if connections == 2:
+            statuses = [decided.status for decided in decisions]
             # Nothing says that the server cannot decide: these requests may be too many.
             assert (statuses.count(200), statuses.count(503)) == (2, 48)
             assert limited.counters.errors == {"timeout": 2, "overload": 48}
             assert (limited.counters.failed_open, limited.counters.failed_closed) == (2, 48)
             assert "no decision, failing closed: Overloaded: no connection was free in time" in caplog.text
+            # Now its silence says so.
+            await asyncio.sleep(0.3)
+            assert (await limited._decide(policies)).status == 200
+            assert limited.counters.errors["circuit open"] == 1
+            server.resume()
+            await soon(lambda: limited.guard.breaker(client, "")[0].state == "closed")
             limited.timeout = 30
-            assert (await limited._decide(policies))[0] == 200
-        else:
-            # More than the breaker needs had no reply.
-            assert statuses == [200] * 50
-            assert limited.counters.failed_open == 50
-            assert limited.counters.errors.keys() == {"timeout", "circuit open"}
+            assert (await limited._decide(policies)).status == 200
+            assert limited.counters.allowed == 3
+
+
+async def soon(check: Callable[[], bool]) -> None:
+    end = time.monotonic() + 10
+    while not check():
+        assert time.monotonic() < end
+        await asyncio.sleep(0.01)
+
+
+async def test_callers_that_leave_do_not_keep_the_breaker_open(prefix: str) -> None:
+    with contextlib.closing(Server(binaries()[0])) as server:
+        async with redis.asyncio.Redis(port=server.port, retry=None) as client:
+            limited = RateLimitMiddleware(FastAPI(), client=client, policies=lambda scope: [], fail_open=True)
+            policies = [("WINDOW", f"{prefix}:key", "1d", 2)]
+            server.pause()
+            for _ in range(5):
+                assert (await limited._decide(policies)).status == 200
+            assert limited.guard.breaker(client, "")[0].state == "open"
+            server.resume()
+            statuses, end = [], time.monotonic() + 1.5
+            while time.monotonic() < end:
+                for _ in range(5):
+                    leaves = asyncio.create_task(limited._decide(policies))
+                    await asyncio.sleep(0)
+                    await asyncio.sleep(0)
+                    leaves.cancel()
+                await asyncio.sleep(0.01)
+                statuses.append((await limited._decide(policies)).status)
+            assert set(statuses[len(statuses) // 2 :]) == {429}
+
+
+async def test_commands_are_silent_though_ping_has_a_reply(port: int, prefix: str, raw: redis.Redis) -> None:
+    async with redis.asyncio.Redis(port=port, retry=None) as client:
+        limited = RateLimitMiddleware(FastAPI(), client=client, policies=lambda scope: [])
+        policies = [("WINDOW", f"{prefix}:key", "1d", 1000)]
+        breaker, _ = limited.guard.breaker(client, "")
+
+        async def decisions() -> bool:
+            return (await limited._decide(policies)).status == 200
+
+        await decisions()
+        raw.execute_command("CLIENT", "PAUSE", 60_000, "WRITE")
+        try:
+            while breaker.state != "trying":
+                assert not await decisions()
+            errors = limited.counters.errors.copy()
+            asked = [asyncio.create_task(decisions()) for _ in range(9)]
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            asked[0].cancel()
+            await asyncio.wait(asked)
+            # One was sent.
+            assert limited.counters.errors - errors == {"circuit open": 8}
+            await asyncio.sleep(0.1)
+        finally:
+            raw.execute_command("CLIENT", "UNPAUSE")
+        # Its reply is awaited although its caller has left.
+        await soon(lambda: breaker.state == "closed" and not breaker._is_doubtful)
+        assert await decisions()
+
+
+def test_a_server_that_was_away_in_another_event_loop(prefix: str) -> None:
+    with contextlib.closing(Server(binaries()[0])) as server:
+        client: Any = redis.asyncio.Redis(port=server.port, retry=None)
+        limited = RateLimitMiddleware(FastAPI(), client=client, policies=lambda scope: [])
+        policies = [("WINDOW", f"{prefix}:key", "1d", 10)]
+
+        async def statuses(expected: int) -> None:
+            async with redis.asyncio.Redis(port=server.port, retry=None) as limited.client:
+                end = time.monotonic() + 5
+                while (await limited._decide(policies)).status != expected:
+                    assert time.monotonic() < end
+                    await asyncio.sleep(0.01)
+
+        asyncio.run(statuses(200))
+        server.stop()
+        asyncio.run(statuses(503))
+        server.start()
+        asyncio.run(statuses(200))
+
+
+async def test_leaky_holds_a_request_for_its_delay(port: int, prefix: str) -> None:
+    def policies(scope: Any) -> list[Any]:
+        return [
+            ("WINDOW", f"{prefix}:day", "1d", 100),
+            ("LEAKY", f"{prefix}:key", "2s", 4, "BURST", 3, "AS", "queue"),
+        ]
+
+    async with application(port, policies) as (http, limited):
+        begin = time.monotonic()
+
+        async def get() -> tuple[int, float]:
+            response = await http.get("/")
+            assert response.headers["ratelimit"].startswith('"queue";r=')
+            return response.status_code, time.monotonic() - begin
+
+        assert (await get())[0] == 200
+        held = [asyncio.create_task(get()) for _ in range(2)]
+        await soon(lambda: limited.counters.allowed == 3)
+        assert (await get())[0] == 429
+        assert not held[0].done()
+        held[0].cancel()  # its caller has gone
+        status, took = await held[1]
+        assert status == 200
+        assert took >= 0.5
+        with pytest.raises(asyncio.CancelledError):
+            await held[0]
 
 
 async def test_a_limit_without_a_key_is_a_fault(port: int, prefix: str, raw: redis.Redis) -> None:
@@ -189,7 +306,8 @@ async def test_a_call_that_is_rejected_is_never_allowed(
     async with application(port, lambda scope: policies, fail_open=True) as (http, limited):
         for _ in range(3):
             response = await http.get("/")
-            assert (response.status_code, response.text) == (500, "Internal Server Error\n")
+            assert response.status_code == response.json()["status"] == 500
+            assert response.headers["content-type"] == "application/problem+json"
         assert limited.counters.faults == 3
         assert sum(limited.counters.errors.values()) == 3
     if text != "unknown algorithm":
@@ -215,11 +333,11 @@ async def test_a_request_cannot_make_a_long_key_or_id(port: int, prefix: str, ra
         ]
 
     async with application(port, policies, client={"decode_responses": True}) as (http, _):
-        for user in ("x" * 600 + "a", "x" * 600 + "b"):
+        for user in ("x" * 600 + "a", "x" * 600 + "b", "y}:reserved"):
             assert (await http.get("/", headers={"x-user": user})).status_code == 200
             assert (await http.get("/", headers={"x-user": user})).status_code == 429
     keys = raw.keys(f"{prefix}:*")
-    assert len(keys) == 4
+    assert len(keys) == 6
     assert max(map(len, keys)) <= 512
 
 
@@ -239,7 +357,7 @@ async def test_the_timeout_holds_whatever_the_client_does(port: int, prefix: str
     client = Stubborn()
     limited = RateLimitMiddleware(FastAPI(), client=client, policies=lambda scope: [])  # type: ignore[arg-type]
     begin = time.monotonic()
-    assert await limited._decide([("TOKEN", "k", "1m", 1)]) == (200, [])
+    assert (await limited._decide([("TOKEN", "k", "1m", 1)])).status == 503
     assert 0.1 <= time.monotonic() - begin < 1
     await asyncio.sleep(0)
     assert client.cancelled == 1
@@ -248,6 +366,7 @@ async def test_the_timeout_holds_whatever_the_client_does(port: int, prefix: str
 @pytest.mark.parametrize(
     ("options", "text"),
     [
+        ({"client": redis.Redis(retry=None)}, "client: expected one of redis.asyncio, not one of redis"),
         ({"client": redis.asyncio.Redis()}, "client: expected one that never sends a command again"),
         (
             {"client": redis.asyncio.Redis(retry=None, retry_on_error=[redis.TimeoutError])},

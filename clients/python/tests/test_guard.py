@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from typing import Any
 
@@ -11,6 +12,7 @@ import redis
 import redis.asyncio
 from redis._parsers.base import BaseParser
 from redis.exceptions import RedisClusterException, SlotNotCoveredError
+from server import ROOT
 
 from limits_redis_rl import guard, keyed_hash
 
@@ -93,17 +95,13 @@ def test_a_full_pool_is_no_absent_server(error: Exception) -> None:
     assert guard.kind(error) == "overload"
     assert guard.is_unavailable(error)
     assert not guard.may_fail_open(error)
-    each = guard.Guard()
-    for _ in range(9):
-        assert each.failed(error, "failing closed")
-        each.enter()
     # It says nothing of the server.
-    for _ in range(4):
-        each.failed(redis.TimeoutError(), "failing open")
-    each.failed(error, "failing closed")
-    each.failed(redis.TimeoutError(), "failing open")
-    with pytest.raises(guard.CircuitOpen):
-        each.enter()
+    each = guard.Guard()
+    breaker, _ = each.breaker(redis.Redis(), "key")
+    sent, _ = breaker.request(0)
+    assert sent is not None
+    each.ended(breaker, sent, error)
+    assert (breaker.due(), breaker.state) == (None, "closed")
 
 
 @pytest.mark.parametrize("module", [redis, redis.asyncio])
@@ -116,26 +114,56 @@ def test_what_a_client_sends_again(module: Any) -> None:
     assert guard.retries_of(module.Redis()) > 1
 
 
-def test_the_breaker(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = 1000.0
-    monkeypatch.setattr(guard.time, "monotonic", lambda: now)
-    breaker = guard.Breaker(failures=3, open_for=1)
-    for _ in range(2):
-        breaker.failed()
-    breaker.succeeded()
-    for _ in range(3):
-        assert breaker.permits()
-        breaker.failed()
-    assert not breaker.permits()
-    now += 1
-    # One request tries; the others wait for it.
-    assert [breaker.permits(), breaker.permits()] == [True, False]
-    breaker.failed()
-    assert not breaker.permits()
-    now += 1
-    assert breaker.permits()
-    breaker.succeeded()
-    assert [breaker.permits(), breaker.permits()] == [True, True]
+VECTORS = json.loads((ROOT / "vectors/keys.json").read_text())
+BREAKER = json.loads((ROOT / "vectors/breaker.json").read_text())
+
+
+@pytest.mark.parametrize(
+    ("case", "timer"),
+    [(case, timer) for case in BREAKER["cases"] for timer in (True, False) if case.get("timer", timer) is timer],
+    ids=lambda value: value["name"] if isinstance(value, dict) else str(value),
+)
+def test_the_breaker(case: dict[str, Any], timer: bool) -> None:
+    breaker = guard.Breaker(**(case.get("settings") or BREAKER["settings"]), timer=timer)
+    without_reply: list[guard.Sent] = []
+    for step in case["steps"]:
+        now, event, state, expected = step
+        sent: list[Any] = []
+        if event == "request":
+            command, probe = breaker.request(now)
+            sent = [probe] if probe else []
+        elif event == "reply":
+            breaker.replied(without_reply.pop(0), now)
+        elif event == "pong":
+            breaker.pong(now)
+            command = None if timer else breaker.request(now)[0]
+        elif event == "leave":
+            # If all have left, the caller of a probe does.
+            if oldest := next((each for each in without_reply if not each.is_given_up), None):
+                breaker.left(oldest)
+        elif event == "connect_failed":
+            probe = breaker.connect_failed(now)
+            sent = [probe] if probe else []
+        else:
+            if timer:
+                due = breaker.due()
+                assert (step, due is not None and due <= now) == (step, bool(expected))
+            probe = breaker.time(now)
+            sent = [probe] if probe else []
+        if event in ("request", "pong") and command is not None:
+            without_reply.append(command)
+            sent.append("command")
+        assert (step, breaker.state, sent) == (step, state, expected)
+
+
+@pytest.mark.parametrize(("key", "expected"), [*VECTORS["keys"]])
+def test_bounded_keys(key: str, expected: str) -> None:
+    assert guard.bounded(key) == guard.bounded(key.encode()) == expected.encode()
+
+
+@pytest.mark.parametrize(("value", "expected"), [*VECTORS["values"]])
+def test_bounded_parts_of_keys(value: str, expected: str) -> None:
+    assert guard.shortened(value.encode()) == expected.encode()
 
 
 def test_one_line_a_second(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
@@ -152,17 +180,6 @@ def test_one_line_a_second(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCa
         "failing open: ConnectionError: refused",
         "failing open: TimeoutError: no reply (and 49 more)",
     ]
-
-
-def test_keys_of_any_length_become_short_and_stay_different() -> None:
-    assert guard.bounded("user:42") == b"user:42"
-    assert guard.bounded(b"x" * 512) == b"x" * 512
-    long = ["x" * 513, "x" * 514, "a{" + "x" * 600 + "}b", "a{" + "x" * 600 + "}c", "a{" + "y" * 600 + "}b"]
-    short = [guard.bounded(key) for key in long]
-    assert len(set(short)) == len(long)
-    assert max(map(len, short)) <= guard.LONGEST_KEY
-    tags = [key.partition(b"{")[2].partition(b"}")[0] for key in short[2:]]
-    assert tags[0] == tags[1] != tags[2]
 
 
 @pytest.mark.parametrize("key", [None, True, 1.5, ["x"], ("x",)])

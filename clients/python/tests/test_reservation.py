@@ -155,7 +155,7 @@ class Gateway:
         ]
 
     def counted(self) -> list[int]:
-        patterns = [f"{self.key}:requests", self.input, f"{self.key}" + "?" * 64]
+        patterns = [f"{self.key}:requests", self.input, f"{self.key}" + "?" * 97]
         patterns += [f"{self.budget}:{period}:*[0-9]" for period in ("month", "year")]
         return [sum(int(self.raw.get(key) or 0) for key in self.raw.keys(pattern)) for pattern in patterns]
 
@@ -349,7 +349,7 @@ async def test_a_settlement_that_the_server_rejects(port: int, calls: Calls, raw
 
 async def test_a_settlement_without_an_end_is_counted(calls: Calls) -> None:
     async with redis.asyncio.Redis(port=free_port(), retry=None) as client:
-        limiter = AsyncLimiter(client, timeout=30)
+        limiter = AsyncLimiter(client, timeout=30, fail_open=True)
         async with await limiter.reserve(calls.limits(300), "50ms"):
             pass
         await limiter.join()
@@ -448,13 +448,13 @@ async def test_a_reservation_without_a_reply(port: int, calls: Calls) -> None:
 
 async def test_a_server_that_is_away(calls: Calls) -> None:
     async with redis.asyncio.Redis(port=free_port(), retry=None) as client:
-        limiter = AsyncLimiter(client, timeout=30)
+        limiter = AsyncLimiter(client, timeout=30, fail_open=True)
         for _ in range(10):
             async with await limiter.reserve(calls.limits(300), "1s") as reservation:
                 assert reservation.allowed
         assert limiter.counters.failed_open == 10
         assert limiter.counters.errors["circuit open"] > 0
-        closed = AsyncLimiter(client, timeout=30, fail_open=False)
+        closed = AsyncLimiter(client, timeout=30)
         with pytest.raises(redis.ConnectionError):
             await closed.reserve(calls.limits(300), "1s")
         assert closed.counters.failed_closed == 1
@@ -685,10 +685,10 @@ def test_waiting_for_the_thread(threads: Limiter, calls: Calls, raw: redis.Redis
 
 def test_threads_without_a_server(calls: Calls) -> None:
     with redis.Redis(port=free_port(), retry=None) as client:
-        with Limiter(client).reserve(calls.limits(300), "1s") as reservation:
+        with Limiter(client, fail_open=True).reserve(calls.limits(300), "1s") as reservation:
             assert reservation.allowed
         with pytest.raises(redis.ConnectionError):
-            Limiter(client, fail_open=False).reserve(calls.limits(300), "1s")
+            Limiter(client).reserve(calls.limits(300), "1s")
 
 
 def test_many_threads(threads: Limiter, calls: Calls) -> None:
@@ -726,5 +726,8 @@ def test_arguments(threads: Limiter) -> None:
             with pytest.raises(ValueError, match="at least 0"):
                 reservation.report(used)  # type: ignore[arg-type]
         reservation.called(False)
+    for limiter, client in [(Limiter, redis.asyncio.Redis(retry=None)), (AsyncLimiter, redis.Redis(retry=None))]:
+        with pytest.raises(TypeError, match="client: expected one of redis"):
+            limiter(client)
     with pytest.raises(ValueError, match="retry=None"):
         Limiter(redis.Redis(retry=redis.retry.Retry(NoBackoff(), 3)))

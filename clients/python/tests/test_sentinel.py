@@ -43,15 +43,15 @@ def sentinel(port: int) -> Iterator[int]:
             process.wait()
 
 
-@pytest.mark.parametrize(("name", "status"), [("up", 200), ("away", 200), ("wrong", 500)])
+@pytest.mark.parametrize(("name", "status"), [("up", 200), ("away", 503), ("wrong", 500)])
 async def test_a_wrong_name_is_a_fault(name: str, status: int, sentinel: int, raw: redis.Redis) -> None:
     raw.delete(POLICY[1])
     options: dict[str, Any] = {"sentinel_kwargs": {"retry": None}, "retry": None}
     found = redis.asyncio.sentinel.Sentinel([("127.0.0.1", free_port()), ("127.0.0.1", sentinel)], **options)
     async with found.master_for(name) as client:
         limited = RateLimitMiddleware(FastAPI(), client=client, policies=lambda scope: [], timeout=30)
-        assert (await limited._decide([POLICY]))[0] == status
-        assert (limited.counters.allowed, limited.counters.failed_open, limited.counters.faults) == {
+        assert (await limited._decide([POLICY])).status == status
+        assert (limited.counters.allowed, limited.counters.failed_closed, limited.counters.faults) == {
             "up": (1, 0, 0),
             "away": (0, 1, 0),
             "wrong": (0, 0, 1),
@@ -63,7 +63,7 @@ async def test_a_wrong_name_is_a_fault(name: str, status: int, sentinel: int, ra
         await each.aclose()
     with contextlib.ExitStack() as stack:
         sync = redis.sentinel.Sentinel([("127.0.0.1", sentinel)], **options)
-        threads = Limiter(stack.enter_context(sync.master_for(name)))
+        threads = Limiter(stack.enter_context(sync.master_for(name)), fail_open=True)
         for each in sync.sentinels:
             stack.callback(each.close)
         if name == "wrong":
