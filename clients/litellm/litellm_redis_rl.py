@@ -112,23 +112,28 @@ class _Call:
             return
         usage = _usage(chunk, self.prompt)
         if usage is not None:
+            # It is of all that was streamed so far. More may follow: some models begin with one.
             self.usage = usage
+            self.text.clear()
         else:
             self.text += _texts(chunk)
 
     def heard_raw(self, part: bytes) -> None:
-        """Remembers the usage in a part of a stream of events that litellm passes on as it is."""
+        """Remembers what a part of a stream of events says that litellm passes on as it is."""
         *lines, self.rest = (self.rest + part).split(b"\n")
         for line in lines:
-            if line.startswith(b"data:") and b"usage" in line:
+            if line.startswith(b"data:"):
                 with contextlib.suppress(ValueError):
-                    self.usage = _usage(json.loads(line[5:]), self.prompt) or self.usage
+                    event = json.loads(line[5:])
+                    if isinstance(event, dict):
+                        self.heard(event)
 
     def used(self) -> tuple[int, int] | None:
-        """The tokens of the prompt and of the output, if they are known."""
-        if self.usage is None and self.text:
-            return self.prompt, _tokens(self.model, text="".join(self.text))
-        return self.usage
+        """The tokens of the prompt and of the output, if they are known: the last usage and what came after it."""
+        if not self.text:
+            return self.usage
+        prompt, output = self.usage or (self.prompt, 0)
+        return prompt, output + _tokens(self.model, text="".join(self.text))
 
     def end(self) -> None:
         """Settles in the background, with the tokens that are known."""
@@ -158,8 +163,8 @@ class RateLimitHook(CustomLogger):  # type: ignore[misc]
         *,
         ttl: str = "15m",
         output: int = 1024,
-        fail_open: bool = True,
-        timeout: float = 0.25,
+        fail_open: bool = False,
+        timeout: float = 0.1,
         counters: Counters | None = None,
     ) -> None:
         """
@@ -209,7 +214,8 @@ class RateLimitHook(CustomLogger):  # type: ignore[misc]
         except Exception as error:
             # The log has the error. A client learns nothing of the server.
             if is_unavailable(error):
-                raise HTTPException(503, "The rate limits cannot be checked now.") from None
+                text = "The rate limits cannot be checked now."
+                raise HTTPException(503, text, headers={"retry-after": "1"}) from None
             if not isinstance(error, (redis.RedisError, redis.exceptions.RedisClusterException)):
                 # The limiter knows the others.
                 self.limiter.counters.faults += 1
@@ -385,8 +391,13 @@ def _texts(chunk: Any) -> list[str]:
         for call in _attribute(delta, "tool_calls") or []:
             function = _attribute(call, "function")
             found += [_attribute(function, "name"), _attribute(function, "arguments")]
-    # The Responses API
-    found.append(_attribute(chunk, "delta"))
+    # The Responses API, and the Messages API
+    delta = _attribute(chunk, "delta")
+    found += [delta, *(_attribute(delta, name) for name in ("text", "thinking", "partial_json"))]
+    candidates = _attribute(chunk, "candidates")
+    for candidate in candidates if isinstance(candidates, list) else []:
+        parts = _attribute(_attribute(candidate, "content"), "parts")
+        found += [_attribute(part, "text") for part in (parts if isinstance(parts, list) else [])]
     return [text for text in found if isinstance(text, str)]
 
 

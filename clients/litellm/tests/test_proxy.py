@@ -301,6 +301,16 @@ def test_the_tokens_of_gemini_are_settled(gateway, method):
     caller.becomes(1, 700, 0)
 
 
+def test_a_usage_at_the_beginning_of_a_stream_is_not_all(gateway):
+    caller = Caller(gateway, user=LIMITS)
+    contents = [{"role": "user", "parts": [{"text": "early"}]}]
+    status, _, body = caller.post("/v1beta/models/gemini:streamGenerateContent", {"contents": contents})
+    assert (status, body.count(b" word")) == (200, 50), body
+    eventually(lambda: caller.counted()[2] == 0, "the lease is released")
+    # It says 2, and 50 words come after it.
+    assert caller.counted()[1] in range(52, 60)
+
+
 @pytest.mark.parametrize(
     ("path", "more"),
     [
@@ -401,7 +411,7 @@ def test_the_example(gateway):
         return response.status, policies.count(";q=")
 
     assert call("sk-other")[0] == 401
-    # Its timeout is 0.25 s, and the first call imports for seconds.
+    # Its timeout is 0.1 s, and the first call imports for seconds.
     eventually(lambda: call(key) == (200, 9), f"three limits of each scope:\n{gateway.log()[-3000:]}", 30)
     tokens = ["RL.PEEK", "ROLLING", "llm:{acme}:team:search:tokens", "1m", 10**9, "COST", 0]
     eventually(lambda: server.call("ZCARD", "llm:{acme}:user:alice:concurrent") == 0, "the leases are released")

@@ -82,7 +82,11 @@ class Upstream:
         reply = {"candidates": [{"content": content, "finishReason": "STOP", "index": 0}], "usageMetadata": usage}
         if "stream" not in request.url.path:
             return JSONResponse(reply)
-        return StreamingResponse(iter([line(reply)]), media_type="text/event-stream")
+        events = [reply]
+        if "early" in str(await request.json()):
+            more = {"candidates": [{"content": {"role": "model", "parts": [{"text": " word"}]}, "index": 0}]}
+            events = [{**reply, "usageMetadata": {"promptTokenCount": 1, "totalTokenCount": 2}}, *[more] * 50]
+        return StreamingResponse(map(line, events), media_type="text/event-stream")
 
 
 async def sleep_while_connected(request, seconds):

@@ -46,7 +46,7 @@ async def in_time(
     for a connection, else ``redis.TimeoutError``. The server may execute the call all the same.
 
     Time in which the event loop was busy counts a quarter: replies may be there that it has not read. A caller that is
-    cancelled does not end the call, since its reply says that the server replies.
+    cancelled does not end a call that was sent, since its reply says that the server replies.
     """
     timeout = guard.timeout if timeout is None else timeout
     breaker, node = guard.breaker(client, key)
@@ -71,7 +71,7 @@ async def in_time(
     finally:
         task.add_done_callback(_forget)
         tries = progress.sent is not None and breaker.is_trying(progress.sent)
-        if end.done() and not tries:
+        if progress.sent is None or (end.done() and not tries):
             task.cancel()
         elif not task.done():
             last = clock_of_loop.after(SECOND / 1000) if tries else end
@@ -107,12 +107,26 @@ async def _sent(guard: Guard, client: Client, watch: Watch, call: Callable[[], A
         raise CircuitOpen("earlier requests had no reply, so this one was not sent")
     watch.look()
     try:
+        await _initialized(client)
         reply = await on_primary(client, call)
     except BaseException as error:
         watch.probe(guard.ended(breaker, progress.sent, error))
         raise
     breaker.replied(progress.sent, clock())
     return reply
+
+
+async def _initialized(client: Client) -> None:
+    """Waits until the client of a cluster knows the nodes. After an error it asks for them anew. That goes on when a
+    call is given up: the node that hangs may be the one that is asked first."""
+    if not getattr(client, "_initialize", False) or hasattr(client, "connection_pool"):
+        return
+    loop = asyncio.get_running_loop()
+    known = _initializations.get(client)
+    if known is None or known[0] is not loop or known[1].done():
+        known = _initializations[client] = (loop, asyncio.ensure_future(client.initialize()))
+        known[1].add_done_callback(_forget)
+    await asyncio.shield(known[1])
 
 
 async def on_primary(client: Client, call: Callable[[], Awaitable[T]]) -> T:
@@ -175,7 +189,9 @@ class Watch:
         try:
             if self._node is not None:
                 if probe == "connect":
-                    await client.nodes_manager.initialize()  # another node may have its slots now
+                    # Another node may have its slots now. A node that hangs may be the one that is asked.
+                    with contextlib.suppress(Exception):
+                        await asyncio.wait_for(client.nodes_manager.initialize(), SECOND / 2000)
                     if client.get_node(node_name=self._node.name) is None:
                         return self.breaker.start()  # the cluster does not have it any more
                 # After an error, the client would close its connections to all nodes.
@@ -239,6 +255,7 @@ OfLoop: TypeAlias = "WeakKeyDictionary[Any, tuple[asyncio.AbstractEventLoop, T]]
 _clocks: OfLoop[Clock] = WeakKeyDictionary()
 # As many calls at once as the pool has connections; the others wait in the order in which they came.
 _turns: OfLoop[asyncio.Semaphore] = WeakKeyDictionary()
+_initializations: OfLoop[asyncio.Future[Any]] = WeakKeyDictionary()
 
 
 def _of_loop(all_of: OfLoop[T], owner: object, new: Callable[[], T]) -> T:

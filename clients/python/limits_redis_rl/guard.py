@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import hmac
 import logging
@@ -265,6 +266,7 @@ class Breaker:
         self._last = -math.inf
         # The oldest is the first.
         self._under_way: dict[Sent, None] = {}
+        self._some_left = False
         self._tries: Sent | None = None
         self._opened = self._next_probe = 0.0
         self._has_connection = True
@@ -302,7 +304,7 @@ class Breaker:
 
     def left(self, sent: Sent) -> None:
         """The caller has given up."""
-        sent.is_given_up = True
+        sent.is_given_up = self._some_left = True
 
     def unsent(self, sent: Sent) -> None:
         """The command was not sent after all, which says nothing of the server."""
@@ -355,8 +357,10 @@ class Breaker:
     def _read(self, now: float) -> None:
         self._last = now
         self._has_connection = True
-        for sent in [each for each in self._under_way if each.is_given_up and each is not self._tries]:
-            del self._under_way[sent]
+        if self._some_left:
+            for sent in [each for each in self._under_way if each.is_given_up and each is not self._tries]:
+                del self._under_way[sent]
+            self._some_left = self._tries is not None
 
     def _end_of_silence(self) -> float | None:
         oldest = next(iter(self._under_way), None)
@@ -553,7 +557,8 @@ def _probe(breaker: Breaker, client: Any, node: Any, probe: Probe) -> None:
     try:
         if node is not None:
             if probe == "connect":
-                client.nodes_manager.initialize()  # another node may have its slots now
+                with contextlib.suppress(Exception):
+                    client.nodes_manager.initialize()  # another node may have its slots now
             client.get_redis_connection(node).ping()
         else:
             pool = getattr(client, "connection_pool", None)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import inspect
+import os
+import signal
 import time
 from typing import Any
 
@@ -314,6 +316,50 @@ async def test_cluster(kind: str, strategy: str, ports: list[int], prefix: str) 
     assert await value(limiter.storage.check())
     assert await value(limiter.storage.reset()) == 9
     assert await value(limiter.test(item, "1", cost=2))
+    await close(limiter)
+
+
+@pytest.mark.parametrize("kind", ["redis-rl+cluster", "async+redis-rl+cluster"])
+async def test_a_node_that_hangs(kind: str, ports: list[int], prefix: str) -> None:
+    # As short as it may be on a machine with other work.
+    options = {"key_prefix": prefix, "socket_timeout": 0.5, "socket_connect_timeout": 0.5}
+    limiter = limiter_for(f"{kind}://127.0.0.1:{ports[0]}", "moving-window", **options)
+    item, storage = parse("1000/day"), limiter.storage
+    client: Any = storage.storage
+    assert await value(limiter.test(item, "user"))  # it knows the nodes
+    users: dict[int, str] = {}
+    for number in range(100):
+        key = storage._key("rolling", item.key_for(str(number**5)))
+        users.setdefault(client.get_node_from_key(key).port, str(number**5))
+    assert users.keys() == set(ports)
+
+    async def decides(port: int) -> bool:
+        try:
+            return bool(await value(limiter.hit(item, users[port])))
+        except redis.RedisError:
+            return False
+
+    with redis.Redis(port=ports[0]) as raw:
+        process = int(raw.info("server")["process_id"])
+    os.kill(process, signal.SIGSTOP)
+    try:
+        errors = storage.counters.errors
+        while not errors["circuit open"]:
+            assert not await decides(ports[0])
+        # After an error, redis-py asks any node for the nodes, and that may be the one that hangs.
+        await decides(ports[1])
+        end = time.monotonic() + 1.5
+        while time.monotonic() < end:
+            assert not await decides(ports[0])
+            assert [await decides(port) for port in ports[1:]] == [True, True]
+            await asyncio.sleep(0.01)
+    finally:
+        os.kill(process, signal.SIGCONT)
+    end = time.monotonic() + 5
+    while not await decides(ports[0]):
+        assert time.monotonic() < end
+        await asyncio.sleep(0.01)
+    assert await decides(ports[1])
     await close(limiter)
 
 
