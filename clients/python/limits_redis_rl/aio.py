@@ -71,14 +71,13 @@ async def in_time(
     finally:
         task.add_done_callback(_forget)
         tries = progress.sent is not None and breaker.is_trying(progress.sent)
-        if progress.sent is None or (end.done() and not tries):
+        if task.done() or progress.sent is None or (end.done() and not tries):
+            end.cancel()
             task.cancel()
-        elif not task.done():
+        else:
             last = clock_of_loop.after(SECOND / 1000) if tries else end
             last.add_done_callback(lambda _: task.cancel())
             task.add_done_callback(lambda _: last.cancel())
-        else:
-            end.cancel()
 
 
 async def _connected(
