@@ -7,6 +7,7 @@ Every storage has keys of its own for each algorithm, ``<prefix>:<algorithm>:<ke
 
 from __future__ import annotations
 
+import asyncio
 import re
 import time
 from dataclasses import dataclass
@@ -31,6 +32,8 @@ Word = str | int
 
 # Seconds. The client of redis waits for ever if it is not told otherwise.
 TIMEOUTS = {"socket_timeout": 0.1, "socket_connect_timeout": 0.1}
+# Longer than the reply to any call is awaited, if the time of the call is not longer.
+LONGER = 2.0
 
 
 @dataclass(frozen=True)
@@ -76,12 +79,12 @@ class Commands:
     moving_window: MovingWindow
     guard: Guard
 
-    def _configure(self, key_prefix: str, moving_window: str, client: Any, timer: bool) -> None:
+    def _configure(self, key_prefix: str, moving_window: str, timeout: float, timer: bool) -> None:
         if moving_window not in ("ROLLING", "SLIDING"):
             raise ConfigurationError("moving_window is ROLLING or SLIDING")
         self.key_prefix = key_prefix
         self.moving_window = moving_window  # type: ignore[assignment]
-        self.guard = Guard(timeout=patience(client), timer=timer)
+        self.guard = Guard(timeout=timeout, timer=timer)
 
     @property
     def counters(self) -> Counters:
@@ -184,7 +187,7 @@ class RedisRlStorage(Commands, Storage, MovingWindowSupport, SlidingWindowCounte
         """
         super().__init__(uri, wrap_exceptions=wrap_exceptions)
         self.storage = self._connect(uri, options)
-        self._configure(key_prefix, moving_window, self.storage, timer=False)
+        self._configure(key_prefix, moving_window, patience(self.storage), timer=False)
 
     def _connect(self, uri: str, options: dict[str, Any]) -> redis.Redis | redis.RedisCluster:
         uri = _redis_uri(uri)
@@ -288,11 +291,15 @@ class AsyncRedisRlStorage(Commands, aio.Storage, aio.MovingWindowSupport, aio.Sl
         """The parameters are those of :class:`RedisRlStorage`."""
         super().__init__(uri, wrap_exceptions=wrap_exceptions)
         self.storage = self._connect(uri.removeprefix("async+"), options)
-        self._configure(key_prefix, moving_window, self.storage, timer=True)
+        self._configure(key_prefix, moving_window, self._timeout(options), timer=True)
 
     def _connect(self, uri: str, options: dict[str, Any]) -> redis.asyncio.Redis | redis.asyncio.RedisCluster:
         uri = _redis_uri(uri)
         return redis.asyncio.Redis.from_url(uri, **{**_safe(uri), **options})
+
+    def _timeout(self, options: dict[str, Any]) -> float:
+        """How many seconds a call waits for a reply at most."""
+        return patience(self.storage)
 
     @property
     def base_exceptions(self) -> type[Exception]:
@@ -344,8 +351,8 @@ class AsyncRedisRlStorage(Commands, aio.Storage, aio.MovingWindowSupport, aio.Sl
 
     async def check(self) -> bool:
         try:
-            return bool(await self.storage.ping())
-        except (redis.RedisError, OSError):
+            return bool(await asyncio.wait_for(self.storage.ping(), self.guard.timeout))
+        except (redis.RedisError, OSError, asyncio.TimeoutError):
             return False
 
     async def reset(self) -> int | None:
@@ -366,7 +373,13 @@ class AsyncRedisRlClusterStorage(AsyncRedisRlStorage):
         locations, auth = _cluster(uri)
         nodes = [redis.asyncio.cluster.ClusterNode(*location) for location in locations]
         never = AsyncRetry(NoBackoff(), 0)
-        return redis.asyncio.RedisCluster(startup_nodes=nodes, **{"retry": never, **TIMEOUTS, **auth, **options})
+        # After a timeout of its own, the client closes its connections to all nodes.
+        socket_timeout = max(self._timeout(options), LONGER)
+        options = {"retry": never, **TIMEOUTS, **auth, **options, "socket_timeout": socket_timeout}
+        return redis.asyncio.RedisCluster(startup_nodes=nodes, **options)
+
+    def _timeout(self, options: dict[str, Any]) -> float:
+        return float(options.get("socket_timeout", TIMEOUTS["socket_timeout"]) or 1)
 
 
 def _redis_uri(uri: str) -> str:

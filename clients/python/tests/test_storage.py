@@ -346,8 +346,9 @@ async def test_a_node_that_hangs(kind: str, ports: list[int], prefix: str) -> No
         errors = storage.counters.errors
         while not errors["circuit open"]:
             assert not await decides(ports[0])
-        # After an error, redis-py asks any node for the nodes, and that may be the one that hangs.
-        await decides(ports[1])
+        if not kind.startswith("async"):
+            # After an error, redis-py asks any node for the nodes, and that may be the one that hangs.
+            await decides(ports[1])
         end = time.monotonic() + 1.5
         while time.monotonic() < end:
             assert not await decides(ports[0])
