@@ -1,8 +1,8 @@
 // @ts-check
 // One way to send a command with every client.
 import { once } from 'node:events'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { NoReply, isUnavailable, kind } from './guard.js'
+import { isUnavailable, kind } from './guard.js'
+import { slot } from './keys.js'
 
 /**
  * What a client last said about its connections, if it has not been connected since.
@@ -10,9 +10,9 @@ import { NoReply, isUnavailable, kind } from './guard.js'
  */
 
 /**
- * Sends a command. `why` returns what keeps the reply away, if that is known.
+ * Sends a command. `why` returns what keeps the reply away, if that is known; `node` the node of a key.
  * @typedef {(key: string, readOnly: boolean, words: string[], signal: AbortSignal) => Promise<unknown>} SendOnce
- * @typedef {SendOnce & {why?: () => unknown}} Send
+ * @typedef {SendOnce & {why?: () => unknown, node?: (key: string) => string | undefined}} Send
  */
 
 /**
@@ -143,6 +143,7 @@ function clusterSender(client) {
       throw (/root nodes are unavailable/.test(error?.message) ? last.error : send.why?.()) ?? error
     }
   }
+  send.node = (key) => client.slots?.[slot(key)]?.master?.address
   send.why = () => {
     if (!isReady()) return last.error
     for (const { client: node } of client.masters) {
@@ -237,6 +238,7 @@ export function sender(client) {
       }
     }
     send.why = why
+    send.node = (key) => client.slots?.[slot(key)]?.[0]
     return send
   }
   // node-redis
@@ -254,28 +256,4 @@ export function sender(client) {
     return send
   }
   throw new TypeError('client: expected a client of redis or ioredis, or a function (key, readOnly, words) => reply')
-}
-
-/**
- * Gives up waiting for a reply after `ms`. The server may have charged the request.
- * @param {number} ms
- * @param {Send} send
- * @returns {import('./index.js').SendCommand}
- */
-export function within(ms, send) {
-  return async (key, readOnly, words) => {
-    const timer = new AbortController()
-    const late = sleep(ms, undefined, timer).then(() => {
-      throw send.why?.() ?? new NoReply(`no reply within ${ms} ms`)
-    })
-    const command = new AbortController()
-    const reply = send(key, readOnly, words, command.signal)
-    reply.catch(() => {}) // it may fail after this has given up
-    try {
-      return await Promise.race([reply, late])
-    } finally {
-      timer.abort()
-      command.abort() // it is no longer in a queue then
-    }
-  }
 }

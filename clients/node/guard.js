@@ -1,5 +1,5 @@
 // @ts-check
-// Which errors mean what, a circuit breaker, counters and a log.
+// Which errors mean what, counters and a log.
 
 /** Replies of a server that works, but cannot decide now. */
 const CANNOT_DECIDE = new Set([
@@ -13,7 +13,7 @@ export const LONGEST_TIMER = 2 ** 31 - 1
 /** What a program does wrong. All other errors that are no replies are of the connection. */
 const BUGS = [TypeError, RangeError, ReferenceError, SyntaxError]
 
-/** Earlier requests had no reply, so this one was not sent. */
+/** The server is silent, so this request was not sent. */
 export class CircuitOpen extends Error {
   name = 'CircuitOpen'
 }
@@ -46,6 +46,8 @@ export class RateLimitError extends Error {
     super(`${status === 503 ? 'no decision' : 'the call was rejected'}: ${describe(cause)}`, { cause })
     this.status = status
     this.statusCode = status
+    /** Express sends these too. */
+    this.headers = status === 503 ? { 'Retry-After': '1' } : {}
   }
 }
 
@@ -65,12 +67,18 @@ function code(error) {
 }
 
 /**
+ * Whether the time limit of the client was over: `commandTimeout` of ioredis, `timeout` of node-redis.
+ * @param {any} error
+ */
+const isTimeout = (error) => error?.message === 'Command timed out' || error?.constructor?.name === 'TimeoutError'
+
+/**
  * The code of an error reply (`WRONGTYPE`, `ERR` …), or `timeout`, `connection`, `circuit open`, `bug`.
  * @param {unknown} error
  */
 export function kind(error) {
   if (error instanceof CircuitOpen) return 'circuit open'
-  if (error instanceof NoReply) return 'timeout'
+  if (error instanceof NoReply || isTimeout(error)) return 'timeout'
   const found = code(error)
   if (found) return found
   return BUGS.some((bug) => error instanceof bug) ? 'bug' : 'connection'
@@ -94,31 +102,7 @@ export function describe(error) {
   return `${error?.name ?? 'Error'}: ${String(text).replace(/\s+/g, ' ')}`
 }
 
-/** After some calls in a row without a reply, no call is sent for a while. Then one call tries the server. */
-class Breaker {
-  #failures = 0
-  #until = 0
-
-  permits() {
-    if (this.#until === 0) return true
-    if (performance.now() < this.#until) return false
-    // The others wait for this one to be over.
-    this.#until = performance.now() + 1000
-    return true
-  }
-
-  succeeded() {
-    this.#failures = 0
-    this.#until = 0
-  }
-
-  failed() {
-    this.#failures += 1
-    if (this.#failures >= 5) this.#until = performance.now() + 1000
-  }
-}
-
-/** The breaker, the counters and the log of one store. */
+/** The counters and the log of one store. */
 export class Guard {
   /** @type {import('./index.js').Counters} */
   counters = { allowed: 0, denied: 0, failedOpen: 0, failedClosed: 0, faults: 0, errors: {} }
@@ -126,28 +110,22 @@ export class Guard {
   logger = console
   /** @type {import('./index.js').StoreOptions['onError']} */
   onError
-  #breaker = new Breaker()
   /** @type {Map<string, {at: number, leftOut: number}>} */
   #logged = new Map()
 
-  /** Throws if no call may be sent now. */
-  enter() {
-    if (!this.#breaker.permits()) throw new CircuitOpen('earlier requests had no reply, so this one was not sent')
-  }
-
-  replied() {
-    this.#breaker.succeeded()
-  }
-
   /**
-   * Counts why there is no decision.
-   * @param {unknown} error
+   * The reply of a call. Counts why there is none.
+   * @template T
+   * @param {Promise<T>} reply
    */
-  failed(error) {
-    const found = kind(error)
-    this.counters.errors[found] = (this.counters.errors[found] ?? 0) + 1
-    if (found === 'timeout' || found === 'connection') this.#breaker.failed()
-    else if (found !== 'circuit open') this.#breaker.succeeded()
+  async counted(reply) {
+    try {
+      return await reply
+    } catch (error) {
+      const found = kind(error)
+      this.counters.errors[found] = (this.counters.errors[found] ?? 0) + 1
+      throw error
+    }
   }
 
   /**

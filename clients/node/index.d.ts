@@ -1,9 +1,16 @@
-import type { RequestHandler } from 'express'
-import type { ClientRateLimitInfo, Options, RateLimitRequestHandler, Store, rateLimit } from 'express-rate-limit'
+import type { ErrorRequestHandler, RequestHandler } from 'express'
+import type {
+  ClientRateLimitInfo,
+  Options,
+  RateLimitExceededEventHandler,
+  RateLimitRequestHandler,
+  Store,
+  rateLimit,
+} from 'express-rate-limit'
 
 export type Algorithm = 'FIXED' | 'WINDOW' | 'SLIDING' | 'ROLLING' | 'COUNTER' | 'TOKEN' | 'LEAKY' | 'GCRA'
 
-/** Sends a command and resolves with its reply. `key` is the key that decides the node of a cluster. */
+/** Sends a command (PING too) and resolves with its reply. `key` decides the node of a cluster. */
 export type SendCommand = (key: string, readOnly: boolean, words: string[]) => Promise<unknown>
 
 /** A client of `redis` (createClient, createClientPool). */
@@ -25,7 +32,7 @@ export type StoreOptions = {
   burst?: number
   /** What the keys in Redis begin with. `rl:<algorithm>:` if not given. Each limiter needs its own. */
   prefix?: string
-  /** How many milliseconds a request waits for the server at most. 250 if not given. */
+  /** How many milliseconds a request waits for the server at most. 100 if not given. */
   timeout?: number
   /**
    * Whether a request is allowed if the server cannot decide. If not, it is an error with status 503. `false` if not
@@ -76,6 +83,16 @@ export type LimiterCounters = Counters & {
 /** A request without a decision that is not allowed: status 503 if the server cannot decide, else 500. */
 export declare class RateLimitError extends Error {
   status: 500 | 503
+  /** `Retry-After` with status 503. */
+  headers: Record<string, string>
+}
+
+/** Responses of the type `application/problem+json`. */
+export declare const problem: {
+  /** For the option `handler` of express-rate-limit. */
+  denied: RateLimitExceededEventHandler
+  /** For `app.use`, after the routes: a RateLimitError. It hands every other error on. */
+  error: ErrorRequestHandler
 }
 
 /** Whether the server cannot decide now. Every other error is a fault of the configuration or of the request. */
@@ -106,7 +123,7 @@ export type Policy = (string | number)[]
 export type LimiterOptions = {
   /** A connected client, or a function that sends a command. */
   client: StoreOptions['client']
-  /** How many milliseconds a call waits for the server at most. 250 if not given. */
+  /** How many milliseconds a call waits for the server at most. 100 if not given. */
   timeout?: number
   /** Whether a request is allowed if the server cannot decide. If not, it is a RateLimitError. `false` if not given. */
   failOpen?: boolean

@@ -1,21 +1,20 @@
 // @ts-check
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { createHash, createHmac } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { sender, within } from './client.js'
 import { Guard, LONGEST_TIMER, RateLimitError, isUnavailable } from './guard.js'
+import { bounded } from './keys.js'
+import { Link } from './link.js'
+import { problem } from './problem.js'
 import { Limiter, Reservation } from './reservation.js'
 
-export { Limiter, RateLimitError, Reservation, isUnavailable }
+export { Limiter, RateLimitError, Reservation, isUnavailable, problem }
 
 /** @typedef {import('express-rate-limit').Store} Store */
 
 const ALGORITHMS = ['FIXED', 'WINDOW', 'SLIDING', 'ROLLING', 'COUNTER', 'TOKEN', 'LEAKY', 'GCRA']
 
 const TAKES_BURST = ['TOKEN', 'LEAKY', 'GCRA']
-
-/** A longer key is replaced by a hash: a request must not decide how long keys are. */
-const LONGEST_KEY = 512
 
 // The largest limit that the module takes.
 const LARGEST = '9223372036854775807'
@@ -103,7 +102,7 @@ export class RedisRlStore {
   #passes = false
   #algorithm
   #burst
-  #send
+  #link
   #secret
   #failOpen
   #guard = new Guard()
@@ -119,10 +118,10 @@ export class RedisRlStore {
   /** @param {import('./index.js').StoreOptions} options */
   constructor(options) {
     validate(options)
-    const { client, algorithm = 'FIXED', burst, prefix, timeout = 250, failOpen = false, secret, onError } = options
+    const { client, algorithm = 'FIXED', burst, prefix, timeout = 100, failOpen = false, secret, onError } = options
     this.#algorithm = algorithm
     this.#burst = burst === undefined ? [] : ['BURST', String(burst)]
-    this.#send = within(timeout, sender(client))
+    this.#link = new Link(client, timeout)
     this.#failOpen = failOpen
     this.#secret = secret
     this.#guard.onError = onError
@@ -169,7 +168,7 @@ export class RedisRlStore {
     charge.at = reply.now_ms
     if (reply.allowed) this.counters.allowed += 1
     else this.counters.denied += 1
-    const resetTime = timeIn(reply.allowed ? reply.reset_ms : reply.retry_after_ms)
+    const resetTime = timeIn(reply.allowed ? reply.next_ms : reply.retry_after_ms)
     // The delay of LEAKY.
     if (reply.delay_ms > 0) await sleep(Math.min(reply.delay_ms, LONGEST_TIMER))
     return { totalHits: hits, resetTime }
@@ -229,11 +228,13 @@ export class RedisRlStore {
     const reply = await this.#ask('RL.PEEK', [this.#algorithm], key, limit, [...this.#burst, 'COST', '0', 'FULL'], true)
     if (reply.count === 0) return undefined
     const totalHits = this.#algorithm === 'FIXED' ? reply.count : Number(limit) - reply.remaining
-    return { totalHits, resetTime: timeIn(reply.reset_ms) }
+    return { totalHits, resetTime: timeIn(reply.next_ms) }
   }
 
-  /** The connection belongs to the caller, who closes it. */
-  shutdown() {}
+  /** Ends the timers. The connection belongs to the caller, who closes it. */
+  shutdown() {
+    this.#link.close()
+  }
 
   /**
    * express-rate-limit denies if `totalHits > limit`, and sends `limit - totalHits` as what remains. The number that
@@ -286,8 +287,7 @@ export class RedisRlStore {
     }
     key = String(key)
     if (this.#secret !== undefined) key = createHmac('sha256', this.#secret).update(key).digest('hex').slice(0, 32)
-    key = this.prefix + key
-    return Buffer.byteLength(key) <= LONGEST_KEY ? key : this.prefix + createHash('sha256').update(key).digest('hex')
+    return bounded(key, this.prefix)
   }
 
   /**
@@ -295,16 +295,8 @@ export class RedisRlStore {
    * @param {boolean} readOnly
    * @param {string[]} words
    */
-  async #call(key, readOnly, words) {
-    try {
-      this.#guard.enter()
-      const reply = await this.#send(key, readOnly, words)
-      this.#guard.replied()
-      return reply
-    } catch (error) {
-      this.#guard.failed(error)
-      throw error
-    }
+  #call(key, readOnly, words) {
+    return this.#guard.counted(this.#link.call(key, readOnly, words))
   }
 }
 

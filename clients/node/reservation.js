@@ -2,8 +2,9 @@
 // Reservations: an estimate that is charged once, settled once, and comes back by itself if nobody settles it.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { sender, within } from './client.js'
 import { CircuitOpen, Guard, LONGEST_TIMER, LeaseLost, RateLimitError, isUnavailable } from './guard.js'
+import { bounded } from './keys.js'
+import { Link } from './link.js'
 
 const RESERVES = ['FIXED', 'WINDOW', 'COUNTER', 'ROLLING']
 /** @type {Record<string, number>} */
@@ -38,7 +39,7 @@ function units(used) {
 /** What a reservation sends, and what it was told. It has no reference to the Reservation. */
 class Charge {
   /**
-   * What was used of a limit with COST, by its key.
+   * What was used of a limit with COST, by its key as the caller named it.
    * @type {Map<string, number>}
    */
   used = new Map()
@@ -86,14 +87,15 @@ class Charge {
         // The server rejects an option without its value.
         if (VALUED.includes(option)) values[option] = words[(at += 1)]
       }
-      return { name, words, key: words[0], window: words[1], cost: values.COST, anchor: values.ANCHOR }
+      const [named, window] = words
+      words[0] = bounded(named)
+      return { name, words, named, key: words[0], window, cost: values.COST, anchor: values.ANCHOR }
     })
     this.ttl = milliseconds(ttl)
     this.isNew = id === undefined
     this.id = id ?? randomUUID()
     const length = Buffer.byteLength(this.id)
     if (length < 1 || length > 128) throw new TypeError('id: expected 1 to 128 bytes')
-    this.key = this.limits[0].key
     this.leases = this.limits.flatMap(({ name, key, window, words }, at) => {
       if (name !== 'LEASE') return []
       return [{ at, key, window, ms: milliseconds(window), limit: Number(words[2]), ends: 0, isHeld: false }]
@@ -145,7 +147,7 @@ class Charge {
 
   /** @param {import('./index.js').Used} used */
   report(used) {
-    const keys = this.limits.filter(({ cost }) => cost !== undefined).map(({ key }) => key)
+    const keys = this.limits.filter(({ cost }) => cost !== undefined).map(({ named }) => named)
     if (typeof used !== 'object' || used === null) {
       const all = units(used)
       this.used = new Map(keys.map((key) => [key, all]))
@@ -177,10 +179,10 @@ class Charge {
     const charged = this.called || this.reported
     /** @type {string[][]} */
     const calls = this.leases.map(({ key }) => ['RL.RELEASE', key, this.id])
-    for (const { name, words, key, cost, anchor } of this.limits) {
+    for (const { name, words, named, cost, anchor } of this.limits) {
       if (name === 'LEASE') continue
       // A limit with COST counts what is used, any other one the request itself.
-      const actual = !charged ? 0 : cost === undefined ? 1 : (this.used.get(key) ?? cost)
+      const actual = !charged ? 0 : cost === undefined ? 1 : (this.used.get(named) ?? cost)
       const end = ['RESERVATION', this.id, 'ACTUAL', String(actual)]
       calls.push(['RL.SETTLE', name, ...words.slice(0, 3), ...end, ...(anchor === undefined ? [] : ['ANCHOR', anchor])])
     }
@@ -267,12 +269,12 @@ if (Symbol.asyncDispose) {
 const dropped = new FinalizationRegistry((/** @type {() => void} */ settle) => settle())
 
 export class Limiter {
-  #send
+  #link
   #failOpen
   #guard = new Guard()
 
   /** @param {import('./index.js').LimiterOptions} options */
-  constructor({ client, timeout = 250, failOpen = false, onError, logger, ...others }) {
+  constructor({ client, timeout = 100, failOpen = false, onError, logger, ...others }) {
     for (const name of Object.keys(others)) {
       throw new TypeError(`${name}: there is no such option; expected client, timeout, failOpen, onError, logger`)
     }
@@ -280,7 +282,7 @@ export class Limiter {
       throw new TypeError('timeout: expected an integer of milliseconds from 1 to 3600000')
     }
     if (typeof failOpen !== 'boolean') throw new TypeError('failOpen: expected true or false')
-    this.#send = within(timeout, sender(client))
+    this.#link = new Link(client, timeout)
     this.#failOpen = failOpen
     this.#guard.onError = onError
     if (logger) this.#guard.logger = logger
@@ -440,17 +442,9 @@ export class Limiter {
   }
 
   /** @param {string[]} words */
-  async #call(words) {
+  #call(words) {
     // The key decides the node of a cluster.
     const key = words[0] === 'RL.MULTI' ? words[3] : words[0] === 'RL.SETTLE' ? words[2] : words[1]
-    try {
-      this.#guard.enter()
-      const reply = await this.#send(key, false, words)
-      this.#guard.replied()
-      return reply
-    } catch (error) {
-      this.#guard.failed(error)
-      throw error
-    }
+    return this.#guard.counted(this.#link.call(key, false, words))
   }
 }

@@ -3,9 +3,14 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { EventEmitter } from 'node:events'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import express from 'express'
+import { rateLimit } from 'express-rate-limit'
 import * as ioredis from 'ioredis'
 import * as ioredis5 from 'ioredis5'
-import { Limiter, RedisRlStore, isUnavailable } from '../index.js'
+import * as redis from 'redis'
+import supertest from 'supertest'
+import { Limiter, RedisRlStore, isUnavailable, problem } from '../index.js'
 import { kind } from '../guard.js'
 
 const client = async () => []
@@ -76,6 +81,9 @@ test('which errors mean that the server cannot decide', () => {
   for (const error of broken) {
     assert.deepEqual([isUnavailable(error), kind(error)], [true, 'connection'])
   }
+  for (const error of [new Error('Command timed out'), new redis.TimeoutError()]) {
+    assert.deepEqual([isUnavailable(error), kind(error)], [true, 'timeout'])
+  }
   assert.deepEqual([isUnavailable(new TypeError('x is undefined')), kind(new TypeError('x'))], [false, 'bug'])
 })
 
@@ -103,14 +111,84 @@ test('a delay that is longer than a timer of Node.js', () => {
     store.init({ windowMs: 1000, limit: 1 })
     store.increment('k').then(() => process.exit(1))
     setTimeout(() => process.exit(7), 100)`
-  const { status } = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
-    cwd: new URL('.', import.meta.url),
-  })
-  assert.equal(status, 7)
+  assert.equal(run(code), 7)
 })
 
 test('many stores add one listener to their client', () => {
   const client = Object.assign(new EventEmitter(), { sendCommand: async () => [] })
   for (let i = 0; i < 20; i++) new RedisRlStore({ client, prefix: `${i}:` })
   assert.deepEqual([client.listenerCount('error'), client.listenerCount('ready')], [1, 1])
+})
+
+/** Runs a program, and returns its status; null if it does not end by itself. */
+function run(code) {
+  const options = { cwd: new URL('.', import.meta.url), timeout: 5000 }
+  return spawnSync(process.execPath, ['--input-type=module', '-e', code], options).status
+}
+
+test('what probes a silent server keeps no process alive', () => {
+  const status = run(`
+    import { RedisRlStore } from '../index.js'
+    const store = new RedisRlStore({ client: () => new Promise(() => {}), timeout: 1 })
+    store.init({ windowMs: 1000, limit: 1 })
+    store.increment('k').catch(() => {})
+    setTimeout(() => store.increment('k').catch(({ cause }) => (process.exitCode = cause.name === 'CircuitOpen' ? 7 : 1)), 400)`)
+  assert.equal(status, 7)
+})
+
+test('after shutdown nothing is sent', async () => {
+  let pings = 0
+  const client = async (_key, _readOnly, [word]) => {
+    if (word === 'PING') pings += 1
+    else throw new Error('connection refused')
+  }
+  const store = new RedisRlStore({ client: (...words) => client(...words).then(() => new Promise(() => {})) })
+  store.init({ windowMs: 1000, limit: 1, logger: { warn() {} } })
+  await assert.rejects(store.increment('k'), { status: 503 })
+  assert.equal(pings, 1)
+  store.shutdown()
+  await sleep(300) // two probes would have been sent
+  assert.equal(pings, 1)
+})
+
+test('the problems of an application', async () => {
+  const app = express()
+  const reply = ['allowed', 0, 'count', 1, 'remaining', 0, 'retry_after_ms', 20_000]
+  for (const [path, client] of Object.entries({
+    '/denied': async () => reply,
+    '/away': async () => Promise.reject(new Error('connection refused')),
+    '/wrong': async () => Promise.reject(new Error('WRONGTYPE Operation against a key')),
+  })) {
+    const store = new RedisRlStore({ client, algorithm: 'TOKEN' })
+    const logger = { warn() {}, error() {} }
+    const options = { windowMs: 60_000, limit: 3, standardHeaders: 'draft-8', identifier: 'login', logger }
+    app.use(path, rateLimit({ ...options, store, handler: problem.denied }))
+  }
+  app.use('/bug', () => {
+    throw Object.assign(new Error('of the application'), { status: 418 })
+  })
+  app.use(problem.error)
+  app.use((error, _request, response, _next) => response.status(error.status).end())
+  const blank = { type: 'about:blank' }
+  for (const [path, seconds, body] of [
+    [
+      '/denied',
+      '20',
+      {
+        type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
+        title: 'Quota exceeded',
+        status: 429,
+        'violated-policies': ['login'],
+      },
+    ],
+    ['/away', '1', { ...blank, title: 'Service Unavailable', status: 503 }],
+    ['/wrong', undefined, { ...blank, title: 'Internal Server Error', status: 500 }],
+  ]) {
+    const { status, headers, text } = await supertest(app).get(path).buffer()
+    assert.equal(status, body.status)
+    assert.match(headers['content-type'], /^application\/problem\+json/)
+    assert.equal(headers['retry-after'], seconds)
+    assert.deepEqual(JSON.parse(text), body)
+  }
+  assert.equal((await supertest(app).get('/bug')).status, 418)
 })

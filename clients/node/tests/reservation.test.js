@@ -215,6 +215,22 @@ for (const path of servers) {
         assert.equal(await server.client.zcard(`${key}:calls`), 0)
       })
 
+      test('a caller decides neither how long a key is, nor that it is a reservation', async () => {
+        const { key } = calls()
+        const names = ['x'.repeat(300), 'caller:reserved'].map((end) => `${key}:${end}`)
+        const limits = [
+          ...names.map((name) => ['WINDOW', name, '1d', 10, 'COST', 5]),
+          ['LEASE', `${key}:${'l'.repeat(300)}`, '1h', 1],
+        ]
+        const reservation = await limiter.reserve(limits, '1h')
+        const keys = async () => (await server.client.keys(`${key}*`)).filter((name) => !/:reserved(:ends)?$/.test(name))
+        assert.equal((await keys()).length, 3)
+        await reservation.settle({ [names[0]]: 3, [names[1]]: 4 })
+        const left = (await keys()).sort()
+        assert.deepEqual(left.map((name) => name.length - key.length), [16 + 65, 32 + 65])
+        assert.deepEqual(await Promise.all(left.map((name) => server.client.get(name))), ['4', '3'])
+      })
+
       test('a repeated request is charged once', async () => {
         const { limits, counted } = calls()
         const first = await limiter.reserve(limits(300), '1h', { id: 'call-1' })
@@ -398,7 +414,7 @@ for (const path of servers) {
           assert.equal(found.length, 1, path)
           const imported = "import { Limiter } from 'rate-limit-redis-rl'\n"
           assert.ok(found[0].includes(imported), path)
-          const patient = found[0].replace(imported, '').replace('timeout: 250', 'timeout: 30_000')
+          const patient = found[0].replace(imported, '').replace('limiter = new Limiter({ client', 'limiter = new Limiter({ client, timeout: 30_000')
           const AsyncFunction = (async () => {}).constructor
           return new AsyncFunction('Limiter', ...Object.keys(names), patient + more)(Limiter, ...Object.values(names))
         }

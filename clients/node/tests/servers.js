@@ -69,7 +69,9 @@ export async function startServer(path, ...options) {
     await stop()
     throw error
   }
-  return { port, client, kill, restart, stop }
+  const pause = () => child.kill('SIGSTOP')
+  const resume = () => child.kill('SIGCONT')
+  return { port, client, kill, restart, stop, pause, resume }
 }
 
 /** An address that stays, in front of servers that change. An open connection stays with its server. */

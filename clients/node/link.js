@@ -1,0 +1,160 @@
+// @ts-check
+// Sends the commands of one store: within the time limit, and none to a node that is silent.
+import { Breaker } from './breaker.js'
+import { sender } from './client.js'
+import { CircuitOpen, NoReply, isUnavailable, kind } from './guard.js'
+
+/** Milliseconds of silence after which no command is sent. */
+const SILENCE = 250
+
+/**
+ * Runs after at least `ms`, and after what the sockets have by then was read: a process that was busy for longer finds
+ * the replies first.
+ * @param {number} ms
+ * @param {() => void} work
+ */
+const afterReading = (ms, work) => setTimeout(() => setImmediate(work), Math.ceil(Math.max(ms, 0)))
+
+/** A node of a cluster or, where that cannot be seen, the server. */
+class Node {
+  /** @type {NodeJS.Timeout | undefined} */
+  timer
+  /** @type {AbortController | undefined} */
+  probe
+
+  /**
+   * @param {number} timeout
+   * @param {string} key a key of this node
+   */
+  constructor(timeout, key) {
+    this.breaker = new Breaker(SILENCE, timeout)
+    this.key = key
+  }
+}
+
+export class Link {
+  /** @type {Map<string, Node>} */
+  #nodes = new Map()
+  #send
+  #timeout
+  #closed = false
+
+  /**
+   * @param {any} client
+   * @param {number} timeout
+   */
+  constructor(client, timeout) {
+    this.#send = sender(client)
+    this.#timeout = timeout
+  }
+
+  /**
+   * The reply. If it gives up waiting for it, the server may have executed the command.
+   * @param {string} key
+   * @param {boolean} readOnly
+   * @param {string[]} words
+   */
+  async call(key, readOnly, words) {
+    const node = this.#node(key)
+    const command = node.breaker.request(performance.now())
+    if (!command) throw this.#rejection() ?? new CircuitOpen('the server is silent, so this request was not sent')
+    this.#wake(node)
+    const abort = new AbortController()
+    const reply = this.#send(key, readOnly, words, abort.signal)
+    reply.then(
+      () => node.breaker.reply(command, performance.now()),
+      (error) => this.#failed(node, command, error),
+    )
+    /** @type {NodeJS.Timeout | undefined} */
+    let timer
+    const late = new Promise((_, reject) => {
+      timer = afterReading(this.#timeout, () => {
+        node.breaker.leave(command)
+        reject(this.#send.why?.() ?? new NoReply(`no reply within ${this.#timeout} ms`))
+      })
+    })
+    try {
+      return await Promise.race([reply, late])
+    } finally {
+      clearTimeout(timer)
+      abort.abort() // it is no longer in a queue then
+    }
+  }
+
+  /** No timer runs after this. */
+  close() {
+    this.#closed = true
+    for (const node of this.#nodes.values()) {
+      clearTimeout(node.timer)
+      node.probe?.abort()
+    }
+  }
+
+  /** Why the server rejects the client, if that is why there is no reply. */
+  #rejection() {
+    const error = this.#send.why?.()
+    return error && !isUnavailable(error) ? error : undefined
+  }
+
+  /** @param {string} key */
+  #node(key) {
+    const name = this.#send.node?.(key) ?? ''
+    let node = this.#nodes.get(name)
+    if (!node) {
+      // The nodes of a cluster may get new addresses again and again.
+      for (const [name, { breaker }] of this.#nodes) if (breaker.isNew) this.#nodes.delete(name)
+      this.#nodes.set(name, (node = new Node(this.#timeout, key)))
+    }
+    return node
+  }
+
+  /**
+   * A command has no reply, or an error reply.
+   * @param {Node} node
+   * @param {import('./breaker.js').Command} command
+   * @param {unknown} error
+   */
+  #failed(node, command, error) {
+    const found = kind(error)
+    if (found === 'bug') node.breaker.forget(command)
+    else if (found !== 'connection' && found !== 'timeout') node.breaker.reply(command, performance.now())
+    else if (command.left || found === 'timeout') node.breaker.lose(command)
+    else {
+      node.breaker.forget(command)
+      node.breaker.connectFailed(performance.now())
+      clearTimeout(node.timer)
+      this.#tick(node)
+    }
+  }
+
+  /** @param {Node} node */
+  #tick(node) {
+    node.timer = undefined
+    if (this.#closed) return
+    if (node.breaker.time(performance.now())) this.#probe(node)
+    this.#wake(node)
+  }
+
+  /**
+   * One timer for all commands: an event before it ends only delays what it is for.
+   * @param {Node} node
+   */
+  #wake(node) {
+    const { due } = node.breaker
+    if (this.#closed || node.timer || due === Infinity) return
+    node.timer = afterReading(due - performance.now(), () => this.#tick(node)).unref()
+  }
+
+  /** @param {Node} node */
+  #probe(node) {
+    node.probe?.abort() // the last one, if it is still in a queue
+    const { signal } = (node.probe = new AbortController())
+    const replied = () => {
+      node.breaker.pong(performance.now())
+      this.#wake(node)
+    }
+    this.#send(node.key, false, ['PING'], signal).then(replied, (error) => {
+      if (!['bug', 'connection', 'timeout'].includes(kind(error))) replied()
+    })
+  }
+}
