@@ -5,11 +5,11 @@
 --     }
 --
 -- A limit is a list of the words of its command: algorithm, key, window, limit, options. Several limits are one
--- RL.MULTI: all of them are charged, or none. These variables of nginx say how to ask (`set $rl_on_error deny;`):
+-- RL.MULTI: all of them are charged, or none. These variables of nginx say how to ask (`set $rl_on_error allow;`):
 --
 --     $rl_server     host:port or unix:/path    127.0.0.1:6379
---     $rl_timeout    milliseconds               50
---     $rl_on_error   allow or deny              allow
+--     $rl_timeout    milliseconds               100
+--     $rl_on_error   deny (503) or allow        deny
 --     $rl_user, $rl_password                    none
 --
 -- `lua_shared_dict rl 64k;` turns the counters of metrics() on.
@@ -21,7 +21,10 @@ if not found then
 end
 
 local ffi = require "ffi"
-ffi.cdef "volatile uintptr_t ngx_current_msec;"
+ffi.cdef [[
+    volatile uintptr_t ngx_current_msec;
+    unsigned char *SHA256(const unsigned char *text, size_t length, unsigned char *digest);
+]]
 
 local M = {}
 
@@ -38,41 +41,69 @@ local CANNOT_DECIDE = {
     TRYAGAIN = true,
 }
 
--- Longer keys and ids are replaced by hashes: a request must not decide how long keys are.
-local LONGEST_KEY, LONGEST_PART = 512, 128
+-- A longer value is replaced: a request must not decide how long keys are. So is a longer id.
+local LONGEST, LONGEST_ID, SHOWN = 256, 128, 32
 
--- The breaker: after FAILURES requests in a row without a reply, none is sent for OPEN_FOR seconds. Then one is.
-local FAILURES, OPEN_FOR = 5, 1
+-- Milliseconds of silence after which no request is sent; 0 for never.
+local SILENCE = 250
 
 -- What this worker knows of a server, by its address and user.
 local states = {}
 
--- Seconds that no change of the time of day moves: ngx.now() may go back.
+-- Milliseconds that no change of the time of day moves: ngx.now() may go back.
 local function now()
     ngx.update_time()
-    return tonumber(ffi.C.ngx_current_msec) / 1000
+    return tonumber(ffi.C.ngx_current_msec)
 end
 
-local function digest(text)
-    return (ngx.sha1_bin(text):gsub(".", function(char)
+local function hex(bytes)
+    return (bytes:gsub(".", function(char)
         return ("%02x"):format(char:byte())
     end))
 end
 
--- Keeps the hash tag: the keys of one decision share it.
-local function bounded(key)
-    if #key <= LONGEST_KEY then
-        return key
+-- SHA-256 of the OpenSSL that nginx has loaded; SHA-1 if it has none.
+local has_sha256, sha256 = pcall(function()
+    return ffi.C.SHA256
+end)
+
+local function digest(text)
+    if not has_sha256 then
+        return hex(ngx.sha1_bin(text))
     end
-    local before, rest = key:match("^([^{]*)(.*)$")
-    local tag, after = rest:match("^{([^}]*)}(.*)$")
-    if not tag then
-        return digest(key)
+    local found = ffi.new("unsigned char[32]")
+    sha256(text, #text, found)
+    return hex(ffi.string(found, 32))
+end
+
+-- Whether a value has the form of a replaced one already. It is replaced too, so that it is not that of another.
+local function is_replaced(text)
+    local shown, hashed = text:match("^(.+)~(%x+)$")
+    local length = has_sha256 and 64 or 40
+    return shown and #shown >= SHOWN - 3 and #shown <= SHOWN and #hashed == length and hashed:lower() == hashed
+end
+
+-- The first bytes of a value, without the part of a character of UTF-8, and its digest.
+local function replaced(text)
+    local length = math.min(SHOWN, #text)
+    while length > SHOWN - 3 and length < #text and math.floor(text:byte(length + 1) / 64) == 2 do
+        length = length - 1
     end
-    local function part(text)
-        return #text <= LONGEST_PART and text or digest(text)
-    end
-    return part(before) .. "{" .. part(tag) .. "}" .. part(after)
+    return text:sub(1, length) .. "~" .. digest(text)
+end
+
+local function bounded_value(text)
+    return (#text > LONGEST or is_replaced(text)) and replaced(text) or text
+end
+
+-- A key within the bounds of vectors/keys.json. Keeps the hash tag: the keys of one decision share it.
+function M.bounded(key)
+    -- Reservations have such keys.
+    local is_reserved = key:find(":reserved$") or key:find(":reserved:ends$")
+    local before, tag, after = key:match("^([^{]*){([^}]+)}(.*)$")
+    local last = after or key
+    last = is_reserved and replaced(last) or bounded_value(last)
+    return tag and bounded_value(before) .. "{" .. bounded_value(tag) .. "}" .. last or last
 end
 
 -- A number as the module reads it. Lua itself writes 10^14 as 1e+14.
@@ -100,8 +131,10 @@ local function command(limits)
                 local ok, text = pcall(integer, word)
                 word = ok and text or error(("limit %d: word %d: %s"):format(number, position, text), 3)
             end
-            if position == 2 or tostring(limit[position - 1]):upper() == "ID" and position > 5 then
-                word = bounded(tostring(word))
+            if position == 2 then
+                word = M.bounded(tostring(word))
+            elseif tostring(limit[position - 1]):upper() == "ID" and position > 5 and #tostring(word) > LONGEST_ID then
+                word = replaced(tostring(word))
             end
             words[#words + 1] = word
         end
@@ -109,6 +142,98 @@ local function command(limits)
     words[1] = "RL." .. assert(words[1], "there is no limit")
     words[#words + 1] = "HEADERS"
     return words
+end
+
+-- The breaker of vectors/breaker.json, where nothing runs between requests. Times are milliseconds.
+local Breaker = {}
+Breaker.__index = Breaker
+
+-- When probes are due after the opening. Later ones are each second.
+local PROBES, SECOND = { 0, 100, 200, 400, 800 }, 1000
+
+function M.breaker(silence)
+    local new = { state = "closed", silence = silence, read_at = -math.huge, first = 1, last = 0, waiting = {} }
+    return setmetatable(new, Breaker)
+end
+
+-- When the silence began; nil if no command waits.
+function Breaker:silent_since()
+    while self.first <= self.last and self.waiting[self.first].over do
+        self.waiting[self.first] = nil
+        self.first = self.first + 1
+    end
+    local oldest = self.waiting[self.first]
+    return oldest and math.max(self.read_at, oldest.at)
+end
+
+-- A decision is wanted: the command that is sent, or else "ping" or "connect" for a probe, or nil.
+function Breaker:request(now, timeout)
+    local since = self:silent_since()
+    if self.state ~= "open" and self.silence > 0 and since and now - since >= math.max(self.silence, timeout) then
+        self:open(now)
+    end
+    if self.state == "open" then
+        return nil, self:probe(now, since)
+    end
+    if self.state == "trying" and self.trial and now < self.trial.at + SECOND then
+        return nil
+    end
+    local command = { at = now, ends = now + timeout }
+    self.last = self.last + 1
+    self.waiting[self.last] = command
+    if self.state == "trying" then
+        self.trial = command
+    end
+    return command
+end
+
+function Breaker:open(now)
+    self.state, self.opened_at, self.next_probe = "open", now, now
+end
+
+function Breaker:probe(now, since)
+    if now < self.next_probe then
+        return nil
+    end
+    local after, next_one = now - self.opened_at, nil
+    for _, each in ipairs(PROBES) do
+        next_one = next_one or each > after and each
+    end
+    local longest = PROBES[#PROBES]
+    next_one = next_one or longest + SECOND * (math.floor((after - longest) / SECOND) + 1)
+    self.next_probe = self.opened_at + next_one
+    return (not since or now - since >= SECOND) and "connect" or "ping"
+end
+
+-- A command has its reply, an error too. What was given up before has none any more.
+function Breaker:reply(command, now)
+    command.over, self.read_at = true, now
+    for number = self.first, self.last do
+        if now < self.waiting[number].ends then
+            break
+        end
+        self.waiting[number].over = true
+    end
+    self.state, self.doubted, self.trial = "closed", false, nil
+end
+
+-- A probe has its reply. The request that sent it asks again.
+function Breaker:pong(now)
+    self.read_at = now
+    if self.state == "open" then
+        self.state = self.doubted and "trying" or "closed"
+        self.doubted = true
+    end
+end
+
+-- There is no connection for a command, or for a probe, and none can be opened.
+function Breaker:connect_failed(now, command)
+    if command then
+        command.over = true
+    end
+    if self.state ~= "open" and self.silence > 0 then
+        self:open(now)
+    end
 end
 
 -- A variable that is set in another location only is empty in this one.
@@ -153,20 +278,19 @@ local function address(server)
     assert(server:find("^unix:/."), "$rl_server is neither address:port nor unix:/path")
 end
 
--- The reply; or nil, why there is none, and whether that is an error reply of the server.
-local function ask(words, server, state, timeout)
+-- A connection that has until `finish`; or nil, why there is none, and whether that is an error reply of the server.
+local function connect(server, state, finish)
     local user, password = setting("user", "default"), setting("password")
     local host, port = address(server)
-    local finish = now() + timeout / 1000
     local connection = redis:new()
     -- Each step may take what is left of the time.
-    local function remaining()
-        connection:set_timeout(math.max(1, math.floor((finish - now()) * 1000)))
+    connection.remaining = function()
+        connection:set_timeout(math.max(1, finish - now()))
     end
     -- A connection that was kept open belongs to its user, and to the server that was at this address.
     local pool = { pool = ("%s@%s#%d"):format(user, server, state.generation) }
     local ok, failure
-    remaining()
+    connection.remaining()
     if host then
         ok, failure = connection:connect(host, port, pool)
     else
@@ -176,18 +300,27 @@ local function ask(words, server, state, timeout)
         return nil, failure, false
     end
     if password and connection:get_reused_times() == 0 then
-        remaining()
+        connection.remaining()
         ok, failure = connection:auth(user, password)
         if not ok then
             connection:close()
             return nil, failure, ok == false
         end
     end
+    return connection
+end
+
+-- The reply; or nil, why there is none, and whether that is an error reply of the server.
+local function ask(words, server, state, finish)
+    local connection, failure, is_reply = connect(server, state, finish)
+    if not connection then
+        return nil, failure, is_reply
+    end
     local reply
-    remaining()
+    connection.remaining()
     reply, failure = connection[words[1]](connection, unpack(words, 2))
     -- An error reply is `false`; after nil, the rest of a late reply may still arrive on this connection.
-    local is_reply = reply == false
+    is_reply = reply == false
     if is_reply and failure:find("^READONLY") then
         -- After a failover the address may lead to another server, but the open connections still lead to this one.
         state.generation = state.generation + 1
@@ -198,30 +331,43 @@ local function ask(words, server, state, timeout)
     return reply or nil, failure, is_reply
 end
 
--- As `ask`, but not while the breaker is open.
+-- As `ask`, but nothing is sent to a server that is silent.
 local function ask_if_closed(words, server, state, timeout)
-    if state.open_until > 0 then
-        if now() < state.open_until then
-            return nil, "circuit open", false
+    local breaker, begin = state.breaker, now()
+    local finish = begin + timeout
+    local function failed(failure, command)
+        if not failure:find("timeout", 1, true) then
+            breaker:connect_failed(now(), command)
         end
-        -- The others wait for this one to be over.
-        state.open_until = now() + OPEN_FOR
     end
-    local reply, failure, is_reply = ask(words, server, state, timeout)
-    if reply or is_reply then
-        state.failures, state.open_until = 0, 0
-    elseif cannot_decide(failure, is_reply) then
-        state.failures = state.failures + 1
-        if state.failures >= FAILURES then
-            state.open_until = now() + OPEN_FOR
+    local command, probe = breaker:request(begin, timeout)
+    if probe then
+        if probe == "connect" then
+            state.generation = state.generation + 1
         end
+        local pong, failure, is_reply = ask({ "ping" }, server, state, finish)
+        if not (pong or is_reply or not cannot_decide(failure, is_reply)) then
+            failed(failure)
+            return nil, failure, false
+        end
+        breaker:pong(now())
+        command = breaker:request(now(), timeout)
+    end
+    if not command then
+        return nil, "circuit open", false
+    end
+    local reply, failure, is_reply = ask(words, server, state, finish)
+    if reply or is_reply or not cannot_decide(failure, is_reply) then
+        breaker:reply(command, now())
+    else
+        failed(failure, command)
     end
     return reply, failure, is_reply
 end
 
 local function state_of(server)
     local name = setting("user", "default") .. "@" .. server
-    states[name] = states[name] or { generation = 0, failures = 0, open_until = 0, logged = {}, left_out = {} }
+    states[name] = states[name] or { generation = 0, breaker = M.breaker(SILENCE), logged = {}, left_out = {} }
     return states[name]
 end
 
@@ -229,7 +375,7 @@ end
 local function log(state, level, outcome, what, failure)
     local name = outcome .. ": " .. what
     local time = now()
-    if time - (state.logged[name] or 0) < 1 then
+    if time - (state.logged[name] or -math.huge) < SECOND then
         state.left_out[name] = (state.left_out[name] or 0) + 1
         return
     end
@@ -263,9 +409,7 @@ end
 function M.hashed(secret, value)
     assert(type(secret) == "string" and secret ~= "", "hashed: the secret is empty")
     assert(type(value) == "string", "hashed: the value is no text")
-    return (ngx.hmac_sha1(secret, value):gsub(".", function(char)
-        return ("%02x"):format(char:byte())
-    end))
+    return hex(ngx.hmac_sha1(secret, value))
 end
 
 -- The names of the policies that deny, as a JSON array. The characters of a name need no escapes in JSON.
@@ -278,7 +422,7 @@ local function violated(reply, policies)
             names[#names + 1] = name
         end
     end
-    return "[" .. table.concat(names, ", ") .. "]"
+    return "[" .. table.concat(names, ",") .. "]"
 end
 
 local function refuse(status, problem)
@@ -293,9 +437,9 @@ end
 -- decide and `$rl_on_error` allows. If the server rejects the call, the request ends with 500.
 function M.limit(limits)
     local words = command(limits)
-    local on_error = setting("on_error", "allow")
+    local on_error = setting("on_error", "deny")
     assert(on_error == "allow" or on_error == "deny", "$rl_on_error is neither allow nor deny")
-    local timeout = tonumber(setting("timeout", 50))
+    local timeout = tonumber(setting("timeout", 100))
     assert(timeout and timeout >= 1, "$rl_timeout is no number of milliseconds")
     local server = setting("server", "127.0.0.1:6379")
     address(server)
@@ -308,12 +452,13 @@ function M.limit(limits)
         if not cannot_decide(failure, is_reply) then
             count("outcome fault")
             log(state, ngx.CRIT, "the call was rejected, a fault of the configuration", what, failure)
-            return refuse(500, '{"title": "Internal Server Error", "status": 500}\n')
+            return refuse(500, '{"type":"about:blank","title":"Internal Server Error","status":500}')
         end
         log(state, ngx.ERR, "no decision, " .. on_error, what, failure)
         if on_error == "deny" then
             count("outcome failed_closed")
-            return refuse(503, '{"title": "Service Unavailable", "status": 503}\n')
+            ngx.header["Retry-After"] = 1
+            return refuse(503, '{"type":"about:blank","title":"Service Unavailable","status":503}')
         end
         count("outcome failed_open")
         return nil
@@ -332,8 +477,8 @@ function M.limit(limits)
     end
     count("outcome denied")
     -- The problem type of draft-ietf-httpapi-ratelimit-headers.
-    return refuse(429, '{"type": "https://iana.org/assignments/http-problem-types#quota-exceeded", '
-        .. '"title": "Too many requests", "status": 429, "violated-policies": ' .. violated(reply, policies) .. "}\n")
+    return refuse(429, '{"type":"https://iana.org/assignments/http-problem-types#quota-exceeded",'
+        .. '"title":"Quota exceeded","status":429,"violated-policies":' .. violated(reply, policies) .. "}")
 end
 
 return M

@@ -132,7 +132,8 @@ test('what probes a silent server keeps no process alive', () => {
     const store = new RedisRlStore({ client: () => new Promise(() => {}), timeout: 1 })
     store.init({ windowMs: 1000, limit: 1 })
     store.increment('k').catch(() => {})
-    setTimeout(() => store.increment('k').catch(({ cause }) => (process.exitCode = cause.name === 'CircuitOpen' ? 7 : 1)), 400)`)
+    const end = ({ cause }) => (process.exitCode = cause.name === 'CircuitOpen' ? 7 : 1)
+    setTimeout(() => store.increment('k').catch(end), 400)`)
   assert.equal(status, 7)
 })
 

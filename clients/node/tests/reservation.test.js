@@ -223,7 +223,8 @@ for (const path of servers) {
           ['LEASE', `${key}:${'l'.repeat(300)}`, '1h', 1],
         ]
         const reservation = await limiter.reserve(limits, '1h')
-        const keys = async () => (await server.client.keys(`${key}*`)).filter((name) => !/:reserved(:ends)?$/.test(name))
+        const isOurs = (name) => !/:reserved(:ends)?$/.test(name)
+        const keys = async () => (await server.client.keys(`${key}*`)).filter(isOurs)
         assert.equal((await keys()).length, 3)
         await reservation.settle({ [names[0]]: 3, [names[1]]: 4 })
         const left = (await keys()).sort()
@@ -414,7 +415,8 @@ for (const path of servers) {
           assert.equal(found.length, 1, path)
           const imported = "import { Limiter } from 'rate-limit-redis-rl'\n"
           assert.ok(found[0].includes(imported), path)
-          const patient = found[0].replace(imported, '').replace('limiter = new Limiter({ client', 'limiter = new Limiter({ client, timeout: 30_000')
+          const client = 'Limiter({ client'
+          const patient = found[0].replace(imported, '').replace(client, `${client}, timeout: 30_000`)
           const AsyncFunction = (async () => {}).constructor
           return new AsyncFunction('Limiter', ...Object.keys(names), patient + more)(Limiter, ...Object.values(names))
         }
