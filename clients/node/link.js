@@ -121,6 +121,7 @@ export class Link {
     else if (command.left || found === 'timeout') node.breaker.lose(command)
     else {
       node.breaker.forget(command)
+      if (this.#closed) return
       node.breaker.connectFailed(performance.now())
       clearTimeout(node.timer)
       this.#tick(node)

@@ -150,6 +150,10 @@ test('after shutdown nothing is sent', async () => {
   store.shutdown()
   await sleep(300) // two probes would have been sent
   assert.equal(pings, 1)
+  const ended = new RedisRlStore({ client })
+  ended.init({ windowMs: 1000, limit: 1, logger: { warn() {} } })
+  ended.shutdown()
+  for (let i = 0; i < 2; i++) await assert.rejects(ended.increment('k'), /connection refused/)
 })
 
 test('the problems of an application', async () => {
