@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use redis::{Cmd, RedisError, RedisResult, Value};
 
+use crate::breakers::Begun;
 use crate::command::Call;
 use crate::core::Core;
 use crate::decision::Decision;
@@ -22,6 +23,10 @@ pub struct Outgoing<'a> {
     command: Cmd,
     key: &'a [u8],
     reply: Option<RedisResult<Value>>,
+    /// Why there is no reply, if the connection itself says so.
+    failure: Option<Error>,
+    /// How long the server may take.
+    limit: Duration,
     /// Which request of the batch it is for.
     index: usize,
 }
@@ -42,13 +47,32 @@ impl<'a> Outgoing<'a> {
         self.reply = Some(reply.and_then(Value::extract_error));
     }
 
-    /// Whether it had one.
+    /// The request for a connection of this crate.
     #[cfg(feature = "async")]
-    pub(crate) const fn has_reply(&self) -> bool {
-        self.reply.is_some()
+    pub(crate) fn request(&self) -> crate::pipe::Request {
+        crate::pipe::Request { command: self.command.clone(), asking: false, limit: self.limit }
+    }
+
+    /// How long the server may take.
+    #[cfg(feature = "async")]
+    pub(crate) const fn limit(&self) -> Duration {
+        self.limit
+    }
+
+    /// Sets what a connection of this crate got.
+    #[cfg(feature = "async")]
+    pub(crate) fn set(&mut self, reply: Result<crate::pipe::Reply, Error>) {
+        match reply {
+            Ok(reply) => {
+                self.limit = self.limit.saturating_sub(reply.took);
+                self.reply = Some(reply.value);
+            }
+            Err(error) => self.failure = Some(error),
+        }
     }
 
     /// The error that it got.
+    #[cfg(feature = "sync")]
     pub(crate) fn error(&self) -> Option<&RedisError> {
         self.reply.as_ref()?.as_ref().err()
     }
@@ -92,7 +116,9 @@ pub struct Batch<'a> {
 
 struct Entry<'a> {
     request: &'a Request<'a>,
-    part: u64,
+    begun: Option<Begun<'a>>,
+    /// How long the server may take, with what is still to be sent.
+    limit: Duration,
     sent: Option<Sent>,
     state: State<'a>,
 }
@@ -105,18 +131,27 @@ enum State<'a> {
 }
 
 impl<'a> Batch<'a> {
-    /// Requests that may wait for `timeout`. `part` says which part of the server decides on a key.
-    pub fn new(core: &'a Core, requests: &'a [Request<'a>], timeout: Duration, part: impl Fn(&[u8]) -> u64) -> Self {
+    /// Requests that may wait for `timeout`. `part` says which part of the server decides on a key, unless the connection
+    /// has circuit breakers of its own.
+    pub fn new(
+        core: &'a Core,
+        requests: &'a [Request<'a>],
+        timeout: Duration,
+        part: impl Fn(&[u8]) -> Option<u64>,
+    ) -> Self {
         let entries = requests.iter().map(|request| {
-            let part = part(request.key);
+            let mut begun = None;
             let state = match core.recall(request) {
                 Some(decision) => State::Known(decision),
-                None => {
-                    let begun = core.begin(part, Call::Check(request), timeout);
-                    begun.map_or_else(|error| State::Replied(Err(error)), State::Waits)
-                }
+                None => match core.begin(part(request.key), Call::Check(request), timeout) {
+                    Ok((exchange, begins)) => {
+                        begun = begins;
+                        State::Waits(exchange)
+                    }
+                    Err(error) => State::Replied(Err(error)),
+                },
             };
-            Entry { request, part, sent: core.sent(request), state }
+            Entry { request, begun, limit: timeout, sent: core.sent(request), state }
         });
         Self { core, timeout, entries: entries.collect() }
     }
@@ -126,7 +161,12 @@ impl<'a> Batch<'a> {
         let mut replied: Vec<Option<RedisResult<Value>>> = self.entries.iter().map(|_| None).collect();
         let first = replies.is_empty();
         for outgoing in replies {
-            replied[outgoing.index] = outgoing.reply;
+            let entry = &mut self.entries[outgoing.index];
+            entry.limit = outgoing.limit;
+            match outgoing.failure {
+                Some(error) => entry.state = State::Replied(self.core.ended(entry.begun.take(), Err(error))),
+                None => replied[outgoing.index] = outgoing.reply,
+            }
         }
         let mut next = Vec::new();
         for ((index, entry), reply) in self.entries.iter_mut().enumerate().zip(replied) {
@@ -136,8 +176,11 @@ impl<'a> Batch<'a> {
                 continue;
             }
             match exchange.step(reply) {
-                Step::Send(command) => next.push(Outgoing { command, key: entry.request.key, reply: None, index }),
-                Step::Done(result) => entry.state = State::Replied(self.core.ended(entry.part, result)),
+                Step::Send(command) => {
+                    let (key, limit) = (entry.request.key, entry.limit);
+                    next.push(Outgoing { command, key, reply: None, failure: None, limit, index });
+                }
+                Step::Done(result) => entry.state = State::Replied(self.core.ended(entry.begun.take(), result)),
             }
         }
         next
@@ -146,12 +189,13 @@ impl<'a> Batch<'a> {
     /// The decisions, in the order of the requests. A request that has no reply had none in time.
     pub fn end(self, fallback: Fallback) -> Vec<Result<Decision, Error>> {
         let Self { core, timeout, entries } = self;
-        let decide = |Entry { request, part, sent, state }: Entry<'a>| {
+        let decide = |Entry { request, begun, sent, state, .. }: Entry<'a>| {
             let result = match state {
                 State::Known(decision) => return Ok(decision),
                 State::Replied(result) => result,
-                State::Waits(_) => core.ended(part, Err(Error::Timeout(timeout))),
+                State::Waits(_) => core.ended(begun, Err(Error::Timeout(timeout))),
             };
+            let result = result.map_err(|error| core.failed(error));
             let decision = result.and_then(|value| reply::decision(value, request));
             core.learned(request, sent, decision).or_else(|error| core.fall_back(request, fallback, error))
         };

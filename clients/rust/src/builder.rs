@@ -55,8 +55,9 @@ impl<C> Builder<C> {
         self
     }
 
-    /// When requests are no longer sent because earlier ones had no reply. In a cluster, each range of 64 slots has a circuit
-    /// breaker of its own, so a node that is away stops only the requests of its keys.
+    /// When requests are no longer sent because the server is silent. Each node of a cluster has a circuit breaker of its own
+    /// (or each range of 64 slots, if the connection is none of this crate), so one that is away stops only the requests of
+    /// its keys.
     #[must_use]
     pub fn breaker(mut self, breaker: BreakerSettings) -> Self {
         self.settings.breaker = breaker;

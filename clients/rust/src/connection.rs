@@ -1,10 +1,9 @@
 //! The connections that a limiter sends its commands over.
 
-use std::time::Duration;
-
 use redis::{Cmd, RedisResult, Value};
 
 use crate::batch::Outgoing;
+use crate::link::Link;
 
 /// A connection that can be cloned and shared: of the crate `redis`, or your own.
 ///
@@ -35,9 +34,11 @@ pub trait Connection: Clone + Send + Sync + 'static {
         0
     }
 
-    /// Notes that commands for this part of the server had no reply within this timeout of their limiter, so that a
-    /// connection whose server does not reply any more can be opened again. If not given, nothing happens.
-    fn timed_out(&self, _part: u64, _waited: Duration) {}
+    /// The connection of this crate. It has time limits and circuit breakers of its own.
+    #[doc(hidden)]
+    fn link(&self) -> Option<&Link> {
+        None
+    }
 }
 
 /// Each over a clone of the connection.

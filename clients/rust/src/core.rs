@@ -1,21 +1,24 @@
 //! What the limiters with and without an async runtime share: everything but sending.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use redis::Value;
 
-use crate::breaker::{Breaker, BreakerSettings};
+use crate::breaker::BreakerSettings;
+use crate::breakers::{Begun, Breakers};
 use crate::command::Call;
 use crate::decision::{Decision, Decisions, RetryAfter};
 use crate::denials::{Denials, Sent};
 use crate::error::{Error, is_connection_error};
 use crate::fallback::Fallback;
+use crate::gauge::Gauge;
 use crate::log::Log;
 use crate::policy::{Algorithm, Policy};
 use crate::protocol::{Exchange, Server};
 use crate::request::Request;
-use crate::stats::Counters;
+use crate::stats::{Counters, Stats};
 
 /// When a request may be repeated that [`Fallback::Deny`] denied.
 const RETRY: RetryAfter = RetryAfter::After(Duration::from_secs(1));
@@ -53,96 +56,84 @@ pub struct Core {
     server: Server,
     /// Whether the log says that the Lua library decides.
     library_decides: AtomicBool,
-    /// One for each part of the server. A node of a cluster that is away does not stop the requests of the others.
-    breakers: [Breaker; PARTS],
-    /// How many of them are open.
-    open_breakers: AtomicU32,
+    /// Those of a connection that is none of this crate.
+    pub breakers: Breakers,
+    gauge: Arc<Gauge>,
     denials: Option<Denials>,
     #[cfg(feature = "local")]
     local: crate::local::Local,
 }
 
-/// How many parts a server has. A single one has the first.
-pub const PARTS: usize = 256;
-
-/// What belongs to a part of the server.
-pub fn of_part<T>(all: &[T; PARTS], part: u64) -> &T {
-    &all[usize::try_from(part).unwrap_or(0) % PARTS]
-}
+/// A call that begins.
+pub type Begins<'a> = (Exchange<'a>, Option<Begun<'a>>);
 
 impl Core {
-    pub fn new(settings: &Settings) -> Self {
+    /// `gauge` is that of the connection, if it has circuit breakers of its own.
+    pub fn new(settings: &Settings, gauge: Arc<Gauge>) -> Self {
         Self {
             timeout: settings.timeout,
             counters: Counters::default(),
             log: Log::default(),
             server: Server::new(),
             library_decides: AtomicBool::new(false),
-            breakers: std::array::from_fn(|_| Breaker::new(settings.breaker)),
-            open_breakers: AtomicU32::new(0),
+            breakers: Breakers::new(settings, Arc::clone(&gauge)),
+            gauge,
             denials: (settings.denials > 0).then(|| Denials::new(settings.denials)),
             #[cfg(feature = "local")]
             local: crate::local::Local::default(),
         }
     }
 
-    /// Begins a call of a part of the server that may wait for `timeout`.
+    /// Begins a call that may wait for `timeout`. `part` is that of the server, unless the connection has circuit breakers
+    /// of its own.
     ///
     /// # Errors
     /// The circuit breaker of that part is open, or the timeout is 0.
-    pub fn begin<'a>(&'a self, part: u64, call: Call<'a>, timeout: Duration) -> Result<Exchange<'a>, Error> {
+    pub fn begin<'a>(&'a self, part: Option<u64>, call: Call<'a>, timeout: Duration) -> Result<Begins<'a>, Error> {
         if timeout.is_zero() {
-            self.counters.timeouts.increment();
-            Err(Error::Timeout(timeout))
-        } else if self.breaker(part).permits() {
-            Ok(Exchange::new(call, &self.server))
-        } else {
-            self.counters.circuit_open.increment();
-            Err(Error::CircuitOpen)
+            return Err(Error::Timeout(timeout));
         }
+        let begun = part.map(|part| self.breakers.begin(part).ok_or(Error::CircuitOpen)).transpose()?;
+        Ok((Exchange::new(call, &self.server), begun))
     }
 
-    fn breaker(&self, part: u64) -> &Breaker {
-        of_part(&self.breakers, part)
-    }
-
-    /// Counts how a call ended that was begun.
-    pub fn ended(&self, part: u64, result: Result<Value, Error>) -> Result<Value, Error> {
+    /// Notes how a call ended that had begun.
+    pub fn ended(&self, begun: Option<Begun<'_>>, result: Result<Value, Error>) -> Result<Value, Error> {
+        if let Some(begun) = begun {
+            begun.ended(&result);
+        }
         self.note_library();
-        let result = result.map_err(|error| match error {
+        if let Err(Error::Redis(error)) = &result
+            && is_connection_error(error)
+        {
+            self.server.forget();
+        }
+        #[cfg(feature = "local")]
+        if result.is_ok() {
+            self.local.tidy();
+        }
+        result
+    }
+
+    /// Counts how a call failed, also one that did not begin.
+    pub fn failed(&self, error: Error) -> Error {
+        let error = match error {
             // A timeout of the connection itself.
             Error::Redis(error) if error.is_timeout() => Error::Timeout(self.timeout),
             other => other,
-        });
-        match &result {
-            Ok(_) => {
-                self.replied(part);
-                #[cfg(feature = "local")]
-                self.local.tidy();
-            }
-            Err(error) => {
-                let counter =
-                    if matches!(error, Error::Timeout(_)) { &self.counters.timeouts } else { &self.counters.errors };
-                counter.increment();
-                if matches!(error, Error::Redis(error) if is_connection_error(error)) {
-                    self.server.forget();
-                }
-                match error {
-                    // It may be that nothing was sent.
-                    Error::NeedsModule(_) => {}
-                    error if !error.is_failure() => self.replied(part),
-                    _ if self.breaker(part).failed(is_early(error, self.timeout)) => {
-                        self.counters.circuit_opened.increment();
-                        // One line for all parts of a node that is away.
-                        if self.open_breakers.fetch_add(1, Ordering::Relaxed) == 0 {
-                            self.log.circuit_opened();
-                        }
-                    }
-                    _ => {}
-                }
-            }
-        }
-        result
+        };
+        let counter = match &error {
+            Error::Timeout(_) => &self.counters.timeouts,
+            Error::CircuitOpen => &self.counters.circuit_open,
+            _ => &self.counters.errors,
+        };
+        counter.increment();
+        error
+    }
+
+    /// What was counted.
+    pub fn stats(&self) -> Stats {
+        self.counters.snapshot(&self.gauge)
     }
 
     /// Says once that the library decides instead of the module, and again after the module was there or a connection
@@ -154,12 +145,6 @@ impl Core {
             && decides
         {
             self.log.library_decides();
-        }
-    }
-
-    fn replied(&self, part: u64) {
-        if self.breaker(part).succeeded() && self.open_breakers.fetch_sub(1, Ordering::Relaxed) == 1 {
-            self.log.circuit_closed();
         }
     }
 
@@ -343,11 +328,6 @@ impl Core {
     }
 }
 
-/// Whether a call waited for less than the timeout.
-fn is_early(error: &Error, timeout: Duration) -> bool {
-    matches!(error, Error::Timeout(waited) if *waited < timeout)
-}
-
 struct Forgets<'a> {
     denials: Option<&'a Denials>,
     policy: &'a Policy,
@@ -369,16 +349,15 @@ mod tests {
 
     const POLICY: Policy = Policy::counter(Duration::from_secs(86_400), 10);
 
-    fn core(failures: u32) -> Core {
-        let breaker = BreakerSettings { failures, open_for: Duration::from_secs(60) };
-        Core::new(&Settings { breaker, ..Settings::default() })
+    fn core() -> Core {
+        Core::new(&Settings::default(), Arc::default())
     }
 
     #[cfg(feature = "local")]
     #[test]
     fn what_was_charged_locally_is_given_back_if_a_later_limit_denies() {
         // Each of two instances has 5 of the 10 units.
-        let (core, fallback) = (core(0), Fallback::Local { instances: 2 });
+        let (core, fallback) = (core(), Fallback::Local { instances: 2 });
         let all = [POLICY.request("a").cost(2), POLICY.request("b").cost(3), POLICY.request("c").cost(6)];
         let decisions = core.fall_back_all(&all, fallback, Error::CircuitOpen).unwrap();
         assert!(!decisions.allowed && decisions.limits.iter().all(|limit| limit.charged == 0), "{decisions:?}");
@@ -400,7 +379,7 @@ mod tests {
     #[test]
     fn every_fallback_is_logged_and_counted() {
         const LEASE: Policy = Policy::lease(Duration::from_secs(60), 1);
-        let (single, several, shadow) = (core(0), core(0), POLICY.shadow());
+        let (single, several, shadow) = (core(), core(), POLICY.shadow());
         let allowed = |policy: &Policy, fallback| {
             let decision = single.fall_back(&policy.request("k"), fallback, Error::CircuitOpen);
             decision.ok().map(|decision| decision.allowed)
@@ -413,25 +392,25 @@ mod tests {
         });
         let kinds = ["failing closed: ", "no decision: ", "failing open: "];
         assert_eq!(kinds.map(|kind| text.matches(kind).count()), [1; 3], "{text}");
-        let stats = single.counters.snapshot();
+        let stats = single.stats();
         assert_eq!((stats.fallback_denied, stats.fallback_errors, stats.fallback_allowed), (1, 1, 1), "{stats:?}");
         let all = [POLICY.request("a"), LEASE.request("b").id("x")];
         let text = logged(|| assert!(several.fall_back_all(&all, Fallback::Allow, Error::CircuitOpen).is_err()));
-        assert!(text.contains("no decision: ") && several.counters.snapshot().fallback_errors == 1, "{text}");
+        assert!(text.contains("no decision: ") && several.stats().fallback_errors == 1, "{text}");
     }
 
     #[test]
     fn what_only_the_log_says_is_logged() {
-        let core = core(0);
+        let core = core();
         let error =
             || redis::parse_redis_value(b"-ERR unknown command 'RL.COUNTER'\r\n").and_then(Value::extract_error);
         let request = POLICY.request("k");
         let check = || {
-            let mut exchange = core.begin(0, Call::Check(&request), Duration::from_secs(1)).unwrap();
+            let (mut exchange, _) = core.begin(None, Call::Check(&request), Duration::from_secs(1)).unwrap();
             assert!(matches!(exchange.step(None), Step::Send(_)));
             // Once the module is missing, this is the reply of the library.
             assert!(matches!(exchange.step(Some(error())), Step::Send(_) | Step::Done(_)));
-            _ = core.ended(0, Ok(Value::Nil));
+            _ = core.ended(None, Ok(Value::Nil));
         };
         let text = logged(|| {
             check();
@@ -447,25 +426,7 @@ mod tests {
         assert_eq!(text.matches("more keys than").count(), local, "{text}");
         assert_eq!(text.matches("WARN").count(), 3 + local, "{text}");
         core.server.forget();
-        _ = core.ended(0, Ok(Value::Nil));
+        _ = core.ended(None, Ok(Value::Nil));
         assert!(!core.library_decides.load(Ordering::Relaxed), "the next time is not logged");
-    }
-
-    #[test]
-    fn every_reply_ends_the_failures_in_a_row() {
-        let error = || redis::parse_redis_value(b"-OOM command not allowed\r\n").and_then(Value::extract_error);
-        for reply in [Ok(Value::Nil), error().map_err(Error::from), Err(Error::UnknownReply)] {
-            let core = core(2);
-            let no_reply = || core.ended(0, Err(Error::Timeout(core.timeout)));
-            for _ in 0..3 {
-                assert!(no_reply().is_err());
-                let _ = core.ended(0, reply.clone());
-            }
-            assert_eq!(core.counters.snapshot().circuit_opened, 0, "{reply:?}");
-            assert!(no_reply().is_err() && no_reply().is_err());
-            assert_eq!(core.counters.snapshot().circuit_opened, 1, "{reply:?}");
-            let _ = core.ended(0, reply.clone());
-            assert!(core.breaker(0).permits(), "{reply:?}");
-        }
     }
 }

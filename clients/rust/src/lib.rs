@@ -55,6 +55,7 @@
 mod address;
 mod batch;
 mod breaker;
+mod breakers;
 mod builder;
 mod command;
 #[cfg(feature = "async")]
@@ -64,6 +65,7 @@ mod decision;
 mod denials;
 mod error;
 mod fallback;
+mod gauge;
 #[cfg(feature = "async")]
 mod grants;
 #[cfg(feature = "headers")]
@@ -81,6 +83,12 @@ mod link;
 #[cfg(feature = "local")]
 mod local;
 mod log;
+#[cfg(all(feature = "async", feature = "cluster"))]
+mod nodes;
+#[cfg(feature = "async")]
+mod own;
+#[cfg(feature = "async")]
+mod pipe;
 mod policy;
 mod protocol;
 mod reply;

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use redis::Value;
-use tokio::time::{Instant, sleep, timeout, timeout_at};
+use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::batch::Batch;
+use crate::breaker::Breaker;
 use crate::builder::Builder;
 use crate::command::Call;
 use crate::connection::Connection;
@@ -54,9 +55,16 @@ impl<C: Connection> Builder<C> {
     /// The limiter.
     pub fn build(self) -> Limiter<C> {
         let (connection, settings) = self.into_parts();
+        let gauge = match connection.link() {
+            Some(link) => {
+                link.set_silence(Breaker::limit(settings.breaker, settings.timeout));
+                link.gauge()
+            }
+            None => Arc::default(),
+        };
         Limiter {
             connection,
-            core: Arc::new(Core::new(&settings)),
+            core: Arc::new(Core::new(&settings, gauge)),
             fallback: settings.fallback,
             timeout: settings.timeout,
         }
@@ -104,8 +112,7 @@ impl<C: Connection> Limiter<C> {
 
     /// The same limiter with another timeout, for example what is left of a caller's deadline. With 0 it sends nothing.
     ///
-    /// A request that waits for less than the timeout of the [builder](crate::Builder::timeout) says little about the
-    /// server. If it gets no reply, the circuit breaker counts it only while nobody got one for 250 ms.
+    /// It says nothing about the server: the circuit breaker has the timeout of the [builder](crate::Builder::timeout).
     #[must_use]
     pub fn with_timeout(&self, timeout: Duration) -> Self {
         Self { timeout: at_most_a_year(timeout), ..self.clone() }
@@ -186,19 +193,26 @@ impl<C: Connection> Limiter<C> {
     /// # Errors
     /// Each as [`check`](Self::check).
     pub async fn check_each(&self, requests: &[Request<'_>]) -> Vec<Result<Decision, Error>> {
-        let mut batch = Batch::new(&self.core, requests, self.timeout, |key| self.connection.part(key));
-        let mut connection = self.connection.clone();
+        let (core, link) = (&self.core, self.connection.link());
+        let part = |key: &[u8]| link.is_none().then(|| self.connection.part(key));
+        if link.is_none() {
+            self.watch(requests.iter().map(|request| request.key)).await;
+        }
+        let mut batch = Batch::new(core, requests, self.timeout, part);
+        if link.is_none() {
+            requests.iter().for_each(|request| self.run_timer(self.connection.part(request.key), request.key));
+        }
+        let unended = Unended::new(&core.counters.cancelled);
         let deadline = Instant::now() + self.timeout;
-        let unended = Unended::new(&self.core.counters.cancelled);
         let mut round = batch.next(Vec::new());
         while !round.is_empty() {
-            // Commands without a reply by then stay without one.
-            if timeout_at(deadline, connection.send_each(&mut round)).await.is_err() {
-                let silent = round.iter().filter(|outgoing| !outgoing.has_reply());
-                let mut parts: Vec<_> = silent.map(|outgoing| connection.part(outgoing.key())).collect();
-                parts.sort_unstable();
-                parts.dedup();
-                parts.into_iter().for_each(|part| connection.timed_out(part, self.timeout));
+            match link {
+                Some(link) => link.send_within(&mut round).await,
+                None => {
+                    let mut connection = self.connection.clone();
+                    // Commands without a reply by then stay without one.
+                    let _ = timeout_at(deadline, connection.send_each(&mut round)).await;
+                }
             }
             round = batch.next(round);
         }
@@ -301,7 +315,7 @@ impl<C: Connection> Limiter<C> {
 
     /// What this limiter and its clones did.
     pub fn stats(&self) -> Stats {
-        self.core.counters.snapshot()
+        self.core.stats()
     }
 
     /// Whether the server has no module, as far as known: the Lua library decides then. The module is looked for again
@@ -343,25 +357,30 @@ impl<C: Connection> Limiter<C> {
 
     /// Sends a call within the timeout.
     pub(crate) async fn call(&self, call: Call<'_>) -> Result<Value, Error> {
-        let limit = self.timeout;
-        let part = self.connection.part(call.key());
-        let mut exchange = self.core.begin(part, call, limit)?;
-        let conversation = async {
-            let mut connection = self.connection.clone();
-            let mut reply = None;
-            loop {
-                match exchange.step(reply) {
-                    Step::Send(command) => reply = Some(connection.send(command, call.key()).await),
-                    Step::Done(result) => return result,
-                }
+        let result = match self.connection.link() {
+            Some(link) => self.call_over_link(link, call).await,
+            None => self.call_over_own(call).await,
+        };
+        result.map_err(|error| self.core.failed(error))
+    }
+
+    async fn call_over_link(&self, link: &Link, call: Call<'_>) -> Result<Value, Error> {
+        let (mut exchange, _) = self.core.begin(None, call, self.timeout)?;
+        let unended = Unended::new(&self.core.counters.cancelled);
+        let (mut limit, mut reply) = (self.timeout, None);
+        let result = loop {
+            match exchange.step(reply) {
+                Step::Send(command) => match link.request(command, call.key(), limit).await {
+                    Ok(replied) => {
+                        limit = limit.saturating_sub(replied.took);
+                        reply = Some(replied.value);
+                    }
+                    Err(error) => break Err(error),
+                },
+                Step::Done(result) => break result,
             }
         };
-        let unended = Unended::new(&self.core.counters.cancelled);
-        let result = timeout(limit, conversation).await.unwrap_or_else(|_| {
-            self.connection.timed_out(part, limit);
-            Err(Error::Timeout(limit))
-        });
         unended.ended();
-        self.core.ended(part, result)
+        self.core.ended(None, result)
     }
 }

@@ -96,14 +96,14 @@ impl Log {
              algorithms that it does not have are errors"
         );
     }
+}
 
-    pub fn circuit_opened(&self) {
-        tracing::warn!("the circuit breaker opens: requests in a row had no reply");
-    }
+pub fn circuit_opened() {
+    tracing::warn!("the circuit breaker opens: the server is silent, or there is no connection");
+}
 
-    pub fn circuit_closed(&self) {
-        tracing::info!("the circuit breaker closes: the server replies again");
-    }
+pub fn circuit_closed() {
+    tracing::info!("the circuit breaker closes: the server replies again");
 }
 
 impl Kind {

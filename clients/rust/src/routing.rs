@@ -2,10 +2,10 @@
 
 use std::hash::{Hash, Hasher};
 
-#[cfg(feature = "async")]
-use redis::cluster_async::ClusterConnection;
 use redis::cluster_routing::{Route, RoutingInfo, SingleNodeRoutingInfo, Slot, SlotAddr};
 use redis::{RedisError, ServerErrorKind};
+#[cfg(feature = "async")]
+use redis::{RedisResult, Value};
 
 /// The node that owns the key. The crate `redis` takes the first argument of a command that it does not know for its key, which
 /// it is not in RL.MULTI and RL.PEEK.
@@ -47,54 +47,6 @@ impl Hasher for Number {
     }
 }
 
-/// Sends a command to the owner of its key, and follows redirections: these replies say that it was not executed. Nothing
-/// else is sent again, if the connection was built with `retries(0)`.
-#[cfg(feature = "async")]
-pub async fn send(
-    connection: &mut ClusterConnection,
-    command: &redis::Cmd,
-    key: &[u8],
-) -> redis::RedisResult<redis::Value> {
-    const MOST: u32 = 5;
-    let mut redirections = 0;
-    loop {
-        let reply = connection.route_command(command.clone(), routing(key)).await;
-        let error = match reply.and_then(redis::Value::extract_error) {
-            Err(error) if redirections < MOST => error,
-            Err(error) => return Err(given_up(error)),
-            reply => return reply,
-        };
-        redirections += 1;
-        if crate::address::is_misrouted(&error) {
-            // The connection reads the map of the slots anew, but the nodes may not agree yet.
-            tokio::time::sleep(std::time::Duration::from_millis(5) * redirections).await;
-        } else if let Some(node) = asked(&error) {
-            let mut pipeline = redis::pipe();
-            pipeline.cmd("ASKING").add_command(command.clone());
-            let replies = connection.route_pipeline(pipeline, 1, 1, node).await?;
-            let none = || RedisError::from((redis::ErrorKind::Parse, "no reply after ASKING"));
-            return replies.into_iter().next_back().ok_or_else(none)?.extract_error();
-        } else {
-            return Err(error);
-        }
-    }
-}
-
-/// Tests the connection to the owner of the key with PING. If the node has closed it, the crate `redis` opens it again, and
-/// uses that of another node meanwhile, which redirects what it gets. It notices that only when it sends.
-#[cfg(feature = "async")]
-pub async fn test(connection: &mut ClusterConnection, key: &[u8]) {
-    const MOST: u32 = 5;
-    for attempt in 1..=MOST {
-        match connection.route_command(redis::cmd("PING"), routing(key)).await {
-            Err(error) if crate::error::is_connection_error(&error) => {
-                tokio::time::sleep(std::time::Duration::from_millis(5) * attempt).await;
-            }
-            _ => return,
-        }
-    }
-}
-
 /// The error after several redirections. They lead to a node that is away, or the nodes do not agree: then the cluster
 /// cannot decide. MOVED and ASK alone would say that the call is wrong.
 pub fn given_up(error: RedisError) -> RedisError {
@@ -104,11 +56,70 @@ pub fn given_up(error: RedisError) -> RedisError {
     error
 }
 
-/// The node that an ASK names. The next command for it needs ASKING before it.
+/// The host and the port of a node.
+pub type Node = (String, u16);
+
+/// Slots of one node: from the first to the last.
+#[cfg(feature = "async")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Range {
+    first: u64,
+    last: u64,
+    pub node: Node,
+}
+
+/// Who has a slot.
+#[cfg(feature = "async")]
+pub fn owner(ranges: &[Range], slot: u64) -> Option<&Node> {
+    let at = ranges.partition_point(|range| range.last < slot);
+    ranges.get(at).filter(|range| range.first <= slot).map(|range| &range.node)
+}
+
+/// The reply to CLUSTER SLOTS: ranges with their primary and its replicas. A node without a name is the one that replied.
+#[cfg(feature = "async")]
+pub fn ranges(reply: &Value, host: &str) -> RedisResult<Vec<Range>> {
+    let parts = |value: &Value| match value {
+        Value::Array(parts) => Some(parts.clone()),
+        _ => None,
+    };
+    let number = |value: &Value| match value {
+        Value::Int(number) => u64::try_from(*number).ok(),
+        _ => None,
+    };
+    let range = |value: &Value| {
+        let range = parts(value)?;
+        let primary = parts(range.get(2)?)?;
+        let name = match primary.first()? {
+            Value::BulkString(name) if !name.is_empty() => String::from_utf8(name.clone()).ok()?,
+            _ => host.to_owned(),
+        };
+        let port = u16::try_from(number(primary.get(1)?)?).ok()?;
+        Some(Range { first: number(range.first()?)?, last: number(range.get(1)?)?, node: (name, port) })
+    };
+    let ranges = parts(reply).and_then(|all| all.iter().map(range).collect::<Option<Vec<_>>>());
+    let mut ranges =
+        ranges.ok_or_else(|| RedisError::from((redis::ErrorKind::Parse, "the reply is no map of the slots")))?;
+    ranges.sort_unstable_by_key(|range| range.first);
+    Ok(ranges)
+}
+
+/// The node that MOVED or ASK names.
+pub fn redirected(error: &RedisError) -> Option<Node> {
+    let (host, port) = error.redirect_node()?.0.rsplit_once(':')?;
+    // An empty host is that of the node which replied. Then the map says more.
+    (!host.is_empty()).then_some((host.to_owned(), port.parse().ok()?))
+}
+
+/// Whether the next command for the node that the error names needs ASKING before it.
+pub fn is_ask(error: &RedisError) -> bool {
+    error.kind() == ServerErrorKind::Ask.into()
+}
+
+/// The node that an ASK names.
+#[cfg(feature = "sync")]
 pub fn asked(error: &RedisError) -> Option<SingleNodeRoutingInfo> {
-    let (node, _) = error.redirect_node().filter(|_| error.kind() == ServerErrorKind::Ask.into())?;
-    let (host, port) = node.rsplit_once(':')?;
-    Some(SingleNodeRoutingInfo::ByAddress { host: host.to_owned(), port: port.parse().ok()? })
+    let (host, port) = redirected(error).filter(|_| is_ask(error))?;
+    Some(SingleNodeRoutingInfo::ByAddress { host, port })
 }
 
 #[cfg(test)]
@@ -120,5 +131,18 @@ mod tests {
         for (key, expected) in [("foo", 12_182), ("{foo}bar", 12_182), ("", 0), ("123456789", 12_739)] {
             assert_eq!((slot(key.as_bytes()), part(key.as_bytes())), (expected, expected / 64), "{key}");
         }
+    }
+
+    #[cfg(feature = "async")]
+    #[test]
+    fn the_map_says_who_has_a_slot() {
+        let reply = "*3\r\n*4\r\n:5\r\n:9\r\n*3\r\n$1\r\nb\r\n:2\r\n$2\r\nid\r\n*2\r\n$1\r\nz\r\n:9\r\n\
+                     *3\r\n:0\r\n:3\r\n*2\r\n$0\r\n\r\n:1\r\n*3\r\n:10\r\n:16383\r\n*2\r\n$-1\r\n:3\r\n";
+        let map = ranges(&redis::parse_redis_value(reply.as_bytes()).unwrap(), "a").unwrap();
+        let owner = |slot| owner(&map, slot).map(|(host, port)| (host.as_str(), *port));
+        let expected = [Some(("a", 1)), Some(("a", 1)), None, Some(("b", 2)), Some(("b", 2)), Some(("a", 3))];
+        assert_eq!([0, 3, 4, 5, 9, 10].map(owner), expected);
+        assert!(owner(16_383).is_some() && owner(16_384).is_none());
+        assert!(ranges(&Value::Okay, "a").is_err());
     }
 }

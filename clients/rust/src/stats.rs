@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::gauge::Gauge;
+
 /// A counter, which is also one of the facade `metrics` with that feature.
 #[derive(Debug)]
 pub struct Counter {
@@ -11,13 +13,22 @@ pub struct Counter {
 }
 
 impl Counter {
+    #[cfg_attr(not(feature = "metrics"), expect(unused_variables, reason = "the name of the metric"))]
+    pub const fn new(name: &'static str) -> Self {
+        Self {
+            count: AtomicU64::new(0),
+            #[cfg(feature = "metrics")]
+            name,
+        }
+    }
+
     pub fn increment(&self) {
         self.count.fetch_add(1, Ordering::Relaxed);
         #[cfg(feature = "metrics")]
         metrics::counter!(self.name).increment(1);
     }
 
-    fn get(&self) -> u64 {
+    pub fn get(&self) -> u64 {
         self.count.load(Ordering::Relaxed)
     }
 }
@@ -54,11 +65,7 @@ macro_rules! counters {
 
         impl Default for Counters {
             fn default() -> Self {
-                Self { $($name: Counter {
-                    count: AtomicU64::new(0),
-                    #[cfg(feature = "metrics")]
-                    name: concat!("redis_rl_client_", stringify!($name), "_total"),
-                },)* }
+                Self { $($name: Counter::new(concat!("redis_rl_client_", stringify!($name), "_total")),)* }
             }
         }
 
@@ -68,11 +75,22 @@ macro_rules! counters {
         /// `redis_rl_client_decided_total`; those of all limiters count together.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         #[non_exhaustive]
-        pub struct Stats { $($(#[$doc])* pub $name: u64,)* }
+        pub struct Stats {
+            $($(#[$doc])* pub $name: u64,)*
+            /// How often the circuit breaker opened.
+            pub circuit_opened: u64,
+            /// How many circuit breakers are open now: there is one for each node of a cluster, else one. No counter of
+            /// the facade.
+            pub breakers_open: u32,
+        }
 
         impl Counters {
-            pub fn snapshot(&self) -> Stats {
-                Stats { $($name: self.$name.get(),)* }
+            pub fn snapshot(&self, gauge: &Gauge) -> Stats {
+                Stats {
+                    $($name: self.$name.get(),)*
+                    circuit_opened: gauge.opened.get(),
+                    breakers_open: gauge.open(),
+                }
             }
         }
     };
@@ -99,8 +117,6 @@ counters! {
     rejected,
     /// Calls that were not sent because the circuit breaker was open.
     circuit_open,
-    /// How often the circuit breaker opened.
-    circuit_opened,
     /// Requests that [`Fallback::Allow`](crate::Fallback::Allow) allowed.
     fallback_allowed,
     /// Requests that [`Fallback::Deny`](crate::Fallback::Deny) denied.

@@ -6,10 +6,10 @@ use redis::cluster::ClusterClient;
 /// How to connect to a cluster.
 #[derive(Clone)]
 pub struct Cluster {
+    #[cfg_attr(not(feature = "sync"), expect(dead_code, reason = "only the limiter of threads uses it"))]
     pub client: ClusterClient,
     /// The nodes of the URL, each by itself.
-    #[cfg_attr(not(feature = "sync"), expect(dead_code, reason = "a connection with a runtime says what is wrong"))]
-    nodes: Vec<Client>,
+    pub nodes: Vec<Client>,
 }
 
 impl std::fmt::Debug for Cluster {

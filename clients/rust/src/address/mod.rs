@@ -3,6 +3,8 @@
 #[cfg(feature = "cluster")]
 mod cluster;
 mod sentinel;
+#[cfg(feature = "tls")]
+mod trust;
 mod url;
 
 use std::str::FromStr;
@@ -15,10 +17,21 @@ use crate::error::Error;
 #[cfg(feature = "cluster")]
 pub(crate) use cluster::Cluster;
 pub(crate) use sentinel::{Failure, Sentinels, require_master};
+#[cfg(feature = "tls")]
+pub(crate) use trust::Trust;
+
+/// Whom a connection trusts. Without TLS there is nothing to say.
+#[cfg(not(feature = "tls"))]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Trust;
 
 /// How long one connection may take to open. The requests that wait for it have a timeout of their own.
 #[cfg(any(feature = "async", feature = "cluster"))]
 pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How long it may take until a connection is open, with Sentinels, a login and the nodes of a cluster.
+#[cfg(feature = "async")]
+pub(crate) const OPEN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Where the server is: one server, a cluster, or a master that Sentinels know. Nothing is connected yet.
 ///
@@ -45,8 +58,15 @@ pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// assert!(error.to_string().starts_with("invalid URL: expected redis://"));
 /// # Ok::<(), redis_rl_client::Error>(())
 /// ```
+///
+/// A `redis::Client` is one too. If it has certificates of its own, only `sync::Limiter` can use them: they cannot be read
+/// out of it. Name their files in a URL instead.
 #[derive(Clone, Debug)]
-pub struct Address(pub(crate) Kind);
+pub struct Address(
+    pub(crate) Kind,
+    #[cfg_attr(not(feature = "async"), expect(dead_code, reason = "the crate redis opens the connections"))]
+    pub(crate) Trust,
+);
 
 #[derive(Clone, Debug)]
 pub(crate) enum Kind {
@@ -60,10 +80,11 @@ impl FromStr for Address {
     type Err = Error;
 
     fn from_str(url: &str) -> Result<Self, Error> {
-        url::parse(url).map(Self)
+        url::parse(url).map(|(kind, trust)| Self(kind, trust))
     }
 }
 
+#[cfg(feature = "sync")]
 impl Address {
     /// The part of the server that decides on a key.
     pub(crate) fn part(&self, key: &[u8]) -> u64 {
@@ -80,7 +101,7 @@ impl Address {
 
 impl From<Client> for Address {
     fn from(client: Client) -> Self {
-        Self(Kind::Server(Box::new(client)))
+        Self(Kind::Server(Box::new(client)), Trust::default())
     }
 }
 

@@ -3,7 +3,7 @@
 use redis::{Client, ConnectionInfo, IntoConnectionInfo};
 use url::Url;
 
-use super::{Kind, Sentinels};
+use super::{Kind, Sentinels, Trust};
 use crate::error::Error;
 
 const SCHEMES: &str = "expected redis://, rediss://, unix://, redis-cluster:// or redis-sentinel://";
@@ -25,7 +25,7 @@ fn invalid(what: impl Into<String>) -> Error {
     Error::InvalidUrl(what.into())
 }
 
-pub fn parse(text: &str) -> Result<Kind, Error> {
+pub fn parse(text: &str) -> Result<(Kind, Trust), Error> {
     let (scheme, rest) = text.split_once("://").ok_or_else(|| invalid(SCHEMES))?;
     let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
     let parameters: Vec<(String, String)> = url::form_urlencoded::parse(query.as_bytes()).into_owned().collect();
@@ -35,7 +35,7 @@ pub fn parse(text: &str) -> Result<Kind, Error> {
         return Err(invalid(format!("a parameter of {} characters is unknown; expected {known}", name.len())));
     }
     if matches!(scheme, "unix" | "redis+unix" | "valkey+unix") {
-        return Ok(Kind::Server(Box::new(client(open(text)?))));
+        return Ok((Kind::Server(Box::new(client(open(text)?))), Trust::default()));
     }
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
     let (user, hosts) = authority.rsplit_once('@').map_or(("", authority), |(user, hosts)| (user, hosts));
@@ -62,15 +62,15 @@ fn client(info: ConnectionInfo) -> Client {
 }
 
 impl Parts<'_> {
-    fn server(&self) -> Result<Kind, Error> {
+    fn server(&self) -> Result<(Kind, Trust), Error> {
         let [host] = self.hosts.as_slice() else {
             return Err(invalid("several hosts; expected redis-cluster:// or redis-sentinel:// for them"));
         };
-        Ok(Kind::Server(Box::new(client(self.info(host, self.user, self.path)?))))
+        Ok((Kind::Server(Box::new(client(self.info(host, self.user, self.path)?))), self.trust()?))
     }
 
     #[cfg(feature = "cluster")]
-    fn cluster(&self) -> Result<Kind, Error> {
+    fn cluster(&self) -> Result<(Kind, Trust), Error> {
         if !self.path.trim_matches('/').is_empty() {
             return Err(invalid("a cluster has no databases; expected nothing after the hosts"));
         }
@@ -92,15 +92,16 @@ impl Parts<'_> {
             _ => builder,
         };
         let cluster = builder.build().map_err(|error| invalid(error.to_string()))?;
-        Ok(Kind::Cluster(Box::new(super::Cluster::new(cluster, nodes.into_iter().map(client).collect()))))
+        let cluster = super::Cluster::new(cluster, nodes.into_iter().map(client).collect());
+        Ok((Kind::Cluster(Box::new(cluster)), self.trust()?))
     }
 
     #[cfg(not(feature = "cluster"))]
-    fn cluster(&self) -> Result<Kind, Error> {
+    fn cluster(&self) -> Result<(Kind, Trust), Error> {
         Err(invalid("a cluster needs the feature cluster of this crate"))
     }
 
-    fn sentinel(&self) -> Result<Kind, Error> {
+    fn sentinel(&self) -> Result<(Kind, Trust), Error> {
         let (name, db) = self.path.split_once('/').unwrap_or((self.path, ""));
         if name.is_empty() {
             return Err(invalid("expected the name of the master after the hosts: redis-sentinel://host/name"));
@@ -118,7 +119,7 @@ impl Parts<'_> {
             Ok(client(self.with_certificates(open(url)?)?))
         });
         let sentinels = sentinels.collect::<Result<Vec<_>, Error>>()?;
-        Ok(Kind::Sentinel(Box::new(Sentinels { sentinels, name: name.to_owned(), master })))
+        Ok((Kind::Sentinel(Box::new(Sentinels { sentinels, name: name.to_owned(), master })), self.trust()?))
     }
 
     /// The settings of one server.
@@ -162,6 +163,16 @@ impl Parts<'_> {
         }
     }
 
+    #[cfg(feature = "tls")]
+    fn trust(&self) -> Result<Trust, Error> {
+        self.certificates().map(Trust::new)
+    }
+
+    #[cfg(not(feature = "tls"))]
+    fn trust(&self) -> Result<Trust, Error> {
+        Ok(Trust)
+    }
+
     /// The certificates of the parameters; `None` without TLS.
     #[cfg(feature = "tls")]
     fn certificates(&self) -> Result<Option<redis::TlsCertificates>, Error> {
@@ -196,7 +207,7 @@ mod tests {
     use super::*;
 
     fn server(url: &str) -> ConnectionInfo {
-        match parse(url).expect(url) {
+        match parse(url).expect(url).0 {
             Kind::Server(client) => client.get_connection_info().clone(),
             other => panic!("{url}: {other:?}"),
         }
@@ -212,7 +223,7 @@ mod tests {
         assert_eq!(server("unix:///run/redis?db=2").addr(), &ConnectionAddr::Unix("/run/redis".into()));
 
         let url = "redis-sentinel://:secret@a,b:7000,[::1]/main/4?sentinel_username=u&sentinel_password=p";
-        let Kind::Sentinel(sentinels) = parse(url).expect(url) else { panic!("{url}") };
+        let (Kind::Sentinel(sentinels), _) = parse(url).expect(url) else { panic!("{url}") };
         let addresses: Vec<_> =
             sentinels.sentinels.iter().map(|client| client.get_connection_info().addr().to_string()).collect();
         assert_eq!(
@@ -224,7 +235,7 @@ mod tests {
         let master = sentinels.master.redis_settings();
         assert_eq!((master.db(), master.password()), (4, Some("secret")));
         #[cfg(feature = "cluster")]
-        assert!(matches!(parse("redis-cluster://a:1,b:2,[::1]:3/?protocol=2"), Ok(Kind::Cluster(_))));
+        assert!(matches!(parse("redis-cluster://a:1,b:2,[::1]:3/?protocol=2"), Ok((Kind::Cluster(_), _))));
     }
 
     #[test]

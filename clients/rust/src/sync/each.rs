@@ -1,6 +1,6 @@
 //! Requests that do not depend on each other.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::thread::scope;
 use std::time::Instant;
 
@@ -23,7 +23,15 @@ impl<T: Connector> Limiter<T> {
     pub fn check_each(&self, requests: &[Request<'_>]) -> Vec<Result<Decision, Error>> {
         let core = &self.shared.core;
         let deadline = Instant::now() + core.timeout;
-        let mut batch = Batch::new(core, requests, core.timeout, |key| self.shared.connector.part(key));
+        let part = |key: &[u8]| self.shared.connector.part(key);
+        let mut probed = HashSet::new();
+        for request in requests.iter().filter(|request| probed.insert(part(request.key))) {
+            // If there is no reply, the circuit breaker stays open.
+            if let Ok(connection) = self.probe(part(request.key), request.key, deadline) {
+                self.shared.keep(connection);
+            }
+        }
+        let mut batch = Batch::new(core, requests, core.timeout, |key| Some(part(key)));
         let mut round = batch.next(Vec::new());
         while !round.is_empty() && Instant::now() < deadline {
             round = batch.next(self.send_each(round, deadline));

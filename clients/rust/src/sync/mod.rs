@@ -19,6 +19,7 @@ pub use lease::{Lease, Leased};
 pub use reservation::{Reservation, Reserved, ReservedAll};
 
 use crate::address::Address;
+use crate::breaker::Probe;
 use crate::builder::Builder;
 use crate::command::Call;
 use crate::core::Core;
@@ -79,7 +80,7 @@ impl<T: Connector> Builder<T> {
     /// The limiter of programs without an async runtime.
     pub fn build_sync(self) -> Limiter<T> {
         let (connector, settings) = self.into_parts();
-        let shared = Shared { connector, idle: Mutex::default(), core: Core::new(&settings) };
+        let shared = Shared { connector, idle: Mutex::default(), core: Core::new(&settings, Arc::default()) };
         Limiter { shared: Arc::new(shared), fallback: settings.fallback }
     }
 }
@@ -224,7 +225,7 @@ impl<T: Connector> Limiter<T> {
 
     /// What this limiter and its clones did.
     pub fn stats(&self) -> Stats {
-        self.shared.core.counters.snapshot()
+        self.shared.core.stats()
     }
 
     /// Whether the server has no module, as far as known: the Lua library decides then. The module is looked for again
@@ -257,11 +258,18 @@ impl<T: Connector> Limiter<T> {
 
     /// Sends a call within the timeout.
     fn call(&self, call: Call<'_>) -> Result<Value, Error> {
+        let result = self.call_within(call, Instant::now() + self.shared.core.timeout);
+        result.map_err(|error| self.shared.core.failed(error))
+    }
+
+    fn call_within(&self, call: Call<'_>, deadline: Instant) -> Result<Value, Error> {
         let core = &self.shared.core;
         let part = self.shared.connector.part(call.key());
-        let mut exchange = core.begin(part, call, core.timeout)?;
-        let deadline = Instant::now() + core.timeout;
-        let mut connection = self.idle_connection(call.key(), deadline);
+        let mut connection = self.probe(part, call.key(), deadline)?;
+        let (mut exchange, begun) = core.begin(Some(part), call, core.timeout)?;
+        if connection.is_none() {
+            connection = self.idle_connection(call.key(), deadline);
+        }
         let mut reply = None;
         let result = loop {
             match exchange.step(reply) {
@@ -279,7 +287,39 @@ impl<T: Connector> Limiter<T> {
         } else {
             self.shared.keep(connection);
         }
-        core.ended(part, result)
+        core.ended(begun, result)
+    }
+
+    /// Sends PING before a request, if the circuit breaker asks for it, and waits for the reply. Nothing runs between
+    /// requests that could do it. The connection over which there was one.
+    fn probe(&self, part: u64, key: &[u8], deadline: Instant) -> Result<Option<T::Connection>, Error> {
+        let breakers = &self.shared.core.breakers;
+        let mut connection = match breakers.probe(part) {
+            None => return Ok(None),
+            Some(Probe::Connect) => {
+                // They lead to a server that is silent.
+                self.shared.idle().clear();
+                None
+            }
+            Some(Probe::Ping) => self.shared.idle().pop().map(|(connection, _)| connection),
+        };
+        let reply = self.with_connection(&mut connection, deadline, |connector, connection, rest| {
+            connector.send(connection, &redis::cmd("PING"), key, rest)
+        });
+        match reply {
+            // The request itself is not sent.
+            Err(error) if ends_connection(&error) => {
+                if !error.is_timeout() {
+                    breakers.connect_failed(part);
+                }
+                Err(Error::CircuitOpen)
+            }
+            // An error that the server replies shows that it is there.
+            _ => {
+                breakers.ponged(part);
+                Ok(connection)
+            }
+        }
     }
 
     /// A connection that no request uses, if it is still open.

@@ -191,7 +191,7 @@ fn those_who_wait_for_a_grant_share_one_timeout() {
         let server = one_server();
         let limiter = Limiter::builder(manager(&server, "resp3").await)
             .timeout(TIMEOUT)
-            .breaker(BreakerSettings { failures: 0, ..BreakerSettings::default() })
+            .breaker(BreakerSettings { silence: Duration::ZERO })
             .build();
         let grants = limiter.grants(&Policy::token(HOUR, 10_000), 10).unwrap();
         let _paused = Paused::new(&server);

@@ -6,9 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use redis_rl_client::{
-    Address, BreakerSettings, Connection, Decision, Error, Fallback, Limiter, Link, Policy, Source, sync,
-};
+use redis_rl_client::{Address, BreakerSettings, Decision, Error, Fallback, Limiter, Link, Policy, Source, sync};
 
 use crate::proxy::Proxy;
 use crate::setup::{Paused, block_on};
@@ -18,7 +16,7 @@ const API: Policy = Policy::token(Duration::from_secs(3600), 1_000_000);
 const TIMEOUT: Duration = Duration::from_millis(500);
 /// What a machine may add to a timeout.
 const SLACK: Duration = Duration::from_millis(500);
-const NEVER_OPENS: BreakerSettings = BreakerSettings { failures: 0, open_for: Duration::ZERO };
+const NEVER_OPENS: BreakerSettings = BreakerSettings { silence: Duration::ZERO };
 
 pub fn url(port: u16) -> String {
     format!("redis://127.0.0.1:{port}")
@@ -253,54 +251,6 @@ fn a_server_that_replies_again_keeps_its_connection() {
         tokio::time::sleep(SILENCE).await;
         assert!(check_one(&one).await && check_several(&several).await);
         assert_eq!(info(&mut con, "total_connections_received"), opened);
-    });
-}
-
-/// Requests that were given up early: the server, or the network to it, does not reply.
-#[test]
-fn a_connection_without_replies_to_short_requests_is_left() {
-    let (old, new) = (Server::start(&servers()[0]), Server::start(&servers()[0]));
-    let proxy = Proxy::start(old.port(), Duration::ZERO);
-    block_on(async {
-        let mut link = Link::open(&url(proxy.port)).expect("a URL");
-        link.send(redis::cmd("PING"), b"").await.expect("a reply");
-        let _paused = Paused::new(&old);
-        proxy.redirect(new.port());
-        for _ in 0..5 {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-            link.timed_out(0, Duration::from_millis(15));
-        }
-        tokio::time::sleep(Duration::from_millis(1_020)).await;
-        let reply = tokio::time::timeout(PATIENCE, link.send(redis::cmd("PING"), b"")).await;
-        reply.expect("another connection").expect("a reply");
-    });
-}
-
-/// A connection without replies. It counts how often a limiter says so.
-#[derive(Clone, Default)]
-struct Silent(Arc<AtomicU32>);
-
-impl Connection for Silent {
-    async fn send(&mut self, _: redis::Cmd, _: &[u8]) -> redis::RedisResult<redis::Value> {
-        std::future::pending().await
-    }
-
-    fn timed_out(&self, part: u64, waited: Duration) {
-        assert_eq!(part, 0);
-        assert_eq!(waited, Duration::from_millis(15));
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
-}
-
-#[test]
-fn a_connection_is_told_of_each_call_without_a_reply() {
-    let silent = Silent::default();
-    let limiter = Limiter::builder(silent.clone()).timeout(Duration::from_millis(15)).build();
-    block_on(async {
-        limiter.check(&API, "k").await.expect_err("no reply");
-        assert_eq!(silent.0.load(Ordering::Relaxed), 1);
-        assert!(limiter.check_each(&[API.request("a"), API.request("b")]).await.iter().all(Result::is_err));
-        assert_eq!(silent.0.load(Ordering::Relaxed), 2);
     });
 }
 

@@ -88,11 +88,7 @@ fn a_wrong_password_of_a_cluster_is_an_error_and_no_fallback() {
 #[test]
 fn without_one_node_the_others_decide() {
     let cluster = Cluster::start(&servers()[0], 3, |options| options.set("cluster-node-timeout", "60000"));
-    let clients = Clients::with_settings(
-        &url(&cluster),
-        Duration::from_millis(500),
-        BreakerSettings { failures: 2, open_for: Duration::from_secs(1) },
-    );
+    let clients = Clients::with_settings(&url(&cluster), Duration::from_millis(500), BreakerSettings::default());
     let lost = |key: &str| cluster.owner(key).port() == cluster.nodes[1].port();
     let key = |gone| (0..).map(|n| format!("k{n}")).find(|key| lost(key) == gone).expect("a key");
     let keys = [key(true), key(false)];
@@ -120,11 +116,8 @@ fn a_node_that_is_gone_cannot_decide() {
     let key = |of_gone| (0..).map(|n| format!("k{n}")).find(|key| (cluster.owner(key).port() == gone) == of_gone);
     let keys = [key(true), key(false)].map(|key| key.expect("a key"));
     cluster.nodes[1].kill();
-    let clients = Clients::with_settings(
-        &url(&cluster),
-        Duration::from_millis(500),
-        BreakerSettings { failures: 0, open_for: Duration::ZERO },
-    );
+    let clients =
+        Clients::with_settings(&url(&cluster), Duration::from_millis(500), BreakerSettings { silence: Duration::ZERO });
     for _ in 0..3 {
         assert_eq!(keys.clone().map(|key| clients.sources(&key)), [[Source::Fallback; 2], [Source::Server; 2]]);
     }

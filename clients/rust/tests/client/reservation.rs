@@ -226,7 +226,7 @@ fn a_settlement_that_is_rejected_is_counted() {
 
 #[test]
 fn what_was_not_sent_is_not_cancelled() {
-    let breaker = BreakerSettings { failures: 1, open_for: Duration::from_secs(3600) };
+    let breaker = BreakerSettings::default();
     let client = redis::Client::open(format!("redis://127.0.0.1:{}", free_port())).unwrap();
     let limiter = sync::Limiter::builder(client).breaker(breaker).build_sync();
     let lease = Policy::lease(TTL, 1);
@@ -395,7 +395,7 @@ fn reservations_without_a_reply_are_cancelled() {
 #[test]
 fn what_a_fallback_denies_is_cancelled_too() {
     const TIMEOUT: Duration = Duration::from_millis(200);
-    let never_opens = BreakerSettings { failures: 0, ..BreakerSettings::default() };
+    let never_opens = BreakerSettings { silence: Duration::ZERO };
     let request = TOKENS.request("k").cost(500);
     let server = one_server();
     block_on(async {
@@ -425,7 +425,7 @@ fn what_a_fallback_denies_is_cancelled_too() {
 /// While the circuit breaker is open nothing is sent, so nothing is charged under the new id.
 #[test]
 fn what_a_fallback_allows_without_sending_it_is_not_settled() {
-    let opens = BreakerSettings { failures: 1, open_for: Duration::from_secs(3_600) };
+    let opens = BreakerSettings::default();
     let url = format!("redis://127.0.0.1:{}", crate::setup::free_port());
     let request = TOKENS.request("k").cost(500);
     block_on(async {
