@@ -25,13 +25,20 @@ pub struct Breakers {
 struct Part {
     breaker: Breaker,
     /// Whether a task runs its timer.
+    #[cfg(feature = "async")]
     is_watched: bool,
 }
 
 impl Breakers {
     pub fn new(settings: &Settings, gauge: Arc<Gauge>) -> Self {
         let limit = Breaker::limit(settings.breaker, settings.timeout);
-        let part = || Mutex::new(Part { breaker: Breaker::new(limit), is_watched: false });
+        let part = || {
+            Mutex::new(Part {
+                breaker: Breaker::new(limit),
+                #[cfg(feature = "async")]
+                is_watched: false,
+            })
+        };
         Self { parts: (0..PARTS).map(|_| part()).collect(), gauge }
     }
 

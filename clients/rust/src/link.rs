@@ -90,6 +90,7 @@ impl Link {
     }
 
     /// Sends a command, for which the server may take so long.
+    #[cfg_attr(not(feature = "cluster"), expect(unused_variables, reason = "one server has all keys"))]
     pub(crate) async fn request(&self, command: Cmd, key: &[u8], limit: Duration) -> Result<Reply, Error> {
         let request = Request { command, asking: false, limit };
         match &self.0.to {
@@ -101,22 +102,25 @@ impl Link {
 
     /// Sends commands that do not depend on each other, and sets what becomes of each. All have the same time limit.
     pub(crate) async fn send_within(&self, all: &mut [Outgoing<'_>]) {
-        let pipe = match &self.0.to {
-            To::Server(pipe) => pipe,
+        match &self.0.to {
+            To::Server(pipe) => send_within(pipe, all).await,
             #[cfg(feature = "cluster")]
-            To::Cluster(nodes) => return nodes.send_within(all).await,
-        };
-        let waiting = match pipe.send_all(all.iter().map(Outgoing::request)).await {
-            Ok(waiting) => waiting,
-            Err(error) => return all.iter_mut().for_each(|outgoing| outgoing.set(Err(error.clone()))),
-        };
-        for (outgoing, waiting) in all.iter_mut().zip(waiting) {
-            let limit = outgoing.limit();
-            outgoing.set(match waiting.reply().await {
-                Ok(reply) => again(pipe, reply, limit).await,
-                Err(error) => Err(error),
-            });
+            To::Cluster(nodes) => nodes.send_within(all).await,
         }
+    }
+}
+
+async fn send_within(pipe: &Pipe, all: &mut [Outgoing<'_>]) {
+    let waiting = match pipe.send_all(all.iter().map(Outgoing::request)).await {
+        Ok(waiting) => waiting,
+        Err(error) => return all.iter_mut().for_each(|outgoing| outgoing.set(Err(error.clone()))),
+    };
+    for (outgoing, waiting) in all.iter_mut().zip(waiting) {
+        let limit = outgoing.limit();
+        outgoing.set(match waiting.reply().await {
+            Ok(reply) => again(pipe, reply, limit).await,
+            Err(error) => Err(error),
+        });
     }
 }
 

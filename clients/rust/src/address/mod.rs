@@ -23,7 +23,7 @@ pub(crate) use trust::Trust;
 /// Whom a connection trusts. Without TLS there is nothing to say.
 #[cfg(not(feature = "tls"))]
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Trust;
+pub(crate) struct Trust();
 
 /// How long one connection may take to open. The requests that wait for it have a timeout of their own.
 #[cfg(any(feature = "async", feature = "cluster"))]
@@ -64,8 +64,8 @@ pub(crate) const OPEN_TIMEOUT: Duration = Duration::from_secs(5);
 #[derive(Clone, Debug)]
 pub struct Address(
     pub(crate) Kind,
-    #[cfg_attr(not(feature = "async"), expect(dead_code, reason = "the crate redis opens the connections"))]
-    pub(crate) Trust,
+    #[cfg_attr(not(feature = "async"), allow(dead_code, reason = "the crate redis opens the connections"))]
+    pub(crate)  Trust,
 );
 
 #[derive(Clone, Debug)]

@@ -14,7 +14,7 @@ use {
 /// The certificates of a URL, and what becomes of them: those of the system are read once.
 #[derive(Clone, Debug, Default)]
 pub struct Trust {
-    #[cfg_attr(not(feature = "async"), expect(dead_code, reason = "the crate redis opens the connections"))]
+    #[cfg_attr(not(feature = "async"), allow(dead_code, reason = "the crate redis opens the connections"))]
     certificates: Option<TlsCertificates>,
     #[cfg(feature = "async")]
     config: Arc<OnceLock<Arc<ClientConfig>>>,
@@ -22,7 +22,11 @@ pub struct Trust {
 
 impl Trust {
     pub fn new(certificates: Option<TlsCertificates>) -> Self {
-        Self { certificates, ..Self::default() }
+        Self {
+            certificates,
+            #[cfg(feature = "async")]
+            config: Arc::default(),
+        }
     }
 }
 

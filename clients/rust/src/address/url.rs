@@ -170,7 +170,7 @@ impl Parts<'_> {
 
     #[cfg(not(feature = "tls"))]
     fn trust(&self) -> Result<Trust, Error> {
-        Ok(Trust)
+        Ok(Trust())
     }
 
     /// The certificates of the parameters; `None` without TLS.
