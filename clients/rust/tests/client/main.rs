@@ -23,4 +23,5 @@ mod package;
 mod proxy;
 mod reservation;
 mod setup;
+mod silence;
 mod topologies;
