@@ -19,7 +19,8 @@ use crate::support::*;
 const API: Policy = Policy::token(Duration::from_secs(3600), 1_000_000);
 /// The default timeout is 250 ms; the rest is for a busy machine.
 const LONGEST: Duration = Duration::from_secs(1);
-const RECOVERY: Duration = Duration::from_secs(10);
+/// A probe is sent each second.
+const RECOVERY: Duration = Duration::from_secs(3);
 
 /// What is logged in this thread.
 #[derive(Clone, Default)]
@@ -155,11 +156,13 @@ fn record(way: Way, fault: &str, [request, breaker, recovery, log]: [&str; 4]) {
 }
 
 const UNDECIDED: &str = "error; allowed, denied or limited in the process with that fallback";
-const BY_ITSELF: &str = "by itself, within 10 s";
+const BY_ITSELF: &str = "by itself, within 3 s";
+const NO_CONNECTION: &str = "opens with the first request that finds no connection";
 const LOGS_FALLBACK: &str = "WARN no decision: …";
 
 /// A server that does not reply: every fallback does what it says, the breaker opens, and the server decides again.
-fn no_reply(fault: &str, at_start: bool, fail: impl Fn(&mut Server), repair: impl Fn(&mut Server)) {
+fn no_reply(fault: &str, opens: &str, fail: impl Fn(&mut Server), repair: impl Fn(&mut Server)) {
+    let at_start = fault == "down-at-start";
     let all = [
         (Fallback::Error, Outcome::Unavailable, "no decision: "),
         (Fallback::Allow, Outcome::Allowed, "failing open: "),
@@ -187,28 +190,29 @@ fn no_reply(fault: &str, at_start: bool, fail: impl Fn(&mut Server), repair: imp
             repair(&mut server);
             assert!(clients.served(way), "{fault}");
         }
-        record(way, fault, [UNDECIDED, "opens after 5 requests, for 1 s", BY_ITSELF, LOGS_FALLBACK]);
+        record(way, fault, [UNDECIDED, opens, BY_ITSELF, LOGS_FALLBACK]);
     }
 }
 
 #[test]
 fn stopped() {
-    no_reply("stopped", false, |server| server.shutdown("NOSAVE"), Server::start_again);
+    no_reply("stopped", NO_CONNECTION, |server| server.shutdown("NOSAVE"), Server::start_again);
 }
 
 #[test]
 fn killed() {
-    no_reply("killed", false, Server::kill, Server::start_again);
+    no_reply("killed", NO_CONNECTION, Server::kill, Server::start_again);
 }
 
 #[test]
 fn down_at_start() {
-    no_reply("down-at-start", true, Server::kill, Server::start_again);
+    no_reply("down-at-start", NO_CONNECTION, Server::kill, Server::start_again);
 }
 
 #[test]
 fn paused() {
-    no_reply("paused", false, |server| std::mem::forget(Paused::new(server)), |server| drop(Paused::new(server)));
+    let opens = "opens after 250 ms of silence";
+    no_reply("paused", opens, |server| std::mem::forget(Paused::new(server)), |server| drop(Paused::new(server)));
 }
 
 #[test]
