@@ -138,8 +138,8 @@ impl Driver {
 
     /// Opens a connection if there is none and somebody wants one.
     fn open_if_wanted(&mut self, now: Instant) {
-        if self.flights.is_empty() && self.outbox_is_whole() {
-            self.live.take_if(|live| live.is_retired);
+        if self.replaces_retired() {
+            self.live = None;
         }
         if self.live.is_some() {
             // Whoever waits for a connection has one.
@@ -162,10 +162,16 @@ impl Driver {
         }
     }
 
-    /// Whether the connection was lost while commands wait.
+    /// Whether commands wait for a connection that nobody opens yet.
     fn wants_connection(&self) -> bool {
-        let is_open = self.shared.is_open.load(Ordering::Relaxed);
-        self.live.is_none() && self.opening.is_none() && !self.outbox.is_empty() && !is_open
+        let rejects = self.shared.is_open.load(Ordering::Relaxed);
+        let is_over = self.live.as_ref().is_none_or(|_| self.replaces_retired());
+        is_over && self.opening.is_none() && !self.outbox.is_empty() && !rejects
+    }
+
+    /// Whether the connection is to be replaced, and all replies have come.
+    fn replaces_retired(&self) -> bool {
+        self.live.as_ref().is_some_and(|live| live.is_retired) && self.flights.is_empty() && self.outbox_is_whole()
     }
 
     /// Whether no command is half written.
@@ -396,9 +402,10 @@ impl Future for Driver {
         }
         loop {
             driver.poll_opening(cx);
-            driver.read(cx, false);
             driver.open_if_wanted(now());
             driver.poll_opening(cx);
+            // After a connection was opened, also to be woken when something comes.
+            driver.read(cx, false);
             driver.write(cx);
             if driver.act_on_time(cx) || driver.wants_connection() {
                 continue;
