@@ -249,12 +249,22 @@ impl Core {
         }
     }
 
-    /// Decides on a request without the server, if it cannot decide.
+    /// Decides on a request without the server, if it cannot decide: a remembered denial, else the fallback.
     pub fn fall_back(&self, request: &Request<'_>, fallback: Fallback, error: Error) -> Result<Decision, Error> {
         if !error.is_unavailable() {
             self.rejected(&error);
             return Err(error);
         }
+        let remembered = self.denials.as_ref().and_then(|denials| denials.recall(request, Instant::now()));
+        if let Some(decision) = remembered {
+            self.counters.remembered.increment();
+            return Ok(decision);
+        }
+        self.by_fallback(request, fallback, error)
+    }
+
+    /// What the fallback says of a request that no remembered denial denies.
+    fn by_fallback(&self, request: &Request<'_>, fallback: Fallback, error: Error) -> Result<Decision, Error> {
         let (policy, counters) = (request.policy, &self.counters);
         let fallback = match fallback {
             // A lease is more than a permission, and only the server can hold one.
@@ -264,6 +274,7 @@ impl Core {
             fallback => fallback,
         };
         self.log.fell_back(fallback, &error);
+        let overloaded = matches!(error, Error::Overloaded);
         let (decision, counter) = match fallback {
             Fallback::Error => (Err(error), &counters.fallback_errors),
             Fallback::Allow => {
@@ -276,6 +287,12 @@ impl Core {
                 let decision = self.local.decide(request, instances, || self.local_forgotten());
                 (Ok(decision), if decision.allowed { &counters.local_allowed } else { &counters.local_denied })
             }
+        };
+        let counter = match &decision {
+            _ if !overloaded => counter,
+            Ok(decision) if decision.allowed => &counters.overload_allowed,
+            Ok(_) => &counters.overload_denied,
+            Err(_) => &counters.overload_errors,
         };
         counter.increment();
         decision
@@ -292,17 +309,19 @@ impl Core {
             self.rejected(&error);
             return Err(error);
         }
-        if requests.iter().any(|request| request.policy.algorithm() == Algorithm::Lease) {
-            self.log.fell_back(Fallback::Error, &error);
-            self.counters.fallback_errors.increment();
-            return Err(error);
+        if let Some(decisions) = self.recall_all(requests) {
+            return Ok(decisions);
+        }
+        if let Some(lease) = requests.iter().find(|request| request.policy.algorithm() == Algorithm::Lease) {
+            // An error: only the server can hold one.
+            return self.by_fallback(lease, fallback, error).map(Decisions::from);
         }
         let mut limits: Vec<Decision> = Vec::with_capacity(requests.len());
         for request in requests {
             if limits.last().is_some_and(|last| !last.allowed) {
                 break;
             }
-            limits.push(self.fall_back(request, fallback, error.clone())?);
+            limits.push(self.by_fallback(request, fallback, error.clone())?);
         }
         let allowed = limits.iter().all(|decision| decision.allowed);
         if !allowed {
@@ -314,6 +333,11 @@ impl Core {
         let rest = requests.iter().skip(limits.len()).map(|request| Decision::unchecked(request.policy));
         limits.extend(rest.collect::<Vec<_>>());
         Ok(Decisions { allowed, limits })
+    }
+
+    /// Decides on requests that do not depend on each other without the server.
+    pub fn without_server(&self, requests: &[Request<'_>], fallback: Fallback) -> Vec<Result<Decision, Error>> {
+        requests.iter().map(|request| self.fall_back(request, fallback, Error::Overloaded)).collect()
     }
 
     fn give_back_locally(&self, request: &Request<'_>, decision: &mut Decision, fallback: Fallback) {
@@ -365,6 +389,75 @@ mod tests {
             let whole = core.fall_back(&POLICY.request(key).cost(5), fallback, Error::CircuitOpen).unwrap();
             assert!(whole.allowed, "{key}");
         }
+    }
+
+    /// A denial of the server that ends after an hour.
+    fn denied(core: &Core, request: &Request<'_>) {
+        let wait = RetryAfter::After(Duration::from_secs(3600));
+        let denial = Decision::of_fallback(request.policy, false, 0, wait);
+        let decision = Decision { source: crate::Source::Server, ..denial };
+        core.learned(request, core.sent(request), Ok(decision)).unwrap();
+    }
+
+    #[test]
+    fn remembered_denials_are_looked_at_before_any_fallback() {
+        let (core, known, other) = (core(0), POLICY.request("known"), POLICY.request("other"));
+        denied(&core, &known);
+        for error in [Error::CircuitOpen, Error::Overloaded] {
+            for fallback in [Fallback::Allow, Fallback::Error, Fallback::Deny] {
+                let [one, two] = [known, other].map(|request| core.fall_back(&request, fallback, error.clone()));
+                assert_eq!(one.unwrap().source, crate::Source::RememberedDenial, "{error}, {fallback:?}");
+                assert_eq!(
+                    two.ok().map(|two| two.allowed),
+                    match fallback {
+                        Fallback::Allow => Some(true),
+                        Fallback::Deny => Some(false),
+                        _ => None,
+                    }
+                );
+            }
+            let all = core.fall_back_all(&[other, known], Fallback::Allow, error).unwrap();
+            assert!(!all.allowed, "{all:?}");
+        }
+        let wrong = redis::RedisError::from((redis::ErrorKind::Client, "a fault of the configuration"));
+        assert!(core.fall_back(&known, Fallback::Allow, wrong.into()).is_err());
+    }
+
+    #[test]
+    fn decisions_of_an_overload_are_counted_and_logged_apart() {
+        const LEASE: Policy = Policy::lease(Duration::from_secs(60), 1);
+        let core = core(0);
+        denied(&core, &POLICY.request("known"));
+        let before = core.counters.snapshot();
+        let text = logged(|| {
+            assert!(core.fall_back(&POLICY.request("k"), Fallback::Deny, Error::CircuitOpen).is_ok());
+            for fallback in [Fallback::Allow, Fallback::Deny, Fallback::Error] {
+                let requests = [POLICY.request("known"), POLICY.request("k"), LEASE.request("k").id("x")];
+                let decisions = core.without_server(&requests, fallback);
+                let [Ok(known), k, Err(Error::Overloaded)] = decisions.as_slice() else { panic!("{decisions:?}") };
+                assert!(!known.allowed && k.is_err() == (fallback == Fallback::Error), "{k:?}");
+            }
+        });
+        assert_eq!([text.matches("overloaded").count(), text.matches("failing closed").count()], [1; 2], "{text}");
+        let now = core.counters.snapshot();
+        let changed = crate::Stats {
+            remembered: before.remembered + 3,
+            fallback_denied: before.fallback_denied + 1,
+            overload_allowed: 1,
+            overload_denied: 1,
+            overload_errors: 4,
+            ..before
+        };
+        assert_eq!(now, changed);
+    }
+
+    #[cfg(feature = "local")]
+    #[test]
+    fn an_overload_and_an_outage_share_the_local_limits() {
+        let (core, fallback) = (core(0), Fallback::Local { instances: 1 });
+        let request = POLICY.request("k").cost(6);
+        assert!(core.without_server(&[request], fallback).into_iter().all(|decision| decision.unwrap().allowed));
+        assert!(!core.fall_back(&request, fallback, Error::CircuitOpen).unwrap().allowed);
     }
 
     /// What is logged meanwhile.

@@ -15,6 +15,9 @@ pub enum Error {
     Timeout(Duration),
     /// The circuit breaker is open: earlier requests failed, so this one was not sent.
     CircuitOpen,
+    /// The caller asked for a decision without the server:
+    /// [`decide_without_server`](crate::Limiter::decide_without_server). Nothing was sent.
+    Overloaded,
     /// The connection failed, or the server replied an error.
     Redis(RedisError),
     /// The server has no module, and the Lua library does not have this algorithm.
@@ -36,7 +39,7 @@ impl Error {
     /// wrong with the request, such as WRONGTYPE, is none of these.
     pub fn is_unavailable(&self) -> bool {
         match self {
-            Self::Timeout(_) | Self::CircuitOpen => true,
+            Self::Timeout(_) | Self::CircuitOpen | Self::Overloaded => true,
             Self::Redis(error) => is_connection_error(error) || cannot_decide_now(error),
             Self::NeedsModule(_)
             | Self::UnknownReply
@@ -102,6 +105,7 @@ impl fmt::Display for Error {
         match self {
             Self::Timeout(after) => write!(f, "the server did not reply within {after:?}"),
             Self::CircuitOpen => f.write_str("the circuit breaker is open: earlier requests had no reply"),
+            Self::Overloaded => f.write_str("overloaded: the server was not asked"),
             Self::Redis(error) => error.fmt(f),
             Self::NeedsModule(algorithm) => {
                 write!(f, "{} needs the module redis-rl, and the server does not have it", algorithm.word())
@@ -188,7 +192,9 @@ mod tests {
         }
         assert!(Error::Timeout(Duration::ZERO).is_unavailable() && Error::Timeout(Duration::ZERO).is_failure());
         // It was not sent, so it says nothing new of the server.
-        assert!(Error::CircuitOpen.is_unavailable() && !Error::CircuitOpen.is_failure());
+        for error in [Error::CircuitOpen, Error::Overloaded] {
+            assert!(error.is_unavailable() && !error.is_failure(), "{error}");
+        }
         for error in [Error::UnknownReply, Error::NeedsModule(Algorithm::Rolling), Error::MissingKey("header")] {
             assert!(!error.is_unavailable() && !error.is_failure(), "{error}");
         }

@@ -220,6 +220,26 @@ impl<C: Connection> Limiter<C> {
         batch.end(self.fallback)
     }
 
+    /// Decides on requests that do not depend on each other, as [`check_each`](Self::check_each) does while the server
+    /// cannot decide: remembered denials deny, and the rest gets `fallback`. Nothing is sent and nothing is waited for. For
+    /// a service that is overloaded itself: with [`Fallback::Local`] it still limits, by the same counts as in an outage.
+    /// [`Stats`] has these decisions apart.
+    ///
+    /// # Errors
+    /// Each [`Error::Overloaded`], with [`Fallback::Error`] or LEASE.
+    pub fn decide_without_server(&self, requests: &[Request<'_>], fallback: Fallback) -> Vec<Result<Decision, Error>> {
+        self.core.without_server(requests, fallback)
+    }
+
+    /// [`decide_without_server`](Self::decide_without_server), all or nothing as [`check_all`](Self::check_all): if one limit
+    /// denies, none is charged.
+    ///
+    /// # Errors
+    /// [`Error::Overloaded`], with [`Fallback::Error`] or LEASE.
+    pub fn decide_all_without_server(&self, requests: &[Request<'_>], fallback: Fallback) -> Result<Decisions, Error> {
+        self.core.fall_back_all(requests, fallback, Error::Overloaded)
+    }
+
     /// What the reply to a request would be. Changes nothing. With a cost of 0, it shows what is left.
     ///
     /// # Errors

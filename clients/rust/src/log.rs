@@ -9,6 +9,7 @@ use crate::fallback::Fallback;
 #[derive(Debug)]
 pub struct Log {
     began: Instant,
+    overloaded: Kind,
     no_decision: Kind,
     open: Kind,
     closed: Kind,
@@ -33,6 +34,7 @@ impl Default for Log {
     fn default() -> Self {
         Self {
             began: Instant::now(),
+            overloaded: Kind::default(),
             no_decision: Kind::default(),
             open: Kind::default(),
             closed: Kind::default(),
@@ -58,6 +60,8 @@ impl Log {
             #[cfg(feature = "local")]
             Fallback::Local { .. } => (&self.local, "limiting in this process"),
         };
+        // It must not keep an outage from being logged.
+        let kind = if matches!(error, Error::Overloaded) { &self.overloaded } else { kind };
         let Some(left_out) = kind.permits(self.began) else { return };
         tracing::warn!(left_out, "{what}: {error}");
     }

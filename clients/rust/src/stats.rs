@@ -128,6 +128,13 @@ counters! {
     /// Keys that the local limit of [`Fallback::Local`](crate::Fallback) forgot although they counted, since it had 100,000
     /// others. Their limits start anew.
     local_forgotten,
+    /// Requests that [`decide_without_server`](crate::Limiter::decide_without_server) allowed, by whatever fallback. None of
+    /// them is counted under that fallback.
+    overload_allowed,
+    /// Requests that it denied. Those that a remembered denial decided are counted there.
+    overload_denied,
+    /// Requests that got [`Error::Overloaded`](crate::Error::Overloaded).
+    overload_errors,
     /// Requests that got an error although the server could not decide: with [`Fallback::Error`](crate::Fallback::Error).
     fallback_errors,
     /// Costs that could not be settled: what a reservation or a response of the tower layer has used is not counted, but

@@ -221,6 +221,29 @@ impl<C: Connection> Grants<C> {
         }
     }
 
+    /// Decides on a request with the units that are held, else as
+    /// [`Limiter::decide_without_server`]. Nothing is sent and nothing is waited for.
+    ///
+    /// # Errors
+    /// [`Error::Overloaded`], with [`Fallback::Error`].
+    pub fn decide_without_server(
+        &self,
+        key: impl AsRef<[u8]>,
+        cost: u64,
+        fallback: Fallback,
+    ) -> Result<Decision, Error> {
+        let (shared, name) = (&self.shared, key.as_ref());
+        let held = shared.read().get(name).cloned();
+        if let Some(Taken::Units { decision, .. }) =
+            held.filter(|_| cost > 0).map(|key| key.lot().take(cost, Instant::now()))
+        {
+            shared.limiter.core.counters.granted.increment();
+            return Ok(decision);
+        }
+        let request = Request::new(&shared.policy, name).cost(cost);
+        shared.limiter.core.fall_back(&request, fallback, Error::Overloaded)
+    }
+
     /// Gives back what is not used, and waits for that. What other clones use later is granted anew.
     pub async fn shutdown(self) {
         let keys: Vec<_> = self.shared.read().values().cloned().collect();
