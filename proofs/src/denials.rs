@@ -158,7 +158,7 @@ where
         let request = policy.request("k").cost(sent.cost);
         // Units were given back since, so the decision may be older than that.
         if sent.generation == client.generation
-            && let Some(denial) = Denial::new(&request, instant(sent.at * TICK), &sent.decision?)
+            && let Some(denial) = Denial::new(&request, instant(sent.at * TICK), &sent.decision?, std::time::Duration::MAX)
         {
             client.denial = Some(denial);
         }

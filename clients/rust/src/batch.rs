@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use redis::{Cmd, RedisError, RedisResult, Value};
 
+use crate::bounded::Bounded;
 use crate::breakers::Begun;
 use crate::command::Call;
 use crate::core::Core;
 use crate::decision::Decision;
-use crate::denials::Sent;
+use crate::denials::{Recalled, Sent};
 use crate::error::Error;
 #[cfg(feature = "sync")]
 use crate::error::ends_connection;
@@ -21,7 +22,7 @@ use crate::request::Request;
 #[derive(Debug)]
 pub struct Outgoing<'a> {
     command: Cmd,
-    key: &'a [u8],
+    key: Bounded<'a>,
     reply: Option<RedisResult<Value>>,
     /// Why there is no reply, if the connection itself says so.
     failure: Option<Error>,
@@ -38,8 +39,8 @@ impl<'a> Outgoing<'a> {
     }
 
     /// The key whose slot decides which node of a cluster gets the command.
-    pub const fn key(&self) -> &'a [u8] {
-        self.key
+    pub fn key(&self) -> &[u8] {
+        &self.key
     }
 
     /// Sets the reply. A command without one had none in time.
@@ -116,6 +117,7 @@ pub struct Batch<'a> {
 
 struct Entry<'a> {
     request: &'a Request<'a>,
+    key: Bounded<'a>,
     begun: Option<Begun<'a>>,
     /// How long the server may take, with what is still to be sent.
     limit: Duration,
@@ -140,18 +142,19 @@ impl<'a> Batch<'a> {
         part: impl Fn(&[u8]) -> Option<u64>,
     ) -> Self {
         let entries = requests.iter().map(|request| {
+            let key = request.bounded_key();
             let mut begun = None;
-            let state = match core.recall(request) {
-                Some(decision) => State::Known(decision),
-                None => match core.begin(part(request.key), Call::Check(request), timeout) {
+            let (sent, state) = match core.recall(request) {
+                Recalled::Denied(denied) => (None, State::Known(core.remembered(denied))),
+                Recalled::Unknown(sent) => match core.begin(part(&key), Call::Check(request), timeout) {
                     Ok((exchange, begins)) => {
                         begun = begins;
-                        State::Waits(exchange)
+                        (sent, State::Waits(exchange))
                     }
-                    Err(error) => State::Replied(Err(error)),
+                    Err(error) => (sent, State::Replied(Err(error))),
                 },
             };
-            Entry { request, begun, limit: timeout, sent: core.sent(request), state }
+            Entry { request, key, begun, limit: timeout, sent, state }
         });
         Self { core, timeout, entries: entries.collect() }
     }
@@ -177,7 +180,7 @@ impl<'a> Batch<'a> {
             }
             match exchange.step(reply) {
                 Step::Send(command) => {
-                    let (key, limit) = (entry.request.key, entry.limit);
+                    let (key, limit) = (entry.key.clone(), entry.limit);
                     next.push(Outgoing { command, key, reply: None, failure: None, limit, index });
                 }
                 Step::Done(result) => entry.state = State::Replied(self.core.ended(entry.begun.take(), result)),

@@ -22,7 +22,7 @@ impl<C> Builder<C> {
         (self.connection, self.settings)
     }
 
-    /// How long a call may take, with everything that it sends; 250 ms if not given.
+    /// How long a call may take, with everything that it sends; 100 ms if not given.
     ///
     /// The connection has a timeout of its own: with the crate `redis` and an async runtime, 500 ms for a reply. Raise that
     /// too if a call may take longer.
@@ -43,15 +43,33 @@ impl<C> Builder<C> {
     ///
     /// Until a denied request could be allowed, the limiter denies by itself what costs as much or more, under the same
     /// policy. It never denies what the server would allow if this limiter is the only client of the key. What it gives
-    /// back itself ([`refund`](crate::Limiter::refund), [`settle`](crate::Limiter::settle), [`reset`](crate::Limiter::reset)) counts at once.
-    /// What others give back counts when the denial ends, and after a minute at the latest. The same is true of a change
-    /// of `rl.shadow`, and of memory that becomes free under `rl.on-oom deny`.
+    /// back itself ([`refund`](crate::Limiter::refund), [`settle`](crate::Limiter::settle),
+    /// [`reset`](crate::Limiter::reset)) counts at once. What others give back or reset counts when the denial ends, or
+    /// after [`recheck_denials`](Self::recheck_denials). The same is true of `rl.shadow`, of FLUSHALL and a server that
+    /// restarts empty, and of memory that becomes free under `rl.on-oom deny`.
     ///
-    /// The server does not count requests that are not sent: not in the counter of FIXED, in INFO or in RL.TOP. Leases
-    /// are not remembered, since other holders release them.
+    /// While the server cannot decide, a denial holds until its own end, but for a minute at most: no
+    /// [fallback](Self::fallback) allows what the server denied.
+    ///
+    /// The server does not count requests that are not sent: not in the counter of FIXED, in INFO or in RL.TOP.
+    /// [`Limiter::top_denials`](crate::Limiter::top_denials) has the keys. Leases are not remembered, since other holders
+    /// release them.
     #[must_use]
     pub fn denials(mut self, keys: usize) -> Self {
         self.settings.denials = keys;
+        self
+    }
+
+    /// After how long a remembered denial is asked about again; 10 seconds if not given. With 0, at once; more than a minute
+    /// is never, since no denial is remembered for longer.
+    ///
+    /// From then on one request at a time of each key is sent, and its reply takes the place of the denial: it is denied for
+    /// as long again, or the key is allowed. Meanwhile the other requests are denied. If there is no reply, the denial stays
+    /// until its own end, also for that request. So what an operator does to end a denial (RL.RESET, `rl.shadow yes`,
+    /// FLUSHALL) is in force within this time in every process.
+    #[must_use]
+    pub fn recheck_denials(mut self, after: Duration) -> Self {
+        self.settings.recheck_denials = after;
         self
     }
 

@@ -2,6 +2,7 @@
 
 use redis::{Cmd, cmd};
 
+use crate::bounded::Bounded;
 use crate::policy::{Algorithm, Policy, Window};
 use crate::request::Request;
 
@@ -44,16 +45,16 @@ pub enum Script<'a> {
 
 impl<'a> Call<'a> {
     /// The key whose slot decides which node of a cluster gets the call.
-    pub fn key(&self) -> &'a [u8] {
+    pub fn key(&self) -> Bounded<'a> {
         match *self {
             Self::Check(request) | Self::Peek(request) | Self::Refund(request) | Self::Settle { request, .. } => {
-                request.key
+                request.bounded_key()
             }
-            Self::CheckAll(requests) => requests.first().map_or(b"", |request| request.key),
+            Self::CheckAll(requests) => requests.first().map_or(Bounded::new(b""), Request::bounded_key),
             Self::SettleReservation { key, .. }
             | Self::Reset { key, .. }
             | Self::Renew { key, .. }
-            | Self::Release { key, .. } => key,
+            | Self::Release { key, .. } => Bounded::new(key),
         }
     }
 
@@ -87,7 +88,7 @@ impl<'a> Call<'a> {
         if let Self::CheckAll(requests) = *self {
             command.arg(requests.len());
             for request in requests {
-                command.arg(request.policy.algorithm().word()).arg(request.key);
+                command.arg(request.policy.algorithm().word()).arg(&*request.bounded_key());
                 limit(&mut command, request.policy);
                 check_options(&mut command, request);
             }
@@ -97,7 +98,7 @@ impl<'a> Call<'a> {
             if let Some(algorithm) = self.algorithm().filter(|_| !matches!(self, Self::Check(_))) {
                 command.arg(algorithm.word());
             }
-            command.arg(self.key());
+            command.arg(&*self.key());
             self.words_after_key(&mut command, form);
         }
         command
@@ -126,7 +127,7 @@ impl<'a> Call<'a> {
             Self::CheckAll(requests) => {
                 command.arg(requests.len());
                 for request in requests {
-                    command.arg(request.key);
+                    command.arg(&*request.bounded_key());
                 }
                 command.arg("rl_multi");
                 for request in requests {
@@ -137,7 +138,7 @@ impl<'a> Call<'a> {
                 command.arg(LINE);
             }
             _ => {
-                command.arg(1).arg(self.key()).arg(self.function());
+                command.arg(1).arg(&*self.key()).arg(self.function());
                 if let Some(algorithm) = self.algorithm() {
                     command.arg(algorithm.word());
                 }

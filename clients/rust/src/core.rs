@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 
 use redis::Value;
 
+use crate::bounded::Bounded;
 use crate::breaker::BreakerSettings;
 use crate::breakers::{Begun, Breakers};
 use crate::command::Call;
 use crate::decision::{Decision, Decisions, RetryAfter};
-use crate::denials::{Denials, Sent};
+use crate::denials::{Denials, Denied, Recalled, Sent, TopDenial};
 use crate::error::{Error, is_connection_error};
 use crate::fallback::Fallback;
 use crate::gauge::Gauge;
@@ -29,15 +30,17 @@ pub struct Settings {
     pub timeout: Duration,
     pub fallback: Fallback,
     pub denials: usize,
+    pub recheck_denials: Duration,
     pub breaker: BreakerSettings,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            timeout: Duration::from_millis(250),
+            timeout: Duration::from_millis(100),
             fallback: Fallback::Error,
             denials: 10_000,
+            recheck_denials: Duration::from_secs(10),
             breaker: BreakerSettings::default(),
         }
     }
@@ -78,7 +81,7 @@ impl Core {
             library_decides: AtomicBool::new(false),
             breakers: Breakers::new(settings, Arc::clone(&gauge)),
             gauge,
-            denials: (settings.denials > 0).then(|| Denials::new(settings.denials)),
+            denials: (settings.denials > 0).then(|| Denials::new(settings.denials, settings.recheck_denials)),
             #[cfg(feature = "local")]
             local: crate::local::Local::default(),
         }
@@ -183,30 +186,43 @@ impl Core {
         self.server.lacks_module()
     }
 
-    /// What is known of a request without sending it.
-    pub fn recall(&self, request: &Request<'_>) -> Option<Decision> {
-        let decision = self.denials.as_ref()?.recall(request, Instant::now())?;
-        self.counters.remembered.increment();
-        Some(decision)
-    }
-
-    /// What is known of a request under several limits without sending it: if one denies, all do.
-    pub fn recall_all(&self, requests: &[Request<'_>]) -> Option<Decisions> {
-        let (denials, now) = (self.denials.as_ref()?, Instant::now());
-        let known: Vec<_> = requests.iter().map(|request| denials.recall(request, now)).collect();
-        if known.iter().all(Option::is_none) {
-            return None;
+    /// Whether a request is denied without the server, or is to be sent. Not counted.
+    pub fn recall(&self, request: &Request<'_>) -> Recalled {
+        match &self.denials {
+            Some(denials) => denials.recall(request, Instant::now()),
+            None => Recalled::Unknown(None),
         }
-        self.counters.remembered.increment();
-        let decide = |(request, known): (&Request<'_>, Option<Decision>)| {
-            known.unwrap_or_else(|| Decision::unchecked(request.policy))
-        };
-        Some(Decisions { allowed: false, limits: requests.iter().zip(known).map(decide).collect() })
     }
 
-    /// To be called before a request is sent.
-    pub fn sent(&self, request: &Request<'_>) -> Option<Sent> {
-        self.denials.as_ref().map(|denials| denials.sent(request, Instant::now()))
+    /// [`Core::recall`] of a request under several limits: if one denies, all do.
+    ///
+    /// # Errors
+    /// It is denied.
+    pub fn recall_all(&self, requests: &[Request<'_>]) -> Result<Vec<Option<Sent>>, Decisions> {
+        let Some(denials) = &self.denials else { return Ok(requests.iter().map(|_| None).collect()) };
+        match denials.recall_all(requests, Instant::now()) {
+            Ok(sent) => Ok(sent.into_iter().map(Some).collect()),
+            Err(known) => Err(self.remembered_all(requests, known)),
+        }
+    }
+
+    /// The decision on a request that is denied without the server.
+    pub fn remembered(&self, denied: Denied) -> Decision {
+        self.counters.remembered.increment();
+        denied.counted()
+    }
+
+    fn remembered_all(&self, requests: &[Request<'_>], known: Vec<Option<Denied>>) -> Decisions {
+        self.counters.remembered.increment();
+        let decide = |(request, known): (&Request<'_>, Option<Denied>)| {
+            known.map_or_else(|| Decision::unchecked(request.policy), Denied::counted)
+        };
+        Decisions { allowed: false, limits: requests.iter().zip(known).map(decide).collect() }
+    }
+
+    /// The keys whose remembered denials denied the most requests.
+    pub fn top_denials(&self, most: usize) -> Vec<TopDenial> {
+        self.denials.as_ref().map_or_else(Vec::new, |denials| denials.top(most, Instant::now()))
     }
 
     /// Takes a decision of the server in.
@@ -226,26 +242,26 @@ impl Core {
     pub fn learned_all(
         &self,
         requests: &[Request<'_>],
-        sent: &[Option<Sent>],
+        sent: Vec<Option<Sent>>,
         result: Result<Decisions, Error>,
     ) -> Result<Decisions, Error> {
         let decisions = result?;
         self.decided(decisions.allowed);
         for ((request, sent), decision) in requests.iter().zip(sent).zip(&decisions.limits) {
-            self.learn(request, *sent, decision);
+            self.learn(request, sent, decision);
         }
         Ok(decisions)
     }
 
     /// Forgets remembered denials of a key when it is dropped, because units were given back by then. So does a future
     /// that is dropped before the reply.
-    pub fn forgets<'a>(&'a self, policy: &'a Policy, key: &'a [u8]) -> impl Drop + 'a {
+    pub fn forgets<'a>(&'a self, policy: &'a Policy, key: Bounded<'a>) -> impl Drop + 'a {
         Forgets { denials: self.denials.as_ref(), policy, key }
     }
 
     fn learn(&self, request: &Request<'_>, sent: Option<Sent>, decision: &Decision) {
         if let (Some(denials), Some(sent)) = (&self.denials, sent) {
-            denials.learn(request, sent, decision);
+            denials.learn(request, &sent, decision);
         }
     }
 
@@ -255,10 +271,9 @@ impl Core {
             self.rejected(&error);
             return Err(error);
         }
-        let remembered = self.denials.as_ref().and_then(|denials| denials.recall(request, Instant::now()));
-        if let Some(decision) = remembered {
-            self.counters.remembered.increment();
-            return Ok(decision);
+        let held = self.denials.as_ref().and_then(|denials| denials.hold(request, Instant::now()));
+        if let Some(denied) = held {
+            return Ok(self.remembered(denied));
         }
         self.by_fallback(request, fallback, error)
     }
@@ -309,8 +324,9 @@ impl Core {
             self.rejected(&error);
             return Err(error);
         }
-        if let Some(decisions) = self.recall_all(requests) {
-            return Ok(decisions);
+        let held = self.denials.as_ref().map(|denials| denials.hold_all(requests, Instant::now()));
+        if let Some(held) = held.filter(|held| held.iter().any(Option::is_some)) {
+            return Ok(self.remembered_all(requests, held));
         }
         if let Some(lease) = requests.iter().find(|request| request.policy.algorithm() == Algorithm::Lease) {
             // An error: only the server can hold one.
@@ -355,13 +371,13 @@ impl Core {
 struct Forgets<'a> {
     denials: Option<&'a Denials>,
     policy: &'a Policy,
-    key: &'a [u8],
+    key: Bounded<'a>,
 }
 
 impl Drop for Forgets<'_> {
     fn drop(&mut self) {
         if let Some(denials) = self.denials {
-            denials.forget(self.policy, self.key);
+            denials.forget(self.policy, &self.key);
         }
     }
 }
@@ -396,7 +412,8 @@ mod tests {
         let wait = RetryAfter::After(Duration::from_secs(3600));
         let denial = Decision::of_fallback(request.policy, false, 0, wait);
         let decision = Decision { source: crate::Source::Server, ..denial };
-        core.learned(request, core.sent(request), Ok(decision)).unwrap();
+        let Recalled::Unknown(sent) = core.recall(request) else { panic!("a denial is known") };
+        core.learned(request, sent, Ok(decision)).unwrap();
     }
 
     #[test]

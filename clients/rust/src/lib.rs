@@ -54,6 +54,7 @@
 
 mod address;
 mod batch;
+mod bounded;
 mod breaker;
 mod breakers;
 mod builder;
@@ -111,11 +112,13 @@ mod term;
 
 pub use address::Address;
 pub use batch::Outgoing;
+pub use bounded::bounded;
 pub use breaker::BreakerSettings;
 pub use builder::Builder;
 #[cfg(feature = "async")]
 pub use connection::Connection;
 pub use decision::{Decision, Decisions, RetryAfter, Source};
+pub use denials::TopDenial;
 pub use error::Error;
 pub use fallback::Fallback;
 #[cfg(feature = "async")]

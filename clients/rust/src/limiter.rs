@@ -7,12 +7,14 @@ use redis::Value;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::batch::Batch;
+use crate::bounded::Bounded;
 use crate::breaker::Breaker;
 use crate::builder::Builder;
 use crate::command::Call;
 use crate::connection::Connection;
 use crate::core::{Core, at_most_a_year};
 use crate::decision::{Decision, Decisions};
+use crate::denials::{Recalled, Sent, TopDenial};
 use crate::error::Error;
 use crate::fallback::Fallback;
 use crate::link::Link;
@@ -195,13 +197,12 @@ impl<C: Connection> Limiter<C> {
     pub async fn check_each(&self, requests: &[Request<'_>]) -> Vec<Result<Decision, Error>> {
         let (core, link) = (&self.core, self.connection.link());
         let part = |key: &[u8]| link.is_none().then(|| self.connection.part(key));
+        let keys: Vec<_> = requests.iter().filter(|_| link.is_none()).map(Request::bounded_key).collect();
         if link.is_none() {
-            self.watch(requests.iter().map(|request| request.key)).await;
+            self.watch(keys.iter().map(|key| &**key)).await;
         }
         let mut batch = Batch::new(core, requests, self.timeout, part);
-        if link.is_none() {
-            requests.iter().for_each(|request| self.run_timer(self.connection.part(request.key), request.key));
-        }
+        keys.iter().for_each(|key| self.run_timer(self.connection.part(key), key));
         let unended = Unended::new(&core.counters.cancelled);
         let deadline = Instant::now() + self.timeout;
         let mut round = batch.next(Vec::new());
@@ -253,7 +254,7 @@ impl<C: Connection> Limiter<C> {
     /// # Errors
     /// See [`Error`].
     pub async fn refund(&self, request: &Request<'_>) -> Result<Decision, Error> {
-        let _forgets = self.core.forgets(request.policy, request.key);
+        let _forgets = self.core.forgets(request.policy, request.bounded_key());
         self.call(Call::Refund(request)).await.and_then(|value| reply::decision(value, request))
     }
 
@@ -265,7 +266,7 @@ impl<C: Connection> Limiter<C> {
     /// See [`Error`].
     pub async fn settle(&self, request: &Request<'_>, actual: u64) -> Result<Decision, Error> {
         let next = Request::new(request.policy, request.key);
-        let _forgets = self.core.forgets(request.policy, request.key);
+        let _forgets = self.core.forgets(request.policy, request.bounded_key());
         self.call(Call::Settle { request, actual }).await.and_then(|value| reply::decision(value, &next))
     }
 
@@ -284,7 +285,7 @@ impl<C: Connection> Limiter<C> {
     ) -> Result<Decision, Error> {
         let (key, id) = (key.as_ref(), id.as_ref());
         let call = Call::SettleReservation { policy, key, id, actual };
-        let _forgets = self.core.forgets(policy, key);
+        let _forgets = self.core.forgets(policy, Bounded::new(key));
         self.call(call).await.and_then(|value| reply::decision(value, &Request::new(policy, key)))
     }
 
@@ -294,7 +295,7 @@ impl<C: Connection> Limiter<C> {
     /// See [`Error`].
     pub async fn reset(&self, policy: &Policy, key: impl AsRef<[u8]>) -> Result<bool, Error> {
         let key = key.as_ref();
-        let _forgets = self.core.forgets(policy, key);
+        let _forgets = self.core.forgets(policy, Bounded::new(key));
         self.call(Call::Reset { policy, key }).await.and_then(reply::integer).map(|deleted| deleted != 0)
     }
 
@@ -333,6 +334,12 @@ impl<C: Connection> Limiter<C> {
         }
     }
 
+    /// The keys whose [remembered denials](crate::Builder::denials) denied the most requests, the first the most; at most
+    /// `most`. Looks at all that are remembered: a few milliseconds for 10,000.
+    pub fn top_denials(&self, most: usize) -> Vec<TopDenial> {
+        self.core.top_denials(most)
+    }
+
     /// What this limiter and its clones did.
     pub fn stats(&self) -> Stats {
         self.core.stats()
@@ -347,22 +354,28 @@ impl<C: Connection> Limiter<C> {
 
     /// Checks a request, without a fallback.
     pub(crate) async fn check_on_server(&self, request: &Request<'_>) -> Result<Decision, Error> {
-        if let Some(decision) = self.core.recall(request) {
-            return Ok(decision);
+        let key = request.bounded_key();
+        let request = &request.with_bounded(&key);
+        match self.core.recall(request) {
+            Recalled::Denied(denied) => Ok(self.core.remembered(denied)),
+            Recalled::Unknown(sent) => self.send(request, sent).await,
         }
-        let sent = self.core.sent(request);
+    }
+
+    /// Sends a request that no remembered denial denies.
+    pub(crate) async fn send(&self, request: &Request<'_>, sent: Option<Sent>) -> Result<Decision, Error> {
         let result = self.call(Call::Check(request)).await.and_then(|value| reply::decision(value, request));
         self.core.learned(request, sent, result)
     }
 
     /// Checks a request under several limits, without a fallback.
     pub(crate) async fn check_all_on_server(&self, requests: &[Request<'_>]) -> Result<Decisions, Error> {
-        if let Some(decisions) = self.core.recall_all(requests) {
-            return Ok(decisions);
-        }
-        let sent: Vec<_> = requests.iter().map(|request| self.core.sent(request)).collect();
+        let sent = match self.core.recall_all(requests) {
+            Ok(sent) => sent,
+            Err(denied) => return Ok(denied),
+        };
         let result = self.call(Call::CheckAll(requests)).await.and_then(|value| reply::decisions(value, requests));
-        self.core.learned_all(requests, &sent, result)
+        self.core.learned_all(requests, sent, result)
     }
 
     /// Decides on a request under several limits without the server, if it cannot decide.
@@ -387,10 +400,11 @@ impl<C: Connection> Limiter<C> {
     async fn call_over_link(&self, link: &Link, call: Call<'_>) -> Result<Value, Error> {
         let (mut exchange, _) = self.core.begin(None, call, self.timeout)?;
         let unended = Unended::new(&self.core.counters.cancelled);
+        let key = call.key();
         let (mut limit, mut reply) = (self.timeout, None);
         let result = loop {
             match exchange.step(reply) {
-                Step::Send(command) => match link.request(command, call.key(), limit).await {
+                Step::Send(command) => match link.request(command, &key, limit).await {
                     Ok(replied) => {
                         limit = limit.saturating_sub(replied.took);
                         reply = Some(replied.value);

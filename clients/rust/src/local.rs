@@ -79,7 +79,7 @@ impl Local {
     /// Gives back what [`Local::decide`] charged.
     pub fn refund(&self, request: &Request<'_>, charged: u64, instances: u32) {
         let (Some(terms), Some(cost)) = (terms(request.policy, instances), Cost::new(charged)) else { return };
-        let (state, now) = (State::new(request.policy, request.key), self.now());
+        let (state, now) = (State::new(request.policy, &request.bounded_key()), self.now());
         if let Some(key) = self.shard(&state).keys.get_mut(&state) {
             key.refund(request.policy.algorithm(), &terms, now, cost);
         }
@@ -107,7 +107,7 @@ impl Local {
         let denied = |retry_after| Decision::of_fallback(policy, false, 0, retry_after);
         let Some(terms) = terms(policy, instances) else { return denied(RetryAfter::Never) };
         self.sweep_at.fetch_max(self.elapsed_ms().saturating_add(SWEEP_EVERY.as_millis() as u64), Ordering::Relaxed);
-        let state = State::new(policy, request.key);
+        let state = State::new(policy, &request.bounded_key());
         let mut shard = self.shard(&state);
         if shard.make_place(&state, now) {
             forgotten();

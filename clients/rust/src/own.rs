@@ -23,19 +23,20 @@ const TURNS: u32 = 3;
 
 impl<C: Connection> Limiter<C> {
     pub(crate) async fn call_over_own(&self, call: Call<'_>) -> Result<Value, Error> {
-        let (core, part) = (&self.core, self.connection.part(call.key()));
-        self.watch([call.key()]).await;
+        let key = call.key();
+        let (core, part) = (&self.core, self.connection.part(&key));
+        self.watch([&*key]).await;
         let (_, tries) = core.breakers.is_open(part);
         let (mut exchange, begun) = core.begin(Some(part), call, self.timeout)?;
-        self.run_timer(part, call.key());
+        self.run_timer(part, &key);
         let unended = Unended::new(&core.counters.cancelled);
         let conversation = async {
             let mut connection = self.connection.clone();
             let mut reply = None;
             loop {
                 match exchange.step(reply) {
-                    Step::Send(command) if tries => reply = Some(self.try_out(command, call.key(), part).await),
-                    Step::Send(command) => reply = Some(connection.send(command, call.key()).await),
+                    Step::Send(command) if tries => reply = Some(self.try_out(command, &key, part).await),
+                    Step::Send(command) => reply = Some(connection.send(command, &key).await),
                     Step::Done(result) => return result,
                 }
             }

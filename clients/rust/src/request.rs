@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::bounded::Bounded;
 use crate::policy::Policy;
 
 /// A request for one key under one policy.
@@ -17,6 +18,8 @@ use crate::policy::Policy;
 pub struct Request<'a> {
     pub(crate) policy: &'a Policy,
     pub(crate) key: &'a [u8],
+    /// Whether the key is a [`Bounded`] one.
+    pub(crate) is_bounded: bool,
     pub(crate) cost: u64,
     pub(crate) partial: bool,
     pub(crate) always: bool,
@@ -28,7 +31,27 @@ pub struct Request<'a> {
 impl<'a> Request<'a> {
     /// A request of cost 1.
     pub const fn new(policy: &'a Policy, key: &'a [u8]) -> Self {
-        Self { policy, key, cost: 1, partial: false, always: false, at: None, id: None, reserve: None }
+        let is_bounded = false;
+        Self { policy, key, is_bounded, cost: 1, partial: false, always: false, at: None, id: None, reserve: None }
+    }
+
+    /// The key as it is sent and kept in memory.
+    pub(crate) fn bounded_key(&self) -> Bounded<'a> {
+        if self.is_bounded { Bounded::known(self.key) } else { Bounded::new(self.key) }
+    }
+
+    /// The same request for its bounded key, so that it is not computed again.
+    pub(crate) fn with_bounded<'b>(&self, key: &'b Bounded<'_>) -> Request<'b>
+    where
+        'a: 'b,
+    {
+        Request { key, is_bounded: true, ..*self }
+    }
+
+    /// A request for a key that is bounded already.
+    #[cfg(feature = "async")]
+    pub(crate) const fn for_bounded(policy: &'a Policy, key: &'a [u8]) -> Self {
+        Self { is_bounded: true, ..Self::new(policy, key) }
     }
 
     /// The policy.
@@ -36,7 +59,7 @@ impl<'a> Request<'a> {
         self.policy
     }
 
-    /// The key.
+    /// The key, as it was handed in. What is sent has a bounded length: see [`bounded`](crate::bounded).
     pub const fn key(&self) -> &'a [u8] {
         self.key
     }

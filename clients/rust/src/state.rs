@@ -4,6 +4,7 @@ use std::hash::{Hash, Hasher};
 
 use quick_cache::Equivalent;
 
+use crate::bounded::Bounded;
 use crate::policy::{Algorithm, Policy, Window};
 
 /// Which state of the server a request is about.
@@ -24,16 +25,20 @@ pub struct StateRef<'a> {
 }
 
 impl<'a> StateRef<'a> {
-    pub fn new(policy: &Policy, key: &'a [u8]) -> Self {
+    pub fn new(policy: &Policy, key: &'a Bounded<'_>) -> Self {
         let (algorithm, window, anchor) = (policy.algorithm(), policy.window(), policy.anchor_seconds());
         Self { algorithm, window, anchor, key }
     }
 }
 
 impl State {
-    pub fn new(policy: &Policy, key: &[u8]) -> Self {
+    pub fn new(policy: &Policy, key: &Bounded<'_>) -> Self {
         let StateRef { algorithm, window, anchor, key } = StateRef::new(policy, key);
         Self { algorithm, window, anchor, key: key.into() }
+    }
+
+    pub fn into_key(self) -> Vec<u8> {
+        self.key.into()
     }
 }
 

@@ -8,8 +8,8 @@ use tokio::sync::watch;
 use super::{Key, Shared};
 use crate::connection::Connection;
 use crate::decision::{Decision, Source};
+use crate::denials::{Denied, Recalled, Sent};
 use crate::error::Error;
-use crate::request::Request;
 
 /// What a fetch brought.
 #[derive(Clone, Copy, Debug)]
@@ -43,20 +43,27 @@ impl Running {
 impl Fetch {
     /// Fetches what is missing from a whole grant, unless that is under way. It is a task, so that what was charged
     /// reaches the lot although the request that needed it is gone.
-    pub fn start<C: Connection>(shared: &Arc<Shared<C>>, key: &Arc<Key>) -> Running {
+    ///
+    /// # Errors
+    /// A remembered denial denies it. If the fetch that is under way asks about that denial, it denies all other requests.
+    pub fn start<C: Connection>(shared: &Arc<Shared<C>>, key: &Arc<Key>) -> Result<Running, Denied> {
         let mut running = key.fetch.lock();
+        let sent = match shared.limiter.core.recall(&key.request(&shared.policy).partial()) {
+            Recalled::Denied(denied) => return Err(denied),
+            Recalled::Unknown(sent) => sent,
+        };
         if let Some(receiver) = running.as_ref() {
-            return Running(receiver.clone());
+            return Ok(Running(receiver.clone()));
         }
         let (sender, receiver) = watch::channel(None);
         *running = Some(receiver.clone());
         let (shared, key) = (Arc::clone(shared), Arc::clone(key));
         tokio::spawn(async move {
-            let outcome = shared.fetch(&key).await;
+            let outcome = shared.fetch(&key, sent).await;
             *key.fetch.lock() = None;
             sender.send_replace(Some(outcome));
         });
-        Running(receiver)
+        Ok(Running(receiver))
     }
 
     pub fn is_running(&self) -> bool {
@@ -80,15 +87,15 @@ impl Fetch {
 
 impl<C: Connection> Shared<C> {
     /// Charges what is missing from a whole grant, or what fits of it.
-    async fn fetch(&self, key: &Key) -> Result<Fetched, Error> {
+    async fn fetch(&self, key: &Key, unknown: Option<Sent>) -> Result<Fetched, Error> {
         let missing = key.lot().missing(self.units, Instant::now());
-        let request = Request::new(&self.policy, &key.name).cost(missing).partial();
+        let request = key.request(&self.policy).cost(missing).partial();
         let sent = Instant::now();
-        let decision = self.limiter.check_on_server(&request).await?;
+        let decision = self.limiter.send(&request, unknown).await?;
         // Shadow mode charges nothing, so there is nothing to hold.
         let granted = decision.source == Source::Server && !decision.shadow;
         if granted && !key.lot().add(&decision, sent, self.hold) {
-            self.give_back(&key.name, decision.charged, decision.now_ms).await;
+            self.give_back(key, decision.charged, decision.now_ms).await;
         }
         // Units of a window that has ended would not help anybody either.
         let lasts = key.lot().ends_after(Instant::now()).is_some();

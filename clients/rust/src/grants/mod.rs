@@ -11,6 +11,7 @@ use futures_util::future::join_all;
 use tokio::sync::watch;
 use tokio::time::timeout_at;
 
+use crate::bounded::Bounded;
 use crate::connection::Connection;
 use crate::core::at_most_a_year;
 use crate::decision::Decision;
@@ -91,6 +92,11 @@ struct Key {
 }
 
 impl Key {
+    /// A request of cost 1.
+    fn request<'a>(&'a self, policy: &'a Policy) -> Request<'a> {
+        Request::for_bounded(policy, &self.name)
+    }
+
     fn lot(&self) -> MutexGuard<'_, Lot> {
         self.lot.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -179,11 +185,11 @@ impl<C: Connection> Grants<C> {
     /// # Errors
     /// As [`Limiter::check`].
     pub async fn check_cost(&self, key: impl AsRef<[u8]>, cost: u64) -> Result<Decision, Error> {
-        let (shared, name) = (&self.shared, key.as_ref());
-        let request = Request::new(&shared.policy, name).cost(cost);
+        let (shared, name) = (&self.shared, Bounded::new(key.as_ref()));
+        let request = Request::for_bounded(&shared.policy, &name).cost(cost);
         let deadline = Instant::now() + self.timeout;
         loop {
-            let key = match self.key(name) {
+            let key = match self.key(&name) {
                 Some(key) if cost > 0 && cost <= shared.units => key,
                 _ => {
                     let limiter = shared.limiter.with_fallback(self.fallback).with_timeout(self.timeout);
@@ -195,7 +201,8 @@ impl<C: Connection> Grants<C> {
                 Taken::Units { decision, left } => {
                     shared.limiter.core.counters.granted.increment();
                     if is_low(left, shared.units) {
-                        Fetch::start(shared, &key);
+                        // If it is denied, the units that are left are used all the same.
+                        _ = Fetch::start(shared, &key);
                     }
                     return Ok(decision);
                 }
@@ -203,8 +210,12 @@ impl<C: Connection> Grants<C> {
                 Taken::Nothing => {}
             }
             // All requests that find nothing wait for the same fetch, none for longer than the timeout.
+            let running = match Fetch::start(shared, &key) {
+                Ok(running) => running,
+                Err(denied) => return Ok(shared.limiter.core.remembered(denied)),
+            };
             let unended = Unended::new(&shared.limiter.core.counters.cancelled);
-            let fetched = timeout_at(deadline.into(), Fetch::start(shared, &key).result()).await;
+            let fetched = timeout_at(deadline.into(), running.result()).await;
             unended.ended();
             match fetched.unwrap_or(Err(Error::Timeout(self.timeout))) {
                 Ok(fetched) => {
@@ -232,15 +243,15 @@ impl<C: Connection> Grants<C> {
         cost: u64,
         fallback: Fallback,
     ) -> Result<Decision, Error> {
-        let (shared, name) = (&self.shared, key.as_ref());
-        let held = shared.read().get(name).cloned();
+        let (shared, name) = (&self.shared, Bounded::new(key.as_ref()));
+        let held = shared.read().get(&*name).cloned();
         if let Some(Taken::Units { decision, .. }) =
             held.filter(|_| cost > 0).map(|key| key.lot().take(cost, Instant::now()))
         {
             shared.limiter.core.counters.granted.increment();
             return Ok(decision);
         }
-        let request = Request::new(&shared.policy, name).cost(cost);
+        let request = Request::for_bounded(&shared.policy, &name).cost(cost);
         shared.limiter.core.fall_back(&request, fallback, Error::Overloaded)
     }
 
@@ -308,12 +319,12 @@ impl<C: Connection> Shared<C> {
         }
         let unused = key.lot().close();
         if let Some((units, at)) = unused {
-            self.give_back(&key.name, units, at).await;
+            self.give_back(key, units, at).await;
         }
     }
 
     /// Gives units back that were charged at this time of the server. If this fails, they stay charged.
-    async fn give_back(&self, key: &[u8], units: u64, at: u64) {
-        let _ = self.limiter.refund(&Request::new(&self.policy, key).cost(units).at(at)).await;
+    async fn give_back(&self, key: &Key, units: u64, at: u64) {
+        let _ = self.limiter.refund(&key.request(&self.policy).cost(units).at(at)).await;
     }
 }

@@ -19,11 +19,13 @@ pub use lease::{Lease, Leased};
 pub use reservation::{Reservation, Reserved, ReservedAll};
 
 use crate::address::Address;
+use crate::bounded::Bounded;
 use crate::breaker::Probe;
 use crate::builder::Builder;
 use crate::command::Call;
 use crate::core::Core;
 use crate::decision::{Decision, Decisions};
+use crate::denials::{Recalled, Sent, TopDenial};
 use crate::error::{Error, ends_connection};
 use crate::fallback::Fallback;
 use crate::policy::Policy;
@@ -172,7 +174,7 @@ impl<T: Connector> Limiter<T> {
     /// # Errors
     /// See [`Error`].
     pub fn refund(&self, request: &Request<'_>) -> Result<Decision, Error> {
-        let _forgets = self.shared.core.forgets(request.policy, request.key);
+        let _forgets = self.shared.core.forgets(request.policy, request.bounded_key());
         self.call(Call::Refund(request)).and_then(|value| reply::decision(value, request))
     }
 
@@ -183,7 +185,7 @@ impl<T: Connector> Limiter<T> {
     /// See [`Error`].
     pub fn settle(&self, request: &Request<'_>, actual: u64) -> Result<Decision, Error> {
         let next = Request::new(request.policy, request.key);
-        let _forgets = self.shared.core.forgets(request.policy, request.key);
+        let _forgets = self.shared.core.forgets(request.policy, request.bounded_key());
         self.call(Call::Settle { request, actual }).and_then(|value| reply::decision(value, &next))
     }
 
@@ -201,7 +203,7 @@ impl<T: Connector> Limiter<T> {
     ) -> Result<Decision, Error> {
         let (key, id) = (key.as_ref(), id.as_ref());
         let call = Call::SettleReservation { policy, key, id, actual };
-        let _forgets = self.shared.core.forgets(policy, key);
+        let _forgets = self.shared.core.forgets(policy, Bounded::new(key));
         self.call(call).and_then(|value| reply::decision(value, &Request::new(policy, key)))
     }
 
@@ -211,7 +213,7 @@ impl<T: Connector> Limiter<T> {
     /// See [`Error`].
     pub fn reset(&self, policy: &Policy, key: impl AsRef<[u8]>) -> Result<bool, Error> {
         let key = key.as_ref();
-        let _forgets = self.shared.core.forgets(policy, key);
+        let _forgets = self.shared.core.forgets(policy, Bounded::new(key));
         self.call(Call::Reset { policy, key }).and_then(reply::integer).map(|deleted| deleted != 0)
     }
 
@@ -243,6 +245,12 @@ impl<T: Connector> Limiter<T> {
         }
     }
 
+    /// The keys whose [remembered denials](crate::Builder::denials) denied the most requests, the first the most; at most
+    /// `most`. Looks at all that are remembered: a few milliseconds for 10,000.
+    pub fn top_denials(&self, most: usize) -> Vec<TopDenial> {
+        self.shared.core.top_denials(most)
+    }
+
     /// What this limiter and its clones did.
     pub fn stats(&self) -> Stats {
         self.shared.core.stats()
@@ -257,23 +265,29 @@ impl<T: Connector> Limiter<T> {
     /// Checks a request, without a fallback.
     fn check_on_server(&self, request: &Request<'_>) -> Result<Decision, Error> {
         let core = &self.shared.core;
-        if let Some(decision) = core.recall(request) {
-            return Ok(decision);
+        let key = request.bounded_key();
+        let request = &request.with_bounded(&key);
+        match core.recall(request) {
+            Recalled::Denied(denied) => Ok(core.remembered(denied)),
+            Recalled::Unknown(sent) => self.send(request, sent),
         }
-        let sent = core.sent(request);
+    }
+
+    /// Sends a request that no remembered denial denies.
+    fn send(&self, request: &Request<'_>, sent: Option<Sent>) -> Result<Decision, Error> {
         let result = self.call(Call::Check(request)).and_then(|value| reply::decision(value, request));
-        core.learned(request, sent, result)
+        self.shared.core.learned(request, sent, result)
     }
 
     /// Checks a request under several limits, without a fallback.
     fn check_all_on_server(&self, requests: &[Request<'_>]) -> Result<Decisions, Error> {
         let core = &self.shared.core;
-        if let Some(decisions) = core.recall_all(requests) {
-            return Ok(decisions);
-        }
-        let sent: Vec<_> = requests.iter().map(|request| core.sent(request)).collect();
+        let sent = match core.recall_all(requests) {
+            Ok(sent) => sent,
+            Err(denied) => return Ok(denied),
+        };
         let result = self.call(Call::CheckAll(requests)).and_then(|value| reply::decisions(value, requests));
-        core.learned_all(requests, &sent, result)
+        core.learned_all(requests, sent, result)
     }
 
     /// Sends a call within the timeout.
@@ -284,18 +298,19 @@ impl<T: Connector> Limiter<T> {
 
     fn call_within(&self, call: Call<'_>, deadline: Instant) -> Result<Value, Error> {
         let core = &self.shared.core;
-        let part = self.shared.connector.part(call.key());
-        let mut connection = self.probe(part, call.key(), deadline)?;
+        let key = call.key();
+        let part = self.shared.connector.part(&key);
+        let mut connection = self.probe(part, &key, deadline)?;
         let (mut exchange, begun) = core.begin(Some(part), call, core.timeout)?;
         if connection.is_none() {
-            connection = self.idle_connection(call.key(), deadline);
+            connection = self.idle_connection(&key, deadline);
         }
         let mut reply = None;
         let result = loop {
             match exchange.step(reply) {
                 Step::Send(command) => {
                     reply = Some(self.with_connection(&mut connection, deadline, |connector, connection, rest| {
-                        connector.send(connection, &command, call.key(), rest)
+                        connector.send(connection, &command, &key, rest)
                     }));
                 }
                 Step::Done(result) => break result,

@@ -11,6 +11,7 @@ mod example;
 mod failure;
 mod grants;
 mod headers;
+mod keys;
 mod layer;
 mod lease;
 mod library;

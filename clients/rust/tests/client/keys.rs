@@ -1,0 +1,93 @@
+//! Keys of a bounded length: what a caller chooses decides no size, and breaks nobody's reservations.
+
+use std::time::Duration;
+
+use redis_rl_client::{Fallback, Policy, Request, sync};
+
+use crate::setup::{block_on, client, for_each_way, limiter, one_server};
+use crate::support::*;
+
+const HOUR: Duration = Duration::from_secs(3600);
+const POLICY: Policy = Policy::counter(HOUR, 100);
+const LEASE: Policy = Policy::lease(HOUR, 2);
+
+/// A key with a hash tag, of 1,000 bytes and more.
+fn long_key(name: &str) -> String {
+    format!("{name}:{{{}}}:{}", "t".repeat(400), "x".repeat(600))
+}
+
+/// The keys of the server. None is longer than a hash tag and what is around it.
+fn keys(server: &Server) -> Vec<String> {
+    let keys: Vec<String> = redis::cmd("KEYS").arg("*").query(&mut server.con()).unwrap();
+    assert!(keys.iter().all(|key| key.len() <= 320), "{keys:?}");
+    keys
+}
+
+#[test]
+fn every_call_of_a_long_key_is_about_one_short_key() {
+    for_each_way(async |limiter, server, _| {
+        let (key, other) = (long_key("a"), long_key("b"));
+        let request = POLICY.request(&key).cost(10);
+        let remaining = async || limiter.peek(&POLICY.request(&key).cost(0)).await.unwrap().remaining;
+        assert!(limiter.check_request(&request).await.unwrap().allowed);
+        assert!(limiter.check_all(&[request, POLICY.request(&other)]).await.unwrap().allowed);
+        assert!(limiter.check_each(&[request]).await.into_iter().all(|decision| decision.unwrap().allowed));
+        assert_eq!(remaining().await, 70);
+        limiter.refund(&request).await.unwrap();
+        limiter.settle(&request, 5).await.unwrap();
+        assert_eq!(remaining().await, 85);
+        let held = keys(server);
+        assert!(held.len() == 2 && held.iter().all(|key| key.contains(&format!(":{{{}~", "t".repeat(32)))), "{held:?}");
+        assert!(limiter.reset(&POLICY, &key).await.unwrap() && limiter.reset(&POLICY, &other).await.unwrap());
+        assert_eq!(keys(server), [""; 0]);
+
+        let request = LEASE.request(&key).id("x");
+        assert!(limiter.check_request(&request).await.unwrap().allowed);
+        assert!(limiter.renew(&LEASE, &key, "x").await.unwrap() && limiter.release(&LEASE, &key, "x").await.unwrap());
+        let reserved = limiter.check_request(&POLICY.request(&key).cost(10).reserve("id", HOUR)).await.unwrap();
+        assert!(reserved.allowed);
+        limiter.settle_reservation(&POLICY, &key, "id", 3).await.unwrap();
+        assert_eq!(remaining().await, 97);
+        assert!(limiter.reset(&POLICY, &key).await.unwrap());
+
+        let grants = limiter.grants(&POLICY, 10).unwrap();
+        assert!(grants.check(&key).await.unwrap().allowed);
+        let held = grants.decide_without_server(&key, 9, Fallback::Error);
+        assert!(held.unwrap().allowed);
+        assert_eq!(remaining().await, 90);
+        grants.shutdown().await;
+    });
+}
+
+#[test]
+fn a_caller_with_the_name_of_a_reservation_breaks_none() {
+    block_on(async {
+        let server = one_server();
+        let limiter = limiter(&server).await;
+        for caller in ["victim:reserved", "victim:reserved:ends"] {
+            assert!(limiter.check(&POLICY, caller).await.unwrap().allowed, "{caller}");
+            let decision = limiter.check_request(&POLICY.request("victim").reserve(caller, HOUR)).await.unwrap();
+            assert!(decision.allowed, "{caller}");
+        }
+    });
+}
+
+#[test]
+fn without_a_runtime_the_keys_are_the_same() {
+    let server = one_server();
+    let limiter = sync::Limiter::builder(client(&server, "resp3")).timeout(PATIENCE).build_sync();
+    let (key, empty) = (long_key("a"), Policy::counter(HOUR, 0));
+    assert!(limiter.check(&POLICY, &key).unwrap().allowed);
+    assert!(limiter.check_all(&[POLICY.request(&key)]).unwrap().allowed);
+    assert!(limiter.check_each(&[POLICY.request(&key)]).into_iter().all(|decision| decision.unwrap().allowed));
+    assert_eq!(limiter.peek(&POLICY.request(&key).cost(0)).unwrap().remaining, 97);
+    assert_eq!(keys(&server).len(), 1);
+    // What is remembered is bounded too.
+    let denied = empty.request(&key);
+    assert!(!limiter.check_request(&denied).unwrap().allowed && !limiter.check_request(&denied).unwrap().allowed);
+    let top = limiter.top_denials(10);
+    let [top] = top.as_slice() else { panic!("{top:?}") };
+    assert_eq!((keys(&server), top.count), (vec![String::from_utf8(top.key.clone()).unwrap()], 1));
+    // A request keeps the key that was handed in.
+    assert_eq!(Request::new(&POLICY, key.as_bytes()).key(), key.as_bytes());
+}
