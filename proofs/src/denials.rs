@@ -2,10 +2,11 @@
 //! may step once.
 //!
 //! What is remembered is the client's [`Denial`]. A refund makes it forget, as the limiter does when the reply is there,
-//! or is not waited for any more.
+//! or is not waited for any more. A reset by somebody else it learns of by asking again.
 
 use std::hash::Hash;
 use std::marker::PhantomData;
+use std::time::Duration;
 
 use redis_rl_algorithm::in_memory::InMemory;
 use redis_rl_algorithm::{
@@ -37,6 +38,8 @@ pub struct Denials<A> {
     pub refunds: bool,
     /// By how many milliseconds the server's clock may step, once.
     pub step_ms: Option<i64>,
+    /// After how many steps a denial is asked about again. Then somebody else may reset the key, once.
+    pub recheck: Option<u64>,
     pub module: PhantomData<A>,
 }
 
@@ -46,6 +49,8 @@ pub struct State<K> {
     now: u64,
     /// What the server's clock has stepped by, in microseconds, and when.
     stepped: Option<(i64, u64)>,
+    /// When the key was reset.
+    reset: Option<u64>,
     key: K,
     clients: Vec<Client>,
     /// A client denied what the server would have allowed.
@@ -56,11 +61,15 @@ pub struct State<K> {
     allowed: bool,
     /// A client denied something by itself.
     recalled: bool,
+    /// A request that asked again was allowed.
+    allowed_again: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Client {
     denial: Option<Denial>,
+    /// When the request of that denial was sent.
+    denied: u64,
     /// How often it forgot.
     generation: u8,
     requests: Vec<Sent>,
@@ -74,6 +83,8 @@ struct Sent {
     at: u64,
     generation: u8,
     cost: u64,
+    /// It asks again about the denial of a request that was sent then.
+    asks: Option<u64>,
     decision: Option<Decision>,
 }
 
@@ -90,6 +101,8 @@ pub enum Action {
     Tick,
     /// The server's clock steps.
     ClockSteps,
+    /// Somebody else resets the key.
+    Reset,
     /// A client has a request of this cost.
     Request(usize, u64),
     /// The server gets the n-th request of a client.
@@ -121,10 +134,16 @@ where
         let policy = self.limit.client_policy(self.algorithm);
         let request = policy.request("k").cost(cost);
         let (now, client) = (state.now, &mut state.clients[at]);
-        let known = client.denial.as_ref().and_then(|denial| denial.recall(&request, instant(now * TICK)));
-        let Some(known) = known else {
-            client.requests.push(Sent { at: now, generation: client.generation, cost, decision: None });
-            return;
+        let at = instant(now * TICK);
+        let known = client.denial.as_ref().and_then(|denial| Some((denial.recall(&request, at)?, denial.is_due(at))));
+        let is_asked = client.requests.iter().any(|sent| sent.asks.is_some());
+        let known = match known {
+            Some((decision, is_due)) if !is_due || is_asked => decision,
+            known => {
+                let asks = known.map(|_| client.denied);
+                client.requests.push(Sent { at: now, generation: client.generation, cost, asks, decision: None });
+                return;
+            }
         };
         let early = client.early;
         let time = self.clock(state);
@@ -134,7 +153,9 @@ where
         // What was remembered before the step ends within the longest wait. The client takes a millisecond off.
         let longest = (self.limit.window_ms - 1) * 1_000;
         let after_step = state.stepped.is_some_and(|(_, at)| (state.now - at) * TICK < longest);
-        state.denied_wrongly |= would.allowed && !early && !after_step;
+        // Until the denials are asked about again that are older than the reset, and there is a reply to that.
+        let after_reset = state.reset.is_some_and(|at| is_asked || Some(state.now - at) < self.recheck);
+        state.denied_wrongly |= would.allowed && !early && !after_step && !after_reset;
         state.denied_after_step |= would.allowed && !early && after_step;
     }
 
@@ -152,15 +173,21 @@ where
         sent.decision = Some(decision);
     }
 
-    fn learn(&self, client: &mut Client, nth: usize) -> Option<()> {
+    fn learn(&self, state: &mut State<A::Key>, at: usize, nth: usize) -> Option<()> {
         let policy = self.limit.client_policy(self.algorithm);
-        let sent = client.requests.remove(nth);
-        let request = policy.request("k").cost(sent.cost);
+        let client = &mut state.clients[at];
+        let Sent { at, generation, cost, asks, decision } = client.requests.remove(nth);
+        let (request, decision) = (policy.request("k").cost(cost), decision?);
+        state.allowed_again |= asks.is_some() && decision.allowed;
         // Units were given back since, so the decision may be older than that.
-        if sent.generation == client.generation
-            && let Some(denial) = Denial::new(&request, instant(sent.at * TICK), &sent.decision?, std::time::Duration::MAX)
-        {
-            client.denial = Some(denial);
+        if generation != client.generation {
+            return Some(());
+        }
+        let recheck = self.recheck.map_or(Duration::MAX, |ticks| Duration::from_micros(ticks * TICK));
+        match Denial::new(&request, instant(at * TICK), &decision, recheck) {
+            Some(denial) => (client.denial, client.denied) = (Some(denial), at),
+            None if asks == Some(client.denied) => client.denial = None,
+            None => {}
         }
         Some(())
     }
@@ -179,12 +206,14 @@ where
         State {
             now: 0,
             stepped: None,
+            reset: None,
             key: A::Key::default(),
             clients,
             denied_wrongly: false,
             denied_after_step: false,
             allowed: false,
             recalled: false,
+            allowed_again: false,
         }
     }
 
@@ -194,6 +223,9 @@ where
         }
         if self.step_ms.is_some() && state.stepped.is_none() {
             actions.push(Action::ClockSteps);
+        }
+        if self.recheck.is_some() && state.reset.is_none() && state.key != A::Key::default() {
+            actions.push(Action::Reset);
         }
         for (at, client) in state.clients.iter().enumerate() {
             if client.requests.len() < self.at_once {
@@ -222,9 +254,10 @@ where
         match action {
             Action::Tick => state.now += 1,
             Action::ClockSteps => state.stepped = Some((self.step_ms? * 1_000, state.now)),
+            Action::Reset => (state.key, state.reset) = (A::Key::default(), Some(state.now)),
             Action::Request(at, cost) => self.request(&mut state, at, cost),
             Action::Arrives(at, nth) => self.decide(&mut state, at, nth),
-            Action::ReplyArrives(at, nth) => self.learn(&mut state.clients[at], nth)?,
+            Action::ReplyArrives(at, nth) => self.learn(&mut state, at, nth)?,
             Action::IsLost(at, nth) => drop(state.clients[at].requests.remove(nth)),
             Action::Refunds(at) => state.clients[at].refund = Some(Refund::Sent),
             Action::RefundArrives(at) => {
@@ -243,9 +276,10 @@ where
     }
 
     fn promises(&self) -> Vec<Promise<Self>> {
-        let denied_then = match self.step_ms {
-            None => "what is denied locally, the server denies then",
-            Some(_) => "what is denied locally, the server denies then, but for a window after its clock stepped",
+        let denied_then = match (self.step_ms, self.recheck) {
+            (None, None) => "what is denied locally, the server denies then",
+            (None, Some(_)) => "what is denied locally, the server denies then, but until a reset is asked about",
+            (Some(_), _) => "what is denied locally, the server denies then, but for a window after its clock stepped",
         };
         let mut promises = vec![
             Promise::always(denied_then, |_: &Self, state: &State<A::Key>| !state.denied_wrongly),
@@ -256,6 +290,10 @@ where
             let text = "after the step, something is denied locally that the server would allow";
             promises.push(Promise::reached(text, |_: &Self, state: &State<A::Key>| state.denied_after_step));
         }
+        if self.recheck.is_some() {
+            let text = "after a reset, a request that asks again is allowed";
+            promises.push(Promise::reached(text, |_: &Self, state: &State<A::Key>| state.allowed_again));
+        }
         promises
     }
 }
@@ -264,17 +302,19 @@ where
 pub fn check(size: Size, report: &mut Report) {
     fn model<A: InMemory>(algorithm: Algorithm, ticks: u64) -> Denials<A> {
         let limit = Limit { window_ms: 2, units: 2 };
-        Denials { algorithm, limit, clients: 1, ticks, at_once: 1, refunds: true, step_ms: None, module: PhantomData }
+        let (step_ms, recheck, module) = (None, None, PhantomData);
+        Denials { algorithm, limit, clients: 1, ticks, at_once: 1, refunds: true, step_ms, recheck, module }
     }
     fn run<A>(model: &Denials<A>) -> Result<String, String>
     where
         A: InMemory,
         A::Key: Eq + Hash,
     {
-        let Denials { algorithm, clients, at_once, refunds, step_ms, .. } = model;
+        let Denials { algorithm, clients, at_once, refunds, step_ms, recheck, .. } = model;
         let refunds = if *refunds { ", a refund" } else { "" };
         let steps = step_ms.map_or_else(String::new, |step| format!(", the clock steps by {step} ms"));
-        let shape = format!("clients: {clients}, requests at once: {at_once}{refunds}{steps}");
+        let asks = if recheck.is_some() { ", a reset is asked about" } else { "" };
+        let shape = format!("clients: {clients}, requests at once: {at_once}{refunds}{steps}{asks}");
         search::check(&format!("{}: remembered denials, {shape}", algorithm.word()), model)
     }
     let ticks = size.pick(6, 9);
@@ -294,4 +334,14 @@ pub fn check(size: Size, report: &mut Report) {
         report.add(run(&Denials { step_ms, refunds: false, ..model::<WindowCounter>(Algorithm::Window, ticks + 2) }));
     }
     report.add(run(&Denials { at_once: 2, ..model::<RollingLog>(Algorithm::Rolling, ticks) }));
+    // A denial holds for a millisecond less than the window.
+    let limit = Limit { window_ms: 3, units: 1 };
+    let asks = |recheck, ticks| {
+        let model = model::<RollingLog>(Algorithm::Rolling, ticks);
+        Denials { limit, recheck: Some(recheck), ..model }
+    };
+    report.add(run(&asks(1, size.pick(4, 5))));
+    for recheck in [0, 1] {
+        report.add(run(&Denials { at_once: 2, refunds: false, ..asks(recheck, size.pick(2, 4)) }));
+    }
 }
