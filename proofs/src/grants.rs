@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use redis_rl_algorithm::in_memory::InMemory;
 use redis_rl_algorithm::{FixedWindow, Micros, RollingLog, SlidingLog};
-use redis_rl_client::state_machines::{Lot, Taken, is_low};
-use redis_rl_client::{Algorithm, Decision};
+use redis_rl_client::state_machines::{Denial, Lot, Taken, is_low};
+use redis_rl_client::{Algorithm, Decision, Policy};
 
 use crate::search::{self, Model, Promise};
 use crate::server::{Limit, decide, instant, refund, server_time};
@@ -53,6 +53,8 @@ pub struct Grants<A> {
     pub ticks: u64,
     /// By how many milliseconds the server's clock may step, once.
     pub step_ms: Option<i64>,
+    /// An instance remembers denials, and asks about them again after so many steps.
+    pub recheck: Option<u64>,
     pub module: PhantomData<A>,
 }
 
@@ -66,6 +68,10 @@ pub struct State<K> {
     instances: Vec<Instance>,
     /// When the units were used that are in the window.
     used: Vec<u64>,
+    /// A remembered denial denied a request while a fetch asked about it.
+    denied: bool,
+    /// A fetch that asked about a denial brought units.
+    brought: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -74,6 +80,7 @@ struct Instance {
     fetch: Fetch,
     /// Units on their way back, and when they were charged.
     returned: Option<(u64, u64)>,
+    denial: Option<Denial>,
 }
 
 /// The one fetch of an instance that may be under way.
@@ -85,13 +92,24 @@ enum Fetch {
     Sent {
         at: u64,
         cost: u64,
-        awaited: bool,
+        asked: Asked,
     },
     Decided {
         sent: u64,
         decision: Decision,
-        awaited: bool,
+        asked: Asked,
     },
+}
+
+/// Who wants a fetch, and what for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Asked {
+    /// A request waits for it.
+    awaited: bool,
+    /// It asks again about the remembered denial.
+    again: bool,
+    /// Units were given back since it was sent, so it may be older than that.
+    outdated: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,40 +168,69 @@ impl<A: InMemory> Grants<A> {
         }
     }
 
-    /// Starts a fetch, unless one is under way.
+    /// The policy, as the client has it.
+    fn policy(&self) -> Policy {
+        self.limit.client_policy(self.algorithm)
+    }
+
+    /// Starts a fetch, unless one is under way or a remembered denial denies it.
     fn fetch(&self, state: &mut State<A::Key>, at: usize, awaited: bool) {
-        let now = state.now;
+        let (policy, sent) = (self.policy(), state.now);
+        let now = instant(sent * self.tick);
         let instance = &mut state.instances[at];
+        let request = policy.request("k").partial();
+        let known = instance.denial.as_ref().filter(|denial| denial.recall(&request, now).is_some());
+        let is_due = known.map(|denial| denial.is_due(now));
+        let again = is_due.is_some();
         match &mut instance.fetch {
+            Fetch::Sent { asked, .. } | Fetch::Decided { asked, .. } if asked.again && again => state.denied = true,
+            _ if is_due == Some(false) => {}
             Fetch::None => {
-                let cost = instance.lot.missing(self.units, instant(now * self.tick));
-                instance.fetch = Fetch::Sent { at: now, cost, awaited };
+                let cost = instance.lot.missing(self.units, now);
+                let asked = Asked { awaited, again, outdated: false };
+                instance.fetch = Fetch::Sent { at: sent, cost, asked };
                 if self.protocol == Protocol::Batches {
                     self.decide(state, at);
                     self.deliver(state, at);
                 }
             }
-            Fetch::Sent { awaited: already, .. } | Fetch::Decided { awaited: already, .. } => *already |= awaited,
+            Fetch::Sent { asked, .. } | Fetch::Decided { asked, .. } => asked.awaited |= awaited,
         }
     }
 
     fn decide(&self, state: &mut State<A::Key>, at: usize) {
         let now = self.clock(state);
-        let Fetch::Sent { at: sent, cost, awaited } = state.instances[at].fetch else { return };
-        let policy = self.limit.client_policy(self.algorithm);
+        let Fetch::Sent { at: sent, cost, asked } = state.instances[at].fetch else { return };
+        let policy = self.policy();
         let request = policy.request("k").cost(cost).partial();
         let decision = decide(&self.limit.of::<A>(), &mut state.key, now, &request, cost, true);
-        state.instances[at].fetch = Fetch::Decided { sent, decision, awaited };
+        state.instances[at].fetch = Fetch::Decided { sent, decision, asked };
     }
 
     fn deliver(&self, state: &mut State<A::Key>, at: usize) {
         let now = instant(state.now * self.tick);
         let instance = &mut state.instances[at];
-        let Fetch::Decided { sent, decision, awaited } = std::mem::take(&mut instance.fetch) else { return };
+        let Fetch::Decided { sent, decision, asked } = std::mem::take(&mut instance.fetch) else { return };
         let hold = Duration::from_millis(self.limit.window_ms).min(Duration::from_secs(1));
+        if let Some(recheck) = self.recheck.filter(|_| !asked.outdated) {
+            let (policy, recheck) = (self.policy(), Duration::from_micros(recheck * self.tick));
+            let denial = Denial::new(&policy.request("k").partial(), instant(sent * self.tick), &decision, recheck);
+            if denial.is_some() || asked.again {
+                instance.denial = denial;
+            }
+        }
+        state.brought |= asked.again && decision.allowed;
         instance.lot.add(&decision, instant(sent * self.tick), hold);
-        if awaited && instance.lot.take_after(1, &decision, now).allowed {
+        if asked.awaited && instance.lot.take_after(1, &decision, now).allowed {
             state.used.push(state.now);
+        }
+    }
+
+    /// Forgets what is remembered, because units were given back.
+    fn forget(instance: &mut Instance) {
+        instance.denial = None;
+        if let Fetch::Sent { asked, .. } | Fetch::Decided { asked, .. } = &mut instance.fetch {
+            asked.outdated = true;
         }
     }
 
@@ -207,7 +254,8 @@ where
 
     fn begin(&self) -> Self::State {
         let instances = (0..self.instances).map(|_| Instance::default()).collect();
-        State { now: 0, stepped: 0, key: A::Key::default(), instances, used: Vec::new() }
+        let (key, used) = (A::Key::default(), Vec::new());
+        State { now: 0, stepped: 0, key, instances, used, denied: false, brought: false }
     }
 
     fn actions(&self, state: &Self::State, actions: &mut Vec<Action>) {
@@ -273,22 +321,37 @@ where
                 let now = self.clock(&state);
                 let (units, charged_at) = state.instances[at].returned.take()?;
                 refund(&self.limit.of::<A>(), &mut state.key, now, Some(charged_at), units);
+                Self::forget(&mut state.instances[at]);
             }
-            Action::ReturnIsLost(at) => state.instances[at].returned = None,
+            Action::ReturnIsLost(at) => {
+                state.instances[at].returned = None;
+                Self::forget(&mut state.instances[at]);
+            }
             Action::Crash(at) => state.instances[at] = Instance::default(),
         }
         (state != *last).then_some(state)
     }
 
     fn promises(&self) -> Vec<Promise<Self>> {
-        vec![
+        let mut promises = vec![
             Promise::always("no window has more units than the bound", |model: &Self, state: &State<A::Key>| {
                 state.used.len() as u64 <= model.bound()
             }),
             Promise::reached("a window has as many units as the bound", |model: &Self, state: &State<A::Key>| {
                 state.used.len() as u64 == model.bound()
             }),
-        ]
+        ];
+        if self.recheck.is_some() {
+            promises.extend([
+                Promise::reached("a fetch that asks about a denial brings units", |_: &Self, state: &State<A::Key>| {
+                    state.brought
+                }),
+                Promise::reached("meanwhile the other requests are denied", |_: &Self, state: &State<A::Key>| {
+                    state.denied
+                }),
+            ]);
+        }
+        promises
     }
 }
 
@@ -306,8 +369,8 @@ pub fn check(size: Size, report: &mut Report) {
     fn model<A>(algorithm: Algorithm, protocol: Protocol, shape: [u64; 3], ticks: u64) -> Grants<A> {
         let [limit, instances, units] = shape;
         let limit = Limit { window_ms: 3, units: limit };
-        let (span, tick, step_ms, module) = (Span::Any, 1_000, None, PhantomData);
-        Grants { algorithm, protocol, span, limit, instances, units, tick, ticks, step_ms, module }
+        let (span, tick, step_ms, recheck, module) = (Span::Any, 1_000, None, None, PhantomData);
+        Grants { algorithm, protocol, span, limit, instances, units, tick, ticks, step_ms, recheck, module }
     }
     let rolling = |protocol, shape, ticks| model::<RollingLog>(Algorithm::Rolling, protocol, shape, ticks);
     let ticks = size.pick(4, 7);
@@ -320,6 +383,8 @@ pub fn check(size: Size, report: &mut Report) {
     report.add(run("batches with late replies", &rolling(Protocol::LateBatches, [2, 1, 2], ticks)));
     report.add(run("the client", &rolling(Protocol::Client, [2, 1, 2], ticks)));
     report.add(run("the client", &rolling(Protocol::Client, [2, 2, 1], size.pick(3, 4))));
+    let remembering = Grants { recheck: Some(1), ..rolling(Protocol::Client, [2, 1, 2], ticks) };
+    report.add(run("the client, denials are remembered", &remembering));
     let limit = Limit { window_ms: 2, units: 2 };
     // Half milliseconds, since the end of a window is rounded to whole ones.
     let fixed = model::<FixedWindow>(Algorithm::Fixed, Protocol::Client, [2, 2, 2], size.pick(5, 6));
