@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use redis_rl_client::{Algorithm, Limiter, Policy, Request, RetryAfter, Source, Window};
+use redis_rl_client::{Algorithm, Fallback, Limiter, Policy, Request, RetryAfter, Source, Window, sync};
 
-use crate::setup::{block_on, limiter, manager, one_server};
+use crate::setup::{Paused, block_on, client, limiter, manager, one_server};
 use crate::support::*;
 
 const SLOW: Policy = Policy::token(Duration::from_secs(3600), 10);
@@ -121,6 +121,95 @@ fn what_this_client_gives_back_counts_at_once() {
         assert!(taken.allowed && !limiter.check_request(&jobs.request("jobs").id("b")).await.unwrap().allowed);
         redis::cmd("RL.RELEASE").arg("jobs").arg("a").exec(&mut server.con()).unwrap();
         assert!(limiter.check_request(&jobs.request("jobs").id("b")).await.unwrap().allowed);
+    });
+}
+
+#[test]
+fn what_others_give_back_counts_when_the_denial_is_asked_about_again() {
+    const RECHECK: Duration = Duration::from_millis(1);
+    block_on(async {
+        let server = one_server();
+        let asks = Limiter::builder(manager(&server, "resp3").await).timeout(PATIENCE).recheck_denials(RECHECK).build();
+        let client = client(&server, "resp3");
+        let sync = sync::Limiter::builder(client).timeout(PATIENCE).recheck_denials(RECHECK).build_sync();
+        let all = SLOW.request("k").cost(10);
+        let mut con = server.con();
+        let allowed = async |way| match way {
+            0 => asks.check_request(&all).await.unwrap().allowed,
+            1 => asks.check_each(&[all]).await.pop().unwrap().unwrap().allowed,
+            2 => asks.check_all(&[all]).await.unwrap().allowed,
+            3 => sync.check_request(&all).unwrap().allowed,
+            4 => sync.check_each(&[all]).pop().unwrap().unwrap().allowed,
+            _ => sync.check_all(&[all]).unwrap().allowed,
+        };
+        for way in 0..6 {
+            redis::cmd("FLUSHALL").exec(&mut con).unwrap();
+            assert_eq!((allowed(way).await, allowed(way).await), (true, false), "{way}");
+            redis::cmd("FLUSHALL").exec(&mut con).unwrap();
+            tokio::time::sleep(2 * RECHECK).await;
+            assert!(allowed(way).await, "{way}");
+        }
+    });
+}
+
+#[test]
+fn without_a_reply_a_denial_stays_for_the_request_that_asks_again() {
+    const RECHECK: Duration = Duration::from_millis(1);
+    block_on(async {
+        let server = one_server();
+        let limiter = Limiter::builder(manager(&server, "resp3").await)
+            .timeout(PATIENCE)
+            .fallback(Fallback::Allow)
+            .recheck_denials(RECHECK)
+            .build();
+        assert!(limiter.check_request(&SLOW.request("k").cost(10)).await.unwrap().allowed);
+        assert!(!limiter.check(&SLOW, "k").await.unwrap().allowed);
+        tokio::time::sleep(2 * RECHECK).await;
+        let _paused = Paused::new(&server);
+        let soon = limiter.with_timeout(Duration::from_millis(50));
+        for _ in 0..2 {
+            let decisions = [soon.check(&SLOW, "k").await, soon.check_each(&[SLOW.request("k")]).await.remove(0)];
+            for decision in decisions {
+                let decision = decision.unwrap();
+                assert_eq!((decision.allowed, decision.source), (false, Source::RememberedDenial));
+            }
+        }
+        // They were sent, each after the other had no reply.
+        assert_eq!(limiter.stats().timeouts, 4);
+        // One that is not waited for any more does not keep the next from asking.
+        let asking = limiter.check(&SLOW, "k");
+        assert!(tokio::time::timeout(Duration::from_millis(10), asking).await.is_err());
+        assert!(!soon.check(&SLOW, "k").await.unwrap().allowed);
+        assert_eq!(limiter.stats().timeouts, 5);
+    });
+}
+
+#[test]
+fn while_a_grant_is_asked_about_again_the_other_requests_are_denied() {
+    const RECHECK: Duration = Duration::from_millis(1);
+    block_on(async {
+        let server = one_server();
+        let limiter = Limiter::builder(manager(&server, "resp3").await);
+        let limiter = limiter.timeout(PATIENCE).recheck_denials(RECHECK).build();
+        let grants = limiter.grants(&SLOW, 5).unwrap().hold(Duration::from_secs(3600));
+        assert!(limiter.check_request(&SLOW.request("k").cost(10)).await.unwrap().allowed);
+        assert!(!grants.check("k").await.unwrap().allowed);
+        redis::cmd("FLUSHALL").exec(&mut server.con()).unwrap();
+        tokio::time::sleep(2 * RECHECK).await;
+        let paused = Paused::new(&server);
+        // The first one asks, and waits in vain; its fetch goes on.
+        let denied = grants.with_timeout(Duration::from_millis(50)).check("k").await.unwrap();
+        assert_eq!((denied.allowed, denied.source), (false, Source::RememberedDenial));
+        let began = Instant::now();
+        assert!(!grants.check("k").await.unwrap().allowed);
+        assert!(began.elapsed() < PATIENCE / 2, "it waited");
+        drop(paused);
+        // It fetches a whole batch.
+        let ends = Instant::now() + PATIENCE;
+        while !grants.decide_without_server("k", 5, Fallback::Error).is_ok_and(|decision| decision.allowed) {
+            assert!(Instant::now() < ends, "no batch");
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
     });
 }
 

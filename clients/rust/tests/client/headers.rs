@@ -8,7 +8,7 @@ use redis_rl_client::{Decision, Limiter, Policy, Request};
 use crate::setup::{block_on, limiter, manager};
 use crate::support::*;
 
-const POLICIES: [&str; 15] = [
+const POLICIES: [&str; 16] = [
     "FIXED 3600 5",
     "FIXED day 7 AS daily",
     "FIXED week 7",
@@ -23,6 +23,7 @@ const POLICIES: [&str; 15] = [
     "LEAKY 500ms 10",
     "GCRA 1d 3 BURST 9",
     "ROLLING 999ms 5",
+    "COUNTER 60 5 SHADOW",
     "TOKEN 1000000000 9223372036854775807",
 ];
 
