@@ -25,10 +25,13 @@
 //! - Servers without the module: the first request notices it, and the Lua library decides. It is part of this crate,
 //!   and the log has a warning. ROLLING needs the module: [`Error::NeedsModule`]. A module that is older and does not
 //!   know WINDOW: the library decides on WINDOW, the module on all others.
-//! - Servers that do not reply within 250 ms: [`Fallback`], [`BreakerSettings`] and [`Limiter::stats`]. The fallback is an
+//! - Servers that do not reply within 100 ms: [`Fallback`], [`BreakerSettings`] and [`Limiter::stats`]. The fallback is an
 //!   error if not given. Errors are events of the crate `tracing`, each kind once a second at most.
 //! - Clusters, Sentinels, TLS, sockets: [`Address`].
-//! - No request is sent for a denied key before it could be allowed: [`Builder::denials`].
+//! - No request is sent for a denied key before it could be allowed: [`Builder::denials`]. It is asked about again after ten
+//!   seconds: [`Builder::recheck_denials`]. No fallback allows what a remembered denial denies.
+//! - Long keys are sent and kept in a bounded form: [`bounded`].
+//! - A service that is overloaded itself: [`Limiter::decide_without_server`].
 //! - Keys with many requests: [`Grants`].
 //! - Programs without an async runtime: [`sync`]. Services of `tower`, such as axum's: [`layer`].
 //!

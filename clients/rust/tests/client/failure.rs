@@ -17,7 +17,7 @@ use crate::setup::Paused;
 use crate::support::*;
 
 const API: Policy = Policy::token(Duration::from_secs(3600), 1_000_000);
-/// The default timeout is 250 ms; the rest is for a busy machine.
+/// The default timeout is 100 ms; the rest is for a busy machine.
 const LONGEST: Duration = Duration::from_secs(1);
 /// A probe is sent each second.
 const RECOVERY: Duration = Duration::from_secs(3);
