@@ -51,7 +51,6 @@ struct Shared {
 }
 
 /// What is known of a request before it is sent.
-#[expect(clippy::large_enum_variant, reason = "both are used at once")]
 pub enum Recalled {
     /// It is denied.
     Denied(Denied),

@@ -28,8 +28,8 @@
 //! - Servers that do not reply within 100 ms: [`Fallback`], [`BreakerSettings`] and [`Limiter::stats`]. The fallback is an
 //!   error if not given. Errors are events of the crate `tracing`, each kind once a second at most.
 //! - Clusters, Sentinels, TLS, sockets: [`Address`].
-//! - No request is sent for a denied key before it could be allowed: [`Builder::denials`]. It is asked about again after ten
-//!   seconds: [`Builder::recheck_denials`]. No fallback allows what a remembered denial denies.
+//! - No request is sent for a denied key before it could be allowed: [`Builder::denials`]. It is asked about again
+//!   after ten seconds: [`Builder::recheck_denials`]. No fallback allows what a remembered denial denies.
 //! - Long keys are sent and kept in a bounded form: [`bounded`].
 //! - A service that is overloaded itself: [`Limiter::decide_without_server`].
 //! - Keys with many requests: [`Grants`].

@@ -46,6 +46,7 @@ impl Fetch {
     ///
     /// # Errors
     /// A remembered denial denies it. If the fetch that is under way asks about that denial, it denies all other requests.
+    #[expect(clippy::result_large_err, reason = "it is used at once")]
     pub fn start<C: Connection>(shared: &Arc<Shared<C>>, key: &Arc<Key>) -> Result<Running, Denied> {
         let mut running = key.fetch.lock();
         let sent = match shared.limiter.core.recall(&key.request(&shared.policy).partial()) {
