@@ -418,7 +418,7 @@ mod tests {
 
     #[test]
     fn remembered_denials_are_looked_at_before_any_fallback() {
-        let (core, known, other) = (core(0), POLICY.request("known"), POLICY.request("other"));
+        let (core, known, other) = (core(), POLICY.request("known"), POLICY.request("other"));
         denied(&core, &known);
         for error in [Error::CircuitOpen, Error::Overloaded] {
             for fallback in [Fallback::Allow, Fallback::Error, Fallback::Deny] {
@@ -443,9 +443,9 @@ mod tests {
     #[test]
     fn decisions_of_an_overload_are_counted_and_logged_apart() {
         const LEASE: Policy = Policy::lease(Duration::from_secs(60), 1);
-        let core = core(0);
+        let core = core();
         denied(&core, &POLICY.request("known"));
-        let before = core.counters.snapshot();
+        let before = core.stats();
         let text = logged(|| {
             assert!(core.fall_back(&POLICY.request("k"), Fallback::Deny, Error::CircuitOpen).is_ok());
             for fallback in [Fallback::Allow, Fallback::Deny, Fallback::Error] {
@@ -456,7 +456,7 @@ mod tests {
             }
         });
         assert_eq!([text.matches("overloaded").count(), text.matches("failing closed").count()], [1; 2], "{text}");
-        let now = core.counters.snapshot();
+        let now = core.stats();
         let changed = crate::Stats {
             remembered: before.remembered + 3,
             fallback_denied: before.fallback_denied + 1,
@@ -471,7 +471,7 @@ mod tests {
     #[cfg(feature = "local")]
     #[test]
     fn an_overload_and_an_outage_share_the_local_limits() {
-        let (core, fallback) = (core(0), Fallback::Local { instances: 1 });
+        let (core, fallback) = (core(), Fallback::Local { instances: 1 });
         let request = POLICY.request("k").cost(6);
         assert!(core.without_server(&[request], fallback).into_iter().all(|decision| decision.unwrap().allowed));
         assert!(!core.fall_back(&request, fallback, Error::CircuitOpen).unwrap().allowed);
