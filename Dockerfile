@@ -31,6 +31,8 @@ RUN scripts/install build && rm -rf /var/lib/apt/lists/*
 COPY . .
 
 FROM sources AS build
+# What git describe says of the sources, which is part of the version: .git is not there.
+ARG RL_DESCRIBE=
 # Function names stay, for the backtraces in the server's log; the other debug information is removed.
 RUN CARGO_PROFILE_RELEASE_DEBUG=false CARGO_PROFILE_RELEASE_STRIP=debuginfo cargo build --release --locked --lib \
  && mkdir -p /image/usr/lib/redis/modules /image/usr/local/etc/redis-rl /image/usr/local/bin /image/usr/share/doc/redis-rl \
@@ -65,6 +67,7 @@ CMD []
 HEALTHCHECK --interval=10s --timeout=5s --start-period=10s --retries=3 CMD ["redis-rl-healthcheck"]
 
 FROM sources AS service-build
+ARG RL_DESCRIBE=
 RUN CARGO_PROFILE_RELEASE_DEBUG=false CARGO_PROFILE_RELEASE_STRIP=debuginfo \
     cargo build --release --locked --package rlaas --bin rlaas \
  && mkdir -p /image/usr/bin /image/usr/share/doc/rlaas /image/etc/ssl/certs /image/etc/rlaas/rules \

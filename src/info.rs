@@ -22,7 +22,7 @@ pub fn loaded() {
 #[info_command_handler]
 fn info(ctx: &InfoContext, _for_crash_report: bool) -> RedisResult<()> {
     let number = |n: u64| n.to_string();
-    let mut section = ctx.builder().add_section("").field("version", env!("CARGO_PKG_VERSION"))?;
+    let mut section = ctx.builder().add_section("").field("version", env!("RL_VERSION"))?;
     let seconds = LOADED.get().map_or(0, |loaded| loaded.elapsed().as_secs());
     section = section.field("loaded_seconds", number(seconds))?;
     let mut rows = Vec::new();

@@ -61,7 +61,7 @@ fn try_load(ctx: &Context, args: &[RedisString]) -> Result<(), String> {
     let loaded = config::register(ctx, args)?;
     command::register_all(ffi::Ctx::of(ctx), loaded.cl_throttle)
         .map_err(|name| format!("the server rejected the command {name}: has another module taken that name?"))?;
-    ctx.log_notice(&format!("version {} ({VERSION} in MODULE LIST)", env!("CARGO_PKG_VERSION")));
+    ctx.log_notice(&format!("version {} ({VERSION} in MODULE LIST)", env!("RL_VERSION")));
     Ok(())
 }
 

@@ -10,3 +10,6 @@ pub mod http;
 pub mod rules;
 pub mod serve;
 pub mod service;
+
+/// The version of the build: that of the crate, and what `git describe` says where there is a clone.
+pub const VERSION: &str = env!("RL_VERSION");

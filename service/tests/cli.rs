@@ -47,7 +47,38 @@ descriptors:
 fn valid_rules_are_counted() {
     let dir =
         dir(&[("rules/web.yaml", WEB), ("rules/..data/old.yaml", "wrong: ["), ("rules/sub/api.yaml", "domain: api\n")]);
-    assert_eq!(rlaas(&dir, &["check", "rules"]), (0, "the rules are valid: 3 limits in 2 domains\n".to_owned()));
+    let (status, text) = rlaas(&dir, &["check", "rules"]);
+    // An unlimited rule is no limit.
+    let expected =
+        format!("the rules are valid: 2 limits in 2 domains\nhash {}, of rlaas {}\n", hash(&text), rlaas::VERSION);
+    assert_eq!((status, text), (0, expected));
+}
+
+/// The one that `rlaas check` prints.
+fn hash(text: &str) -> &str {
+    let hash = text.split_once("\nhash ").and_then(|(_, rest)| rest.split_once(", ")).expect(text).0;
+    assert!(hash.len() == 16 && hash.bytes().all(|c| c.is_ascii_hexdigit()), "{hash}");
+    hash
+}
+
+#[test]
+fn the_version_says_which_build_it_is() {
+    let (status, text) = rlaas(&dir(&[]), &["--version"]);
+    assert_eq!((status, text), (0, format!("rlaas {}\n", rlaas::VERSION)));
+    let build = rlaas::VERSION.strip_prefix(env!("CARGO_PKG_VERSION")).expect("the version of the crate");
+    assert!(build.is_empty() || build.starts_with('+') && build.len() > 4, "{build}");
+}
+
+#[test]
+fn rules_without_a_limit_are_valid_only_if_told_so() {
+    let unlimited = "domain: d\ndescriptors: [{key: k, rate_limit: {unlimited: true}}]\n";
+    let dir = dir(&[("empty/..data/a.yaml", WEB), ("domain.yaml", "domain: d\n"), ("unlimited.yaml", unlimited)]);
+    for rules in ["empty", "domain.yaml", "unlimited.yaml"] {
+        let rejected = "there is no limit in the rules; --allow-empty accepts that\n";
+        assert_eq!(rlaas(&dir, &["check", rules]), (1, rejected.to_owned()));
+        let (status, text) = rlaas(&dir, &["check", "--allow-empty", rules]);
+        assert!(status == 0 && text.starts_with("the rules are valid: 0 limits in "), "{text}");
+    }
 }
 
 #[test]
@@ -64,7 +95,7 @@ fn wrong_rules_exit_1_and_say_where() {
 
 #[test]
 fn domains_are_merged_if_told_to() {
-    let dir = dir(&[("a.yaml", "domain: a\n"), ("b.yaml", "domain: a\n")]);
+    let dir = dir(&[("a.yaml", WEB), ("b.yaml", "domain: web\n")]);
     assert_eq!(rlaas(&dir, &["check", "a.yaml", "b.yaml"]).0, 1);
     assert_eq!(rlaas(&dir, &["check", "--merge-domains", "a.yaml", "b.yaml"]).0, 0);
 }

@@ -32,7 +32,8 @@ fn the_rules_of_make_service_are_valid() {
         let output = Command::new(env!("CARGO_BIN_EXE_rlaas")).args(["check", &path]).output().expect("rlaas runs");
         (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned())
     };
-    assert_eq!(check("rules"), (true, "the rules are valid: 2 limits in 1 domain\n".to_owned()));
+    let (is_valid, text) = check("rules");
+    assert!(is_valid && text.starts_with("the rules are valid: 2 limits in 1 domain\n"), "{text}");
 }
 
 #[test]

@@ -515,3 +515,48 @@ fn what_has_no_effect_is_a_warning() {
     let warnings: Vec<_> = findings.warnings.iter().map(ToString::to_string).collect();
     assert_eq!(warnings, ["0.yaml:4:51: 'shadow_mode' means nothing in a rate_limit and is ignored"]);
 }
+
+#[test]
+fn the_hash_is_that_of_the_meaning() {
+    let rules = "domain: d
+on_unavailable: deny
+descriptors:
+  - {key: a, rate_limit: {unit: day, requests_per_unit: 1}}
+  - {key: b, descriptors: [{key: c, shadow_mode: true, rate_limit: {unit: day, requests_per_unit: 2}}]}
+  - {key: w, value: x*, rate_limit: {unit: day, requests_per_unit: 3}}
+  - {key: w, value: '*y', metadata: {m: 1}, rate_limit: {unlimited: true}}
+";
+    let hash = load(rules).hash();
+    assert!(hash.len() == 16 && hash.bytes().all(|c| c.is_ascii_hexdigit()), "{hash}");
+    let same = "# Another file, in another order.
+domain: d
+descriptors:
+  - key: b
+    descriptors: [{key: c, shadow_mode: yes, rate_limit: {window: 1d, limit: 2}}]
+  - {key: w, value: x*, rate_limit: {unit: DAY, requests_per_unit: 3}}
+  - {key: w, value: '*y', metadata: {m: 1}, rate_limit: {unlimited: true}}
+";
+    let rest =
+        "domain: d\non_unavailable: deny\ndescriptors: [{key: a, rate_limit: {unit: day, requests_per_unit: 1}}]\n";
+    let settings = Settings { merge_domains: true, ..Settings::default() };
+    let (merged, _) = rules::load(&sources(&[same, rest]), settings);
+    assert_eq!(merged.expect("valid").hash(), hash);
+    for (from, to) in [
+        ("domain: d", "domain: e"),
+        ("deny", "allow"),
+        ("requests_per_unit: 1", "requests_per_unit: 11"),
+        ("key: c", "key: d"),
+        ("shadow_mode: true, ", ""),
+        ("day", "hour"),
+        ("{m: 1}", "{m: 2}"),
+        ("requests_per_unit: 3", "requests_per_unit: 3, charge: allowed"),
+        ("unlimited: true", "unlimited: true, name: n"),
+        // The order of these decides.
+        ("x*", "z*y"),
+    ] {
+        assert_ne!(load(&rules.replacen(from, to, 1)).hash(), hash, "{from} {to}");
+    }
+    let swapped = rules.replace("x*", "?").replace("'*y'", "x*").replace('?', "'*y'");
+    assert_ne!(load(&swapped).hash(), hash);
+    assert_ne!(Rules::default().hash(), hash);
+}

@@ -519,7 +519,7 @@ fn the_module_is_loaded_at_run_time_and_stays() {
             // Valkey 9.1 has its Lua in a module.
             let ours: Vec<_> = list(&listed).iter().filter(|module| text(field(module, "name")) == "rl").collect();
             assert!(ours.len() == 1 && *field(ours[0], "ver") == Value::Int(module_version()), "{listed:?}");
-            let version = concat!("<rl> version ", env!("CARGO_PKG_VERSION"), " ");
+            let version = concat!("<rl> version ", env!("CARGO_PKG_VERSION"));
             assert!(server.log().contains(version), "{}", server.log());
             // Unloading is refused before and after the first request, and so is loading it twice.
             for _ in 0..2 {

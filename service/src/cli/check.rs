@@ -3,12 +3,25 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use clap::Args;
+
 use super::RuleArgs;
-use crate::rules::{Level, Printable, Problem, Rules};
+use crate::VERSION;
+use crate::rules::{Printable, Problem};
+
+/// The arguments of `rlaas check`.
+#[derive(Debug, Args)]
+pub struct Check {
+    #[command(flatten)]
+    rules: RuleArgs,
+    /// Accept rules without a limit. A service that has limits would not take them.
+    #[arg(long)]
+    allow_empty: bool,
+}
 
 /// Prints what is wrong with the rules, and what has no effect.
-pub fn run(args: &RuleArgs, out: &mut impl Write) -> io::Result<ExitCode> {
-    let (rules, findings) = match args.load() {
+pub fn run(args: &Check, out: &mut impl Write) -> io::Result<ExitCode> {
+    let (rules, findings) = match args.rules.load() {
         Ok(loaded) => loaded,
         Err(error) => {
             writeln!(out, "{error}")?;
@@ -21,8 +34,13 @@ pub fn run(args: &RuleArgs, out: &mut impl Write) -> io::Result<ExitCode> {
         writeln!(out, "{} in the rules", count(findings.errors.len(), "error"))?;
         return Ok(ExitCode::FAILURE);
     };
-    let (limits, domains) = (limits(&rules), rules.domains.len());
+    let (limits, domains) = (rules.limits(), rules.domains.len());
+    if limits == 0 && !args.allow_empty {
+        writeln!(out, "there is no limit in the rules; --allow-empty accepts that")?;
+        return Ok(ExitCode::FAILURE);
+    }
     writeln!(out, "the rules are valid: {} in {}", count(limits, "limit"), count(domains, "domain"))?;
+    writeln!(out, "hash {}, of rlaas {VERSION}", rules.hash())?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -32,17 +50,6 @@ pub fn report(problems: &[Problem], kind: &str, out: &mut impl Write) -> io::Res
         writeln!(out, "{place}: {kind}{}", Printable(text))?;
     }
     Ok(())
-}
-
-fn limits(rules: &Rules) -> usize {
-    fn of_level(level: &Level) -> usize {
-        level
-            .rules
-            .values()
-            .map(|rule| usize::from(rule.limit.is_some()) + rule.below.as_deref().map_or(0, of_level))
-            .sum()
-    }
-    rules.domains.values().map(|domain| of_level(&domain.root)).sum()
 }
 
 fn count(n: usize, what: &str) -> String {

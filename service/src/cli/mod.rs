@@ -10,11 +10,11 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 
 use crate::rules::{self, Findings, Rules, Settings};
-use crate::serve;
+use crate::{VERSION, serve};
 
 /// Rate limits as a service: a drop-in for Envoy's rate limit service, on Redis or Valkey with the module redis-rl.
 #[derive(Debug, Parser)]
-#[command(version, arg_required_else_help = true)]
+#[command(version = VERSION, arg_required_else_help = true)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -22,10 +22,10 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Serves requests over gRPC.
+    /// Serves requests over gRPC and HTTP.
     Serve(Box<serve::Flags>),
     /// Validates rules. Prints file:line:column and what is wrong; exit 1 if something is.
-    Check(RuleArgs),
+    Check(check::Check),
     /// Shows which rule matches each descriptor, its key, and the command that is sent.
     Explain(explain::Explain),
 }

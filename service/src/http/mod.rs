@@ -16,7 +16,8 @@ use tonic::{Code, Status};
 
 pub use listen::serve;
 
-use crate::service::Service;
+use crate::VERSION;
+use crate::service::{Service, Snapshot};
 
 /// How long a body may be: as a message of gRPC.
 const MAX_BODY: usize = 4 * 1024 * 1024;
@@ -65,7 +66,10 @@ async fn metrics_text<C: Connection>(State(service): State<Arc<Service<C>>>) -> 
 
 async fn rlconfig<C: Connection>(State(service): State<Arc<Service<C>>>) -> String {
     match service.snapshot.load_full() {
-        Some(snapshot) => format!("generation: {}\n{}", snapshot.generation, snapshot.rules),
+        Some(snapshot) => {
+            let Snapshot { generation, hash, rules, .. } = &*snapshot;
+            format!("generation: {generation}\nhash: {hash}\nversion: {VERSION}\n{rules}")
+        }
         None => "there are no valid rules yet\n".to_owned(),
     }
 }

@@ -3,6 +3,7 @@
 mod authorize;
 mod fields;
 mod files;
+mod hash;
 mod key;
 mod load;
 mod matching;

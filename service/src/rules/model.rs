@@ -145,7 +145,22 @@ impl fmt::Display for Rules {
     }
 }
 
+impl Rules {
+    /// How many limits there are. An unlimited rule is none.
+    pub fn limits(&self) -> usize {
+        self.domains.values().map(|domain| domain.root.limits()).sum()
+    }
+}
+
 impl Level {
+    fn limits(&self) -> usize {
+        let limits = |rule: &Rule| {
+            let own = rule.limit.as_ref().is_some_and(|limit| limit.rate.is_some());
+            usize::from(own) + rule.below.as_deref().map_or(0, Self::limits)
+        };
+        self.rules.values().map(limits).sum()
+    }
+
     fn collect<'l>(&'l self, limits: &mut Vec<&'l Limit>) {
         for rule in self.rules.values() {
             limits.extend(rule.limit.as_deref());

@@ -11,7 +11,7 @@ use std::io::{self, IsTerminal as _};
 use std::os::unix::fs::FileTypeExt as _;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant, SystemTime};
 
 use axum::Router;
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_service_server::RateLimitServiceServer;
@@ -35,13 +35,12 @@ pub use settings::{Address, Flags, Settings};
 pub use tls::TlsFiles;
 pub use traces::{Protocol, TraceSettings};
 
+use crate::VERSION;
 use crate::service::{DESCRIPTORS, Grpc, Service, Snapshot, Traces};
 use crate::{http, rules};
 use tls::Tls;
-use watch::Watch;
+use watch::{LOOK_EVERY, Outcome, Watch};
 
-/// How often the files of rules are looked at.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// The services of the health check: the server as a whole, and this one by the name that probes in use have.
 const HEALTH_SERVICES: [&str; 2] = ["", "ratelimit"];
 
@@ -80,6 +79,8 @@ fn log_to_stderr(settings: &Settings) {
 }
 
 async fn serve(settings: Settings) -> io::Result<()> {
+    // Before all else: without it, the signal would end the process.
+    let mut hangup = signal(SignalKind::hangup())?;
     for name in &settings.without_effect {
         warn!("{name} has no effect here");
     }
@@ -94,7 +95,11 @@ async fn serve(settings: Settings) -> io::Result<()> {
     }
     let rule_settings = rules::Settings { merge_domains: settings.merge_domains, cluster: settings.service.cluster };
     let mut watch = Watch::new(settings.rules.clone(), settings.ignore_dot_files, rule_settings);
-    reload(&service, &mut watch);
+    if !look(&service, &mut watch) {
+        // A file was written just now. It is complete if it stays the same.
+        sleep(LOOK_EVERY).await;
+        look(&service, &mut watch);
+    }
     let (draining, drains) = channel::channel(false);
     let reloads = tokio::spawn({
         let (service, health, mut drains, tls) = (service.clone(), health.clone(), drains.clone(), tls.clone());
@@ -109,14 +114,22 @@ async fn serve(settings: Settings) -> io::Result<()> {
                         health.set_service_status(name, status).await;
                     }
                 }
-                // It ends early if the service drains.
-                _ = timeout(LOOK_EVERY, drains.changed()).await;
+                let hung_up = tokio::select! {
+                    _ = drains.changed() => false,
+                    _ = hangup.recv() => true,
+                    () = sleep(LOOK_EVERY) => false,
+                };
                 let (service, tls, mut moved) = (service.clone(), tls.clone(), watch);
                 // Reading and parsing many rules takes a while: not on a thread that serves.
                 let Ok(moved) = tokio::task::spawn_blocking(move || {
-                    reload(&service, &mut moved);
+                    if hung_up {
+                        info!("SIGHUP: all files are read again");
+                        take(&service, moved.read_now());
+                    } else {
+                        look(&service, &mut moved);
+                    }
                     if let Some(tls) = tls {
-                        tls.reload();
+                        tls.reload(hung_up);
                     }
                     moved
                 })
@@ -173,12 +186,9 @@ async fn serve(settings: Settings) -> io::Result<()> {
         http.push(listens("debug", address, http::debug(service.clone())).await?);
     }
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-    let mut hangup = signal(SignalKind::hangup())?;
     tokio::select! {
         _ = terminate.recv() => {}
         _ = interrupt.recv() => {}
-        // As envoyproxy/ratelimit does: nothing is read again on SIGHUP, since changes are seen without it.
-        _ = hangup.recv() => {}
     }
     info!("draining");
     service.drain();
@@ -223,42 +233,50 @@ async fn listen(
     })))
 }
 
-/// Reads the rules if the files have changed. Wrong rules change nothing.
-fn reload<C: Connection>(service: &Service<C>, watch: &mut Watch) {
-    match watch.changed() {
-        None => {}
-        Some(Err(problems)) => {
+/// Reads the rules if the files have changed. Whether they are in force, or wrong.
+fn look<C: Connection>(service: &Service<C>, watch: &mut Watch) -> bool {
+    let outcome = watch.look(Instant::now(), SystemTime::now());
+    let is_done = outcome.is_some();
+    if let Some(outcome) = outcome {
+        take(service, outcome);
+    }
+    is_done || service.snapshot.load().is_some()
+}
+
+/// Puts rules in force. Wrong ones change nothing.
+fn take<C: Connection>(service: &Service<C>, outcome: Outcome) {
+    let before = service.snapshot.load();
+    let taken = outcome.and_then(|(rules, warnings)| {
+        if rules.limits() == 0 && before.as_ref().is_some_and(|before| before.rules.limits() > 0) {
+            return Err(vec!["the files have no limit, and there were some".to_owned()]);
+        }
+        let snapshot = Snapshot::new(rules, before.as_deref(), &service.limiter).map_err(|problem| vec![problem])?;
+        Ok((snapshot, warnings))
+    });
+    match taken {
+        Err(problems) => {
             for problem in problems {
                 error!("{problem}");
             }
             service.metrics.config_load_error.inc();
             service.metrics.rules_wrong.set(1);
-            let kept = service.snapshot.load().is_some();
-            error!(
-                "{}",
-                if kept { "the rules are wrong: the old ones stay" } else { "the rules are wrong: not ready" }
-            );
+            let kept = before.is_some();
+            error!("the rules are wrong: {}", if kept { "the old ones stay" } else { "not ready" });
         }
-        Some(Ok((rules, warnings))) => {
+        Ok((snapshot, warnings)) => {
             for warning in warnings {
                 warn!("{warning}");
             }
-            let domains = rules.domains.len();
-            match Snapshot::new(rules, service.snapshot.load().as_deref(), &service.limiter) {
-                Ok(snapshot) => {
-                    let generation = snapshot.generation;
-                    service.snapshot.store(Some(Arc::new(snapshot)));
-                    service.metrics.config_load_success.inc();
-                    service.metrics.rules_wrong.set(0);
-                    service.metrics.generation.set(i64::try_from(generation).unwrap_or(i64::MAX));
-                    info!(domains, generation, "the rules are in force");
-                }
-                Err(problem) => {
-                    error!("{problem}");
-                    service.metrics.config_load_error.inc();
-                    service.metrics.rules_wrong.set(1);
-                }
+            let (domains, limits) = (snapshot.rules.domains.len(), snapshot.rules.limits());
+            let (generation, hash) = (snapshot.generation, snapshot.hash.clone());
+            service.metrics.in_force.set(&snapshot);
+            service.snapshot.store(Some(Arc::new(snapshot)));
+            service.metrics.config_load_success.inc();
+            service.metrics.rules_wrong.set(0);
+            if limits == 0 {
+                warn!("there is no limit in the rules: every request is allowed");
             }
+            info!(domains, limits, generation, hash, version = VERSION, "the rules are in force");
         }
     }
 }

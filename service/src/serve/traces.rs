@@ -15,6 +15,8 @@ use tokio::runtime::Handle;
 use tokio_rustls::rustls::crypto::ring;
 use tracing::warn;
 
+use crate::VERSION;
+
 /// How long the collector may take to accept spans.
 const EXPORT: Duration = Duration::from_secs(10);
 /// How long the last spans may take when the service ends.
@@ -51,7 +53,7 @@ pub fn provider(settings: &TraceSettings) -> Result<SdkTracerProvider, String> {
     let more = [
         ("service.namespace", settings.service_namespace.clone()),
         ("service.instance.id", settings.service_instance_id.clone()),
-        ("service.version", Some(env!("CARGO_PKG_VERSION").to_owned())),
+        ("service.version", Some(VERSION.to_owned())),
     ];
     let more = more.into_iter().filter_map(|(name, value)| Some(KeyValue::new(name, value?)));
     let resource = Resource::builder().with_service_name(settings.service_name.clone()).with_attributes(more).build();

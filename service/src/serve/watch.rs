@@ -1,14 +1,35 @@
 //! Reads the rules, and reads them again when a file changes.
 
+use std::collections::HashMap;
 use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::os::unix::fs::MetadataExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
 
-use crate::rules::{self, Rules};
+use crate::rules::{self, Rules, Source};
+
+/// How often the files are looked at.
+pub const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// A changed file takes effect when it has stayed the same for so long: another program may still write it. It is two
+/// looks, and more than a writer that writes a part at each look.
+const SETTLES: Duration = Duration::from_millis(950);
 
 /// What tells one state of the files from another, also if a directory was exchanged by a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fingerprint(Vec<(PathBuf, u64, u64, u64, i64, i64)>);
+pub struct Fingerprint(Vec<File>);
+
+#[derive(Clone, Debug)]
+struct File {
+    path: PathBuf,
+    /// Without links.
+    real: PathBuf,
+    inode: (u64, u64),
+    len: u64,
+    modified: (i64, i64),
+    /// When it was written, or got its name or its mode.
+    changed: (i64, i64),
+}
 
 /// The rules and the warnings about them; or what is wrong. One line each.
 pub type Outcome = Result<(Rules, Vec<String>), Vec<String>>;
@@ -19,8 +40,10 @@ pub struct Watch {
     paths: Vec<PathBuf>,
     ignore_dot_files: bool,
     settings: rules::Settings,
-    /// What was read last; `None` before that.
+    /// What took effect last, or was wrong; `None` before that.
     last: Option<Seen>,
+    /// What has changed since then.
+    changed: Option<Change>,
 }
 
 /// What is where the rules should be.
@@ -32,31 +55,67 @@ enum Seen {
     Files(Fingerprint),
 }
 
+/// What was seen first at a time, and the hash of the texts.
+#[derive(Debug)]
+struct Change {
+    seen: Seen,
+    texts: u64,
+    since: Instant,
+}
+
+type Texts = Result<Vec<Source>, String>;
+
 impl Watch {
     pub const fn new(paths: Vec<PathBuf>, ignore_dot_files: bool, settings: rules::Settings) -> Self {
-        Self { paths, ignore_dot_files, settings, last: None }
+        Self { paths, ignore_dot_files, settings, last: None, changed: None }
     }
 
-    /// The rules, if the files have changed since the last call.
-    pub fn changed(&mut self) -> Option<Outcome> {
+    /// The rules, if the files have changed, and nobody writes them any more.
+    pub fn look(&mut self, now: Instant, time: SystemTime) -> Option<Outcome> {
+        let seen = self.seen();
         // Files that cannot be found are an error once, not each time.
-        let before = Some(self.seen());
-        if before == self.last {
+        if Some(&seen) == self.last.as_ref() {
+            self.changed = None;
             return None;
         }
-        let result = self.read();
-        // Files that change while they are read may not belong together: they are read again.
-        if before != Some(self.seen()) {
+        let texts = self.read();
+        let hash = hash(&texts);
+        // Files that change while they are read may not belong together.
+        if seen != self.seen() {
+            self.changed = None;
             return None;
         }
-        self.last = before;
-        Some(result)
+        let same = self.changed.as_ref().filter(|change| change.seen == seen && change.texts == hash);
+        let since = same.map_or(now, |change| change.since);
+        let lasts = now.saturating_duration_since(since);
+        let takes_effect = match &self.last {
+            None => lasts >= LOOK_EVERY || seen.is_older_than(LOOK_EVERY, time),
+            Some(last) => lasts >= SETTLES || seen.was_exchanged(last),
+        };
+        if !takes_effect {
+            self.changed = Some(Change { seen, texts: hash, since });
+            return None;
+        }
+        self.changed = None;
+        self.last = Some(seen);
+        Some(self.load(texts))
     }
 
-    fn read(&self) -> Outcome {
-        let sources = rules::read(&self.paths, self.ignore_dot_files)
-            .map_err(|(path, error)| vec![format!("{}: {error}", path.display())])?;
-        let (rules, findings) = rules::load(&sources, self.settings);
+    /// The rules, whether the files have changed or not: somebody says that they are complete.
+    pub fn read_now(&mut self) -> Outcome {
+        self.changed = None;
+        // What changes from here on is seen by the next look.
+        self.last = Some(self.seen());
+        self.load(self.read())
+    }
+
+    fn read(&self) -> Texts {
+        let read = rules::read(&self.paths, self.ignore_dot_files);
+        read.map_err(|(path, error)| format!("{}: {error}", path.display()))
+    }
+
+    fn load(&self, texts: Texts) -> Outcome {
+        let (rules, findings) = rules::load(&texts.map_err(|error| vec![error])?, self.settings);
         let lines = |problems: &[rules::Problem]| problems.iter().map(ToString::to_string).collect();
         rules.map(|rules| (rules, lines(&findings.warnings))).ok_or_else(|| lines(&findings.errors))
     }
@@ -67,12 +126,68 @@ impl Watch {
     }
 }
 
+fn hash(texts: &Texts) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    match texts {
+        Ok(sources) => sources.iter().for_each(|source| source.text.hash(&mut hasher)),
+        Err(error) => error.hash(&mut hasher),
+    }
+    hasher.finish()
+}
+
+impl Seen {
+    /// Whether nobody has written a file for so long.
+    fn is_older_than(&self, age: Duration, time: SystemTime) -> bool {
+        let Self::Files(Fingerprint(files)) = self else { return true };
+        let limit = time.checked_sub(age).and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+        let limit =
+            limit.and_then(|limit| Some((i64::try_from(limit.as_secs()).ok()?, i64::from(limit.subsec_nanos()))));
+        limit.is_some_and(|limit| files.iter().all(|file| file.modified <= limit))
+    }
+
+    /// Whether all that has changed was put in its place as a whole, by a rename or by a link.
+    fn was_exchanged(&self, before: &Self) -> bool {
+        let (Self::Files(Fingerprint(files)), Self::Files(Fingerprint(before))) = (self, before) else { return false };
+        let before: HashMap<&Path, &File> = before.iter().map(|file| (file.path.as_path(), file)).collect();
+        let whole = |file: &File| match before.get(file.path.as_path()) {
+            Some(before) => *before == file || before.real != file.real || file.was_renamed(before),
+            None => false,
+        };
+        files.len() == before.len() && files.iter().all(whole)
+    }
+}
+
+impl File {
+    /// Whether another file got this name after the last byte was written to it. One that was made anew under its name
+    /// may not be complete.
+    fn was_renamed(&self, before: &Self) -> bool {
+        self.inode != before.inode && self.changed > self.modified
+    }
+}
+
+impl PartialEq for File {
+    /// A name or a mode is no change.
+    fn eq(&self, other: &Self) -> bool {
+        let of = |file: &Self| (file.inode, file.len, file.modified);
+        of(self) == of(other) && self.path == other.path && self.real == other.real
+    }
+}
+
+impl Eq for File {}
+
 impl Fingerprint {
     /// `None` if a file cannot be found.
     pub fn of(files: impl IntoIterator<Item = PathBuf>) -> Option<Self> {
         let of = |path: PathBuf| {
-            let meta = fs::metadata(&path).ok()?;
-            Some((path, meta.dev(), meta.ino(), meta.len(), meta.mtime(), meta.mtime_nsec()))
+            let (meta, real) = (fs::metadata(&path).ok()?, fs::canonicalize(&path).ok()?);
+            Some(File {
+                path,
+                real,
+                inode: (meta.dev(), meta.ino()),
+                len: meta.len(),
+                modified: (meta.mtime(), meta.mtime_nsec()),
+                changed: (meta.ctime(), meta.ctime_nsec()),
+            })
         };
         files.into_iter().map(of).collect::<Option<_>>().map(Self)
     }
@@ -81,66 +196,159 @@ impl Fingerprint {
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
+    use std::thread::sleep;
+
+    use tempfile::TempDir;
 
     use super::*;
 
     const RULES: &str = "domain: d\ndescriptors: [{key: k, rate_limit: {unit: day, requests_per_unit: 1}}]\n";
+    /// Longer than the clock of the file system stands still.
+    const TICK: Duration = Duration::from_millis(20);
 
-    #[test]
-    fn a_change_is_seen_once() {
-        let dir = tempfile::tempdir().expect("a directory");
-        let file = dir.path().join("a.yaml");
-        let mut watch = Watch::new(vec![dir.path().into()], false, rules::Settings::default());
-        assert!(watch.changed().is_some_and(|result| result.is_ok_and(|(rules, _)| rules.domains.is_empty())));
-        assert!(watch.changed().is_none());
-        fs::write(&file, RULES).expect("written");
-        assert!(watch.changed().is_some_and(|result| result.is_ok_and(|(rules, _)| rules.domains.len() == 1)));
-        assert!(watch.changed().is_none());
-        fs::write(&file, "wrong").expect("written");
-        assert!(watch.changed().is_some_and(|result| result.is_err()));
-        assert!(watch.changed().is_none());
+    /// A directory, and looks at it with a clock of its own. All files are old at the first look.
+    struct Looks {
+        dir: TempDir,
+        watch: Watch,
+        now: Instant,
+    }
+
+    impl Looks {
+        fn new() -> Self {
+            let dir = tempfile::tempdir().expect("a directory");
+            let watch = Watch::new(vec![dir.path().join("rules")], false, rules::Settings::default());
+            let looks = Self { dir, watch, now: Instant::now() };
+            fs::create_dir(looks.at("")).expect("a directory");
+            looks
+        }
+
+        fn at(&self, name: &str) -> PathBuf {
+            self.dir.path().join("rules").join(name)
+        }
+
+        fn write(&self, name: &str, text: &str) {
+            fs::write(self.at(name), text).expect("written");
+        }
+
+        /// Another look, half a second later: the domains, or that something is wrong, if this changes.
+        fn look(&mut self) -> Option<Result<Vec<String>, ()>> {
+            self.now += LOOK_EVERY;
+            let outcome = self.watch.look(self.now, SystemTime::now() + Duration::from_secs(60))?;
+            let domains = |(rules, _): (Rules, _)| rules.domains.keys().map(ToString::to_string).collect();
+            Some(outcome.map(domains).map_err(|_| ()))
+        }
+
+        /// What takes effect at the third look, and not before.
+        fn settled(&mut self) -> Option<Result<Vec<String>, ()>> {
+            assert_eq!((self.look(), self.look()), (None, None));
+            let settled = self.look();
+            assert_eq!(self.look(), None, "once");
+            settled
+        }
+    }
+
+    fn domain(name: &str) -> Option<Result<Vec<String>, ()>> {
+        Some(Ok(vec![name.to_owned()]))
     }
 
     #[test]
-    fn a_directory_that_a_link_exchanges_is_seen() {
-        // As Kubernetes does: the files are links into ..data, which is a link to a version.
-        let dir = tempfile::tempdir().expect("a directory");
-        let at = |name: &str| dir.path().join(name);
-        for (version, text) in [("..1", RULES), ("..2", "domain: e\n")] {
-            fs::create_dir(at(version)).expect("a directory");
-            fs::write(at(version).join("a.yaml"), text).expect("written");
+    fn a_change_takes_effect_once_and_when_it_has_settled() {
+        let mut looks = Looks::new();
+        assert_eq!((looks.look(), looks.look()), (Some(Ok(vec![])), None));
+        looks.write("a.yaml", RULES);
+        assert_eq!(looks.settled(), domain("d"));
+        looks.write("a.yaml", "wrong");
+        assert_eq!(looks.settled(), Some(Err(())));
+        fs::remove_file(looks.at("a.yaml")).expect("removed");
+        assert_eq!(looks.settled(), Some(Ok(vec![])));
+    }
+
+    #[test]
+    fn half_of_a_file_never_takes_effect() {
+        let mut looks = Looks::new();
+        looks.write("a.yaml", RULES);
+        assert_eq!(looks.look(), domain("d"));
+        // Each part is a set of rules. A writer that makes the file anew has another inode each time.
+        for anew in [false, true] {
+            let mut text = "domain: e\ndescriptors:\n".to_owned();
+            for part in 0..8 {
+                if anew {
+                    // A file that stays keeps the inode from the next one.
+                    fs::rename(looks.at("a.yaml"), looks.at(&format!("..{part}"))).expect("renamed");
+                }
+                text += &format!("  - {{key: k{part}, rate_limit: {{unit: day, requests_per_unit: 1}}}}\n");
+                looks.write("a.yaml", &text);
+                assert_eq!((looks.look(), looks.look()), (None, None), "{part}");
+                sleep(TICK);
+            }
+            assert_eq!(looks.look(), domain("e"));
+            looks.write("a.yaml", RULES);
+            assert_eq!(looks.settled(), domain("d"));
         }
-        symlink("..1", at("..data")).expect("a link");
-        symlink("..data/a.yaml", at("a.yaml")).expect("a link");
-        let mut watch = Watch::new(vec![dir.path().into()], false, rules::Settings::default());
-        let domains = |watch: &mut Watch| {
-            watch
-                .changed()
-                .map(|result| result.expect("valid").0.domains.keys().map(ToString::to_string).collect::<Vec<_>>())
-        };
-        assert_eq!(domains(&mut watch), Some(vec!["d".to_owned()]));
-        symlink("..2", at("..new")).expect("a link");
-        fs::rename(at("..new"), at("..data")).expect("renamed");
-        assert_eq!(domains(&mut watch), Some(vec!["e".to_owned()]));
-        assert_eq!(domains(&mut watch), None);
+        // The same size and time.
+        let modified = fs::metadata(looks.at("a.yaml")).and_then(|meta| meta.modified()).expect("a time");
+        for name in ["x", "y"] {
+            looks.write("a.yaml", &RULES.replace("domain: d", &format!("domain: {name}")));
+            let file = fs::File::options().append(true).open(looks.at("a.yaml")).expect("a file");
+            file.set_modified(modified + Duration::from_secs(1)).expect("a time");
+            assert_eq!((looks.look(), looks.look()), (None, None), "{name}");
+        }
+        assert_eq!(looks.look(), domain("y"));
+    }
+
+    #[test]
+    fn at_the_start_a_file_that_is_being_written_is_waited_for() {
+        let mut looks = Looks::new();
+        looks.write("a.yaml", RULES);
+        let (now, time) = (Instant::now(), SystemTime::now());
+        assert!(looks.watch.look(now, time).is_none());
+        assert!(looks.watch.look(now + LOOK_EVERY / 2, time).is_none());
+        assert!(looks.watch.look(now + LOOK_EVERY, time).is_some_and(|rules| rules.is_ok()));
+    }
+
+    #[test]
+    fn what_is_exchanged_as_a_whole_takes_effect_at_once() {
+        let mut looks = Looks::new();
+        // As Kubernetes does: the files are links into ..data, which is a link to a version.
+        for (version, text) in [("..1", RULES), ("..2", "domain: e\n")] {
+            fs::create_dir(looks.at(version)).expect("a directory");
+            looks.write(&format!("{version}/a.yaml"), text);
+        }
+        symlink("..1", looks.at("..data")).expect("a link");
+        symlink("..data/a.yaml", looks.at("a.yaml")).expect("a link");
+        assert_eq!(looks.look(), domain("d"));
+        symlink("..2", looks.at("..new")).expect("a link");
+        fs::rename(looks.at("..new"), looks.at("..data")).expect("renamed");
+        assert_eq!((looks.look(), looks.look()), (domain("e"), None));
+        // A rename.
+        looks.write("..new", RULES);
+        sleep(TICK);
+        fs::rename(looks.at("..new"), looks.at("a.yaml")).expect("renamed");
+        assert_eq!((looks.look(), looks.look()), (domain("d"), None));
+    }
+
+    #[test]
+    fn who_says_so_reads_at_once() {
+        let mut looks = Looks::new();
+        looks.look();
+        looks.write("a.yaml", RULES);
+        assert!(looks.watch.read_now().is_ok_and(|(rules, _)| rules.domains.len() == 1));
+        assert!(looks.watch.read_now().is_ok(), "also if nothing has changed");
+        assert_eq!((looks.look(), looks.look(), looks.look()), (None, None, None));
     }
 
     #[test]
     fn a_directory_that_is_missing_is_an_error_once() {
-        let dir = tempfile::tempdir().expect("a directory");
-        let missing = dir.path().join("rules");
-        let mut watch = Watch::new(vec![missing.clone()], false, rules::Settings::default());
-        assert!(watch.changed().is_some_and(|result| result.is_err()));
-        assert!(watch.changed().is_none());
-        fs::create_dir(&missing).expect("a directory");
+        let mut looks = Looks::new();
+        fs::remove_dir(looks.at("")).expect("removed");
+        assert_eq!((looks.look(), looks.look()), (Some(Err(())), None));
+        fs::create_dir(looks.at("")).expect("a directory");
         // Empty is not missing.
-        assert!(watch.changed().is_some_and(|result| result.is_ok_and(|(rules, _)| rules.domains.is_empty())));
-        assert!(watch.changed().is_none());
-        fs::remove_dir(&missing).expect("removed");
-        assert!(watch.changed().is_some_and(|result| result.is_err()));
-        assert!(watch.changed().is_none());
-        fs::create_dir(&missing).expect("a directory");
-        fs::write(missing.join("a.yaml"), RULES).expect("written");
-        assert!(watch.changed().is_some_and(|result| result.is_ok()));
+        assert_eq!(looks.settled(), Some(Ok(vec![])));
+        fs::remove_dir(looks.at("")).expect("removed");
+        assert_eq!(looks.settled(), Some(Err(())));
+        fs::create_dir(looks.at("")).expect("a directory");
+        looks.write("a.yaml", RULES);
+        assert_eq!(looks.settled(), domain("d"));
     }
 }

@@ -11,6 +11,7 @@ use redis_rl_client::{Algorithm, Decision, Source, Stats};
 use tracing::warn;
 
 use super::decide::Outcomes;
+use super::in_force::InForce;
 use super::plan::{Check, Hits, Plan, Slot};
 use super::reply::is_over;
 use crate::rules::Charge;
@@ -38,7 +39,7 @@ pub struct Metrics {
     errors: IntCounterVec,
     pub config_load_success: IntCounter,
     pub config_load_error: IntCounter,
-    pub generation: IntGauge,
+    pub in_force: InForce,
     pub rules_wrong: IntGauge,
     unavailable: IntCounterVec,
 }
@@ -89,7 +90,7 @@ impl Metrics {
             errors: labelled("ratelimit_service_should_rate_limit_error", "Requests with an error.", "err_type")?,
             config_load_success: counter("ratelimit_service_config_load_success", "Sets of rules that were loaded.")?,
             config_load_error: counter("ratelimit_service_config_load_error", "Sets of rules that were wrong.")?,
-            generation: gauge("rlaas_rules_generation", "Counts the sets of rules; 0 before the first.")?,
+            in_force: InForce::new(&registry)?,
             rules_wrong: gauge("rlaas_rules_wrong", "1 while the files are wrong and the old rules are in force.")?,
             unavailable: labelled("rlaas_decisions_without_redis", "Limits decided by on_unavailable.", "outcome")?,
             registry,

@@ -2,6 +2,7 @@
 
 mod decide;
 mod grpc;
+mod in_force;
 mod log;
 mod metrics;
 mod plan;

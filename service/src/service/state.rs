@@ -13,6 +13,8 @@ pub struct Snapshot<C> {
     pub rules: Rules,
     /// Counts the sets of rules, from 1.
     pub generation: u64,
+    /// That of the rules.
+    pub hash: String,
     pub grants: AllGrants<C>,
 }
 
@@ -60,7 +62,8 @@ impl<C: Connection> Snapshot<C> {
         for (name, domain) in &rules.domains {
             collect(&domain.root, &mut vec![name.clone()], before, limiter, &mut grants)?;
         }
-        Ok(Self { rules, generation: before.map_or(0, |before| before.generation) + 1, grants })
+        let (generation, hash) = (before.map_or(0, |before| before.generation) + 1, rules.hash());
+        Ok(Self { rules, generation, hash, grants })
     }
 }
 

@@ -128,11 +128,20 @@ fn health_and_the_rules_in_force_are_shown() {
     service.write_rules(RULES);
     until("it is ready", || show("/ready").status == 200);
     let rules = get(&service.debug, "/rlconfig", &[]).body;
+    // The metrics and the log say the same.
+    let [info] = &*service.metrics("rlaas_rules_info") else { panic!("one set of rules") };
+    let hash = info.strip_prefix("rlaas_rules_info{hash=\"").and_then(|rest| rest.strip_suffix("\"} 1")).expect(info);
+    assert!(service.log().contains(&format!("limits=3 generation=1 hash=\"{hash}\"")), "{hash} {}", service.log());
+    let build = format!("rlaas_build_info{{version=\"{}\"}} 1", rlaas::VERSION);
+    assert_eq!(service.metrics("rlaas_build_info"), [build]);
+    let hash = format!("hash: {hash}");
     let lines: Vec<_> = rules.lines().map(|line| line.split(", at ").next().expect("a part")).collect();
     assert_eq!(
         lines,
         [
             "generation: 1",
+            &hash,
+            &format!("version: {}", rlaas::VERSION),
             "d.api_key: TOKEN 3600000 3 AS keys, charge allowed",
             "d.free: unlimited, shadow_mode",
             "d.path_/login.address: GCRA 3600000 1, charge allowed",
@@ -171,11 +180,11 @@ fn it_is_ready_only_if_redis_takes_its_commands() {
 }
 
 #[test]
-fn rules_without_a_domain_are_not_ready_if_told_so() {
+fn rules_without_a_limit_replace_none_and_are_not_ready_if_told_so() {
     let server = one_server();
     let variable = [("HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED", "true")];
     for (env, expected) in [(&[][..], (200, 200)), (&variable[..], (503, 500))] {
-        let service = Rlaas::with_env(&server, RULES, env);
+        let service = Rlaas::with_env(&server, "", env);
         let status = || (get(&service.http, "/ready", &[]).status, get(&service.http, "/healthcheck", &[]).status);
         let serving = || {
             block_on(async {
@@ -184,16 +193,31 @@ fn rules_without_a_domain_are_not_ready_if_told_so() {
                 health.check(request).await.expect("a status").into_inner().status == 1
             })
         };
-        assert_eq!(status(), (200, 200));
-        until("it is serving", serving);
-        std::fs::remove_file(service.dir.path().join("rules/rules.yaml")).expect("removed");
-        until("the new rules are in force", || service.log().contains("generation=2"));
+        // There was no limit before, so none is lifted. It is loud.
+        assert!(service.log().contains("WARN there is no limit in the rules"), "{}", service.log());
+        assert_eq!(service.metrics("rlaas_rules_limits"), ["rlaas_rules_limits 0"]);
         assert_eq!(status(), expected);
         until("the health check says so", || serving() == (expected.0 == 200));
         service.write_rules(RULES);
-        until("the new rules are in force", || service.log().contains("generation=3"));
+        until("the new rules are in force", || service.log().contains("generation=2"));
         assert_eq!(status(), (200, 200));
         until("it is serving", serving);
+        // From here on, files without a limit are as wrong as others.
+        std::fs::remove_file(service.dir.path().join("rules/rules.yaml")).expect("removed");
+        until("the old rules stay", || service.log().contains("the old ones stay"));
+        service.write_rules("domain: d\ndescriptors: [{key: user, rate_limit: {unlimited: true}}]\n");
+        until("the old rules stay", || service.log().matches("the old ones stay").count() == 2);
+        assert_eq!(
+            service.metrics("rlaas_rules_"),
+            [
+                &*service.metrics("rlaas_rules_generation")[0],
+                &*service.metrics("rlaas_rules_info")[0],
+                "rlaas_rules_limits 3",
+                "rlaas_rules_wrong 1",
+            ]
+        );
+        assert_eq!(service.metrics("rlaas_rules_generation"), ["rlaas_rules_generation 2"]);
+        assert_eq!((status(), serving()), ((200, 200), true));
     }
 }
 

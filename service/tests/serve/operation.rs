@@ -175,9 +175,9 @@ fn it_is_not_ready_without_valid_rules() {
 }
 
 #[test]
-fn sigterm_and_sighup_drain_and_exit_0() {
+fn sigterm_and_sigint_drain_and_exit_0() {
     let server = one_server();
-    for signal in ["-TERM", "-HUP"] {
+    for signal in ["-TERM", "-INT"] {
         let mut service = Rlaas::with_env(&server, &rules(5), &[("RLAAS_DRAIN_DELAY", "700ms")]);
         block_on(async {
             let mut client = service.client().await;
@@ -192,6 +192,36 @@ fn sigterm_and_sighup_drain_and_exit_0() {
         });
         assert_eq!(service.wait(), 0);
     }
+}
+
+#[test]
+fn sighup_reads_the_rules_again() {
+    let server = one_server();
+    let service = Rlaas::start(&server, &rules(0));
+    // It waits until the file stays the same, but for a signal.
+    std::fs::write(service.dir.path().join("rules/rules.yaml"), rules(5)).expect("a file");
+    service.signal("-HUP");
+    until("the rules are read", || service.log().contains("SIGHUP"));
+    until("the rules are in force", || service.log().contains("generation=2"));
+    service.signal("-HUP");
+    until("they are read again", || service.log().contains("generation=3"));
+    assert_eq!(block_on(async { service.client().await.code(request("d", &[&[("k", "x")]])).await }), OK);
+    assert!(!service.log().contains("draining"), "{}", service.log());
+}
+
+#[test]
+fn half_of_a_file_is_never_in_force() {
+    let server = one_server();
+    let service = Rlaas::start(&server, &rules(5));
+    let mut text = "domain: d\ndescriptors:\n".to_owned();
+    for part in 0..8 {
+        text += &format!("  - {{key: k{part}, rate_limit: {{unit: year, requests_per_unit: 1}}}}\n");
+        std::fs::write(service.dir.path().join("rules/rules.yaml"), &text).expect("a file");
+        // The writer is slower than the looks.
+        std::thread::sleep(Duration::from_millis(600));
+        assert!(!service.log().contains("generation=2"), "{part} {}", service.log());
+    }
+    until("the whole file is in force", || service.log().contains("limits=8 generation=2"));
 }
 
 #[test]

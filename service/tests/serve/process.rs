@@ -5,6 +5,7 @@ use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use envoy_types::pb::envoy::extensions::common::ratelimit::v3::RateLimitDescriptor;
 use envoy_types::pb::envoy::extensions::common::ratelimit::v3::rate_limit_descriptor::Entry;
@@ -37,6 +38,7 @@ pub struct Rlaas {
 /// How a service is started.
 pub struct Options<'o> {
     pub redis: String,
+    /// Without a text, there is no file.
     pub rules: &'o str,
     pub env: &'o [(&'o str, &'o str)],
 }
@@ -54,7 +56,9 @@ impl Rlaas {
         let dir = tempfile::tempdir().expect("a directory");
         let rules = dir.path().join("rules");
         std::fs::create_dir(&rules).expect("a directory");
-        std::fs::write(rules.join("rules.yaml"), options.rules).expect("a file");
+        if !options.rules.is_empty() {
+            std::fs::write(rules.join("rules.yaml"), options.rules).expect("a file");
+        }
         let mut child = Command::new(env!("CARGO_BIN_EXE_rlaas"))
             .args(["serve", "--redis", &options.redis, "--grpc", "127.0.0.1:0", "--http", "127.0.0.1:0"])
             .args(["--metrics", "127.0.0.1:0", "--debug", "127.0.0.1:0", "--rules"])
@@ -114,6 +118,8 @@ impl Rlaas {
         let rules = self.dir.path().join("rules");
         // The files that begin so are not read.
         std::fs::write(rules.join("..new"), text).expect("a file");
+        // The clock of the file system must see that the rename was later.
+        thread::sleep(Duration::from_millis(20));
         std::fs::rename(rules.join("..new"), rules.join("rules.yaml")).expect("renamed");
     }
 

@@ -1,0 +1,71 @@
+//! The hash of a set of rules: of what it means. Comments, the order of rules, and the names of files do not count.
+
+use std::fmt::{self, Write};
+
+use sha2::{Digest as _, Sha256};
+
+use super::model::{Domain, Level, Limit, Rules};
+
+/// So much of it is shown.
+const BYTES: usize = 8;
+
+impl Rules {
+    /// 16 hex digits. Copies of the service with the same rules have the same.
+    pub fn hash(&self) -> String {
+        let mut text = Sink(Sha256::new());
+        // Writing to a hash cannot fail.
+        _ = self.write_to(&mut text);
+        text.0.finalize().iter().take(BYTES).map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    fn write_to(&self, text: &mut Sink) -> fmt::Result {
+        let mut domains: Vec<_> = self.domains.iter().collect();
+        domains.sort_unstable_by_key(|(name, _)| *name);
+        for (name, Domain { options, root, script_keys }) in domains {
+            write!(text, "domain {name:?} {options:?} {script_keys} ")?;
+            root.write_to(text)?;
+        }
+        Ok(())
+    }
+}
+
+impl Level {
+    fn write_to(&self, text: &mut Sink) -> fmt::Result {
+        let mut rules: Vec<_> = self.rules.iter().collect();
+        rules.sort_unstable_by_key(|(name, _)| *name);
+        for (name, rule) in rules {
+            write!(text, "rule {name:?} {} {} ", rule.value_to_metric, rule.share_threshold)?;
+            if let Some(limit) = &rule.limit {
+                limit.write_to(text)?;
+            }
+            if let Some(below) = &rule.below {
+                text.write_str("below ")?;
+                below.write_to(text)?;
+                text.write_str("end ")?;
+            }
+        }
+        // The first that fits counts.
+        self.wildcards.iter().try_for_each(|(name, _)| write!(text, "wildcard {name:?} "))
+    }
+}
+
+impl Limit {
+    fn write_to(&self, text: &mut Sink) -> fmt::Result {
+        // Neither its place, nor what its rules say already.
+        let Self { name, replaces, rate, shadow, quota, detailed_metric, metadata, .. } = self;
+        write!(text, "limit {name:?} {replaces:?} {shadow} {quota} {detailed_metric} {metadata:?} ")?;
+        match rate {
+            None => text.write_str("unlimited "),
+            Some(rate) => write!(text, "{} {:?} {:?} {:?} ", rate.policy, rate.unit, rate.charge, rate.grants),
+        }
+    }
+}
+
+struct Sink(Sha256);
+
+impl Write for Sink {
+    fn write_str(&mut self, part: &str) -> fmt::Result {
+        self.0.update(part);
+        Ok(())
+    }
+}
