@@ -313,7 +313,13 @@ fn a_wrong_file_says_where_and_what() {
         ("domain: d\ninstances: 3\n", "0.yaml:2:12: invalid instances: only 'on_unavailable: local' takes it"),
         (
             &limit("unit: fortnight, requests_per_unit: 5"),
-            "0.yaml:5:14: invalid unit: expected second, minute, hour, day, week, month or year, or a window instead",
+            "0.yaml:5:14: invalid unit 'fortnight': expected second, minute, hour, day, week, month or year, \
+             or a window instead",
+        ),
+        (
+            &limit(&format!("unit: \"x\\n{}\", requests_per_unit: 5", "y".repeat(50))),
+            "0.yaml:5:14: invalid unit 'x\\nyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy…': expected second, minute, hour, day, \
+             week, month or year, or a window instead",
         ),
         (
             &limit("unit: day, requests_per_unit: 4294967296"),
@@ -461,9 +467,7 @@ fn files_of_one_domain_are_merged_only_if_told_to() {
     let rules = rules.expect("merged");
     assert_eq!(policy(&rules, "d", &[("a", "")]), "FIXED 86400 1");
     assert_eq!(policy(&rules, "d", &[("b", "")]), "FIXED 86400 2");
-    assert!(
-        errors_of(&[one, two], Settings::default())[0].starts_with("1.yaml:1:9: domain 'd' is in another file too")
-    );
+    assert!(errors_of(&[one, two], Settings::default())[0].starts_with("1.yaml:1:9: domain 'd' is in 0.yaml too"));
     assert!(errors_of(&[one, one], merge)[0].contains("is here twice"));
     let strict = format!("all_or_nothing: true\n{two}");
     let loose = format!("all_or_nothing: false\n{one}");

@@ -53,10 +53,13 @@ pub fn load(sources: &[Source], settings: Settings) -> (Option<Rules>, Findings)
         let domain = reporter.text(field(entries, "domain"), "domain").into_owned();
         options.entry(domain).or_default().add(reporter, entries);
     }
+    // The file in which a domain is first.
+    let mut files: HashMap<String, &str> = HashMap::new();
     for (file, entries) in &parsed {
         let reporter = &mut Reporter { file: file.clone(), findings: &mut findings };
         if is_script_file(entries) {
-            add_script_domain(&mut rules, reporter, entries);
+            let first = *files.entry(SCRIPT_DOMAIN.to_owned()).or_insert(file);
+            add_script_domain(&mut rules, reporter, entries, first);
             continue;
         }
         let name = reporter.text(field(entries, "domain"), "domain");
@@ -65,10 +68,11 @@ pub fn load(sources: &[Source], settings: Settings) -> (Option<Rules>, Findings)
             reporter.error(at, "a file must name its domain");
             continue;
         }
+        let first = *files.entry(name.to_string()).or_insert(file);
         let given = options.get(name.as_ref());
         let domain = match rules.domains.entry(name.as_ref().into()) {
             Entry::Occupied(_) if !settings.merge_domains => {
-                let text = format!("domain '{name}' is in another file too; MERGE_DOMAIN_CONFIG merges them");
+                let text = format!("domain '{name}' is in {first} too; MERGE_DOMAIN_CONFIG merges them");
                 reporter.error(at, text);
                 continue;
             }
@@ -344,7 +348,9 @@ fn is_script_file(entries: &[(Node<'_>, Node<'_>)]) -> bool {
 }
 
 /// The configuration of the service that the Lua scripts come from.
-fn add_script_domain(rules: &mut Rules, reporter: &mut Reporter<'_>, entries: &[(Node<'_>, Node<'_>)]) {
+///
+/// `first` is the file in which its domain is first.
+fn add_script_domain(rules: &mut Rules, reporter: &mut Reporter<'_>, entries: &[(Node<'_>, Node<'_>)], first: &str) {
     for (key, _) in entries.iter().filter(|(key, _)| key_text(key) != Some("rate-limiter")) {
         reporter.error(key.at, "a file with 'rate-limiter' has no other key");
     }
@@ -379,7 +385,7 @@ fn add_script_domain(rules: &mut Rules, reporter: &mut Reporter<'_>, entries: &[
         Err(error) => return reporter.error(at, format!("invalid rate-limiter: {error}")),
     };
     let Entry::Vacant(entry) = rules.domains.entry(SCRIPT_DOMAIN.into()) else {
-        reporter.error(at, format!("domain '{SCRIPT_DOMAIN}' of rate-limiter is in another file too"));
+        reporter.error(at, format!("domain '{SCRIPT_DOMAIN}' of rate-limiter is in {first} too"));
         return;
     };
     let limit = Limit {

@@ -70,6 +70,11 @@ impl Domain {
         Some(Found { limit: last?, shared, is_own: false })
     }
 
+    /// Whether a rule fits, with a limit or without.
+    pub fn has_rule(&self, entries: &[Entry<'_>]) -> bool {
+        self.steps(entries).is_some_and(|steps| !steps.is_empty())
+    }
+
     /// The domain and the entries as the metrics name them, if the limit puts values of requests there; else those of
     /// the rules themselves are [`Limit::path`].
     pub fn metric(&self, entries: &[Entry<'_>]) -> Option<Vec<String>> {

@@ -46,6 +46,13 @@ impl fmt::Display for Problem {
     }
 }
 
+/// A text of a file in quotes. A long one is cut.
+pub fn quoted(text: &str) -> String {
+    const CHARS: usize = 40;
+    let cut: String = text.chars().take(CHARS).collect();
+    format!("'{cut}{}'", if cut.len() < text.len() { "…" } else { "" })
+}
+
 /// A text in which control characters are escaped: in a terminal or a log they could hide or forge lines.
 #[derive(Clone, Copy, Debug)]
 pub struct Printable<'t>(pub &'t str);

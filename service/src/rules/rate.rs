@@ -6,7 +6,7 @@ use redis_rl_client::{Algorithm, Policy, Window};
 
 use super::fields::{Reporter, field};
 use super::model::{Charge, Options, Rate, Unit, takes_always};
-use super::problem::Mark;
+use super::problem::{Mark, quoted};
 use super::yaml::{Node, Type, Value};
 
 /// The algorithms of rules. Nothing ends a lease in this protocol, Envoy cannot delay a request as LEAKY asks, and
@@ -129,9 +129,10 @@ fn window(reporter: &mut Reporter<'_>, at: Mark, fields: &[(Node<'_>, Node<'_>)]
         if let Some(length) = unit_of(&text).and_then(Unit::length) {
             return Some(Window::Length(length));
         }
+        let given = if text.is_empty() { String::new() } else { format!(" {}", quoted(&text)) };
         let at = field(fields, "unit").map_or(at, |node| node.at);
-        reporter
-            .error(at, "invalid unit: expected second, minute, hour, day, week, month or year, or a window instead");
+        let expected = "expected second, minute, hour, day, week, month or year, or a window instead";
+        reporter.error(at, format!("invalid unit{given}: {expected}"));
         return None;
     };
     if let Some(unit) = field(fields, "unit") {

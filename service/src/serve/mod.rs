@@ -1,6 +1,7 @@
 //! `rlaas serve`
 
 mod connections;
+mod redis;
 mod settings;
 mod tls;
 mod traces;
@@ -100,6 +101,7 @@ async fn serve(settings: Settings) -> io::Result<()> {
         sleep(LOOK_EVERY).await;
         look(&service, &mut watch);
     }
+    tokio::spawn(redis::watch(service.clone(), settings.redis.clone()));
     let (draining, drains) = channel::channel(false);
     let reloads = tokio::spawn({
         let (service, health, mut drains, tls) = (service.clone(), health.clone(), drains.clone(), tls.clone());
@@ -303,5 +305,6 @@ fn limiter(settings: &Settings) -> io::Result<Limiter<Link>> {
 }
 
 fn named(what: &str, address: &str, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{what} cannot listen on {address}: {error}"))
+    let flag = what.to_ascii_lowercase();
+    io::Error::new(error.kind(), format!("{what} cannot listen on {address}: {error}; --{flag} takes another address"))
 }

@@ -16,6 +16,7 @@ use super::decide::decide;
 use super::log::{errors_left_out, log};
 use super::metrics::Metrics;
 use super::plan::Plan;
+use super::redis::Known;
 use super::reply::{ReplySettings, reply};
 use super::state::Snapshot;
 use super::trace::{Span, Traces};
@@ -40,6 +41,8 @@ pub struct Service<C> {
     pub under_way: Semaphore,
     pub metrics: Metrics,
     pub traces: Traces,
+    /// Why Redis cannot be used.
+    pub known: Known,
     draining: AtomicBool,
 }
 
@@ -75,6 +78,7 @@ impl<C: Connection> Service<C> {
             under_way: Semaphore::new(settings.max_requests.min(Semaphore::MAX_PERMITS)),
             metrics: Metrics::new(settings.near_limit_ratio)?,
             traces,
+            known: Known::default(),
             draining: AtomicBool::new(false),
             settings,
         })
@@ -122,7 +126,7 @@ impl<C: Connection> Service<C> {
             let limiter = self.limiter.with_fallback(Fallback::Error);
             if let Err(error) = limiter.peek(&PROBE.request(&key)).await {
                 if let Some(left_out) = errors_left_out() {
-                    error!(key, %error, left_out, "not ready: Redis cannot decide");
+                    error!(key, error = self.known.explain(&error), left_out, "not ready: Redis cannot decide");
                 }
                 return Some(if error.is_unavailable() { "Redis does not reply" } else { "Redis rejects commands" });
             }
@@ -192,6 +196,7 @@ impl<C: Connection> Service<C> {
             self.metrics.count_service_error();
             Status::invalid_argument(text)
         })?;
+        self.metrics.unmatched.count(request, domain, &plan, began);
         let on_unavailable = domain.map(|domain| domain.options.on_unavailable).unwrap_or_default();
         let rest = deadline.map(|end| {
             let rest = end.saturating_duration_since(Instant::now());
@@ -205,6 +210,7 @@ impl<C: Connection> Service<C> {
         match reply(request, &plan, &outcomes, &self.settings.reply) {
             Ok(reply) => Ok((reply, outcomes.into_iter().flatten().flatten().collect())),
             Err(error) if error.is_unavailable() => {
+                let error = self.known.explain(&error);
                 Err(Status::unavailable(format!("the limits cannot be decided: {error}")))
             }
             Err(error) => Err(Status::internal(format!("the limits cannot be decided: {error}"))),

@@ -114,7 +114,7 @@ fn retry_after_ms(decision: &Decision) -> Option<i64> {
 }
 
 /// A descriptor as `rlaas explain` takes it.
-fn show(descriptor: &RateLimitDescriptor) -> String {
+pub fn show(descriptor: &RateLimitDescriptor) -> String {
     let escape = |text: &str, special: &[char]| -> String {
         let escaped = |c: char| special.contains(&c).then_some('\\').into_iter().chain([c]);
         text.chars().flat_map(escaped).collect()

@@ -14,6 +14,7 @@ use super::decide::Outcomes;
 use super::in_force::InForce;
 use super::plan::{Check, Hits, Plan, Slot};
 use super::reply::is_over;
+use super::unmatched::Unmatched;
 use crate::rules::Charge;
 
 /// How many series may have names that come from requests. The others share one.
@@ -40,6 +41,7 @@ pub struct Metrics {
     pub config_load_success: IntCounter,
     pub config_load_error: IntCounter,
     pub in_force: InForce,
+    pub unmatched: Unmatched,
     pub rules_wrong: IntGauge,
     unavailable: IntCounterVec,
 }
@@ -91,6 +93,7 @@ impl Metrics {
             config_load_success: counter("ratelimit_service_config_load_success", "Sets of rules that were loaded.")?,
             config_load_error: counter("ratelimit_service_config_load_error", "Sets of rules that were wrong.")?,
             in_force: InForce::new(&registry)?,
+            unmatched: Unmatched::new(&registry)?,
             rules_wrong: gauge("rlaas_rules_wrong", "1 while the files are wrong and the old rules are in force.")?,
             unavailable: labelled("rlaas_decisions_without_redis", "Limits decided by on_unavailable.", "outcome")?,
             registry,

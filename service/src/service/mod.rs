@@ -6,9 +6,11 @@ mod in_force;
 mod log;
 mod metrics;
 mod plan;
+pub mod redis;
 mod reply;
 mod state;
 mod trace;
+mod unmatched;
 
 /// The descriptors of the protocol, a `FileDescriptorSet`.
 pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));

@@ -14,6 +14,7 @@ mod promises;
 mod proxies;
 mod replies;
 mod security;
+mod start;
 mod traces;
 
 use tokio::runtime::Builder;

@@ -93,6 +93,44 @@ descriptors:
 }
 
 #[test]
+fn what_no_rule_limits_is_counted_and_logged() {
+    let server = one_server();
+    let rules = rules(5).replace("descriptors: [", "descriptors: [{key: k, value: free}, ");
+    let service = Rlaas::start(&server, &rules);
+    block_on(async {
+        let mut client = service.client().await;
+        let long = "x".repeat(300);
+        // A rule without a limit is no typo.
+        let known = [&[("k", "x")][..], &[("k", "free")]];
+        let typos = [&[("q\n", "1")][..], &[("k", "x"), ("more", long.as_str())]];
+        assert_eq!(client.code(request("d", &known)).await, OK);
+        assert!(service.metrics("rlaas_descriptors_without_rule").is_empty());
+        for _ in 0..2 {
+            assert_eq!(client.code(request("d", &typos)).await, OK);
+        }
+        for n in 0..103 {
+            assert_eq!(client.code(request(&format!("{n}{long}"), &known)).await, OK);
+        }
+    });
+    assert_eq!(service.metrics("rlaas_descriptors_without_rule"), ["rlaas_descriptors_without_rule{domain=\"d\"} 4"]);
+    let domains = service.metrics("rlaas_requests_of_unknown_domains");
+    assert_eq!(domains.len(), 101, "{domains:?}");
+    assert!(domains.contains(&"rlaas_requests_of_unknown_domains{domain=\"other\"} 3".to_owned()), "{domains:?}");
+    assert!(domains.iter().all(|line| line.len() < 150), "{domains:?}");
+    // Once a minute, with the first ones.
+    let log = service.log();
+    let [line] = *log.lines().filter(|line| line.contains("no rule limits these")).collect::<Vec<_>>() else {
+        panic!("{log}")
+    };
+    assert!(
+        line.contains("WARN")
+            && line.contains("descriptors_without_rule=2 descriptors=\"d: q\\\\n=1 | d: k=x,more=xxx"),
+        "{line}"
+    );
+    assert!(line.len() < 400, "{line}");
+}
+
+#[test]
 fn a_request_whose_caller_is_gone_is_counted() {
     let server = one_server();
     let rules = rules(5).replacen("\n", "\nauthorize: {descriptors: [[{key: k, header: K}]]}\n", 1);
@@ -485,6 +523,25 @@ fn a_decision_cannot_forge_a_line_of_the_log() {
     });
     until("the decision is logged", || service.log().contains("decided"));
     assert!(service.log().lines().all(|line| !line.starts_with("ERROR")), "{}", service.log());
+}
+
+#[test]
+fn an_address_in_use_names_the_flag() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("an address");
+    let taken = taken.local_addr().expect("an address").to_string();
+    for flag in ["--grpc", "--http", "--metrics", "--debug"] {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_rlaas"));
+        command.args(["serve", "--redis", "redis://127.0.0.1:1"]);
+        for other in ["--grpc", "--http", "--metrics", "--debug"] {
+            command.args([other, if other == flag { &taken } else { "127.0.0.1:0" }]);
+        }
+        let output = command.output().expect("rlaas runs");
+        let log = String::from_utf8_lossy(&output.stderr);
+        let last = log.lines().last().expect("a line");
+        assert_eq!(output.status.code(), Some(1), "{log}");
+        let expected = [&taken, "Address already in use", &format!("; {flag} takes another address")];
+        assert!(expected.iter().all(|part| last.contains(*part)), "{log}");
+    }
 }
 
 #[test]

@@ -1,0 +1,112 @@
+//! Says at the start whether Redis can be used, and later when that changes.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use redis_rl_client::{Connection, Stats};
+use tokio::time::sleep;
+use tracing::{error, info, warn};
+
+use crate::rules::{Level, Printable, Rules};
+use crate::service::Service;
+use crate::service::redis::{Finding, attempt};
+
+/// How often the counters of failed calls are looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// How long no other attempt is made after one.
+const ATTEMPTS_APART: Duration = Duration::from_secs(5);
+/// How often it is said that nothing has changed for the better.
+const SAID_EVERY: Duration = Duration::from_secs(60);
+
+/// Makes one attempt, and others while calls fail. It ends with the runtime.
+pub async fn watch<C: Connection>(service: Arc<Service<C>>, url: String) {
+    let shown = shown(&url);
+    let key = format!("{}rl:ready", service.settings.prefix);
+    let failures = |stats: Stats| stats.timeouts.saturating_add(stats.errors);
+    let mut last: Option<(Finding, Instant)> = None;
+    loop {
+        let failed = failures(service.limiter.stats());
+        let words = service.snapshot.load().as_ref().map(|snapshot| words(&snapshot.rules)).unwrap_or_default();
+        let finding = attempt(&url, &key, &words).await;
+        service.known.set(&finding);
+        let is_new = match &last {
+            Some((known, said)) => *known != finding || is_unusable(known) && said.elapsed() >= SAID_EVERY,
+            None => true,
+        };
+        if is_new {
+            say(&shown, &finding);
+            last = Some((finding, Instant::now()));
+        }
+        let made = Instant::now();
+        let is_due = || {
+            let is_bad = last.as_ref().is_some_and(|(known, _)| is_unusable(known));
+            made.elapsed() >= ATTEMPTS_APART && (is_bad || failures(service.limiter.stats()) > failed)
+        };
+        while !is_due() {
+            sleep(LOOK_EVERY).await;
+        }
+    }
+}
+
+const fn is_unusable(finding: &Finding) -> bool {
+    matches!(finding, Finding::Unusable(_))
+}
+
+fn say(shown: &str, finding: &Finding) {
+    match finding {
+        Finding::Unusable(why) => error!("--redis {shown}: {}", Printable(why)),
+        Finding::Usable { server, module: Some(version) } => {
+            info!("--redis {shown}: reachable, {server} with the module redis-rl {version}");
+        }
+        Finding::Usable { server, module: None } => {
+            warn!("--redis {shown}: reachable, {server} without the module redis-rl: the Lua library decides");
+        }
+    }
+}
+
+/// The algorithms of the rules, but for that of the keys of the scripts.
+fn words(rules: &Rules) -> Vec<&'static str> {
+    fn of_level(level: &Level, words: &mut BTreeSet<&'static str>) {
+        for rule in level.rules.values() {
+            let rate = rule.limit.as_ref().and_then(|limit| limit.rate);
+            words.extend(rate.map(|rate| rate.policy.algorithm().word()));
+            if let Some(below) = &rule.below {
+                of_level(below, words);
+            }
+        }
+    }
+    let mut words = BTreeSet::new();
+    let domains = rules.domains.values().filter(|domain| !domain.script_keys);
+    domains.for_each(|domain| of_level(&domain.root, &mut words));
+    words.into_iter().collect()
+}
+
+/// The URL without what may be a secret: the user, the password and the parameters.
+fn shown(url: &str) -> String {
+    let (scheme, rest) = url.split_once("://").unwrap_or(("redis", ""));
+    let (before, hosts) = rest.rsplit_once('@').unwrap_or(("", rest));
+    // The sign may be part of a password among the parameters.
+    let hosts = if before.contains('?') { "…" } else { hosts.split('?').next().unwrap_or_default() };
+    format!("{scheme}://{hosts}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_is_shown_without_secrets() {
+        for (url, expected) in [
+            ("redis://a:1/2", "redis://a:1/2"),
+            ("rediss://me:p%40ss@a:1?ca=/x", "rediss://a:1"),
+            ("redis-sentinel://me:p@s@a,b/main?sentinel_password=x", "redis-sentinel://a,b/main"),
+            ("unix:///run/s?user=me&pass=x", "unix:///run/s"),
+            ("unix:///run/s?pass=p@ss", "unix://…"),
+            ("redis://:p?w@a:1", "redis://…"),
+            ("redis://:p/w@a:1", "redis://a:1"),
+        ] {
+            assert_eq!(shown(url), expected, "{url}");
+        }
+    }
+}

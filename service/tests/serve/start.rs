@@ -1,0 +1,68 @@
+//! What the start says of Redis, and what is said later.
+
+use super::process::{Options, Rlaas, request, until};
+use super::security::Certificates;
+use super::{block_on, one_server};
+use crate::support::*;
+
+const RULES: &str = "domain: d\ndescriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 5}}]\n";
+
+#[test]
+fn the_start_says_what_it_finds() {
+    let server = one_server();
+    let plain = server.port();
+    let without_module = Server::options(&servers()[0]).without_module().start();
+    let with_password = one_server();
+    redis::cmd("CONFIG").arg(&["SET", "requirepass", "right"]).exec(&mut with_password.con()).expect("CONFIG SET");
+    let user = ["SETUSER", "some", "on", ">right", "~*", "+rl.token"];
+    redis::cmd("ACL").arg(&user).exec(&mut server.con()).expect("ACL SETUSER");
+    let certificates = Certificates::new();
+    let with_tls = certificates.service(&server, RULES);
+    let with_tls = with_tls.grpc_port();
+    let (locked, closed) = (with_password.port(), free_port());
+    for (redis, shown, expected) in [
+        (format!("redis://127.0.0.1:{plain}"), plain, "reachable, "),
+        (format!("redis://127.0.0.1:{closed}"), closed, "connection refused: no server listens there"),
+        (format!("redis://:secret@127.0.0.1:{locked}"), locked, "the user or the password is wrong"),
+        (format!("redis://127.0.0.1:{locked}"), locked, "the server needs a password, and none is given"),
+        (format!("redis://:secret@127.0.0.1:{plain}"), plain, "the server has no password, and rejects"),
+        (format!("redis://some:right@127.0.0.1:{plain}"), plain, "the user lacks a permission"),
+        (format!("rediss://127.0.0.1:{plain}"), plain, "the port has no TLS"),
+        (
+            format!("redis://127.0.0.1:{with_tls}"),
+            with_tls.parse().expect("a port"),
+            "what listens there is no Redis; a port with TLS",
+        ),
+        (format!("redis://127.0.0.1:{}", without_module.port()), without_module.port(), "without the module redis-rl"),
+        ("redis://no-such-host.invalid:1".to_owned(), 1, "no such host"),
+    ] {
+        let service = Rlaas::with(&Options { redis, rules: RULES, env: &[] });
+        let said = || service.log().lines().find(|line| line.contains(" --redis redis")).map(str::to_owned);
+        until("the start says what it finds", || said().is_some());
+        let line = said().expect("a line");
+        assert!(line.contains(expected) && line.contains(&format!(":{shown}: ")), "{expected}: {line}");
+        assert!(!service.log().contains("secret") && !service.log().contains("right"), "{}", service.log());
+    }
+}
+
+#[test]
+fn the_cause_is_named_later_too() {
+    let mut server = one_server();
+    let redis = format!("redis://127.0.0.1:{}", server.port());
+    let service = Rlaas::with(&Options { redis, rules: RULES, env: &[("RLAAS_TIMEOUT", "15ms")] });
+    until("the start says what it finds", || service.log().contains("reachable, "));
+    let port = server.port();
+    server.kill();
+    block_on(async {
+        let mut client = service.client().await;
+        // The next attempt is made when requests fail.
+        let ends = std::time::Instant::now() + PATIENCE;
+        while !service.log().contains(&format!(":{port}: connection refused: no server listens there")) {
+            assert!(std::time::Instant::now() < ends, "the cause is never named");
+            _ = client.try_ask(request("d", &[&[("k", "x")]])).await;
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        }
+        let error = client.try_ask(request("d", &[&[("k", "x")]])).await.expect_err("no server");
+        assert!(error.message().contains("connection refused: no server listens there"), "{error}");
+    });
+}
