@@ -56,7 +56,7 @@ class Kubernetes(unittest.TestCase):
         cls.config = cls.all["ConfigMap", "redis-rl"]["data"]["redis-rl.conf"]
 
     def test_schemas(self):
-        self.assertEqual(len(self.all), 10)
+        self.assertEqual(len(self.all), 11)
         for version in VERSIONS:
             for key, manifest in self.all.items():
                 with self.subTest(version=version, manifest=key):
@@ -102,8 +102,10 @@ class Kubernetes(unittest.TestCase):
             deployment["selector"]["matchLabels"],
             self.all["Service", "rlaas"]["spec"]["selector"],
             self.all["PodDisruptionBudget", "rlaas"]["spec"]["selector"]["matchLabels"],
+            self.all["NetworkPolicy", "rlaas"]["spec"]["podSelector"]["matchLabels"],
+            pod["spec"]["topologySpreadConstraints"][0]["labelSelector"]["matchLabels"],
         ]
-        self.assertEqual(selectors, [labels] * 3)
+        self.assertEqual(selectors, [labels] * 5)
         [client] = self.all["NetworkPolicy", "redis-rl"]["spec"]["ingress"][0]["from"]
         wanted = {**labels, **client["podSelector"]["matchLabels"]}
         self.assertEqual(pod["metadata"]["labels"], wanted)
@@ -112,6 +114,14 @@ class Kubernetes(unittest.TestCase):
         ports = {port["name"]: port["containerPort"] for port in container["ports"]}
         for port in self.all["Service", "rlaas"]["spec"]["ports"]:
             self.assertEqual(port["port"], ports[port["targetPort"]])
+        allowed = [[port["port"] for port in rule["ports"]] for rule in self.all["NetworkPolicy", "rlaas"]["spec"]["ingress"]]
+        self.assertEqual(allowed, [["grpc", "http"], ["metrics"]])
+        scrape = {"scrape": "true", "port": str(ports["metrics"]), "path": "/metrics"}
+        wanted = {f"prometheus.io/{name}": value for name, value in scrape.items()}
+        self.assertEqual(pod["metadata"]["annotations"], wanted)
+        for text in self.all["ConfigMap", "rlaas"]["data"].values():
+            rules = yaml.safe_load(text)
+            self.assertEqual((rules["on_unavailable"], rules["instances"]), ("local", deployment["replicas"]))
         variables = {variable["name"]: variable.get("value") for variable in container["env"]}
         for name, port in ports.items():
             self.assertEqual(variables[f"RLAAS_{name.upper()}"], f"0.0.0.0:{port}")
@@ -239,6 +249,7 @@ class Compose(unittest.TestCase):
                     if isinstance(service.get("build"), dict):
                         self.assertEqual((path.parent / service["build"]["context"]).resolve(), ROOT)
                         self.assertIn(service["build"]["target"], stages)
+                    self.assertEqual(service["restart"], "unless-stopped")
                     for other in service.get("depends_on", []):
                         self.assertIn(other, compose["services"])
                     for volume in service.get("volumes", []):

@@ -1,5 +1,6 @@
 //! `rlaas serve`
 
+mod certificates;
 mod connections;
 mod redis;
 mod settings;
@@ -39,6 +40,7 @@ pub use traces::{Protocol, TraceSettings};
 use crate::VERSION;
 use crate::service::{DESCRIPTORS, Grpc, Service, Snapshot, Traces};
 use crate::{http, rules};
+use certificates::Certificates;
 use tls::Tls;
 use watch::{LOOK_EVERY, Outcome, Watch};
 
@@ -90,6 +92,10 @@ async fn serve(settings: Settings) -> io::Result<()> {
     let service = Service::new(limiter(&settings)?, settings.service.clone(), traces).map_err(io::Error::other)?;
     let service = Arc::new(service);
     let tls = settings.tls.clone().map(Tls::new).transpose().map_err(io::Error::other)?.map(Arc::new);
+    let files = settings.tls.iter().flat_map(|tls| [Some(&tls.cert), tls.client_ca.as_ref()]).flatten().cloned();
+    let files = files.chain(certificates::of_url(&settings.redis)).collect();
+    let mut certificates = Certificates::new(files, service.metrics.in_force.certificates.clone());
+    certificates.look(Instant::now());
     let (health, health_server) = tonic_health::server::health_reporter();
     for name in HEALTH_SERVICES {
         health.set_service_status(name, ServingStatus::NotServing).await;
@@ -121,15 +127,16 @@ async fn serve(settings: Settings) -> io::Result<()> {
                     _ = hangup.recv() => true,
                     () = sleep(LOOK_EVERY) => false,
                 };
-                let (service, tls, mut moved) = (service.clone(), tls.clone(), watch);
+                let (service, tls, mut moved) = (service.clone(), tls.clone(), (watch, certificates));
                 // Reading and parsing many rules takes a while: not on a thread that serves.
                 let Ok(moved) = tokio::task::spawn_blocking(move || {
                     if hung_up {
                         info!("SIGHUP: all files are read again");
-                        take(&service, moved.read_now());
+                        take(&service, moved.0.read_now());
                     } else {
-                        look(&service, &mut moved);
+                        look(&service, &mut moved.0);
                     }
+                    moved.1.look(Instant::now());
                     if let Some(tls) = tls {
                         tls.reload(hung_up);
                     }
@@ -139,7 +146,7 @@ async fn serve(settings: Settings) -> io::Result<()> {
                 else {
                     return;
                 };
-                watch = moved;
+                (watch, certificates) = moved;
             }
         }
     });

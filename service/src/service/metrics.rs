@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use prometheus::{
     Encoder as _, Histogram, HistogramOpts, IntCounter, IntCounterVec, IntGauge, Opts, Registry, TextEncoder,
@@ -213,7 +213,7 @@ impl Metrics {
         ] {
             text += &format!("# HELP {name} {help}\n# TYPE {name} counter\n{name} {value}\n");
         }
-        Ok(text)
+        Ok(text + &self.in_force.certificates.text(SystemTime::now()))
     }
 }
 

@@ -83,6 +83,26 @@ impl Certificates {
 }
 
 #[test]
+fn certificates_say_when_they_end() {
+    let (server, files) = (one_server(), Certificates::new());
+    let key = KeyPair::generate().expect("a key");
+    let mut params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).expect("parameters");
+    params.not_after = rcgen::date_time_ymd(2020, 1, 2);
+    files.write("server.pem", &params.self_signed(&key).expect("a certificate").pem());
+    files.write("server.key", &key.serialize_pem());
+    let service = files.service(&server, RULES);
+    let ended = format!("{}: the certificate has ended at 2020-01-02T00:00:00Z", files.path("server.pem"));
+    assert!(service.log().contains(&ended), "{}", service.log());
+    assert_eq!(service.log().matches("has ended").count(), 1);
+    let seconds = |name: &str| -> i64 {
+        let prefix = format!("rlaas_certificate_ends_seconds{{file=\"{}\"}} ", files.path(name));
+        service.metrics(&prefix)[0].strip_prefix(&prefix).and_then(|seconds| seconds.parse().ok()).expect("a number")
+    };
+    let year = 365 * 86_400;
+    assert!(seconds("server.pem") < -5 * year && seconds("ca.pem") > 5 * year);
+}
+
+#[test]
 fn certificates_are_checked_and_read_again() {
     let (server, files) = (one_server(), Certificates::new());
     let (service, cert) = (files.service(&server, RULES), files.path("server.pem"));
