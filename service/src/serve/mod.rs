@@ -302,7 +302,11 @@ async fn give_back<C: Connection>(service: Arc<Service<C>>) {
 fn limiter(settings: &Settings) -> io::Result<Limiter<Link>> {
     // The error does not repeat the URL, which may have a password.
     let link = Link::open(&settings.redis).map_err(|error| io::Error::other(format!("--redis: {error}")))?;
-    let limiter = Limiter::builder(link).denials(settings.denials).timeout(settings.service.timeout).build();
+    let limiter = Limiter::builder(link)
+        .denials(settings.denials)
+        .recheck_denials(settings.recheck_denials)
+        .timeout(settings.service.timeout)
+        .build();
     // The timeout of a request may be shorter than it takes to connect.
     tokio::spawn({
         let limiter = limiter.clone();

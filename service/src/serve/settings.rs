@@ -59,6 +59,9 @@ pub struct Flags {
     /// Of how many keys denials are remembered; 0 for none [default: 10000]
     #[arg(long, value_name = "KEYS", env = "RLAAS_DENIALS")]
     denials: Option<usize>,
+    /// After how long Redis is asked again about a remembered denial, by one request at a time [default: 10s]
+    #[arg(long, value_name = "DURATION", env = "RLAAS_RECHECK_DENIALS")]
+    recheck_denials: Option<String>,
     /// How many requests may be under way; more get UNAVAILABLE [default: 10000]
     #[arg(long, value_name = "REQUESTS", env = "RLAAS_MAX_REQUESTS")]
     max_requests: Option<usize>,
@@ -94,6 +97,7 @@ pub struct Settings {
     pub metrics_path: String,
     pub debug: Option<String>,
     pub denials: usize,
+    pub recheck_denials: Duration,
     pub service: ServiceSettings,
     pub http_timeout: Duration,
     pub traces: Option<TraceSettings>,
@@ -262,6 +266,7 @@ impl Flags {
                 (None, Some(0)) => 0,
                 (None, _) => 10_000,
             },
+            recheck_denials: duration(self.recheck_denials, "recheck-denials", Duration::from_secs(10))?,
             service: ServiceSettings {
                 prefix: self.prefix.or_else(|| env.text("CACHE_KEY_PREFIX")).unwrap_or_default(),
                 timeout,
@@ -767,6 +772,7 @@ mod tests {
             timeout: Some("1ms".to_owned()),
             prefix: Some("flag".to_owned()),
             denials: Some(5),
+            recheck_denials: Some("2s".to_owned()),
             log_level: Some("error".to_owned()),
             log_format: Some("text".to_owned()),
             ..Flags::default()
@@ -792,6 +798,7 @@ mod tests {
         assert_eq!((settings.grpc, settings.redis.as_str()), (Address::Tcp(address(2)), "redis://flag"));
         assert_eq!(settings.rules, [PathBuf::from("flag")]);
         assert_eq!((settings.service.timeout, settings.service.prefix.as_str()), (Duration::from_millis(1), "flag"));
+        assert_eq!(settings.recheck_denials, Duration::from_secs(2));
         assert_eq!((settings.denials, settings.log_level, settings.log_json), (5, tracing::Level::ERROR, false));
         assert_eq!(settings.without_effect, ["REDIS_URL"]);
     }

@@ -233,6 +233,24 @@ fn sigterm_and_sigint_drain_and_exit_0() {
 }
 
 #[test]
+fn an_operator_ends_a_denial_within_the_time_that_is_set() {
+    let server = one_server();
+    let service = Rlaas::with_env(&server, &rules(1), &[("RLAAS_RECHECK_DENIALS", "300ms")]);
+    block_on(async {
+        let mut client = service.client().await;
+        let ask = || request("d", &[&[("k", "x")]]);
+        assert_eq!((client.code(ask()).await, client.code(ask()).await), (OK, OVER));
+        redis::cmd("DEL").arg("rl:d:token:31536000:k=x").exec(&mut server.con()).expect("DEL");
+        // The default is ten seconds.
+        let ends = Instant::now() + Duration::from_secs(5);
+        while client.code(ask()).await == OVER {
+            assert!(Instant::now() < ends, "{}", service.metrics("rlaas_").join("\n"));
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    });
+}
+
+#[test]
 fn sighup_reads_the_rules_again() {
     let server = one_server();
     let service = Rlaas::start(&server, &rules(0));
