@@ -170,11 +170,11 @@ fn it_is_ready_only_if_redis_takes_its_commands() {
         until("the reason is in the log", || {
             response.status == 200 || service.log().contains("not ready: Redis cannot decide")
         });
-        assert!(!service.log().contains("wrong"), "{}", service.log());
+        assert!(!service.log().contains("guess"), "{}", service.log());
         (response.status, response.body)
     };
     assert_eq!(ready(":right@").0, 200);
-    for login in [":wrong@", ""] {
+    for login in [":guess@", ""] {
         assert_eq!(ready(login), (503, "Redis rejects commands".to_owned()));
     }
 }
