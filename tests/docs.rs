@@ -14,6 +14,8 @@ mod links;
 mod names;
 #[path = "docs/reference.rs"]
 mod reference;
+#[path = "docs/runbook.rs"]
+mod runbook;
 #[path = "docs/sessions.rs"]
 mod sessions;
 #[path = "docs/units.rs"]

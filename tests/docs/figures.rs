@@ -109,11 +109,6 @@ const SENTENCES: &[Sentence] = &[
     ),
     ("docs/faq.md", "for {} to {} times the instructions", &SCRIPTS_TIMES),
     ("docs/comparison.md", "They cost {} to {} times the instructions.", &SCRIPTS_TIMES),
-    (
-        OPERATIONS,
-        "less than an allowed request: {} instructions instead of {} with TOKEN",
-        &[Instructions("RL.TOKEN denied"), Instructions("RL.TOKEN allowed")],
-    ),
     (OPERATIONS, "FIXED then takes {} bytes, COUNTER and GCRA {} ", &[user("RL.FIXED"), user("RL.COUNTER")]),
     (
         OPERATIONS,
