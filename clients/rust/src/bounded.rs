@@ -38,6 +38,23 @@ pub fn bounded(value: &str) -> Cow<'_, str> {
     }
 }
 
+/// A key of a prefix and a value: the prefix stays, and the value is [`bounded`]. It takes that form too where the key
+/// would be the name of a reservation.
+///
+/// ```
+/// use redis_rl_client::bounded_after;
+///
+/// assert_eq!(bounded_after("users:", "alice"), "users:alice");
+/// assert!(bounded_after("users:", "alice:reserved").starts_with("users:alice:reserved~"));
+/// ```
+pub fn bounded_after(prefix: &str, value: &str) -> String {
+    let key = format!("{prefix}{}", bounded(value));
+    if !RESERVED.into_iter().any(|end| key.as_bytes().ends_with(end)) {
+        return key;
+    }
+    format!("{prefix}{}", String::from_utf8_lossy(&digested(value.as_bytes())))
+}
+
 fn bounded_bytes(value: &[u8]) -> Cow<'_, [u8]> {
     if value.len() > LONGEST || has_bounded_form(value) { Cow::Owned(digested(value)) } else { Cow::Borrowed(value) }
 }

@@ -115,7 +115,7 @@ mod term;
 
 pub use address::Address;
 pub use batch::Outgoing;
-pub use bounded::bounded;
+pub use bounded::{bounded, bounded_after};
 pub use breaker::BreakerSettings;
 pub use builder::Builder;
 #[cfg(feature = "async")]

@@ -22,7 +22,7 @@ pub(crate) use trust::Trust;
 
 /// Whom a connection trusts. Without TLS there is nothing to say.
 #[cfg(not(feature = "tls"))]
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Trust();
 
 /// How long one connection may take to open. The requests that wait for it have a timeout of their own.

@@ -70,6 +70,8 @@ pub struct Grants<C> {
     timeout: Duration,
     /// What a request gets that finds no units while the server cannot decide.
     fallback: Fallback,
+    /// Whether the keys are bounded already.
+    keys_as_they_are: bool,
     /// The tasks of the keys end when the last sender is dropped.
     alive: Arc<watch::Sender<()>>,
 }
@@ -119,6 +121,7 @@ impl<C: Connection> Limiter<C> {
         Ok(Grants {
             timeout: limiter.timeout,
             fallback: limiter.fallback,
+            keys_as_they_are: false,
             shared: Arc::new(Shared { limiter, policy, units, hold, keys }),
             alive: Arc::new(watch::Sender::new(())),
         })
@@ -147,6 +150,17 @@ impl<C: Connection> Grants<C> {
     #[must_use]
     pub fn with_fallback(&self, fallback: Fallback) -> Self {
         Self { fallback, ..self.clone() }
+    }
+
+    /// The same grants for keys that are sent as they are: see
+    /// [`Request::with_key_as_it_is`](crate::Request::with_key_as_it_is).
+    #[must_use]
+    pub fn with_keys_as_they_are(self) -> Self {
+        Self { keys_as_they_are: true, ..self }
+    }
+
+    fn name<'k>(&self, key: &'k [u8]) -> Bounded<'k> {
+        if self.keys_as_they_are { Bounded::known(key) } else { Bounded::new(key) }
     }
 
     /// The same grants with another timeout, for example what is left of a caller's deadline: how long a request waits for
@@ -185,7 +199,7 @@ impl<C: Connection> Grants<C> {
     /// # Errors
     /// As [`Limiter::check`].
     pub async fn check_cost(&self, key: impl AsRef<[u8]>, cost: u64) -> Result<Decision, Error> {
-        let (shared, name) = (&self.shared, Bounded::new(key.as_ref()));
+        let (shared, name) = (&self.shared, self.name(key.as_ref()));
         let request = Request::for_bounded(&shared.policy, &name).cost(cost);
         let deadline = Instant::now() + self.timeout;
         loop {
@@ -243,7 +257,7 @@ impl<C: Connection> Grants<C> {
         cost: u64,
         fallback: Fallback,
     ) -> Result<Decision, Error> {
-        let (shared, name) = (&self.shared, Bounded::new(key.as_ref()));
+        let (shared, name) = (&self.shared, self.name(key.as_ref()));
         let held = shared.read().get(&*name).cloned();
         if let Some(Taken::Units { decision, .. }) =
             held.filter(|_| cost > 0).map(|key| key.lot().take(cost, Instant::now()))
