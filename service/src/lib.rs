@@ -7,6 +7,7 @@
 
 pub mod cli;
 pub mod http;
+pub mod net;
 pub mod rules;
 pub mod serve;
 pub mod service;

@@ -310,7 +310,11 @@ fn a_wrong_file_says_where_and_what() {
             "domain: d\non_unavailable: maybe\n",
             "0.yaml:2:17: invalid on_unavailable: expected allow, deny, error or local",
         ),
-        ("domain: d\ninstances: 3\n", "0.yaml:2:12: invalid instances: only 'on_unavailable: local' takes it"),
+        ("domain: d\non_overload: allow\n", "0.yaml:2:14: invalid on_overload: expected local, deny or error"),
+        (
+            "domain: d\ninstances: 3\non_overload: deny\n",
+            "0.yaml:2:12: invalid instances: neither on_unavailable nor on_overload is 'local', which takes it",
+        ),
         (
             &limit("unit: fortnight, requests_per_unit: 5"),
             "0.yaml:5:14: invalid unit 'fortnight': expected second, minute, hour, day, week, month or year, \
@@ -451,11 +455,12 @@ fn instances_do_not_depend_on_the_order_of_files() {
         let rules = rules.unwrap_or_else(|| panic!("{:?}", findings.errors));
         let options = &rules.domains["d"].options;
         assert_eq!(options.on_unavailable, rules::OnUnavailable::Local { instances: 10 });
+        assert_eq!(options.on_overload, rules::OnOverload::Local { instances: 10 });
     }
-    assert_eq!(
-        errors_of(&["domain: d\n", instances], merge),
-        ["1.yaml:2:12: invalid instances: only 'on_unavailable: local' takes it"]
-    );
+    // on_overload is local if it is not given.
+    assert!(errors_of(&["domain: d\n", instances], merge).is_empty());
+    let invalid = "1.yaml:2:12: invalid instances: neither on_unavailable nor on_overload is 'local', which takes it";
+    assert_eq!(errors_of(&["domain: d\non_overload: deny\n", instances], merge), [invalid]);
 }
 
 #[test]

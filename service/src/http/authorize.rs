@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use axum::extract::{ConnectInfo, Path, State};
+use axum::extract::{ConnectInfo, Extension, Path, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use envoy_types::pb::envoy::extensions::common::ratelimit::v3::RateLimitDescriptor;
@@ -15,6 +15,7 @@ use redis_rl_client::{Connection, Decisions};
 use serde_json::json;
 
 use super::failed;
+use crate::net::Arrival;
 use crate::rules::{Authorize, Origin, Part};
 use crate::service::{Service, Span};
 
@@ -26,19 +27,20 @@ const PATHS: [&str; 2] = ["x-forwarded-uri", "x-original-uri"];
 pub async fn authorize<C: Connection>(
     State(service): State<Arc<Service<C>>>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    arrival: Option<Extension<Arrival>>,
     Path(name): Path<String>,
     method: Method,
     headers: HeaderMap,
 ) -> Response {
     let mut span = service.traces.http(&method, "/authorize/{domain}", &headers);
-    let response = respond(&service, peer.ip(), name, &headers, &mut span).await;
+    let response = respond(&service, (peer.ip(), arrival.as_deref()), name, &headers, &mut span).await;
     span.set_http_status(response.status());
     response
 }
 
 async fn respond<C: Connection>(
     service: &Service<C>,
-    peer: IpAddr,
+    (peer, arrival): (IpAddr, Option<&Arrival>),
     name: String,
     headers: &HeaderMap,
     span: &mut Span,
@@ -64,7 +66,7 @@ async fn respond<C: Connection>(
         };
     }
     let request = RateLimitRequest { domain: name, descriptors, hits_addend: 0 };
-    match service.decide_under(&snapshot, &request, None, span).await {
+    match service.decide_under(&snapshot, &request, (arrival, None), span).await {
         Ok((reply, decisions)) => {
             let over = reply.overall_code() == Code::OverLimit;
             let mut response =

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
-use axum::body::Bytes;
-use axum::extract::State;
+use axum::body::{Bytes, HttpBody as _};
+use axum::extract::{Extension, FromRequest as _, Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
@@ -15,6 +15,7 @@ use redis_rl_client::Connection;
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
 use super::failed;
+use crate::net::{Arrival, LONG};
 use crate::service::{DESCRIPTORS, Service, Span};
 
 /// The forms of a request and of its reply.
@@ -29,20 +30,37 @@ pub async fn json<C: Connection>(
     State(service): State<Arc<Service<C>>>,
     method: Method,
     headers: HeaderMap,
-    body: Bytes,
+    arrival: Option<Extension<Arrival>>,
+    body: Request,
 ) -> Response {
+    let arrival = arrival.as_deref();
+    let is_long = body.body().size_hint().upper().is_none_or(|length| length > LONG as u64);
+    let long = match arrival {
+        Some(arrival) if is_long => arrival.long().await,
+        _ => None,
+    };
+    let request = match Bytes::from_request(body, &()).await {
+        Ok(body) => read(&body),
+        Err(rejected) => return rejected.into_response(),
+    };
+    drop(long);
     let mut span = service.traces.http(&method, "/json", &headers);
-    let response = respond(&service, &body, &mut span).await;
+    let response = respond(&service, arrival, request, &mut span).await;
     span.set_http_status(response.status());
     response
 }
 
-async fn respond<C: Connection>(service: &Service<C>, body: &[u8], span: &mut Span) -> Response {
-    let request = match read(body) {
+async fn respond<C: Connection>(
+    service: &Service<C>,
+    arrival: Option<&Arrival>,
+    request: Result<RateLimitRequest, String>,
+    span: &mut Span,
+) -> Response {
+    let request = match request {
         Ok(request) => request,
         Err(text) => return (StatusCode::BAD_REQUEST, format!("{text}\n")).into_response(),
     };
-    match service.decide(&request, None, span).await {
+    match service.decide(&request, (arrival, None), span).await {
         Ok(reply) => {
             let code = match reply.overall_code() {
                 Code::OverLimit => StatusCode::TOO_MANY_REQUESTS,

@@ -1,7 +1,9 @@
-//! Accepts connections. A client that is slow to send a request does not hold its connection for ever.
+//! Connections of HTTP. A client that is slow to send a request does not hold its connection for ever.
 
 use std::convert::Infallible;
+use std::net::SocketAddr;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -12,50 +14,70 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
-use tokio::net::TcpListener;
-use tokio::time::{sleep, timeout};
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+use tokio::time::timeout;
 use tracing::debug;
 
-/// Serves until `stop` is ready, and then what is under way. The header of a request may take `limit`, and so may the
-/// rest of it with its reply. A connection that is idle for so long is closed.
-pub async fn serve(listener: TcpListener, app: Router, limit: Duration, stop: impl Future<Output = ()>) {
-    let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(limit);
-    let app = TowerToHyperService::new(app);
-    let graceful = GracefulShutdown::new();
-    let mut stop = pin!(stop);
-    loop {
-        let accepted = tokio::select! {
-            () = &mut stop => break,
-            accepted = listener.accept() => accepted,
-        };
-        let Ok((stream, peer)) = accepted else {
-            // Too many open files, for example: this ends when others are closed.
-            sleep(Duration::from_millis(50)).await;
-            continue;
-        };
-        _ = stream.set_nodelay(true);
-        let app = app.clone();
-        let service = service_fn(move |mut request: Request<Incoming>| {
-            request.extensions_mut().insert(ConnectInfo(peer));
-            let response = app.call(request);
-            async move {
-                let late = || (StatusCode::REQUEST_TIMEOUT, [(header::CONNECTION, "close")]).into_response();
-                Ok::<Response<_>, Infallible>(match timeout(limit, response).await {
-                    Ok(Ok(response)) => response,
-                    Err(_) => late(),
-                })
-            }
-        });
-        let connection = graceful.watch(http.serve_connection(TokioIo::new(stream), service));
-        tokio::spawn(async move {
-            if let Err(error) = connection.await {
-                debug!(%peer, %error, "a connection of HTTP failed");
-            }
-        });
+use crate::net::{Counted, Figures, Peer, Watched, stopped};
+
+/// How long the header of a request may be.
+const MAX_HEADER: usize = 64 * 1024;
+
+/// Connections of HTTP. A request may take `limit` after its header, with its reply. A connection that is idle for so long
+/// is closed.
+#[derive(Clone)]
+pub struct Http {
+    http1: http1::Builder,
+    app: Router,
+    limit: Duration,
+    figures: Figures,
+    stops: watch::Receiver<bool>,
+}
+
+impl Http {
+    pub fn new(app: Router, limit: Duration, figures: Figures, stops: watch::Receiver<bool>) -> Self {
+        let mut http1 = http1::Builder::new();
+        http1.timer(TokioTimer::new()).header_read_timeout(limit).max_buf_size(MAX_HEADER);
+        Self { http1, app, limit, figures, stops }
     }
-    drop(listener);
-    graceful.shutdown().await;
+
+    /// Serves a connection until it ends.
+    pub async fn serve(mut self, io: TcpStream, peer: Arc<Peer>, from: Option<SocketAddr>) {
+        let (app, limit) = (TowerToHyperService::new(self.app.clone()), self.limit);
+        let service = service_fn({
+            let peer = peer.clone();
+            move |mut request: Request<Incoming>| {
+                let path = request.uri().path();
+                let open = peer.begin(path == "/json" || path.starts_with("/authorize/"));
+                request.extensions_mut().insert(peer.arrival(&open));
+                if let Some(from) = from {
+                    request.extensions_mut().insert(ConnectInfo(from));
+                }
+                let response = app.call(request);
+                async move {
+                    let late = || (StatusCode::REQUEST_TIMEOUT, [(header::CONNECTION, "close")]).into_response();
+                    let response = match timeout(limit, response).await {
+                        Ok(Ok(response)) => response,
+                        Err(_) => late(),
+                    };
+                    Ok::<Response<_>, Infallible>(response.map(|body| Counted::new(body, open)))
+                }
+            }
+        });
+        let watched = Watched::http1(io, peer.clone());
+        let mut connection = pin!(self.http1.serve_connection(TokioIo::new(watched), service));
+        let ended = tokio::select! {
+            ended = connection.as_mut() => ended,
+            why = peer.closed() => return self.figures.closed.with_label_values(&[why.word()]).inc(),
+            () = stopped(&mut self.stops) => {
+                connection.as_mut().graceful_shutdown();
+                connection.await
+            }
+        };
+        if let Err(error) = ended {
+            debug!(?from, %error, "a connection of HTTP failed");
+        }
+    }
 }

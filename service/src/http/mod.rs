@@ -11,14 +11,17 @@ use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
-use redis_rl_client::Connection;
+use redis_rl_client::{Connection, TopDenial};
 use tonic::{Code, Status};
 
-pub use listen::serve;
+pub use listen::Http;
 
 use crate::VERSION;
+use crate::rules::Printable;
 use crate::service::{Service, Snapshot};
 
+/// Of how many keys `/denials` tells.
+const SHOWN_DENIALS: usize = 100;
 /// How long a body may be: as a message of gRPC.
 const MAX_BODY: usize = 4 * 1024 * 1024;
 
@@ -38,9 +41,10 @@ pub fn metrics<C: Connection>(service: Arc<Service<C>>, path: &str) -> Router {
     Router::new().route(path, get(metrics_text::<C>)).with_state(service)
 }
 
-/// `/rlconfig`: the rules in force.
+/// `/rlconfig`: the rules in force. `/denials`: the keys that remembered denials deny most.
 pub fn debug<C: Connection>(service: Arc<Service<C>>) -> Router {
-    Router::new().route("/rlconfig", get(rlconfig::<C>)).with_state(service)
+    let router = Router::new().route("/rlconfig", get(rlconfig::<C>)).route("/denials", get(denials::<C>));
+    router.with_state(service)
 }
 
 async fn healthcheck<C: Connection>(State(service): State<Arc<Service<C>>>) -> impl IntoResponse {
@@ -58,7 +62,7 @@ async fn ready<C: Connection>(State(service): State<Arc<Service<C>>>) -> impl In
 }
 
 async fn metrics_text<C: Connection>(State(service): State<Arc<Service<C>>>) -> impl IntoResponse {
-    match service.metrics.text(&service.limiter.stats()) {
+    match service.metrics.text(&service.limiter.stats(), &service.load) {
         Ok(text) => Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text)),
         Err(error) => Err((StatusCode::INTERNAL_SERVER_ERROR, error.to_string())),
     }
@@ -72,6 +76,15 @@ async fn rlconfig<C: Connection>(State(service): State<Arc<Service<C>>>) -> Stri
         }
         None => "there are no valid rules yet\n".to_owned(),
     }
+}
+
+/// One a line: how many requests were denied without Redis, for how many seconds more, the policy, and the key.
+async fn denials<C: Connection>(State(service): State<Arc<Service<C>>>) -> String {
+    let line = |TopDenial { key, policy, count, ends_in, .. }: TopDenial| {
+        let key = String::from_utf8_lossy(&key).into_owned();
+        format!("{count} {} {policy} {}\n", ends_in.as_secs(), Printable(&key))
+    };
+    service.limiter.top_denials(SHOWN_DENIALS).into_iter().map(line).collect()
 }
 
 /// The response for an error of gRPC.

@@ -46,9 +46,16 @@ impl Kind {
     /// The keys that mean something in such a map.
     const fn keys(self) -> &'static [&'static str] {
         match self {
-            Self::File => {
-                &["domain", "descriptors", "all_or_nothing", "hash_tag", "on_unavailable", "instances", "authorize"]
-            }
+            Self::File => &[
+                "domain",
+                "descriptors",
+                "all_or_nothing",
+                "hash_tag",
+                "on_unavailable",
+                "on_overload",
+                "instances",
+                "authorize",
+            ],
             Self::Descriptor => &[
                 "key",
                 "value",

@@ -2,11 +2,12 @@
 //!
 //! Entries are written `key=value`, with commas between them. What has a meaning in a key is escaped as in a URL, so two
 //! descriptors never have the same key. The value of the domain's `hash_tag` is in braces. Where all values of a
-//! wildcard share a limit, the pattern is there instead of the value; a star that is part of a value is escaped.
+//! wildcard share a limit, the pattern is there instead of the value; a star that is part of a value is escaped. What a
+//! caller sends has a bounded length there.
 
 use std::fmt::Write as _;
 
-use redis_rl_client::Policy;
+use redis_rl_client::{Policy, bounded, bounded_after};
 
 use super::matching::{Entry, Found, without_key};
 use super::model::{Domain, Rate};
@@ -16,7 +17,7 @@ pub fn key(prefix: &str, name: &str, domain: &Domain, rate: &Rate, entries: &[En
     if domain.script_keys && !found.is_own {
         // The keys of the scripts, which run side by side with this service.
         let value = entries.first().map_or("", |(_, value)| value);
-        return format!("{name}:rate_limit:{value}");
+        return bounded_after(&format!("{name}:rate_limit:"), value);
     }
     let mut key = String::with_capacity(prefix.len() + 96);
     key.push_str(prefix);
@@ -31,7 +32,7 @@ pub fn key(prefix: &str, name: &str, domain: &Domain, rate: &Rate, entries: &[En
         if i > 0 {
             key.push(',');
         }
-        escape(&mut key, entry, "");
+        escape(&mut key, &bounded(entry), "");
         let shared = found.shared.iter().find(|(at, _)| *at == i).map(|(_, name)| *name);
         let is_tag = !tagged && domain.options.hash_tag.as_deref() == Some(entry);
         match shared {
@@ -51,12 +52,12 @@ pub fn key(prefix: &str, name: &str, domain: &Domain, rate: &Rate, entries: &[En
                 if value.is_empty() {
                     key.push('%');
                 }
-                escape(&mut key, value, "");
+                escape(&mut key, &bounded(value), "");
                 key.push('}');
             }
             None => {
                 key.push('=');
-                escape(&mut key, value, "");
+                escape(&mut key, &bounded(value), "");
             }
         }
     }

@@ -8,7 +8,7 @@ use redis_rl_client::Policy;
 
 use super::authorize::{self, Authorize};
 use super::fields::{Findings, Kind, Reporter, field, joined, key_text};
-use super::model::{Domain, Level, Limit, OnUnavailable, Options, Rule, Rules};
+use super::model::{Domain, Level, Limit, OnOverload, OnUnavailable, Options, Rule, Rules};
 use super::problem::{Mark, Place, Problem};
 use super::rate;
 use super::wildcard::Wildcard;
@@ -121,6 +121,7 @@ struct Given {
     all_or_nothing: Option<bool>,
     hash_tag: Option<String>,
     on_unavailable: Option<String>,
+    on_overload: Option<String>,
     instances: Option<u32>,
     /// Where `instances` is.
     instances_at: Option<Place>,
@@ -147,6 +148,13 @@ impl Given {
             }
             agree(reporter, node, "on_unavailable", &mut self.on_unavailable, value);
         }
+        if let Some(node) = field(entries, "on_overload") {
+            let value = reporter.text(Some(node), "on_overload").into_owned();
+            if !["local", "deny", "error"].contains(&value.as_str()) {
+                reporter.error(node.at, "invalid on_overload: expected local, deny or error");
+            }
+            agree(reporter, node, "on_overload", &mut self.on_overload, value);
+        }
         if let Some(node) = field(entries, "instances") {
             if let Some(value) = reporter.number(Some(node), "instances", 1) {
                 agree(reporter, node, "instances", &mut self.instances, value);
@@ -162,8 +170,12 @@ impl Given {
 
     /// Checks what depends on several options, which may be in several files.
     fn check(&self, findings: &mut Findings) {
-        if let Some(place) = self.instances_at.clone().filter(|_| self.on_unavailable.as_deref() != Some("local")) {
-            let text = "invalid instances: only 'on_unavailable: local' takes it".to_owned();
+        // Without on_overload, that is local.
+        let is_local = self.on_unavailable.as_deref() == Some("local")
+            || self.on_overload.as_deref().is_none_or(|overload| overload == "local");
+        if let Some(place) = self.instances_at.clone().filter(|_| !is_local) {
+            let text =
+                "invalid instances: neither on_unavailable nor on_overload is 'local', which takes it".to_owned();
             findings.errors.push(Problem { place, text });
         }
     }
@@ -177,6 +189,11 @@ impl Given {
                 Some("deny") => OnUnavailable::Deny,
                 Some("local") => OnUnavailable::Local { instances: self.instances.unwrap_or(1) },
                 _ => OnUnavailable::Error,
+            },
+            on_overload: match self.on_overload.as_deref() {
+                Some("deny") => OnOverload::Deny,
+                Some("error") => OnOverload::Error,
+                _ => OnOverload::Local { instances: self.instances.unwrap_or(1) },
             },
             authorize: self.authorize.clone(),
         }

@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+use redis_rl_client::bounded;
+
 use super::model::{Domain, Level, Limit, Rule};
 use super::wildcard::Pairs;
 
@@ -84,6 +86,7 @@ impl Domain {
         let part = |(step, &(key, value)): (&Step<'_>, &Entry<'_>)| {
             let pattern = without_key(step.name, key);
             let is_shared = step.rule.share_threshold && step.how != How::Key;
+            let (key, value) = (&*bounded(key), &*bounded(value));
             if detailed {
                 return match (is_shared, shares, value) {
                     (true, ..) => format!("{key}_{pattern}"),

@@ -20,6 +20,6 @@ pub use key::{command, key};
 pub use load::{SCRIPT_DOMAIN, SCRIPT_ENTRY, Settings, Source, load};
 pub use matching::{Entry, Found};
 pub use model::{
-    Charge, Domain, Level, Limit, Metadata, OnUnavailable, Options, Rate, Rule, Rules, Unit, takes_always,
+    Charge, Domain, Level, Limit, Metadata, OnOverload, OnUnavailable, Options, Rate, Rule, Rules, Unit, takes_always,
 };
 pub use problem::{Mark, Place, Printable, Problem};

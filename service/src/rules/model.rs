@@ -35,6 +35,7 @@ pub struct Options {
     /// The key of the entry whose value is the hash tag of the keys.
     pub hash_tag: Option<Box<str>>,
     pub on_unavailable: OnUnavailable,
+    pub on_overload: OnOverload,
     /// How `/authorize/<domain>` makes descriptors.
     pub authorize: Option<Arc<Authorize>>,
 }
@@ -50,6 +51,24 @@ pub enum OnUnavailable {
     Local {
         instances: u32,
     },
+}
+
+/// What a request gets if the service is too busy to ask the server. It cannot be to allow: nothing lifts a limit because
+/// many ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnOverload {
+    /// Each of so many copies of the service allows its part.
+    Local {
+        instances: u32,
+    },
+    Deny,
+    Error,
+}
+
+impl Default for OnOverload {
+    fn default() -> Self {
+        Self::Local { instances: 1 }
+    }
 }
 
 /// The rules of which one is chosen for an entry of a descriptor.

@@ -1,24 +1,44 @@
 //! Connections of gRPC: how long they live, and how they end. (The server of tonic 0.14 sends no GOAWAY where there is a
 //! grace, and has one age for all connections.)
 
-use std::future::pending;
-use std::io;
-use std::pin::pin;
+use std::convert::Infallible;
+use std::error::Error as _;
+use std::future::{pending, poll_fn};
+use std::net::SocketAddr;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::{Stream, StreamExt as _};
+use http::{Request, Response};
+use hyper::body::Incoming;
 use hyper::server::conn::http2;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
+use tokio::net::TcpStream;
 use tokio::sync::watch;
-use tokio::time::sleep;
-use tokio_util::task::TaskTracker;
+use tokio::time::{sleep, timeout};
 use tonic::service::Routes;
 use tracing::debug;
 
+use super::tls::Tls;
+use crate::net::{Counted, Ending, Figures, MAX_STREAMS, Peer, Received, Watched, stopped};
+
 /// How often a connection without requests is asked whether it is still there.
 const KEEPALIVE: Duration = Duration::from_secs(60);
+/// What a client of HTTP/2 sends first.
+const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+/// How many streams may be cancelled before they were looked at. A connection is looked at after each 8 KiB, so these are
+/// more than a client cancels that gave up during a pause of this process.
+const CANCELLED: usize = 1_000;
+/// How much of a message may be on its way before it is read. A connection has this for each stream: long messages that
+/// wait never stop the one that is read.
+const STREAM_WINDOW: u32 = 16_384;
+/// How long a connection that was asked to end may take to notice.
+const NOTICE: Duration = Duration::from_millis(50);
+/// The paths of requests that are to be decided.
+const DECIDED: &str = "/envoy.service.ratelimit.v3.RateLimitService/";
 
 /// When a connection ends. `None` is never.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,55 +50,138 @@ pub struct Ages {
     pub grace: Option<Duration>,
 }
 
-/// Serves until `stops` says so, and then what is under way.
-pub async fn serve<I>(
-    incoming: impl Stream<Item = io::Result<I>>,
+/// Connections of gRPC.
+#[derive(Clone)]
+pub struct Grpc {
+    http2: http2::Builder<TokioExecutor>,
     routes: Routes,
     ages: Ages,
-    mut stops: watch::Receiver<bool>,
-) where
-    I: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-{
-    let mut http2 = http2::Builder::new(TokioExecutor::new());
-    // How many requests are under way is bounded for all connections together.
-    http2.timer(TokioTimer::new()).keep_alive_interval(KEEPALIVE).max_concurrent_streams(None);
-    let service = TowerToHyperService::new(routes.prepare());
-    let connections = TaskTracker::new();
-    let drains = stops.clone();
-    let mut stopped = pin!(stops.wait_for(|stop| *stop));
-    let mut incoming = Box::pin(incoming);
-    loop {
-        let accepted = tokio::select! {
-            _ = &mut stopped => break,
-            accepted = incoming.next() => accepted,
+    figures: Figures,
+    stops: watch::Receiver<bool>,
+}
+
+impl Grpc {
+    pub fn new(routes: Routes, ages: Ages, figures: Figures, stops: watch::Receiver<bool>) -> Self {
+        let mut http2 = http2::Builder::new(TokioExecutor::new());
+        http2
+            .timer(TokioTimer::new())
+            .keep_alive_interval(KEEPALIVE)
+            .initial_stream_window_size(STREAM_WINDOW)
+            .initial_connection_window_size(STREAM_WINDOW * MAX_STREAMS)
+            .max_concurrent_streams(MAX_STREAMS)
+            .max_pending_accept_reset_streams(CANCELLED);
+        Self { http2, routes: routes.prepare(), ages, figures, stops }
+    }
+
+    /// Serves a connection of TCP until it ends; with certificates, an encrypted one.
+    pub async fn serve_tcp(self, io: TcpStream, peer: Arc<Peer>, from: Option<SocketAddr>, tls: Option<Arc<Tls>>) {
+        let Some(tls) = tls else { return self.serve(io, peer).await };
+        let mut stops = self.stops.clone();
+        let io = tokio::select! {
+            io = tls.handshake(io) => io,
+            why = peer.closed() => return self.count_closed(why),
+            () = stopped(&mut stops) => return,
         };
-        match accepted {
-            None => break,
-            // Too many open files, for example: this ends when others are closed.
-            Some(Err(_)) => sleep(Duration::from_millis(50)).await,
-            Some(Ok(stream)) => {
-                let connection = http2.serve_connection(TokioIo::new(stream), service.clone());
-                let mut drains = drains.clone();
-                connections.spawn(async move {
-                    let mut connection = pin!(connection);
-                    let grace = tokio::select! {
-                        ended = connection.as_mut() => return log(ended),
-                        () = after(ages.age.map(about)) => ages.grace,
-                        _ = drains.wait_for(|stop| *stop) => None,
+        match io {
+            Ok(io) => Box::pin(self.serve(io, peer)).await,
+            Err(error) => debug!(?from, %error, "a TLS handshake failed"),
+        }
+    }
+
+    /// Serves a connection until it ends.
+    pub async fn serve<I: AsyncRead + AsyncWrite + Send + Unpin + 'static>(self, mut io: I, peer: Arc<Peer>) {
+        let mut drains = self.stops.clone();
+        let mut preface = [0; PREFACE.len()];
+        let begun = async { io.read_exact(&mut preface).await.is_ok() && preface == *PREFACE };
+        tokio::select! {
+            begun = begun => {
+                if !begun {
+                    return debug!("a connection of gRPC does not begin as HTTP/2 does");
+                }
+            }
+            why = peer.closed() => return self.count_closed(why),
+            () = stopped(&mut drains) => return,
+        }
+        let app = TowerToHyperService::new(self.routes.clone());
+        let service = service_fn({
+            let peer = peer.clone();
+            move |request: Request<Incoming>| {
+                let open = peer.begin(request.uri().path().starts_with(DECIDED));
+                let arrival = peer.arrival(&open);
+                let mut request = request.map(|body| Received::new(body, open.clone()));
+                request.extensions_mut().insert(arrival);
+                let response = app.call(request);
+                async move {
+                    let response = match response.await {
+                        Ok(response) => response,
+                        Err(error) => match error {},
                     };
-                    connection.as_mut().graceful_shutdown();
-                    tokio::select! {
-                        ended = connection => log(ended),
-                        () = after(grace) => debug!("a connection was cut: its requests took longer than the grace"),
-                    }
-                });
+                    Ok::<Response<_>, Infallible>(response.map(|body| Counted::new(body, open)))
+                }
+            }
+        });
+        let watched = Watched::http2(io, peer.clone(), PREFACE);
+        let mut connection = pin!(self.http2.serve_connection(TokioIo::new(watched), service));
+        let (why, grace) = tokio::select! {
+            ended = looked_at(&peer, connection.as_mut()) => return self.ended(ended),
+            () = after(self.ages.age.map(about)) => ("age", self.ages.grace),
+            () = stopped(&mut drains) => ("drain", None),
+            why = peer.closed() => {
+                self.count_closed(why);
+                (why.word(), Some(NOTICE))
+            }
+        };
+        self.figures.goaways.with_label_values(&[why]).inc();
+        connection.as_mut().graceful_shutdown();
+        tokio::select! {
+            ended = looked_at(&peer, connection.as_mut()) => self.ended(ended),
+            () = after(grace) => debug!("a connection was cut: its requests took longer than the grace"),
+            why = peer.closed() => {
+                self.count_closed(why);
+                _ = timeout(NOTICE, looked_at(&peer, connection)).await;
             }
         }
     }
-    // Nothing is accepted while the last connections end.
-    drop(incoming);
-    connections.close();
-    connections.wait().await;
+
+    fn count_closed(&self, why: Ending) {
+        self.figures.closed.with_label_values(&[why.word()]).inc();
+    }
+
+    fn ended(&self, ended: hyper::Result<()>) {
+        let Err(error) = ended else { return };
+        let cause = error.source().and_then(|cause| cause.downcast_ref::<h2::Error>());
+        if let Some(cause) = cause.filter(|cause| cause.is_go_away() && cause.is_library()) {
+            let why = reason(cause);
+            self.figures.goaways.with_label_values(&[why]).inc();
+        }
+        debug!(%error, cause = cause.map(ToString::to_string), "a connection of gRPC failed");
+    }
+}
+
+/// Why h2 ended a connection, as a label.
+fn reason(error: &h2::Error) -> &'static str {
+    use h2::Reason;
+    let text = error.to_string();
+    let known = ["too_many_resets", "too_many_internal_resets", "too_many_data_frames", "too_many_continuations"];
+    if let Some(known) = known.into_iter().find(|known| text.contains(known)) {
+        return known;
+    }
+    match error.reason() {
+        Some(Reason::PROTOCOL_ERROR) => "protocol_error",
+        Some(Reason::FLOW_CONTROL_ERROR) => "flow_control_error",
+        Some(Reason::FRAME_SIZE_ERROR) => "frame_size_error",
+        Some(Reason::COMPRESSION_ERROR) => "compression_error",
+        Some(Reason::ENHANCE_YOUR_CALM) => "enhance_your_calm",
+        _ => "other",
+    }
+}
+
+/// Each look at a connection reads a part of what has come.
+fn looked_at<F: Future>(peer: &Peer, mut connection: Pin<&mut F>) -> impl Future<Output = F::Output> {
+    poll_fn(move |cx| {
+        peer.look();
+        connection.as_mut().poll(cx)
+    })
 }
 
 async fn after(time: Option<Duration>) {
@@ -92,12 +195,6 @@ async fn after(time: Option<Duration>) {
 fn about(age: Duration) -> Duration {
     let spread = u64::try_from((age / 5).as_nanos()).unwrap_or(u64::MAX);
     (age - age / 10).saturating_add(Duration::from_nanos(fastrand::u64(..=spread)))
-}
-
-fn log(ended: hyper::Result<()>) {
-    if let Err(error) = ended {
-        debug!(%error, "a connection of gRPC failed");
-    }
 }
 
 #[cfg(test)]

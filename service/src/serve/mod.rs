@@ -13,18 +13,15 @@ use std::io::{self, IsTerminal as _};
 use std::os::unix::fs::FileTypeExt as _;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Instant, SystemTime};
 
-use axum::Router;
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_service_server::RateLimitServiceServer;
-use futures_util::TryStreamExt as _;
 use redis_rl_client::{Connection, Limiter, Link};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch as channel;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
-use tokio_stream::wrappers::{TcpListenerStream, UnixListenerStream};
 use tonic::service::Routes;
 use tonic_health::ServingStatus;
 use tracing::{Level, error, info, warn};
@@ -38,7 +35,8 @@ pub use tls::TlsFiles;
 pub use traces::{Protocol, TraceSettings};
 
 use crate::VERSION;
-use crate::service::{DESCRIPTORS, Grpc, Service, Snapshot, Traces};
+use crate::net::{Pool, Pools};
+use crate::service::{DESCRIPTORS, Grpc, Service, Snapshot, Traces, began};
 use crate::{http, rules};
 use certificates::Certificates;
 use tls::Tls;
@@ -91,6 +89,12 @@ async fn serve(settings: Settings) -> io::Result<()> {
     let traces = Traces::new(provider.as_ref());
     let service = Service::new(limiter(&settings)?, settings.service.clone(), traces).map_err(io::Error::other)?;
     let service = Arc::new(service);
+    service.load.measure();
+    began();
+    let pools = Pools::new(&service.load, settings.max_connections);
+    for pool in [&pools.callers, &pools.operators] {
+        tokio::spawn(pool.clone().look_after());
+    }
     let tls = settings.tls.clone().map(Tls::new).transpose().map_err(io::Error::other)?.map(Arc::new);
     let files = settings.tls.iter().flat_map(|tls| [Some(&tls.cert), tls.client_ca.as_ref()]).flatten().cloned();
     let files = files.chain(certificates::of_url(&settings.redis)).collect();
@@ -162,18 +166,16 @@ async fn serve(settings: Settings) -> io::Result<()> {
         // What older clients ask.
         .add_service(reflection().build_v1alpha().map_err(io::Error::other)?)
         .add_service(RateLimitServiceServer::new(Grpc(service.clone())));
-    let (routes, ages, stops) = (routes.routes(), settings.connections, drains.clone());
+    let figures = &service.load.figures;
+    let grpc = connections::Grpc::new(routes.routes(), settings.connections, figures.clone(), drains.clone());
+    let (callers, stops) = (pools.callers.clone(), drains.clone());
     let serving = match &settings.grpc {
         Address::Tcp(address) => {
             let listener = TcpListener::bind(address).await.map_err(|error| named("gRPC", address, &error))?;
             info!(address = %listener.local_addr()?, "gRPC listens");
-            match tls {
-                Some(tls) => tokio::spawn(connections::serve(tls.accept(listener), routes, ages, stops)),
-                None => {
-                    let incoming = TcpListenerStream::new(listener).inspect_ok(|stream| _ = stream.set_nodelay(true));
-                    tokio::spawn(connections::serve(incoming, routes, ages, stops))
-                }
-            }
+            tokio::spawn(callers.accept("grpc", listener, stops, move |io, peer, from| {
+                grpc.clone().serve_tcp(io, peer, from, tls.clone())
+            }))
         }
         Address::Unix(path) => {
             // A socket that an earlier process left would be in the way.
@@ -183,16 +185,20 @@ async fn serve(settings: Settings) -> io::Result<()> {
             let name = path.display().to_string();
             let listener = UnixListener::bind(path).map_err(|error| named("gRPC", &name, &error))?;
             info!(address = name, "gRPC listens");
-            tokio::spawn(connections::serve(UnixListenerStream::new(listener), routes, ages, stops))
+            tokio::spawn(callers.accept("grpc", listener, stops, move |io, peer, _| grpc.clone().serve(io, peer)))
         }
     };
-    let listens = async |what, address, app| listen(what, address, app, settings.http_timeout, drains.clone()).await;
+    let listens = async |what, address, app, pool| {
+        let http = http::Http::new(app, settings.http_timeout, figures.clone(), drains.clone());
+        listen(what, address, http, pool, drains.clone()).await
+    };
+    let metrics = http::metrics(service.clone(), &settings.metrics_path);
     let mut http = vec![
-        listens("HTTP", &settings.http, http::api(service.clone())).await?,
-        listens("metrics", &settings.metrics, http::metrics(service.clone(), &settings.metrics_path)).await?,
+        listens("HTTP", &settings.http, http::api(service.clone()), &pools.callers).await?,
+        listens("metrics", &settings.metrics, metrics, &pools.operators).await?,
     ];
     if let Some(address) = &settings.debug {
-        http.push(listens("debug", address, http::debug(service.clone())).await?);
+        http.push(listens("debug", address, http::debug(service.clone()), &pools.operators).await?);
     }
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     tokio::select! {
@@ -229,17 +235,17 @@ async fn serve(settings: Settings) -> io::Result<()> {
 
 /// Serves HTTP until the service drains.
 async fn listen(
-    what: &str,
+    what: &'static str,
     address: &str,
-    app: Router,
-    limit: Duration,
-    mut drains: channel::Receiver<bool>,
+    http: http::Http,
+    pool: &Arc<Pool>,
+    stops: channel::Receiver<bool>,
 ) -> io::Result<JoinHandle<()>> {
     let listener = TcpListener::bind(address).await.map_err(|error| named(what, address, &error))?;
     info!(address = %listener.local_addr()?, "{what} listens");
-    Ok(tokio::spawn(http::serve(listener, app, limit, async move {
-        _ = drains.wait_for(|stop| *stop).await;
-    })))
+    Ok(tokio::spawn(
+        pool.clone().accept(what, listener, stops, move |io, peer, from| http.clone().serve(io, peer, from)),
+    ))
 }
 
 /// Reads the rules if the files have changed. Whether they are in force, or wrong.

@@ -62,9 +62,15 @@ pub struct Flags {
     /// After how long Redis is asked again about a remembered denial, by one request at a time [default: 10s]
     #[arg(long, value_name = "DURATION", env = "RLAAS_RECHECK_DENIALS")]
     recheck_denials: Option<String>,
-    /// How many requests may be under way; more get UNAVAILABLE [default: 10000]
+    /// How many requests may be under way; more get what on_overload of their domain says [default: 5000]
     #[arg(long, value_name = "REQUESTS", env = "RLAAS_MAX_REQUESTS")]
     max_requests: Option<usize>,
+    /// How late this program may run; while it runs later, requests get what on_overload says [default: 10ms]
+    #[arg(long, value_name = "DURATION", env = "RLAAS_MAX_LAG")]
+    max_lag: Option<String>,
+    /// How many connections of gRPC and HTTP may be open; one more ends the one that is idle longest [default: 10000]
+    #[arg(long, value_name = "CONNECTIONS", env = "RLAAS_MAX_CONNECTIONS")]
+    max_connections: Option<usize>,
     /// After SIGTERM: how long requests are still accepted, for balancers to notice [default: 0s]
     #[arg(long, value_name = "DURATION", env = "RLAAS_DRAIN_DELAY")]
     drain_delay: Option<String>,
@@ -97,6 +103,7 @@ pub struct Settings {
     pub metrics_path: String,
     pub debug: Option<String>,
     pub denials: usize,
+    pub max_connections: usize,
     pub recheck_denials: Duration,
     pub service: ServiceSettings,
     pub http_timeout: Duration,
@@ -266,6 +273,7 @@ impl Flags {
                 (None, Some(0)) => 0,
                 (None, _) => 10_000,
             },
+            max_connections: self.max_connections.unwrap_or(10_000),
             recheck_denials: duration(self.recheck_denials, "recheck-denials", Duration::from_secs(10))?,
             service: ServiceSettings {
                 prefix: self.prefix.or_else(|| env.text("CACHE_KEY_PREFIX")).unwrap_or_default(),
@@ -276,7 +284,8 @@ impl Flags {
                     headers,
                     dynamic_metadata: env.flag("RESPONSE_DYNAMIC_METADATA")?.unwrap_or(false),
                 },
-                max_requests: self.max_requests.unwrap_or(10_000),
+                max_requests: self.max_requests.unwrap_or(5_000),
+                max_lag: duration(self.max_lag, "max-lag", Duration::from_millis(10))?,
                 near_limit_ratio: env.near_limit_ratio()?,
                 ready_needs_redis: env.flag("REDIS_HEALTH_CHECK_ACTIVE_CONNECTION")?.unwrap_or(false),
                 ready_needs_domain: env.flag("HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED")?.unwrap_or(false),

@@ -3,12 +3,9 @@
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::mpsc;
-use tokio::time::{sleep, timeout};
+use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
@@ -16,16 +13,10 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName}
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
 use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 use tokio_rustls::server::TlsStream;
-use tokio_stream::wrappers::ReceiverStream;
-use tracing::{debug, error, info};
+use tracing::{error, info};
 use webpki::EndEntityCert;
 
 use super::watch::Fingerprint;
-
-/// How long a client may take until the connection is encrypted.
-const HANDSHAKE: Duration = Duration::from_secs(10);
-/// How many connections may wait to be served.
-const WAITING: usize = 64;
 
 /// The files, and what a client must show.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,37 +63,11 @@ impl Tls {
         }
     }
 
-    /// The encrypted connections of a listener, until the stream is dropped.
-    pub fn accept(self: &Arc<Self>, listener: TcpListener) -> ReceiverStream<io::Result<TlsStream<TcpStream>>> {
-        let (sender, accepted) = mpsc::channel(WAITING);
-        let tls = self.clone();
-        tokio::spawn(async move {
-            loop {
-                let connection = tokio::select! {
-                    () = sender.closed() => return,
-                    connection = listener.accept() => connection,
-                };
-                let Ok((stream, peer)) = connection else {
-                    // Too many open files, for example: this ends when others are closed.
-                    sleep(Duration::from_millis(50)).await;
-                    continue;
-                };
-                let (tls, sender) = (tls.clone(), sender.clone());
-                // A slow client keeps nobody else waiting.
-                tokio::spawn(async move {
-                    match timeout(HANDSHAKE, tls.handshake(stream)).await {
-                        Ok(Ok(stream)) => _ = sender.send(Ok(stream)).await,
-                        Ok(Err(error)) => debug!(%peer, %error, "a TLS handshake failed"),
-                        Err(_) => debug!(%peer, "a TLS handshake took too long"),
-                    }
-                });
-            }
-        });
-        ReceiverStream::new(accepted)
-    }
-
-    async fn handshake(&self, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
-        stream.set_nodelay(true)?;
+    /// Encrypts a connection of a client that has the certificate that it needs.
+    ///
+    /// # Errors
+    /// It has not, or it does not speak TLS.
+    pub async fn handshake(&self, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
         let stream = TlsAcceptor::from(self.config.load_full()).accept(stream).await?;
         if let Some(name) = &self.files.client_name {
             let certificates = stream.get_ref().1.peer_certificates();

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use futures_util::future::{join, join_all};
-use redis_rl_client::{Connection, Decision, Error, Fallback, Limiter, Request, Source};
+use redis_rl_client::{Connection, Decision, Decisions, Error, Fallback, Limiter, Request, Source};
 
 use super::plan::{Check, Hits, Plan, Slot};
 use super::state::Snapshot;
-use crate::rules::OnUnavailable;
+use crate::rules::{OnOverload, OnUnavailable};
 
 /// What the server said about each descriptor; `None` where it was not asked.
 pub type Outcomes = Vec<Option<Result<Decision, Error>>>;
@@ -22,17 +22,8 @@ pub async fn decide<C: Connection>(
     timeout: Duration,
 ) -> Outcomes {
     let limiter = limiter.with_fallback(fallback(on_unavailable)).with_timeout(timeout);
-    let checks: Vec<(usize, &Check)> = plan
-        .slots
-        .iter()
-        .enumerate()
-        .filter_map(|(i, slot)| match slot {
-            Slot::Check(check) => Some((i, &**check)),
-            _ => None,
-        })
-        .collect();
     let mut outcomes: Outcomes = plan.slots.iter().map(|_| None).collect();
-    let (together, alone): (Vec<_>, Vec<_>) = checks.into_iter().partition(|(_, check)| is_sent_together(check));
+    let (together, alone): (Vec<_>, Vec<_>) = checks(plan).partition(|(_, check)| is_sent_together(check));
     let decided = async {
         if plan.all_or_nothing {
             all_or_nothing(&limiter, &together, timeout).await
@@ -55,9 +46,78 @@ pub async fn decide<C: Connection>(
     outcomes
 }
 
-type Numbered = (usize, Result<Decision, Error>);
+/// Decides without the server: remembered denials deny, and grants have what they hold. Units that are given back are sent
+/// within `timeout`, as ever: they lift no limit, and kept they would deny others.
+pub async fn decide_overloaded<C: Connection>(
+    plan: &Plan,
+    limiter: &Limiter<C>,
+    snapshot: &Snapshot<C>,
+    on_overload: OnOverload,
+    timeout: Duration,
+) -> Outcomes {
+    let fallback = match on_overload {
+        OnOverload::Local { instances } => Fallback::Local { instances },
+        OnOverload::Deny => Fallback::Deny,
+        OnOverload::Error => Fallback::Error,
+    };
+    let mut outcomes: Outcomes = plan.slots.iter().map(|_| None).collect();
+    let (together, alone): (Vec<_>, Vec<_>) = checks(plan).partition(|(_, check)| is_sent_together(check));
+    let each = |checks: &[Numbered<'_>]| {
+        let requests: Vec<Request<'_>> = checks.iter().map(|(_, check)| check.request()).collect();
+        numbered(checks, limiter.decide_without_server(&requests, fallback))
+    };
+    if plan.all_or_nothing {
+        let (looks, charges): (Vec<_>, Vec<_>) = together.into_iter().partition(|(_, check)| check.hits == Hits::Look);
+        let looks = each(&looks);
+        // Else nothing is charged.
+        if looks.iter().all(|(_, outcome)| outcome.as_ref().is_ok_and(|decision| decision.allowed)) {
+            let merged = Merged::new(&charges);
+            let decided = merged.assign(limiter.decide_all_without_server(&merged.requests, fallback));
+            set(&mut outcomes, merged.spread(&charges, decided));
+        }
+        set(&mut outcomes, looks);
+    } else {
+        set(&mut outcomes, each(&together));
+    }
+    let (back, granted): (Vec<_>, Vec<_>) =
+        alone.into_iter().partition(|(_, check)| matches!(check.hits, Hits::GiveBack(_)));
+    for (i, check) in granted {
+        let outcome = match (check.hits, snapshot.grants.of(&check.limit)) {
+            (Hits::Charge(hits), Some(granted)) if granted.policy == check.policy => {
+                granted.grants.decide_without_server(&check.key, hits, fallback)
+            }
+            _ => limiter.decide_without_server(&[check.request()], fallback).pop().unwrap_or(Err(Error::Overloaded)),
+        };
+        set(&mut outcomes, vec![(i, outcome)]);
+    }
+    if !back.is_empty() {
+        let limiter = limiter.with_timeout(timeout);
+        let on_unavailable = (OnUnavailable::Error, timeout);
+        let mut given = join_all(back.iter().map(|check| one(&limiter, snapshot, on_unavailable, *check))).await;
+        if on_overload != OnOverload::Error {
+            given.retain(|(_, outcome)| !outcome.as_ref().is_err_and(Error::is_unavailable));
+        }
+        set(&mut outcomes, given);
+    }
+    outcomes
+}
 
-fn set(outcomes: &mut Outcomes, decided: Vec<Numbered>) {
+/// What is to be checked, by the numbers of the descriptors.
+fn checks(plan: &Plan) -> impl Iterator<Item = Numbered<'_>> {
+    plan.slots.iter().enumerate().filter_map(|(i, slot)| match slot {
+        Slot::Check(check) => Some((i, &**check)),
+        _ => None,
+    })
+}
+
+type Numbered<'p> = (usize, &'p Check);
+type Decided = (usize, Result<Decision, Error>);
+
+fn numbered(checks: &[Numbered<'_>], decisions: Vec<Result<Decision, Error>>) -> Vec<Decided> {
+    checks.iter().map(|(i, _)| *i).zip(decisions).collect()
+}
+
+fn set(outcomes: &mut Outcomes, decided: Vec<Decided>) {
     for (i, outcome) in decided {
         // A limit that was not checked, because another one denies, has no figures.
         let checked = !outcome.as_ref().is_ok_and(|decision| decision.source == Source::Unchecked);
@@ -72,18 +132,17 @@ const fn is_sent_together(check: &Check) -> bool {
     !matches!((check.hits, check.grants), (Hits::GiveBack(_), _) | (Hits::Charge(_), Some(_)))
 }
 
-async fn each<C: Connection>(limiter: &Limiter<C>, checks: &[(usize, &Check)]) -> Vec<Numbered> {
+async fn each<C: Connection>(limiter: &Limiter<C>, checks: &[Numbered<'_>]) -> Vec<Decided> {
     let requests: Vec<Request<'_>> = checks.iter().map(|(_, check)| check.request()).collect();
-    let decisions = limiter.check_each(&requests).await;
-    checks.iter().map(|(i, _)| *i).zip(decisions).collect()
+    numbered(checks, limiter.check_each(&requests).await)
 }
 
 async fn one<C: Connection>(
     limiter: &Limiter<C>,
     snapshot: &Snapshot<C>,
     (on_unavailable, timeout): (OnUnavailable, Duration),
-    (i, check): (usize, &Check),
-) -> Numbered {
+    (i, check): Numbered<'_>,
+) -> Decided {
     let request = check.request();
     let outcome = match (check.hits, snapshot.grants.of(&check.limit)) {
         (Hits::GiveBack(hits), _) => limiter.refund(&request).await.map(|decision| without_request(decision, hits)),
@@ -109,9 +168,9 @@ const fn without_request(mut decision: Decision, hits: u64) -> Decision {
 /// before, and if one is denied, nothing is charged.
 async fn all_or_nothing<C: Connection>(
     limiter: &Limiter<C>,
-    checks: &[(usize, &Check)],
+    checks: &[Numbered<'_>],
     timeout: Duration,
-) -> Vec<Numbered> {
+) -> Vec<Decided> {
     let started = Instant::now();
     let (looks, charges): (Vec<_>, Vec<_>) = checks.iter().copied().partition(|(_, check)| check.hits == Hits::Look);
     let mut outcomes = each(limiter, &looks).await;
@@ -119,28 +178,7 @@ async fn all_or_nothing<C: Connection>(
     if charges.is_empty() {
         return outcomes;
     }
-    let mut places: HashMap<&str, usize> = HashMap::new();
-    let mut merged: Vec<Request<'_>> = Vec::with_capacity(charges.len());
-    let mut at = Vec::with_capacity(charges.len());
-    let mut costs: Vec<u64> = Vec::with_capacity(charges.len());
-    for (_, check) in &charges {
-        let Hits::Charge(hits) = check.hits else { continue };
-        let place = *places.entry(&check.key).or_insert(merged.len());
-        at.push(place);
-        match (merged.get_mut(place), costs.get_mut(place)) {
-            (Some(request), Some(cost)) => {
-                *cost = cost.saturating_add(hits);
-                // Two limits of one key: that of a rule, and one that a descriptor brought along.
-                let policy =
-                    if check.policy.limit() < request.policy().limit() { &check.policy } else { request.policy() };
-                *request = policy.request(&check.key).cost(*cost);
-            }
-            _ => {
-                costs.push(hits);
-                merged.push(check.request());
-            }
-        }
-    }
+    let merged = Merged::new(&charges);
     let limiter = &if looks.is_empty() {
         limiter.clone()
     } else {
@@ -148,30 +186,66 @@ async fn all_or_nothing<C: Connection>(
     };
     if !goes_on {
         // The request is denied, or cannot be decided: the other limits only show what they would say.
-        let shown = join_all(merged.iter().map(|request| limiter.peek(request))).await;
-        outcomes.extend(spread(&charges, &at, shown.into_iter().map(Some).collect()));
+        let shown = join_all(merged.requests.iter().map(|request| limiter.peek(request))).await;
+        outcomes.extend(merged.spread(&charges, shown.into_iter().map(Some).collect()));
         return outcomes;
     }
-    let result = match limiter.check_all(&merged).await {
-        Ok(decisions) => assign(&merged, decisions.limits),
-        Err(error) => merged.iter().map(|_| Some(Err(error.clone()))).collect(),
-    };
-    outcomes.extend(spread(&charges, &at, result));
+    let decided = merged.assign(limiter.check_all(&merged.requests).await);
+    outcomes.extend(merged.spread(&charges, decided));
     outcomes
 }
 
-/// The decision of each request. A remembered denial, or a decision without the server, names only some limits: the
-/// others get none.
-fn assign(requests: &[Request<'_>], decisions: Vec<Decision>) -> Vec<Option<Result<Decision, Error>>> {
-    let mut decisions = decisions.into_iter().peekable();
-    let next = |request: &Request<'_>| decisions.next_if(|decision| decision.policy() == request.policy()).map(Ok);
-    requests.iter().map(next).collect()
+/// The requests of charges, one for each key.
+struct Merged<'p> {
+    requests: Vec<Request<'p>>,
+    /// Which of them each charge is part of.
+    at: Vec<usize>,
 }
 
-/// The outcome of each merged request, for every descriptor that is part of it.
-fn spread(charges: &[(usize, &Check)], at: &[usize], merged: Vec<Option<Result<Decision, Error>>>) -> Vec<Numbered> {
-    let outcome = |place: &usize| merged.get(*place).cloned().flatten();
-    charges.iter().zip(at).filter_map(|((i, _), place)| Some((*i, outcome(place)?))).collect()
+impl<'p> Merged<'p> {
+    fn new(charges: &[Numbered<'p>]) -> Self {
+        let mut places: HashMap<&str, usize> = HashMap::new();
+        let mut requests: Vec<Request<'p>> = Vec::with_capacity(charges.len());
+        let mut at = Vec::with_capacity(charges.len());
+        let mut costs: Vec<u64> = Vec::with_capacity(charges.len());
+        for (_, check) in charges {
+            let Hits::Charge(hits) = check.hits else { continue };
+            let place = *places.entry(&check.key).or_insert(requests.len());
+            at.push(place);
+            match (requests.get_mut(place), costs.get_mut(place)) {
+                (Some(request), Some(cost)) => {
+                    *cost = cost.saturating_add(hits);
+                    // Two limits of one key: that of a rule, and one that a descriptor brought along.
+                    let policy =
+                        if check.policy.limit() < request.policy().limit() { &check.policy } else { request.policy() };
+                    *request = policy.request(&check.key).with_key_as_it_is().cost(*cost);
+                }
+                _ => {
+                    costs.push(hits);
+                    requests.push(check.request());
+                }
+            }
+        }
+        Self { requests, at }
+    }
+
+    /// The decision of each request. A remembered denial, or a decision without the server, names only some limits: the
+    /// others get none.
+    fn assign(&self, decided: Result<Decisions, Error>) -> Vec<Option<Result<Decision, Error>>> {
+        let decisions = match decided {
+            Ok(decisions) => decisions,
+            Err(error) => return self.requests.iter().map(|_| Some(Err(error.clone()))).collect(),
+        };
+        let mut decisions = decisions.limits.into_iter().peekable();
+        let next = |request: &Request<'_>| decisions.next_if(|decision| decision.policy() == request.policy()).map(Ok);
+        self.requests.iter().map(next).collect()
+    }
+
+    /// The outcome of each request, for every charge that is part of it.
+    fn spread(&self, charges: &[Numbered<'_>], outcomes: Vec<Option<Result<Decision, Error>>>) -> Vec<Decided> {
+        let outcome = |place: &usize| outcomes.get(*place).cloned().flatten();
+        charges.iter().zip(&self.at).filter_map(|((i, _), place)| Some((*i, outcome(place)?))).collect()
+    }
 }
 
 const fn fallback(on_unavailable: OnUnavailable) -> Fallback {

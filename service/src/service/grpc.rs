@@ -8,11 +8,10 @@ use arc_swap::ArcSwapOption;
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_service_server::RateLimitService;
 use envoy_types::pb::envoy::service::ratelimit::v3::{RateLimitRequest, RateLimitResponse};
 use redis_rl_client::{Connection, Decisions, Fallback, Limiter, Policy};
-use tokio::sync::Semaphore;
 use tonic::{Code, Request, Response, Status};
 use tracing::error;
 
-use super::decide::decide;
+use super::decide::{decide, decide_overloaded};
 use super::log::{errors_left_out, log};
 use super::metrics::Metrics;
 use super::plan::Plan;
@@ -20,6 +19,8 @@ use super::redis::Known;
 use super::reply::{ReplySettings, reply};
 use super::state::Snapshot;
 use super::trace::{Span, Traces};
+use crate::net::{Arrival, Load, Overload};
+use crate::rules::Domain;
 
 /// The reply must be on its way before the caller's deadline: by so much, or a twentieth of the time if that is more.
 /// Timers end up to two milliseconds late.
@@ -38,7 +39,8 @@ pub struct Service<C> {
     /// `None` until there are valid rules.
     pub snapshot: ArcSwapOption<Snapshot<C>>,
     pub settings: ServiceSettings,
-    pub under_way: Semaphore,
+    /// What is under way, and how late this process is.
+    pub load: Arc<Load>,
     pub metrics: Metrics,
     pub traces: Traces,
     /// Why Redis cannot be used.
@@ -56,6 +58,8 @@ pub struct ServiceSettings {
     pub reply: ReplySettings,
     /// How many requests may be under way.
     pub max_requests: usize,
+    /// How late this process may be.
+    pub max_lag: Duration,
     /// From which part of the limit on a request is near it.
     pub near_limit_ratio: f32,
     /// Whether the service is ready only while the server replies.
@@ -72,11 +76,13 @@ impl<C: Connection> Service<C> {
     /// # Errors
     /// A metric is there twice, which is a fault of this program.
     pub fn new(limiter: Limiter<C>, settings: ServiceSettings, traces: Traces) -> Result<Self, prometheus::Error> {
+        let metrics = Metrics::new(settings.near_limit_ratio)?;
+        let figures = metrics.connections.clone();
         Ok(Self {
             limiter,
             snapshot: ArcSwapOption::empty(),
-            under_way: Semaphore::new(settings.max_requests.min(Semaphore::MAX_PERMITS)),
-            metrics: Metrics::new(settings.near_limit_ratio)?,
+            load: Load::new(settings.max_requests, settings.max_lag, settings.timeout, figures),
+            metrics,
             traces,
             known: Known::default(),
             draining: AtomicBool::new(false),
@@ -134,18 +140,18 @@ impl<C: Connection> Service<C> {
         None
     }
 
-    /// Decides on a request that must be answered by `deadline`.
+    /// Decides on a request that has come like this, and must be answered by `deadline`.
     ///
     /// # Errors
     /// The request is not valid, or it cannot be decided and the domain says `error`.
     pub async fn decide(
         &self,
         request: &RateLimitRequest,
-        deadline: Option<Instant>,
+        arrived: (Option<&Arrival>, Option<Instant>),
         span: &mut Span,
     ) -> Result<RateLimitResponse, Status> {
         let snapshot = self.rules(span)?;
-        self.decide_under(&snapshot, request, deadline, span).await.map(|(reply, _)| reply)
+        self.decide_under(&snapshot, request, arrived, span).await.map(|(reply, _)| reply)
     }
 
     /// The rules in force, for a request.
@@ -170,11 +176,12 @@ impl<C: Connection> Service<C> {
         &self,
         snapshot: &Snapshot<C>,
         request: &RateLimitRequest,
-        deadline: Option<Instant>,
+        (arrival, deadline): (Option<&Arrival>, Option<Instant>),
         span: &mut Span,
     ) -> Result<(RateLimitResponse, Decisions), Status> {
         let (began, cancelled) = (Instant::now(), self.metrics.cancelled_unless_replied());
-        let result = self.decide_uncounted(snapshot, request, (began, deadline)).await;
+        let overload = self.load.overload(arrival);
+        let result = self.decide_uncounted(snapshot, request, overload, (began, deadline)).await;
         cancelled.replied();
         span.set_decision(request, result.as_ref().map(|(reply, _)| reply));
         self.metrics.count_request(began.elapsed());
@@ -185,28 +192,32 @@ impl<C: Connection> Service<C> {
         &self,
         snapshot: &Snapshot<C>,
         request: &RateLimitRequest,
+        overload: Option<Overload>,
         (began, deadline): (Instant, Option<Instant>),
     ) -> Result<(RateLimitResponse, Decisions), Status> {
-        let Ok(_permit) = self.under_way.try_acquire() else {
-            self.metrics.count_service_error();
-            return Err(Status::unavailable("too many requests are under way"));
-        };
         let domain = snapshot.rules.domains.get(request.domain.as_str());
         let plan = Plan::new(request, domain, &self.settings.prefix, self.settings.cluster).map_err(|text| {
             self.metrics.count_service_error();
             Status::invalid_argument(text)
         })?;
         self.metrics.unmatched.count(request, domain, &plan, began);
-        let on_unavailable = domain.map(|domain| domain.options.on_unavailable).unwrap_or_default();
-        let rest = deadline.map(|end| {
+        let (on_unavailable, on_overload) =
+            domain.map(|Domain { options, .. }| (options.on_unavailable, options.on_overload)).unwrap_or_default();
+        let rest = deadline.map_or(Duration::MAX, |end| {
             let rest = end.saturating_duration_since(Instant::now());
-            let rest = rest.saturating_sub(BEFORE_DEADLINE.max(rest / 20));
-            if rest < LEAST { Duration::ZERO } else { rest }
+            rest.saturating_sub(BEFORE_DEADLINE.max(rest / 20))
         });
-        let timeout = rest.map_or(self.settings.timeout, |rest| rest.min(self.settings.timeout));
-        let outcomes = decide(&plan, &self.limiter, snapshot, on_unavailable, timeout).await;
-        self.metrics.count(&request.domain, &plan, &outcomes);
-        log(request, &plan, &outcomes, began.elapsed());
+        let timeout = rest.min(self.settings.timeout);
+        let overload = overload.or((timeout < LEAST).then_some(Overload::Deadline));
+        let outcomes = match overload {
+            None => decide(&plan, &self.limiter, snapshot, on_unavailable, timeout).await,
+            Some(why) => {
+                self.metrics.count_overload(why);
+                decide_overloaded(&plan, &self.limiter, snapshot, on_overload, timeout).await
+            }
+        };
+        self.metrics.count(&request.domain, &plan, &outcomes, overload.is_some());
+        log(request, &plan, &outcomes, overload.is_some(), began.elapsed());
         match reply(request, &plan, &outcomes, &self.settings.reply) {
             Ok(reply) => Ok((reply, outcomes.into_iter().flatten().flatten().collect())),
             Err(error) if error.is_unavailable() => {
@@ -229,9 +240,12 @@ impl<C: Connection + std::fmt::Debug> RateLimitService for Grpc<C> {
         request: Request<RateLimitRequest>,
     ) -> Result<Response<RateLimitResponse>, Status> {
         let deadline = request.metadata().get("grpc-timeout").and_then(|value| timeout(value.to_str().ok()?));
+        let arrival = request.extensions().get::<Arrival>();
+        // It begins when the request was read.
+        let deadline = deadline.map(|rest| rest.saturating_sub(arrival.map_or(Duration::ZERO, Arrival::ago)));
         let deadline = deadline.and_then(|rest| Instant::now().checked_add(rest));
         let mut span = self.0.traces.grpc(request.metadata().as_ref());
-        let result = self.0.decide(request.get_ref(), deadline, &mut span).await;
+        let result = self.0.decide(request.get_ref(), (arrival, deadline), &mut span).await;
         span.set_grpc_status(result.as_ref().map_or_else(Status::code, |_| Code::Ok));
         result.map(Response::new)
     }

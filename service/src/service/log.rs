@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use envoy_types::pb::envoy::extensions::common::ratelimit::v3::RateLimitDescriptor;
+use envoy_types::pb::envoy::extensions::common::ratelimit::v3::rate_limit_descriptor::Entry;
 use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
-use redis_rl_client::{Decision, RetryAfter, Source};
+use redis_rl_client::{Decision, RetryAfter, Source, bounded};
 use tracing::{Level, debug, enabled, error};
 
 use super::decide::Outcomes;
@@ -18,8 +19,8 @@ const ERRORS_APART: Duration = Duration::from_secs(1);
 
 /// Logs at debug level what each descriptor of a request got, one event for each. An error about the request is logged at
 /// any level, once a second.
-pub fn log(request: &RateLimitRequest, plan: &Plan, outcomes: &Outcomes, took: Duration) {
-    let domain = request.domain.as_str();
+pub fn log(request: &RateLimitRequest, plan: &Plan, outcomes: &Outcomes, overloaded: bool, took: Duration) {
+    let domain = &*bounded(&request.domain);
     for (slot, outcome) in plan.slots.iter().zip(outcomes) {
         if let (Slot::Check(check), Some(Err(problem))) = (slot, outcome)
             // That the server is away is not an error about the request: the client logs it.
@@ -57,7 +58,7 @@ pub fn log(request: &RateLimitRequest, plan: &Plan, outcomes: &Outcomes, took: D
                     decision = decided.map_or(if failed.is_some() { "error" } else { "not checked" }, |decision| {
                         word(check, decision)
                     }),
-                    by = decided.map(|decision| by(decision.source)),
+                    by = decided.map(|decision| by(decision.source, overloaded)),
                     remaining = decided.map(|decision| decision.remaining),
                     retry_after_ms = decided.and_then(retry_after_ms),
                     error = failed.map(ToString::to_string),
@@ -94,11 +95,12 @@ fn word(check: &Check, decision: &Decision) -> &'static str {
 }
 
 /// Who decided. Only the server was sent the command.
-const fn by(source: Source) -> &'static str {
+const fn by(source: Source, overloaded: bool) -> &'static str {
     match source {
         Source::Server => "server",
         Source::RememberedDenial => "remembered denial",
         Source::Grant => "grant",
+        _ if overloaded => "on_overload",
         // An unchecked limit has no decision.
         _ => "on_unavailable",
     }
@@ -120,7 +122,8 @@ pub fn show(descriptor: &RateLimitDescriptor) -> String {
         text.chars().flat_map(escaped).collect()
     };
     let entries = descriptor.entries.iter();
-    let entries = entries
-        .map(|entry| format!("{}={}", escape(&entry.key, &['\\', ',', '=']), escape(&entry.value, &['\\', ','])));
+    let entries = entries.map(|Entry { key, value }| {
+        format!("{}={}", escape(&bounded(key), &['\\', ',', '=']), escape(&bounded(value), &['\\', ',']))
+    });
     entries.collect::<Vec<_>>().join(",")
 }

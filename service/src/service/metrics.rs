@@ -15,6 +15,7 @@ use super::in_force::InForce;
 use super::plan::{Check, Hits, Plan, Slot};
 use super::reply::is_over;
 use super::unmatched::Unmatched;
+use crate::net::{Figures, Load, Overload};
 use crate::rules::Charge;
 
 /// How many series may have names that come from requests. The others share one.
@@ -44,6 +45,10 @@ pub struct Metrics {
     pub unmatched: Unmatched,
     pub rules_wrong: IntGauge,
     unavailable: IntCounterVec,
+    overload: IntCounterVec,
+    overloaded: IntCounterVec,
+    /// Of the connections of callers.
+    pub connections: Figures,
 }
 
 impl Metrics {
@@ -62,8 +67,8 @@ impl Metrics {
             registry.register(Box::new(counter.clone()))?;
             Ok::<_, prometheus::Error>(counter)
         };
-        let labelled = |name: &str, help: &str, label: &str| {
-            let counters = IntCounterVec::new(Opts::new(name, help), &[label])?;
+        let labelled = |name: &str, help: &str, labels: &[&str]| {
+            let counters = IntCounterVec::new(Opts::new(name, help), labels)?;
             registry.register(Box::new(counters.clone()))?;
             Ok::<_, prometheus::Error>(counters)
         };
@@ -89,13 +94,24 @@ impl Metrics {
             of_requests: Mutex::default(),
             requests,
             response_time,
-            errors: labelled("ratelimit_service_should_rate_limit_error", "Requests with an error.", "err_type")?,
+            errors: labelled("ratelimit_service_should_rate_limit_error", "Requests with an error.", &["err_type"])?,
             config_load_success: counter("ratelimit_service_config_load_success", "Sets of rules that were loaded.")?,
             config_load_error: counter("ratelimit_service_config_load_error", "Sets of rules that were wrong.")?,
             in_force: InForce::new(&registry)?,
             unmatched: Unmatched::new(&registry)?,
             rules_wrong: gauge("rlaas_rules_wrong", "1 while the files are wrong and the old rules are in force.")?,
-            unavailable: labelled("rlaas_decisions_without_redis", "Limits decided by on_unavailable.", "outcome")?,
+            unavailable: labelled(
+                "rlaas_decisions_without_redis",
+                "Limits decided by on_unavailable.",
+                &["domain", "outcome"],
+            )?,
+            overload: labelled("rlaas_overload", "Requests for which rlaas was too busy to ask Redis.", &["reason"])?,
+            overloaded: labelled(
+                "rlaas_decisions_by_overload",
+                "Limits decided by on_overload.",
+                &["domain", "outcome"],
+            )?,
+            connections: Figures::new(&registry)?,
             registry,
         })
     }
@@ -116,28 +132,34 @@ impl Metrics {
         self.errors.with_label_values(&["service_error"]).inc();
     }
 
-    /// Counts the hits of a request.
-    pub fn count(&self, domain: &str, plan: &Plan, outcomes: &Outcomes) {
+    /// Counts a request for which Redis is not asked.
+    pub fn count_overload(&self, why: Overload) {
+        self.overload.with_label_values(&[why.word()]).inc();
+    }
+
+    /// Counts the hits of a request of a domain that has rules, if there is a limit.
+    pub fn count(&self, domain: &str, plan: &Plan, outcomes: &Outcomes, overloaded: bool) {
         if outcomes.iter().flatten().any(Result::is_err) {
-            self.errors.with_label_values(&["redis_error"]).inc();
+            let why = if overloaded { "service_error" } else { "redis_error" };
+            self.errors.with_label_values(&[why]).inc();
         }
+        let without_redis = if overloaded { &self.overloaded } else { &self.unavailable };
+        let count = |outcome| without_redis.with_label_values(&[domain, outcome]).inc();
         for (slot, outcome) in plan.slots.iter().zip(outcomes) {
             match (slot, outcome) {
-                (Slot::Check(check), Some(Ok(decision))) => self.count_decision(domain, check, decision),
-                (Slot::Check(_), Some(Err(error))) if error.is_unavailable() => self.count_unavailable("error"),
+                (Slot::Check(check), Some(Ok(decision))) => {
+                    if decision.source == Source::Fallback {
+                        count(if decision.allowed { "allowed" } else { "denied" });
+                    }
+                    self.count_decision(domain, check, decision);
+                }
+                (Slot::Check(_), Some(Err(error))) if error.is_unavailable() => count("error"),
                 _ => {}
             }
         }
     }
 
-    fn count_unavailable(&self, outcome: &str) {
-        self.unavailable.with_label_values(&[outcome]).inc();
-    }
-
     fn count_decision(&self, domain: &str, check: &Check, decision: &Decision) {
-        if decision.source == Source::Fallback {
-            self.count_unavailable(if decision.allowed { "allowed" } else { "denied" });
-        }
         let Hits::Charge(hits) = check.hits else { return };
         let labels = self.labels(domain, check);
         let labels = [labels[0].as_str(), labels[1].as_str(), labels[2].as_str()];
@@ -198,7 +220,7 @@ impl Metrics {
     ///
     /// # Errors
     /// A metric cannot be written, which is a fault of this program.
-    pub fn text(&self, stats: &Stats) -> Result<String, prometheus::Error> {
+    pub fn text(&self, stats: &Stats, load: &Load) -> Result<String, prometheus::Error> {
         let mut text = Vec::new();
         TextEncoder::new().encode(&self.registry.gather(), &mut text)?;
         let mut text = String::from_utf8(text).unwrap_or_default();
@@ -213,7 +235,19 @@ impl Metrics {
         ] {
             text += &format!("# HELP {name} {help}\n# TYPE {name} counter\n{name} {value}\n");
         }
-        Ok(text + &self.in_force.certificates.text(SystemTime::now()))
+        let lag = load.largest_lag().as_secs_f64();
+        for (name, help, value) in [
+            (
+                "rlaas_breakers_open",
+                "Nodes of Redis that are not asked, since they are silent.",
+                f64::from(stats.breakers_open),
+            ),
+            ("rlaas_requests_under_way", "Requests that are to be decided and have no reply.", load.open() as f64),
+            ("rlaas_lag_seconds", "How late rlaas ran at most, in the last 10 to 20 seconds.", lag),
+        ] {
+            text += &format!("# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}\n");
+        }
+        Ok(text + &super::process::text() + &self.in_force.certificates.text(SystemTime::now()))
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use envoy_types::pb::envoy::extensions::common::ratelimit::v3::RateLimitDescriptor;
 use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
-use redis_rl_client::{Policy, Request, Window};
+use redis_rl_client::{Policy, Request, Window, bounded};
 
 use crate::rules::{self, Charge, Domain, Entry, Found, Limit, Rate, Unit, takes_always};
 
@@ -215,14 +215,17 @@ fn given_limit(
 
 /// Entries as the metrics name them.
 fn parts(entries: &[Entry<'_>]) -> Vec<String> {
-    let part = |(key, value): &Entry<'_>| if value.is_empty() { (*key).to_owned() } else { format!("{key}_{value}") };
+    let part = |(key, value): &Entry<'_>| {
+        let key = bounded(key);
+        if value.is_empty() { key.into_owned() } else { format!("{key}_{}", bounded(value)) }
+    };
     entries.iter().map(part).collect()
 }
 
 impl Check {
     /// The request that asks for it.
     pub fn request(&self) -> Request<'_> {
-        let request = self.policy.request(&self.key);
+        let request = self.policy.request(&self.key).with_key_as_it_is();
         match self.hits {
             Hits::Charge(hits) if self.charge == Charge::Always => request.cost(hits).always(),
             Hits::Charge(hits) | Hits::GiveBack(hits) => request.cost(hits),

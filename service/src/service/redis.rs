@@ -127,8 +127,8 @@ fn text(value: &Value) -> Option<&str> {
 }
 
 fn is_login(error: &Error) -> bool {
-    matches!(error, Error::Redis(error)
-        if ["Password authentication failed", "WRONGPASS"].iter().any(|part| error.to_string().contains(part)))
+    const TEXTS: [&str; 3] = ["Password authentication failed", "WRONGPASS", "without any password configured"];
+    matches!(error, Error::Redis(error) if TEXTS.iter().any(|text| error.to_string().contains(text)))
 }
 
 /// The same server without a user, a password and parameters.
@@ -164,7 +164,7 @@ const CAUSES: [(&[&str], &str, bool); 11] = [
     (&["NOPERM"], "the user lacks a permission: docs/service.md has the line of ACL SETUSER", true),
     (&["invalid peer certificate"], "the certificate of the server is not accepted", true),
     (
-        &["unexpected end of file", "onnection reset", "roken pipe", "onnection dropped", "closed by the other"],
+        &["unexpected end of file", "onnection reset", "roken pipe", "onnection dropped", "closed the connection"],
         "the server closes the connection; a port with TLS takes rediss:// and not redis://",
         true,
     ),

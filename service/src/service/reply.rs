@@ -10,7 +10,7 @@ use envoy_types::pb::envoy::service::ratelimit::v3::{RateLimitRequest, RateLimit
 use envoy_types::pb::envoy::r#type::v3::RateLimitUnit;
 use envoy_types::pb::google::protobuf::value::Kind;
 use envoy_types::pb::google::protobuf::{self as proto, ListValue, Struct, Value};
-use redis_rl_client::{Decision, Error, RetryAfter, Source};
+use redis_rl_client::{Decision, Error, RetryAfter, Source, bounded};
 
 use super::decide::Outcomes;
 use super::plan::{Check, Hits, Plan, Slot};
@@ -158,7 +158,7 @@ fn headers(names: &HeaderNames, status: &DescriptorStatus) -> Vec<HeaderValue> {
 
 fn dynamic_metadata(request: &RateLimitRequest, plan: &Plan, statuses: &[DescriptorStatus]) -> Struct {
     let mut fields = HashMap::new();
-    fields.insert("domain".to_owned(), text(request.domain.clone()));
+    fields.insert("domain".to_owned(), text(bounded(&request.domain).into_owned()));
     let descriptors = request.descriptors.iter().map(descriptor).collect();
     fields.insert("descriptors".to_owned(), list(descriptors));
     if request.hits_addend != 0 {
@@ -180,7 +180,11 @@ fn dynamic_metadata(request: &RateLimitRequest, plan: &Plan, statuses: &[Descrip
 
 fn descriptor(descriptor: &RateLimitDescriptor) -> Value {
     let mut fields = HashMap::new();
-    let entries = descriptor.entries.iter().map(|entry| text(format!("{}={}", entry.key, entry.value))).collect();
+    let entries = descriptor
+        .entries
+        .iter()
+        .map(|entry| text(format!("{}={}", bounded(&entry.key), bounded(&entry.value))))
+        .collect();
     fields.insert("entries".to_owned(), list(entries));
     if let Some(limit) = &descriptor.limit {
         let unit = RateLimitUnit::try_from(limit.unit).map_or("UNKNOWN", |unit| unit.as_str_name());

@@ -89,7 +89,7 @@ fn collect<C: Connection>(
                 None => {
                     let made = limiter.grants(&policy, u64::from(units));
                     let grants = made.map_err(|error| format!("grants of {}: {error}", Printable(&limit.path)))?;
-                    Granted { policy, units, grants }
+                    Granted { policy, units, grants: grants.with_keys_as_they_are() }
                 }
             };
             grants.names.insert(address(limit), names.clone());

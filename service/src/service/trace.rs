@@ -8,6 +8,7 @@ use opentelemetry::trace::{Span as _, SpanKind, Status as SpanStatus, Tracer as 
 use opentelemetry_http::HeaderExtractor;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider};
+use redis_rl_client::bounded;
 use tonic::{Code, Status};
 
 const RPC_SERVICE: &str = "envoy.service.ratelimit.v3.RateLimitService";
@@ -65,7 +66,7 @@ impl Span {
     /// Adds what was asked, and what was decided.
     pub fn set_decision(&mut self, request: &RateLimitRequest, result: Result<&RateLimitResponse, &Status>) {
         let Some(span) = &mut self.0 else { return };
-        span.set_attribute(KeyValue::new("rlaas.domain", request.domain.clone()));
+        span.set_attribute(KeyValue::new("rlaas.domain", bounded(&request.domain).into_owned()));
         let descriptors = i64::try_from(request.descriptors.len()).unwrap_or(i64::MAX);
         span.set_attribute(KeyValue::new("rlaas.descriptors", descriptors));
         match result {

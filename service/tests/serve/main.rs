@@ -7,6 +7,7 @@ mod cluster;
 mod deadline;
 mod envoy;
 mod examples;
+mod flood;
 mod http;
 mod operation;
 mod process;

@@ -369,16 +369,6 @@ fn the_deadline_of_a_call_is_kept() {
 }
 
 #[test]
-fn more_requests_than_allowed_are_shed() {
-    let server = one_server();
-    let service = Rlaas::with_env(&server, &rules(100), &[("RLAAS_MAX_REQUESTS", "0")]);
-    block_on(async {
-        let status = service.client().await.try_ask(request("d", &[&[("k", "x")]])).await.expect_err("shed");
-        assert_eq!((status.code(), status.message()), (tonic::Code::Unavailable, "too many requests are under way"));
-    });
-}
-
-#[test]
 fn a_password_is_never_logged() {
     let rules = rules(1);
     let redis = "redis://:hunter2@127.0.0.1:1".to_owned();

@@ -19,7 +19,8 @@ use tonic::transport::Channel;
 
 use crate::support::{PATIENCE, Server, eventually, record_headers};
 
-/// How long the server may take: on a busy machine the default of 15 ms is too short.
+/// How long the server may take, and how late the service may run: on a busy machine the defaults of 15 ms and 10 ms are
+/// too short.
 const PATIENT: &str = "10s";
 
 /// A service with rules of its own, which ends with the test.
@@ -53,18 +54,31 @@ impl Rlaas {
     }
 
     pub fn with(options: &Options<'_>) -> Self {
+        Self::run(Command::new(env!("CARGO_BIN_EXE_rlaas")), options)
+    }
+
+    /// With at most so many descriptors.
+    pub fn with_descriptors(descriptors: u32, options: &Options<'_>) -> Self {
+        let mut shell = Command::new("/bin/sh");
+        let script = format!("ulimit -n {descriptors}; exec \"$0\" \"$@\"");
+        shell.args(["-c", &script, env!("CARGO_BIN_EXE_rlaas")]);
+        Self::run(shell, options)
+    }
+
+    fn run(mut command: Command, options: &Options<'_>) -> Self {
         let dir = tempfile::tempdir().expect("a directory");
         let rules = dir.path().join("rules");
         std::fs::create_dir(&rules).expect("a directory");
         if !options.rules.is_empty() {
             std::fs::write(rules.join("rules.yaml"), options.rules).expect("a file");
         }
-        let mut child = Command::new(env!("CARGO_BIN_EXE_rlaas"))
+        let mut child = command
             .args(["serve", "--redis", &options.redis, "--grpc", "127.0.0.1:0", "--http", "127.0.0.1:0"])
             .args(["--metrics", "127.0.0.1:0", "--debug", "127.0.0.1:0", "--rules"])
             .arg(&rules)
             .env_clear()
             .env("RLAAS_TIMEOUT", PATIENT)
+            .env("RLAAS_MAX_LAG", PATIENT)
             .envs(options.env.iter().copied())
             .stderr(Stdio::piped())
             .spawn()
@@ -100,6 +114,13 @@ impl Rlaas {
 
     pub fn grpc_port(&self) -> &str {
         self.address.rsplit(':').next().expect("a port")
+    }
+
+    /// A line of `/proc/<pid>/status`, as `VmHWM`, in KiB.
+    pub fn memory(&self, line: &str) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("a process");
+        let found = status.lines().find_map(|text| text.strip_prefix(line)?.strip_prefix(':')).expect("a line");
+        found.trim().trim_end_matches(" kB").parse().expect("a number")
     }
 
     pub fn log(&self) -> String {

@@ -28,11 +28,7 @@ fn the_start_says_what_it_finds() {
         (format!("redis://:secret@127.0.0.1:{plain}"), plain, "the server has no password, and rejects"),
         (format!("redis://some:right@127.0.0.1:{plain}"), plain, "the user lacks a permission"),
         (format!("rediss://127.0.0.1:{plain}"), plain, "the port has no TLS"),
-        (
-            format!("redis://127.0.0.1:{with_tls}"),
-            with_tls.parse().expect("a port"),
-            "what listens there is no Redis; a port with TLS",
-        ),
+        (format!("redis://127.0.0.1:{with_tls}"), with_tls.parse().expect("a port"), "a port with TLS takes rediss://"),
         (format!("redis://127.0.0.1:{}", without_module.port()), without_module.port(), "without the module redis-rl"),
         ("redis://no-such-host.invalid:1".to_owned(), 1, "no such host"),
     ] {

@@ -61,10 +61,8 @@ impl Collector {
             tokio::spawn(server.serve_with_incoming(TcpListenerStream::new(listener)));
         } else {
             let app = Router::new().route("/v1/traces", post(receive)).with_state(self.clone());
-            tokio::spawn(async move {
-                let stop = std::future::pending();
-                rlaas::http::serve(listener, app, crate::support::PATIENCE, stop).await;
-            });
+            let server = tonic::transport::Server::builder().accept_http1(true).add_routes(app.into());
+            tokio::spawn(server.serve_with_incoming(TcpListenerStream::new(listener)));
         }
         address
     }

@@ -1,0 +1,28 @@
+//! Connections of callers, the requests under way over them, and how late this process is.
+
+mod body;
+mod io;
+mod lag;
+mod load;
+mod pool;
+
+use std::sync::LazyLock;
+use std::time::Instant;
+
+use tokio::sync::watch;
+
+pub use body::{Counted, LONG, Received};
+pub use io::Watched;
+pub use load::{Arrival, Ending, Figures, Load, MAX_STREAMS, Overload, Peer};
+pub use pool::{Listener, Pool, Pools};
+
+/// Waits until this process ends.
+pub async fn stopped(stops: &mut watch::Receiver<bool>) {
+    _ = stops.wait_for(|stop| *stop).await;
+}
+
+/// Microseconds since the process began, from 1.
+fn micros() -> u64 {
+    static BEGAN: LazyLock<Instant> = LazyLock::new(Instant::now);
+    u64::try_from(BEGAN.elapsed().as_micros()).unwrap_or(u64::MAX).saturating_add(1)
+}

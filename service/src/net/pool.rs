@@ -1,0 +1,228 @@
+//! Accepts connections, as many as there may be. If there is one more, the one that was idle longest is closed.
+
+use std::collections::HashMap;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::time::{interval, sleep, timeout};
+use tokio_util::task::TaskTracker;
+use tracing::{debug, error, info};
+
+use super::load::{Ending, Load, Peer};
+
+/// Descriptors that are not for connections of callers: for Redis, the log, files of rules, and the listeners.
+const KEPT_BACK: usize = 64;
+/// How many connections may be open to the metrics and to the debug address, together.
+const OPERATORS: usize = 32;
+/// How many idle connections are found at once: finding them takes a look at all.
+const FOUND_AT_ONCE: usize = 32;
+/// How often connections are looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// How long a connection that was asked to end may take, at most.
+const ENDS_WITHIN: Duration = Duration::from_millis(100);
+
+/// The connections of some listeners.
+#[derive(Debug)]
+pub struct Pool {
+    load: Arc<Load>,
+    places: Arc<Semaphore>,
+    peers: Mutex<Peers>,
+    errors_logged: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct Peers {
+    next: u64,
+    all: HashMap<u64, Arc<Peer>>,
+    /// Those that were idle longest at the last look, the longest at the end, with their sort keys.
+    idle: Vec<((bool, u64), u64)>,
+}
+
+/// The connections of callers, and those of operators, which callers do not take away.
+#[derive(Clone, Debug)]
+pub struct Pools {
+    pub callers: Arc<Pool>,
+    pub operators: Arc<Pool>,
+}
+
+impl Pools {
+    /// At most `max` connections of callers, and less than the limit of descriptors leaves. Raises that limit as far as
+    /// this process may.
+    pub fn new(load: &Arc<Load>, max: usize) -> Self {
+        let (callers, descriptors) = match descriptors() {
+            Some(limit) => (max.min(limit.saturating_sub(KEPT_BACK + OPERATORS).max(limit / 4)).max(1), limit),
+            None => (max.max(1), usize::MAX),
+        };
+        if callers < max {
+            info!(connections = callers, descriptors, "the limit of descriptors leaves fewer than --max-connections");
+        }
+        Self { callers: Pool::new(load, callers), operators: Pool::new(load, OPERATORS) }
+    }
+}
+
+/// How many descriptors this process may have.
+fn descriptors() -> Option<usize> {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    if current.is_some() && current != maximum {
+        _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+    }
+    getrlimit(Resource::Nofile).current.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX))
+}
+
+/// What accepts connections.
+pub trait Listener: Send + Sync + 'static {
+    type Io: AsyncRead + AsyncWrite + Send + Unpin + 'static;
+
+    /// The next connection, and where it comes from.
+    fn accept(&self) -> impl Future<Output = io::Result<(Self::Io, Option<SocketAddr>)>> + Send;
+}
+
+impl Listener for TcpListener {
+    type Io = TcpStream;
+
+    async fn accept(&self) -> io::Result<(TcpStream, Option<SocketAddr>)> {
+        let (stream, from) = Self::accept(self).await?;
+        _ = stream.set_nodelay(true);
+        Ok((stream, Some(from)))
+    }
+}
+
+impl Listener for UnixListener {
+    type Io = UnixStream;
+
+    async fn accept(&self) -> io::Result<(UnixStream, Option<SocketAddr>)> {
+        Ok((Self::accept(self).await?.0, None))
+    }
+}
+
+impl Pool {
+    fn new(load: &Arc<Load>, max: usize) -> Arc<Self> {
+        Arc::new(Self {
+            load: load.clone(),
+            places: Arc::new(Semaphore::new(max.min(Semaphore::MAX_PERMITS))),
+            peers: Mutex::default(),
+            errors_logged: AtomicU64::new(0),
+        })
+    }
+
+    /// Closes connections that have sent nothing for too long, until the runtime ends.
+    pub async fn look_after(self: Arc<Self>) {
+        let mut looks = interval(LOOK_EVERY);
+        loop {
+            looks.tick().await;
+            for peer in self.peers().all.values() {
+                if let Some(ending) = peer.is_over() {
+                    peer.close(ending);
+                }
+            }
+        }
+    }
+
+    /// Accepts connections until `stops` says so, and waits for their ends. `serve` must end soon after that.
+    pub async fn accept<L: Listener, F: Future<Output = ()> + Send + 'static>(
+        self: Arc<Self>,
+        name: &'static str,
+        listener: L,
+        mut stops: watch::Receiver<bool>,
+        serve: impl Fn(L::Io, Arc<Peer>, Option<SocketAddr>) -> F,
+    ) {
+        let open = self.load.figures.open.with_label_values(&[name]);
+        let connections = TaskTracker::new();
+        loop {
+            let accepted = tokio::select! {
+                () = super::stopped(&mut stops) => break,
+                accepted = listener.accept() => accepted,
+            };
+            let (io, from) = match accepted {
+                Ok(accepted) => accepted,
+                Err(error) => {
+                    self.failed(name, &error);
+                    // Too many open files, for example.
+                    self.close_idle();
+                    sleep(Duration::from_millis(50)).await;
+                    continue;
+                }
+            };
+            let Some(place) = self.place().await else { break };
+            let (peer, pool, open) = (Peer::new(&self.load), self.clone(), open.clone());
+            let id = self.add(&peer);
+            let served = serve(io, peer, from);
+            connections.spawn(async move {
+                open.inc();
+                served.await;
+                open.dec();
+                pool.peers().all.remove(&id);
+                drop(place);
+            });
+        }
+        // Nothing is accepted while the last connections end.
+        drop(listener);
+        connections.close();
+        connections.wait().await;
+    }
+
+    /// A place for a connection, which another one may have to leave.
+    async fn place(&self) -> Option<OwnedSemaphorePermit> {
+        loop {
+            if let Ok(place) = self.places.clone().try_acquire_owned() {
+                return Some(place);
+            }
+            self.close_idle();
+            match timeout(ENDS_WITHIN, self.places.clone().acquire_owned()).await {
+                Ok(place) => return place.ok(),
+                Err(_) => debug!("no connection has ended yet"),
+            }
+        }
+    }
+
+    /// Closes the connection that is idle longest.
+    fn close_idle(&self) {
+        let mut peers = self.peers();
+        let Peers { all, idle, .. } = &mut *peers;
+        for _ in 0..2 {
+            while let Some((key, id)) = idle.pop() {
+                // It may have ended, or asked, since.
+                if let Some(peer) = all.get(&id).filter(|peer| peer.idle() == key) {
+                    return peer.close(Ending::Idle);
+                }
+            }
+            let others = all.iter().filter(|(_, peer)| !peer.is_closing());
+            let mut keys: Vec<_> = others.map(|(id, peer)| (peer.idle(), *id)).collect();
+            if keys.len() > FOUND_AT_ONCE {
+                keys.select_nth_unstable(FOUND_AT_ONCE);
+                keys.truncate(FOUND_AT_ONCE);
+            }
+            keys.sort_unstable_by(|a, b| b.cmp(a));
+            *idle = keys;
+        }
+    }
+
+    fn add(&self, peer: &Arc<Peer>) -> u64 {
+        let mut peers = self.peers();
+        let id = peers.next;
+        peers.next += 1;
+        peers.all.insert(id, peer.clone());
+        id
+    }
+
+    fn peers(&self) -> MutexGuard<'_, Peers> {
+        self.peers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts a connection that could not be accepted, and logs one a second.
+    fn failed(&self, name: &str, error: &io::Error) {
+        self.load.figures.accept_errors.inc();
+        let (now, last) = (super::micros(), self.errors_logged.load(Ordering::Relaxed));
+        if last == 0 || now.saturating_sub(last) >= 1_000_000 {
+            self.errors_logged.store(now, Ordering::Relaxed);
+            error!(listener = name, %error, "a connection could not be accepted");
+        }
+    }
+}

@@ -1,0 +1,451 @@
+//! Many requests at once: no limit is lifted because rlaas is busy, and its memory is bounded.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::fs;
+use std::io::{self, Read as _, Write as _};
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
+use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
+use futures_util::StreamExt as _;
+use futures_util::future::join_all;
+use futures_util::stream;
+
+use super::process::{Client, Options, Rlaas, back, get, hits, http, request, until, url};
+use super::promises::frame;
+use super::{block_on, one_server};
+use crate::support::*;
+use Code::{Ok as OK, OverLimit as OVER};
+
+/// With the limits of time that a service has by itself.
+pub const IN_A_HURRY: [(&str, &str); 2] = [("RLAAS_TIMEOUT", "15ms"), ("RLAAS_MAX_LAG", "10ms")];
+
+/// `RLAAS_FLOOD=5` repeats the floods, and makes them as long as in production.
+fn rounds() -> Option<u32> {
+    env::var("RLAAS_FLOOD").ok().and_then(|text| text.parse().ok())
+}
+
+/// Another program on both cores, until it is dropped.
+pub struct Busy(&'static AtomicBool);
+
+impl Busy {
+    pub fn new() -> Self {
+        let busy: &AtomicBool = Box::leak(Box::new(AtomicBool::new(true)));
+        for _ in 0..2 {
+            thread::spawn(|| while busy.load(Ordering::Relaxed) {});
+        }
+        Self(busy)
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+}
+
+/// How many requests got which outcome. Each connection has as many under way at once.
+async fn flood(
+    service: &Rlaas,
+    connections: usize,
+    at_once: usize,
+    requests: usize,
+    ask: &RateLimitRequest,
+) -> Outcomes {
+    let clients = join_all((0..connections).map(|_| service.client())).await;
+    let each = clients.into_iter().map(|client: Client| async move {
+        let calls = (0..requests / connections).map(|_| {
+            let mut client = client.clone();
+            async move {
+                match client.try_ask(ask.clone()).await {
+                    Ok(reply) if reply.overall_code() == OK => "allowed",
+                    Ok(_) => "denied",
+                    Err(status) if status.code() == tonic::Code::Unavailable => "unavailable",
+                    Err(_) => "failed",
+                }
+            }
+        });
+        stream::iter(calls).buffer_unordered(at_once).collect::<Vec<_>>().await
+    });
+    let mut outcomes = BTreeMap::new();
+    for outcome in join_all(each).await.into_iter().flatten() {
+        *outcomes.entry(outcome).or_default() += 1;
+    }
+    outcomes
+}
+
+type Outcomes = BTreeMap<&'static str, u32>;
+
+#[test]
+fn a_flood_lifts_no_limit() {
+    const LIMIT: u32 = 100;
+    let server = one_server();
+    let says = ["local", "deny", "error"];
+    let rules = |says: &str| {
+        format!(
+            "domain: {says}\non_unavailable: allow\non_overload: {says}\ndescriptors: [{{key: user, rate_limit: {{unit: year, requests_per_unit: {LIMIT}}}}}]\n"
+        )
+    };
+    let service = Rlaas::with_env(&server, &rules("local"), &IN_A_HURRY);
+    for says in ["deny", "error"] {
+        fs::write(service.dir.path().join(format!("rules/{says}.yaml")), rules(says)).expect("a file");
+    }
+    until("the rules are in force", || get(&service.debug, "/rlconfig", &[]).body.matches("user").count() == 3);
+    let (rounds, requests) = rounds().map_or((1, 5_000), |rounds| (rounds, 40_000));
+    for (round, connections) in (0..rounds).flat_map(|round| [1, 10, 50].map(|n| (round, n))) {
+        for says in says {
+            let _busy = Busy::new();
+            let user = format!("{connections}-{round}");
+            let ask = request(says, &[&[("user", &user)]]);
+            let outcomes = block_on(flood(&service, connections, 100, requests, &ask));
+            println!("{says}, {connections} connections: {outcomes:?}");
+            // What `local` adds is a limit of its own.
+            let most = if says == "local" { 2 * LIMIT } else { LIMIT };
+            assert!(outcomes.get("allowed").is_none_or(|n| *n <= most), "{says}, {connections}: {outcomes:?}");
+            assert!(!outcomes.contains_key("failed"), "{says}, {connections}: {outcomes:?}");
+            assert!(says == "error" || !outcomes.contains_key("unavailable"), "{says}, {connections}: {outcomes:?}");
+        }
+    }
+}
+
+/// What `/json` says.
+fn json(service: &Rlaas, domain: &str) -> u16 {
+    let body =
+        format!(r#"{{"domain": "{domain}", "descriptors": [{{"entries": [{{"key": "k", "value": "json"}}]}}]}}"#);
+    http(&service.http, "POST /json", &[], &body).status
+}
+
+#[test]
+fn a_service_that_is_too_busy_does_what_on_overload_says() {
+    let server = one_server();
+    let says = ["local", "deny", "error"];
+    let rules = |says: &str| {
+        format!(
+            "domain: {says}
+on_unavailable: allow
+on_overload: {says}
+authorize: {{descriptors: [[{{key: k, header: K}}]]}}
+descriptors:
+  - {{key: k, rate_limit: {{unit: year, requests_per_unit: 2}}}}
+  - {{key: granted, rate_limit: {{algorithm: token, unit: year, requests_per_unit: 8, grants: 4}}}}
+"
+        )
+    };
+    let together = "domain: together
+on_unavailable: allow
+all_or_nothing: true
+descriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 2}}]
+";
+    // One request is more than none, so every one finds it busy.
+    let start = |env: &[(&str, &str)]| {
+        let service = Rlaas::with_env(&server, &rules("local"), env);
+        for says in ["deny", "error"] {
+            fs::write(service.dir.path().join(format!("rules/{says}.yaml")), rules(says)).expect("a file");
+        }
+        fs::write(service.dir.path().join("rules/together.yaml"), together).expect("a file");
+        until("the rules are in force", || get(&service.debug, "/rlconfig", &[]).body.matches(".k:").count() == 4);
+        service
+    };
+    let service = start(&[("RLAAS_MAX_REQUESTS", "0")]);
+    block_on(async {
+        let mut client = service.client().await;
+        let ask = |domain, value| request(domain, &[&[("k", value)]]);
+        let mut codes = async |request: &RateLimitRequest, n| {
+            let mut codes = Vec::new();
+            for _ in 0..n {
+                codes.push(
+                    client.try_ask(request.clone()).await.map_or_else(|_| None, |reply| Some(reply.overall_code())),
+                );
+            }
+            codes
+        };
+        assert_eq!(codes(&ask("local", "x"), 3).await, [Some(OK), Some(OK), Some(OVER)]);
+        assert_eq!(codes(&ask("deny", "x"), 1).await, [Some(OVER)]);
+        assert_eq!(codes(&ask("error", "x"), 1).await, [None]);
+        // Without a limit there is nothing to decide.
+        assert_eq!(codes(&request("error", &[&[("new", "x")]]), 1).await, [Some(OK)]);
+        // All of them or none: the one of "b" is not charged with the third of "a".
+        let both = request("together", &[&[("k", "a")], &[("k", "b")]]);
+        assert_eq!(codes(&ask("together", "a"), 2).await, [Some(OK); 2]);
+        assert_eq!(codes(&both, 1).await, [Some(OVER)]);
+        assert_eq!(codes(&ask("together", "b"), 3).await, [Some(OK), Some(OK), Some(OVER)]);
+        // A look denies where more than the limit is counted.
+        assert_eq!(codes(&hits(ask("local", "x"), 0), 1).await, [Some(OVER)]);
+        assert_eq!(codes(&hits(ask("local", "z"), 0), 1).await, [Some(OK)]);
+        // What is given back is given back.
+        assert_eq!(codes(&back(ask("local", "back")), 1).await, [Some(OK)]);
+        assert_eq!(codes(&request("deny", &[&[("granted", "x")]]), 1).await, [Some(OVER)]);
+    });
+    assert_eq!(says.map(|says| json(&service, says)), [200, 429, 503]);
+    let authorize = |says| get(&service.http, &format!("/authorize/{says}"), &[("K", "authorize")]).status;
+    assert_eq!(says.map(authorize), [200, 429, 503]);
+    assert_eq!(service.metrics("rlaas_overload{"), ["rlaas_overload{reason=\"requests\"} 22"]);
+    let by_overload = [
+        "{domain=\"deny\",outcome=\"denied\"} 4",
+        "{domain=\"error\",outcome=\"error\"} 3",
+        "{domain=\"local\",outcome=\"allowed\"} 5",
+        "{domain=\"local\",outcome=\"denied\"} 2",
+        "{domain=\"together\",outcome=\"allowed\"} 4",
+        "{domain=\"together\",outcome=\"denied\"} 2",
+    ];
+    assert_eq!(
+        service.metrics("rlaas_decisions_by_overload{"),
+        by_overload.map(|line| format!("rlaas_decisions_by_overload{line}"))
+    );
+    assert_eq!(service.metrics("rlaas_decisions_without_redis{"), [""; 0]);
+
+    // What is remembered, and what was granted, decides first. Here the deadline of the caller leaves no time.
+    let service = start(&[]);
+    block_on(async {
+        let mut client = service.client().await;
+        let hurry = |request| {
+            let mut call = tonic::Request::new(request);
+            call.metadata_mut().insert("grpc-timeout", "6m".parse().expect("ASCII"));
+            call
+        };
+        let granted = || request("deny", &[&[("granted", "y")]]);
+        assert_eq!(client.code(granted()).await, OK);
+        let mut allowed = 0;
+        for _ in 0..9 {
+            let reply = client.0.should_rate_limit(hurry(granted())).await;
+            // It is late on a busy machine.
+            allowed += u32::from(reply.is_ok_and(|reply| reply.into_inner().overall_code() == OK));
+        }
+        assert!(allowed <= 3, "{allowed} of the 3 that it holds");
+        let over = || hits(request("error", &[&[("k", "y")]]), 3);
+        assert_eq!(client.code(over()).await, OVER);
+        until("a remembered denial denies", || {
+            let reply = tokio::task::block_in_place(|| {
+                tokio::runtime::Handle::current().block_on(client.0.should_rate_limit(hurry(over())))
+            });
+            reply.is_ok_and(|reply| reply.into_inner().overall_code() == OVER)
+        });
+    });
+    assert!(service.metrics("rlaas_granted ")[0] != "rlaas_granted 0");
+    assert!(service.metrics("rlaas_overload{").iter().any(|line| line.contains("deadline")));
+}
+
+/// Frames of calls, as many as streams, whose only entry is the key `k` with this value.
+fn calls(streams: u32, value: &str) -> Vec<u8> {
+    let [data, headers] = [0, 1];
+    let message = prost::Message::encode_to_vec(&request("d", &[&[("k", value)]]));
+    let length = u32::try_from(message.len()).expect("short").to_be_bytes();
+    let body = [&[0][..], &length, &message].concat();
+    let literal = |text: &str| [&[u8::try_from(text.len()).expect("short")], text.as_bytes()].concat();
+    // POST http of host "x", and then literal fields.
+    let mut fields = vec![0x83, 0x86, 0x01, 1, b'x'];
+    fields.extend([vec![0x04], literal("/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit")].concat());
+    fields.extend([vec![0x00], literal("content-type"), literal("application/grpc")].concat());
+    let call = |n: u32| {
+        let stream = 2 * n + 1;
+        let mut frames = frame(headers, 4, stream, &fields);
+        let mut parts = body.chunks(16_384).peekable();
+        while let Some(part) = parts.next() {
+            frames.extend(frame(data, u8::from(parts.peek().is_none()), stream, part));
+        }
+        frames
+    };
+    (0..streams).flat_map(call).collect()
+}
+
+/// A connection that has begun, and lets the service send as much as it likes.
+fn connect(service: &Rlaas) -> TcpStream {
+    let [settings, window] = [4, 8];
+    let mut stream = TcpStream::connect(&service.address).expect("a connection");
+    stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+    let more = frame(window, 0, 0, &0x3fff_0000_u32.to_be_bytes());
+    let preface = [&b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"[..], &frame(settings, 0, 0, &[]), &more].concat();
+    stream.write_all(&preface).expect("sent");
+    stream
+}
+
+/// How many calls of a connection have ended, until it is closed or so many have.
+fn replies(stream: &mut TcpStream, until: u32) -> u32 {
+    let (mut ended, mut head) = (0, [0; 9]);
+    while ended < until && stream.read_exact(&mut head).is_ok() {
+        let [a, b, c, kind, flags, ..] = head;
+        let mut payload = vec![0; u32::from_be_bytes([0, a, b, c]) as usize];
+        if stream.read_exact(&mut payload).is_err() {
+            break;
+        }
+        // The trailers of a reply, or a stream that was refused.
+        ended += u32::from((kind == 1 && flags & 1 == 1) || kind == 3);
+    }
+    ended
+}
+
+#[test]
+fn many_requests_at_once_take_little_memory() {
+    let server = one_server();
+    let rules = "domain: d\ndescriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 100}}]\n";
+    // 60,000 with the default, or a third with a fifth of it, since this program is not optimized.
+    let (connections, max_requests) = if rounds().is_some() { (60, 5_000) } else { (20, 1_000) };
+    let service = Rlaas::with_env(&server, rules, &[("RLAAS_MAX_REQUESTS", &max_requests.to_string())]);
+    let before = service.memory("VmHWM");
+    let bytes = calls(1_000, "x");
+    // Nobody gets a reply of Redis, so as many as may be are under way.
+    let paused = super::process::Paused::new(&server);
+    let mut streams: Vec<_> = (0..connections).map(|_| connect(&service)).collect();
+    thread::scope(|scope| {
+        let mut readers = Vec::new();
+        for stream in &mut streams {
+            let bytes = &bytes;
+            let mut writes = stream.try_clone().expect("a connection");
+            // The service may stop to read.
+            scope.spawn(move || writes.write_all(bytes).expect("sent"));
+            readers.push(scope.spawn(|| replies(stream, 1_000)));
+        }
+        until("many are under way", || under_way(&service) > f64::from(max_requests));
+        // 500 more, and what a connection reads at once.
+        let most = f64::from(max_requests + 500 + connections * 300);
+        assert!(under_way(&service) < most, "more than {most} are under way");
+        drop(paused);
+        let ended: u32 = readers.into_iter().map(|reader| reader.join().expect("replies")).sum();
+        assert_eq!(ended, connections * 1_000, "{:?}", service.metrics("rlaas_"));
+    });
+    let after = service.memory("VmHWM");
+    println!("{connections} × 1,000 requests at once: {before} KiB before, {after} KiB at most");
+    assert!(after < 128 * 1024, "{before} KiB, then {after} KiB");
+}
+
+fn under_way(service: &Rlaas) -> f64 {
+    let line = service.metrics("rlaas_requests_under_way ").pop().expect("a figure");
+    line.trim_start_matches("rlaas_requests_under_way ").parse().expect("a number")
+}
+
+#[test]
+fn what_a_caller_sends_decides_no_size() {
+    const LONG: usize = 380_000;
+    let server = one_server();
+    let rules = "domain: d\ndescriptors: [{key: k, value_to_metric: true, rate_limit: {algorithm: token, unit: year, requests_per_unit: 0}}]\n";
+    let script = "rate-limiter: {use-algo: fixed-window-algo, window-size: 31536000, max-requests: 5}\n";
+    let service = Rlaas::with_env(&server, rules, &[("RLAAS_PREFIX", "app:"), ("RLAAS_LOG_LEVEL", "debug")]);
+    fs::write(service.dir.path().join("rules/scripts.yaml"), script).expect("a file");
+    until("the rules are in force", || get(&service.debug, "/rlconfig", &[]).body.contains("userId"));
+    let before = service.memory("VmHWM");
+    let requests = if rounds().is_some() { 1_500 } else { 300 };
+    block_on(async {
+        let clients = join_all((0..10).map(|_| service.client())).await;
+        let each = clients.into_iter().enumerate().map(|(at, client)| async move {
+            let calls = (0..requests / 10).map(|n| {
+                let mut client = client.clone();
+                let value = format!("{at}-{n}-{}", "x".repeat(LONG));
+                async move { client.code(request("d", &[&[("k", &value)]])).await }
+            });
+            stream::iter(calls).buffer_unordered(50).collect::<Vec<_>>().await
+        });
+        assert!(join_all(each).await.into_iter().flatten().all(|code| code == OVER));
+        // Two of them have not the same key, and neither has one that looks so already.
+        let mut client = service.client().await;
+        let user = |user: &str| request("rlaas", &[&[("userId", user)]]);
+        for user_id in ["alice", "alice:reserved", "reserved", &"x".repeat(LONG), &format!("{}y", "x".repeat(LONG))] {
+            assert_eq!(client.code(hits(user(user_id), 5)).await, OK, "{user_id}");
+            assert_eq!(client.code(user(user_id)).await, OVER, "{user_id}");
+        }
+    });
+    let after = service.memory("VmHWM");
+    let keys: Vec<String> = redis::cmd("KEYS").arg("*").query(&mut server.con()).expect("KEYS");
+    let longest = keys.iter().map(String::len).max().expect("keys");
+    let metrics = service.metrics("").join("\n").len();
+    println!(
+        "{requests} values: {before} KiB before, {after} KiB at most; keys of {longest}, metrics of {metrics} bytes"
+    );
+    assert!(after < 128 * 1024, "{before} KiB, then {after} KiB");
+    assert!(longest < 200 && metrics < requests * 1_000, "{longest} {metrics}");
+    assert!(
+        keys.iter().all(|key| key.starts_with("app:rl:d:token:") || key.starts_with("rlaas:rate_limit:")),
+        "{keys:?}"
+    );
+    assert!(keys.iter().all(|key| !key.ends_with(":reserved")) && keys.len() >= 5, "{keys:?}");
+    assert!(service.log().lines().all(|line| line.len() < 1_000));
+}
+
+#[test]
+fn connections_that_say_nothing_are_closed_and_keep_nobody_out() {
+    let server = one_server();
+    let rules = "domain: d\ndescriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 100}}]\n";
+    let options = Options { redis: url(&server), rules, env: &[] };
+    let service = Rlaas::with_descriptors(256, &options);
+    let call = calls(1, "x");
+    let began = Instant::now();
+    let starts: [(&str, &[u8]); 7] = [
+        (&service.address, b""),
+        (&service.address, b"PRI * HTTP/2.0\r\n"),
+        (&service.http, b""),
+        (&service.http, b"GET /healthcheck HTTP/1.1\r\nHost: x\r\n"),
+        (&service.metrics, b"GET /met"),
+        (&service.debug, b""),
+        (&service.debug, b"GET /rlconfig HTTP/1.1\r\n"),
+    ];
+    let mut silent: Vec<_> = starts
+        .into_iter()
+        .map(|(address, bytes)| {
+            let mut stream = TcpStream::connect(address).expect("a connection");
+            stream.write_all(bytes).expect("sent");
+            stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
+            stream
+        })
+        .collect();
+    // Half a header of HTTP/2.
+    let mut half = connect(&service);
+    half.write_all(&call[..20]).expect("sent");
+    silent.push(half);
+    let many: Vec<_> = (0..250).map(|_| TcpStream::connect(&service.address).expect("a connection")).collect();
+    let still_serves = || {
+        assert_eq!(get(&service.http, "/healthcheck", &[]).status, 200);
+        assert!(get(&service.debug, "/rlconfig", &[]).body.contains("d.k"));
+        block_on(async { assert_eq!(service.client().await.code(request("d", &[&[("k", "x")]])).await, OK) });
+        service.metrics("rlaas_connections")
+    };
+    let figures = still_serves();
+    assert!(figures.iter().any(|line| line.starts_with("rlaas_connections_closed{reason=\"idle\"}")), "{figures:?}");
+    for mut stream in silent {
+        let mut rest = Vec::new();
+        let ended = stream.read_to_end(&mut rest);
+        assert!(!ended.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock), "still open");
+        assert!(began.elapsed() < Duration::from_secs(14), "{:?}", began.elapsed());
+    }
+    assert!(began.elapsed() > Duration::from_secs(9), "{:?}", began.elapsed());
+    let figures = still_serves();
+    assert!(figures.iter().any(|line| line.starts_with("rlaas_connections_closed{reason=\"silent\"}")), "{figures:?}");
+    drop(many);
+}
+
+/// A client that gives up after 20 ms, as Envoy does, asks 400 times a second while rlaas is stopped for a while.
+#[test]
+fn a_pause_of_rlaas_loses_no_request() {
+    let server = one_server();
+    let rules = "domain: d\ndescriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 1000000}}]\n";
+    let service = Rlaas::start(&server, rules);
+    block_on(async {
+        let client = service.client().await;
+        let mut ticks = tokio::time::interval(Duration::from_micros(2_500));
+        let mut tasks = Vec::new();
+        for tick in 0..400 {
+            ticks.tick().await;
+            match tick {
+                100 => service.signal("-STOP"),
+                200 => service.signal("-CONT"),
+                _ => {}
+            }
+            let mut client = client.clone();
+            tasks.push(tokio::spawn(async move {
+                let call = client.try_ask(request("d", &[&[("k", "x")]]));
+                tokio::time::timeout(Duration::from_millis(20), call).await
+            }));
+        }
+        let (mut replied, mut late) = (0, 0);
+        for task in tasks {
+            match task.await.expect("no panic") {
+                Ok(reply) => replied += u32::from(reply.map_err(|status| panic!("{status}")).is_ok()),
+                Err(_) => late += 1,
+            }
+        }
+        assert!(replied > 0 && late >= 80, "{replied} {late}");
+    });
+    assert_eq!(service.metrics("rlaas_goaways_sent{"), [""; 0]);
+}
