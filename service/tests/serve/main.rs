@@ -7,6 +7,7 @@ mod cluster;
 mod deadline;
 mod envoy;
 mod examples;
+mod faults;
 mod flood;
 mod http;
 mod operation;
