@@ -128,6 +128,10 @@ lint: ## check format, clippy and luacheck, warnings denied
 	cargo clippy $(SERVICE) --no-deps --all-targets -- -D warnings
 	RUSTFLAGS="--cfg fuzzing" cargo check --locked --lib --target-dir "$(TARGET)/fuzzing"
 
+.PHONY: lines
+lines: ## count the lines written by hand: product, tests and pages, by directory
+	@scripts/lines
+
 .PHONY: clean
 clean: ## remove everything that was built, packed or fetched
 	cargo clean
