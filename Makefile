@@ -111,9 +111,10 @@ fuzz: $(own_module) $(if $(SERVERS),,servers) ## fuzz what reads input, the algo
 	@scripts/fuzz "$(SECONDS_EACH)" "$(TARGET)"
 
 .PHONY: lint
-lint: ## check format, clippy and luacheck, warnings denied
+lint: ## check format, clippy, luacheck and the places of the planted faults, warnings denied
 	@scripts/install build lint
 	luacheck --quiet lua
+	scripts/plant --check
 	cargo fmt --all --check
 	cargo clippy --locked --all-targets -- -D warnings
 	cargo clippy --locked --test reliability -- -D warnings

@@ -37,7 +37,7 @@ use crate::rolling_log::{self, Edit};
 use crate::sliding_log::LogChange;
 use crate::{
     Change, Cost, Decision, Figures, FixedWindow, Forecast, Lease, Micros, Policy, RecordAlgorithm, RollingLog,
-    SlidingCounter, SlidingLog, Unrepresentable, Verdict, Window, WindowCounter,
+    SlidingLog, Unrepresentable, Verdict, Window, WindowCounter,
 };
 
 /// The reply to a request.
@@ -61,10 +61,31 @@ impl Reply {
     }
 }
 
+/// What an algorithm decides, or the error that the result cannot be represented.
+pub type Decided<C> = Result<Decision<C>, Unrepresentable>;
+/// What an algorithm changes, or the same error.
+pub type Changed<C> = Result<Change<C>, Unrepresentable>;
+
+/// How a request is charged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Charging {
+    /// If the limit allows it.
+    IfAllowed,
+    /// Whatever the limit says: the option ALWAYS.
+    Always,
+    /// As a reservation: the option RESERVE. FIXED counts no denial then.
+    Reserving,
+}
+
 /// An algorithm whose keys are in memory.
+///
+/// A request is decided, and its change is committed, in two steps, as on a server: a caller can decide several before it
+/// commits any. [`InMemory::request`] does both.
 pub trait InMemory: Sized {
     /// What a key holds. The default is a key that does not exist.
     type Key: Clone + Debug + Default;
+    /// What a decision writes.
+    type Change: Clone;
 
     /// The algorithm under a policy.
     ///
@@ -76,14 +97,65 @@ pub trait InMemory: Sized {
     /// in which it expires.
     fn expire(key: &mut Self::Key, now: Micros);
 
+    /// Removes from the key what counts no more, as every call does that may write it.
+    fn prune(&self, _key: &mut Self::Key, _now: Micros) {}
+
+    /// Decides on a request. The key has been pruned.
+    ///
+    /// # Errors
+    /// [`Unrepresentable::Overflow`].
+    fn decision(&self, key: &Self::Key, now: Micros, cost: Cost, charging: Charging) -> Decided<Self::Change>;
+
+    /// What gives `cost` units back. `at` is when they were charged, if that is known.
+    fn refunding(&self, key: &Self::Key, now: Micros, at: Option<Micros>, cost: Cost) -> Change<Self::Change>;
+
+    /// What charges `cost` units whatever the limit says.
+    ///
+    /// # Errors
+    /// [`Unrepresentable::Overflow`].
+    fn overcharging(&self, key: &Self::Key, now: Micros, at: Option<Micros>, cost: Cost) -> Changed<Self::Change>;
+
+    /// Writes a change.
+    fn commit(&self, key: &mut Self::Key, change: &Change<Self::Change>, now: Micros);
+
+    /// The figures after a decision, which need not be committed.
+    fn figures(&self, key: &Self::Key, decision: &Decision<Self::Change>, now: Micros) -> Figures;
+
+    /// The largest cost that would be allowed at `now`.
+    fn remaining(&self, key: &Self::Key, now: Micros) -> u64;
+
     /// Decides on a request and commits the change.
     ///
     /// # Errors
     /// [`Unrepresentable::Overflow`]. The key is unchanged.
-    fn request(&self, key: &mut Self::Key, now: Micros, cost: Cost) -> Result<Reply, Unrepresentable>;
+    fn request(&self, key: &mut Self::Key, now: Micros, cost: Cost) -> Result<Reply, Unrepresentable> {
+        self.request_charging(key, now, cost, Charging::IfAllowed)
+    }
+
+    /// [`InMemory::request`] that is charged in another way.
+    ///
+    /// # Errors
+    /// As [`InMemory::request`].
+    fn request_charging(
+        &self,
+        key: &mut Self::Key,
+        now: Micros,
+        cost: Cost,
+        charging: Charging,
+    ) -> Result<Reply, Unrepresentable> {
+        self.prune(key, now);
+        let decision = self.decision(key, now, cost, charging)?;
+        let figures = self.figures(key, &decision, now);
+        self.commit(key, &decision.change, now);
+        Ok(Reply { verdict: decision.verdict, figures, rebased: matches!(decision.change, Change::Rebase(_)) })
+    }
 
     /// Gives `cost` units back. `at` is when they were charged, if that is known.
-    fn refund(&self, key: &mut Self::Key, now: Micros, at: Option<Micros>, cost: Cost);
+    fn refund(&self, key: &mut Self::Key, now: Micros, at: Option<Micros>, cost: Cost) {
+        self.prune(key, now);
+        let change = self.refunding(key, now, at, cost);
+        self.commit(key, &change, now);
+    }
 
     /// Charges `cost` units whatever the limit says.
     ///
@@ -95,10 +167,12 @@ pub trait InMemory: Sized {
         now: Micros,
         at: Option<Micros>,
         cost: Cost,
-    ) -> Result<(), Unrepresentable>;
-
-    /// The largest cost that would be allowed at `now`.
-    fn remaining(&self, key: &Self::Key, now: Micros) -> u64;
+    ) -> Result<(), Unrepresentable> {
+        self.prune(key, now);
+        let change = self.overcharging(key, now, at, cost)?;
+        self.commit(key, &change, now);
+        Ok(())
+    }
 }
 
 /// An algorithm whose requests may be charged whatever the limit says: the option ALWAYS. (The module takes it for FIXED,
@@ -121,8 +195,15 @@ pub trait Always: InMemory {
     ///
     /// # Errors
     /// [`Unrepresentable::Overflow`]. The key is unchanged.
-    fn request_always(&self, key: &mut Self::Key, now: Micros, cost: Cost) -> Result<Reply, Unrepresentable>;
+    fn request_always(&self, key: &mut Self::Key, now: Micros, cost: Cost) -> Result<Reply, Unrepresentable> {
+        self.request_charging(key, now, cost, Charging::Always)
+    }
 }
+
+impl<A: RecordAlgorithm> Always for A {}
+impl Always for FixedWindow {}
+impl Always for WindowCounter {}
+impl Always for RollingLog {}
 
 /// A record as the server holds it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -133,27 +214,13 @@ pub struct StoredRecord {
     pub expires_at: Option<u64>,
 }
 
-impl StoredRecord {
-    fn state<A: RecordAlgorithm>(&self) -> Option<A::State> {
-        record::decode::<A>(&self.text)
-    }
-}
-
 fn state_of<A: RecordAlgorithm>(key: &Option<StoredRecord>) -> Option<A::State> {
-    key.as_ref().and_then(StoredRecord::state::<A>)
-}
-
-fn commit<A: RecordAlgorithm>(algorithm: &A, key: &mut Option<StoredRecord>, change: Change<A::State>) {
-    let before = state_of::<A>(key);
-    let held = key.as_ref().and_then(|stored| stored.expires_at);
-    let new_expiry = record::new_expiry(algorithm, before.as_ref(), &change, || held);
-    *key = change
-        .apply_to(before)
-        .map(|state| StoredRecord { text: record::encode::<A>(&state).to_vec(), expires_at: new_expiry.or(held) });
+    record::decode::<A>(&key.as_ref()?.text)
 }
 
 impl<A: RecordAlgorithm> InMemory for A {
     type Key = Option<StoredRecord>;
+    type Change = A::State;
 
     fn with_policy(policy: &Policy) -> Result<Self, Unrepresentable> {
         A::new(policy)
@@ -163,27 +230,35 @@ impl<A: RecordAlgorithm> InMemory for A {
         key.take_if(|stored| stored.expires_at.is_some_and(|at| at < now.millis()));
     }
 
-    fn request(&self, key: &mut Self::Key, now: Micros, cost: Cost) -> Result<Reply, Unrepresentable> {
-        let decision = self.decide(state_of::<A>(key), now, cost);
-        commit(self, key, decision.change);
-        Ok(Reply::new(&decision, &self.forecast(state_of::<A>(key), now), now))
+    fn decision(&self, key: &Self::Key, now: Micros, cost: Cost, charging: Charging) -> Decided<A::State> {
+        match charging {
+            Charging::Always => self.decide_always(state_of::<A>(key), now, cost),
+            Charging::IfAllowed | Charging::Reserving => {
+                Ok(RecordAlgorithm::decide(self, state_of::<A>(key), now, cost))
+            }
+        }
     }
 
-    fn refund(&self, key: &mut Self::Key, now: Micros, at: Option<Micros>, cost: Cost) {
-        let change = RecordAlgorithm::refund(self, state_of::<A>(key), now, at, cost);
-        commit(self, key, change);
+    fn refunding(&self, key: &Self::Key, now: Micros, at: Option<Micros>, cost: Cost) -> Change<A::State> {
+        RecordAlgorithm::refund(self, state_of::<A>(key), now, at, cost)
     }
 
-    fn overcharge(
-        &self,
-        key: &mut Self::Key,
-        now: Micros,
-        at: Option<Micros>,
-        cost: Cost,
-    ) -> Result<(), Unrepresentable> {
-        let change = RecordAlgorithm::overcharge(self, state_of::<A>(key), now, at, cost)?;
-        commit(self, key, change);
-        Ok(())
+    fn overcharging(&self, key: &Self::Key, now: Micros, at: Option<Micros>, cost: Cost) -> Changed<A::State> {
+        RecordAlgorithm::overcharge(self, state_of::<A>(key), now, at, cost)
+    }
+
+    fn commit(&self, key: &mut Self::Key, change: &Change<A::State>, _now: Micros) {
+        let before = state_of::<A>(key);
+        let held = key.as_ref().and_then(|stored| stored.expires_at);
+        let new_expiry = record::new_expiry(self, before.as_ref(), change, || held);
+        *key = change
+            .apply_to(before)
+            .map(|state| StoredRecord { text: record::encode::<A>(&state).to_vec(), expires_at: new_expiry.or(held) });
+    }
+
+    fn figures(&self, key: &Self::Key, decision: &Decision<A::State>, now: Micros) -> Figures {
+        let after = decision.change.apply_to(state_of::<A>(key));
+        Figures::new(&self.forecast(after, now), decision, now)
     }
 
     fn remaining(&self, key: &Self::Key, now: Micros) -> u64 {
@@ -191,28 +266,18 @@ impl<A: RecordAlgorithm> InMemory for A {
     }
 }
 
-impl<A: RecordAlgorithm> Always for A {
-    fn request_always(&self, key: &mut Self::Key, now: Micros, cost: Cost) -> Result<Reply, Unrepresentable> {
-        let decision = self.decide_always(state_of::<A>(key), now, cost)?;
-        commit(self, key, decision.change);
-        Ok(Reply::new(&decision, &self.forecast(state_of::<A>(key), now), now))
-    }
-}
-
 /// The counters of a fixed window, by their windows. (On a server, windows of more than some 28 years share the numbers 0
 /// and 1, and with those their counters.)
 pub type Counters = BTreeMap<Period, Counter>;
 
+/// The counter of the window that `now` is in.
 fn counter_at(algorithm: &FixedWindow, key: &Counters, now: Micros) -> Option<Counter> {
     key.get(&algorithm.period_at(now)).copied()
 }
 
-fn store_counter(algorithm: &FixedWindow, key: &mut Counters, now: Micros, change: Change<Counter>) {
-    change.state().map(|&counter| key.insert(algorithm.period_at(now), counter));
-}
-
 impl InMemory for FixedWindow {
     type Key = Counters;
+    type Change = Counter;
 
     fn with_policy(policy: &Policy) -> Result<Self, Unrepresentable> {
         Ok(Self::new(policy))
@@ -222,31 +287,34 @@ impl InMemory for FixedWindow {
         key.retain(|_, counter| counter.expires_at.is_none_or(|at| now.millis() <= at));
     }
 
-    fn request(&self, key: &mut Counters, now: Micros, cost: Cost) -> Result<Reply, Unrepresentable> {
+    fn prune(&self, key: &mut Counters, now: Micros) {
         Self::expire(key, now);
-        let decision = self.decide(counter_at(self, key, now), now, cost)?;
-        store_counter(self, key, now, decision.change);
-        let value = counter_at(self, key, now).map_or(0, |counter| counter.value);
-        Ok(Reply::new(&decision, &self.forecast(value, now), now))
     }
 
-    fn refund(&self, key: &mut Counters, now: Micros, at: Option<Micros>, cost: Cost) {
-        Self::expire(key, now);
-        let change = FixedWindow::refund(self, counter_at(self, key, now), now, at, cost);
-        store_counter(self, key, now, change);
+    fn decision(&self, key: &Counters, now: Micros, cost: Cost, charging: Charging) -> Decided<Counter> {
+        let decide = match charging {
+            Charging::IfAllowed => Self::decide,
+            Charging::Always => Self::decide_always,
+            Charging::Reserving => Self::decide_reserving,
+        };
+        decide(self, counter_at(self, key, now), now, cost)
     }
 
-    fn overcharge(
-        &self,
-        key: &mut Counters,
-        now: Micros,
-        at: Option<Micros>,
-        cost: Cost,
-    ) -> Result<(), Unrepresentable> {
-        Self::expire(key, now);
-        let change = FixedWindow::overcharge(self, counter_at(self, key, now), now, at, cost)?;
-        store_counter(self, key, now, change);
-        Ok(())
+    fn refunding(&self, key: &Counters, now: Micros, at: Option<Micros>, cost: Cost) -> Change<Counter> {
+        Self::refund(self, counter_at(self, key, now), now, at, cost)
+    }
+
+    fn overcharging(&self, key: &Counters, now: Micros, at: Option<Micros>, cost: Cost) -> Changed<Counter> {
+        Self::overcharge(self, counter_at(self, key, now), now, at, cost)
+    }
+
+    fn commit(&self, key: &mut Counters, change: &Change<Counter>, now: Micros) {
+        change.state().map(|&counter| key.insert(self.period_at(now), counter));
+    }
+
+    fn figures(&self, key: &Counters, decision: &Decision<Counter>, now: Micros) -> Figures {
+        let value = decision.change.apply_to(counter_at(self, key, now)).map_or(0, |counter| counter.value);
+        Figures::new(&self.forecast(value, now), decision, now)
     }
 
     fn remaining(&self, key: &Counters, now: Micros) -> u64 {
@@ -254,18 +322,9 @@ impl InMemory for FixedWindow {
     }
 }
 
-impl Always for FixedWindow {
-    fn request_always(&self, key: &mut Counters, now: Micros, cost: Cost) -> Result<Reply, Unrepresentable> {
-        Self::expire(key, now);
-        let decision = self.decide_always(counter_at(self, key, now), now, cost)?;
-        store_counter(self, key, now, decision.change);
-        let value = counter_at(self, key, now).map_or(0, |counter| counter.value);
-        Ok(Reply::new(&decision, &self.forecast(value, now), now))
-    }
-}
-
 impl InMemory for WindowCounter {
     type Key = Option<Counter>;
+    type Change = Counter;
 
     fn with_policy(policy: &Policy) -> Result<Self, Unrepresentable> {
         Ok(Self::new(policy))
@@ -275,37 +334,31 @@ impl InMemory for WindowCounter {
         key.take_if(|counter| counter.expires_at.is_some_and(|at| at < now.millis()));
     }
 
-    fn request(&self, key: &mut Self::Key, now: Micros, cost: Cost) -> Result<Reply, Unrepresentable> {
-        let decision = self.decide(*key, now, cost);
-        *key = decision.change.apply_to(*key);
-        Ok(Reply::new(&decision, &self.forecast(*key, now), now))
+    fn decision(&self, key: &Self::Key, now: Micros, cost: Cost, charging: Charging) -> Decided<Counter> {
+        match charging {
+            Charging::Always => self.decide_always(*key, now, cost),
+            Charging::IfAllowed | Charging::Reserving => Ok(Self::decide(self, *key, now, cost)),
+        }
     }
 
-    fn refund(&self, key: &mut Self::Key, now: Micros, at: Option<Micros>, cost: Cost) {
-        *key = WindowCounter::refund(self, *key, now, at, cost).apply_to(*key);
+    fn refunding(&self, key: &Self::Key, now: Micros, at: Option<Micros>, cost: Cost) -> Change<Counter> {
+        Self::refund(self, *key, now, at, cost)
     }
 
-    fn overcharge(
-        &self,
-        key: &mut Self::Key,
-        now: Micros,
-        at: Option<Micros>,
-        cost: Cost,
-    ) -> Result<(), Unrepresentable> {
-        *key = WindowCounter::overcharge(self, *key, now, at, cost)?.apply_to(*key);
-        Ok(())
+    fn overcharging(&self, key: &Self::Key, now: Micros, at: Option<Micros>, cost: Cost) -> Changed<Counter> {
+        Self::overcharge(self, *key, now, at, cost)
+    }
+
+    fn commit(&self, key: &mut Self::Key, change: &Change<Counter>, _now: Micros) {
+        *key = change.apply_to(*key);
+    }
+
+    fn figures(&self, key: &Self::Key, decision: &Decision<Counter>, now: Micros) -> Figures {
+        Figures::new(&self.forecast(decision.change.apply_to(*key), now), decision, now)
     }
 
     fn remaining(&self, key: &Self::Key, now: Micros) -> u64 {
         self.forecast(*key, now).remaining()
-    }
-}
-
-impl Always for WindowCounter {
-    fn request_always(&self, key: &mut Self::Key, now: Micros, cost: Cost) -> Result<Reply, Unrepresentable> {
-        let decision = self.decide_always(*key, now, cost)?;
-        *key = decision.change.apply_to(*key);
-        Ok(Reply::new(&decision, &self.forecast(*key, now), now))
     }
 }
 
@@ -319,10 +372,6 @@ pub struct Log {
 }
 
 impl Log {
-    fn prune(&mut self, algorithm: &SlidingLog, now: Micros) {
-        self.entries.retain(|&entry| algorithm.expired_through(now).is_none_or(|expired| entry > expired));
-    }
-
     fn remove_up_to(&mut self, millis: u64, count: u64) {
         let end = self.entries.iter().take_while(|&&entry| entry <= millis).count();
         let start = end.saturating_sub(usize::try_from(count).unwrap_or(usize::MAX));
@@ -332,63 +381,70 @@ impl Log {
     fn len(&self) -> u64 {
         u64::try_from(self.entries.len()).unwrap_or(u64::MAX)
     }
-
-    fn commit(&mut self, algorithm: &SlidingLog, change: Change<LogChange>, now: Micros) {
-        match change.state() {
-            Some(&LogChange::Add(count)) => self.entries.extend((0..count).map(|_| now.millis())),
-            Some(LogChange::MoveAheadToNow) => {
-                self.entries.iter_mut().for_each(|entry| *entry = now.millis().min(*entry));
-            }
-            Some(&LogChange::AddEarlier { count, millis }) => self.entries.extend((0..count).map(|_| millis)),
-            Some(&LogChange::RemoveNewest(count)) => self.remove_up_to(u64::MAX, count),
-            Some(&LogChange::RemoveUpTo { count, millis }) => self.remove_up_to(millis, count),
-            None => {}
-        }
-        self.entries.sort_unstable();
-        self.expires_at =
-            if self.entries.is_empty() { None } else { algorithm.new_expiry(self.expires_at, now).or(self.expires_at) };
-    }
 }
 
 impl InMemory for SlidingLog {
     type Key = Log;
+    type Change = LogChange;
 
     fn with_policy(policy: &Policy) -> Result<Self, Unrepresentable> {
         Ok(Self::new(policy))
     }
 
     fn expire(key: &mut Log, now: Micros) {
-        if key.expires_at.is_some_and(|at| at <= now.millis()) {
+        if key.expires_at.is_some_and(|at| at < now.millis()) {
             *key = Log::default();
         }
     }
 
-    /// Needs memory for one entry a unit.
-    fn request(&self, key: &mut Log, now: Micros, cost: Cost) -> Result<Reply, Unrepresentable> {
-        key.prune(self, now);
+    fn prune(&self, key: &mut Log, now: Micros) {
+        key.entries.retain(|&entry| self.expired_through(now).is_none_or(|expired| entry > expired));
+        // An empty key is no more.
+        key.expires_at = key.expires_at.filter(|_| !key.entries.is_empty());
+    }
+
+    fn decision(&self, key: &Log, now: Micros, cost: Cost, _charging: Charging) -> Decided<LogChange> {
         let ahead = || key.entries.last().is_some_and(|&last| last > now.millis());
-        let decision = self.decide(key.len(), ahead, cost);
-        key.commit(self, decision.change, now);
-        let entry = |n| key.entries.get(usize::try_from(n).ok()?).copied();
-        Ok(Reply::new(&decision, &self.forecast(key.len(), entry, now), now))
+        Ok(Self::decide(self, key.len(), ahead, cost))
     }
 
-    fn refund(&self, key: &mut Log, now: Micros, at: Option<Micros>, cost: Cost) {
-        key.prune(self, now);
-        let change = SlidingLog::refund(self, key.len(), at, cost);
-        key.commit(self, change, now);
+    fn refunding(&self, key: &Log, _now: Micros, at: Option<Micros>, cost: Cost) -> Change<LogChange> {
+        Self::refund(self, key.len(), at, cost)
     }
 
-    fn overcharge(&self, key: &mut Log, now: Micros, at: Option<Micros>, cost: Cost) -> Result<(), Unrepresentable> {
-        key.prune(self, now);
-        let change = SlidingLog::overcharge(self, now, at, cost);
-        key.commit(self, change, now);
-        Ok(())
+    fn overcharging(&self, _key: &Log, now: Micros, at: Option<Micros>, cost: Cost) -> Changed<LogChange> {
+        Ok(Self::overcharge(self, now, at, cost))
+    }
+
+    /// Needs memory for one entry a unit.
+    fn commit(&self, key: &mut Log, change: &Change<LogChange>, now: Micros) {
+        let entries = &mut key.entries;
+        match change.state() {
+            Some(&LogChange::Add(count)) => entries.extend((0..count).map(|_| now.millis())),
+            Some(LogChange::MoveAheadToNow) => entries.iter_mut().for_each(|entry| *entry = now.millis().min(*entry)),
+            Some(&LogChange::AddEarlier { count, millis }) => entries.extend((0..count).map(|_| millis)),
+            Some(&LogChange::RemoveNewest(count)) => key.remove_up_to(u64::MAX, count),
+            Some(&LogChange::RemoveUpTo { count, millis }) => key.remove_up_to(millis, count),
+            None if matches!(change, Change::Delete) => entries.clear(),
+            None => {}
+        }
+        key.entries.sort_unstable();
+        key.expires_at =
+            if key.entries.is_empty() { None } else { self.new_expiry(key.expires_at, now).or(key.expires_at) };
+    }
+
+    fn figures(&self, key: &Log, decision: &Decision<LogChange>, now: Micros) -> Figures {
+        let mut after = key.clone();
+        self.commit(&mut after, &decision.change, now);
+        let entry = |n| after.entries.get(usize::try_from(n).ok()?).copied();
+        // The key still exists in the millisecond of its expiry.
+        let gone_at = after.expires_at.map(|millis| Micros::from_millis(millis.saturating_add(1)));
+        Figures::new(&self.forecast(after.len(), entry, now).gone_at(gone_at), decision, now)
     }
 
     fn remaining(&self, key: &Log, now: Micros) -> u64 {
         let mut log = key.clone();
-        log.prune(self, now);
+        self.prune(&mut log, now);
         self.forecast(log.len(), |_| None, now).remaining()
     }
 }
@@ -398,22 +454,9 @@ fn log_of<'a>(algorithm: &RollingLog, key: &'a Option<StoredRecord>, now: Micros
     key.as_ref().and_then(|stored| algorithm.read(&stored.text, now)).unwrap_or(rolling_log::Log::EMPTY)
 }
 
-fn commit_rolling(algorithm: &RollingLog, key: &mut Option<StoredRecord>, change: &Change<Edit>, now: Micros) {
-    let log = log_of(algorithm, key, now);
-    let (units, write) = (log.units(), change.state().map(|edit| algorithm.write(&log, edit, now)));
-    if matches!(change, Change::Delete) {
-        *key = None;
-    } else if write.is_some() || units > 0 {
-        let stored = key.get_or_insert(StoredRecord { text: Vec::new(), expires_at: None });
-        stored.expires_at = algorithm.new_expiry(stored.expires_at, now).or(stored.expires_at);
-        if let Some(write) = write {
-            write.apply_to(&mut stored.text);
-        }
-    }
-}
-
 impl InMemory for RollingLog {
     type Key = Option<StoredRecord>;
+    type Change = Edit;
 
     fn with_policy(policy: &Policy) -> Result<Self, Unrepresentable> {
         Ok(Self::new(policy))
@@ -423,29 +466,38 @@ impl InMemory for RollingLog {
         key.take_if(|stored| stored.expires_at.is_some_and(|at| at < now.millis()));
     }
 
-    fn request(&self, key: &mut Self::Key, now: Micros, cost: Cost) -> Result<Reply, Unrepresentable> {
+    fn decision(&self, key: &Self::Key, now: Micros, cost: Cost, charging: Charging) -> Decided<Edit> {
         let log = log_of(self, key, now);
-        let decision = self.decide(&log, now, cost);
-        let reply = Reply::new(&decision, &self.forecast(&log, &decision.change, now), now);
-        commit_rolling(self, key, &decision.change, now);
-        Ok(reply)
+        match charging {
+            Charging::Always => self.decide_always(&log, now, cost),
+            Charging::IfAllowed | Charging::Reserving => Ok(Self::decide(self, &log, now, cost)),
+        }
     }
 
-    fn refund(&self, key: &mut Self::Key, now: Micros, at: Option<Micros>, cost: Cost) {
-        let change = RollingLog::refund(self, &log_of(self, key, now), at, cost);
-        commit_rolling(self, key, &change, now);
+    fn refunding(&self, key: &Self::Key, now: Micros, at: Option<Micros>, cost: Cost) -> Change<Edit> {
+        Self::refund(self, &log_of(self, key, now), at, cost)
     }
 
-    fn overcharge(
-        &self,
-        key: &mut Self::Key,
-        now: Micros,
-        at: Option<Micros>,
-        cost: Cost,
-    ) -> Result<(), Unrepresentable> {
-        let change = RollingLog::overcharge(self, &log_of(self, key, now), now, at, cost)?;
-        commit_rolling(self, key, &change, now);
-        Ok(())
+    fn overcharging(&self, key: &Self::Key, now: Micros, at: Option<Micros>, cost: Cost) -> Changed<Edit> {
+        Self::overcharge(self, &log_of(self, key, now), now, at, cost)
+    }
+
+    fn commit(&self, key: &mut Self::Key, change: &Change<Edit>, now: Micros) {
+        let log = log_of(self, key, now);
+        let (units, write) = (log.units(), change.state().map(|edit| self.write(&log, edit, now)));
+        if matches!(change, Change::Delete) {
+            *key = None;
+        } else if write.is_some() || units > 0 {
+            let stored = key.get_or_insert(StoredRecord { text: Vec::new(), expires_at: None });
+            stored.expires_at = self.new_expiry(stored.expires_at, now).or(stored.expires_at);
+            if let Some(write) = write {
+                write.apply_to(&mut stored.text);
+            }
+        }
+    }
+
+    fn figures(&self, key: &Self::Key, decision: &Decision<Edit>, now: Micros) -> Figures {
+        Figures::new(&self.forecast(&log_of(self, key, now), &decision.change, now), decision, now)
     }
 
     fn remaining(&self, key: &Self::Key, now: Micros) -> u64 {
@@ -453,130 +505,92 @@ impl InMemory for RollingLog {
     }
 }
 
-impl Always for RollingLog {
-    fn request_always(&self, key: &mut Self::Key, now: Micros, cost: Cost) -> Result<Reply, Unrepresentable> {
-        let log = log_of(self, key, now);
-        let decision = self.decide_always(&log, now, cost)?;
-        let reply = Reply::new(&decision, &self.forecast(&log, &decision.change, now), now);
-        commit_rolling(self, key, &decision.change, now);
-        Ok(reply)
-    }
-}
-
 /// An algorithm whose charges may be reservations: the option RESERVE.
 pub trait Reservable: InMemory {
-    /// Decides on a request that is a reservation, and commits the change.
-    ///
-    /// # Errors
-    /// As [`InMemory::request`].
-    fn request_reserving(&self, key: &mut Self::Key, now: Micros, cost: Cost) -> Result<Reply, Unrepresentable> {
-        self.request(key, now, cost)
-    }
-
     /// The millisecond in which a charge of `now` leaves its window, after it is committed.
     fn counts_until(&self, key: &Self::Key, now: Micros) -> u64;
 
-    /// Corrects the charge of a reservation to `actual`. Returns whether the key has changed.
+    /// What corrects the charge of a reservation to `actual`.
     ///
     /// # Errors
-    /// [`Unrepresentable::Overflow`]. The key is unchanged.
-    fn settle_reserved(
-        &self,
-        key: &mut Self::Key,
-        now: Micros,
-        charge: &Reservation,
-        actual: Cost,
-    ) -> Result<bool, Unrepresentable>;
+    /// [`Unrepresentable::Overflow`].
+    fn settling(&self, key: &Self::Key, now: Micros, charge: &Reservation, actual: Cost) -> Changed<Self::Change>;
 
     /// Gives back what has ended.
     fn give_back(&self, key: &mut Self::Key, now: Micros, ended: &mut [Ended]) {
         for one in ended.iter_mut().filter(|one| one.holds_units(now)) {
-            one.given_back = self.settle_reserved(key, now, &one.was, Cost::ZERO) == Ok(true);
+            let change = self.settling(key, now, &one.was, Cost::ZERO).unwrap_or(Change::Keep);
+            one.given_back = !matches!(change, Change::Keep);
+            self.commit(key, &change, now);
         }
+    }
+
+    /// Writes to `stored` what is left after units were given back, and a change of that, as one write.
+    fn commit_given_back(
+        &self,
+        stored: &mut Self::Key,
+        given_back: Self::Key,
+        change: &Change<Self::Change>,
+        now: Micros,
+    ) {
+        *stored = given_back;
+        self.commit(stored, change, now);
     }
 }
 
 impl Reservable for FixedWindow {
-    fn request_reserving(&self, key: &mut Counters, now: Micros, cost: Cost) -> Result<Reply, Unrepresentable> {
-        Self::expire(key, now);
-        let decision = self.decide_reserving(counter_at(self, key, now), now, cost)?;
-        store_counter(self, key, now, decision.change);
-        let value = counter_at(self, key, now).map_or(0, |counter| counter.value);
-        Ok(Reply::new(&decision, &self.forecast(value, now), now))
-    }
-
     fn counts_until(&self, _key: &Counters, now: Micros) -> u64 {
-        FixedWindow::counts_until(self, now)
+        Self::counts_until(self, now)
     }
 
-    fn settle_reserved(
-        &self,
-        key: &mut Counters,
-        now: Micros,
-        charge: &Reservation,
-        actual: Cost,
-    ) -> Result<bool, Unrepresentable> {
-        let change = FixedWindow::settle_reserved(self, counter_at(self, key, now), now, charge, actual)?;
-        store_counter(self, key, now, change);
-        Ok(change != Change::Keep)
+    fn settling(&self, key: &Counters, now: Micros, charge: &Reservation, actual: Cost) -> Changed<Counter> {
+        self.settle_reserved(counter_at(self, key, now), now, charge, actual)
     }
 }
 
 impl Reservable for WindowCounter {
     fn counts_until(&self, key: &Self::Key, now: Micros) -> u64 {
-        WindowCounter::counts_until(self, *key, now)
+        Self::counts_until(self, *key, now)
     }
 
-    fn settle_reserved(
-        &self,
-        key: &mut Self::Key,
-        now: Micros,
-        charge: &Reservation,
-        actual: Cost,
-    ) -> Result<bool, Unrepresentable> {
-        let change = WindowCounter::settle_reserved(self, *key, now, charge, actual)?;
-        *key = change.apply_to(*key);
-        Ok(change != Change::Keep)
+    fn settling(&self, key: &Self::Key, now: Micros, charge: &Reservation, actual: Cost) -> Changed<Counter> {
+        self.settle_reserved(*key, now, charge, actual)
     }
 }
 
-impl Reservable for SlidingCounter {
+impl<A: RecordAlgorithm> Reservable for A {
     fn counts_until(&self, _key: &Self::Key, now: Micros) -> u64 {
         RecordAlgorithm::counts_until(self, now)
     }
 
-    fn settle_reserved(
-        &self,
-        key: &mut Self::Key,
-        now: Micros,
-        charge: &Reservation,
-        actual: Cost,
-    ) -> Result<bool, Unrepresentable> {
-        let change = reservation::settle_record(self, state_of::<Self>(key), now, charge, actual)?;
-        commit(self, key, change);
-        Ok(change != Change::Keep)
+    fn settling(&self, key: &Self::Key, now: Micros, charge: &Reservation, actual: Cost) -> Changed<A::State> {
+        reservation::settle_record(self, state_of::<A>(key), now, charge, actual)
+    }
+
+    fn commit_given_back(&self, stored: &mut Self::Key, given_back: Self::Key, change: &Change<A::State>, now: Micros) {
+        if state_of::<A>(stored) == state_of::<A>(&given_back) {
+            return self.commit(stored, change, now);
+        }
+        let written = match (change.apply_to(state_of::<A>(&given_back)), change) {
+            (Some(state), Change::Charge(_)) => Change::Charge(state),
+            (Some(state), _) => Change::Refund(state),
+            (None, _) => Change::Delete,
+        };
+        self.commit(stored, &written, now);
     }
 }
 
 impl Reservable for RollingLog {
     fn counts_until(&self, _key: &Self::Key, now: Micros) -> u64 {
-        RollingLog::counts_until(self, now)
+        Self::counts_until(self, now)
     }
 
-    fn settle_reserved(
-        &self,
-        key: &mut Self::Key,
-        now: Micros,
-        charge: &Reservation,
-        actual: Cost,
-    ) -> Result<bool, Unrepresentable> {
-        let change = RollingLog::settle_reserved(self, &log_of(self, key, now), now, charge, actual)?;
-        commit_rolling(self, key, &change, now);
-        Ok(change != Change::Keep)
+    fn settling(&self, key: &Self::Key, now: Micros, charge: &Reservation, actual: Cost) -> Changed<Edit> {
+        self.settle_reserved(&log_of(self, key, now), now, charge, actual)
     }
 
     fn give_back(&self, key: &mut Self::Key, now: Micros, ended: &mut [Ended]) {
-        match RollingLog::give_back(self, &log_of(self, key, now), now, ended) {
+        match Self::give_back(self, &log_of(self, key, now), now, ended) {
             Some(record) if record.is_empty() => *key = None,
             Some(record) => {
                 if let Some(stored) = key {
@@ -633,31 +647,28 @@ impl<A: Reservable> Limit<A> {
         ttl: Window,
         cost: Cost,
     ) -> Result<Reserved, Unrepresentable> {
-        let (mut key, mut book) = self.give_back(algorithm, now, id);
+        let (key, mut book) = self.give_back(algorithm, now, id);
         let full_for = book.full_for();
-        let mut reserved = match book.standing() {
-            Standing::Open(open) => {
-                let mut reply = algorithm.request_reserving(&mut key, now, Cost::ZERO)?;
-                reply.verdict.allowed = true;
-                book.prolong(open, ttl);
-                Reserved { reply, charged: open.units(), repeated: true, full_for: None }
-            }
-            _ if full_for.is_some() => {
-                let mut reply = algorithm.request_reserving(&mut key, now, Cost::ZERO)?;
-                reply.verdict.allowed = false;
-                Reserved { reply, charged: 0, repeated: false, full_for }
-            }
-            Standing::Unknown | Standing::Mark(_) => {
-                let reply = algorithm.request_reserving(&mut key, now, cost)?;
-                Reserved { reply, charged: 0, repeated: false, full_for: None }
-            }
+        let decide = |cost| algorithm.decision(&key, now, cost, Charging::Reserving);
+        let (mut decision, charged, repeated, full_for) = match book.standing() {
+            Standing::Open(open) => (decide(Cost::ZERO)?, open.units(), Some(open), None),
+            _ if full_for.is_some() => (decide(Cost::ZERO)?, 0, None, full_for),
+            Standing::Unknown | Standing::Mark(_) => (decide(cost)?, cost.units(), None, None),
         };
-        if reserved.reply.verdict.allowed && !reserved.repeated {
-            book.open(cost, ttl, algorithm.counts_until(&key, now));
-            reserved.charged = cost.units();
+        let figures = algorithm.figures(&key, &decision, now);
+        decision.verdict.allowed = repeated.is_some() || decision.verdict.allowed && full_for.is_none();
+        let Decision { verdict, change, .. } = decision;
+        let rebased = matches!(change, Change::Rebase(_));
+        if let Some(open) = repeated {
+            book.prolong(open, ttl);
+        } else if verdict.allowed {
+            let mut after = key.clone();
+            algorithm.commit(&mut after, &change, now);
+            book.open(cost, ttl, algorithm.counts_until(&after, now));
         }
-        self.commit(key, &book);
-        Ok(reserved)
+        self.commit(algorithm, (key, &book), &change, now);
+        let charged = if verdict.allowed { charged } else { 0 };
+        Ok(Reserved { reply: Reply { verdict, figures, rebased }, charged, repeated: repeated.is_some(), full_for })
     }
 
     /// Corrects what `id` was charged to `actual`. Returns the units charged now: 0 if the id is unknown.
@@ -665,21 +676,27 @@ impl<A: Reservable> Limit<A> {
     /// # Errors
     /// [`Unrepresentable::Overflow`]. Nothing is changed.
     pub fn settle(&mut self, algorithm: &A, now: Micros, id: &[u8], actual: Cost) -> Result<u64, Unrepresentable> {
-        let (mut key, mut book) = self.give_back(algorithm, now, id);
-        let charged = match book.standing() {
-            Standing::Unknown => 0,
+        let (key, mut book) = self.give_back(algorithm, now, id);
+        let (change, charged) = match book.standing() {
+            // Without an id to settle, and without units to give back, the key is left alone.
+            Standing::Unknown if !book.gave_back() => {
+                self.write(&book);
+                return Ok(0);
+            }
+            Standing::Unknown => (Change::Keep, 0),
             Standing::Open(charge) | Standing::Mark(charge) => {
-                algorithm.settle_reserved(&mut key, now, &charge, actual)?;
+                let change = algorithm.settling(&key, now, &charge, actual)?;
                 book.close();
-                actual.units()
+                (change, actual.units())
             }
         };
-        self.commit(key, &book);
+        self.commit(algorithm, (key, &book), &change, now);
         Ok(charged)
     }
 
-    /// The key and the reservations after what has ended is given back.
-    fn give_back<'i>(&mut self, algorithm: &A, now: Micros, id: &'i [u8]) -> (A::Key, Book<'i>) {
+    /// The key and the reservations after what has ended is given back, for a call that names an id. Nothing is written
+    /// before [`Limit::commit`].
+    pub fn give_back<'i>(&mut self, algorithm: &A, now: Micros, id: &'i [u8]) -> (A::Key, Book<'i>) {
         A::expire(&mut self.key, now);
         if self.expires_at.is_some_and(|at| at < now.millis()) {
             self.fields.clear();
@@ -699,8 +716,14 @@ impl<A: Reservable> Limit<A> {
         (key, book)
     }
 
-    fn commit(&mut self, key: A::Key, book: &Book<'_>) {
-        self.key = key;
+    /// Writes a change of the key that [`Limit::give_back`] has returned, and the reservations.
+    pub fn commit(&mut self, algorithm: &A, given_back: (A::Key, &Book<'_>), change: &Change<A::Change>, now: Micros) {
+        let (key, book) = given_back;
+        algorithm.commit_given_back(&mut self.key, key, change, now);
+        self.write(book);
+    }
+
+    fn write(&mut self, book: &Book<'_>) {
         let changes = book.changes();
         if changes.delete {
             self.fields.clear();

@@ -11,6 +11,7 @@ mod clock;
 mod cluster;
 mod commands;
 mod cost_zero;
+mod differential;
 mod expiry;
 mod fallback;
 mod harness;

@@ -1,0 +1,350 @@
+//! The server equals the limits in memory. Random calls of every command, algorithm, option and form of the reply, at random
+//! times, go to five parties:
+//!
+//! - a server with the module;
+//! - the same limits in memory ([`Model`]), whose algorithms the properties in `algorithm/` check;
+//! - a replica of the server;
+//! - the server itself after it has loaded its files;
+//! - a server with the Lua library, on the same server program or on Redis 6.2.
+//!
+//! Replies, values and expiries are equal. In every other case words are wrong and keys hold what nobody should have
+//! written; then the limits in memory take no part.
+//!
+//! `SECONDS_EACH=10` is how long it runs. The cases are the same each time; `SEED=random` runs others. A failure prints a
+//! seed, and `SEED=n` runs that case first.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::sync::Mutex;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use redis::{Cmd, Connection, Value};
+use redis_rl_algorithm::Micros;
+
+use crate::support::calls::{Answer, Call, Form, answer, has_large_integer, load_functions, load_script, shown, text};
+use crate::support::dump::*;
+use crate::support::model::Model;
+use crate::support::random_calls::*;
+use crate::support::*;
+
+/// A server with the module, its replica, a server with the library, and their clock.
+struct Lab {
+    clock: FrozenClock,
+    native: Connection,
+    replica: Connection,
+    library: Connection,
+    forms: Vec<Form>,
+    // The last field: the connections end first.
+    _servers: [Server; 3],
+}
+
+impl Lab {
+    fn start(with_module: &ServerBin, with_library: &ServerBin) -> Self {
+        let mut clock = FrozenClock::at(1_700_000_000_000_000);
+        // The times of the cases are decades apart, which ends no connection.
+        let options = |bin: &ServerBin| clock.govern(Server::options(bin)).set("repl-timeout", i32::MAX);
+        let native = options(with_module).set("appendonly", "yes").set("appendfsync", "no").start();
+        let replica = options(with_module).replica_of(&native).start();
+        let library = options(with_library).without_module().start();
+        let [mut native_con, mut replica_con, mut library_con] = [&native, &replica, &library].map(Server::con);
+        for con in [&mut native_con, &mut replica_con, &mut library_con] {
+            clock.assert_governs(con);
+            ok(cmd!(*con, "DEBUG", "SET-ACTIVE-EXPIRE", 0));
+        }
+        let mut forms = vec![Form::Script(load_script(&mut library_con))];
+        if with_library.is_supported() {
+            load_functions(&mut library_con);
+            forms.push(Form::Function);
+        }
+        let mut is_up = |clock: &mut FrozenClock| {
+            clock.set(clock.now());
+            info(&mut replica_con, "master_link_status") == "up"
+        };
+        assert!(eventually(PATIENCE, || is_up(&mut clock)), "the replica does not connect");
+        let _servers = [native, replica, library];
+        Self { clock, native: native_con, replica: replica_con, library: library_con, forms, _servers }
+    }
+
+    /// What the replica holds, once it has all that the server has sent.
+    fn replicated(&mut self, look: &Cmd) -> Keys {
+        let (_, sent, _): (String, u64, Value) = redis::cmd("ROLE").query(&mut self.native).expect("ROLE");
+        let arrived = eventually(PATIENCE, || {
+            let role: Vec<Value> = redis::cmd("ROLE").query(&mut self.replica).expect("ROLE");
+            let arrived = role.last() == Some(&Value::Int(sent as i64));
+            if !arrived {
+                self.clock.set(self.clock.now());
+            }
+            arrived
+        });
+        assert!(arrived, "the replica does not follow");
+        keys_of(answer(look.query(&mut self.replica)))
+    }
+
+    /// Sends commands to the server with the module, and others to that with the library; returns the replies of both.
+    fn both(&mut self, native: &[&Cmd], library: &[&Cmd]) -> [Vec<Answer>; 2] {
+        let mut sides = [(&mut self.native, native), (&mut self.library, library)];
+        for (con, commands) in sides.iter_mut().filter(|(_, commands)| !commands.is_empty()) {
+            let packed: Vec<u8> = commands.iter().flat_map(|command| command.get_packed_command()).collect();
+            con.send_packed_command(&packed).expect("a connection");
+        }
+        sides.map(|(con, commands)| commands.iter().map(|_| answer(con.recv_response())).collect())
+    }
+}
+
+/// How often something happened.
+type Seen = BTreeMap<String, u64>;
+
+/// A case while it runs.
+struct Run<'l> {
+    lab: &'l mut Lab,
+    case: Case,
+    /// What was done, for the message of a failure.
+    story: String,
+    /// Names of keys that were there.
+    known: BTreeSet<Vec<u8>>,
+    before: Keys,
+    /// The limits in memory; `None` where words may be wrong.
+    model: Option<Model>,
+    /// The library has no ROLLING.
+    with_library: bool,
+}
+
+/// Runs one case; returns how many calls it compared.
+fn run_case(lab: &mut Lab, seed: u64, seen: &mut Seen) -> u64 {
+    let hostile = seed.is_multiple_of(2);
+    let mut case = if hostile { Case::new(seed) } else { Case::valid(seed) };
+    let algorithms = if hostile { &ALL[..] } else { &OF_MODULE };
+    let (own, other) = (case.random.pick(algorithms), case.random.pick(algorithms));
+    let names = [format!("{own}-a"), format!("{own}-b"), format!("{other}-c{{x}}")];
+    let keys: Vec<&str> = names.iter().map(String::as_str).collect();
+    for con in [&mut lab.native, &mut lab.library] {
+        ok(cmd!(*con, "FLUSHALL"));
+    }
+    lab.clock.set(case.now);
+    let calls = 1 + case.random.below(if hostile { 20 } else { 40 });
+    let reloads_at = Some(case.random.below(8 * calls)).filter(|_| !hostile);
+    let (story, known, before) = (format!("SEED={seed}\n"), BTreeSet::new(), Keys::new());
+    let model = (!hostile).then(Model::default);
+    let with_library = own != "ROLLING" && other != "ROLLING";
+    let mut run = Run { lab, case, story, known, before, model, with_library };
+    for n in 0..calls {
+        if hostile && ((n == 0 && run.case.chance(2)) || run.case.chance(12)) {
+            run.plant(&keys);
+        }
+        let call = run.case.call(&keys);
+        if !run.compare(&call, seen) {
+            return n + 1;
+        }
+        if reloads_at == Some(n) {
+            run.reload();
+        }
+        let next = run.case.next_time();
+        run.lab.clock.set(next);
+    }
+    run.compare_replica();
+    calls
+}
+
+impl Run<'_> {
+    /// Writes what nobody should have written.
+    fn plant(&mut self, keys: &[&str]) {
+        for command in self.case.plant(keys) {
+            self.tell(&shown(&command));
+            let [native, library] = self.lab.both(&[&command], &[&command]);
+            assert_eq!(native, library, "{}", self.story);
+        }
+        let look = dump(&self.known);
+        let [planted, _] = self.lab.both(&[&look], &[&look]);
+        self.before = planted.into_iter().map(keys_of).next().expect("one reply");
+        self.known.extend(self.before.keys().cloned());
+    }
+
+    /// Sends a call to all parties. Whether the case goes on: not after a number that a double does not hold.
+    fn compare(&mut self, call: &Call, seen: &mut Seen) -> bool {
+        let form = self.lab.forms[self.case.random.below(self.lab.forms.len() as u64) as usize].clone();
+        self.tell(&shown(&call.native()));
+        let look = dump(&self.known);
+        let of_library = [&call.library(&form), &look];
+        let of_library = if self.with_library { &of_library[..] } else { &[] };
+        let [native, library] = self.lab.both(&[&call.native(), &look], of_library).map(|replies| {
+            let mut replies = replies.into_iter();
+            replies.next().map(|reply| (reply, keys_of(replies.next().expect("the keys"))))
+        });
+        let (native, mut native_keys) = native.expect("replies");
+        self.known.extend(native_keys.keys().cloned());
+        let algorithm = if call.takes_algorithm() { text(&call.limits[0].1[0]).to_uppercase() } else { String::new() };
+        let mut saw = |what: &str| *seen.entry(format!("{} {algorithm} {what}", call.name)).or_default() += 1;
+        if let Some((library, mut library_keys)) = library {
+            self.known.extend(library_keys.keys().cloned());
+            if library.is_inexact() {
+                let keys = [&self.before, &native_keys].map(shown_keys).concat();
+                let all = format!("{} {native:?} {keys}", shown(&call.native()));
+                let is_large = has_large_integer(&all) || all.contains(FAR_AWAY);
+                assert!(is_large, "{form:?}: {library:?} instead of {native:?}, after\n{}", self.story);
+                saw("inexact");
+                return false;
+            }
+            self.forget_what_ends(&mut library_keys);
+            self.forget_what_ends(&mut native_keys);
+            let same = library == native && comparable(&library_keys) == comparable(&native_keys);
+            assert!(same, "{form:?}\n{}", self.difference((&native, &native_keys), (&library, &library_keys)));
+        }
+        self.forget_what_ends(&mut native_keys);
+        saw(native.outcome());
+        let now = Micros(self.case.now.unsigned_abs());
+        let expected = self.model.as_mut().map(|model| {
+            let reply = match &native {
+                Answer::Value(_) => model.reply(call, now).map_or(Answer::Error("an error".to_owned()), Answer::Value),
+                error => error.clone(),
+            };
+            (reply, model.dump(now))
+        });
+        if let Some((reply, keys)) = expected {
+            // An error that comes after a state was loaded may leave less that counts no more.
+            if native == Answer::Error(OVERFLOW.to_owned()) {
+                return false;
+            }
+            let same = reply == without_headers(call, &native) && keys == without_names_of_units(&native_keys);
+            assert!(same, "in memory\n{}", self.difference((&native, &native_keys), (&reply, &keys)));
+        }
+        self.before = native_keys;
+        true
+    }
+
+    /// A record that expires now is deleted by the SET of some servers; that of the module stays for this ms.
+    fn forget_what_ends(&mut self, keys: &mut Keys) {
+        let now_ms = (self.case.now / 1_000).to_string();
+        let ends_now = |key: &Key| key.2 == now_ms;
+        for (name, _) in keys.iter().filter(|(_, key)| ends_now(key)) {
+            let delete = redis::cmd("DEL").arg(name).to_owned();
+            self.lab.both(&[&delete], &[&delete]);
+        }
+        keys.retain(|_, key| !ends_now(key));
+    }
+
+    /// The server reads its files again.
+    fn reload(&mut self) {
+        let words = self.case.random.pick(&[["DEBUG", "RELOAD"], ["DEBUG", "LOADAOF"]]);
+        self.tell(&words.join(" "));
+        ok(redis::cmd(words[0]).arg(words[1]).query(&mut self.lab.native));
+        let reloaded = keys_of(answer(dump(&self.known).query(&mut self.lab.native)));
+        assert_eq!(shown_keys(&reloaded), shown_keys(&self.before), "{}", self.story);
+    }
+
+    /// The replica holds what the server holds.
+    fn compare_replica(&mut self) {
+        let look = dump(&self.known);
+        let held = keys_of(answer(look.query(&mut self.lab.native)));
+        let replicated = self.lab.replicated(&look);
+        assert_eq!(shown_keys(&replicated), shown_keys(&held), "the replica\n{}", self.story);
+    }
+
+    fn tell(&mut self, what: &str) {
+        writeln!(self.story, "  at {}: {what}", self.case.now).expect("a string");
+    }
+
+    /// The message of a failure.
+    fn difference(&self, (native, native_keys): (&Answer, &Keys), (other, other_keys): (&Answer, &Keys)) -> String {
+        let [held, native_keys, other_keys] = [&self.before, native_keys, other_keys].map(shown_keys);
+        let Self { story, .. } = self;
+        format!(
+            "{story}keys before:\n{held}of the module: {native:?}\n{native_keys}of the other: {other:?}\n{other_keys}"
+        )
+    }
+}
+
+/// The reply to a call without the headers.
+fn without_headers(call: &Call, reply: &Answer) -> Answer {
+    let has_headers = call.tail.iter().any(|word| word.eq_ignore_ascii_case(b"HEADERS"));
+    match reply {
+        Answer::Value(Value::Array(parts)) if has_headers => {
+            Answer::Value(Value::Array(parts[..parts.len() - 1].to_vec()))
+        }
+        _ => reply.clone(),
+    }
+}
+
+/// The least number of cases on all servers together, however slow the machine is. Everything that must happen does so
+/// in fewer.
+const LEAST_CASES: u64 = 1_500;
+
+/// How long the comparison runs.
+fn duration() -> Duration {
+    let seconds = std::env::var("SECONDS_EACH").map_or(10, |text| text.parse().expect("SECONDS_EACH is a number"));
+    Duration::from_secs(seconds)
+}
+
+/// The seed of the first case, of the server of this number: always the same, so that a change fails only by what it
+/// changed; `SEED=random` takes a new one, and `SEED=n` that of one case.
+fn first_seed(number: u64) -> u64 {
+    let apart = 100_000_000 * number;
+    match std::env::var("SEED").as_deref() {
+        Err(_) => 1 + apart,
+        Ok("random") => {
+            let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).expect("later than 1970");
+            since_1970.as_micros() as u64 * 1_000 + apart
+        }
+        Ok(seed) => seed.parse().expect("SEED is a number, or random"),
+    }
+}
+
+/// Each server program by itself. Redis 6.2 has the library, beside the module on Redis 7.0.
+#[test]
+fn all_parties_reply_and_store_the_same() {
+    let with_module = servers();
+    let mut pairs: Vec<(ServerBin, ServerBin)> = with_module.iter().map(|bin| (bin.clone(), bin.clone())).collect();
+    pairs.extend(unsupported_servers().into_iter().map(|old| (with_module[0].clone(), old)));
+    let seen = Mutex::new((Seen::new(), 0));
+    let least = LEAST_CASES / pairs.len() as u64;
+    thread::scope(|scope| {
+        let seen = &seen;
+        for (number, (with_module, with_library)) in pairs.iter().enumerate() {
+            let thread = thread::Builder::new().name(with_library.to_string());
+            let compare = move || {
+                let mut lab = Lab::start(with_module, with_library);
+                let (begun, mut seed) = (Instant::now(), first_seed(number as u64));
+                let (mut here, mut calls, mut cases) = (Seen::new(), 0, 0);
+                while begun.elapsed() < duration() || cases < least {
+                    calls += run_case(&mut lab, seed, &mut here);
+                    cases += 1;
+                    seed += 1;
+                }
+                println!("{with_library}: {calls} calls in {cases} cases, {} s", begun.elapsed().as_secs());
+                let mut seen = seen.lock().expect("no other thread has failed");
+                here.into_iter().for_each(|(what, count)| *seen.0.entry(what).or_default() += count);
+                seen.1 += calls;
+            };
+            thread.spawn_scoped(scope, compare).expect("a thread starts");
+        }
+    });
+    let (seen, calls) = seen.into_inner().expect("no thread has failed");
+    assert_all_happened(&seen, calls);
+}
+
+/// What the comparison is there for must have happened.
+fn assert_all_happened(seen: &Seen, calls: u64) {
+    let count = |start: &str, end: &str| -> u64 {
+        let found = seen.iter().filter(|(what, _)| what.starts_with(start) && what.ends_with(end));
+        found.map(|(_, count)| count).sum()
+    };
+    for name in ["rl", "rl_multi", "rl_peek", "rl_refund", "rl_settle"] {
+        for algorithm in OF_MODULE {
+            if algorithm == "LEASE" && matches!(name, "rl_refund" | "rl_settle") {
+                continue;
+            }
+            for outcome in ["allowed", "denied"] {
+                assert!(
+                    count(&format!("{name} {algorithm}"), outcome) > 0,
+                    "{name} {algorithm} {outcome}: never; {seen:?}"
+                );
+            }
+        }
+        assert!(count(name, "errors") > 0, "{name}: no error; {seen:?}");
+    }
+    for name in ["rl_reset", "rl_release", "rl_renew"] {
+        assert!(count(name, "integers") > 0, "{name}: never; {seen:?}");
+    }
+    let inexact = count("rl", "inexact");
+    assert!(inexact * 10 < calls, "{inexact} of {calls} calls were not compared");
+}

@@ -1,0 +1,444 @@
+//! What a server with the module must reply and hold: the same calls, with the states in memory. It knows the algorithms,
+//! which the properties in `algorithm/` check, and says what the commands make of them.
+
+mod request;
+mod state;
+
+use std::collections::BTreeMap;
+
+use redis::Value;
+use redis_rl_algorithm::in_memory::{Charging, Holders, Limit, Reservable};
+use redis_rl_algorithm::reservation::{EARLIEST, Standing};
+use redis_rl_algorithm::{
+    Change, Cost, Decision, Figures, FixedWindow, Gcra, LeakyBucket, Lease, Micros, RollingLog, SlidingCounter,
+    SlidingLog, TokenBucket, Unrepresentable, Verdict, Window, WindowCounter,
+};
+
+use super::calls::{Call, text};
+use super::dump::{FAR_AWAY, Keys};
+use super::random_calls::RESERVING;
+use super::{FIGURES, bytes, ints};
+use request::Request;
+use state::{Hash, Kept, State};
+
+/// The keys of a server.
+#[derive(Clone, Debug, Default)]
+pub struct Model {
+    states: BTreeMap<String, State>,
+    hashes: BTreeMap<String, Hash>,
+}
+
+/// What a call writes under one limit: the state, and the hash of the reservations if it may have changed.
+type Writes = (String, Option<State>, Option<(String, Hash)>);
+
+/// A decision under one limit.
+struct Pending {
+    verdict: Verdict,
+    /// The first integer of the reply.
+    first: i64,
+    figures: Figures,
+    shadowed: bool,
+    charged: u64,
+    /// What is written if every limit of the call allows it, and what otherwise.
+    writes: [Writes; 2],
+}
+
+/// Runs an expression with the algorithm of a word: one that keeps a state, or one of those that take RESERVE.
+macro_rules! with_algorithm {
+    ($word:expr, $name:ident => $action:expr) => {
+        match $word {
+            "SLIDING" => with_algorithm!(@ SlidingLog, $name => $action),
+            "TOKEN" => with_algorithm!(@ TokenBucket, $name => $action),
+            "LEAKY" => with_algorithm!(@ LeakyBucket, $name => $action),
+            "GCRA" => with_algorithm!(@ Gcra, $name => $action),
+            word => with_reserving!(word, $name => $action),
+        }
+    };
+    (@ $algorithm:ty, $name:ident => $action:expr) => {{
+        type $name = $algorithm;
+        $action
+    }};
+}
+macro_rules! with_reserving {
+    ($word:expr, $name:ident => $action:expr) => {
+        match $word {
+            "FIXED" => with_algorithm!(@ FixedWindow, $name => $action),
+            "WINDOW" => with_algorithm!(@ WindowCounter, $name => $action),
+            "COUNTER" => with_algorithm!(@ SlidingCounter, $name => $action),
+            "ROLLING" => with_algorithm!(@ RollingLog, $name => $action),
+            other => panic!("no such algorithm: {other}"),
+        }
+    };
+}
+
+impl Model {
+    /// The reply to a call that the server has accepted, without the headers. `None` for a call that is not valid, or
+    /// whose result cannot be represented.
+    pub fn reply(&mut self, call: &Call, now: Micros) -> Option<Value> {
+        self.expire(now);
+        let (key, words) = &call.limits[0];
+        if matches!(call.name, "rl_renew" | "rl_release") {
+            return self.hold(call.name, &text(key), words, now);
+        }
+        let request = Request::parse(key, words, call.name != "rl_reset")?;
+        let form = call.tail.first().map_or(String::new(), |form| text(form).to_uppercase());
+        match call.name {
+            "rl" => {
+                let pending = self.decide(&request, now).ok()?;
+                let reply = pending.reply(&form, pending.charged, now);
+                self.write(pending.writes.into_iter().next()?);
+                Some(reply)
+            }
+            "rl_peek" => Some(self.decide(&request, now).ok()?.reply(&form, 0, now)),
+            "rl_multi" => {
+                let requests = call.limits.iter().map(|(key, words)| Request::parse(key, words, true));
+                let pending: Option<Vec<Pending>> = requests.map(|one| self.decide(&one?, now).ok()).collect();
+                let pending = pending?;
+                let allowed = pending.iter().all(|limit| limit.verdict.allowed);
+                let charged = |limit: &Pending| if allowed { limit.charged } else { 0 };
+                let replies = pending.iter().map(|limit| limit.reply(&form, charged(limit), now)).collect();
+                for limit in pending {
+                    let [if_allowed, otherwise] = limit.writes;
+                    self.write(if allowed { if_allowed } else { otherwise });
+                }
+                Some(Value::Array(vec![Value::Int(allowed.into()), Value::Array(replies)]))
+            }
+            "rl_reset" => {
+                let existed = match request.algorithm.as_str() {
+                    "LEASE" => self.states.remove(&request.key).is_some(),
+                    word => with_algorithm!(word, A => self.reset::<A>(&request, now).ok()?),
+                };
+                Some(Value::Int(existed.into()))
+            }
+            _ => {
+                let (writes, charged) = match &request.reservation {
+                    Some(id) => with_reserving!(request.algorithm.as_str(), A => self.settle::<A>(&request, id, now)),
+                    None => {
+                        with_algorithm!(request.algorithm.as_str(), A => self.correct::<A>(&request, call.name, now))
+                    }
+                }
+                .ok()?;
+                self.write(writes);
+                let look = with_algorithm!(request.algorithm.as_str(), A => self.look::<A>(&request, now)).ok()?;
+                Some(look.reply(&form, charged, now))
+            }
+        }
+    }
+
+    /// The keys, as [`super::dump::without_names_of_units`] shows those of a server. A key that expires now is left out, and
+    /// is no more.
+    pub fn dump(&mut self, now: Micros) -> Keys {
+        self.expire(Micros(now.0 + 1_000));
+        let expiry = |at: Option<u64>| match at {
+            None => "-1".to_owned(),
+            Some(at) if at < 1 << 53 => at.to_string(),
+            Some(_) => FAR_AWAY.to_owned(),
+        };
+        let states = self.states.iter().map(|(name, state)| {
+            let (kind, mut value) = state.dumped();
+            value.sort();
+            (name.clone().into(), (kind.to_owned(), value, expiry(state.expires_at())))
+        });
+        let hashes = self.hashes.iter().map(|(name, (fields, expires_at))| {
+            let fields = fields.iter().map(|(id, value)| [&id[..], value].join(&b' ')).collect();
+            (name.clone().into(), ("hash".to_owned(), fields, expiry(*expires_at)))
+        });
+        states.chain(hashes).collect()
+    }
+
+    fn expire(&mut self, now: Micros) {
+        self.states.retain(|_, state| state.expires_at().is_none_or(|at| at >= now.millis()));
+        self.hashes.retain(|_, (_, expires_at)| expires_at.is_none_or(|at| at >= now.millis()));
+    }
+
+    fn write(&mut self, (name, state, hash): Writes) {
+        match state {
+            Some(state) => drop(self.states.insert(name, state)),
+            None => drop(self.states.remove(&name)),
+        }
+        match hash {
+            Some((name, hash)) if hash.0.is_empty() => drop(self.hashes.remove(&name)),
+            Some((name, hash)) => drop(self.hashes.insert(name, hash)),
+            None => {}
+        }
+    }
+
+    /// A request under one limit. Nothing is written.
+    fn decide(&self, request: &Request, now: Micros) -> Result<Pending, Unrepresentable> {
+        let word = request.algorithm.as_str();
+        match &request.reserve {
+            _ if word == "LEASE" => Ok(self.lease(request, now)),
+            None => with_algorithm!(word, A => self.charge::<A>(request, now)),
+            Some((id, ttl)) => with_reserving!(word, A => self.reserve::<A>(request, id, *ttl, now)),
+        }
+    }
+
+    fn reserve<A: Kept + Reservable>(
+        &self,
+        request: &Request,
+        id: &[u8],
+        ttl: Window,
+        now: Micros,
+    ) -> Result<Pending, Unrepresentable> {
+        let algorithm = A::with_policy(&request.policy)?;
+        let (key, mut book) = self.limit(&algorithm, request, now).give_back(&algorithm, now, id);
+        let open = match book.standing() {
+            Standing::Open(open) => Some(open),
+            Standing::Unknown | Standing::Mark(_) => None,
+        };
+        let part = request.part_of_cost(algorithm.remaining(&key, now));
+        let cost = if open.is_some() { Cost::ZERO } else { part };
+        let mut decision = algorithm.decision(&key, now, cost, Charging::Reserving)?;
+        if open.is_some() && !decision.verdict.allowed {
+            allow(&algorithm, &key, &mut decision, now);
+        }
+        let change = change_of(&algorithm, request, &key, decision.change.clone(), now);
+        let mut pending = conclude(&algorithm, request, &key, decision, cost, now, |_| None);
+        let otherwise = book.clone();
+        if let Some(open) = open {
+            pending.charged = open.units();
+            pending.first = if request.partial { open.units().cast_signed() } else { pending.first };
+            book.prolong(open, ttl);
+        } else if pending.verdict.allowed && !pending.shadowed && (!request.partial || cost != Cost::ZERO) {
+            let mut after = key.clone();
+            algorithm.commit(&mut after, &change, now);
+            book.open(cost, ttl, algorithm.counts_until(&after, now));
+        }
+        let committed = |book, change: &Change<_>| {
+            let mut limit = self.limit(&algorithm, request, now);
+            limit.commit(&algorithm, (key.clone(), book), change, now);
+            Self::writes_of(&algorithm, request, limit, now)
+        };
+        pending.writes = [committed(&book, &change), committed(&otherwise, &uncharged(change.clone()))];
+        Ok(pending)
+    }
+
+    fn charge<A: Kept>(&self, request: &Request, now: Micros) -> Result<Pending, Unrepresentable> {
+        let algorithm = A::with_policy(&request.policy)?;
+        let (name, key) = self.pruned(&algorithm, request, now);
+        let cost = request.part_of_cost(algorithm.remaining(&key, now));
+        let charging = if request.always { Charging::Always } else { Charging::IfAllowed };
+        let decision = algorithm.decision(&key, now, cost, charging)?;
+        Ok(conclude(&algorithm, request, &key, decision, cost, now, |change| {
+            let mut key = key.clone();
+            algorithm.commit(&mut key, change, now);
+            Some((name.clone(), A::written(key), None))
+        }))
+    }
+
+    /// RL.REFUND, and RL.SETTLE with RESERVED.
+    fn correct<A: Kept>(&self, request: &Request, name: &str, now: Micros) -> Result<(Writes, u64), Unrepresentable> {
+        let algorithm = A::with_policy(&request.policy)?;
+        let (state, mut key) = self.pruned(&algorithm, request, now);
+        let (reserved, actual) = match name {
+            "rl_refund" => (request.cost, Cost::ZERO),
+            _ => (request.reserved, request.actual),
+        };
+        let difference = Cost::new(reserved.units().abs_diff(actual.units())).expect("smaller than either");
+        let change = match name {
+            "rl_settle" if actual >= reserved => algorithm.overcharging(&key, now, request.at, difference)?,
+            _ => algorithm.refunding(&key, now, request.at, difference),
+        };
+        algorithm.commit(&mut key, &change, now);
+        Ok(((state, A::written(key), None), actual.units()))
+    }
+
+    /// RL.SETTLE with RESERVATION.
+    fn settle<A: Kept + Reservable>(
+        &self,
+        request: &Request,
+        id: &[u8],
+        now: Micros,
+    ) -> Result<(Writes, u64), Unrepresentable> {
+        let algorithm = A::with_policy(&request.policy)?;
+        let mut limit = self.limit(&algorithm, request, now);
+        let charged = limit.settle(&algorithm, now, id, request.actual)?;
+        Ok((Self::writes_of(&algorithm, request, limit, now), charged))
+    }
+
+    /// What RL.PEEK replies after a correction. A request that cannot be counted is denied.
+    fn look<A: Kept>(&self, request: &Request, now: Micros) -> Result<Pending, Unrepresentable> {
+        let algorithm = A::with_policy(&request.policy)?;
+        let (_, key) = self.pruned(&algorithm, request, now);
+        let decide = |cost| algorithm.decision(&key, now, cost, Charging::IfAllowed);
+        let decision = decide(request.cost).or_else(|_| {
+            let look = decide(Cost::ZERO)?;
+            let verdict = Verdict { allowed: false, ..look.verdict };
+            Ok(Decision { verdict, needed: request.cost.needed(), ..look })
+        })?;
+        Ok(conclude(&algorithm, request, &key, decision, request.cost, now, |_| None))
+    }
+
+    fn reset<A: Kept>(&mut self, request: &Request, now: Micros) -> Result<bool, Unrepresentable> {
+        let algorithm = A::with_policy(&request.policy)?;
+        let existed = self.states.remove(&algorithm.name(&request.key, now)).is_some();
+        let name = format!("{}{}:reserved", request.key, algorithm.infix());
+        let reserves = RESERVING.contains(&request.algorithm.as_str());
+        let has_reservations =
+            reserves && self.hashes.get(&name).is_some_and(|(fields, _)| fields.contains_key(EARLIEST));
+        if has_reservations {
+            self.hashes.remove(&name);
+        }
+        Ok(existed || has_reservations)
+    }
+
+    fn lease(&self, request: &Request, now: Micros) -> Pending {
+        let lease = Lease::new(&request.policy);
+        let mut before = self.holders(&request.key);
+        // Whoever asks without a name, asks as somebody who holds none.
+        let nobody = b"nobody".to_vec();
+        let id = request.id.as_ref().unwrap_or(&nobody);
+        before.release(&nobody, now);
+        let mut after = before.clone();
+        let mut reply = after.request(&lease, id, now);
+        let taken = after.ends.len() > before.ends.len();
+        let shadowed = !reply.verdict.allowed && request.shadow;
+        if shadowed {
+            (reply.verdict.allowed, reply.verdict.ttl) = (true, seconds(reply.figures.reset_ms));
+            reply.figures.retry_after_ms = 0;
+        }
+        let writes = [after, before].map(|holders| {
+            let state = Some(holders).filter(|holders| !holders.ends.is_empty()).map(State::Leases);
+            (request.key.clone(), state, None)
+        });
+        let (verdict, figures) = (reply.verdict, reply.figures);
+        Pending { verdict, first: verdict.allowed.into(), figures, shadowed, charged: taken.into(), writes }
+    }
+
+    /// RL.RENEW and RL.RELEASE.
+    fn hold(&mut self, name: &str, key: &str, words: &[Vec<u8>], now: Micros) -> Option<Value> {
+        let mut holders = self.holders(key);
+        let (window, ids) = match name {
+            "rl_renew" => (request::length(&text(&words[0])), &words[1..]),
+            _ => (None, words),
+        };
+        let mut ids = ids.to_vec();
+        ids.sort();
+        ids.dedup();
+        holders.release(b"nobody", now);
+        let change = |id: &Vec<u8>| match window {
+            Some(window) => holders.renew(window, id, now),
+            None => holders.release(id, now),
+        };
+        let changed = ids.iter().map(change).filter(|&changed| changed).count();
+        let state = Some(holders).filter(|holders| !holders.ends.is_empty()).map(State::Leases);
+        self.write((key.to_owned(), state, None));
+        Some(Value::Int(changed as i64))
+    }
+
+    fn holders(&self, key: &str) -> Holders {
+        match self.states.get(key) {
+            Some(State::Leases(holders)) => holders.clone(),
+            Some(other) => panic!("no leases: {other:?}"),
+            None => Holders::default(),
+        }
+    }
+
+    /// The key of the state and what it holds, without what counts no more.
+    fn pruned<A: Kept>(&self, algorithm: &A, request: &Request, now: Micros) -> (String, A::Key) {
+        let name = algorithm.name(&request.key, now);
+        let mut key = algorithm.read(self.states.get(&name), now);
+        algorithm.prune(&mut key, now);
+        (name, key)
+    }
+
+    fn limit<A: Kept + Reservable>(&self, algorithm: &A, request: &Request, now: Micros) -> Limit<A> {
+        let (_, key) = self.pruned(algorithm, request, now);
+        let hash = self.hashes.get(&format!("{}{}:reserved", request.key, algorithm.infix()));
+        let (fields, expires_at) = hash.cloned().unwrap_or_default();
+        Limit { key, fields, expires_at }
+    }
+
+    fn writes_of<A: Kept + Reservable>(algorithm: &A, request: &Request, limit: Limit<A>, now: Micros) -> Writes {
+        let name = format!("{}{}:reserved", request.key, algorithm.infix());
+        let hash = (name, (limit.fields, limit.expires_at));
+        (algorithm.name(&request.key, now), A::written(limit.key), Some(hash))
+    }
+}
+
+impl Pending {
+    /// The reply in a form. That of HEADERS is without the headers.
+    fn reply(&self, form: &str, charged: u64, now: Micros) -> Value {
+        let Self { verdict, figures, first, .. } = self;
+        let all = [
+            *first,
+            verdict.count,
+            verdict.ttl,
+            figures.limit.cast_signed(),
+            figures.remaining.cast_signed(),
+            figures.retry_after_ms,
+            figures.next_ms,
+            figures.reset_ms,
+            figures.delay_ms,
+            now.millis().cast_signed(),
+            self.shadowed.into(),
+            charged.cast_signed(),
+        ];
+        match form {
+            "FULL" => {
+                Value::Array(FIGURES.iter().zip(all).flat_map(|(name, n)| [bytes(name), Value::Int(n)]).collect())
+            }
+            "LINE" => bytes(all.map(|figure| figure.to_string()).join(" ")),
+            _ => ints(&all[..3]),
+        }
+    }
+}
+
+/// Allows what the limit denies. The change stays that of a denial.
+fn allow<A: Kept>(algorithm: &A, key: &A::Key, decision: &mut Decision<A::Change>, now: Micros) {
+    decision.verdict.allowed = true;
+    if !A::TTL_OF_SCRIPT {
+        decision.verdict.ttl = seconds(algorithm.figures(key, decision, now).reset_ms);
+    }
+}
+
+fn seconds(millis: i64) -> i64 {
+    if millis < 0 { -1 } else { (millis + 999) / 1_000 }
+}
+
+/// What the request commits if it is allowed.
+fn change_of<A: Kept>(
+    algorithm: &A,
+    request: &Request,
+    key: &A::Key,
+    change: Change<A::Change>,
+    now: Micros,
+) -> Change<A::Change> {
+    if request.shadow { algorithm.in_shadow(key, now, change) } else { change }
+}
+
+/// What stays of a change if another limit denies.
+fn uncharged<S>(change: Change<S>) -> Change<S> {
+    if matches!(change, Change::Charge(_)) { Change::Keep } else { change }
+}
+
+/// A decision in shadow mode, where the request asks for that, and what is written.
+fn conclude<A: Kept>(
+    algorithm: &A,
+    request: &Request,
+    key: &A::Key,
+    mut decision: Decision<A::Change>,
+    cost: Cost,
+    now: Micros,
+    commit: impl Fn(&Change<A::Change>) -> Option<Writes>,
+) -> Pending {
+    let shadowed = !decision.verdict.allowed && request.shadow;
+    if shadowed {
+        allow(algorithm, key, &mut decision, now);
+    }
+    decision.change = change_of(algorithm, request, key, decision.change, now);
+    let charged = match decision.change {
+        Change::Charge(_) if request.always => cost.units(),
+        Change::Charge(_) if decision.verdict.allowed && !shadowed => cost.units(),
+        _ => 0,
+    };
+    let part = if shadowed { request.cost } else { cost };
+    let first = match (decision.verdict.allowed, request.partial) {
+        (true, true) => part.units().cast_signed(),
+        (allowed, _) => allowed.into(),
+    };
+    let figures = algorithm.figures(key, &decision, now);
+    let nothing = || (String::new(), None, None);
+    let writes = [decision.change.clone(), uncharged(decision.change)].map(|c| commit(&c).unwrap_or_else(nothing));
+    Pending { verdict: decision.verdict, first, figures, shadowed, charged, writes }
+}

@@ -1,0 +1,145 @@
+//! The keys of a server, as the algorithms in memory have them.
+
+use std::collections::BTreeMap;
+
+use redis_rl_algorithm::fixed_window::Counter;
+use redis_rl_algorithm::in_memory::{Counters, Holders, InMemory, Log, StoredRecord};
+use redis_rl_algorithm::{
+    Change, FixedWindow, Gcra, LeakyBucket, Micros, RollingLog, SlidingCounter, SlidingLog, TokenBucket, WindowCounter,
+};
+
+/// What a key holds.
+#[derive(Clone, Debug)]
+pub enum State {
+    Counter(Counter),
+    Record(StoredRecord),
+    Log(Log),
+    Leases(Holders),
+}
+
+/// The reservations of a limit: the fields, and the expiry.
+pub type Hash = (BTreeMap<Vec<u8>, Vec<u8>>, Option<u64>);
+
+impl State {
+    pub fn expires_at(&self) -> Option<u64> {
+        match self {
+            Self::Counter(counter) => counter.expires_at,
+            Self::Record(record) => record.expires_at,
+            Self::Log(log) => log.expires_at,
+            Self::Leases(holders) => holders.ends.values().max().copied(),
+        }
+    }
+
+    /// The type and the value, as [`super::super::dump`] compares them: of a log the scores alone.
+    pub fn dumped(&self) -> (&'static str, Vec<Vec<u8>>) {
+        match self {
+            Self::Counter(counter) => ("string", vec![counter.value.to_string().into()]),
+            Self::Record(record) => ("string", vec![record.text.clone()]),
+            Self::Log(log) => ("zset", log.entries.iter().map(|entry| format!(" {entry}").into()).collect()),
+            Self::Leases(holders) => {
+                let member = |(id, end): (&Vec<u8>, &u64)| [id, format!(" {end}").as_bytes()].concat();
+                ("zset", holders.ends.iter().map(member).collect())
+            }
+        }
+    }
+}
+
+/// An algorithm whose state is at one key.
+pub trait Kept: InMemory {
+    /// `ttl` is what the script replies.
+    const TTL_OF_SCRIPT: bool = false;
+
+    /// The key of the state.
+    fn name(&self, key: &str, _now: Micros) -> String {
+        key.to_owned()
+    }
+
+    /// What the name of the hash of the reservations has between the key and `:reserved`.
+    fn infix(&self) -> String {
+        String::new()
+    }
+
+    fn read(&self, stored: Option<&State>, now: Micros) -> Self::Key;
+
+    /// `None` if the key does not exist.
+    fn written(key: Self::Key) -> Option<State>;
+
+    /// What a request in shadow mode commits.
+    fn in_shadow(&self, _key: &Self::Key, _now: Micros, change: Change<Self::Change>) -> Change<Self::Change> {
+        change
+    }
+}
+
+macro_rules! kept_as_a_record {
+    ($($algorithm:ty)+) => {
+        $(impl Kept for $algorithm {
+            fn read(&self, stored: Option<&State>, _now: Micros) -> Option<StoredRecord> {
+                stored.map(|state| match state {
+                    State::Record(record) => record.clone(),
+                    other => panic!("no record: {other:?}"),
+                })
+            }
+
+            fn written(key: Option<StoredRecord>) -> Option<State> {
+                key.map(State::Record)
+            }
+        })+
+    };
+}
+kept_as_a_record! { SlidingCounter TokenBucket LeakyBucket Gcra RollingLog }
+
+fn counter(stored: Option<&State>) -> Option<Counter> {
+    stored.map(|state| match state {
+        State::Counter(counter) => *counter,
+        other => panic!("no counter: {other:?}"),
+    })
+}
+
+impl Kept for FixedWindow {
+    const TTL_OF_SCRIPT: bool = true;
+
+    fn name(&self, key: &str, now: Micros) -> String {
+        format!("{key}:{}", self.suffix_at(now))
+    }
+
+    fn infix(&self) -> String {
+        format!(":{}", self.schedule())
+    }
+
+    fn read(&self, stored: Option<&State>, now: Micros) -> Counters {
+        counter(stored).map(|counter| (self.period_at(now), counter)).into_iter().collect()
+    }
+
+    fn written(key: Counters) -> Option<State> {
+        key.into_values().next().map(State::Counter)
+    }
+}
+
+impl Kept for WindowCounter {
+    fn read(&self, stored: Option<&State>, _now: Micros) -> Option<Counter> {
+        counter(stored)
+    }
+
+    fn written(key: Option<Counter>) -> Option<State> {
+        key.map(State::Counter)
+    }
+
+    fn in_shadow(&self, key: &Option<Counter>, now: Micros, change: Change<Counter>) -> Change<Counter> {
+        Self::in_shadow(self, *key, now, change)
+    }
+}
+
+impl Kept for SlidingLog {
+    const TTL_OF_SCRIPT: bool = true;
+
+    fn read(&self, stored: Option<&State>, _now: Micros) -> Log {
+        stored.map_or_else(Log::default, |state| match state {
+            State::Log(log) => log.clone(),
+            other => panic!("no log: {other:?}"),
+        })
+    }
+
+    fn written(key: Log) -> Option<State> {
+        Some(key).filter(|log| !log.entries.is_empty()).map(State::Log)
+    }
+}
