@@ -8,7 +8,8 @@
 //! - a server with the Lua library, on the same server program or on Redis 6.2.
 //!
 //! Replies, values and expiries are equal. In every other case words are wrong and keys hold what nobody should have
-//! written; then the limits in memory take no part.
+//! written; then the limits in memory take no part. In every fourth case the server is at `maxmemory` now and then, and in
+//! shadow mode; then the library takes no part.
 //!
 //! `SECONDS_EACH=10` is how long it runs. The cases are the same each time; `SEED=random` runs others. A failure prints a
 //! seed, and `SEED=n` runs that case first.
@@ -112,12 +113,18 @@ struct Run<'l> {
 
 /// Runs one case; returns how many calls it compared.
 fn run_case(lab: &mut Lab, seed: u64, seen: &mut Seen) -> u64 {
-    let hostile = seed.is_multiple_of(2);
+    let (hostile, with_settings) = (seed.is_multiple_of(2), seed % 4 == 3);
     let mut case = if hostile { Case::new(seed) } else { Case::valid(seed) };
-    let algorithms = if hostile { &ALL[..] } else { &OF_MODULE };
+    let algorithms = match (hostile, with_settings) {
+        (true, _) => &ALL[..],
+        (_, false) => &OF_MODULE,
+        // All but LEASE.
+        (_, true) => &OF_MODULE[..8],
+    };
     let (own, other) = (case.random.pick(algorithms), case.random.pick(algorithms));
     let names = [format!("{own}-a"), format!("{own}-b"), format!("{other}-c{{x}}")];
     let keys: Vec<&str> = names.iter().map(String::as_str).collect();
+    ok(cmd!(lab.native, "CONFIG", "SET", "maxmemory", 0, "rl.shadow", "no"));
     for con in [&mut lab.native, &mut lab.library] {
         ok(cmd!(*con, "FLUSHALL"));
     }
@@ -126,11 +133,14 @@ fn run_case(lab: &mut Lab, seed: u64, seen: &mut Seen) -> u64 {
     let reloads_at = Some(case.random.below(8 * calls)).filter(|_| !hostile);
     let (story, known, before) = (format!("SEED={seed}\n"), BTreeSet::new(), Keys::new());
     let model = (!hostile).then(Model::default);
-    let with_library = own != "ROLLING" && other != "ROLLING";
+    let with_library = own != "ROLLING" && other != "ROLLING" && !with_settings;
     let mut run = Run { lab, case, story, known, before, model, with_library };
     for n in 0..calls {
         if hostile && ((n == 0 && run.case.chance(2)) || run.case.chance(12)) {
             run.plant(&keys);
+        }
+        if with_settings && run.case.chance(4) {
+            run.set();
         }
         let call = run.case.call(&keys);
         if !run.compare(&call, seen) {
@@ -158,6 +168,18 @@ impl Run<'_> {
         let [planted, _] = self.lab.both(&[&look], &[&look]);
         self.before = planted.into_iter().map(keys_of).next().expect("one reply");
         self.known.extend(self.before.keys().cloned());
+    }
+
+    /// Changes the settings of the server: there is no more memory, or there is, and shadow mode.
+    fn set(&mut self) {
+        let model = self.model.as_mut().expect("no words are wrong");
+        model.on_oom = self.case.random.pick(&[None, Some("error"), Some("allow"), Some("deny")]);
+        model.shadow = self.case.chance(3);
+        let mut set = redis::cmd("CONFIG");
+        set.arg(&["SET", "rl.on-oom", model.on_oom.unwrap_or("error"), "maxmemory"]);
+        set.arg(i32::from(model.on_oom.is_some())).arg("rl.shadow").arg(if model.shadow { "yes" } else { "no" });
+        ok(set.query(&mut self.lab.native));
+        self.tell(&shown(&set));
     }
 
     /// Sends a call to all parties. Whether the case goes on: not after a number that a double does not hold.
@@ -196,6 +218,10 @@ impl Run<'_> {
         let expected = self.model.as_mut().map(|model| {
             let reply = match &native {
                 Answer::Value(_) => model.reply(call, now).map_or(Answer::Error("an error".to_owned()), Answer::Value),
+                Answer::Error(error) if error.starts_with("OOM ") && model.on_oom == Some("error") => {
+                    model.reject(call, now);
+                    native.clone()
+                }
                 error => error.clone(),
             };
             (reply, model.dump(now))

@@ -7,7 +7,7 @@ mod state;
 use std::collections::BTreeMap;
 
 use redis::Value;
-use redis_rl_algorithm::in_memory::{Charging, Holders, Limit, Reservable};
+use redis_rl_algorithm::in_memory::{Charging, Holders, InMemory, Limit, Reservable};
 use redis_rl_algorithm::reservation::{EARLIEST, Standing};
 use redis_rl_algorithm::{
     Change, Cost, Decision, Figures, FixedWindow, Gcra, LeakyBucket, Lease, Micros, RollingLog, SlidingCounter,
@@ -21,9 +21,13 @@ use super::{FIGURES, bytes, ints};
 use request::Request;
 use state::{Hash, Kept, State};
 
-/// The keys of a server.
+/// The keys of a server, and its settings.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
+    /// `rl.on-oom` of a server at `maxmemory`.
+    pub on_oom: Option<&'static str>,
+    /// `rl.shadow`.
+    pub shadow: bool,
     states: BTreeMap<String, State>,
     hashes: BTreeMap<String, Hash>,
 }
@@ -33,6 +37,11 @@ type Writes = (String, Option<State>, Option<(String, Hash)>);
 
 /// A decision under one limit.
 struct Pending {
+    /// Whether it creates a key or makes one larger.
+    needs_memory: bool,
+    in_shadow_mode: bool,
+    /// The same at `maxmemory`: nothing is charged, and the request is denied or allowed.
+    uncharged: Option<Box<[Pending; 2]>>,
     verdict: Verdict,
     /// The first integer of the reply.
     first: i64,
@@ -80,21 +89,31 @@ impl Model {
         if matches!(call.name, "rl_renew" | "rl_release") {
             return self.hold(call.name, &text(key), words, now);
         }
-        let request = Request::parse(key, words, call.name != "rl_reset")?;
+        let parse = |(key, words): &(Vec<u8>, Vec<Vec<u8>>)| {
+            let request = Request::parse(key, words, call.name != "rl_reset")?;
+            Some(Request { shadow: request.shadow || self.shadow, ..request })
+        };
+        let request = parse(&call.limits[0])?;
         let form = call.tail.first().map_or(String::new(), |form| text(form).to_uppercase());
         match call.name {
             "rl" => {
-                let pending = self.decide(&request, now).ok()?;
+                let mut pending = self.decide(&request, now).ok()?;
+                if pending.needs_memory
+                    && let Some(on_oom) = self.on_oom
+                {
+                    pending.leave_uncharged(pending.in_shadow_mode || on_oom == "allow");
+                }
                 let reply = pending.reply(&form, pending.charged, now);
                 self.write(pending.writes.into_iter().next()?);
                 Some(reply)
             }
             "rl_peek" => Some(self.decide(&request, now).ok()?.reply(&form, 0, now)),
             "rl_multi" => {
-                let requests = call.limits.iter().map(|(key, words)| Request::parse(key, words, true));
+                let requests = call.limits.iter().map(parse);
                 let pending: Option<Vec<Pending>> = requests.map(|one| self.decide(&one?, now).ok()).collect();
-                let pending = pending?;
+                let mut pending = pending?;
                 let allowed = pending.iter().all(|limit| limit.verdict.allowed);
+                let allowed = allowed && self.on_oom.is_none_or(|on_oom| leave_all_uncharged(&mut pending, on_oom));
                 let charged = |limit: &Pending| if allowed { limit.charged } else { 0 };
                 let replies = pending.iter().map(|limit| limit.reply(&form, charged(limit), now)).collect();
                 for limit in pending {
@@ -121,6 +140,17 @@ impl Model {
                 self.write(writes);
                 let look = with_algorithm!(request.algorithm.as_str(), A => self.look::<A>(&request, now)).ok()?;
                 Some(look.reply(&form, charged, now))
+            }
+        }
+    }
+
+    /// What a call leaves that the server rejects because there is no memory: logs without the entries that count no more.
+    pub fn reject(&mut self, call: &Call, now: Micros) {
+        for (key, words) in &call.limits {
+            let request = Request::parse(key, words, true).expect("a valid call");
+            if let ("SLIDING", Ok(log)) = (request.algorithm.as_str(), SlidingLog::with_policy(&request.policy)) {
+                let (name, key) = self.pruned(&log, &request, now);
+                self.write((name, SlidingLog::written(key), None));
             }
         }
     }
@@ -163,6 +193,11 @@ impl Model {
         }
     }
 
+    /// A change at `maxmemory`, which leaves what needs memory.
+    fn without_memory<A: Kept>(&self, key: &A::Key, change: Change<A::Change>) -> Change<A::Change> {
+        if self.on_oom.is_some() && A::needs_memory(key, &change) { Change::Keep } else { change }
+    }
+
     /// A request under one limit. Nothing is written.
     fn decide(&self, request: &Request, now: Micros) -> Result<Pending, Unrepresentable> {
         let word = request.algorithm.as_str();
@@ -195,20 +230,31 @@ impl Model {
         let change = change_of(&algorithm, request, &key, decision.change.clone(), now);
         let mut pending = conclude(&algorithm, request, &key, decision, cost, now, |_| None);
         let otherwise = book.clone();
-        if let Some(open) = open {
-            pending.charged = open.units();
-            pending.first = if request.partial { open.units().cast_signed() } else { pending.first };
-            book.prolong(open, ttl);
-        } else if pending.verdict.allowed && !pending.shadowed && (!request.partial || cost != Cost::ZERO) {
-            let mut after = key.clone();
-            algorithm.commit(&mut after, &change, now);
-            book.open(cost, ttl, algorithm.counts_until(&after, now));
-        }
         let committed = |book, change: &Change<_>| {
             let mut limit = self.limit(&algorithm, request, now);
             limit.commit(&algorithm, (key.clone(), book), change, now);
             Self::writes_of(&algorithm, request, limit, now)
         };
+        if let Some(open) = open {
+            book.prolong(open, ttl);
+            let mut uncharged = pending.uncharged.take();
+            for one in uncharged.iter_mut().flat_map(|both| both.iter_mut()).chain([&mut pending]) {
+                one.charged = open.units();
+                one.first = if request.partial { open.units().cast_signed() } else { one.first };
+                one.writes = [&book, &otherwise].map(|book| committed(book, &Change::Keep));
+            }
+            pending.uncharged = uncharged;
+        } else {
+            for one in pending.uncharged.iter_mut().flat_map(|both| both.iter_mut()) {
+                one.writes = [(); 2].map(|()| committed(&otherwise, &Change::Keep));
+            }
+            if pending.verdict.allowed && !pending.shadowed && (!request.partial || cost != Cost::ZERO) {
+                pending.needs_memory = true;
+                let mut after = key.clone();
+                algorithm.commit(&mut after, &change, now);
+                book.open(cost, ttl, algorithm.counts_until(&after, now));
+            }
+        }
         pending.writes = [committed(&book, &change), committed(&otherwise, &uncharged(change.clone()))];
         Ok(pending)
     }
@@ -239,8 +285,10 @@ impl Model {
             "rl_settle" if actual >= reserved => algorithm.overcharging(&key, now, request.at, difference)?,
             _ => algorithm.refunding(&key, now, request.at, difference),
         };
+        let charged = if self.on_oom.is_some() && A::needs_memory(&key, &change) { reserved } else { actual };
+        let change = self.without_memory::<A>(&key, change);
         algorithm.commit(&mut key, &change, now);
-        Ok(((state, A::written(key), None), actual.units()))
+        Ok(((state, A::written(key), None), charged.units()))
     }
 
     /// RL.SETTLE with RESERVATION.
@@ -252,7 +300,18 @@ impl Model {
     ) -> Result<(Writes, u64), Unrepresentable> {
         let algorithm = A::with_policy(&request.policy)?;
         let mut limit = self.limit(&algorithm, request, now);
-        let charged = limit.settle(&algorithm, now, id, request.actual)?;
+        let (key, mut book) = limit.give_back(&algorithm, now, id);
+        let (Standing::Open(charge) | Standing::Mark(charge)) = book.standing() else {
+            let charged = limit.settle(&algorithm, now, id, request.actual)?;
+            return Ok((Self::writes_of(&algorithm, request, limit, now), charged));
+        };
+        let change = algorithm.settling(&key, now, &charge, request.actual)?;
+        // The units that have been given back are still stored.
+        let needs_memory = self.on_oom.is_some() && A::needs_memory(&key, &change) && !book.gave_back();
+        let (change, charged) =
+            if needs_memory { (Change::Keep, charge.units()) } else { (change, request.actual.units()) };
+        book.close();
+        limit.commit(&algorithm, (key, &book), &change, now);
         Ok((Self::writes_of(&algorithm, request, limit, now), charged))
     }
 
@@ -302,7 +361,10 @@ impl Model {
             (request.key.clone(), state, None)
         });
         let (verdict, figures) = (reply.verdict, reply.figures);
-        Pending { verdict, first: verdict.allowed.into(), figures, shadowed, charged: taken.into(), writes }
+        let first = verdict.allowed.into();
+        let charged = taken.into();
+        let (needs_memory, in_shadow_mode, uncharged) = (taken, request.shadow, None);
+        Pending { needs_memory, in_shadow_mode, uncharged, verdict, first, figures, shadowed, charged, writes }
     }
 
     /// RL.RENEW and RL.RELEASE.
@@ -356,7 +418,23 @@ impl Model {
     }
 }
 
+/// What RL.MULTI does at `maxmemory` with limits that all allow. Whether they still do.
+fn leave_all_uncharged(pending: &mut [Pending], on_oom: &str) -> bool {
+    let decides = pending.iter().any(|limit| limit.needs_memory && !limit.in_shadow_mode);
+    let uncounted = !decides || on_oom == "allow";
+    for limit in pending.iter_mut().filter(|limit| limit.needs_memory || decides) {
+        limit.leave_uncharged(uncounted || !limit.needs_memory || limit.in_shadow_mode);
+    }
+    uncounted
+}
+
 impl Pending {
+    fn leave_uncharged(&mut self, allowed: bool) {
+        let both = self.uncharged.take().expect("a decision at maxmemory");
+        let [denied, uncounted] = *both;
+        *self = if allowed { uncounted } else { denied };
+    }
+
     /// The reply in a form. That of HEADERS is without the headers.
     fn reply(&self, form: &str, charged: u64, now: Micros) -> Value {
         let Self { verdict, figures, first, .. } = self;
@@ -427,18 +505,49 @@ fn conclude<A: Kept>(
         allow(algorithm, key, &mut decision, now);
     }
     decision.change = change_of(algorithm, request, key, decision.change, now);
-    let charged = match decision.change {
-        Change::Charge(_) if request.always => cost.units(),
-        Change::Charge(_) if decision.verdict.allowed && !shadowed => cost.units(),
-        _ => 0,
+    let pending = |decision: &Decision<A::Change>| {
+        let Verdict { allowed, .. } = decision.verdict;
+        let charged = match decision.change {
+            Change::Charge(_) if request.always || allowed && !shadowed => cost.units(),
+            _ => 0,
+        };
+        let part = if shadowed { request.cost } else { cost };
+        let first = if allowed && request.partial { part.units().cast_signed() } else { allowed.into() };
+        let nothing = || (String::new(), None, None);
+        let changes = [decision.change.clone(), uncharged(decision.change.clone())];
+        Pending {
+            needs_memory: A::needs_memory(key, &decision.change),
+            in_shadow_mode: request.shadow,
+            uncharged: None,
+            verdict: decision.verdict,
+            first,
+            figures: algorithm.figures(key, decision, now),
+            shadowed,
+            charged,
+            writes: changes.map(|change| commit(&change).unwrap_or_else(nothing)),
+        }
     };
-    let part = if shadowed { request.cost } else { cost };
-    let first = match (decision.verdict.allowed, request.partial) {
-        (true, true) => part.units().cast_signed(),
-        (allowed, _) => allowed.into(),
+    let charging = if request.always { Charging::Always } else { Charging::IfAllowed };
+    let look = algorithm.decision(key, now, Cost::ZERO, charging).ok();
+    let without_memory = |may: bool| {
+        let (look, mut decision) = (look.as_ref()?, decision.clone());
+        let verdict = &mut decision.verdict;
+        verdict.count = look.verdict.count;
+        if A::TTL_OF_SCRIPT || verdict.allowed && may {
+            verdict.ttl = look.verdict.ttl;
+        } else if verdict.allowed {
+            verdict.ttl = 1;
+        }
+        let denied = !shadowed && verdict.allowed && !may;
+        verdict.allowed &= !denied;
+        decision.change = Change::Keep;
+        let mut pending = pending(&decision);
+        if denied {
+            pending.figures.retry_after_ms = pending.figures.retry_after_ms.max(1_000);
+        }
+        Some(pending)
     };
-    let figures = algorithm.figures(key, &decision, now);
-    let nothing = || (String::new(), None, None);
-    let writes = [decision.change.clone(), uncharged(decision.change)].map(|c| commit(&c).unwrap_or_else(nothing));
-    Pending { verdict: decision.verdict, first, figures, shadowed, charged, writes }
+    let uncharged =
+        without_memory(false).zip(without_memory(true)).map(|(denied, allowed)| Box::new([denied, allowed]));
+    Pending { uncharged, ..pending(&decision) }
 }

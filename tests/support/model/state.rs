@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use redis_rl_algorithm::fixed_window::Counter;
 use redis_rl_algorithm::in_memory::{Counters, Holders, InMemory, Log, StoredRecord};
+use redis_rl_algorithm::rolling_log::Edit;
+use redis_rl_algorithm::sliding_log::LogChange;
 use redis_rl_algorithm::{
     Change, FixedWindow, Gcra, LeakyBucket, Micros, RollingLog, SlidingCounter, SlidingLog, TokenBucket, WindowCounter,
 };
@@ -64,6 +66,11 @@ pub trait Kept: InMemory {
     /// `None` if the key does not exist.
     fn written(key: Self::Key) -> Option<State>;
 
+    /// Whether a change creates the key or makes it larger.
+    fn needs_memory(key: &Self::Key, change: &Change<Self::Change>) -> bool {
+        matches!(change, Change::Charge(_)) && Self::written(key.clone()).is_none()
+    }
+
     /// What a request in shadow mode commits.
     fn in_shadow(&self, _key: &Self::Key, _now: Micros, change: Change<Self::Change>) -> Change<Self::Change> {
         change
@@ -71,8 +78,10 @@ pub trait Kept: InMemory {
 }
 
 macro_rules! kept_as_a_record {
-    ($($algorithm:ty)+) => {
+    ($($algorithm:ty { $($other:tt)* })+) => {
         $(impl Kept for $algorithm {
+            $($other)*
+
             fn read(&self, stored: Option<&State>, _now: Micros) -> Option<StoredRecord> {
                 stored.map(|state| match state {
                     State::Record(record) => record.clone(),
@@ -86,7 +95,17 @@ macro_rules! kept_as_a_record {
         })+
     };
 }
-kept_as_a_record! { SlidingCounter TokenBucket LeakyBucket Gcra RollingLog }
+kept_as_a_record! {
+    SlidingCounter {}
+    TokenBucket {}
+    LeakyBucket {}
+    Gcra {}
+    RollingLog {
+        fn needs_memory(_key: &Self::Key, change: &Change<Edit>) -> bool {
+            matches!(change, Change::Charge(edit) if edit.grows())
+        }
+    }
+}
 
 fn counter(stored: Option<&State>) -> Option<Counter> {
     stored.map(|state| match state {
@@ -137,6 +156,10 @@ impl Kept for SlidingLog {
             State::Log(log) => log.clone(),
             other => panic!("no log: {other:?}"),
         })
+    }
+
+    fn needs_memory(_key: &Log, change: &Change<LogChange>) -> bool {
+        matches!(change, Change::Charge(_))
     }
 
     fn written(key: Log) -> Option<State> {
