@@ -121,7 +121,10 @@ fn run_case(lab: &mut Lab, seed: u64, seen: &mut Seen) -> u64 {
         // All but LEASE.
         (_, true) => &OF_MODULE[..8],
     };
-    let (own, other) = (case.random.pick(algorithms), case.random.pick(algorithms));
+    let (mut own, other) = (case.random.pick(algorithms), case.random.pick(algorithms));
+    if with_settings && case.chance(2) {
+        own = case.random.pick(&RESERVING);
+    }
     let names = [format!("{own}-a"), format!("{own}-b"), format!("{other}-c{{x}}")];
     let keys: Vec<&str> = names.iter().map(String::as_str).collect();
     ok(cmd!(lab.native, "CONFIG", "SET", "maxmemory", 0, "rl.shadow", "no"));
@@ -346,6 +349,21 @@ fn all_parties_reply_and_store_the_same() {
     });
     let (seen, calls) = seen.into_inner().expect("no thread has failed");
     assert_all_happened(&seen, calls);
+}
+
+/// A new algorithm takes part here, or this says what is missing.
+#[test]
+fn every_algorithm_takes_part() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        let mut con = server.con();
+        let algorithms = arguments_of(&mut con, "RL.RESET").swap_remove(0).inner;
+        let words: BTreeSet<_> = algorithms.into_iter().filter_map(|algorithm| algorithm.token).collect();
+        assert_eq!(words, OF_MODULE.map(str::to_owned).into());
+        let grammar = Grammar::of(&mut con);
+        let reserving = OF_MODULE.into_iter().filter(|word| grammar.takes("RL.<ALGO>", word, "RESERVE"));
+        assert_eq!(reserving.collect::<Vec<_>>(), RESERVING);
+    });
 }
 
 /// What the comparison is there for must have happened.

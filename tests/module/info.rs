@@ -327,3 +327,35 @@ fn a_replica_counts_nothing() {
         changes.assert(&[("peeks", 1)], "its own");
     });
 }
+
+/// Also for RL.TOP.
+#[test]
+fn a_request_with_always_is_a_decision() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        let mut con = server.con();
+        let grammar = Grammar::of(&mut con);
+        let takes = |algorithm: &&Algorithm| grammar.takes("RL.<ALGO>", algorithm.word(), "ALWAYS");
+        for algorithm in ALGORITHMS.iter().filter(takes) {
+            ok(cmd!(con, "FLUSHALL"));
+            ok(cmd!(con, "RL.TOP", "RESET"));
+            let decisions = |con: &mut Connection| {
+                ["allowed", "near", "denied", "shadow_denied", "errors"].map(|outcome| {
+                    info(con, &format!("rl_{}_{outcome}", algorithm.name)).parse::<i64>().expect("a figure")
+                })
+            };
+            let before = decisions(&mut con);
+            // 4 of 5 are 80 %.
+            for (cost, options) in [(4, ""), (0, ""), (1, ""), (1, ""), (0, ""), (3, "SHADOW"), (i64::MAX, "")] {
+                let call = format!("{} k {LONG} 5 COST {cost} ALWAYS {options}", algorithm.command);
+                let _ = send(&mut con, call.trim_end());
+            }
+            let after = decisions(&mut con);
+            let counted: Vec<i64> = after.iter().zip(before).map(|(after, before)| after - before).collect();
+            assert_eq!(counted, [2, 1, 2, 1, 1], "{algorithm:?}");
+            let top = format!("{:?}", ok(cmd!(con, "RL.TOP")));
+            let denials = format!("{:?}, {:?}, {:?}", bytes("denied"), redis::Value::Int(3), bytes("error"));
+            assert!(top.contains(&denials), "{algorithm:?}: {top}");
+        }
+    });
+}

@@ -29,6 +29,8 @@ fn calls(window: &str) -> Vec<Vec<String>> {
         format!("RL.MULTI 2 FIXED user {window} 5 TOKEN user {window} 5 HEADERS"),
         format!("RL.REFUND FIXED user {window} 5"),
         format!("RL.REFUND FIXED user {window} 5 COST 3"),
+        format!("RL.SETTLE FIXED user {window} 5 RESERVED 1 ACTUAL 2"),
+        format!("RL.SETTLE FIXED user {window} 5 RESERVED 2 ACTUAL 1"),
         format!("RL.RESET FIXED user {window}"),
     ]
     .iter()

@@ -292,12 +292,14 @@ fn a_replica_answers_a_look_as_its_master() {
                 assert_eq!(look(&replica)[0], allowed, "{algorithm:?}");
                 assert_eq!(look(&replica)[..2], look(&master)[..2], "{algorithm:?}");
             }
-            for word in ["RL.REFUND", "RL.RESET"] {
+            for (word, rest) in [
+                ("RL.REFUND", &["3"][..]),
+                ("RL.SETTLE", &["3", "RESERVED", "1", "ACTUAL", "2"]),
+                ("RL.SETTLE", &["3", "RESERVED", "1", "ACTUAL", "1"]),
+                ("RL.RESET", &[]),
+            ] {
                 let mut command = redis::cmd(word);
-                command.arg(algorithm.word()).arg(algorithm.command).arg(LONG);
-                if word == "RL.REFUND" {
-                    command.arg(3);
-                }
+                command.arg(algorithm.word()).arg(algorithm.command).arg(LONG).arg(rest);
                 assert!(err(command.query(&mut replica.con())).starts_with("READONLY "), "{word}");
             }
         }

@@ -1,4 +1,4 @@
-//! What is special about RL.ROLLING: its record on disk, on replicas and in memory, and what a charge replicates.
+//! What is special about RL.ROLLING: how much its record takes, and what a charge replicates.
 
 use std::thread;
 use std::time::Duration;
@@ -120,88 +120,6 @@ fn a_charge_adds_no_more_to_the_aof_than_one_of_sliding() {
     });
 }
 
-/// Requests of every kind in windows whose moments are 1 ms and longer: charges, refunds and settlements with a time
-/// and without, entries that no longer count.
-fn load(con: &mut Connection, random: &mut Random, calls: usize) {
-    for n in 0..calls {
-        let window = random.pick(&["40ms", "4s", "30s", "1h"]);
-        let key = format!("{}:{window}", random.below(2));
-        let time = (server_ms(con) - random.below(60) as i64).to_string();
-        let at = if random.below(2) == 0 { vec![] } else { vec!["AT", &time] };
-        let (cost, most) = (random.below(9).to_string(), "60");
-        match random.below(8) {
-            0 => ok(redis::cmd("RL.REFUND").arg(&["ROLLING", &key, window, most, "COST", &cost]).arg(at).query(con)),
-            1 => {
-                let settled = ["ROLLING", &key, window, most, "RESERVED", "4", "ACTUAL", &cost];
-                ok(redis::cmd("RL.SETTLE").arg(&settled).arg(at).query(con))
-            }
-            _ => ok(redis::cmd("RL.ROLLING").arg(&[&key, window, most, "COST", &cost]).query(con)),
-        };
-        if n % 20 == 0 {
-            thread::sleep(Duration::from_millis(random.below(9)));
-        }
-    }
-}
-
-/// The keys that live for longer than the test, with their records and expiries.
-fn state(con: &mut Connection) -> Vec<(String, Vec<u8>, i64)> {
-    let long = keys(con).into_iter().filter(|key| key.ends_with('h') || key.ends_with("0s"));
-    long.collect::<Vec<_>>().into_iter().map(|key| (key.clone(), value(con, &key), expires_at(con, &key))).collect()
-}
-
-#[test]
-fn a_replica_has_the_same_records() {
-    for_each_server(|bin| {
-        let master = Server::start(bin);
-        let replicas = start_replicas(bin, &master);
-        for seed in 0..4 {
-            load(&mut master.con(), &mut Random::new(seed), 500);
-            ok(cmd!(master.con(), "DEBUG", "SET-ACTIVE-EXPIRE", 0));
-            for replica in &replicas {
-                wait_for_replica(&master, replica);
-                assert_eq!(digest(&mut replica.con()), digest(&mut master.con()), "seed {seed}");
-                let expected = state(&mut master.con());
-                assert!(expected.len() >= 3, "{expected:?}");
-                assert_eq!(state(&mut replica.con()), expected, "seed {seed}");
-            }
-            ok(cmd!(master.con(), "DEBUG", "SET-ACTIVE-EXPIRE", 1));
-        }
-    });
-}
-
-#[test]
-fn the_aof_before_and_after_a_rewrite_and_the_rdb_have_the_same_records() {
-    for_each_server(|bin| {
-        for mut random in randoms() {
-            for (way, rdb) in [("AOF", "yes"), ("AOF rewritten", "no"), ("AOF rewritten", "yes"), ("RDB", "yes")] {
-                let options = Server::options(bin).durable().set("aof-use-rdb-preamble", rdb);
-                let mut server = options.start();
-                let mut con = server.con();
-                load(&mut con, &mut random, 500);
-                if way == "AOF rewritten" {
-                    assert!(eventually(PATIENCE, || info(&mut con, "aof_rewrite_in_progress") == "0"));
-                    ok(cmd!(con, "BGREWRITEAOF"));
-                    let idle = |field| move |con: &mut Connection| info(con, field) == "0";
-                    let [running, scheduled] = ["aof_rewrite_in_progress", "aof_rewrite_scheduled"].map(idle);
-                    assert!(eventually(PATIENCE, || running(&mut con) && scheduled(&mut con)));
-                    // More after the rewrite.
-                    load(&mut con, &mut random, 100);
-                }
-                let expected = state(&mut con);
-                assert!(expected.len() >= 3, "{expected:?}");
-                if way == "RDB" {
-                    server.shutdown("SAVE");
-                    server.start_again_with(|options| options.without_module().set("appendonly", "no"));
-                } else {
-                    server.kill();
-                    server.start_again_with(Options::without_module);
-                }
-                assert_eq!(state(&mut server.con()), expected, "{way}, preamble {rdb}");
-            }
-        }
-    });
-}
-
 #[test]
 fn a_damaged_record_is_an_error_or_another_record() {
     for_each_server(|bin| {
@@ -246,24 +164,6 @@ fn a_damaged_record_is_an_error_or_another_record() {
             }
         }
         assert!(server.is_running());
-    });
-}
-
-#[test]
-fn a_new_entry_needs_memory_and_the_same_moment_none() {
-    for_each_server(|bin| {
-        let server = Server::start(bin);
-        let mut con = server.con();
-        request(&mut con, "long", "100d", 1);
-        request(&mut con, "short", "4s", 1);
-        let short = value(&mut con, "short");
-        next_ms(&mut con);
-        ok(cmd!(con, "CONFIG", "SET", "maxmemory", 1));
-        assert!(err(cmd!(con, "RL.ROLLING", "short", "4s", 9)).starts_with("OOM "));
-        assert!(err(cmd!(con, "RL.ROLLING", "new", "100d", 9)).starts_with("OOM "));
-        assert_eq!(request(&mut con, "long", "100d", 7)[..2], [1, 1]);
-        assert_eq!(ROLLING.ask_for(&mut con, "short", "4s", 1, 1)[0], 0);
-        assert_eq!((value(&mut con, "short"), entries(&mut con, "long")[0].1), (short, 8));
     });
 }
 

@@ -234,3 +234,29 @@ fn the_name_of_redis_cell_can_be_left_to_it() {
         }
     });
 }
+
+#[test]
+fn shadow_mode_allows_and_changes_nothing() {
+    for_each_server(|bin| {
+        let server = Server::options(bin).durable().start();
+        let mut con = server.con();
+        for command in ["RL.THROTTLE", "CL.THROTTLE"] {
+            ok(cmd!(con, "CONFIG", "SET", "rl.shadow", "no"));
+            ok(cmd!(con, "FLUSHALL"));
+            let ask = |con: &mut Connection, quantity: i64| -> [i64; 5] {
+                read(ok(cmd!(*con, command, "k", 4, 5, LONG, quantity)))
+            };
+            ask(&mut con, 5);
+            let before = (digest(&mut con), expires_at(&mut con, "k"));
+            let mut effects = Effects::of(&server);
+            for quantity in [1, 9] {
+                assert_eq!(ask(&mut con, quantity)[0], 1);
+                ok(cmd!(con, "CONFIG", "SET", "rl.shadow", "yes"));
+                assert_eq!(ask(&mut con, quantity)[..4], [0, 5, 0, -1], "{command} of {quantity}");
+                ok(cmd!(con, "CONFIG", "SET", "rl.shadow", "no"));
+            }
+            assert_eq!((digest(&mut con), expires_at(&mut con, "k")), before);
+            assert_eq!(effects.take(), Vec::<Vec<String>>::new());
+        }
+    });
+}

@@ -178,7 +178,7 @@ impl Case {
             let (id, ttl) = (self.id(), self.random.pick(&["1ms", "1", "7s", "1m", "1h"]).to_owned());
             options.push(vec!["RESERVE".to_owned(), id, ttl]);
         }
-        if is_request && self.chance(8) {
+        if is_request && self.chance(5) {
             options.push(vec!["SHADOW".to_owned()]);
         }
         if is_request && self.chance(8) {
