@@ -1,6 +1,7 @@
 //! lua/rl.lua in its two forms: what a server promises of it. That it replies and stores what the module does is in
 //! `tests/module/differential.rs`.
 
+mod random;
 mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,10 +9,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use random::calls::*;
+use random::dump::*;
+use random::random_calls::*;
 use redis::{Connection, Value};
-use support::calls::*;
-use support::dump::*;
-use support::random_calls::*;
 use support::*;
 
 /// Runs a test with both forms of the library on every server, which has the module too.

@@ -115,8 +115,19 @@ fn a_key_that_cannot_stay_in_its_slot_is_refused_by_the_fixed_window_alone() {
         let plain = Server::start(bin);
         for key in HOMELESS {
             let mut con = cluster.owner(key).con();
-            let refused = err(cmd!(con, "RL.FIXED", key, LONG, 5));
-            assert!(refused.starts_with("ERR invalid key"), "{}: {refused}", key.escape_ascii());
+            for (limit, before, after) in [
+                ("", &["RL.FIXED"][..], &["month", "5", "ANCHOR", "1"][..]),
+                ("", &["RL.PEEK", "FIXED"], &["1h", "5"]),
+                ("", &["RL.REFUND", "FIXED"], &["1h", "5"]),
+                ("", &["RL.SETTLE", "FIXED"], &["day", "5", "RESERVED", "1", "ACTUAL", "2"]),
+                ("", &["RL.RESET", "FIXED"], &["1h"]),
+                ("limit 1: ", &["RL.MULTI", "1", "FIXED"], &["1h", "5"]),
+            ] {
+                let command = redis::cmd(before[0]).arg(&before[1..]).arg(key).arg(after).to_owned();
+                let refused = err(command.query(&mut con));
+                let expected = format!("ERR {limit}invalid key: in a cluster FIXED needs");
+                assert!(refused.starts_with(&expected), "{before:?} {}: {refused}", key.escape_ascii());
+            }
             assert_eq!(assert_at_home(&cluster), 0);
             for algorithm in ALGORITHMS {
                 ok(cmd!(plain.con(), algorithm.command, key, LONG, 5));

@@ -23,10 +23,10 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use redis::{Cmd, Connection, Value};
 use redis_rl_algorithm::Micros;
 
-use crate::support::calls::{Answer, Call, Form, answer, has_large_integer, load_functions, load_script, shown, text};
-use crate::support::dump::*;
-use crate::support::model::Model;
-use crate::support::random_calls::*;
+use crate::random::calls::{Answer, Call, Form, answer, has_large_integer, load_functions, load_script, shown, text};
+use crate::random::dump::*;
+use crate::random::model::Model;
+use crate::random::random_calls::*;
 use crate::support::*;
 
 /// A server with the module, its replica, a server with the library, and their clock.

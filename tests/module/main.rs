@@ -1,6 +1,8 @@
 //! The tests of the module against real servers: one file a promise. They are one program, since each program links all
 //! libraries again.
 
+#[path = "../random/mod.rs"]
+mod random;
 #[path = "../support/mod.rs"]
 mod support;
 

@@ -2,7 +2,7 @@
 
 use redis::{Cmd, Connection, Value};
 
-use super::{Reply, bytes, cmd, err, ok, read};
+use crate::support::{Reply, bytes, cmd, err, ok, read};
 
 const LIBRARY: &str = include_str!("../../lua/rl.lua");
 

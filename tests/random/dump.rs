@@ -6,7 +6,7 @@ use std::fmt::Write;
 use redis::Cmd;
 
 use super::calls::{Answer, text};
-use super::read;
+use crate::support::read;
 
 /// The keys of a server: name, type, value and expiry. ARGV: names that may have expired. Looking at them deletes them,
 /// so that a clock that steps back brings none of them back on one server only.

@@ -4,9 +4,8 @@ use std::fmt::Write;
 
 use redis::Cmd;
 
-use super::calls::Call;
 use super::random_calls::*;
-use super::{BAD_COSTS, BAD_LIMITS, BAD_WINDOWS, Random};
+use crate::support::{BAD_COSTS, BAD_LIMITS, BAD_WINDOWS, Random};
 
 impl Case {
     /// Makes a word wrong, takes one away or adds one. Only the last limit may change its length: the others are

@@ -1,7 +1,7 @@
 //! Random calls: every command, algorithm, option and form of the reply, at random times.
 
-use super::Random;
 use super::calls::Call;
+use crate::support::Random;
 
 /// Random calls, keys and times of one case.
 pub struct Case {
