@@ -126,6 +126,7 @@ lint: ## check format, clippy, luacheck and the places of the planted faults, wa
 	cargo clippy $(PLAYGROUND) --all-targets -- -D warnings
 	cargo clippy $(CLIENT_BENCH) --all-targets -- -D warnings
 	cargo clippy $(PROOFS) --all-targets -- -D warnings
+	cargo clippy $(PROOFS) --test history -- -D warnings
 	cargo clippy $(SERVICE) --no-deps --all-targets -- -D warnings
 	RUSTFLAGS="--cfg fuzzing" cargo check --locked --lib --target-dir "$(TARGET)/fuzzing"
 

@@ -136,7 +136,6 @@ class Client:
 class Asgi(Client):
     name = "asgi"
     open = 503
-    restarted = Client.restarted + "; the first may get 503"
     prefix = "no decision, failing closed: "
     breaker = "opens after 250 ms of silence, or without a connection"
     connection = "ConnectionError: "

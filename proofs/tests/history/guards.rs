@@ -35,7 +35,7 @@ pub fn run(prefix: &str, number: usize, route: Route<'_>, seed: u64, done: &Atom
     while !done.load(Ordering::Relaxed) {
         let at = route.address();
         // Else it would send nothing for most of the time.
-        let breaker = BreakerSettings { open_for: Duration::from_millis(50), ..BreakerSettings::default() };
+        let breaker = BreakerSettings { silence: Duration::ZERO };
         let limiter = Limiter::builder(Link::open(&at).expect("a link")).breaker(breaker).build();
         runtime.block_on(async {
             while !done.load(Ordering::Relaxed) && route.address() == at {
