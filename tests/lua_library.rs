@@ -153,7 +153,7 @@ fn bad_arguments_are_the_errors_of_the_module() {
             .into_iter()
             .flat_map(|words| NAMES_OF_RESERVATIONS.map(|key| (words, key)))
         {
-            compare(&call(&words.replace(" k ", &format!(" {key} "))));
+            compare(&Call::of(&words.replace(" k ", &format!(" {key} "))));
         }
         assert!(compared > 2_000, "{compared}");
     });

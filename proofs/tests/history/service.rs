@@ -104,6 +104,8 @@ impl Service {
             .arg(dir.path())
             .env_clear()
             .env("RLAAS_TIMEOUT", format!("{timeout_ms}ms"))
+            // Else it would decide without Redis on a busy machine.
+            .env("RLAAS_MAX_LAG", "10s")
             .stderr(Stdio::piped())
             .spawn()
             .unwrap_or_else(|error| panic!("{}: {error}", program.display()));
