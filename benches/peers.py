@@ -206,7 +206,7 @@ def grpc_group(stack, binary):
         environment |= {name: f"127.0.0.1:{port}" for name, port in zip(names, ports)}
         options = ["--rules", f"{directory}/rules", "--redis", f"redis://127.0.0.1:{server.port}"]
         # How long a decision may take is not what is measured here, and a saturated machine is late.
-        program = Program(stack, name, ports[:2], RLAAS, "serve", *options, "--timeout", "5s", **environment)
+        program = Program(stack, name, ports[:2], RLAAS, "serve", *options, "--timeout", "5s", "--max-lag", "5s", **environment)
         services.append((name, "Redis", [*program.pids, server.process.pid], ports[0], server))
 
     def limitador(name, state, *storage, server=None):

@@ -184,6 +184,7 @@ def rlaas(stack, binary, rules):
     environment = {name: f"127.0.0.1:{port}" for name, port in zip(names, ports)}
     # How long a decision may take is not what is measured here, and a saturated machine is late.
     options = ["--rules", directory, "--redis", f"redis://127.0.0.1:{server.port}", "--timeout", "10s"]
+    options += ["--max-lag", "10s"]
     program = Program(stack, "rlaas", ports[:1], RLAAS, "serve", *options, **environment)
     return Service("rlaas", program, ports[0], server, ROWS, MANY)
 

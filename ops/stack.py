@@ -105,7 +105,9 @@ class Stack:
         addresses = {"grpc": grpc, "http": http, "metrics": metrics}
         flags = [word for name, port in addresses.items() for word in (f"--{name}", f"127.0.0.1:{port}")]
         redis = f"redis://127.0.0.1:{server}"
-        self._spawn("rlaas", [program, "serve", "--rules", "rules", "--redis", redis, "--timeout", "5s", *flags])
+        # Redis decides, however busy the machine is.
+        flags += ["--timeout", "5s", "--max-lag", "5s"]
+        self._spawn("rlaas", [program, "serve", "--rules", "rules", "--redis", redis, *flags])
 
     def _spawn(self, name, command):
         self.processes[name] = spawn(command, self.dir, f"{name}.log")

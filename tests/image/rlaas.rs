@@ -41,6 +41,7 @@ fn it_limits_by_the_rules_that_are_mounted() {
         .with_mount(rules.mount_at("/etc/rlaas/rules"))
         .with_env_var("RLAAS_REDIS", format!("redis://{server_name}:6379"))
         .with_env_var("RLAAS_TIMEOUT", "10s")
+        .with_env_var("RLAAS_MAX_LAG", "10s")
         .with_user("65534:65534")
         .with_readonly_rootfs(true)
         .with_cap_drop("ALL")
