@@ -162,7 +162,7 @@ impl Nodes {
         if self.0.read.try_lock().is_ok_and(|read| !is_new(&read)) {
             let nodes = self.clone();
             tokio::spawn(async move {
-                // Whoever needs it will notice if it fails.
+                // If it fails, the next request that needs the map reads it.
                 let _ = timeout(OPEN_TIMEOUT, nodes.read(|_| false)).await;
             });
         }

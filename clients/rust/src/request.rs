@@ -73,7 +73,7 @@ impl<'a> Request<'a> {
         Self { cost, ..self }
     }
 
-    /// The key is sent as it is: whoever made it has bounded the values in it. Else the limiter bounds each part of a long
+    /// The key is sent as it is: the caller has bounded the values in it. Else the limiter bounds each part of a long
     /// key, and may cut words that are not the caller's. See [`bounded`](crate::bounded).
     #[must_use]
     pub const fn with_key_as_it_is(self) -> Self {

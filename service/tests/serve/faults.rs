@@ -1,7 +1,7 @@
 //! What callers get while Redis is away or this process stands still, at 400 requests a second: the table "rlaas" of
 //! docs/failure.md.
 //!
-//! The limit is 0 and the domain says `allow`, so whoever is allowed was decided without Redis.
+//! The limit is 0 and the domain says `allow`, so a request that is allowed was decided without Redis.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};

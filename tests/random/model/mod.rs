@@ -325,7 +325,7 @@ impl Model {
     fn lease(&self, request: &Request, now: Micros) -> Pending {
         let lease = Lease::new(&request.policy);
         let mut before = self.holders(&request.key);
-        // Whoever asks without a name, asks as somebody who holds none.
+        // A request without an ID is that of a holder without a lease.
         let nobody = b"nobody".to_vec();
         let id = request.id.as_ref().unwrap_or(&nobody);
         before.release(&nobody, now);

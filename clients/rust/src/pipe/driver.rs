@@ -142,7 +142,7 @@ impl Driver {
             self.live = None;
         }
         if self.live.is_some() {
-            // Whoever waits for a connection has one.
+            // The callers that wait for a connection have one.
             return self.opened_for_connects(&Ok(()));
         }
         if self.outbox.is_empty() && self.connects.is_empty() {
@@ -212,7 +212,7 @@ impl Driver {
             // It was a probe. The old connection may still come back.
             Err(_) if self.live.is_some() => {}
             Err(error) => {
-                // Whoever waits learns why, before the breaker rejects.
+                // The callers that wait get this error, before the breaker rejects the next ones.
                 self.outbox.end_all(&Error::Redis(error.clone()));
                 self.opened_for_connects(&Err(error.clone()));
                 if is_connection_error(&error) {
@@ -281,7 +281,7 @@ impl Driver {
     }
 
     fn write(&mut self, cx: &mut Context<'_>) {
-        // Whoever runs now may have commands too, which then share the write.
+        // The other tasks that can run may queue commands too, which then share the write.
         if !self.flights.is_empty() && !self.gave_turn && !self.outbox.is_empty() && self.outbox_is_whole() {
             self.gave_turn = true;
             return defer(cx);
