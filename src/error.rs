@@ -33,6 +33,12 @@ enum Message {
     NoCalendar {
         algorithm: &'static str,
     },
+    /// A rule about these words.
+    OfWords {
+        words: &'static [&'static str],
+        joined_by: &'static str,
+        rule: &'static str,
+    },
     /// A word that is none of these options.
     Usage {
         after: &'static str,
@@ -66,6 +72,11 @@ impl Error {
         Self { message: Message::Usage { after, options }, limit: 0 }
     }
 
+    /// The error for a call that breaks a rule about `words`, which the text joins by "and" or "or".
+    pub const fn of_words(words: &'static [&'static str], joined_by: &'static str, rule: &'static str) -> Self {
+        Self { message: Message::OfWords { words, joined_by, rule }, limit: 0 }
+    }
+
     /// The same error, with the number of the limit that it is about.
     pub const fn of_limit(self, number: u8) -> Self {
         Self { limit: number, ..self }
@@ -83,6 +94,9 @@ impl Error {
             Message::TakenByNone { option, algorithm } => format!("ERR invalid {option}: {algorithm} takes none"),
             Message::NoCalendar { algorithm } => {
                 format!("ERR invalid window: {algorithm} takes no windows of the calendar")
+            }
+            Message::OfWords { words, joined_by, rule } => {
+                format!("ERR syntax error: {} {rule}", in_words(words, joined_by))
             }
             Message::Usage { after, options: [option] } => {
                 format!("ERR syntax error: after {after} comes {option} or nothing")
@@ -133,16 +147,13 @@ errors! {
     ID_MISSING = c"ERR syntax error: LEASE needs ID id, the holder of the lease";
     HELP = c"ERR invalid command: RL.HELP lists the commands";
     LEASE_CORRECTION = c"ERR invalid algorithm: a lease has no cost to correct; RL.RELEASE ends it";
-    FORM_TWICE = c"ERR syntax error: FULL, LINE or HEADERS comes at most once";
     SETTLEMENT = c"ERR syntax error: RL.SETTLE needs ACTUAL m, and RESERVED n or RESERVATION id";
-    TWO_FORMS = c"ERR syntax error: FULL, LINE and HEADERS exclude each other";
     TOP_COUNT = c"ERR invalid count: expected an integer of 0 or more, or RESET";
     TOP_OFF = c"ERR RL.TOP is off: set rl.top-keys above 0";
     PARTIAL_AND_ALWAYS = c"ERR syntax error: PARTIAL and ALWAYS exclude each other";
     RESERVE_AND_ALWAYS = c"ERR syntax error: RESERVE and ALWAYS exclude each other";
     RESERVATION_AND_RESERVED = c"ERR syntax error: RESERVED and RESERVATION exclude each other";
     RESERVATION_AND_AT = c"ERR syntax error: RESERVATION and AT exclude each other";
-    AFTER_FORM = c"ERR syntax error: FULL, LINE or HEADERS comes last";
     NUM_LIMITS = c"ERR invalid numlimits: expected an integer from 1 to 64";
     FEWER_LIMITS = c"ERR invalid numlimits: fewer limits follow than it says";
     MORE_LIMITS = c"ERR invalid numlimits: more limits follow than it says";

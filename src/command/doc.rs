@@ -15,12 +15,3 @@ pub const IDS: Argument = Argument::new(c"id", ArgumentKind::String).multiple();
 /// The values of RESERVE.
 pub const RESERVATION: &[Argument] =
     &[Argument::new(c"id", ArgumentKind::String), Argument::new(c"ttl", ArgumentKind::String)];
-pub const FORM: Argument = Argument::new(
-    c"form",
-    ArgumentKind::OneOf(&[
-        Argument::new(c"full", ArgumentKind::Token).after(c"FULL"),
-        Argument::new(c"line", ArgumentKind::Token).after(c"LINE"),
-        Argument::new(c"headers", ArgumentKind::Token).after(c"HEADERS"),
-    ]),
-)
-.optional();

@@ -112,13 +112,14 @@ fn syntax_of(argument: &Argument) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::doc::{FORM, KEY};
+    use super::super::doc::KEY;
+    use super::super::words::Form;
     use super::*;
 
     #[test]
     fn syntax_is_that_of_the_redis_documentation() {
         let cost = Argument::new(c"cost", ArgumentKind::Integer).after(c"COST").optional();
-        let syntax = [KEY, cost, FORM, KEY.multiple()].iter().map(syntax_of).collect::<Vec<_>>().join(" ");
+        let syntax = [KEY, cost, Form::ARGUMENT, KEY.multiple()].iter().map(syntax_of).collect::<Vec<_>>().join(" ");
         assert_eq!(syntax, "key [COST cost] [FULL | LINE | HEADERS] key [key ...]");
     }
 

@@ -12,7 +12,7 @@ use redis_rl_algorithm::{Micros, Verdict};
 
 use super::Command;
 use super::algorithms::{self, AnyPending, AnyRequest, NO_SUCH_ALGORITHM, Name, map_any, with_any};
-use super::doc::{FORM, KEY, LIMIT, SINCE, WINDOW};
+use super::doc::{KEY, LIMIT, SINCE, WINDOW};
 use super::memory;
 use super::options::{Grammar, List, MOST_ARGUMENTS, Reserve, Taker};
 use super::reply::{Replies, Reply, make_names_unique};
@@ -39,7 +39,7 @@ impl Command for Multi {
         since: SINCE,
         arity: -6,
         keys: KeySpec::FromCommand(3),
-        arguments: &[Argument::new(c"numlimits", ArgumentKind::Integer), LIMITS, FORM],
+        arguments: &[Argument::new(c"numlimits", ArgumentKind::Integer), LIMITS, Form::ARGUMENT],
         example: "RL.MULTI 2 TOKEN {org:7}:requests 60s 100 TOKEN {org:7}:tokens 60s 50000 COST 1200",
     };
     const KEY_POSITIONS: Option<KeyPositions> = Some(key_positions);
@@ -147,7 +147,7 @@ fn parse_form(args: &mut Args<'_>, limits: &[AnyRequest<'_>]) -> Result<Form, Er
     while let Some(word) = args.next_word() {
         form = match Form::from_word(word) {
             Some(named) => form.and(named)?,
-            None if form != Form::Verdict => return Err(Error::AFTER_FORM),
+            None if form != Form::Verdict => return Err(Form::NOT_LAST),
             None if Name::from_word(word).is_some() => return Err(Error::MORE_LIMITS),
             None => {
                 let number = u8::try_from(limits.len()).unwrap_or(MAX_LIMITS);
@@ -164,7 +164,7 @@ fn parse_limit<'c>(args: &mut Args<'c>) -> Result<(AnyRequest<'c>, Option<Reserv
     match Name::from_word(word) {
         Some(name) => AnyRequest::parse(name, args),
         None if Form::from_word(word).is_some() && args.is_empty() => Err(Error::FEWER_LIMITS),
-        None if Form::from_word(word).is_some() => Err(Error::AFTER_FORM),
+        None if Form::from_word(word).is_some() => Err(Form::NOT_LAST),
         None => Err(NO_SUCH_ALGORITHM),
     }
 }

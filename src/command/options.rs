@@ -342,7 +342,7 @@ impl Grammar {
         // In RL.MULTI the form follows the options of the last limit.
         if !matches!(taker, Taker::Reset) {
             let mut forms = Form::WORDS;
-            while let [(word, _), rest @ ..] = forms {
+            while let [word, rest @ ..] = forms {
                 syntaxes = syntaxes.push(word);
                 forms = rest;
             }
@@ -372,7 +372,7 @@ impl Grammar {
             }
             all = rest;
         }
-        if self.taker.takes_form() { list.push(doc::FORM) } else { list }
+        if self.taker.takes_form() { list.push(Form::ARGUMENT) } else { list }
     }
 
     /// Rejects an option that the command or the algorithm does not take.

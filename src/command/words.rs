@@ -1,7 +1,7 @@
 //! The words of a call, and the form of its reply.
 
 use crate::error::Error;
-use crate::ffi::Args;
+use crate::ffi::{Args, Argument, ArgumentKind};
 
 /// The words of a call, of which some are still to come.
 pub trait Words<'c>: Clone {
@@ -20,27 +20,50 @@ impl<'c> Words<'c> for std::slice::Iter<'_, &'c [u8]> {
     }
 }
 
-/// The form of a reply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// `<allowed, count, ttl>`
-    Verdict,
+/// Reads the rows.
+macro_rules! forms {
+    ($($(#[$doc:meta])* $form:ident = $word:literal, argument $name:literal;)+) => {
+        /// The form of a reply.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Form {
+            /// `<allowed, count, ttl>`: the form of a call that names none.
+            Verdict,
+            $($(#[$doc])* $form,)+
+        }
+
+        impl Form {
+            pub const WORDS: &[&str] = &[$($word),+];
+
+            /// The form in COMMAND DOCS.
+            pub const ARGUMENT: Argument = Argument::new(
+                c"form",
+                ArgumentKind::OneOf(&[$(Argument::new(c_str!($name), ArgumentKind::Token).after(c_str!($word))),+]),
+            )
+            .optional();
+
+            /// The form that a word names, in any case.
+            pub fn from_word(word: &[u8]) -> Option<Self> {
+                $(if word.eq_ignore_ascii_case($word.as_bytes()) {
+                    return Some(Self::$form);
+                })+
+                None
+            }
+        }
+    };
+}
+
+forms! {
     /// A map of all figures.
-    Full,
+    Full = "FULL", argument "full";
     /// The figures of [`Form::Full`] without their names, in one string.
-    Line,
+    Line = "LINE", argument "line";
     /// The three integers, and HTTP headers.
-    Headers,
+    Headers = "HEADERS", argument "headers";
 }
 
 impl Form {
-    /// The words of the forms; [`Form::Verdict`] has none.
-    pub const WORDS: &[(&str, Self)] = &[("FULL", Self::Full), ("LINE", Self::Line), ("HEADERS", Self::Headers)];
-
-    /// The form that a word names.
-    pub fn from_word(word: &[u8]) -> Option<Self> {
-        Self::WORDS.iter().find(|(name, _)| word.eq_ignore_ascii_case(name.as_bytes())).map(|&(_, form)| form)
-    }
+    /// The error for a form that is not at the end of a call.
+    pub const NOT_LAST: Error = Error::of_words(Self::WORDS, "or", "comes last");
 
     /// The form of a call that has named this one, and now names another.
     ///
@@ -49,8 +72,8 @@ impl Form {
     pub fn and(self, named: Self) -> Result<Self, Error> {
         match self {
             Self::Verdict => Ok(named),
-            Self::Full | Self::Line | Self::Headers if self == named => Err(Error::FORM_TWICE),
-            Self::Full | Self::Line | Self::Headers => Err(Error::TWO_FORMS),
+            _ if self == named => Err(Error::of_words(Self::WORDS, "or", "comes at most once")),
+            _ => Err(Error::of_words(Self::WORDS, "and", "exclude each other")),
         }
     }
 }
