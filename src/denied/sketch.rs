@@ -12,6 +12,7 @@ use std::hash::{BuildHasher, Hasher};
 
 use arrayvec::ArrayVec;
 use foldhash::quality::RandomState;
+use hashbrown::HashTable;
 
 /// The longest key that is stored, in bytes. A longer one is cut.
 pub const MAX_KEY: usize = 256;
@@ -39,9 +40,8 @@ pub struct Sketch {
     /// The rank after the last that was incremented: a guess at the first rank of the next count to increment, which is
     /// right while each key is denied once.
     guess: usize,
-    /// A hash table with chains: the place in `keys` of the first key of each chain. std's HashMap would cost twice as
-    /// many instructions for a denial that replaces a key.
-    chains: Vec<Option<usize>>,
+    /// The place of each key in `keys`.
+    places: HashTable<usize>,
     /// Seeded, so that a client does not know which keys collide.
     hasher: RandomState,
     /// The highest count that was dropped when the capacity was changed. No count is lower.
@@ -51,8 +51,6 @@ pub struct Sketch {
 /// A key that is counted.
 struct Counted {
     hash: u64,
-    /// The place of the next key of the chain.
-    next: Option<usize>,
     /// Where in `counts` its count is.
     rank: usize,
     key: ArrayVec<u8, MAX_KEY>,
@@ -73,12 +71,16 @@ fn same_key(a: &[u8], b: &[u8]) -> bool {
     if a.len() <= 16 { a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b) } else { a == b }
 }
 
+/// What tells the table the hash of a place.
+fn hash_of(keys: &[Counted]) -> impl Fn(&usize) -> u64 {
+    |&place| keys.get(place).map_or(0, |counted| counted.hash)
+}
+
 impl Sketch {
     /// A sketch that counts `capacity` keys.
     pub fn new(capacity: usize) -> Self {
-        let chains = vec![None; capacity.next_power_of_two()];
-        let (counts, keys, hasher) = (Vec::new(), Vec::new(), RandomState::default());
-        Self { capacity, counts, keys, guess: 0, chains, hasher, dropped: 0 }
+        let (counts, keys, places) = (Vec::new(), Vec::new(), HashTable::with_capacity(capacity));
+        Self { capacity, counts, keys, guess: 0, places, hasher: RandomState::default(), dropped: 0 }
     }
 
     /// How many keys are counted now.
@@ -98,7 +100,7 @@ impl Sketch {
     pub fn clear(&mut self) {
         self.counts.clear();
         self.keys.clear();
-        self.chains.fill(None);
+        self.places.clear();
         self.dropped = 0;
     }
 
@@ -125,10 +127,9 @@ impl Sketch {
         self.counts.reserve_exact(capacity.saturating_sub(self.counts.len()));
         self.keys.shrink_to(capacity);
         self.keys.reserve_exact(capacity.saturating_sub(self.keys.len()));
-        self.chains = vec![None; capacity.next_power_of_two()];
-        for place in 0..self.keys.len() {
-            let hash = self.keys.get(place).map_or(0, |counted| counted.hash);
-            self.link(place, hash);
+        self.places = HashTable::with_capacity(capacity);
+        for (place, counted) in self.keys.iter().enumerate() {
+            self.places.insert_unique(counted.hash, place, hash_of(&self.keys));
         }
     }
 
@@ -136,7 +137,12 @@ impl Sketch {
     pub fn record(&mut self, key: &[u8], algorithm: &'static str, now_ms: u64) {
         let key = key.get(..MAX_KEY).unwrap_or(key);
         let hash = self.hash(key, algorithm);
-        let rank = match self.find(hash, key, algorithm) {
+        let found = self.places.find(hash, |&place| {
+            self.keys
+                .get(place)
+                .is_some_and(|c| c.hash == hash && same_name(c.algorithm, algorithm) && same_key(&c.key, key))
+        });
+        let rank = match found.and_then(|&place| self.keys.get_mut(place)) {
             Some(counted) => {
                 counted.last_ms = now_ms;
                 counted.rank
@@ -153,9 +159,12 @@ impl Sketch {
         if self.counts.len() < self.capacity {
             let (rank, place) = (self.counts.len(), self.keys.len());
             self.counts.push((error, place));
-            self.keys.push(Counted { hash, next: None, rank, key: ArrayVec::new(), algorithm, error, last_ms });
-        } else if let Some(&(_, place)) = self.counts.last() {
-            self.unlink(place);
+            self.keys.push(Counted { hash, rank, key: ArrayVec::new(), algorithm, error, last_ms });
+        } else if let Some(&(_, place)) = self.counts.last()
+            && let Some(replaced) = self.keys.get(place)
+            && let Ok(entry) = self.places.find_entry(replaced.hash, |&other| other == place)
+        {
+            entry.remove();
         }
         let Some(&(_, place)) = self.counts.last() else { return 0 };
         let Some(counted) = self.keys.get_mut(place) else { return 0 };
@@ -164,55 +173,8 @@ impl Sketch {
         // It fits: record cuts it.
         let _ = counted.key.try_extend_from_slice(key);
         let rank = counted.rank;
-        self.link(place, hash);
+        self.places.insert_unique(hash, place, hash_of(&self.keys));
         rank
-    }
-
-    /// The first key of the chain that a hash is in.
-    #[inline(always)]
-    fn chain(&mut self, hash: u64) -> Option<&mut Option<usize>> {
-        // The number of chains is a power of two.
-        let mask = self.chains.len().wrapping_sub(1);
-        self.chains.get_mut(hash as usize & mask)
-    }
-
-    /// The entry of a key under an algorithm. The hash only saves comparisons.
-    #[inline(always)]
-    fn find(&mut self, hash: u64, key: &[u8], algorithm: &'static str) -> Option<&mut Counted> {
-        let mut place = (*self.chain(hash)?)?;
-        loop {
-            let counted = self.keys.get(place)?;
-            if counted.hash == hash && same_name(counted.algorithm, algorithm) && same_key(&counted.key, key) {
-                return self.keys.get_mut(place);
-            }
-            place = counted.next?;
-        }
-    }
-
-    /// Puts a key into its chain.
-    fn link(&mut self, place: usize, hash: u64) {
-        let next = self.chain(hash).and_then(|first| first.replace(place));
-        if let Some(counted) = self.keys.get_mut(place) {
-            counted.next = next;
-        }
-    }
-
-    /// Takes a key out of its chain.
-    fn unlink(&mut self, place: usize) {
-        let Some(&Counted { hash, next, .. }) = self.keys.get(place) else { return };
-        let Some(first) = self.chain(hash) else { return };
-        if *first == Some(place) {
-            *first = next;
-            return;
-        }
-        let mut before = *first;
-        while let Some(counted) = before.and_then(|before| self.keys.get_mut(before)) {
-            if counted.next == Some(place) {
-                counted.next = next;
-                return;
-            }
-            before = counted.next;
-        }
     }
 
     /// Adds one to the count of a rank. The count moves before those that are equal, which keeps the order.
@@ -263,7 +225,7 @@ impl Sketch {
         top
     }
 
-    /// A hash of the key, and of two bytes of the algorithm: two algorithms of one key are seldom in one chain.
+    /// A hash of the key, and of two bytes of the algorithm: two algorithms of one key seldom have one hash.
     fn hash(&self, key: &[u8], algorithm: &'static str) -> u64 {
         let mut hasher = self.hasher.build_hasher();
         hasher.write(key);
