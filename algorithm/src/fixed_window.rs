@@ -6,16 +6,19 @@
 use super::arithmetic::to_i64;
 use super::period::{Period, Schedule, Suffix};
 use super::reservation::{Correction, Reservation};
-use super::{Change, Cost, Decision, Forecast, MAX_COUNT, Micros, Policy, Unrepresentable, Verdict, always};
+use super::{
+    Algorithm, Change, Changed, Cost, Decided, Decision, Forecast, MAX_COUNT, Micros, Policy, Unrepresentable, Verdict,
+    always,
+};
 
 /// `limit` units in each window of a schedule.
 ///
 /// ```
 /// use redis_rl_algorithm::fixed_window::Counter;
-/// use redis_rl_algorithm::{Change, Cost, FixedWindow, Micros, Policy, Window};
+/// use redis_rl_algorithm::{Algorithm, Change, Cost, FixedWindow, Micros, Policy, Window};
 ///
 /// let policy = Policy::new(Window::from_millis(60_000).unwrap(), 5);
-/// let fixed = FixedWindow::new(&policy);
+/// let fixed = FixedWindow::new(&policy).unwrap();
 /// let now = Micros(1_700_000_000_000_000);
 /// assert_eq!(fixed.suffix_at(now).to_string(), "28333333", "the minutes since the epoch");
 /// let decision = fixed.decide(None, now, Cost::ONE).unwrap();
@@ -37,11 +40,6 @@ pub struct Counter {
 }
 
 impl FixedWindow {
-    /// The algorithm under a policy.
-    pub const fn new(policy: &Policy) -> Self {
-        Self { schedule: policy.schedule, limit: policy.limit }
-    }
-
     /// When the windows start.
     pub const fn schedule(&self) -> Schedule {
         self.schedule
@@ -58,6 +56,31 @@ impl FixedWindow {
         self.schedule.suffix_at(now)
     }
 
+    /// A window from now, as the script sets it. A counter of a calendar or with an anchor expires with its window.
+    fn new_expiry(&self, now: Micros) -> u64 {
+        match self.schedule {
+            Schedule::Aligned(window) => now.millis().saturating_add(window.millis()),
+            Schedule::Anchored(..) | Schedule::Calendar(..) => self.schedule.period_at(now).end.millis(),
+        }
+    }
+
+    /// Whether a request of the time `at` was charged in the current window. A time in the future counts as now.
+    fn is_current(&self, now: Micros, at: Option<Micros>) -> bool {
+        at.is_none_or(|at| at >= self.period_at(now).start)
+    }
+}
+
+impl Algorithm for FixedWindow {
+    type State<'s> = Option<Counter>;
+    type Change = Counter;
+    const TAKES_ALWAYS: bool = true;
+    const TAKES_RESERVATIONS: bool = true;
+    const CORRECTS_AT: bool = true;
+
+    fn new(policy: &Policy) -> Result<Self, Unrepresentable> {
+        Ok(Self { schedule: policy.schedule, limit: policy.limit })
+    }
+
     /// INCR, EXPIRE if new, compare: as the script does. `count` is the counter after this request. `ttl` is what the
     /// command TTL replies for the key: −2 if there is none.
     ///
@@ -67,12 +90,7 @@ impl FixedWindow {
     /// # Errors
     /// [`Unrepresentable::Overflow`] if INCRBY would overflow.
     #[inline]
-    pub fn decide(
-        &self,
-        state: Option<Counter>,
-        now: Micros,
-        cost: Cost,
-    ) -> Result<Decision<Counter>, Unrepresentable> {
+    fn decide(&self, state: Option<Counter>, now: Micros, cost: Cost) -> Decided<Counter> {
         let before = state.map_or(0, |counter| counter.value);
         let limit = to_i64(self.limit);
         let (units_needed, cost) = (cost.needed(), to_i64(cost.units()));
@@ -93,36 +111,20 @@ impl FixedWindow {
         Ok(Decision { verdict: Verdict { allowed, count: after, ttl }, delay: 0, change, needed: units_needed })
     }
 
-    /// Charges `cost` whatever the limit says. The request is allowed if no more than the limit is counted then. `count`
-    /// and `ttl` are as in [`FixedWindow::decide`].
+    /// `count` and `ttl` are as in [`FixedWindow::decide`](Algorithm::decide).
     ///
     /// # Errors
     /// [`Unrepresentable::Overflow`] if more than 2⁶³ − 2 units would be counted.
-    pub fn decide_always(
-        &self,
-        state: Option<Counter>,
-        now: Micros,
-        cost: Cost,
-    ) -> Result<Decision<Counter>, Unrepresentable> {
-        let (look, charge) = (self.decide(state, now, Cost::ZERO)?, self.overcharge(state, now, None, cost)?);
-        let value = |after: Option<Counter>| after.map_or(0, |counter| counter.value);
-        let forecast = |change: &Change<Counter>| self.forecast(value(change.apply_to(state)), now);
-        let decision = always::decide(look, charge, now, cost, forecast);
+    fn decide_always(&self, state: Option<Counter>, now: Micros, cost: Cost) -> Decided<Counter> {
+        let decision = always::decide(self, state, now, cost)?;
         let after = decision.change.apply_to(state);
-        let (count, ttl) = (value(after), ttl_of_script(after.and_then(|counter| counter.expires_at), now));
+        let count = after.map_or(0, |counter| counter.value);
+        let ttl = ttl_of_script(after.and_then(|counter| counter.expires_at), now);
         Ok(Decision { verdict: Verdict { count, ttl, ..decision.verdict }, ..decision })
     }
 
-    /// Decides on a request with RESERVE: as [`FixedWindow::decide`], but a denied request is not counted.
-    ///
-    /// # Errors
-    /// As [`FixedWindow::decide`].
-    pub fn decide_reserving(
-        &self,
-        state: Option<Counter>,
-        now: Micros,
-        cost: Cost,
-    ) -> Result<Decision<Counter>, Unrepresentable> {
+    /// A denied request is not counted.
+    fn decide_reserving(&self, state: Option<Counter>, now: Micros, cost: Cost) -> Decided<Counter> {
         match self.decide(state, now, cost) {
             Ok(decision) if decision.verdict.allowed => Ok(decision),
             _ => {
@@ -133,47 +135,9 @@ impl FixedWindow {
         }
     }
 
-    /// The millisecond in which a charge of `now` leaves its window.
-    pub fn counts_until(&self, now: Micros) -> u64 {
-        self.period_at(now).end.millis()
-    }
-
-    /// Corrects the charge of a reservation to `actual`: the counter itself, which may be above the limit. Nothing
-    /// happens unless the charge was in the current window.
-    ///
-    /// # Errors
-    /// As [`FixedWindow::overcharge`].
-    pub fn settle_reserved(
-        &self,
-        state: Option<Counter>,
-        now: Micros,
-        charge: &Reservation,
-        actual: Cost,
-    ) -> Result<Change<Counter>, Unrepresentable> {
-        if charge.counts_until != self.counts_until(now).min(MAX_COUNT) {
-            return Ok(Change::Keep);
-        }
-        match (Correction::new(charge, actual), state) {
-            (Correction::Charge(cost), state) => self.overcharge(state, now, None, cost),
-            (Correction::Refund(cost), Some(counter @ Counter { value: 1.., .. })) => {
-                let value = counter.value.saturating_sub(to_i64(cost.units())).max(0);
-                Ok(Change::Refund(Counter { value, expires_at: counter.expires_at.or(Some(self.new_expiry(now))) }))
-            }
-            (Correction::Refund(_), _) => Ok(Change::Keep),
-        }
-    }
-
-    /// A window from now, as the script sets it. A counter of a calendar or with an anchor expires with its window.
-    fn new_expiry(&self, now: Micros) -> u64 {
-        match self.schedule {
-            Schedule::Aligned(window) => now.millis().saturating_add(window.millis()),
-            Schedule::Anchored(..) | Schedule::Calendar(..) => self.schedule.period_at(now).end.millis(),
-        }
-    }
-
-    /// Gives `cost` units back, from min(counter, limit): what is above the limit was never available. A counter
+    /// From min(counter, limit): what is above the limit was never available. A counter
     /// without an expiry gets one. With `at`, nothing happens unless that is in the current window.
-    pub fn refund(&self, state: Option<Counter>, now: Micros, at: Option<Micros>, cost: Cost) -> Change<Counter> {
+    fn refunding(&self, state: Option<Counter>, now: Micros, at: Option<Micros>, cost: Cost) -> Change<Counter> {
         let Some(counter) = state.filter(|_| self.is_current(now, at)) else { return Change::Keep };
         let value = if counter.value > 0 && cost != Cost::ZERO {
             counter.value.min(to_i64(self.limit)).saturating_sub(to_i64(cost.units())).max(0)
@@ -185,17 +149,11 @@ impl FixedWindow {
         if refunded == counter { Change::Keep } else { Change::Refund(refunded) }
     }
 
-    /// Charges `cost` units whatever the limit says. With `at`, nothing happens unless that is in the current window.
+    /// With `at`, nothing happens unless that is in the current window.
     ///
     /// # Errors
     /// [`Unrepresentable::Overflow`] if INCRBY would overflow.
-    pub fn overcharge(
-        &self,
-        state: Option<Counter>,
-        now: Micros,
-        at: Option<Micros>,
-        cost: Cost,
-    ) -> Result<Change<Counter>, Unrepresentable> {
+    fn overcharging(&self, state: Option<Counter>, now: Micros, at: Option<Micros>, cost: Cost) -> Changed<Counter> {
         if cost == Cost::ZERO || !self.is_current(now, at) {
             return Ok(Change::Keep);
         }
@@ -207,14 +165,30 @@ impl FixedWindow {
         Ok(Change::Charge(Counter { value, expires_at: held.or(Some(self.new_expiry(now))) }))
     }
 
-    /// Whether a request of the time `at` was charged in the current window. A time in the future counts as now.
-    fn is_current(&self, now: Micros, at: Option<Micros>) -> bool {
-        at.is_none_or(|at| at >= self.period_at(now).start)
+    /// Corrects the counter itself, which may be above the limit. Nothing happens unless the charge was in the current
+    /// window.
+    fn settling(&self, state: Option<Counter>, now: Micros, charge: &Reservation, actual: Cost) -> Changed<Counter> {
+        if charge.counts_until != self.period_at(now).end.millis().min(MAX_COUNT) {
+            return Ok(Change::Keep);
+        }
+        match (Correction::new(charge, actual), state) {
+            (Correction::Charge(cost), state) => self.overcharging(state, now, None, cost),
+            (Correction::Refund(cost), Some(counter @ Counter { value: 1.., .. })) => {
+                let value = counter.value.saturating_sub(to_i64(cost.units())).max(0);
+                Ok(Change::Refund(Counter { value, expires_at: counter.expires_at.or(Some(self.new_expiry(now))) }))
+            }
+            (Correction::Refund(_), _) => Ok(Change::Keep),
+        }
     }
 
-    /// What the window allows with its counter at `value`.
-    pub fn forecast(&self, value: i64, now: Micros) -> WindowForecast {
-        WindowForecast { limit: self.limit, value, now, end: self.schedule.period_at(now).end }
+    fn counts_until(&self, _state: Option<Counter>, _change: &Change<Counter>, now: Micros) -> u64 {
+        self.period_at(now).end.millis()
+    }
+
+    fn forecast(&self, state: Self::State<'_>, change: &Change<Counter>, now: Micros) -> impl Forecast {
+        let value = change.apply_to(state).map_or(0, |counter| counter.value);
+        let units = u64::try_from(value).unwrap_or(0);
+        CounterForecast { limit: self.limit, units, ends: self.period_at(now).end, now }
     }
 }
 
@@ -223,27 +197,25 @@ fn ttl_of_script(expires_at: Option<u64>, now: Micros) -> i64 {
     expires_at.map_or(-2, |at| to_i64(at.saturating_sub(now.millis()).saturating_add(500) / 1_000))
 }
 
-/// The result of [`FixedWindow::forecast`].
-pub struct WindowForecast {
-    limit: u64,
-    value: i64,
-    now: Micros,
-    end: Micros,
+/// What a counter allows: all of its units come back together.
+pub(super) struct CounterForecast {
+    pub(super) limit: u64,
+    pub(super) units: u64,
+    pub(super) ends: Micros,
+    pub(super) now: Micros,
 }
 
-impl Forecast for WindowForecast {
+impl Forecast for CounterForecast {
     fn capacity(&self) -> u64 {
         self.limit
     }
 
     fn remaining(&self) -> u64 {
-        let used = u64::try_from(self.value).unwrap_or(0);
-        self.limit.saturating_sub(used)
+        self.limit.saturating_sub(self.units)
     }
 
     fn fits_at(&self, cost: u64) -> Option<Micros> {
-        let room = self.limit.min(MAX_COUNT).checked_sub(cost)?;
-        let used = u64::try_from(self.value).unwrap_or(0);
-        Some(if used <= room { self.now } else { self.end })
+        let room = self.limit.checked_sub(cost)?;
+        Some(if self.units <= room { self.now } else { self.ends.max(self.now) })
     }
 }

@@ -9,7 +9,10 @@
 use super::arithmetic::{div_ceil, to_i64, widening_mul};
 use super::forecast::{Forecast, ttl_of_denial};
 use super::record::NoTag;
-use super::{Change, Cost, Decision, MAX_COUNT, Micros, Policy, RecordAlgorithm, Unrepresentable, Verdict};
+use super::{
+    Algorithm, Change, Changed, Cost, Decided, Decision, MAX_COUNT, Micros, Policy, RecordAlgorithm, Unrepresentable,
+    Verdict,
+};
 
 /// The furthest that a TAT may be ahead of the clock, in nanoseconds: about 126 years. With it a TAT fits the `i64` of
 /// redis-cell until the year 2135, and the 64 bits that hold it here until 2427.
@@ -20,12 +23,12 @@ const SECOND: u64 = 1_000_000_000;
 /// One unit each emission interval, `burst` units at once.
 ///
 /// ```
-/// use redis_rl_algorithm::{Cost, Gcra, Micros, Policy, RecordAlgorithm, Window};
+/// use redis_rl_algorithm::{Algorithm, Cost, Gcra, Micros, Policy, Window};
 ///
 /// let policy = Policy { burst: Some(10), ..Policy::new(Window::from_millis(60_000).unwrap(), 60) };
 /// let gcra = Gcra::new(&policy).unwrap();
 /// let now = Micros(1_700_000_000_000_000);
-/// let decision = gcra.decide(None, now, Cost::ONE);
+/// let decision = gcra.decide(None, now, Cost::ONE).unwrap();
 /// assert!(decision.verdict.allowed);
 /// assert_eq!(decision.change.state(), Some(&1_700_000_001_000_000_000), "one second ahead, in nanoseconds");
 /// ```
@@ -146,12 +149,12 @@ fn seconds_of_redis_cell(ns: u64) -> i64 {
     to_i64((ns / SECOND).saturating_add(u64::from(ns % SECOND >= 1_000_000)))
 }
 
-impl RecordAlgorithm for Gcra {
-    /// The TAT, in nanoseconds since the epoch.
-    type State = u64;
-    type Words = [u64; 1];
-    type Tag = NoTag;
-    const EXPIRY_DEPENDS_ON_POLICY: bool = false;
+impl Algorithm for Gcra {
+    type State<'s> = Option<u64>;
+    type Change = u64;
+    const TAKES_ALWAYS: bool = false;
+    const TAKES_RESERVATIONS: bool = false;
+    const CORRECTS_AT: bool = false;
 
     /// # Errors
     /// [`Unrepresentable::Span`] for more than one unit a nanosecond, and if the whole burst takes more than about
@@ -167,7 +170,7 @@ impl RecordAlgorithm for Gcra {
     /// `count` is the used part of the capacity before this request, rounded up. `ttl` is the number of seconds until
     /// all of it is available again; on a denial, until the same request is allowed.
     #[inline]
-    fn decide(&self, state: Option<u64>, now: Micros, cost: Cost) -> Decision<u64> {
+    fn decide(&self, state: Option<u64>, now: Micros, cost: Cost) -> Decided<u64> {
         let position = self.position(state, now);
         let admitted = self.ahead_after(position, cost.units().max(self.needed_for_zero));
         let (change, ttl) = match admitted {
@@ -179,19 +182,16 @@ impl RecordAlgorithm for Gcra {
                 } else {
                     Change::Keep
                 };
-                (change, ttl_of_denial(&self.forecast(state, now), now, cost.needed()))
+                let forecast = GcraForecast { algorithm: *self, ahead: position.ahead, now };
+                (change, ttl_of_denial(&forecast, now, cost.needed()))
             }
         };
         let count = to_i64(self.used(position.ahead));
-        Decision {
-            verdict: Verdict { allowed: admitted.is_some(), count, ttl },
-            delay: 0,
-            change,
-            needed: cost.needed(),
-        }
+        let verdict = Verdict { allowed: admitted.is_some(), count, ttl };
+        Ok(Decision { verdict, delay: 0, change, needed: cost.needed() })
     }
 
-    fn refund(&self, state: Option<u64>, now: Micros, _at: Option<Micros>, cost: Cost) -> Change<u64> {
+    fn refunding(&self, state: Option<u64>, now: Micros, _at: Option<Micros>, cost: Cost) -> Change<u64> {
         let position = self.position(state, now);
         let refunded = cost.units().saturating_mul(self.interval);
         if position.ahead == 0 || refunded == 0 {
@@ -204,13 +204,7 @@ impl RecordAlgorithm for Gcra {
     }
 
     /// Charges up to full. A TAT cannot represent more, so the rest is forgotten.
-    fn overcharge(
-        &self,
-        state: Option<u64>,
-        now: Micros,
-        _at: Option<Micros>,
-        cost: Cost,
-    ) -> Result<Change<u64>, Unrepresentable> {
+    fn overcharging(&self, state: Option<u64>, now: Micros, _at: Option<Micros>, cost: Cost) -> Changed<u64> {
         if cost == Cost::ZERO || self.interval == 0 {
             return Ok(Change::Keep);
         }
@@ -219,9 +213,17 @@ impl RecordAlgorithm for Gcra {
         Ok(Change::Charge(position.now.saturating_add(ahead)))
     }
 
-    fn forecast(&self, state: Option<u64>, now: Micros) -> impl Forecast {
-        GcraForecast { algorithm: *self, ahead: self.position(state, now).ahead, now }
+    fn forecast(&self, state: Self::State<'_>, change: &Change<u64>, now: Micros) -> impl Forecast {
+        GcraForecast { algorithm: *self, ahead: self.position(change.apply_to(state), now).ahead, now }
     }
+}
+
+impl RecordAlgorithm for Gcra {
+    /// The TAT, in nanoseconds since the epoch.
+    type Record = u64;
+    type Words = [u64; 1];
+    type Tag = NoTag;
+    const EXPIRY_DEPENDS_ON_POLICY: bool = false;
 
     fn expires_at(&self, state: &u64) -> Micros {
         Micros(state.div_ceil(1_000))

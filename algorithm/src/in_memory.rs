@@ -33,11 +33,11 @@ use crate::lease::{Hold, Leases};
 use crate::period::Period;
 use crate::record;
 use crate::reservation::{self, Book, Ended, Reservation, Standing, Stored};
-use crate::rolling_log::{self, Edit};
-use crate::sliding_log::LogChange;
+use crate::rolling_log;
+pub use crate::sliding_log::Log;
 use crate::{
-    Change, Cost, Decision, Figures, FixedWindow, Forecast, Lease, Micros, Policy, RecordAlgorithm, RollingLog,
-    SlidingLog, Unrepresentable, Verdict, Window, WindowCounter,
+    Algorithm, Change, Cost, Decided, Decision, Figures, FixedWindow, Forecast, Lease, Micros, Policy, RecordAlgorithm,
+    RollingLog, SlidingLog, Unrepresentable, Verdict, Window, WindowCounter,
 };
 
 /// The reply to a request.
@@ -61,11 +61,6 @@ impl Reply {
     }
 }
 
-/// What an algorithm decides, or the error that the result cannot be represented.
-pub type Decided<C> = Result<Decision<C>, Unrepresentable>;
-/// What an algorithm changes, or the same error.
-pub type Changed<C> = Result<Change<C>, Unrepresentable>;
-
 /// How a request is charged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Charging {
@@ -81,17 +76,12 @@ pub enum Charging {
 ///
 /// A request is decided, and its change is committed, in two steps, as on a server: a caller can decide several before it
 /// commits any. [`InMemory::request`] does both.
-pub trait InMemory: Sized {
+pub trait InMemory: Algorithm {
     /// What a key holds. The default is a key that does not exist.
     type Key: Clone + Debug + Default;
-    /// What a decision writes.
-    type Change: Clone;
 
-    /// The algorithm under a policy.
-    ///
-    /// # Errors
-    /// [`Unrepresentable`], as the constructor of the algorithm says.
-    fn with_policy(policy: &Policy) -> Result<Self, Unrepresentable>;
+    /// What a decision reads of the key.
+    fn state<'k>(&self, key: &'k Self::Key, now: Micros) -> Self::State<'k>;
 
     /// Removes what a server has removed at `now`: a key whose expiry is over. A server keeps a key through the millisecond
     /// in which it expires.
@@ -100,29 +90,39 @@ pub trait InMemory: Sized {
     /// Removes from the key what counts no more, as every call does that may write it.
     fn prune(&self, _key: &mut Self::Key, _now: Micros) {}
 
+    /// Writes a change.
+    fn commit(&self, key: &mut Self::Key, change: &Change<Self::Change>, now: Micros);
+
+    /// The algorithm under a policy.
+    ///
+    /// # Errors
+    /// [`Unrepresentable`], as the constructor of the algorithm says.
+    fn with_policy(policy: &Policy) -> Result<Self, Unrepresentable> {
+        Self::new(policy)
+    }
+
     /// Decides on a request. The key has been pruned.
     ///
     /// # Errors
     /// [`Unrepresentable::Overflow`].
-    fn decision(&self, key: &Self::Key, now: Micros, cost: Cost, charging: Charging) -> Decided<Self::Change>;
-
-    /// What gives `cost` units back. `at` is when they were charged, if that is known.
-    fn refunding(&self, key: &Self::Key, now: Micros, at: Option<Micros>, cost: Cost) -> Change<Self::Change>;
-
-    /// What charges `cost` units whatever the limit says.
-    ///
-    /// # Errors
-    /// [`Unrepresentable::Overflow`].
-    fn overcharging(&self, key: &Self::Key, now: Micros, at: Option<Micros>, cost: Cost) -> Changed<Self::Change>;
-
-    /// Writes a change.
-    fn commit(&self, key: &mut Self::Key, change: &Change<Self::Change>, now: Micros);
+    fn decision(&self, key: &Self::Key, now: Micros, cost: Cost, charging: Charging) -> Decided<Self::Change> {
+        let state = self.state(key, now);
+        match charging {
+            Charging::IfAllowed => self.decide(state, now, cost),
+            Charging::Always => self.decide_always(state, now, cost),
+            Charging::Reserving => self.decide_reserving(state, now, cost),
+        }
+    }
 
     /// The figures after a decision, which need not be committed.
-    fn figures(&self, key: &Self::Key, decision: &Decision<Self::Change>, now: Micros) -> Figures;
+    fn figures(&self, key: &Self::Key, decision: &Decision<Self::Change>, now: Micros) -> Figures {
+        Figures::new(&self.forecast(self.state(key, now), &decision.change, now), decision, now)
+    }
 
     /// The largest cost that would be allowed at `now`.
-    fn remaining(&self, key: &Self::Key, now: Micros) -> u64;
+    fn remaining(&self, key: &Self::Key, now: Micros) -> u64 {
+        self.forecast(self.state(key, now), &Change::Keep, now).remaining()
+    }
 
     /// Decides on a request and commits the change.
     ///
@@ -130,6 +130,27 @@ pub trait InMemory: Sized {
     /// [`Unrepresentable::Overflow`]. The key is unchanged.
     fn request(&self, key: &mut Self::Key, now: Micros, cost: Cost) -> Result<Reply, Unrepresentable> {
         self.request_charging(key, now, cost, Charging::IfAllowed)
+    }
+
+    /// [`InMemory::request`] that is charged whatever the limit says: the option ALWAYS. It is allowed if no more than the
+    /// limit is counted then.
+    ///
+    /// ```
+    /// use redis_rl_algorithm::in_memory::InMemory;
+    /// use redis_rl_algorithm::{Cost, Micros, Policy, Window, WindowCounter};
+    ///
+    /// let policy = Policy::new(Window::from_millis(60_000).unwrap(), 5);
+    /// let counter = WindowCounter::with_policy(&policy).unwrap();
+    /// let (mut key, now) = (None, Micros::from_millis(100_000));
+    /// let seven = Cost::new(7).unwrap();
+    /// assert!(!counter.request_always(&mut key, now, seven).unwrap().verdict.allowed);
+    /// assert_eq!(key.unwrap().value, 7, "charged all the same");
+    /// ```
+    ///
+    /// # Errors
+    /// As [`InMemory::request`].
+    fn request_always(&self, key: &mut Self::Key, now: Micros, cost: Cost) -> Result<Reply, Unrepresentable> {
+        self.request_charging(key, now, cost, Charging::Always)
     }
 
     /// [`InMemory::request`] that is charged in another way.
@@ -153,7 +174,7 @@ pub trait InMemory: Sized {
     /// Gives `cost` units back. `at` is when they were charged, if that is known.
     fn refund(&self, key: &mut Self::Key, now: Micros, at: Option<Micros>, cost: Cost) {
         self.prune(key, now);
-        let change = self.refunding(key, now, at, cost);
+        let change = self.refunding(self.state(key, now), now, at, cost);
         self.commit(key, &change, now);
     }
 
@@ -169,358 +190,16 @@ pub trait InMemory: Sized {
         cost: Cost,
     ) -> Result<(), Unrepresentable> {
         self.prune(key, now);
-        let change = self.overcharging(key, now, at, cost)?;
+        let change = self.overcharging(self.state(key, now), now, at, cost)?;
         self.commit(key, &change, now);
         Ok(())
     }
-}
 
-/// An algorithm whose requests may be charged whatever the limit says: the option ALWAYS. (The module takes it for FIXED,
-/// WINDOW, COUNTER, ROLLING and TOKEN.)
-///
-/// ```
-/// use redis_rl_algorithm::in_memory::{Always, InMemory};
-/// use redis_rl_algorithm::{Cost, Micros, Policy, Window, WindowCounter};
-///
-/// let policy = Policy::new(Window::from_millis(60_000).unwrap(), 5);
-/// let counter = WindowCounter::with_policy(&policy).unwrap();
-/// let (mut key, now) = (None, Micros::from_millis(100_000));
-/// let seven = Cost::new(7).unwrap();
-/// assert!(!counter.request_always(&mut key, now, seven).unwrap().verdict.allowed);
-/// assert_eq!(key.unwrap().value, 7, "charged all the same");
-/// ```
-pub trait Always: InMemory {
-    /// Decides on a request that is charged whatever the limit says, and commits the change. It is allowed if no more
-    /// than the limit is counted then.
-    ///
-    /// # Errors
-    /// [`Unrepresentable::Overflow`]. The key is unchanged.
-    fn request_always(&self, key: &mut Self::Key, now: Micros, cost: Cost) -> Result<Reply, Unrepresentable> {
-        self.request_charging(key, now, cost, Charging::Always)
-    }
-}
-
-impl<A: RecordAlgorithm> Always for A {}
-impl Always for FixedWindow {}
-impl Always for WindowCounter {}
-impl Always for RollingLog {}
-
-/// A record as the server holds it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct StoredRecord {
-    /// The value of the key.
-    pub text: Vec<u8>,
-    /// Its expiry in milliseconds since the epoch; `None` for a key without one.
-    pub expires_at: Option<u64>,
-}
-
-fn state_of<A: RecordAlgorithm>(key: &Option<StoredRecord>) -> Option<A::State> {
-    record::decode::<A>(&key.as_ref()?.text)
-}
-
-impl<A: RecordAlgorithm> InMemory for A {
-    type Key = Option<StoredRecord>;
-    type Change = A::State;
-
-    fn with_policy(policy: &Policy) -> Result<Self, Unrepresentable> {
-        A::new(policy)
-    }
-
-    fn expire(key: &mut Self::Key, now: Micros) {
-        key.take_if(|stored| stored.expires_at.is_some_and(|at| at < now.millis()));
-    }
-
-    fn decision(&self, key: &Self::Key, now: Micros, cost: Cost, charging: Charging) -> Decided<A::State> {
-        match charging {
-            Charging::Always => self.decide_always(state_of::<A>(key), now, cost),
-            Charging::IfAllowed | Charging::Reserving => {
-                Ok(RecordAlgorithm::decide(self, state_of::<A>(key), now, cost))
-            }
-        }
-    }
-
-    fn refunding(&self, key: &Self::Key, now: Micros, at: Option<Micros>, cost: Cost) -> Change<A::State> {
-        RecordAlgorithm::refund(self, state_of::<A>(key), now, at, cost)
-    }
-
-    fn overcharging(&self, key: &Self::Key, now: Micros, at: Option<Micros>, cost: Cost) -> Changed<A::State> {
-        RecordAlgorithm::overcharge(self, state_of::<A>(key), now, at, cost)
-    }
-
-    fn commit(&self, key: &mut Self::Key, change: &Change<A::State>, _now: Micros) {
-        let before = state_of::<A>(key);
-        let held = key.as_ref().and_then(|stored| stored.expires_at);
-        let new_expiry = record::new_expiry(self, before.as_ref(), change, || held);
-        *key = change
-            .apply_to(before)
-            .map(|state| StoredRecord { text: record::encode::<A>(&state).to_vec(), expires_at: new_expiry.or(held) });
-    }
-
-    fn figures(&self, key: &Self::Key, decision: &Decision<A::State>, now: Micros) -> Figures {
-        let after = decision.change.apply_to(state_of::<A>(key));
-        Figures::new(&self.forecast(after, now), decision, now)
-    }
-
-    fn remaining(&self, key: &Self::Key, now: Micros) -> u64 {
-        self.forecast(state_of::<A>(key), now).remaining()
-    }
-}
-
-/// The counters of a fixed window, by their windows. (On a server, windows of more than some 28 years share the numbers 0
-/// and 1, and with those their counters.)
-pub type Counters = BTreeMap<Period, Counter>;
-
-/// The counter of the window that `now` is in.
-fn counter_at(algorithm: &FixedWindow, key: &Counters, now: Micros) -> Option<Counter> {
-    key.get(&algorithm.period_at(now)).copied()
-}
-
-impl InMemory for FixedWindow {
-    type Key = Counters;
-    type Change = Counter;
-
-    fn with_policy(policy: &Policy) -> Result<Self, Unrepresentable> {
-        Ok(Self::new(policy))
-    }
-
-    fn expire(key: &mut Counters, now: Micros) {
-        key.retain(|_, counter| counter.expires_at.is_none_or(|at| now.millis() <= at));
-    }
-
-    fn prune(&self, key: &mut Counters, now: Micros) {
-        Self::expire(key, now);
-    }
-
-    fn decision(&self, key: &Counters, now: Micros, cost: Cost, charging: Charging) -> Decided<Counter> {
-        let decide = match charging {
-            Charging::IfAllowed => Self::decide,
-            Charging::Always => Self::decide_always,
-            Charging::Reserving => Self::decide_reserving,
-        };
-        decide(self, counter_at(self, key, now), now, cost)
-    }
-
-    fn refunding(&self, key: &Counters, now: Micros, at: Option<Micros>, cost: Cost) -> Change<Counter> {
-        Self::refund(self, counter_at(self, key, now), now, at, cost)
-    }
-
-    fn overcharging(&self, key: &Counters, now: Micros, at: Option<Micros>, cost: Cost) -> Changed<Counter> {
-        Self::overcharge(self, counter_at(self, key, now), now, at, cost)
-    }
-
-    fn commit(&self, key: &mut Counters, change: &Change<Counter>, now: Micros) {
-        change.state().map(|&counter| key.insert(self.period_at(now), counter));
-    }
-
-    fn figures(&self, key: &Counters, decision: &Decision<Counter>, now: Micros) -> Figures {
-        let value = decision.change.apply_to(counter_at(self, key, now)).map_or(0, |counter| counter.value);
-        Figures::new(&self.forecast(value, now), decision, now)
-    }
-
-    fn remaining(&self, key: &Counters, now: Micros) -> u64 {
-        self.forecast(counter_at(self, key, now).map_or(0, |counter| counter.value), now).remaining()
-    }
-}
-
-impl InMemory for WindowCounter {
-    type Key = Option<Counter>;
-    type Change = Counter;
-
-    fn with_policy(policy: &Policy) -> Result<Self, Unrepresentable> {
-        Ok(Self::new(policy))
-    }
-
-    fn expire(key: &mut Self::Key, now: Micros) {
-        key.take_if(|counter| counter.expires_at.is_some_and(|at| at < now.millis()));
-    }
-
-    fn decision(&self, key: &Self::Key, now: Micros, cost: Cost, charging: Charging) -> Decided<Counter> {
-        match charging {
-            Charging::Always => self.decide_always(*key, now, cost),
-            Charging::IfAllowed | Charging::Reserving => Ok(Self::decide(self, *key, now, cost)),
-        }
-    }
-
-    fn refunding(&self, key: &Self::Key, now: Micros, at: Option<Micros>, cost: Cost) -> Change<Counter> {
-        Self::refund(self, *key, now, at, cost)
-    }
-
-    fn overcharging(&self, key: &Self::Key, now: Micros, at: Option<Micros>, cost: Cost) -> Changed<Counter> {
-        Self::overcharge(self, *key, now, at, cost)
-    }
-
-    fn commit(&self, key: &mut Self::Key, change: &Change<Counter>, _now: Micros) {
-        *key = change.apply_to(*key);
-    }
-
-    fn figures(&self, key: &Self::Key, decision: &Decision<Counter>, now: Micros) -> Figures {
-        Figures::new(&self.forecast(decision.change.apply_to(*key), now), decision, now)
-    }
-
-    fn remaining(&self, key: &Self::Key, now: Micros) -> u64 {
-        self.forecast(*key, now).remaining()
-    }
-}
-
-/// The log of a sliding window.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Log {
-    /// The millisecond of each entry, oldest first.
-    pub entries: Vec<u64>,
-    /// The expiry of the key in milliseconds since the epoch; `None` for a key without one.
-    pub expires_at: Option<u64>,
-}
-
-impl Log {
-    fn remove_up_to(&mut self, millis: u64, count: u64) {
-        let end = self.entries.iter().take_while(|&&entry| entry <= millis).count();
-        let start = end.saturating_sub(usize::try_from(count).unwrap_or(usize::MAX));
-        self.entries.drain(start..end);
-    }
-
-    fn len(&self) -> u64 {
-        u64::try_from(self.entries.len()).unwrap_or(u64::MAX)
-    }
-}
-
-impl InMemory for SlidingLog {
-    type Key = Log;
-    type Change = LogChange;
-
-    fn with_policy(policy: &Policy) -> Result<Self, Unrepresentable> {
-        Ok(Self::new(policy))
-    }
-
-    fn expire(key: &mut Log, now: Micros) {
-        if key.expires_at.is_some_and(|at| at < now.millis()) {
-            *key = Log::default();
-        }
-    }
-
-    fn prune(&self, key: &mut Log, now: Micros) {
-        key.entries.retain(|&entry| self.expired_through(now).is_none_or(|expired| entry > expired));
-        // An empty key is no more.
-        key.expires_at = key.expires_at.filter(|_| !key.entries.is_empty());
-    }
-
-    fn decision(&self, key: &Log, now: Micros, cost: Cost, _charging: Charging) -> Decided<LogChange> {
-        let ahead = || key.entries.last().is_some_and(|&last| last > now.millis());
-        Ok(Self::decide(self, key.len(), ahead, cost))
-    }
-
-    fn refunding(&self, key: &Log, _now: Micros, at: Option<Micros>, cost: Cost) -> Change<LogChange> {
-        Self::refund(self, key.len(), at, cost)
-    }
-
-    fn overcharging(&self, _key: &Log, now: Micros, at: Option<Micros>, cost: Cost) -> Changed<LogChange> {
-        Ok(Self::overcharge(self, now, at, cost))
-    }
-
-    /// Needs memory for one entry a unit.
-    fn commit(&self, key: &mut Log, change: &Change<LogChange>, now: Micros) {
-        let entries = &mut key.entries;
-        match change.state() {
-            Some(&LogChange::Add(count)) => entries.extend((0..count).map(|_| now.millis())),
-            Some(LogChange::MoveAheadToNow) => entries.iter_mut().for_each(|entry| *entry = now.millis().min(*entry)),
-            Some(&LogChange::AddEarlier { count, millis }) => entries.extend((0..count).map(|_| millis)),
-            Some(&LogChange::RemoveNewest(count)) => key.remove_up_to(u64::MAX, count),
-            Some(&LogChange::RemoveUpTo { count, millis }) => key.remove_up_to(millis, count),
-            None if matches!(change, Change::Delete) => entries.clear(),
-            None => {}
-        }
-        key.entries.sort_unstable();
-        key.expires_at =
-            if key.entries.is_empty() { None } else { self.new_expiry(key.expires_at, now).or(key.expires_at) };
-    }
-
-    fn figures(&self, key: &Log, decision: &Decision<LogChange>, now: Micros) -> Figures {
-        let mut after = key.clone();
-        self.commit(&mut after, &decision.change, now);
-        let entry = |n| after.entries.get(usize::try_from(n).ok()?).copied();
-        // The key still exists in the millisecond of its expiry.
-        let gone_at = after.expires_at.map(|millis| Micros::from_millis(millis.saturating_add(1)));
-        Figures::new(&self.forecast(after.len(), entry, now).gone_at(gone_at), decision, now)
-    }
-
-    fn remaining(&self, key: &Log, now: Micros) -> u64 {
-        let mut log = key.clone();
-        self.prune(&mut log, now);
-        self.forecast(log.len(), |_| None, now).remaining()
-    }
-}
-
-/// The log in a record that the algorithm has written; an empty one for any other.
-fn log_of<'a>(algorithm: &RollingLog, key: &'a Option<StoredRecord>, now: Micros) -> rolling_log::Log<'a> {
-    key.as_ref().and_then(|stored| algorithm.read(&stored.text, now)).unwrap_or(rolling_log::Log::EMPTY)
-}
-
-impl InMemory for RollingLog {
-    type Key = Option<StoredRecord>;
-    type Change = Edit;
-
-    fn with_policy(policy: &Policy) -> Result<Self, Unrepresentable> {
-        Ok(Self::new(policy))
-    }
-
-    fn expire(key: &mut Self::Key, now: Micros) {
-        key.take_if(|stored| stored.expires_at.is_some_and(|at| at < now.millis()));
-    }
-
-    fn decision(&self, key: &Self::Key, now: Micros, cost: Cost, charging: Charging) -> Decided<Edit> {
-        let log = log_of(self, key, now);
-        match charging {
-            Charging::Always => self.decide_always(&log, now, cost),
-            Charging::IfAllowed | Charging::Reserving => Ok(Self::decide(self, &log, now, cost)),
-        }
-    }
-
-    fn refunding(&self, key: &Self::Key, now: Micros, at: Option<Micros>, cost: Cost) -> Change<Edit> {
-        Self::refund(self, &log_of(self, key, now), at, cost)
-    }
-
-    fn overcharging(&self, key: &Self::Key, now: Micros, at: Option<Micros>, cost: Cost) -> Changed<Edit> {
-        Self::overcharge(self, &log_of(self, key, now), now, at, cost)
-    }
-
-    fn commit(&self, key: &mut Self::Key, change: &Change<Edit>, now: Micros) {
-        let log = log_of(self, key, now);
-        let (units, write) = (log.units(), change.state().map(|edit| self.write(&log, edit, now)));
-        if matches!(change, Change::Delete) {
-            *key = None;
-        } else if write.is_some() || units > 0 {
-            let stored = key.get_or_insert(StoredRecord { text: Vec::new(), expires_at: None });
-            stored.expires_at = self.new_expiry(stored.expires_at, now).or(stored.expires_at);
-            if let Some(write) = write {
-                write.apply_to(&mut stored.text);
-            }
-        }
-    }
-
-    fn figures(&self, key: &Self::Key, decision: &Decision<Edit>, now: Micros) -> Figures {
-        Figures::new(&self.forecast(&log_of(self, key, now), &decision.change, now), decision, now)
-    }
-
-    fn remaining(&self, key: &Self::Key, now: Micros) -> u64 {
-        self.forecast(&log_of(self, key, now), &Change::Keep, now).remaining()
-    }
-}
-
-/// An algorithm whose charges may be reservations: the option RESERVE.
-pub trait Reservable: InMemory {
-    /// The millisecond in which a charge of `now` leaves its window, after it is committed.
-    fn counts_until(&self, key: &Self::Key, now: Micros) -> u64;
-
-    /// What corrects the charge of a reservation to `actual`.
-    ///
-    /// # Errors
-    /// [`Unrepresentable::Overflow`].
-    fn settling(&self, key: &Self::Key, now: Micros, charge: &Reservation, actual: Cost) -> Changed<Self::Change>;
-
-    /// Gives back what has ended.
+    /// Gives back the reservations that have ended.
     fn give_back(&self, key: &mut Self::Key, now: Micros, ended: &mut [Ended]) {
         for one in ended.iter_mut().filter(|one| one.holds_units(now)) {
-            let change = self.settling(key, now, &one.was, Cost::ZERO).unwrap_or(Change::Keep);
-            one.given_back = !matches!(change, Change::Keep);
+            let change = self.settling(self.state(key, now), now, &one.was, Cost::ZERO).unwrap_or(Change::Keep);
+            one.given_back = change != Change::Keep;
             self.commit(key, &change, now);
         }
     }
@@ -538,40 +217,51 @@ pub trait Reservable: InMemory {
     }
 }
 
-impl Reservable for FixedWindow {
-    fn counts_until(&self, _key: &Counters, now: Micros) -> u64 {
-        Self::counts_until(self, now)
-    }
-
-    fn settling(&self, key: &Counters, now: Micros, charge: &Reservation, actual: Cost) -> Changed<Counter> {
-        self.settle_reserved(counter_at(self, key, now), now, charge, actual)
-    }
+/// A record as the server holds it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct StoredRecord {
+    /// The value of the key.
+    pub text: Vec<u8>,
+    /// Its expiry in milliseconds since the epoch; `None` for a key without one.
+    pub expires_at: Option<u64>,
 }
 
-impl Reservable for WindowCounter {
-    fn counts_until(&self, key: &Self::Key, now: Micros) -> u64 {
-        Self::counts_until(self, *key, now)
-    }
-
-    fn settling(&self, key: &Self::Key, now: Micros, charge: &Reservation, actual: Cost) -> Changed<Counter> {
-        self.settle_reserved(*key, now, charge, actual)
-    }
+fn expire_record(key: &mut Option<StoredRecord>, now: Micros) {
+    key.take_if(|stored| stored.expires_at.is_some_and(|at| at < now.millis()));
 }
 
-impl<A: RecordAlgorithm> Reservable for A {
-    fn counts_until(&self, _key: &Self::Key, now: Micros) -> u64 {
-        RecordAlgorithm::counts_until(self, now)
+impl<A: RecordAlgorithm> InMemory for A {
+    type Key = Option<StoredRecord>;
+
+    fn state(&self, key: &Self::Key, _now: Micros) -> Option<A::Record> {
+        record::decode::<A>(&key.as_ref()?.text)
     }
 
-    fn settling(&self, key: &Self::Key, now: Micros, charge: &Reservation, actual: Cost) -> Changed<A::State> {
-        reservation::settle_record(self, state_of::<A>(key), now, charge, actual)
+    fn expire(key: &mut Self::Key, now: Micros) {
+        expire_record(key, now);
     }
 
-    fn commit_given_back(&self, stored: &mut Self::Key, given_back: Self::Key, change: &Change<A::State>, now: Micros) {
-        if state_of::<A>(stored) == state_of::<A>(&given_back) {
+    fn commit(&self, key: &mut Self::Key, change: &Change<A::Record>, now: Micros) {
+        let before = self.state(key, now);
+        let held = key.as_ref().and_then(|stored| stored.expires_at);
+        let new_expiry = record::new_expiry(self, before.as_ref(), change, || held);
+        *key = change
+            .apply_to(before)
+            .map(|state| StoredRecord { text: record::encode::<A>(&state).to_vec(), expires_at: new_expiry.or(held) });
+    }
+
+    fn commit_given_back(
+        &self,
+        stored: &mut Self::Key,
+        given_back: Self::Key,
+        change: &Change<A::Record>,
+        now: Micros,
+    ) {
+        let given_back = self.state(&given_back, now);
+        if self.state(stored, now) == given_back {
             return self.commit(stored, change, now);
         }
-        let written = match (change.apply_to(state_of::<A>(&given_back)), change) {
+        let written = match (change.apply_to(given_back), change) {
             (Some(state), Change::Charge(_)) => Change::Charge(state),
             (Some(state), _) => Change::Refund(state),
             (None, _) => Change::Delete,
@@ -580,17 +270,96 @@ impl<A: RecordAlgorithm> Reservable for A {
     }
 }
 
-impl Reservable for RollingLog {
-    fn counts_until(&self, _key: &Self::Key, now: Micros) -> u64 {
-        Self::counts_until(self, now)
+/// The counters of a fixed window, by their windows. (On a server, windows of more than some 28 years share the numbers 0
+/// and 1, and with those their counters.)
+pub type Counters = BTreeMap<Period, Counter>;
+
+impl InMemory for FixedWindow {
+    type Key = Counters;
+
+    fn state(&self, key: &Counters, now: Micros) -> Option<Counter> {
+        key.get(&self.period_at(now)).copied()
     }
 
-    fn settling(&self, key: &Self::Key, now: Micros, charge: &Reservation, actual: Cost) -> Changed<Edit> {
-        self.settle_reserved(&log_of(self, key, now), now, charge, actual)
+    fn expire(key: &mut Counters, now: Micros) {
+        key.retain(|_, counter| counter.expires_at.is_none_or(|at| now.millis() <= at));
+    }
+
+    fn prune(&self, key: &mut Counters, now: Micros) {
+        Self::expire(key, now);
+    }
+
+    fn commit(&self, key: &mut Counters, change: &Change<Counter>, now: Micros) {
+        change.state().map(|&counter| key.insert(self.period_at(now), counter));
+    }
+}
+
+impl InMemory for WindowCounter {
+    type Key = Option<Counter>;
+
+    fn state(&self, key: &Self::Key, _now: Micros) -> Option<Counter> {
+        *key
+    }
+
+    fn expire(key: &mut Self::Key, now: Micros) {
+        key.take_if(|counter| counter.expires_at.is_some_and(|at| at < now.millis()));
+    }
+
+    fn commit(&self, key: &mut Self::Key, change: &Change<Counter>, _now: Micros) {
+        *key = change.apply_to(*key);
+    }
+}
+
+impl InMemory for SlidingLog {
+    type Key = Log;
+
+    fn state<'k>(&self, key: &'k Log, _now: Micros) -> &'k Log {
+        key
+    }
+
+    fn expire(key: &mut Log, now: Micros) {
+        if key.expires_at.is_some_and(|at| at < now.millis()) {
+            *key = Log::default();
+        }
+    }
+
+    fn prune(&self, key: &mut Log, now: Micros) {
+        key.prune(self, now);
+    }
+
+    fn commit(&self, key: &mut Log, change: &Change<Self::Change>, now: Micros) {
+        key.commit(self, change, now);
+    }
+}
+
+impl InMemory for RollingLog {
+    type Key = Option<StoredRecord>;
+
+    /// An empty log for a record that the algorithm has not written.
+    fn state<'k>(&self, key: &'k Self::Key, now: Micros) -> rolling_log::Log<'k> {
+        key.as_ref().and_then(|stored| self.read(&stored.text, now)).unwrap_or(rolling_log::Log::EMPTY)
+    }
+
+    fn expire(key: &mut Self::Key, now: Micros) {
+        expire_record(key, now);
+    }
+
+    fn commit(&self, key: &mut Self::Key, change: &Change<Self::Change>, now: Micros) {
+        let log = self.state(key, now);
+        let (units, write) = (log.units(), change.state().map(|edit| self.write(&log, edit, now)));
+        if matches!(change, Change::Delete) {
+            *key = None;
+        } else if write.is_some() || units > 0 {
+            let stored = key.get_or_insert(StoredRecord { text: Vec::new(), expires_at: None });
+            stored.expires_at = self.new_expiry(stored.expires_at, now).or(stored.expires_at);
+            if let Some(write) = write {
+                write.apply_to(&mut stored.text);
+            }
+        }
     }
 
     fn give_back(&self, key: &mut Self::Key, now: Micros, ended: &mut [Ended]) {
-        match Self::give_back(self, &log_of(self, key, now), now, ended) {
+        match Self::give_back(self, &self.state(key, now), now, ended) {
             Some(record) if record.is_empty() => *key = None,
             Some(record) => {
                 if let Some(stored) = key {
@@ -606,7 +375,7 @@ impl Reservable for RollingLog {
 /// A limit with reservations: the key, and the hash of the reservations as a server holds it. See
 /// [`reservation`].
 #[derive(Clone, Debug)]
-pub struct Limit<A: Reservable> {
+pub struct Limit<A: InMemory> {
     /// The state of the algorithm.
     pub key: A::Key,
     /// The fields of the hash, [`reservation::EARLIEST`] included.
@@ -615,7 +384,7 @@ pub struct Limit<A: Reservable> {
     pub expires_at: Option<u64>,
 }
 
-impl<A: Reservable> Default for Limit<A> {
+impl<A: InMemory> Default for Limit<A> {
     fn default() -> Self {
         Self { key: A::Key::default(), fields: BTreeMap::new(), expires_at: None }
     }
@@ -634,7 +403,7 @@ pub struct Reserved {
     pub full_for: Option<u64>,
 }
 
-impl<A: Reservable> Limit<A> {
+impl<A: InMemory> Limit<A> {
     /// Decides on a request whose charge is a reservation, and commits the change.
     ///
     /// # Errors
@@ -662,9 +431,8 @@ impl<A: Reservable> Limit<A> {
         if let Some(open) = repeated {
             book.prolong(open, ttl);
         } else if verdict.allowed {
-            let mut after = key.clone();
-            algorithm.commit(&mut after, &change, now);
-            book.open(cost, ttl, algorithm.counts_until(&after, now));
+            let counts_until = algorithm.counts_until(algorithm.state(&key, now), &change, now);
+            book.open(cost, ttl, counts_until);
         }
         self.commit(algorithm, (key, &book), &change, now);
         let charged = if verdict.allowed { charged } else { 0 };
@@ -685,7 +453,7 @@ impl<A: Reservable> Limit<A> {
             }
             Standing::Unknown => (Change::Keep, 0),
             Standing::Open(charge) | Standing::Mark(charge) => {
-                let change = algorithm.settling(&key, now, &charge, actual)?;
+                let change = algorithm.settling(algorithm.state(&key, now), now, &charge, actual)?;
                 book.close();
                 (change, actual.units())
             }

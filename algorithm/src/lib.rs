@@ -73,12 +73,12 @@
 //! writes the change, or drops it to look only. So several limits can be decided before any of them is charged:
 //!
 //! ```
-//! use redis_rl_algorithm::{Change, Cost, Gcra, Micros, Policy, RecordAlgorithm, TokenBucket, Window, record};
+//! use redis_rl_algorithm::{Algorithm, Change, Cost, Gcra, Micros, Policy, TokenBucket, Window, record};
 //!
 //! let now = Micros::from_millis(1_700_000_000_000);
 //! let minute = Window::from_millis(60_000).unwrap();
 //! let (token, gcra) = (TokenBucket::new(&Policy::new(minute, 5)).unwrap(), Gcra::new(&Policy::new(minute, 1)).unwrap());
-//! let (one, other) = (token.decide(None, now, Cost::ONE), gcra.decide(None, now, Cost::ONE));
+//! let (one, other) = (token.decide(None, now, Cost::ONE).unwrap(), gcra.decide(None, now, Cost::ONE).unwrap());
 //! assert!(one.verdict.allowed && other.verdict.allowed);
 //!
 //! // A state of a few integers is stored as text, and expires when it equals no state.
@@ -90,6 +90,7 @@
 //! assert_eq!(expires_at, Some(1_700_000_012_000 + record::SLACK_MS));
 //! ```
 //!
+//! - [`Algorithm`]: what every algorithm but [`Lease`] decides.
 //! - [`RecordAlgorithm`]: the algorithms with a record, and [`record`]: its text and its expiry.
 //! - [`FixedWindow`] and [`WindowCounter`] have a [`Counter`](fixed_window::Counter), [`RollingLog`] a record of bytes,
 //!   [`SlidingLog`] and [`Lease`] a sorted set: their functions say what to write.
@@ -120,14 +121,13 @@
 
 mod always;
 pub mod arithmetic;
+pub mod bucket;
 pub mod fixed_window;
 mod forecast;
 pub mod gcra;
 pub mod in_memory;
 pub mod integer;
-pub mod leaky_bucket;
 pub mod lease;
-pub mod level;
 pub mod period;
 pub mod record;
 pub mod reservation;
@@ -135,23 +135,23 @@ pub mod rolling_log;
 pub mod sliding_counter;
 pub mod sliding_log;
 pub mod text;
-pub mod token_bucket;
 pub mod window_counter;
 
 #[cfg(test)]
 mod tests;
 
+pub use bucket::{LeakyBucket, TokenBucket};
 pub use fixed_window::FixedWindow;
 pub use forecast::{Figures, Forecast};
 pub use gcra::Gcra;
-pub use leaky_bucket::LeakyBucket;
 pub use lease::Lease;
 pub use period::Schedule;
 pub use rolling_log::RollingLog;
 pub use sliding_counter::SlidingCounter;
 pub use sliding_log::SlidingLog;
-pub use token_bucket::TokenBucket;
 pub use window_counter::WindowCounter;
+
+use reservation::{Correction, Reservation};
 
 /// A point in time, in microseconds since the Unix epoch.
 ///
@@ -412,39 +412,34 @@ pub struct Decision<S> {
     pub needed: u64,
 }
 
-/// An algorithm whose whole state is a short record of integers. Every such record is stored in the same way, so a
-/// new algorithm of this kind implements this trait and nothing else.
+/// An algorithm: what it decides on a request, and how it corrects a charge. All of it is pure: the caller writes the
+/// change. [`Lease`] has no costs, and functions of its own.
 ///
 /// ```
-/// use redis_rl_algorithm::{Cost, Micros, Policy, RecordAlgorithm, TokenBucket, Window};
+/// use redis_rl_algorithm::{Algorithm, Cost, Micros, Policy, RecordAlgorithm, TokenBucket, Window};
 ///
 /// fn allows_twice<A: RecordAlgorithm>(policy: &Policy, now: Micros) -> bool {
 ///     let algorithm = A::new(policy).unwrap();
-///     let first = algorithm.decide(None, now, Cost::ONE);
+///     let first = algorithm.decide(None, now, Cost::ONE).unwrap();
 ///     let state = first.change.apply_to(None);
-///     first.verdict.allowed && algorithm.decide(state, now, Cost::ONE).verdict.allowed
+///     first.verdict.allowed && algorithm.decide(state, now, Cost::ONE).unwrap().verdict.allowed
 /// }
 /// let now = Micros(1_700_000_000_000_000);
 /// let policy = |limit| Policy::new(Window::from_millis(60_000).unwrap(), limit);
 /// assert!(allows_twice::<TokenBucket>(&policy(2), now));
 /// assert!(!allows_twice::<TokenBucket>(&policy(1), now));
 /// ```
-pub trait RecordAlgorithm: Sized {
-    /// What is known of a key.
-    type State: Copy + PartialEq + std::fmt::Debug;
-    /// The integers of the record: `[u64; N]`.
-    type Words: RecordWords;
-    /// How many of the last integers are left out of the record while they are 0.
-    const OPTIONAL_WORDS: usize = 0;
-    /// The start of the stored record: [`Letter<'T'>`](record::Letter) is `T:` in `T:3:0:60000:1700000000000000`. The
-    /// integers follow, with `:` between them. No two algorithms have the same, so none reads the record of another: the
-    /// compiler rejects a letter that has an algorithm already.
-    type Tag: record::Tag<Algorithm = Self>;
-    /// Whether the time that a state stays relevant depends on arguments that the state does not hold. The expiry of
-    /// the key then also serves earlier calls with other arguments.
-    const EXPIRY_DEPENDS_ON_POLICY: bool;
+pub trait Algorithm: Sized {
+    /// What is known of a key: most often `None` if it does not exist.
+    type State<'s>: Copy;
+    /// What a change writes.
+    type Change: Copy + PartialEq + std::fmt::Debug;
+    /// Whether the module has the option ALWAYS for it.
+    const TAKES_ALWAYS: bool;
     /// Whether a charge may be a [`reservation`].
-    const TAKES_RESERVATIONS: bool = false;
+    const TAKES_RESERVATIONS: bool;
+    /// Whether a correction depends on when the units were charged. If not, `at` is ignored.
+    const CORRECTS_AT: bool;
 
     /// The algorithm under a policy.
     ///
@@ -457,59 +452,112 @@ pub trait RecordAlgorithm: Sized {
     /// `ttl` of an allowed request is the number of seconds until the whole limit is available. `ttl` of a denied one is
     /// the number of seconds until the same request is allowed, at least 1; −1 means never. A cost of 0 charges nothing
     /// and creates no state.
-    fn decide(&self, state: Option<Self::State>, now: Micros, cost: Cost) -> Decision<Self::State>;
-
-    /// Decides on a request that is charged whatever the limit says, and that is allowed if no more than the limit is
-    /// counted then. A cost of 0 charges nothing, and is denied only if more than the limit is counted. Under a limit of
-    /// 0 everything is denied.
     ///
     /// # Errors
-    /// As [`RecordAlgorithm::overcharge`].
-    fn decide_always(
-        &self,
-        state: Option<Self::State>,
-        now: Micros,
-        cost: Cost,
-    ) -> Result<Decision<Self::State>, Unrepresentable> {
-        let (look, charge) = (self.decide(state, now, Cost::ZERO), self.overcharge(state, now, None, cost)?);
-        Ok(always::decide(look, charge, now, cost, |change| self.forecast(change.apply_to(state), now)))
+    /// [`Unrepresentable::Overflow`] if more than [`MAX_COUNT`] units would be counted: only [`FixedWindow`] counts a
+    /// request that it denies.
+    fn decide(&self, state: Self::State<'_>, now: Micros, cost: Cost) -> Decided<Self::Change>;
+
+    /// Decides on a request with ALWAYS, which is charged whatever the limit says. It is allowed if no more than the limit
+    /// is counted then. A gateway charges in this way what a response has already used.
+    ///
+    /// A cost of 0 charges nothing, and is denied only if more than the limit is counted. Under a limit of 0 everything
+    /// is denied.
+    ///
+    /// # Errors
+    /// As [`Algorithm::overcharging`].
+    fn decide_always(&self, state: Self::State<'_>, now: Micros, cost: Cost) -> Decided<Self::Change> {
+        always::decide(self, state, now, cost)
     }
 
-    /// Gives `cost` units back, never beyond full. Units that the state counts beyond the limit go first. `at` is when
-    /// they were charged, if that is known; most algorithms ignore it.
-    fn refund(&self, state: Option<Self::State>, now: Micros, at: Option<Micros>, cost: Cost) -> Change<Self::State>;
+    /// Decides on a request with RESERVE. Every algorithm but [`FixedWindow`] decides as on any other request.
+    ///
+    /// # Errors
+    /// As [`Algorithm::decide`].
+    fn decide_reserving(&self, state: Self::State<'_>, now: Micros, cost: Cost) -> Decided<Self::Change> {
+        self.decide(state, now, cost)
+    }
 
-    /// Charges `cost` units whatever the limit says: a request turned out to cost more than it was charged. `at` is
-    /// when it was charged, if that is known; most algorithms ignore it. A cost of 0 returns [`Change::Keep`].
+    /// What gives `cost` units back, never beyond full. Units that the state counts beyond the limit go first. `at` is
+    /// when they were charged, if that is known: see [`Algorithm::CORRECTS_AT`].
+    fn refunding(&self, state: Self::State<'_>, now: Micros, at: Option<Micros>, cost: Cost) -> Change<Self::Change>;
+
+    /// What charges `cost` units whatever the limit says: a request turned out to cost more than it was charged. `at` is
+    /// when it was charged, if that is known: see [`Algorithm::CORRECTS_AT`]. A cost of 0 returns [`Change::Keep`].
     ///
     /// # Errors
     /// [`Unrepresentable::Overflow`] if more than [`MAX_COUNT`] units would be counted.
-    fn overcharge(
+    fn overcharging(
         &self,
-        state: Option<Self::State>,
+        state: Self::State<'_>,
         now: Micros,
         at: Option<Micros>,
         cost: Cost,
-    ) -> Result<Change<Self::State>, Unrepresentable>;
+    ) -> Changed<Self::Change>;
 
-    /// The millisecond in which a charge of `now` leaves its window: [`reservation`] needs it. An algorithm without
-    /// reservations has none.
-    fn counts_until(&self, now: Micros) -> u64 {
+    /// What corrects the charge of a reservation to `actual`, as of the time of the charge.
+    ///
+    /// # Errors
+    /// As [`Algorithm::overcharging`].
+    fn settling(
+        &self,
+        state: Self::State<'_>,
+        now: Micros,
+        charge: &Reservation,
+        actual: Cost,
+    ) -> Changed<Self::Change> {
+        if !charge.counts(now) {
+            return Ok(Change::Keep);
+        }
+        match Correction::new(charge, actual) {
+            Correction::Refund(cost) => Ok(self.refunding(state, now, Some(charge.at()), cost)),
+            Correction::Charge(cost) => self.overcharging(state, now, Some(charge.at()), cost),
+        }
+    }
+
+    /// The millisecond in which a charge of `now` leaves its window, after the change that charges it: [`reservation`]
+    /// needs it. An algorithm without reservations has none.
+    fn counts_until(&self, _state: Self::State<'_>, _change: &Change<Self::Change>, now: Micros) -> u64 {
         now.millis()
     }
 
-    /// What the state allows now and later.
-    fn forecast(&self, state: Option<Self::State>, now: Micros) -> impl Forecast;
+    /// What the state allows after a change, now and later.
+    fn forecast(&self, state: Self::State<'_>, change: &Change<Self::Change>, now: Micros) -> impl Forecast;
+}
+
+/// What an algorithm decides, or the error that the result cannot be represented.
+pub type Decided<C> = Result<Decision<C>, Unrepresentable>;
+/// What an algorithm changes, or the same error.
+pub type Changed<C> = Result<Change<C>, Unrepresentable>;
+
+/// An algorithm whose whole state is a short record of integers. Every such record is stored in the same way, so a new
+/// algorithm of this kind implements this trait and [`Algorithm`], and nothing else.
+pub trait RecordAlgorithm:
+    for<'s> Algorithm<State<'s> = Option<<Self as RecordAlgorithm>::Record>, Change = <Self as RecordAlgorithm>::Record>
+{
+    /// What is known of a key.
+    type Record: Copy + PartialEq + std::fmt::Debug;
+    /// The integers of the record: `[u64; N]`.
+    type Words: RecordWords;
+    /// How many of the last integers are left out of the record while they are 0.
+    const OPTIONAL_WORDS: usize = 0;
+    /// The start of the stored record: [`Letter<'T'>`](record::Letter) is `T:` in `T:3:0:60000:1700000000000000`. The
+    /// integers follow, with `:` between them. No two algorithms have the same, so none reads the record of another: the
+    /// compiler rejects a letter that has an algorithm already.
+    type Tag: record::Tag<Algorithm = Self>;
+    /// Whether the time that a state stays relevant depends on arguments that the state does not hold. The expiry of
+    /// the key then also serves earlier calls with other arguments.
+    const EXPIRY_DEPENDS_ON_POLICY: bool;
 
     /// The time from which this state equals no state under this policy; the key may expire then.
-    fn expires_at(&self, state: &Self::State) -> Micros;
+    fn expires_at(&self, state: &Self::Record) -> Micros;
 
     /// The record of a state.
-    fn to_words(state: &Self::State) -> Self::Words;
+    fn to_words(state: &Self::Record) -> Self::Words;
 
     /// The state of a record. `None` if these integers are no state. A record in which nothing is charged is one, though
     /// no decision writes it.
-    fn from_words(words: &Self::Words) -> Option<Self::State>;
+    fn from_words(words: &Self::Words) -> Option<Self::Record>;
 }
 
 /// An array of integers: the words of a record.

@@ -68,8 +68,8 @@ pub const SLACK_MS: u64 = 5_000;
 #[inline(always)]
 pub fn new_expiry<A: RecordAlgorithm>(
     algorithm: &A,
-    before: Option<&A::State>,
-    change: &Change<A::State>,
+    before: Option<&A::Record>,
+    change: &Change<A::Record>,
     held: impl FnOnce() -> Option<u64>,
 ) -> Option<u64> {
     let needed_for = |state| algorithm.expires_at(state).ceil_millis();
@@ -97,7 +97,7 @@ pub fn new_expiry<A: RecordAlgorithm>(
 }
 
 /// The text of a record.
-pub fn encode<A: RecordAlgorithm>(state: &A::State) -> Text {
+pub fn encode<A: RecordAlgorithm>(state: &A::Record) -> Text {
     const {
         // Each integer has a separator before it, but the first.
         let longest = A::Tag::TEXT.len() + A::Words::COUNT * (LONGEST_INTEGER + 1);
@@ -128,7 +128,7 @@ const fn required_words<A: RecordAlgorithm>() -> usize {
 }
 
 /// The state of a record. `None` if this algorithm does not write such a text.
-pub fn decode<A: RecordAlgorithm>(text: &[u8]) -> Option<A::State> {
+pub fn decode<A: RecordAlgorithm>(text: &[u8]) -> Option<A::Record> {
     let mut words = A::Words::ZERO;
     let mut rest = text.strip_prefix(A::Tag::TEXT)?;
     let (required, optional) = words.as_mut().split_at_mut(required_words::<A>());

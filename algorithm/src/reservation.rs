@@ -34,7 +34,7 @@
 use crate::integer::take_unsigned;
 use crate::record::SLACK_MS;
 use crate::text::Text;
-use crate::{Change, Cost, MAX_COUNT, Micros, RecordAlgorithm, Unrepresentable, Window};
+use crate::{Cost, MAX_COUNT, Micros, Window};
 
 /// The most reservations and marks of a limit.
 pub const MAX_RESERVATIONS: u64 = 10_000;
@@ -150,26 +150,6 @@ impl Correction {
         let (reserved, actual) = (charge.units(), actual.units());
         let difference = Cost::new(reserved.abs_diff(actual)).unwrap_or(Cost::ZERO);
         if actual < reserved { Self::Refund(difference) } else { Self::Charge(difference) }
-    }
-}
-
-/// Corrects the charge of a reservation to `actual`, as of the time of the charge, in the state of a record.
-///
-/// # Errors
-/// [`Unrepresentable::Overflow`] if more than [`MAX_COUNT`] units would be counted.
-pub fn settle_record<A: RecordAlgorithm>(
-    algorithm: &A,
-    state: Option<A::State>,
-    now: Micros,
-    charge: &Reservation,
-    actual: Cost,
-) -> Result<Change<A::State>, Unrepresentable> {
-    if !charge.counts(now) {
-        return Ok(Change::Keep);
-    }
-    match Correction::new(charge, actual) {
-        Correction::Refund(cost) => Ok(algorithm.refund(state, now, Some(charge.at()), cost)),
-        Correction::Charge(cost) => algorithm.overcharge(state, now, Some(charge.at()), cost),
     }
 }
 

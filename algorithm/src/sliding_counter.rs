@@ -5,19 +5,22 @@
 use super::arithmetic::{ceil_seconds, div_ceil, div_rem, to_i64, widening_mul};
 use super::forecast::{Forecast, ttl_of_denial};
 use super::record::{Letter, Owner};
-use super::{Change, Cost, Decision, MAX_COUNT, Micros, Policy, RecordAlgorithm, Unrepresentable, Verdict, Window};
+use super::{
+    Algorithm, Change, Changed, Cost, Decided, Decision, MAX_COUNT, Micros, Policy, RecordAlgorithm, Unrepresentable,
+    Verdict, Window,
+};
 
 /// `limit` units in the last `window`, computed from two counters.
 ///
 /// ```
-/// use redis_rl_algorithm::{Cost, Forecast, Micros, Policy, RecordAlgorithm, SlidingCounter, Window};
+/// use redis_rl_algorithm::{Algorithm, Change, Cost, Forecast, Micros, Policy, SlidingCounter, Window};
 ///
 /// let policy = Policy::new(Window::from_millis(60_000).unwrap(), 100);
 /// let counter = SlidingCounter::new(&policy).unwrap();
 /// let start = Micros(1_699_999_980_000_000); // the start of a minute
-/// let state = counter.decide(None, start, Cost::new(70).unwrap()).change.apply_to(None);
+/// let state = counter.decide(None, start, Cost::new(70).unwrap()).unwrap().change.apply_to(None);
 /// // 18 seconds into the next minute, 70 % of those 70 still count.
-/// assert_eq!(counter.forecast(state, start.plus(78_000_000)).remaining(), 100 - 49);
+/// assert_eq!(counter.forecast(state, &Change::Keep, start.plus(78_000_000)).remaining(), 100 - 49);
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct SlidingCounter {
@@ -116,13 +119,12 @@ impl Owner for Letter<'C'> {
     type Algorithm = SlidingCounter;
 }
 
-impl RecordAlgorithm for SlidingCounter {
-    type State = Counts;
-    type Words = [u64; 4];
-    type Tag = Letter<'C'>;
-    /// The record holds the window, and the counts lose their effect by the window alone.
-    const EXPIRY_DEPENDS_ON_POLICY: bool = false;
+impl Algorithm for SlidingCounter {
+    type State<'s> = Option<Counts>;
+    type Change = Counts;
+    const TAKES_ALWAYS: bool = true;
     const TAKES_RESERVATIONS: bool = true;
+    const CORRECTS_AT: bool = true;
 
     fn new(policy: &Policy) -> Result<Self, Unrepresentable> {
         Ok(Self { window: policy.window(), limit: policy.limit })
@@ -131,7 +133,7 @@ impl RecordAlgorithm for SlidingCounter {
     /// `count` is the weighted count before this request, rounded down. `ttl` is the number of seconds until nothing
     /// counts any more; on a denial, until the same request is allowed.
     #[inline]
-    fn decide(&self, state: Option<Counts>, now: Micros, cost: Cost) -> Decision<Counts> {
+    fn decide(&self, state: Option<Counts>, now: Micros, cost: Cost) -> Decided<Counts> {
         let counts = self.align(state, now);
         let window = self.window.micros();
         let previous = counts.weighted_previous(now);
@@ -151,15 +153,15 @@ impl RecordAlgorithm for SlidingCounter {
             let change = if cost == Cost::ZERO { uncharged() } else { Change::Charge(after) };
             (change, ceil_seconds(self.expires_at(&after).since(now)))
         } else {
-            (uncharged(), ttl_of_denial(&CounterForecast { limit: self.limit, counts, now }, now, cost.needed()))
+            (uncharged(), ttl_of_denial(&CountsForecast { limit: self.limit, counts, now }, now, cost.needed()))
         };
         let count = to_i64(counts.current.saturating_add(div_rem(previous, window).0));
-        Decision { verdict: Verdict { allowed, count, ttl }, delay: 0, change, needed: cost.needed() }
+        Ok(Decision { verdict: Verdict { allowed, count, ttl }, delay: 0, change, needed: cost.needed() })
     }
 
     /// Takes the units that were charged last: from the current window, and the rest from the previous one. With `at`,
     /// from the window of that time alone.
-    fn refund(&self, state: Option<Counts>, now: Micros, at: Option<Micros>, cost: Cost) -> Change<Counts> {
+    fn refunding(&self, state: Option<Counts>, now: Micros, at: Option<Micros>, cost: Cost) -> Change<Counts> {
         let counts = self.align(state, now);
         let units = cost.units();
         let (from_current, from_previous) = match at.map(|at| counts.place_of(at)) {
@@ -180,13 +182,7 @@ impl RecordAlgorithm for SlidingCounter {
     }
 
     /// Charges the current window; with `at`, the window of that time, or nothing if that has passed.
-    fn overcharge(
-        &self,
-        state: Option<Counts>,
-        now: Micros,
-        at: Option<Micros>,
-        cost: Cost,
-    ) -> Result<Change<Counts>, Unrepresentable> {
+    fn overcharging(&self, state: Option<Counts>, now: Micros, at: Option<Micros>, cost: Cost) -> Changed<Counts> {
         if cost == Cost::ZERO {
             return Ok(Change::Keep);
         }
@@ -207,13 +203,21 @@ impl RecordAlgorithm for SlidingCounter {
     }
 
     /// The end of the next window.
-    fn counts_until(&self, now: Micros) -> u64 {
+    fn counts_until(&self, _state: Option<Counts>, _change: &Change<Counts>, now: Micros) -> u64 {
         self.empty(now).start.plus(self.window.micros().saturating_mul(2)).millis()
     }
 
-    fn forecast(&self, state: Option<Counts>, now: Micros) -> impl Forecast {
-        CounterForecast { limit: self.limit, counts: self.align(state, now), now }
+    fn forecast(&self, state: Self::State<'_>, change: &Change<Counts>, now: Micros) -> impl Forecast {
+        CountsForecast { limit: self.limit, counts: self.align(change.apply_to(state), now), now }
     }
+}
+
+impl RecordAlgorithm for SlidingCounter {
+    type Record = Counts;
+    type Words = [u64; 4];
+    type Tag = Letter<'C'>;
+    /// The record holds the window, and the counts lose their effect by the window alone.
+    const EXPIRY_DEPENDS_ON_POLICY: bool = false;
 
     fn expires_at(&self, state: &Counts) -> Micros {
         let windows = match state {
@@ -238,13 +242,13 @@ impl RecordAlgorithm for SlidingCounter {
     }
 }
 
-struct CounterForecast {
+struct CountsForecast {
     limit: u64,
     counts: Counts,
     now: Micros,
 }
 
-impl CounterForecast {
+impl CountsForecast {
     /// Microseconds from the start of the next window until `count` weighs no more than `room`; the length of the window if
     /// that never happens.
     fn time_until_weight_is(&self, room: u64, count: u64) -> u64 {
@@ -255,7 +259,7 @@ impl CounterForecast {
     }
 }
 
-impl Forecast for CounterForecast {
+impl Forecast for CountsForecast {
     fn capacity(&self) -> u64 {
         self.limit
     }

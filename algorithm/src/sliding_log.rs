@@ -5,19 +5,21 @@
 
 use super::arithmetic::to_i64;
 use super::forecast::LeavingInOrder;
-use super::{Change, Cost, Decision, Micros, Policy, Verdict, Window};
+use super::{
+    Algorithm, Change, Changed, Cost, Decided, Decision, Forecast, Micros, Policy, Unrepresentable, Verdict, Window,
+};
 
 /// At most `limit` units in any half-open span of `window`.
 ///
 /// ```
 /// use redis_rl_algorithm::sliding_log::LogChange;
-/// use redis_rl_algorithm::{Change, Cost, Policy, SlidingLog, Window};
+/// use redis_rl_algorithm::{Algorithm, Change, Cost, Policy, SlidingLog, Window};
 ///
 /// let policy = Policy::new(Window::from_millis(60_000).unwrap(), 5);
-/// let log = SlidingLog::new(&policy);
-/// let decision = log.decide(4, || false, Cost::ONE);
+/// let log = SlidingLog::new(&policy).unwrap();
+/// let decision = log.decide_on_len(4, || false, Cost::ONE);
 /// assert_eq!(decision.change, Change::Charge(LogChange::Add(1)));
-/// assert!(!log.decide(5, || false, Cost::ONE).verdict.allowed);
+/// assert!(!log.decide_on_len(5, || false, Cost::ONE).verdict.allowed);
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct SlidingLog {
@@ -51,25 +53,15 @@ pub enum LogChange {
 }
 
 impl SlidingLog {
-    /// The algorithm under a policy.
-    pub const fn new(policy: &Policy) -> Self {
-        Self { window: policy.window(), limit: policy.limit }
-    }
-
-    /// The length of the window.
-    pub const fn window(&self) -> Window {
-        self.window
-    }
-
     /// The last millisecond whose entries no longer count at `now`. `None` if the window reaches back to the epoch.
     pub const fn expired_through(&self, now: Micros) -> Option<u64> {
         now.millis().checked_sub(self.window.millis())
     }
 
-    /// `len` is how many entries count; `ahead` tells whether any of them is later than now. `count` is `len`, `ttl`
+    /// Decides on a request. `len` is how many entries count; `ahead` tells whether any of them is later than now. `count` is `len`, `ttl`
     /// is the window, as in the script.
     #[inline]
-    pub fn decide(&self, len: u64, ahead: impl FnOnce() -> bool, cost: Cost) -> Decision<LogChange> {
+    pub fn decide_on_len(&self, len: u64, ahead: impl FnOnce() -> bool, cost: Cost) -> Decision<LogChange> {
         let allowed = len.checked_add(cost.needed()).is_some_and(|after| after <= self.limit);
         let change = if allowed && cost != Cost::ZERO {
             Change::Charge(LogChange::Add(cost.units()))
@@ -82,9 +74,9 @@ impl SlidingLog {
         Decision { verdict, delay: 0, change, needed: cost.needed() }
     }
 
-    /// Gives `cost` units back: the newest entries of a log of `len`; with `at`, those of that time, then the nearest
+    /// What gives `cost` units back: the newest entries of a log of `len`; with `at`, those of that time, then the nearest
     /// older ones.
-    pub fn refund(&self, len: u64, at: Option<Micros>, cost: Cost) -> Change<LogChange> {
+    pub fn refunding_len(&self, len: u64, at: Option<Micros>, cost: Cost) -> Change<LogChange> {
         let count = len.min(cost.units());
         match at.map(Micros::millis) {
             _ if count == 0 => Change::Keep,
@@ -93,8 +85,8 @@ impl SlidingLog {
         }
     }
 
-    /// Charges `cost` units whatever the limit says; with `at`, as of that time, or nothing if its window has passed.
-    pub fn overcharge(&self, now: Micros, at: Option<Micros>, cost: Cost) -> Change<LogChange> {
+    /// What charges `cost` units whatever the limit says; with `at`, as of that time, or nothing if its window has passed.
+    pub fn overcharging_at(&self, now: Micros, at: Option<Micros>, cost: Cost) -> Change<LogChange> {
         let count = cost.units();
         let earlier = at.map(Micros::millis).filter(|&millis| millis < now.millis());
         match earlier {
@@ -112,10 +104,10 @@ impl SlidingLog {
     /// few calls write an expiry.
     ///
     /// ```
-    /// use redis_rl_algorithm::{Micros, Policy, SlidingLog, Window};
+    /// use redis_rl_algorithm::{Algorithm, Micros, Policy, SlidingLog, Window};
     ///
     /// let policy = Policy::new(Window::from_millis(1_000).unwrap(), 5);
-    /// let log = SlidingLog::new(&policy);
+    /// let log = SlidingLog::new(&policy).unwrap();
     /// let now = Micros::from_millis(10_000);
     /// assert_eq!(log.new_expiry(Some(11_500), now), None);
     /// assert_eq!(log.new_expiry(Some(11_499), now), Some(12_000));
@@ -131,7 +123,7 @@ impl SlidingLog {
 
     /// What a log of `len` entries allows. `entry(n)` is the millisecond of the n-th entry to leave the window, from
     /// 0; `None` if that entry never leaves.
-    pub fn forecast<E: Fn(u64) -> Option<u64>>(
+    pub fn forecast_of_len<E: Fn(u64) -> Option<u64>>(
         &self,
         len: u64,
         entry: E,
@@ -140,5 +132,87 @@ impl SlidingLog {
         let window = self.window.micros();
         let leaves_at = move |n| entry(n).map(|made| Micros::from_millis(made).plus(window));
         LeavingInOrder { capacity: self.limit, charged: len, leaves_at, gone_at: None, now }
+    }
+}
+
+/// A log in memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Log {
+    /// The millisecond of each entry, oldest first.
+    pub entries: Vec<u64>,
+    /// The expiry of the key in milliseconds since the epoch; `None` for a key without one.
+    pub expires_at: Option<u64>,
+}
+
+impl Log {
+    fn len(&self) -> u64 {
+        u64::try_from(self.entries.len()).unwrap_or(u64::MAX)
+    }
+
+    fn remove_up_to(&mut self, millis: u64, count: u64) {
+        let end = self.entries.iter().take_while(|&&entry| entry <= millis).count();
+        let start = end.saturating_sub(usize::try_from(count).unwrap_or(usize::MAX));
+        self.entries.drain(start..end);
+    }
+
+    /// Removes the entries that no longer count.
+    pub fn prune(&mut self, algorithm: &SlidingLog, now: Micros) {
+        self.entries.retain(|&entry| algorithm.expired_through(now).is_none_or(|expired| entry > expired));
+        // An empty key is no more.
+        self.expires_at = self.expires_at.filter(|_| !self.entries.is_empty());
+    }
+
+    /// Writes a change. Needs memory for one entry a unit.
+    pub fn commit(&mut self, algorithm: &SlidingLog, change: &Change<LogChange>, now: Micros) {
+        let entries = &mut self.entries;
+        match change.state() {
+            Some(&LogChange::Add(count)) => entries.extend((0..count).map(|_| now.millis())),
+            Some(LogChange::MoveAheadToNow) => entries.iter_mut().for_each(|entry| *entry = now.millis().min(*entry)),
+            Some(&LogChange::AddEarlier { count, millis }) => entries.extend((0..count).map(|_| millis)),
+            Some(&LogChange::RemoveNewest(count)) => self.remove_up_to(u64::MAX, count),
+            Some(&LogChange::RemoveUpTo { count, millis }) => self.remove_up_to(millis, count),
+            None if matches!(change, Change::Delete) => entries.clear(),
+            None => {}
+        }
+        self.entries.sort_unstable();
+        let expires_at = algorithm.new_expiry(self.expires_at, now).or(self.expires_at);
+        self.expires_at = expires_at.filter(|_| !self.entries.is_empty());
+    }
+}
+
+/// With the log in memory. A server has it in a sorted set, and calls the functions that get its length.
+impl Algorithm for SlidingLog {
+    type State<'s> = &'s Log;
+    type Change = LogChange;
+    const TAKES_ALWAYS: bool = false;
+    const TAKES_RESERVATIONS: bool = false;
+    const CORRECTS_AT: bool = true;
+
+    fn new(policy: &Policy) -> Result<Self, Unrepresentable> {
+        Ok(Self { window: policy.window(), limit: policy.limit })
+    }
+
+    fn decide(&self, log: &Log, now: Micros, cost: Cost) -> Decided<LogChange> {
+        let ahead = || log.entries.last().is_some_and(|&last| last > now.millis());
+        Ok(self.decide_on_len(log.len(), ahead, cost))
+    }
+
+    fn refunding(&self, log: &Log, _now: Micros, at: Option<Micros>, cost: Cost) -> Change<LogChange> {
+        self.refunding_len(log.len(), at, cost)
+    }
+
+    fn overcharging(&self, _log: &Log, now: Micros, at: Option<Micros>, cost: Cost) -> Changed<LogChange> {
+        Ok(self.overcharging_at(now, at, cost))
+    }
+
+    fn forecast(&self, log: Self::State<'_>, change: &Change<LogChange>, now: Micros) -> impl Forecast {
+        let mut after = log.clone();
+        after.prune(self, now);
+        after.commit(self, change, now);
+        // The key still exists in the millisecond of its expiry.
+        let gone_at = after.expires_at.map(|millis| Micros::from_millis(millis.saturating_add(1)));
+        let len = after.len();
+        let entry = move |n| after.entries.get(usize::try_from(n).ok()?).copied();
+        self.forecast_of_len(len, entry, now).gone_at(gone_at)
     }
 }

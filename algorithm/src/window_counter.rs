@@ -8,25 +8,28 @@
 //! All calls for a key should name one window: a call with a shorter window shortens the running one.
 
 use super::arithmetic::{ceil_seconds, to_i64};
-use super::fixed_window::Counter;
+use super::fixed_window::{Counter, CounterForecast};
 use super::forecast::ttl_of_denial;
 use super::reservation::{Correction, Reservation};
-use super::{Change, Cost, Decision, Forecast, MAX_COUNT, Micros, Policy, Unrepresentable, Verdict, Window, always};
+use super::{
+    Algorithm, Change, Changed, Cost, Decided, Decision, Forecast, MAX_COUNT, Micros, Policy, Unrepresentable, Verdict,
+    Window,
+};
 
 /// `limit` units in each window, which starts with its first request.
 ///
 /// ```
 /// use redis_rl_algorithm::fixed_window::Counter;
-/// use redis_rl_algorithm::{Change, Cost, Micros, Policy, Window, WindowCounter};
+/// use redis_rl_algorithm::{Algorithm, Change, Cost, Micros, Policy, Window, WindowCounter};
 ///
-/// let counter = WindowCounter::new(&Policy::new(Window::from_millis(60_000).unwrap(), 2));
+/// let counter = WindowCounter::new(&Policy::new(Window::from_millis(60_000).unwrap(), 2)).unwrap();
 /// let now = Micros::from_millis(100_000);
-/// let first = counter.decide(None, now, Cost::ONE);
+/// let first = counter.decide(None, now, Cost::ONE).unwrap();
 /// assert_eq!(first.change, Change::Charge(Counter { value: 1, expires_at: Some(160_000) }));
 /// // Ten seconds later, the same window runs.
 /// let later = now.plus(10_000_000);
 /// let two = Cost::new(2).unwrap();
-/// let denied = counter.decide(first.change.apply_to(None), later, two).verdict;
+/// let denied = counter.decide(first.change.apply_to(None), later, two).unwrap().verdict;
 /// assert_eq!((denied.allowed, denied.count, denied.ttl), (false, 1, 50));
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -47,16 +50,6 @@ struct Running {
 }
 
 impl WindowCounter {
-    /// The algorithm under a policy.
-    pub const fn new(policy: &Policy) -> Self {
-        Self { window: policy.window(), limit: policy.limit }
-    }
-
-    /// The length of the window.
-    pub const fn window(&self) -> Window {
-        self.window
-    }
-
     /// The window that runs at `now`. `None` if there is no counter, or if its expiry is now or earlier: Redis keeps a
     /// key through the millisecond in which it expires.
     ///
@@ -94,12 +87,46 @@ impl WindowCounter {
         }
     }
 
-    /// Decides on a request. `count` is the units in the window before it. `ttl` is the number of seconds until the
+    /// The change that a shadowed request commits: the counter of a charge, but never another expiry for a window that
+    /// runs, since the policy that is tried may name another window than the one that is in force.
+    ///
+    /// ```
+    /// use redis_rl_algorithm::fixed_window::Counter;
+    /// use redis_rl_algorithm::{Algorithm, Change, Cost, Micros, Policy, Window, WindowCounter};
+    ///
+    /// let counter = WindowCounter::new(&Policy::new(Window::from_millis(1_000).unwrap(), 5)).unwrap();
+    /// let (now, hour) = (Micros::from_millis(100_000), Some(Counter { value: 3, expires_at: Some(3_700_000) }));
+    /// let change = counter.decide(hour, now, Cost::ONE).unwrap().change;
+    /// assert_eq!(change, Change::Charge(Counter { value: 4, expires_at: Some(101_000) }));
+    /// let change = counter.in_shadow(hour, now, change);
+    /// assert_eq!(change, Change::Charge(Counter { value: 4, expires_at: Some(3_700_000) }));
+    /// ```
+    pub fn in_shadow(&self, state: Option<Counter>, now: Micros, change: Change<Counter>) -> Change<Counter> {
+        match (change, state.filter(|counter| counter.value >= 0 && self.running(state, now).is_some())) {
+            (Change::Rebase(_), _) => Change::Keep,
+            (Change::Charge(after), Some(before)) => Change::Charge(Counter { expires_at: before.expires_at, ..after }),
+            (change, _) => change,
+        }
+    }
+}
+
+impl Algorithm for WindowCounter {
+    type State<'s> = Option<Counter>;
+    type Change = Counter;
+    const TAKES_ALWAYS: bool = true;
+    const TAKES_RESERVATIONS: bool = true;
+    const CORRECTS_AT: bool = true;
+
+    fn new(policy: &Policy) -> Result<Self, Unrepresentable> {
+        Ok(Self { window: policy.window(), limit: policy.limit })
+    }
+
+    /// `count` is the units in the window before it. `ttl` is the number of seconds until the
     /// window ends, 0 if none runs afterwards; on a denial, until the same request is allowed.
     ///
     /// A denial counts nothing. It returns [`Change::Rebase`] if the expiry has to be set, as a cost of 0 does.
     #[inline]
-    pub fn decide(&self, state: Option<Counter>, now: Micros, cost: Cost) -> Decision<Counter> {
+    fn decide(&self, state: Option<Counter>, now: Micros, cost: Cost) -> Decided<Counter> {
         let running = self.running(state, now);
         let units = running.map_or(0, |running| running.units);
         let allowed = units.checked_add(cost.needed()).is_some_and(|after| after <= self.limit);
@@ -115,51 +142,15 @@ impl WindowCounter {
         let ttl = if allowed {
             ceil_seconds(ends.since(now))
         } else {
-            ttl_of_denial(&RunningForecast { limit: self.limit, units, ends, now }, now, cost.needed())
+            ttl_of_denial(&CounterForecast { limit: self.limit, units, ends, now }, now, cost.needed())
         };
         let verdict = Verdict { allowed, count: to_i64(units), ttl };
-        Decision { verdict, delay: 0, change, needed: cost.needed() }
+        Ok(Decision { verdict, delay: 0, change, needed: cost.needed() })
     }
 
-    /// Charges `cost` whatever the limit says. The request is allowed if no more than the limit is counted then.
-    ///
-    /// # Errors
-    /// [`Unrepresentable::Overflow`] if more than [`MAX_COUNT`] units would be counted.
-    pub fn decide_always(
-        &self,
-        state: Option<Counter>,
-        now: Micros,
-        cost: Cost,
-    ) -> Result<Decision<Counter>, Unrepresentable> {
-        let (look, charge) = (self.decide(state, now, Cost::ZERO), self.overcharge(state, now, None, cost)?);
-        Ok(always::decide(look, charge, now, cost, |change| self.forecast(change.apply_to(state), now)))
-    }
-
-    /// The change that a shadowed request commits: the counter of a charge, but never another expiry for a window that
-    /// runs, since the policy that is tried may name another window than the one that is in force.
-    ///
-    /// ```
-    /// use redis_rl_algorithm::fixed_window::Counter;
-    /// use redis_rl_algorithm::{Change, Cost, Micros, Policy, Window, WindowCounter};
-    ///
-    /// let counter = WindowCounter::new(&Policy::new(Window::from_millis(1_000).unwrap(), 5));
-    /// let (now, hour) = (Micros::from_millis(100_000), Some(Counter { value: 3, expires_at: Some(3_700_000) }));
-    /// let change = counter.decide(hour, now, Cost::ONE).change;
-    /// assert_eq!(change, Change::Charge(Counter { value: 4, expires_at: Some(101_000) }));
-    /// let change = counter.in_shadow(hour, now, change);
-    /// assert_eq!(change, Change::Charge(Counter { value: 4, expires_at: Some(3_700_000) }));
-    /// ```
-    pub fn in_shadow(&self, state: Option<Counter>, now: Micros, change: Change<Counter>) -> Change<Counter> {
-        match (change, state.filter(|counter| counter.value >= 0 && self.running(state, now).is_some())) {
-            (Change::Rebase(_), _) => Change::Keep,
-            (Change::Charge(after), Some(before)) => Change::Charge(Counter { expires_at: before.expires_at, ..after }),
-            (change, _) => change,
-        }
-    }
-
-    /// Gives `cost` units back. [`Change::Delete`] if nothing is counted then. With `at`, the time of the charge,
+    /// [`Change::Delete`] if nothing is counted then. With `at`, the time of the charge,
     /// nothing is given back unless that is in the running window.
-    pub fn refund(&self, state: Option<Counter>, now: Micros, at: Option<Micros>, cost: Cost) -> Change<Counter> {
+    fn refunding(&self, state: Option<Counter>, now: Micros, at: Option<Micros>, cost: Cost) -> Change<Counter> {
         let running = self.running(state, now);
         let Some(Running { units: units @ 1.., ends, .. }) = running else { return Self::uncharged(state, running) };
         let is_earlier = at.is_some_and(|at| at.millis().saturating_add(self.window.millis()) < ends);
@@ -172,18 +163,9 @@ impl WindowCounter {
         }
     }
 
-    /// Charges `cost` units whatever the limit says: in the running window, or in a new one. With `at`, the time of the
-    /// charge, nothing is charged if that is a window or more ago.
-    ///
-    /// # Errors
-    /// [`Unrepresentable::Overflow`] if more than [`MAX_COUNT`] units would be counted.
-    pub fn overcharge(
-        &self,
-        state: Option<Counter>,
-        now: Micros,
-        at: Option<Micros>,
-        cost: Cost,
-    ) -> Result<Change<Counter>, Unrepresentable> {
+    /// In the running window, or in a new one. With `at`, the time of the charge, nothing is charged if that is a window
+    /// or more ago.
+    fn overcharging(&self, state: Option<Counter>, now: Micros, at: Option<Micros>, cost: Cost) -> Changed<Counter> {
         let is_over = at.is_some_and(|at| at.millis().saturating_add(self.window.millis()) <= now.millis());
         if cost == Cost::ZERO || is_over {
             return Ok(Change::Keep);
@@ -197,26 +179,17 @@ impl WindowCounter {
         Ok(Change::Charge(Counter { value: to_i64(units), expires_at }))
     }
 
-    /// The millisecond in which a charge of `now` leaves its window, from the counter that is written: its expiry, which
-    /// shadow mode leaves as it is. If nothing is counted, it would start a window.
-    pub fn counts_until(&self, after: Option<Counter>, now: Micros) -> u64 {
-        let expires_at = after.and_then(|counter| counter.expires_at).filter(|&at| at > now.millis());
+    /// The expiry of the counter that is written, which shadow mode leaves as it is. If nothing is counted, it would start
+    /// a window.
+    fn counts_until(&self, state: Option<Counter>, change: &Change<Counter>, now: Micros) -> u64 {
+        let expires_at = change.apply_to(state).and_then(|counter| counter.expires_at).filter(|&at| at > now.millis());
         expires_at.unwrap_or_else(|| self.end_of_new(now))
     }
 
-    /// Corrects the charge of a reservation to `actual`. Units are given back only if the window of the charge runs: the
+    /// Units are given back only if the window of the charge runs: the
     /// key expires when it ends. Units that come on top count in the running window. If none runs, they count until the
     /// window of the charge ends.
-    ///
-    /// # Errors
-    /// As [`WindowCounter::overcharge`].
-    pub fn settle_reserved(
-        &self,
-        state: Option<Counter>,
-        now: Micros,
-        charge: &Reservation,
-        actual: Cost,
-    ) -> Result<Change<Counter>, Unrepresentable> {
+    fn settling(&self, state: Option<Counter>, now: Micros, charge: &Reservation, actual: Cost) -> Changed<Counter> {
         if !charge.counts(now) {
             return Ok(Change::Keep);
         }
@@ -228,7 +201,7 @@ impl WindowCounter {
                 Ok(if value <= 0 { Change::Delete } else { Change::Refund(Counter { value, ..counter }) })
             }
             (Correction::Refund(_), _) => Ok(Change::Keep),
-            (Correction::Charge(cost), state) => match self.overcharge(state, now, None, cost)? {
+            (Correction::Charge(cost), state) => match self.overcharging(state, now, None, cost)? {
                 Change::Charge(counter) if self.running(state, now).is_none() => {
                     let ends = charge.counts_until.min(self.end_of_new(now));
                     Ok(Change::Charge(Counter { expires_at: Some(ends), ..counter }))
@@ -238,36 +211,9 @@ impl WindowCounter {
         }
     }
 
-    /// What the counter allows.
-    pub fn forecast(&self, state: Option<Counter>, now: Micros) -> impl Forecast {
-        let running = self.running(state, now);
-        RunningForecast {
-            limit: self.limit,
-            units: running.map_or(0, |running| running.units),
-            ends: running.map_or(now, |running| Micros::from_millis(running.ends)),
-            now,
-        }
-    }
-}
-
-struct RunningForecast {
-    limit: u64,
-    units: u64,
-    ends: Micros,
-    now: Micros,
-}
-
-impl Forecast for RunningForecast {
-    fn capacity(&self) -> u64 {
-        self.limit
-    }
-
-    fn remaining(&self) -> u64 {
-        self.limit.saturating_sub(self.units)
-    }
-
-    fn fits_at(&self, cost: u64) -> Option<Micros> {
-        let room = self.limit.checked_sub(cost)?;
-        Some(if self.units <= room { self.now } else { self.ends.max(self.now) })
+    fn forecast(&self, state: Self::State<'_>, change: &Change<Counter>, now: Micros) -> impl Forecast {
+        let running = self.running(change.apply_to(state), now);
+        let (units, ends) = running.map_or((0, now), |running| (running.units, Micros::from_millis(running.ends)));
+        CounterForecast { limit: self.limit, units, ends, now }
     }
 }

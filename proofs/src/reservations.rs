@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::hash::Hash;
 use std::marker::PhantomData;
 
-use redis_rl_algorithm::in_memory::{self, Reservable};
+use redis_rl_algorithm::in_memory::{self, InMemory};
 use redis_rl_algorithm::reservation::EARLIEST;
-use redis_rl_algorithm::{Cost, FixedWindow, Micros, RollingLog, SlidingCounter, Window, WindowCounter};
+use redis_rl_algorithm::{Change, Cost, FixedWindow, Micros, RollingLog, SlidingCounter, Window, WindowCounter};
 
 use crate::search::{self, Model, Promise};
 use crate::server::{Limit, server_time};
@@ -141,7 +141,7 @@ const ARRIVALS: [Arrival; 3] = [Arrival::Replied, Arrival::RepliedAndCopied, Arr
 
 impl<A> Reservations<A>
 where
-    A: Reservable,
+    A: InMemory,
     A::Key: Eq + Hash,
 {
     fn clock(state: &State<A::Key>) -> Micros {
@@ -188,7 +188,7 @@ where
             stored.reserve(&algorithm, clock, &[client as u8], ttl, estimate).expect("small numbers")
         };
         let reply = send(&mut stored);
-        let counts_until = algorithm.counts_until(&stored.key, clock);
+        let counts_until = algorithm.counts_until(algorithm.state(&stored.key, clock), &Change::Keep, clock);
         Self::store(state, stored);
         let mut again = Self::stored(state);
         if reply.reply.verdict.allowed {
@@ -339,7 +339,7 @@ where
 
 impl<A> Model for Reservations<A>
 where
-    A: Reservable,
+    A: InMemory,
     A::Key: Eq + Hash,
 {
     type State = State<A::Key>;
@@ -476,7 +476,7 @@ where
 pub fn check(size: Size, report: &mut Report) {
     fn run<A>(name: &str, model: &Reservations<A>) -> Result<String, String>
     where
-        A: Reservable,
+        A: InMemory,
         A::Key: Eq + Hash,
     {
         let (clients, units) = (model.costs.len(), model.limit.units);
@@ -484,7 +484,7 @@ pub fn check(size: Size, report: &mut Report) {
     }
     fn all<A>(word: &str, span: Span, size: Size, report: &mut Report)
     where
-        A: Reservable,
+        A: InMemory,
         A::Key: Eq + Hash,
     {
         let model = |late_copies, step_ms: Option<i64>| {

@@ -73,10 +73,16 @@ macro_rules! algorithms {
             }
         })*
 
-        $(const _: () = assert!(
-            <$type as Algorithm>::KEYWORDS.has(Keyword::Reserve) == <$type as StoredAlgorithm>::RESERVATIONS.is_some(),
-            concat!("RL.", $word, " and its store differ on RESERVE"),
-        );)*
+        $(const _: () = {
+            assert!(
+                <$type as Algorithm>::KEYWORDS.has(Keyword::Reserve) == <$type as StoredAlgorithm>::RESERVATIONS.is_some(),
+                concat!("RL.", $word, " and its store differ on RESERVE"),
+            );
+            assert!(
+                <$type as Algorithm>::KEYWORDS.has(Keyword::Always) == <$type as StoredAlgorithm>::ALWAYS.is_some(),
+                concat!("RL.", $word, " and its store differ on ALWAYS"),
+            );
+        };)*
 
         /// A request under a limit of any algorithm.
         pub enum AnyRequest<'c> { $($name(Request<'c, $type>),)* }

@@ -222,7 +222,7 @@ impl<'c, A: Algorithm> Request<'c, A> {
     /// Cold, so that requests without ALWAYS do not pay for it.
     #[cold]
     fn decide_always(&self, loaded: &mut A::Loaded<'c>, now: Micros, cost: Cost) -> Result<Decision<A::Change>, Error> {
-        self.algorithm.decide_always_on(loaded, now, cost)
+        (A::ALWAYS.ok_or(Error::INTERNAL)?)(&self.algorithm, loaded, now, cost)
     }
 
     /// Allows a request that the limit denies. The change stays that of a denial.

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use arrayvec::ArrayString;
 
 use super::reserved::{Infix, Reservations};
-use super::{Corrections, Purpose, StoredAlgorithm, internal_error, read_string};
+use super::{Corrections, Decide, Purpose, StoredAlgorithm, internal_error, read_string};
 use crate::error::Error;
 use crate::ffi::{ClosedKey, Ctx, Key, Str};
 use redis_rl_algorithm::fixed_window::Counter;
@@ -15,7 +15,7 @@ use redis_rl_algorithm::integer::parse_integer;
 use redis_rl_algorithm::period::Suffix;
 use redis_rl_algorithm::reservation::{Ended, Reservation};
 use redis_rl_algorithm::text::Text;
-use redis_rl_algorithm::{Change, Cost, Decision, Figures, FixedWindow, Forecast, Micros, Policy, Unrepresentable};
+use redis_rl_algorithm::{Algorithm, Change, Changed, Cost, Decision, Figures, FixedWindow, Forecast, Micros, Policy};
 
 /// An open key and the counter in it: [`StoredAlgorithm::Loaded`] of FIXED and of WINDOW.
 pub struct Loaded<'c> {
@@ -40,9 +40,11 @@ pub fn load(key: ClosedKey<'_>, purpose: Purpose) -> Result<Loaded<'_>, Error> {
 impl StoredAlgorithm for FixedWindow {
     type Loaded<'c> = Loaded<'c>;
     type Change = Counter;
+    const ALWAYS: Option<Decide<Self>> =
+        Some(|this, loaded, now, cost| Ok(this.decide_always(loaded.counter, now, cost)?));
     const CORRECTIONS: Result<Corrections<Self>, Error> = Ok(Corrections {
-        refund: |this, loaded, now, at, cost| this.refund(loaded.counter, now, at, cost),
-        overcharge: |this, loaded, now, at, cost| Ok(this.overcharge(loaded.counter, now, at, cost)?),
+        refund: |this, loaded, now, at, cost| this.refunding(loaded.counter, now, at, cost),
+        overcharge: |this, loaded, now, at, cost| Ok(this.overcharging(loaded.counter, now, at, cost)?),
     });
     const RESERVATIONS: Option<&'static Reservations<Self>> = Some(&Reservations {
         infix: |this| {
@@ -52,10 +54,10 @@ impl StoredAlgorithm for FixedWindow {
             infix
         },
         decide: |this, loaded, now, cost| Ok(this.decide_reserving(loaded.counter, now, cost)?),
-        counts_until: |this, _, _, now| this.counts_until(now),
-        settle: |this, loaded, now, charge, actual| Ok(this.settle_reserved(loaded.counter, now, charge, actual)?),
+        counts_until: |this, loaded, change, now| this.counts_until(loaded.counter, change, now),
+        settle: |this, loaded, now, charge, actual| Ok(this.settling(loaded.counter, now, charge, actual)?),
         give_back: |this, loaded, now, ended| {
-            give_back(loaded, now, ended, |counter, charge| this.settle_reserved(counter, now, charge, Cost::ZERO));
+            give_back(loaded, now, ended, |counter, charge| this.settling(counter, now, charge, Cost::ZERO));
         },
         commit: |_, loaded, change, _| commit_given_back(loaded, change, c"incrby"),
     });
@@ -63,7 +65,7 @@ impl StoredAlgorithm for FixedWindow {
     const TTL_OF_SCRIPT: bool = true;
 
     fn new(policy: &Policy) -> Result<Self, Error> {
-        Ok(FixedWindow::new(policy))
+        Ok(<Self as Algorithm>::new(policy)?)
     }
 
     #[inline(always)]
@@ -101,12 +103,8 @@ impl StoredAlgorithm for FixedWindow {
         Ok(self.decide(loaded.counter, now, cost)?)
     }
 
-    fn decide_always_on(&self, loaded: &mut Loaded<'_>, now: Micros, cost: Cost) -> Result<Decision<Counter>, Error> {
-        Ok(self.decide_always(loaded.counter, now, cost)?)
-    }
-
     fn remaining(&self, loaded: &Loaded<'_>, now: Micros) -> u64 {
-        self.forecast(loaded.counter.map_or(0, |counter| counter.value), now).remaining()
+        self.forecast(loaded.counter, &Change::Keep, now).remaining()
     }
 
     fn window_at(&self, _policy: &Policy, now: Micros) -> u64 {
@@ -114,8 +112,7 @@ impl StoredAlgorithm for FixedWindow {
     }
 
     fn figures(&self, loaded: &Loaded<'_>, decision: &Decision<Counter>, now: Micros) -> Figures {
-        let value = decision.change.apply_to(loaded.counter).map_or(0, |counter| counter.value);
-        Figures::new(&self.forecast(value, now), decision, now)
+        Figures::new(&self.forecast(loaded.counter, &decision.change, now), decision, now)
     }
 
     fn needs_memory(loaded: &Loaded<'_>, change: &Change<Counter>) -> bool {
@@ -171,7 +168,7 @@ pub fn give_back(
     loaded: &mut Loaded<'_>,
     now: Micros,
     ended: &mut [Ended],
-    settle: impl Fn(Option<Counter>, &Reservation) -> Result<Change<Counter>, Unrepresentable>,
+    settle: impl Fn(Option<Counter>, &Reservation) -> Changed<Counter>,
 ) {
     for one in ended.iter_mut().filter(|one| one.holds_units(now)) {
         let change = settle(loaded.counter, &one.was).unwrap_or(Change::Keep);

@@ -4,7 +4,9 @@
 use std::cell::OnceCell;
 
 use super::sorted_set::{self, Expired, SortedSet, set_expiry};
-use super::{Corrections, Purpose, StoredAlgorithm, announce, extend, internal_error, require_own_name};
+use super::{
+    Corrections, Decide, Purpose, Reservations, StoredAlgorithm, announce, extend, internal_error, require_own_name,
+};
 use crate::error::Error;
 use crate::ffi::{Arg, ClosedKey, Ctx, Key, Kind, Str};
 use redis_rl_algorithm::lease::{Hold, Leases, NEVER};
@@ -31,6 +33,8 @@ impl StoredAlgorithm for Lease {
     type Loaded<'c> = Loaded<'c>;
     type Change = Hold;
     const CORRECTIONS: Result<Corrections<Self>, Error> = Err(Error::LEASE_CORRECTION);
+    const ALWAYS: Option<Decide<Self>> = None;
+    const RESERVATIONS: Option<&'static Reservations<Self>> = None;
     const QUOTA_UNIT: Option<&'static str> = Some("concurrent-requests");
 
     fn new(policy: &Policy) -> Result<Self, Error> {

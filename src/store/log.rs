@@ -3,24 +3,26 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::sorted_set::{self, Expired, SortedSet, count_scores, set_expiry};
-use super::{Corrections, Purpose, StoredAlgorithm, internal_error};
+use super::{Corrections, Decide, Purpose, Reservations, StoredAlgorithm, internal_error};
 use crate::error::Error;
 use crate::ffi::{ClosedKey, Key, Str};
 use redis_rl_algorithm::arithmetic::to_i64;
 use redis_rl_algorithm::sliding_log::LogChange;
-use redis_rl_algorithm::{Change, Cost, Decision, Figures, Forecast, Micros, Policy, SlidingLog};
+use redis_rl_algorithm::{Algorithm, Change, Cost, Decision, Figures, Forecast, Micros, Policy, SlidingLog};
 
 impl StoredAlgorithm for SlidingLog {
     type Loaded<'c> = SortedSet<'c>;
     type Change = LogChange;
     const CORRECTIONS: Result<Corrections<Self>, Error> = Ok(Corrections {
-        refund: |this, loaded, _now, at, cost| this.refund(loaded.len, at, cost),
-        overcharge: |this, _loaded, now, at, cost| Ok(this.overcharge(now, at, cost)),
+        refund: |this, loaded, _now, at, cost| this.refunding_len(loaded.len, at, cost),
+        overcharge: |this, _loaded, now, at, cost| Ok(this.overcharging_at(now, at, cost)),
     });
+    const ALWAYS: Option<Decide<Self>> = None;
+    const RESERVATIONS: Option<&'static Reservations<Self>> = None;
     const TTL_OF_SCRIPT: bool = true;
 
     fn new(policy: &Policy) -> Result<Self, Error> {
-        Ok(SlidingLog::new(policy))
+        Ok(<Self as Algorithm>::new(policy)?)
     }
 
     #[inline(always)]
@@ -41,11 +43,11 @@ impl StoredAlgorithm for SlidingLog {
     #[inline(always)]
     fn decide_on(&self, loaded: &mut SortedSet<'_>, now: Micros, cost: Cost) -> Result<Decision<LogChange>, Error> {
         let ahead = || loaded.key.any_score_above(now.millis());
-        Ok(self.decide(loaded.len, ahead, cost))
+        Ok(self.decide_on_len(loaded.len, ahead, cost))
     }
 
     fn remaining(&self, loaded: &SortedSet<'_>, now: Micros) -> u64 {
-        self.forecast(loaded.len, |_| None, now).remaining()
+        self.forecast_of_len(loaded.len, |_| None, now).remaining()
     }
 
     fn figures(&self, loaded: &SortedSet<'_>, decision: &Decision<LogChange>, now: Micros) -> Figures {
@@ -76,7 +78,7 @@ impl StoredAlgorithm for SlidingLog {
         // The key still exists in the millisecond of its expiry.
         let last = self.new_expiry(held, now).or(held);
         let gone_at = last.map(|millis| Micros::from_millis(millis.saturating_add(1)));
-        let forecast = self.forecast(loaded.len.saturating_add(added), entry, now).gone_at(gone_at);
+        let forecast = self.forecast_of_len(loaded.len.saturating_add(added), entry, now).gone_at(gone_at);
         Figures::new(&forecast, decision, now)
     }
 

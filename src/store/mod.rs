@@ -52,10 +52,12 @@ pub trait StoredAlgorithm: Sized + 'static {
 
     /// Whether `ttl` is what the script replies, even on a denial, instead of the time to retry after.
     const TTL_OF_SCRIPT: bool = false;
+    /// Decides on a request with ALWAYS. The grammar has ALWAYS exactly for the algorithms that have this.
+    const ALWAYS: Option<Decide<Self>>;
     /// What RL.REFUND and RL.SETTLE call. LEASE counts nothing that they could correct, and has their error instead.
     const CORRECTIONS: Result<Corrections<Self>, Error>;
-    /// What RESERVE and RESERVATION call. The grammar has them only for algorithms that implement this.
-    const RESERVATIONS: Option<&'static Reservations<Self>> = None;
+    /// What RESERVE and RESERVATION call. The grammar has them exactly for the algorithms that have this.
+    const RESERVATIONS: Option<&'static Reservations<Self>>;
     /// What `q` counts in the header RateLimit-Policy, if not requests.
     const QUOTA_UNIT: Option<&'static str> = None;
 
@@ -100,20 +102,6 @@ pub trait StoredAlgorithm: Sized + 'static {
         cost: Cost,
     ) -> Result<Decision<Self::Change>, Error>;
 
-    /// Decides on a request with ALWAYS, which charges its cost whatever the limit says. The grammar has ALWAYS only for
-    /// algorithms that implement this.
-    ///
-    /// # Errors
-    /// As [`StoredAlgorithm::decide_on`].
-    fn decide_always_on(
-        &self,
-        loaded: &mut Self::Loaded<'_>,
-        now: Micros,
-        cost: Cost,
-    ) -> Result<Decision<Self::Change>, Error> {
-        self.decide_on(loaded, now, cost)
-    }
-
     /// Whether a request in shadow mode changes less than one that decides: see [`StoredAlgorithm::in_shadow`].
     const CHANGES_LESS_IN_SHADOW: bool = false;
 
@@ -155,6 +143,14 @@ pub trait StoredAlgorithm: Sized + 'static {
     /// keyspace events. [`Change::Keep`] writes no state, but may extend the expiry.
     fn commit(&self, loaded: Self::Loaded<'_>, change: Change<Self::Change>, now: Micros);
 }
+
+/// Decides on a request. It is an error if what the request would count cannot be represented.
+pub type Decide<A> = fn(
+    &A,
+    &mut <A as StoredAlgorithm>::Loaded<'_>,
+    Micros,
+    Cost,
+) -> Result<Decision<<A as StoredAlgorithm>::Change>, Error>;
 
 /// How a charge is corrected. `Option<Micros>` is when it was charged, if that is known.
 #[expect(clippy::type_complexity, reason = "the arguments are those of the algorithm")]

@@ -5,21 +5,21 @@
 //! expires when the record equals none at all, or a few seconds later.
 
 use super::reserved::{Infix, Reservations};
-use super::{Corrections, Purpose, StoredAlgorithm, read_string};
+use super::{Corrections, Decide, Purpose, StoredAlgorithm, read_string};
 use crate::error::Error;
 use crate::ffi::{ClosedKey, Key};
 use redis_rl_algorithm::record::{decode, encode, new_expiry};
-use redis_rl_algorithm::{Change, Cost, Decision, Figures, Forecast, Micros, Policy, RecordAlgorithm, reservation};
+use redis_rl_algorithm::{Change, Cost, Decision, Figures, Forecast, Micros, Policy, RecordAlgorithm};
 
 /// See [`StoredAlgorithm::Loaded`].
 pub struct Loaded<'c, A: RecordAlgorithm> {
     key: Key<'c>,
-    state: Option<A::State>,
+    state: Option<A::Record>,
 }
 
 impl<A: RecordAlgorithm> Loaded<'_, A> {
     /// The state; `None` if the key does not exist.
-    pub fn state(&self) -> Option<A::State> {
+    pub fn state(&self) -> Option<A::Record> {
         self.state
     }
 }
@@ -29,22 +29,25 @@ pub struct Record<A>(pub A);
 
 impl<A: RecordAlgorithm + 'static> StoredAlgorithm for Record<A> {
     type Loaded<'c> = Loaded<'c, A>;
-    type Change = A::State;
+    type Change = A::Record;
     const CORRECTIONS: Result<Corrections<Self>, Error> = Ok(Corrections {
-        refund: |this, loaded, now, at, cost| this.0.refund(loaded.state, now, at, cost),
-        overcharge: |this, loaded, now, at, cost| Ok(this.0.overcharge(loaded.state, now, at, cost)?),
+        refund: |this, loaded, now, at, cost| this.0.refunding(loaded.state, now, at, cost),
+        overcharge: |this, loaded, now, at, cost| Ok(this.0.overcharging(loaded.state, now, at, cost)?),
     });
+    const ALWAYS: Option<Decide<Self>> = if A::TAKES_ALWAYS {
+        Some(|this, loaded, now, cost| Ok(this.0.decide_always(loaded.state, now, cost)?))
+    } else {
+        None
+    };
     const RESERVATIONS: Option<&'static Reservations<Self>> = if A::TAKES_RESERVATIONS {
         Some(&Reservations {
             infix: |_| Infix::new(),
-            decide: |this, loaded, now, cost| Ok(this.0.decide(loaded.state, now, cost)),
-            counts_until: |this, _, _, now| this.0.counts_until(now),
-            settle: |this, loaded, now, charge, actual| {
-                Ok(reservation::settle_record(&this.0, loaded.state, now, charge, actual)?)
-            },
+            decide: |this, loaded, now, cost| Ok(this.0.decide_reserving(loaded.state, now, cost)?),
+            counts_until: |this, loaded, change, now| this.0.counts_until(loaded.state, change, now),
+            settle: |this, loaded, now, charge, actual| Ok(this.0.settling(loaded.state, now, charge, actual)?),
             give_back: |this, loaded, now, ended| {
                 for one in ended.iter_mut().filter(|one| one.holds_units(now)) {
-                    let change = reservation::settle_record(&this.0, loaded.state, now, &one.was, Cost::ZERO);
+                    let change = this.0.settling(loaded.state, now, &one.was, Cost::ZERO);
                     let change = change.unwrap_or(Change::Keep);
                     one.given_back = change != Change::Keep;
                     loaded.state = change.apply_to(loaded.state);
@@ -93,34 +96,24 @@ impl<A: RecordAlgorithm + 'static> StoredAlgorithm for Record<A> {
     }
 
     #[inline(always)]
-    fn decide_on(&self, loaded: &mut Loaded<'_, A>, now: Micros, cost: Cost) -> Result<Decision<A::State>, Error> {
-        Ok(self.0.decide(loaded.state, now, cost))
-    }
-
-    fn decide_always_on(
-        &self,
-        loaded: &mut Loaded<'_, A>,
-        now: Micros,
-        cost: Cost,
-    ) -> Result<Decision<A::State>, Error> {
-        Ok(self.0.decide_always(loaded.state, now, cost)?)
+    fn decide_on(&self, loaded: &mut Loaded<'_, A>, now: Micros, cost: Cost) -> Result<Decision<A::Record>, Error> {
+        Ok(self.0.decide(loaded.state, now, cost)?)
     }
 
     fn remaining(&self, loaded: &Loaded<'_, A>, now: Micros) -> u64 {
-        self.0.forecast(loaded.state, now).remaining()
+        self.0.forecast(loaded.state, &Change::Keep, now).remaining()
     }
 
-    fn figures(&self, loaded: &Loaded<'_, A>, decision: &Decision<A::State>, now: Micros) -> Figures {
-        let after = decision.change.apply_to(loaded.state);
-        Figures::new(&self.0.forecast(after, now), decision, now)
+    fn figures(&self, loaded: &Loaded<'_, A>, decision: &Decision<A::Record>, now: Micros) -> Figures {
+        Figures::new(&self.0.forecast(loaded.state, &decision.change, now), decision, now)
     }
 
-    fn needs_memory(loaded: &Loaded<'_, A>, change: &Change<A::State>) -> bool {
+    fn needs_memory(loaded: &Loaded<'_, A>, change: &Change<A::Record>) -> bool {
         loaded.state.is_none() && matches!(change, Change::Charge(_))
     }
 
     #[inline(always)]
-    fn commit(&self, loaded: Loaded<'_, A>, change: Change<A::State>, _now: Micros) {
+    fn commit(&self, loaded: Loaded<'_, A>, change: Change<A::Record>, _now: Micros) {
         let Loaded { key, state: before } = loaded;
         if matches!(change, Change::Delete) {
             return super::delete(key);

@@ -4,12 +4,12 @@
 use arrayvec::ArrayString;
 
 use super::counter::braces;
-use super::{Purpose, StoredAlgorithm, extend, internal_error};
+use super::{Decide, Purpose, StoredAlgorithm, extend, internal_error};
 use crate::error::Error;
 use crate::ffi::{Access, Arg, ClosedKey, Ctx, Key, Kind, Str};
 use redis_rl_algorithm::integer::parse_unsigned;
 use redis_rl_algorithm::reservation::{Book, EARLIEST, Ended, Reservation, Stored};
-use redis_rl_algorithm::{Change, Cost, Decision, Micros};
+use redis_rl_algorithm::{Change, Cost, Micros};
 
 /// What the name of a HASH has between the key and `:reserved`: empty, or `:` and a window.
 pub type Infix = ArrayString<48>;
@@ -19,8 +19,8 @@ pub type Infix = ArrayString<48>;
 pub struct Reservations<A: StoredAlgorithm> {
     /// See [`Infix`].
     pub infix: fn(&A) -> Infix,
-    /// Decides on a request. FIXED counts no denial.
-    pub decide: fn(&A, &mut A::Loaded<'_>, Micros, Cost) -> Result<Decision<A::Change>, Error>,
+    /// FIXED counts no denial.
+    pub decide: Decide<A>,
     /// The millisecond in which a charge of now leaves its window, from the state and the change that charges.
     pub counts_until: fn(&A, &A::Loaded<'_>, &Change<A::Change>, Micros) -> u64,
     /// Corrects a charge.

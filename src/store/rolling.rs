@@ -1,11 +1,11 @@
 //! The record of a rolling log: a STRING that most requests change in one entry, with APPEND or SETRANGE.
 
 use super::reserved::{Infix, Reservations};
-use super::{Corrections, Purpose, StoredAlgorithm, read_string};
+use super::{Corrections, Decide, Purpose, StoredAlgorithm, read_string};
 use crate::error::Error;
 use crate::ffi::{ClosedKey, Key, Kind};
 use redis_rl_algorithm::rolling_log::{Edit, Live, Log, Write};
-use redis_rl_algorithm::{Change, Cost, Decision, Figures, Forecast, Micros, Policy, RollingLog};
+use redis_rl_algorithm::{Algorithm, Change, Cost, Decision, Figures, Forecast, Micros, Policy, RollingLog};
 
 /// See [`StoredAlgorithm::Loaded`].
 pub struct Loaded<'c> {
@@ -26,15 +26,17 @@ impl Loaded<'_> {
 impl StoredAlgorithm for RollingLog {
     type Loaded<'c> = Loaded<'c>;
     type Change = Edit;
+    const ALWAYS: Option<Decide<Self>> =
+        Some(|this, loaded, now, cost| Ok(this.decide_always(loaded.log(), now, cost)?));
     const CORRECTIONS: Result<Corrections<Self>, Error> = Ok(Corrections {
-        refund: |this, loaded, _now, at, cost| this.refund(&loaded.log(), at, cost),
-        overcharge: |this, loaded, now, at, cost| Ok(this.overcharge(&loaded.log(), now, at, cost)?),
+        refund: |this, loaded, now, at, cost| this.refunding(loaded.log(), now, at, cost),
+        overcharge: |this, loaded, now, at, cost| Ok(this.overcharging(loaded.log(), now, at, cost)?),
     });
     const RESERVATIONS: Option<&'static Reservations<Self>> = Some(&Reservations {
         infix: |_| Infix::new(),
-        decide: |this, loaded, now, cost| Ok(this.decide(&loaded.log(), now, cost)),
-        counts_until: |this, _, _, now| this.counts_until(now),
-        settle: |this, loaded, now, charge, actual| Ok(this.settle_reserved(&loaded.log(), now, charge, actual)?),
+        decide: |this, loaded, now, cost| Ok(this.decide_reserving(loaded.log(), now, cost)?),
+        counts_until: |this, loaded, change, now| this.counts_until(loaded.log(), change, now),
+        settle: |this, loaded, now, charge, actual| Ok(this.settling(loaded.log(), now, charge, actual)?),
         give_back: |this, loaded, now, ended| {
             if let Some(record) = this.give_back(&loaded.log(), now, ended) {
                 loaded.live = this.read(&record, now).map(|log| log.live());
@@ -45,7 +47,7 @@ impl StoredAlgorithm for RollingLog {
     });
 
     fn new(policy: &Policy) -> Result<Self, Error> {
-        Ok(RollingLog::new(policy))
+        Ok(<Self as Algorithm>::new(policy)?)
     }
 
     #[inline(always)]
@@ -79,19 +81,15 @@ impl StoredAlgorithm for RollingLog {
 
     #[inline(always)]
     fn decide_on(&self, loaded: &mut Loaded<'_>, now: Micros, cost: Cost) -> Result<Decision<Edit>, Error> {
-        Ok(self.decide(&loaded.log(), now, cost))
-    }
-
-    fn decide_always_on(&self, loaded: &mut Loaded<'_>, now: Micros, cost: Cost) -> Result<Decision<Edit>, Error> {
-        Ok(self.decide_always(&loaded.log(), now, cost)?)
+        Ok(self.decide(loaded.log(), now, cost)?)
     }
 
     fn remaining(&self, loaded: &Loaded<'_>, now: Micros) -> u64 {
-        self.forecast(&loaded.log(), &Change::Keep, now).remaining()
+        self.forecast(loaded.log(), &Change::Keep, now).remaining()
     }
 
     fn figures(&self, loaded: &Loaded<'_>, decision: &Decision<Edit>, now: Micros) -> Figures {
-        Figures::new(&self.forecast(&loaded.log(), &decision.change, now), decision, now)
+        Figures::new(&self.forecast(loaded.log(), &decision.change, now), decision, now)
     }
 
     fn needs_memory(_loaded: &Loaded<'_>, change: &Change<Edit>) -> bool {

@@ -2,28 +2,30 @@
 //! which expires at the end of the window.
 
 use redis_rl_algorithm::fixed_window::Counter;
-use redis_rl_algorithm::{Change, Cost, Decision, Figures, Forecast, Micros, Policy, WindowCounter};
+use redis_rl_algorithm::{Algorithm, Change, Cost, Decision, Figures, Forecast, Micros, Policy, WindowCounter};
 
 use super::counter::{self, Loaded};
 use super::reserved::{Infix, Reservations};
-use super::{Corrections, Purpose, StoredAlgorithm};
+use super::{Corrections, Decide, Purpose, StoredAlgorithm};
 use crate::error::Error;
 use crate::ffi::ClosedKey;
 
 impl StoredAlgorithm for WindowCounter {
     type Loaded<'c> = Loaded<'c>;
     type Change = Counter;
+    const ALWAYS: Option<Decide<Self>> =
+        Some(|this, loaded, now, cost| Ok(this.decide_always(loaded.counter, now, cost)?));
     const CORRECTIONS: Result<Corrections<Self>, Error> = Ok(Corrections {
-        refund: |this, loaded, now, at, cost| this.refund(loaded.counter, now, at, cost),
-        overcharge: |this, loaded, now, at, cost| Ok(this.overcharge(loaded.counter, now, at, cost)?),
+        refund: |this, loaded, now, at, cost| this.refunding(loaded.counter, now, at, cost),
+        overcharge: |this, loaded, now, at, cost| Ok(this.overcharging(loaded.counter, now, at, cost)?),
     });
     const RESERVATIONS: Option<&'static Reservations<Self>> = Some(&Reservations {
         infix: |_| Infix::new(),
-        decide: |this, loaded, now, cost| Ok(this.decide(loaded.counter, now, cost)),
-        counts_until: |this, loaded, change, now| this.counts_until(change.apply_to(loaded.counter), now),
-        settle: |this, loaded, now, charge, actual| Ok(this.settle_reserved(loaded.counter, now, charge, actual)?),
+        decide: |this, loaded, now, cost| Ok(this.decide_reserving(loaded.counter, now, cost)?),
+        counts_until: |this, loaded, change, now| this.counts_until(loaded.counter, change, now),
+        settle: |this, loaded, now, charge, actual| Ok(this.settling(loaded.counter, now, charge, actual)?),
         give_back: |this, loaded, now, ended| {
-            let settle = |counter, charge: &_| this.settle_reserved(counter, now, charge, Cost::ZERO);
+            let settle = |counter, charge: &_| this.settling(counter, now, charge, Cost::ZERO);
             counter::give_back(loaded, now, ended, settle);
         },
         commit: |_, loaded, change, _| counter::commit_given_back(loaded, change, c"set"),
@@ -31,7 +33,7 @@ impl StoredAlgorithm for WindowCounter {
     const CHANGES_LESS_IN_SHADOW: bool = true;
 
     fn new(policy: &Policy) -> Result<Self, Error> {
-        Ok(WindowCounter::new(policy))
+        Ok(<Self as Algorithm>::new(policy)?)
     }
 
     #[inline(always)]
@@ -51,11 +53,7 @@ impl StoredAlgorithm for WindowCounter {
 
     #[inline(always)]
     fn decide_on(&self, loaded: &mut Loaded<'_>, now: Micros, cost: Cost) -> Result<Decision<Counter>, Error> {
-        Ok(self.decide(loaded.counter, now, cost))
-    }
-
-    fn decide_always_on(&self, loaded: &mut Loaded<'_>, now: Micros, cost: Cost) -> Result<Decision<Counter>, Error> {
-        Ok(self.decide_always(loaded.counter, now, cost)?)
+        Ok(self.decide(loaded.counter, now, cost)?)
     }
 
     fn in_shadow(&self, loaded: &Loaded<'_>, now: Micros, change: Change<Counter>) -> Change<Counter> {
@@ -63,11 +61,11 @@ impl StoredAlgorithm for WindowCounter {
     }
 
     fn remaining(&self, loaded: &Loaded<'_>, now: Micros) -> u64 {
-        self.forecast(loaded.counter, now).remaining()
+        self.forecast(loaded.counter, &Change::Keep, now).remaining()
     }
 
     fn figures(&self, loaded: &Loaded<'_>, decision: &Decision<Counter>, now: Micros) -> Figures {
-        Figures::new(&self.forecast(decision.change.apply_to(loaded.counter), now), decision, now)
+        Figures::new(&self.forecast(loaded.counter, &decision.change, now), decision, now)
     }
 
     fn needs_memory(loaded: &Loaded<'_>, change: &Change<Counter>) -> bool {

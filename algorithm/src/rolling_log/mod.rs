@@ -22,10 +22,11 @@ pub use self::record::{ENTRY_LEN, Entry, Live, Log, MAX_ENTRIES, TAG, Write};
 use super::arithmetic::{ceil_seconds, to_i64};
 use super::forecast::ttl_of_denial;
 use super::{
-    Change, Cost, Decision, Forecast, MAX_COUNT, Micros, Policy, SlidingLog, Unrepresentable, Verdict, Window, always,
+    Algorithm, Change, Changed, Cost, Decided, Decision, Forecast, MAX_COUNT, Micros, Policy, SlidingLog,
+    Unrepresentable, Verdict,
 };
 use crate::record::{Letter, Owner};
-use crate::reservation::{Correction, Ended, Reservation};
+use crate::reservation::Ended;
 
 /// How many moments a window has. In a window of fewer milliseconds than this, a moment is a millisecond.
 const MOMENTS: u64 = 4_096;
@@ -34,19 +35,19 @@ const MOMENTS: u64 = 4_096;
 ///
 /// ```
 /// use redis_rl_algorithm::rolling_log::{Log, Write};
-/// use redis_rl_algorithm::{Change, Cost, Micros, Policy, RollingLog, Window};
+/// use redis_rl_algorithm::{Algorithm, Change, Cost, Micros, Policy, RollingLog, Window};
 ///
-/// let log = RollingLog::new(&Policy::new(Window::from_millis(60_000).unwrap(), 5));
+/// let log = RollingLog::new(&Policy::new(Window::from_millis(60_000).unwrap(), 5)).unwrap();
 /// let now = Micros(1_700_000_000_000_000);
 /// let four = Cost::new(4).unwrap();
-/// let decision = log.decide(&Log::EMPTY, now, four);
+/// let decision = log.decide(Log::EMPTY, now, four).unwrap();
 /// assert_eq!((decision.verdict.allowed, decision.verdict.ttl), (true, 60));
 /// let Change::Charge(edit) = decision.change else { panic!() };
 /// let Write::Whole(record) = log.write(&Log::EMPTY, &edit, now) else { panic!() };
 ///
 /// let later = now.plus(10_000_000);
 /// let read = log.read(&record, later).unwrap();
-/// let denied = log.decide(&read, later, four).verdict;
+/// let denied = log.decide(read, later, four).unwrap().verdict;
 /// assert_eq!((denied.allowed, denied.count, denied.ttl), (false, 4, 50));
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -62,16 +63,6 @@ impl Owner for Letter<'R'> {
 }
 
 impl RollingLog {
-    /// The algorithm under a policy.
-    pub const fn new(policy: &Policy) -> Self {
-        Self { sliding: SlidingLog::new(policy), limit: policy.limit, window_ms: policy.window().millis() }
-    }
-
-    /// The length of the window.
-    pub const fn window(&self) -> Window {
-        self.sliding.window()
-    }
-
     /// The entries of a record, and which of them count. `None` if no log is written so.
     ///
     /// Only the entries that a binary search meets are looked at. A record that is damaged elsewhere counts too much or
@@ -92,116 +83,7 @@ impl RollingLog {
         (last.total >= base).then_some(Log { entries, live: Live { first, base } })
     }
 
-    /// Decides on a request. `count` is the units in the window before it. `ttl` is the time until the whole limit is
-    /// available or, on a denial, until the same request is allowed.
-    #[inline]
-    pub fn decide(&self, log: &Log<'_>, now: Micros, cost: Cost) -> Decision<Edit> {
-        let units = log.units();
-        let allowed = units.checked_add(cost.needed()).is_some_and(|after| after <= self.limit);
-        let change = if allowed && cost != Cost::ZERO {
-            Change::Charge(self.charge(log, now.millis(), cost.units()))
-        } else if !allowed && units > 0 && log.last().is_some_and(|last| last.millis > now.millis()) {
-            Change::Rebase(self.move_ahead_to_now(log, now.millis()))
-        } else {
-            Change::Keep
-        };
-        let ttl = {
-            let forecast = self.forecast(log, &change, now);
-            if allowed {
-                forecast.fits_at(self.limit).map_or(-1, |at| ceil_seconds(at.since(now)))
-            } else {
-                ttl_of_denial(&forecast, now, cost.needed())
-            }
-        };
-        Decision { verdict: Verdict { allowed, count: to_i64(units), ttl }, delay: 0, change, needed: cost.needed() }
-    }
-
-    /// Charges `cost` whatever the limit says. The request is allowed if no more than the limit counts then.
-    ///
-    /// # Errors
-    /// [`Unrepresentable::Overflow`] if more than [`MAX_COUNT`] units would count.
-    pub fn decide_always(&self, log: &Log<'_>, now: Micros, cost: Cost) -> Result<Decision<Edit>, Unrepresentable> {
-        let (look, charge) = (self.decide(log, now, Cost::ZERO), self.overcharge(log, now, None, cost)?);
-        Ok(always::decide(look, charge, now, cost, |change| self.forecast(log, change, now)))
-    }
-
-    /// Gives `cost` units back: the newest; with `at`, those of that moment, then the nearest older ones.
-    pub fn refund(&self, log: &Log<'_>, at: Option<Micros>, cost: Cost) -> Change<Edit> {
-        let end = match at.map(Micros::millis) {
-            None => log.entries.len(),
-            Some(at) => {
-                let through = log.count_through(at);
-                let exact = log.live_before(through).is_some_and(|entry| entry.millis == at);
-                // An entry has the time of its latest request.
-                let later = log.get(through).is_some_and(|entry| !exact && self.same_moment(entry.millis, at));
-                through.saturating_add(usize::from(later))
-            }
-        };
-        let total = log.live_before(end).map_or(log.live.base, |entry| entry.total);
-        let count = cost.units().min(total.saturating_sub(log.live.base));
-        match count {
-            0 => Change::Keep,
-            _ if count == log.units() => Change::Delete,
-            _ => Change::Refund(Edit {
-                kept: end,
-                cap: total.saturating_sub(count),
-                entry: None,
-                rest: end,
-                added: 0_u64.wrapping_sub(count),
-                overflows: false,
-                grows: false,
-            }),
-        }
-    }
-
-    /// Charges `cost` units whatever the limit says; with `at`, as of that time, or nothing if its window has passed.
-    ///
-    /// # Errors
-    /// [`Unrepresentable::Overflow`] if more than [`MAX_COUNT`] units would count.
-    pub fn overcharge(
-        &self,
-        log: &Log<'_>,
-        now: Micros,
-        at: Option<Micros>,
-        cost: Cost,
-    ) -> Result<Change<Edit>, Unrepresentable> {
-        let at = at.unwrap_or(now).min(now);
-        let expired = at < now && self.sliding.expired_through(now).is_some_and(|expired| at.millis() <= expired);
-        if expired || cost == Cost::ZERO {
-            return Ok(Change::Keep);
-        }
-        if log.units().saturating_add(cost.units()) > MAX_COUNT {
-            return Err(Unrepresentable::Overflow);
-        }
-        Ok(Change::Charge(self.charge(log, at.millis(), cost.units())))
-    }
-
-    /// The millisecond in which a charge of `now` leaves its window.
-    pub const fn counts_until(&self, now: Micros) -> u64 {
-        now.millis().saturating_add(self.window_ms)
-    }
-
-    /// Corrects the charge of a reservation to `actual`, as of the time of the charge.
-    ///
-    /// # Errors
-    /// As [`RollingLog::overcharge`].
-    pub fn settle_reserved(
-        &self,
-        log: &Log<'_>,
-        now: Micros,
-        charge: &Reservation,
-        actual: Cost,
-    ) -> Result<Change<Edit>, Unrepresentable> {
-        if !charge.counts(now) {
-            return Ok(Change::Keep);
-        }
-        match Correction::new(charge, actual) {
-            Correction::Refund(cost) => Ok(self.refund(log, Some(charge.at()), cost)),
-            Correction::Charge(cost) => self.overcharge(log, now, Some(charge.at()), cost),
-        }
-    }
-
-    /// Gives back what has ended, in the order of the charges: [`RollingLog::refund`] of each in one pass. Returns the
+    /// Gives back what has ended, in the order of the charges: [`Algorithm::refunding`] of each in one pass. Returns the
     /// new record: an empty one if nothing counts any more, `None` if nothing was given back.
     pub fn give_back(&self, log: &Log<'_>, now: Micros, ended: &mut [Ended]) -> Option<Vec<u8>> {
         let mut before = log.live.base;
@@ -293,13 +175,6 @@ impl RollingLog {
         a == b || near && self.window_ms > MOMENTS && moment(a) == moment(b)
     }
 
-    /// What the log allows after a change.
-    #[inline]
-    pub fn forecast<'a>(&self, log: &Log<'a>, change: &Change<Edit>, now: Micros) -> RollingForecast<'a> {
-        let log = if matches!(change, Change::Delete) { Log::EMPTY } else { *log };
-        RollingForecast { algorithm: *self, after: Edited { log, edit: change.state().copied() }, now }
-    }
-
     /// The expiry to set after a call on an existing key: see [`SlidingLog::new_expiry`].
     #[inline]
     pub const fn new_expiry(&self, expires_at: Option<u64>, now: Micros) -> Option<u64> {
@@ -307,9 +182,100 @@ impl RollingLog {
     }
 }
 
-/// The result of [`RollingLog::forecast`].
-#[derive(Clone, Copy, Debug)]
-pub struct RollingForecast<'a> {
+impl Algorithm for RollingLog {
+    type State<'s> = Log<'s>;
+    type Change = Edit;
+    const TAKES_ALWAYS: bool = true;
+    const TAKES_RESERVATIONS: bool = true;
+    const CORRECTS_AT: bool = true;
+
+    fn new(policy: &Policy) -> Result<Self, Unrepresentable> {
+        Ok(Self { sliding: SlidingLog::new(policy)?, limit: policy.limit, window_ms: policy.window().millis() })
+    }
+
+    /// `count` is the units in the window before it. `ttl` is the time until the whole limit is
+    /// available or, on a denial, until the same request is allowed.
+    #[inline]
+    fn decide(&self, log: Log<'_>, now: Micros, cost: Cost) -> Decided<Edit> {
+        let units = log.units();
+        let allowed = units.checked_add(cost.needed()).is_some_and(|after| after <= self.limit);
+        let change = if allowed && cost != Cost::ZERO {
+            Change::Charge(self.charge(&log, now.millis(), cost.units()))
+        } else if !allowed && units > 0 && log.last().is_some_and(|last| last.millis > now.millis()) {
+            Change::Rebase(self.move_ahead_to_now(&log, now.millis()))
+        } else {
+            Change::Keep
+        };
+        let ttl = {
+            let forecast = self.forecast(log, &change, now);
+            if allowed {
+                forecast.fits_at(self.limit).map_or(-1, |at| ceil_seconds(at.since(now)))
+            } else {
+                ttl_of_denial(&forecast, now, cost.needed())
+            }
+        };
+        Ok(Decision {
+            verdict: Verdict { allowed, count: to_i64(units), ttl },
+            delay: 0,
+            change,
+            needed: cost.needed(),
+        })
+    }
+
+    /// The newest units; with `at`, those of that moment, then the nearest older ones.
+    fn refunding(&self, log: Log<'_>, _now: Micros, at: Option<Micros>, cost: Cost) -> Change<Edit> {
+        let end = match at.map(Micros::millis) {
+            None => log.entries.len(),
+            Some(at) => {
+                let through = log.count_through(at);
+                let exact = log.live_before(through).is_some_and(|entry| entry.millis == at);
+                // An entry has the time of its latest request.
+                let later = log.get(through).is_some_and(|entry| !exact && self.same_moment(entry.millis, at));
+                through.saturating_add(usize::from(later))
+            }
+        };
+        let total = log.live_before(end).map_or(log.live.base, |entry| entry.total);
+        let count = cost.units().min(total.saturating_sub(log.live.base));
+        match count {
+            0 => Change::Keep,
+            _ if count == log.units() => Change::Delete,
+            _ => Change::Refund(Edit {
+                kept: end,
+                cap: total.saturating_sub(count),
+                entry: None,
+                rest: end,
+                added: 0_u64.wrapping_sub(count),
+                overflows: false,
+                grows: false,
+            }),
+        }
+    }
+
+    /// With `at`, as of that time, or nothing if its window has passed.
+    fn overcharging(&self, log: Log<'_>, now: Micros, at: Option<Micros>, cost: Cost) -> Changed<Edit> {
+        let at = at.unwrap_or(now).min(now);
+        let expired = at < now && self.sliding.expired_through(now).is_some_and(|expired| at.millis() <= expired);
+        if expired || cost == Cost::ZERO {
+            return Ok(Change::Keep);
+        }
+        if log.units().saturating_add(cost.units()) > MAX_COUNT {
+            return Err(Unrepresentable::Overflow);
+        }
+        Ok(Change::Charge(self.charge(&log, at.millis(), cost.units())))
+    }
+
+    fn counts_until(&self, _log: Log<'_>, _change: &Change<Edit>, now: Micros) -> u64 {
+        now.millis().saturating_add(self.window_ms)
+    }
+
+    #[inline]
+    fn forecast(&self, log: Self::State<'_>, change: &Change<Edit>, now: Micros) -> impl Forecast {
+        let log = if matches!(change, Change::Delete) { Log::EMPTY } else { log };
+        RollingForecast { algorithm: *self, after: Edited { log, edit: change.state().copied() }, now }
+    }
+}
+
+struct RollingForecast<'a> {
     algorithm: RollingLog,
     after: Edited<'a>,
     now: Micros,

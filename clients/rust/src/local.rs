@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use redis_rl_algorithm::fixed_window::Counter;
-use redis_rl_algorithm::in_memory::{Always, Counters, InMemory, StoredRecord};
+use redis_rl_algorithm::in_memory::{Counters, InMemory, StoredRecord};
 use redis_rl_algorithm::period::{Anchor, CalendarUnit};
 use redis_rl_algorithm::{
     Cost, FixedWindow, Gcra, LeakyBucket, MAX_COUNT, Micros, Policy as Terms, RollingLog, Schedule, SlidingCounter,
@@ -220,7 +220,7 @@ impl Key {
     }
 }
 
-fn decide<A: Always>(key: &mut A::Key, terms: &Terms, now: Micros, request: &Request<'_>) -> Option<Decision> {
+fn decide<A: InMemory>(key: &mut A::Key, terms: &Terms, now: Micros, request: &Request<'_>) -> Option<Decision> {
     let algorithm = A::with_policy(terms).ok()?;
     A::expire(key, now);
     let cost = match request.cost {

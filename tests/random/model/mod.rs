@@ -8,7 +8,7 @@ mod state;
 use std::collections::BTreeMap;
 
 use redis::Value;
-use redis_rl_algorithm::in_memory::{Charging, Holders, InMemory, Limit, Reservable};
+use redis_rl_algorithm::in_memory::{Charging, Holders, InMemory, Limit};
 use redis_rl_algorithm::reservation::{EARLIEST, Standing};
 use redis_rl_algorithm::{
     Change, Cost, Decision, FixedWindow, Gcra, LeakyBucket, Lease, Micros, RollingLog, SlidingCounter, SlidingLog,
@@ -189,7 +189,7 @@ impl Model {
         }
     }
 
-    fn reserve<A: Kept + Reservable>(
+    fn reserve<A: Kept>(
         &self,
         request: &Request,
         id: &[u8],
@@ -231,9 +231,8 @@ impl Model {
             }
             if pending.verdict.allowed && !pending.shadowed && (!request.partial || cost != Cost::ZERO) {
                 pending.needs_memory = true;
-                let mut after = key.clone();
-                algorithm.commit(&mut after, &change, now);
-                book.open(cost, ttl, algorithm.counts_until(&after, now));
+                let counts_until = algorithm.counts_until(algorithm.state(&key, now), &change, now);
+                book.open(cost, ttl, counts_until);
             }
         }
         pending.writes = [committed(&book, &change), committed(&otherwise, &uncharged(change.clone()))];
@@ -263,8 +262,10 @@ impl Model {
         };
         let difference = Cost::new(reserved.units().abs_diff(actual.units())).expect("smaller than either");
         let change = match name {
-            "rl_settle" if actual >= reserved => algorithm.overcharging(&key, now, request.at, difference)?,
-            _ => algorithm.refunding(&key, now, request.at, difference),
+            "rl_settle" if actual >= reserved => {
+                algorithm.overcharging(algorithm.state(&key, now), now, request.at, difference)?
+            }
+            _ => algorithm.refunding(algorithm.state(&key, now), now, request.at, difference),
         };
         let charged = if self.on_oom.is_some() && A::needs_memory(&key, &change) { reserved } else { actual };
         let change = self.without_memory::<A>(&key, change);
@@ -273,12 +274,7 @@ impl Model {
     }
 
     /// RL.SETTLE with RESERVATION.
-    fn settle<A: Kept + Reservable>(
-        &self,
-        request: &Request,
-        id: &[u8],
-        now: Micros,
-    ) -> Result<(Writes, u64), Unrepresentable> {
+    fn settle<A: Kept>(&self, request: &Request, id: &[u8], now: Micros) -> Result<(Writes, u64), Unrepresentable> {
         let algorithm = A::with_policy(&request.policy)?;
         let mut limit = self.limit(&algorithm, request, now);
         let (key, mut book) = limit.give_back(&algorithm, now, id);
@@ -286,7 +282,7 @@ impl Model {
             let charged = limit.settle(&algorithm, now, id, request.actual)?;
             return Ok((Self::writes_of(&algorithm, request, limit, now), charged));
         };
-        let change = algorithm.settling(&key, now, &charge, request.actual)?;
+        let change = algorithm.settling(algorithm.state(&key, now), now, &charge, request.actual)?;
         // The units that have been given back are still stored.
         let needs_memory = self.on_oom.is_some() && A::needs_memory(&key, &change) && !book.gave_back();
         let (change, charged) =
@@ -385,14 +381,14 @@ impl Model {
         (name, key)
     }
 
-    fn limit<A: Kept + Reservable>(&self, algorithm: &A, request: &Request, now: Micros) -> Limit<A> {
+    fn limit<A: Kept>(&self, algorithm: &A, request: &Request, now: Micros) -> Limit<A> {
         let (_, key) = self.pruned(algorithm, request, now);
         let hash = self.hashes.get(&format!("{}{}:reserved", request.key, algorithm.infix()));
         let (fields, expires_at) = hash.cloned().unwrap_or_default();
         Limit { key, fields, expires_at }
     }
 
-    fn writes_of<A: Kept + Reservable>(algorithm: &A, request: &Request, limit: Limit<A>, now: Micros) -> Writes {
+    fn writes_of<A: Kept>(algorithm: &A, request: &Request, limit: Limit<A>, now: Micros) -> Writes {
         let name = format!("{}{}:reserved", request.key, algorithm.infix());
         let hash = (name, (limit.fields, limit.expires_at));
         (algorithm.name(&request.key, now), A::written(limit.key), Some(hash))

@@ -1,5 +1,4 @@
-//! The part that token bucket and leaky bucket share: a level that rises by what is charged and drains at a steady
-//! rate.
+//! Token bucket and leaky bucket: a level that rises by what is charged and drains at a steady rate.
 //!
 //! The level is the amount used, not the amount left, so a raised limit takes effect at once. It is exact: `limit`
 //! units drain in `window` microseconds, so with a unit divided into `window` parts, `limit` parts drain in each
@@ -10,10 +9,50 @@
 
 use super::arithmetic::{ceil_seconds, div_ceil, div_rem, to_i64, widening_mul};
 use super::forecast::{Forecast, ttl_of_denial};
-use super::record::Tag;
+use super::record::{Letter, Owner};
 use super::{
-    Change, Cost, Decision, MAX_COUNT, MAX_SPAN, Micros, Policy, RecordAlgorithm, Unrepresentable, Verdict, Window,
+    Algorithm, Change, Changed, Cost, Decided, Decision, MAX_COUNT, MAX_SPAN, Micros, Policy, RecordAlgorithm,
+    Unrepresentable, Verdict, Window,
 };
+
+/// A bucket of `burst` tokens that fills at the rate of `limit` tokens a `window`. A request is allowed if its tokens
+/// are there. After a quiet time it allows a burst at once; in the long run it holds the rate.
+///
+/// ```
+/// use redis_rl_algorithm::{Algorithm, Change, Cost, Forecast, Micros, Policy, TokenBucket, Window};
+///
+/// let policy = Policy { burst: Some(50), ..Policy::new(Window::from_millis(1_000).unwrap(), 10) };
+/// let bucket = TokenBucket::new(&policy).unwrap();
+/// let now = Micros(1_700_000_000_000_000);
+/// let burst = bucket.decide(None, now, Cost::new(50).unwrap()).unwrap();
+/// assert!(burst.verdict.allowed);
+/// let state = burst.change.apply_to(None);
+/// assert_eq!(bucket.forecast(state, &Change::Keep, now.plus(500_000)).remaining(), 5);
+/// ```
+pub type TokenBucket = Bucket<'T'>;
+
+/// A queue of at most `burst` units, of which `limit` leave each `window`, one after another. The reply says how long to
+/// delay each request. A token bucket allows a burst at once; a leaky bucket spreads it out.
+///
+/// ```
+/// use redis_rl_algorithm::{Algorithm, Cost, LeakyBucket, Micros, Policy, Window};
+///
+/// let policy = Policy::new(Window::from_millis(1_000).unwrap(), 10);
+/// let queue = LeakyBucket::new(&policy).unwrap();
+/// let now = Micros(1_700_000_000_000_000);
+/// let first = queue.decide(None, now, Cost::ONE).unwrap();
+/// let second = queue.decide(first.change.apply_to(None), now, Cost::ONE).unwrap();
+/// assert_eq!((first.delay, second.delay), (0, 100_000), "a tenth of a second apart");
+/// ```
+pub type LeakyBucket = Bucket<'L'>;
+
+impl Owner for Letter<'T'> {
+    type Algorithm = TokenBucket;
+}
+
+impl Owner for Letter<'L'> {
+    type Algorithm = LeakyBucket;
+}
 
 /// The amount used, and the time at which it was so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,96 +68,21 @@ pub struct Level {
     pub(super) debt: u64,
 }
 
-/// The capacity of a level, and how it drains.
+/// [`TokenBucket`] or [`LeakyBucket`]: the capacity of a level, and how it drains. `LETTER` is the tag of the record.
 #[derive(Clone, Copy, Debug)]
-pub struct Bucket {
+pub struct Bucket<const LETTER: char> {
     capacity: u64,
     limit: u64,
     window: Window,
 }
 
-/// An algorithm whose state is a [`Level`].
-pub trait LevelAlgorithm: Copy {
-    /// See [`RecordAlgorithm::Tag`].
-    type Tag: Tag<Algorithm = Self>;
-    /// Whether an allowed request is delayed until what was charged before it has drained.
-    const DELAYS: bool;
-
-    /// The algorithm with this bucket.
-    fn of(bucket: Bucket) -> Self;
-
-    /// Its bucket.
-    fn bucket(&self) -> &Bucket;
-}
-
-impl<A: LevelAlgorithm> RecordAlgorithm for A {
-    type State = Level;
-    type Words = [u64; 5];
-    /// The debt.
-    const OPTIONAL_WORDS: usize = 1;
-    type Tag = A::Tag;
-    const EXPIRY_DEPENDS_ON_POLICY: bool = true;
-
-    fn new(policy: &Policy) -> Result<Self, Unrepresentable> {
-        Bucket::new(policy).map(A::of)
-    }
-
-    #[inline]
-    fn decide(&self, state: Option<Level>, now: Micros, cost: Cost) -> Decision<Level> {
-        self.bucket().decide(state, now, cost, A::DELAYS)
-    }
-
-    fn refund(&self, state: Option<Level>, now: Micros, _at: Option<Micros>, cost: Cost) -> Change<Level> {
-        self.bucket().refund(state, now, cost)
-    }
-
-    /// What does not fit becomes debt, which drains before anything else is allowed.
-    fn overcharge(
-        &self,
-        state: Option<Level>,
-        now: Micros,
-        _at: Option<Micros>,
-        cost: Cost,
-    ) -> Result<Change<Level>, Unrepresentable> {
-        self.bucket().overcharge(state, now, cost)
-    }
-
-    fn forecast(&self, state: Option<Level>, now: Micros) -> impl Forecast {
-        self.bucket().forecast(state, now)
-    }
-
-    fn expires_at(&self, state: &Level) -> Micros {
-        self.bucket().empty_at(state)
-    }
-
-    /// `used`, `part`, `window` in milliseconds, `at` in microseconds, and `debt`.
-    fn to_words(&Level { used, part, window, at, debt }: &Level) -> [u64; 5] {
-        [used, part, window.millis(), at.0, debt]
-    }
-
-    fn from_words(&[used, part, window, at, debt]: &[u64; 5]) -> Option<Level> {
-        let window = Window::from_millis(window)?;
-        let level = used < MAX_COUNT || (used == MAX_COUNT && part == 0);
-        let valid = level && part < window.micros() && i64::try_from(at).is_ok() && debt <= MAX_COUNT;
-        valid.then_some(Level { used, part, window, at: Micros(at), debt })
-    }
-}
-
 /// An amount in parts of a unit, 1/`window` each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Parts(u128);
+struct Parts(u128);
 
-impl Bucket {
-    /// # Errors
-    /// [`Unrepresentable::Span`] if a full bucket takes longer than [`MAX_SPAN`] to drain.
-    pub(super) fn new(policy: &Policy) -> Result<Self, Unrepresentable> {
-        let bucket = Self { capacity: policy.capacity(), limit: policy.limit, window: policy.window() };
-        // With a limit of 0 nothing is ever charged, so nothing has to drain.
-        if bucket.limit > 0 && bucket.full().0 > widening_mul(bucket.limit, MAX_SPAN) {
-            return Err(Unrepresentable::Span);
-        }
-        Ok(bucket)
-    }
+impl<const LETTER: char> Bucket<LETTER> {
+    /// Whether an allowed request is delayed until what was charged before it has drained.
+    const DELAYS: bool = LETTER == 'L';
 
     fn units(&self, units: u64) -> Parts {
         Parts(widening_mul(units, self.window.micros()))
@@ -149,15 +113,34 @@ impl Bucket {
     }
 
     /// Microseconds until that amount has drained, rounded up. Saturates at `u64::MAX`.
-    pub(super) fn time_to_drain(&self, parts: Parts) -> u64 {
+    fn time_to_drain(&self, parts: Parts) -> u64 {
         div_ceil(parts.0, self.limit)
     }
+}
 
-    /// `count` is the level before this request, rounded up. `ttl` is the time until everything has drained, this
-    /// request included; on a denial, the time until the same request is allowed. With `delays`, an allowed request is
-    /// held until the level before it has drained.
+impl<const LETTER: char> Algorithm for Bucket<LETTER> {
+    type State<'s> = Option<Level>;
+    type Change = Level;
+    const TAKES_ALWAYS: bool = !Self::DELAYS;
+    const TAKES_RESERVATIONS: bool = false;
+    const CORRECTS_AT: bool = false;
+
+    /// # Errors
+    /// [`Unrepresentable::Span`] if a full bucket takes longer than [`MAX_SPAN`] to drain.
+    fn new(policy: &Policy) -> Result<Self, Unrepresentable> {
+        let bucket = Self { capacity: policy.capacity(), limit: policy.limit, window: policy.window() };
+        // With a limit of 0 nothing is ever charged, so nothing has to drain.
+        if bucket.limit > 0 && bucket.full().0 > widening_mul(bucket.limit, MAX_SPAN) {
+            return Err(Unrepresentable::Span);
+        }
+        Ok(bucket)
+    }
+
+    /// `count` is the level before this request, rounded up: the missing tokens, or the length of the queue. `ttl` is the
+    /// time until everything has drained, this request included; on a denial, the time until the same request is
+    /// allowed. A leaky bucket delays an allowed request until the level before it has drained.
     #[inline]
-    pub(super) fn decide(&self, state: Option<Level>, now: Micros, cost: Cost, delays: bool) -> Decision<Level> {
+    fn decide(&self, state: Option<Level>, now: Micros, cost: Cost) -> Decided<Level> {
         let before = self.level(state.as_ref(), now);
         let needed = Parts(before.0.saturating_add(self.units(cost.needed()).0));
         let allowed = self.limit > 0 && needed <= self.full();
@@ -177,13 +160,13 @@ impl Bucket {
             (charged, ceil_seconds(self.time_to_drain(needed)))
         };
         let count = to_i64(whole.saturating_add(u64::from(part > 0)));
-        let delay = if delays && allowed { self.time_to_drain(before) } else { 0 };
-        Decision { verdict: Verdict { allowed, count, ttl }, delay, change, needed: cost.needed() }
+        let delay = if Self::DELAYS && allowed { self.time_to_drain(before) } else { 0 };
+        Ok(Decision { verdict: Verdict { allowed, count, ttl }, delay, change, needed: cost.needed() })
     }
 
     /// Reduces the level as it was written, and leaves the time of writing: what has drained since is then the same as
     /// if the smaller amount had been charged.
-    pub(super) fn refund(&self, state: Option<Level>, now: Micros, cost: Cost) -> Change<Level> {
+    fn refunding(&self, state: Option<Level>, now: Micros, _at: Option<Micros>, cost: Cost) -> Change<Level> {
         let Some(level) = state else { return Change::Keep };
         if self.level(Some(&level), now) == Parts(0) || cost == Cost::ZERO {
             return Change::Keep;
@@ -199,13 +182,9 @@ impl Bucket {
         if self.level(Some(&refunded), now) == Parts(0) { Change::Delete } else { Change::Refund(refunded) }
     }
 
-    /// With a limit of 0 nothing drains, so nothing is charged.
-    pub(super) fn overcharge(
-        &self,
-        state: Option<Level>,
-        now: Micros,
-        cost: Cost,
-    ) -> Result<Change<Level>, Unrepresentable> {
+    /// What does not fit becomes debt, which drains before anything else is allowed. With a limit of 0 nothing drains, so
+    /// nothing is charged.
+    fn overcharging(&self, state: Option<Level>, now: Micros, _at: Option<Micros>, cost: Cost) -> Changed<Level> {
         if cost == Cost::ZERO || self.limit == 0 {
             return Ok(Change::Keep);
         }
@@ -220,24 +199,48 @@ impl Bucket {
         Ok(Change::Charge(Level { used, part, window: self.window, at: now, debt }))
     }
 
-    pub(super) fn forecast(&self, state: Option<Level>, now: Micros) -> BucketForecast {
-        BucketForecast { bucket: *self, level: self.level(state.as_ref(), now), now }
+    fn forecast(&self, state: Self::State<'_>, change: &Change<Level>, now: Micros) -> impl Forecast {
+        BucketForecast { bucket: *self, level: self.level(change.apply_to(state).as_ref(), now), now }
     }
+}
+
+impl<const LETTER: char> RecordAlgorithm for Bucket<LETTER>
+where
+    Letter<LETTER>: Owner<Algorithm = Self>,
+{
+    type Record = Level;
+    type Words = [u64; 5];
+    /// The debt.
+    const OPTIONAL_WORDS: usize = 1;
+    type Tag = Letter<LETTER>;
+    const EXPIRY_DEPENDS_ON_POLICY: bool = true;
 
     /// With a limit of 0 the state has no effect, so it is not needed.
-    pub(super) fn empty_at(&self, level: &Level) -> Micros {
+    fn expires_at(&self, level: &Level) -> Micros {
         if self.limit == 0 { level.at } else { level.at.plus(self.time_to_drain(self.level_when_written(level))) }
+    }
+
+    /// `used`, `part`, `window` in milliseconds, `at` in microseconds, and `debt`.
+    fn to_words(&Level { used, part, window, at, debt }: &Level) -> [u64; 5] {
+        [used, part, window.millis(), at.0, debt]
+    }
+
+    fn from_words(&[used, part, window, at, debt]: &[u64; 5]) -> Option<Level> {
+        let window = Window::from_millis(window)?;
+        let level = used < MAX_COUNT || (used == MAX_COUNT && part == 0);
+        let valid = level && part < window.micros() && i64::try_from(at).is_ok() && debt <= MAX_COUNT;
+        valid.then_some(Level { used, part, window, at: Micros(at), debt })
     }
 }
 
 /// The level of a bucket at a moment.
-pub struct BucketForecast {
-    bucket: Bucket,
+struct BucketForecast<const LETTER: char> {
+    bucket: Bucket<LETTER>,
     level: Parts,
     now: Micros,
 }
 
-impl Forecast for BucketForecast {
+impl<const LETTER: char> Forecast for BucketForecast<LETTER> {
     fn capacity(&self) -> u64 {
         self.bucket.capacity
     }
