@@ -53,6 +53,11 @@ pub enum LogChange {
 }
 
 impl SlidingLog {
+    /// The length of the window.
+    pub const fn window(&self) -> Window {
+        self.window
+    }
+
     /// The last millisecond whose entries no longer count at `now`. `None` if the window reaches back to the epoch.
     pub const fn expired_through(&self, now: Micros) -> Option<u64> {
         now.millis().checked_sub(self.window.millis())

@@ -50,6 +50,11 @@ struct Running {
 }
 
 impl WindowCounter {
+    /// The length of the window.
+    pub const fn window(&self) -> Window {
+        self.window
+    }
+
     /// The window that runs at `now`. `None` if there is no counter, or if its expiry is now or earlier: Redis keeps a
     /// key through the millisecond in which it expires.
     ///

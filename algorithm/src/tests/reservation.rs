@@ -1,0 +1,190 @@
+//! Reservations against an oracle that knows every charge by itself, and the properties that hold under any clock.
+
+mod oracle;
+
+use oracle::{Call, Kind, WINDOW, agrees, repeats_change_nothing};
+use proptest::prelude::*;
+
+use super::super::in_memory::{InMemory, Limit};
+use super::super::reservation::{Ended, MAX_RESERVATIONS, Reservation};
+use super::super::rolling_log::Log;
+use super::super::*;
+use super::{T0, cost, policy};
+use crate::integer::parse_unsigned;
+use crate::reservation::EARLIEST;
+
+const IDS: u8 = 4;
+
+fn millis(millis: u64) -> Window {
+    Window::from_millis(millis).unwrap()
+}
+
+fn open(units: u64, charged_at: u64, ends_at: u64, counts_until: u64) -> Reservation {
+    Reservation { cost: Some(cost(units)), charged_at, ends_at, counts_until, ttl: millis(ends_at - charged_at) }
+}
+
+fn call() -> impl Strategy<Value = Call> {
+    prop_oneof![
+        2 => (0..6_u64).prop_map(|units| Call::Request { units }),
+        5 => (0..IDS, 1..3 * WINDOW, 0..8_u64).prop_map(|(id, ttl, units)| Call::Reserve { id, ttl, units }),
+        4 => (0..IDS, 0..12_u64).prop_map(|(id, units)| Call::Settle { id, units }),
+        1 => Just(Call::Reset),
+    ]
+}
+
+/// Microseconds between two calls.
+fn pause() -> impl Strategy<Value = u64> {
+    prop_oneof![Just(0), 0..1_000_u64, 0..300_000_u64, 900_000..1_100_000_u64, 0..4_000_000_u64]
+}
+
+fn calls() -> impl Strategy<Value = Vec<(u64, Call)>> {
+    prop::collection::vec((pause(), call()), 1..40)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { max_shrink_iters: 100_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn fixed_window_agrees_with_the_oracle(calls in calls(), limit in 1..20_u64) {
+        agrees::<FixedWindow>(Kind::Fixed, limit, &calls);
+    }
+
+    #[test]
+    fn window_counter_agrees_with_the_oracle(calls in calls(), limit in 1..20_u64) {
+        agrees::<WindowCounter>(Kind::Window, limit, &calls);
+    }
+
+    #[test]
+    fn sliding_counter_agrees_with_the_oracle(calls in calls(), limit in 1..20_u64) {
+        agrees::<SlidingCounter>(Kind::Counter, limit, &calls);
+    }
+
+    #[test]
+    fn rolling_log_agrees_with_the_oracle(calls in calls(), limit in 1..20_u64) {
+        agrees::<RollingLog>(Kind::Rolling, limit, &calls);
+    }
+
+    #[test]
+    fn a_call_that_is_sent_again_changes_nothing(
+        calls in prop::collection::vec((-3_000_000..4_000_000_i64, prop_oneof![Just(WINDOW), 1..20 * WINDOW], call()), 1..40)
+    ) {
+        repeats_change_nothing::<FixedWindow>(&calls);
+        repeats_change_nothing::<WindowCounter>(&calls);
+        repeats_change_nothing::<SlidingCounter>(&calls);
+        repeats_change_nothing::<RollingLog>(&calls);
+    }
+
+    /// One pass over the entries of a rolling log does what a refund of each reservation does.
+    #[test]
+    fn a_rolling_log_gives_back_in_one_pass_what_refunds_give_back(
+        charges in prop::collection::vec((0..WINDOW, 1..9_u64), 1..30),
+        ended in prop::collection::vec((0..WINDOW, 1..12_u64), 0..20),
+    ) {
+        let log = RollingLog::new(&policy(WINDOW, 1_000)).unwrap();
+        let start = T0 / 1_000;
+        let now = Micros::from_millis(start + WINDOW - 1);
+        let (mut charges, mut ended) = (charges, ended);
+        charges.sort_unstable();
+        ended.sort_unstable();
+        let mut record = Vec::new();
+        for (at, units) in charges {
+            let at = Micros::from_millis(start + at);
+            let before = if record.is_empty() { Log::EMPTY } else { log.read(&record, at).unwrap() };
+            let change = log.decide(before, at, cost(units)).unwrap().change;
+            let write = log.write(&before, change.state().unwrap(), at);
+            write.apply_to(&mut record);
+        }
+        let mut ended: Vec<Ended> = ended.into_iter().map(|(at, units)| {
+            Ended::new(open(units, start + at, start + at + 1, start + at + WINDOW))
+        }).collect();
+        let at_once = log.give_back(&log.read(&record, now).unwrap(), now, &mut ended);
+        let mut one_by_one = record.clone();
+        for Ended { was, given_back, .. } in ended {
+            let before = if one_by_one.is_empty() { Log::EMPTY } else { log.read(&one_by_one, now).unwrap() };
+            let change = log.settling(before, now, &was, Cost::ZERO).unwrap();
+            prop_assert_eq!(change != Change::Keep, given_back);
+            match change {
+                Change::Delete => one_by_one.clear(),
+                change => {
+                    if let Some(edit) = change.state() {
+                        log.write(&before, edit, now).apply_to(&mut one_by_one);
+                    }
+                }
+            }
+        }
+        let units_at = |record: &[u8], now: Micros| log.read(record, now).map_or(0, |log| log.units());
+        let at_once = at_once.unwrap_or(record);
+        for later in 0..=WINDOW {
+            let now = now.plus(later * 1_000);
+            prop_assert_eq!(units_at(&at_once, now), units_at(&one_by_one, now));
+        }
+    }
+
+    #[test]
+    fn a_field_that_is_read_is_written_the_same(text in "([0-9]{0,20}:?){0,6}") {
+        if let Some(field) = Reservation::decode(text.as_bytes()) {
+            prop_assert_eq!(field.encode().to_vec(), text.into_bytes());
+        }
+    }
+}
+
+#[test]
+fn foreign_fields_are_rejected() {
+    for text in [
+        "",
+        ":",
+        "1",
+        "1:2:3:4",
+        "1:2:3:4:5:6",
+        "1:2:3:4:5:",
+        "01:2:3:4:5",
+        "-1:2:3:4:5",
+        "1:2:3:4:0",
+        " 1:2:3:4:5",
+        "a",
+        "9223372036854775808:2:3:4:5",
+        "1:9223372036854775808:3:4:5",
+        "1:2:3:4:99999999999999999999",
+    ] {
+        assert_eq!(Reservation::decode(text.as_bytes()), None, "{text}");
+    }
+    assert!(Reservation::decode(b"9223372036854775807:0:0:0:1").is_some());
+    assert!(Reservation::decode(b":0:0:0:1").is_some());
+}
+
+#[test]
+fn a_full_hash_denies_until_one_ends() {
+    let algorithm = WindowCounter::with_policy(&policy(3_600_000, MAX_COUNT)).unwrap();
+    let (mut stored, now) = (Limit::<WindowCounter>::default(), Micros(T0));
+    for n in 0..MAX_RESERVATIONS {
+        let reply = stored.reserve(&algorithm, now.plus(n), &n.to_le_bytes(), millis(5_000), Cost::ONE).unwrap();
+        assert!(reply.reply.verdict.allowed);
+    }
+    let later = now.plus(1_000_000);
+    let denied = stored.reserve(&algorithm, later, b"one more", millis(5_000), Cost::ONE).unwrap();
+    assert_eq!((denied.reply.verdict.allowed, denied.charged, denied.full_for), (false, 0, Some(4_000)));
+    let again = stored.reserve(&algorithm, later, &1_u64.to_le_bytes(), millis(1), Cost::ONE).unwrap();
+    assert!(again.repeated && again.reply.verdict.allowed, "a repeated call needs no room");
+    stored.settle(&algorithm, later, &7_u64.to_le_bytes(), Cost::ZERO).unwrap();
+    assert!(stored.reserve(&algorithm, later, b"one more", millis(5_000), Cost::ONE).unwrap().reply.verdict.allowed);
+    assert_eq!(algorithm.remaining(&stored.key, later), MAX_COUNT - MAX_RESERVATIONS);
+    // All but the last end at once, and stay as marks for as long again.
+    let ended = now.plus(5_999_999);
+    assert_eq!(stored.settle(&algorithm, ended, b"unknown", Cost::ONE), Ok(0));
+    assert_eq!(algorithm.remaining(&stored.key, ended), MAX_COUNT - 1);
+    assert_eq!(stored.fields.len(), usize::try_from(MAX_RESERVATIONS).unwrap() + 1);
+    assert_eq!(stored.settle(&algorithm, now.plus(20_000_000), b"unknown", Cost::ONE), Ok(0));
+    assert!(stored.fields.is_empty());
+}
+
+/// A worker dies while nobody else calls. Its estimate is back at the first call, long after its mark is gone.
+#[test]
+fn what_a_dead_holder_reserved_is_back_at_the_next_call() {
+    let month = Policy { schedule: Schedule::Calendar(period::CalendarUnit::Month, None), limit: 10, burst: None };
+    let algorithm = FixedWindow::with_policy(&month).unwrap();
+    let (mut stored, now) = (Limit::<FixedWindow>::default(), Micros(T0));
+    assert!(stored.reserve(&algorithm, now, b"a", millis(60_000), cost(10)).unwrap().reply.verdict.allowed);
+    let later = now.plus(86_400_000_000);
+    assert!(stored.reserve(&algorithm, later, b"b", millis(60_000), cost(10)).unwrap().reply.verdict.allowed);
+    assert_eq!(stored.settle(&algorithm, later, b"a", cost(9)), Ok(0), "it ended longer ago than its ttl");
+}

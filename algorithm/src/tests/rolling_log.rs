@@ -1,0 +1,314 @@
+//! What ROLLING promises beside the laws: how a change is written, moments of more than a millisecond, and damaged
+//! records.
+
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseResult;
+
+use super::super::rolling_log::*;
+use super::*;
+
+const T0: u64 = super::T0 / 1_000;
+
+type Key = Option<StoredRecord>;
+
+fn at(millis: u64) -> Micros {
+    Micros::from_millis(millis)
+}
+
+fn rolling(window: u64, limit: u64) -> RollingLog {
+    RollingLog::new(&policy(window, limit)).unwrap()
+}
+
+fn record(entries: &[(u64, u64)]) -> Vec<u8> {
+    let entries = entries.iter().flat_map(|&(millis, total)| Entry { millis, total }.encode());
+    TAG.into_iter().chain(entries).collect()
+}
+
+/// The entries of a key: times and totals.
+fn entries(key: &Key) -> Vec<(u64, u64)> {
+    let text = key.as_ref().map_or(&TAG[..], |stored| &stored.text);
+    let entries = text.strip_prefix(&TAG).unwrap().chunks_exact(ENTRY_LEN);
+    entries.map(|bytes| Entry::decode(bytes.try_into().unwrap())).map(|entry| (entry.millis, entry.total)).collect()
+}
+
+fn request(algorithm: &RollingLog, key: &mut Key, millis: u64, units: u64) -> bool {
+    RollingLog::expire(key, at(millis));
+    algorithm.request(key, at(millis), cost(units)).unwrap().verdict.allowed
+}
+
+/// How a request would be written, and what it would write.
+fn write(algorithm: &RollingLog, text: &[u8], millis: u64, units: u64) -> Write {
+    let log = algorithm.read(text, at(millis)).unwrap();
+    let change = algorithm.decide(log, at(millis), cost(units)).unwrap().change;
+    algorithm.write(&log, change.state().unwrap(), at(millis))
+}
+
+#[test]
+fn one_entry_for_each_moment() {
+    // A moment of 1 ms.
+    let (algorithm, mut key) = (rolling(4_096, 500), None);
+    for millis in [T0, T0, T0 + 1, T0 + 2, T0 + 2] {
+        assert!(request(&algorithm, &mut key, millis, 2));
+    }
+    assert_eq!(entries(&key), [(T0, 4), (T0 + 1, 6), (T0 + 2, 10)]);
+    // A moment of 10 ms: an entry has the time of its latest request.
+    let (algorithm, mut key) = (rolling(40_960, 500), None);
+    for millis in [T0, T0 + 5, T0 + 9, T0 + 10, T0 + 25, T0 + 26] {
+        assert!(request(&algorithm, &mut key, millis, 2));
+    }
+    assert_eq!(entries(&key), [(T0 + 9, 6), (T0 + 10, 8), (T0 + 26, 12)]);
+}
+
+#[test]
+fn a_charge_writes_one_entry() {
+    let algorithm = rolling(4_096, 500);
+    let text = record(&[(T0, 1), (T0 + 5, 4)]);
+    let encode = |millis, total| Entry { millis, total }.encode();
+    assert_eq!(write(&algorithm, &text, T0 + 5, 7), Write::Last { offset: 2 + 15, bytes: encode(T0 + 5, 11) });
+    assert_eq!(write(&algorithm, &text, T0 + 6, 7), Write::Append(encode(T0 + 6, 11)));
+    // The clock stepped back: what is ahead stays ahead.
+    let tail = |offset, entries| Write::Tail { offset, bytes: record(entries)[2..].to_vec() };
+    assert_eq!(write(&algorithm, &text, T0 + 4, 7), tail(2 + 15, &[(T0 + 4, 8), (T0 + 5, 11)]));
+    assert_eq!(write(&algorithm, &text, T0, 7), tail(2, &[(T0, 8), (T0 + 5, 11)]));
+}
+
+#[test]
+fn a_record_is_written_anew_when_half_of_it_no_longer_counts() {
+    let algorithm = rolling(1_000, 500);
+    let text = record(&[(T0, 1), (T0 + 1, 3), (T0 + 2, 6), (T0 + 3, 10)]);
+    assert!(matches!(write(&algorithm, &text, T0 + 1_000, 5), Write::Append(_)));
+    let rest = record(&[(T0 + 2, 3), (T0 + 3, 7), (T0 + 1_001, 12)]);
+    assert_eq!(write(&algorithm, &text, T0 + 1_001, 5), Write::Whole(rest));
+}
+
+#[test]
+fn totals_start_from_0_before_they_overflow() {
+    let algorithm = rolling(1_000, MAX_COUNT);
+    let text = record(&[(T0, u64::MAX - 3), (T0 + 999, u64::MAX - 2), (T0 + 1_000, u64::MAX)]);
+    assert!(matches!(write(&algorithm, &text, T0 + 1_000, 1), Write::Whole(_)));
+    let expected = record(&[(T0 + 999, 1), (T0 + 1_000, 3), (T0 + 1_001, MAX_COUNT)]);
+    assert_eq!(write(&algorithm, &text, T0 + 1_001, MAX_COUNT - 3), Write::Whole(expected));
+}
+
+#[test]
+fn a_refund_finds_the_units_of_a_time_in_the_entry_of_their_moment() {
+    let (algorithm, mut key) = (rolling(40_960, 50), None);
+    for (millis, units) in [(T0 + 1, 2), (T0 + 10, 3), (T0 + 19, 4), (T0 + 30, 5)] {
+        assert!(request(&algorithm, &mut key, millis, units));
+    }
+    algorithm.refund(&mut key, at(T0 + 50), Some(at(T0 + 10)), cost(3));
+    assert_eq!(entries(&key), [(T0 + 1, 2), (T0 + 19, 6), (T0 + 30, 11)]);
+}
+
+/// What a log would be with one entry for each charge.
+#[derive(Clone, Debug, Default)]
+struct Naive {
+    charges: Vec<(u64, u64)>,
+}
+
+impl Naive {
+    fn units(&self, window: u64, now: u64) -> u128 {
+        let counts = |&&(millis, _): &&(u64, u64)| millis + window > now;
+        self.charges.iter().filter(counts).map(|&(_, units)| u128::from(units)).sum()
+    }
+
+    fn move_ahead_to_now(&mut self, now: u64) {
+        self.charges.iter_mut().for_each(|(millis, _)| *millis = now.min(*millis));
+    }
+}
+
+fn units() -> impl Strategy<Value = u64> {
+    prop_oneof![6 => 0..5u64, 2 => (0..63u32).prop_map(|bits| 1 << bits), 2 => (any::<u64>(), 1..64u32).prop_map(|(n, by)| n >> by)]
+}
+
+fn limit() -> impl Strategy<Value = u64> {
+    prop_oneof![4 => 0..20u64, 1 => (10..63u32).prop_map(|bits| 1 << bits), 1 => Just(MAX_COUNT)]
+}
+
+/// A window with a moment of more than 1 ms.
+fn coarse(back: u32) -> impl Strategy<Value = (u64, u64, Vec<(i64, u64)>)> {
+    let window = prop_oneof![Just(5_000), Just(8_192), 4_097..100_000u64, Just(86_400_000), Just(31_536_000_000)];
+    (window, limit()).prop_flat_map(move |(window, limit)| {
+        let moment = (window / 4_096).cast_signed();
+        let clock = prop_oneof![
+            2 => Just(0), 4 => 0..=moment, 4 => 0..=moment * 4, 2 => 0..=window.cast_signed() / 8, 1 => 0..=window.cast_signed() * 2,
+            back => -2 * moment..=0, back => -window.cast_signed()..=0,
+        ];
+        let step = (clock, units());
+        proptest::collection::vec(step, 1..60).prop_map(move |steps| (window, limit, steps))
+    })
+}
+
+/// Never more than the limit in a window, and nothing is denied that fits if each unit counts one moment longer.
+fn never_over_and_at_most_a_moment_longer((window, limit, steps): (u64, u64, Vec<(i64, u64)>)) -> TestCaseResult {
+    let algorithm = rolling(window, limit);
+    let longer = window.div_ceil(4_096) - 1;
+    let (mut key, mut now) = (None, T0);
+    // What no longer counts may be removed, or count again after the clock stepped back.
+    let (mut least, mut most) = (Naive::default(), Naive::default());
+    for (step, units) in steps {
+        now = now.saturating_add_signed(step);
+        RollingLog::expire(&mut key, at(now));
+        if key.is_none() {
+            (least, most) = Default::default();
+        }
+        least.charges.retain(|&(millis, _)| millis + window > now);
+        let fits = |counted: u128| counted + u128::from(units.max(1)) <= u128::from(limit);
+        let reply = algorithm.request(&mut key, at(now), cost(units)).unwrap();
+        if reply.verdict.allowed {
+            prop_assert!(fits(least.units(window, now)), "over the limit");
+            least.charges.push((now, units));
+            most.charges.push((now, units));
+        } else {
+            prop_assert!(!fits(most.units(window + longer, now)), "denied for longer than a moment");
+            least.move_ahead_to_now(now);
+            most.move_ahead_to_now(now);
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    #[test]
+    fn longer_moments_never_allow_too_much_and_deny_at_most_a_moment_longer(trace in prop_oneof![coarse(0), coarse(2)]) {
+        never_over_and_at_most_a_moment_longer(trace)?;
+    }
+
+    /// Of all half-open windows of a clock that goes forward, one that begins with a charge holds the most.
+    #[test]
+    fn no_half_open_window_holds_more_than_the_limit((window, limit, steps) in coarse(0)) {
+        let algorithm = rolling(window, limit);
+        let (mut key, mut charged, mut now) = (None, Vec::<(u64, u64)>::new(), T0);
+        for (step, units) in steps {
+            now += step.cast_unsigned();
+            if request(&algorithm, &mut key, now, units) {
+                charged.push((now, units));
+            }
+        }
+        for &(start, _) in &charged {
+            let within = charged.iter().filter(|&&(millis, _)| (start..start + window).contains(&millis));
+            prop_assert!(within.map(|&(_, units)| u128::from(units)).sum::<u128>() <= u128::from(limit));
+        }
+    }
+
+    /// Windows and limits that change from call to call: never more than the limit of the call in its window.
+    #[test]
+    fn changing_policies_never_allow_too_much(
+        policies in proptest::collection::vec((prop_oneof![1..50u64, 4_000..100_000u64, Just(86_400_000)], limit()), 1..4),
+        steps in proptest::collection::vec((0..60_000u64, 0..9usize, units()), 1..60),
+    ) {
+        let (mut key, mut naive, mut now) = (None, Naive::default(), T0);
+        for (step, policy, units) in steps {
+            now += step;
+            let (window, limit) = policies[policy % policies.len()];
+            RollingLog::expire(&mut key, at(now));
+            if key.is_none() {
+                naive = Naive::default();
+            }
+            let before = key.clone();
+            let fits = naive.units(window, now) + u128::from(units.max(1)) <= u128::from(limit);
+            if request(&rolling(window, limit), &mut key, now, units) {
+                prop_assert!(fits, "{window} {limit} {units}: {before:?}");
+                naive.charges.push((now, units));
+            }
+            // A shorter window may remove what a longer one would count, as SLIDING does.
+            naive.charges.retain(|&(millis, _)| millis + window > now);
+        }
+    }
+}
+
+/// Runs everything that a command does on a record, which may be damaged. What is written can be read.
+fn survives(algorithm: &RollingLog, text: &[u8], now: Micros) {
+    let Some(log) = algorithm.read(text, now) else { return };
+    let all = [0, 1, 3, 1 << 62, MAX_COUNT].map(cost);
+    let mut changes = vec![Change::Keep];
+    for units in all {
+        changes.push(algorithm.decide(log, now, units).unwrap().change);
+        for time in [None, Some(now), Some(at(T0)), Some(at(T0 + 7)), Some(Micros(0)), Some(Micros(u64::MAX))] {
+            changes.push(algorithm.refunding(log, now, time, units));
+            changes.extend(algorithm.overcharging(log, now, time, units));
+        }
+    }
+    for change in changes {
+        let forecast = algorithm.forecast(log, &change, now);
+        forecast.remaining();
+        for units in all {
+            forecast.fits_at(units.needed());
+        }
+        if let Some(edit) = change.state() {
+            let mut written = text.to_vec();
+            algorithm.write(&log, edit, now).apply_to(&mut written);
+            assert!((written.len() - TAG.len()).is_multiple_of(ENTRY_LEN));
+            assert!(written.len() <= TAG.len() + MAX_ENTRIES * ENTRY_LEN);
+        }
+    }
+}
+
+#[test]
+fn a_damaged_record_is_foreign_or_some_record() {
+    let text = record(&[(T0, 1), (T0 + 5, 4), (T0 + 9, 1 << 62), (T0 + 10, (1 << 62) + 9), (T0 + 700, (1 << 62) + 10)]);
+    for algorithm in [rolling(10, 5), rolling(1_000, MAX_COUNT), rolling(86_400_000, 1 << 62)] {
+        for now in [at(T0 + 12), at(T0 + 700), at(T0 + 1_006), Micros(0), Micros(u64::MAX)] {
+            for index in 0..text.len() {
+                for byte in [0, 1, 0x52, 0x7f, 0x80, 0xff, text[index] ^ 1, text[index].wrapping_add(1)] {
+                    let mut damaged = text.clone();
+                    damaged[index] = byte;
+                    assert!(index >= TAG.len() || damaged == text || algorithm.read(&damaged, now).is_none());
+                    survives(&algorithm, &damaged, now);
+                }
+            }
+            for len in 0..text.len() {
+                let cut = &text[..len];
+                assert_eq!(algorithm.read(cut, now).is_some(), len > 2 && (len - 2).is_multiple_of(15), "{len}");
+                survives(&algorithm, cut, now);
+            }
+        }
+    }
+    let longest = record(&vec![(T0, 1); MAX_ENTRIES + 1]);
+    assert!(rolling(10, 5).read(&longest, at(T0)).is_none(), "too long");
+    assert!(rolling(10, 5).read(&longest[..longest.len() - ENTRY_LEN], at(T0)).is_some());
+    // The total before what counts is above the last total.
+    assert!(rolling(10, 5).read(&record(&[(T0, 9), (T0 + 50, 8)]), at(T0 + 51)).is_none());
+    for foreign in
+        [&b""[..], b"R", b"R:", b"T:1:0:1000:1700000000000000", b"1", b"text", b"L:3:500:60000:1700000000000000"]
+    {
+        assert!(rolling(10, 5).read(foreign, at(T0)).is_none(), "{foreign:?}");
+    }
+}
+
+/// The longest that a record gets, and the longest that one gets in which nothing is dead.
+fn longest(mut requests: impl Iterator<Item = (RollingLog, u64)>) -> usize {
+    let mut key = None;
+    let len = |(algorithm, now): (RollingLog, u64)| {
+        assert!(request(&algorithm, &mut key, now, 1));
+        (key.as_ref().unwrap().text.len() - TAG.len()) / ENTRY_LEN
+    };
+    requests.by_ref().map(len).max().unwrap()
+}
+
+#[test]
+fn a_record_has_at_most_64_kib_of_entries_that_count_and_128_kib_in_all() {
+    const KIB: usize = 1_024;
+    const { assert!(2 + MAX_ENTRIES * ENTRY_LEN <= 128 * KIB && 2 + 4_097 * ENTRY_LEN <= 64 * KIB) };
+    for window in [4_096, 5_000, 1_000_000_007] {
+        let algorithm = rolling(window, MAX_COUNT);
+        // Two requests in each moment, for three windows.
+        let times = (0..3 * 8_192).map(|n| T0 + n * window / 8_192);
+        let most = longest(times.map(|now| (algorithm, now)));
+        assert!((4_096..=2 * 4_097).contains(&most), "{most}");
+        let mut key = None;
+        for n in 0..=8_192 {
+            request(&algorithm, &mut key, T0 + 1 + n * window / 8_192, 1);
+        }
+        assert!((4_095..=4_098).contains(&entries(&key).len()), "{}", entries(&key).len());
+    }
+    // Windows that change: a short one adds an entry in every millisecond.
+    let (short, long) = (rolling(4_096, MAX_COUNT), rolling(86_400_000, MAX_COUNT));
+    let mixed = (0..12_000).map(|n| (if n % 4_095 == 0 { long } else { short }, T0 + n));
+    assert!(longest(mixed) <= MAX_ENTRIES);
+    // A clock that steps back by more and more.
+    let steps = (0..10_000).map(|n| (rolling(4_096, MAX_COUNT), T0 - n / 4_000 * 100_000 + n % 4_000));
+    assert!(longest(steps) <= MAX_ENTRIES);
+}
