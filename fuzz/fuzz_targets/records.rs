@@ -5,7 +5,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use redis_rl_algorithm::rolling_log::{ENTRY_LEN, MAX_ENTRIES};
-use redis_rl_algorithm::{Micros, Policy, RollingLog, Window};
+use redis_rl_algorithm::{Algorithm, Micros, Policy, RollingLog, Window};
 use redis_rl::fuzzing::{counter, record};
 
 /// The time and the total of each entry.
@@ -19,7 +19,7 @@ fn naive_entries(input: &[u8]) -> Option<Vec<(u64, u64)>> {
 
 /// The units of a rolling log of one minute; `None` if it is no such log.
 fn rolling(input: &[u8], now: Micros) -> Option<u64> {
-    let log = RollingLog::new(&Policy::new(Window::from_millis(60_000).unwrap(), 5));
+    let log = RollingLog::new(&Policy::new(Window::from_millis(60_000).unwrap(), 5)).unwrap();
     let units = log.read(input, now).map(|log| log.units());
     let Some(entries) = naive_entries(input) else {
         assert_eq!(units, None);

@@ -5,7 +5,7 @@
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use redis_rl_algorithm::in_memory::{Limit, Reservable};
+use redis_rl_algorithm::in_memory::{InMemory, Limit};
 use redis_rl_algorithm::integer::parse_unsigned;
 use redis_rl_algorithm::reservation::{EARLIEST, Reservation};
 use redis_rl_algorithm::{
@@ -105,7 +105,7 @@ struct Input {
     steps: Vec<(i32, u16, Action)>,
 }
 
-fn run<A: Reservable>(kind: Kind, input: &Input) {
+fn run<A: InMemory>(kind: Kind, input: &Input) {
     let mut times = Times::default();
     let call = |&(pause, action): &(Pause, Action)| (times.next(pause, action), action.call());
     let calls: Vec<_> = input.calls.iter().take(64).map(call).collect();
