@@ -1,20 +1,25 @@
-//! What each command replies, by examples: cases.txt. Each part of it begins with empty keys, at 14:00:20.123456 UTC on
-//! 21 November 2026. `> ` is a command, what follows is its reply, and `wait` moves the clock. What random calls reply and
-//! store is in differential.rs.
+//! What each command replies, replicates and fires, by examples: cases.txt. Each part of it begins with empty keys, at
+//! 14:00:20.123456 UTC on 21 November 2026. `> ` is a command, and what follows is its reply. `wait` moves the clock,
+//! `replicated` shows what the append only file has got since the last `replicated`, and `fired` the keyspace events. What
+//! random calls reply and store is in differential.rs.
+//!
+//! `SNAPSHOTS=overwrite` writes what the server does into cases.txt, for a reader to judge.
 
 use redis::Value;
+use snapbox::Data;
 
 use crate::support::*;
 
-const CASES: &str = include_str!("cases.txt");
 const START: i64 = 1_795_269_620_123_456;
+/// No line of cases.txt is longer.
+const WIDTH: usize = 118;
 
 /// A reply in one line: arrays within the reply are in brackets.
 fn shown(reply: Reply) -> String {
     fn part(value: &Value) -> String {
         match value {
             Value::Array(parts) => format!("[{}]", parts.iter().map(part).collect::<Vec<_>>().join(" ")),
-            Value::BulkString(text) => String::from_utf8_lossy(text).into_owned(),
+            Value::BulkString(text) => text.escape_ascii().to_string().replace("\\\"", "\""),
             Value::Int(n) => n.to_string(),
             Value::Okay => "OK".to_owned(),
             other => format!("{other:?}"),
@@ -33,30 +38,68 @@ fn shown(reply: Reply) -> String {
     }
 }
 
-#[test]
-fn every_command_replies_what_the_examples_say() {
-    for_each_server(|bin| {
-        let (mut clock, server) = FrozenClock::server(bin);
-        let mut con = server.con();
-        // A reply goes on in lines with four blanks.
-        let text = CASES.replace("\n    ", " ");
-        let mut commands = 0;
-        for case in text.split("\n\n") {
-            ok(cmd!(con, "FLUSHALL"));
-            clock.set(START);
-            clock.assert_governs(&mut con);
-            let mut lines = case.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-            while let Some(line) = lines.next() {
-                if let Some(wait) = line.strip_prefix("wait ") {
-                    clock.step(&mut con, wait.trim_end_matches(" ms").parse().expect("milliseconds"));
-                    continue;
-                }
-                let command = line.strip_prefix("> ").unwrap_or_else(|| panic!("no command: {line}"));
-                let expected = lines.next().unwrap_or_default().trim_start();
-                assert_eq!(shown(send(&mut con, command)), expected, "{command}, in\n{case}");
-                commands += 1;
+/// A text in lines: a reply goes on in lines with four blanks.
+fn lines(text: &str) -> String {
+    let (mut lines, mut line) = (String::new(), " ".to_owned());
+    for word in text.split(' ') {
+        if line.len() + 1 + word.len() > WIDTH {
+            lines += &format!("{line}\n");
+            line = "   ".to_owned();
+        }
+        line += &format!(" {word}");
+    }
+    lines + &line
+}
+
+/// The parts of a list. The numbers in the names of units of SLIDING depend on the calls before.
+fn list(parts: &[String], separator: &str) -> String {
+    let text = if parts.is_empty() { "nothing".to_owned() } else { parts.join(separator) };
+    let mut units = text.split("-0.");
+    let first = units.next().expect("a text").to_owned();
+    let text =
+        units.fold(first, |text, rest| text + "-0.n" + rest.trim_start_matches(|digit: char| digit.is_ascii_digit()));
+    text.escape_debug().to_string()
+}
+
+/// The examples, with what this server replies, replicates and fires.
+fn played(bin: &ServerBin, examples: &str) -> String {
+    let (mut clock, server) = FrozenClock::server(bin);
+    let mut con = server.con();
+    let (mut effects, mut events) = (Effects::of(&server), Events::listen(&server));
+    let mut played = Vec::new();
+    for case in examples.split("\n\n") {
+        ok(cmd!(con, "FLUSHALL"));
+        clock.set(START);
+        clock.assert_governs(&mut con);
+        effects.take();
+        events.take();
+        let mut all = Vec::new();
+        for line in case.lines().filter(|line| !line.starts_with(' ')) {
+            all.push(line.to_owned());
+            if let Some(wait) = line.strip_prefix("wait ") {
+                clock.step(&mut con, wait.trim_end_matches(" ms").parse().expect("milliseconds"));
+            } else if line == "replicated" {
+                let sent: Vec<String> = effects.take().iter().map(|effect| effect.join(" ")).collect();
+                all.push(lines(&list(&sent, "; ")));
+            } else if line == "fired" {
+                let fired: Vec<String> = events.take().into_iter().map(|(event, _)| event).collect();
+                all.push(lines(&list(&fired, " ")));
+            } else if let Some(command) = line.strip_prefix("> ") {
+                all.push(lines(&shown(send(&mut con, command))));
+            } else {
+                assert!(line.starts_with("# "), "no command: {line}");
             }
         }
-        assert!(commands > 150, "{commands}");
+        played.push(all.join("\n"));
+    }
+    played.join("\n\n") + "\n"
+}
+
+#[test]
+fn every_command_does_what_the_examples_say() {
+    for_each_server(|bin| {
+        let examples = Data::read_from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/module/cases.txt").as_ref(), None);
+        let played = played(bin, examples.to_string().trim_end());
+        snapbox::Assert::new().action_env("SNAPSHOTS").eq(played, examples);
     });
 }

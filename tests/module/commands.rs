@@ -1,588 +1,660 @@
-//! What a client sees of the commands: every figure of every reply, and what is documented of them.
+//! What the server promises of every command: a table of calls, and each promise over all of it. A command, an algorithm
+//! or an option that COMMAND DOCS shows has its calls here, or `every_command_has_calls` says what is missing. Values are in
+//! cases.txt and differential.rs.
 
-use std::ops::RangeInclusive;
-use std::thread;
-use std::time::Duration;
+use std::collections::BTreeSet;
+
+use redis::{Cmd, Connection, FromRedisValue, Value};
 
 use crate::support::*;
-use redis::{Connection, Value};
 
-/// For each algorithm on each server, and on both protocols: a key of its own is the test's business.
-fn for_each_algorithm(test: impl Fn(&Algorithm, &mut Connection) + Sync) {
-    for_each_server(|bin| {
-        let mut server = Server::start(bin);
-        for algorithm in ALGORITHMS {
-            for mut con in [server.con(), server.con3()] {
-                ok(cmd!(con, "FLUSHALL"));
-                test(algorithm, &mut con);
-            }
-        }
-        assert!(server.is_running());
-    });
+/// A call on a limit at the key KEY.
+#[derive(Clone, Debug)]
+struct Call(String);
+
+impl Call {
+    fn name(&self) -> &str {
+        self.0.split(' ').next().expect("a name")
+    }
+
+    fn on(&self, key: &str) -> Cmd {
+        let words: Vec<String> = self.0.split(' ').skip(1).map(|word| word.replace("KEY", key)).collect();
+        redis::cmd(self.name()).arg(words).to_owned()
+    }
+
+    /// The start of an error about the limit at KEY.
+    fn error(&self, error: &str) -> String {
+        if self.name() == "RL.MULTI" { of_limit(error, 2) } else { error.to_owned() }
+    }
+
+    fn only_reads(&self) -> bool {
+        self.name() == "RL.PEEK"
+    }
+
+    fn takes_form(&self) -> bool {
+        !["RL.RESET", "RL.RENEW", "RL.RELEASE", "RL.THROTTLE", "CL.THROTTLE"].contains(&self.name())
+    }
 }
 
-/// The `ttl` of a request of cost 1 whose limit was full if it is denied.
-fn ttl_of_one(algorithm: &Algorithm, taken: &Taken, allowed: bool) -> RangeInclusive<i64> {
-    if allowed { algorithm.ttl_if_allowed(taken) } else { algorithm.ttl_if_denied(taken, Some(1)) }
+/// The calls on one limit, in an order in which each of them has something to do.
+struct Story {
+    word: String,
+    calls: Vec<Call>,
+}
+
+const COUNTING: &[&str] = &[
+    "RL.ALGO KEY 100d 9",
+    "RL.ALGO KEY 100d 9 COST 3",
+    "RL.ALGO KEY 100d 4 COST 5",
+    "RL.ALGO KEY 100d 9 COST 99 SHADOW",
+    "RL.MULTI 2 TOKEN KEY:other 100d 9 ALGO KEY 100d 9 COST 2 AS b",
+    "RL.MULTI 2 TOKEN KEY:other 100d 9 ALGO KEY 100d 1 COST 2",
+    "RL.PEEK ALGO KEY 100d 9 COST 2",
+    "RL.ALGO KEY 100d 9 COST 9 PARTIAL",
+    "RL.ALGO KEY 100d 9",
+    "RL.REFUND ALGO KEY 100d 9 COST 4",
+    "RL.SETTLE ALGO KEY 100d 9 RESERVED 1 ACTUAL 3",
+    "RL.SETTLE ALGO KEY 100d 9 RESERVED 3 ACTUAL 1 AT 1",
+    "RL.SETTLE ALGO KEY 100d 9 RESERVED 2 ACTUAL 2",
+    "RL.RESET ALGO KEY 100d",
+    "RL.RESET ALGO KEY 100d",
+    "RL.ALGO KEY 100d 9 COST 2",
+    "RL.REFUND ALGO KEY 100d 9 COST 5",
+    "RL.PEEK ALGO KEY 100d 9",
+];
+const BURST: &[&str] = &["RL.ALGO KEY 100d 9 BURST 20 COST 15", "RL.REFUND ALGO KEY 100d 9 BURST 20 COST 3"];
+const ANCHOR: &[&str] = &["RL.ALGO KEY month 9 ANCHOR 5", "RL.RESET ALGO KEY month ANCHOR 5", "RL.ALGO KEY year 9"];
+const ALWAYS: &[&str] = &["RL.ALGO KEY 100d 9 COST 20 ALWAYS", "RL.ALGO KEY 100d 9 COST 0 ALWAYS"];
+const RESERVING: &[&str] = &[
+    "RL.ALGO KEY 100d 90 COST 5 RESERVE a 1h",
+    "RL.ALGO KEY 100d 90 COST 5 RESERVE a 2h",
+    "RL.ALGO KEY 100d 1 COST 5 RESERVE b 1h",
+    "RL.MULTI 2 TOKEN KEY:other 100d 9 ALGO KEY 100d 90 RESERVE b 1h",
+    "RL.SETTLE ALGO KEY 100d 90 RESERVATION a ACTUAL 3",
+    "RL.SETTLE ALGO KEY 100d 90 RESERVATION a ACTUAL 3",
+    "RL.SETTLE ALGO KEY 100d 90 RESERVATION b ACTUAL 7",
+    "RL.ALGO KEY 100d 90 COST 2 RESERVE c 1h",
+    "RL.RESET ALGO KEY 100d",
+];
+const HOLDING: &[&str] = &[
+    "RL.ALGO KEY 1h 2 ID a",
+    "RL.ALGO KEY 2h 2 ID b",
+    "RL.ALGO KEY 1h 2 ID c",
+    "RL.ALGO KEY 1h 2 ID c SHADOW",
+    "RL.RENEW KEY 3h a b c",
+    "RL.RENEW KEY 1h c",
+    "RL.ALGO KEY 1h 2 ID a",
+    "RL.MULTI 2 TOKEN KEY:other 100d 9 ALGO KEY 1h 3 ID c",
+    "RL.MULTI 2 TOKEN KEY:other 100d 9 ALGO KEY 1h 3 ID d",
+    "RL.PEEK ALGO KEY 1h 3",
+    "RL.RELEASE KEY b d",
+    "RL.RELEASE KEY d",
+    "RL.RESET ALGO KEY 1h",
+    "RL.ALGO KEY 1h 2 ID a",
+    "RL.RELEASE KEY a",
+];
+const THROTTLE: &[&str] = &[
+    "RL.THROTTLE KEY 4 5 8640000",
+    "CL.THROTTLE KEY 4 5 8640000 3",
+    "RL.THROTTLE KEY 4 5 8640000 3",
+    "CL.THROTTLE KEY 4 5 8640000 0",
+];
+/// They concern no limit.
+const WITHOUT_KEY: [&str; 2] = ["RL.HELP", "RL.TOP"];
+
+/// The stories of all algorithms that the server has.
+fn stories(con: &mut Connection) -> Vec<Story> {
+    let grammar = Grammar::of(con);
+    let options = [("COST", COUNTING), ("BURST", BURST), ("ANCHOR", ANCHOR), ("ALWAYS", ALWAYS)];
+    let options = options.into_iter().chain([("RESERVE", RESERVING), ("ID", HOLDING)]);
+    let story = |word: String| {
+        let taken = options.clone().filter(|(option, _)| grammar.takes("RL.<ALGO>", &word, option));
+        let calls = taken.flat_map(|(_, calls)| calls).map(|text| Call(text.replace("ALGO", &word))).collect();
+        Story { word, calls }
+    };
+    let throttle = Story { word: "GCRA".into(), calls: THROTTLE.iter().map(|&text| Call(text.into())).collect() };
+    algorithms(con).into_iter().map(story).chain([throttle]).collect()
+}
+
+/// The words of a command, its name first.
+fn words_of(command: &Cmd) -> Vec<Vec<u8>> {
+    let word = |argument: redis::Arg<&[u8]>| match argument {
+        redis::Arg::Simple(bytes) => bytes.to_vec(),
+        _ => unreachable!("no cursor"),
+    };
+    command.args_iter().map(word).collect()
+}
+
+/// All keys, with values and expiries.
+type Held = Vec<(String, Value, i64)>;
+
+/// Plays all stories, each on a server without keys: `with` gets the connection and a call, and sends it.
+#[track_caller]
+fn play(con: &mut Connection, mut with: impl FnMut(&mut Connection, &Story, &Call)) {
+    for story in stories(con) {
+        ok(cmd!(*con, "FLUSHALL"));
+        story.calls.iter().for_each(|call| with(con, &story, call));
+    }
 }
 
 #[test]
-fn the_triple() {
-    for_each_algorithm(|algorithm, con| {
-        let mut taken = Taken::new(LONG * 1_000, 3);
-        let mut before = 0;
-        for n in 0..5 {
-            let allowed = n < 3;
-            let added = i64::from(allowed || algorithm.counts_denials);
-            let expected = [i64::from(allowed), algorithm.count(before, added)];
-            before += added;
-            // FULL replies the same, and when.
-            let mut both = redis::pipe();
-            both.atomic().cmd("RL.PEEK").arg(algorithm.word()).arg(&["k", &LONG.to_string(), "3", "FULL"]);
-            both.add_command(algorithm.request("k", LONG, 3, 1));
-            let Value::Array(mut replies) = ok(both.query(con)) else { panic!("no array") };
-            let found: [i64; 3] = read(replies.pop().expect("two replies"));
-            let look = full(replies.pop().expect("two replies"));
-            taken.take(allowed.into(), look.now_ms);
-            assert_eq!((found[..2].to_vec(), vec![look.allowed, look.count]), (expected.to_vec(), expected.to_vec()));
-            let ttl = ttl_of_one(algorithm, &taken, allowed);
-            assert!(ttl.contains(&found[2]), "{algorithm:?}: {found:?}, not {ttl:?}, {taken:?}");
-            algorithm.assert_ttl_agrees(&look);
-        }
-    });
-}
-
-/// The state says what happened, the arguments what is allowed now.
-#[test]
-fn a_raised_limit_gives_room_at_once() {
-    for_each_algorithm(|algorithm, con| {
-        for _ in 0..3 {
-            algorithm.ask(con, "k", LONG, 3);
-        }
-        let denials = i64::from(algorithm.counts_denials);
-        assert_eq!(algorithm.ask(con, "k", LONG, 3)[0], 0);
-        let look = full_of(con, "RL.PEEK", &[algorithm.word(), "k", &LONG.to_string(), "100", "FULL"]);
-        let request = algorithm.ask(con, "k", LONG, 100);
-        if algorithm.rescales {
-            // All of it was taken, and is.
-            assert_eq!((look.allowed, look.remaining, request[..2].to_vec()), (0, 0, vec![0, 100]), "{algorithm:?}");
-        } else {
-            let count = algorithm.count(3 + denials, 1);
-            assert_eq!((look.allowed, look.remaining), (1, 96 - denials), "{algorithm:?}");
-            assert_eq!(request[..2], [1, count], "{algorithm:?}");
-        }
-        // And lowered again, there is none.
-        assert_eq!(algorithm.ask(con, "k", LONG, 2)[0], 0, "{algorithm:?}");
-    });
-}
-
-#[test]
-fn full_is_a_map_or_its_pairs() {
+fn every_command_has_calls() {
     for_each_server(|bin| {
         let server = Server::start(bin);
-        for algorithm in ALGORITHMS {
-            let flat = ok(cmd!(server.con(), algorithm.command, "k", 60, 3, "FULL"));
-            assert!(matches!(flat, Value::Array(flat) if flat.len() == 2 * FIGURES.len()));
-            let map = ok(cmd!(server.con3(), algorithm.command, "k", 60, 3, "full"));
-            assert!(matches!(map, Value::Map(pairs) if pairs.len() == FIGURES.len()));
-            ok(cmd!(server.con(), "FLUSHALL"));
+        let mut con = server.con();
+        let names = |text: &str| text.to_uppercase();
+        let listed: Vec<String> = read(ok(cmd!(con, "COMMAND", "LIST", "FILTERBY", "MODULE", "rl")));
+        let listed: BTreeSet<String> = listed.iter().map(|name| names(name)).collect();
+        let stories = stories(&mut con);
+        let calls: Vec<&Call> = stories.iter().flat_map(|story| &story.calls).collect();
+        let called = calls.iter().map(|call| names(call.name())).chain(WITHOUT_KEY.map(str::to_owned));
+        assert_eq!(called.collect::<BTreeSet<_>>(), listed);
+        for (option, _) in Grammar::of(&mut con).options() {
+            assert!(calls.iter().any(|call| call.0.split(' ').any(|word| word == option)), "no call with {option}");
         }
     });
 }
 
+/// The server's documentation of each command. That the reference says the same is in tests/docs/reference.rs.
 #[test]
-fn every_figure_of_full() {
-    for_each_algorithm(|algorithm, con| {
-        let mut taken = Taken::new(LONG * 1_000, 3);
-        let mut before = 0;
-        for n in 0..5 {
-            thread::sleep(Duration::from_millis(2));
-            let allowed = n < 3;
-            let added = i64::from(allowed || algorithm.counts_denials);
-            let start = server_ms(con);
-            let found = full(ok(cmd!(*con, algorithm.command, "k", LONG, 3, "FULL")));
-            assert!((start..=server_ms(con)).contains(&found.now_ms));
-            let queued = taken.at.len();
-            taken.take(allowed.into(), found.now_ms);
-            let expected = Full {
-                allowed: i64::from(allowed),
-                count: algorithm.count(before, added),
-                limit: 3,
-                remaining: i64::max(2 - n, 0),
-                charged: i64::from(allowed),
-                ..found
-            };
-            let what = format!("{algorithm:?}, request {n}: {found:?}, {taken:?}");
-            assert_eq!(found, expected, "{what}");
-            assert!(ttl_of_one(algorithm, &taken, allowed).contains(&found.ttl), "{what}");
-            algorithm.assert_ttl_agrees(&found);
-            assert!(algorithm.freed_in(&taken, 1).contains(&found.next_ms), "{what}");
-            assert!(algorithm.freed_in(&taken, taken.at.len()).contains(&found.reset_ms), "{what}");
-            assert_eq!(found.retry_after_ms, if allowed { 0 } else { found.next_ms }, "{what}");
-            if algorithm.delays && allowed && queued > 0 {
-                assert!(algorithm.freed_in(&taken, queued).contains(&found.delay_ms), "{what}");
-            } else {
-                assert_eq!(found.delay_ms, 0, "{what}");
-            }
-            before += added;
-        }
-    });
-}
-
-/// Of ten units, four are charged, and a little later four more. A denied cost waits until as many of them as it needs
-/// have come back.
-#[test]
-fn figures_of_a_cost() {
-    for_each_algorithm(|algorithm, con| {
-        let mut taken = Taken::new(LONG * 1_000, 10);
-        let ask = |con: &mut Connection, cost: i64| {
-            thread::sleep(Duration::from_millis(2));
-            full(ok(cmd!(*con, algorithm.command, "k", LONG, 10, "COST", cost, "FULL")))
-        };
-        for before in [0, 4] {
-            let reply = ask(con, 4);
-            taken.take(4, reply.now_ms);
-            assert_eq!((reply.allowed, reply.count), (1, algorithm.count(before, 4)), "{algorithm:?}");
-            assert_eq!((reply.remaining, reply.retry_after_ms), (6 - before, 0), "{algorithm:?}");
-            assert_eq!(reply.charged, 4, "{algorithm:?}");
-            assert!(algorithm.ttl_if_allowed(&taken).contains(&reply.ttl), "{algorithm:?}: {reply:?}, {taken:?}");
-            algorithm.assert_ttl_agrees(&reply);
-        }
-        for (cost, have_to_leave) in [(3, 1), (6, 4), (7, 5), (10, 8)] {
-            let reply = ask(con, cost);
-            taken.take(0, reply.now_ms);
-            let what = format!("{algorithm:?}, COST {cost}: {reply:?}, {taken:?}");
-            assert_eq!((reply.allowed, reply.count, reply.remaining), (0, algorithm.count(8, 0), 2), "{what}");
-            for (figure, units) in [(reply.retry_after_ms, have_to_leave), (reply.next_ms, 1), (reply.reset_ms, 8)] {
-                assert!(algorithm.freed_in(&taken, units).contains(&figure), "{what}");
-            }
-            assert!(algorithm.ttl_if_denied(&taken, Some(have_to_leave)).contains(&reply.ttl), "{what}");
-            algorithm.assert_ttl_agrees(&reply);
-        }
-        let reply = ask(con, 2);
-        assert_eq!((reply.allowed, reply.count, reply.remaining), (1, algorithm.count(8, 2), 0), "{algorithm:?}");
-    });
-}
-
-#[test]
-fn a_limit_of_0_denies_everything_for_ever() {
-    for_each_algorithm(|algorithm, con| {
-        let mut taken = Taken::new(LONG * 1_000, 0);
-        let denials = algorithm.counts_denials;
-        for n in 0..2 {
-            let before = if denials { n } else { 0 };
-            let found = full(ok(cmd!(*con, algorithm.command, "k", LONG, 0, "FULL")));
-            taken.take(0, found.now_ms);
-            let expected = Full {
-                allowed: 0,
-                count: algorithm.count(before, i64::from(denials)),
-                ttl: found.ttl,
-                limit: 0,
-                remaining: 0,
-                retry_after_ms: -1,
-                next_ms: 0,
-                reset_ms: 0,
-                delay_ms: 0,
-                now_ms: found.now_ms,
-                shadow: 0,
-                charged: 0,
-            };
-            assert_eq!(found, expected, "{algorithm:?}");
-            assert!(algorithm.ttl_if_denied(&taken, None).contains(&found.ttl), "{algorithm:?}: {found:?}");
-            algorithm.assert_ttl_agrees(&found);
-        }
-        assert_eq!(ok(cmd!(*con, "DBSIZE")), Value::Int(denials.into()));
-    });
-}
-
-#[test]
-fn a_cost_above_the_limit_never_passes() {
-    for_each_algorithm(|algorithm, con| {
-        for cost in ["4", "9223372036854775807"] {
-            let found = full(ok(cmd!(*con, algorithm.command, "k", LONG, 3, "COST", cost, "FULL")));
-            let figures = (found.allowed, found.count, found.limit, found.remaining);
-            assert_eq!(figures, (0, 0, 3, 3), "{algorithm:?}");
-            assert_eq!((found.retry_after_ms, found.next_ms, found.reset_ms), (-1, 0, 0), "{algorithm:?}");
-            algorithm.assert_ttl_agrees(&found);
-        }
-        assert_eq!(ok(cmd!(*con, "DBSIZE")), Value::Int(0), "{algorithm:?}");
-        let mut taken = Taken::new(LONG * 1_000, 3);
-        taken.take(2, full(ok(cmd!(*con, algorithm.command, "k", LONG, 3, "COST", 2, "FULL"))).now_ms);
-        let found = full(ok(cmd!(*con, algorithm.command, "k", LONG, 3, "COST", 4, "FULL")));
-        taken.take(0, found.now_ms);
-        assert_eq!((found.allowed, found.remaining, found.retry_after_ms), (0, 1, -1), "{algorithm:?}");
-        assert!(algorithm.ttl_if_denied(&taken, None).contains(&found.ttl), "{algorithm:?}: {found:?}");
-        assert!(algorithm.freed_in(&taken, 1).contains(&found.next_ms), "{algorithm:?}: {found:?}");
-        assert!(algorithm.freed_in(&taken, 2).contains(&found.reset_ms), "{algorithm:?}: {found:?}");
-    });
-}
-
-/// COST 0 charges nothing, and is allowed while one unit is left.
-#[test]
-fn a_cost_of_0_charges_nothing_and_says_whether_anything_is_left() {
-    for_each_algorithm(|algorithm, con| {
-        let ask = |con: &mut Connection, limit: i64, cost: i64| {
-            let cost = cost.to_string();
-            full_of(con, algorithm.command, &["k", &LONG.to_string(), &limit.to_string(), "COST", &cost, "FULL"])
-        };
-        let found = ask(con, 3, 0);
-        assert_eq!((found.allowed, found.count, found.remaining, found.reset_ms), (1, 0, 3, 0), "{algorithm:?}");
-        algorithm.assert_ttl_agrees(&found);
-        let found = ask(con, 0, 0);
-        assert_eq!((found.allowed, found.remaining, found.retry_after_ms), (0, 0, -1), "{algorithm:?}");
-        algorithm.assert_ttl_agrees(&found);
-        assert_eq!(ok(cmd!(*con, "DBSIZE")), Value::Int(0), "{algorithm:?}");
-        let mut taken = Taken::new(LONG * 1_000, 3);
-        for used in 1..=3 {
-            taken.take(1, ask(con, 3, 1).now_ms);
-            let before = digest(con);
-            for _ in 0..2 {
-                let found = ask(con, 3, 0);
-                taken.now = found.now_ms;
-                let what = format!("{algorithm:?}, {used} used: {found:?}");
-                let allowed = i64::from(used < 3);
-                assert_eq!((found.allowed, found.count, found.remaining), (allowed, used, 3 - used), "{what}");
-                assert_eq!(found.retry_after_ms, if used < 3 { 0 } else { found.next_ms }, "{what}");
-                assert!(algorithm.freed_in(&taken, 1).contains(&found.next_ms), "{what}");
-                assert!(ttl_of_one(algorithm, &taken, used < 3).contains(&found.ttl), "{what}");
-                algorithm.assert_ttl_agrees(&found);
-            }
-            assert_eq!(digest(con), before, "{algorithm:?}, {used} used");
-        }
-    });
-}
-
-/// As in draft-ietf-httpapi-ratelimit-headers: what stands in each is checked against FULL of the same moment.
-#[test]
-fn headers_are_ready_to_copy() {
-    for_each_algorithm(|algorithm, con| {
-        let name = algorithm.name;
-        let mut compared = 0;
-        for n in 0..4 {
-            let arguments = ["k", &LONG.to_string(), "3", "HEADERS"];
-            let mut both = redis::pipe();
-            both.atomic().cmd("RL.PEEK").arg(algorithm.word()).arg(&arguments[..3]).arg("FULL");
-            both.cmd(algorithm.command).arg(&arguments);
-            let Value::Array(mut replies) = ok(both.query(con)) else { panic!("no array") };
-            let (figures, headers) = with_headers(replies.pop().expect("two replies"));
-            let look = full(replies.pop().expect("two replies"));
-            assert_eq!((figures[0], figures[1]), (i64::from(n < 3), look.count), "{name}");
-            let value = |wanted: &str| {
-                let found = headers.iter().find(|(name, _)| name == wanted);
-                found.map(|(_, value)| value.as_str()).unwrap_or_else(|| panic!("no {wanted} in {headers:?}"))
-            };
-            let mut names = vec![
-                "X-RateLimit-Limit",
-                "X-RateLimit-Remaining",
-                "X-RateLimit-Reset",
-                "RateLimit-Policy",
-                "RateLimit",
-            ];
-            if n == 3 {
-                names.push("Retry-After");
-            }
-            assert_eq!(headers.iter().map(|(name, _)| name).collect::<Vec<_>>(), names, "{name}");
-            let remaining = i64::max(2 - n, 0);
-            assert_eq!(value("X-RateLimit-Limit"), "3", "{name}");
-            assert_eq!(value("X-RateLimit-Remaining"), remaining.to_string(), "{name}");
-            assert_eq!(value("RateLimit-Policy"), format!("\"{name}\";q=3;w={LONG}"));
-            let reset = (look.now_ms + look.reset_ms + 999) / 1_000;
-            let seconds = (look.next_ms + 999) / 1_000;
-            // Redis 7.0 reads the clock for each of the two, and a second may begin between them.
-            if value("X-RateLimit-Reset") == reset.to_string()
-                && value("RateLimit") == format!("\"{name}\";r={remaining};t={seconds}")
-                && (n < 3 || value("Retry-After") == seconds.to_string())
-            {
-                compared += 1;
-            }
-        }
-        assert!(compared >= 3, "{name}: {compared} of 4");
-    });
-}
-
-/// Denied for ever: no time to come back is named.
-#[test]
-fn headers_of_what_never_passes() {
-    for_each_algorithm(|algorithm, con| {
-        for (limit, cost) in [(0, 1), (3, 4)] {
-            let start = server_ms(con);
-            let reply = ok(cmd!(*con, algorithm.command, "k", "1500ms", limit, "COST", cost, "HEADERS"));
-            let end = server_ms(con);
-            let (figures, headers) = with_headers(reply);
-            assert_eq!(figures[0], 0);
-            let expected = [start, end].map(|now| {
-                let headers = [
-                    ("X-RateLimit-Limit", limit.to_string()),
-                    ("X-RateLimit-Remaining", limit.to_string()),
-                    ("X-RateLimit-Reset", ((now + 999) / 1_000).to_string()),
-                    // 1500 ms are no whole number of seconds: twice the limit in twice the window.
-                    ("RateLimit-Policy", format!("\"{}\";q={};w=3", algorithm.name, 2 * limit)),
-                    ("RateLimit", format!("\"{}\";r={limit};t=0", algorithm.name)),
-                ];
-                headers.map(|(name, value)| (name.to_owned(), value)).to_vec()
-            });
-            assert!(expected.contains(&headers), "{algorithm:?}: {headers:?}");
-            ok(cmd!(*con, "FLUSHALL"));
-        }
-    });
-}
-
-/// A window that is no whole number of seconds is multiplied until it is, and the limit with it. An integer of a
-/// structured field has at most 15 digits, or the whole header is void.
-#[test]
-fn headers_hold_whole_seconds_and_15_digits() {
-    for_each_algorithm(|algorithm, con| {
-        for (window, limit, quota, seconds) in [
-            ("500ms", 10_i64, 20_i64, 1),
-            ("1500ms", 10, 20, 3),
-            ("1ms", 3, 3_000, 1),
-            ("999ms", 2, 2_000, 999),
-            ("250ms", 5, 20, 1),
-            ("60", 7, 7, 60),
-            ("1000000000", 999_999_999_999_999, 999_999_999_999_999, LONG),
-            ("1000000000", 1_000_000_000_000_000, 999_999_999_999_999, LONG),
-            ("1000000000", 1_000_000_000_000_000_000, 999_999_999_999_999, LONG),
-            ("1500ms", 999_999_999_999_999, 999_999_999_999_999, 3),
-        ] {
-            if window == "1500ms" && limit > 1_500_000_000 && algorithm.command == GCRA.command {
-                // At most one unit a nanosecond.
-                continue;
-            }
-            ok(cmd!(*con, "FLUSHALL"));
-            let (figures, headers) = with_headers(ok(cmd!(*con, algorithm.command, "k", window, limit, "HEADERS")));
-            assert_eq!(figures[0], 1, "{algorithm:?}");
-            let value = |wanted: &str| {
-                let found = headers.iter().find(|(name, _)| name == wanted);
-                found.map(|(_, value)| value.as_str()).unwrap_or_else(|| panic!("no {wanted} in {headers:?}"))
-            };
-            let name = algorithm.name;
-            assert_eq!(value("RateLimit-Policy"), format!("\"{name}\";q={quota};w={seconds}"), "{window} {limit}");
-            let remaining = (limit - 1).min(999_999_999_999_999);
-            let start = format!("\"{name}\";r={remaining};t=");
-            assert!(value("RateLimit").starts_with(&start), "{window} {limit}: {headers:?}, not {start}");
-            // These are no structured fields.
-            assert_eq!(value("X-RateLimit-Limit"), limit.to_string(), "{algorithm:?}");
-            assert_eq!(value("X-RateLimit-Remaining"), (limit - 1).to_string(), "{algorithm:?}");
-        }
-    });
-}
-
-#[test]
-fn windows_have_units() {
-    const WINDOWS: [(&str, i64); 9] = [
-        ("1ms", 1),
-        ("500ms", 500),
-        ("1", 1_000),
-        ("10", 10_000),
-        ("10s", 10_000),
-        ("5m", 300_000),
-        ("1h", 3_600_000),
-        ("1d", 86_400_000),
-        ("2500ms", 2_500),
-    ];
-    for_each_algorithm(|algorithm, con| {
-        let (longest, _) = algorithm.largest;
-        let longest = (&*longest.to_string(), longest * 1_000);
-        for (window, millis) in WINDOWS.into_iter().chain([longest]) {
-            let mut transaction = redis::pipe();
-            transaction.atomic();
-            transaction.cmd(algorithm.command).arg("k").arg(window).arg(5).arg("FULL");
-            transaction.cmd("KEYS").arg("*");
-            let Value::Array(mut replies) = ok(transaction.query(con)) else { panic!("no array") };
-            let (keys, reply) = (replies.pop().expect("keys"), full(replies.pop().expect("a reply")));
-            let what = format!("{algorithm:?} {window}: {reply:?}");
-            assert_eq!((reply.allowed, reply.limit, reply.remaining), (1, 5, 4), "{what}");
-            let mut taken = Taken::new(millis, 5);
-            taken.take(1, reply.now_ms);
-            if millis > 1 {
-                assert!(algorithm.ttl_if_allowed(&taken).contains(&reply.ttl), "{what}");
-            }
-            algorithm.assert_ttl_agrees(&reply);
-            // What ends at once may be gone.
-            if millis >= 1_000 {
-                let state = algorithm.state_key(b"k", millis.cast_unsigned(), reply.now_ms.cast_unsigned());
-                assert_eq!(keys, Value::Array(vec![bytes(&state)]), "{what}");
-                assert_eq!(ok(cmd!(*con, "TYPE", &state)), Value::SimpleString(algorithm.key_type.into()), "{what}");
-                let expires_at: i64 = read(ok(cmd!(*con, "PEXPIRETIME", &state)));
-                let late = expires_at - (algorithm.expires_at)(&taken);
-                assert!((0..=algorithm.slack_ms + algorithm.expires_late_ms).contains(&late), "{what}: {late} ms late");
-            }
-            ok(cmd!(*con, "FLUSHALL"));
-        }
-        // A millisecond more, or a unit, is refused where there is an end.
-        let (window, limit) = algorithm.largest;
-        let text = err(cmd!(*con, algorithm.command, "k", window + 1, 5));
-        assert!(text.starts_with("ERR invalid window"), "{algorithm:?}: {text}");
-        if limit < i64::MAX {
-            let text = err(cmd!(*con, algorithm.command, "k", window, limit + 1));
-            assert!(text.starts_with("ERR invalid window"), "{algorithm:?}: {text}");
-        }
-    });
-}
-
-/// Kept over the wire, for every cost: denied before `retry_after_ms` is over, allowed from then on.
-#[test]
-fn retry_after_is_kept() {
-    for_each_algorithm(|algorithm, con| {
-        // The server computes in microseconds, so a moment in milliseconds is known to this precision.
-        let blur = i64::from(algorithm.slack_ms > 0);
-        for (cost, window) in [(1, "300ms"), (3, "1"), (5, "250ms")] {
-            for _ in 0..5 {
-                ok(cmd!(*con, algorithm.command, "k", window, 5));
-            }
-            let ask =
-                |con: &mut Connection| full(ok(cmd!(*con, algorithm.command, "k", window, 5, "COST", cost, "FULL")));
-            let mut denied = ask(con);
-            while denied.allowed == 1 {
-                // A window ended meanwhile.
-                denied = ask(con);
-            }
-            assert!(denied.retry_after_ms > 0);
-            let opens = denied.now_ms + denied.retry_after_ms;
-            // Most of it in one piece, to meet the last milliseconds awake.
-            thread::sleep(Duration::from_millis((denied.retry_after_ms.cast_unsigned()).saturating_sub(20)));
-            loop {
-                let reply = ask(con);
-                let what = format!("{algorithm:?} COST {cost}: {reply:?} after {denied:?}");
-                if reply.allowed == 1 {
-                    assert!(reply.now_ms >= opens - blur, "{what}");
-                    break;
+fn command_docs_info_and_getkeys() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        for mut con in [server.con(), server.con3()] {
+            for story in stories(&mut con) {
+                for call in &story.calls {
+                    let words: Vec<Vec<u8>> = words_of(&call.on("k"));
+                    let flagged = ok(redis::cmd("COMMAND").arg("GETKEYSANDFLAGS").arg(&words).query(&mut con));
+                    let flagged: Vec<(String, BTreeSet<String>)> = read(flagged);
+                    let keys: Vec<&str> = flagged.iter().map(|(key, _)| key.as_str()).collect();
+                    assert_eq!(
+                        keys,
+                        if call.name() == "RL.MULTI" { vec!["k:other", "k"] } else { vec!["k"] },
+                        "{call:?}"
+                    );
+                    let flags: &[&str] = match call.name() {
+                        "RL.PEEK" => &["RO", "access"],
+                        "RL.RESET" => &["RW", "delete"],
+                        _ => &["RW", "access", "update"],
+                    };
+                    assert!(flagged.iter().all(|(_, found)| found.iter().eq(flags)), "{call:?}: {flagged:?}");
+                    let [info]: [Vec<Value>; 1] = read(ok(cmd!(con, "COMMAND", "INFO", call.name())));
+                    let arity: i64 = read(info[1].clone());
+                    assert!(arity < 0 && arity.unsigned_abs() <= words.len() as u64, "{call:?}: {arity}");
+                    let flags: BTreeSet<String> = read(info[2].clone());
+                    let access = if call.only_reads() { "readonly" } else { "write" };
+                    assert!(["fast", access].iter().all(|flag| flags.contains(*flag)), "{call:?}: {flags:?}");
+                    assert!(!flags.contains("denyoom"), "{call:?}");
                 }
-                assert!(reply.now_ms < opens + blur, "{what}");
-                assert!((reply.now_ms + reply.retry_after_ms - opens).abs() <= blur, "{what}");
             }
-            ok(cmd!(*con, "FLUSHALL"));
         }
     });
 }
 
+/// A call takes the options that COMMAND DOCS shows, and rejects every other option of the module by its name.
 #[test]
-fn a_client_that_waits_as_told_passes() {
-    for_each_algorithm(|algorithm, con| {
-        let mut waited = 0;
-        for _ in 0..20 {
-            let ask = |con: &mut Connection| full(ok(cmd!(*con, algorithm.command, "k", "100ms", 2, "FULL")));
-            let reply = ask(con);
-            if reply.allowed == 0 {
-                waited += 1;
-                thread::sleep(Duration::from_millis(reply.retry_after_ms.cast_unsigned()));
-                assert_eq!(ask(con).allowed, 1, "{algorithm:?}");
+fn a_call_takes_the_options_that_command_docs_shows() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        let mut con = server.con();
+        let grammar = Grammar::of(&mut con);
+        let words = algorithms(&mut con);
+        for (taker, word) in TAKERS.into_iter().flat_map(|taker| words.iter().map(move |word| (taker, word))) {
+            for (option, has_value) in grammar.options() {
+                ok(cmd!(con, "FLUSHALL"));
+                let value = match option.as_str() {
+                    "RESERVE" => " id 1",
+                    _ if has_value => " 1",
+                    _ => "",
+                };
+                let mut text = match taker {
+                    "RL.<ALGO>" => format!("RL.{word} k 60 5"),
+                    "RL.MULTI" => format!("RL.MULTI 1 {word} k 60 5"),
+                    "RL.RESET" => format!("RL.RESET {word} k 60"),
+                    _ => format!("{taker} {word} k 60 5"),
+                };
+                // What the command requires beside this option.
+                for (required, by) in [("ACTUAL", "RL.SETTLE"), ("RESERVED", "RL.SETTLE"), ("ID", taker)] {
+                    let other = option == required || option == "RESERVATION" && required == "RESERVED";
+                    if by == taker && !other && grammar.takes(taker, word, required) {
+                        text += &format!(" {required} 1");
+                    }
+                }
+                let reply = send(&mut con, &format!("{text} {option}{value}"));
+                let limit = if taker == "RL.MULTI" { "limit 1: " } else { "" };
+                if grammar.takes("RL.<ALGO>", word, "ID") && ["RL.REFUND", "RL.SETTLE"].contains(&taker) {
+                    // LEASE has RL.RELEASE instead, whatever the options are.
+                    assert!(err(reply).contains("RL.RELEASE"), "{text} {option}");
+                } else if grammar.takes(taker, word, &option) {
+                    ok(reply);
+                } else {
+                    let by_command = words.iter().any(|word| grammar.takes(taker, word, &option));
+                    let why = if by_command { format!("{word} takes none") } else { grammar.only(&option) };
+                    assert_eq!(err(reply), format!("ERR {limit}invalid {option}: {why}"), "{text} {option}");
+                }
             }
         }
-        assert!(waited > 2, "{algorithm:?}: denied {waited} times");
     });
 }
 
+/// A map as the flat array that it is on RESP2.
+fn flat(value: Value) -> Value {
+    match value {
+        Value::Map(pairs) => Value::Array(pairs.into_iter().flat_map(|(name, figure)| [name, flat(figure)]).collect()),
+        Value::Array(parts) => Value::Array(parts.into_iter().map(flat).collect()),
+        other => other,
+    }
+}
+
+/// The three integers of each limit in a reply of any form.
+fn triples(call: &Call, form: &str, reply: Value) -> Vec<[i64; 3]> {
+    let triple = |value: Value| match form {
+        "FULL" => full(value).triple(),
+        "LINE" => line(value).triple(),
+        _ => read(value),
+    };
+    if call.name() != "RL.MULTI" {
+        return vec![if form == "HEADERS" { with_headers(reply).0 } else { triple(reply) }];
+    }
+    let mut parts: Vec<Value> = read(reply);
+    if form == "HEADERS" {
+        header_pairs(parts.pop().expect("headers"));
+    }
+    read::<Vec<Value>>(parts.pop().expect("limits")).into_iter().map(triple).collect()
+}
+
+/// The same reply on RESP2 and RESP3, in a script and in a transaction; and the same figures in every form.
 #[test]
-fn options_come_in_any_order_and_case() {
-    for_each_algorithm(|algorithm, con| {
-        let mut ask = |options: &[&str]| {
-            let mut cmd = redis::cmd(&algorithm.command.to_lowercase());
-            let reply = full(ok(cmd.arg("k").arg(LONG).arg(5).arg(options).query(con)));
-            ok(cmd!(*con, "FLUSHALL"));
-            (reply.allowed, reply.limit, reply.remaining)
+fn every_way_to_send_a_call_has_the_same_reply() {
+    const EVAL: &str = "return redis.call(unpack(ARGV))";
+    for_each_server(|bin| {
+        let (_clock, server) = FrozenClock::server(bin);
+        let replies = |way: &str, form: &str| {
+            let mut con = if way == "RESP3" { server.con3() } else { server.con() };
+            let mut replies = Vec::new();
+            play(&mut con, |con, _, call| {
+                let form = if call.takes_form() { form } else { "" };
+                let words = [words_of(&call.on("k")), form.split_terminator(' ').map(Into::into).collect()].concat();
+                let command = redis::cmd(call.name()).arg(&words[1..]).to_owned();
+                let reply = match way {
+                    "EVAL" => ok(redis::cmd("EVAL").arg(EVAL).arg(0).arg(&words).query(con)),
+                    "EXEC" => exec(con, &[command]).swap_remove(0),
+                    _ => ok(command.query(con)),
+                };
+                let is_map = matches!(reply, Value::Map(_));
+                assert_eq!(is_map, way == "RESP3" && form == "FULL" && call.name() != "RL.MULTI", "{call:?} {way}");
+                replies.push((call.clone(), form.to_owned(), flat(reply)));
+            });
+            replies
         };
-        for options in [["COST", "2", "FULL"], ["FULL", "COST", "2"], ["full", "Cost", "2"]] {
-            assert_eq!(ask(&options), (1, 5, 3), "{options:?}");
+        let plain = replies("RESP2", "");
+        for form in ["", "FULL", "LINE", "HEADERS"] {
+            let expected = replies("RESP2", form);
+            for way in ["RESP3", "EVAL", "EXEC"] {
+                for (found, expected) in replies(way, form).into_iter().zip(&expected) {
+                    assert_eq!(found.2, expected.2, "{way}: {:?} {form}", expected.0);
+                }
+            }
+            for ((call, form, reply), (_, _, plain)) in expected.into_iter().zip(plain.clone()) {
+                if call.takes_form() {
+                    assert_eq!(triples(&call, &form, reply), triples(&call, "", plain), "{call:?} {form}");
+                }
+            }
         }
-        if algorithm.takes_burst {
-            for options in [
-                ["COST", "2", "BURST", "7", "FULL"],
-                ["FULL", "burst", "7", "COST", "2"],
-                ["bursT", "7", "full", "cost", "2"],
+    });
+}
+
+/// A client that hears of every key that changes, as a cache must.
+struct Invalidated {
+    ears: Connection,
+    // It ends when this one does.
+    _tracker: Connection,
+}
+
+impl Invalidated {
+    fn of(server: &Server) -> Self {
+        let (mut ears, mut tracker) = (server.con(), server.con());
+        ears.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+        let id: i64 = read(ok(cmd!(ears, "CLIENT", "ID")));
+        ok(cmd!(ears, "SUBSCRIBE", "__redis__:invalidate"));
+        ok(cmd!(tracker, "CLIENT", "TRACKING", "ON", "REDIRECT", id, "BCAST"));
+        Self { ears, _tracker: tracker }
+    }
+
+    /// The keys that have changed since the last call.
+    fn take(&mut self, con: &mut Connection) -> BTreeSet<String> {
+        ok(cmd!(*con, "DEL", "fence"));
+        ok(cmd!(*con, "SET", "fence", 1));
+        ok(cmd!(*con, "DEL", "fence"));
+        let mut all = BTreeSet::new();
+        while !all.contains("fence") {
+            let Value::Array(message) = self.ears.recv_response().expect("a message") else { panic!("no message") };
+            all.extend(Option::<Vec<String>>::from_redis_value_ref(&message[2]).expect("keys").unwrap_or_default());
+        }
+        all.remove("fence");
+        all
+    }
+}
+
+/// The effects of a call are plain commands with absolute expiry, in one transaction if they are several: with them, a
+/// replica without the module holds and fires the same. A key that changes breaks WATCH and invalidates caches. A call that
+/// changes nothing replicates and fires nothing. The files of the server bring everything back, also without the module.
+#[test]
+fn each_change_is_seen_by_replicas_files_events_watch_and_caches() {
+    for_each_server(|bin| {
+        let mut master = Server::options(bin).durable().start();
+        let replica = Server::options(bin).without_module().replica_of(&master).start();
+        wait_for_replica(&master, &replica);
+        let mut copy = replica.con();
+        let (mut effects, mut caches) = (Effects::of(&master), Invalidated::of(&master));
+        let [mut fired, mut on_replica] = [&master, &replica].map(Events::listen);
+        let mut last = Held::new();
+        play(&mut master.con(), |con, _, call| {
+            caches.take(con);
+            ok(cmd!(*con, "WAIT", 1, 0));
+            let _ = [&mut fired, &mut on_replica].map(Events::take);
+            let before = everything(con);
+            let watched: Vec<&str> = before.iter().map(|(key, ..)| key.as_str()).chain(["k"]).collect();
+            let mut watching = master.con();
+            ok(redis::cmd("WATCH").arg(&watched).query(&mut watching));
+            effects.take();
+            ok(call.on("k").query(con));
+            let (sent, after) = (effects.take(), everything(con));
+            ok(cmd!(*con, "WAIT", 1, 0));
+            let what = format!("{call:?}: {before:?} became {after:?} by {sent:?}");
+            assert_plain(&sent);
+            let is_one = sent.len() < 2 || sent[0] == ["MULTI"] && sent[sent.len() - 1] == ["EXEC"];
+            assert!(is_one && sent.is_empty() == (before == after), "{what}");
+            // The first request of FIXED replicates SET, and fires what the script fires.
+            let [here, mut there] = [&mut fired, &mut on_replica].map(Events::take);
+            for (event, key) in &mut there {
+                if event == "set" && here.contains(&("incrby".to_owned(), key.clone())) {
+                    *event = "incrby".to_owned();
+                }
+            }
+            assert_eq!(here, there, "{what}");
+            let state = |con: &mut Connection| {
+                let expiries = everything(con).into_iter().map(|(key, _, at)| (key, at)).collect::<Vec<_>>();
+                (digest(con), expiries)
+            };
+            assert_eq!(state(&mut copy), state(con), "{what}");
+            let is_in = |held: &Held, key: &str| held.iter().find(|(name, ..)| name == key).cloned();
+            let names = before.iter().chain(&after).map(|(key, ..)| key.clone());
+            let changed: BTreeSet<String> = names.filter(|key| is_in(&before, key) != is_in(&after, key)).collect();
+            let dropped = caches.take(con);
+            assert!(changed.is_subset(&dropped) && (dropped.is_empty() || !changed.is_empty()), "{what}: {dropped:?}");
+            let mut transaction = redis::pipe();
+            let executed: Option<Vec<Value>> = transaction.atomic().cmd("PING").query(&mut watching).expect("EXEC");
+            assert_eq!(executed.is_none(), watched.iter().any(|key| changed.contains(*key)), "{what}");
+            last = after;
+        });
+        for files in [|options: Options| options, Options::without_module] {
+            master.kill();
+            master.start_again_with(files);
+            assert_eq!(everything(&mut master.con()), last);
+        }
+    });
+}
+
+/// Replicas reject what changes keys, and reply to RL.PEEK as their master does. Nothing is counted there.
+#[test]
+fn a_replica_only_peeks() {
+    for_each_server(|bin| {
+        let master = Server::start(bin);
+        let replica = Server::options(bin).replica_of(&master).start();
+        wait_for_replica(&master, &replica);
+        let mut copy = replica.con();
+        play(&mut master.con(), |con, _, call| {
+            let reply = call.on("k").query::<Value>(&mut copy);
+            if call.only_reads() {
+                let [here, there]: [[i64; 3]; 2] = [ok(call.on("k").query(con)), ok(reply)].map(read);
+                assert_eq!(here[..2], there[..2], "{call:?}");
+            } else {
+                assert_eq!(err(reply), "READONLY You can't write against a read only replica.", "{call:?}");
+                ok(call.on("k").query(con));
+            }
+            ok(cmd!(*con, "WAIT", 1, 0));
+        });
+        let figures: String = redis::cmd("INFO").arg("rl").query(&mut copy).expect("INFO");
+        let counted = figures.lines().filter(|line| line.contains("_allowed:") || line.contains("_denied:"));
+        assert!(counted.clone().count() > 10 && counted.clone().all(|line| line.ends_with(":0")), "{figures}");
+    });
+}
+
+/// A user needs the command, and may read and write the key; for RL.PEEK reading is enough. No other command is needed.
+#[test]
+fn a_call_needs_permission_for_its_command_and_its_key() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        let mut root = server.con();
+        let has_category = bin.is_valkey() || (bin.version.0, bin.version.1) >= (7, 4);
+        let user = |root: &mut Connection, rules: &[&str]| {
+            ok(cmd!(*root, "ACL", "SETUSER", "u", "reset", "on", ">p", rules));
+            let mut con = server.con();
+            ok(cmd!(con, "AUTH", "u", "p"));
+            con
+        };
+        play(&mut server.con(), |_, _, call| {
+            let command = format!("+{}", call.name().to_lowercase());
+            let before = everything(&mut root);
+            for (rules, reads) in [
+                (&["+@all", "~other"][..], false),
+                (&["+@all", "~k:*"], false),
+                (&["+@all", &format!("-{}", &command[1..]), "~*"], false),
+                (&["+@all", "%W~k*"], false),
+                (&["+@all", "%R~k*"], true),
             ] {
-                assert_eq!(ask(&options), (1, 7, 5), "{options:?}");
+                let reply = call.on("k").query::<Value>(&mut user(&mut root, rules));
+                if reads && call.only_reads() {
+                    ok(reply);
+                } else {
+                    assert!(err(reply).starts_with("NOPERM "), "{call:?} {rules:?}");
+                }
+                assert_eq!(everything(&mut root), before, "{call:?} {rules:?}");
+            }
+            let category = if has_category { "+@ratelimit" } else { &command };
+            ok(call.on("k").query(&mut user(&mut root, &[category, "~k*"])));
+        });
+        // The category has no other command, and not RL.TOP, which shows the keys of everybody.
+        if has_category {
+            let mut listed: Vec<String> = read(ok(cmd!(root, "COMMAND", "LIST", "FILTERBY", "ACLCAT", "ratelimit")));
+            listed.iter_mut().for_each(|name| name.make_ascii_lowercase());
+            assert!(listed.len() > 10 && listed.iter().all(|name| name.starts_with("rl.") || name == "cl.throttle"));
+            assert!(!listed.contains(&"rl.top".to_owned()), "{listed:?}");
+        }
+        let mut limited = user(&mut root, &["+@all", "-@admin", "-@dangerous", "~*"]);
+        // There, commands of modules are in no category.
+        let has_flags = bin.is_valkey() || (bin.version.0, bin.version.1) >= (7, 2);
+        assert_eq!(cmd!(limited, "RL.TOP").is_err(), has_flags);
+    });
+}
+
+/// Another node redirects. All that is kept of a limit is in the slot of its key.
+#[test]
+fn in_a_cluster_the_key_decides_the_slot() {
+    for_each_server(|bin| {
+        let cluster = Cluster::start(bin, 2, |options| options);
+        for key in ["a", "open{brace", "{tag}:1", "x{a}{b}", "nul\0\u{ff}"] {
+            let home = cluster.owner(key);
+            let away = cluster.nodes.iter().find(|node| node.port() != home.port()).expect("another node");
+            let slot = |con: &mut Connection, key: &str| ok(cmd!(*con, "CLUSTER", "KEYSLOT", key));
+            play(&mut home.con(), |con, _, call| {
+                let is_apart = slot(con, key) != slot(con, &format!("{key}:other"));
+                if call.name() == "RL.MULTI" && is_apart {
+                    assert!(err(call.on(key).query(con)).starts_with("CROSSSLOT "), "{call:?}");
+                    return;
+                }
+                assert!(err(call.on(key).query(&mut away.con())).starts_with("MOVED "), "{call:?}");
+                ok(call.on(key).query(con));
+                for held in keys(con) {
+                    assert_eq!(slot(con, &held), slot(con, key), "{call:?}: {held}");
+                }
+                assert_eq!(keys(&mut away.con()), [""; 0], "{call:?}");
+            });
+        }
+    });
+}
+
+/// At `maxmemory`, what frees memory or keeps it runs. What needs more is the error, or allowed or denied uncharged.
+#[test]
+fn at_maxmemory_the_setting_decides() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        for (setting, allowed) in [("error", None), ("allow", Some(1)), ("deny", Some(0))] {
+            let mut is_new = true;
+            let mut word = String::new();
+            play(&mut server.con(), |con, story, call| {
+                is_new |= std::mem::replace(&mut word, story.word.clone()) != story.word;
+                let before = everything(con);
+                ok(cmd!(*con, "CONFIG", "SET", "rl.on-oom", setting, "maxmemory", 1));
+                let reply = call.on("k").query::<Value>(con);
+                ok(cmd!(*con, "CONFIG", "SET", "maxmemory", 0));
+                let may_need_more = call.takes_form() && !["RL.PEEK", "RL.REFUND", "RL.SETTLE"].contains(&call.name());
+                if reply.is_err() {
+                    assert!(err(reply).starts_with("OOM ") && setting == "error" && may_need_more, "{call:?}");
+                    assert_eq!(everything(con), before, "{call:?}");
+                    ok(call.on("k").query(con));
+                } else if is_new && before.is_empty() && call.takes_form() {
+                    let first: i64 = read(match ok(reply) {
+                        Value::Array(mut parts) => parts.swap_remove(0),
+                        other => other,
+                    });
+                    assert_eq!((Some(first), everything(con)), (allowed, before), "{call:?} {setting}");
+                    ok(call.on("k").query(con));
+                }
+                is_new = false;
+            });
+        }
+    });
+}
+
+/// A key of another type, and a value that no algorithm has written, are errors in every command, and stay.
+#[test]
+fn what_is_another_ones_stays() {
+    const WRONG_TYPE: &str = "WRONGTYPE Operation against a key holding the wrong kind of value";
+    const NO_COUNTER: &str = "ERR value is not an integer or out of range";
+    const KINDS: &[(&str, &[&str])] = &[
+        ("string", &["SET", "KEY", "1", "EX", "1000"]),
+        ("list", &["RPUSH", "KEY", "1"]),
+        ("set", &["SADD", "KEY", "1"]),
+        ("hash", &["HSET", "KEY", "1", "1"]),
+        ("zset", &["ZADD", "KEY", "1", "1"]),
+        ("stream", &["XADD", "KEY", "1-1", "1", "1"]),
+    ];
+    let long = "7".repeat(5_000);
+    let strings = ["", " 1", "1 ", "+1", "01", "1.0", "1e3", "nan", "18446744073709551616", "1\0", "X:1:0:60:1", &long];
+    for_each_server(|bin| {
+        let server = Server::options(bin).durable().start();
+        let mut con = server.con();
+        for story in stories(&mut con) {
+            for call in &story.calls {
+                // Where the call keeps its state.
+                ok(cmd!(con, "FLUSHALL"));
+                let (_, limit) = call.0.split_once(&format!("{} KEY", story.word)).unwrap_or(("", ""));
+                let window = limit.split(' ').nth(1).unwrap_or("1h");
+                let anchor = if limit.contains("ANCHOR") { " ANCHOR 5" } else { "" };
+                let id = if story.word == LEASE { " ID a" } else { "" };
+                ok(send(&mut con, &format!("RL.{} k {window} 9{anchor}{id}", story.word)));
+                let state = only_key(&mut con);
+                let kind: String = read(ok(cmd!(con, "TYPE", &state)));
+                let mut effects = Effects::of(&server);
+                let mut refuse = |make: &[&str], expected: &str| {
+                    ok(cmd!(con, "FLUSHALL"));
+                    let make: Vec<&str> = make.iter().map(|&word| if word == "KEY" { &state } else { word }).collect();
+                    ok(redis::cmd(make[0]).arg(&make[1..]).query(&mut con));
+                    effects.take();
+                    let before = everything(&mut con);
+                    assert_eq!(err(call.on("k").query(&mut con)), call.error(expected), "{call:?} on {make:?}");
+                    assert_eq!(everything(&mut con), before, "{call:?} on {make:?}");
+                    assert_eq!(effects.take(), Vec::<Vec<String>>::new(), "{call:?} on {make:?}");
+                };
+                for (_, make) in KINDS.iter().filter(|(other, _)| *other != kind) {
+                    refuse(make, WRONG_TYPE);
+                }
+                let foreign = if ["FIXED", "WINDOW"].contains(&story.word.as_str()) { NO_COUNTER } else { FOREIGN };
+                for value in strings.iter().filter(|_| kind == "string") {
+                    refuse(&["SET", "KEY", value], foreign);
+                }
             }
         }
     });
 }
 
+/// An error names what is wrong, repeats nothing that the client sent, and changes nothing.
 #[test]
-fn the_burst_is_what_passes_at_once() {
-    for_each_algorithm(|algorithm, con| {
-        if !algorithm.takes_burst {
-            let text = err(cmd!(*con, algorithm.command, "k", LONG, 5, "BURST", 5));
-            assert_eq!(text, format!("ERR invalid BURST: {} takes none", algorithm.word()));
-            return;
-        }
-        // Of twice the limit, and of half of it.
-        for burst in [10, 2] {
-            let mut taken = Taken::new(LONG * 1_000, 5);
-            for n in 0..burst + 2 {
-                let reply = full(ok(cmd!(*con, algorithm.command, "k", LONG, 5, "BURST", burst, "FULL")));
-                let allowed = n < burst;
-                taken.take(allowed.into(), reply.now_ms);
-                let what = format!("{algorithm:?} BURST {burst}, request {n}: {reply:?}");
-                assert_eq!((reply.allowed, reply.count, reply.limit), (allowed.into(), n.min(burst), burst), "{what}");
-                assert_eq!(reply.remaining, (burst - 1 - n).max(0), "{what}");
-                assert!(algorithm.freed_in(&taken, 1).contains(&reply.next_ms), "{what}");
-                assert!(algorithm.freed_in(&taken, taken.at.len()).contains(&reply.reset_ms), "{what}");
-                assert!(ttl_of_one(algorithm, &taken, allowed).contains(&reply.ttl), "{what}");
-                algorithm.assert_ttl_agrees(&reply);
+fn a_wrong_word_at_any_place_changes_nothing() {
+    const WRONG: [&str; 9] = ["", "-1", "01", "1.5", "x\0\u{ff}", "9223372036854775808", "secret", "FULL", "COST"];
+    const MANY: usize = 100_000;
+    for_each_server(|bin| {
+        let mut server = Server::start(bin);
+        let mut rejected = 0;
+        play(&mut server.con(), |con, _, call| {
+            let before = everything(con);
+            let good = words_of(&call.on("k"));
+            let mut check = |con: &mut Connection, words: &[Vec<u8>]| {
+                let reply = redis::cmd(call.name()).arg(words).query::<Value>(con);
+                if reply.is_err() {
+                    let text = err(reply);
+                    assert!(text.starts_with("ERR ") && !text.contains("secret"), "{call:?} {words:?}: {text}");
+                    assert_eq!(everything(con), before, "{call:?} {words:?}");
+                    rejected += 1;
+                } else {
+                    ok(cmd!(*con, "FLUSHALL"));
+                    before.iter().for_each(|(key, value, at)| _ = restore(con, key, value, *at));
+                }
+            };
+            for at in 1..good.len() {
+                for wrong in WRONG {
+                    let mut words = good[1..].to_vec();
+                    words[at - 1] = wrong.into();
+                    check(con, &words);
+                }
+                check(con, &good[1..at]);
             }
-            let never =
-                full(ok(cmd!(*con, algorithm.command, "k", LONG, 5, "BURST", burst, "COST", burst + 1, "FULL")));
-            assert_eq!((never.allowed, never.retry_after_ms), (0, -1), "{algorithm:?}");
-            ok(cmd!(*con, "FLUSHALL"));
-        }
+            let many = [&good[1..], &vec![b"x".to_vec(); MANY]].concat();
+            check(con, &many);
+            ok(call.on("k").query(con));
+        });
+        assert!(rejected > 5_000 && server.is_running(), "{rejected}");
     });
 }
 
-#[test]
-fn the_largest_arguments() {
-    for_each_algorithm(|algorithm, con| {
-        let (window, most) = algorithm.largest;
-        let found = full(ok(cmd!(*con, algorithm.command, "k", window, most, "FULL")));
-        assert_eq!((found.allowed, found.limit, found.remaining), (1, most, most - 1), "{algorithm:?}");
-        let found = full(ok(cmd!(*con, algorithm.command, "l", window, 2, "COST", i64::MAX, "FULL")));
-        assert_eq!((found.allowed, found.retry_after_ms), (0, -1), "{algorithm:?}");
-        // The largest cost of one call fits, and again for as long as there is room.
-        let cost = most.min(algorithm.max_cost);
-        let ask = |con: &mut Connection, limit| {
-            full(ok(cmd!(*con, algorithm.command, "m", window, limit, "COST", cost, "FULL")))
-        };
-        let found = ask(con, most);
-        assert_eq!((found.allowed, found.limit, found.remaining), (1, most, most - cost), "{algorithm:?}");
-        let found = if cost == most && algorithm.counts_denials {
-            let text = err(cmd!(*con, algorithm.command, "m", window, most, "COST", cost));
-            assert_eq!(text, OVERFLOW, "{algorithm:?}");
-            full(ok(cmd!(*con, "RL.PEEK", algorithm.word(), "m", window, most, "COST", 0, "FULL")))
-        } else {
-            ask(con, cost)
-        };
-        // So large a limit comes back by millions a second.
-        let back = if algorithm.slack_ms > 0 { most / 1_000_000 } else { 0 };
-        assert!(found.allowed == 0 && found.remaining <= back, "{algorithm:?}: {found:?}");
-        assert!(found.retry_after_ms > 0 && found.ttl > 0, "{algorithm:?}: {found:?}");
-        algorithm.assert_ttl_agrees(&found);
-    });
+/// Writes a key of [`everything`].
+fn restore(con: &mut Connection, key: &str, value: &Value, at: i64) -> Value {
+    ok(cmd!(*con, "RESTORE", key, at.max(0), read::<Vec<u8>>(value.clone()), "ABSTTL"))
 }
 
-/// The same inside EVAL and MULTI as from a client.
+/// Who chooses the end of a key must not reach the reservations of another.
 #[test]
-fn the_forms_inside_scripts_and_transactions() {
-    for_each_algorithm(|algorithm, con| {
-        let script = "return redis.call(KEYS[2], KEYS[1], ARGV[1], 3, unpack(ARGV, 2))";
-        let eval = |con: &mut Connection, form: &[&str]| {
-            let mut cmd = redis::cmd("EVAL");
-            cmd.arg(script).arg(2).arg("k").arg(algorithm.command).arg(LONG).arg(form).query::<Value>(con)
-        };
-        let triple: [i64; 3] = read(ok(eval(con, &[])));
-        assert_eq!(triple[..2], [1, algorithm.count(0, 1)], "{algorithm:?}");
-        // Scripts speak RESP2 unless they ask.
-        let reply = full(ok(eval(con, &["FULL"])));
-        assert_eq!((reply.allowed, reply.remaining), (1, 1), "{algorithm:?}");
-        let mut transaction = redis::pipe();
-        transaction.atomic();
-        for form in [&["FULL"][..], &["FULL"], &[]] {
-            transaction.cmd(algorithm.command).arg("k").arg(LONG).arg(3).arg(form);
+fn a_key_with_the_name_of_reservations_is_refused() {
+    const EXPECTED: &str = "ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names \
+                            of reservations";
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        let mut con = server.con();
+        ok(send(&mut con, "RL.COUNTER k 1m 5 RESERVE a 1m"));
+        let before = everything(&mut con);
+        for call in stories(&mut con).into_iter().flat_map(|story| story.calls) {
+            for key in ["k:reserved", ":reserved", "{k}:reserved", "k:60000ms:reserved", "k:reserved:ends"] {
+                if call.name() != "RL.RESET" {
+                    assert_eq!(err(call.on(key).query(&mut con)), call.error(EXPECTED), "{key}");
+                }
+            }
         }
-        let Value::Array(mut replies) = ok(transaction.query(con)) else { panic!("no array") };
-        let after = i64::from(algorithm.counts_denials);
-        let triple: [i64; 3] = read(replies.pop().expect("a reply"));
-        assert_eq!(triple[..2], [0, algorithm.count(3 + after, after)], "{algorithm:?}");
-        let denied = full(replies.pop().expect("a reply"));
-        let allowed = full(replies.pop().expect("a reply"));
-        assert_eq!((allowed.allowed, denied.allowed), (1, 0), "{algorithm:?}");
+        assert_eq!(everything(&mut con), before);
+        // Names that no reservations have, and any bytes.
+        let long = "k".repeat(1 << 20);
+        for key in ["reserved", "k:reserved:", "k:Reserved", "k:ends", "", "\0", " ", "\r\n", "{", "}", "%s%n", &long] {
+            play(&mut con, |con, _, call| _ = ok(call.on(key).query(con)));
+        }
+        // What an earlier version has left there can be deleted.
+        for (make, reset) in [
+            ("ZADD k:reserved 1 a", "RL.RESET SLIDING k:reserved 1m"),
+            ("SET k:reserved 5", "RL.RESET WINDOW k:reserved 1m"),
+        ] {
+            ok(cmd!(con, "FLUSHALL"));
+            ok(send(&mut con, make));
+            assert_eq!(ok(send(&mut con, reset)), Value::Int(1), "{reset}");
+        }
     });
 }

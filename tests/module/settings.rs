@@ -1,10 +1,13 @@
-//! The settings `rl.on-oom`, `rl.shadow` and `rl.top-keys`: CONFIG, CONFIG REWRITE, load arguments and MODULE LOADEX.
+//! How the module is loaded, or not, and its settings: CONFIG, CONFIG REWRITE, load arguments and MODULE LOADEX.
 
 use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use redis::{Connection, Value};
+use tempfile::{NamedTempFile, TempDir};
 
 use crate::support::*;
-use redis::Connection;
-use tempfile::TempDir;
 
 const NAMES: [&str; 3] = ["rl.on-oom", "rl.shadow", "rl.top-keys"];
 const DEFAULTS: [&str; 3] = ["error", "no", "128"];
@@ -19,35 +22,53 @@ fn settings(con: &mut Connection) -> [String; 3] {
     })
 }
 
-/// Whether `rl.shadow` is in effect.
-#[track_caller]
-fn shadows(con: &mut Connection) -> bool {
-    let reply: [i64; 3] = read(ok(cmd!(*con, "RL.TOKEN", "k", 60, 0)));
-    reply[0] == 1
+/// The defaults, but for these.
+fn with(changed: &[(usize, &str)]) -> [String; 3] {
+    let mut all = DEFAULTS.map(str::to_owned);
+    changed.iter().for_each(|&(at, value)| value.clone_into(&mut all[at]));
+    all
+}
+
+fn path() -> String {
+    module_path().to_str().expect("a path").to_owned()
+}
+
+/// The server puts the name of the module in front, so the module itself does not.
+fn refusals(log: &str) -> Vec<&str> {
+    log.lines().filter(|line| line.contains("<rl> not loaded: ")).collect()
 }
 
 #[test]
-fn values_are_read_and_set_at_run_time() {
+fn values_are_read_set_and_rewritten() {
     for_each_server(|bin| {
-        let server = Server::start(bin);
+        let dir = TempDir::new().expect("a directory");
+        let file = dir.path().join("server.conf");
+        fs::write(&file, "# A comment that stays.\n").expect("a file");
+        // The server gets the file as its first argument.
+        let script = format!("exec \"$0\" '{}' \"$@\"", file.display());
+        let mut server = Server::options(bin).under(&["sh", "-c", &script]).start();
         let mut con = server.con();
         assert_eq!(settings(&mut con), DEFAULTS);
         let all: Vec<String> = read(ok(cmd!(con, "CONFIG", "GET", "rl.*")));
         assert_eq!(all.len(), 2 * NAMES.len(), "{all:?}");
-        for (value, set) in [("yes", true), ("no", false), ("YES", true), ("No", false)] {
-            ok(cmd!(con, "CONFIG", "SET", "rl.shadow", value));
-            assert_eq!(settings(&mut con)[1], value.to_lowercase());
-            assert_eq!(shadows(&mut con), set, "{value}");
-        }
-        for value in ["0", "1", "10000", "128"] {
-            ok(cmd!(con, "CONFIG", "SET", "rl.top-keys", value));
-            assert_eq!(settings(&mut con)[2], value);
-        }
         // Several at once, of which one is wrong: none is set.
         err(cmd!(con, "CONFIG", "SET", "rl.shadow", "yes", "rl.top-keys", "10001"));
         assert_eq!(settings(&mut con), DEFAULTS);
-        ok(cmd!(con, "CONFIG", "SET", "rl.shadow", "yes", "rl.top-keys", "7", "rl.on-oom", "deny"));
-        assert_eq!(settings(&mut con), ["deny", "yes", "7"]);
+        ok(cmd!(con, "CONFIG", "SET", "rl.on-oom", "DENY", "rl.shadow", "Yes", "rl.top-keys", 7));
+        let changed = with(&[(0, "deny"), (1, "yes"), (2, "7")]);
+        assert_eq!(settings(&mut con), changed);
+        ok(cmd!(con, "CONFIG", "REWRITE"));
+        let written = fs::read_to_string(&file).expect("the file");
+        for line in ["# A comment that stays.", "rl.on-oom deny", "rl.shadow yes", "rl.top-keys 7"] {
+            assert!(written.lines().any(|found| found == line), "no {line}:\n{written}");
+        }
+        server.shutdown("NOSAVE");
+        // The file loads the module.
+        server.start_again_with(Options::without_module);
+        let mut con = server.con();
+        assert_eq!(settings(&mut con), changed);
+        let reply: [i64; 3] = read(ok(cmd!(con, "RL.TOKEN", "k", 60, 0)));
+        assert_eq!(reply[0], 1, "in shadow mode");
     });
 }
 
@@ -64,124 +85,184 @@ fn a_wrong_value_is_an_error_with_the_range() {
         ] {
             for value in values {
                 let text = err(cmd!(con, "CONFIG", "SET", name, value));
-                assert!(text.contains(name), "{name} {value}: {text}");
-                for word in range {
-                    assert!(text.contains(word), "{name} {value}: {text}");
-                }
+                assert!(range.iter().chain([&name]).all(|word| text.contains(word)), "{name} {value}: {text}");
                 assert_eq!(settings(&mut con), DEFAULTS, "{name} {value}");
             }
         }
     });
 }
 
-#[test]
-fn config_rewrite_keeps_the_values() {
-    for_each_server(|bin| {
-        let dir = TempDir::new().expect("a directory");
-        let file = dir.path().join("server.conf");
-        fs::write(&file, "# A comment that stays.\n").expect("a file");
-        // The server gets the file as its first argument.
-        let script = format!("exec \"$0\" '{}' \"$@\"", file.display());
-        let mut server = Server::options(bin).under(&["sh", "-c", &script]).start();
-        let mut con = server.con();
-        ok(cmd!(con, "CONFIG", "SET", "rl.on-oom", "deny", "rl.shadow", "yes", "rl.top-keys", 7));
-        ok(cmd!(con, "CONFIG", "REWRITE"));
-        let written = fs::read_to_string(&file).expect("the file");
-        for line in ["# A comment that stays.", "rl.on-oom deny", "rl.shadow yes", "rl.top-keys 7"] {
-            assert!(written.lines().any(|found| found == line), "no {line}:\n{written}");
-        }
-        server.shutdown("NOSAVE");
-        // The file loads the module.
-        server.start_again_with(Options::without_module);
-        let mut con = server.con();
-        assert_eq!(settings(&mut con), ["deny", "yes", "7"]);
-        assert!(shadows(&mut con));
-        // Back at the defaults, the lines are gone or name them.
-        for (name, value) in NAMES.iter().zip(DEFAULTS) {
-            ok(cmd!(con, "CONFIG", "SET", name, value));
-        }
-        ok(cmd!(con, "CONFIG", "REWRITE"));
-        server.shutdown("NOSAVE");
-        server.start_again();
-        assert_eq!(settings(&mut server.con()), DEFAULTS);
-    });
-}
-
+/// A name may have its prefix or not, in any case. The last argument counts, and a setting of redis.conf counts more.
 #[test]
 fn load_arguments_set_them() {
     for_each_server(|bin| {
-        for (arguments, expected) in [
-            (&["rl.shadow", "yes"][..], ["error", "yes", "128"]),
-            (&["shadow", "yes", "top-keys", "0"], ["error", "yes", "0"]),
-            (&["RL.SHADOW", "YES", "RL.TOP-KEYS", "10000"], ["error", "yes", "10000"]),
-            (&["rl.top-keys", "7", "rl.on-oom", "deny", "cl-throttle", "no"], ["deny", "no", "7"]),
-            (&["rl.shadow", "yes", "rl.shadow", "no"], DEFAULTS),
+        for (arguments, conf, expected) in [
+            (&["rl.on-oom", "allow"][..], &[][..], with(&[(0, "allow")])),
+            (&["shadow", "yes", "top-keys", "0"], &[], with(&[(1, "yes"), (2, "0")])),
+            (&["RL.SHADOW", "YES", "RL.ON-OOM", "DENY"], &[], with(&[(0, "deny"), (1, "yes")])),
+            (&["rl.top-keys", "7", "cl-throttle", "no"], &[], with(&[(2, "7")])),
+            (&["rl.shadow", "yes", "rl.shadow", "no"], &[], with(&[])),
+            (&["rl.on-oom", "deny"], &[("rl.on-oom", "allow"), ("rl.top-keys", "5")], with(&[(0, "allow"), (2, "5")])),
         ] {
-            let server = Server::options(bin).module_args(arguments).start();
+            let options = Server::options(bin).module_args(arguments);
+            let server = conf.iter().fold(options, |options, (name, value)| options.set(name, value)).start();
             let mut con = server.con();
             assert_eq!(settings(&mut con), expected, "{arguments:?}");
-            assert_eq!(shadows(&mut con), expected[1] == "yes", "{arguments:?}");
+            assert_eq!(cmd!(con, "CL.THROTTLE", "k", 1, 1, 1).is_err(), arguments.contains(&"cl-throttle"));
         }
-        // As in redis.conf; it counts more than the argument.
-        let server = Server::options(bin).module_args(&["rl.shadow", "no", "rl.top-keys", "9"]);
-        let server = server.set("rl.shadow", "yes").set("rl.top-keys", 5).start();
-        assert_eq!(settings(&mut server.con()), ["error", "yes", "5"]);
     });
 }
 
-const WRONG_ARGUMENTS: [(&[&str], &str); 8] = [
+const WRONG_ARGUMENTS: [(&[&str], &str); 12] = [
+    (&["rl.colour"], "colour"),
+    (&["rl.top-key", "7"], "there are rl.on-oom, rl.shadow, rl.top-keys"),
+    (&["rl.on-oom"], "rl.on-oom takes"),
+    (&["on-oom", ""], "rl.on-oom takes"),
+    (&["rl.on-oom", "allow", "extra"], "extra"),
     (&["rl.shadow"], "rl.shadow takes yes or no"),
-    (&["rl.shadow", "maybe"], "rl.shadow takes yes or no"),
     (&["shadow", "1"], "rl.shadow takes yes or no"),
-    (&["rl.top-keys"], "rl.top-keys takes an integer from 0 to 10000"),
     (&["rl.top-keys", "-1"], "rl.top-keys takes an integer from 0 to 10000"),
     (&["top-keys", "10001"], "rl.top-keys takes an integer from 0 to 10000"),
     (&["rl.top-keys", "7x"], "rl.top-keys takes an integer from 0 to 10000"),
-    (&["rl.top-key", "7"], "there are rl.on-oom, rl.shadow, rl.top-keys and cl-throttle"),
+    (&["cl-throttle"], "cl-throttle takes yes or no"),
+    (&["cl-throttle", "maybe"], "cl-throttle takes yes or no"),
 ];
 
 #[test]
-fn wrong_load_arguments_end_the_load_with_the_range_in_the_log() {
+fn a_wrong_load_is_named_in_the_log_and_leaves_nothing_behind() {
     for_each_server(|bin| {
         let mut server = Server::options(bin).without_module().start();
         let mut con = server.con();
-        let path = module_path();
-        let path = path.to_str().expect("a path");
+        let unknown = |con: &mut Connection| {
+            assert!(err(cmd!(*con, "RL.TOP")).starts_with("ERR unknown command"));
+        };
         for (n, (arguments, expected)) in WRONG_ARGUMENTS.into_iter().enumerate() {
-            err(cmd!(con, "MODULE", "LOAD", path, arguments));
+            err(cmd!(con, "MODULE", "LOAD", path(), arguments));
             let log = server.log();
-            let lines: Vec<&str> = log.lines().filter(|line| line.contains("<rl> not loaded: ")).collect();
+            let lines = refusals(&log);
             assert!(lines.len() == n + 1 && lines[n].contains(expected), "{arguments:?}:\n{log}");
-            assert!(err(cmd!(con, "RL.TOP")).starts_with("ERR unknown command"));
+            unknown(&mut con);
         }
+        // The server unloads the module for these, after the module has loaded.
+        for (name, value) in [("rl.colour", "red"), ("rl.on-oom", "maybe"), ("rl.top-keys", "x"), ("colour", "red")] {
+            err(cmd!(con, "MODULE", "LOADEX", path(), "CONFIG", name, value));
+            unknown(&mut con);
+            err(cmd!(con, "MODULE", "UNLOAD", "rl"));
+        }
+        assert!(!server.log().contains("not unloaded"), "{}", server.log());
+        let load = ["CONFIG", "rl.shadow", "yes", "CONFIG", "rl.top-keys", "7", "ARGS", "rl.top-keys", "9"];
+        ok(cmd!(con, "MODULE", "LOADEX", path(), &load));
+        assert_eq!(settings(&mut con), with(&[(1, "yes"), (2, "7")]));
+        assert!(server.is_running());
         // A start ends in the same way.
         let (arguments, expected) = WRONG_ARGUMENTS[5];
         let Err(log) = Server::options(bin).module_args(arguments).try_start() else { panic!("the server starts") };
         assert!(log.contains(expected) && !log.contains("BUG REPORT"), "{log}");
-        assert!(server.is_running());
     });
 }
 
+/// Valkey 9 unloads every module before it ends; the module does not stand in the way then.
 #[test]
-fn module_loadex_sets_them_or_leaves_nothing_behind() {
+fn the_module_is_loaded_at_run_time_and_stays_until_the_server_ends() {
     for_each_server(|bin| {
-        let path = module_path();
-        let path = path.to_str().expect("a path");
         let mut server = Server::options(bin).without_module().start();
         let mut con = server.con();
-        for (name, value) in
-            [("rl.shadow", "maybe"), ("rl.top-keys", "10001"), ("rl.top-keys", "-1"), ("rl.top-keys", "x")]
-        {
-            err(cmd!(con, "MODULE", "LOADEX", path, "CONFIG", name, value));
-            assert!(server.log().contains(name), "{name} {value}:\n{}", server.log());
-            assert!(err(cmd!(con, "RL.TOP")).starts_with("ERR unknown command"));
-            err(cmd!(con, "MODULE", "UNLOAD", "rl"));
+        ok(cmd!(con, "MODULE", "LOAD", path()));
+        assert!(server.log().contains(concat!("<rl> version ", env!("CARGO_PKG_VERSION"))), "{}", server.log());
+        for _ in 0..2 {
+            assert!(err(cmd!(con, "MODULE", "UNLOAD", "rl")).contains("rror unloading module"));
+            assert!(server.log().contains("<rl> not unloaded: "), "{}", server.log());
+            err(cmd!(con, "MODULE", "LOAD", path()));
+            ok(cmd!(con, "RL.FIXED", "k", 60, 5));
         }
-        assert!(!server.log().contains("not unloaded"), "{}", server.log());
-        assert!(server.is_running());
-        let load = ["CONFIG", "rl.shadow", "yes", "CONFIG", "rl.top-keys", "7", "ARGS", "rl.top-keys", "9"];
-        ok(cmd!(con, "MODULE", "LOADEX", path, &load));
-        assert_eq!(settings(&mut con), ["error", "yes", "7"]);
-        assert!(shadows(&mut con));
+        let refusals = server.log().matches("not unloaded").count();
+        server.shutdown("NOSAVE");
+        let log = server.log();
+        assert!(log.matches("not unloaded").count() == refusals && !log.contains("BUG REPORT"), "{log}");
+        if bin.is_valkey() && bin.version.0 >= 9 {
+            assert!(log.contains("Module rl unloaded"), "{log}");
+        }
     });
+}
+
+/// The commands that the module calls or replicates under their names.
+const NEEDED: [&str; 16] = [
+    "APPEND",
+    "GET",
+    "HDEL",
+    "HSET",
+    "INCR",
+    "INCRBY",
+    "PEXPIREAT",
+    "SET",
+    "SETRANGE",
+    "UNLINK",
+    "ZADD",
+    "ZCOUNT",
+    "ZRANGE",
+    "ZREM",
+    "ZREMRANGEBYRANK",
+    "ZREMRANGEBYSCORE",
+];
+
+#[test]
+fn a_renamed_command_that_the_module_needs_ends_the_start_with_its_name_in_the_log() {
+    for_each_server(|bin| {
+        let renamed = |names: &[&str]| {
+            let mut file = NamedTempFile::new().expect("a file");
+            for (n, name) in names.iter().enumerate() {
+                // An empty name removes the command.
+                let new = if n % 2 == 0 { format!("renamed-{n}") } else { "\"\"".to_owned() };
+                writeln!(file, "rename-command {name} {new}").expect("a line");
+            }
+            Server::options(bin).set("include", file.path().display()).try_start()
+        };
+        for names in [&["INCR"][..], &NEEDED] {
+            let Err(log) = renamed(names) else { panic!("the server starts without {names:?}") };
+            let lines = refusals(&log);
+            assert_eq!(lines.len(), 1, "{names:?}:\n{log}");
+            let (_, named) = lines[0].rsplit_once(": ").expect("the names");
+            let mut named: Vec<&str> = named.split(", ").collect();
+            named.sort_unstable();
+            assert_eq!(named, names, "{log}");
+            assert!(!log.contains("BUG REPORT"), "{names:?}:\n{log}");
+        }
+        // Other commands may have any name.
+        let server = renamed(&["COMMAND", "EXPIRE", "KEYS"]).unwrap_or_else(|log| panic!("{log}"));
+        ok(cmd!(server.con(), "RL.FIXED", "k", 60, 5));
+    });
+}
+
+/// Reads the sources: a C string there that is the name of a server's command is called or replicated.
+#[test]
+fn no_command_that_the_module_needs_is_missing_from_the_list() {
+    let sources = ["src/ffi", "src/store"].map(|dir| Path::new(env!("CARGO_MANIFEST_DIR")).join(dir));
+    let files = sources.iter().flat_map(|dir| fs::read_dir(dir).expect("a directory"));
+    let text: String = files.map(|file| fs::read_to_string(file.expect("a file").path()).expect("a text")).collect();
+    let literals = text.split("c\"").skip(1).filter_map(|rest| rest.split('"').next());
+    let mut words: Vec<&str> =
+        literals.filter(|word| word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_uppercase())).collect();
+    words.sort_unstable();
+    words.dedup();
+    for_each_server(|bin| {
+        let server = Server::options(bin).without_module().start();
+        let infos: Vec<Value> = read(ok(cmd!(server.con(), "COMMAND", "INFO", &words)));
+        let known = words.iter().zip(infos).filter(|(_, info)| *info != Value::Nil).map(|(word, _)| *word);
+        assert_eq!(known.collect::<Vec<_>>(), NEEDED);
+    });
+}
+
+/// Too old for the module: it says so, and the server is not brought down by anything worse.
+#[test]
+fn an_old_server_refuses_with_a_clear_line() {
+    for bin in unsupported_servers() {
+        let Err(log) = Server::options(&bin).try_start() else { panic!("{bin} starts with the module") };
+        let lines = refusals(&log);
+        assert!(lines.len() == 1 && lines[0].contains("Redis 7.0"), "{bin}:\n{log}");
+        assert!(!log.contains("BUG REPORT"), "{bin}:\n{log}");
+
+        let mut server = Server::options(&bin).without_module().start();
+        err(cmd!(server.con(), "MODULE", "LOAD", path()));
+        assert!(refusals(&server.log()).len() == 1 && server.is_running());
+    }
 }

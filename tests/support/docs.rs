@@ -59,6 +59,12 @@ pub fn arguments_of(con: &mut Connection, command: &str) -> Vec<Argument> {
     arguments.into_iter().map(Argument::new).collect()
 }
 
+/// The words of all algorithms.
+pub fn algorithms(con: &mut Connection) -> Vec<String> {
+    let words = arguments_of(con, "RL.RESET").swap_remove(0).inner;
+    words.into_iter().filter_map(|word| word.token).collect()
+}
+
 /// The commands that take options, as errors name them.
 pub const TAKERS: [&str; 6] = ["RL.<ALGO>", "RL.PEEK", "RL.MULTI", "RL.REFUND", "RL.SETTLE", "RL.RESET"];
 
