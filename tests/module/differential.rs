@@ -357,9 +357,8 @@ fn every_algorithm_takes_part() {
     for_each_server(|bin| {
         let server = Server::start(bin);
         let mut con = server.con();
-        let algorithms = arguments_of(&mut con, "RL.RESET").swap_remove(0).inner;
-        let words: BTreeSet<_> = algorithms.into_iter().filter_map(|algorithm| algorithm.token).collect();
-        assert_eq!(words, OF_MODULE.map(str::to_owned).into());
+        assert_eq!(algorithms(&mut con), OF_MODULE);
+        assert_eq!(algorithm_words().collect::<BTreeSet<_>>(), OF_MODULE.into());
         let grammar = Grammar::of(&mut con);
         let reserving = OF_MODULE.into_iter().filter(|word| grammar.takes("RL.<ALGO>", word, "RESERVE"));
         assert_eq!(reserving.collect::<Vec<_>>(), RESERVING);

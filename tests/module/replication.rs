@@ -47,7 +47,7 @@ fn a_replica_replies_from_what_it_has_while_it_loads_anew() {
         assert!(loads, "no load beside what is there:\n{}", replica.log());
         let remaining = |con: &mut Connection, algorithm: &Algorithm| {
             let arguments = [algorithm.word(), algorithm.command, &LONG.to_string(), &LIMIT.to_string(), "FULL"];
-            full_of(con, "RL.PEEK", &arguments).remaining
+            full(ok(cmd!(*con, "RL.PEEK", &arguments))).remaining
         };
         for algorithm in ALGORITHMS {
             assert_eq!(remaining(&mut looker, algorithm), LIMIT - 2 - 1, "{algorithm:?}: what it had before");

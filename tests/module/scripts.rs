@@ -95,7 +95,7 @@ fn run_case(con: &mut Connection, clock: &mut FrozenClock, seed: u64, seen: &mut
         let window = if hostile { case.window().0 } else { seconds.to_string() };
         let mut words = [window.into_bytes(), case.limit().to_string().into_bytes()];
         if hostile && case.chance(6) {
-            let (at, wrong) = case.random.pick(&[(0, BAD_WINDOWS), (1, BAD_LIMITS)]);
+            let (at, wrong) = (case.random.below(2) as usize, case.random.pick(&BAD_WORDS));
             words[at] = case.random.pick(wrong).to_vec();
         }
         // Each goes on with what another one has left.

@@ -1,7 +1,5 @@
 //! RL.TOP: the keys that are denied most; and RL.HELP.
 
-use std::collections::HashMap;
-
 use crate::support::*;
 use redis::{Connection, Value};
 
@@ -58,38 +56,6 @@ fn deny(con: &mut Connection, key: impl AsRef<[u8]>, times: i64) {
         let reply: [i64; 3] = read(ok(cmd!(*con, "RL.TOKEN", key.as_ref(), LONG, 0)));
         assert_eq!(reply[0], 0);
     }
-}
-
-#[test]
-fn denials_of_every_algorithm_are_counted() {
-    for_each_server(|bin| {
-        let server = Server::start(bin);
-        for mut con in [server.con(), server.con3()] {
-            ok(cmd!(con, "FLUSHALL"));
-            assert_eq!(ok(cmd!(con, "RL.TOP", "reset")), Value::Okay);
-            assert_eq!(top(&mut con, &[]), (0, vec![]));
-            let start = server_ms(&mut con);
-            let all = ALGORITHMS.len() as i64;
-            for (algorithm, times) in ALGORITHMS.iter().zip(1..) {
-                let key = format!("key:{}", algorithm.name);
-                for n in 0..2 + times {
-                    assert_eq!(algorithm.ask(&mut con, &key, LONG, 2)[0], i64::from(n < 2));
-                }
-            }
-            let (bound, keys) = top(&mut con, &[]);
-            assert_eq!(bound, 0, "every key has its place");
-            assert_eq!(keys.len(), ALGORITHMS.len());
-            let end = server_ms(&mut con);
-            for (place, (entry, algorithm)) in (0..).zip(keys.iter().zip(ALGORITHMS.iter().rev())) {
-                // FIXED too shows the key that the client named.
-                assert_eq!(entry.key, format!("key:{}", algorithm.name).into_bytes());
-                assert_eq!(entry.algorithm, algorithm.word());
-                assert_eq!((entry.denied, entry.error), (all - place, 0), "{algorithm:?}");
-                assert!((start..=end).contains(&entry.last_ms), "{entry:?}");
-            }
-            assert_eq!(info(&mut con, "rl_top_keys"), ALGORITHMS.len().to_string());
-        }
-    });
 }
 
 #[test]
@@ -188,39 +154,6 @@ fn the_number_of_keys_of_a_reply() {
     });
 }
 
-/// With fewer places than keys, no count is too low, none is too high by more than its error, and a key without a place
-/// was denied at most as often as the bound says.
-#[test]
-fn counts_are_within_the_errors_that_the_reply_states() {
-    for_each_server(|bin| {
-        let server = Server::start(bin);
-        let mut con = server.con();
-        for mut random in randoms() {
-            for places in [1, 4, 16] {
-                ok(cmd!(con, "RL.TOP", "RESET"));
-                ok(cmd!(con, "CONFIG", "SET", "rl.top-keys", places));
-                let mut exact: HashMap<Vec<u8>, i64> = HashMap::new();
-                for _ in 0..300 {
-                    // The keys with low numbers come more often.
-                    let below = 1 + random.below(40);
-                    let key = format!("{places}:{}", random.below(below)).into_bytes();
-                    deny(&mut con, &key, 1);
-                    *exact.entry(key).or_default() += 1;
-                }
-                let (bound, keys) = top(&mut con, &["100"]);
-                assert_eq!(keys.len(), places);
-                assert!(bound > 0 && bound <= 300 / places as i64, "{places}: {bound}");
-                for entry in &keys {
-                    let denied = exact.remove(&entry.key).expect("a key that was denied");
-                    assert!((entry.denied - entry.error..=entry.denied).contains(&denied), "{denied}: {entry:?}");
-                }
-                let most = exact.values().max().expect("keys without a place");
-                assert!(*most <= bound, "{places}: {most} of {bound}");
-            }
-        }
-    });
-}
-
 #[test]
 fn the_number_of_places_changes_at_run_time() {
     for_each_server(|bin| {
@@ -248,68 +181,6 @@ fn the_number_of_places_changes_at_run_time() {
         assert_eq!(top(&mut con, &[]), (0, vec![]));
         deny(&mut con, "on", 2);
         assert_eq!(counts(&mut con, &[]), [("on".to_owned(), 2)]);
-    });
-}
-
-#[test]
-fn a_long_key_is_cut_and_bytes_stay() {
-    for_each_server(|bin| {
-        let server = Server::start(bin);
-        for mut con in [server.con(), server.con3()] {
-            ok(cmd!(con, "RL.TOP", "RESET"));
-            let long = |len: usize, last: u8| [vec![b'x'; len], vec![last]].concat();
-            for (key, times) in [
-                (long(255, b'a'), 4),
-                // These two are one where they are cut.
-                (long(256, b'a'), 1),
-                (long(100_000, b'b'), 2),
-                (b"\0\xff\r\n".to_vec(), 2),
-                (vec![], 1),
-            ] {
-                deny(&mut con, &key, times);
-            }
-            let (_, keys) = top(&mut con, &[]);
-            let found: Vec<(Vec<u8>, i64)> = keys.into_iter().map(|entry| (entry.key, entry.denied)).collect();
-            let expected = [(long(255, b'a'), 4), (vec![b'x'; 256], 3), (b"\0\xff\r\n".to_vec(), 2), (vec![], 1)];
-            assert_eq!(found, expected);
-        }
-    });
-}
-
-/// It shows the keys of everybody, so a user of the commands alone may not call it.
-#[test]
-fn a_limited_user_sees_no_keys_of_others() {
-    for_each_server(|bin| {
-        let server = Server::start(bin);
-        let mut root = server.con();
-        deny(&mut root, "secret:key", 3);
-        let [info]: [Vec<Value>; 1] = read(ok(cmd!(root, "COMMAND", "INFO", "RL.TOP")));
-        let flags: Vec<String> = read(info[2].clone());
-        assert!(flags.contains(&"admin".to_owned()), "{flags:?}");
-        assert_eq!(info[3..6], [0, 0, 0].map(Value::Int), "it has no keys");
-        let has_category = cmd!(root, "ACL", "CAT", "ratelimit").is_ok();
-        let category = if has_category { "+@ratelimit" } else { "+rl.token" };
-        for (user, rules) in [
-            ("category", &["~mine:*", "-@all", category][..]),
-            ("writer", &["~mine:*", "-@all", "+@read", "+@write", "+@fast", "+rl.token"]),
-            ("careful", &["~*", "+@all", "-@admin"]),
-            ("safe", &["~*", "+@all", "-@dangerous"]),
-        ] {
-            ok(cmd!(root, "ACL", "SETUSER", user, "on", ">secret", rules));
-            if rules.contains(&"+@all") && !bin.is_valkey() && (bin.version.0, bin.version.1) < (7, 4) {
-                // There, commands of modules are in no category, and are taken away by name.
-                ok(cmd!(root, "ACL", "SETUSER", user, "-rl.top"));
-            }
-            let mut con = server.con();
-            ok(cmd!(con, "AUTH", user, "secret"));
-            ok(cmd!(con, "RL.TOKEN", "mine:k", LONG, 5));
-            for arguments in [&[][..], &["1"], &["RESET"]] {
-                let text = err(cmd!(con, "RL.TOP", arguments));
-                assert!(text.starts_with("NOPERM "), "{user}: {text}");
-                assert!(!text.contains("secret:key"));
-            }
-        }
-        assert_eq!(counts(&mut root, &[]), [("secret:key".to_owned(), 3)]);
     });
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use redis::Cmd;
 
 use super::random_calls::*;
-use crate::support::{BAD_COSTS, BAD_LIMITS, BAD_WINDOWS, Random};
+use crate::support::{BAD_WORDS, Random};
 
 impl Case {
     /// Makes a word wrong, takes one away or adds one. Only the last limit may change its length: the others are
@@ -22,9 +22,10 @@ impl Case {
         }
         let at = first + self.random.below((words.len() - first) as u64) as usize;
         let bad = |random: &mut Random| match random.below(4) {
-            0 => random.pick(BAD_WINDOWS).to_vec(),
-            1 => random.pick(BAD_LIMITS).to_vec(),
-            2 => random.pick(BAD_COSTS).to_vec(),
+            0..3 => {
+                let words = random.pick(&BAD_WORDS);
+                random.pick(words).to_vec()
+            }
             _ => {
                 const WORDS: [&str; 22] = [
                     "COST",

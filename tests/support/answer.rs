@@ -74,22 +74,6 @@ pub fn line(reply: Value) -> Full {
     full(Value::Array(named.collect()))
 }
 
-/// The same reply with `charged` 0 if it is in the form FULL: a PEEK, which charges nothing, replies so.
-pub fn uncharged(mut reply: Value) -> Value {
-    match &mut reply {
-        Value::Array(flat) if flat.first() == Some(&bytes("allowed")) => flat[2 * FIGURES.len() - 1] = Value::Int(0),
-        Value::Map(pairs) => pairs[FIGURES.len() - 1].1 = Value::Int(0),
-        _ => {}
-    }
-    reply
-}
-
-/// Sends a command and reads its FULL reply.
-#[track_caller]
-pub fn full_of(con: &mut Connection, command: &str, arguments: &[&str]) -> Full {
-    full(ok(redis::cmd(command).arg(arguments).query(con)))
-}
-
 /// Reads a HEADERS reply: the three integers, and the headers as names and values.
 #[track_caller]
 pub fn with_headers(reply: Value) -> ([i64; 3], Vec<(String, String)>) {

@@ -47,11 +47,6 @@ impl ServerBin {
         self.family == "valkey"
     }
 
-    /// Whether one time holds for a whole transaction or script: the module then has RM_CachedMicroseconds.
-    pub fn caches_time(&self) -> bool {
-        (self.version.0, self.version.1) >= (7, 2)
-    }
-
     /// Whether the module loads. The module API of Redis 6.2 and before lacks functions that it needs.
     pub fn is_supported(&self) -> bool {
         self.version.0 >= 7

@@ -36,13 +36,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 pub use algorithms::{
-    ALGORITHMS, Algorithm, COUNTER, FIXED, FOREIGN, GCRA, LEAKY, LEASE, OVERFLOW, ROLLING, Record, SLIDING, TOKEN,
-    Taken, WINDOW, algorithm_words, records,
+    ALGORITHMS, Algorithm, COUNTER, FIXED, FOREIGN, GCRA, LEAKY, LEASE, OVERFLOW, ROLLING, SLIDING, TOKEN, WINDOW,
+    algorithm_words,
 };
-pub use answer::{
-    FIGURES, Full, full, full_of, header_pairs, line, read, record_headers, server_ms, uncharged, with_headers,
-};
-pub use bad::{BAD_COSTS, BAD_LIMITS, BAD_WINDOWS, bad_bursts};
+pub use answer::{FIGURES, Full, full, header_pairs, line, read, record_headers, server_ms, with_headers};
+pub use bad::BAD_WORDS;
 pub use binaries::{ServerBin, module_path, servers, unsupported_servers};
 pub(crate) use client::cmd;
 pub use client::{Reply, bytes, call, digest, err, exec, info, ints, of_limit, ok, send, try_info};
@@ -54,10 +52,8 @@ pub use random::{Random, randoms};
 pub use sentinel::Sentinel;
 pub use server::{Options, Server};
 pub use stepped_clock::SteppedClock;
-pub use topology::{Cluster, migrate_slot, start_replicas, wait_for_replica};
-pub use traffic::{
-    Effects, LONG, assert_plain, everything, expires_at, keys, members, mixed_load, now_ms, only_key, scores,
-};
+pub use topology::{Cluster, migrate_slot, wait_for_replica};
+pub use traffic::{Effects, LONG, assert_plain, everything, expires_at, keys, members, now_ms, only_key};
 
 /// How long anything that a healthy server does at once may take on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(20);

@@ -20,15 +20,6 @@ pub fn wait_for_replica(master: &Server, replica: &Server) {
     assert!(in_step, "the replica is not in step:\n{}", replica.log());
 }
 
-/// Starts two replicas, one with the module and one without, and waits until they have everything of the master.
-#[track_caller]
-pub fn start_replicas(bin: &ServerBin, master: &Server) -> [Server; 2] {
-    let options = [Options::new(bin), Options::new(bin).without_module()];
-    let replicas = options.map(|options| options.replica_of(master).start());
-    replicas.iter().for_each(|replica| wait_for_replica(master, replica));
-    replicas
-}
-
 /// Masters with an equal share of the slots, in order.
 pub struct Cluster {
     pub nodes: Vec<Server>,
