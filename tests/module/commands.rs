@@ -172,11 +172,8 @@ fn command_docs_info_and_getkeys() {
                         if call.name() == "RL.MULTI" { vec!["k:other", "k"] } else { vec!["k"] },
                         "{call:?}"
                     );
-                    let flags: &[&str] = match call.name() {
-                        "RL.PEEK" => &["RO", "access"],
-                        "RL.RESET" => &["RW", "delete"],
-                        _ => &["RW", "access", "update"],
-                    };
+                    let flags: &[&str] =
+                        if call.only_reads() { &["RO", "access"] } else { &["RW", "access", "update"] };
                     assert!(flagged.iter().all(|(_, found)| found.iter().eq(flags)), "{call:?}: {flagged:?}");
                     let [info]: [Vec<Value>; 1] = read(ok(cmd!(con, "COMMAND", "INFO", call.name())));
                     let arity: i64 = read(info[1].clone());

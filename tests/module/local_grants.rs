@@ -1,7 +1,7 @@
 //! What docs/scale.md states of limits that are divided: instances that take their units in batches with PARTIAL,
 //! and limits that are split over several keys.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -43,104 +43,6 @@ fn batches_reach_the_bound_and_do_not_exceed_it() {
         }
         assert!(start.elapsed() < Duration::from_millis(1_900), "too slow for one window");
     });
-}
-
-/// How instances use what they were granted.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Grants {
-    /// Until it is spent.
-    Kept,
-    /// For so many ms.
-    For(u64),
-}
-
-/// What an exact sliding window grants, at most `limit` in any window. Times are in ms.
-struct Log {
-    window: u64,
-    limit: u64,
-    charged: VecDeque<(u64, u64)>,
-}
-
-impl Log {
-    fn grant(&mut self, now: u64, batch: u64) -> u64 {
-        self.charged.retain(|(at, _)| at + self.window > now);
-        let used: u64 = self.charged.iter().map(|(_, units)| units).sum();
-        let granted = batch.min(self.limit - used);
-        self.charged.push_back((now, granted));
-        granted
-    }
-}
-
-/// The most units that instances with random traffic spend in any window, and the requests to the server for each
-/// unit that was spent.
-fn simulate(seed: u64, [instances, batch, limit, window]: [u64; 4], grants: Grants) -> (u64, f64) {
-    let mut random = Random::new(seed);
-    let mut log = Log { window, limit, charged: VecDeque::new() };
-    let mut held = vec![(0_u64, 0_u64); instances as usize];
-    let (mut spent, mut most, mut total, mut requests) = (VecDeque::new(), 0, 0_u64, 0_u64);
-    // All instances are quiet and busy at the same times, which is the worst case.
-    let mut now = 0;
-    for _ in 0..50 {
-        let (busy, step) = (random.below(3 * instances * batch), 1 + random.below(3));
-        for _ in 0..busy {
-            let instance = random.below(instances) as usize;
-            let (units, since) = &mut held[instance];
-            if let Grants::For(ms) = grants
-                && *since + ms <= now
-            {
-                *units = 0;
-            }
-            if *units == 0 {
-                requests += 1;
-                (*units, *since) = (log.grant(now, batch), now);
-            }
-            if *units > 0 {
-                *units -= 1;
-                total += 1;
-                spent.push_back(now);
-            }
-            now += random.below(step);
-            while spent.front().is_some_and(|at| at + window <= now) {
-                spent.pop_front();
-            }
-            most = most.max(spent.len() as u64);
-        }
-        now += random.below(window);
-    }
-    (most, requests as f64 / total as f64)
-}
-
-#[test]
-fn random_traffic_stays_within_the_bound() {
-    let mut above = 0;
-    for seed in 0..100 {
-        let mut random = Random::new(seed);
-        let [instances, batch] = [1 + random.below(8), 1 + random.below(20)];
-        let limit = instances * batch + random.below(50);
-        let window = 50 + random.below(200);
-        let shape = [instances, batch, limit, window];
-        let late = instances * (batch - 1);
-        let (kept, _) = simulate(seed, shape, Grants::Kept);
-        assert!(kept <= limit + late, "{shape:?}: {kept}");
-        above += usize::from(kept > limit);
-        let (none, _) = simulate(seed, shape, Grants::For(0));
-        assert!(none <= limit, "{shape:?}: {none}, though no unit is spent later");
-        let (short, _) = simulate(seed, shape, Grants::For(window / 10));
-        assert!(short <= limit + late, "{shape:?}: {short}");
-        // Less by what can be late: never above the limit itself.
-        if limit > late {
-            let (less, _) = simulate(seed, [instances, batch, limit - late, window], Grants::Kept);
-            assert!(less <= limit, "{shape:?}: {less}");
-        }
-    }
-    assert!(above > 30, "the traffic is not hard enough: {above} of 100 exceed the limit");
-}
-
-/// Far below the limit, a request is sent for each batch.
-#[test]
-fn a_batch_is_one_request() {
-    let (_, requests) = simulate(1, [4, 20, 1_000_000_000, 100], Grants::Kept);
-    assert!((0.05..0.052).contains(&requests), "{requests}");
 }
 
 /// A limit over k keys, chosen at random: never above the limit, and when as many units arrive as the limit has, about

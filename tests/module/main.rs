@@ -12,7 +12,6 @@ mod commands;
 mod differential;
 mod harness;
 mod info;
-mod language_model;
 mod layout;
 mod local_grants;
 mod observability;
