@@ -59,19 +59,7 @@ fn assert_shared(server: &mut Server, taken: &[&str], left_out: &[&str]) {
             }
         }
     }
-    // The other commands of the module.
-    for algorithm in ALGORITHMS {
-        let (word, key) = (algorithm.word(), format!("k:{}", algorithm.name));
-        assert_eq!(algorithm.ask(&mut con, &key, LONG, 5)[0], 1);
-        let (allowed, _): (i64, Value) = read(ok(cmd!(con, "RL.MULTI", 1, word, &key, LONG, 5, "COST", 2)));
-        assert_eq!(allowed, 1);
-        let peek = full(ok(cmd!(con, "RL.PEEK", word, &key, LONG, 5, "COST", 0, "FULL")));
-        assert_eq!(peek.remaining, 2, "{algorithm:?}");
-        let refund = full(ok(cmd!(con, "RL.REFUND", word, &key, LONG, 5, "COST", 3, "FULL")));
-        assert_eq!(refund.allowed, 1, "{algorithm:?}");
-        ok(cmd!(con, "RL.SETTLE", word, &key, LONG, 5, "RESERVED", 1, "ACTUAL", 2));
-        assert_eq!(ok(cmd!(con, "RL.RESET", word, &key, LONG)), Value::Int(1), "{algorithm:?}");
-    }
+    ok(cmd!(con, "RL.TOKEN", "token", 60, 5));
     assert!(server.is_running());
 }
 
@@ -88,32 +76,16 @@ fn a_command_of_another_module_stays() {
             let taken: Vec<&str> = taken.iter().map(String::as_str).collect();
             assert_shared(&mut server, &taken, &[]);
         }
-    });
-}
-
-/// Both are in the configuration of the server.
-#[test]
-fn the_server_starts_with_both_modules() {
-    let other = Other::build();
-    for_each_server(|bin| {
+        // Both are in the configuration of the server.
         let path = other.path();
         let mut server = Server::options(bin).set("loadmodule", path.display()).start();
         assert_shared(&mut server, &NAMES, &[]);
-    });
-}
-
-/// There is no notice about a name that the module was told to leave alone.
-#[test]
-fn cl_throttle_no_says_nothing_about_cl_throttle() {
-    let other = Other::build();
-    for_each_server(|bin| {
-        for (taken, left_out) in [(&NAMES[..], "CL.THROTTLE"), (&["OTHER"], "CL.THROTTLE")] {
-            let mut server = Server::options(bin).without_module().start();
-            let mut con = server.con();
-            ok(load(&mut con, other.path(), taken));
-            ok(load(&mut con, module_path(), &["cl-throttle", "no"]));
-            assert_shared(&mut server, taken, &[left_out]);
-        }
+        // There is no notice about a name that the module was told to leave alone.
+        let mut server = Server::options(bin).without_module().start();
+        let mut con = server.con();
+        ok(load(&mut con, other.path(), &NAMES));
+        ok(load(&mut con, module_path(), &["cl-throttle", "no"]));
+        assert_shared(&mut server, &NAMES, &["CL.THROTTLE"]);
     });
 }
 
