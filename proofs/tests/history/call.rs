@@ -13,6 +13,18 @@ pub struct Limit {
     pub limit: u64,
 }
 
+impl Limit {
+    /// A limit that is not reached and whose window does not end in a history.
+    pub const fn endless(algorithm: &'static str) -> Self {
+        Self { algorithm, window_ms: 1_000_000_000_000, limit: 1_000_000 }
+    }
+
+    /// Whether its window lasts longer than a history.
+    pub const fn is_long(&self) -> bool {
+        self.window_ms >= 86_400_000
+    }
+}
+
 /// This machine's clock in microseconds. It is that of the servers too.
 pub fn now_us() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_micros() as u64
@@ -82,7 +94,7 @@ pub enum Outcome {
 #[derive(Clone, Debug)]
 pub struct Call {
     pub client: usize,
-    /// One of [`PATHS`](crate::PATHS).
+    /// How it was sent: see [`Traffic`](crate::Traffic).
     pub path: &'static str,
     pub key: String,
     pub limit: Limit,

@@ -3,86 +3,27 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
-use redis::Cmd;
-
 use crate::call::{Call, Count, Counted, Figures, Kill, Kind, Outcome, Step};
-use crate::client::{LEASE, shared_key};
+use crate::client::{TOGETHER, tag};
 use crate::grants;
 use crate::guards;
 use crate::service;
 
-/// What is checked, and what happened meanwhile.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Record<'a> {
-    pub calls: &'a [Call],
-    pub kills: &'a [Kill],
-    pub steps: &'a [Step],
-    /// Slots were moved, key by key.
-    pub moved: bool,
-}
-
+/// Checks the calls of a history. A schedule sends no call that a check would have to excuse.
+///
 /// # Errors
 /// The first call that breaks a promise, and which.
-pub fn check(record: Record<'_>) -> Result<(), String> {
-    let Record { calls, kills, steps, moved } = record;
+pub fn check(calls: &[Call], kills: &[Kill], steps: &[Step]) -> Result<(), String> {
     let emptied = |at_us: u64| kills.iter().filter(|kill| kill.emptied && kill.at_us < at_us).count();
     let mut by_key: BTreeMap<(&str, usize), Vec<&Call>> = BTreeMap::new();
     for call in calls {
         // The service may have sent it before or after, and only one of the two counts it.
-        if call.path == service::PATH && emptied(call.begun_us) != emptied(call.ended_us) {
-            continue;
+        if call.path != service::PATH || emptied(call.begun_us) == emptied(call.ended_us) {
+            by_key.entry((&call.key, emptied(call.begun_us))).or_default().push(call);
         }
-        by_key.entry((&call.key, emptied(call.begun_us))).or_default().push(call);
     }
-    let emptied = kills.iter().any(|kill| kill.emptied);
-    let mut offences = Vec::new();
-    for of_key in by_key.values_mut() {
-        // A client's calls are in its own order; those of several are in the order of the server's clock.
-        of_key.sort_by_key(|call| call.reply().map_or(call.begun_us / 1_000, |figures| figures.now_ms));
-        let first = of_key[0];
-        let is_long = is_long(first);
-        let failovers: Vec<&Kill> =
-            kills.iter().filter(|kill| !kill.counted.is_empty() && kill.concerns(&first.key)).collect();
-        let lost: u64 = failovers
-            .iter()
-            .filter_map(|kill| counted(kill, &first.key))
-            .map(|Counted { old, new, .. }| old.units.saturating_sub(new.units))
-            .sum();
-        offences.extend(match &first.kind {
-            // The server looks for a key that FIXED never creates.
-            _ if moved && first.limit.algorithm == "FIXED" => None,
-            // MIGRATE takes along what is left of its window, so the window may end later.
-            _ if moved && first.limit.algorithm == "WINDOW" && !is_long => None,
-            // The key and the hash of its reservations move one after the other.
-            Kind::Reserve { .. } | Kind::Settle { .. } if moved => None,
-            Kind::Lease { .. } | Kind::Renew { .. } | Kind::Release { .. } if !steps.is_empty() => None,
-            Kind::Lease { .. } | Kind::Renew { .. } | Kind::Release { .. } => leases(of_key, &failovers),
-            // The new server does not know what the instances hold.
-            Kind::Granted | Kind::Held if emptied || !failovers.is_empty() || !steps.is_empty() => None,
-            Kind::Held => holders(of_key),
-            Kind::Granted => in_window(of_key, grants::LIMIT.limit + grants::INSTANCES * grants::UNITS),
-            Kind::Reserve { .. } | Kind::Settle { .. } if !steps.is_empty() => None,
-            // The client sends by itself again, before or after.
-            _ if first.path == guards::RESERVATIONS && (emptied || !failovers.is_empty()) => None,
-            Kind::Reserve { .. } | Kind::Settle { .. } => reservations(of_key, &failovers),
-            _ if first.is_own() && first.path == service::PATH && (emptied || !failovers.is_empty()) => None,
-            _ if first.is_own() && is_long => counters(of_key, kills),
-            // After a step back, a window of FIXED may be full already.
-            _ if first.is_own() && first.limit.algorithm == "FIXED" && !steps.is_empty() => None,
-            _ if first.is_own() => waits(of_key, steps, &failovers),
-            _ if !steps.is_empty() => in_both_clocks(of_key, steps),
-            _ => match first.limit.algorithm {
-                "TOKEN" | "GCRA" if first.path == service::PATH => by_primary(of_key, &failovers, bucket_of_service),
-                "TOKEN" | "GCRA" => by_primary(of_key, &failovers, bucket),
-                "LEAKY" => {
-                    by_primary(of_key, &failovers, bucket).or_else(|| by_primary(of_key, &failovers, one_by_one))
-                }
-                "WINDOW" if !is_long => by_primary(of_key, &failovers, in_its_windows),
-                _ if is_long => in_window(of_key, first.limit.limit + lost),
-                _ => by_primary(of_key, &failovers, |calls| in_window(calls, first.limit.limit)),
-            },
-        });
-    }
+    let mut offences: Vec<_> = by_key.values_mut().filter_map(|calls| check_key(calls, kills, steps)).collect();
+    offences.extend(all_or_none(calls, kills));
     offences.sort_by_key(|(call, _)| call.begun_us);
     match offences.first() {
         None => Ok(()),
@@ -92,9 +33,37 @@ pub fn check(record: Record<'_>) -> Result<(), String> {
     }
 }
 
-/// Whether its window lasts longer than a history.
-const fn is_long(call: &Call) -> bool {
-    call.limit.window_ms >= 86_400_000
+/// Checks the calls for one key.
+fn check_key<'a>(calls: &mut [&'a Call], kills: &[Kill], steps: &[Step]) -> Offence<'a> {
+    // A client's calls are in its own order; those of several are in the order of the server's clock.
+    calls.sort_by_key(|call| call.reply().map_or(call.begun_us / 1_000, |figures| figures.now_ms));
+    let Call { key, limit, path, kind, .. } = calls[0];
+    let failovers: Vec<&Kill> = kills.iter().filter(|kill| !kill.counted.is_empty() && kill.concerns(key)).collect();
+    let calls = &*calls;
+    match kind {
+        Kind::Lease { .. } | Kind::Renew { .. } | Kind::Release { .. } => leases(calls, &failovers),
+        Kind::Held => holders(calls),
+        Kind::Granted => in_window(calls, grants::LIMIT.limit + grants::INSTANCES * grants::UNITS),
+        Kind::Reserve { .. } | Kind::Settle { .. } => reservations(calls, &failovers),
+        Kind::Request { .. } | Kind::Refund { .. } if calls[0].is_own() => match limit.is_long() {
+            true => counters(calls, kills),
+            false => waits(calls, steps, &failovers),
+        },
+        _ if limit.is_long() => {
+            let lacks =
+                |kill: &&Kill| counted(kill, key).map(|Counted { old, new, .. }| old.units.saturating_sub(new.units));
+            let lost: u64 = failovers.iter().filter_map(lacks).sum();
+            in_window(calls, limit.limit + lost).or_else(|| denied_early(calls))
+        }
+        _ if !steps.is_empty() => in_both_clocks(calls, steps),
+        _ => by_primary(calls, &failovers, |calls| match limit.algorithm {
+            "TOKEN" | "GCRA" if *path == service::PATH => bucket_of_service(calls),
+            "TOKEN" | "GCRA" => bucket(calls),
+            "LEAKY" => bucket(calls).or_else(|| one_by_one(calls)),
+            "WINDOW" => in_its_windows(calls),
+            _ => in_window(calls, limit.limit),
+        }),
+    }
 }
 
 /// How many calls are shown: more than a window of most limits has.
@@ -170,6 +139,43 @@ fn in_window<'a>(calls: &[&'a Call], limit: u64) -> Offence<'a> {
     None
 }
 
+/// A limit whose window does not end in the history denies once all its units may be charged, and not before.
+fn denied_early<'a>(calls: &[&'a Call]) -> Offence<'a> {
+    let most = |call: &&&Call| match (&call.kind, &call.outcome) {
+        (_, Outcome::Reply(reply)) => reply.charged,
+        (Kind::Request { cost }, Outcome::Unknown) => *cost,
+        _ => 0,
+    };
+    let is_denied = |call: &&&Call| call.path != service::PATH && call.reply().is_some_and(|reply| !reply.allowed);
+    let first = calls.iter().filter(is_denied).min_by_key(|call| call.ended_us)?;
+    let charged: u64 = calls.iter().filter(|call| call.begun_us <= first.ended_us).map(|call| most(&call)).sum();
+    let too_early = charged < first.limit.limit;
+    too_early.then(|| (*first, format!("denied when {charged} of {} units were charged", first.limit.limit)))
+}
+
+/// RL.MULTI charges all its limits or none: what it alone charges is always equal, also on another primary.
+fn all_or_none<'a>(calls: &'a [Call], kills: &[Kill]) -> Offence<'a> {
+    let together: Vec<&Call> = calls.iter().filter(|call| call.path == TOGETHER).collect();
+    let count = |call: &Call| call.reply().map(|reply| after(call, reply));
+    let half = together.windows(2).find(|pair| {
+        (pair[0].client, pair[0].begun_us) == (pair[1].client, pair[1].begun_us) && count(pair[0]) != count(pair[1])
+    });
+    if let Some(pair) = half {
+        return Some((
+            pair[1],
+            format!("RL.MULTI charged a part: {:?} and {:?} units", count(pair[0]), count(pair[1])),
+        ));
+    }
+    kills.iter().find_map(|kill| {
+        together.windows(2).find_map(|pair| {
+            let units = |call: &Call| counted(kill, &call.key).map(|Counted { old, new, .. }| (old.units, new.units));
+            let half = pair[0].client == pair[1].client && units(pair[0]) != units(pair[1]);
+            (half && tag(&pair[0].key) == tag(&pair[1].key))
+                .then(|| (pair[1], format!("a part of RL.MULTI was replicated: {:?}", units(pair[1]))))
+        })
+    })
+}
+
 /// No window of WINDOW has more than the limit, and none begins before the last one ended. Each reply says when its window
 /// ends.
 fn in_its_windows<'a>(calls: &[&'a Call]) -> Offence<'a> {
@@ -208,8 +214,8 @@ fn one_by_one<'a>(calls: &[&'a Call]) -> Offence<'a> {
 /// adds what a monotonic clock says (valkey-io/valkey#3193).
 const AHEAD_US: u64 = 1_000;
 
-/// The same while the server's clock steps: calls that lie in one window of the clients' clock, which does not step, and
-/// in one of the server's, have at most the limit, and once more for each step. Two windows of FIXED, and a full bucket
+/// No window has more than the limit while the server's clock steps: calls that lie in one window of the clients' clock, which does not step, and
+/// in one of the server's, have at most the limit, and once more for each step. Two windows of WINDOW, and a full bucket
 /// with what it gains, lie in one.
 fn in_both_clocks<'a>(calls: &[&'a Call], steps: &[Step]) -> Offence<'a> {
     let charges = calls.iter().filter_map(|call| call.reply().map(|reply| (*call, reply.now_ms, reply.charged)));
@@ -227,8 +233,7 @@ fn in_both_clocks<'a>(calls: &[&'a Call], steps: &[Step]) -> Offence<'a> {
         }
         let stepped = steps.iter().filter(|step| step.ended_us >= begun_us && step.begun_us <= last.ended_us).count();
         let windows = match last.limit.algorithm {
-            "FIXED" | "TOKEN" | "LEAKY" | "GCRA" => 2,
-            "WINDOW" if !is_long(last) => 2,
+            "WINDOW" | "TOKEN" | "LEAKY" | "GCRA" => 2,
             _ => 1,
         };
         let most = last.limit.limit * (windows + stepped as u64);
@@ -377,6 +382,10 @@ fn waits<'a>(calls: &[&'a Call], steps: &[Step], failovers: &[&Kill]) -> Offence
             due = due.filter(|_| !call.is_unknown());
             continue;
         };
+        let longest = call.limit.window_ms * if call.limit.algorithm == "COUNTER" { 2 } else { 1 };
+        if reply.retry_after_ms > longest as i64 {
+            return Some((call, format!("denied for longer than {longest} ms")));
+        }
         // Times are cut to milliseconds.
         match due {
             Some(due) if reply.allowed && reply.now_ms + 1 < due => {
@@ -616,24 +625,6 @@ fn holders<'a>(calls: &[&'a Call]) -> Offence<'a> {
     None
 }
 
-/// A window after the last call, no lease is left. `ask` sends a command until there is a reply.
-///
-/// # Errors
-/// Leases that never end.
-pub fn leases_end(prefix: &str, mut ask: impl FnMut(&Cmd) -> [u64; 3]) -> Result<(), String> {
-    let all = [(LEASE, shared_key(prefix, &LEASE)), (guards::LEASE, guards::lease_key(prefix))];
-    std::thread::sleep(std::time::Duration::from_millis(LEASE.window_ms.max(guards::LEASE.window_ms) + 20));
-    for (limit, key) in all {
-        let mut peek = redis::cmd("RL.PEEK");
-        peek.arg(limit.algorithm).arg(&key).arg(format!("{}ms", limit.window_ms)).arg(limit.limit);
-        let [_, held, _] = ask(&peek);
-        if held != 0 {
-            return Err(format!("{held} leases of {key} never ended"));
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -654,7 +645,7 @@ mod tests {
     }
 
     fn check(calls: &[Call], kills: &[Kill]) -> Result<(), String> {
-        super::check(Record { calls, kills, ..Record::default() })
+        super::check(calls, kills, &[])
     }
 
     const ALLOWED: Figures = Figures {
@@ -759,7 +750,7 @@ mod tests {
         let at = |times: [u64; 3]| times.map(|at| call("h:all:k", ROLLING, at, ALLOWED));
         let stepped = |calls: &[Call], at| {
             let steps = [Step { begun_us: at, ended_us: at }];
-            super::check(Record { calls, steps: &steps, ..Record::default() })
+            super::check(calls, &[], &steps)
         };
         assert_eq!(stepped(&at([1_000, 1_050, 1_100]), 0), Ok(()));
         assert_eq!(stepped(&at([1_000, 1_050, 1_099]), 0), Ok(()), "the server's clock was ahead");

@@ -1,10 +1,12 @@
 //! A client that sends calls on every path of the protocol and records them.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use redis::{Cmd, Connection, RedisError, Value};
 
+use crate::Traffic;
 use crate::call::{Call, Figures, Kind, Limit, Outcome, now_us};
 use crate::route::{Nodes, Route};
 use crate::service;
@@ -30,10 +32,15 @@ pub const QUOTAS: [Limit; 3] = [
     Limit { algorithm: "SLIDING", window_ms: 86_400_000, limit: 400 },
 ];
 /// Counters of one client each: every reply is known in advance.
-pub const COUNTERS: [Limit; 3] = [
-    Limit { algorithm: "FIXED", window_ms: 86_400_000_000, limit: 1_000_000_000 },
-    Limit { algorithm: "WINDOW", window_ms: 86_400_000, limit: 1_000_000_000 },
-    Limit { algorithm: "ROLLING", window_ms: 86_400_000, limit: 1_000_000_000 },
+pub const COUNTERS: [Limit; 8] = [
+    Limit::endless("FIXED"),
+    Limit::endless("WINDOW"),
+    Limit::endless("SLIDING"),
+    Limit::endless("ROLLING"),
+    Limit::endless("COUNTER"),
+    Limit::endless("TOKEN"),
+    Limit::endless("LEAKY"),
+    Limit::endless("GCRA"),
 ];
 /// Limits of one client each, to wait for.
 pub const WAITS: [Limit; 8] = [
@@ -46,15 +53,13 @@ pub const WAITS: [Limit; 8] = [
     Limit { algorithm: "GCRA", window_ms: 200, limit: 4 },
     Limit { algorithm: "FIXED", window_ms: 200, limit: 4 },
 ];
-/// Limits of one client each for reservations. No window ends in a history.
-pub const RESERVED: [Limit; 4] = [
-    Limit { algorithm: "FIXED", window_ms: 86_400_000_000, limit: 1_000_000_000 },
-    Limit { algorithm: "WINDOW", window_ms: 86_400_000, limit: 1_000_000_000 },
-    Limit { algorithm: "COUNTER", window_ms: 86_400_000_000, limit: 1_000_000_000 },
-    Limit { algorithm: "ROLLING", window_ms: 86_400_000, limit: 1_000_000_000 },
-];
-/// [`Call::path`] of a reservation and a lease in RL.MULTI.
+/// Limits of one client each for reservations.
+pub const RESERVED: [Limit; 4] =
+    [Limit::endless("FIXED"), Limit::endless("WINDOW"), Limit::endless("COUNTER"), Limit::endless("ROLLING")];
+/// [`Call::path`] of two reservations and a lease in RL.MULTI.
 pub const WITH_OTHERS: &str = "RL.MULTI with RESERVE and LEASE";
+/// [`Call::path`] of all counters of a client in RL.MULTI. It charges these keys in no other way.
+pub const TOGETHER: &str = "RL.MULTI of one client";
 /// A reservation ends by itself in a history, or does not.
 const TTLS_MS: [u64; 2] = [300, 3_600_000];
 pub const LEASE: Limit = Limit { algorithm: "LEASE", window_ms: 300, limit: 3 };
@@ -71,11 +76,16 @@ fn reserved_key(prefix: &str, client: usize, limit: &Limit) -> String {
     format!("{prefix}:own:{client}:reserved:{}", limit.algorithm)
 }
 
+fn together_key(prefix: &str, client: usize, limit: &Limit) -> String {
+    format!("{prefix}:own:{client}:together:{}", limit.algorithm)
+}
+
 /// The limits that a failover shows in, and their keys: those that last longer than the history.
 pub fn long(prefix: &str) -> Vec<(String, Limit)> {
     let mut all = quotas(prefix);
     for client in 0..crate::CLIENTS {
         all.extend(COUNTERS.map(|limit| (own_key(prefix, client, &limit), limit)));
+        all.extend(COUNTERS.map(|limit| (together_key(prefix, client, &limit), limit)));
         all.extend(RESERVED.map(|limit| (reserved_key(prefix, client, &limit), limit)));
     }
     all
@@ -87,12 +97,54 @@ fn quotas(prefix: &str) -> Vec<(String, Limit)> {
     quotas.chain(service::quotas(prefix)).collect()
 }
 
-pub struct Client<'a> {
+/// Sends calls until it is done.
+pub fn run(
+    prefixes: &[&str],
+    number: usize,
+    route: Route<'_>,
+    seed: u64,
+    traffic: &Traffic,
+    done: &AtomicBool,
+) -> Vec<Call> {
+    let mut client = Client {
+        prefixes,
+        prefix: prefixes[0],
+        number,
+        route,
+        traffic,
+        shared: traffic.of(&SHARED),
+        quotas: traffic.of(&QUOTAS),
+        counters: traffic.of(&COUNTERS),
+        waits: traffic.of(&WAITS),
+        nodes: Nodes::default(),
+        random: Random::new(seed.wrapping_mul(1_000).wrapping_add(number as u64 + 1)),
+        con: None,
+        calls: Vec::new(),
+        denied: None,
+        lease: None,
+        leases: 0,
+        former: None,
+        reserved: Vec::new(),
+        reservations: 0,
+        unanswered: Vec::new(),
+    };
+    while !done.load(Ordering::Relaxed) {
+        client.step();
+    }
+    client.calls
+}
+
+struct Client<'a> {
     /// What the names of its keys begin with: one of several.
     prefixes: &'a [&'a str],
     prefix: &'a str,
     number: usize,
     route: Route<'a>,
+    traffic: &'a Traffic,
+    shared: Vec<Limit>,
+    quotas: Vec<Limit>,
+    counters: Vec<Limit>,
+    waits: Vec<Limit>,
     nodes: Nodes,
     random: Random,
     con: Option<Connection>,
@@ -103,40 +155,15 @@ pub struct Client<'a> {
     lease: Option<String>,
     leases: u64,
     former: Option<String>,
-    /// Its reservations that may still be settled, how many it made, and the call that it sends until a reply is there.
+    /// Its reservations that may still be settled, how many it made, and the calls that it sends until there are replies.
     reserved: Vec<(String, Limit, String)>,
     reservations: u64,
-    unanswered: Option<(String, Limit, Kind)>,
+    unanswered: Vec<(String, Limit, Kind)>,
 }
 
-impl<'a> Client<'a> {
-    pub fn new(prefixes: &'a [&'a str], number: usize, route: Route<'a>, seed: u64) -> Self {
-        let random = Random::new(seed.wrapping_mul(1_000).wrapping_add(number as u64 + 1));
-        Self {
-            prefixes,
-            prefix: prefixes[0],
-            number,
-            route,
-            nodes: Nodes::default(),
-            random,
-            con: None,
-            calls: Vec::new(),
-            denied: None,
-            lease: None,
-            leases: 0,
-            former: None,
-            reserved: Vec::new(),
-            reservations: 0,
-            unanswered: None,
-        }
-    }
-
-    pub fn into_calls(self) -> Vec<Call> {
-        self.calls
-    }
-
+impl Client<'_> {
     /// Sends a call, or several at once.
-    pub fn step(&mut self) {
+    fn step(&mut self) {
         if self.prefixes.len() > 1 {
             self.prefix = self.random.pick(self.prefixes);
         }
@@ -154,14 +181,9 @@ impl<'a> Client<'a> {
             return self.send(vec![call]);
         }
         match self.random.below(13) {
-            10.. => self.send_reservation(),
-            0..3 => {
-                let call = self.request("plain");
-                self.send(vec![call]);
-            }
-            3 => {
+            0 => {
                 // More than it allows at once.
-                let limit = self.random.pick(&WAITS);
+                let limit = self.random.pick(&self.waits);
                 let key = own_key(self.prefix, self.number, &limit);
                 let call = self.call("pipeline", key.clone(), limit, Kind::Request { cost: 1 });
                 self.send(vec![call; 2 + limit.limit as usize]);
@@ -169,12 +191,17 @@ impl<'a> Client<'a> {
                 let due = last.and_then(|reply| Some(reply.now_ms + u64::try_from(reply.retry_after_ms).ok()?));
                 self.denied = due.map(|due| (key, limit, due));
             }
-            4..6 => {
+            1..3 => {
                 let calls = (0..2 + self.random.below(6)).map(|_| self.request("pipeline")).collect();
                 self.send(calls);
             }
-            6..8 => self.send_multi(),
-            _ => self.send_lease(),
+            3..5 => self.send_multi(),
+            5..7 if self.traffic.leases => self.send_lease(),
+            7..10 if self.traffic.reservations => self.send_reservation(),
+            _ => {
+                let call = self.request("plain");
+                self.send(vec![call]);
+            }
         }
         thread::sleep(Duration::from_micros(self.random.below(3_000)));
     }
@@ -186,27 +213,32 @@ impl<'a> Client<'a> {
     /// A request, or now and then a refund of what this client was charged.
     fn request(&mut self, path: &'static str) -> Call {
         let own = |limit: &Limit| own_key(self.prefix, self.number, limit);
+        let (mut kind, key, limit);
+        kind = Kind::Request { cost: 1 };
         match self.random.below(4) {
             0 => {
-                let limit = self.random.pick(&SHARED);
-                self.call(path, shared_key(self.prefix, &limit), limit, Kind::Request { cost: 1 })
+                limit = self.random.pick(&self.shared);
+                key = shared_key(self.prefix, &limit);
             }
             1 => {
                 let mut quotas = quotas(self.prefix);
-                let (key, limit) = quotas.swap_remove(self.random.below(quotas.len() as u64) as usize);
-                self.call(path, key, limit, Kind::Request { cost: 1 })
+                quotas.retain(|(_, limit)| self.quotas.contains(limit));
+                (key, limit) = quotas.swap_remove(self.random.below(quotas.len() as u64) as usize);
             }
             2 => {
-                let limit = COUNTERS[self.random.below(3) as usize];
-                let kind =
-                    if self.random.below(8) == 0 { Kind::Refund { units: 1 } } else { Kind::Request { cost: 1 } };
-                self.call(path, own(&limit), limit, kind)
+                limit = self.random.pick(&self.counters);
+                key = own(&limit);
+                kind = match self.random.below(8) {
+                    0 => Kind::Refund { units: 1 },
+                    _ => Kind::Request { cost: 1 + self.random.below(3) },
+                };
             }
             _ => {
-                let limit = WAITS[self.random.below(WAITS.len() as u64) as usize];
-                self.call(path, own(&limit), limit, Kind::Request { cost: 1 })
+                limit = self.random.pick(&self.waits);
+                key = own(&limit);
             }
         }
+        self.call(path, key, limit, kind)
     }
 
     /// Sends calls at once, and reads their replies one after another. In a cluster, several calls have one hash tag.
@@ -257,24 +289,33 @@ impl<'a> Client<'a> {
         (con, last)
     }
 
-    /// Several limits at once: two of all clients, or one, a reservation and a lease.
+    /// Several limits at once: two of all clients; one, two reservations and a lease; or all counters of this client.
     fn send_multi(&mut self) {
-        let (shared, quota) = (self.random.pick(&SHARED), self.random.pick(&QUOTAS));
-        let call = |client: &Self, limit| {
-            client.call("RL.MULTI", shared_key(client.prefix, &limit), limit, Kind::Request { cost: 1 })
-        };
-        let calls = if self.unanswered.is_none() && self.random.below(2) == 0 {
-            // All leases of a history are under one key.
-            self.prefix = self.prefixes[0];
-            let (key, limit, kind) = self.new_reservation();
-            let lease = Kind::Lease { id: self.lease.take().unwrap_or_else(|| self.new_lease()) };
-            vec![
-                call(self, shared),
-                self.call(WITH_OTHERS, key, limit, kind),
-                self.call(WITH_OTHERS, shared_key(self.prefix, &LEASE), LEASE, lease),
-            ]
-        } else {
-            vec![call(self, shared), call(self, quota)]
+        let request = |client: &Self, path, key, limit, cost| client.call(path, key, limit, Kind::Request { cost });
+        let shared =
+            |client: &Self, limit: Limit| request(client, "RL.MULTI", shared_key(client.prefix, &limit), limit, 1);
+        let (short, quota) = (self.random.pick(&self.shared), self.random.pick(&self.quotas));
+        let with_others = self.traffic.leases && self.traffic.reservations && self.unanswered.is_empty();
+        let calls = match self.random.below(4) {
+            0..2 if with_others => {
+                // All leases of a history are under one key.
+                self.prefix = self.prefixes[0];
+                let at = self.random.below(RESERVED.len() as u64) as usize;
+                let reserve = |client: &mut Self, at: usize| {
+                    let (key, limit, kind) = client.new_reservation(RESERVED[at % RESERVED.len()]);
+                    client.call(WITH_OTHERS, key, limit, kind)
+                };
+                let reservations = [reserve(self, at), reserve(self, at + 1)];
+                let lease = Kind::Lease { id: self.lease.take().unwrap_or_else(|| self.new_lease()) };
+                let lease = self.call(WITH_OTHERS, shared_key(self.prefix, &LEASE), LEASE, lease);
+                [shared(self, short)].into_iter().chain(reservations).chain([lease]).collect()
+            }
+            2 => {
+                let cost = 1 + self.random.below(3);
+                let key = |limit| together_key(self.prefix, self.number, limit);
+                self.counters.iter().map(|limit| request(self, TOGETHER, key(limit), *limit, cost)).collect()
+            }
+            _ => vec![shared(self, short), shared(self, quota)],
         };
         let mut command = redis::cmd("RL.MULTI");
         command.arg(calls.len());
@@ -302,7 +343,6 @@ impl<'a> Client<'a> {
                 Err(error) => of_error(error),
             };
             self.calls.push(Call { begun_us, ended_us, outcome, ..call.clone() });
-            let call = self.calls.last().expect("the call").clone();
             match call.kind {
                 Kind::Reserve { .. } => self.reserved(call.key, call.limit, call.kind),
                 Kind::Lease { id } => self.took(id),
@@ -361,12 +401,10 @@ impl<'a> Client<'a> {
             self.former = Some(id);
         }
     }
-}
 
-impl Client<'_> {
     /// Reserves, settles or forgets, or sends again what had no reply.
     fn send_reservation(&mut self) {
-        let (key, limit, kind) = self.unanswered.take().unwrap_or_else(|| self.reservation());
+        let (key, limit, kind) = self.unanswered.pop().unwrap_or_else(|| self.reservation());
         let call = self.call("reservation", key.clone(), limit, kind.clone());
         self.send(vec![call]);
         self.reserved(key, limit, kind);
@@ -376,14 +414,13 @@ impl Client<'_> {
     fn reserved(&mut self, key: String, limit: Limit, kind: Kind) {
         match (&self.calls.last().expect("the call").outcome, kind) {
             // Also what RL.MULTI sent is sent again alone.
-            (Outcome::Unknown, kind) => self.unanswered = Some((key, limit, kind)),
+            (Outcome::Unknown, kind) => self.unanswered.push((key, limit, kind)),
             (Outcome::Reply(_), Kind::Reserve { id, .. }) => self.reserved.push((key, limit, id)),
             _ => {}
         }
     }
 
-    fn new_reservation(&mut self) -> (String, Limit, Kind) {
-        let limit = self.random.pick(&RESERVED);
+    fn new_reservation(&mut self, limit: Limit) -> (String, Limit, Kind) {
         self.reservations += 1;
         let id = format!("{}-{}", self.number, self.reservations);
         let key = reserved_key(self.prefix, self.number, &limit);
@@ -392,7 +429,8 @@ impl Client<'_> {
 
     fn reservation(&mut self) -> (String, Limit, Kind) {
         if self.reserved.len() < 3 {
-            return self.new_reservation();
+            let limit = self.random.pick(&RESERVED);
+            return self.new_reservation(limit);
         }
         let at = self.random.below(self.reserved.len() as u64) as usize;
         let (key, limit, id) = self.reserved.swap_remove(at);

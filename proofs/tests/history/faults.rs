@@ -1,331 +1,437 @@
-//! What happens to the servers.
+//! The servers of a history, and what happens to them.
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use nix::sys::signal::{Signal, kill};
+use nix::sys::signal::{Signal, kill as send_signal};
 use nix::unistd::Pid;
-use redis::{Connection, Value};
+use redis::{Cmd, Connection, RedisResult, Value};
 
 use crate::History;
 use crate::call::{Count, Counted, Kill, Limit, Step, now_us};
 use crate::client::{TIMEOUT, long};
 use crate::route::connect;
 use crate::support::{
-    Cluster, Options, PATIENCE, Random, Sentinel, Server, ServerBin, SteppedClock, eventually, info, line,
-    migrate_slot, try_info, wait_for_replica,
+    Cluster, Options, PATIENCE, Random, Sentinel, Server, ServerBin, SteppedClock, call, digest, eventually, info,
+    line, migrate_slot, try_info, wait_for_replica,
 };
 
-fn count(history: &mut History, name: &'static str) {
-    match history.faults.iter_mut().find(|(fault, _)| *fault == name) {
-        Some((_, times)) => *times += 1,
-        None => history.faults.push((name, 1)),
+/// What happens now and then.
+pub type Fault = fn(&mut World, &mut Random, &mut History);
+
+/// What the keys of the clients begin with.
+const ONE: &[&str] = &["h"];
+/// The same in a cluster: each is in another slot, and at first on another master.
+const OF_A_CLUSTER: &[&str] = &["{a}", "{b}", "{c}"];
+
+/// The servers of a history.
+pub struct World {
+    bin: ServerBin,
+    pub prefixes: &'static [&'static str],
+    /// One, or three masters of a cluster.
+    pub primaries: Vec<Server>,
+    /// One for each of the primaries, in the same order, or none.
+    pub replicas: Vec<Server>,
+    sentinel: Option<Sentinel>,
+    clock: Option<SteppedClock>,
+    /// Where the primary is, if there is one.
+    pub port: Arc<AtomicU16>,
+}
+
+impl World {
+    fn of(bin: &ServerBin, primary: Server) -> Self {
+        let port = Arc::new(AtomicU16::new(primary.port()));
+        let bin = bin.clone();
+        Self { bin, prefixes: ONE, primaries: vec![primary], replicas: vec![], sentinel: None, clock: None, port }
     }
-}
 
-/// A fault of one server.
-pub fn one(server: &mut Server, random: &mut Random, history: &mut History) {
-    match random.below(6) {
-        0 | 1 => {
-            count(history, "kill -9");
-            server.kill();
-            history.kills.push(Kill { at_us: now_us(), ..Kill::default() });
-            server.start_again();
-        }
-        2 => stop_for_a_while(server, random, history),
-        3 => fill(server, random, history),
-        4 => {
-            count(history, "connections closed");
-            let _ = redis::cmd("CLIENT").arg(&["KILL", "TYPE", "normal"]).query::<Value>(&mut server.con());
-        }
-        _ => {
-            count(history, "BGREWRITEAOF");
-            // One may be under way.
-            let _ = redis::cmd("BGREWRITEAOF").query::<Value>(&mut server.con());
-        }
+    /// A server that keeps nothing when it is killed.
+    pub fn forgetful(bin: &ServerBin) -> Self {
+        Self::of(bin, Server::start(bin))
     }
-}
 
-/// A fault of one server that has no AOF: what was not saved is gone.
-pub fn without_aof(server: &mut Server, random: &mut Random, history: &mut History) {
-    match random.below(4) {
-        0 => {
-            count(history, "kill -9");
-            server.kill();
-            history.kills.push(Kill { at_us: now_us(), emptied: true, ..Kill::default() });
-            server.start_again();
-        }
-        1 => {
-            count(history, "SHUTDOWN SAVE");
-            server.shutdown("SAVE");
-            history.kills.push(Kill { at_us: now_us(), ..Kill::default() });
-            server.start_again();
-            // After the next kill it is too old.
-            fs::remove_file(server.dir().join("dump.rdb")).expect("a dump");
-        }
-        2 => stop_for_a_while(server, random, history),
-        _ => fill(server, random, history),
+    pub fn with_clock(bin: &ServerBin) -> Self {
+        let clock = SteppedClock::new();
+        let server = clock.govern(Server::options(bin)).start();
+        Self { clock: Some(clock), ..Self::of(bin, server) }
     }
-}
 
-/// The server's clock steps by up to three seconds, or back to the true time.
-pub fn step(clock: &SteppedClock, server: &Server, random: &mut Random, history: &mut History) {
-    count(history, "clock step");
-    let begun_us = now_us();
-    clock.step(&mut server.con(), random.below(7) as i64 - 3);
-    history.steps.push(Step { begun_us, ended_us: now_us() });
-}
+    /// A primary and its replica, whose AOF has each write on disk before its reply.
+    pub fn pair(bin: &ServerBin) -> Self {
+        Self::pair_with(bin, Server::options(bin))
+    }
 
-fn signal(server: &Server, signal: Signal) {
-    kill(Pid::from_raw(server.pid().cast_signed()), signal).expect("a process");
-}
-
-fn stop_for_a_while(server: &Server, random: &mut Random, history: &mut History) {
-    count(history, "SIGSTOP");
-    signal(server, Signal::SIGSTOP);
-    thread::sleep(Duration::from_millis(20 + random.below(280)));
-    signal(server, Signal::SIGCONT);
-}
-
-fn fill(server: &Server, random: &mut Random, history: &mut History) {
-    count(history, "maxmemory");
-    let mut con = server.con();
-    set(&mut con, "maxmemory", "1");
-    thread::sleep(Duration::from_millis(20 + random.below(100)));
-    set(&mut con, "maxmemory", "0");
-}
-
-fn set(con: &mut Connection, name: &str, value: &str) {
-    redis::cmd("CONFIG").arg(&["SET", name, value]).exec(con).expect("CONFIG SET");
-}
-
-/// A primary and its replica.
-pub struct Pair {
-    primary: Server,
-    replica: Server,
-}
-
-impl Pair {
-    pub fn start(bin: &ServerBin) -> Self {
-        let primary = Options::new(bin).durable().start();
+    pub fn pair_with(bin: &ServerBin, options: Options) -> Self {
+        let primary = options.durable().start();
         let replica = Options::new(bin).durable().replica_of(&primary).start();
         wait_for_replica(&primary, &replica);
-        Self { primary, replica }
+        Self { replicas: vec![replica], ..Self::of(bin, primary) }
     }
 
-    pub const fn primary(&self) -> &Server {
-        &self.primary
+    /// The same, and a Sentinel.
+    pub fn watched(bin: &ServerBin) -> Self {
+        let pair = Self::pair(bin);
+        let sentinel = Sentinel::start(bin, pair.primaries[0].port());
+        let set =
+            |name: &str, ms: u64| redis::cmd("SENTINEL").arg(&["SET", "main", name]).arg(ms).exec(&mut sentinel.con());
+        // Else it waits for ten seconds before the next failover.
+        set("failover-timeout", 1_000).expect("SENTINEL SET");
+        // A busy machine may stop a primary for half a second.
+        set("down-after-milliseconds", 1_500).expect("SENTINEL SET");
+        Self { sentinel: Some(sentinel), ..pair }
     }
 
-    /// The primary is killed and the replica takes its place, often without the last changes. The old primary's AOF says
-    /// which those are. It then becomes the replica.
-    pub fn fail_over(&mut self, random: &mut Random, history: &mut History, port: &AtomicU16) {
-        count(history, "failover");
-        let cut_off = random.below(2) == 0;
-        if cut_off {
-            count(history, "replica cut off");
-            // What the primary charges from now on is lost.
-            redis::cmd("REPLICAOF").arg(&["NO", "ONE"]).exec(&mut self.replica.con()).expect("REPLICAOF");
-            thread::sleep(Duration::from_millis(20 + random.below(80)));
-        }
-        self.primary.kill();
-        redis::cmd("REPLICAOF").arg(&["NO", "ONE"]).exec(&mut self.replica.con()).expect("REPLICAOF");
-        let replicated = counts(&self.replica, &long("h"));
-        let at_us = now_us();
-        port.store(self.replica.port(), Ordering::Relaxed);
-        self.primary.start_again_with(|options| options.set("replicaof", "no one"));
-        self.record(at_us, replicated, history);
-        self.swap();
-    }
-
-    /// The primary is killed or stopped until Sentinel has put the replica in its place. A primary that was stopped goes
-    /// on then, with the calls that it had received.
-    pub fn wait_for_sentinel(
-        &mut self,
-        sentinel: &Sentinel,
-        random: &mut Random,
-        history: &mut History,
-        port: &AtomicU16,
-    ) {
-        let killed = random.below(2) == 0;
-        if killed {
-            count(history, "kill -9, Sentinel");
-            self.primary.kill();
-        } else {
-            count(history, "SIGSTOP, Sentinel");
-            signal(&self.primary, Signal::SIGSTOP);
-        }
-        let new = ["127.0.0.1".to_owned(), self.replica.port().to_string()];
-        let promoted = eventually(2 * PATIENCE, || {
-            sentinel.ask::<[String; 2]>("GET-MASTER-ADDR-BY-NAME").is_ok_and(|now| now == new)
-        });
-        assert!(promoted, "Sentinel does not fail over:\n{}", self.replica.log());
-        let replicated = counts(&self.replica, &long("h"));
-        let at_us = now_us();
-        port.store(self.replica.port(), Ordering::Relaxed);
-        if killed {
-            self.primary.start_again_with(|options| options.set("replicaof", "no one"));
-        } else {
-            // A client that was about to call it has given up then.
-            thread::sleep(3 * TIMEOUT);
-            signal(&self.primary, Signal::SIGCONT);
-        }
-        // Sentinel looks at a primary that is back only after eight seconds.
-        self.record(at_us, replicated, history);
-        self.swap();
-        let known = eventually(PATIENCE, || {
-            let figures: BTreeMap<String, String> = sentinel.ask("MASTER").expect("SENTINEL MASTER");
-            figures["num-slaves"] == "1" && figures["flags"] == "master"
-        });
-        assert!(known, "Sentinel does not know the replica");
-    }
-
-    /// What the old primary counts and the new one did not when it took its place.
-    fn record(&self, at_us: u64, replicated: Vec<Count>, history: &mut History) {
-        let counted = compare(long("h"), &self.primary, replicated);
-        history.kills.push(Kill { at_us, counted, ..Kill::default() });
-    }
-
-    /// The old primary becomes the replica. Sentinel closes connections when it sees that something has changed.
-    fn swap(&mut self) {
-        let replica = self.replica.port().to_string();
-        let told = eventually(PATIENCE, || {
-            let con = connect(self.primary.port());
-            con.and_then(|mut con| redis::cmd("REPLICAOF").arg(&["127.0.0.1", &replica]).exec(&mut con)).is_ok()
-        });
-        assert!(told, "REPLICAOF");
-        std::mem::swap(&mut self.primary, &mut self.replica);
-        let offset = |server: &Server, name| try_info(server.port(), name)?.parse::<u64>().ok();
-        let sent = eventually(PATIENCE, || offset(&self.primary, "master_repl_offset").is_some());
-        let sent = offset(&self.primary, "master_repl_offset").filter(|_| sent).unwrap_or(0);
-        let in_step = eventually(PATIENCE, || {
-            try_info(self.replica.port(), "master_link_status").is_some_and(|status| status == "up")
-                && offset(&self.replica, "slave_repl_offset").is_some_and(|offset| offset >= sent)
-        });
-        assert!(in_step, "the replica is not in step:\n{}", self.replica.log());
-    }
-}
-
-/// What the keys of the cluster begin with: each is in another slot, and at first on another master.
-pub const TAGS: [&str; 3] = ["{a}", "{b}", "{c}"];
-
-/// Three masters and their replicas.
-pub struct Nodes {
-    bin: ServerBin,
-    /// The masters, and their replicas in the same order.
-    masters: Vec<Server>,
-    replicas: Vec<Server>,
-}
-
-impl Nodes {
-    /// A replica takes over from a master that is away for longer than the timeout.
-    pub fn start(bin: &ServerBin, timeout_ms: u64) -> Self {
+    /// Three masters and their replicas. A replica takes over from a master that is away for longer than the timeout.
+    pub fn cluster(bin: &ServerBin, timeout_ms: u64) -> Self {
         let options = |options: Options| {
             options.durable().set("cluster-node-timeout", timeout_ms).set("cluster-replica-validity-factor", 0)
         };
         let cluster = Cluster::start(bin, 3, options);
         let replicas = cluster.start_replicas(bin, options);
-        Self { bin: bin.clone(), masters: cluster.nodes, replicas }
+        let mut masters = cluster.nodes;
+        let others = masters.split_off(1);
+        let mut world = Self { prefixes: OF_A_CLUSTER, replicas, ..Self::of(bin, masters.remove(0)) };
+        world.primaries.extend(others);
+        world
     }
 
+    /// All servers of a cluster.
     pub fn ports(&self) -> Vec<u16> {
-        self.masters.iter().chain(&self.replicas).map(Server::port).collect()
+        self.primaries.iter().chain(&self.replicas).map(Server::port).collect()
     }
 
-    /// The master of a hash tag.
+    /// The primary of a hash tag.
     fn owner(&self, tag: &str) -> usize {
-        let slot = slot(&self.masters[0], tag);
-        let owns = |node: &Server| redis::cmd("CLUSTER").arg("COUNTKEYSINSLOT").arg(slot).query::<u64>(&mut node.con());
-        let keys = |at: &usize| owns(&self.masters[*at]).unwrap_or(0);
-        (0..self.masters.len()).max_by_key(keys).expect("a master")
+        let slot = slot(&self.primaries[0], tag);
+        let owns = |node: &Server| call(&format!("CLUSTER COUNTKEYSINSLOT {slot}")).query::<u64>(&mut node.con());
+        (0..self.primaries.len()).max_by_key(|&at| owns(&self.primaries[at]).unwrap_or(0)).expect("a master")
     }
 
-    /// Moves a slot, or takes a master away that comes back as one.
-    pub fn move_slot_or_restart(&mut self, random: &mut Random, history: &mut History) {
-        match random.below(6) {
-            0 => self.restart(random, history),
-            1 => stop_for_a_while(&self.masters[random.below(3) as usize], random, history),
-            _ => self.move_slot(random, history),
+    /// What the keys of a primary begin with.
+    fn prefixes_of(&self, at: usize) -> Vec<&'static str> {
+        let all = self.prefixes.iter().copied();
+        all.filter(|prefix| self.primaries.len() == 1 || self.owner(prefix) == at).collect()
+    }
+
+    /// After the last call: the servers are up, what has a short window is gone, and replicas have what their primary has.
+    ///
+    /// # Errors
+    /// What is not so.
+    pub fn rests(&mut self) -> Result<(), String> {
+        if let Some(clock) = &self.clock {
+            // Later than it ever was.
+            clock.step(&mut self.primaries[0].con(), 3_700);
         }
+        for server in self.primaries.iter_mut().chain(&mut self.replicas) {
+            let log = server.log();
+            if !server.is_running() || log.contains("panicked") || log.contains("BUG REPORT") {
+                return Err(log);
+            }
+        }
+        for primary in &self.primaries {
+            let mut lasting = Vec::new();
+            let gone = eventually(PATIENCE, || {
+                let mut con = primary.con();
+                let keys: Vec<String> = call("KEYS *").query(&mut con).expect("KEYS");
+                let mut ttl = |key: &String| redis::cmd("PTTL").arg(key).query::<i64>(&mut con).expect("PTTL");
+                lasting = keys.into_iter().map(|key| (ttl(&key), key)).filter(|(ttl, _)| *ttl < 600_000).collect();
+                lasting.is_empty()
+            });
+            if !gone {
+                return Err(format!("keys outlive their windows: {lasting:?}"));
+            }
+        }
+        for (primary, replica) in self.primaries.iter().zip(&self.replicas) {
+            wait_for_replica(primary, replica);
+            if !eventually(PATIENCE, || digest(&mut primary.con()) == digest(&mut replica.con())) {
+                return Err(format!("a replica does not have what its primary has:\n{}", replica.log()));
+            }
+        }
+        Ok(())
     }
+}
 
-    /// A master is killed and starts again with its AOF, before any replica takes over.
-    fn restart(&mut self, random: &mut Random, history: &mut History) {
-        count(history, "kill -9, a master again");
-        let at = self.owner(random.pick(&TAGS));
-        let tags = TAGS.into_iter().filter(|tag| self.owner(tag) == at).collect();
-        let master = &mut self.masters[at];
-        master.kill();
-        history.kills.push(Kill { at_us: now_us(), tags, ..Kill::default() });
-        master.start_again();
-        // A master that starts waits for two seconds before it serves its slots.
-        let again = eventually(PATIENCE, || {
-            let state = redis::cmd("CLUSTER").arg("INFO").query::<String>(&mut master.con());
-            state.is_ok_and(|state| state.contains("cluster_state:ok"))
+/// Kills the primary, or one of a cluster, and starts it again before any replica takes over.
+pub fn kill(world: &mut World, random: &mut Random, history: &mut History) {
+    history.happened("kill -9");
+    let at = world.owner(random.pick(world.prefixes));
+    let tags = if world.primaries.len() == 1 { vec![] } else { world.prefixes_of(at) };
+    let primary = &mut world.primaries[at];
+    primary.kill();
+    history.kills.push(Kill { at_us: now_us(), tags, ..Kill::default() });
+    primary.start_again();
+    // A master of a cluster waits for two seconds before it serves its slots.
+    let serves = eventually(PATIENCE, || {
+        let state = call("CLUSTER INFO").query::<String>(&mut primary.con());
+        state.map_or_else(|error| error.code() == Some("ERR"), |state| state.contains("cluster_state:ok"))
+    });
+    assert!(serves, "the primary does not come back:\n{}", primary.log());
+    assert_eq!(info(&mut primary.con(), "role"), "master");
+}
+
+/// The same of a server without AOF: what was not saved is gone.
+pub fn kill_and_lose(world: &mut World, _: &mut Random, history: &mut History) {
+    history.happened("kill -9");
+    world.primaries[0].kill();
+    history.kills.push(Kill { at_us: now_us(), emptied: true, ..Kill::default() });
+    world.primaries[0].start_again();
+}
+
+pub fn shut_down(world: &mut World, _: &mut Random, history: &mut History) {
+    history.happened("SHUTDOWN SAVE");
+    let server = &mut world.primaries[0];
+    server.shutdown("SAVE");
+    history.kills.push(Kill { at_us: now_us(), ..Kill::default() });
+    server.start_again();
+    // After the next kill it is too old.
+    fs::remove_file(server.dir().join("dump.rdb")).expect("a dump");
+}
+
+/// SIGSTOP for up to 300 ms.
+pub fn stop(world: &mut World, random: &mut Random, history: &mut History) {
+    history.happened("SIGSTOP");
+    let server = &world.primaries[random.below(world.primaries.len() as u64) as usize];
+    signal(server, Signal::SIGSTOP);
+    thread::sleep(Duration::from_millis(20 + random.below(280)));
+    signal(server, Signal::SIGCONT);
+}
+
+/// Sets `maxmemory` so low that nothing may grow, for up to 120 ms.
+pub fn fill(world: &mut World, random: &mut Random, history: &mut History) {
+    history.happened("maxmemory");
+    let mut con = world.primaries[0].con();
+    call("CONFIG SET maxmemory 1").exec(&mut con).expect("CONFIG SET");
+    thread::sleep(Duration::from_millis(20 + random.below(100)));
+    call("CONFIG SET maxmemory 0").exec(&mut con).expect("CONFIG SET");
+}
+
+pub fn close_connections(world: &mut World, _: &mut Random, history: &mut History) {
+    history.happened("connections closed");
+    tell(&world.primaries[0], &call("CLIENT KILL TYPE normal"));
+}
+
+/// Rewrites the AOF and saves. They wait for one another, so that a kill meets now the one and now the other.
+pub fn write_files(world: &mut World, _: &mut Random, history: &mut History) {
+    history.happened("BGREWRITEAOF, BGSAVE");
+    tell(&world.primaries[0], &call("BGREWRITEAOF"));
+    tell(&world.primaries[0], &call("BGSAVE SCHEDULE"));
+}
+
+/// The link between the two breaks: the replica gets the rest.
+pub fn break_link(world: &mut World, _: &mut Random, history: &mut History) {
+    history.happened("link broken");
+    tell(&world.primaries[0], &call("CLIENT KILL TYPE replica"));
+}
+
+/// The replica is killed and begins with nothing: it gets everything.
+pub fn replace_replica(world: &mut World, _: &mut Random, history: &mut History) {
+    history.happened("replica replaced");
+    let options = Options::new(&world.bin).durable().replica_of(&world.primaries[0]);
+    world.replicas[0] = options.start();
+}
+
+/// Its clock steps by up to three seconds or an hour, or back to the true time.
+pub fn step(world: &mut World, random: &mut Random, history: &mut History) {
+    history.happened("clock step");
+    let seconds = match random.below(4) {
+        0 => random.below(7_200) as i64 - 3_600,
+        _ => random.below(7) as i64 - 3,
+    };
+    let begun_us = now_us();
+    world.clock.as_ref().expect("a clock").step(&mut world.primaries[0].con(), seconds);
+    history.steps.push(Step { begun_us, ended_us: now_us() });
+}
+
+/// The primary is killed and the replica takes its place, often without the last changes. The AOF of the old primary says
+/// which those are. It then becomes the replica.
+pub fn fail_over(world: &mut World, random: &mut Random, history: &mut History) {
+    history.happened("failover");
+    let promote = |replica: &Server| call("REPLICAOF NO ONE").exec(&mut replica.con()).expect("REPLICAOF");
+    if random.below(2) == 0 {
+        history.happened("replica cut off");
+        // What the primary charges from now on is lost.
+        promote(&world.replicas[0]);
+        thread::sleep(Duration::from_millis(20 + random.below(80)));
+    }
+    world.primaries[0].kill();
+    promote(&world.replicas[0]);
+    let replaced = Replaced::by(&world.replicas[0], world.prefixes);
+    world.port.store(world.replicas[0].port(), Ordering::Relaxed);
+    world.primaries[0].start_again_with(|options| options.set("replicaof", "no one"));
+    history.kills.push(replaced.kill(&world.primaries[0], vec![]));
+    world.swap();
+}
+
+/// The primary is killed or stopped until Sentinel has put the replica in its place. A primary that was stopped goes on
+/// then, with the calls that it had received.
+pub fn let_sentinel_fail_over(world: &mut World, random: &mut Random, history: &mut History) {
+    let killed = random.below(2) == 0;
+    if killed {
+        history.happened("kill -9, Sentinel");
+        world.primaries[0].kill();
+    } else {
+        history.happened("SIGSTOP, Sentinel");
+        signal(&world.primaries[0], Signal::SIGSTOP);
+    }
+    let sentinel = world.sentinel.as_ref().expect("a Sentinel");
+    let (old, new) = (&mut world.primaries[0], &world.replicas[0]);
+    let address = ["127.0.0.1".to_owned(), new.port().to_string()];
+    let promoted = eventually(2 * PATIENCE, || {
+        sentinel.ask::<[String; 2]>("GET-MASTER-ADDR-BY-NAME").is_ok_and(|now| now == address)
+    });
+    assert!(promoted, "Sentinel does not fail over:\n{}", new.log());
+    let replaced = Replaced::by(new, world.prefixes);
+    world.port.store(new.port(), Ordering::Relaxed);
+    if killed {
+        old.start_again_with(|options| options.set("replicaof", "no one"));
+    } else {
+        // A client that was about to call it has given up then.
+        thread::sleep(3 * TIMEOUT);
+        signal(old, Signal::SIGCONT);
+    }
+    // Sentinel looks at a primary that is back only after eight seconds.
+    history.kills.push(replaced.kill(old, vec![]));
+    world.swap();
+    let sentinel = world.sentinel.as_ref().expect("a Sentinel");
+    let known = eventually(PATIENCE, || {
+        let figures: BTreeMap<String, String> = sentinel.ask("MASTER").expect("SENTINEL MASTER");
+        figures["num-slaves"] == "1" && figures["flags"] == "master"
+    });
+    assert!(known, "Sentinel does not know the replica");
+}
+
+/// A master of a cluster is killed, or stopped for good, and its replica takes its place. Then it comes back, as the replica.
+pub fn fail_over_in_cluster(world: &mut World, random: &mut Random, history: &mut History) {
+    replace_master(world, random, history, |_, _, _| {});
+}
+
+/// The same, and meanwhile a slot moves from one of the others to the third.
+pub fn fail_over_and_move_slot(world: &mut World, random: &mut Random, history: &mut History) {
+    replace_master(world, random, history, |world, at, history| {
+        let (from, to) = ((at + 1) % 3, (at + 2) % 3);
+        if let Some(tag) = world.prefixes_of(from).first() {
+            history.happened("slot moved meanwhile");
+            migrate_slot(slot(&world.primaries[from], tag), &world.primaries[from], &world.primaries[to], &[]);
+        }
+    });
+}
+
+fn replace_master(
+    world: &mut World,
+    random: &mut Random,
+    history: &mut History,
+    meanwhile: impl Fn(&World, usize, &mut History),
+) {
+    let at = random.below(3) as usize;
+    let tags = world.prefixes_of(at);
+    if random.below(2) == 0 {
+        history.happened("kill -9, cluster");
+        world.primaries[at].kill();
+    } else {
+        history.happened("SIGSTOP, cluster");
+        signal(&world.primaries[at], Signal::SIGSTOP);
+    }
+    let at_us = now_us();
+    // It reads what is under way, long before it takes over.
+    thread::sleep(Duration::from_millis(500));
+    let replaced = Replaced { at_us, ..Replaced::by(&world.replicas[at], &tags) };
+    meanwhile(world, at, history);
+    let replica = &world.replicas[at];
+    let promoted = eventually(2 * PATIENCE, || info(&mut replica.con(), "role") == "master");
+    assert!(promoted, "no replica takes over:\n{}", replica.log());
+    let master = &mut world.primaries[at];
+    master.kill();
+    // A server by itself reads its AOF.
+    let (disk, copy) = (master.dir().join("appendonlydir"), tempfile::tempdir().expect("a directory"));
+    let to = copy.path().join("appendonlydir");
+    fs::create_dir(&to).expect("a directory");
+    for file in fs::read_dir(&disk).expect("an AOF").map(|file| file.expect("a file")) {
+        fs::copy(file.path(), to.join(file.file_name())).expect("a copy");
+    }
+    let old = Options::new(&world.bin).durable().set("dir", copy.path().display()).start();
+    history.kills.push(replaced.kill(&old, tags));
+    drop(old);
+    master.start_again();
+    let master = &world.primaries[at];
+    let demoted = eventually(2 * PATIENCE, || info(&mut master.con(), "role") == "slave");
+    assert!(demoted, "the old master does not follow:\n{}", master.log());
+    std::mem::swap(&mut world.primaries[at], &mut world.replicas[at]);
+    wait_for_replica(&world.primaries[at], &world.replicas[at]);
+}
+
+/// Moves a slot to another master, while clients call for its keys.
+pub fn move_slot(world: &mut World, random: &mut Random, history: &mut History) {
+    history.happened("slot moved");
+    let tag = random.pick(world.prefixes);
+    let from = world.owner(tag);
+    let to = (from + 1 + random.below(2) as usize) % 3;
+    let [from, to, other] = [from, to, 3 - from - to].map(|at| &world.primaries[at]);
+    migrate_slot(slot(from, tag), from, to, &[other]);
+}
+
+impl World {
+    /// The old primary becomes the replica. Sentinel closes connections when it sees that something has changed.
+    fn swap(&mut self) {
+        let (old, new) = (&self.primaries[0], &self.replicas[0]);
+        let follow = call(&format!("REPLICAOF 127.0.0.1 {}", new.port()));
+        let told = eventually(PATIENCE, || connect(old.port()).is_ok_and(|mut con| follow.exec(&mut con).is_ok()));
+        assert!(told, "REPLICAOF");
+        let offset = |server: &Server, name| try_info(server.port(), name)?.parse::<u64>().ok();
+        let mut sent = None;
+        let in_step = eventually(PATIENCE, || {
+            sent = sent.or_else(|| offset(new, "master_repl_offset"));
+            try_info(old.port(), "master_link_status").is_some_and(|status| status == "up")
+                && sent.is_some_and(|sent| offset(old, "slave_repl_offset").is_some_and(|offset| offset >= sent))
         });
-        assert!(again, "the master does not come back:\n{}", master.log());
-        assert_eq!(info(&mut master.con(), "role"), "master");
+        assert!(in_step, "the replica is not in step:\n{}", old.log());
+        std::mem::swap(&mut self.primaries[0], &mut self.replicas[0]);
     }
+}
 
-    /// Moves a slot to another master, while clients call for its keys.
-    fn move_slot(&mut self, random: &mut Random, history: &mut History) {
-        count(history, "slot moved");
-        history.moved = true;
-        let tag = random.pick(&TAGS);
-        let from = self.owner(tag);
-        let to = (from + 1 + random.below(2) as usize) % 3;
-        let other = 3 - from - to;
-        let slot = slot(&self.masters[0], tag);
-        migrate_slot(slot, &self.masters[from], &self.masters[to], &[&self.masters[other]]);
-    }
+fn signal(server: &Server, signal: Signal) {
+    send_signal(Pid::from_raw(server.pid().cast_signed()), signal).expect("a process");
+}
 
-    /// A master is killed, or stopped for good, and its replica takes its place. Then it comes back, as the replica.
-    pub fn fail_over(&mut self, random: &mut Random, history: &mut History) {
-        let at = random.below(3) as usize;
-        let tags: Vec<_> = TAGS.into_iter().filter(|tag| self.owner(tag) == at).collect();
-        let keys: Vec<_> = tags.iter().copied().flat_map(long).collect();
-        let (master, replica) = (&mut self.masters[at], &self.replicas[at]);
-        if random.below(2) == 0 {
-            count(history, "kill -9, cluster");
-            master.kill();
-        } else {
-            count(history, "SIGSTOP, cluster");
-            signal(master, Signal::SIGSTOP);
-        }
-        let at_us = now_us();
-        // It reads what is under way, long before it takes over.
-        thread::sleep(Duration::from_millis(500));
-        let replicated = counts(replica, &keys);
-        let promoted = eventually(2 * PATIENCE, || info(&mut replica.con(), "role") == "master");
-        assert!(promoted, "no replica takes over:\n{}", replica.log());
-        let disk = master.dir().join("appendonlydir");
-        master.kill();
-        let copy = tempfile::tempdir().expect("a directory");
-        let files = fs::read_dir(&disk).expect("an AOF").map(|file| file.expect("a file").path());
-        fs::create_dir(copy.path().join("appendonlydir")).expect("a directory");
-        for file in files {
-            let name = file.file_name().expect("a name");
-            fs::copy(&file, copy.path().join("appendonlydir").join(name)).expect("a copy");
-        }
-        let old = Options::new(&self.bin).durable().set("dir", copy.path().display()).start();
-        let counted = compare(keys, &old, replicated);
-        history.kills.push(Kill { at_us, tags, counted, ..Kill::default() });
-        drop(old);
-        master.start_again();
-        let master = &self.masters[at];
-        let demoted = eventually(2 * PATIENCE, || info(&mut master.con(), "role") == "slave");
-        assert!(demoted, "the old master does not follow:\n{}", master.log());
-        std::mem::swap(&mut self.masters[at], &mut self.replicas[at]);
-        wait_for_replica(&self.masters[at], &self.replicas[at]);
-    }
+/// Sends a command until there is a reply: the server may close the connection meanwhile, and may reply an error.
+fn tell(server: &Server, command: &Cmd) {
+    let replied = |mut con: Connection| match command.query::<Value>(&mut con) {
+        Err(error) if error.is_io_error() => Err(error),
+        _ => Ok(()),
+    };
+    let sent = || -> RedisResult<()> { connect(server.port()).and_then(replied) };
+    assert!(eventually(PATIENCE, || sent().is_ok()), "no reply:\n{}", server.log());
 }
 
 /// The slot of a hash tag.
 fn slot(node: &Server, tag: &str) -> u16 {
-    redis::cmd("CLUSTER").arg("KEYSLOT").arg(tag).query(&mut node.con()).expect("CLUSTER KEYSLOT")
+    redis::cmd("CLUSTER").arg("KEYSLOT").arg(tag).query(&mut node.con()).unwrap_or(0)
+}
+
+/// What the server that takes the place of a primary counted then.
+struct Replaced {
+    at_us: u64,
+    keys: Vec<(String, Limit)>,
+    new: Vec<Count>,
+}
+
+impl Replaced {
+    fn by(new: &Server, prefixes: &[&str]) -> Self {
+        let keys: Vec<_> = prefixes.iter().copied().flat_map(long).collect();
+        let new = counts(new, &keys);
+        Self { at_us: now_us(), keys, new }
+    }
+
+    /// The end of the old primary, which counts what the new one lacks.
+    fn kill(self, old: &Server, tags: Vec<&'static str>) -> Kill {
+        let old = counts(old, &self.keys);
+        let counted =
+            self.keys.into_iter().zip(old).zip(self.new).map(|(((key, _), old), new)| Counted { key, old, new });
+        Kill { at_us: self.at_us, tags, counted: counted.collect(), ..Kill::default() }
+    }
 }
 
 /// How many units a server counts under each key, and when. Sentinel may close the connection meanwhile.
@@ -337,9 +443,9 @@ fn counts(server: &Server, keys: &[(String, Limit)]) -> Vec<Count> {
     }
     let mut replies: Vec<Value> = Vec::new();
     let replied = eventually(PATIENCE, || {
-        let mut con = server.con();
+        let Ok(mut con) = connect(server.port()) else { return false };
         // A replica of a cluster sends readers away without it. Elsewhere it does nothing, or is an error.
-        let _ = redis::cmd("READONLY").exec(&mut con);
+        let _ = call("READONLY").exec(&mut con);
         peeks.query(&mut con).is_ok_and(|all| {
             replies = all;
             true
@@ -351,10 +457,4 @@ fn counts(server: &Server, keys: &[(String, Limit)]) -> Vec<Count> {
         Count { units: limit.limit - full.remaining as u64, at_ms: full.now_ms as u64 }
     };
     keys.iter().zip(replies).map(count).collect()
-}
-
-/// What the old primary counts, and what the new one counted.
-fn compare(keys: Vec<(String, Limit)>, old: &Server, new: Vec<Count>) -> Vec<Counted> {
-    let old = counts(old, &keys);
-    keys.into_iter().zip(old).zip(new).map(|(((key, _), old), new)| Counted { key, old, new }).collect()
 }

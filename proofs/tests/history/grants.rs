@@ -8,6 +8,8 @@ use redis_rl_client::{Limiter, Policy, Source};
 use crate::call::{Call, Figures, Kind, Limit, Outcome, now_us};
 use crate::route::Route;
 
+/// What [`Call::path`] is.
+pub const PATH: &str = "grants";
 pub const LIMIT: Limit = Limit { algorithm: "ROLLING", window_ms: 250, limit: 60 };
 /// The instances, and the size of a grant.
 pub const INSTANCES: u64 = 3;
@@ -34,18 +36,14 @@ pub fn run(prefix: &str, route: Route<'_>, done: &AtomicBool) -> Vec<Call> {
                         Ok(decision) if decision.source == Source::RememberedDenial => continue,
                         Ok(decision) => Outcome::Reply(Figures {
                             allowed: decision.allowed,
-                            count: 0,
-                            remaining: 0,
-                            retry_after_ms: 0,
-                            reset_ms: 0,
-                            delay_ms: 0,
                             now_ms: ended_us / 1_000,
                             charged: decision.charged,
+                            ..Figures::default()
                         }),
                         Err(_) => Outcome::Unknown,
                     };
                     let (key, kind) = (key.clone(), Kind::Granted);
-                    calls.push(Call { client, path: "grants", key, limit: LIMIT, kind, begun_us, ended_us, outcome });
+                    calls.push(Call { client, path: PATH, key, limit: LIMIT, kind, begun_us, ended_us, outcome });
                 }
                 tokio::time::sleep(Duration::from_millis(2)).await;
             }

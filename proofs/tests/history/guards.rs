@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use redis_rl_client::{BreakerSettings, Decision, Leased, Limiter, Link, Policy, Reserved, RetryAfter};
 
+use crate::Traffic;
 use crate::call::{Call, Figures, Kind, Limit, Outcome, now_us};
 use crate::route::Route;
 use crate::support::Random;
@@ -16,21 +17,24 @@ pub const RESERVATIONS: &str = "reservations of the client";
 pub const LEASE: Limit = Limit { algorithm: "LEASE", window_ms: 300, limit: 2 };
 /// One more than there are leases.
 pub const INSTANCES: usize = 3;
-/// The limit that an instance has for itself. Its window does not end in a history.
-const RESERVED: Limit = Limit { algorithm: "ROLLING", window_ms: 86_400_000, limit: 1_000_000_000 };
+/// The limit that an instance has for itself.
+const RESERVED: Limit = Limit::endless("ROLLING");
 const UNITS: u64 = 5;
 const TTL: Duration = Duration::from_millis(300);
 
-pub fn lease_key(prefix: &str) -> String {
-    format!("{prefix}:guards")
-}
-
 /// Takes leases, and reserves and settles while it holds one, until it is done.
-pub fn run(prefix: &str, number: usize, route: Route<'_>, seed: u64, done: &AtomicBool) -> Vec<Call> {
+pub fn run(
+    prefix: &str,
+    number: usize,
+    route: Route<'_>,
+    seed: u64,
+    traffic: &Traffic,
+    done: &AtomicBool,
+) -> Vec<Call> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let random = Random::new(seed.wrapping_mul(1_000).wrapping_add(number as u64 + 1));
     let key = format!("{prefix}:own:{number}:guards");
-    let mut instance = Instance { prefix, number, key, random, calls: Vec::new() };
+    let mut instance = Instance { prefix, number, reserves: traffic.reservations, key, random, calls: Vec::new() };
     // A failover has another port: a new client.
     while !done.load(Ordering::Relaxed) {
         let at = route.address();
@@ -50,6 +54,8 @@ pub fn run(prefix: &str, number: usize, route: Route<'_>, seed: u64, done: &Atom
 struct Instance<'a> {
     prefix: &'a str,
     number: usize,
+    /// Whether it makes reservations while it holds a lease.
+    reserves: bool,
     /// Of its reservations.
     key: String,
     random: Random,
@@ -64,14 +70,16 @@ impl Instance<'_> {
     /// Holds a lease for a while, and works.
     async fn hold(&mut self, limiter: &Limiter<Link>) {
         let policy = Policy::lease(Duration::from_millis(LEASE.window_ms), LEASE.limit);
-        let key = lease_key(self.prefix);
+        let key = format!("{}:guards", self.prefix);
         let Ok(Leased::Held(lease)) = limiter.lease(&policy, &key).await else { return };
         let begun_us = now_us();
         // Often for longer than a window.
         let until_us = begun_us + 1_000 * self.random.below(2 * LEASE.window_ms);
         let mut seen_us = begun_us;
         while seen_us < until_us {
-            self.reserve(limiter).await;
+            if self.reserves {
+                self.reserve(limiter).await;
+            }
             self.pause(10).await;
             let at_us = now_us();
             if lease.is_lost() {

@@ -1,4 +1,4 @@
-//! Histories: clients call a real server while faults happen by a schedule, every call is recorded with its times and its
+//! Histories: clients call real servers while faults happen by a schedule, every call is recorded with its times and its
 //! reply, and a checker decides afterwards. `make history`.
 //!
 //! SECONDS is how long each history goes on (6 if not set), SEED its schedule (1 if not set).
@@ -14,37 +14,96 @@ mod grants;
 mod guards;
 mod route;
 mod service;
+//mod topologies;
 
 use std::collections::BTreeMap;
 use std::env;
 use std::path::PathBuf;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use call::{Call, Kill, Step};
-use client::Client;
+use call::{Call, Kill, Limit, Step};
+use faults::{Fault, World};
 use route::Route;
-use support::{Options, Random, Sentinel, Server, ServerBin, SteppedClock, for_each_server, ok, servers};
-
-/// What [`Call::path`] is. Each is in every history.
-const PATHS: [&str; 11] = [
-    "plain",
-    "pipeline",
-    "RL.MULTI",
-    client::WITH_OTHERS,
-    "lease",
-    "renewal",
-    "reservation",
-    "grants",
-    guards::LEASES,
-    guards::RESERVATIONS,
-    service::PATH,
-];
+use support::{Options, Random, Server, ServerBin, for_each_server, servers};
 
 /// Clients of each history.
 const CLIENTS: usize = 6;
+
+/// A schedule: the servers, what clients send, and what happens meanwhile. Every check of the checker applies to every call.
+struct Schedule {
+    servers: fn(&ServerBin) -> World,
+    traffic: Traffic,
+    /// Each is as likely as the others.
+    faults: &'static [Fault],
+}
+
+/// What clients send, beside requests, pipelines and RL.MULTI. Of what a fault takes a promise away, nothing is sent.
+#[derive(Clone, Copy)]
+struct Traffic {
+    leases: bool,
+    reservations: bool,
+    /// Instances with local grants.
+    grants: bool,
+    /// Instances that hold leases with the guards of the Rust client; and reservations, if these are sent too.
+    guards: bool,
+    /// Limits of the service that others use too or that last longer than the history: it may send a call before a fault or
+    /// after it.
+    long_of_service: bool,
+    /// Algorithms that nobody uses.
+    without: &'static [&'static str],
+    /// Algorithms that nobody uses with a window that ends in the history.
+    without_short: &'static [&'static str],
+}
+
+impl Traffic {
+    const ALL: Self = Self {
+        leases: true,
+        reservations: true,
+        grants: true,
+        guards: true,
+        long_of_service: true,
+        without: &[],
+        without_short: &[],
+    };
+    /// A new primary does not know what instances of the client hold, nor does one that has lost its data.
+    const AFTER_LOSS: Self = Self { grants: false, guards: false, long_of_service: false, ..Self::ALL };
+    /// While a slot moves key by key, the server looks for a key that FIXED never creates; a key and the hash of its
+    /// reservations move one after the other; and MIGRATE takes along what is left of a window of WINDOW, which may then end
+    /// later (docs/operations.md, "Cluster and resharding").
+    const WHILE_SLOTS_MOVE: Self =
+        Self { reservations: false, without: &["FIXED"], without_short: &["WINDOW"], ..Self::ALL };
+
+    /// Those of the limits that are used.
+    fn of(&self, limits: &[Limit]) -> Vec<Limit> {
+        let used = |limit: &Limit| {
+            let barred = |words: &[&str]| words.contains(&limit.algorithm);
+            !barred(self.without) && (limit.is_long() || !barred(self.without_short))
+        };
+        limits.iter().copied().filter(used).collect()
+    }
+
+    /// What [`Call::path`] is.
+    fn paths(&self) -> Vec<&'static str> {
+        let all = [
+            (true, "plain"),
+            (true, "pipeline"),
+            (true, "RL.MULTI"),
+            (true, client::TOGETHER),
+            (self.leases && self.reservations, client::WITH_OTHERS),
+            (self.leases, "lease"),
+            (self.leases, "renewal"),
+            (self.reservations, "reservation"),
+            (self.grants, grants::PATH),
+            (self.guards, guards::LEASES),
+            (self.guards && self.reservations, guards::RESERVATIONS),
+            (true, service::PATH),
+        ];
+        all.into_iter().filter_map(|(sent, path)| sent.then_some(path)).collect()
+    }
+}
 
 fn number(name: &str, default: u64) -> u64 {
     let value = env::var(name).ok().filter(|value| !value.is_empty());
@@ -57,75 +116,43 @@ struct History {
     calls: Vec<Call>,
     kills: Vec<Kill>,
     steps: Vec<Step>,
-    /// Slots were moved, key by key.
-    moved: bool,
     /// How often each fault happened.
-    faults: Vec<(&'static str, u64)>,
+    faults: BTreeMap<&'static str, u64>,
 }
 
 impl History {
-    /// Prints what was recorded and what the checker says of it.
-    fn check(&self, title: &str, seed: u64) -> Result<(), String> {
-        let replies = self.calls.iter().filter(|call| call.has_reply()).count();
-        let unknown = self.calls.iter().filter(|call| call.is_unknown()).count();
-        let thread = thread::current();
-        let mut paths: BTreeMap<&str, u64> = BTreeMap::new();
-        self.calls.iter().filter(|call| call.has_reply()).for_each(|call| *paths.entry(call.path).or_default() += 1);
-        println!(
-            "{} {title}: seed {seed}, {} calls, {replies} with a reply {paths:?}, {unknown} without a reply, faults {:?}",
-            thread.name().unwrap_or_default(),
-            self.calls.len(),
-            self.faults
-        );
-        // Else a path could be gone and nobody would see it.
-        let silent = PATHS.into_iter().find(|path| !paths.contains_key(path));
-        assert_eq!(silent, None, "no reply on a path");
-        let Self { calls, kills, steps, moved, .. } = self;
-        checker::check(checker::Record { calls, kills, steps, moved: *moved })
+    fn happened(&mut self, fault: &'static str) {
+        *self.faults.entry(fault).or_default() += 1;
     }
 }
 
-/// Runs clients while `fault` does harm until the time is up.
-fn record(prefix: &str, port: &AtomicU16, seed: u64, fault: impl FnMut(&mut Random, &mut History)) -> History {
-    record_on(&[prefix], Route::Primary(port), seed, fault)
+/// Keeps the schedule on every server.
+fn run(schedule: &Schedule) {
+    for_each_server(|bin| {
+        record(schedule, &mut (schedule.servers)(bin)).unwrap_or_else(|offence| panic!("{offence}"));
+    });
 }
 
-/// The same, wherever the servers are.
-fn record_on(
-    prefixes: &[&str],
-    route: Route<'_>,
-    seed: u64,
-    mut fault: impl FnMut(&mut Random, &mut History),
-) -> History {
-    let (done, calls) = (AtomicBool::new(false), Mutex::new(Vec::new()));
-    let mut history = History::default();
+/// Records a history, prints what it has, and checks it.
+fn record(schedule: &Schedule, world: &mut World) -> Result<(), String> {
+    let (port, ports) = (Arc::clone(&world.port), world.ports());
+    let route = if world.primaries.len() == 1 { Route::Primary(&port) } else { Route::Cluster(&ports) };
+    let (prefixes, traffic, seed) = (world.prefixes, &schedule.traffic, number("SEED", 1));
+    let (done, calls, mut history) = (AtomicBool::new(false), Mutex::new(Vec::new()), History::default());
     thread::scope(|scope| {
-        for client in 0..CLIENTS {
-            let (done, calls) = (&done, &calls);
-            scope.spawn(move || {
-                let mut client = Client::new(prefixes, client, route, seed);
-                while !done.load(Ordering::Relaxed) {
-                    client.step();
-                }
-                calls.lock().expect("no panic").extend(client.into_calls());
-            });
-        }
         let (done, calls) = (&done, &calls);
-        scope.spawn(move || {
-            let of_grants = grants::run(prefixes[0], route, done);
-            calls.lock().expect("no panic").extend(of_grants);
-        });
-        for instance in 0..guards::INSTANCES {
-            let number = CLIENTS + service::CLIENTS + instance;
-            scope.spawn(move || {
-                let of_guards = guards::run(prefixes[0], number, route, seed, done);
-                calls.lock().expect("no panic").extend(of_guards);
-            });
+        for number in 0..CLIENTS {
+            spawn(scope, calls, move || client::run(prefixes, number, route, seed, traffic, done));
         }
-        scope.spawn(move || {
-            let of_service = service::run(prefixes, CLIENTS, route, seed, done);
-            calls.lock().expect("no panic").extend(of_service);
-        });
+        if traffic.grants {
+            spawn(scope, calls, move || grants::run(prefixes[0], route, done));
+        }
+        for instance in 0..if traffic.guards { guards::INSTANCES } else { 0 } {
+            let number = CLIENTS + service::CLIENTS + instance;
+            spawn(scope, calls, move || guards::run(prefixes[0], number, route, seed, traffic, done));
+        }
+        spawn(scope, calls, move || service::run(prefixes, CLIENTS, route, seed, traffic, done));
+
         struct Finish<'a>(&'a AtomicBool);
         impl Drop for Finish<'_> {
             fn drop(&mut self) {
@@ -136,133 +163,129 @@ fn record_on(
         let (mut random, end) = (Random::new(seed), call::now_us() + number("SECONDS", 6) * 1_000_000);
         while call::now_us() < end {
             thread::sleep(Duration::from_millis(200 + random.below(500)));
-            fault(&mut random, &mut history);
+            random.pick(schedule.faults)(world, &mut random, &mut history);
         }
         thread::sleep(Duration::from_millis(300));
     });
     history.calls = calls.into_inner().expect("no panic");
-    history
+
+    let mut paths: BTreeMap<&str, u64> = BTreeMap::new();
+    history.calls.iter().filter(|call| call.has_reply()).for_each(|call| *paths.entry(call.path).or_default() += 1);
+    let unknown = history.calls.iter().filter(|call| call.is_unknown()).count();
+    println!(
+        "{}: seed {seed}, {} calls, replies {paths:?}, {unknown} without a reply, faults {:?}",
+        thread::current().name().unwrap_or_default(),
+        history.calls.len(),
+        history.faults
+    );
+    // Else a path could be gone and nobody would see it.
+    assert_eq!(paths.keys().copied().collect::<Vec<_>>(), sorted(traffic.paths()), "no reply on a path");
+    checker::check(&history.calls, &history.kills, &history.steps)?;
+    world.rests()
 }
 
-/// A server whose AOF has every write on disk before its reply loses nothing, whatever happens to it.
-fn one_server(bin: &ServerBin, prefix: &str, options: Options) -> Result<(), String> {
-    let seed = number("SEED", 1);
-    let mut server = options.durable().start();
-    let port = AtomicU16::new(server.port());
-    let history = record(prefix, &port, seed, |random, history| faults::one(&mut server, random, history));
-    assert!(server.is_running(), "{bin}: {}", server.log());
-    history.check("one server", seed)?;
-    leases_end(&server, prefix)
+/// Runs what returns calls, and keeps them.
+fn spawn<'s>(
+    scope: &'s thread::Scope<'s, '_>,
+    calls: &'s Mutex<Vec<Call>>,
+    run: impl FnOnce() -> Vec<Call> + Send + 's,
+) {
+    scope.spawn(move || {
+        let of_client = run();
+        calls.lock().expect("no panic").extend(of_client);
+    });
 }
 
-fn leases_end(server: &Server, prefix: &str) -> Result<(), String> {
-    checker::leases_end(prefix, |command| command.query(&mut server.con()).expect("a reply"))
+fn sorted(mut words: Vec<&str>) -> Vec<&str> {
+    words.sort_unstable();
+    words
 }
 
-/// The same of a cluster.
-fn leases_end_in(ports: &[u16], prefix: &str) -> Result<(), String> {
-    let (mut nodes, mut random) = (route::Nodes::default(), Random::new(1));
-    checker::leases_end(prefix, |command| {
-        let mut held = None;
-        let replied = support::eventually(support::PATIENCE, || {
-            let reply = nodes.query(ports, client::tag(prefix), command, &mut random);
-            held = reply.ok().and_then(|reply| redis::from_redis_value(reply).ok());
-            held.is_some()
-        });
-        held.filter(|_| replied).expect("a reply")
-    })
-}
+/// A primary whose AOF has every write on disk before its reply loses nothing, whatever happens to it, and its replica comes
+/// to have the same.
+const ONE_SERVER: Schedule = Schedule {
+    servers: World::pair,
+    traffic: Traffic::ALL,
+    faults: &[
+        faults::kill,
+        faults::kill,
+        faults::kill,
+        faults::stop,
+        faults::fill,
+        faults::close_connections,
+        faults::write_files,
+        faults::break_link,
+        faults::replace_replica,
+    ],
+};
 
 #[test]
 fn one_server_keeps_every_promise() {
-    for_each_server(|bin| one_server(bin, "h", Server::options(bin)).unwrap_or_else(|offence| panic!("{offence}")));
-}
-
-#[test]
-fn a_failover_loses_only_what_was_not_replicated() {
-    for_each_server(|bin| {
-        let seed = number("SEED", 1);
-        let mut pair = faults::Pair::start(bin);
-        let port = AtomicU16::new(pair.primary().port());
-        let history = record("h", &port, seed, |random, history| pair.fail_over(random, history, &port));
-        history.check("failover", seed).unwrap_or_else(|offence| panic!("{offence}"));
-        leases_end(pair.primary(), "h").unwrap_or_else(|offence| panic!("{offence}"));
-    });
-}
-
-#[test]
-fn a_failover_by_sentinel_loses_only_what_was_not_replicated() {
-    for_each_server(|bin| {
-        let seed = number("SEED", 1);
-        let mut pair = faults::Pair::start(bin);
-        let port = AtomicU16::new(pair.primary().port());
-        let sentinel = Sentinel::start(bin, port.load(Ordering::Relaxed));
-        // Else it waits for ten seconds before the next one.
-        ok(support::cmd!(sentinel.con(), "SENTINEL", "SET", "main", "failover-timeout", 1_000));
-        // A busy machine may stop a primary for half a second.
-        ok(support::cmd!(sentinel.con(), "SENTINEL", "SET", "main", "down-after-milliseconds", 1_500));
-        let history = record("h", &port, seed, |random, history| {
-            pair.wait_for_sentinel(&sentinel, random, history, &port);
-        });
-        history.check("Sentinel", seed).unwrap_or_else(|offence| panic!("{offence}"));
-        leases_end(pair.primary(), "h").unwrap_or_else(|offence| panic!("{offence}"));
-    });
-}
-
-/// Slots that move, key by key, in a cluster of three masters with a replica each, and masters that are away for less
-/// than the node timeout: only FIXED may begin anew.
-#[test]
-fn moving_slots_change_no_limit() {
-    for_each_server(|bin| {
-        let seed = number("SEED", 1);
-        // No replica takes over.
-        let mut cluster = faults::Nodes::start(bin, 60_000);
-        let ports = cluster.ports();
-        let history = record_on(&faults::TAGS, Route::Cluster(&ports), seed, |random, history| {
-            cluster.move_slot_or_restart(random, history);
-        });
-        history.check("cluster, slots move", seed).unwrap_or_else(|offence| panic!("{offence}"));
-        leases_end_in(&ports, faults::TAGS[0]).unwrap_or_else(|offence| panic!("{offence}"));
-    });
-}
-
-#[test]
-fn a_failover_of_a_cluster_loses_only_what_was_not_replicated() {
-    for_each_server(|bin| {
-        let seed = number("SEED", 1);
-        let mut cluster = faults::Nodes::start(bin, 1_500);
-        let ports = cluster.ports();
-        let history = record_on(&faults::TAGS, Route::Cluster(&ports), seed, |random, history| {
-            cluster.fail_over(random, history);
-        });
-        history.check("cluster, failover", seed).unwrap_or_else(|offence| panic!("{offence}"));
-        leases_end_in(&ports, faults::TAGS[0]).unwrap_or_else(|offence| panic!("{offence}"));
-    });
+    run(&ONE_SERVER);
 }
 
 /// A server without AOF keeps what it saved when it was shut down. After a kill, every limit begins anew, and no more.
 #[test]
 fn a_server_without_aof_loses_what_it_did_not_save() {
-    for_each_server(|bin| {
-        let seed = number("SEED", 1);
-        let mut server = Server::start(bin);
-        let port = AtomicU16::new(server.port());
-        let history = record("h", &port, seed, |random, history| faults::without_aof(&mut server, random, history));
-        history.check("no AOF", seed).unwrap_or_else(|offence| panic!("{offence}"));
-        leases_end(&server, "h").unwrap_or_else(|offence| panic!("{offence}"));
+    run(&Schedule {
+        servers: World::forgetful,
+        traffic: Traffic::AFTER_LOSS,
+        faults: &[faults::kill_and_lose, faults::shut_down, faults::stop, faults::fill],
+    });
+}
+
+/// What stands for a time of the server is not sent: leases, reservations and what a client has of them; nor FIXED with a
+/// short window, which a step back opens or finds full.
+#[test]
+fn a_step_of_the_clock_opens_a_limit_at_most_once() {
+    let traffic = Traffic {
+        leases: false,
+        reservations: false,
+        grants: false,
+        guards: false,
+        without_short: &["FIXED"],
+        ..Traffic::ALL
+    };
+    run(&Schedule { servers: World::with_clock, traffic, faults: &[faults::step] });
+}
+
+#[test]
+fn a_failover_loses_only_what_was_not_replicated() {
+    run(&Schedule { servers: World::pair, traffic: Traffic::AFTER_LOSS, faults: &[faults::fail_over] });
+}
+
+#[test]
+fn a_failover_by_sentinel_loses_only_what_was_not_replicated() {
+    run(&Schedule { servers: World::watched, traffic: Traffic::AFTER_LOSS, faults: &[faults::let_sentinel_fail_over] });
+}
+
+/// Slots that move, key by key, and masters that are away for less than the node timeout.
+#[test]
+fn moving_slots_change_no_limit() {
+    run(&Schedule {
+        // No replica takes over.
+        servers: |bin| World::cluster(bin, 60_000),
+        traffic: Traffic::WHILE_SLOTS_MOVE,
+        faults: &[faults::move_slot, faults::move_slot, faults::move_slot, faults::kill, faults::stop],
     });
 }
 
 #[test]
-fn a_step_of_the_clock_opens_a_limit_at_most_once() {
-    for_each_server(|bin| {
-        let (seed, clock) = (number("SEED", 1), SteppedClock::new());
-        let server = clock.govern(Server::options(bin)).start();
-        let port = AtomicU16::new(server.port());
-        let history = record("h", &port, seed, |random, history| faults::step(&clock, &server, random, history));
-        history.check("clock steps", seed).unwrap_or_else(|offence| panic!("{offence}"));
-        clock.step(&mut server.con(), 4);
-        leases_end(&server, "h").unwrap_or_else(|offence| panic!("{offence}"));
+fn a_failover_of_a_cluster_loses_only_what_was_not_replicated() {
+    run(&Schedule {
+        servers: |bin| World::cluster(bin, 1_500),
+        traffic: Traffic::AFTER_LOSS,
+        faults: &[faults::fail_over_in_cluster],
+    });
+}
+
+#[test]
+fn a_failover_while_slots_move_loses_only_what_was_not_replicated() {
+    let traffic = Traffic { grants: false, guards: false, long_of_service: false, ..Traffic::WHILE_SLOTS_MOVE };
+    run(&Schedule {
+        servers: |bin| World::cluster(bin, 1_500),
+        traffic,
+        faults: &[faults::move_slot, faults::fail_over_and_move_slot],
     });
 }
 
@@ -284,17 +307,19 @@ fn is_found(result: Result<(), String>) {
 #[test]
 fn a_planted_fault_is_found() {
     let bin = &servers()[0];
-    is_found(one_server(bin, LOST, losing(bin)));
+    let mut world = World::pair_with(bin, losing(bin));
+    world.prefixes = &[LOST];
+    is_found(record(&ONE_SERVER, &mut world));
 }
 
 #[test]
 fn a_planted_fault_is_found_by_calls_of_the_service_alone() {
     let mut server = losing(&servers()[0]).durable().start();
-    let (port, mut kills) = (AtomicU16::new(server.port()), Vec::new());
+    let (port, mut kills) = (server.port().into(), Vec::new());
     let calls = service::around(LOST, Route::Primary(&port), number("SEED", 1), 200, || {
         server.kill();
         kills.push(Kill { at_us: call::now_us(), ..Kill::default() });
         server.start_again();
     });
-    is_found(checker::check(checker::Record { calls: &calls, kills: &kills, ..checker::Record::default() }));
+    is_found(checker::check(&calls, &kills, &[]));
 }

@@ -14,8 +14,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::Traffic;
 use crate::call::{Call, Figures, Kind, Limit, Outcome, now_us};
-use crate::client::{COUNTERS, QUOTAS};
+use crate::client::QUOTAS;
 use crate::route::Route;
 use crate::support::{PATIENCE, Random};
 
@@ -33,6 +34,9 @@ const SHORT: [Limit; 4] = [
     Limit { algorithm: "TOKEN", window_ms: 500, limit: 5 },
     Limit { algorithm: "GCRA", window_ms: 400, limit: 4 },
 ];
+
+/// Limits of one client each.
+const OWN: [Limit; 3] = [Limit::endless("FIXED"), Limit::endless("WINDOW"), Limit::endless("ROLLING")];
 
 /// The domain whose limits are checked one by one, and that whose limits are charged all or none.
 const ONE: &str = "one";
@@ -68,7 +72,7 @@ fn bare(prefix: &str) -> &str {
 fn rules(domain: &str) -> String {
     let mut text = format!("domain: {domain}\nhash_tag: of\nall_or_nothing: {}\n", domain == BOTH);
     text += "descriptors:\n  - key: of\n    descriptors:\n";
-    let groups = [("short", SHORT.to_vec(), ""), ("quota", known(&QUOTAS), ""), ("own", known(&COUNTERS), "client")];
+    let groups = [("short", SHORT.to_vec(), ""), ("quota", known(&QUOTAS), ""), ("own", OWN.to_vec(), "client")];
     for (entry, limits, below) in groups {
         for Limit { algorithm, window_ms, limit } in limits {
             let algorithm = algorithm.to_ascii_lowercase();
@@ -133,7 +137,14 @@ impl Drop for Service {
 }
 
 /// Starts the service and its clients, and again when the primary is elsewhere, until it is done.
-pub fn run(prefixes: &[&str], first: usize, route: Route<'_>, seed: u64, done: &AtomicBool) -> Vec<Call> {
+pub fn run(
+    prefixes: &[&str],
+    first: usize,
+    route: Route<'_>,
+    seed: u64,
+    traffic: &Traffic,
+    done: &AtomicBool,
+) -> Vec<Call> {
     let calls = Mutex::new(Vec::new());
     let mut randoms: Vec<_> = (first..first + CLIENTS)
         .map(|number| (number, Random::new(seed.wrapping_mul(1_000).wrapping_add(number as u64 + 1))))
@@ -145,7 +156,7 @@ pub fn run(prefixes: &[&str], first: usize, route: Route<'_>, seed: u64, done: &
             for (number, random) in &mut randoms {
                 let (calls, service, at) = (&calls, &service, &at);
                 scope.spawn(move || {
-                    let mut client = Client { number: *number, prefixes, random, http: &service.http, stream: None };
+                    let mut client = Client::new(*number, prefixes, random, traffic, &service.http);
                     let mut own = Vec::new();
                     while !done.load(Ordering::Relaxed) && route.address() == *at {
                         client.step(&mut own);
@@ -163,7 +174,8 @@ pub fn around(prefix: &str, route: Route<'_>, seed: u64, replies: usize, fault: 
     // On a busy machine too, most calls get a reply.
     let service = Service::start(&route.address(), 1_000);
     let (mut random, mut calls) = (Random::new(seed), Vec::new());
-    let mut client = Client { number: 0, prefixes: &[prefix], random: &mut random, http: &service.http, stream: None };
+    let prefixes = [prefix];
+    let mut client = Client::new(0, &prefixes, &mut random, &Traffic::ALL, &service.http);
     client.until(&mut calls, replies);
     fault();
     client.until(&mut calls, 2 * replies);
@@ -174,11 +186,21 @@ struct Client<'a> {
     number: usize,
     prefixes: &'a [&'a str],
     random: &'a mut Random,
+    short: Vec<Limit>,
+    /// None if no limit that lasts longer is used.
+    quotas: Vec<Limit>,
+    own: Vec<Limit>,
     http: &'a str,
     stream: Option<BufReader<TcpStream>>,
 }
 
-impl Client<'_> {
+impl<'a> Client<'a> {
+    fn new(number: usize, prefixes: &'a [&'a str], random: &'a mut Random, traffic: &Traffic, http: &'a str) -> Self {
+        let long = |limits: &[Limit]| if traffic.long_of_service { traffic.of(limits) } else { Vec::new() };
+        let (short, quotas, own) = (traffic.of(&SHORT), long(&known(&QUOTAS)), long(&OWN));
+        Self { number, prefixes, random, short, quotas, own, http, stream: None }
+    }
+
     /// Sends requests until so many have a reply.
     fn until(&mut self, calls: &mut Vec<Call>, replies: usize) {
         let ends = Instant::now() + 2 * PATIENCE;
@@ -191,12 +213,16 @@ impl Client<'_> {
     /// Sends a request of one or two limits.
     fn step(&mut self, calls: &mut Vec<Call>) {
         let prefix = self.random.pick(self.prefixes);
-        let of = |entry, limits: &[Limit], random: &mut Random| (entry, random.pick(&known(limits)));
+        let short = ("short", self.random.pick(&self.short));
         let (domain, limits) = match self.random.below(4) {
-            0 => (ONE, vec![of("short", &SHORT, self.random)]),
-            1 => (ONE, vec![of("quota", &QUOTAS, self.random)]),
-            2 => (ONE, vec![of("own", &COUNTERS, self.random)]),
-            _ => (BOTH, vec![of("short", &SHORT, self.random), of("quota", &QUOTAS, self.random)]),
+            1 if !self.quotas.is_empty() => (ONE, vec![("quota", self.random.pick(&self.quotas))]),
+            2 if !self.own.is_empty() => (ONE, vec![("own", self.random.pick(&self.own))]),
+            3 if !self.quotas.is_empty() => (BOTH, vec![short, ("quota", self.random.pick(&self.quotas))]),
+            3 => {
+                let other = self.short.iter().copied().find(|limit| *limit != short.1).expect("two limits");
+                (BOTH, vec![short, ("short", other)])
+            }
+            _ => (ONE, vec![short]),
         };
         let cost = 1 + self.random.below(2);
         let descriptor = |(entry, limit): &(&str, Limit)| {
@@ -224,23 +250,21 @@ impl Client<'_> {
             let outcome = reply.as_ref().map_or(Outcome::Unknown, |reply| {
                 let (allowed, status) = (reply["overallCode"] == "OK", &reply["statuses"][at]);
                 if status["currentLimit"].is_null() {
-                    // Another limit denied, and nothing is known of this one.
+                    // Another limit denied, so this one charged nothing.
                     assert!(!allowed, "no limit for {key}: {reply}");
-                    return Outcome::Unknown;
+                    return Outcome::Error("DENIED".to_owned());
                 }
                 // A field that is 0 is left out.
                 let remaining = status["limitRemaining"].as_u64().unwrap_or(0);
                 Outcome::Reply(Figures {
                     allowed,
-                    count: 0,
                     remaining,
                     // The reply has it in seconds.
                     retry_after_ms: -1,
-                    reset_ms: 0,
-                    delay_ms: 0,
                     // The latest that it can have been.
                     now_ms: ended_us / 1_000,
                     charged: if allowed { cost } else { 0 },
+                    ..Figures::default()
                 })
             });
             let kind = Kind::Request { cost };
