@@ -436,25 +436,30 @@ impl Replaced {
 
 /// How many units a server counts under each key, and when. Sentinel may close the connection meanwhile.
 fn counts(server: &Server, keys: &[(String, Limit)]) -> Vec<Count> {
+    let mut counts = Vec::new();
+    let replied = eventually(PATIENCE, || {
+        let Ok(mut con) = connect(server.port()) else { return false };
+        // A replica of a cluster sends readers away without it. Elsewhere it does nothing, or is an error.
+        let _ = call("READONLY").exec(&mut con);
+        peek(&mut con, keys).is_ok_and(|all| {
+            counts = all;
+            true
+        })
+    });
+    assert!(replied, "RL.PEEK:\n{}", server.log());
+    counts
+}
+
+/// The same over a connection.
+pub fn peek(con: &mut Connection, keys: &[(String, Limit)]) -> RedisResult<Vec<Count>> {
     let mut peeks = redis::pipe();
     for (key, limit) in keys {
         peeks.cmd("RL.PEEK").arg(limit.algorithm).arg(key).arg(format!("{}ms", limit.window_ms)).arg(limit.limit);
         peeks.arg(&["COST", "0", "LINE"]);
     }
-    let mut replies: Vec<Value> = Vec::new();
-    let replied = eventually(PATIENCE, || {
-        let Ok(mut con) = connect(server.port()) else { return false };
-        // A replica of a cluster sends readers away without it. Elsewhere it does nothing, or is an error.
-        let _ = call("READONLY").exec(&mut con);
-        peeks.query(&mut con).is_ok_and(|all| {
-            replies = all;
-            true
-        })
-    });
-    assert!(replied, "RL.PEEK:\n{}", server.log());
     let count = |((_, limit), reply): (&(String, Limit), Value)| {
         let full = line(reply);
         Count { units: limit.limit - full.remaining as u64, at_ms: full.now_ms as u64 }
     };
-    keys.iter().zip(replies).map(count).collect()
+    Ok(keys.iter().zip(peeks.query::<Vec<Value>>(con)?).map(count).collect())
 }

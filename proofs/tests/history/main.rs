@@ -12,9 +12,10 @@ mod client;
 mod faults;
 mod grants;
 mod guards;
+mod network;
 mod route;
 mod service;
-//mod topologies;
+mod topologies;
 
 use std::collections::BTreeMap;
 use std::env;
@@ -105,6 +106,15 @@ impl Traffic {
     }
 }
 
+/// Sets it when dropped: clients end also when what they wait for panics.
+struct Finish<'a>(&'a AtomicBool);
+
+impl Drop for Finish<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 fn number(name: &str, default: u64) -> u64 {
     let value = env::var(name).ok().filter(|value| !value.is_empty());
     value.map_or(default, |value| value.parse().unwrap_or_else(|_| panic!("{name} is a number")))
@@ -153,12 +163,6 @@ fn record(schedule: &Schedule, world: &mut World) -> Result<(), String> {
         }
         spawn(scope, calls, move || service::run(prefixes, CLIENTS, route, seed, traffic, done));
 
-        struct Finish<'a>(&'a AtomicBool);
-        impl Drop for Finish<'_> {
-            fn drop(&mut self) {
-                self.0.store(true, Ordering::Relaxed);
-            }
-        }
         let _finish = Finish(done);
         let (mut random, end) = (Random::new(seed), call::now_us() + number("SECONDS", 6) * 1_000_000);
         while call::now_us() < end {
