@@ -67,8 +67,7 @@ test-servers: build ## run the tests on each server by itself and print a table;
 	@scripts/servers >&2
 	@scripts/test-servers $(SERVERS)
 
-# For longer runs: make reliability SECONDS_EACH=300. PROMISE=cluster runs the tests whose name contains that. KILLS=200 is
-# how often the tests of reservations kill and replace each server.
+# For longer runs: make reliability SECONDS_EACH=300. PROMISE=panic runs the tests whose name contains that.
 SECONDS_EACH ?= 5
 PROMISE      ?=
 
@@ -78,8 +77,8 @@ export RL_PANICKING_MODULE ?= $(TARGET)/panic-on-purpose/debug/libredis_rl.so
 ON_PURPOSE := --features panic-on-purpose,lose-on-purpose --target-dir "$(TARGET)/panic-on-purpose"
 
 .PHONY: reliability
-reliability: build $(if $(SERVERS),,servers) ## test that nothing is lost, no limit is exceeded and nothing ends the server; SECONDS_EACH=5 a test
-	@scripts/install reliability
+reliability: build $(if $(SERVERS),,servers) ## test that nothing ends the server: hostile input, panics, memory, load and unload; SECONDS_EACH=5 a test
+	@scripts/install test
 	cargo build --locked $(ON_PURPOSE)
 	SECONDS_EACH=$(SECONDS_EACH) cargo test --locked --test reliability -- --nocapture $(PROMISE)
 

@@ -12,7 +12,7 @@ proofs: ## visit every state of the models in proofs/; SIZE=large, MODEL=grants,
 	cargo run --quiet $(PROOFS) -- $(SIZE) $(MODEL)
 
 # Seconds of each history, and the seed of its faults.
-SECONDS ?= 6
+SECONDS ?= 4
 SEED    ?= 1
 # HISTORY=sentinel runs the histories whose name contains that.
 HISTORY ?=
@@ -23,9 +23,14 @@ export RL_SERVICE ?= $(TARGET)/debug/rlaas
 export RL_LOSING_MODULE ?= $(TARGET)/panic-on-purpose/debug/libredis_rl.so
 
 .PHONY: history
-history: build $(if $(SERVERS),,servers) ## record what clients see while servers are killed, and check every call; SECONDS=6 SEED=1 HISTORY=
-	@scripts/install test
+history: build $(if $(SERVERS),,servers) ## record what clients see while servers are killed, and check every call; SECONDS=4 SEED=1 HISTORY=
+	@scripts/install history
 	cargo build --locked $(ON_PURPOSE)
 	cargo build --quiet $(SERVICE)
 	SECONDS=$(SECONDS) SEED=$(SEED) \
-	  cargo test --quiet $(PROOFS) --test history -- --nocapture --test-threads 1 $(HISTORY)
+	  cargo test --quiet $(PROOFS) --test history -- --nocapture --test-threads 1 $(ALL_HISTORIES) $(HISTORY)
+
+.PHONY: history-long
+history-long: SECONDS = 60
+history-long: ALL_HISTORIES = --include-ignored
+history-long: history ## the same for longer, and what each topology of docs/operations.md loses
