@@ -15,9 +15,18 @@ CARGO_FUZZ      := 0.13.2
 CARGO_CYCLONEDX := 0.5.9
 tool = cargo $(1) --version 2>/dev/null | grep -q ' $(2)$$' || cargo install --quiet --locked cargo-$(1)@$(2)
 
+# Packages that are compiled together share one set of features for their dependencies, so each is compiled once. A target
+# by itself compiles only what it needs. .ci/run sets PACKAGES to ALL.
+ALL      := --workspace --exclude redis-rl-image-tests --all-features
+PACKAGES ?=
+export PACKAGES
+# $(call tests,<packages>,<files>): the tests of these packages. With PACKAGES, only the files: `make test` then runs the
+# unit tests and the examples of all.
+tests = cargo test --locked $(if $(PACKAGES),$(PACKAGES) $(2:%=--test %),$(1))
+
 # The groups of make help. A target that is in neither is for developers.
 FOR_USE     := help deps build run image run-image playground service ops
-FOR_RELEASE := deny audit dist test-dist test-reproducible sbom test-packages test-image release-rehearsal
+FOR_RELEASE := full deny audit dist test-dist test-reproducible sbom test-packages test-image release-rehearsal
 
 .PHONY: help
 help: ## list these targets
@@ -54,7 +63,8 @@ servers: ## fetch the servers that the tests run against into target/servers
 .PHONY: test
 test: build $(if $(SERVERS),,servers) ## run the tests of the module against real servers; SERVERS="path path" names others
 	@rm -f "$(TARGET)/headers/module" && mkdir -p "$(TARGET)/headers"
-	HEADERS_LOG="$(TARGET)/headers/module" cargo test --locked
+	HEADERS_LOG="$(TARGET)/headers/module" $(call tests,,module docs lua_library) $(if $(PACKAGES),--lib --bins)
+	$(if $(PACKAGES),cargo test --quiet --locked $(PACKAGES) --doc)
 
 .PHONY: test-headers
 test-headers: build $(if $(SERVERS),,servers) ## read every RateLimit header of the tests with another parser of RFC 9651
@@ -80,12 +90,12 @@ ON_PURPOSE := --features panic-on-purpose,lose-on-purpose --target-dir "$(TARGET
 reliability: build $(if $(SERVERS),,servers) ## test that nothing ends the server: hostile input, panics, memory, load and unload; SECONDS_EACH=5 a test
 	@scripts/install test
 	cargo build --locked $(ON_PURPOSE)
-	SECONDS_EACH=$(SECONDS_EACH) cargo test --locked --test reliability -- --nocapture $(PROMISE)
+	SECONDS_EACH=$(SECONDS_EACH) $(call tests,--test reliability,reliability) -- --nocapture $(PROMISE)
 
 .PHONY: memcheck
 memcheck: build $(if $(SERVERS),,servers) ## run hostile input under valgrind: the module has no error and no leak; SECONDS_EACH=5
 	@scripts/install memcheck
-	SECONDS_EACH=$(SECONDS_EACH) cargo test --locked --test reliability -- --nocapture --ignored memcheck
+	SECONDS_EACH=$(SECONDS_EACH) $(call tests,--test reliability,reliability) -- --nocapture --ignored memcheck
 
 # A module that RL_MODULE names elsewhere is not built.
 own_module = $(if $(filter $(TARGET)/%,$(RL_MODULE)),build)
@@ -115,19 +125,22 @@ lint: ## check format, clippy, luacheck and the places of the planted faults, wa
 	luacheck --quiet lua
 	scripts/plant --check
 	cargo fmt --all --check
-	cargo clippy --locked --all-targets -- -D warnings
-	cargo clippy --locked --test reliability -- -D warnings
-	cargo clippy $(CLIENT) --all-targets -- -D warnings
+	cargo clippy --locked $(ALL) --all-targets -- -D warnings
+	cargo clippy --locked $(ALL) --test reliability --test history -- -D warnings
+
+.PHONY: lint-all
+lint-all: ## check what other features compile, and the documentation, warnings denied
+	@scripts/install build lint
+	cargo clippy --locked --workspace --all-targets -- -D warnings
 	cargo clippy --locked --package redis-rl-client --no-default-features --features sync -- -D warnings
 	cargo clippy --locked --package redis-rl-client --no-default-features --features async,cluster,tls -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --quiet $(CLIENT) --no-deps
+	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --package redis-rl-client --all-features --no-deps
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --package redis-rl-algorithm --package rlaas --no-deps
-	cargo clippy $(PLAYGROUND) --all-targets -- -D warnings
-	cargo clippy $(CLIENT_BENCH) --all-targets -- -D warnings
-	cargo clippy $(PROOFS) --all-targets -- -D warnings
-	cargo clippy $(PROOFS) --test history -- -D warnings
-	cargo clippy $(SERVICE) --no-deps --all-targets -- -D warnings
 	RUSTFLAGS="--cfg fuzzing" cargo check --locked --lib --target-dir "$(TARGET)/fuzzing"
+
+.PHONY: full
+full: ## run all checks on all servers, and print how long each takes: an hour or more; .ci/run is what every change must pass
+	@.ci/run full
 
 .PHONY: lines
 lines: ## count the lines written by hand: product, tests and pages, by directory

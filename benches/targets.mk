@@ -1,10 +1,12 @@
 # The measurements. Read by the Makefile.
 
-# Instructions are counted on this machine's own Redis, unless SERVERS names another server.
+# On this machine's own Redis, unless SERVERS names another server.
 own_server = SERVERS="$${SERVERS:-$$(scripts/servers system)}"
+# They wait or count, so they need no optimisation.
+bench = cargo bench --quiet --locked $(or $(PACKAGES),--package redis-rl) --profile dev --bench
 
 # They measure time and memory: run them on a machine that does nothing else. To run one: make bench-memory
-BENCHES := throughput growth memory floods
+BENCHES := throughput memory
 
 .PHONY: bench
 bench: $(BENCHES:%=bench-%) ## measure everything into benches/results; ROUNDS=, SECONDS=, PEER_MODULE=redis-cell's .so
@@ -12,20 +14,14 @@ bench: $(BENCHES:%=bench-%) ## measure everything into benches/results; ROUNDS=,
 .PHONY: $(BENCHES:%=bench-%)
 $(BENCHES:%=bench-%): bench-%: build
 	@scripts/install run bench
-	@$(own_server) cargo bench --quiet --locked --profile dev --bench $*
-
-.PHONY: bench-versions
-bench-versions: build ## measure the module beside another version of it; OTHER_MODULE=path of its .so
-	@scripts/install run bench
-	@$(own_server) cargo bench --quiet --locked --profile dev --bench versions
+	@$(own_server) $(bench) $*
 
 .PHONY: bench-peers
-bench-peers: $(own_module) ## measure the module and rlaas beside throttlecrab-server (THROTTLECRAB=path) and limitador (LIMITADOR=path)
+bench-peers: $(own_module) ## measure the module beside throttlecrab-server (THROTTLECRAB=path)
 	@scripts/install run bench-peers
-	cargo build --quiet --release $(SERVICE)
-	@$(own_server) RLAAS="$(TARGET)/release/rlaas" benches/peers.py
+	@$(own_server) benches/peers.py
 
 .PHONY: bench-instructions
-bench-instructions: build ## count instructions per command against benches/budget.md; UPDATE=1 writes it
+bench-instructions: build ## count instructions per command against benches/budget.md; ONLY=TOKEN,GCRA names rows, UPDATE=1 writes
 	@scripts/install run bench
-	@$(own_server) cargo bench --locked --profile dev --bench instructions
+	@$(own_server) $(bench) instructions

@@ -1,6 +1,6 @@
 # The clients, the adapters and the playground. Read by the Makefile.
 
-CLIENT := --locked --package redis-rl-client --all-features
+CLIENT := --package redis-rl-client --all-features
 
 .PHONY: test-client
 test-client: $(own_module) $(if $(SERVERS),,servers) ## test the Rust client and its documentation against real servers
@@ -9,11 +9,10 @@ test-client: $(own_module) $(if $(SERVERS),,servers) ## test the Rust client and
 	RL_FAILURE_DIR="$(TARGET)/failure/client" \
 	  HEADERS_LOG="$(TARGET)/headers/client" \
 	  SERVERS="$${SERVERS:-$$(ls $(CURDIR)/target/servers/*/*-server | grep -v /redis-6 | xargs)}" \
-	  cargo test --quiet $(CLIENT)
+	  $(call tests,$(CLIENT),client) --quiet
 	scripts/failure-table --check "$(TARGET)/failure/client" 'rust (async)' 'rust (sync)' 'tower layer'
-	cargo package $(CLIENT) --allow-dirty --list | grep -qx src/rl.lua
+	cargo package --locked $(CLIENT) --allow-dirty --list | grep -qx src/rl.lua
 
-PLAYGROUND := --locked --package redis-rl-playground
 playground = scripts/with-server "$(SERVER)" "$(RL_MODULE)" $(TARGET)/debug/redis-rl-playground
 # Where the page is.
 PAGE ?= 127.0.0.1:8000
@@ -25,7 +24,7 @@ playground: playground-build ## start a server and a page that shows what each a
 .PHONY: test-playground
 test-playground: playground-build ## use the page in headless Chromium
 	@scripts/install browser
-	cargo test --quiet $(PLAYGROUND)
+	$(if $(PACKAGES),,cargo test --quiet --locked --package redis-rl-playground)
 	@exec clients/playground/tests/browser.py $(playground) 127.0.0.1:0
 
 .PHONY: playground-screenshot
@@ -37,9 +36,7 @@ playground-screenshot: playground-build ## write docs/playground.png
 playground-build: $(own_module)
 	@scripts/install run
 	@[ -x "$(TARGET)/debug/redis-rl-playground" ] || echo "Compiling the playground. The first time, this takes some minutes."
-	cargo build --quiet $(PLAYGROUND)
-
-test-client: test-playground
+	cargo build --quiet --locked $(or $(PACKAGES),--package redis-rl-playground) --bin redis-rl-playground
 
 # For one adapter: make test-adapters ADAPTERS=python
 ADAPTERS ?=

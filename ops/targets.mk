@@ -15,6 +15,6 @@ test-ops: $(own_module) $(if $(SERVERS),,servers) ## test ops/ and deploy/: know
 	@scripts/monitoring
 	@python3 -m pip install --quiet --disable-pip-version-check --root-user-action ignore --upgrade \
 	  --target "$(TARGET)/ops-python" -r ops/requirements.txt
-	cargo build --quiet $(SERVICE)
+	$(build_service)
 	RLAAS="$(TARGET)/debug/rlaas" PYTHONPATH="$(TARGET)/ops-python" python3 -B ops/test_ops.py
 	RLAAS="$(TARGET)/debug/rlaas" PYTHONPATH="$(TARGET)/ops-python" python3 -B ops/test_kubernetes.py

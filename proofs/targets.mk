@@ -1,6 +1,6 @@
 # The models and the histories. Read by the Makefile.
 
-PROOFS := --locked --package redis-rl-proofs
+PROOFS := --package redis-rl-proofs
 # SIZE=large visits more states; MODEL=leases names one.
 SIZE  ?= small
 MODEL ?=
@@ -8,8 +8,9 @@ MODEL ?=
 .PHONY: proofs
 proofs: ## visit every state of the models in proofs/; SIZE=large, MODEL=grants, denials, leases, reservations, split or failover
 	@scripts/install rust
-	cargo test --quiet $(PROOFS)
-	cargo run --quiet $(PROOFS) -- $(SIZE) $(MODEL)
+	$(if $(PACKAGES),,cargo test --quiet --locked $(PROOFS))
+	cargo build --quiet --locked $(or $(PACKAGES),$(PROOFS)) --bin redis-rl-proofs
+	"$(TARGET)/debug/redis-rl-proofs" $(SIZE) $(MODEL)
 
 # Seconds of each history, and the seed of its faults.
 SECONDS ?= 4
@@ -26,11 +27,6 @@ export RL_LOSING_MODULE ?= $(TARGET)/panic-on-purpose/debug/libredis_rl.so
 history: build $(if $(SERVERS),,servers) ## record what clients see while servers are killed, and check every call; SECONDS=4 SEED=1 HISTORY=
 	@scripts/install history
 	cargo build --locked $(ON_PURPOSE)
-	cargo build --quiet $(SERVICE)
+	$(build_service)
 	SECONDS=$(SECONDS) SEED=$(SEED) \
-	  cargo test --quiet $(PROOFS) --test history -- --nocapture --test-threads 1 $(ALL_HISTORIES) $(HISTORY)
-
-.PHONY: history-long
-history-long: SECONDS = 60
-history-long: ALL_HISTORIES = --include-ignored
-history-long: history ## the same for longer, and what each topology of docs/operations.md loses
+	  $(call tests,$(PROOFS) --test history,history) --quiet -- --nocapture --test-threads 1 $(HISTORY)

@@ -1,6 +1,8 @@
 # The service rlaas. Read by the Makefile.
 
-SERVICE := --locked --package rlaas
+SERVICE := --package rlaas
+# The program, in the debug profile.
+build_service = cargo build --quiet --locked $(or $(PACKAGES),$(SERVICE)) --bin rlaas
 # The name of its image, and the image that it is made from; RUST_IMAGE is in docker/targets.mk.
 SERVICE_NAME  ?= rlaas
 SERVICE_IMAGE ?= $(shell sed -n 's/^ARG SERVICE_IMAGE=//p' Dockerfile)
@@ -12,7 +14,7 @@ service: service-build ## start a server and rlaas with the rules of service/rul
 .PHONY: service-build
 service-build: $(own_module)
 	@scripts/install run
-	cargo build --release $(SERVICE)
+	cargo build --release --locked $(SERVICE)
 
 .PHONY: test-service
 test-service: $(own_module) $(if $(SERVERS),,servers) ## test rlaas: its rules, real servers, and real proxies in front
@@ -21,7 +23,7 @@ test-service: $(own_module) $(if $(SERVERS),,servers) ## test rlaas: its rules, 
 	@rm -f "$(TARGET)/headers/service" && mkdir -p "$(TARGET)/headers"
 	HEADERS_LOG="$(TARGET)/headers/service" \
 	  SERVERS="$${SERVERS:-$$(ls $(CURDIR)/target/servers/*/*-server | grep -v /redis-6 | xargs)}" \
-	  cargo test --quiet $(SERVICE)
+	  $(call tests,$(SERVICE),cli matching page rules serve) --quiet
 
 .PHONY: service-image
 service-image: ## build the Docker image SERVICE_NAME=rlaas from SERVICE_IMAGE=debian:bookworm-slim
@@ -36,11 +38,11 @@ test-upstream: service-build ## run the tests of UPSTREAM=<clone of envoyproxy/r
 .PHONY: bench-matching
 bench-matching: ## measure how a descriptor finds its rule, into benches/results
 	@scripts/install bench
-	cargo bench --quiet $(SERVICE) --bench matching
+	cargo bench --quiet --locked $(SERVICE) --bench matching
 
 .PHONY: bench-service
 bench-service: service-build ## measure rlaas into benches/results, beside limitador (LIMITADOR=path); ROUNDS=5 SECONDS=2
 	@scripts/install run bench-peers
-	cargo build --release $(SERVICE) --example load --example empty
+	cargo build --release --locked $(SERVICE) --example load --example empty
 	@$(own_server) RLAAS="$(TARGET)/release/rlaas" LOAD="$(TARGET)/release/examples/load" \
 	  EMPTY="$(TARGET)/release/examples/empty" benches/service.py
