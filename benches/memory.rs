@@ -9,7 +9,7 @@ mod support;
 use common::cases::SCRIPTS;
 use common::lab::{Lab, PIPELINE, Words, key_name};
 use common::now_ms;
-use common::report::{self, Json, conditions, setting, table, thousands};
+use common::report::{self, conditions, setting, table, thousands};
 use redis::Value;
 use support::{Server, servers};
 
@@ -45,7 +45,7 @@ fn main() {
     let bin = &servers()[0];
     let users = setting("USERS", 1e6) as usize;
     let mut lab = Lab::start(Server::options(bin));
-    let (mut rows, mut list) = (Vec::new(), Vec::new());
+    let mut rows = Vec::new();
     for (name, sends, by_users) in ROWS {
         let sizes = REQUESTS.map(|requests| bytes_after(&mut lab, sends, requests));
         let million = by_users.then(|| bytes_of(&mut lab, sends, users));
@@ -55,18 +55,12 @@ fn main() {
         row.push(per_user.map_or(String::new(), thousands));
         row.push(million.map_or(String::new(), |bytes| format!("{:.0} MB", bytes / 1e6)));
         rows.push(row);
-        list.push(Json::map([
-            ("name", name.into()),
-            ("requests", Json::List(REQUESTS.map(|requests| Json::Number(requests as f64)).into())),
-            ("bytes", Json::List(sizes.map(Json::Number).into())),
-            ("bytes_per_user", per_user.map_or("".into(), Json::Number)),
-        ]));
     }
     let requests = REQUESTS.map(|requests| thousands(requests as f64));
     let (each, million) = (format!("a user, {EACH} requests each"), format!("{} users", thousands(users as f64)));
     let heading: Vec<_> =
         ["after requests"].into_iter().chain(requests.iter().map(String::as_str)).chain([&*each, &*million]).collect();
-    let (logs, log_list) = logs(&mut lab);
+    let logs = logs(&mut lab);
     let text = format!(
         "# Memory\n\n{}.\n\n\
          Bytes of one key as MEMORY USAGE says, after so many requests in the window; then what {} users add to the\n\
@@ -85,14 +79,11 @@ fn main() {
     );
     println!("{text}");
     report::write(bin, "memory.md", &text);
-    let all =
-        Json::map([("conditions", conditions(bin).as_str().into()), ("results", Json::List(list)), ("logs", log_list)]);
-    report::write(bin, "memory.json", &(all.text() + "\n"));
 }
 
-/// The table of the bytes of a log, and the same as JSON. The server has its default setting afterwards.
-fn logs(lab: &mut Lab) -> (String, Json) {
-    let (mut rows, mut list) = (Vec::new(), Vec::new());
+/// The table of the bytes of a log. The server has its default setting afterwards.
+fn logs(lab: &mut Lab) -> String {
+    let mut rows = Vec::new();
     for most in LISTPACK_ENTRIES {
         lab.ask(&format!("CONFIG SET zset-max-listpack-entries {most}"));
         let sizes = LOG_ENTRIES.map(|entries| {
@@ -104,17 +95,12 @@ fn logs(lab: &mut Lab) -> (String, Json) {
         });
         let cells = sizes.iter().map(|(bytes, encoding)| format!("{} ({encoding})", thousands(*bytes)));
         rows.push([most.to_string()].into_iter().chain(cells).collect());
-        list.push(Json::map([
-            ("zset_max_listpack_entries", Json::Number(most as f64)),
-            ("entries", Json::List(LOG_ENTRIES.map(|entries| Json::Number(entries as f64)).into())),
-            ("bytes", Json::List(sizes.map(|(bytes, _)| Json::Number(bytes)).into())),
-        ]));
     }
     lab.ask("CONFIG SET zset-max-listpack-entries 128");
     let entries = LOG_ENTRIES.map(|entries| format!("{} entries", thousands(entries as f64)));
     let heading: Vec<_> =
         ["`zset-max-listpack-entries`"].into_iter().chain(entries.iter().map(String::as_str)).collect();
-    (table(&heading, &rows), Json::List(list))
+    table(&heading, &rows)
 }
 
 /// The bytes of one key after that many requests.

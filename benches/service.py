@@ -8,12 +8,11 @@ rules take.
 
 h2load sends one fixed request over HTTP/2, so every request of a row has the same descriptors; `load` sends those with
 100,000 keys. All rows of a round are measured one after the other; medians are printed. The results are in
-benches/results/<server>/service.md and .json.
+benches/results/<server>/service.md.
 """
 
 import contextlib
 import datetime
-import json
 import os
 import pathlib
 import platform
@@ -24,13 +23,16 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "clients"))
-from peers import METHOD, PEERS, RLAAS, Program, cpu_seconds, run, version  # noqa: E402
+from peers import Program, cpu_seconds, run, version  # noqa: E402
 from server import Server, binaries, free_port  # noqa: E402
 
 ROUNDS = int(os.environ.get("ROUNDS") or 5)
 SECONDS = int(os.environ.get("SECONDS") or 2)
+LIMITADOR = os.environ.get("LIMITADOR")
+RLAAS = os.environ.get("RLAAS") or ROOT / "target/release/rlaas"
 LOAD = os.environ.get("LOAD") or ROOT / "target/release/examples/load"
 EMPTY = os.environ.get("EMPTY") or ROOT / "target/release/examples/empty"
+METHOD = "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit"
 CONNECTIONS, AT_ONCE = 10, 10
 KEYS = 100_000
 DEADLINES_MS, DEADLINE_CALLS, STOPPED_MS = (20, 50), 1000, 160
@@ -149,14 +151,14 @@ class Service:
         return tuple(map(int, run(LOAD, address, domain, key, KEYS, descriptors, rate, SECONDS).split()))
 
     def measure(self, row):
-        before, commands = sum(map(cpu_seconds, self.program.pids)), self.commands()
+        before, commands = cpu_seconds(self.program.process.pid), self.commands()
         if row in self.rows:
             self.check(row, *self.rows[row])
             send, words = self.fixed, self.rows[row]
         else:
             send, words = self.random, self.many[row]
         requests, *_ = send(*words)
-        spent = sum(map(cpu_seconds, self.program.pids)) - before
+        spent = cpu_seconds(self.program.process.pid) - before
         figures = {
             "per_second": requests / SECONDS,
             "cpu_us": spent / requests * 1e6,
@@ -201,8 +203,8 @@ def limitador(stack, binary, storage):
     limits = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory())) / "limits.yaml"
     limits.write_text(LIMITS)
     listen = ["-b", "127.0.0.1", "-p", ports[0], "-B", "127.0.0.1", "-P", ports[1]]
-    url = f"redis://127.0.0.1:{server.port}"
-    program = Program(stack, "limitador", ports, PEERS["limitador"], *listen, limits, storage, url)
+    url = [] if storage == "memory" else [f"redis://127.0.0.1:{server.port}"]
+    program = Program(stack, "limitador", ports, LIMITADOR, *listen, limits, storage, *url)
     return Service(f"limitador, {storage}", program, ports[0], server, LIMITADOR_ROWS, LIMITADOR_MANY)
 
 
@@ -266,13 +268,13 @@ def main():
     binary = binaries()[0]
     about = version(binary, "--version")
     name = ("valkey-" if "Valkey" in about else "redis-") + re.search(r"v=(\S+)", about)[1]
-    peer = version(PEERS["limitador"], "--version") if PEERS["limitador"] else "no limitador"
+    peer = version(LIMITADOR, "--version") if LIMITADOR else "no limitador"
     load_average = os.getloadavg()[0]
     with contextlib.ExitStack() as stack:
         handler = empty(stack)
         services = [rlaas(stack, binary, RULES)]
-        if PEERS["limitador"]:
-            services += [limitador(stack, binary, storage) for storage in ("redis", "redis_cached")]
+        if LIMITADOR:
+            services += [limitador(stack, binary, storage) for storage in ("redis", "redis_cached", "memory")]
         for number in range(ROUNDS):
             print(f"round {number + 1}", file=sys.stderr)
             for service in [handler, *services]:
@@ -320,8 +322,6 @@ those that the server executed for a request.
     directory = pathlib.Path(__file__).parent / "results" / name
     directory.mkdir(exist_ok=True)
     (directory / "service.md").write_text("\n".join(lines))
-    results = {service.name: service.results for service in [handler, *services]}
-    (directory / "service.json").write_text(json.dumps({"rows": results, "deadlines": late, "rules": rules}, indent=1) + "\n")
     print("\n".join(lines))
     if problems := list(broken(late)):
         sys.exit(f"rlaas replies too late: {'; '.join(problems)}. Is the machine busy?")

@@ -17,8 +17,7 @@ use std::fmt::Write;
 use common::cases::{self, Case};
 use common::lab::{Figures, Lab, Load, PIPELINE, Words, first, key_name};
 use common::now_ms;
-use common::report::{self, Json, Sample, conditions, setting, table, thousands};
-use common::svg::{self, Bar};
+use common::report::{self, Sample, conditions, setting, table, thousands};
 use support::{Server, ServerBin, servers};
 
 /// A limit that no run reaches; with GCRA, a whole number of nanoseconds for each request.
@@ -152,24 +151,18 @@ fn main() {
     println!("{text}");
     if only.is_empty() {
         report::write(bin, "throughput.md", &text);
-        report::write(bin, "throughput.json", &json(bin, &cases, &results));
-        report::write(bin, "throughput.svg", &chart(bin, &cases, &results));
     }
 }
 
-/// The commands of `cases`, those that only some servers have, and those of redis-cell.
+/// The commands of `cases`, those of the newest servers, and those of redis-cell.
 fn list(lab: &mut Lab, peer: bool) -> Vec<Case> {
     let mut list = cases::all();
     list.extend(cases::USUAL);
-    let others = [
-        ("INCREX", true, &cases::INCREX[..]),
-        ("GCRA", true, &cases::GCRA[..]),
-        ("CL.THROTTLE", peer, &cases::CELL[..]),
-    ];
-    for (command, wanted, others) in others {
-        if wanted && lab.has(command) {
-            list.extend(others);
-        }
+    if lab.has("INCREX") {
+        list.extend(cases::INCREX);
+    }
+    if peer {
+        list.extend(cases::CELL);
     }
     list
 }
@@ -193,7 +186,7 @@ fn prepare(lab: &mut Lab, case: &Case, key: &str, keys: usize) {
     let (sends, times) = case.before;
     lab.fill(sends, key, keys, LIMIT, times);
     // An allowed request finds its key, the first one too.
-    let decides = ["RL.", "CL.", "INCREX ", "GCRA "].iter().any(|command| case.sends.starts_with(command));
+    let decides = ["RL.", "CL.", "INCREX "].iter().any(|command| case.sends.starts_with(command));
     if times == 0 && decides && !case.grows && keys > 1 {
         lab.fill(case.sends, key, keys, LIMIT, 1);
     }
@@ -285,97 +278,6 @@ fn markdown(bin: &ServerBin, cases: &[Case], results: &Results, rounds: &str, bu
         let heading =
             ["command", "requests/s", "least – most", "server µs", "p50 / p99 ms", "to the script", "to INCR / ZADD"];
         let _ = write!(text, "\n## {}\n\n{}", setting.title(), table(&heading, &rows.collect::<Vec<_>>()));
-        if setting.pipeline == 1 && setting.keys == 1 {
-            text.push_str(&small_gain(results, setting));
-        }
     }
-    text + &beside_increx(results)
-}
-
-/// INCREX and RL.WINDOW do the same: they count requests up to a bound, in a counter at the key itself.
-fn beside_increx(results: &Results) -> String {
-    let rows = SETTINGS.into_iter().filter_map(|setting| {
-        let times = |this, that| {
-            let Ratio { per_second, cpu } = ratio(results, setting, this, Some(that))?;
-            Some(format!("{per_second:.2} × / {cpu:.2} ×"))
-        };
-        Some(vec![
-            setting.title(),
-            times("RL.WINDOW allowed", "INCREX allowed")?,
-            times("RL.WINDOW denied", "INCREX denied")?,
-        ])
-    });
-    let rows: Vec<_> = rows.collect();
-    if rows.is_empty() {
-        return String::new();
-    }
-    let heading = ["RL.WINDOW to INCREX, requests/s / server time", "allowed", "denied"];
-    format!("\n## RL.WINDOW beside INCREX\n\n{}", table(&heading, &rows))
-}
-
-/// Says why the gain is small without pipelining: the socket is most of the cost.
-fn small_gain(results: &Results, setting: Setting) -> String {
-    let fixed = ratio(results, setting, "RL.FIXED allowed", Some("fixed script"));
-    let ping = ratio(results, setting, "RL.FIXED allowed", Some("PING"));
-    let (Some(fixed), Some(ping)) = (fixed, ping) else { return String::new() };
-    format!(
-        "\nWithout pipelining, every request is a system call to read and one to write, and those are most of the cost.\n\
-         RL.FIXED does {:.2} times as many requests as the script, and {:.0} % of what PING does. The gain then is processor\n\
-         time of the server (the script takes {:.2} times as much) more than throughput.\n",
-        fixed.per_second,
-        ping.per_second * 100.0,
-        fixed.cpu
-    )
-}
-
-fn json(bin: &ServerBin, cases: &[Case], results: &Results) -> String {
-    let mut list = Vec::new();
-    for setting in SETTINGS {
-        for case in cases {
-            let Some(rounds) = results.get(&(setting, case.name)) else { continue };
-            list.push(Json::map([
-                ("command", case.name.into()),
-                ("sends", case.sends.into()),
-                ("pipeline", (setting.pipeline as f64).into()),
-                ("keys", (setting.keys as f64).into()),
-                ("per_second", (&rounds.per_second).into()),
-                ("server_us", (&rounds.cpu_us).into()),
-                ("p50_ms", (&rounds.p50_ms).into()),
-                ("p99_ms", (&rounds.p99_ms).into()),
-            ]));
-        }
-    }
-    let all = Json::map([("conditions", conditions(bin).as_str().into()), ("results", Json::List(list))]);
-    all.text() + "\n"
-}
-
-/// The chart of the README: pipelined, one hot key.
-fn chart(bin: &ServerBin, cases: &[Case], results: &Results) -> String {
-    let setting = SETTINGS[0];
-    let mut bars = Vec::new();
-    for case in cases {
-        let Some(rounds) = results.get(&(setting, case.name)) else { continue };
-        if ["RL.PEEK", "RL.REFUND", "RL.RESET"].iter().any(|name| case.name.starts_with(name)) {
-            continue;
-        }
-        let kind = match case.name {
-            name if name.starts_with("RL.") => 0,
-            name if name.contains("script") => 1,
-            name if name.contains("redis-cell") => 4,
-            _ => 6,
-        };
-        let per_second = rounds.per_second.median();
-        let times = ratio(results, setting, case.name, case.replaces).filter(|_| kind == 0);
-        let times = times.map_or(String::new(), |Ratio { per_second: ratio, .. }| {
-            let what =
-                if case.replaces.is_some_and(|name| name.contains("script")) { "the script" } else { "redis-cell" };
-            format!(", {ratio:.1} × {what}")
-        });
-        let note = format!("{} /s{times}", thousands(per_second));
-        if bars.last().is_some_and(|bar: &Bar| bar.kind != kind) {
-            bars.push(Bar { label: String::new(), value: 0.0, note: String::new(), kind });
-        }
-        bars.push(Bar { label: case.name.to_owned(), value: per_second, note, kind });
-    }
-    svg::bars("Requests per second, pipelined, one hot key", &conditions(bin), &bars)
+    text
 }

@@ -6,6 +6,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::support::ServerBin;
+
 /// How far above its budget a command may be. The measurement itself varies by one per cent.
 const TOLERANCE: f64 = 1.02;
 
@@ -28,96 +30,116 @@ struct Row {
     last: Option<u64>,
 }
 
-/// Compares the measured figures with the budget. With `UPDATE=1` it writes them into the budget instead.
-pub fn judge(server: &str, measured: &[Measured], complete: bool) -> ExitCode {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("benches/budget.md");
-    let text = fs::read_to_string(&path).expect("benches/budget.md");
-    let rows: Vec<_> = text.lines().filter_map(Row::parse).collect();
-    if std::env::var("UPDATE").is_ok_and(|update| update == "1") {
-        fs::write(&path, update(&text, &rows, server, measured, complete)).expect("benches/budget.md is written");
-        println!("Written to benches/budget.md");
-        return ExitCode::SUCCESS;
+/// The file, and how it is used.
+pub struct Budget {
+    path: PathBuf,
+    text: String,
+    rows: Vec<Row>,
+    server: String,
+    /// Whether all cases are measured.
+    complete: bool,
+    /// `UPDATE=1`: the measured figures become the budget.
+    pub updates: bool,
+}
+
+impl Budget {
+    pub fn read(server: &ServerBin, complete: bool) -> Self {
+        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("benches/budget.md");
+        let text = fs::read_to_string(&path).expect("benches/budget.md");
+        let rows = text.lines().filter_map(Row::parse).collect();
+        let updates = std::env::var("UPDATE").is_ok_and(|update| update == "1");
+        Self { path, text, rows, server: server.to_string(), complete, updates }
     }
 
-    let mut failures = Vec::new();
-    if !text.contains(&format!("on {server},")) {
-        failures.push(format!("the budget is not for {server}, whose own code takes another number of instructions"));
+    fn row(&self, name: &str) -> Option<&Row> {
+        self.rows.iter().find(|row| row.name == name)
     }
-    let figures: BTreeMap<_, _> = measured.iter().map(|one| (one.name.as_str(), one.instructions)).collect();
-    println!("{:<32} {:>9} {:>9} {:>8} {:>9}  target", "instructions per command", "measured", "budget", "", "target");
-    for one in measured {
-        let Some(row) = rows.iter().find(|row| row.name == one.name) else {
-            if !one.name.starts_with("RL.") {
-                println!("{:<32} {:>9}", one.name, one.instructions);
-                continue;
-            }
-            failures.push(format!("{}, {} instructions, has no row in the budget", one.name, one.instructions));
-            continue;
-        };
-        let got = one.instructions as f64;
-        let (mut budget, mut share) = (String::from("–"), String::new());
-        if let Some(most) = row.budget {
-            (budget, share) = (most.to_string(), format!("{:+.1} %", (got / most as f64 - 1.0) * 100.0));
-            if got > most as f64 * TOLERANCE {
-                failures.push(format!("{} takes {} instructions; its budget is {most}", one.name, one.instructions));
+
+    /// What exceeds the budget, or is missing in it.
+    pub fn failures(&self, measured: &[Measured]) -> Vec<String> {
+        let mut failures = Vec::new();
+        if !self.text.contains(&format!("on {},", self.server)) {
+            let server = &self.server;
+            failures
+                .push(format!("the budget is not for {server}, whose own code takes another number of instructions"));
+        }
+        for Measured { name, instructions, .. } in measured {
+            match self.row(name).map(|row| row.budget) {
+                Some(Some(most)) if *instructions as f64 > most as f64 * TOLERANCE => {
+                    failures.push(format!("{name} takes {instructions} instructions; its budget is {most}"));
+                }
+                None if name.starts_with("RL.") => {
+                    failures.push(format!("{name}, {instructions} instructions, has no row in the budget"));
+                }
+                _ => {}
             }
         }
-        let target = row.target(&figures).map_or(String::new(), |most| most.to_string());
-        let met = row.target(&figures).map_or("", |most| if one.instructions <= most { "met" } else { "MISSED" });
-        println!("{:<32} {:>9} {budget:>9} {share:>8} {target:>9}  {met}", one.name, one.instructions);
-    }
-    if complete {
-        let gone = rows.iter().filter(|row| !figures.contains_key(row.name.as_str()));
+        let gone = |row: &&Row| self.complete && !measured.iter().any(|one| one.name == row.name);
+        let gone = self.rows.iter().filter(gone);
         failures.extend(gone.map(|row| format!("{} is in the budget, but is not measured any more", row.name)));
+        failures
     }
-    for failure in &failures {
-        println!("FAILED: {failure}");
-    }
-    if failures.is_empty() {
-        println!("Every command is within its budget.");
-        ExitCode::SUCCESS
-    } else {
+
+    /// Prints the measured figures beside the budget, or writes them into it.
+    pub fn judge(&self, measured: &[Measured]) -> ExitCode {
+        if self.updates {
+            fs::write(&self.path, self.updated(measured)).expect("benches/budget.md is written");
+            println!("Written to benches/budget.md");
+            return ExitCode::SUCCESS;
+        }
+        println!("{:<36} {:>9} {:>9}", "instructions per command", "measured", "budget");
+        for Measured { name, instructions, .. } in measured {
+            let budget = self.row(name).and_then(|row| row.budget);
+            let share = |most: u64| format!("{most:>9} {:+.1} %", (*instructions as f64 / most as f64 - 1.0) * 100.0);
+            println!("{name:<36} {instructions:>9} {}", budget.map_or(String::new(), share));
+        }
+        let failures = self.failures(measured);
+        failures.iter().for_each(|failure| println!("FAILED: {failure}"));
+        if failures.is_empty() {
+            println!("Every command is within its budget.");
+            return ExitCode::SUCCESS;
+        }
         println!("If that is intended: make bench-instructions UPDATE=1, and give the reason in the commit message.");
         ExitCode::FAILURE
     }
-}
 
-/// The text of the file with the new figures. Everything outside the table and the line above it stays as it is.
-fn update(text: &str, rows: &[Row], server: &str, measured: &[Measured], complete: bool) -> String {
-    let before: Vec<_> = text.lines().take_while(|line| !line.starts_with("Measured ")).collect();
-    let after = text.lines().skip_while(|line| !line.starts_with('|')).skip_while(|line| line.starts_with('|'));
-    let mut new: Vec<Row> = if complete { Vec::new() } else { rows.to_vec() };
-    for one in measured {
-        let old = rows.iter().find(|row| row.name == one.name);
-        let ours = one.name.starts_with("RL.");
-        let row = Row {
-            name: one.name.clone(),
-            sends: one.sends.clone(),
-            target: old.map_or(String::new(), |row| row.target.clone()),
-            budget: ours.then(|| one.instructions.next_multiple_of(10)),
-            last: Some(one.instructions),
-        };
-        match new.iter_mut().find(|row| row.name == one.name) {
-            Some(old) => *old = row,
-            None => new.push(row),
+    /// The text of the file with the new figures. Everything outside the table and the line above it stays as it is.
+    fn updated(&self, measured: &[Measured]) -> String {
+        let before: Vec<_> = self.text.lines().take_while(|line| !line.starts_with("Measured ")).collect();
+        let after =
+            self.text.lines().skip_while(|line| !line.starts_with('|')).skip_while(|line| line.starts_with('|'));
+        let mut rows: Vec<Row> = if self.complete { Vec::new() } else { self.rows.clone() };
+        for one in measured {
+            let row = Row {
+                name: one.name.clone(),
+                sends: one.sends.clone(),
+                target: self.row(&one.name).map_or(String::new(), |row| row.target.clone()),
+                budget: one.name.starts_with("RL.").then(|| one.instructions.next_multiple_of(10)),
+                last: Some(one.instructions),
+            };
+            match rows.iter_mut().find(|row| row.name == one.name) {
+                Some(old) => *old = row,
+                None => rows.push(row),
+            }
         }
+        let figures: BTreeMap<_, _> = rows.iter().filter_map(|row| Some((row.name.as_str(), row.last?))).collect();
+        let mut text = before.join("\n");
+        let _ = write!(text, "\nMeasured on {}, {}.\n\n", self.server, super::today());
+        text.push_str("| command | sent | target | budget | measured | |\n|---|---|--:|--:|--:|---|\n");
+        for row in &rows {
+            let number = |number: Option<u64>| number.map_or(String::from("–"), |number| number.to_string());
+            let met = match (row.target(&figures), row.last) {
+                (Some(most), Some(last)) if last <= most => "met",
+                (Some(_), Some(_)) => "missed",
+                _ => "",
+            };
+            let Row { name, sends, target, budget, last } = row;
+            let _ =
+                writeln!(text, "| {name} | `{sends}` | {target} | {} | {} | {met} |", number(*budget), number(*last));
+        }
+        after.for_each(|line| text.extend([line, "\n"]));
+        text
     }
-    let figures: BTreeMap<_, _> = new.iter().filter_map(|row| Some((row.name.as_str(), row.last?))).collect();
-    let mut text = before.join("\n");
-    let _ = write!(text, "\nMeasured on {server}, {}.\n\n", super::today());
-    text.push_str("| command | sent | target | budget | measured | |\n|---|---|--:|--:|--:|---|\n");
-    for row in &new {
-        let number = |number: Option<u64>| number.map_or(String::from("–"), |number| number.to_string());
-        let met = match (row.target(&figures), row.last) {
-            (Some(most), Some(last)) if last <= most => "met",
-            (Some(_), Some(_)) => "missed",
-            _ => "",
-        };
-        let Row { name, sends, target, budget, last } = row;
-        let _ = writeln!(text, "| {name} | `{sends}` | {target} | {} | {} | {met} |", number(*budget), number(*last));
-    }
-    after.for_each(|line| text.extend([line, "\n"]));
-    text
 }
 
 impl Row {

@@ -18,8 +18,8 @@ pub struct Case {
     /// The window of a rolling log in milliseconds: its instructions are counted at several sizes of the record. 0 for
     /// every other case.
     pub packed_ms: u64,
-    /// Whether [`super::lab::ENDED`] reservations of the limit have ended before the request. It is sent once then.
-    pub ended: bool,
+    /// What has ended before the request. It is sent once then.
+    pub ended: Option<Ended>,
     /// How many keys the requests take turns on while instructions are counted, if neither field above says otherwise.
     pub keys: usize,
     /// The fewest keys with which throughput is measured: with fewer, the limit would be reached.
@@ -30,10 +30,19 @@ pub struct Case {
     pub beside: Option<&'static str>,
 }
 
+/// What the next request removes.
+#[derive(Clone, Copy, Debug)]
+pub enum Ended {
+    /// [`super::lab::ENDED`] reservations of the limit.
+    Reservations,
+    /// As many members of a log.
+    Members,
+}
+
 impl Case {
     const fn new(name: &'static str, sends: &'static str) -> Self {
         let (before, answers, grows, packed_ms, keys, least_keys) = (("", 0), None, false, 0, 1, 1);
-        let (ended, replaces, beside) = (false, None, None);
+        let (ended, replaces, beside) = (None, None, None);
         Self { name, sends, before, answers, grows, packed_ms, ended, keys, least_keys, replaces, beside }
     }
 
@@ -53,8 +62,8 @@ impl Case {
         Self { packed_ms: window_ms, ..self }
     }
 
-    const fn ended(self) -> Self {
-        Self { ended: true, ..self }
+    const fn ended(self, what: Ended) -> Self {
+        Self { ended: Some(what), ..self }
     }
 
     const fn on_keys(self, keys: usize) -> Self {
@@ -214,13 +223,37 @@ pub const COMMANDS: [Case; 36] = [
     Case::new("RL.RESET FIXED of nothing", "RL.RESET FIXED KEY 3600").answers(0).beside("INCR"),
 ];
 
-/// 10,000 reservations have ended since the last call. Their marks leave no room for another one, so it is denied.
-pub const ENDED: [Case; 4] = [
-    Case::new("RL.FIXED RESERVE, 10,000 ended", "RL.FIXED KEY 30d LIMIT RESERVE a 1h").answers(0).ended(),
-    Case::new("RL.WINDOW RESERVE, 10,000 ended", "RL.WINDOW KEY 30d LIMIT RESERVE a 1h").answers(0).ended(),
-    Case::new("RL.COUNTER RESERVE, 10,000 ended", "RL.COUNTER KEY 30d LIMIT RESERVE a 1h").answers(0).ended(),
-    Case::new("RL.ROLLING RESERVE, 10,000 ended", "RL.ROLLING KEY 30d LIMIT RESERVE a 1h").answers(0).ended(),
+/// What costs more the more there is to remove, and what costs the same however much was counted before. Instructions only.
+pub const GROWTH: [Case; 11] = [
+    // The marks of the reservations leave no room for another one, so it is denied.
+    Case::new("RL.FIXED RESERVE, 10,000 ended", "RL.FIXED KEY 30d LIMIT RESERVE a 1h").answers(0).ended(RESERVATIONS),
+    Case::new("RL.WINDOW RESERVE, 10,000 ended", "RL.WINDOW KEY 30d LIMIT RESERVE a 1h").answers(0).ended(RESERVATIONS),
+    Case::new("RL.COUNTER RESERVE, 10,000 ended", "RL.COUNTER KEY 30d LIMIT RESERVE a 1h")
+        .answers(0)
+        .ended(RESERVATIONS),
+    Case::new("RL.ROLLING RESERVE, 10,000 ended", "RL.ROLLING KEY 30d LIMIT RESERVE a 1h")
+        .answers(0)
+        .ended(RESERVATIONS),
+    Case::new("ZREMRANGEBYSCORE, 10,000 expired", "ZREMRANGEBYSCORE KEY 0 NOW").answers(10_000).ended(Ended::Members),
+    Case::new("RL.SLIDING allowed, 10,000 expired", "RL.SLIDING KEY 3600 LIMIT").answers(1).ended(Ended::Members),
+    Case::new("RL.FIXED allowed, a million before", "RL.FIXED KEY 3600 1000000000")
+        .after("RL.FIXED KEY 3600 1000000000 COST 1000000", 1)
+        .answers(1),
+    Case::new("RL.COUNTER allowed, a million before", "RL.COUNTER KEY 3600 1000000000")
+        .after("RL.COUNTER KEY 3600 1000000000 COST 1000000", 1)
+        .answers(1),
+    Case::new("RL.TOKEN allowed, a million before", "RL.TOKEN KEY 30d 1000000000")
+        .after("RL.TOKEN KEY 30d 1000000000 COST 1000000", 1)
+        .answers(1),
+    Case::new("RL.LEAKY allowed, a million before", "RL.LEAKY KEY 30d 1000000000")
+        .after("RL.LEAKY KEY 30d 1000000000 COST 1000000", 1)
+        .answers(1),
+    Case::new("RL.GCRA allowed, a million before", "RL.GCRA KEY 30d 1000000000")
+        .after("RL.GCRA KEY 30d 1000000000 COST 1000000", 1)
+        .answers(1),
 ];
+
+const RESERVATIONS: Ended = Ended::Reservations;
 
 /// A thousand a minute. The record of a key is needed for a fraction of a second only, so with many keys its expiry
 /// matters.
@@ -237,12 +270,6 @@ pub const INCREX: [Case; 2] = [
         .after("INCREX KEY BYINT 1 UBOUND 1 EX 3600 ENX", 1)
         .answers(1)
         .beside("INCR"),
-];
-
-/// A command of some previews of Redis 8.8. The first integer of its reply is 1 if the request is limited.
-pub const GCRA: [Case; 2] = [
-    Case::new("GCRA allowed", "GCRA KEY LIMIT LIMIT 3600").answers(0).beside("INCR"),
-    Case::new("GCRA denied", "GCRA KEY 0 1 3600").after("GCRA KEY 0 1 3600", 1).answers(1).beside("INCR"),
 ];
 
 const CELL_ALLOWED: &str = "redis-cell CL.THROTTLE allowed";

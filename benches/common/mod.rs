@@ -6,7 +6,6 @@ pub mod cases;
 pub mod lab;
 pub mod profile;
 pub mod report;
-pub mod svg;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

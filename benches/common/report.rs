@@ -1,6 +1,5 @@
-//! Results: medians, tables, JSON, and the conditions of the measurement. They go to `benches/results/<server>/`.
+//! Results: medians, tables, and the conditions of the measurement. They go to `benches/results/<server>/`.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
@@ -103,55 +102,4 @@ pub fn table(heading: &[&str], rows: &[Vec<String>]) -> String {
         let _ = writeln!(text, "| {} |", row.join(" | "));
     }
     text
-}
-
-/// The part of JSON that results need.
-#[derive(Clone, Debug)]
-pub enum Json {
-    Number(f64),
-    Text(String),
-    List(Vec<Json>),
-    Map(BTreeMap<String, Json>),
-}
-
-impl Json {
-    pub fn map<const N: usize>(pairs: [(&str, Json); N]) -> Self {
-        Self::Map(pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
-    }
-
-    /// The text, with one line for each map of a list.
-    pub fn text(&self) -> String {
-        match self {
-            Self::Number(number) => format!("{}", (number * 1e4).round() / 1e4),
-            Self::Text(text) => format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")),
-            Self::List(elements) => {
-                let maps = elements.iter().any(|element| matches!(element, Self::Map(_)));
-                let [open, between, close] = if maps { ["[\n  ", ",\n  ", "\n]"] } else { ["[", ", ", "]"] };
-                let elements: Vec<_> = elements.iter().map(Self::text).collect();
-                format!("{open}{}{close}", elements.join(between))
-            }
-            Self::Map(pairs) => {
-                let pairs: Vec<_> = pairs.iter().map(|(key, value)| format!("\"{key}\": {}", value.text())).collect();
-                format!("{{{}}}", pairs.join(", "))
-            }
-        }
-    }
-}
-
-impl From<f64> for Json {
-    fn from(number: f64) -> Self {
-        Self::Number(number)
-    }
-}
-
-impl From<&str> for Json {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
-    }
-}
-
-impl From<&Sample> for Json {
-    fn from(sample: &Sample) -> Self {
-        Self::List(sample.0.iter().copied().map(Self::Number).collect())
-    }
 }

@@ -256,7 +256,7 @@ const REPLICATED: [(&str, &[&str]); 10] = [
     ),
 ];
 
-/// The append only file gets the same bytes (benches/floods.rs counts both).
+/// The append only file gets the same bytes.
 #[test]
 fn a_request_replicates_the_bytes_that_the_page_says() {
     const REQUESTS: u64 = 50;
