@@ -71,13 +71,8 @@ test-headers: build $(if $(SERVERS),,servers) ## read every RateLimit header of 
 	@scripts/install test node
 	@scripts/test-headers
 
-.PHONY: test-servers
-test-servers: build ## run the tests on each server by itself and print a table; SERVERS="path path" adds others
-	@scripts/install test
-	@scripts/servers >&2
-	@scripts/test-servers $(SERVERS)
-
-# For longer runs: make reliability SECONDS_EACH=300. PROMISE=panic runs the tests whose name contains that.
+# For longer runs: make reliability SECONDS_EACH=300. PROMISE=cluster runs the tests whose name contains that. KILLS=200 is
+# how often the tests of reservations kill and replace each server.
 SECONDS_EACH ?= 5
 PROMISE      ?=
 

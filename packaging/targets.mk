@@ -17,7 +17,7 @@ test-reproducible: ## check that the same sources in another directory make the 
 
 .PHONY: test-packages
 test-packages: $(own_module) ## check the crates, the Python and the Node package as a registry gets them, and install them
-	@scripts/install rust node bare
+	@scripts/install rust node python
 	@scripts/test-packages
 
 .PHONY: sbom
@@ -32,7 +32,7 @@ release-rehearsal: dist test-dist test-reproducible sbom ## do what a tag does e
 	@DRY_RUN=yes scripts/publish python
 	@DRY_RUN=yes scripts/publish node
 	@scripts/check-package target/rehearsal/*/*
-	@scripts/install rust node bare
+	@scripts/install rust node python
 	@PACKED=target/rehearsal scripts/test-packages
 	@scripts/install image rust registry
 	@if scripts/with-docker true; then \

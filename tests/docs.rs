@@ -18,8 +18,6 @@ mod reference;
 mod runbook;
 #[path = "docs/sessions.rs"]
 mod sessions;
-#[path = "docs/units.rs"]
-mod units;
 
 use std::fs;
 use std::path::{Path, PathBuf};

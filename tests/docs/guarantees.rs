@@ -51,13 +51,3 @@ fn every_promise_names_what_checks_it() {
     });
     assert!(missing.is_empty() && rows > 20, "{rows} rows; these are wrong:\n{}", missing.join("\n"));
 }
-
-#[test]
-fn a_path_or_a_test_that_is_gone_is_found() {
-    let words = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<_>>();
-    assert!(
-        wrong(&words(&["tests/docs/guarantees.rs", "a_path_or_a_test_that_is_gone_is_found", "make test"])).is_empty()
-    );
-    assert_eq!(wrong(&words(&["tests/docs/gone.rs"])), ["there is no tests/docs/gone.rs"]);
-    assert_eq!(wrong(&words(&["tests/docs.rs", "gone"])), ["no function gone in the file before it"]);
-}

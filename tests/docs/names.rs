@@ -1,13 +1,14 @@
-//! What the pages name: targets of make and paths of the repository exist.
+//! What the pages name: targets of make and paths of the repository exist, and windows have a unit.
 
-use std::fs;
+use std::process::Command;
 
 use comrak::nodes::NodeValue;
 
+use crate::support::algorithm_words;
 use crate::{Page, pages, root};
 
 /// The text that is for copying: blocks of the shell, and code in a sentence.
-pub fn code_of(page: &Page) -> Vec<String> {
+fn code_of(page: &Page) -> Vec<String> {
     let mut code: Vec<String> = page
         .blocks("sh")
         .into_iter()
@@ -23,16 +24,11 @@ pub fn code_of(page: &Page) -> Vec<String> {
 
 #[test]
 fn the_targets_of_make_exist() {
-    let read = |file: &str| fs::read_to_string(root().join(file)).expect(file);
-    let mut makefile = read("Makefile");
-    let included = makefile.lines().find_map(|line| line.strip_prefix("include $(addsuffix /targets.mk,"));
-    let directories =
-        included.and_then(|line| line.strip_suffix(')')).expect("the directories with targets").to_owned();
-    directories.split(' ').for_each(|directory| makefile += &read(&format!("{directory}/targets.mk")));
-    // Some targets are made from a list: bench-memory …
-    let benches = makefile.lines().find_map(|line| line.strip_prefix("BENCHES := ")).expect("the benches");
-    let mut targets: Vec<String> = benches.split(' ').map(|bench| format!("bench-{bench}")).collect();
-    targets.extend(makefile.lines().filter_map(|line| line.strip_prefix(".PHONY: ")).map(str::to_owned));
+    // `make --print-data-base --question` prints every target, those made from lists too, and runs none.
+    let made = Command::new("make").args(["-pqrR", "SERVERS=none"]).current_dir(root()).output().expect("make");
+    let made = String::from_utf8_lossy(&made.stdout).into_owned();
+    let targets: Vec<&str> =
+        made.lines().find_map(|line| line.strip_prefix(".PHONY: ")).expect("targets").split(' ').collect();
 
     let mut missing = Vec::new();
     let mut named = 0;
@@ -43,7 +39,7 @@ fn the_targets_of_make_exist() {
             let words = rest.split(['#', '|', '&', ';']).next().unwrap_or_default().split_whitespace();
             for target in words.filter(|word| !word.contains('=') && !word.starts_with(['-', '…', '"'])) {
                 named += 1;
-                if !targets.iter().any(|known| known == target) {
+                if !targets.contains(&target) {
                     missing.push(format!("{}: make {target}", page.path.display()));
                 }
             }
@@ -79,4 +75,37 @@ fn the_paths_of_the_repository_exist() {
         }
     }
     assert!(missing.is_empty() && named > 10, "{named} paths are named; these are missing:\n{}", missing.join("\n"));
+}
+
+/// Without a unit, a limit and a window that were exchanged are accepted, and look right.
+#[test]
+fn windows_have_a_unit() {
+    let (mut bare, mut windows) = (Vec::new(), 0);
+    // The budget names the cases that were measured; the changelog, what was so.
+    let pages =
+        pages().into_iter().filter(|page| !page.path.starts_with("benches") && !page.path.ends_with("CHANGELOG.md"));
+    for page in pages {
+        let sessions = page.blocks("redis").into_iter().chain(page.blocks("text"));
+        let sessions = sessions.flat_map(|(_, text)| text.lines().map(str::to_owned).collect::<Vec<_>>());
+        for code in code_of(&page).into_iter().chain(sessions) {
+            let words: Vec<&str> = code.split_whitespace().collect();
+            // What `rlaas explain` prints begins so. It is a program's command, which nobody copies.
+            if words.first() == Some(&"command") {
+                continue;
+            }
+            for at in 0..words.len().saturating_sub(2) {
+                // `RL.TOKEN key window`, or a limit of RL.MULTI and others, `TOKEN key window`.
+                let of_ours = words[..at].iter().any(|word| word.starts_with("RL."));
+                let algorithm = words[at].strip_prefix("RL.").or(of_ours.then_some(words[at]));
+                if algorithm.is_some_and(|word| word == "RENEW" || algorithm_words().any(|known| known == word)) {
+                    windows += 1;
+                    let window = words[at + 2];
+                    if window != "0" && window.bytes().all(|byte| byte.is_ascii_digit()) {
+                        bare.push(format!("{}: {code}", page.path.display()));
+                    }
+                }
+            }
+        }
+    }
+    assert!(bare.is_empty() && windows > 100, "{windows} windows; these have no unit:\n{}", bare.join("\n"));
 }
