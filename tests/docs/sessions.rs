@@ -10,7 +10,6 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{Read, Write as _};
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::thread;
 
