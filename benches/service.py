@@ -15,7 +15,6 @@ import contextlib
 import datetime
 import os
 import pathlib
-import platform
 import re
 import statistics
 import sys
@@ -23,7 +22,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "clients"))
-from peers import Program, cpu_seconds, run, version  # noqa: E402
+from throughput import Program, conditions, cpu_seconds, run, write  # noqa: E402
 from server import Server, binaries, free_port  # noqa: E402
 
 ROUNDS = int(os.environ.get("ROUNDS") or 5)
@@ -266,9 +265,7 @@ def table(service, base):
 
 def main():
     binary = binaries()[0]
-    about = version(binary, "--version")
-    name = ("valkey-" if "Valkey" in about else "redis-") + re.search(r"v=(\S+)", about)[1]
-    peer = version(LIMITADOR, "--version") if LIMITADOR else "no limitador"
+    name, about = conditions(binary, ("limitador", LIMITADOR))
     load_average = os.getloadavg()[0]
     with contextlib.ExitStack() as stack:
         handler = empty(stack)
@@ -283,11 +280,9 @@ def main():
         late = deadlines(services[0])
     rules = [many_rules(binary) for _ in range(ROUNDS)]
 
-    processor = re.search(r"model name\s*: (.+)", pathlib.Path("/proc/cpuinfo").read_text())[1]
     lines = [f"""# The service rlaas
 
-{name}, {peer}, {processor} ({os.cpu_count()} cores), {platform.freedesktop_os_release()["PRETTY_NAME"]}, \
-{datetime.date.today()}.
+{about}
 Medians of {ROUNDS} rounds of {SECONDS} s. Servers, services and load share the machine, whose load average was
 {load_average:.2f} before.
 
@@ -319,10 +314,7 @@ those that the server executed for a request.
         )
     seconds, mib = (statistics.median(row[figure] for row in rules) for figure in ("seconds", "mib"))
     lines += ["", f"100,000 rules are in force {seconds:.2f} s after the start, and the service then takes {mib:.0f} MiB.", ""]
-    directory = pathlib.Path(__file__).parent / "results" / name
-    directory.mkdir(exist_ok=True)
-    (directory / "service.md").write_text("\n".join(lines))
-    print("\n".join(lines))
+    write(name, "service.md", "\n".join(lines))
     if problems := list(broken(late)):
         sys.exit(f"rlaas replies too late: {'; '.join(problems)}. Is the machine busy?")
 

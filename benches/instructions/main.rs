@@ -14,8 +14,11 @@
 //! callgrind_annotate; `PEER_MODULE=path` names a redis-cell `.so`, whose CL.THROTTLE is measured as well. INCREX is, on
 //! servers that have it. Neither has a budget.
 
-mod common;
-#[path = "../tests/support/mod.rs"]
+mod budget;
+mod cases;
+mod lab;
+mod profile;
+#[path = "../../tests/support/mod.rs"]
 mod support;
 
 use std::collections::BTreeMap;
@@ -28,10 +31,9 @@ use std::time::Duration;
 use support::{Server, ServerBin, eventually, servers};
 use tempfile::TempDir;
 
-use common::budget::{Budget, Measured};
-use common::cases::{self, Case, Ended};
-use common::lab::{ENDED, Lab, PIPELINE, Words, first, key_name};
-use common::{now_ms, profile};
+use budget::{Budget, Measured};
+use cases::{Case, Ended};
+use lab::{ENDED, Lab, PIPELINE, Words, first, key_name, now_ms};
 
 /// The value of `LIMIT`.
 const LIMIT: u64 = 100_000;

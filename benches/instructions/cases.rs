@@ -22,12 +22,6 @@ pub struct Case {
     pub ended: Option<Ended>,
     /// How many keys the requests take turns on while instructions are counted, if neither field above says otherwise.
     pub keys: usize,
-    /// The fewest keys with which throughput is measured: with fewer, the limit would be reached.
-    pub least_keys: usize,
-    /// The script or the command that it replaces.
-    pub replaces: Option<&'static str>,
-    /// The cheapest of the server's own commands on the same type of key.
-    pub beside: Option<&'static str>,
 }
 
 /// What the next request removes.
@@ -41,9 +35,8 @@ pub enum Ended {
 
 impl Case {
     const fn new(name: &'static str, sends: &'static str) -> Self {
-        let (before, answers, grows, packed_ms, keys, least_keys) = (("", 0), None, false, 0, 1, 1);
-        let (ended, replaces, beside) = (None, None, None);
-        Self { name, sends, before, answers, grows, packed_ms, ended, keys, least_keys, replaces, beside }
+        let (before, answers, grows, packed_ms, ended, keys) = (("", 0), None, false, 0, None, 1);
+        Self { name, sends, before, answers, grows, packed_ms, ended, keys }
     }
 
     const fn after(self, before: &'static str, times: usize) -> Self {
@@ -69,19 +62,6 @@ impl Case {
     const fn on_keys(self, keys: usize) -> Self {
         Self { keys, ..self }
     }
-
-    /// Of a limit that people use, which one key would reach.
-    const fn on_many_keys(self) -> Self {
-        Self { least_keys: 100_000, ..self }
-    }
-
-    const fn replaces(self, name: &'static str) -> Self {
-        Self { replaces: Some(name), ..self }
-    }
-
-    const fn beside(self, name: &'static str) -> Self {
-        Self { beside: Some(name), ..self }
-    }
 }
 
 pub const FIXED_SCRIPT: &str = include_str!("../../tests/scripts/fixed_window.lua");
@@ -95,19 +75,14 @@ pub const PING: Case = Case::new("PING", "PING");
 pub const INCR: Case = Case::new("INCR", "INCR KEY").after("SET KEY 1 EX 100000", 1);
 pub const ZADD: Case = Case::new("ZADD", "ZADD KEY NOW NOW-ONE").grows();
 
-const FIXED_LUA: &str = "fixed script";
-const SLIDING_LUA_ALLOWED: &str = "sliding script, allowed";
-const SLIDING_LUA_DENIED: &str = "sliding script, denied";
-
 /// The scripts that the module's commands are compared with.
 pub const SCRIPTS: [Case; 3] = [
     // It counts denied requests as well, so allowed and denied are the same path.
-    Case::new(FIXED_LUA, "EVALSHA FIXED_SCRIPT 1 KEY 3600 LIMIT").answers(1).beside("INCR"),
-    Case::new(SLIDING_LUA_ALLOWED, "EVALSHA SLIDING_SCRIPT 1 KEY NOW 3600 LIMIT").answers(1).grows().beside("ZADD"),
-    Case::new(SLIDING_LUA_DENIED, "EVALSHA SLIDING_SCRIPT 1 KEY NOW 3600 5")
+    Case::new("fixed script", "EVALSHA FIXED_SCRIPT 1 KEY 3600 LIMIT").answers(1),
+    Case::new("sliding script, allowed", "EVALSHA SLIDING_SCRIPT 1 KEY NOW 3600 LIMIT").answers(1).grows(),
+    Case::new("sliding script, denied", "EVALSHA SLIDING_SCRIPT 1 KEY NOW 3600 5")
         .after("ZADD KEY NOW NOW-ONE", 5)
-        .answers(0)
-        .beside("ZADD"),
+        .answers(0),
 ];
 
 /// The Lua library in both forms: what the module saves.
@@ -133,94 +108,60 @@ pub const LIBRARY: [Case; 12] = [
 ];
 
 pub const COMMANDS: [Case; 36] = [
-    Case::new("RL.FIXED allowed", "RL.FIXED KEY 3600 LIMIT").answers(1).replaces(FIXED_LUA).beside("INCR"),
-    Case::new("RL.FIXED denied", "RL.FIXED KEY 3600 1")
-        .after("RL.FIXED KEY 3600 1", 1)
-        .answers(0)
-        .replaces(FIXED_LUA)
-        .beside("INCR"),
-    Case::new("RL.WINDOW allowed", "RL.WINDOW KEY 3600 LIMIT").answers(1).beside("INCR"),
-    Case::new("RL.WINDOW denied", "RL.WINDOW KEY 3600 1").after("RL.WINDOW KEY 3600 1", 1).answers(0).beside("INCR"),
-    Case::new("RL.SLIDING allowed", "RL.SLIDING KEY 3600 LIMIT")
-        .answers(1)
-        .grows()
-        .replaces(SLIDING_LUA_ALLOWED)
-        .beside("ZADD"),
-    Case::new("RL.SLIDING denied", "RL.SLIDING KEY 3600 5")
-        .after("RL.SLIDING KEY 3600 5", 5)
-        .answers(0)
-        .replaces(SLIDING_LUA_DENIED)
-        .beside("ZADD"),
-    Case::new("RL.COUNTER allowed", "RL.COUNTER KEY 3600 LIMIT").answers(1).beside("INCR"),
-    Case::new("RL.COUNTER denied", "RL.COUNTER KEY 3600 1").after("RL.COUNTER KEY 3600 1", 1).answers(0).beside("INCR"),
-    Case::new("RL.TOKEN allowed", "RL.TOKEN KEY 3600 LIMIT").answers(1).beside("INCR"),
-    Case::new("RL.TOKEN allowed, FULL", "RL.TOKEN KEY 3600 LIMIT FULL").beside("INCR"),
-    Case::new("RL.TOKEN allowed, LINE", "RL.TOKEN KEY 3600 LIMIT LINE").beside("INCR"),
-    Case::new("RL.TOKEN denied", "RL.TOKEN KEY 3600 1").after("RL.TOKEN KEY 3600 1", 1).answers(0).beside("INCR"),
-    Case::new("RL.LEAKY allowed", "RL.LEAKY KEY 3600 LIMIT").answers(1).beside("INCR"),
-    Case::new("RL.LEAKY denied", "RL.LEAKY KEY 3600 1").after("RL.LEAKY KEY 3600 1", 1).answers(0).beside("INCR"),
-    Case::new("RL.GCRA allowed", "RL.GCRA KEY 3600 LIMIT").answers(1).beside("INCR"),
-    Case::new("RL.GCRA denied", "RL.GCRA KEY 3600 1").after("RL.GCRA KEY 3600 1", 1).answers(0).beside("INCR"),
+    Case::new("RL.FIXED allowed", "RL.FIXED KEY 3600 LIMIT").answers(1),
+    Case::new("RL.FIXED denied", "RL.FIXED KEY 3600 1").after("RL.FIXED KEY 3600 1", 1).answers(0),
+    Case::new("RL.WINDOW allowed", "RL.WINDOW KEY 3600 LIMIT").answers(1),
+    Case::new("RL.WINDOW denied", "RL.WINDOW KEY 3600 1").after("RL.WINDOW KEY 3600 1", 1).answers(0),
+    Case::new("RL.SLIDING allowed", "RL.SLIDING KEY 3600 LIMIT").answers(1).grows(),
+    Case::new("RL.SLIDING denied", "RL.SLIDING KEY 3600 5").after("RL.SLIDING KEY 3600 5", 5).answers(0),
+    Case::new("RL.COUNTER allowed", "RL.COUNTER KEY 3600 LIMIT").answers(1),
+    Case::new("RL.COUNTER denied", "RL.COUNTER KEY 3600 1").after("RL.COUNTER KEY 3600 1", 1).answers(0),
+    Case::new("RL.TOKEN allowed", "RL.TOKEN KEY 3600 LIMIT").answers(1),
+    Case::new("RL.TOKEN allowed, FULL", "RL.TOKEN KEY 3600 LIMIT FULL"),
+    Case::new("RL.TOKEN allowed, LINE", "RL.TOKEN KEY 3600 LIMIT LINE"),
+    Case::new("RL.TOKEN denied", "RL.TOKEN KEY 3600 1").after("RL.TOKEN KEY 3600 1", 1).answers(0),
+    Case::new("RL.LEAKY allowed", "RL.LEAKY KEY 3600 LIMIT").answers(1),
+    Case::new("RL.LEAKY denied", "RL.LEAKY KEY 3600 1").after("RL.LEAKY KEY 3600 1", 1).answers(0),
+    Case::new("RL.GCRA allowed", "RL.GCRA KEY 3600 LIMIT").answers(1),
+    Case::new("RL.GCRA denied", "RL.GCRA KEY 3600 1").after("RL.GCRA KEY 3600 1", 1).answers(0),
     // RL.TOP has none of the keys, so each replaces another one.
-    Case::new("RL.GCRA denied, 1000 keys", "RL.GCRA KEY 3600 0").on_keys(1_000).answers(0).beside("INCR"),
-    Case::new("RL.ROLLING allowed", "RL.ROLLING KEY 3600 LIMIT").packed(3_600_000).answers(1).beside("INCR"),
-    Case::new("RL.ROLLING allowed, same moment", "RL.ROLLING KEY 3600 LIMIT").answers(1).beside("INCR"),
+    Case::new("RL.GCRA denied, 1000 keys", "RL.GCRA KEY 3600 0").on_keys(1_000).answers(0),
+    Case::new("RL.ROLLING allowed", "RL.ROLLING KEY 3600 LIMIT").packed(3_600_000).answers(1),
+    Case::new("RL.ROLLING allowed, same moment", "RL.ROLLING KEY 3600 LIMIT").answers(1),
     Case::new("RL.ROLLING denied", "RL.ROLLING KEY 3600 LIMIT")
         .after("RL.ROLLING KEY 3600 LIMIT COST LIMIT", 1)
         .packed(3_600_000)
-        .answers(0)
-        .beside("INCR"),
-    Case::new("RL.LEASE renewed", "RL.LEASE KEY 3600 5 ID a")
-        .after("RL.LEASE KEY 3600 5 ID a", 1)
-        .answers(1)
-        .beside("ZADD"),
-    Case::new("RL.LEASE denied", "RL.LEASE KEY 3600 1 ID b")
-        .after("RL.LEASE KEY 3600 1 ID a", 1)
-        .answers(0)
-        .beside("ZADD"),
+        .answers(0),
+    Case::new("RL.LEASE renewed", "RL.LEASE KEY 3600 5 ID a").after("RL.LEASE KEY 3600 5 ID a", 1).answers(1),
+    Case::new("RL.LEASE denied", "RL.LEASE KEY 3600 1 ID b").after("RL.LEASE KEY 3600 1 ID a", 1).answers(0),
     // The first integer of its reply is 1 if the request is limited.
-    Case::new("RL.THROTTLE allowed", "RL.THROTTLE KEY LIMIT LIMIT 3600")
-        .answers(0)
-        .replaces(CELL_ALLOWED)
-        .beside("INCR"),
-    Case::new("RL.THROTTLE denied", "RL.THROTTLE KEY 0 1 3600")
-        .after("RL.THROTTLE KEY 0 1 3600", 1)
-        .answers(1)
-        .replaces(CELL_DENIED)
-        .beside("INCR"),
+    Case::new("RL.THROTTLE allowed", "RL.THROTTLE KEY LIMIT LIMIT 3600").answers(0),
+    Case::new("RL.THROTTLE denied", "RL.THROTTLE KEY 0 1 3600").after("RL.THROTTLE KEY 0 1 3600", 1).answers(1),
     Case::new(
         "RL.MULTI of 3 FIXED, allowed",
         "RL.MULTI 3 FIXED KEY:a 3600 LIMIT FIXED KEY:b 3600 LIMIT FIXED KEY:c 3600 LIMIT",
     )
-    .answers(1)
-    .beside("INCR"),
+    .answers(1),
     Case::new(
         "RL.MULTI of 3 FIXED, denied",
         "RL.MULTI 3 FIXED KEY:a 3600 LIMIT FIXED KEY:b 3600 LIMIT FIXED KEY:c 3600 1",
     )
     .after("RL.FIXED KEY:c 3600 1", 1)
-    .answers(0)
-    .beside("INCR"),
-    Case::new("RL.PEEK FIXED", "RL.PEEK FIXED KEY 3600 LIMIT")
-        .after("RL.FIXED KEY 3600 LIMIT", 1)
-        .answers(1)
-        .beside("INCR"),
+    .answers(0),
+    Case::new("RL.PEEK FIXED", "RL.PEEK FIXED KEY 3600 LIMIT").after("RL.FIXED KEY 3600 LIMIT", 1).answers(1),
     Case::new("RL.REFUND FIXED", "RL.REFUND FIXED KEY 3600 LIMIT")
         .after("RL.FIXED KEY 3600 LIMIT COST LIMIT", 1)
-        .answers(1)
-        .beside("INCR"),
-    Case::new("HSET", "HSET KEY ONE 1:1795269620000:1795273220000:1795273220000:3600000").beside("INCR"),
-    Case::new("RL.FIXED RESERVE", "RL.FIXED KEY 3600 LIMIT RESERVE ONE 1h").beside("HSET"),
-    Case::new("RL.WINDOW RESERVE", "RL.WINDOW KEY 3600 LIMIT RESERVE ONE 1h").beside("HSET"),
-    Case::new("RL.COUNTER RESERVE", "RL.COUNTER KEY 3600 LIMIT RESERVE ONE 1h").beside("HSET"),
-    Case::new("RL.ROLLING RESERVE", "RL.ROLLING KEY 3600 LIMIT RESERVE ONE 1h").beside("HSET"),
+        .answers(1),
+    Case::new("HSET", "HSET KEY ONE 1:1795269620000:1795273220000:1795273220000:3600000"),
+    Case::new("RL.FIXED RESERVE", "RL.FIXED KEY 3600 LIMIT RESERVE ONE 1h"),
+    Case::new("RL.WINDOW RESERVE", "RL.WINDOW KEY 3600 LIMIT RESERVE ONE 1h"),
+    Case::new("RL.COUNTER RESERVE", "RL.COUNTER KEY 3600 LIMIT RESERVE ONE 1h"),
+    Case::new("RL.ROLLING RESERVE", "RL.ROLLING KEY 3600 LIMIT RESERVE ONE 1h"),
     Case::new("RL.FIXED RESERVE, repeated", "RL.FIXED KEY 3600 LIMIT RESERVE a 1h")
-        .after("RL.FIXED KEY 3600 LIMIT RESERVE a 1h", 1)
-        .beside("HSET"),
+        .after("RL.FIXED KEY 3600 LIMIT RESERVE a 1h", 1),
     Case::new("RL.SETTLE FIXED RESERVATION, unknown", "RL.SETTLE FIXED KEY 3600 LIMIT RESERVATION b ACTUAL 1")
-        .after("RL.FIXED KEY 3600 LIMIT RESERVE a 1h", 1)
-        .beside("HSET"),
-    Case::new("RL.RESET FIXED of nothing", "RL.RESET FIXED KEY 3600").answers(0).beside("INCR"),
+        .after("RL.FIXED KEY 3600 LIMIT RESERVE a 1h", 1),
+    Case::new("RL.RESET FIXED of nothing", "RL.RESET FIXED KEY 3600").answers(0),
 ];
 
 /// What costs more the more there is to remove, and what costs the same however much was counted before. Instructions only.
@@ -255,30 +196,20 @@ pub const GROWTH: [Case; 11] = [
 
 const RESERVATIONS: Ended = Ended::Reservations;
 
-/// A thousand a minute. The record of a key is needed for a fraction of a second only, so with many keys its expiry
-/// matters.
-pub const USUAL: [Case; 3] = [
-    Case::new("RL.COUNTER of 1,000 a minute", "RL.COUNTER KEY 60 1000").answers(1).on_many_keys().beside("INCR"),
-    Case::new("RL.TOKEN of 1,000 a minute", "RL.TOKEN KEY 60 1000").answers(1).on_many_keys().beside("INCR"),
-    Case::new("RL.GCRA of 1,000 a minute", "RL.GCRA KEY 60 1000").answers(1).on_many_keys().beside("INCR"),
-];
-
 /// The counter of Redis 8.8 that does not go above a bound.
 pub const INCREX: [Case; 2] = [
-    Case::new("INCREX allowed", "INCREX KEY BYINT 1 UBOUND LIMIT EX 3600 ENX").beside("INCR"),
+    Case::new("INCREX allowed", "INCREX KEY BYINT 1 UBOUND LIMIT EX 3600 ENX"),
     Case::new("INCREX denied", "INCREX KEY BYINT 1 UBOUND 1 EX 3600 ENX")
         .after("INCREX KEY BYINT 1 UBOUND 1 EX 3600 ENX", 1)
-        .answers(1)
-        .beside("INCR"),
+        .answers(1),
 ];
-
-const CELL_ALLOWED: &str = "redis-cell CL.THROTTLE allowed";
-const CELL_DENIED: &str = "redis-cell CL.THROTTLE denied";
 
 /// The commands of redis-cell, if it is loaded.
 pub const CELL: [Case; 2] = [
-    Case::new(CELL_ALLOWED, "CL.THROTTLE KEY LIMIT LIMIT 3600").answers(0).beside("INCR"),
-    Case::new(CELL_DENIED, "CL.THROTTLE KEY 0 1 3600").after("CL.THROTTLE KEY 0 1 3600", 1).answers(1).beside("INCR"),
+    Case::new("redis-cell CL.THROTTLE allowed", "CL.THROTTLE KEY LIMIT LIMIT 3600").answers(0),
+    Case::new("redis-cell CL.THROTTLE denied", "CL.THROTTLE KEY 0 1 3600")
+        .after("CL.THROTTLE KEY 0 1 3600", 1)
+        .answers(1),
 ];
 
 /// The server's own commands, the scripts, the Lua library, and the commands of the module.

@@ -1,14 +1,12 @@
-//! A server to measure: fills its keys, sends it commands, and puts load on it.
+//! A server to measure: fills its keys, and sends it commands.
 
 use std::cell::OnceCell;
-use std::ops::Range;
-use std::process::Command;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use redis::{Connection, ConnectionLike, Value};
 
 use super::cases::{FIXED_SCRIPT, LIBRARY_SOURCE, SLIDING_SCRIPT};
-use super::now_ms;
-use crate::support::{Options, Server, info};
+use crate::support::{Options, Server};
 
 /// The number of commands in a pipeline.
 pub const PIPELINE: usize = 50;
@@ -33,30 +31,6 @@ pub struct Words {
 /// The most reservations that a limit has.
 pub const ENDED: u64 = 10_000;
 
-/// A run of `redis-benchmark`.
-#[derive(Clone, Debug)]
-pub struct Load<'a> {
-    pub sends: &'a str,
-    pub key: &'a str,
-    /// With 1 the key itself is used; with more, random ones of `<key>:<twelve digits>`.
-    pub keys: usize,
-    pub limit: u64,
-    pub pipeline: usize,
-    pub requests: u64,
-    pub db: u32,
-}
-
-/// What `redis-benchmark` printed, and the processor time of the server.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Figures {
-    pub per_second: f64,
-    /// Processor time of the server for one request, in microseconds.
-    pub cpu_us: f64,
-    /// Latency that the client measured, in milliseconds.
-    pub p50_ms: f64,
-    pub p99_ms: f64,
-}
-
 impl Lab {
     pub fn start(options: Options) -> Self {
         let server = options.start();
@@ -76,11 +50,6 @@ impl Lab {
     /// Sends a command, its words separated by blanks. Panics if the reply is an error.
     pub fn ask(&mut self, command: &str) -> Value {
         self.send(&[command.split(' ').map(str::to_owned).collect()])
-    }
-
-    /// Sends a command whose reply is an integer, or an array that begins with one.
-    pub fn ask_integer(&mut self, command: &str) -> i64 {
-        first(&self.ask(command)).unwrap_or_else(|| panic!("{command}: no integer in the reply"))
     }
 
     /// Sends requests in pipelines and returns the last reply. Panics if any is an error.
@@ -128,41 +97,6 @@ impl Lab {
                     .replace("ONE", &put.one),
             })
             .collect()
-    }
-
-    /// Sends a command to every key, `times` times. A script in the server does it, so a million requests take seconds.
-    /// Keys are named as in [`Load`].
-    pub fn fill(&mut self, sends: &str, key: &str, keys: usize, limit: u64, times: usize) {
-        const LUA: &str = r"
-            local words, change, prefix, now = {}, {}, ARGV[4], tonumber(ARGV[6])
-            for w = 7, #ARGV do
-                words[w - 6] = ARGV[w]
-                if ARGV[w]:find('KEY') or ARGV[w]:find('NOW') then change[#change + 1] = w - 6 end
-            end
-            for i = tonumber(ARGV[1]), tonumber(ARGV[2]) do
-                local key = prefix
-                if ARGV[5] ~= '1' then key = string.format('%s:%012d', prefix, i) end
-                for n = 1, tonumber(ARGV[3]) do
-                    for _, w in ipairs(change) do
-                        local word = ARGV[w + 6]
-                        if word == 'KEY' then
-                            words[w] = key
-                        else
-                            words[w] = word:gsub('KEY', key):gsub('NOW', string.format('%.0f', now + n)):gsub('ONE', '0.' .. n)
-                        end
-                    end
-                    redis.call(unpack(words))
-                end
-            end";
-        if sends.is_empty() {
-            return;
-        }
-        for Range { start, end } in chunks(keys, 50_000) {
-            let mut eval = redis::cmd("EVAL");
-            eval.arg(LUA).arg(0).arg(start).arg(end - 1).arg(times).arg(key).arg(keys).arg(now_ms() - 10_000);
-            eval.arg(sends.replace("LIMIT", &limit.to_string()).split(' ').collect::<Vec<_>>());
-            eval.exec(&mut self.con).unwrap_or_else(|error| panic!("{sends}: {error}"));
-        }
     }
 
     /// Writes logs of that many members, as the script and the module write them. Each has its own score; the last one
@@ -233,58 +167,9 @@ impl Lab {
         redis::cmd("HDEL").arg(&hash).arg("first").exec(&mut self.con).expect("HDEL");
         redis::cmd("HSET").arg(&hash).arg("").arg(now - 1).exec(&mut self.con).expect("HSET");
     }
-
-    pub fn info(&mut self, field: &str) -> f64 {
-        info(&mut self.con, field).parse().expect("a number")
-    }
-
-    /// The microseconds that the server has counted for a command since CONFIG RESETSTAT.
-    pub fn usec(&mut self, command: &str) -> f64 {
-        let all: String = redis::cmd("INFO").arg("commandstats").query(&mut self.con).expect("INFO");
-        // cmdstat_zadd:calls=1,usec=1234,… A module's command keeps the case of its name.
-        let line = all.lines().find(|line| {
-            let name = line.strip_prefix("cmdstat_").and_then(|line| line.split_once(':'));
-            name.is_some_and(|(name, _)| name.eq_ignore_ascii_case(command))
-        });
-        let usec = line.and_then(|line| line.split(',').find_map(|field| field.strip_prefix("usec=")));
-        usec.and_then(|usec| usec.parse().ok()).unwrap_or_else(|| panic!("no statistic of {command}"))
-    }
-
-    /// The processor time of the server's main thread so far, in microseconds.
-    fn cpu_us(&mut self) -> f64 {
-        (self.info("used_cpu_user_main_thread") + self.info("used_cpu_sys_main_thread")) * 1e6
-    }
-
-    /// Runs `redis-benchmark`.
-    pub fn load(&mut self, load: &Load) -> Figures {
-        let key = if load.keys == 1 { load.key.to_owned() } else { format!("{}:__rand_int__", load.key) };
-        // Thirteen digits: a time within 100 seconds in 2001. The script takes any time from its caller.
-        let put = Words { key, limit: load.limit, now: "1__rand_int__".into(), one: "0.__rand_int__".into() };
-        let before = self.cpu_us();
-        let mut command = Command::new("redis-benchmark");
-        command.args(["-h", "127.0.0.1", "--csv", "-p", &self.server.port().to_string()]);
-        command.args(["-n", &load.requests.to_string(), "-P", &load.pipeline.to_string()]);
-        command.args(["-r", &load.keys.max(100_000).to_string(), "--dbnum", &load.db.to_string()]);
-        if load.keys > 1 {
-            command.args(["-r", &load.keys.to_string()]);
-        }
-        command.args(self.words(load.sends, &put));
-        let output = command.output().expect("redis-benchmark runs: make bench installs it");
-        let text = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success() && !text.contains("Error from server"), "{command:?}: {text}");
-        let spent = self.cpu_us() - before;
-
-        // "test","rps","avg_latency_ms","min_latency_ms","p50_latency_ms","p95_latency_ms","p99_latency_ms","max_latency_ms"
-        let line = text.trim().lines().last().expect("a result");
-        let numbers: Vec<f64> = line.rsplit(',').map_while(|field| field.trim_matches('"').parse().ok()).collect();
-        let [_max, p99_ms, _p95, p50_ms, _min, _avg, per_second] = numbers[..] else {
-            panic!("redis-benchmark says {text}");
-        };
-        Figures { per_second, cpu_us: spent / load.requests as f64, p50_ms, p99_ms }
-    }
 }
 
-/// The name of key number `at` of `keys`, as in [`Load`].
+/// The name of key number `at` of `keys`: `<key>:<twelve digits>`, or the key itself if there is one.
 pub fn key_name(key: &str, keys: usize, at: usize) -> String {
     if keys == 1 { key.to_owned() } else { format!("{key}:{at:012}") }
 }
@@ -298,6 +183,7 @@ pub fn first(reply: &Value) -> Option<i64> {
     }
 }
 
-fn chunks(total: usize, size: usize) -> impl Iterator<Item = Range<usize>> {
-    (0..total).step_by(size).map(move |start| start..total.min(start + size))
+pub fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock after 1970");
+    u64::try_from(since.as_millis()).expect("milliseconds")
 }
