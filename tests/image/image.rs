@@ -1,4 +1,4 @@
-//! Uses the image as its users do: without arguments, with options, with a volume, as a replica.
+//! Uses the image as its users do: without arguments, with options, with a volume.
 //!
 //! Needs a Docker engine and the image that `RL_IMAGE` names; without either, every test fails. Those of rlaas need the
 //! image that `RLAAS_IMAGE` names too. `make test-image` provides all of them.
@@ -6,13 +6,12 @@
 mod rlaas;
 
 use std::env;
-use std::path::Path;
 use std::process::{self, Command};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use redis::{Connection, Value};
+use redis::Connection;
 use testcontainers::bollard::models::{HostConfig, PortBinding};
 use testcontainers::core::wait::HealthWaitStrategy;
 use testcontainers::core::{ExecCommand, IntoContainerPort, Mount, WaitFor};
@@ -236,16 +235,6 @@ fn it_runs_as_the_servers_own_user() {
 }
 
 #[test]
-fn it_survives_a_restart() {
-    let container = server([]).start().expect("it starts");
-    let before = request(&mut connect(&container), "RL.FIXED", "key", 1);
-    assert_eq!(before, (true, 1));
-    stop(&container);
-    container.start().expect("it starts again");
-    assert_eq!(request(&mut connect(&container), "RL.FIXED", "key", 1), (false, 2));
-}
-
-#[test]
 fn what_was_counted_outlives_the_container_in_its_volume() {
     let volume = Volume::new();
     let first = server([]).with_mount(volume.mount()).start().expect("it starts");
@@ -342,43 +331,6 @@ fn a_failing_snapshot_stops_neither_the_limiter_nor_docker_stop() {
 }
 
 #[test]
-fn with_an_append_only_file_it_survives_a_kill() {
-    let volume = Volume::new();
-    let args = ["--appendonly", "yes", "--appendfsync", "always"];
-    let first = server(args).with_mount(volume.mount()).start().expect("it starts");
-    assert!(request(&mut connect(&first), "RL.SLIDING", "key", 1).0);
-    first.stop_with_timeout(Some(0)).expect("it is killed");
-    first.rm().expect("it is removed");
-    let second = server(args).with_mount(volume.mount()).start().expect("another starts");
-    assert_eq!(request(&mut connect(&second), "RL.SLIDING", "key", 1), (false, 1));
-}
-
-#[test]
-fn one_container_is_a_replica_of_another() {
-    let (network, primary_name) = (unique("net"), unique("primary"));
-    let primary = server([]).with_network(&network).with_container_name(&primary_name).start().expect("a primary");
-    let replica = server(["--replicaof", &primary_name, "6379"]).with_network(&network).start().expect("a replica");
-    let (mut to_primary, mut to_replica) = (connect(&primary), connect(&replica));
-
-    let link = |con: &mut Connection| {
-        let info: String = redis::cmd("INFO").arg("replication").query(con).ok()?;
-        info.contains("master_link_status:up").then_some(())
-    };
-    eventually("link to the primary", || link(&mut to_replica));
-    for nth in 1..=3 {
-        assert_eq!(request(&mut to_primary, "RL.SLIDING", "key", 3), (true, nth - 1));
-    }
-    let peek = |con: &mut Connection| -> Option<(i64, i64, i64)> {
-        redis::cmd("RL.PEEK").arg("SLIDING").arg("key").arg(DAY).arg(3).query(con).ok()
-    };
-    eventually("third request on the replica", || {
-        peek(&mut to_replica).filter(|&(allowed, count, _)| (allowed, count) == (0, 3))
-    });
-    let written: redis::RedisResult<Value> = redis::cmd("RL.SLIDING").arg("key").arg(DAY).arg(3).query(&mut to_replica);
-    assert_eq!(written.expect_err("a replica is not written to").code(), Some("READONLY"));
-}
-
-#[test]
 fn further_arguments_are_the_servers() {
     // As options alone, and behind the server's name, as one writes it with the official images.
     let alone = server(["--maxmemory", "64mb", "--maxmemory-policy", "volatile-ttl"]).start().expect("it starts");
@@ -452,29 +404,6 @@ fn the_example_application_is_denied_now_and_then_and_ends_at_sigterm() {
     stop(&app);
     let output = String::from_utf8(app.stdout_to_vec().expect("its output")).expect("text");
     assert_eq!(output.lines().filter(|line| line.contains(": allowed, ")).count(), 5, "{output}");
-}
-
-#[test]
-fn a_base_image_that_is_missing_is_dockers_own_error() {
-    // Port 1 of this machine is no registry.
-    let image = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/image");
-    for target in ["server", "service"] {
-        let name = unique("image");
-        let output = Command::new(&image)
-            .args([target, &name, "127.0.0.1:1/no/rust:1", "127.0.0.1:1/no/base:1"])
-            .env_remove("STAND_INS")
-            .output()
-            .expect("it runs");
-        let error = String::from_utf8_lossy(&output.stderr);
-        assert!(!output.status.success());
-        assert!(error.contains("127.0.0.1:1") && error.contains("refused"), "{target}: {error}");
-        assert_eq!(docker(&["images", "--quiet", &name]), "");
-    }
-    assert_eq!(
-        docker(&["images", "--quiet", "127.0.0.1:1/no/rust:1"]),
-        "",
-        "nothing takes the name of an official image"
-    );
 }
 
 #[test]
