@@ -71,7 +71,7 @@ fn main() -> ExitCode {
             instructions: least[&run.name].all,
         };
         measured = runs.iter().map(measure).collect();
-        if !budget.updates && budget.failures(&measured).is_empty() && counting(&least).all(|(met, _)| met) {
+        if !budget.updates && budget.failures(&measured).is_empty() && counting(&least).iter().all(|(met, _)| *met) {
             break;
         }
     }
@@ -85,17 +85,17 @@ fn main() -> ExitCode {
 }
 
 /// Whether counting takes no more instructions than it may, and how many it takes.
-fn counting(least: &BTreeMap<String, Counts>) -> impl Iterator<Item = (bool, String)> {
-    let counts: [(_, _, fn(&Counts) -> u64); 2] = [
-        ("INFO rl, of a decision", COUNTS_DECISION, |counts| counts.decision),
-        ("RL.TOP, of a denial", COUNTS_DENIAL, |counts| counts.denial),
-    ];
-    counts.into_iter().map(|(what, (_, most), cost)| {
+fn counting(least: &BTreeMap<String, Counts>) -> [(bool, String); 2] {
+    let judge = |what: &str, most: u64, cost: fn(&Counts) -> u64| {
         let dearest = least.iter().max_by_key(|(_, counts)| cost(counts));
         let (name, instructions) = dearest.map_or(("", 0), |(name, counts)| (name, cost(counts)));
         let text = format!("Counting for {what}: at most {instructions} instructions ({name}); it may take {most}.");
         (instructions <= most, text)
-    })
+    };
+    [
+        judge("INFO rl, of a decision", COUNTS_DECISION.1, |counts| counts.decision),
+        judge("RL.TOP, of a denial", COUNTS_DENIAL.1, |counts| counts.denial),
+    ]
 }
 
 /// Instructions of a request, and of the counting in it.
