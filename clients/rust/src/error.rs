@@ -51,7 +51,6 @@ impl Error {
     }
 
     /// Whether the server may have charged a request that got this error: it was sent, and there was no reply.
-    #[cfg(any(feature = "async", feature = "sync"))]
     pub(crate) fn may_be_charged(&self) -> bool {
         // With a timeout of 0 nothing is sent.
         self.is_failure() && !matches!(self, Self::Timeout(Duration::ZERO))
@@ -87,7 +86,6 @@ fn is_login_error(error: &RedisError) -> bool {
 }
 
 /// The connection failed, or what came over it was no reply: the next one may be that of another request.
-#[cfg(feature = "sync")]
 pub(crate) fn ends_connection(error: &RedisError) -> bool {
     is_connection_error(error) || error.kind() == ErrorKind::Parse
 }

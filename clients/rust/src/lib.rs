@@ -23,8 +23,7 @@
 //! The names are those of the command reference.
 //!
 //! - Servers without the module: the first request notices it, and the Lua library decides. It is part of this crate,
-//!   and the log has a warning. ROLLING needs the module: [`Error::NeedsModule`]. A module that is older and does not
-//!   know WINDOW: the library decides on WINDOW, the module on all others.
+//!   and the log has a warning. ROLLING needs the module: [`Error::NeedsModule`].
 //! - Servers that do not reply within 100 ms: [`Fallback`], [`BreakerSettings`] and [`Limiter::stats`]. The fallback is an
 //!   error if not given. Errors are events of the crate `tracing`, each kind once a second at most.
 //! - Clusters, Sentinels, TLS, sockets: [`Address`].
@@ -42,11 +41,7 @@
 //!
 //! | feature | |
 //! |---|---|
-//! | `async` (default) | [`Limiter`], on tokio |
-//! | `headers` (default) | [`Decision::headers`], the headers of the HTTP response |
-//! | `local` (default) | [`Fallback::Local`] |
-//! | `sync` | [`sync::Limiter`] |
-//! | `cluster` | the connections of a cluster |
+//! | `async` (default) | [`Limiter`], on tokio. Without it there is only [`sync::Limiter`] |
 //! | `tls` | URLs of the form `rediss://`, with rustls |
 //! | `tower` | [`layer`] |
 //! | `axum` | [`layer::keys::peer_address`], from axum's `ConnectInfo` |
@@ -56,87 +51,39 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod address;
-mod batch;
-mod bounded;
 mod breaker;
-mod breakers;
-mod builder;
-mod command;
-#[cfg(feature = "async")]
-mod connection;
 mod core;
 mod decision;
-mod denials;
 mod error;
-mod fallback;
-mod gauge;
 #[cfg(feature = "async")]
 mod grants;
-#[cfg(feature = "headers")]
-mod headers;
+mod guard;
+mod key;
 #[cfg(feature = "tower")]
 pub mod layer;
 #[cfg(feature = "async")]
-mod lease;
-#[cfg(any(feature = "async", feature = "sync"))]
-mod lease_id;
-#[cfg(feature = "async")]
-mod limiter;
-#[cfg(feature = "async")]
 mod link;
-#[cfg(feature = "local")]
-mod local;
-mod log;
-#[cfg(all(feature = "async", feature = "cluster"))]
-mod nodes;
-#[cfg(feature = "async")]
-mod own;
-#[cfg(feature = "async")]
-mod pipe;
 mod policy;
 mod protocol;
-mod reply;
-mod request;
 #[cfg(feature = "async")]
-mod reservation;
-#[cfg(feature = "cluster")]
-mod routing;
-#[cfg(any(feature = "async", feature = "sync"))]
-mod settlement;
-mod state;
-#[cfg(feature = "state-machines")]
 #[doc(hidden)]
 pub mod state_machines;
 mod stats;
-#[cfg(feature = "sync")]
 pub mod sync;
-#[cfg(any(feature = "async", feature = "sync"))]
-mod term;
+#[cfg(feature = "async")]
+mod tasks;
 
 pub use address::Address;
-pub use batch::Outgoing;
-pub use bounded::{bounded, bounded_after};
 pub use breaker::BreakerSettings;
-pub use builder::Builder;
-#[cfg(feature = "async")]
-pub use connection::Connection;
+pub use core::{Builder, Fallback, Outgoing, TopDenial};
 pub use decision::{Decision, Decisions, RetryAfter, Source};
-pub use denials::TopDenial;
 pub use error::Error;
-pub use fallback::Fallback;
 #[cfg(feature = "async")]
 pub use grants::Grants;
-#[cfg(feature = "async")]
-pub use lease::{Lease, Leased};
-#[cfg(feature = "async")]
-pub use limiter::Limiter;
+pub use key::{bounded, bounded_after};
 #[cfg(feature = "async")]
 pub use link::Link;
-pub use policy::{Algorithm, Calendar, InvalidPolicy, Policy, Window};
-pub use request::Request;
-#[cfg(feature = "async")]
-pub use reservation::{Reservation, Reserved, ReservedAll};
+pub use policy::{Algorithm, Calendar, InvalidPolicy, Policy, Request, Window};
 pub use stats::Stats;
-
-#[cfg(not(any(feature = "async", feature = "sync")))]
-compile_error!("enable the feature async or sync");
+#[cfg(feature = "async")]
+pub use tasks::{Connection, Lease, Leased, Limiter, Reservation, Reserved, ReservedAll};

@@ -2,9 +2,9 @@
 
 use redis::Value;
 
-pub use crate::denials::Denial;
+pub use crate::core::Denial;
 pub use crate::grants::lot::{Lot, Taken, is_low};
-pub use crate::term::{Renewal, Term};
+pub use crate::guard::{Renewal, Term};
 use crate::{Decision, Error, Request};
 
 /// The decision of a LINE reply.
@@ -12,5 +12,5 @@ use crate::{Decision, Error, Request};
 /// # Errors
 /// The line has another form.
 pub fn decision(line: &str, request: &Request<'_>) -> Result<Decision, Error> {
-    crate::reply::decision(Value::BulkString(line.into()), request)
+    crate::protocol::reply::decision(Value::BulkString(line.into()), request)
 }

@@ -1,8 +1,11 @@
-//! Counters of what a limiter did.
+//! What an operator sees: counters of what a limiter did, and events of `tracing`.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::fmt;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Instant;
 
-use crate::gauge::Gauge;
+use crate::core::Fallback;
+use crate::error::Error;
 
 /// A counter, which is also one of the facade `metrics` with that feature.
 #[derive(Debug)]
@@ -34,10 +37,8 @@ impl Counter {
 }
 
 /// Counts what is dropped before it has ended.
-#[cfg(feature = "async")]
 pub struct Unended<'a>(Option<&'a Counter>);
 
-#[cfg(feature = "async")]
 impl<'a> Unended<'a> {
     pub const fn new(counter: &'a Counter) -> Self {
         Self(Some(counter))
@@ -48,7 +49,6 @@ impl<'a> Unended<'a> {
     }
 }
 
-#[cfg(feature = "async")]
 impl Drop for Unended<'_> {
     fn drop(&mut self) {
         if let Some(counter) = self.0 {
@@ -143,4 +143,125 @@ counters! {
     /// Leases that ended while they were held: the server renewed them too late or did not know them, and may have
     /// allowed another holder.
     leases_lost,
+}
+
+/// How many circuit breakers of a limiter are open, and how often one opened.
+#[derive(Debug)]
+pub struct Gauge {
+    pub opened: Counter,
+    open: AtomicU32,
+}
+
+impl Default for Gauge {
+    fn default() -> Self {
+        Self { opened: Counter::new("redis_rl_client_circuit_opened_total"), open: AtomicU32::new(0) }
+    }
+}
+
+impl Gauge {
+    /// How many are open now.
+    pub fn open(&self) -> u32 {
+        self.open.load(Ordering::Relaxed)
+    }
+
+    /// Notes that one changed, if it did. There is one line in the log for all parts of a server that is away.
+    pub fn note(&self, was_open: bool, is_open: bool) {
+        match (was_open, is_open) {
+            (false, true) => {
+                self.opened.increment();
+                if self.open.fetch_add(1, Ordering::Relaxed) == 0 {
+                    tracing::warn!("the circuit breaker opens: the server is silent, or there is no connection");
+                }
+            }
+            (true, false) if self.open.fetch_sub(1, Ordering::Relaxed) == 1 => {
+                tracing::info!("the circuit breaker closes: the server replies again");
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What is logged, each kind at most once a second.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    Overloaded,
+    FellBack(Fallback),
+    LocalForgotten,
+    Rejected,
+    Unsettled,
+    LeaseLost,
+    Library,
+}
+
+impl Kind {
+    const COUNT: usize = 10;
+
+    const fn index(self) -> usize {
+        match self {
+            Self::Overloaded => 0,
+            Self::FellBack(Fallback::Error) => 1,
+            Self::FellBack(Fallback::Allow) => 2,
+            Self::FellBack(Fallback::Deny) => 3,
+            Self::FellBack(Fallback::Local { .. }) => 4,
+            Self::LocalForgotten => 5,
+            Self::Rejected => 6,
+            Self::Unsettled => 7,
+            Self::LeaseLost => 8,
+            Self::Library => 9,
+        }
+    }
+}
+
+/// Which events of `tracing` were logged when.
+#[derive(Debug)]
+pub struct Log {
+    began: Instant,
+    /// When an event of each kind was logged last, in ms since the start, from 1; and how many were not since then.
+    kinds: [(AtomicU64, AtomicU64); Kind::COUNT],
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Self { began: Instant::now(), kinds: Default::default() }
+    }
+}
+
+impl Log {
+    /// The server cannot decide, and the fallback does.
+    pub fn fell_back(&self, fallback: Fallback, error: &Error) {
+        let what = match fallback {
+            Fallback::Error => "no decision",
+            Fallback::Allow => "failing open",
+            Fallback::Deny => "failing closed",
+            Fallback::Local { .. } => "limiting in this process",
+        };
+        // It must not keep an outage from being logged.
+        let kind = if matches!(error, Error::Overloaded) { Kind::Overloaded } else { Kind::FellBack(fallback) };
+        self.warn(kind, format_args!("{what}: {error}"));
+    }
+
+    /// The server rejects a request, or there is no key for it. No fallback applies.
+    pub fn rejected(&self, error: &Error) {
+        let Some(left_out) = self.permits(Kind::Rejected) else { return };
+        tracing::error!(left_out, "a fault of the configuration, no request of this kind is decided: {error}");
+    }
+
+    /// Logs a warning, if it is time.
+    pub fn warn(&self, kind: Kind, text: fmt::Arguments<'_>) {
+        let Some(left_out) = self.permits(kind) else { return };
+        tracing::warn!(left_out, "{text}");
+    }
+
+    /// How many events were left out, if one may be logged now.
+    fn permits(&self, kind: Kind) -> Option<u64> {
+        let (last_at, left_out) = &self.kinds[kind.index()];
+        let now = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX).saturating_add(1);
+        let last = last_at.load(Ordering::Relaxed);
+        let due = last == 0 || now.saturating_sub(last) >= 1_000;
+        if due && last_at.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+            return Some(left_out.swap(0, Ordering::Relaxed));
+        }
+        left_out.fetch_add(1, Ordering::Relaxed);
+        None
+    }
 }

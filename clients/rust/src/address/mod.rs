@@ -1,21 +1,18 @@
 //! Where the server is, from a URL.
 
-#[cfg(feature = "cluster")]
-mod cluster;
+pub(crate) mod routing;
 mod sentinel;
 #[cfg(feature = "tls")]
 mod trust;
 mod url;
 
 use std::str::FromStr;
-#[cfg(any(feature = "async", feature = "cluster"))]
 use std::time::Duration;
 
+use redis::cluster::ClusterClient;
 use redis::{Client, RedisError, ServerErrorKind};
 
 use crate::error::Error;
-#[cfg(feature = "cluster")]
-pub(crate) use cluster::Cluster;
 pub(crate) use sentinel::{Failure, Sentinels, require_master};
 #[cfg(feature = "tls")]
 pub(crate) use trust::Trust;
@@ -26,8 +23,10 @@ pub(crate) use trust::Trust;
 pub(crate) struct Trust();
 
 /// How long one connection may take to open. The requests that wait for it have a timeout of their own.
-#[cfg(any(feature = "async", feature = "cluster"))]
 pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// A connection that is younger is not given up for READONLY: another one would reply the same.
+pub(crate) const REOPEN_APART: Duration = Duration::from_millis(200);
 
 /// How long it may take until a connection is open, with Sentinels, a login and the nodes of a cluster.
 #[cfg(feature = "async")]
@@ -40,7 +39,7 @@ pub(crate) const OPEN_TIMEOUT: Duration = Duration::from_secs(5);
 /// | `redis://[user:password@]host[:6379][/db]` | a server |
 /// | `rediss://…` | the same with TLS; the feature `tls` |
 /// | `unix:///path?db=0&user=…&pass=…` | a server on this machine |
-/// | `redis-cluster://[user:password@]host[:6379],host[:6379]…` | a cluster, by some of its nodes; the feature `cluster` |
+/// | `redis-cluster://[user:password@]host[:6379],host[:6379]…` | a cluster, by some of its nodes |
 /// | `redis-sentinel://[user:password@]host[:26379],host[:26379]…/name[/db]` | the master of that name; the user is that of the master |
 ///
 /// `rediss-cluster` and `rediss-sentinel` are the same with TLS. Parameters follow `?` and have `&` between them:
@@ -71,9 +70,22 @@ pub struct Address(
 #[derive(Clone, Debug)]
 pub(crate) enum Kind {
     Server(Box<Client>),
-    #[cfg(feature = "cluster")]
     Cluster(Box<Cluster>),
     Sentinel(Box<Sentinels>),
+}
+
+/// A cluster, by some of its nodes.
+#[derive(Clone)]
+pub(crate) struct Cluster {
+    pub client: ClusterClient,
+    /// The nodes of the URL, each by itself.
+    pub nodes: Vec<Client>,
+}
+
+impl std::fmt::Debug for Cluster {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Cluster").finish_non_exhaustive()
+    }
 }
 
 impl FromStr for Address {
@@ -84,17 +96,12 @@ impl FromStr for Address {
     }
 }
 
-#[cfg(feature = "sync")]
 impl Address {
     /// The part of the server that decides on a key.
     pub(crate) fn part(&self, key: &[u8]) -> u64 {
         match &self.0 {
-            #[cfg(feature = "cluster")]
-            Kind::Cluster(_) => crate::routing::part(key),
-            _ => {
-                let _ = key;
-                0
-            }
+            Kind::Cluster(_) => routing::part(key),
+            _ => 0,
         }
     }
 }
@@ -112,7 +119,6 @@ pub(crate) fn is_read_only(error: &RedisError) -> bool {
 }
 
 /// Whether the reply of a node of a cluster says that the command was not executed, and that the map of the slots is old.
-#[cfg(feature = "cluster")]
 pub(crate) fn is_misrouted(error: &RedisError) -> bool {
     let kinds = [ServerErrorKind::Moved, ServerErrorKind::TryAgain, ServerErrorKind::ReadOnly];
     kinds.into_iter().any(|kind| error.kind() == kind.into())

@@ -3,7 +3,7 @@
 use redis::{Client, ConnectionInfo, IntoConnectionInfo};
 use url::Url;
 
-use super::{Kind, Sentinels, Trust};
+use super::{Cluster, Kind, Sentinels, Trust};
 use crate::error::Error;
 
 const SCHEMES: &str = "expected redis://, rediss://, unix://, redis-cluster:// or redis-sentinel://";
@@ -69,7 +69,6 @@ impl Parts<'_> {
         Ok((Kind::Server(Box::new(client(self.info(host, self.user, self.path)?))), self.trust()?))
     }
 
-    #[cfg(feature = "cluster")]
     fn cluster(&self) -> Result<(Kind, Trust), Error> {
         if !self.path.trim_matches('/').is_empty() {
             return Err(invalid("a cluster has no databases; expected nothing after the hosts"));
@@ -92,13 +91,8 @@ impl Parts<'_> {
             _ => builder,
         };
         let cluster = builder.build().map_err(|error| invalid(error.to_string()))?;
-        let cluster = super::Cluster::new(cluster, nodes.into_iter().map(client).collect());
-        Ok((Kind::Cluster(Box::new(cluster)), self.trust()?))
-    }
-
-    #[cfg(not(feature = "cluster"))]
-    fn cluster(&self) -> Result<(Kind, Trust), Error> {
-        Err(invalid("a cluster needs the feature cluster of this crate"))
+        let nodes = nodes.into_iter().map(client).collect();
+        Ok((Kind::Cluster(Box::new(Cluster { client: cluster, nodes })), self.trust()?))
     }
 
     fn sentinel(&self) -> Result<(Kind, Trust), Error> {
@@ -234,7 +228,6 @@ mod tests {
         assert_eq!((user.username(), user.password()), (Some("u"), Some("p")));
         let master = sentinels.master.redis_settings();
         assert_eq!((master.db(), master.password()), (4, Some("secret")));
-        #[cfg(feature = "cluster")]
         assert!(matches!(parse("redis-cluster://a:1,b:2,[::1]:3/?protocol=2"), Ok((Kind::Cluster(_), _))));
     }
 

@@ -6,9 +6,9 @@ use std::time::Instant;
 use tokio::sync::watch;
 
 use super::{Key, Shared};
-use crate::connection::Connection;
+use crate::Connection;
+use crate::core::{Denied, Recalled, Sent};
 use crate::decision::{Decision, Source};
-use crate::denials::{Denied, Recalled, Sent};
 use crate::error::Error;
 
 /// What a fetch brought.

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
 
-use crate::lease::Lease;
+use crate::Lease;
 
 pin_project! {
     /// The body of a response: that of the service, or the text of a problem.

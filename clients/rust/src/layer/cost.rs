@@ -3,9 +3,9 @@
 use http::Extensions;
 
 use super::limit::{Limit, Limits};
-use crate::connection::Connection;
+use crate::Connection;
+use crate::Limiter;
 use crate::decision::{Decision, Decisions, Source};
-use crate::limiter::Limiter;
 
 /// What a request turned out to cost, if one of its limits is settled. A handler puts it into the extensions of its
 /// response. If several limits are settled, it says nothing: use [`ActualCosts`].

@@ -1,14 +1,14 @@
 //! Which limits apply to a request.
 
-use tokio::time::Instant;
+use std::time::Instant;
 
-use crate::connection::Connection;
+use crate::Connection;
+use crate::Lease;
+use crate::Limiter;
+use crate::Request;
 use crate::error::Error;
-use crate::lease::Lease;
-use crate::lease_id::new_id;
-use crate::limiter::Limiter;
+use crate::guard::new_id;
 use crate::policy::{Algorithm, Policy};
-use crate::request::Request;
 
 /// A policy, the key that it counts, and what the request takes.
 #[derive(Clone, Debug)]

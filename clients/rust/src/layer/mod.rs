@@ -59,12 +59,12 @@ pub use http::request::Parts;
 pub use limit::{Limit, Limits};
 pub use response::Rejection;
 
-use crate::connection::Connection;
+use crate::Connection;
+use crate::Lease;
+use crate::Limiter;
 use crate::decision::Decisions;
 use crate::error::Error;
-use crate::lease::Lease;
-use crate::lease_id::Holder;
-use crate::limiter::Limiter;
+use crate::guard::Holder;
 use crate::policy::Policy;
 
 type LimitsOf = dyn Fn(&Parts) -> Limits + Send + Sync;
@@ -257,7 +257,7 @@ impl<C: Connection> Settings<C> {
         // A task of its own: if the caller is gone when the reply comes, the guards are dropped, which releases the leases.
         let limiter = self.limiter.clone();
         let task = tokio::spawn(async move {
-            let sent = Instant::now();
+            let sent = Instant::now().into_std();
             let result = check_on(&limiter, &limits).await;
             if result.as_ref().is_err_and(Error::is_failure) {
                 // The server may have taken the leases after all.

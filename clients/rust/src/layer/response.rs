@@ -6,9 +6,9 @@ use bytes::Bytes;
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 
+use crate::decision::unique_names;
 use crate::decision::{Decision, Decisions};
 use crate::error::Error;
-use crate::headers::unique_names;
 
 const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
 

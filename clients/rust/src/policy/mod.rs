@@ -1,109 +1,73 @@
 //! Policies: what is limited, as values.
 
-mod name;
-#[cfg(feature = "headers")]
-mod period;
+mod request;
 mod text;
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
-pub(crate) use name::Name;
+use redis_rl_algorithm::period::{Anchor, CalendarUnit};
+use redis_rl_algorithm::{Micros, Schedule};
 
-use crate::request::Request;
+pub use request::Request;
 
 /// The largest limit, burst and cost: that of a signed 64-bit integer.
 const MAX_COUNT: u64 = i64::MAX as u64;
 /// The longest window: 10¹² seconds.
 const MAX_WINDOW_MILLIS: u128 = 1_000_000_000_000_000;
+/// The longest name.
+const MAX_NAME: usize = 64;
 /// The last second of the year 9999.
 const MAX_ANCHOR: u64 = 253_402_300_799;
 
-/// An algorithm of the module.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Algorithm {
-    /// Fixed window counter.
-    Fixed,
-    /// Fixed window counter whose window starts with the first request.
-    Window,
-    /// Sliding window log in a sorted set.
-    Sliding,
-    /// Sliding window counter: two weighted windows.
-    Counter,
-    /// Token bucket.
-    Token,
-    /// Leaky bucket as a queue: an allowed request has a delay.
-    Leaky,
-    /// Generic cell rate algorithm.
-    Gcra,
-    /// Sliding window log in a packed string. Needs the module.
-    Rolling,
-    /// Concurrency limit.
-    Lease,
+macro_rules! algorithms {
+    ($($(#[$doc:meta])* $name:ident: $word:literal, $command:literal, $label:literal;)*) => {
+        /// An algorithm of the module.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Algorithm { $($(#[$doc])* $name,)* }
+
+        impl Algorithm {
+            /// Every algorithm.
+            pub const ALL: [Self; [$($word),*].len()] = [$(Self::$name),*];
+
+            /// The word of the command reference, such as `TOKEN`.
+            pub const fn word(self) -> &'static str {
+                match self { $(Self::$name => $word),* }
+            }
+
+            /// The command of one request, such as `RL.TOKEN`.
+            pub(crate) const fn command(self) -> &'static str {
+                match self { $(Self::$name => $command),* }
+            }
+
+            /// The name of a policy that has none.
+            const fn default_name(self) -> &'static str {
+                match self { $(Self::$name => $label),* }
+            }
+        }
+    };
 }
 
-impl Algorithm {
-    /// Every algorithm.
-    pub const ALL: [Self; 9] = [
-        Self::Fixed,
-        Self::Window,
-        Self::Sliding,
-        Self::Counter,
-        Self::Token,
-        Self::Leaky,
-        Self::Gcra,
-        Self::Rolling,
-        Self::Lease,
-    ];
-
-    /// The word of the command reference, such as `TOKEN`.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Fixed => "FIXED",
-            Self::Window => "WINDOW",
-            Self::Sliding => "SLIDING",
-            Self::Counter => "COUNTER",
-            Self::Token => "TOKEN",
-            Self::Leaky => "LEAKY",
-            Self::Gcra => "GCRA",
-            Self::Rolling => "ROLLING",
-            Self::Lease => "LEASE",
-        }
-    }
-
-    /// The command of one request, such as `RL.TOKEN`.
-    pub(crate) const fn command(self) -> &'static str {
-        match self {
-            Self::Fixed => "RL.FIXED",
-            Self::Window => "RL.WINDOW",
-            Self::Sliding => "RL.SLIDING",
-            Self::Counter => "RL.COUNTER",
-            Self::Token => "RL.TOKEN",
-            Self::Leaky => "RL.LEAKY",
-            Self::Gcra => "RL.GCRA",
-            Self::Rolling => "RL.ROLLING",
-            Self::Lease => "RL.LEASE",
-        }
-    }
-
-    /// The name of a policy that has none.
-    const fn default_name(self) -> &'static str {
-        match self {
-            Self::Fixed => "fixed",
-            Self::Window => "window",
-            Self::Sliding => "sliding",
-            Self::Counter => "counter",
-            Self::Token => "token",
-            Self::Leaky => "leaky",
-            Self::Gcra => "gcra",
-            Self::Rolling => "rolling",
-            Self::Lease => "lease",
-        }
-    }
-
-    const fn takes_burst(self) -> bool {
-        matches!(self, Self::Token | Self::Leaky | Self::Gcra)
-    }
+algorithms! {
+    /// Fixed window counter.
+    Fixed: "FIXED", "RL.FIXED", "fixed";
+    /// Fixed window counter whose window starts with the first request.
+    Window: "WINDOW", "RL.WINDOW", "window";
+    /// Sliding window log in a sorted set.
+    Sliding: "SLIDING", "RL.SLIDING", "sliding";
+    /// Sliding window counter: two weighted windows.
+    Counter: "COUNTER", "RL.COUNTER", "counter";
+    /// Token bucket.
+    Token: "TOKEN", "RL.TOKEN", "token";
+    /// Leaky bucket as a queue: an allowed request has a delay.
+    Leaky: "LEAKY", "RL.LEAKY", "leaky";
+    /// Generic cell rate algorithm.
+    Gcra: "GCRA", "RL.GCRA", "gcra";
+    /// Sliding window log in a packed string. Needs the module.
+    Rolling: "ROLLING", "RL.ROLLING", "rolling";
+    /// Concurrency limit.
+    Lease: "LEASE", "RL.LEASE", "lease";
 }
 
 /// A period of the calendar, in UTC.
@@ -199,67 +163,47 @@ const fn valid(policy: Result<Policy, InvalidPolicy>) -> Policy {
     }
 }
 
-/// The constructors and options. Each panics if a value is invalid.
-impl Policy {
-    /// At most `limit` in each window. Windows start at multiples of their length since 1970.
-    #[track_caller]
-    pub const fn fixed(window: Duration, limit: u64) -> Self {
-        valid(Self::new(Algorithm::Fixed, Window::Length(window), limit))
-    }
+macro_rules! constructors {
+    ($($(#[$doc:meta])* $name:ident: $algorithm:ident;)*) => {
+        /// A constructor for each algorithm.
+        impl Policy {
+            $($(#[$doc])*
+            #[track_caller]
+            pub const fn $name(window: Duration, limit: u64) -> Self {
+                valid(Self::new(Algorithm::$algorithm, Window::Length(window), limit))
+            })*
+        }
+    };
+}
 
+constructors! {
+    /// At most `limit` in each window. Windows start at multiples of their length since 1970.
+    fixed: Fixed;
+    /// At most `limit` in each window. A window starts with the first request that finds no key.
+    window_counter: Window;
+    /// At most `limit` in any window, with one member of a sorted set for each unit.
+    sliding: Sliding;
+    /// At most `limit` in any window, estimated from two counters.
+    counter: Counter;
+    /// A bucket that fills with `limit` tokens each window. It holds [`burst`](Self::burst) of them.
+    token: Token;
+    /// A queue that `limit` units leave each window. It holds [`burst`](Self::burst) of them, and an allowed request has a
+    /// [delay](crate::Decision::delay).
+    leaky: Leaky;
+    /// As [`token`](Self::token); its whole state is one time.
+    gcra: Gcra;
+    /// At most `limit` in any window, in a packed string. Needs the module.
+    rolling: Rolling;
+    /// At most `limit` holders at the same time. The lease of a holder that dies ends after `window`.
+    lease: Lease;
+}
+
+/// The options. Each panics if a value is invalid.
+impl Policy {
     /// At most `limit` in each period of the calendar.
     #[track_caller]
     pub const fn fixed_calendar(period: Calendar, limit: u64) -> Self {
         valid(Self::new(Algorithm::Fixed, Window::Calendar(period), limit))
-    }
-
-    /// At most `limit` in each window. A window starts with the first request that finds no key.
-    #[track_caller]
-    pub const fn window_counter(window: Duration, limit: u64) -> Self {
-        valid(Self::new(Algorithm::Window, Window::Length(window), limit))
-    }
-
-    /// At most `limit` in any window, with one member of a sorted set for each unit.
-    #[track_caller]
-    pub const fn sliding(window: Duration, limit: u64) -> Self {
-        valid(Self::new(Algorithm::Sliding, Window::Length(window), limit))
-    }
-
-    /// At most `limit` in any window, estimated from two counters.
-    #[track_caller]
-    pub const fn counter(window: Duration, limit: u64) -> Self {
-        valid(Self::new(Algorithm::Counter, Window::Length(window), limit))
-    }
-
-    /// A bucket that fills with `limit` tokens each window. It holds [`burst`](Self::burst) of them.
-    #[track_caller]
-    pub const fn token(window: Duration, limit: u64) -> Self {
-        valid(Self::new(Algorithm::Token, Window::Length(window), limit))
-    }
-
-    /// A queue that `limit` units leave each window. It holds [`burst`](Self::burst) of them, and an allowed request
-    /// has a [delay](crate::Decision::delay).
-    #[track_caller]
-    pub const fn leaky(window: Duration, limit: u64) -> Self {
-        valid(Self::new(Algorithm::Leaky, Window::Length(window), limit))
-    }
-
-    /// As [`token`](Self::token); its whole state is one time.
-    #[track_caller]
-    pub const fn gcra(window: Duration, limit: u64) -> Self {
-        valid(Self::new(Algorithm::Gcra, Window::Length(window), limit))
-    }
-
-    /// At most `limit` in any window, in a packed string. Needs the module.
-    #[track_caller]
-    pub const fn rolling(window: Duration, limit: u64) -> Self {
-        valid(Self::new(Algorithm::Rolling, Window::Length(window), limit))
-    }
-
-    /// At most `limit` holders at the same time. The lease of a holder that dies ends after `window`.
-    #[track_caller]
-    pub const fn lease(window: Duration, limit: u64) -> Self {
-        valid(Self::new(Algorithm::Lease, Window::Length(window), limit))
     }
 
     /// How much may pass at once: 1 or more. Only for TOKEN, LEAKY and GCRA; the limit if not given.
@@ -321,7 +265,7 @@ impl Policy {
     /// # Errors
     /// The burst is 0 or too large, or the algorithm takes none.
     pub const fn try_burst(self, burst: u64) -> Result<Self, InvalidPolicy> {
-        if !self.algorithm.takes_burst() {
+        if !matches!(self.algorithm, Algorithm::Token | Algorithm::Leaky | Algorithm::Gcra) {
             return Err(InvalidPolicy("invalid BURST: only TOKEN, LEAKY and GCRA take it"));
         }
         if burst == 0 || burst > MAX_COUNT {
@@ -417,8 +361,77 @@ impl Policy {
         }
     }
 
-    /// A request of cost 1 for a key under this policy.
-    pub fn request<'a>(&'a self, key: &'a (impl AsRef<[u8]> + ?Sized)) -> Request<'a> {
-        Request::new(self, key.as_ref())
+    /// The length of the window that contains `now_ms`, in milliseconds. Only months and years differ in length.
+    pub(crate) fn window_millis_at(&self, now_ms: u64) -> u64 {
+        let unit = match self.window() {
+            Window::Calendar(Calendar::Month) => CalendarUnit::Month,
+            Window::Calendar(Calendar::Year) => CalendarUnit::Year,
+            _ => return u64::try_from(self.longest_window().as_millis()).unwrap_or(u64::MAX),
+        };
+        let anchor = self.anchor_seconds().and_then(Anchor::from_seconds);
+        let now = Micros(now_ms.saturating_mul(1_000));
+        Schedule::Calendar(unit, anchor).period_at(now).seconds().saturating_mul(1_000)
+    }
+}
+
+/// The name of a policy, held in place so that a policy stays a plain value: 1 to 64 characters of `A-Z a-z 0-9 . _ -`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Name {
+    len: u8,
+    /// 0 after the name.
+    bytes: [u8; MAX_NAME],
+}
+
+impl Name {
+    const fn new(name: &str) -> Option<Self> {
+        let (text, mut bytes, mut at) = (name.as_bytes(), [0; MAX_NAME], 0);
+        if text.is_empty() || text.len() > MAX_NAME {
+            return None;
+        }
+        while at < text.len() {
+            if !(text[at].is_ascii_alphanumeric() || matches!(text[at], b'.' | b'_' | b'-')) {
+                return None;
+            }
+            bytes[at] = text[at];
+            at += 1;
+        }
+        Some(Self { len: text.len() as u8, bytes })
+    }
+
+    fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.bytes[..usize::from(self.len)]).unwrap_or_default()
+    }
+}
+
+impl Hash for Name {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_str().hash(state);
+    }
+}
+
+impl fmt::Debug for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_str().fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn months_and_years_have_their_own_lengths() {
+        let month = Policy::fixed_calendar(Calendar::Month, 1);
+        let year = Policy::fixed_calendar(Calendar::Year, 1);
+        let days = |policy: Policy, seconds: u64| policy.window_millis_at(seconds * 1_000) / 86_400_000;
+        // 29 February 2024, and 1 January 2026.
+        assert_eq!((days(month, 1_709_164_800), days(year, 1_709_164_800)), (29, 366));
+        assert_eq!((days(month, 1_767_225_600), days(year, 1_767_225_600)), (31, 365));
+        // Anchored at 31 January 2026, 12:00: the period that starts on 28 February ends on 31 March.
+        let billing = month.anchor(1_769_860_800);
+        assert_eq!((days(billing, 1_769_860_800), days(billing, 1_772_280_000)), (28, 31));
+        // Before the anchor.
+        assert_eq!(days(billing, 1_769_860_799), 31);
+        assert_eq!(days(Policy::fixed_calendar(Calendar::Week, 1), 0), 7);
     }
 }

@@ -4,11 +4,16 @@ use std::sync::mpsc::channel;
 use std::thread::spawn;
 use std::time::{Duration, Instant};
 
-use redis::{Client, Cmd, RedisResult, Value};
+use redis::cluster::ClusterConnection;
+use redis::{Client, Cmd, RedisError, RedisResult, Value};
 
-use super::Connector;
-use crate::address::{Address, Failure, Kind, Sentinels, is_read_only, require_master};
-use crate::batch::Outgoing;
+use super::{Connector, rest_until};
+use crate::address::routing::{asked, given_up, routing, slot};
+use crate::address::{
+    Address, Cluster, Failure, Kind, REOPEN_APART, Sentinels, is_misrouted, is_read_only, require_master,
+};
+use crate::core::Outgoing;
+use crate::error::{Error, is_connection_error};
 
 /// A connection of an [`Address`].
 pub struct Pipe {
@@ -16,17 +21,12 @@ pub struct Pipe {
     since: Instant,
 }
 
-/// A connection that is younger is kept although it replies READONLY: another one would reply the same.
-const REOPEN_APART: Duration = Duration::from_millis(200);
-
 /// A cluster's connection asks the nodes in turn, so one that hangs must not take all of the time.
-#[cfg(feature = "cluster")]
 const NODES_IN_TURN: u32 = 4;
 
 enum Inner {
     Server(redis::Connection),
-    #[cfg(feature = "cluster")]
-    Cluster(Box<redis::cluster::ClusterConnection>),
+    Cluster(Box<ClusterConnection>),
 }
 
 impl Connector for Address {
@@ -35,8 +35,7 @@ impl Connector for Address {
     fn connect(&self, timeout: Duration) -> RedisResult<Pipe> {
         let inner = match &self.0 {
             Kind::Server(client) => Inner::Server(client.connect(timeout)?),
-            #[cfg(feature = "cluster")]
-            Kind::Cluster(cluster) => Inner::Cluster(Box::new(cluster.connect(timeout / NODES_IN_TURN)?)),
+            Kind::Cluster(cluster) => Inner::Cluster(Box::new(connect_cluster(cluster, timeout / NODES_IN_TURN)?)),
             Kind::Sentinel(sentinels) => Inner::Server(master(sentinels, timeout)?),
         };
         Ok(Pipe { inner, since: Instant::now() })
@@ -45,16 +44,13 @@ impl Connector for Address {
     fn send(&self, pipe: &mut Pipe, command: &Cmd, key: &[u8], timeout: Duration) -> RedisResult<Value> {
         let deadline = Instant::now() + timeout;
         loop {
-            let rest = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
-            let reply = self.send_once(pipe, command, key, rest);
+            let reply = self.send_once(pipe, command, key, rest_until(deadline));
             match reply {
                 // It was not executed. Another connection may reach the master, and knows the slots of now.
                 Err(error) if is_elsewhere(pipe, &error) && Instant::now() < deadline => {
-                    let rest = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
-                    *pipe = self.connect(rest)?;
+                    *pipe = self.connect(rest_until(deadline))?;
                 }
-                #[cfg(feature = "cluster")]
-                Err(error) if matches!(pipe.inner, Inner::Cluster(_)) => return Err(crate::routing::given_up(error)),
+                Err(error) if matches!(pipe.inner, Inner::Cluster(_)) => return Err(given_up(error)),
                 reply => return reply,
             }
         }
@@ -66,12 +62,8 @@ impl Connector for Address {
 
     fn group(&self, key: &[u8]) -> u64 {
         match &self.0 {
-            #[cfg(feature = "cluster")]
-            Kind::Cluster(_) => crate::routing::slot(key),
-            _ => {
-                let _ = key;
-                0
-            }
+            Kind::Cluster(_) => slot(key),
+            _ => 0,
         }
     }
 
@@ -85,7 +77,6 @@ impl Connector for Address {
                     client.send_each(connection, all, timeout);
                 }
             }
-            #[cfg(feature = "cluster")]
             _ => return self.send_one_by_one(pipe, all, timeout),
         }
         for outgoing in all.iter_mut().filter(|outgoing| outgoing.error().is_some_and(is_read_only)) {
@@ -100,20 +91,18 @@ impl Connector for Address {
 
 impl Address {
     fn send_once(&self, pipe: &mut Pipe, command: &Cmd, key: &[u8], timeout: Duration) -> RedisResult<Value> {
-        let _ = key;
         match &mut pipe.inner {
             Inner::Server(connection) => {
                 connection.set_read_timeout(Some(timeout))?;
                 connection.set_write_timeout(Some(timeout))?;
                 command.query(connection)
             }
-            #[cfg(feature = "cluster")]
             Inner::Cluster(connection) => {
                 connection.set_read_timeout(Some(timeout))?;
                 connection.set_write_timeout(Some(timeout))?;
-                let reply = connection.route_command(command, crate::routing::routing(key));
+                let reply = connection.route_command(command, routing(key));
                 let reply = reply.and_then(Value::extract_error);
-                match reply.as_ref().err().and_then(crate::routing::asked) {
+                match reply.as_ref().err().and_then(asked) {
                     Some(node) => {
                         let node = redis::cluster_routing::RoutingInfo::SingleNode(node);
                         connection.route_command(&redis::cmd("ASKING"), node.clone())?;
@@ -126,12 +115,32 @@ impl Address {
     }
 }
 
+/// Opens a connection, within this time for each node.
+fn connect_cluster(cluster: &Cluster, timeout: Duration) -> RedisResult<ClusterConnection> {
+    cluster.client.connect(timeout).map_err(|error| {
+        let reason = is_connection_error(&error).then(|| login_error(cluster, timeout)).flatten();
+        reason.unwrap_or(error)
+    })
+}
+
+/// What the first node that can be reached says against the user or the password. The crate's own error may only say
+/// that the node did not reply to PING.
+fn login_error(cluster: &Cluster, timeout: Duration) -> Option<RedisError> {
+    let ping = |node: &Client| {
+        let mut connection = node.get_connection_with_timeout(timeout)?;
+        connection.set_read_timeout(Some(timeout))?;
+        redis::cmd("PING").exec(&mut connection)
+    };
+    let reached = |reply: &RedisResult<()>| !reply.as_ref().is_err_and(is_connection_error);
+    let error = cluster.nodes.iter().map(ping).find(reached)?.err()?;
+    Some(error).filter(|error| !Error::Redis(error.clone()).is_unavailable())
+}
+
 /// Whether the reply says that the command was not executed, and that another connection may do better.
-fn is_elsewhere(pipe: &Pipe, error: &redis::RedisError) -> bool {
+fn is_elsewhere(pipe: &Pipe, error: &RedisError) -> bool {
     match &pipe.inner {
         Inner::Server(_) => is_read_only(error) && pipe.since.elapsed() >= REOPEN_APART,
-        #[cfg(feature = "cluster")]
-        Inner::Cluster(_) => crate::address::is_misrouted(error),
+        Inner::Cluster(_) => is_misrouted(error),
     }
 }
 

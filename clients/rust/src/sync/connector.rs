@@ -4,11 +4,13 @@ use std::time::{Duration, Instant};
 
 use redis::{Cmd, RedisResult, Value};
 
-use crate::batch::Outgoing;
+use super::rest_until;
+use crate::address::routing::{part, routing, slot};
+use crate::core::Outgoing;
 use crate::error::ends_connection;
 
 /// What opens connections: an [`Address`](crate::Address), which [`Limiter::open`](super::Limiter::open) makes of a URL;
-/// `redis::Client`, with the feature `cluster` `ClusterClient`, or your own.
+/// `redis::Client`, `ClusterClient`, or your own.
 pub trait Connector: Send + Sync + 'static {
     /// A connection.
     type Connection: Send;
@@ -106,9 +108,7 @@ impl Connector for redis::Client {
 /// The next reply, which may be an error of the server.
 fn receive(connection: &mut redis::Connection, deadline: Instant) -> RedisResult<Value> {
     loop {
-        // A socket takes no timeout of 0.
-        let rest = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
-        connection.set_read_timeout(Some(rest))?;
+        connection.set_read_timeout(Some(rest_until(deadline)))?;
         match connection.recv_response()? {
             Value::Push { .. } => {}
             reply => return Ok(reply),
@@ -118,7 +118,6 @@ fn receive(connection: &mut redis::Connection, deadline: Instant) -> RedisResult
 
 /// The timeout is that of each reply. A cluster's connection repeats a command that failed, so give its builder
 /// `retries(0)` where no request may take longer.
-#[cfg(feature = "cluster")]
 impl Connector for redis::cluster::ClusterClient {
     type Connection = redis::cluster::ClusterConnection;
 
@@ -136,14 +135,14 @@ impl Connector for redis::cluster::ClusterClient {
     ) -> RedisResult<Value> {
         connection.set_read_timeout(Some(timeout))?;
         connection.set_write_timeout(Some(timeout))?;
-        connection.route_command(command, crate::routing::routing(key))?.extract_error()
+        connection.route_command(command, routing(key))?.extract_error()
     }
 
     fn group(&self, key: &[u8]) -> u64 {
-        crate::routing::slot(key)
+        slot(key)
     }
 
     fn part(&self, key: &[u8]) -> u64 {
-        crate::routing::part(key)
+        part(key)
     }
 }

@@ -2,40 +2,38 @@
 
 mod address;
 mod connector;
-mod each;
+#[path = "../calls/lease.rs"]
 mod lease;
+#[path = "../calls/limiter.rs"]
+mod limiter;
+#[path = "../calls/reservation.rs"]
 mod reservation;
 
+use std::collections::{HashMap, HashSet};
 use std::io;
-use std::sync::mpsc::{SendError, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::{sleep, spawn};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SendError, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread::{self, JoinHandle, scope, sleep, spawn};
 use std::time::{Duration, Instant};
 
+use maybe_async::must_be_sync as both;
 use redis::{RedisResult, Value};
 
 pub use connector::Connector;
+use connector::Connector as Transport;
 pub use lease::{Lease, Leased};
 pub use reservation::{Reservation, Reserved, ReservedAll};
 
-use crate::address::Address;
-use crate::bounded::Bounded;
 use crate::breaker::Probe;
-use crate::builder::Builder;
-use crate::command::Call;
-use crate::core::Core;
-use crate::decision::{Decision, Decisions};
-use crate::denials::{Recalled, Sent, TopDenial};
+use crate::core::{Core, Outgoing};
 use crate::error::{Error, ends_connection};
-use crate::fallback::Fallback;
-use crate::policy::Policy;
-use crate::protocol::Step;
-use crate::reply;
-use crate::request::Request;
-use crate::stats::Stats;
+use crate::protocol::{Call, Step};
+use crate::{Address, Builder, Fallback, Request};
 
 /// A connection that was idle for so long is tested with PING before a request is sent: the server may have closed it.
 const IDLE: Duration = Duration::from_millis(500);
+/// How many connections a call to a cluster uses at once.
+const MAX_THREADS: usize = 8;
 
 /// The same as the limiter of async programs, for threads. It opens a connection for each request that runs at the same
 /// time, and keeps them.
@@ -43,47 +41,61 @@ const IDLE: Duration = Duration::from_millis(500);
 /// ```
 /// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/doc.rs")); } use doc::with_client;
 /// use std::time::Duration;
-/// use redis_rl_client::{Policy, sync::Limiter};
+/// use redis_rl_client::{Policy, sync::Limiter, sync::Reserved};
 ///
 /// const API: Policy = Policy::token(Duration::from_secs(60), 600).burst(50).name("api");
+/// const TOKENS: Policy = Policy::counter(Duration::from_secs(60), 3000).name("tokens");
 ///
 /// # with_client(async |client| {
 /// let limiter = Limiter::new(client); // client: redis::Client
 /// assert!(limiter.check(&API, "user:42")?.allowed);
+/// match limiter.reserve(&TOKENS.request("org:7").cost(800), Duration::from_secs(600))? {
+///     Reserved::Held(reservation) => drop(reservation.settle(310)?),
+///     Reserved::Denied(decision) => println!("too many tokens: {:?}", decision.retry_after),
+/// }
 /// # Ok(())
 /// # });
 /// ```
 #[derive(Debug)]
 pub struct Limiter<T: Connector = Address> {
-    shared: Arc<Shared<T>>,
+    pool: Arc<Pool<T>>,
+    core: Arc<Core>,
     fallback: Fallback,
-}
-
-struct Shared<T: Connector> {
-    connector: T,
-    /// The connections that no request uses, and since when.
-    idle: Mutex<Vec<(T::Connection, Instant)>>,
-    core: Core,
-}
-
-impl<T: Connector> std::fmt::Debug for Shared<T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Shared").field("core", &self.core).finish_non_exhaustive()
-    }
+    timeout: Duration,
 }
 
 impl<T: Connector> Clone for Limiter<T> {
     fn clone(&self) -> Self {
-        Self { shared: Arc::clone(&self.shared), fallback: self.fallback }
+        Self { pool: Arc::clone(&self.pool), core: Arc::clone(&self.core), ..*self }
+    }
+}
+
+struct Pool<T: Connector> {
+    connector: T,
+    /// The connections that no request uses, and since when.
+    idle: Mutex<Vec<(T::Connection, Instant)>>,
+}
+
+impl<T: Connector> std::fmt::Debug for Pool<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pool").finish_non_exhaustive()
+    }
+}
+
+impl<T: Connector> Pool<T> {
+    fn idle(&self) -> MutexGuard<'_, Vec<(T::Connection, Instant)>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn keep(&self, connection: Option<T::Connection>) {
+        self.idle().extend(connection.map(|connection| (connection, Instant::now())));
     }
 }
 
 impl<T: Connector> Builder<T> {
     /// The limiter of programs without an async runtime.
     pub fn build_sync(self) -> Limiter<T> {
-        let (connector, settings) = self.into_parts();
-        let shared = Shared { connector, idle: Mutex::default(), core: Core::new(&settings, Arc::default()) };
-        Limiter { shared: Arc::new(shared), fallback: settings.fallback }
+        Limiter::of(self)
     }
 }
 
@@ -99,209 +111,24 @@ impl Limiter {
 }
 
 impl<T: Connector> Limiter<T> {
-    /// A limiter with the default settings. It connects at the first request.
-    pub fn new(client: T) -> Self {
-        Self::builder(client).build_sync()
+    fn of(builder: Builder<T>) -> Self {
+        let Builder { connection, settings } = builder;
+        let pool = Arc::new(Pool { connector: connection, idle: Mutex::default() });
+        let core = Arc::new(Core::new(&settings, Arc::default()));
+        Self { pool, core, fallback: settings.fallback, timeout: settings.timeout }
     }
 
-    /// A limiter with other settings: `Limiter::builder(client).timeout(…).build_sync()`.
-    pub fn builder(client: T) -> Builder<T> {
-        Builder::new(client)
+    /// The part of the server that decides on a key.
+    fn part(&self, key: &[u8]) -> Option<u64> {
+        Some(self.pool.connector.part(key))
     }
 
-    /// The same limiter with another fallback.
-    #[must_use]
-    pub fn with_fallback(&self, fallback: Fallback) -> Self {
-        Self { fallback, ..self.clone() }
-    }
-
-    /// Checks a request of cost 1 and charges it if it is allowed.
-    ///
-    /// # Errors
-    /// See [`Error`]. With a [`Fallback`] other than [`Fallback::Error`], a server that cannot decide is no error.
-    pub fn check(&self, policy: &Policy, key: impl AsRef<[u8]>) -> Result<Decision, Error> {
-        self.check_request(&Request::new(policy, key.as_ref()))
-    }
-
-    /// Checks a request with options.
-    ///
-    /// # Errors
-    /// As [`check`](Self::check).
-    pub fn check_request(&self, request: &Request<'_>) -> Result<Decision, Error> {
-        self.check_on_server(request).or_else(|error| self.shared.core.fall_back(request, self.fallback, error))
-    }
-
-    /// Checks a request under several limits: if every limit allows it, every one is charged, else none is. In a cluster
-    /// all keys must be in one slot.
-    ///
-    /// # Errors
-    /// As [`check`](Self::check).
-    pub fn check_all(&self, requests: &[Request<'_>]) -> Result<Decisions, Error> {
-        let decisions = self.check_all_on_server(requests);
-        decisions.or_else(|error| self.shared.core.fall_back_all(requests, self.fallback, error))
-    }
-
-    /// Decides on requests that do not depend on each other, as [`check_each`](Self::check_each) does while the server
-    /// cannot decide: remembered denials deny, and the rest gets `fallback`. Nothing is sent and nothing is waited for. For
-    /// a service that is overloaded itself: with [`Fallback::Local`] it still limits, by the same counts as in an outage.
-    /// [`Stats`] has these decisions apart.
-    ///
-    /// # Errors
-    /// Each [`Error::Overloaded`], with [`Fallback::Error`] or LEASE.
-    pub fn decide_without_server(&self, requests: &[Request<'_>], fallback: Fallback) -> Vec<Result<Decision, Error>> {
-        self.shared.core.without_server(requests, fallback)
-    }
-
-    /// [`decide_without_server`](Self::decide_without_server), all or nothing as [`check_all`](Self::check_all): if one limit
-    /// denies, none is charged.
-    ///
-    /// # Errors
-    /// [`Error::Overloaded`], with [`Fallback::Error`] or LEASE.
-    pub fn decide_all_without_server(&self, requests: &[Request<'_>], fallback: Fallback) -> Result<Decisions, Error> {
-        self.shared.core.fall_back_all(requests, fallback, Error::Overloaded)
-    }
-
-    /// What the reply to a request would be. Changes nothing. With a cost of 0, it shows what is left.
-    ///
-    /// # Errors
-    /// See [`Error`].
-    pub fn peek(&self, request: &Request<'_>) -> Result<Decision, Error> {
-        self.call(Call::Peek(request)).and_then(|value| reply::decision(value, request))
-    }
-
-    /// Gives the cost of a request back, never beyond full. The decision is that of [`peek`](Self::peek) afterwards.
-    ///
-    /// # Errors
-    /// See [`Error`].
-    pub fn refund(&self, request: &Request<'_>) -> Result<Decision, Error> {
-        let _forgets = self.shared.core.forgets(request.policy, request.bounded_key());
-        self.call(Call::Refund(request)).and_then(|value| reply::decision(value, request))
-    }
-
-    /// Corrects a request that was charged its [cost](Request::cost) and turned out to cost `actual`. The decision is that
-    /// of [`peek`](Self::peek) afterwards, for a request of cost 1.
-    ///
-    /// # Errors
-    /// See [`Error`].
-    pub fn settle(&self, request: &Request<'_>, actual: u64) -> Result<Decision, Error> {
-        let next = Request::new(request.policy, request.key);
-        let _forgets = self.shared.core.forgets(request.policy, request.bounded_key());
-        self.call(Call::Settle { request, actual }).and_then(|value| reply::decision(value, &next))
-    }
-
-    /// Corrects what was [reserved](Request::reserve) under an id to `actual`, once: an id that is not known changes nothing,
-    /// so the call may be sent again. [`Decision::charged`] is `actual`, or 0 for such an id.
-    ///
-    /// # Errors
-    /// See [`Error`].
-    pub fn settle_reservation(
-        &self,
-        policy: &Policy,
-        key: impl AsRef<[u8]>,
-        id: impl AsRef<[u8]>,
-        actual: u64,
-    ) -> Result<Decision, Error> {
-        let (key, id) = (key.as_ref(), id.as_ref());
-        let call = Call::SettleReservation { policy, key, id, actual };
-        let _forgets = self.shared.core.forgets(policy, Bounded::new(key));
-        self.call(call).and_then(|value| reply::decision(value, &Request::new(policy, key)))
-    }
-
-    /// Deletes the state of a key; whether there was one.
-    ///
-    /// # Errors
-    /// See [`Error`].
-    pub fn reset(&self, policy: &Policy, key: impl AsRef<[u8]>) -> Result<bool, Error> {
-        let key = key.as_ref();
-        let _forgets = self.shared.core.forgets(policy, Bounded::new(key));
-        self.call(Call::Reset { policy, key }).and_then(reply::integer).map(|deleted| deleted != 0)
-    }
-
-    /// Sends a request, waits until it is allowed, and waits for its [delay](Decision::delay); at most for `patience`. If
-    /// it cannot be allowed in time, returns the denial at once.
-    ///
-    /// # Errors
-    /// As [`check`](Self::check).
-    pub fn wait(&self, request: &Request<'_>, patience: Duration) -> Result<Decision, Error> {
-        // `None` if it is later than any time that can be represented.
-        let deadline = Instant::now().checked_add(patience);
-        loop {
-            let decision = self.check_request(request)?;
-            let rest = deadline.map_or(Duration::MAX, |end| end.saturating_duration_since(Instant::now()));
-            if decision.allowed {
-                if decision.delay <= rest {
-                    sleep(decision.delay);
-                    return Ok(decision);
-                }
-                if decision.charged > 0 {
-                    self.refund(&request.cost(decision.charged).at(decision.now_ms))?;
-                }
-                return Ok(decision.denied_for(decision.delay));
-            }
-            match decision.retry_after.duration() {
-                Some(wait) if wait <= rest => sleep(wait),
-                _ => return Ok(decision),
-            }
-        }
-    }
-
-    /// The keys whose [remembered denials](crate::Builder::denials) denied the most requests, the first the most; at most
-    /// `most`. Looks at all that are remembered: a few milliseconds for 10,000.
-    pub fn top_denials(&self, most: usize) -> Vec<TopDenial> {
-        self.shared.core.top_denials(most)
-    }
-
-    /// What this limiter and its clones did.
-    pub fn stats(&self) -> Stats {
-        self.shared.core.stats()
-    }
-
-    /// Whether the server has no module, as far as known: the Lua library decides then. The module is looked for again
-    /// after a connection failed, and every five seconds.
-    pub fn lacks_module(&self) -> bool {
-        self.shared.core.lacks_module()
-    }
-
-    /// Checks a request, without a fallback.
-    fn check_on_server(&self, request: &Request<'_>) -> Result<Decision, Error> {
-        let core = &self.shared.core;
-        let key = request.bounded_key();
-        let request = &request.with_bounded(&key);
-        match core.recall(request) {
-            Recalled::Denied(denied) => Ok(core.remembered(denied)),
-            Recalled::Unknown(sent) => self.send(request, sent),
-        }
-    }
-
-    /// Sends a request that no remembered denial denies.
-    fn send(&self, request: &Request<'_>, sent: Option<Sent>) -> Result<Decision, Error> {
-        let result = self.call(Call::Check(request)).and_then(|value| reply::decision(value, request));
-        self.shared.core.learned(request, sent, result)
-    }
-
-    /// Checks a request under several limits, without a fallback.
-    fn check_all_on_server(&self, requests: &[Request<'_>]) -> Result<Decisions, Error> {
-        let core = &self.shared.core;
-        let sent = match core.recall_all(requests) {
-            Ok(sent) => sent,
-            Err(denied) => return Ok(denied),
-        };
-        let result = self.call(Call::CheckAll(requests)).and_then(|value| reply::decisions(value, requests));
-        core.learned_all(requests, sent, result)
-    }
-
-    /// Sends a call within the timeout.
-    fn call(&self, call: Call<'_>) -> Result<Value, Error> {
-        let result = self.call_within(call, Instant::now() + self.shared.core.timeout);
-        result.map_err(|error| self.shared.core.failed(error))
-    }
-
-    fn call_within(&self, call: Call<'_>, deadline: Instant) -> Result<Value, Error> {
-        let core = &self.shared.core;
+    fn converse(&self, call: Call<'_>) -> Result<Value, Error> {
+        let (core, deadline) = (&self.core, Instant::now() + self.timeout);
         let key = call.key();
-        let part = self.shared.connector.part(&key);
+        let part = self.pool.connector.part(&key);
         let mut connection = self.probe(part, &key, deadline)?;
-        let (mut exchange, begun) = core.begin(Some(part), call, core.timeout)?;
+        let (mut exchange, begun) = core.begin(Some(part), call, self.timeout)?;
         if connection.is_none() {
             connection = self.idle_connection(&key, deadline);
         }
@@ -318,25 +145,78 @@ impl<T: Connector> Limiter<T> {
         };
         if matches!(&result, Err(Error::Redis(error)) if ends_connection(error)) {
             // The server closed its other connections too, or their replies are late.
-            self.shared.idle().clear();
+            self.pool.idle().clear();
         } else {
-            self.shared.keep(connection);
+            self.pool.keep(connection);
         }
         core.ended(begun, result)
+    }
+
+    /// Before requests that do not depend on each other: sends PING where a circuit breaker asks for it.
+    fn prepare(&self, requests: &[Request<'_>], deadline: Instant) {
+        let mut probed = HashSet::new();
+        for request in requests.iter().filter(|request| probed.insert(self.part(request.key))) {
+            // If there is no reply, the circuit breaker stays open.
+            if let Ok(connection) = self.probe(self.pool.connector.part(request.key), request.key, deadline) {
+                self.pool.keep(connection);
+            }
+        }
+    }
+
+    /// Nothing runs between requests.
+    fn run_timers(&self, _: &[Request<'_>]) {}
+
+    /// Sends them. Commands without a reply by then stay without one.
+    fn send_round<'a>(&self, round: Vec<Outgoing<'a>>, deadline: Instant) -> Vec<Outgoing<'a>> {
+        if Instant::now() >= deadline {
+            return round;
+        }
+        let mut groups: HashMap<u64, Vec<Outgoing<'a>>> = HashMap::new();
+        for outgoing in round {
+            groups.entry(self.pool.connector.group(outgoing.key())).or_default().push(outgoing);
+        }
+        let mut groups: Vec<_> = groups.into_values().collect();
+        if let [group] = groups.as_mut_slice() {
+            self.send_group(group, deadline);
+        } else {
+            let share = groups.len().div_ceil(MAX_THREADS).max(1);
+            scope(|scope| {
+                for part in groups.chunks_mut(share) {
+                    scope.spawn(move || part.iter_mut().for_each(|group| self.send_group(group, deadline)));
+                }
+            });
+        }
+        groups.into_iter().flatten().collect()
+    }
+
+    fn send_group(&self, group: &mut [Outgoing<'_>], deadline: Instant) {
+        // All keys of a group have one slot.
+        let key = group.first().map_or(&[][..], Outgoing::key);
+        let mut kept = self.idle_connection(key, deadline);
+        let sent = self.with_connection(&mut kept, deadline, |connector, connection, rest| {
+            connector.send_each(connection, group, rest);
+            Ok(())
+        });
+        match sent {
+            // A connection that a reply is missing on is of no use any more.
+            Ok(()) if group.iter().all(Outgoing::is_intact) => self.pool.keep(kept),
+            Ok(()) => self.pool.idle().clear(),
+            Err(error) => group.iter_mut().for_each(|outgoing| outgoing.set_reply(Err(error.clone()))),
+        }
     }
 
     /// Sends PING before a request, if the circuit breaker asks for it, and waits for the reply. Nothing runs between
     /// requests that could do it. The connection over which there was one.
     fn probe(&self, part: u64, key: &[u8], deadline: Instant) -> Result<Option<T::Connection>, Error> {
-        let breakers = &self.shared.core.breakers;
+        let breakers = &self.core.breakers;
         let mut connection = match breakers.probe(part) {
             None => return Ok(None),
             Some(Probe::Connect) => {
                 // They lead to a server that is silent.
-                self.shared.idle().clear();
+                self.pool.idle().clear();
                 None
             }
-            Some(Probe::Ping) => self.shared.idle().pop().map(|(connection, _)| connection),
+            Some(Probe::Ping) => self.pool.idle().pop().map(|(connection, _)| connection),
         };
         let reply = self.with_connection(&mut connection, deadline, |connector, connection, rest| {
             connector.send(connection, &redis::cmd("PING"), key, rest)
@@ -359,9 +239,9 @@ impl<T: Connector> Limiter<T> {
 
     /// A connection that no request uses, if it is still open.
     fn idle_connection(&self, key: &[u8], deadline: Instant) -> Option<T::Connection> {
-        let (mut connection, since) = self.shared.idle().pop()?;
+        let (mut connection, since) = self.pool.idle().pop()?;
         if since.elapsed() >= IDLE {
-            let reply = self.shared.connector.send(&mut connection, &redis::cmd("PING"), key, rest_until(deadline));
+            let reply = self.pool.connector.send(&mut connection, &redis::cmd("PING"), key, rest_until(deadline));
             // An error that the server replies shows that it is open.
             if reply.is_err_and(|error| ends_connection(&error)) {
                 return None;
@@ -381,17 +261,17 @@ impl<T: Connector> Limiter<T> {
             Some(connection) => connection,
             None => connection.insert(self.connect(rest_until(deadline))?),
         };
-        send(&self.shared.connector, connection, rest_until(deadline))
+        send(&self.pool.connector, connection, rest_until(deadline))
     }
 
     /// Opens a connection in a thread of its own: the crate waits for the timeout once for each of several replies, and
     /// in a cluster for each node. A connection that is too late is kept for another request.
     fn connect(&self, timeout: Duration) -> RedisResult<T::Connection> {
-        let (sender, receiver) = channel();
-        let shared = Arc::clone(&self.shared);
+        let (sender, receiver) = mpsc::channel();
+        let pool = Arc::clone(&self.pool);
         spawn(move || {
-            if let Err(SendError(Ok(late))) = sender.send(shared.connector.connect(timeout)) {
-                shared.keep(Some(late));
+            if let Err(SendError(Ok(late))) = sender.send(pool.connector.connect(timeout)) {
+                pool.keep(Some(late));
             }
         });
         let timed_out = || Err(io::Error::new(io::ErrorKind::TimedOut, "no connection in time").into());
@@ -399,19 +279,77 @@ impl<T: Connector> Limiter<T> {
     }
 }
 
-impl<T: Connector> Shared<T> {
-    fn idle(&self) -> MutexGuard<'_, Vec<(T::Connection, Instant)>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn keep(&self, connection: Option<T::Connection>) {
-        self.idle().extend(connection.map(|connection| (connection, Instant::now())));
-    }
-}
-
 /// What is left of a request's time. A socket takes no timeout of 0.
 fn rest_until(deadline: Instant) -> Duration {
     deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
+}
+
+fn now() -> Instant {
+    Instant::now()
+}
+
+/// What the work has returned. It has a timeout of its own.
+fn until<T>(_: Instant, done: T) -> Option<T> {
+    Some(done)
+}
+
+/// Runs what goes on without its caller, in threads.
+#[derive(Clone, Debug)]
+struct Background;
+
+impl Background {
+    fn here() -> Self {
+        Self
+    }
+
+    /// What was done: nobody leaves a call of this thread.
+    fn apart<T>(&self, done: T) -> Result<T, Error> {
+        Ok(done)
+    }
+
+    fn start<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Task<T> {
+        Task(spawn(work))
+    }
+
+    /// The same without a result. Returns whether it could be started.
+    fn run(&self, work: impl FnOnce() + Send + 'static) -> bool {
+        thread::Builder::new().spawn(work).is_ok()
+    }
+}
+
+#[derive(Debug)]
+struct Task<T>(JoinHandle<T>);
+
+impl<T> Task<T> {
+    fn join(self) -> Option<T> {
+        self.0.join().ok()
+    }
+}
+
+/// Tells its other end when it is dropped.
+#[derive(Debug)]
+struct Held(#[expect(dead_code, reason = "nothing is ever sent")] Sender<()>);
+
+struct Dropped(Receiver<()>);
+
+fn channel() -> (Held, Dropped) {
+    let (held, dropped) = mpsc::channel();
+    (Held(held), Dropped(dropped))
+}
+
+impl Dropped {
+    /// Waits for so long. Returns whether the other end is dropped by then.
+    fn within(&mut self, pause: Duration) -> bool {
+        self.0.recv_timeout(pause) != Err(RecvTimeoutError::Timeout)
+    }
+}
+
+/// Nobody waits for a change.
+#[derive(Debug, Default)]
+struct Changed;
+
+impl Changed {
+    fn tell(&self) {}
 }
 
 #[cfg(test)]
@@ -421,6 +359,7 @@ mod tests {
     use redis::{Cmd, ErrorKind, RedisError};
 
     use super::*;
+    use crate::Policy;
 
     const POLICY: Policy = Policy::token(Duration::from_secs(60), 60);
 
@@ -452,7 +391,7 @@ mod tests {
         for kind in [ErrorKind::Io, ErrorKind::Parse] {
             let limiter = || {
                 let limiter = Limiter::builder(Fake::default()).build_sync();
-                limiter.shared.idle().extend([(Some(kind), Instant::now()); 3]);
+                limiter.pool.idle().extend([(Some(kind), Instant::now()); 3]);
                 limiter
             };
             let (one, several) = (limiter(), limiter());
@@ -468,9 +407,9 @@ mod tests {
     fn a_connection_that_replied_is_used_again() {
         let limiter = Limiter::builder(Fake::default()).build_sync();
         limiter.check(&POLICY, "k").unwrap();
-        limiter.shared.connector.is_full.store(true, Ordering::Relaxed);
+        limiter.pool.connector.is_full.store(true, Ordering::Relaxed);
         limiter.check(&POLICY, "k").unwrap();
         assert!(limiter.check_each(&[POLICY.request("a"), POLICY.request("b")]).iter().all(Result::is_ok));
-        assert_eq!(limiter.shared.idle().len(), 1);
+        assert_eq!(limiter.pool.idle().len(), 1);
     }
 }

@@ -1,0 +1,147 @@
+//! Which node of a cluster gets a command.
+
+use std::hash::{Hash, Hasher};
+
+use redis::cluster_routing::{Route, RoutingInfo, SingleNodeRoutingInfo, Slot, SlotAddr};
+use redis::{RedisError, ServerErrorKind};
+#[cfg(feature = "async")]
+use redis::{RedisResult, Value};
+
+/// The node that owns the key. The crate `redis` takes the first argument of a command that it does not know for its key, which
+/// it is not in RL.MULTI and RL.PEEK.
+pub fn routing(key: &[u8]) -> RoutingInfo {
+    let route = Route::with_slot(Slot::for_key(key), SlotAddr::Master);
+    RoutingInfo::SingleNode(SingleNodeRoutingInfo::SpecificNode(route))
+}
+
+/// How many slots are one part: a node has them in ranges.
+const SLOTS_OF_PART: u64 = 64;
+
+/// The slot of a key.
+pub fn slot(key: &[u8]) -> u64 {
+    let mut number = Number(0);
+    // Its number is private, but it is all that is hashed.
+    Slot::for_key(key).hash(&mut number);
+    number.finish()
+}
+
+/// The part of the slots that a key is in: see [`Breakers`](crate::breaker::Breakers).
+pub fn part(key: &[u8]) -> u64 {
+    slot(key) / SLOTS_OF_PART
+}
+
+/// The number that was hashed.
+struct Number(u64);
+
+impl Hasher for Number {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = bytes.iter().fold(self.0, |number, byte| (number << 8) | u64::from(*byte));
+    }
+
+    fn write_u16(&mut self, number: u16) {
+        self.0 = u64::from(number);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+/// The error after several redirections. They lead to a node that is away, or the nodes do not agree: then the cluster
+/// cannot decide. MOVED and ASK alone would say that the call is wrong.
+pub fn given_up(error: RedisError) -> RedisError {
+    if [ServerErrorKind::Moved, ServerErrorKind::Ask].into_iter().any(|kind| error.kind() == kind.into()) {
+        return RedisError::from((ServerErrorKind::ClusterDown.into(), "redirected too often", error.to_string()));
+    }
+    error
+}
+
+/// The host and the port of a node.
+pub type Node = (String, u16);
+
+/// Slots of one node: from the first to the last.
+#[cfg(feature = "async")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Range {
+    first: u64,
+    last: u64,
+    pub node: Node,
+}
+
+/// Who has a slot.
+#[cfg(feature = "async")]
+pub fn owner(ranges: &[Range], slot: u64) -> Option<&Node> {
+    let at = ranges.partition_point(|range| range.last < slot);
+    ranges.get(at).filter(|range| range.first <= slot).map(|range| &range.node)
+}
+
+/// The reply to CLUSTER SLOTS: ranges with their primary and its replicas. A node without a name is the one that replied.
+#[cfg(feature = "async")]
+pub fn ranges(reply: &Value, host: &str) -> RedisResult<Vec<Range>> {
+    let parts = |value: &Value| match value {
+        Value::Array(parts) => Some(parts.clone()),
+        _ => None,
+    };
+    let number = |value: &Value| match value {
+        Value::Int(number) => u64::try_from(*number).ok(),
+        _ => None,
+    };
+    let range = |value: &Value| {
+        let range = parts(value)?;
+        let primary = parts(range.get(2)?)?;
+        let name = match primary.first()? {
+            Value::BulkString(name) if !name.is_empty() => String::from_utf8(name.clone()).ok()?,
+            _ => host.to_owned(),
+        };
+        let port = u16::try_from(number(primary.get(1)?)?).ok()?;
+        Some(Range { first: number(range.first()?)?, last: number(range.get(1)?)?, node: (name, port) })
+    };
+    let ranges = parts(reply).and_then(|all| all.iter().map(range).collect::<Option<Vec<_>>>());
+    let mut ranges =
+        ranges.ok_or_else(|| RedisError::from((redis::ErrorKind::Parse, "the reply is no map of the slots")))?;
+    ranges.sort_unstable_by_key(|range| range.first);
+    Ok(ranges)
+}
+
+/// The node that MOVED or ASK names.
+pub fn redirected(error: &RedisError) -> Option<Node> {
+    let (host, port) = error.redirect_node()?.0.rsplit_once(':')?;
+    // An empty host is that of the node which replied. Then the map says more.
+    (!host.is_empty()).then_some((host.to_owned(), port.parse().ok()?))
+}
+
+/// Whether the next command for the node that the error names needs ASKING before it.
+pub fn is_ask(error: &RedisError) -> bool {
+    error.kind() == ServerErrorKind::Ask.into()
+}
+
+/// The node that an ASK names.
+pub fn asked(error: &RedisError) -> Option<SingleNodeRoutingInfo> {
+    let (host, port) = redirected(error).filter(|_| is_ask(error))?;
+    Some(SingleNodeRoutingInfo::ByAddress { host, port })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_has_its_slot() {
+        for (key, expected) in [("foo", 12_182), ("{foo}bar", 12_182), ("", 0), ("123456789", 12_739)] {
+            assert_eq!((slot(key.as_bytes()), part(key.as_bytes())), (expected, expected / 64), "{key}");
+        }
+    }
+
+    #[cfg(feature = "async")]
+    #[test]
+    fn the_map_says_who_has_a_slot() {
+        let reply = "*3\r\n*4\r\n:5\r\n:9\r\n*3\r\n$1\r\nb\r\n:2\r\n$2\r\nid\r\n*2\r\n$1\r\nz\r\n:9\r\n\
+                     *3\r\n:0\r\n:3\r\n*2\r\n$0\r\n\r\n:1\r\n*3\r\n:10\r\n:16383\r\n*2\r\n$-1\r\n:3\r\n";
+        let map = ranges(&redis::parse_redis_value(reply.as_bytes()).unwrap(), "a").unwrap();
+        let owner = |slot| owner(&map, slot).map(|(host, port)| (host.as_str(), *port));
+        let expected = [Some(("a", 1)), Some(("a", 1)), None, Some(("b", 2)), Some(("b", 2)), Some(("a", 3))];
+        assert_eq!([0, 3, 4, 5, 9, 10].map(owner), expected);
+        assert!(owner(16_383).is_some() && owner(16_384).is_none());
+        assert!(ranges(&Value::Okay, "a").is_err());
+    }
+}

@@ -1,0 +1,219 @@
+//! Leases that renew themselves.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use super::{Background, Changed, Dropped, Held, Limiter, Task, Transport, both, channel, now, until};
+use crate::Request;
+use crate::decision::Decision;
+use crate::error::Error;
+use crate::guard::{Holder, Renewal, Term, new_id, require_lease};
+use crate::policy::Policy;
+use crate::protocol::{Call, reply};
+
+/// What a request for a lease gets.
+#[derive(Debug)]
+pub enum Leased {
+    /// The lease is held until the guard is dropped.
+    Held(Lease),
+    /// As many leases are held as the limit allows.
+    Denied(Decision),
+}
+
+impl Leased {
+    /// The guard, if the lease is held.
+    pub fn held(self) -> Option<Lease> {
+        match self {
+            Self::Held(lease) => Some(lease),
+            Self::Denied(_) => None,
+        }
+    }
+}
+
+/// A lease. It is renewed every third of its window, by a task of tokio or, without a runtime, by a thread; and released
+/// when this guard is dropped.
+///
+/// If the process dies, or the runtime ends before the release is sent, the lease ends by itself, at most a window after
+/// it was renewed last.
+///
+/// The server takes no lease for what shadow mode allows above the limit, and for what `rl.on-oom allow` allows. Then
+/// nothing is renewed or released, and this guard is never lost.
+#[derive(Debug)]
+pub struct Lease {
+    id: String,
+    /// `None` if the server took no lease.
+    kept: Option<Kept>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    known: Arc<Known>,
+    /// Dropping it makes the keeper release the lease.
+    held: Held,
+    keeper: Task<Result<bool, Error>>,
+}
+
+/// What guard and keeper know of the lease.
+#[derive(Debug)]
+pub(super) struct Known {
+    term: Mutex<Term>,
+    pub(super) changed: Changed,
+}
+
+impl Known {
+    pub(super) fn term(&self) -> MutexGuard<'_, Term> {
+        self.term.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Lease {
+    /// Renews a lease that was taken after `sent` until the guard is dropped.
+    pub(crate) fn keep<C: Transport>(
+        limiter: Limiter<C>,
+        policy: Policy,
+        key: Vec<u8>,
+        id: String,
+        sent: Instant,
+    ) -> Self {
+        let term = Mutex::new(Term::new(policy.longest_window(), sent));
+        let known = Arc::new(Known { term, changed: Changed::default() });
+        let (held, dropped) = channel();
+        let keeper = Keeper { limiter, policy, key, id: id.clone(), known: Arc::clone(&known) };
+        let keeper = Background::here().start(move || keeper.run(dropped));
+        Self { id, kept: Some(Kept { known, held, keeper }) }
+    }
+
+    /// The id of the holder: a random UUID, unless it was given.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Whether the lease has ended although it was not released: it was not renewed for a window, or somebody else
+    /// released it or reset the key. Another holder may have been allowed since.
+    pub fn is_lost(&self) -> bool {
+        self.known().is_some_and(|known| known.term().is_lost(now()))
+    }
+
+    pub(super) fn known(&self) -> Option<&Known> {
+        self.kept.as_ref().map(|kept| &*kept.known)
+    }
+}
+
+#[both]
+impl Lease {
+    /// Releases the lease and waits for that; whether it was still held.
+    ///
+    /// # Errors
+    /// See [`Error`]. The lease then ends by itself.
+    pub async fn release(self) -> Result<bool, Error> {
+        let Some(Kept { held, keeper, .. }) = self.kept else { return Ok(false) };
+        drop(held);
+        keeper.join().await.unwrap_or(Ok(false))
+    }
+}
+
+/// What runs behind a lease.
+struct Keeper<C: Transport> {
+    limiter: Limiter<C>,
+    policy: Policy,
+    key: Vec<u8>,
+    id: String,
+    known: Arc<Known>,
+}
+
+#[both]
+impl<C: Transport> Keeper<C> {
+    async fn run(self, mut dropped: Dropped) -> Result<bool, Error> {
+        let mut pause = self.known.term().first_pause(now());
+        while !dropped.within(pause).await {
+            let (sent, ends) = (now(), self.known.term().ends());
+            let renewing = self.limiter.renew(&self.policy, &self.key, &self.id);
+            let renewed = until(ends.unwrap_or(sent), renewing).await;
+            let renewal = renewed.as_ref().map_or(Renewal::Unknown, Renewal::of);
+            let next = self.known.term().renewed(sent, renewal, now());
+            self.known.changed.tell();
+            match next {
+                Some(next) => pause = next,
+                None => {
+                    self.limiter.core.lease_lost();
+                    return Ok(false);
+                }
+            }
+        }
+        self.limiter.release(&self.policy, &self.key, &self.id).await
+    }
+}
+
+#[both]
+impl<C: Transport> Limiter<C> {
+    /// Takes a lease for a new holder. If the caller is gone before the reply is there, the lease is released.
+    ///
+    /// # Errors
+    /// The policy is not one of LEASE, or the server did not decide: no [`Fallback`](crate::Fallback) applies, since only
+    /// the server can hold a lease.
+    pub async fn lease(&self, policy: &Policy, key: impl AsRef<[u8]>) -> Result<Leased, Error> {
+        require_lease(policy)?;
+        let taking = take_new(self.clone(), *policy, key.as_ref().to_vec());
+        Background::here().apart(taking).await?
+    }
+
+    /// Takes a lease for a holder with this id, or renews the one that it has. If the caller is gone before the reply is
+    /// there, a lease that was taken ends by itself: it may be the one that another caller holds under the id.
+    ///
+    /// # Errors
+    /// As [`lease`](Self::lease).
+    pub async fn lease_as(
+        &self,
+        policy: &Policy,
+        key: impl AsRef<[u8]>,
+        id: impl Into<String>,
+    ) -> Result<Leased, Error> {
+        require_lease(policy)?;
+        self.take(policy, key.as_ref(), &id.into(), Holder::MayHold).await
+    }
+
+    async fn take(&self, policy: &Policy, key: &[u8], id: &str, holder: Holder) -> Result<Leased, Error> {
+        let sent = now();
+        let decision = self.check_request(&Request::new(policy, key).id(id)).await?;
+        if !decision.allowed {
+            return Ok(Leased::Denied(decision));
+        }
+        let id = id.to_owned();
+        if !holder.has_lease(&decision) {
+            return Ok(Leased::Held(Lease { id, kept: None }));
+        }
+        Ok(Leased::Held(Lease::keep(self.clone(), *policy, key.to_vec(), id, sent)))
+    }
+
+    /// Renews a lease; whether it was still held. [`Lease`] does this by itself.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn renew(&self, policy: &Policy, key: impl AsRef<[u8]>, id: impl AsRef<[u8]>) -> Result<bool, Error> {
+        require_lease(policy)?;
+        let call = Call::Renew { policy, key: key.as_ref(), id: id.as_ref() };
+        self.call(call).await.and_then(reply::integer).map(|renewed| renewed != 0)
+    }
+
+    /// Ends a lease; whether it was still held. [`Lease`] does this by itself.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn release(&self, policy: &Policy, key: impl AsRef<[u8]>, id: impl AsRef<[u8]>) -> Result<bool, Error> {
+        require_lease(policy)?;
+        let call = Call::Release { key: key.as_ref(), id: id.as_ref() };
+        self.call(call).await.and_then(reply::integer).map(|released| released != 0)
+    }
+}
+
+/// Takes a lease although its caller may be gone by then: the guard is dropped, which releases it.
+#[both]
+async fn take_new<C: Transport>(limiter: Limiter<C>, policy: Policy, key: Vec<u8>) -> Result<Leased, Error> {
+    let id = new_id();
+    let leased = limiter.take(&policy, &key, &id, Holder::New).await;
+    if leased.as_ref().is_err_and(Error::is_failure) {
+        // The server may have taken the lease after all. Nobody else has this id.
+        Background::here().start(move || async move { limiter.release(&policy, key, id).await });
+    }
+    leased
+}

@@ -1,0 +1,242 @@
+//! What a limiter does: the same calls with a runtime and without.
+
+use std::time::Duration;
+
+use super::{Instant, Limiter, Transport, both, sleep};
+use crate::core::{Batch, Recalled, Sent};
+use crate::decision::{Decision, Decisions};
+use crate::error::Error;
+use crate::key::Bounded;
+use crate::policy::Policy;
+use crate::protocol::{Call, reply};
+use crate::{Builder, Fallback, Request, Stats, TopDenial};
+
+impl<C: Transport> Limiter<C> {
+    /// A limiter with the default settings.
+    pub fn new(connection: C) -> Self {
+        Self::of(Builder::new(connection))
+    }
+
+    /// A limiter with other settings.
+    pub fn builder(connection: C) -> Builder<C> {
+        Builder::new(connection)
+    }
+
+    /// The same limiter with another fallback, for example one that denies logins.
+    #[must_use]
+    pub fn with_fallback(&self, fallback: Fallback) -> Self {
+        Self { fallback, ..self.clone() }
+    }
+
+    /// Decides on requests that do not depend on each other, as [`check_each`](Self::check_each) does while the server
+    /// cannot decide: remembered denials deny, and the rest gets `fallback`. Nothing is sent and nothing is waited for. For
+    /// a service that is overloaded itself: with [`Fallback::Local`] it still limits, by the same counts as in an outage.
+    /// [`Stats`] has these decisions apart.
+    ///
+    /// # Errors
+    /// Each [`Error::Overloaded`], with [`Fallback::Error`] or LEASE.
+    pub fn decide_without_server(&self, requests: &[Request<'_>], fallback: Fallback) -> Vec<Result<Decision, Error>> {
+        self.core.without_server(requests, fallback)
+    }
+
+    /// [`decide_without_server`](Self::decide_without_server), all or nothing as [`check_all`](Self::check_all): if one limit
+    /// denies, none is charged.
+    ///
+    /// # Errors
+    /// [`Error::Overloaded`], with [`Fallback::Error`] or LEASE.
+    pub fn decide_all_without_server(&self, requests: &[Request<'_>], fallback: Fallback) -> Result<Decisions, Error> {
+        self.core.fall_back_all(requests, fallback, Error::Overloaded)
+    }
+
+    /// The keys whose [remembered denials](crate::Builder::denials) denied the most requests, the first the most; at most
+    /// `most`. Looks at all that are remembered: a few milliseconds for 10,000.
+    pub fn top_denials(&self, most: usize) -> Vec<TopDenial> {
+        self.core.top_denials(most)
+    }
+
+    /// What this limiter and its clones did.
+    pub fn stats(&self) -> Stats {
+        self.core.stats()
+    }
+
+    /// Whether the server has no module, as far as known: the Lua library decides then. The module is looked for again
+    /// after a connection failed, and every five seconds. A server that was restarted without the module is noticed at the
+    /// first request.
+    pub fn lacks_module(&self) -> bool {
+        self.core.lacks_module()
+    }
+}
+
+#[both]
+impl<C: Transport> Limiter<C> {
+    /// Checks a request of cost 1 and charges it if it is allowed.
+    ///
+    /// # Errors
+    /// See [`Error`]. With a [`Fallback`] other than [`Fallback::Error`], a server that cannot decide is no error.
+    pub async fn check(&self, policy: &Policy, key: impl AsRef<[u8]>) -> Result<Decision, Error> {
+        self.check_request(&Request::new(policy, key.as_ref())).await
+    }
+
+    /// Checks a request with options.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub async fn check_request(&self, request: &Request<'_>) -> Result<Decision, Error> {
+        let decision = self.check_on_server(request).await;
+        decision.or_else(|error| self.core.fall_back(request, self.fallback, error))
+    }
+
+    /// Checks a request under several limits: if every limit allows it, every one is charged, else none is. In a cluster
+    /// all keys must be in one slot.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub async fn check_all(&self, requests: &[Request<'_>]) -> Result<Decisions, Error> {
+        let decisions = self.check_all_on_server(requests).await;
+        decisions.or_else(|error| self.core.fall_back_all(requests, self.fallback, error))
+    }
+
+    /// Checks requests that do not depend on each other, in one round trip: each has a decision of its own, in the order
+    /// of the requests. In a cluster, the keys may be in any slots. If one of its nodes does not reply, the decisions of
+    /// the others still count. (Without a runtime, threads send the requests of different slots.)
+    ///
+    /// # Errors
+    /// Each as [`check`](Self::check).
+    pub async fn check_each(&self, requests: &[Request<'_>]) -> Vec<Result<Decision, Error>> {
+        let (deadline, part) = (Instant::now() + self.timeout, |key: &[u8]| self.part(key));
+        self.prepare(requests, deadline).await;
+        let mut batch = Batch::new(&self.core, requests, self.timeout, part);
+        self.run_timers(requests);
+        let unended = self.core.unended();
+        let mut round = batch.next(Vec::new());
+        while !round.is_empty() {
+            round = batch.next(self.send_round(round, deadline).await);
+        }
+        unended.ended();
+        batch.end(self.fallback)
+    }
+
+    /// What the reply to a request would be. Changes nothing. With a cost of 0, it shows what is left.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn peek(&self, request: &Request<'_>) -> Result<Decision, Error> {
+        self.call(Call::Peek(request)).await.and_then(|value| reply::decision(value, request))
+    }
+
+    /// Gives the cost of a request back, never beyond full. The decision is that of [`peek`](Self::peek) afterwards.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn refund(&self, request: &Request<'_>) -> Result<Decision, Error> {
+        let _forgets = self.core.forgets(request.policy, request.bounded_key());
+        self.call(Call::Refund(request)).await.and_then(|value| reply::decision(value, request))
+    }
+
+    /// Corrects a request that was charged its [cost](Request::cost) and turned out to cost `actual`: gives the
+    /// difference back, or charges it whatever the limit says. The decision is that of [`peek`](Self::peek) afterwards,
+    /// for a request of cost 1.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn settle(&self, request: &Request<'_>, actual: u64) -> Result<Decision, Error> {
+        let next = Request::new(request.policy, request.key);
+        let _forgets = self.core.forgets(request.policy, request.bounded_key());
+        self.call(Call::Settle { request, actual }).await.and_then(|value| reply::decision(value, &next))
+    }
+
+    /// Corrects what was [reserved](Request::reserve) under an id to `actual`, once: an id that is not known changes
+    /// nothing, so the call may be sent again. [`Decision::charged`] is `actual`, or 0 for such an id. The guard that
+    /// [`reserve`](Self::reserve) returns does this by itself.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn settle_reservation(
+        &self,
+        policy: &Policy,
+        key: impl AsRef<[u8]>,
+        id: impl AsRef<[u8]>,
+        actual: u64,
+    ) -> Result<Decision, Error> {
+        let (key, id) = (key.as_ref(), id.as_ref());
+        let call = Call::SettleReservation { policy, key, id, actual };
+        let _forgets = self.core.forgets(policy, Bounded::new(key));
+        self.call(call).await.and_then(|value| reply::decision(value, &Request::new(policy, key)))
+    }
+
+    /// Deletes the state of a key; whether there was one.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn reset(&self, policy: &Policy, key: impl AsRef<[u8]>) -> Result<bool, Error> {
+        let key = key.as_ref();
+        let _forgets = self.core.forgets(policy, Bounded::new(key));
+        self.call(Call::Reset { policy, key }).await.and_then(reply::integer).map(|deleted| deleted != 0)
+    }
+
+    /// Sends a request, waits until it is allowed, and waits for its [delay](Decision::delay); at most for `patience`.
+    /// With LEAKY the delay alone makes requests of all processes first come, first served. The others wait for
+    /// [`retry_after`](Decision::retry_after) and send the request again.
+    ///
+    /// If it cannot be allowed in time, returns the denial at once. A LEAKY request whose delay is too long is given
+    /// back first.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub async fn wait(&self, request: &Request<'_>, patience: Duration) -> Result<Decision, Error> {
+        // `None` if it is later than any time that can be represented.
+        let deadline = Instant::now().checked_add(patience);
+        loop {
+            let decision = self.check_request(request).await?;
+            let rest = deadline.map_or(Duration::MAX, |end| end.saturating_duration_since(Instant::now()));
+            if decision.allowed {
+                if decision.delay <= rest {
+                    // A sleep of no time still ends with the timer's next tick, after up to a millisecond.
+                    if !decision.delay.is_zero() {
+                        sleep(decision.delay).await;
+                    }
+                    return Ok(decision);
+                }
+                if decision.charged > 0 {
+                    self.refund(&request.cost(decision.charged).at(decision.now_ms)).await?;
+                }
+                return Ok(decision.denied_for(decision.delay));
+            }
+            match decision.retry_after.duration() {
+                Some(wait) if wait <= rest => sleep(wait).await,
+                _ => return Ok(decision),
+            }
+        }
+    }
+
+    /// Checks a request, without a fallback.
+    pub(crate) async fn check_on_server(&self, request: &Request<'_>) -> Result<Decision, Error> {
+        let key = request.bounded_key();
+        let request = &request.with_bounded(&key);
+        match self.core.recall(request) {
+            Recalled::Denied(denied) => Ok(self.core.remembered(denied)),
+            Recalled::Unknown(sent) => self.send(request, sent).await,
+        }
+    }
+
+    /// Sends a request that no remembered denial denies.
+    pub(crate) async fn send(&self, request: &Request<'_>, sent: Option<Sent>) -> Result<Decision, Error> {
+        let result = self.call(Call::Check(request)).await.and_then(|value| reply::decision(value, request));
+        self.core.learned(request, sent, result)
+    }
+
+    /// Checks a request under several limits, without a fallback.
+    pub(crate) async fn check_all_on_server(&self, requests: &[Request<'_>]) -> Result<Decisions, Error> {
+        let sent = match self.core.recall_all(requests) {
+            Ok(sent) => sent,
+            Err(denied) => return Ok(denied),
+        };
+        let result = self.call(Call::CheckAll(requests)).await.and_then(|value| reply::decisions(value, requests));
+        self.core.learned_all(requests, sent, result)
+    }
+
+    /// Sends a call within the timeout.
+    pub(crate) async fn call(&self, call: Call<'_>) -> Result<reply::Value, Error> {
+        self.converse(call).await.map_err(|error| self.core.failed(error))
+    }
+}

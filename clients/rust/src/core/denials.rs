@@ -1,0 +1,530 @@
+//! Denials of the server that are remembered, so that the same request is not sent again.
+//!
+//! A denial says when the same request would be allowed, exactly. Until then this client denies by itself what costs as
+//! much or more. The server decided after the request was sent, so that time begins, at the earliest, when it was sent.
+//! `retry_after_ms` is rounded up, so a millisecond is taken off. What is left never denies what the server would allow
+//! to a client that is alone. Other clients can only make a wait longer, unless they give units back.
+
+use std::cmp::Reverse;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use quick_cache::sync::Cache;
+
+use crate::decision::{Decision, RetryAfter, Source};
+use crate::key::{Bounded, Lookup, State};
+use crate::policy::{Algorithm, Policy, Request};
+
+/// The longest time for which a denial is remembered. The limits of the server itself may change, for example by
+/// `rl.shadow`.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// Counters of what was given back, one for the keys of a hash.
+const GENERATIONS: usize = 64;
+
+#[derive(Debug)]
+pub struct Denials {
+    cache: Cache<State<'static>, Entry>,
+    /// After how long a request is sent again.
+    recheck: Duration,
+    hasher: RandomState,
+    generations: [AtomicU32; GENERATIONS],
+}
+
+#[derive(Clone, Debug)]
+struct Entry {
+    denial: Denial,
+    shared: Arc<Shared>,
+}
+
+/// What the denials of a key share, one after the other.
+#[derive(Debug, Default)]
+struct Shared {
+    /// Whether a request asks again.
+    is_asked: AtomicBool,
+    /// How many requests were denied without the server.
+    denied: AtomicU64,
+}
+
+/// What is known of a request before it is sent.
+pub enum Recalled {
+    /// It is denied.
+    Denied(Denied),
+    /// It is to be sent. `None` if nothing is remembered.
+    Unknown(Option<Sent>),
+}
+
+/// A request that a remembered denial denies.
+#[derive(Debug)]
+pub struct Denied {
+    decision: Decision,
+    shared: Arc<Shared>,
+}
+
+impl Denied {
+    /// Counts it.
+    pub fn counted(self) -> Decision {
+        self.shared.denied.fetch_add(1, Ordering::Relaxed);
+        self.decision
+    }
+}
+
+/// The time at which a request is sent, and what had been given back by then.
+#[derive(Debug)]
+pub struct Sent {
+    at: Instant,
+    generation: u32,
+    asks: Option<Asks>,
+}
+
+/// A request that is sent although a denial is remembered: the only one of its key. Dropped when the reply is learned, or
+/// when there is none.
+#[derive(Debug)]
+struct Asks {
+    shared: Arc<Shared>,
+    /// When the request of that denial was sent.
+    denied: Instant,
+}
+
+impl Asks {
+    fn begin(entry: &Entry) -> Option<Self> {
+        let begins = !entry.shared.is_asked.swap(true, Ordering::AcqRel);
+        begins.then(|| Self { shared: Arc::clone(&entry.shared), denied: entry.denial.sent })
+    }
+}
+
+impl Drop for Asks {
+    fn drop(&mut self) {
+        self.shared.is_asked.store(false, Ordering::Release);
+    }
+}
+
+/// A denial that is remembered. It reads no clock, so that `proofs/` can try every order of events.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Denial {
+    decision: Decision,
+    /// Every cost from this one on is denied.
+    cost: u64,
+    /// Whether it was charged although it was denied: [`Request::always`].
+    always: bool,
+    sent: Instant,
+    /// From when on a request is sent again. `None` if that is later than any time that can be represented.
+    due: Option<Instant>,
+    until: Instant,
+}
+
+impl Denial {
+    /// What is remembered of a decision on a request that was sent at `sent`, if anything is. After `recheck`, one request
+    /// at a time is sent again.
+    pub fn new(request: &Request<'_>, sent: Instant, decision: &Decision, recheck: Duration) -> Option<Self> {
+        // Other holders release their leases at any time. Elsewhere, what ALWAYS charges makes the wait longer.
+        let remembered = match request.policy.algorithm() {
+            Algorithm::Lease => false,
+            Algorithm::Fixed | Algorithm::Window => !request.always || request.cost > 0,
+            _ => !request.always,
+        };
+        if decision.allowed || !remembered {
+            return None;
+        }
+        let wait = match decision.retry_after {
+            RetryAfter::Now => return None,
+            RetryAfter::After(wait) => wait.saturating_sub(Duration::from_millis(1)).min(LONGEST),
+            RetryAfter::Never => LONGEST,
+        };
+        // Who recalls it is charged nothing.
+        let decision = Decision { charged: 0, ..*decision };
+        let (cost, always, until) = (request.least_cost(), request.always, sent + wait);
+        let due = sent.checked_add(recheck);
+        (!wait.is_zero()).then_some(Self { decision, cost, always, sent, due, until })
+    }
+
+    /// What is known at `now` of a request for the same key without sending it.
+    pub fn recall(&self, request: &Request<'_>, now: Instant) -> Option<Decision> {
+        // ALWAYS with a cost of 0 is a look: only the server knows whether more than the limit is counted. Any other cost
+        // is to be charged, so it is sent; unless a request with ALWAYS took the counter over the limit before. Then it
+        // denies until all its units come back at once.
+        if request.always && (request.cost == 0 || !self.always) {
+            return None;
+        }
+        // A policy with another limit or burst may allow what this one denies.
+        let applies = now < self.until && request.least_cost() >= self.cost && self.decision.policy == *request.policy;
+        applies.then(|| self.decision.later(now.saturating_duration_since(self.sent), Source::RememberedDenial))
+    }
+
+    /// Whether a request that it denies is to be sent again at `now`, unless one is under way: what the server knows may
+    /// have changed (RL.RESET, `rl.shadow`, FLUSHALL).
+    pub fn is_due(&self, now: Instant) -> bool {
+        self.due.is_some_and(|due| now >= due)
+    }
+}
+
+/// A key whose remembered denial denies requests: [`Limiter::top_denials`](crate::Limiter::top_denials).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TopDenial {
+    /// The key as it is sent: see [`bounded`](crate::bounded).
+    pub key: Vec<u8>,
+    /// The policy that denies.
+    pub policy: Policy,
+    /// How many requests were denied without the server. A minute after the last denial of the key ended, it begins anew.
+    pub count: u64,
+    /// When the denial ends. A later reply may make that sooner or later.
+    pub ends_in: Duration,
+}
+
+impl Denials {
+    /// Remembers the denials of at most `capacity` keys, and sends a request again after `recheck`.
+    pub fn new(capacity: usize, recheck: Duration) -> Self {
+        Self {
+            cache: Cache::new(capacity),
+            recheck,
+            hasher: RandomState::new(),
+            generations: std::array::from_fn(|_| AtomicU32::new(0)),
+        }
+    }
+
+    /// Whether a request is denied at `now`, or is to be sent. A denial is asked about again by one request at a time.
+    pub fn recall(&self, request: &Request<'_>, now: Instant) -> Recalled {
+        let key = request.bounded_key();
+        // A reservation may be open already: then the request is allowed.
+        let known = if request.reserve.is_some() { None } else { self.known(request, &key, now) };
+        let Some((entry, decision)) = known else { return Recalled::Unknown(Some(self.sent(&key, now, None))) };
+        let asks = if entry.denial.is_due(now) { Asks::begin(&entry) } else { None };
+        match asks {
+            Some(asks) => Recalled::Unknown(Some(self.sent(&key, now, Some(asks)))),
+            None => Recalled::Denied(Denied { decision, shared: entry.shared }),
+        }
+    }
+
+    /// [`Denials::recall`] of requests that are decided together.
+    ///
+    /// # Errors
+    /// The limits that deny the request.
+    pub fn recall_all(&self, requests: &[Request<'_>], now: Instant) -> Result<Vec<Sent>, Vec<Option<Denied>>> {
+        let keys: Vec<_> = requests.iter().map(Request::bounded_key).collect();
+        let of_request = |(request, key): (&Request<'_>, &Bounded<'_>)| {
+            if request.reserve.is_some() { None } else { self.known(request, key, now) }
+        };
+        let known: Vec<_> = requests.iter().zip(&keys).map(of_request).collect();
+        // All of them are asked about, or none.
+        if known.iter().flatten().all(|(entry, _)| entry.denial.is_due(now))
+            && let Some(asks) = ask_all(&known)
+        {
+            return Ok(keys.iter().zip(asks).map(|(key, asks)| self.sent(key, now, asks)).collect());
+        }
+        Err(known.into_iter().map(|known| known.map(denied)).collect())
+    }
+
+    /// Whether a request is denied at `now` that the server cannot decide. A denial holds until its own end then, whether it
+    /// is to be asked about again or not.
+    pub fn hold(&self, request: &Request<'_>, now: Instant) -> Option<Denied> {
+        self.known(request, &request.bounded_key(), now).map(denied)
+    }
+
+    /// [`Denials::hold`] of several limits.
+    pub fn hold_all(&self, requests: &[Request<'_>], now: Instant) -> Vec<Option<Denied>> {
+        requests.iter().map(|request| self.hold(request, now)).collect()
+    }
+
+    /// Takes a decision of the server in.
+    pub fn learn(&self, request: &Request<'_>, sent: &Sent, decision: &Decision) {
+        let key = request.bounded_key();
+        // Units were given back since, so the decision may be older than that.
+        if self.generation(&key).load(Ordering::Acquire) != sent.generation {
+            return;
+        }
+        let state = Lookup(State::new(request.policy, &key));
+        match (Denial::new(request, sent.at, decision, self.recheck), &sent.asks) {
+            (Some(denial), _) => {
+                let old = self.cache.peek(&state).filter(|old| old.denial.until + LONGEST > sent.at);
+                let shared = old.map(|old| old.shared).unwrap_or_default();
+                self.cache.insert(state.0.kept(), Entry { denial, shared });
+            }
+            // The denial that it asked about is over. Another one may have taken its place since.
+            (None, Some(asks)) => {
+                let is_asked =
+                    |entry: &Entry| entry.denial.sent == asks.denied && Arc::ptr_eq(&entry.shared, &asks.shared);
+                self.cache.remove_if(&state, is_asked);
+            }
+            (None, None) => {}
+        }
+    }
+
+    /// Forgets what is known of a key, because units were given back.
+    pub fn forget(&self, policy: &Policy, key: &Bounded<'_>) {
+        self.generation(key).fetch_add(1, Ordering::AcqRel);
+        self.cache.remove(&Lookup(State::new(policy, key)));
+    }
+
+    /// The keys whose denials denied the most requests, at most `most`. Looks at all of them.
+    pub fn top(&self, most: usize, now: Instant) -> Vec<TopDenial> {
+        let in_force = self.cache.iter().filter_map(|(state, Entry { denial, shared })| {
+            let ends_in = denial.until.checked_duration_since(now).filter(|rest| !rest.is_zero())?;
+            let count = shared.denied.load(Ordering::Relaxed);
+            let top = || TopDenial { key: state.into_key(), policy: denial.decision.policy, count, ends_in };
+            (count > 0).then(top)
+        });
+        let mut all: Vec<_> = in_force.collect();
+        all.sort_by_key(|top| Reverse(top.count));
+        all.truncate(most);
+        all
+    }
+
+    fn known(&self, request: &Request<'_>, key: &Bounded<'_>, now: Instant) -> Option<(Entry, Decision)> {
+        let entry = self.cache.get(&Lookup(State::new(request.policy, key)))?;
+        let decision = entry.denial.recall(request, now)?;
+        Some((entry, decision))
+    }
+
+    fn sent(&self, key: &Bounded<'_>, at: Instant, asks: Option<Asks>) -> Sent {
+        Sent { at, generation: self.generation(key).load(Ordering::Acquire), asks }
+    }
+
+    fn generation(&self, key: &Bounded<'_>) -> &AtomicU32 {
+        &self.generations[self.hasher.hash_one(&**key) as usize % GENERATIONS]
+    }
+}
+
+fn denied((entry, decision): (Entry, Decision)) -> Denied {
+    Denied { decision, shared: entry.shared }
+}
+
+/// Asks about all denials that are known, unless a request asks about one of them already. Two limits may have one key.
+fn ask_all(known: &[Option<(Entry, Decision)>]) -> Option<Vec<Option<Asks>>> {
+    let mut all: Vec<Option<Asks>> = Vec::with_capacity(known.len());
+    for known in known {
+        let asks = match known {
+            Some((entry, _)) if !all.iter().flatten().any(|asks| Arc::ptr_eq(&asks.shared, &entry.shared)) => {
+                Some(Asks::begin(entry)?)
+            }
+            _ => None,
+        };
+        all.push(asks);
+    }
+    Some(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const WINDOW: Duration = Duration::from_millis(200);
+    const LIMIT: u64 = 8;
+    const POLICY: Policy = Policy::gcra(WINDOW, LIMIT);
+    /// A unit comes back in each interval.
+    const INTERVAL_MS: u64 = 25;
+
+    /// A server whose clock ticks once a millisecond: 8 units of 25 ms.
+    #[derive(Default)]
+    struct Oracle {
+        /// When all units are back.
+        full_at: u64,
+    }
+
+    impl Oracle {
+        /// 0 if the cost is allowed in this millisecond; else the time until it is; `None` for never.
+        fn wait(&self, now_ms: u64, cost: u64) -> Option<u64> {
+            let end = self.full_at.max(now_ms) + cost * INTERVAL_MS;
+            (cost <= LIMIT).then(|| end.saturating_sub(now_ms + LIMIT * INTERVAL_MS))
+        }
+
+        fn charge(&mut self, now_ms: u64, cost: u64) {
+            self.full_at = self.full_at.max(now_ms) + cost * INTERVAL_MS;
+        }
+
+        fn refund(&mut self, cost: u64) {
+            self.full_at = self.full_at.saturating_sub(cost * INTERVAL_MS);
+        }
+    }
+
+    fn decision(allowed: bool, wait: Option<u64>) -> Decision {
+        let retry_after = match wait {
+            Some(0) => RetryAfter::Now,
+            Some(wait) => RetryAfter::After(Duration::from_millis(wait)),
+            None => RetryAfter::Never,
+        };
+        Decision::of_fallback(&POLICY, allowed, 0, retry_after)
+    }
+
+    #[derive(Clone, Debug)]
+    struct Event {
+        pause_us: u64,
+        /// On the way to the server, and back.
+        travel_us: [u64; 2],
+        cost: u64,
+        refund: bool,
+    }
+
+    fn event() -> impl Strategy<Value = Event> {
+        let travel = prop_oneof![0..500u64, 0..40_000u64];
+        (0..30_000u64, [travel.clone(), travel], 1..=LIMIT + 1, prop::bool::weighted(0.1))
+            .prop_map(|(pause_us, travel_us, cost, refund)| Event { pause_us, travel_us, cost, refund })
+    }
+
+    /// What is sent of a request, if it is.
+    fn sent(denials: &Denials, request: &Request<'_>, at: Instant) -> Option<Sent> {
+        match denials.recall(request, at) {
+            Recalled::Denied(_) => None,
+            Recalled::Unknown(sent) => sent,
+        }
+    }
+
+    proptest! {
+        /// A lone client with any travel times: what is denied locally, the server would deny at that moment.
+        #[test]
+        fn never_denies_what_the_server_would_allow(events in prop::collection::vec(event(), 1..200)) {
+            let (denials, mut oracle) = (Denials::new(100, LONGEST), Oracle::default());
+            let (start, mut clock_us) = (Instant::now(), 1_000_000);
+            let at = |micros: u64| start + Duration::from_micros(micros);
+            for Event { pause_us, travel_us, cost, refund } in events {
+                clock_us += pause_us;
+                let request = POLICY.request("k").cost(cost);
+                if refund {
+                    oracle.refund(cost);
+                    denials.forget(&POLICY, &Bounded::new(b"k"));
+                    continue;
+                }
+                let Some(sent) = sent(&denials, &request, at(clock_us)) else {
+                    prop_assert_ne!(oracle.wait(clock_us / 1_000, cost), Some(0));
+                    continue;
+                };
+                clock_us += travel_us[0];
+                let wait = oracle.wait(clock_us / 1_000, cost);
+                let allowed = wait == Some(0);
+                if allowed {
+                    oracle.charge(clock_us / 1_000, cost);
+                }
+                clock_us += travel_us[1];
+                denials.learn(&request, &sent, &decision(allowed, wait));
+                if !allowed {
+                    // It is remembered, unless it is over already.
+                    let over = wait.is_some_and(|wait| wait * 1_000 <= travel_us[0] + travel_us[1] + 1_000);
+                    prop_assert!(over || denials.hold(&request, at(clock_us)).is_some());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_denial_that_is_older_than_a_refund_is_not_remembered() {
+        let (denials, now, request) = (Denials::new(100, LONGEST), Instant::now(), POLICY.request("k"));
+        let old = sent(&denials, &request, now).unwrap();
+        denials.forget(&POLICY, &Bounded::new(b"k"));
+        denials.learn(&request, &old, &decision(false, Some(100)));
+        let new = sent(&denials, &request, now).unwrap();
+        denials.learn(&request, &new, &decision(false, Some(100)));
+        assert!(sent(&denials, &request, now).is_none());
+    }
+
+    const RECHECK: Duration = Duration::from_secs(10);
+    const HOUR_MS: u64 = 3_600_000;
+
+    /// Denials of keys at a time, and the time when they are to be asked about again.
+    fn denied(keys: &[&str]) -> (Denials, Instant) {
+        let (denials, now) = (Denials::new(100, RECHECK), Instant::now());
+        for key in keys {
+            let request = POLICY.request(key);
+            denials.learn(&request, &sent(&denials, &request, now).unwrap(), &decision(false, Some(HOUR_MS)));
+        }
+        (denials, now + RECHECK)
+    }
+
+    #[test]
+    fn one_request_at_a_time_asks_again() {
+        let ((denials, due), request) = (denied(&["k"]), POLICY.request("k").cost(2));
+        let ask = |at| sent(&denials, &request, at);
+        let millisecond = Duration::from_millis(1);
+        assert!(ask(due - millisecond).is_none());
+        let first = ask(due).unwrap();
+        assert!(ask(due).is_none());
+        // No reply: the denial stays, also for the request that asked, and the next one asks.
+        drop(first);
+        assert!(denials.hold(&request, due).is_some());
+        let second = ask(due).unwrap();
+        denials.learn(&request, &second, &decision(false, Some(HOUR_MS)));
+        drop(second);
+        // It is denied anew, for as long again.
+        assert!(ask(due + RECHECK - millisecond).is_none());
+        let third = ask(due + RECHECK).unwrap();
+        assert!(ask(due + RECHECK).is_none());
+        denials.learn(&request, &third, &decision(true, Some(0)));
+        drop(third);
+        let both = [ask(due + RECHECK), ask(due + RECHECK)];
+        assert!(both.iter().all(Option::is_some) && denials.hold(&request, due + RECHECK).is_none());
+        // Without an answer it ends as ever.
+        let (denials, due) = denied(&["k"]);
+        let _asks = sent(&denials, &request, due).unwrap();
+        assert!(denials.hold(&request, due - RECHECK + LONGEST - millisecond).is_some());
+        assert!(denials.hold(&request, due - RECHECK + LONGEST).is_none());
+    }
+
+    #[test]
+    fn only_the_denial_that_was_asked_about_is_forgotten() {
+        let (denials, due) = denied(&["k"]);
+        let [one, two] = [1, 2].map(|cost| POLICY.request("k").cost(cost));
+        // A request that costs less is not denied by the second denial, and takes its place.
+        denials.forget(&POLICY, &Bounded::new(b"k"));
+        let first = sent(&denials, &two, due).unwrap();
+        denials.learn(&two, &first, &decision(false, Some(HOUR_MS)));
+        let due = due + RECHECK;
+        let [asks, less] = [two, one].map(|request| sent(&denials, &request, due).unwrap());
+        denials.learn(&one, &less, &decision(false, Some(HOUR_MS)));
+        denials.learn(&two, &asks, &decision(true, Some(0)));
+        assert!(denials.hold(&two, due).is_some());
+    }
+
+    #[test]
+    fn limits_that_are_checked_together_are_asked_about_together() {
+        let (denials, due) = denied(&["a", "b"]);
+        let [a, b, other] = ["a", "b", "other"].map(|key| POLICY.request(key));
+        let ask = |requests: &[Request<'_>], at| denials.recall_all(requests, at);
+        assert!(ask(&[other, other], due).is_ok());
+        assert!(ask(&[other, a, a], due - RECHECK).is_err());
+        // While one of them is asked about, the other is not.
+        let asks = sent(&denials, &a, due).unwrap();
+        let Err(known) = ask(&[b, a, other], due) else { panic!("it is sent") };
+        assert_eq!(known.iter().map(Option::is_some).collect::<Vec<_>>(), [true, true, false]);
+        drop(asks);
+        // Two limits of one key do not wait for each other.
+        let all = ask(&[b, a, a, other], due).unwrap();
+        assert!(ask(&[b], due).is_err() && ask(&[a], due).is_err());
+        for ((request, sent), allowed) in [b, a].iter().zip(&all).zip([true, false]) {
+            denials.learn(request, sent, &decision(allowed, Some(HOUR_MS)));
+        }
+        drop(all);
+        assert_eq!([b, a].map(|request| denials.hold(&request, due).is_some()), [false, true]);
+        // One that is not due denies the request, so the other is not asked about.
+        assert!(ask(&[a, b], due).is_err());
+    }
+
+    #[test]
+    fn the_keys_that_deny_most_come_first() {
+        let (denials, due) = denied(&["often", "once", "never", "over"]);
+        let now = due - RECHECK;
+        let count = |key, times| {
+            for _ in 0..times {
+                denials.hold(&POLICY.request(key), now).unwrap().counted();
+            }
+        };
+        count("once", 1);
+        count("over", 9);
+        count("often", 2);
+        denials.forget(&POLICY, &Bounded::new(b"over"));
+        // The count goes on when a denial takes the place of another.
+        let request = POLICY.request("often");
+        let asks = sent(&denials, &request, due).unwrap();
+        denials.learn(&request, &asks, &decision(false, Some(20_001)));
+        count("often", 1);
+        let top = |most, at| {
+            let top = denials.top(most, at).into_iter();
+            top.map(|top| (String::from_utf8(top.key).unwrap(), top.count, top.ends_in.as_secs())).collect::<Vec<_>>()
+        };
+        assert_eq!(top(9, due), [("often".to_owned(), 3, 20), ("once".to_owned(), 1, 50)]);
+        assert_eq!(top(1, due).len(), 1);
+        assert_eq!(top(9, due + LONGEST), []);
+    }
+}

@@ -1,0 +1,384 @@
+//! Limits inside this process, for [`Fallback::Local`](crate::Fallback): the algorithms of the module, with their keys in
+//! memory.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use redis_rl_algorithm::fixed_window::Counter;
+use redis_rl_algorithm::in_memory::{Counters, InMemory, StoredRecord};
+use redis_rl_algorithm::period::{Anchor, CalendarUnit};
+use redis_rl_algorithm::{
+    Cost, FixedWindow, Gcra, LeakyBucket, MAX_COUNT, Micros, Policy as Terms, RollingLog, Schedule, SlidingCounter,
+    TokenBucket, Window as Span, WindowCounter,
+};
+
+use crate::decision::{Decision, RetryAfter};
+use crate::key::State;
+use crate::policy::{Algorithm, Calendar, Policy, Request, Window};
+
+const SHARDS: usize = 16;
+/// The most keys of a shard: 100,000 of all. Beyond that, a key makes place for another one.
+const MAX_KEYS: usize = 6_250;
+/// The least number of keys of a shard before those are looked for that count nothing any more, and how often that is
+/// done at most: it takes a millisecond.
+const SWEEP_FROM: usize = 256;
+const SWEEP_APART: Duration = Duration::from_secs(1);
+/// How often they are looked for while the server decides again.
+const SWEEP_EVERY: Duration = Duration::from_secs(30);
+
+#[derive(Debug)]
+pub struct Local {
+    shards: [Mutex<Shard>; SHARDS],
+    hasher: RandomState,
+    began: Instant,
+    /// The time at `began`, in microseconds since 1970. From then on this machine's clock is not looked at, so it may step.
+    epoch_micros: u64,
+    /// When the keys are looked through next although no request is limited here, in ms since `began`; 0 if there are none.
+    sweep_at: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct Shard {
+    keys: HashMap<State<'static>, Key>,
+    /// When they were last looked through.
+    swept_at: Option<Instant>,
+}
+
+/// What is counted of a key.
+#[derive(Debug)]
+enum Key {
+    Counters(Counters),
+    Counter(Option<Counter>),
+    Record(Option<StoredRecord>),
+}
+
+impl Default for Local {
+    fn default() -> Self {
+        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self {
+            shards: std::array::from_fn(|_| Mutex::default()),
+            hasher: RandomState::new(),
+            began: Instant::now(),
+            epoch_micros: u64::try_from(since_1970.as_micros()).unwrap_or(u64::MAX),
+            sweep_at: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Local {
+    /// Decides on a request with the part of the limit that one of `instances` has. Calls `forgotten` if another key that
+    /// still counted makes place for it.
+    pub fn decide(&self, request: &Request<'_>, instances: u32, forgotten: impl FnOnce()) -> Decision {
+        self.decide_at(request, instances, self.now(), forgotten)
+    }
+
+    /// Gives back what [`Local::decide`] charged.
+    pub fn refund(&self, request: &Request<'_>, charged: u64, instances: u32) {
+        let (Some(terms), Some(cost)) = (terms(request.policy, instances), Cost::new(charged)) else { return };
+        let (state, now) = (State::new(request.policy, &request.bounded_key()).kept(), self.now());
+        if let Some(key) = self.shard(&state).keys.get_mut(&state) {
+            key.refund(request.policy.algorithm(), &terms, now, cost);
+        }
+    }
+
+    /// To be called when the server decided: forgets keys that count nothing any more. Costs nothing if there are none.
+    pub fn tidy(&self) {
+        let at = self.sweep_at.load(Ordering::Relaxed);
+        if at == 0 || self.elapsed_ms() < at {
+            return;
+        }
+        let next = self.elapsed_ms().saturating_add(SWEEP_EVERY.as_millis() as u64);
+        if self.sweep_at.compare_exchange(at, next, Ordering::Relaxed, Ordering::Relaxed).is_err() {
+            return;
+        }
+        let left: usize = self.shards.iter().map(|shard| lock(shard).sweep(self.now())).sum();
+        if left == 0 {
+            // A request that adds a key at this moment sets it again with the next.
+            self.sweep_at.store(0, Ordering::Relaxed);
+        }
+    }
+
+    fn decide_at(&self, request: &Request<'_>, instances: u32, now: Micros, forgotten: impl FnOnce()) -> Decision {
+        let policy = request.policy;
+        let denied = |retry_after| Decision::of_fallback(policy, false, 0, retry_after);
+        let Some(terms) = terms(policy, instances) else { return denied(RetryAfter::Never) };
+        self.sweep_at.fetch_max(self.elapsed_ms().saturating_add(SWEEP_EVERY.as_millis() as u64), Ordering::Relaxed);
+        let state = State::new(policy, &request.bounded_key()).kept();
+        let mut shard = self.shard(&state);
+        if shard.make_place(&state, now) {
+            forgotten();
+        }
+        let key = shard.keys.entry(state).or_insert_with(|| Key::new(policy.algorithm()));
+        key.request(&terms, now, request).unwrap_or_else(|| denied(RetryAfter::Never))
+    }
+
+    fn shard(&self, state: &State) -> MutexGuard<'_, Shard> {
+        lock(&self.shards[self.hasher.hash_one(state) as usize % SHARDS])
+    }
+
+    fn elapsed_ms(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn now(&self) -> Micros {
+        Micros(self.epoch_micros).plus(u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX))
+    }
+}
+
+fn lock(shard: &Mutex<Shard>) -> MutexGuard<'_, Shard> {
+    shard.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shard {
+    /// Forgets keys, if there are many and this state is none of them. Whether one of them still counted.
+    fn make_place(&mut self, state: &State, now: Micros) -> bool {
+        if self.keys.len() < SWEEP_FROM || self.keys.contains_key(state) {
+            return false;
+        }
+        if self.swept_at.is_none_or(|at| at.elapsed() >= SWEEP_APART) {
+            self.sweep(now);
+        }
+        if self.keys.len() < MAX_KEYS {
+            return false;
+        }
+        // Any of them.
+        let any = self.keys.keys().next().cloned();
+        any.and_then(|any| self.keys.remove(&any)).is_some_and(|mut key| !key.has_ended(now))
+    }
+
+    /// Forgets the keys that count nothing any more. How many are left.
+    fn sweep(&mut self, now: Micros) -> usize {
+        self.swept_at = Some(Instant::now());
+        self.keys.retain(|_, key| !key.has_ended(now));
+        if self.keys.is_empty() {
+            self.keys.shrink_to_fit();
+        }
+        self.keys.len()
+    }
+}
+
+impl Key {
+    fn new(algorithm: Algorithm) -> Self {
+        match algorithm {
+            Algorithm::Fixed => Self::Counters(Counters::default()),
+            Algorithm::Window => Self::Counter(None),
+            _ => Self::Record(None),
+        }
+    }
+
+    /// `None` if the policy or the cost cannot be represented.
+    fn request(&mut self, terms: &Terms, now: Micros, request: &Request<'_>) -> Option<Decision> {
+        match (self, request.policy.algorithm()) {
+            (Self::Counters(key), _) => decide::<FixedWindow>(key, terms, now, request),
+            (Self::Counter(key), _) => decide::<WindowCounter>(key, terms, now, request),
+            (Self::Record(key), Algorithm::Counter) => decide::<SlidingCounter>(key, terms, now, request),
+            (Self::Record(key), Algorithm::Token) => decide::<TokenBucket>(key, terms, now, request),
+            (Self::Record(key), Algorithm::Leaky) => decide::<LeakyBucket>(key, terms, now, request),
+            (Self::Record(key), Algorithm::Gcra) => decide::<Gcra>(key, terms, now, request),
+            // SLIDING would keep an entry for each unit. ROLLING keeps 64 KiB at most.
+            (Self::Record(key), _) => decide::<RollingLog>(key, terms, now, request),
+        }
+    }
+
+    fn refund(&mut self, algorithm: Algorithm, terms: &Terms, now: Micros, cost: Cost) {
+        fn refund<A: InMemory>(key: &mut A::Key, terms: &Terms, now: Micros, cost: Cost) {
+            if let Ok(algorithm) = A::with_policy(terms) {
+                algorithm.refund(key, now, None, cost);
+            }
+        }
+        match (self, algorithm) {
+            (Self::Counters(key), _) => refund::<FixedWindow>(key, terms, now, cost),
+            (Self::Counter(key), _) => refund::<WindowCounter>(key, terms, now, cost),
+            (Self::Record(key), Algorithm::Counter) => refund::<SlidingCounter>(key, terms, now, cost),
+            (Self::Record(key), Algorithm::Token) => refund::<TokenBucket>(key, terms, now, cost),
+            (Self::Record(key), Algorithm::Leaky) => refund::<LeakyBucket>(key, terms, now, cost),
+            (Self::Record(key), Algorithm::Gcra) => refund::<Gcra>(key, terms, now, cost),
+            (Self::Record(key), _) => refund::<RollingLog>(key, terms, now, cost),
+        }
+    }
+
+    /// Whether it counts nothing any more.
+    fn has_ended(&mut self, now: Micros) -> bool {
+        match self {
+            Self::Counters(key) => {
+                FixedWindow::expire(key, now);
+                key.is_empty()
+            }
+            Self::Counter(key) => {
+                WindowCounter::expire(key, now);
+                key.is_none()
+            }
+            Self::Record(key) => {
+                Gcra::expire(key, now);
+                key.is_none()
+            }
+        }
+    }
+}
+
+fn decide<A: InMemory>(key: &mut A::Key, terms: &Terms, now: Micros, request: &Request<'_>) -> Option<Decision> {
+    let algorithm = A::with_policy(terms).ok()?;
+    A::expire(key, now);
+    let cost = match request.cost {
+        // As much as fits. If nothing does, the whole cost, for the time to wait.
+        cost if request.partial && cost > 0 => {
+            Some(algorithm.remaining(key, now).min(cost)).filter(|&n| n > 0).unwrap_or(1)
+        }
+        cost => cost,
+    };
+    let units = Cost::new(cost)?;
+    let reply =
+        if request.always { algorithm.request_always(key, now, units) } else { algorithm.request(key, now, units) };
+    let reply = reply.ok()?;
+    let allowed = reply.verdict.allowed;
+    let charged = if allowed || request.always { cost } else { 0 };
+    let figures = reply.figures;
+    let retry_after = RetryAfter::from_millis(figures.retry_after_ms);
+    let decision = Decision::of_fallback(request.policy, allowed, charged, retry_after);
+    Some(Decision { delay: Duration::from_millis(u64::try_from(figures.delay_ms).unwrap_or(0)), ..decision })
+}
+
+/// The part of a policy that one of the instances has. `None` if the module takes no such window.
+fn terms(policy: &Policy, instances: u32) -> Option<Terms> {
+    let part = |whole: u64| (whole / u64::from(instances.max(1))).max(whole.min(1)).min(MAX_COUNT);
+    let anchor = match policy.anchor_seconds() {
+        Some(seconds) => Some(Anchor::from_seconds(seconds)?),
+        None => None,
+    };
+    let schedule = match (policy.window(), anchor) {
+        (Window::Length(length), anchor) => {
+            let span = Span::from_millis(u64::try_from(length.as_millis()).ok()?)?;
+            anchor.map_or(Schedule::Aligned(span), |anchor| Schedule::Anchored(span, anchor))
+        }
+        (Window::Calendar(period), anchor) => Schedule::Calendar(
+            match period {
+                Calendar::Day => CalendarUnit::Day,
+                Calendar::Week => CalendarUnit::Week,
+                Calendar::Month => CalendarUnit::Month,
+                Calendar::Year => CalendarUnit::Year,
+            },
+            anchor,
+        ),
+    };
+    Some(Terms { schedule, limit: part(policy.limit()), burst: policy.burst_option().map(part) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Micros = Micros(1_700_000_000_000_000);
+
+    #[test]
+    fn each_instance_allows_its_part() {
+        for algorithm in Algorithm::ALL.into_iter().filter(|&algorithm| algorithm != Algorithm::Lease) {
+            let local = Local::default();
+            let policy = Policy::new(algorithm, Window::Length(Duration::from_secs(3600)), 30).expect("a policy");
+            let allowed = |instances, key: &str| {
+                (0..40).filter(|_| local.decide_at(&policy.request(key), instances, NOW, || {}).allowed).count()
+            };
+            assert_eq!(
+                [allowed(1, "a"), allowed(3, "b"), allowed(100, "c"), allowed(3, "d")],
+                [30, 10, 1, 10],
+                "{policy}"
+            );
+            let none = Policy::new(algorithm, Window::Length(Duration::from_secs(3600)), 0).expect("a policy");
+            assert!(!local.decide_at(&none.request("e"), 1, NOW, || {}).allowed, "{policy}");
+        }
+        let policy = Policy::token(Duration::from_secs(3600), 30).burst(10);
+        let local = Local::default();
+        assert_eq!((0..40).filter(|_| local.decide_at(&policy.request("k"), 2, NOW, || {}).allowed).count(), 5);
+    }
+
+    #[test]
+    fn a_denial_says_exactly_when_to_retry() {
+        for text in [
+            "COUNTER 10 10",
+            "TOKEN 10 10",
+            "SLIDING 10 10",
+            "FIXED 10 10",
+            "WINDOW 10 10",
+            "FIXED day 10 ANCHOR 7",
+            "GCRA 10 10",
+        ] {
+            let (local, policy) = (Local::default(), text.parse::<Policy>().expect(text));
+            let decide = |cost, at| local.decide_at(&policy.request("k").cost(cost), 1, at, || {});
+            assert!(decide(10, NOW).allowed, "{text}");
+            let wait = decide(1, NOW).retry_after.duration().expect("a wait");
+            let wait = u64::try_from(wait.as_micros()).expect("small");
+            assert!(!decide(1, NOW.plus(wait - 1_000)).allowed, "{text}");
+            assert!(decide(1, NOW.plus(wait)).allowed, "{text}");
+            assert_eq!(decide(11, NOW).retry_after, RetryAfter::Never, "{text}");
+        }
+    }
+
+    #[test]
+    fn parts_fit_delays_are_replied_and_refunds_come_back() {
+        let local = Local::default();
+        let policy = Policy::token(Duration::from_secs(3600), 5);
+        let partial = local.decide(&policy.request("k").cost(7).partial(), 1, || {});
+        assert_eq!((partial.allowed, partial.charged), (true, 5));
+        assert!(!local.decide(&policy.request("k").cost(7).partial(), 1, || {}).allowed);
+        local.refund(&policy.request("k"), 5, 1);
+        assert!(local.decide(&policy.request("k").cost(5), 1, || {}).allowed);
+        let queue = Policy::leaky(Duration::from_secs(10), 10);
+        let delays = [(); 2].map(|()| local.decide_at(&queue.request("q"), 1, NOW, || {}).delay);
+        assert_eq!(delays, [Duration::ZERO, Duration::from_secs(1)]);
+    }
+
+    #[test]
+    fn always_charges_what_it_denies() {
+        for text in ["FIXED 3600 5", "WINDOW 3600 5", "COUNTER 3600 5", "ROLLING 3600 5", "TOKEN 3600 5"] {
+            let (local, policy) = (Local::default(), text.parse::<Policy>().expect(text));
+            let ask = |cost| local.decide_at(&policy.request("k").cost(cost).always(), 1, NOW, || {});
+            let decisions = [ask(5), ask(0), ask(2), ask(0)].map(|decision| (decision.allowed, decision.charged));
+            assert_eq!(decisions, [(true, 5), (true, 0), (false, 2), (false, 0)], "{text}");
+        }
+    }
+
+    #[test]
+    fn keys_that_are_not_used_are_forgotten() {
+        let local = Local::default();
+        let held = || local.shards.iter().map(|shard| lock(shard).keys.len()).sum::<usize>();
+        let second = |second: u64| {
+            for n in 0..10_000 {
+                // Every request has a policy and a key of its own.
+                let policy = Policy::gcra(Duration::from_secs(1), n + 1);
+                let decision =
+                    local.decide_at(&policy.request(&format!("{second}:{n}")), 1, NOW.plus(second * 1_000_000), || {});
+                assert!(decision.allowed);
+            }
+            held()
+        };
+        assert_eq!(second(0), 10_000);
+        std::thread::sleep(SWEEP_APART);
+        // The expiry is a few seconds later than needed.
+        assert_eq!(second(10), 10_000);
+        // No more than the bound, even if nothing expires.
+        let long = Policy::counter(Duration::from_secs(86_400), 5);
+        let (before, mut forgotten) = (held(), 0);
+        for n in 0..120_000 {
+            local.decide_at(&long.request(&format!("{n}")), 1, NOW, || forgotten += 1);
+        }
+        assert!(held() <= SHARDS * MAX_KEYS, "{}", held());
+        // Those that had ended by then are not counted.
+        assert!((1..=before + 120_000 - held()).contains(&forgotten), "{forgotten}");
+    }
+
+    #[test]
+    fn keys_go_when_the_server_is_back() {
+        let local = Local::default();
+        // Its window was over long ago.
+        assert!(local.decide_at(&Policy::token(Duration::from_secs(1), 1).request("k"), 1, NOW, || {}).allowed);
+        let held = || local.shards.iter().map(|shard| lock(shard).keys.len()).sum::<usize>();
+        local.tidy();
+        assert_eq!(held(), 1);
+        local.sweep_at.store(1, Ordering::Relaxed);
+        std::thread::sleep(Duration::from_millis(2));
+        local.tidy();
+        assert_eq!((held(), local.sweep_at.load(Ordering::Relaxed)), (0, 0));
+    }
+}

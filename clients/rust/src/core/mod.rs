@@ -1,0 +1,518 @@
+//! What the limiters with and without an async runtime share: everything but sending.
+
+mod batch;
+mod denials;
+mod local;
+mod settings;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use redis::Value;
+
+pub use batch::{Batch, Outgoing};
+#[cfg(feature = "async")]
+pub use denials::Denial;
+pub use denials::{Denied, Recalled, Sent, TopDenial};
+#[cfg(feature = "async")]
+pub use settings::at_most_a_year;
+pub use settings::{Builder, Fallback, Settings};
+
+use crate::breaker::{Begun, Breaker, Breakers};
+use crate::decision::{Decision, Decisions, RetryAfter};
+use crate::error::{Error, is_connection_error};
+use crate::key::Bounded;
+use crate::policy::{Algorithm, Policy, Request};
+use crate::protocol::{Call, Exchange, Server};
+use crate::stats::{Counters, Gauge, Kind, Log, Stats, Unended};
+use denials::Denials;
+use local::Local;
+
+/// When a request may be repeated that [`Fallback::Deny`] denied.
+const RETRY: RetryAfter = RetryAfter::After(Duration::from_secs(1));
+
+#[derive(Debug)]
+pub struct Core {
+    pub timeout: Duration,
+    pub counters: Counters,
+    pub log: Log,
+    server: Server,
+    /// Whether the log says that the Lua library decides.
+    library_decides: AtomicBool,
+    /// Those of a connection that is none of this crate.
+    pub breakers: Breakers,
+    gauge: Arc<Gauge>,
+    denials: Option<Denials>,
+    local: Local,
+}
+
+/// A call that begins.
+pub type Begins<'a> = (Exchange<'a>, Option<Begun<'a>>);
+
+impl Core {
+    /// `gauge` is that of the connection, if it has circuit breakers of its own.
+    pub fn new(settings: &Settings, gauge: Arc<Gauge>) -> Self {
+        Self {
+            timeout: settings.timeout,
+            counters: Counters::default(),
+            log: Log::default(),
+            server: Server::new(),
+            library_decides: AtomicBool::new(false),
+            breakers: Breakers::new(Breaker::limit(settings.breaker, settings.timeout), Arc::clone(&gauge)),
+            gauge,
+            denials: (settings.denials > 0).then(|| Denials::new(settings.denials, settings.recheck_denials)),
+            local: Local::default(),
+        }
+    }
+
+    /// Begins a call that may wait for `timeout`. `part` is that of the server, unless the connection has circuit breakers
+    /// of its own.
+    ///
+    /// # Errors
+    /// The circuit breaker of that part is open, or the timeout is 0.
+    pub fn begin<'a>(&'a self, part: Option<u64>, call: Call<'a>, timeout: Duration) -> Result<Begins<'a>, Error> {
+        if timeout.is_zero() {
+            return Err(Error::Timeout(timeout));
+        }
+        let begun = part.map(|part| self.breakers.begin(part).ok_or(Error::CircuitOpen)).transpose()?;
+        Ok((Exchange::new(call, &self.server), begun))
+    }
+
+    /// Notes how a call ended that had begun.
+    pub fn ended(&self, begun: Option<Begun<'_>>, result: Result<Value, Error>) -> Result<Value, Error> {
+        if let Some(begun) = begun {
+            begun.ended(&result);
+        }
+        self.note_library();
+        if let Err(Error::Redis(error)) = &result
+            && is_connection_error(error)
+        {
+            self.server.forget();
+        }
+        if result.is_ok() {
+            self.local.tidy();
+        }
+        result
+    }
+
+    /// Counts how a call failed, also one that did not begin.
+    pub fn failed(&self, error: Error) -> Error {
+        let error = match error {
+            // A timeout of the connection itself.
+            Error::Redis(error) if error.is_timeout() => Error::Timeout(self.timeout),
+            other => other,
+        };
+        let counter = match &error {
+            Error::Timeout(_) => &self.counters.timeouts,
+            Error::CircuitOpen => &self.counters.circuit_open,
+            _ => &self.counters.errors,
+        };
+        counter.increment();
+        error
+    }
+
+    /// Counts a call whose caller does not wait for the end.
+    pub const fn unended(&self) -> Unended<'_> {
+        Unended::new(&self.counters.cancelled)
+    }
+
+    /// What was counted.
+    pub fn stats(&self) -> Stats {
+        self.counters.snapshot(&self.gauge)
+    }
+
+    /// Says once that the library decides instead of the module, and again after the module was there or a connection
+    /// failed.
+    fn note_library(&self) {
+        let decides = self.server.lacks_module();
+        if decides != self.library_decides.load(Ordering::Relaxed)
+            && self.library_decides.swap(decides, Ordering::Relaxed) != decides
+            && decides
+        {
+            self.log.warn(
+                Kind::Library,
+                format_args!(
+                    "the server has no module redis-rl: the Lua library decides, which takes more of the server's time, \
+                     and algorithms that it does not have are errors"
+                ),
+            );
+        }
+    }
+
+    fn decided(&self, allowed: bool) {
+        self.counters.decided.increment();
+        if allowed { self.counters.allowed.increment() } else { self.counters.denied.increment() }
+    }
+
+    /// Notes an error about the request.
+    pub fn rejected(&self, error: &Error) {
+        self.counters.rejected.increment();
+        self.log.rejected(error);
+    }
+
+    /// Notes that what a request has cost is not settled. Its caller may be gone.
+    pub fn unsettled(&self, error: &Error) {
+        self.counters.unsettled.increment();
+        self.log.warn(Kind::Unsettled, format_args!("what a request has cost is not settled: {error}"));
+    }
+
+    /// Notes that a key of the local limit is forgotten although it counted.
+    fn local_forgotten(&self) {
+        self.counters.local_forgotten.increment();
+        let text = "more keys than are counted in this process: the limit of one starts anew";
+        self.log.warn(Kind::LocalForgotten, format_args!("{text}"));
+    }
+
+    /// Notes that a lease ended while it was held.
+    pub fn lease_lost(&self) {
+        self.counters.leases_lost.increment();
+        let text = "a lease ended while it was held: another holder may be allowed";
+        self.log.warn(Kind::LeaseLost, format_args!("{text}"));
+    }
+
+    /// Whether the server has no module, as far as known.
+    pub fn lacks_module(&self) -> bool {
+        self.server.lacks_module()
+    }
+
+    /// Whether a request is denied without the server, or is to be sent. Not counted.
+    pub fn recall(&self, request: &Request<'_>) -> Recalled {
+        match &self.denials {
+            Some(denials) => denials.recall(request, Instant::now()),
+            None => Recalled::Unknown(None),
+        }
+    }
+
+    /// [`Core::recall`] of a request under several limits: if one denies, all do.
+    ///
+    /// # Errors
+    /// It is denied.
+    pub fn recall_all(&self, requests: &[Request<'_>]) -> Result<Vec<Option<Sent>>, Decisions> {
+        let Some(denials) = &self.denials else { return Ok(requests.iter().map(|_| None).collect()) };
+        match denials.recall_all(requests, Instant::now()) {
+            Ok(sent) => Ok(sent.into_iter().map(Some).collect()),
+            Err(known) => Err(self.remembered_all(requests, known)),
+        }
+    }
+
+    /// The decision on a request that is denied without the server.
+    pub fn remembered(&self, denied: Denied) -> Decision {
+        self.counters.remembered.increment();
+        denied.counted()
+    }
+
+    fn remembered_all(&self, requests: &[Request<'_>], known: Vec<Option<Denied>>) -> Decisions {
+        self.counters.remembered.increment();
+        let decide = |(request, known): (&Request<'_>, Option<Denied>)| {
+            known.map_or_else(|| Decision::unchecked(request.policy), Denied::counted)
+        };
+        Decisions { allowed: false, limits: requests.iter().zip(known).map(decide).collect() }
+    }
+
+    /// The keys whose remembered denials denied the most requests.
+    pub fn top_denials(&self, most: usize) -> Vec<TopDenial> {
+        self.denials.as_ref().map_or_else(Vec::new, |denials| denials.top(most, Instant::now()))
+    }
+
+    /// Takes a decision of the server in.
+    pub fn learned(
+        &self,
+        request: &Request<'_>,
+        sent: Option<Sent>,
+        result: Result<Decision, Error>,
+    ) -> Result<Decision, Error> {
+        let decision = result?;
+        self.decided(decision.allowed);
+        self.learn(request, sent, &decision);
+        Ok(decision)
+    }
+
+    /// [`Core::learned`] of several limits.
+    pub fn learned_all(
+        &self,
+        requests: &[Request<'_>],
+        sent: Vec<Option<Sent>>,
+        result: Result<Decisions, Error>,
+    ) -> Result<Decisions, Error> {
+        let decisions = result?;
+        self.decided(decisions.allowed);
+        for ((request, sent), decision) in requests.iter().zip(sent).zip(&decisions.limits) {
+            self.learn(request, sent, decision);
+        }
+        Ok(decisions)
+    }
+
+    /// Forgets remembered denials of a key when it is dropped, because units were given back by then. So does a future
+    /// that is dropped before the reply.
+    pub fn forgets<'a>(&'a self, policy: &'a Policy, key: Bounded<'a>) -> impl Drop + 'a {
+        Forgets { denials: self.denials.as_ref(), policy, key }
+    }
+
+    fn learn(&self, request: &Request<'_>, sent: Option<Sent>, decision: &Decision) {
+        if let (Some(denials), Some(sent)) = (&self.denials, sent) {
+            denials.learn(request, &sent, decision);
+        }
+    }
+
+    /// Decides on a request without the server, if it cannot decide: a remembered denial, else the fallback.
+    pub fn fall_back(&self, request: &Request<'_>, fallback: Fallback, error: Error) -> Result<Decision, Error> {
+        let decisions = self.fall_back_all(std::slice::from_ref(request), fallback, error)?;
+        decisions.limits.into_iter().next().ok_or(Error::UnknownReply)
+    }
+
+    /// What the fallback says of a request that no remembered denial denies.
+    fn by_fallback(&self, request: &Request<'_>, fallback: Fallback, error: Error) -> Result<Decision, Error> {
+        let (policy, counters) = (request.policy, &self.counters);
+        let fallback = match fallback {
+            // A lease is more than a permission, and only the server can hold one.
+            _ if policy.algorithm() == Algorithm::Lease => Fallback::Error,
+            // A limit that is only tried denies nobody.
+            fallback if policy.is_shadow() && fallback != Fallback::Error => Fallback::Allow,
+            fallback => fallback,
+        };
+        self.log.fell_back(fallback, &error);
+        let overloaded = matches!(error, Error::Overloaded);
+        let (decision, counter) = match fallback {
+            Fallback::Error => (Err(error), &counters.fallback_errors),
+            Fallback::Allow => {
+                let charged = if policy.is_shadow() { 0 } else { request.cost };
+                (Ok(Decision::of_fallback(policy, true, charged, RetryAfter::Now)), &counters.fallback_allowed)
+            }
+            Fallback::Deny => (Ok(Decision::of_fallback(policy, false, 0, RETRY)), &counters.fallback_denied),
+            Fallback::Local { instances } => {
+                let decision = self.local.decide(request, instances, || self.local_forgotten());
+                (Ok(decision), if decision.allowed { &counters.local_allowed } else { &counters.local_denied })
+            }
+        };
+        let counter = match &decision {
+            _ if !overloaded => counter,
+            Ok(decision) if decision.allowed => &counters.overload_allowed,
+            Ok(_) => &counters.overload_denied,
+            Err(_) => &counters.overload_errors,
+        };
+        counter.increment();
+        decision
+    }
+
+    /// [`Core::fall_back`] of several limits.
+    pub fn fall_back_all(
+        &self,
+        requests: &[Request<'_>],
+        fallback: Fallback,
+        error: Error,
+    ) -> Result<Decisions, Error> {
+        if !error.is_unavailable() {
+            self.rejected(&error);
+            return Err(error);
+        }
+        let held = self.denials.as_ref().map(|denials| denials.hold_all(requests, Instant::now()));
+        if let Some(held) = held.filter(|held| held.iter().any(Option::is_some)) {
+            return Ok(self.remembered_all(requests, held));
+        }
+        if let Some(lease) = requests.iter().find(|request| request.policy.algorithm() == Algorithm::Lease) {
+            // An error: only the server can hold one.
+            return self.by_fallback(lease, fallback, error).map(Decisions::from);
+        }
+        let mut limits: Vec<Decision> = Vec::with_capacity(requests.len());
+        for request in requests {
+            if limits.last().is_some_and(|last| !last.allowed) {
+                break;
+            }
+            limits.push(self.by_fallback(request, fallback, error.clone())?);
+        }
+        let allowed = limits.iter().all(|decision| decision.allowed);
+        if !allowed {
+            // Nothing is charged if one denies.
+            for (request, decision) in requests.iter().zip(&mut limits) {
+                self.give_back_locally(request, decision, fallback);
+            }
+        }
+        let rest = requests.iter().skip(limits.len()).map(|request| Decision::unchecked(request.policy));
+        limits.extend(rest.collect::<Vec<_>>());
+        Ok(Decisions { allowed, limits })
+    }
+
+    /// Decides on requests that do not depend on each other without the server.
+    pub fn without_server(&self, requests: &[Request<'_>], fallback: Fallback) -> Vec<Result<Decision, Error>> {
+        requests.iter().map(|request| self.fall_back(request, fallback, Error::Overloaded)).collect()
+    }
+
+    fn give_back_locally(&self, request: &Request<'_>, decision: &mut Decision, fallback: Fallback) {
+        if let Fallback::Local { instances } = fallback
+            && decision.charged > 0
+        {
+            self.local.refund(request, decision.charged, instances);
+        }
+        decision.charged = 0;
+    }
+}
+
+struct Forgets<'a> {
+    denials: Option<&'a Denials>,
+    policy: &'a Policy,
+    key: Bounded<'a>,
+}
+
+impl Drop for Forgets<'_> {
+    fn drop(&mut self) {
+        if let Some(denials) = self.denials {
+            denials.forget(self.policy, &self.key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decision::Source;
+    use crate::protocol::Step;
+
+    const POLICY: Policy = Policy::counter(Duration::from_secs(86_400), 10);
+
+    fn core() -> Core {
+        Core::new(&Settings::default(), Arc::default())
+    }
+
+    #[test]
+    fn what_was_charged_locally_is_given_back_if_a_later_limit_denies() {
+        // Each of two instances has 5 of the 10 units.
+        let (core, fallback) = (core(), Fallback::Local { instances: 2 });
+        let all = [POLICY.request("a").cost(2), POLICY.request("b").cost(3), POLICY.request("c").cost(6)];
+        let decisions = core.fall_back_all(&all, fallback, Error::CircuitOpen).unwrap();
+        assert!(!decisions.allowed && decisions.limits.iter().all(|limit| limit.charged == 0), "{decisions:?}");
+        for key in ["a", "b", "c"] {
+            let whole = core.fall_back(&POLICY.request(key).cost(5), fallback, Error::CircuitOpen).unwrap();
+            assert!(whole.allowed, "{key}");
+        }
+    }
+
+    /// A denial of the server that ends after an hour.
+    fn denied(core: &Core, request: &Request<'_>) {
+        let wait = RetryAfter::After(Duration::from_secs(3600));
+        let denial = Decision::of_fallback(request.policy, false, 0, wait);
+        let decision = Decision { source: Source::Server, ..denial };
+        let Recalled::Unknown(sent) = core.recall(request) else { panic!("a denial is known") };
+        core.learned(request, sent, Ok(decision)).unwrap();
+    }
+
+    #[test]
+    fn remembered_denials_are_looked_at_before_any_fallback() {
+        let (core, known, other) = (core(), POLICY.request("known"), POLICY.request("other"));
+        denied(&core, &known);
+        for error in [Error::CircuitOpen, Error::Overloaded] {
+            for fallback in [Fallback::Allow, Fallback::Error, Fallback::Deny] {
+                let [one, two] = [known, other].map(|request| core.fall_back(&request, fallback, error.clone()));
+                assert_eq!(one.unwrap().source, Source::RememberedDenial, "{error}, {fallback:?}");
+                assert_eq!(
+                    two.ok().map(|two| two.allowed),
+                    match fallback {
+                        Fallback::Allow => Some(true),
+                        Fallback::Deny => Some(false),
+                        _ => None,
+                    }
+                );
+            }
+            let all = core.fall_back_all(&[other, known], Fallback::Allow, error).unwrap();
+            assert!(!all.allowed, "{all:?}");
+        }
+        let wrong = redis::RedisError::from((redis::ErrorKind::Client, "a fault of the configuration"));
+        assert!(core.fall_back(&known, Fallback::Allow, wrong.into()).is_err());
+    }
+
+    #[test]
+    fn decisions_of_an_overload_are_counted_and_logged_apart() {
+        const LEASE: Policy = Policy::lease(Duration::from_secs(60), 1);
+        let core = core();
+        denied(&core, &POLICY.request("known"));
+        let before = core.stats();
+        let text = logged(|| {
+            assert!(core.fall_back(&POLICY.request("k"), Fallback::Deny, Error::CircuitOpen).is_ok());
+            for fallback in [Fallback::Allow, Fallback::Deny, Fallback::Error] {
+                let requests = [POLICY.request("known"), POLICY.request("k"), LEASE.request("k").id("x")];
+                let decisions = core.without_server(&requests, fallback);
+                let [Ok(known), k, Err(Error::Overloaded)] = decisions.as_slice() else { panic!("{decisions:?}") };
+                assert!(!known.allowed && k.is_err() == (fallback == Fallback::Error), "{k:?}");
+            }
+        });
+        assert_eq!([text.matches("overloaded").count(), text.matches("failing closed").count()], [1; 2], "{text}");
+        let now = core.stats();
+        let changed = crate::Stats {
+            remembered: before.remembered + 3,
+            fallback_denied: before.fallback_denied + 1,
+            overload_allowed: 1,
+            overload_denied: 1,
+            overload_errors: 4,
+            ..before
+        };
+        assert_eq!(now, changed);
+    }
+
+    #[test]
+    fn an_overload_and_an_outage_share_the_local_limits() {
+        let (core, fallback) = (core(), Fallback::Local { instances: 1 });
+        let request = POLICY.request("k").cost(6);
+        assert!(core.without_server(&[request], fallback).into_iter().all(|decision| decision.unwrap().allowed));
+        assert!(!core.fall_back(&request, fallback, Error::CircuitOpen).unwrap().allowed);
+    }
+
+    /// What is logged meanwhile.
+    fn logged(work: impl FnOnce()) -> String {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let writer = std::sync::Arc::new(file.reopen().unwrap());
+        let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(writer).finish();
+        tracing::subscriber::with_default(subscriber, work);
+        std::fs::read_to_string(file.path()).unwrap()
+    }
+
+    #[test]
+    fn every_fallback_is_logged_and_counted() {
+        const LEASE: Policy = Policy::lease(Duration::from_secs(60), 1);
+        let (single, several, shadow) = (core(), core(), POLICY.shadow());
+        let allowed = |policy: &Policy, fallback| {
+            let decision = single.fall_back(&policy.request("k"), fallback, Error::CircuitOpen);
+            decision.ok().map(|decision| decision.allowed)
+        };
+        // One kind does not keep another from being logged.
+        let text = logged(|| {
+            assert_eq!(allowed(&POLICY, Fallback::Deny), Some(false));
+            assert_eq!(allowed(&LEASE, Fallback::Allow), None);
+            assert_eq!(allowed(&shadow, Fallback::Deny), Some(true));
+        });
+        let kinds = ["failing closed: ", "no decision: ", "failing open: "];
+        assert_eq!(kinds.map(|kind| text.matches(kind).count()), [1; 3], "{text}");
+        let stats = single.stats();
+        assert_eq!((stats.fallback_denied, stats.fallback_errors, stats.fallback_allowed), (1, 1, 1), "{stats:?}");
+        let all = [POLICY.request("a"), LEASE.request("b").id("x")];
+        let text = logged(|| assert!(several.fall_back_all(&all, Fallback::Allow, Error::CircuitOpen).is_err()));
+        assert!(text.contains("no decision: ") && several.stats().fallback_errors == 1, "{text}");
+    }
+
+    #[test]
+    fn what_only_the_log_says_is_logged() {
+        let core = core();
+        let error =
+            || redis::parse_redis_value(b"-ERR unknown command 'RL.COUNTER'\r\n").and_then(Value::extract_error);
+        let request = POLICY.request("k");
+        let check = || {
+            let (mut exchange, _) = core.begin(None, Call::Check(&request), Duration::from_secs(1)).unwrap();
+            assert!(matches!(exchange.step(None), Step::Send(_)));
+            // Once the module is missing, this is the reply of the library.
+            assert!(matches!(exchange.step(Some(error())), Step::Send(_) | Step::Done(_)));
+            _ = core.ended(None, Ok(Value::Nil));
+        };
+        let text = logged(|| {
+            check();
+            check();
+            core.unsettled(&Error::CircuitOpen);
+            core.lease_lost();
+            core.local_forgotten();
+        });
+        let kinds = ["the Lua library decides", "is not settled: ", "a lease ended", "more keys than"];
+        assert_eq!(kinds.map(|kind| text.matches(kind).count()), [1; 4], "{text}");
+        assert_eq!(text.matches("WARN").count(), 4, "{text}");
+        core.server.forget();
+        _ = core.ended(None, Ok(Value::Nil));
+        assert!(!core.library_decides.load(Ordering::Relaxed), "the next time is not logged");
+    }
+}

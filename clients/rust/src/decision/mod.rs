@@ -1,0 +1,212 @@
+//! What a request gets.
+
+mod headers;
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+#[cfg(feature = "tower")]
+pub use headers::unique_names;
+
+use crate::policy::Policy;
+
+/// When a denied request would be allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RetryAfter {
+    /// It is allowed.
+    Now,
+    /// After exactly this time, if there is no other request in between. One millisecond earlier it is denied.
+    After(Duration),
+    /// Never: the cost is above the capacity, or the limit is 0.
+    Never,
+}
+
+impl RetryAfter {
+    /// From `retry_after_ms` of the reply: 0 for now, −1 for never.
+    pub(crate) fn from_millis(millis: i64) -> Self {
+        match u64::try_from(millis) {
+            Ok(0) => Self::Now,
+            Ok(millis) => Self::After(Duration::from_millis(millis)),
+            Err(_) => Self::Never,
+        }
+    }
+
+    /// The time to wait; `None` if the request is allowed now, or never.
+    pub const fn duration(self) -> Option<Duration> {
+        match self {
+            Self::After(wait) => Some(wait),
+            Self::Now | Self::Never => None,
+        }
+    }
+
+    /// Sort key: the longest wait is the largest.
+    fn rank(self) -> u64 {
+        match self {
+            Self::Now => 0,
+            Self::After(wait) => u64::try_from(wait.as_millis()).unwrap_or(u64::MAX - 1),
+            Self::Never => u64::MAX,
+        }
+    }
+}
+
+/// Who decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Source {
+    /// The server.
+    Server,
+    /// A denial of the server that this client remembers. See [`Builder::denials`](crate::Builder::denials). The times
+    /// are those of now; `remaining` is that of the denial, and may be more by now.
+    RememberedDenial,
+    /// Units that the server granted to this client. See [`Grants`](crate::Grants).
+    Grant,
+    /// This client alone, because the server did not reply. See [`Fallback`](crate::Fallback). Only `allowed`, `charged`,
+    /// `retry_after` and `delay` are known, and `now_ms` is this machine's time.
+    Fallback,
+    /// Nobody: the request is denied by another limit, and this one was not checked. `allowed` is true, nothing is
+    /// charged, and no other figure is known.
+    Unchecked,
+}
+
+/// What a request gets. The figures are those of `FULL` in the command reference, after this request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Decision {
+    /// Whether the request may go on. With [`partial`](crate::Request::partial), whether any part of it may.
+    pub allowed: bool,
+    /// How many units were charged: with [`partial`](crate::Request::partial) 0 up to the cost; else the cost or 0.
+    pub charged: u64,
+    /// What the limit counts; see the table of the algorithms in the command reference.
+    pub count: i64,
+    /// The value that `remaining` counts down from: the burst if given, else the limit.
+    pub limit: u64,
+    /// The cost that would be allowed right now.
+    pub remaining: u64,
+    /// When the same request would be allowed.
+    pub retry_after: RetryAfter,
+    /// The time until `remaining` grows; 0 if everything is available, `None` for never.
+    pub next: Option<Duration>,
+    /// The time until the whole limit is available; 0 if it is, `None` for never.
+    pub reset_after: Option<Duration>,
+    /// LEAKY: how long to hold the request; else 0.
+    pub delay: Duration,
+    /// The server's time, in milliseconds since 1970.
+    pub now_ms: u64,
+    /// Whether shadow mode allowed what the limit denies.
+    pub shadow: bool,
+    /// Who decided.
+    pub source: Source,
+    pub(crate) policy: Policy,
+}
+
+impl Decision {
+    /// The policy that decided.
+    pub const fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// A decision without the server.
+    pub(crate) fn of_fallback(policy: &Policy, allowed: bool, charged: u64, retry_after: RetryAfter) -> Self {
+        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let now_ms = u64::try_from(since_1970.as_millis()).unwrap_or(u64::MAX);
+        Self {
+            allowed,
+            charged,
+            count: 0,
+            limit: policy.capacity(),
+            remaining: 0,
+            retry_after,
+            next: retry_after.duration(),
+            reset_after: None,
+            delay: Duration::ZERO,
+            now_ms,
+            shadow: false,
+            source: Source::Fallback,
+            policy: *policy,
+        }
+    }
+
+    /// The decision of a limit that was not checked, because another one denies.
+    pub(crate) fn unchecked(policy: &Policy) -> Self {
+        Self { source: Source::Unchecked, ..Self::of_fallback(policy, true, 0, RetryAfter::Now) }
+    }
+
+    /// The same decision as a denial that ends after `wait`.
+    pub(crate) fn denied_for(self, wait: Duration) -> Self {
+        Self { allowed: false, charged: 0, delay: Duration::ZERO, retry_after: RetryAfter::After(wait), ..self }
+    }
+
+    /// The same decision some time later, if nothing changed in between. Only the times go on: `remaining` may be too low.
+    pub(crate) fn later(self, elapsed: Duration, source: Source) -> Self {
+        const LEAST: Duration = Duration::from_millis(1);
+        // Rounds against the caller: a wait is never said to be shorter than it is.
+        let millis = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+        // 0 would mean that there is nothing to wait for.
+        let rest = |wait: Duration| wait.saturating_sub(Duration::from_millis(millis)).max(LEAST.min(wait));
+        let retry_after = match self.retry_after {
+            RetryAfter::After(wait) => RetryAfter::After(rest(wait)),
+            other => other,
+        };
+        Self {
+            retry_after,
+            next: self.next.map(rest),
+            reset_after: self.reset_after.map(rest),
+            now_ms: self.now_ms.saturating_add(millis),
+            source,
+            ..self
+        }
+    }
+
+    /// Sort key: the smallest is the strictest limit. Denied before allowed, then the longest wait, then the least
+    /// remaining.
+    fn strictness(&self) -> (bool, std::cmp::Reverse<u64>, u64) {
+        (self.allowed, std::cmp::Reverse(self.retry_after.rank()), self.remaining)
+    }
+}
+
+/// What a request under several limits gets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Decisions {
+    /// Whether every limit allows the request. If not, none was charged.
+    pub allowed: bool,
+    /// The decision of each limit, in the order of the requests. If this client denied by itself, the limits that it did
+    /// not look at are [`Source::Unchecked`].
+    pub limits: Vec<Decision>,
+}
+
+impl Decisions {
+    /// The strictest limit: one that denies before one that allows, then the one with the longest wait, then the one
+    /// with the least remaining. `None` if there are no limits.
+    pub fn strictest(&self) -> Option<&Decision> {
+        strictest(&self.limits)
+    }
+
+    /// The limits that deny.
+    pub fn denied(&self) -> impl Iterator<Item = &Decision> {
+        self.limits.iter().filter(|decision| !decision.allowed)
+    }
+
+    /// How long to hold the request: the longest [`Decision::delay`].
+    pub fn delay(&self) -> Duration {
+        self.limits.iter().map(|decision| decision.delay).max().unwrap_or_default()
+    }
+}
+
+impl From<Decision> for Decisions {
+    fn from(decision: Decision) -> Self {
+        Self { allowed: decision.allowed, limits: vec![decision] }
+    }
+}
+
+/// Of limits that were checked each by itself: what one that allows has charged stays charged.
+impl FromIterator<Decision> for Decisions {
+    fn from_iter<I: IntoIterator<Item = Decision>>(decisions: I) -> Self {
+        let limits: Vec<_> = decisions.into_iter().collect();
+        Self { allowed: limits.iter().all(|decision| decision.allowed), limits }
+    }
+}
+
+/// The first of the strictest decisions.
+pub(crate) fn strictest(decisions: &[Decision]) -> Option<&Decision> {
+    decisions.iter().min_by_key(|decision| decision.strictness())
+}

@@ -1,0 +1,192 @@
+//! Keys: of a bounded length, so that what a caller chooses decides no size beyond it (`vectors/keys.json` has examples for
+//! all clients); and what else says which state a request is about.
+
+use std::borrow::Cow;
+use std::ops::Deref;
+
+use quick_cache::Equivalent;
+use sha2::{Digest, Sha256};
+
+use crate::policy::{Algorithm, Policy, Window};
+
+/// The longest value that stays as it is.
+const LONGEST: usize = 256;
+/// How much of a longer one is kept in front of its digest.
+const KEPT: usize = 32;
+/// The digest in hexadecimal, and the character in front of it.
+const DIGEST: usize = 64;
+/// The names of reservations end so.
+const RESERVED: [&[u8]; 2] = [b":reserved", b":reserved:ends"];
+
+/// A value of a bounded length: one of more than 256 bytes is its first 32 bytes, `~`, and its SHA-256 in hexadecimal; so
+/// is one that already has this form. Of the 32 bytes, up to three are left out that would cut a character. Any other
+/// value is returned as it is.
+///
+/// The limiters do the same with each part of a key: what is before, in and after its hash tag. So the text of a caller
+/// makes no long keys. A service that makes keys of several values bounds each of them itself, so that its own words stay:
+///
+/// ```
+/// use redis_rl_client::bounded;
+///
+/// assert_eq!(bounded("alice"), "alice");
+/// let long = bounded(&"a".repeat(300)).into_owned();
+/// assert!(long.len() == 97 && long.starts_with(&"a".repeat(32)), "{long}");
+/// assert_ne!(bounded(&long), long);
+/// ```
+pub fn bounded(value: &str) -> Cow<'_, str> {
+    match bounded_bytes(value.as_bytes()) {
+        Cow::Borrowed(_) => Cow::Borrowed(value),
+        // It cuts no character, so nothing is replaced.
+        Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
+    }
+}
+
+/// A key of a prefix and a value: the prefix stays, and the value is [`bounded`]. It takes that form too where the key
+/// would be the name of a reservation.
+///
+/// ```
+/// use redis_rl_client::bounded_after;
+///
+/// assert_eq!(bounded_after("users:", "alice"), "users:alice");
+/// assert!(bounded_after("users:", "alice:reserved").starts_with("users:alice:reserved~"));
+/// ```
+pub fn bounded_after(prefix: &str, value: &str) -> String {
+    let key = format!("{prefix}{}", bounded(value));
+    if !RESERVED.into_iter().any(|end| key.as_bytes().ends_with(end)) {
+        return key;
+    }
+    format!("{prefix}{}", String::from_utf8_lossy(&digested(value.as_bytes())))
+}
+
+fn bounded_bytes(value: &[u8]) -> Cow<'_, [u8]> {
+    if value.len() > LONGEST || has_bounded_form(value) { Cow::Owned(digested(value)) } else { Cow::Borrowed(value) }
+}
+
+/// A key of a bounded length. Only such a key is sent or kept in memory.
+#[derive(Clone, Debug)]
+pub struct Bounded<'a>(Cow<'a, [u8]>);
+
+impl<'a> Bounded<'a> {
+    /// Of a key that a caller handed in. Allocates only if it is too long or has a form that is not the caller's to choose.
+    pub fn new(key: &'a [u8]) -> Self {
+        let is_reserved = RESERVED.into_iter().any(|end| key.ends_with(end));
+        if key.len() < DIGEST && !is_reserved {
+            return Self(Cow::Borrowed(key));
+        }
+        let end = |part| if is_reserved { Cow::Owned(digested(part)) } else { bounded_bytes(part) };
+        let Some((before, tag, after)) = around_tag(key) else { return Self(end(key)) };
+        let parts = [bounded_bytes(before), bounded_bytes(tag), end(after)];
+        if parts.iter().all(|part| matches!(part, Cow::Borrowed(_))) {
+            return Self(Cow::Borrowed(key));
+        }
+        let [before, tag, after] = parts;
+        Self(Cow::Owned([&*before, b"{", &*tag, b"}", &*after].concat()))
+    }
+
+    /// Of a key that is one already.
+    pub const fn known(key: &'a [u8]) -> Self {
+        Self(Cow::Borrowed(key))
+    }
+}
+
+impl Deref for Bounded<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// What is before, in and after the hash tag, which decides the slot of a cluster; `None` without one.
+fn around_tag(key: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
+    let position = |of: &[u8], brace| of.iter().position(|byte| *byte == brace);
+    let (before, rest) = key.split_at_checked(position(key, b'{')?)?;
+    let rest = rest.get(1..)?;
+    let (tag, after) = rest.split_at_checked(position(rest, b'}')?)?;
+    (!tag.is_empty()).then_some((before, tag, after.get(1..)?))
+}
+
+/// Whether a value is what [`digested`] returns for values that are long.
+fn has_bounded_form(value: &[u8]) -> bool {
+    let Some((kept, [b'~', digest @ ..])) = value.len().checked_sub(DIGEST + 1).map(|at| value.split_at(at)) else {
+        return false;
+    };
+    (KEPT - 3..=KEPT).contains(&kept.len()) && digest.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// The beginning of a value, `~`, and its digest.
+fn digested(value: &[u8]) -> Vec<u8> {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    // A byte 0b10…… goes on with the character before it.
+    let cuts = |at: &usize| value.get(*at).is_some_and(|byte| byte & 0b1100_0000 == 0b1000_0000);
+    let kept = (KEPT - 3..=KEPT).rev().find(|at| !cuts(at)).unwrap_or(KEPT - 3);
+    let mut digested = Vec::with_capacity(KEPT + 1 + DIGEST);
+    digested.extend(value.iter().take(kept));
+    digested.push(b'~');
+    for byte in Sha256::digest(value) {
+        digested.extend([byte >> 4, byte & 15].map(|digit| DIGITS[usize::from(digit)]));
+    }
+    digested
+}
+
+/// Which state of the server a request is about: what two requests must share to count together.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct State<'a> {
+    algorithm: Algorithm,
+    window: Window,
+    anchor: Option<u64>,
+    key: Cow<'a, [u8]>,
+}
+
+impl<'a> State<'a> {
+    pub fn new(policy: &Policy, key: &'a Bounded<'_>) -> Self {
+        let (algorithm, window, anchor) = (policy.algorithm(), policy.window(), policy.anchor_seconds());
+        Self { algorithm, window, anchor, key: Cow::Borrowed(key) }
+    }
+
+    /// The same, to be kept.
+    pub fn kept(self) -> State<'static> {
+        State { key: Cow::Owned(self.key.into_owned()), ..self }
+    }
+
+    pub fn into_key(self) -> Vec<u8> {
+        self.key.into_owned()
+    }
+}
+
+/// A state to look for.
+#[derive(Hash)]
+pub struct Lookup<'a>(pub State<'a>);
+
+impl Equivalent<State<'static>> for Lookup<'_> {
+    fn equivalent(&self, state: &State<'static>) -> bool {
+        self.0 == *state
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The pairs of a list of `vectors/keys.json`: what is handed in, and what it becomes.
+    fn vectors(list: &str) -> Vec<(String, String)> {
+        let text = include_str!("../../../vectors/keys.json");
+        let mut vectors: serde_json::Value = serde_json::from_str(text).expect("JSON");
+        let pairs: Vec<(String, String)> = serde_json::from_value(vectors[list].take()).expect("pairs");
+        assert!(pairs.len() > 10, "{list}");
+        pairs
+    }
+
+    #[test]
+    fn values_and_keys_are_those_of_the_vectors() {
+        for (value, expected) in vectors("values") {
+            assert_eq!(bounded(&value), expected);
+        }
+        for (key, expected) in vectors("keys") {
+            let bounded = Bounded::new(key.as_bytes());
+            assert_eq!(String::from_utf8_lossy(&bounded), expected);
+            // What stays as it is costs no memory.
+            assert_eq!(matches!(bounded.0, Cow::Borrowed(_)), key == expected, "{key}");
+        }
+    }
+}

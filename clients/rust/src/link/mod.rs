@@ -1,0 +1,128 @@
+//! The connection of a limiter that is made from a URL: it opens itself when it is needed, and again when it is broken or
+//! has lost its master.
+
+mod nodes;
+mod pipe;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use redis::{Cmd, RedisResult};
+
+use crate::address::{Address, Kind, REOPEN_APART, is_read_only};
+use crate::core::Outgoing;
+use crate::error::Error;
+use crate::stats::Gauge;
+use nodes::Nodes;
+use pipe::{Pipe, Place};
+pub use pipe::{Reply, Request};
+
+/// A connection that is opened when it is needed. Clones share it, and its circuit breaker.
+///
+/// It is opened again, through the name of the address, if it breaks, if the server has closed it since the last request,
+/// if the server replies READONLY (it is not the master any more), and if the server is silent for a second; Sentinels
+/// are asked each time. A command that was sent is sent again only if the reply says that it was not executed: READONLY,
+/// and in a cluster MOVED, ASK and TRYAGAIN.
+///
+/// The limiter that was built last over it sets when its circuit breaker opens.
+#[derive(Clone, Debug)]
+pub struct Link(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    gauge: Arc<Gauge>,
+    to: To,
+}
+
+#[derive(Debug)]
+enum To {
+    Server(Pipe),
+    Cluster(Nodes),
+}
+
+impl Link {
+    /// A connection to this address. Nothing is sent yet, so there is nothing to wait for, and no server need be there.
+    pub fn new(address: impl Into<Address>) -> Self {
+        let gauge = Arc::<Gauge>::default();
+        let Address(kind, trust) = address.into();
+        let pipe = |place| To::Server(Pipe::new(place, None, Arc::clone(&gauge)));
+        let to = match kind {
+            Kind::Server(client) => pipe(Place::Server(Box::new(client.get_connection_info().clone()), trust)),
+            Kind::Sentinel(sentinels) => pipe(Place::Sentinel(sentinels, trust)),
+            Kind::Cluster(cluster) => To::Cluster(Nodes::new(&cluster.nodes, trust, Arc::clone(&gauge))),
+        };
+        Self(Arc::new(Shared { gauge, to }))
+    }
+
+    /// A connection to the address of this URL.
+    ///
+    /// # Errors
+    /// [`Error::InvalidUrl`].
+    pub fn open(url: &str) -> Result<Self, Error> {
+        url.parse::<Address>().map(Self::new)
+    }
+
+    pub(crate) fn gauge(&self) -> Arc<Gauge> {
+        Arc::clone(&self.0.gauge)
+    }
+
+    /// After how long a silence the circuit breaker opens.
+    pub(crate) fn set_silence(&self, silence: Option<Duration>) {
+        match &self.0.to {
+            To::Server(pipe) => pipe.set_silence(silence),
+            To::Cluster(nodes) => nodes.set_silence(silence),
+        }
+    }
+
+    /// Opens the connection if there is none.
+    pub(crate) async fn connect(&self) -> RedisResult<()> {
+        match &self.0.to {
+            To::Server(pipe) => pipe.connect().await,
+            To::Cluster(nodes) => nodes.connect().await,
+        }
+    }
+
+    /// Sends a command, for which the server may take so long.
+    pub(crate) async fn request(&self, command: Cmd, key: &[u8], limit: Duration) -> Result<Reply, Error> {
+        let request = Request { command, asking: false, limit };
+        match &self.0.to {
+            To::Server(pipe) => again(pipe, pipe.send(request).await?, limit).await,
+            To::Cluster(nodes) => nodes.request(request, key).await,
+        }
+    }
+
+    /// Sends commands that do not depend on each other, and sets what becomes of each. All have the same time limit.
+    pub(crate) async fn send_within(&self, all: &mut [Outgoing<'_>]) {
+        match &self.0.to {
+            To::Server(pipe) => send_within(pipe, all).await,
+            To::Cluster(nodes) => nodes.send_within(all).await,
+        }
+    }
+}
+
+async fn send_within(pipe: &Pipe, all: &mut [Outgoing<'_>]) {
+    let waiting = match pipe.send_all(all.iter().map(Request::of)).await {
+        Ok(waiting) => waiting,
+        Err(error) => return all.iter_mut().for_each(|outgoing| outgoing.set(Err(error.clone()))),
+    };
+    for (outgoing, waiting) in all.iter_mut().zip(waiting) {
+        let limit = outgoing.limit();
+        let reply = match waiting.reply().await {
+            Ok(reply) => again(pipe, reply, limit).await,
+            Err(error) => Err(error),
+        };
+        outgoing.set(reply.map(|reply| (reply.value, reply.took)));
+    }
+}
+
+/// Sends a command over another connection, if the reply says that the master is elsewhere.
+async fn again(pipe: &Pipe, mut reply: Reply, limit: Duration) -> Result<Reply, Error> {
+    let mut took = reply.took;
+    while reply.value.as_ref().is_err_and(is_read_only) && reply.via.age >= REOPEN_APART && took < limit {
+        pipe.retire(reply.via);
+        let request = Request { command: reply.command, asking: false, limit: limit - took };
+        reply = pipe.send(request).await?;
+        took += reply.took;
+    }
+    Ok(Reply { took, ..reply })
+}

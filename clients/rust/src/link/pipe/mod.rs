@@ -1,0 +1,240 @@
+//! A connection to one server, which many requests share.
+//!
+//! The connections of the crate `redis` do not say when a command was written and when bytes came. This one does, so that
+//! a time limit begins when the command is written, and the circuit breaker measures the server and nothing else.
+//!
+//! One task owns the connection: it opens it, writes what the callers have queued, reads the replies, ends what the server
+//! took too long for, and runs the breaker. What is queued while replies are on their way goes out with one write.
+
+mod driver;
+mod flights;
+mod frame;
+mod incoming;
+mod open;
+mod outbox;
+mod socket;
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
+use std::time::Duration;
+
+use redis::{Cmd, ErrorKind, RedisError, RedisResult, Value};
+use tokio::runtime::{Handle, Id};
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+use self::driver::Driver;
+pub use self::open::Place;
+use crate::core::Outgoing;
+use crate::error::Error;
+use crate::stats::Gauge;
+
+/// How long a request of another runtime waits beyond its time limit: the runtime of the connection may have stopped.
+const OTHER_RUNTIME: Duration = Duration::from_secs(1);
+
+/// A command for the server.
+#[derive(Debug)]
+pub struct Request {
+    pub command: Cmd,
+    /// Whether ASKING goes before it.
+    pub asking: bool,
+    /// How long the server may take.
+    pub limit: Duration,
+}
+
+impl Request {
+    pub fn of(outgoing: &Outgoing<'_>) -> Self {
+        Self { command: outgoing.command().clone(), asking: false, limit: outgoing.limit() }
+    }
+}
+
+/// What the server replied.
+#[derive(Debug)]
+pub struct Reply {
+    /// An error is one of the server.
+    pub value: RedisResult<Value>,
+    /// How long that took since the command was written.
+    pub took: Duration,
+    /// The command, to be sent again if the reply says that it was not executed.
+    pub command: Cmd,
+    /// The connection that it came over.
+    pub via: Via,
+}
+
+/// A connection that was opened.
+#[derive(Clone, Copy, Debug)]
+pub struct Via {
+    number: u64,
+    /// How old it was when the reply came.
+    pub age: Duration,
+}
+
+/// Who gets the reply.
+type Caller = oneshot::Sender<Result<Reply, Error>>;
+
+/// A command whose reply is on its way. If this is dropped, the command is not sent, unless it was already.
+#[derive(Debug)]
+pub struct Waiting {
+    reply: oneshot::Receiver<Result<Reply, Error>>,
+    limit: Duration,
+    /// Whether the task runs in the runtime of the caller.
+    is_here: bool,
+}
+
+/// The connection. It closes when this is dropped.
+#[derive(Debug)]
+pub struct Pipe(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    place: Place,
+    gauge: Arc<Gauge>,
+    /// Whether the breaker is open, so that nothing need be queued.
+    is_open: AtomicBool,
+    queue: Mutex<Queue>,
+}
+
+/// What the callers hand to the task.
+#[derive(Debug, Default)]
+struct Queue {
+    requests: VecDeque<Queued>,
+    /// Who waits for a connection.
+    connects: Vec<oneshot::Sender<RedisResult<()>>>,
+    /// The connection that is to be replaced.
+    retired: Option<u64>,
+    /// After how long a silence the breaker opens.
+    silence: Option<Duration>,
+    is_dropped: bool,
+    /// The runtime of the task, while it runs.
+    runs_in: Option<Id>,
+    waker: Option<Waker>,
+}
+
+#[derive(Debug)]
+struct Queued {
+    request: Request,
+    caller: Caller,
+}
+
+impl Pipe {
+    /// A connection that is opened by the first request. Its breaker opens after this silence.
+    pub fn new(place: Place, silence: Option<Duration>, gauge: Arc<Gauge>) -> Self {
+        let queue = Mutex::new(Queue { silence, ..Queue::default() });
+        Self(Arc::new(Shared { place, gauge, is_open: AtomicBool::new(false), queue }))
+    }
+
+    pub fn set_silence(&self, silence: Option<Duration>) {
+        self.0.queue().silence = silence;
+    }
+
+    /// Sends a command and waits for its reply.
+    ///
+    /// # Errors
+    /// See [`Waiting::reply`].
+    pub async fn send(&self, request: Request) -> Result<Reply, Error> {
+        self.may_send().await?;
+        self.0.change(|queue| queue.push(request)).reply().await
+    }
+
+    /// Sends commands, in this order and together.
+    ///
+    /// # Errors
+    /// [`Error::CircuitOpen`].
+    pub async fn send_all(&self, requests: impl Iterator<Item = Request>) -> Result<Vec<Waiting>, Error> {
+        self.may_send().await?;
+        Ok(self.0.change(|queue| requests.map(|request| queue.push(request)).collect()))
+    }
+
+    async fn may_send(&self) -> Result<(), Error> {
+        if self.is_open() {
+            // In a runtime that runs only while a request waits, this is the turn of the connection's task.
+            tokio::task::yield_now().await;
+            if self.is_open() {
+                return Err(Error::CircuitOpen);
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens the connection, if there is none.
+    pub async fn connect(&self) -> RedisResult<()> {
+        let (caller, opened) = oneshot::channel();
+        self.0.change(|queue| queue.connects.push(caller));
+        opened.await.unwrap_or_else(|_| Err(stopped()))
+    }
+
+    /// The requests that follow get another connection than this one.
+    pub fn retire(&self, via: Via) {
+        self.0.change(|queue| queue.retired = Some(via.number));
+    }
+
+    /// Whether the breaker is open.
+    pub fn is_open(&self) -> bool {
+        self.0.is_open.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Pipe {
+    fn drop(&mut self) {
+        let mut queue = self.0.queue();
+        queue.is_dropped = true;
+        if let Some(waker) = queue.waker.take() {
+            waker.wake();
+        }
+    }
+}
+
+fn stopped() -> RedisError {
+    (ErrorKind::Io, "the runtime of the connection ended").into()
+}
+
+impl Waiting {
+    /// Waits for the reply.
+    ///
+    /// # Errors
+    /// There is none in time, or the breaker opened before the command was written.
+    pub async fn reply(self) -> Result<Reply, Error> {
+        let Self { reply, limit, is_here } = self;
+        let stopped = || Err(stopped().into());
+        if is_here {
+            return reply.await.unwrap_or_else(|_| stopped());
+        }
+        match timeout(limit.saturating_add(OTHER_RUNTIME), reply).await {
+            Ok(reply) => reply.unwrap_or_else(|_| stopped()),
+            Err(_) => Err(Error::Timeout(limit)),
+        }
+    }
+}
+
+impl Queue {
+    fn push(&mut self, request: Request) -> Waiting {
+        let (caller, reply) = oneshot::channel();
+        let limit = request.limit;
+        self.requests.push_back(Queued { request, caller });
+        Waiting { reply, limit, is_here: self.runs_in.is_none_or(|id| id == Handle::current().id()) }
+    }
+}
+
+impl Shared {
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the queue, and lets the task see it, which is started if none runs.
+    fn change<T>(self: &Arc<Self>, change: impl FnOnce(&mut Queue) -> T) -> T {
+        let mut queue = self.queue();
+        let changed = change(&mut queue);
+        if queue.runs_in.is_none() {
+            queue.runs_in = Some(Handle::current().id());
+            let silence = queue.silence;
+            drop(queue);
+            tokio::spawn(Driver::new(Arc::clone(self), silence));
+        } else if let Some(waker) = queue.waker.take() {
+            drop(queue);
+            waker.wake();
+        }
+        changed
+    }
+}

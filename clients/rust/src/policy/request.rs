@@ -1,0 +1,134 @@
+//! A request for one key under one policy.
+
+use std::time::Duration;
+
+use super::Policy;
+use crate::key::Bounded;
+
+impl Policy {
+    /// A request of cost 1 for a key under this policy.
+    pub fn request<'a>(&'a self, key: &'a (impl AsRef<[u8]> + ?Sized)) -> Request<'a> {
+        Request::new(self, key.as_ref())
+    }
+}
+
+/// A request for one key under one policy.
+///
+/// ```
+/// use std::time::Duration;
+/// use redis_rl_client::Policy;
+///
+/// const TOKENS: Policy = Policy::token(Duration::from_secs(60), 90_000).name("tokens");
+/// let request = TOKENS.request("org:7").cost(3500);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    pub(crate) policy: &'a Policy,
+    pub(crate) key: &'a [u8],
+    /// Whether the key is a [`Bounded`] one.
+    pub(crate) is_bounded: bool,
+    pub(crate) cost: u64,
+    pub(crate) partial: bool,
+    pub(crate) always: bool,
+    pub(crate) at: Option<u64>,
+    pub(crate) id: Option<&'a [u8]>,
+    pub(crate) reserve: Option<(&'a [u8], Duration)>,
+}
+
+impl<'a> Request<'a> {
+    /// A request of cost 1.
+    pub const fn new(policy: &'a Policy, key: &'a [u8]) -> Self {
+        let is_bounded = false;
+        Self { policy, key, is_bounded, cost: 1, partial: false, always: false, at: None, id: None, reserve: None }
+    }
+
+    /// The key as it is sent and kept in memory.
+    pub(crate) fn bounded_key(&self) -> Bounded<'a> {
+        if self.is_bounded { Bounded::known(self.key) } else { Bounded::new(self.key) }
+    }
+
+    /// The same request for its bounded key, so that it is not computed again.
+    pub(crate) fn with_bounded<'b>(&self, key: &'b Bounded<'_>) -> Request<'b>
+    where
+        'a: 'b,
+    {
+        Request { key, is_bounded: true, ..*self }
+    }
+
+    /// A request for a key that is bounded already.
+    #[cfg(feature = "async")]
+    pub(crate) const fn for_bounded(policy: &'a Policy, key: &'a [u8]) -> Self {
+        Self { is_bounded: true, ..Self::new(policy, key) }
+    }
+
+    /// The policy.
+    pub const fn policy(&self) -> &'a Policy {
+        self.policy
+    }
+
+    /// The key, as it was handed in. What is sent has a bounded length: see [`bounded`](crate::bounded).
+    pub const fn key(&self) -> &'a [u8] {
+        self.key
+    }
+
+    /// How many units it takes; 1 if not given. 0 charges nothing and is allowed while at least one unit is left.
+    ///
+    /// For [`refund`](crate::Limiter::refund), how many to give back; for [`settle`](crate::Limiter::settle), how many
+    /// were charged. LEASE takes no other cost than 1.
+    #[must_use]
+    pub const fn cost(self, cost: u64) -> Self {
+        Self { cost, ..self }
+    }
+
+    /// The key is sent as it is: the caller has bounded the values in it. Else the limiter bounds each part of a long
+    /// key, and may cut words that are not the caller's. See [`bounded`](crate::bounded).
+    #[must_use]
+    pub const fn with_key_as_it_is(self) -> Self {
+        Self { is_bounded: true, ..self }
+    }
+
+    /// Charges as much of the cost as fits: [`Decision::charged`](crate::Decision::charged). Not for several limits in
+    /// one call.
+    #[must_use]
+    pub const fn partial(self) -> Self {
+        Self { partial: true, ..self }
+    }
+
+    /// Charges the cost whatever the limit says, and is allowed if no more than the limit is counted then. With a cost
+    /// of 0 it looks: it is denied only if more than the limit is counted. Only FIXED, WINDOW, COUNTER, ROLLING and
+    /// TOKEN take it; not for several limits in one call, and not with [`partial`](Self::partial). It is sent even if a
+    /// remembered denial is known, so that it is charged. Only where an earlier one took a counter of FIXED or WINDOW
+    /// over the limit, it is not sent: that counter denies until all its units come back at once.
+    #[must_use]
+    pub const fn always(self) -> Self {
+        Self { always: true, ..self }
+    }
+
+    /// For [`refund`](crate::Limiter::refund) and [`settle`](crate::Limiter::settle): when the request was charged,
+    /// [`Decision::now_ms`](crate::Decision::now_ms) of it.
+    #[must_use]
+    pub const fn at(self, now_ms: u64) -> Self {
+        Self { at: Some(now_ms), ..self }
+    }
+
+    /// The holder of the lease: 1 to 512 bytes. LEASE requires it, except in [`peek`](crate::Limiter::peek); no other
+    /// algorithm takes it. [`Limiter::lease`](crate::Limiter::lease) chooses one by itself.
+    #[must_use]
+    pub fn id(self, id: &'a (impl AsRef<[u8]> + ?Sized)) -> Self {
+        Self { id: Some(id.as_ref()), ..self }
+    }
+
+    /// Makes the charge a reservation under an id of 1 to 128 bytes, which ends after `ttl`: whole milliseconds, at least
+    /// one. Only FIXED, WINDOW, COUNTER and ROLLING take it; not with [`always`](Self::always) and not for
+    /// [`peek`](crate::Limiter::peek). A request with an open id is allowed and charges nothing more.
+    /// [`Limiter::reserve`](crate::Limiter::reserve) chooses an id and settles by itself.
+    #[must_use]
+    pub fn reserve(self, id: &'a (impl AsRef<[u8]> + ?Sized), ttl: Duration) -> Self {
+        Self { reserve: Some((id.as_ref(), ttl)), ..self }
+    }
+
+    /// The smallest cost that a denial of this request also denies. Nothing fits if a part does not, or a cost of 0.
+    pub(crate) const fn least_cost(&self) -> u64 {
+        if self.partial || self.cost == 0 { 1 } else { self.cost }
+    }
+}

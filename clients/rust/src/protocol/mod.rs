@@ -1,0 +1,228 @@
+//! Which command is sent next: the module's, or that of the Lua library if the server has no module. No input and no
+//! output happens here, so the limiters with and without an async runtime share it.
+
+mod command;
+pub mod reply;
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use redis::{Cmd, RedisError, RedisResult, Script as RedisScript, Value};
+
+pub use command::Call;
+
+use crate::error::Error;
+use command::Script;
+
+/// The library. In the repository it is a link to `lua/rl.lua`; cargo packs the file itself.
+const SOURCE: &str = include_str!("rl.lua");
+
+/// How often a request looks for the module on a server that had none.
+const PROBE_EVERY: Duration = Duration::from_secs(5);
+
+fn hash() -> &'static str {
+    static HASH: OnceLock<String> = OnceLock::new();
+    HASH.get_or_init(|| RedisScript::new(SOURCE).get_hash().to_owned())
+}
+
+/// What is known of the server.
+#[derive(Debug)]
+pub struct Server {
+    began: Instant,
+    probe_every: Duration,
+    /// When the module was last missed, in ms since `began`, from 1; 0 if it was not.
+    missed_at: AtomicU64,
+}
+
+impl Server {
+    pub fn new() -> Self {
+        Self { began: Instant::now(), probe_every: PROBE_EVERY, missed_at: AtomicU64::new(0) }
+    }
+
+    /// Whether the module is not there, as far as known.
+    pub fn lacks_module(&self) -> bool {
+        self.missed_at.load(Ordering::Relaxed) != 0
+    }
+
+    /// To be called when a connection failed: behind the next one may be another server, with the module.
+    pub fn forget(&self) {
+        self.missed_at.store(0, Ordering::Relaxed);
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX).saturating_add(1)
+    }
+
+    /// Whether a call is sent to the module: one every few seconds is if the server had none.
+    fn tries_module(&self) -> bool {
+        let (missed_at, now) = (self.missed_at.load(Ordering::Relaxed), self.now());
+        let probe_ms = u64::try_from(self.probe_every.as_millis()).unwrap_or(u64::MAX);
+        missed_at == 0
+            || (now.saturating_sub(missed_at) >= probe_ms
+                && self.missed_at.compare_exchange(missed_at, now, Ordering::Relaxed, Ordering::Relaxed).is_ok())
+    }
+}
+
+/// What a limiter does next.
+pub enum Step {
+    /// Send this command and hand over its reply.
+    Send(Cmd),
+    /// The call has ended.
+    Done(Result<Value, Error>),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sent {
+    Nothing,
+    Native,
+    Hash,
+    Source,
+}
+
+/// One call, which takes one command as a rule, and up to three on a server without the module.
+pub struct Exchange<'a> {
+    call: Call<'a>,
+    server: &'a Server,
+    sent: Sent,
+}
+
+impl<'a> Exchange<'a> {
+    pub fn new(call: Call<'a>, server: &'a Server) -> Self {
+        Self { call, server, sent: Sent::Nothing }
+    }
+
+    /// The first step, without a reply, or the one after a reply.
+    pub fn step(&mut self, reply: Option<RedisResult<Value>>) -> Step {
+        match (self.sent, reply) {
+            (Sent::Nothing, _) if self.server.tries_module() => {
+                self.sent = Sent::Native;
+                Step::Send(self.call.native())
+            }
+            (Sent::Nothing, _) => self.send_hash(),
+            (sent, Some(Ok(value))) => {
+                if sent == Sent::Native && self.server.lacks_module() {
+                    self.server.forget();
+                }
+                Step::Done(Ok(value))
+            }
+            (Sent::Native, Some(Err(error))) if is_unknown_command(&error) => {
+                self.server.missed_at.store(self.server.now(), Ordering::Relaxed);
+                self.send_hash()
+            }
+            (Sent::Hash, Some(Err(error))) if error.code() == Some("NOSCRIPT") => {
+                self.sent = Sent::Source;
+                Step::Send(self.call.script(Script::Source(SOURCE)))
+            }
+            (_, Some(Err(error))) => Step::Done(Err(error.into())),
+            (_, None) => Step::Done(Err(Error::UnknownReply)),
+        }
+    }
+
+    fn send_hash(&mut self) -> Step {
+        if let Some(algorithm) = self.call.needs_module() {
+            return Step::Done(Err(Error::NeedsModule(algorithm)));
+        }
+        self.sent = Sent::Hash;
+        Step::Send(self.call.script(Script::Hash(hash())))
+    }
+}
+
+/// `ERR unknown command 'RL.TOKEN', …`. Another name is that of a command that opens the connection, such as SENTINEL.
+fn is_unknown_command(error: &RedisError) -> bool {
+    error.detail().is_some_and(|detail| {
+        let detail = detail.to_ascii_lowercase();
+        // Between ' or, of older servers, `.
+        let name = detail.strip_prefix("unknown command").map(|rest| rest.trim_start_matches([' ', '\'', '`']));
+        name.is_some_and(|name| name.is_empty() || name.starts_with("rl."))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use redis::parse_redis_value;
+
+    use super::*;
+    use crate::policy::{Algorithm, Policy};
+
+    const POLICY: Policy = Policy::token(Duration::from_secs(60), 5);
+
+    fn reply(text: &str) -> Option<RedisResult<Value>> {
+        Some(parse_redis_value(format!("{text}\r\n").as_bytes()).and_then(Value::extract_error))
+    }
+
+    /// The names of the commands that a call sends if these are the replies, and how it ends.
+    fn exchange(server: &Server, policy: &Policy, replies: &[&str]) -> (Vec<String>, Result<Value, Error>) {
+        let request = policy.request("k");
+        let mut exchange = Exchange::new(Call::Check(&request), server);
+        let (mut sent, mut replies) = (Vec::new(), replies.iter());
+        let mut last = None;
+        loop {
+            match exchange.step(last) {
+                Step::Done(result) => return (sent, result),
+                Step::Send(command) => {
+                    let name = command.args_iter().next();
+                    let Some(redis::Arg::Simple(name)) = name else { panic!("a command without a name") };
+                    sent.push(String::from_utf8_lossy(name).into_owned());
+                    last = reply(replies.next().expect("no more commands"));
+                }
+            }
+        }
+    }
+
+    const MISSING: &str = "-ERR unknown command 'RL.TOKEN', with args beginning with: 'k'";
+    const NOT_LOADED: &str = "-NOSCRIPT No matching script. Please use EVAL.";
+
+    #[test]
+    fn the_library_is_used_if_the_module_is_missing_and_loaded_if_it_is_too() {
+        let server = Server::new();
+        let (sent, result) = exchange(&server, &POLICY, &[MISSING, NOT_LOADED, ":1"]);
+        assert_eq!(sent, ["RL.TOKEN", "EVALSHA", "EVAL"]);
+        assert!(matches!(result, Ok(Value::Int(1))) && server.lacks_module());
+        // From then on it is one command.
+        assert_eq!(exchange(&server, &POLICY, &[":1"]).0, ["EVALSHA"]);
+    }
+
+    #[test]
+    fn another_unknown_command_says_nothing_about_the_module() {
+        let server = Server::new();
+        let (sent, result) =
+            exchange(&server, &POLICY, &["-ERR unknown command 'SENTINEL', with args beginning with: "]);
+        assert!(sent == ["RL.TOKEN"] && result.is_err() && !server.lacks_module());
+        for missing in ["-ERR unknown command `rl.token`, with args beginning with: `k`", "-ERR unknown command"] {
+            let server = Server::new();
+            assert_eq!(exchange(&server, &POLICY, &[missing, ":1"]).0, ["RL.TOKEN", "EVALSHA"], "{missing}");
+        }
+    }
+
+    #[test]
+    fn the_module_is_looked_for_again_after_a_while() {
+        let server = Server { probe_every: Duration::from_millis(300), ..Server::new() };
+        exchange(&server, &POLICY, &[MISSING, ":1"]).1.unwrap();
+        assert_eq!(exchange(&server, &POLICY, &[":1"]).0, ["EVALSHA"]);
+        std::thread::sleep(Duration::from_millis(301));
+        // One request looks; it is not there.
+        assert_eq!(exchange(&server, &POLICY, &[MISSING, ":1"]).0, ["RL.TOKEN", "EVALSHA"]);
+        assert_eq!(exchange(&server, &POLICY, &[":1"]).0, ["EVALSHA"]);
+        std::thread::sleep(Duration::from_millis(301));
+        // Now it is.
+        assert_eq!(exchange(&server, &POLICY, &[":1"]).0, ["RL.TOKEN"]);
+        assert!(!server.lacks_module());
+        assert_eq!(exchange(&server, &POLICY, &[":1"]).0, ["RL.TOKEN"]);
+    }
+
+    #[test]
+    fn other_errors_are_not_a_missing_module() {
+        let server = Server::new();
+        for error in ["-ERR the key holds a value that this algorithm did not write", "-NOPERM no", NOT_LOADED] {
+            let (sent, result) = exchange(&server, &POLICY, &[error]);
+            assert_eq!(sent, ["RL.TOKEN"]);
+            assert!(matches!(result, Err(Error::Redis(_))) && !server.lacks_module());
+        }
+        let log = Policy::rolling(Duration::from_secs(60), 5);
+        let (sent, result) = exchange(&server, &log, &[MISSING]);
+        assert_eq!(sent, ["RL.ROLLING"]);
+        assert!(matches!(result, Err(Error::NeedsModule(Algorithm::Rolling))));
+        assert!(exchange(&server, &log, &[]).0.is_empty());
+    }
+}

@@ -1,0 +1,108 @@
+//! Reads the replies of the module and of the library, on RESP2 and RESP3.
+
+use std::time::Duration;
+
+use atoi::FromRadix10SignedChecked;
+pub use redis::Value;
+
+use crate::decision::{Decision, Decisions, RetryAfter, Source};
+use crate::error::Error;
+use crate::policy::Request;
+
+/// The figures of a LINE reply, in order.
+const FIGURES: usize = 12;
+
+/// The LINE reply to a request.
+pub fn decision(reply: Value, request: &Request<'_>) -> Result<Decision, Error> {
+    let Value::BulkString(line) = reply else { return Err(Error::UnknownReply) };
+    let [first, count, _, limit, remaining, retry_after_ms, next_ms, reset_ms, delay_ms, now_ms, shadow, charged] =
+        figures(&line)?;
+    Ok(Decision {
+        // With PARTIAL, COST 0 charges 0 units in either case.
+        allowed: if request.partial && request.cost == 0 { retry_after_ms == 0 } else { first > 0 },
+        charged: unsigned(charged),
+        count,
+        limit: unsigned(limit),
+        remaining: unsigned(remaining),
+        retry_after: RetryAfter::from_millis(retry_after_ms),
+        next: wait(next_ms),
+        reset_after: wait(reset_ms),
+        delay: wait(delay_ms).unwrap_or_default(),
+        now_ms: unsigned(now_ms),
+        shadow: shadow != 0,
+        source: Source::Server,
+        policy: *request.policy,
+    })
+}
+
+/// The LINE reply of RL.MULTI.
+pub fn decisions(reply: Value, requests: &[Request<'_>]) -> Result<Decisions, Error> {
+    let Value::Array(parts) = reply else { return Err(Error::UnknownReply) };
+    let Ok([allowed, Value::Array(limits)]) = <[Value; 2]>::try_from(parts) else { return Err(Error::UnknownReply) };
+    if limits.len() != requests.len() {
+        return Err(Error::UnknownReply);
+    }
+    let each = limits.into_iter().zip(requests).map(|(reply, request)| decision(reply, request));
+    Ok(Decisions { allowed: integer(allowed)? != 0, limits: each.collect::<Result<_, Error>>()? })
+}
+
+/// An integer, as RL.RESET and RL.RELEASE reply.
+pub fn integer(reply: Value) -> Result<i64, Error> {
+    match reply {
+        Value::Int(n) => Ok(n),
+        _ => Err(Error::UnknownReply),
+    }
+}
+
+/// The figures of a line, with a blank between them. Those that this client does not know are left out.
+fn figures(line: &[u8]) -> Result<[i64; FIGURES], Error> {
+    let mut words = line.split(|&byte| byte == b' ').map(|word| match i64::from_radix_10_signed_checked(word) {
+        (Some(figure), used) if used > 0 && used == word.len() => Ok(figure),
+        _ => Err(Error::UnknownReply),
+    });
+    let mut known = [0; FIGURES];
+    for figure in &mut known {
+        *figure = words.next().ok_or(Error::UnknownReply)??;
+    }
+    Ok(known)
+}
+
+/// Negative figures mean never; where they cannot be, 0.
+fn unsigned(figure: i64) -> u64 {
+    u64::try_from(figure).unwrap_or(0)
+}
+
+fn wait(millis: i64) -> Option<Duration> {
+    u64::try_from(millis).ok().map(Duration::from_millis)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::policy::Policy;
+
+    const POLICY: Policy = Policy::token(Duration::from_secs(60), 60);
+
+    fn line(text: &str) -> Result<Decision, Error> {
+        decision(Value::BulkString(text.into()), &POLICY.request("k").cost(3))
+    }
+
+    #[test]
+    fn a_line_has_the_figures_in_order() {
+        let reply = line("1 0 1 60 59 0 1000 1000 0 1795281570123 0 2").unwrap();
+        assert_eq!((reply.allowed, reply.count, reply.limit, reply.remaining, reply.charged), (true, 0, 60, 59, 2));
+        assert_eq!((reply.next, reply.now_ms), (Some(Duration::from_secs(1)), 1_795_281_570_123));
+        // A newer module says more.
+        assert_eq!(line("1 0 1 60 59 0 1000 1000 0 1795281570123 0 2 7").unwrap().charged, 2);
+        for text in [
+            "",
+            "1 0 1 60 59 0 1000 1000 0 1795281570123 0",
+            "1 0 1 60 59 0 1000 1000 0 1795281570123 x",
+            "1  0 1 60 59 0 1000 1000 0 1 0 1",
+        ] {
+            assert!(matches!(line(text), Err(Error::UnknownReply)), "{text}");
+        }
+    }
+}
