@@ -2,13 +2,13 @@
 //! memory.
 
 use std::collections::HashMap;
+use std::fmt::Debug;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use redis_rl_algorithm::fixed_window::Counter;
-use redis_rl_algorithm::in_memory::{Counters, InMemory, StoredRecord};
+use redis_rl_algorithm::in_memory::{Always, InMemory};
 use redis_rl_algorithm::period::{Anchor, CalendarUnit};
 use redis_rl_algorithm::{
     Cost, FixedWindow, Gcra, LeakyBucket, MAX_COUNT, Micros, Policy as Terms, RollingLog, Schedule, SlidingCounter,
@@ -42,17 +42,9 @@ pub struct Local {
 
 #[derive(Debug, Default)]
 struct Shard {
-    keys: HashMap<State<'static>, Key>,
+    keys: HashMap<State<'static>, Box<dyn Key>>,
     /// When they were last looked through.
     swept_at: Option<Instant>,
-}
-
-/// What is counted of a key.
-#[derive(Debug)]
-enum Key {
-    Counters(Counters),
-    Counter(Option<Counter>),
-    Record(Option<StoredRecord>),
 }
 
 impl Default for Local {
@@ -80,7 +72,7 @@ impl Local {
         let (Some(terms), Some(cost)) = (terms(request.policy, instances), Cost::new(charged)) else { return };
         let (state, now) = (State::new(request.policy, &request.bounded_key()).kept(), self.now());
         if let Some(key) = self.shard(&state).keys.get_mut(&state) {
-            key.refund(request.policy.algorithm(), &terms, now, cost);
+            key.refund(&terms, now, cost);
         }
     }
 
@@ -111,7 +103,7 @@ impl Local {
         if shard.make_place(&state, now) {
             forgotten();
         }
-        let key = shard.keys.entry(state).or_insert_with(|| Key::new(policy.algorithm()));
+        let key = shard.keys.entry(state).or_insert_with(|| new_key(policy.algorithm()));
         key.request(&terms, now, request).unwrap_or_else(|| denied(RetryAfter::Never))
     }
 
@@ -160,62 +152,56 @@ impl Shard {
     }
 }
 
-impl Key {
-    fn new(algorithm: Algorithm) -> Self {
-        match algorithm {
-            Algorithm::Fixed => Self::Counters(Counters::default()),
-            Algorithm::Window => Self::Counter(None),
-            _ => Self::Record(None),
-        }
-    }
-
+/// What is counted of a key, whatever the algorithm is.
+trait Key: Debug + Send {
     /// `None` if the policy or the cost cannot be represented.
-    fn request(&mut self, terms: &Terms, now: Micros, request: &Request<'_>) -> Option<Decision> {
-        match (self, request.policy.algorithm()) {
-            (Self::Counters(key), _) => decide::<FixedWindow>(key, terms, now, request),
-            (Self::Counter(key), _) => decide::<WindowCounter>(key, terms, now, request),
-            (Self::Record(key), Algorithm::Counter) => decide::<SlidingCounter>(key, terms, now, request),
-            (Self::Record(key), Algorithm::Token) => decide::<TokenBucket>(key, terms, now, request),
-            (Self::Record(key), Algorithm::Leaky) => decide::<LeakyBucket>(key, terms, now, request),
-            (Self::Record(key), Algorithm::Gcra) => decide::<Gcra>(key, terms, now, request),
-            // SLIDING would keep an entry for each unit. ROLLING keeps 64 KiB at most.
-            (Self::Record(key), _) => decide::<RollingLog>(key, terms, now, request),
-        }
-    }
+    fn request(&mut self, terms: &Terms, now: Micros, request: &Request<'_>) -> Option<Decision>;
 
-    fn refund(&mut self, algorithm: Algorithm, terms: &Terms, now: Micros, cost: Cost) {
-        fn refund<A: InMemory>(key: &mut A::Key, terms: &Terms, now: Micros, cost: Cost) {
-            if let Ok(algorithm) = A::with_policy(terms) {
-                algorithm.refund(key, now, None, cost);
-            }
-        }
-        match (self, algorithm) {
-            (Self::Counters(key), _) => refund::<FixedWindow>(key, terms, now, cost),
-            (Self::Counter(key), _) => refund::<WindowCounter>(key, terms, now, cost),
-            (Self::Record(key), Algorithm::Counter) => refund::<SlidingCounter>(key, terms, now, cost),
-            (Self::Record(key), Algorithm::Token) => refund::<TokenBucket>(key, terms, now, cost),
-            (Self::Record(key), Algorithm::Leaky) => refund::<LeakyBucket>(key, terms, now, cost),
-            (Self::Record(key), Algorithm::Gcra) => refund::<Gcra>(key, terms, now, cost),
-            (Self::Record(key), _) => refund::<RollingLog>(key, terms, now, cost),
-        }
-    }
+    fn refund(&mut self, terms: &Terms, now: Micros, cost: Cost);
 
     /// Whether it counts nothing any more.
-    fn has_ended(&mut self, now: Micros) -> bool {
-        match self {
-            Self::Counters(key) => {
-                FixedWindow::expire(key, now);
-                key.is_empty()
-            }
-            Self::Counter(key) => {
-                WindowCounter::expire(key, now);
-                key.is_none()
-            }
-            Self::Record(key) => {
-                Gcra::expire(key, now);
-                key.is_none()
-            }
+    fn has_ended(&mut self, now: Micros) -> bool;
+}
+
+#[derive(Debug)]
+struct Counted<A: InMemory>(A::Key);
+
+impl<A: Always + Debug> Key for Counted<A>
+where
+    A::Key: PartialEq + Send,
+{
+    fn request(&mut self, terms: &Terms, now: Micros, request: &Request<'_>) -> Option<Decision> {
+        decide::<A>(&mut self.0, terms, now, request)
+    }
+
+    fn refund(&mut self, terms: &Terms, now: Micros, cost: Cost) {
+        if let Ok(algorithm) = A::with_policy(terms) {
+            algorithm.refund(&mut self.0, now, None, cost);
         }
+    }
+
+    fn has_ended(&mut self, now: Micros) -> bool {
+        A::expire(&mut self.0, now);
+        self.0 == A::Key::default()
+    }
+}
+
+fn new_key(algorithm: Algorithm) -> Box<dyn Key> {
+    fn new<A: Always + Debug + 'static>() -> Box<dyn Key>
+    where
+        A::Key: PartialEq + Send,
+    {
+        Box::new(Counted::<A>(A::Key::default()))
+    }
+    match algorithm {
+        Algorithm::Fixed => new::<FixedWindow>(),
+        Algorithm::Window => new::<WindowCounter>(),
+        Algorithm::Counter => new::<SlidingCounter>(),
+        Algorithm::Token => new::<TokenBucket>(),
+        Algorithm::Leaky => new::<LeakyBucket>(),
+        Algorithm::Gcra => new::<Gcra>(),
+        // SLIDING would keep an entry for each unit. ROLLING keeps 64 KiB at most.
+        Algorithm::Sliding | Algorithm::Rolling | Algorithm::Lease => new::<RollingLog>(),
     }
 }
 

@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use tokio::sync::watch;
+use futures_util::FutureExt;
+use futures_util::future::{self, BoxFuture};
 
 use super::{Key, Shared};
 use crate::Connection;
@@ -19,25 +20,13 @@ pub struct Fetched {
     pub whole: bool,
 }
 
-/// `None` until the reply is there.
-type Outcome = Option<Result<Fetched, Error>>;
+/// A fetch that runs, for all who wait for it.
+pub type Running = future::Shared<BoxFuture<'static, Result<Fetched, Error>>>;
 
 /// The fetch of a key that runs now, if any.
 #[derive(Debug, Default)]
 pub struct Fetch {
-    running: Mutex<Option<watch::Receiver<Outcome>>>,
-}
-
-/// A fetch that runs.
-pub struct Running(watch::Receiver<Outcome>);
-
-impl Running {
-    /// Waits for the end of the fetch.
-    pub async fn result(mut self) -> Result<Fetched, Error> {
-        let outcome = self.0.wait_for(Option::is_some).await.ok().and_then(|outcome| outcome.clone());
-        // The task neither panics nor is it aborted, unless the runtime ends.
-        outcome.unwrap_or(Err(Error::CircuitOpen))
-    }
+    running: Mutex<Option<Running>>,
 }
 
 impl Fetch {
@@ -53,18 +42,18 @@ impl Fetch {
             Recalled::Denied(denied) => return Err(denied),
             Recalled::Unknown(sent) => sent,
         };
-        if let Some(receiver) = running.as_ref() {
-            return Ok(Running(receiver.clone()));
+        if let Some(running) = running.as_ref() {
+            return Ok(running.clone());
         }
-        let (sender, receiver) = watch::channel(None);
-        *running = Some(receiver.clone());
-        let (shared, key) = (Arc::clone(shared), Arc::clone(key));
-        tokio::spawn(async move {
-            let outcome = shared.fetch(&key, sent).await;
-            *key.fetch.lock() = None;
-            sender.send_replace(Some(outcome));
+        let (shared, fetched) = (Arc::clone(shared), Arc::clone(key));
+        let task = tokio::spawn(async move {
+            let outcome = shared.fetch(&fetched, sent).await;
+            *fetched.fetch.lock() = None;
+            outcome
         });
-        Ok(Running(receiver))
+        // The task neither panics nor is it aborted, unless the runtime ends.
+        let fetch = async { task.await.unwrap_or(Err(Error::CircuitOpen)) }.boxed().shared();
+        Ok(running.insert(fetch).clone())
     }
 
     pub fn is_running(&self) -> bool {
@@ -73,15 +62,15 @@ impl Fetch {
 
     /// Waits until no fetch runs.
     pub async fn ended(&self) {
-        loop {
-            let Some(mut receiver) = self.lock().clone() else { return };
-            if receiver.wait_for(Option::is_some).await.is_err() {
+        while let Some(running) = self.lock().clone() {
+            _ = running.clone().await;
+            if self.lock().as_ref().is_some_and(|now| now.ptr_eq(&running)) {
                 return; // The runtime ends.
             }
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<watch::Receiver<Outcome>>> {
+    fn lock(&self) -> MutexGuard<'_, Option<Running>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

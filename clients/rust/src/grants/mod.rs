@@ -229,7 +229,7 @@ impl<C: Connection> Grants<C> {
                 Err(denied) => return Ok(shared.limiter.core.remembered(denied)),
             };
             let unended = Unended::new(&shared.limiter.core.counters.cancelled);
-            let fetched = timeout_at(deadline.into(), running.result()).await;
+            let fetched = timeout_at(deadline.into(), running).await;
             unended.ended();
             match fetched.unwrap_or(Err(Error::Timeout(self.timeout))) {
                 Ok(fetched) => {

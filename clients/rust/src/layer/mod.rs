@@ -72,10 +72,12 @@ type CostOf = dyn Fn(&http::response::Parts, &Policy) -> Option<u64> + Send + Sy
 type ResponseTo = dyn Fn(&Rejection, Response<Bytes>) -> Response<Bytes> + Send + Sync;
 
 /// The layer.
+#[derive(Clone)]
 pub struct RateLimitLayer<C> {
     settings: Settings<C>,
 }
 
+#[derive(Clone)]
 struct Settings<C> {
     limiter: Limiter<C>,
     limits: Arc<LimitsOf>,
@@ -130,23 +132,6 @@ impl<C: Connection> RateLimitLayer<C> {
     }
 }
 
-impl<C: Clone> Clone for Settings<C> {
-    fn clone(&self) -> Self {
-        Self {
-            limiter: self.limiter.clone(),
-            limits: Arc::clone(&self.limits),
-            actual: self.actual.clone(),
-            on_rejection: self.on_rejection.clone(),
-        }
-    }
-}
-
-impl<C: Clone> Clone for RateLimitLayer<C> {
-    fn clone(&self) -> Self {
-        Self { settings: self.settings.clone() }
-    }
-}
-
 impl<C> fmt::Debug for RateLimitLayer<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RateLimitLayer").finish_non_exhaustive()
@@ -162,15 +147,10 @@ impl<S, C: Clone> Layer<S> for RateLimitLayer<C> {
 }
 
 /// A service that is limited.
+#[derive(Clone)]
 pub struct RateLimit<S, C> {
     inner: S,
     settings: Arc<Settings<C>>,
-}
-
-impl<S: Clone, C> Clone for RateLimit<S, C> {
-    fn clone(&self) -> Self {
-        Self { inner: self.inner.clone(), settings: Arc::clone(&self.settings) }
-    }
 }
 
 impl<S, C> fmt::Debug for RateLimit<S, C> {
@@ -232,15 +212,11 @@ where
                 }
             };
             let (mut parts, body) = response.into_parts();
-            match &settings.actual {
-                Some(actual) => {
-                    cost::settle(&settings.limiter, &limits, &decisions, |limit| actual(&parts, limit.policy()));
-                }
-                None => {
-                    let costs = cost::of_extensions(&parts.extensions, &limits);
-                    cost::settle(&settings.limiter, &limits, &decisions, costs);
-                }
-            }
+            let costs = cost::of_extensions(&parts.extensions, &limits);
+            cost::settle(&settings.limiter, &limits, &decisions, |limit| match &settings.actual {
+                Some(actual) => actual(&parts, limit.policy()),
+                None => costs(limit),
+            });
             response::set_headers(&mut parts.headers, &decisions);
             Ok(Response::from_parts(parts, ResponseBody::of_service(body, leases)))
         })

@@ -34,20 +34,21 @@ impl Rejection {
         match self {
             Self::Denied(decisions) => denied(decisions),
             Self::Unavailable(error) => {
-                let body = r#"{"type":"about:blank","title":"Service Unavailable","status":503}"#;
-                let mut response = problem(StatusCode::SERVICE_UNAVAILABLE, body.to_owned());
+                let mut response = failed(StatusCode::SERVICE_UNAVAILABLE, error);
                 response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
-                response.extensions_mut().insert(Arc::clone(error));
                 response
             }
-            Self::Misconfigured(error) => {
-                let body = r#"{"type":"about:blank","title":"Internal Server Error","status":500}"#;
-                let mut response = problem(StatusCode::INTERNAL_SERVER_ERROR, body.to_owned());
-                response.extensions_mut().insert(Arc::clone(error));
-                response
-            }
+            Self::Misconfigured(error) => failed(StatusCode::INTERNAL_SERVER_ERROR, error),
         }
     }
+}
+
+fn failed(status: StatusCode, error: &Arc<Error>) -> Response<Bytes> {
+    let title = status.canonical_reason().unwrap_or_default();
+    let body = format!(r#"{{"type":"about:blank","title":"{title}","status":{}}}"#, status.as_u16());
+    let mut response = problem(status, body);
+    response.extensions_mut().insert(Arc::clone(error));
+    response
 }
 
 /// 429 with the problem type `quota-exceeded`.

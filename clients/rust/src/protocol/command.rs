@@ -66,7 +66,7 @@ impl<'a> Call<'a> {
 
     /// The command of the module.
     pub fn native(&self) -> Cmd {
-        let mut command = cmd(self.command());
+        let mut command = cmd(self.names().0);
         if let Self::CheckAll(requests) = *self {
             command.arg(requests.len());
             for request in requests {
@@ -99,7 +99,7 @@ impl<'a> Call<'a> {
                 for request in requests {
                     command.arg(&*request.bounded_key());
                 }
-                command.arg("rl_multi");
+                command.arg(self.names().1);
                 for request in requests {
                     command.arg(request.policy.algorithm().word());
                     limit_and_options(&mut command, request);
@@ -107,7 +107,7 @@ impl<'a> Call<'a> {
                 command.arg(LINE);
             }
             _ => {
-                command.arg(1).arg(&*self.key()).arg(self.function());
+                command.arg(1).arg(&*self.key()).arg(self.names().1);
                 if let Some(algorithm) = self.algorithm() {
                     command.arg(algorithm.word());
                 }
@@ -117,30 +117,17 @@ impl<'a> Call<'a> {
         command
     }
 
-    fn command(&self) -> &'static str {
+    /// The command of the module, and the function of the library.
+    fn names(&self) -> (&'static str, &'static str) {
         match self {
-            Self::Check(request) => request.policy.algorithm().command(),
-            Self::CheckAll(_) => "RL.MULTI",
-            Self::Peek(_) => "RL.PEEK",
-            Self::Refund(_) => "RL.REFUND",
-            Self::Settle { .. } | Self::SettleReservation { .. } => "RL.SETTLE",
-            Self::Reset { .. } => "RL.RESET",
-            Self::Renew { .. } => "RL.RENEW",
-            Self::Release { .. } => "RL.RELEASE",
-        }
-    }
-
-    /// The function of the library.
-    fn function(&self) -> &'static str {
-        match self {
-            Self::Check(_) => "rl",
-            Self::CheckAll(_) => "rl_multi",
-            Self::Peek(_) => "rl_peek",
-            Self::Refund(_) => "rl_refund",
-            Self::Settle { .. } | Self::SettleReservation { .. } => "rl_settle",
-            Self::Reset { .. } => "rl_reset",
-            Self::Renew { .. } => "rl_renew",
-            Self::Release { .. } => "rl_release",
+            Self::Check(request) => (request.policy.algorithm().command(), "rl"),
+            Self::CheckAll(_) => ("RL.MULTI", "rl_multi"),
+            Self::Peek(_) => ("RL.PEEK", "rl_peek"),
+            Self::Refund(_) => ("RL.REFUND", "rl_refund"),
+            Self::Settle { .. } | Self::SettleReservation { .. } => ("RL.SETTLE", "rl_settle"),
+            Self::Reset { .. } => ("RL.RESET", "rl_reset"),
+            Self::Renew { .. } => ("RL.RENEW", "rl_renew"),
+            Self::Release { .. } => ("RL.RELEASE", "rl_release"),
         }
     }
 

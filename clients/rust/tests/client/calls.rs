@@ -80,30 +80,6 @@ fn options_reach_the_server() {
 }
 
 #[test]
-fn always_charges_what_it_denies() {
-    for_each_way(async |limiter, _, way| {
-        for policy in policies(way) {
-            let key = policy.to_string();
-            let request = |cost| policy.request(&key).cost(cost).always();
-            if matches!(policy.algorithm(), Algorithm::Sliding | Algorithm::Leaky | Algorithm::Gcra) {
-                let error = limiter.check_request(&request(1)).await.unwrap_err();
-                assert!(error.to_string().contains("ALWAYS") && !error.is_unavailable(), "{policy}: {error}");
-                continue;
-            }
-            let first = limiter.check_request(&request(5)).await.unwrap();
-            assert_eq!((first.allowed, first.charged, first.remaining), (true, 5, 0), "{policy}");
-            assert!(limiter.peek(&request(0)).await.unwrap().allowed, "{policy}");
-            let over = limiter.check_each(&[request(2)]).await.remove(0).unwrap();
-            assert_eq!((over.allowed, over.charged), (false, 2), "{policy}");
-            assert!(!limiter.check_request(&request(0)).await.unwrap().allowed, "{policy}");
-            let error = limiter.check_request(&request(2).partial()).await.unwrap_err();
-            assert!(error.to_string().contains("PARTIAL and ALWAYS"), "{policy}: {error}");
-        }
-        assert_eq!(limiter.lacks_module(), way == Way::Library);
-    });
-}
-
-#[test]
 fn several_limits_are_all_or_nothing() {
     for_each_way(async |limiter, _, _| {
         let (calls, tokens) = (Policy::token(HOUR, 2).name("calls"), Policy::counter(HOUR, 1000).name("tokens"));
@@ -190,15 +166,6 @@ fn an_error_of_the_server_is_an_error_and_no_fallback() {
     });
 }
 
-#[test]
-fn the_sync_limiter_does_the_same() {
-    for_each_way(async |_, server, way| {
-        let client = client(server, "resp3");
-        // The client blocks, so it does not run on a thread of the runtime.
-        tokio::task::spawn_blocking(move || sync_calls(client, way)).await.unwrap();
-    });
-}
-
 fn sync_calls(client: redis::Client, way: Way) {
     let mut con = client.get_connection().expect("a connection");
     let limiter = sync::Limiter::builder(client).denials(0).timeout(Duration::MAX).build_sync();
@@ -234,33 +201,4 @@ fn sync_calls(client: redis::Client, way: Way) {
     assert!(matches!(limiter.lease(&jobs, "jobs").unwrap(), sync::Leased::Denied(_)));
     assert!(lease.release().unwrap());
     assert!(matches!(limiter.lease(&jobs, "jobs").unwrap(), sync::Leased::Held(_)));
-}
-
-#[test]
-fn threads_share_a_sync_limiter() {
-    let server = one_server();
-    let limiter = sync::Limiter::builder(client(&server, "resp2")).timeout(PATIENCE).build_sync();
-    let policy = Policy::counter(HOUR, 100);
-    let allowed = std::sync::atomic::AtomicU64::new(0);
-    std::thread::scope(|scope| {
-        for _ in 0..8 {
-            scope.spawn(|| {
-                for _ in 0..25 {
-                    let decision = limiter.check(&policy, "k").unwrap();
-                    allowed.fetch_add(u64::from(decision.allowed), std::sync::atomic::Ordering::Relaxed);
-                }
-            });
-        }
-    });
-    assert_eq!(allowed.into_inner(), 100);
-    assert_eq!(limiter.stats().decided + limiter.stats().remembered, 200);
-}
-
-#[test]
-fn a_lease_needs_a_policy_of_lease() {
-    for_each_way(async |limiter, _, _| {
-        assert!(matches!(limiter.lease(&API, "k").await, Err(Error::Unsupported(_))));
-        let jobs = Policy::lease(HOUR, 1);
-        assert!(matches!(limiter.lease_as(&jobs, "k", "me").await.unwrap(), Leased::Held(_)));
-    });
 }

@@ -75,24 +75,6 @@ fn a_request_with_always_is_sent_unless_it_would_change_nothing() {
 }
 
 #[test]
-fn several_limits_are_denied_by_the_one_that_is_known_to_deny() {
-    block_on(async {
-        let server = one_server();
-        let limiter = limiter(&server).await;
-        let wide = Policy::counter(Duration::from_secs(3600), 1000).name("wide");
-        let requests = [wide.request("{k}wide"), SLOW.request("{k}slow").cost(6)];
-        assert!(limiter.check_all(&requests).await.unwrap().allowed);
-        assert_eq!(limiter.check_all(&requests).await.unwrap().limits.len(), 2);
-        let remembered = limiter.check_all(&requests).await.unwrap();
-        assert!(!remembered.allowed);
-        let [unchecked, limit] = remembered.limits.as_slice() else { panic!("{remembered:?}") };
-        assert_eq!((limit.policy().label(), limit.source), ("token", Source::RememberedDenial));
-        assert_eq!((unchecked.policy().label(), unchecked.source), ("wide", Source::Unchecked));
-        assert_eq!(limiter.peek(&wide.request("{k}wide").cost(0)).await.unwrap().remaining, 999);
-    });
-}
-
-#[test]
 fn what_this_client_gives_back_counts_at_once() {
     block_on(async {
         let server = one_server();
@@ -210,68 +192,5 @@ fn while_a_grant_is_asked_about_again_the_other_requests_are_denied() {
             assert!(Instant::now() < ends, "no batch");
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
-    });
-}
-
-#[test]
-fn it_can_be_turned_off_and_is_bounded() {
-    block_on(async {
-        let server = one_server();
-        let empty = Policy::token(Duration::from_secs(3600), 0);
-        let off = Limiter::builder(manager(&server, "resp3").await).timeout(PATIENCE).denials(0).build();
-        for _ in 0..3 {
-            assert_eq!(off.check(&empty, "k").await.unwrap().source, Source::Server);
-        }
-        let few = Limiter::builder(manager(&server, "resp3").await).timeout(PATIENCE).denials(10).build();
-        for round in 0..2 {
-            for n in 0..200 {
-                let decision = few.check(&empty, format!("{n}")).await.unwrap();
-                assert_eq!((decision.allowed, decision.retry_after), (false, RetryAfter::Never), "{round}");
-            }
-        }
-        // At most 10 of the second round, and of a key that is asked for twice in the first.
-        assert!(few.stats().remembered <= 10, "{:?}", few.stats());
-        assert_eq!(few.check(&empty, "199").await.unwrap().source, Source::RememberedDenial);
-    });
-}
-
-/// What the server allows a lone client, no limiter may deny. Random requests of random costs; the server's own clock is
-/// read before each, so whatever the network takes, a denial at a time that the server has passed is an error.
-#[test]
-fn it_never_denies_what_the_server_would_allow() {
-    for_each_server(|bin| {
-        let server = Server::start(bin);
-        block_on(async {
-            let limiter = limiter(&server).await;
-            let mut con = server.con();
-            let mut random = Random::new(7);
-            let algorithms = Algorithm::ALL.into_iter().filter(|algorithm| *algorithm != Algorithm::Lease);
-            let policies: Vec<_> = algorithms
-                .map(|algorithm| Policy::new(algorithm, Window::Length(Duration::from_millis(120)), 6).unwrap())
-                .collect();
-            let mut denied_at: Vec<Option<(u64, u64)>> = vec![None; policies.len()];
-            let (mut local, began) = (0, Instant::now());
-            // A slow machine needs longer for as many.
-            while began.elapsed() < if local > 100 { Duration::from_secs(3) } else { PATIENCE } {
-                let at = random.below(policies.len() as u64) as usize;
-                let (policy, cost) = (&policies[at], 1 + random.below(6));
-                let before = server_ms(&mut con) as u64;
-                let decision =
-                    limiter.check_request(&policy.request(policy.algorithm().word()).cost(cost)).await.unwrap();
-                if decision.source == Source::RememberedDenial {
-                    local += 1;
-                    let (least, allowed_at) = denied_at[at].expect("a denial of the server");
-                    assert!(cost >= least, "{policy}: a cost of {cost} was denied, {least} by the server");
-                    assert!(before < allowed_at, "{policy}: denied {} ms late", before - allowed_at);
-                } else if let Some(wait) = decision.retry_after.duration().filter(|wait| wait.as_millis() > 1) {
-                    // (A wait of one millisecond is not remembered.)
-                    denied_at[at] = Some((cost, decision.now_ms + wait.as_millis() as u64));
-                }
-                if random.below(4) == 0 {
-                    tokio::time::sleep(Duration::from_millis(random.below(15))).await;
-                }
-            }
-            assert!(local > 100, "only {local} denials were remembered");
-        });
     });
 }

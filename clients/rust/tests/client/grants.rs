@@ -107,86 +107,6 @@ fn costs_and_denials() {
     });
 }
 
-/// Requests of `instances` limiters with 4 tasks each, without a pause, for `time`. How many were allowed.
-async fn flood(server: &Server, policy: Policy, units: u64, instances: usize, time: Duration) -> u64 {
-    let allowed = Arc::new(AtomicU64::new(0));
-    let (mut tasks, mut all) = (Vec::new(), Vec::new());
-    let end = Instant::now() + time;
-    for _ in 0..instances {
-        let limiter = Limiter::builder(manager(server, "resp3").await).timeout(PATIENCE).build();
-        let grants = limiter.grants(&policy, units).unwrap();
-        all.push(grants.clone());
-        for _ in 0..4 {
-            let (grants, allowed) = (grants.clone(), Arc::clone(&allowed));
-            tasks.push(tokio::spawn(async move {
-                while Instant::now() < end {
-                    let decision = grants.check(policy.to_string()).await.unwrap();
-                    allowed.fetch_add(u64::from(decision.allowed), Ordering::Relaxed);
-                    tokio::task::yield_now().await;
-                }
-            }));
-        }
-    }
-    for task in tasks {
-        task.await.unwrap();
-    }
-    for grants in all {
-        grants.shutdown().await;
-    }
-    allowed.load(Ordering::Relaxed)
-}
-
-#[test]
-fn instances_together_stay_within_the_bound() {
-    for_each_server(|bin| {
-        let server = Server::start(bin);
-        block_on(async {
-            // Nothing comes back within the test: exactly the limit, with everything that is held given back.
-            let policy = Policy::token(HOUR * 1_000, 3_000);
-            assert_eq!(flood(&server, policy, 50, 4, Duration::from_millis(800)).await, 3_000);
-            assert!(decisions(&server, "token") < 3_000 / 10, "{}", decisions(&server, "token"));
-
-            // A rate: what the policy allows in the time, plus what may have been charged before.
-            let rate = Policy::gcra(Duration::from_secs(1), 2_000).burst(100);
-            let (time, began) = (Duration::from_millis(1_200), Instant::now());
-            let allowed = flood(&server, rate, 20, 4, time).await as f64;
-            let most = 100.0 + 2_000.0 * began.elapsed().as_secs_f64() + 4.0 * 20.0;
-            assert!(allowed <= most, "{allowed} of {most}");
-            assert!(allowed >= 0.2 * 2_000.0 * time.as_secs_f64(), "only {allowed} of {most}");
-        });
-    });
-}
-
-#[test]
-fn a_grant_of_fixed_ends_with_its_window() {
-    for_each_server(|bin| {
-        let server = Server::start(bin);
-        block_on(async {
-            // A unit of an ended window must not be used in the next one. No window is so long that more is fetched.
-            let policy = Policy::fixed(Duration::from_millis(300), 1_000);
-            let limiter = limiter(&server).await;
-            let grants = limiter.grants(&policy, 1_000).unwrap();
-            let (mut con, mut charged_in, mut granted) = (server.con(), 0, 0);
-            let end = Instant::now() + Duration::from_millis(1_500);
-            while Instant::now() < end {
-                let window = server_ms(&mut con) as u64 / 300;
-                let decision = grants.check("k").await.unwrap();
-                match decision.source {
-                    Source::Server if decision.allowed => charged_in = decision.now_ms / 300,
-                    Source::Grant => {
-                        granted += 1;
-                        assert!(window <= charged_in, "used in {window}, charged in {charged_in}");
-                    }
-                    // The last millisecond of a window has no units: they are not used, and all are charged.
-                    _ => assert!(!decision.allowed),
-                }
-                tokio::time::sleep(Duration::from_millis(1)).await;
-            }
-            assert!(granted > 50, "{granted}");
-        });
-    });
-}
-
 #[test]
 fn a_request_has_its_own_timeout_and_fallback() {
     block_on(async {
@@ -224,25 +144,5 @@ fn a_request_has_its_own_timeout_and_fallback() {
             assert!(Instant::now() < ends, "no units");
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-    });
-}
-
-#[test]
-fn a_process_that_loses_the_server_uses_the_fallback() {
-    block_on(async {
-        let mut server = one_server();
-        let limiter = Limiter::builder(manager(&server, "resp3").await)
-            .timeout(Duration::from_secs(1))
-            .fallback(Fallback::Deny)
-            .build();
-        let grants = limiter.grants(&Policy::token(HOUR, 1_000), 10).unwrap().hold(HOUR);
-        assert!(grants.check("k").await.unwrap().allowed);
-        server.kill();
-        // What was granted is charged, so it is used.
-        for _ in 0..9 {
-            assert_eq!(grants.check("k").await.unwrap().source, Source::Grant);
-        }
-        let decision = grants.check("k").await.unwrap();
-        assert_eq!((decision.allowed, decision.source), (false, Source::Fallback));
     });
 }

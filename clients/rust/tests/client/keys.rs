@@ -71,23 +71,3 @@ fn a_caller_with_the_name_of_a_reservation_breaks_none() {
         }
     });
 }
-
-#[test]
-fn without_a_runtime_the_keys_are_the_same() {
-    let server = one_server();
-    let limiter = sync::Limiter::builder(client(&server, "resp3")).timeout(PATIENCE).build_sync();
-    let (key, empty) = (long_key("a"), Policy::counter(HOUR, 0));
-    assert!(limiter.check(&POLICY, &key).unwrap().allowed);
-    assert!(limiter.check_all(&[POLICY.request(&key)]).unwrap().allowed);
-    assert!(limiter.check_each(&[POLICY.request(&key)]).into_iter().all(|decision| decision.unwrap().allowed));
-    assert_eq!(limiter.peek(&POLICY.request(&key).cost(0)).unwrap().remaining, 97);
-    assert_eq!(keys(&server).len(), 1);
-    // What is remembered is bounded too.
-    let denied = empty.request(&key);
-    assert!(!limiter.check_request(&denied).unwrap().allowed && !limiter.check_request(&denied).unwrap().allowed);
-    let top = limiter.top_denials(10);
-    let [top] = top.as_slice() else { panic!("{top:?}") };
-    assert_eq!((keys(&server), top.count), (vec![String::from_utf8(top.key.clone()).unwrap()], 1));
-    // A request keeps the key that was handed in.
-    assert_eq!(Request::new(&POLICY, key.as_bytes()).key(), key.as_bytes());
-}

@@ -163,20 +163,6 @@ fn a_service_that_fails_gets_its_units_back() {
 }
 
 #[test]
-fn a_queue_holds_requests_for_their_delay() {
-    block_on(async {
-        let server = one_server();
-        let app = app(limiter(&server).await);
-        let began = Instant::now();
-        for _ in 0..3 {
-            assert_eq!(ask(&app, "/queue", &[("x-user", "a")]).await.status(), StatusCode::OK);
-        }
-        // 0, 200 and 200 ms; the server's clock has a resolution of 1 ms.
-        assert!(began.elapsed() >= Duration::from_millis(390), "{:?}", began.elapsed());
-    });
-}
-
-#[test]
 fn a_lease_is_held_until_the_body_ends() {
     block_on(async {
         let server = one_server();
@@ -195,56 +181,8 @@ fn a_lease_is_held_until_the_body_ends() {
     });
 }
 
-#[test]
-fn without_a_decision_the_response_is_503_and_says_why() {
-    block_on(async {
-        let mut server = one_server();
-        let limiter =
-            Limiter::builder(crate::setup::manager(&server, "resp3").await).timeout(Duration::from_millis(100)).build();
-        server.kill();
-        let app = app(limiter.clone());
-        let response = ask(&app, "/", &[("x-user", "a")]).await;
-        assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
-        assert_eq!(header(&response, "retry-after"), Some("1"));
-        let error = response.extensions().get::<Arc<Error>>().expect("an error");
-        assert!(error.is_unavailable(), "{error}");
-        let open = app_with_fallback(limiter);
-        let response = ask(&open, "/", &[("x-user", "a")]).await;
-        assert_eq!((response.status(), header(&response, "x-ratelimit-remaining")), (StatusCode::OK, None));
-    });
-}
-
 fn app_with_fallback(limiter: Limiter<Manager>) -> Router {
     app(limiter.with_fallback(redis_rl_client::Fallback::Allow))
-}
-
-#[test]
-fn the_actual_cost_may_come_from_a_header() {
-    block_on(async {
-        let server = one_server();
-        let limiter = limiter(&server).await;
-        let layer = RateLimitLayer::new(limiter.clone(), |_: &Parts| Limit::new(&TOKENS, "k").cost(100).settled())
-            .clone()
-            .actual_cost(|response, _| response.headers.get("x-tokens")?.to_str().ok()?.parse().ok());
-        let calls = Arc::new(AtomicU64::new(0));
-        let counted = Arc::clone(&calls);
-        let app = Router::new()
-            .route(
-                "/",
-                get(move || async move {
-                    counted.fetch_add(1, Ordering::Relaxed);
-                    [("x-tokens", "7")]
-                }),
-            )
-            .layer(layer);
-        assert_eq!(ask(&app, "/", &[]).await.status(), StatusCode::OK);
-        assert_eq!(calls.load(Ordering::Relaxed), 1);
-        let deadline = Instant::now() + PATIENCE;
-        while limiter.peek(&TOKENS.request("k").cost(0)).await.unwrap().remaining != 993 {
-            assert!(Instant::now() < deadline, "it is not settled");
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    });
 }
 
 /// An app with one route, which does this, and one set of limits.

@@ -34,43 +34,6 @@ fn the_library_is_loaded_once_and_survives_a_flush() {
 }
 
 #[test]
-fn what_needs_the_module_is_one_clear_error() {
-    for_each_server(|bin| {
-        let server = Server::options(bin).without_module().start();
-        block_on(async {
-            // No fallback hides it: it does not end by itself.
-            let limiter = limiter(&server).await.with_fallback(Fallback::Allow);
-            let log = Policy::rolling(Duration::from_secs(60), 5);
-            for _ in 0..2 {
-                let error = limiter.check(&log, "k").await.unwrap_err();
-                assert!(matches!(error, Error::NeedsModule(Algorithm::Rolling)));
-                assert_eq!(error.to_string(), "ROLLING needs the module redis-rl, and the server does not have it");
-            }
-            let both = [API.request("{k}1"), log.request("{k}2")];
-            assert!(matches!(limiter.check_all(&both).await, Err(Error::NeedsModule(Algorithm::Rolling))));
-        });
-    });
-}
-
-#[test]
-fn the_library_and_the_module_share_the_keys() {
-    for_each_server(|bin| {
-        let server = Server::options(bin).without_module().start();
-        block_on(async {
-            let old = limiter(&server).await;
-            assert_eq!(old.check(&API, "k").await.unwrap().remaining, 4);
-            let load: redis::RedisResult<()> =
-                redis::cmd("MODULE").arg("LOAD").arg(module_path().to_str().unwrap()).query(&mut server.con());
-            load.expect("MODULE LOAD");
-            let new = limiter(&server).await;
-            assert_eq!(new.check(&API, "k").await.unwrap().remaining, 3);
-            assert_eq!(old.check(&API, "k").await.unwrap().remaining, 2);
-            assert_eq!((old.lacks_module(), new.lacks_module()), (true, false));
-        });
-    });
-}
-
-#[test]
 fn a_server_that_lost_the_module_is_noticed_at_once() {
     for_each_server(|bin| {
         let mut server = Server::start(bin);

@@ -46,17 +46,6 @@ fn a_reservation_is_settled_once() {
 }
 
 #[test]
-fn what_excludes_a_reservation_is_an_error() {
-    for_each_way(async |limiter, _, _| {
-        let error = limiter.reserve(&TOKENS.request("k").always(), TTL).await.unwrap_err();
-        assert!(error.to_string().contains("ALWAYS") && !error.is_unavailable(), "{error}");
-        let error = limiter.reserve(&TOKENS.request("k").id("holder"), TTL).await.unwrap_err();
-        assert!(error.to_string().contains("takes none") && !error.is_unavailable(), "{error}");
-        assert!(left_is(&limiter, 1_000).await);
-    });
-}
-
-#[test]
 fn a_dropped_guard_settles_with_what_was_reported() {
     for_each_way(async |limiter, _, _| {
         // Nothing was reported: the upstream may have worked all the same.
@@ -141,54 +130,6 @@ fn a_request_for_an_open_id_that_gets_no_reply_cancels_nothing() {
         assert_eq!(first.settle(300).await.unwrap().charged, 300);
     });
     assert_eq!(held.settle(120).unwrap().charged, 120);
-}
-
-/// The guard of programs without a runtime.
-#[test]
-fn a_sync_reservation_is_settled_once() {
-    let mut server = one_server();
-    server.kill();
-    server.start_again_with(|options| options.durable());
-    let client = redis::Client::open(format!("redis://127.0.0.1:{}", server.port())).unwrap();
-    let limiter = sync::Limiter::builder(client).timeout(Duration::from_millis(500)).build_sync();
-    let request = TOKENS.request("k").cost(800);
-    let held = || limiter.reserve(&request, TTL).unwrap().held();
-    let left_is = |left| {
-        eventually(PATIENCE, || limiter.peek(&TOKENS.request("k").cost(0)).is_ok_and(|found| found.remaining == left))
-    };
-    let reservation = held().expect("room");
-    let id = reservation.id().to_owned();
-    assert_eq!(reservation.decision().charged, 800);
-    assert!(held().is_none(), "no room for another");
-    assert_eq!(reservation.settle(150).unwrap().charged, 150);
-    assert_eq!(limiter.settle_reservation(&TOKENS, "k", &id, 500).unwrap().charged, 0);
-    assert!(left_is(850));
-    held().expect("room").cancel().unwrap();
-    assert!(left_is(850));
-    // A guard that is dropped: nothing was called; something was reported; nothing is known.
-    held().expect("room").called(false);
-    assert!(left_is(850));
-    held().expect("room").report(70);
-    assert!(left_is(780));
-    // The same id is charged once.
-    let small = TOKENS.request("k").cost(80);
-    let [mut first, second] =
-        [0, 0].map(|_| limiter.reserve_as(&small, "job-1", TTL).unwrap().held().expect("the same"));
-    assert_eq!((first.decision().charged, second.decision().charged), (80, 80));
-    // That it is settled shows by what is left.
-    first.report(60);
-    drop(first);
-    assert!(left_is(720));
-    assert_eq!(second.settle(1).unwrap().charged, 0);
-    assert!(left_is(720));
-    // The server is away while the guard settles.
-    let reservation = limiter.reserve(&small, TTL).unwrap().held().expect("room");
-    server.kill();
-    let settling = std::thread::spawn(move || reservation.settle(20));
-    std::thread::sleep(Duration::from_millis(200));
-    server.start_again();
-    assert_eq!(settling.join().unwrap().unwrap().charged, 20);
-    assert!(left_is(700));
 }
 
 /// The server is away while the guard settles.
@@ -346,48 +287,6 @@ fn several_limits_are_reserved_together_and_settled_each_by_itself() {
         let lease = Policy::lease(Duration::from_secs(30), 2);
         let error = limiter.reserve_all(&[lease.request("{g}:calls").id("x")], TTL).await.unwrap_err();
         assert!(error.to_string().contains("RESERVE") && !error.is_unavailable(), "{error}");
-    });
-}
-
-#[test]
-fn several_limits_without_a_runtime() {
-    let server = one_server();
-    let client = redis::Client::open(format!("redis://127.0.0.1:{}", server.port())).unwrap();
-    let limiter = sync::Limiter::builder(client).timeout(Duration::from_secs(5)).build_sync();
-    let charged_is = |expected: [u64; 3]| {
-        let left = || gateway(0, 0).map(|request| limiter.peek(&request.cost(0)).unwrap().remaining);
-        assert!(eventually(PATIENCE, || charged_of(left()) == expected), "{:?}", charged_of(left()));
-    };
-    let all = |input, output| limiter.reserve_all(&gateway(input, output), TTL).unwrap();
-    let reservations = all(800, 200).held().expect("room");
-    assert!(all(201, 200).held().is_none());
-    charged_is([1, 800, 200]);
-    for (reservation, actual) in reservations.into_iter().zip([1, 700, 20]) {
-        assert_eq!(reservation.settle(actual).unwrap().charged, actual);
-    }
-    charged_is([1, 700, 20]);
-    all(100, 200).held().expect("room")[2].report(30);
-    charged_is([2, 800, 50]);
-}
-
-/// What was charged although the reply was lost is cancelled.
-#[test]
-fn reservations_without_a_reply_are_cancelled() {
-    block_on(async {
-        let server = one_server();
-        let limiter = limiter(&server).await.with_timeout(Duration::from_millis(100));
-        let mut con = server.con();
-        limiter.peek(&gateway(0, 0)[0]).await.unwrap();
-        ok(cmd!(con, "CLIENT", "PAUSE", 300, "WRITE"));
-        let error = limiter.reserve_all(&gateway(800, 200), TTL).await.unwrap_err();
-        assert!(error.is_unavailable(), "{error}");
-        let client = redis::Client::open(format!("redis://127.0.0.1:{}", server.port())).unwrap();
-        let other = sync::Limiter::builder(client).timeout(Duration::from_secs(5)).build_sync();
-        assert!(eventually(PATIENCE, || {
-            let found = ok(redis::cmd("INFO").arg("rl").query(&mut con));
-            read::<String>(found).contains("rl_reservations_settled:3")
-        }));
-        assert_eq!(charged_of(gateway(0, 0).map(|request| other.peek(&request.cost(0)).unwrap().remaining)), [0; 3]);
     });
 }
 
