@@ -62,7 +62,8 @@ impl Fetch {
 
     /// Waits until no fetch runs.
     pub async fn ended(&self) {
-        while let Some(running) = self.lock().clone() {
+        loop {
+            let Some(running) = self.lock().clone() else { return };
             _ = running.clone().await;
             if self.lock().as_ref().is_some_and(|now| now.ptr_eq(&running)) {
                 return; // The runtime ends.

@@ -158,23 +158,3 @@ fn headers_of_several_limits_are_those_of_the_server() {
         });
     });
 }
-
-#[test]
-fn a_remembered_denial_has_headers_that_go_on() {
-    for_each_server(|bin| {
-        let server = Server::start(bin);
-        block_on(async {
-            let limiter = limiter(&server).await;
-            let policy = Policy::token(Duration::from_secs(100), 10).name("api");
-            let full: Decision = limiter.check_request(&policy.request("k").cost(10)).await.unwrap();
-            assert!(full.allowed);
-            assert!(!limiter.check_request(&policy.request("k").cost(10)).await.unwrap().allowed);
-            tokio::time::sleep(Duration::from_millis(1_100)).await;
-            let remembered = limiter.check_request(&policy.request("k").cost(10)).await.unwrap();
-            assert_eq!(remembered.source, redis_rl_client::Source::RememberedDenial);
-            let header = |name| remembered.headers().into_iter().find(|header| header.0 == name).unwrap().1;
-            assert_eq!(header("Retry-After"), "99");
-            assert_eq!(header("RateLimit-Policy"), "\"api\";q=10;w=100");
-        });
-    });
-}

@@ -146,23 +146,6 @@ fn a_cost_that_cannot_be_settled_is_counted() {
 }
 
 #[test]
-fn a_service_that_fails_gets_its_units_back() {
-    block_on(async {
-        let server = one_server();
-        let limiter = limiter(&server).await;
-        let layer = RateLimitLayer::new(limiter.clone(), |_: &Parts| Limit::new(&TOKENS, "k").cost(100).settled());
-        let failing = tower::service_fn(|_: Request<Body>| async { Err::<Response, _>("it failed") });
-        let service = tower::ServiceBuilder::new().layer(layer).service(failing);
-        assert_eq!(service.oneshot(Request::new(Body::empty())).await.unwrap_err(), "it failed");
-        let deadline = Instant::now() + PATIENCE;
-        while limiter.peek(&TOKENS.request("k").cost(0)).await.unwrap().remaining != 1_000 {
-            assert!(Instant::now() < deadline, "nothing is given back");
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    });
-}
-
-#[test]
 fn a_lease_is_held_until_the_body_ends() {
     block_on(async {
         let server = one_server();

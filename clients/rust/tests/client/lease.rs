@@ -91,24 +91,6 @@ fn a_lease_that_the_server_did_not_take_is_never_lost() {
 }
 
 #[test]
-fn a_lease_of_a_server_that_is_gone_is_lost_after_a_window() {
-    block_on(async {
-        let mut server = one_server();
-        let limiter = Limiter::builder(manager(&server, "resp3").await).timeout(Duration::from_millis(400)).build();
-        let mut lease = limiter.lease(&JOBS, "jobs").await.unwrap().held().expect("free");
-        let began = std::time::Instant::now();
-        server.kill();
-        timeout(PATIENCE, lease.lost()).await.expect("told");
-        // Not before it ends, and at most two attempts later.
-        assert!(began.elapsed() >= WINDOW / 2, "{:?}", began.elapsed());
-        assert!(began.elapsed() <= 2 * WINDOW, "{:?}", began.elapsed());
-        // A new one cannot be taken, whatever the fallback is.
-        let limiter = limiter.with_fallback(redis_rl_client::Fallback::Allow);
-        assert!(limiter.lease(&JOBS, "jobs").await.is_err_and(|error| error.is_unavailable()));
-    });
-}
-
-#[test]
 fn renew_and_release_by_hand() {
     for_each_way(async |limiter, _, _| {
         let request = JOBS.request("jobs").id("worker-1");

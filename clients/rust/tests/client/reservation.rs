@@ -69,38 +69,6 @@ fn a_dropped_guard_settles_with_what_was_reported() {
     });
 }
 
-#[test]
-fn a_reservation_whose_caller_is_gone_is_cancelled() {
-    for_each_way(async |limiter, _, _| {
-        for micros in [0, 50, 200, 1_000] {
-            let reserving = held(&limiter, 100);
-            let _ = tokio::time::timeout(Duration::from_micros(micros), async {
-                if let Some(reservation) = reserving.await {
-                    reservation.cancel().await.unwrap();
-                }
-            })
-            .await;
-        }
-        // The server has decided on what nobody waits for.
-        assert!(eventually(PATIENCE, || limiter.stats().decided == 4));
-        assert!(left_is(&limiter, 1_000).await);
-    });
-}
-
-#[test]
-fn the_same_id_is_charged_once() {
-    for_each_way(async |limiter, _, _| {
-        let request = TOKENS.request("k").cost(600);
-        let first = limiter.reserve_as(&request, "job-1", TTL).await.unwrap().held().expect("room");
-        let second = limiter.reserve_as(&request, "job-1", TTL).await.unwrap().held().expect("the same");
-        assert_eq!((first.decision().charged, second.decision().charged), (600, 600));
-        assert!(left_is(&limiter, 400).await);
-        assert_eq!(first.settle(500).await.unwrap().charged, 500);
-        assert_eq!(second.settle(400).await.unwrap().charged, 0);
-        assert!(left_is(&limiter, 500).await);
-    });
-}
-
 /// What is held under an id may be the work of another caller, who has the same id.
 #[test]
 fn a_request_for_an_open_id_that_gets_no_reply_cancels_nothing() {
@@ -272,7 +240,7 @@ fn several_limits_are_reserved_together_and_settled_each_by_itself() {
         reservations.iter_mut().for_each(|reservation| reservation.called(false));
         drop(reservations);
         charged_is([2, 800, 50]).await;
-        // The caller is gone.
+        // The caller is gone. The server decides on what nobody waits for.
         let decided = limiter.stats().decided;
         for micros in [0, 50, 200, 1_000] {
             let _ = tokio::time::timeout(Duration::from_micros(micros), async {

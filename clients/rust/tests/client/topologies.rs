@@ -37,16 +37,13 @@ fn every_call_reaches_the_node_of_its_key() {
             block_on(async {
                 let connection = client(&cluster).get_async_connection().await.expect("a connection");
                 let limiter = Limiter::builder(connection).denials(0).timeout(PATIENCE).build();
-                for n in 0..30 {
+                for n in 0..10 {
                     let key = format!("user:{n}");
-                    for policy in [API, COUNTED] {
-                        let key = format!("{}:{key}", policy.label());
-                        assert_eq!(limiter.check(&policy, &key).await.unwrap().remaining, 2);
-                        limiter.settle(&policy.request(&key), 2).await.unwrap();
-                        assert_eq!(limiter.peek(&policy.request(&key).cost(0)).await.unwrap().remaining, 1);
-                        limiter.refund(&policy.request(&key)).await.unwrap();
-                        assert!(limiter.reset(&policy, &key).await.unwrap());
-                    }
+                    assert_eq!(limiter.check(&API, &key).await.unwrap().remaining, 2);
+                    limiter.settle(&API.request(&key), 2).await.unwrap();
+                    assert_eq!(limiter.peek(&API.request(&key).cost(0)).await.unwrap().remaining, 1);
+                    limiter.refund(&API.request(&key)).await.unwrap();
+                    assert!(limiter.reset(&API, &key).await.unwrap());
                     let (a, b) = (format!("{{{key}}}a"), format!("{{{key}}}b"));
                     assert!(limiter.check_all(&[API.request(&a), COUNTED.request(&b)]).await.unwrap().allowed);
                 }
@@ -66,16 +63,5 @@ fn every_call_reaches_the_node_of_its_key() {
             // No command went to a wrong node first, not even those whose first argument is no key.
             assert_eq!(moved(&cluster), 0);
         }
-    });
-}
-
-#[test]
-fn keys_of_different_slots_are_an_error() {
-    let cluster = Cluster::start(&servers()[0], 3, |options| options);
-    block_on(async {
-        let connection = client(&cluster).get_async_connection().await.expect("a connection");
-        let limiter = Limiter::builder(connection).timeout(PATIENCE).build();
-        let error = limiter.check_all(&[API.request("a"), API.request("b")]).await.unwrap_err();
-        assert!(error.to_string().contains("same slot"), "{error}");
     });
 }

@@ -1,0 +1,85 @@
+//! What programs without a runtime have beside the code that both kinds of limiters share: threads, and connections of
+//! their own.
+
+use std::time::{Duration, Instant};
+
+use redis_rl_client::{BreakerSettings, Error, Fallback, Policy, Source, sync};
+
+use crate::setup::{Paused, client, end_of, one_server};
+use crate::support::*;
+
+const API: Policy = Policy::token(Duration::from_secs(3600), 1_000_000);
+const TOKENS: Policy = Policy::counter(Duration::from_secs(86_400), 1_000);
+
+#[test]
+fn a_thread_renews_and_releases_a_lease() {
+    let server = one_server();
+    let limiter = sync::Limiter::builder(client(&server, "resp3")).timeout(PATIENCE).build_sync();
+    let (jobs, mut con) = (Policy::lease(Duration::from_secs(1), 1), server.con());
+    let lease = limiter.lease(&jobs, "jobs").unwrap().held().expect("free");
+    let first = end_of(&mut con, "jobs", lease.id());
+    assert!(eventually(PATIENCE, || end_of(&mut con, "jobs", lease.id()) > first), "it is not renewed");
+    assert!(limiter.lease(&jobs, "jobs").unwrap().held().is_none() && !lease.is_lost());
+    assert!(lease.release().unwrap());
+    drop(limiter.lease(&jobs, "jobs").unwrap().held().expect("free"));
+    assert!(eventually(PATIENCE, || limiter.lease(&jobs, "jobs").unwrap().held().is_some()), "it is not released");
+}
+
+#[test]
+fn a_thread_settles_the_reservation_of_a_guard_that_is_dropped() {
+    let server = one_server();
+    let limiter = sync::Limiter::builder(client(&server, "resp3")).timeout(PATIENCE).build_sync();
+    let held = |cost| limiter.reserve(&TOKENS.request("k").cost(cost), Duration::from_secs(60)).unwrap().held();
+    let left_is = |left| {
+        eventually(PATIENCE, || limiter.peek(&TOKENS.request("k").cost(0)).is_ok_and(|found| found.remaining == left))
+    };
+    assert_eq!(held(800).expect("room").settle(150).unwrap().charged, 150);
+    held(800).expect("room").called(false);
+    assert!(left_is(850));
+    held(800).expect("room").report(70);
+    assert!(left_is(780));
+    drop(held(80));
+    assert!(left_is(700));
+}
+
+#[test]
+fn a_sync_request_waits_no_longer_either() {
+    // Longer than for the others, to see the difference between one timeout and two.
+    const TIMEOUT: Duration = Duration::from_millis(450);
+    const SLACK: Duration = Duration::from_millis(700);
+    let mut server = one_server();
+    let limiter = sync::Limiter::builder(client(&server, "resp3"))
+        .timeout(TIMEOUT)
+        .fallback(Fallback::Allow)
+        .breaker(BreakerSettings { silence: Duration::ZERO })
+        .build_sync();
+    let timed = || {
+        let began = Instant::now();
+        let decision = limiter.check(&API, "k").expect("a decision");
+        assert!(began.elapsed() <= TIMEOUT + SLACK, "{:?}", began.elapsed());
+        decision.source
+    };
+    assert_eq!(timed(), Source::Server);
+    {
+        let _paused = Paused::new(&server);
+        // Over the connection that is open, and over a new one.
+        assert_eq!([timed(), timed()], [Source::Fallback; 2]);
+        let error = limiter.with_fallback(Fallback::Error).check(&API, "k").unwrap_err();
+        assert!(matches!(error, Error::Timeout(TIMEOUT)), "{error:?}");
+    }
+    assert!(eventually(PATIENCE, || timed() == Source::Server));
+    {
+        // Several requests share one timeout, over a connection that is open.
+        let _paused = Paused::new(&server);
+        let (requests, began) = ([API.request("k"); 20], Instant::now());
+        let decisions = limiter.check_each(&requests);
+        assert!(began.elapsed() <= TIMEOUT + SLACK, "{:?}", began.elapsed());
+        assert!(decisions.into_iter().all(|decision| decision.unwrap().source == Source::Fallback));
+    }
+    assert!(eventually(PATIENCE, || timed() == Source::Server));
+    server.kill();
+    assert_eq!(timed(), Source::Fallback);
+    server.start_again();
+    assert!(eventually(PATIENCE, || timed() == Source::Server));
+    assert!(limiter.stats().timeouts >= 3, "{:?}", limiter.stats());
+}
