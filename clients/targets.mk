@@ -45,20 +45,6 @@ ADAPTERS ?=
 test-adapters: $(own_module) $(if $(SERVERS),,servers) ## test what is in clients/ with its frameworks; ADAPTERS="node python" names some
 	@scripts/test-adapters $(ADAPTERS)
 
-CLIENT_BENCH := --locked --package redis-rl-client-bench
-
-.PHONY: bench-client
-bench-client: $(own_module) ## measure the Rust client beside tower-redis-cell and EVALSHA; ROUNDS=9 SECONDS=0.5
-	@scripts/install run
-	cargo build --quiet --release $(CLIENT_BENCH)
-	@exec scripts/with-server "$(SERVER)" "$(RL_MODULE)" $(TARGET)/release/redis-rl-client-bench
-
-.PHONY: bench-client-instructions
-bench-client-instructions: $(own_module) ## count the instructions of the Rust client for a check, beside tower-redis-cell
-	@scripts/install run bench
-	cargo build --quiet --release $(CLIENT_BENCH)
-	@exec scripts/with-server "$(SERVER)" "$(RL_MODULE)" scripts/client-instructions $(TARGET)/release/redis-rl-client-bench
-
 .PHONY: test-litellm
 test-litellm: $(own_module) $(if $(SERVERS),,servers) ## test clients/litellm with litellm's proxy and a model that is not real
 	@RL_MODULE="$(RL_MODULE)" SERVERS="$${SERVERS:-$$(ls $(CURDIR)/target/servers/valkey-9.*/*-server | head -n 1)}" \

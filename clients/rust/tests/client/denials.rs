@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use redis_rl_client::{Algorithm, Fallback, Limiter, Policy, Request, RetryAfter, Source, Window, sync};
+use redis_rl_client::{Fallback, Limiter, Policy, Request, Source, sync};
 
 use crate::setup::{Paused, block_on, client, limiter, manager, one_server};
 use crate::support::*;

@@ -1,12 +1,10 @@
 //! Grants: fewer calls, and never more than the bound.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use redis_rl_client::{Error, Fallback, Limiter, Policy, Source};
+use redis_rl_client::{Error, Fallback, Policy, Source};
 
-use crate::setup::{Paused, block_on, limiter, manager, one_server};
+use crate::setup::{Paused, block_on, limiter, one_server};
 use crate::support::*;
 
 const HOUR: Duration = Duration::from_secs(3600);

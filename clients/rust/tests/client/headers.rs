@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use redis::Value;
-use redis_rl_client::{Decision, Limiter, Policy, Request};
+use redis_rl_client::{Limiter, Policy, Request};
 
 use crate::setup::{block_on, limiter, manager};
 use crate::support::*;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use redis_rl_client::{Fallback, Policy, Request, sync};
+use redis_rl_client::{Fallback, Policy};
 
-use crate::setup::{block_on, client, for_each_way, limiter, one_server};
+use crate::setup::{block_on, for_each_way, limiter, one_server};
 use crate::support::*;
 
 const HOUR: Duration = Duration::from_secs(3600);

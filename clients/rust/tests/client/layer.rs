@@ -1,7 +1,6 @@
 //! The tower layer in front of an axum service.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use axum::Router;
@@ -35,7 +34,6 @@ fn limits(request: &Parts) -> Limits {
                 Limit::new(&TOKENS, format!("{{{user}}}:tokens")).cost(cost).settled(),
             ])
         }
-        "/queue" => Limit::new(&QUEUE, format!("queue:{user}")).into(),
         "/running" => Limit::new(&RUNNING, format!("running:{user}")).into(),
         _ => Limit::new(&API, format!("api:{user}")).into(),
     }
@@ -54,7 +52,6 @@ fn app(limiter: Limiter<Manager>) -> Router {
             "/tokens",
             get(|| async { ([("x-tokens", "1")], axum::Extension(ActualCost(250)), "text").into_response() }),
         )
-        .route("/queue", get(|| async { "queued" }))
         .route("/running", get(|| async { "running" }))
         .layer(RateLimitLayer::new(limiter, limits))
 }
@@ -162,10 +159,6 @@ fn a_lease_is_held_until_the_body_ends() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     });
-}
-
-fn app_with_fallback(limiter: Limiter<Manager>) -> Router {
-    app(limiter.with_fallback(redis_rl_client::Fallback::Allow))
 }
 
 /// An app with one route, which does this, and one set of limits.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use redis_rl_client::{Address, Error, Lease, Leased, Limiter, Link, Policy, sync};
 use tokio::time::timeout;
 
-use crate::setup::{block_on, end_of, for_each_way, manager, one_server};
+use crate::setup::{block_on, end_of, for_each_way, one_server};
 use crate::support::*;
 
 type Manager = redis::aio::ConnectionManager;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use redis_rl_client::{Algorithm, Error, Fallback, Policy};
+use redis_rl_client::Policy;
 
 use crate::setup::{block_on, limiter, manager};
 use crate::support::*;
