@@ -48,6 +48,7 @@
 //! | `metrics` | [`Stats`] as counters of the facade `metrics` |
 
 #![forbid(unsafe_code)]
+#![allow(clippy::duplicate_mod, reason = "what is in calls is compiled with async, and without in sync")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod address;

@@ -346,7 +346,7 @@ impl Dropped {
 
 /// Nobody waits for a change.
 #[derive(Debug, Default)]
-struct Changed;
+struct Changed();
 
 impl Changed {
     fn tell(&self) {}
