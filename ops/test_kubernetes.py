@@ -62,17 +62,26 @@ class Kubernetes(unittest.TestCase):
                 with self.subTest(version=version, manifest=key):
                     kubernetes_validate.validate(manifest, version, strict=True)
 
+    def selectors(self, name, *services):
+        """The labels by which the manifests of this name, and these further services, select pods."""
+        kind = "Deployment" if ("Deployment", name) in self.all else "StatefulSet"
+        return [
+            self.all[kind, name]["spec"]["selector"]["matchLabels"],
+            *(self.all["Service", service]["spec"]["selector"] for service in [name, *services]),
+            self.all["PodDisruptionBudget", name]["spec"]["selector"]["matchLabels"],
+            self.all["NetworkPolicy", name]["spec"]["podSelector"]["matchLabels"],
+        ]
+
+    def has_the_least_rights(self, pod, container):
+        rights = container["securityContext"]
+        self.assertTrue(pod["securityContext"]["runAsNonRoot"] and rights["readOnlyRootFilesystem"])
+        self.assertFalse(rights["allowPrivilegeEscalation"] or pod["automountServiceAccountToken"])
+        self.assertEqual(rights["capabilities"], {"drop": ["ALL"]})
+
     def test_they_fit_each_other(self):
         labels = self.pod["metadata"]["labels"]
         stateful_set = self.all["StatefulSet", "redis-rl"]["spec"]
-        selectors = [
-            stateful_set["selector"]["matchLabels"],
-            self.all["Service", "redis-rl"]["spec"]["selector"],
-            self.all["Service", "redis-rl-pods"]["spec"]["selector"],
-            self.all["PodDisruptionBudget", "redis-rl"]["spec"]["selector"]["matchLabels"],
-            self.all["NetworkPolicy", "redis-rl"]["spec"]["podSelector"]["matchLabels"],
-        ]
-        self.assertEqual(selectors, [labels] * len(selectors))
+        self.assertEqual(self.selectors("redis-rl", "redis-rl-pods"), [labels] * 5)
         self.assertIn(("Service", stateful_set["serviceName"]), self.all)
         self.assertEqual(self.container["ports"], [{"name": "redis", "containerPort": 6379}])
         for name in ["redis-rl", "redis-rl-pods"]:
@@ -87,25 +96,15 @@ class Kubernetes(unittest.TestCase):
         self.assertEqual(set(mounts), volumes)
         self.assertEqual(self.container["args"], [mounts["config"]])
         self.assertIn(f"aclfile {mounts['users']}/users.acl\n", self.config)
-
-    def test_the_least_rights(self):
-        pod, container = self.pod["spec"]["securityContext"], self.container["securityContext"]
-        self.assertTrue(pod["runAsNonRoot"] and container["readOnlyRootFilesystem"])
-        self.assertFalse(container["allowPrivilegeEscalation"] or self.pod["spec"]["automountServiceAccountToken"])
-        self.assertEqual(container["capabilities"], {"drop": ["ALL"]})
+        self.has_the_least_rights(self.pod["spec"], self.container)
 
     def test_the_service(self):
         deployment = self.all["Deployment", "rlaas"]["spec"]
         pod = deployment["template"]
         labels = {"app.kubernetes.io/name": "rlaas"}
-        selectors = [
-            deployment["selector"]["matchLabels"],
-            self.all["Service", "rlaas"]["spec"]["selector"],
-            self.all["PodDisruptionBudget", "rlaas"]["spec"]["selector"]["matchLabels"],
-            self.all["NetworkPolicy", "rlaas"]["spec"]["podSelector"]["matchLabels"],
-            pod["spec"]["topologySpreadConstraints"][0]["labelSelector"]["matchLabels"],
-        ]
-        self.assertEqual(selectors, [labels] * 5)
+        self.assertEqual(self.selectors("rlaas"), [labels] * 4)
+        [spread] = pod["spec"]["topologySpreadConstraints"]
+        self.assertEqual(spread["labelSelector"]["matchLabels"], labels)
         [client] = self.all["NetworkPolicy", "redis-rl"]["spec"]["ingress"][0]["from"]
         wanted = {**labels, **client["podSelector"]["matchLabels"]}
         self.assertEqual(pod["metadata"]["labels"], wanted)
@@ -127,9 +126,7 @@ class Kubernetes(unittest.TestCase):
             self.assertEqual(variables[f"RLAAS_{name.upper()}"], f"0.0.0.0:{port}")
         [mount] = container["volumeMounts"]
         self.assertEqual(mount["mountPath"], variables["RLAAS_RULES"])
-        security = container["securityContext"]
-        self.assertTrue(pod["spec"]["securityContext"]["runAsNonRoot"] and security["readOnlyRootFilesystem"])
-        self.assertEqual(security["capabilities"], {"drop": ["ALL"]})
+        self.has_the_least_rights(pod["spec"], container)
 
         # It starts as the image does, with these variables and rules, and the probes say so.
         stage = (ROOT / "Dockerfile").read_text().partition(" AS service\n")[2].partition("\nFROM ")[0]
