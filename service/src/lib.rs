@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod cli;
+mod go;
 pub mod http;
 pub mod net;
 pub mod rules;

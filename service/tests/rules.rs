@@ -1,5 +1,6 @@
 //! Which limit a descriptor gets: the behaviour that envoyproxy/ratelimit documents, in rules of our own.
 
+use redis_rl_client::Fallback;
 use rlaas::rules::{self, Entry, Found, Rules, Settings, Source};
 
 fn sources(files: &[&str]) -> Vec<Source> {
@@ -454,8 +455,8 @@ fn instances_do_not_depend_on_the_order_of_files() {
         let (rules, findings) = rules::load(&sources(&files), merge);
         let rules = rules.unwrap_or_else(|| panic!("{:?}", findings.errors));
         let options = &rules.domains["d"].options;
-        assert_eq!(options.on_unavailable, rules::OnUnavailable::Local { instances: 10 });
-        assert_eq!(options.on_overload, rules::OnOverload::Local { instances: 10 });
+        assert_eq!(options.on_unavailable, Fallback::Local { instances: 10 });
+        assert_eq!(options.on_overload, Fallback::Local { instances: 10 });
     }
     // on_overload is local if it is not given.
     assert!(errors_of(&["domain: d\n", instances], merge).is_empty());

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 
 use crate::rules::{self, Findings, Rules, Settings};
-use crate::{VERSION, serve};
+use crate::{VERSION, go, serve};
 
 /// Rate limits as a service: a drop-in for Envoy's rate limit service, on Redis or Valkey with the module redis-rl.
 #[derive(Debug, Parser)]
@@ -37,11 +37,11 @@ pub struct RuleArgs {
     #[arg(value_name = "RULES", required = true)]
     paths: Vec<PathBuf>,
     /// Merge the files of one domain. Without it, two files of one domain are an error.
-    #[arg(long, env = "MERGE_DOMAIN_CONFIG", value_parser = go_bool, default_value = "false", num_args = 0..=1,
+    #[arg(long, env = "MERGE_DOMAIN_CONFIG", value_parser = go::boolean, default_value = "false", num_args = 0..=1,
           default_missing_value = "true", require_equals = true)]
     merge_domains: bool,
     /// Leave out files whose names begin with a dot.
-    #[arg(long, env = "RUNTIME_IGNOREDOTFILES", value_parser = go_bool, default_value = "false", num_args = 0..=1,
+    #[arg(long, env = "RUNTIME_IGNOREDOTFILES", value_parser = go::boolean, default_value = "false", num_args = 0..=1,
           default_missing_value = "true", require_equals = true)]
     ignore_dot_files: bool,
     /// The rules are for a cluster: `all_or_nothing` then needs a `hash_tag`.
@@ -56,18 +56,6 @@ impl RuleArgs {
             .map_err(|(path, error)| format!("{}: {error}", path.display()))?;
         let settings = Settings { merge_domains: self.merge_domains, cluster: self.cluster };
         Ok(rules::load(&sources, settings))
-    }
-}
-
-/// A boolean as Go's strconv.ParseBool reads it, since variables for envoyproxy/ratelimit are written so.
-///
-/// # Errors
-/// It is none.
-pub fn go_bool(text: &str) -> Result<bool, String> {
-    match text {
-        "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),
-        "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(false),
-        _ => Err("expected true or false".to_owned()),
     }
 }
 

@@ -6,6 +6,7 @@ use std::task::Context;
 use std::time::Duration;
 
 use futures_util::task::AtomicWaker;
+use prometheus::core::Collector;
 use prometheus::{IntCounter, IntCounterVec, IntGaugeVec, Opts, Registry};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
@@ -80,24 +81,32 @@ pub struct Figures {
     pub accept_errors: IntCounter,
 }
 
+/// Adds a metric to those that Prometheus reads.
+///
+/// # Errors
+/// It is there twice, which is a fault of this program.
+pub fn register<M: Collector + Clone + 'static>(
+    registry: &Registry,
+    metric: prometheus::Result<M>,
+) -> prometheus::Result<M> {
+    let metric = metric?;
+    registry.register(Box::new(metric.clone()))?;
+    Ok(metric)
+}
+
 impl Figures {
     /// # Errors
     /// A metric is there twice, which is a fault of this program.
     pub fn new(registry: &Registry) -> Result<Self, prometheus::Error> {
-        let counters = |name: &str, help: &str| {
-            let counters = IntCounterVec::new(Opts::new(name, help), &["reason"])?;
-            registry.register(Box::new(counters.clone()))?;
-            Ok::<_, prometheus::Error>(counters)
-        };
-        let open = IntGaugeVec::new(Opts::new("rlaas_connections", "Connections that are open."), &["listener"])?;
-        registry.register(Box::new(open.clone()))?;
-        let accept_errors = IntCounter::new("rlaas_accept_errors", "Connections that could not be accepted.")?;
-        registry.register(Box::new(accept_errors.clone()))?;
+        let counters =
+            |name: &str, help: &str| register(registry, IntCounterVec::new(Opts::new(name, help), &["reason"]));
+        let open = Opts::new("rlaas_connections", "Connections that are open.");
+        let accept_errors = IntCounter::new("rlaas_accept_errors", "Connections that could not be accepted.");
         Ok(Self {
-            open,
+            open: register(registry, IntGaugeVec::new(open, &["listener"]))?,
             closed: counters("rlaas_connections_closed", "Connections that rlaas closed, not the client.")?,
             goaways: counters("rlaas_goaways_sent", "Connections of HTTP/2 that rlaas asked to end.")?,
-            accept_errors,
+            accept_errors: register(registry, accept_errors)?,
         })
     }
 }

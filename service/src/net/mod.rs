@@ -13,7 +13,7 @@ use tokio::sync::watch;
 
 pub use body::{Counted, LONG, Received};
 pub use io::Watched;
-pub use load::{Arrival, Ending, Figures, Load, MAX_STREAMS, Overload, Peer};
+pub use load::{Arrival, Ending, Figures, Load, MAX_STREAMS, Overload, Peer, register};
 pub use pool::{Listener, Pool, Pools};
 
 /// Waits until this process ends.

@@ -6,55 +6,8 @@ use http::HeaderName;
 use ipnet::IpNet;
 
 use super::fields::{Kind, Reporter, field};
+use super::model::{Authorize, Origin, Part};
 use super::yaml::{Node, Scalar, Value};
-
-/// How the headers begin that describe the request of the client.
-const OF_PROXIES: [&str; 2] = ["x-forwarded-", "x-original-"];
-
-/// How `/authorize/<domain>` makes descriptors, and what it replies.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Authorize {
-    pub trusted_proxies: Vec<IpNet>,
-    /// The status of a denial.
-    pub deny_status: u16,
-    /// Whether a request is allowed of which no descriptor can be made.
-    pub allow_if_none: bool,
-    pub descriptors: Vec<Vec<Part>>,
-}
-
-/// An entry of a descriptor.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
-    pub key: String,
-    pub origin: Origin,
-}
-
-/// Where the value of an entry comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
-    Header(HeaderName),
-    ClientAddress,
-    Path,
-}
-
-impl Part {
-    /// Whether only a proxy that is trusted can say the value.
-    pub fn is_told_by_proxies(&self) -> bool {
-        match &self.origin {
-            Origin::Header(name) => OF_PROXIES.iter().any(|of| name.as_str().starts_with(of)),
-            Origin::ClientAddress => false,
-            Origin::Path => true,
-        }
-    }
-}
-
-impl Authorize {
-    /// Whether headers that describe a request are believed of this peer.
-    pub fn trusts(&self, peer: IpAddr) -> bool {
-        let peer = peer.to_canonical();
-        self.trusted_proxies.iter().any(|network| network.contains(&peer))
-    }
-}
 
 /// Reads the part; `None` if it has an error.
 pub fn read(reporter: &mut Reporter<'_>, node: &Node<'_>) -> Option<Authorize> {
@@ -65,15 +18,8 @@ pub fn read(reporter: &mut Reporter<'_>, node: &Node<'_>) -> Option<Authorize> {
     };
     reporter.check_keys(entries, Kind::Authorize);
     let deny_status = deny_status(reporter, field(entries, "deny_status"));
-    let allow_if_none = match reporter.text(field(entries, "if_none"), "if_none").as_ref() {
-        "" | "deny" => false,
-        "allow" => true,
-        _ => {
-            let at = field(entries, "if_none").map_or(node.at, |node| node.at);
-            reporter.error(at, "invalid if_none: expected allow or deny");
-            false
-        }
-    };
+    let if_none = field(entries, "if_none");
+    let allow_if_none = reporter.choice(if_none, "if_none", &[("allow", true), ("deny", false)]).unwrap_or(false);
     let trusted_proxies = proxies(reporter, field(entries, "trusted_proxies"));
     let descriptors = match field(entries, "descriptors") {
         Some(Node { value: Value::List(items), .. }) if !items.is_empty() => {

@@ -9,24 +9,8 @@ use super::problem::{Mark, Place, Problem};
 use super::yaml::{Node, Scalar, Type, Value};
 
 /// Known to envoyproxy/ratelimit, which accepts each of them in every map and ignores those that mean nothing there.
-const EVERYWHERE: [&str; 16] = [
-    "domain",
-    "key",
-    "value",
-    "descriptors",
-    "rate_limit",
-    "unit",
-    "requests_per_unit",
-    "unlimited",
-    "shadow_mode",
-    "quota_mode",
-    "name",
-    "replaces",
-    "detailed_metric",
-    "value_to_metric",
-    "share_threshold",
-    "metadata",
-];
+const EVERYWHERE: &str = "domain key value descriptors rate_limit unit requests_per_unit unlimited shadow_mode quota_mode name \
+    replaces detailed_metric value_to_metric share_threshold metadata";
 
 /// What a map describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,48 +28,21 @@ pub enum Kind {
 
 impl Kind {
     /// The keys that mean something in such a map.
-    const fn keys(self) -> &'static [&'static str] {
+    const fn keys(self) -> &'static str {
         match self {
-            Self::File => &[
-                "domain",
-                "descriptors",
-                "all_or_nothing",
-                "hash_tag",
-                "on_unavailable",
-                "on_overload",
-                "instances",
-                "authorize",
-            ],
-            Self::Descriptor => &[
-                "key",
-                "value",
-                "rate_limit",
-                "descriptors",
-                "shadow_mode",
-                "quota_mode",
-                "detailed_metric",
-                "value_to_metric",
-                "share_threshold",
-                "metadata",
-            ],
-            Self::RateLimit => &[
-                "unit",
-                "requests_per_unit",
-                "unlimited",
-                "name",
-                "replaces",
-                "algorithm",
-                "window",
-                "anchor",
-                "limit",
-                "burst",
-                "charge",
-                "grants",
-            ],
-            Self::Replaces => &["name"],
-            Self::Authorize => &["trusted_proxies", "deny_status", "if_none", "descriptors"],
-            Self::AuthorizeEntry => &["key", "header", "client_address", "path"],
-            Self::Nothing => &[],
+            Self::File => "domain descriptors all_or_nothing hash_tag on_unavailable on_overload instances authorize",
+            Self::Descriptor => {
+                "key value rate_limit descriptors shadow_mode quota_mode detailed_metric value_to_metric \
+                share_threshold metadata"
+            }
+            Self::RateLimit => {
+                "unit requests_per_unit unlimited name replaces algorithm window anchor limit burst charge \
+                grants"
+            }
+            Self::Replaces => "name",
+            Self::Authorize => "trusted_proxies deny_status if_none descriptors",
+            Self::AuthorizeEntry => "key header client_address path",
+            Self::Nothing => "",
         }
     }
 
@@ -146,8 +103,8 @@ impl Reporter<'_> {
                 self.error(key.at, "a key must be text");
                 continue;
             };
-            if !kind.keys().contains(&name) {
-                if EVERYWHERE.contains(&name) {
+            if !lists(kind.keys(), name) {
+                if lists(EVERYWHERE, name) {
                     self.warn(key.at, format!("'{name}' means nothing {} and is ignored", kind.name()));
                 } else {
                     self.error(key.at, format!("unknown key '{name}' {}", kind.name()));
@@ -204,6 +161,21 @@ impl Reporter<'_> {
         }
     }
 
+    /// One of some words; `None` if there is none.
+    pub fn choice<T: Copy>(&mut self, node: Option<&Node<'_>>, name: &str, known: &[(&str, T)]) -> Option<T> {
+        let text = self.text(node, name);
+        if text.is_empty() {
+            return None;
+        }
+        let found = known.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
+        if let (None, Some(node)) = (found, node) {
+            let mut words = known.iter().map(|(word, _)| *word).collect::<Vec<_>>();
+            let last = words.pop().unwrap_or_default();
+            self.error(node.at, format!("invalid {name}: expected {} or {last}", words.join(", ")));
+        }
+        found
+    }
+
     /// An integer from `least` to 2³² − 1; `None` if there is none.
     pub fn number(&mut self, node: Option<&Node<'_>>, name: &str, least: u32) -> Option<u32> {
         let node = node?;
@@ -251,6 +223,11 @@ impl Reporter<'_> {
             }
         }
     }
+}
+
+/// Whether a word is in a list of them.
+fn lists(words: &str, name: &str) -> bool {
+    words.split_whitespace().any(|word| word == name)
 }
 
 /// The last value of a key.

@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
+use redis_rl_client::Fallback::{self, Allow, Deny, Error, Local};
 use redis_rl_client::Policy;
 
-use super::authorize::{self, Authorize};
+use super::authorize;
 use super::fields::{Findings, Kind, Reporter, field, joined, key_text};
-use super::model::{Domain, Level, Limit, OnOverload, OnUnavailable, Options, Rule, Rules};
+use super::model::{Authorize, Domain, Level, Limit, Options, Rule, Rules};
 use super::problem::{Mark, Place, Problem};
 use super::rate;
 use super::wildcard::Wildcard;
@@ -120,8 +121,9 @@ fn parse<'a>(source: &'a Source, findings: &mut Findings) -> Option<(Arc<str>, E
 struct Given {
     all_or_nothing: Option<bool>,
     hash_tag: Option<String>,
-    on_unavailable: Option<String>,
-    on_overload: Option<String>,
+    /// `local` is for one instance until all files are read.
+    on_unavailable: Option<Fallback>,
+    on_overload: Option<Fallback>,
     instances: Option<u32>,
     /// Where `instances` is.
     instances_at: Option<Place>,
@@ -130,49 +132,36 @@ struct Given {
 
 impl Given {
     fn add(&mut self, reporter: &mut Reporter<'_>, entries: &[(Node<'_>, Node<'_>)]) {
-        if let Some(node) = field(entries, "all_or_nothing") {
-            let value = reporter.flag(Some(node), "all_or_nothing");
-            agree(reporter, node, "all_or_nothing", &mut self.all_or_nothing, value);
-        }
-        if let Some(node) = field(entries, "hash_tag") {
-            let value = reporter.text(Some(node), "hash_tag").into_owned();
+        add(reporter, entries, "all_or_nothing", &mut self.all_or_nothing, |reporter, node, name| {
+            Some(reporter.flag(Some(node), name))
+        });
+        add(reporter, entries, "hash_tag", &mut self.hash_tag, |reporter, node, name| {
+            let value = reporter.text(Some(node), name).into_owned();
             if value.is_empty() {
                 reporter.error(node.at, "invalid hash_tag: expected the key of an entry");
             }
-            agree(reporter, node, "hash_tag", &mut self.hash_tag, value);
-        }
-        if let Some(node) = field(entries, "on_unavailable") {
-            let value = reporter.text(Some(node), "on_unavailable").into_owned();
-            if !["allow", "deny", "error", "local"].contains(&value.as_str()) {
-                reporter.error(node.at, "invalid on_unavailable: expected allow, deny, error or local");
-            }
-            agree(reporter, node, "on_unavailable", &mut self.on_unavailable, value);
-        }
-        if let Some(node) = field(entries, "on_overload") {
-            let value = reporter.text(Some(node), "on_overload").into_owned();
-            if !["local", "deny", "error"].contains(&value.as_str()) {
-                reporter.error(node.at, "invalid on_overload: expected local, deny or error");
-            }
-            agree(reporter, node, "on_overload", &mut self.on_overload, value);
-        }
-        if let Some(node) = field(entries, "instances") {
-            if let Some(value) = reporter.number(Some(node), "instances", 1) {
-                agree(reporter, node, "instances", &mut self.instances, value);
-            }
+            Some(value)
+        });
+        add(reporter, entries, "on_unavailable", &mut self.on_unavailable, |reporter, node, name| {
+            let known = [("allow", Allow), ("deny", Deny), ("error", Error), ("local", Local { instances: 1 })];
+            reporter.choice(Some(node), name, &known)
+        });
+        add(reporter, entries, "on_overload", &mut self.on_overload, |reporter, node, name| {
+            reporter.choice(Some(node), name, &[("local", Local { instances: 1 }), ("deny", Deny), ("error", Error)])
+        });
+        add(reporter, entries, "instances", &mut self.instances, |reporter, node, name| {
             self.instances_at.get_or_insert(reporter.place(node.at));
-        }
-        if let Some(node) = field(entries, "authorize")
-            && let Some(value) = authorize::read(reporter, node)
-        {
-            agree(reporter, node, "authorize", &mut self.authorize, Arc::new(value));
-        }
+            reporter.number(Some(node), name, 1)
+        });
+        add(reporter, entries, "authorize", &mut self.authorize, |reporter, node, _| {
+            authorize::read(reporter, node).map(Arc::new)
+        });
     }
 
     /// Checks what depends on several options, which may be in several files.
     fn check(&self, findings: &mut Findings) {
-        // Without on_overload, that is local.
-        let is_local = self.on_unavailable.as_deref() == Some("local")
-            || self.on_overload.as_deref().is_none_or(|overload| overload == "local");
+        let Options { on_unavailable, on_overload, .. } = self.options();
+        let is_local = [on_unavailable, on_overload].iter().any(|fallback| matches!(fallback, Local { .. }));
         if let Some(place) = self.instances_at.clone().filter(|_| !is_local) {
             let text =
                 "invalid instances: neither on_unavailable nor on_overload is 'local', which takes it".to_owned();
@@ -181,31 +170,36 @@ impl Given {
     }
 
     fn options(&self) -> Options {
+        let shared = |fallback| match fallback {
+            Local { .. } => Local { instances: self.instances.unwrap_or(1) },
+            other => other,
+        };
+        let default = Options::default();
         Options {
             all_or_nothing: self.all_or_nothing.unwrap_or(false),
             hash_tag: self.hash_tag.as_deref().map(Into::into),
-            on_unavailable: match self.on_unavailable.as_deref() {
-                Some("allow") => OnUnavailable::Allow,
-                Some("deny") => OnUnavailable::Deny,
-                Some("local") => OnUnavailable::Local { instances: self.instances.unwrap_or(1) },
-                _ => OnUnavailable::Error,
-            },
-            on_overload: match self.on_overload.as_deref() {
-                Some("deny") => OnOverload::Deny,
-                Some("error") => OnOverload::Error,
-                _ => OnOverload::Local { instances: self.instances.unwrap_or(1) },
-            },
+            on_unavailable: shared(self.on_unavailable.unwrap_or(default.on_unavailable)),
+            on_overload: shared(self.on_overload.unwrap_or(default.on_overload)),
             authorize: self.authorize.clone(),
         }
     }
 }
 
-fn agree<T: PartialEq>(reporter: &mut Reporter<'_>, node: &Node<'_>, name: &str, known: &mut Option<T>, value: T) {
-    match known {
-        Some(known) if *known != value => {
+/// Reads an option of a domain. All of its files that have it must say the same.
+fn add<T: PartialEq>(
+    reporter: &mut Reporter<'_>,
+    entries: &[(Node<'_>, Node<'_>)],
+    name: &str,
+    known: &mut Option<T>,
+    read: impl FnOnce(&mut Reporter<'_>, &Node<'_>, &str) -> Option<T>,
+) {
+    let Some(node) = field(entries, name) else { return };
+    match (known, read(reporter, node, name)) {
+        (_, None) => {}
+        (Some(known), Some(value)) if *known != value => {
             reporter.error(node.at, format!("invalid {name}: another file of this domain says something else"));
         }
-        _ => *known = Some(value),
+        (known, value) => *known = value,
     }
 }
 
@@ -382,13 +376,11 @@ fn add_script_domain(rules: &mut Rules, reporter: &mut Reporter<'_>, entries: &[
             reporter.error(key.at, "unknown key in rate-limiter: expected use-algo, window-size or max-requests");
         }
     }
-    let fixed = match reporter.text(field(fields, "use-algo"), "use-algo").as_ref() {
-        "fixed-window-algo" => true,
-        "sliding-window-algo" => false,
-        _ => {
-            reporter.error(at, "invalid use-algo: expected fixed-window-algo or sliding-window-algo");
-            return;
-        }
+    let algorithm = reporter.text(field(fields, "use-algo"), "use-algo");
+    let word = match algorithm.as_ref() {
+        "fixed-window-algo" => "FIXED",
+        "sliding-window-algo" => "SLIDING",
+        _ => return reporter.error(at, "invalid use-algo: expected fixed-window-algo or sliding-window-algo"),
     };
     let window = reporter.number(field(fields, "window-size"), "window-size", 1);
     let limit = reporter.number(field(fields, "max-requests"), "max-requests", 0);
@@ -396,7 +388,6 @@ fn add_script_domain(rules: &mut Rules, reporter: &mut Reporter<'_>, entries: &[
         reporter.error(at, "rate-limiter needs window-size in seconds and max-requests");
         return;
     };
-    let word = if fixed { "FIXED" } else { "SLIDING" };
     let policy: Policy = match format!("{word} {window} {limit}").parse() {
         Ok(policy) => policy,
         Err(error) => return reporter.error(at, format!("invalid rate-limiter: {error}")),

@@ -13,13 +13,12 @@ mod rate;
 mod wildcard;
 mod yaml;
 
-pub use authorize::{Authorize, Origin, Part};
 pub use fields::Findings;
 pub use files::{files, read};
 pub use key::{command, key};
 pub use load::{SCRIPT_DOMAIN, SCRIPT_ENTRY, Settings, Source, load};
 pub use matching::{Entry, Found};
 pub use model::{
-    Charge, Domain, Level, Limit, Metadata, OnOverload, OnUnavailable, Options, Rate, Rule, Rules, Unit, takes_always,
+    Authorize, Charge, Domain, Level, Limit, Metadata, Options, Origin, Part, Rate, Rule, Rules, Unit, takes_always,
 };
 pub use problem::{Mark, Place, Printable, Problem};

@@ -2,15 +2,20 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use foldhash::fast::RandomState;
-use redis_rl_client::{Algorithm, Calendar, Policy, Window};
+use http::HeaderName;
+use ipnet::IpNet;
+use redis_rl_client::{Algorithm, Calendar, Fallback, Policy, Window};
 
-use super::authorize::Authorize;
 use super::problem::{Place, Printable};
 use super::wildcard::Wildcard;
+
+/// How the headers begin that describe the request of the client.
+const OF_PROXIES: [&str; 2] = ["x-forwarded-", "x-original-"];
 
 /// A set of rules that is used as a whole.
 #[derive(Debug, Default)]
@@ -28,46 +33,75 @@ pub struct Domain {
 }
 
 /// What a domain says about all of its rules.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// A request that one limit denies charges none.
     pub all_or_nothing: bool,
     /// The key of the entry whose value is the hash tag of the keys.
     pub hash_tag: Option<Box<str>>,
-    pub on_unavailable: OnUnavailable,
-    pub on_overload: OnOverload,
+    /// What a request gets if the server cannot decide.
+    pub on_unavailable: Fallback,
+    /// What a request gets if the service is too busy to ask the server. Never `Allow`: nothing lifts a limit because many
+    /// ask.
+    pub on_overload: Fallback,
     /// How `/authorize/<domain>` makes descriptors.
     pub authorize: Option<Arc<Authorize>>,
 }
 
-/// What a request gets if the server cannot decide.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OnUnavailable {
-    Allow,
-    Deny,
-    #[default]
-    Error,
-    /// Each of so many copies of the service allows its part.
-    Local {
-        instances: u32,
-    },
-}
-
-/// What a request gets if the service is too busy to ask the server. It cannot be to allow: nothing lifts a limit because
-/// many ask.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnOverload {
-    /// Each of so many copies of the service allows its part.
-    Local {
-        instances: u32,
-    },
-    Deny,
-    Error,
-}
-
-impl Default for OnOverload {
+impl Default for Options {
     fn default() -> Self {
-        Self::Local { instances: 1 }
+        Self {
+            all_or_nothing: false,
+            hash_tag: None,
+            on_unavailable: Fallback::Error,
+            on_overload: Fallback::Local { instances: 1 },
+            authorize: None,
+        }
+    }
+}
+
+/// How `/authorize/<domain>` makes descriptors, and what it replies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Authorize {
+    pub trusted_proxies: Vec<IpNet>,
+    /// The status of a denial.
+    pub deny_status: u16,
+    /// Whether a request is allowed of which no descriptor can be made.
+    pub allow_if_none: bool,
+    pub descriptors: Vec<Vec<Part>>,
+}
+
+/// An entry of a descriptor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    pub key: String,
+    pub origin: Origin,
+}
+
+/// Where the value of an entry comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    Header(HeaderName),
+    ClientAddress,
+    Path,
+}
+
+impl Part {
+    /// Whether only a proxy that is trusted can say the value.
+    pub fn is_told_by_proxies(&self) -> bool {
+        match &self.origin {
+            Origin::Header(name) => OF_PROXIES.iter().any(|of| name.as_str().starts_with(of)),
+            Origin::ClientAddress => false,
+            Origin::Path => true,
+        }
+    }
+}
+
+impl Authorize {
+    /// Whether headers that describe a request are believed of this peer.
+    pub fn trusts(&self, peer: IpAddr) -> bool {
+        let peer = peer.to_canonical();
+        self.trusted_proxies.iter().any(|network| network.contains(&peer))
     }
 }
 

@@ -33,21 +33,8 @@ pub fn read(
 }
 
 /// The rate of the Lua scripts' own configuration. RL.FIXED counts denied requests, as the script does.
-pub const fn of_scripts(policy: Policy) -> Rate {
-    Rate { policy, unit: unit_of_seconds(policy.window()), charge: Charge::Allowed, grants: None }
-}
-
-const fn unit_of_seconds(window: Window) -> Unit {
-    match window {
-        Window::Length(length) => match length.as_secs() {
-            1 => Unit::Second,
-            60 => Unit::Minute,
-            3_600 => Unit::Hour,
-            86_400 => Unit::Day,
-            _ => Unit::Unknown,
-        },
-        Window::Calendar(_) => Unit::Unknown,
-    }
+pub fn of_scripts(policy: Policy) -> Rate {
+    Rate { policy, unit: Unit::of(policy.window()), charge: Charge::Allowed, grants: None }
 }
 
 fn unlimited(reporter: &mut Reporter<'_>, fields: &[(Node<'_>, Node<'_>)]) {
@@ -206,26 +193,22 @@ fn charge(
     options: &Options,
     has_grants: bool,
 ) -> Charge {
-    let text = reporter.text(field(fields, "charge"), "charge").into_owned();
-    let at = at_of(fields, "charge");
-    match text.as_str() {
-        "" if algorithm == Algorithm::Fixed && !options.all_or_nothing && !has_grants => Charge::Always,
-        "" | "allowed" => Charge::Allowed,
-        "always" => {
-            if !takes_always(algorithm) {
-                reporter.error(at, "invalid charge: gcra stores a time, and cannot count beyond its limit");
-            }
-            if has_grants {
-                reporter.error(at, "invalid charge: grants imply 'charge: allowed'");
-            }
-            if options.all_or_nothing {
-                reporter.error(at, "invalid charge: all_or_nothing charges only what is allowed");
-            }
-            Charge::Always
+    let known = [("always", Charge::Always), ("allowed", Charge::Allowed)];
+    let given = reporter.choice(field(fields, "charge"), "charge", &known);
+    if given == Some(Charge::Always) {
+        let at = at_of(fields, "charge");
+        if !takes_always(algorithm) {
+            reporter.error(at, "invalid charge: gcra stores a time, and cannot count beyond its limit");
         }
-        _ => {
-            reporter.error(at, "invalid charge: expected always or allowed");
-            Charge::Allowed
+        if has_grants {
+            reporter.error(at, "invalid charge: grants imply 'charge: allowed'");
+        }
+        if options.all_or_nothing {
+            reporter.error(at, "invalid charge: all_or_nothing charges only what is allowed");
         }
     }
+    given.unwrap_or(match algorithm {
+        Algorithm::Fixed if !options.all_or_nothing && !has_grants => Charge::Always,
+        _ => Charge::Allowed,
+    })
 }

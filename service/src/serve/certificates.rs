@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tracing::error;
+use x509_parser::prelude::{FromDer as _, X509Certificate};
 
 use crate::service::CertificateEnds;
 
@@ -59,74 +60,15 @@ fn first_end(file: &PathBuf) -> Option<Timestamp> {
     all.filter_map(|certificate| end(&certificate.ok()?)).min()
 }
 
-/// `notAfter` of a certificate: RFC 5280, section 4.1. `None` if it is none, or ends after the year 9998.
+/// `None` if it is no certificate.
 fn end(certificate: &[u8]) -> Option<Timestamp> {
-    const SEQUENCE: u8 = 0x30;
-    const VERSION: u8 = 0xa0;
-    let inside = |(tag, content, _): (u8, _, _)| (tag == SEQUENCE).then_some(content);
-    let certificate = inside(element(certificate)?)?;
-    let mut rest = inside(element(certificate)?)?;
-    // The version, which the first one does not have, then number, algorithm, and issuer.
-    let skipped = if rest.first() == Some(&VERSION) { 4 } else { 3 };
-    for _ in 0..skipped {
-        (_, _, rest) = element(rest)?;
-    }
-    let validity = inside(element(rest)?)?;
-    let (_, _, rest) = element(validity)?;
-    let (tag, text, _) = element(rest)?;
-    let text = std::str::from_utf8(text).ok()?;
-    let text = match tag {
-        // UTCTime: years from 1950 to 2049.
-        0x17 => format!("{}{text}", if text.get(..2)? < "50" { "20" } else { "19" }),
-        // GeneralizedTime.
-        0x18 => text.to_owned(),
-        _ => return None,
-    };
-    let part = |from: usize| text.get(from..from + 2);
-    let date = format!("{}-{}-{}", text.get(..4)?, part(4)?, part(6)?);
-    format!("{date}T{}:{}:{}Z", part(8)?, part(10)?, part(12)?).parse().ok()
-}
-
-/// The first element of DER: its tag, its content, and what follows.
-fn element(der: &[u8]) -> Option<(u8, &[u8], &[u8])> {
-    let (tag, rest) = der.split_first()?;
-    let (length, rest) = rest.split_first()?;
-    let (length, rest) = match *length {
-        length @ 0..=0x7f => (usize::from(length), rest),
-        // In so many bytes: four are enough for a certificate.
-        length @ 0x81..=0x84 => {
-            let (bytes, rest) = rest.split_at_checked(usize::from(length - 0x80))?;
-            (bytes.iter().fold(0, |length, byte| length << 8 | usize::from(*byte)), rest)
-        }
-        _ => return None,
-    };
-    let (content, rest) = rest.split_at_checked(length)?;
-    Some((*tag, content, rest))
+    let (_, certificate) = X509Certificate::from_der(certificate).ok()?;
+    Timestamp::from_second(certificate.validity().not_after.timestamp()).ok()
 }
 
 #[cfg(test)]
 mod tests {
-    use rcgen::{CertificateParams, KeyPair, date_time_ymd};
-
     use super::*;
-
-    #[test]
-    fn the_end_of_a_certificate_is_read() {
-        for (year, expected) in
-            [(1999, "1999-02-03T00:00:00Z"), (2049, "2049-02-03T00:00:00Z"), (2050, "2050-02-03T00:00:00Z")]
-        {
-            // A name of many bytes has a long length.
-            let mut params = CertificateParams::new(vec!["x".repeat(250)]).expect("parameters");
-            params.not_after = date_time_ymd(year, 2, 3);
-            let certificate = params.self_signed(&KeyPair::generate().expect("a key")).expect("a certificate");
-            let der = certificate.der();
-            assert_eq!(end(der), Some(expected.parse().expect("a time")), "{year}");
-            // Half of one has no end, and none is read outside of it.
-            for length in 0..der.len().min(300) {
-                assert_eq!(end(&der[..length]), None, "{length}");
-            }
-        }
-    }
 
     #[test]
     fn the_url_of_redis_names_files() {

@@ -36,7 +36,7 @@ pub use traces::{Protocol, TraceSettings};
 
 use crate::VERSION;
 use crate::net::{Pool, Pools};
-use crate::service::{DESCRIPTORS, Grpc, Service, Snapshot, Traces, began};
+use crate::service::{DESCRIPTORS, Grpc, Service, Snapshot, Traces};
 use crate::{http, rules};
 use certificates::Certificates;
 use tls::Tls;
@@ -90,7 +90,6 @@ async fn serve(settings: Settings) -> io::Result<()> {
     let service = Service::new(limiter(&settings)?, settings.service.clone(), traces).map_err(io::Error::other)?;
     let service = Arc::new(service);
     service.load.measure();
-    began();
     let pools = Pools::new(&service.load, settings.max_connections);
     for pool in [&pools.callers, &pools.operators] {
         tokio::spawn(pool.clone().look_after());
@@ -274,7 +273,7 @@ fn take<C: Connection>(service: &Service<C>, outcome: Outcome) {
                 error!("{problem}");
             }
             service.metrics.config_load_error.inc();
-            service.metrics.rules_wrong.set(1);
+            service.metrics.in_force.wrong.set(1);
             let kept = before.is_some();
             error!("the rules are wrong: {}", if kept { "the old ones stay" } else { "not ready" });
         }
@@ -287,7 +286,7 @@ fn take<C: Connection>(service: &Service<C>, outcome: Outcome) {
             service.metrics.in_force.set(&snapshot);
             service.snapshot.store(Some(Arc::new(snapshot)));
             service.metrics.config_load_success.inc();
-            service.metrics.rules_wrong.set(0);
+            service.metrics.in_force.wrong.set(0);
             if limits == 0 {
                 warn!("there is no limit in the rules: every request is allowed");
             }

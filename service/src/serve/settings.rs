@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::Ipv6Addr;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Args;
@@ -11,11 +13,11 @@ use clap::Args;
 use super::connections::Ages;
 use super::tls::TlsFiles;
 use super::traces::{Protocol, TraceSettings};
-use crate::cli::go_bool;
+use crate::go;
 use crate::service::{HeaderNames, ReplySettings, ServiceSettings};
 
 /// The flags. Each has a variable, which counts if the flag is not given.
-#[derive(Clone, Debug, Default, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct Flags {
     /// Files of rules, and directories of such files [default: ./rules]
     #[arg(long, value_name = "DIR", env = "RLAAS_RULES", value_delimiter = ',')]
@@ -54,32 +56,32 @@ pub struct Flags {
     #[arg(long, env = "RLAAS_PREFIX")]
     prefix: Option<String>,
     /// How long Redis may take to decide [default: 15ms]
-    #[arg(long, value_name = "DURATION", env = "RLAAS_TIMEOUT")]
-    timeout: Option<String>,
+    #[arg(long, value_name = "DURATION", env = "RLAAS_TIMEOUT", value_parser = go::duration)]
+    timeout: Option<Duration>,
     /// Of how many keys denials are remembered; 0 for none [default: 10000]
     #[arg(long, value_name = "KEYS", env = "RLAAS_DENIALS")]
     denials: Option<usize>,
-    /// After how long Redis is asked again about a remembered denial, by one request at a time [default: 10s]
-    #[arg(long, value_name = "DURATION", env = "RLAAS_RECHECK_DENIALS")]
-    recheck_denials: Option<String>,
-    /// How many requests may be under way; more get what on_overload of their domain says [default: 5000]
-    #[arg(long, value_name = "REQUESTS", env = "RLAAS_MAX_REQUESTS")]
-    max_requests: Option<usize>,
-    /// How late this program may run; while it runs later, requests get what on_overload says [default: 10ms]
-    #[arg(long, value_name = "DURATION", env = "RLAAS_MAX_LAG")]
-    max_lag: Option<String>,
-    /// How many connections of gRPC and HTTP may be open; one more ends the one that is idle longest [default: 10000]
-    #[arg(long, value_name = "CONNECTIONS", env = "RLAAS_MAX_CONNECTIONS")]
-    max_connections: Option<usize>,
-    /// After SIGTERM: how long requests are still accepted, for balancers to notice [default: 0s]
-    #[arg(long, value_name = "DURATION", env = "RLAAS_DRAIN_DELAY")]
-    drain_delay: Option<String>,
-    /// After that: how long requests under way may take [default: 10s]
-    #[arg(long, value_name = "DURATION", env = "RLAAS_DRAIN")]
-    drain: Option<String>,
-    /// How long a client may take to send a request over HTTP, and how long an idle connection stays [default: 75s]
-    #[arg(long, value_name = "DURATION", env = "RLAAS_HTTP_TIMEOUT")]
-    http_timeout: Option<String>,
+    /// After how long Redis is asked again about a remembered denial, by one request at a time
+    #[arg(long, value_name = "DURATION", env = "RLAAS_RECHECK_DENIALS", default_value = "10s", value_parser = go::duration)]
+    recheck_denials: Duration,
+    /// How many requests may be under way; more get what on_overload of their domain says
+    #[arg(long, value_name = "REQUESTS", env = "RLAAS_MAX_REQUESTS", default_value_t = 5_000)]
+    max_requests: usize,
+    /// How late this program may run; while it runs later, requests get what on_overload says
+    #[arg(long, value_name = "DURATION", env = "RLAAS_MAX_LAG", default_value = "10ms", value_parser = go::duration)]
+    max_lag: Duration,
+    /// How many connections of gRPC and HTTP may be open; one more ends the one that is idle longest
+    #[arg(long, value_name = "CONNECTIONS", env = "RLAAS_MAX_CONNECTIONS", default_value_t = 10_000)]
+    max_connections: usize,
+    /// After SIGTERM: how long requests are still accepted, for balancers to notice
+    #[arg(long, value_name = "DURATION", env = "RLAAS_DRAIN_DELAY", default_value = "0s", value_parser = go::duration)]
+    drain_delay: Duration,
+    /// After that: how long requests under way may take
+    #[arg(long, value_name = "DURATION", env = "RLAAS_DRAIN", default_value = "10s", value_parser = go::duration)]
+    drain: Duration,
+    /// How long a client may take to send a request over HTTP, and how long an idle connection stays
+    #[arg(long, value_name = "DURATION", env = "RLAAS_HTTP_TIMEOUT", default_value = "75s", value_parser = go::duration)]
+    http_timeout: Duration,
     /// How much is logged: error, warn, info or debug [default: info]
     #[arg(long, env = "RLAAS_LOG_LEVEL")]
     log_level: Option<String>,
@@ -142,68 +144,15 @@ const OF_REDIS_URL: [&str; 9] = [
     "REDIS_TLS_CLIENT_KEY",
 ];
 
-/// Variables of envoyproxy/ratelimit that have no effect here. `docs/service.md` says why.
-const WITHOUT_EFFECT: [&str; 59] = [
-    "FORCE_START_WITHOUT_INITIAL_CONFIG",
-    "RUNTIME_WATCH_ROOT",
-    "CONFIG_GRPC_XDS_NODE_ID",
-    "CONFIG_GRPC_XDS_NODE_METADATA",
-    "CONFIG_GRPC_XDS_SERVER_URL",
-    "CONFIG_GRPC_XDS_SERVER_CONNECT_RETRY_INTERVAL",
-    "CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS",
-    "CONFIG_GRPC_XDS_SERVER_USE_TLS",
-    "CONFIG_GRPC_XDS_CLIENT_TLS_CERT",
-    "CONFIG_GRPC_XDS_CLIENT_TLS_KEY",
-    "CONFIG_GRPC_XDS_SERVER_TLS_CACERT",
-    "CONFIG_GRPC_XDS_SERVER_TLS_SAN",
-    "XDS_CLIENT_BACKOFF_INITIAL_INTERVAL",
-    "XDS_CLIENT_BACKOFF_MAX_INTERVAL",
-    "XDS_CLIENT_BACKOFF_RANDOM_FACTOR",
-    "XDS_CLIENT_BACKOFF_JITTER",
-    "XDS_CLIENT_MAX_MSG_SIZE_IN_BYTES",
-    "USE_DOG_STATSD",
-    "USE_DOG_STATSD_MOGRIFIERS",
-    "USE_STATSD",
-    "STATSD_HOST",
-    "STATSD_PORT",
-    "EXTRA_TAGS",
-    "STATS_FLUSH_INTERVAL",
-    "DISABLE_STATS",
-    "USE_PROMETHEUS",
-    "PROMETHEUS_MAPPER_YAML",
-    "PROMETHEUS_RESPONSE_TIME_AS_MILLISECONDS",
-    "EXPIRATION_JITTER_MAX_SECONDS",
-    "STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT",
-    "REDIS_POOL_SIZE",
-    "REDIS_POOL_ON_EMPTY_BEHAVIOR",
-    "REDIS_PIPELINE_WINDOW",
-    "REDIS_PIPELINE_LIMIT",
-    "REDIS_CLUSTER_PIPELINE_PARALLELISM",
-    "REDIS_STARTUP_INITIAL_INTERVAL",
-    "REDIS_STARTUP_MAX_INTERVAL",
-    "REDIS_STARTUP_MAX_ELAPSED_TIME",
-    "REDIS_PERSECOND_SOCKET_TYPE",
-    "REDIS_PERSECOND_TYPE",
-    "REDIS_PERSECOND_URL",
-    "REDIS_PERSECOND_POOL_SIZE",
-    "REDIS_PERSECOND_AUTH",
-    "REDIS_PERSECOND_TLS",
-    "REDIS_PERSECOND_SENTINEL_AUTH",
-    "REDIS_PERSECOND_PIPELINE_WINDOW",
-    "REDIS_PERSECOND_PIPELINE_LIMIT",
-    "REDIS_PERSECOND_CLUSTER_PIPELINE_PARALLELISM",
-    "REDIS_PERSECOND_TIMEOUT",
-    "REDIS_PERSECOND_POOL_ON_EMPTY_BEHAVIOR",
-    "MEMCACHE_HOST_PORT",
-    "MEMCACHE_MAX_IDLE_CONNS",
-    "MEMCACHE_SRV",
-    "MEMCACHE_SRV_REFRESH",
-    "MEMCACHE_TLS",
-    "MEMCACHE_TLS_CLIENT_CERT",
-    "MEMCACHE_TLS_CLIENT_KEY",
-    "MEMCACHE_TLS_CACERT",
-    "MEMCACHE_TLS_SKIP_HOSTNAME_VERIFICATION",
-];
+/// The variables of envoyproxy/ratelimit, and what each does here: the table of `docs/service.md`.
+const VARIABLES: &str = include_str!("variables.md");
+
+/// Those of them that have no effect here.
+fn no_effect() -> impl Iterator<Item = &'static str> {
+    let rows = VARIABLES.lines().filter_map(|row| row.trim_matches(['|', ' ']).split_once(" | "));
+    let rows = rows.filter(|(_, rest)| rest.rsplit("| ").next().is_some_and(|here| here.starts_with("no effect")));
+    rows.flat_map(|(names, _)| names.split('`').skip(1).step_by(2))
+}
 
 impl Flags {
     /// The settings in force, where `variables` is the environment.
@@ -214,25 +163,20 @@ impl Flags {
         let env = Env(variables);
         env.must_be("CONFIG_TYPE", "FILE", "rules are read from files only")?;
         env.must_be("BACKEND_TYPE", "redis", "the state is in Redis or Valkey only")?;
-        if env.flag("REDIS_PERSECOND")? == Some(true) {
+        if env.flag("REDIS_PERSECOND")? {
             return Err("REDIS_PERSECOND: there is one server for all limits".to_owned());
         }
-        if env.flag("REDIS_TLS_SKIP_HOSTNAME_VERIFICATION")? == Some(true) {
+        if env.flag("REDIS_TLS_SKIP_HOSTNAME_VERIFICATION")? {
             return Err("REDIS_TLS_SKIP_HOSTNAME_VERIFICATION: the name is always verified".to_owned());
         }
-        let headers = env.flag("LIMIT_RESPONSE_HEADERS_ENABLED")?.unwrap_or(false).then(|| HeaderNames {
+        let headers = env.flag("LIMIT_RESPONSE_HEADERS_ENABLED")?.then(|| HeaderNames {
             limit: env.text("LIMIT_LIMIT_HEADER").unwrap_or_else(|| "RateLimit-Limit".to_owned()),
             remaining: env.text("LIMIT_REMAINING_HEADER").unwrap_or_else(|| "RateLimit-Remaining".to_owned()),
             reset: env.text("LIMIT_RESET_HEADER").unwrap_or_else(|| "RateLimit-Reset".to_owned()),
         });
-        let duration = |flag: Option<String>, name: &str, default: Duration| match flag {
-            Some(text) => go_duration(&text).ok_or_else(|| format!("--{name}: expected a duration, as 15ms or 1m30s")),
-            None => Ok(default),
-        };
-        let timeout = env.duration("REDIS_TIMEOUT")?.unwrap_or(Duration::from_millis(15));
-        let timeout = duration(self.timeout, "timeout", timeout)?;
+        let timeout = self.timeout.or(env.duration("REDIS_TIMEOUT")?).unwrap_or(Duration::from_millis(15));
         if timeout.is_zero() {
-            return Err("--timeout or REDIS_TIMEOUT: without time, Redis decides nothing".to_owned());
+            return Err("--timeout or REDIS_TIMEOUT: expected more than 0".to_owned());
         }
         let level = self.log_level.or_else(|| env.text("LOG_LEVEL"));
         let files = [self.tls_cert, self.tls_key, self.tls_client_ca];
@@ -241,23 +185,20 @@ impl Flags {
         if let (Address::Unix(_), Some(_)) = (&grpc, &tls) {
             return Err("a certificate is for an address, not for a Unix socket".to_owned());
         }
-        let mut without_effect = env.without_effect(&WITHOUT_EFFECT);
-        if self.redis.is_some() {
-            without_effect.extend(env.without_effect(&OF_REDIS_URL));
+        let of_url = OF_REDIS_URL.into_iter().filter(|_| self.redis.is_some());
+        let without_effect =
+            no_effect().chain(of_url).filter(|name| env.text(name).is_some()).map(str::to_owned).collect();
+        let mut redis = self.redis.map_or_else(|| env.redis(), Ok)?;
+        if let Some(password) = env.redis_password(self.redis_password_file)? {
+            redis = with_login(&redis, "", &password)?;
         }
-        let redis = match (self.redis, env.redis_password(self.redis_password_file)?) {
-            (Some(url), None) => url,
-            (Some(url), Some(password)) => with_login(&url, "", &password)?,
-            (None, None) => env.redis()?,
-            (None, Some(password)) => with_login(&env.redis()?, "", &password)?,
-        };
         Ok(Settings {
             rules: if self.rules.is_empty() { env.rules() } else { self.rules },
-            merge_domains: env.flag("MERGE_DOMAIN_CONFIG")?.unwrap_or(false),
-            ignore_dot_files: env.flag("RUNTIME_IGNOREDOTFILES")?.unwrap_or(false),
+            merge_domains: env.flag("MERGE_DOMAIN_CONFIG")?,
+            ignore_dot_files: env.flag("RUNTIME_IGNOREDOTFILES")?,
             tls,
             grpc,
-            http: env.http(self.http)?,
+            http: env.address("--http", self.http, ["HOST", "PORT"], "8080")?,
             metrics: env.metrics(self.metrics)?,
             metrics_path: match env.text("PROMETHEUS_PATH") {
                 Some(path) if !path.starts_with('/') || path.contains(['{', '}', '*']) => {
@@ -267,36 +208,41 @@ impl Flags {
                 None => "/metrics".to_owned(),
             },
             debug: env.debug(self.debug)?,
-            denials: match (self.denials, env.number("LOCAL_CACHE_SIZE_IN_BYTES")?) {
+            denials: match (
+                self.denials,
+                env.number("LOCAL_CACHE_SIZE_IN_BYTES", 0..=u64::MAX, "an integer of 0 or more")?,
+            ) {
                 (Some(keys), _) => keys,
                 // Without a local cache there, every request is sent.
                 (None, Some(0)) => 0,
                 (None, _) => 10_000,
             },
-            max_connections: self.max_connections.unwrap_or(10_000),
-            recheck_denials: duration(self.recheck_denials, "recheck-denials", Duration::from_secs(10))?,
+            max_connections: self.max_connections,
+            recheck_denials: self.recheck_denials,
             service: ServiceSettings {
                 prefix: self.prefix.or_else(|| env.text("CACHE_KEY_PREFIX")).unwrap_or_default(),
                 timeout,
                 reply: ReplySettings {
-                    shadow: env.flag("SHADOW_MODE")?.unwrap_or(false),
-                    quota: env.flag("QUOTA_MODE")?.unwrap_or(false),
+                    shadow: env.flag("SHADOW_MODE")?,
+                    quota: env.flag("QUOTA_MODE")?,
                     headers,
-                    dynamic_metadata: env.flag("RESPONSE_DYNAMIC_METADATA")?.unwrap_or(false),
+                    dynamic_metadata: env.flag("RESPONSE_DYNAMIC_METADATA")?,
                 },
-                max_requests: self.max_requests.unwrap_or(5_000),
-                max_lag: duration(self.max_lag, "max-lag", Duration::from_millis(10))?,
-                near_limit_ratio: env.near_limit_ratio()?,
-                ready_needs_redis: env.flag("REDIS_HEALTH_CHECK_ACTIVE_CONNECTION")?.unwrap_or(false),
-                ready_needs_domain: env.flag("HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED")?.unwrap_or(false),
+                max_requests: self.max_requests,
+                max_lag: self.max_lag,
+                // Beyond 1, no hit is near a limit.
+                near_limit_ratio: env
+                    .number("NEAR_LIMIT_RATIO", 0.0..=f32::MAX, "a number of 0 or more")?
+                    .unwrap_or(0.8),
+                ready_needs_redis: env.flag("REDIS_HEALTH_CHECK_ACTIVE_CONNECTION")?,
+                ready_needs_domain: env.flag("HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED")?,
                 cluster: redis.split_once("://").is_some_and(|(scheme, _)| scheme.ends_with("-cluster")),
             },
             redis,
-            // A little more than the minute for which nginx keeps an idle connection, so that nginx is the one to close it.
-            http_timeout: duration(self.http_timeout, "http-timeout", Duration::from_secs(75))?,
+            http_timeout: self.http_timeout,
             traces: env.traces()?,
-            drain_delay: duration(self.drain_delay, "drain-delay", Duration::ZERO)?,
-            drain: duration(self.drain, "drain", Duration::from_secs(10))?,
+            drain_delay: self.drain_delay,
+            drain: self.drain,
             connections: Ages {
                 age: env.age("GRPC_MAX_CONNECTION_AGE", Duration::from_secs(86_400))?,
                 grace: env.age("GRPC_MAX_CONNECTION_AGE_GRACE", Duration::from_secs(3_600))?,
@@ -323,19 +269,28 @@ impl Env<'_> {
         self.0.get(name).filter(|value| !value.is_empty()).cloned()
     }
 
-    fn flag(&self, name: &str) -> Result<Option<bool>, String> {
-        self.text(name).map(|value| go_bool(&value)).transpose().map_err(|error| format!("{name}: {error}"))
+    /// A variable in the form that `parse` reads.
+    fn value<T>(&self, name: &str, parse: impl Fn(&str) -> Result<T, String>) -> Result<Option<T>, String> {
+        self.text(name).map(|text| parse(&text)).transpose().map_err(|error| format!("{name}: {error}"))
     }
 
-    fn number(&self, name: &str) -> Result<Option<u64>, String> {
-        let parse = |value: String| value.parse().map_err(|_| format!("{name}: expected an integer of 0 or more"));
-        self.text(name).map(parse).transpose()
+    /// False if it is not set.
+    fn flag(&self, name: &str) -> Result<bool, String> {
+        Ok(self.value(name, go::boolean)?.unwrap_or(false))
     }
 
     fn duration(&self, name: &str) -> Result<Option<Duration>, String> {
-        let parse =
-            |value: String| go_duration(&value).ok_or_else(|| format!("{name}: expected a duration, as 15ms or 1m30s"));
-        self.text(name).map(parse).transpose()
+        self.value(name, go::duration)
+    }
+
+    fn number<T: FromStr + PartialOrd>(
+        &self,
+        name: &str,
+        range: RangeInclusive<T>,
+        expected: &str,
+    ) -> Result<Option<T>, String> {
+        let parse = |text: &str| text.parse().ok().filter(|number| range.contains(number));
+        self.value(name, |text| parse(text).ok_or_else(|| format!("expected {expected}")))
     }
 
     /// A time after which connections end. 0 is never, as in Go.
@@ -360,59 +315,61 @@ impl Env<'_> {
         vec![path]
     }
 
+    /// The URL of Redis: that in `REDIS_URL`, or the one of its address, with what the other variables say.
     fn redis(&self) -> Result<String, String> {
-        let tls = self.flag("REDIS_TLS")?.unwrap_or(false);
-        let scheme = if tls { "rediss" } else { "redis" };
-        let Some(address) = self.text("REDIS_URL") else { return Ok(format!("{scheme}://127.0.0.1:6379")) };
-        if address.contains("://") {
-            return self.redis_of_url(&address, tls);
-        }
-        let auth = self.text("REDIS_AUTH").map(|auth| user_and_password(&auth));
-        let login = match &auth {
-            Some((user, password)) => format!("{}:{}@", escape(user), escape(password)),
-            None => String::new(),
+        let tls = self.flag("REDIS_TLS")?;
+        let mut url = match self.text("REDIS_URL") {
+            Some(url) if url.contains("://") => self.checked(url, tls)?,
+            address => self.url_of(&address.unwrap_or_else(|| "127.0.0.1:6379".to_owned()))?,
         };
-        let mut parameters = Vec::new();
-        for (name, parameter) in CERTIFICATES {
-            if let Some(path) = self.text(name).filter(|_| tls) {
-                parameters.push(format!("{parameter}={path}"));
+        let (scheme, rest) = url.split_once("://").unwrap_or(("", &url));
+        let (server, kind) = scheme.split_at(scheme.find('-').unwrap_or(scheme.len()));
+        let is_sentinel = kind == "-sentinel";
+        let (needs_tls, has_tls) =
+            (tls && matches!(server, "redis" | "valkey"), matches!(server, "rediss" | "valkeys"));
+        if needs_tls {
+            url = format!("{server}s{kind}://{rest}");
+        }
+        if needs_tls || has_tls {
+            for (name, parameter) in CERTIFICATES {
+                url = with_parameter(url, name, parameter, self.text(name))?;
             }
         }
-        let kind = self.text("REDIS_TYPE").unwrap_or_else(|| "single".to_owned()).to_ascii_lowercase();
-        let url = match (kind.as_str(), self.text("REDIS_SOCKET_TYPE").as_deref().unwrap_or("tcp")) {
-            ("single", "unix") => {
-                if let Some((user, password)) = auth {
-                    parameters.push(format!("pass={}", escape(&password)));
-                    if !user.is_empty() {
-                        parameters.push(format!("user={}", escape(&user)));
-                    }
-                }
-                format!("unix://{address}")
+        if let Some((user, password)) = self.login("REDIS_SENTINEL_AUTH").filter(|_| is_sentinel) {
+            let user = Some(escape(&user)).filter(|user| !user.is_empty());
+            url = with_parameter(url, "REDIS_SENTINEL_AUTH", "sentinel_password", Some(escape(&password)))?;
+            url = with_parameter(url, "REDIS_SENTINEL_AUTH", "sentinel_username", user)?;
+        }
+        match self.login("REDIS_AUTH") {
+            Some((user, password)) => {
+                with_login(&url, &user, &password).map_err(|error| format!("REDIS_AUTH: {error}"))
             }
-            ("single", "tcp") => format!("{scheme}://{login}{address}"),
-            ("cluster", _) => format!("{scheme}-cluster://{login}{address}"),
+            None => Ok(url),
+        }
+    }
+
+    /// The URL of an address as envoyproxy/ratelimit takes it.
+    fn url_of(&self, address: &str) -> Result<String, String> {
+        let kind = self.text("REDIS_TYPE").unwrap_or_else(|| "single".to_owned()).to_ascii_lowercase();
+        Ok(match (kind.as_str(), self.text("REDIS_SOCKET_TYPE").as_deref().unwrap_or("tcp")) {
+            ("single", "unix") => format!("unix://{address}"),
+            ("single", "tcp") => format!("redis://{address}"),
+            ("cluster", _) => format!("redis-cluster://{address}"),
             ("sentinel", _) => {
                 let (master, sentinels) =
                     address.split_once(',').ok_or("REDIS_URL: expected master,sentinel[,sentinel…]")?;
-                if let Some((user, password)) = self.text("REDIS_SENTINEL_AUTH").map(|auth| user_and_password(&auth)) {
-                    parameters.push(format!("sentinel_password={}", escape(&password)));
-                    if !user.is_empty() {
-                        parameters.push(format!("sentinel_username={}", escape(&user)));
-                    }
-                }
-                format!("{scheme}-sentinel://{login}{sentinels}/{master}")
+                format!("redis-sentinel://{sentinels}/{master}")
             }
             ("single", _) => return Err("REDIS_SOCKET_TYPE: expected tcp or unix".to_owned()),
             _ => return Err("REDIS_TYPE: expected SINGLE, SENTINEL or CLUSTER".to_owned()),
-        };
-        Ok(if parameters.is_empty() { url } else { format!("{url}?{}", parameters.join("&")) })
+        })
     }
 
-    /// The URL in `REDIS_URL`, with what the other variables say. What contradicts them is an error.
-    fn redis_of_url(&self, url: &str, tls: bool) -> Result<String, String> {
-        let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
+    /// A URL, if no variable contradicts it.
+    fn checked(&self, url: String, tls: bool) -> Result<String, String> {
+        let scheme = url.split("://").next().unwrap_or_default();
+        let kind = scheme.split_once('-').map_or("single", |(_, kind)| kind);
         let is_unix = scheme.ends_with("unix");
-        let (server, kind) = scheme.split_once('-').map_or((scheme, "single"), |(server, kind)| (server, kind));
         if self.text("REDIS_TYPE").is_some_and(|given| !given.eq_ignore_ascii_case(kind)) {
             return Err(format!("REDIS_TYPE: the URL in REDIS_URL is of the type {}", kind.to_ascii_uppercase()));
         }
@@ -422,31 +379,19 @@ impl Env<'_> {
         if is_unix && tls {
             return Err("REDIS_TLS: the URL in REDIS_URL is that of a Unix socket, which has no TLS".to_owned());
         }
-        let needs_tls = tls && matches!(server, "redis" | "valkey");
-        let mut url = if needs_tls { format!("{server}s{}://{rest}", &scheme[server.len()..]) } else { url.to_owned() };
-        if needs_tls || matches!(server, "rediss" | "valkeys") {
-            for (name, parameter) in CERTIFICATES {
-                url = with_parameter(url, name, parameter, self.text(name))?;
-            }
-        }
-        if kind == "sentinel"
-            && let Some((user, password)) = self.text("REDIS_SENTINEL_AUTH").map(|auth| user_and_password(&auth))
-        {
-            let user = Some(escape(&user)).filter(|user| !user.is_empty());
-            url = with_parameter(url, "REDIS_SENTINEL_AUTH", "sentinel_password", Some(escape(&password)))?;
-            url = with_parameter(url, "REDIS_SENTINEL_AUTH", "sentinel_username", user)?;
-        }
-        match self.text("REDIS_AUTH").map(|auth| user_and_password(&auth)) {
-            Some((user, password)) => {
-                with_login(&url, &user, &password).map_err(|error| format!("REDIS_AUTH: {error}"))
-            }
-            None => Ok(url),
-        }
+        Ok(url)
+    }
+
+    /// `user:password`, or a password alone.
+    fn login(&self, name: &str) -> Option<(String, String)> {
+        let auth = self.text(name)?;
+        let (user, password) = auth.split_once(':').unwrap_or(("", &auth));
+        Some((user.to_owned(), password.to_owned()))
     }
 
     /// The files of TLS: those of the flags, else those of the variables if `GRPC_SERVER_USE_TLS` is true.
     fn tls(&self, files: [Option<PathBuf>; 3], name: Option<String>) -> Result<Option<TlsFiles>, String> {
-        let on = self.flag("GRPC_SERVER_USE_TLS")?.unwrap_or(false);
+        let on = self.flag("GRPC_SERVER_USE_TLS")?;
         let variables =
             ["GRPC_SERVER_TLS_CERT", "GRPC_SERVER_TLS_KEY", "GRPC_CLIENT_TLS_CACERT", "GRPC_CLIENT_TLS_SAN"];
         let [cert, key, ca, san] = variables.map(|name| self.text(name).filter(|_| on));
@@ -487,10 +432,6 @@ impl Env<'_> {
         self.address("--grpc", flag, ["GRPC_HOST", "GRPC_PORT"], "8081").map(Address::Tcp)
     }
 
-    fn http(&self, flag: Option<String>) -> Result<String, String> {
-        self.address("--http", flag, ["HOST", "PORT"], "8080")
-    }
-
     /// `None` if neither the flag nor a variable is given.
     fn debug(&self, flag: Option<String>) -> Result<Option<String>, String> {
         let variables = ["DEBUG_HOST", "DEBUG_PORT"];
@@ -523,20 +464,6 @@ impl Env<'_> {
         host_and_port(&full).ok_or_else(|| format!("{name}: expected a host and a port, as 127.0.0.1:9090"))
     }
 
-    /// Beyond 1, no hit is near a limit.
-    fn near_limit_ratio(&self) -> Result<f32, String> {
-        let Some(text) = self.text("NEAR_LIMIT_RATIO") else { return Ok(0.8) };
-        let ratio = text.parse().ok().filter(|ratio: &f32| ratio.is_finite() && *ratio >= 0.0);
-        ratio.ok_or_else(|| "NEAR_LIMIT_RATIO: expected a number of 0 or more".to_owned())
-    }
-
-    /// As for OpenTelemetry, less than 0 is 0 and more than 1 is 1.
-    fn sampling_rate(&self) -> Result<f64, String> {
-        let Some(text) = self.text("TRACING_SAMPLING_RATE") else { return Ok(1.0) };
-        let rate = text.parse().ok().filter(|rate: &f64| rate.is_finite());
-        rate.map(|rate| rate.clamp(0.0, 1.0)).ok_or_else(|| "TRACING_SAMPLING_RATE: expected a number".to_owned())
-    }
-
     /// What is traced; `None` if nothing is.
     fn traces(&self) -> Result<Option<TraceSettings>, String> {
         let settings = TraceSettings {
@@ -545,7 +472,10 @@ impl Env<'_> {
                 Some("grpc") => Protocol::Grpc,
                 Some(_) => return Err("TRACING_EXPORTER_PROTOCOL: expected http or grpc".to_owned()),
             },
-            sampling_rate: self.sampling_rate()?,
+            // As for OpenTelemetry, less than 0 is 0 and more than 1 is 1.
+            sampling_rate: self
+                .number("TRACING_SAMPLING_RATE", f64::MIN..=f64::MAX, "a number")?
+                .map_or(1.0, |rate| rate.clamp(0.0, 1.0)),
             service_name: ["TRACING_SERVICE_NAME", "OTEL_SERVICE_NAME"]
                 .into_iter()
                 .find_map(|name| self.text(name))
@@ -553,11 +483,7 @@ impl Env<'_> {
             service_namespace: self.text("TRACING_SERVICE_NAMESPACE"),
             service_instance_id: self.text("TRACING_SERVICE_INSTANCE_ID"),
         };
-        Ok(self.flag("TRACING_ENABLED")?.unwrap_or(false).then_some(settings))
-    }
-
-    fn without_effect(&self, names: &[&str]) -> Vec<String> {
-        names.iter().filter(|name| self.text(name).is_some()).map(|name| (*name).to_owned()).collect()
+        Ok(self.flag("TRACING_ENABLED")?.then_some(settings))
     }
 }
 
@@ -582,12 +508,6 @@ fn host_and_port(text: &str) -> Option<String> {
     let is_name = !host.is_empty() && !host.contains(|c: char| c.is_whitespace() || ":/[]".contains(c));
     let host = if host == "localhost" { "127.0.0.1" } else { host };
     (is_v6 || is_name).then(|| format!("{host}:{port}"))
-}
-
-/// `user:password`, or a password alone.
-fn user_and_password(auth: &str) -> (String, String) {
-    let (user, password) = auth.split_once(':').unwrap_or(("", auth));
-    (user.to_owned(), password.to_owned())
 }
 
 /// A URL with this password, of this user if there is one. The URL may have the same ones already.
@@ -629,59 +549,20 @@ fn escape(text: &str) -> String {
     text.bytes().map(|byte| if plain(&byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
 }
 
-/// A duration as Go's time.ParseDuration reads it: `15ms`, `1m30s`, `1.5h`; `0` has no unit.
-fn go_duration(text: &str) -> Option<Duration> {
-    let text = text.strip_prefix('+').unwrap_or(text);
-    if text == "0" {
-        return Some(Duration::ZERO);
-    }
-    let (mut rest, mut total) = (text, Duration::ZERO);
-    while !rest.is_empty() {
-        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-        let (number, after) = rest.split_at_checked(end)?;
-        // The sign for micro and the Greek letter are two characters.
-        let micro = [("us", 1e-6), ("\u{b5}s", 1e-6), ("\u{3bc}s", 1e-6)];
-        let units = [("ns", 1e-9), ("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3_600.0)];
-        let (unit, seconds) = micro.into_iter().chain(units).find(|(unit, _)| {
-            after.strip_prefix(unit).is_some_and(|next| !next.starts_with(|c: char| c.is_alphabetic()))
-        })?;
-        rest = after.strip_prefix(unit)?;
-        let number: f64 = number.parse().ok()?;
-        total = total.checked_add(Duration::try_from_secs_f64(number * seconds).ok()?)?;
-    }
-    (!text.is_empty()).then_some(total)
-}
-
 #[cfg(test)]
 mod tests {
+    use clap::{Command, FromArgMatches as _};
+
     use super::*;
+
+    fn flags(words: &[&str]) -> Flags {
+        let command = Flags::augment_args(Command::new("serve").no_binary_name(true));
+        Flags::from_arg_matches(&command.get_matches_from(words)).expect("flags")
+    }
 
     fn settings(variables: &[(&str, &str)]) -> Result<Settings, String> {
         let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        Flags::default().settings(&variables)
-    }
-
-    #[test]
-    fn durations_are_those_of_go() {
-        for (text, expected) in [
-            ("15ms", Some(Duration::from_millis(15))),
-            ("1m30s", Some(Duration::from_secs(90))),
-            ("1.5h", Some(Duration::from_secs(5_400))),
-            ("10us", Some(Duration::from_micros(10))),
-            ("10\u{b5}s", Some(Duration::from_micros(10))),
-            ("10\u{3bc}s", Some(Duration::from_micros(10))),
-            ("+1s", Some(Duration::from_secs(1))),
-            ("+-1s", None),
-            ("+", None),
-            ("0", Some(Duration::ZERO)),
-            ("", None),
-            ("15", None),
-            ("-1s", None),
-            ("1x", None),
-            ("1.2.3s", None),
-        ] {
-            assert_eq!(go_duration(text), expected, "{text}");
-        }
+        flags(&[]).settings(&variables)
     }
 
     #[test]
@@ -771,21 +652,20 @@ mod tests {
 
     #[test]
     fn a_flag_wins_over_a_variable() {
-        let flags = Flags {
-            http: Some("127.0.0.1:1".to_owned()),
-            grpc: Some("127.0.0.1:2".to_owned()),
-            metrics: Some("127.0.0.1:3".to_owned()),
-            debug: Some("127.0.0.1:4".to_owned()),
-            redis: Some("redis://flag".to_owned()),
-            rules: vec!["flag".into()],
-            timeout: Some("1ms".to_owned()),
-            prefix: Some("flag".to_owned()),
-            denials: Some(5),
-            recheck_denials: Some("2s".to_owned()),
-            log_level: Some("error".to_owned()),
-            log_format: Some("text".to_owned()),
-            ..Flags::default()
-        };
+        let flags = flags(&[
+            "--http=127.0.0.1:1",
+            "--grpc=127.0.0.1:2",
+            "--metrics=127.0.0.1:3",
+            "--debug=127.0.0.1:4",
+            "--redis=redis://flag",
+            "--rules=flag",
+            "--timeout=1ms",
+            "--prefix=flag",
+            "--denials=5",
+            "--recheck-denials=2s",
+            "--log-level=error",
+            "--log-format=text",
+        ]);
         let variables = [
             ("PORT", "9"),
             ("GRPC_PORT", "9"),
@@ -814,7 +694,7 @@ mod tests {
 
     #[test]
     fn every_flag_has_a_variable() {
-        let command = Flags::augment_args(clap::Command::new("serve"));
+        let command = Flags::augment_args(Command::new("serve"));
         for flag in command.get_arguments() {
             let name = flag.get_id().as_str().to_ascii_uppercase();
             assert_eq!(flag.get_env().and_then(|name| name.to_str()), Some(format!("RLAAS_{name}").as_str()));

@@ -8,97 +8,42 @@ use redis_rl_client::{Connection, Decision, Decisions, Error, Fallback, Limiter,
 
 use super::plan::{Check, Hits, Plan, Slot};
 use super::state::Snapshot;
-use crate::rules::{OnOverload, OnUnavailable};
 
 /// What the server said about each descriptor; `None` where it was not asked.
 pub type Outcomes = Vec<Option<Result<Decision, Error>>>;
 
-/// Asks within `timeout`.
-pub async fn decide<C: Connection>(
-    plan: &Plan,
-    limiter: &Limiter<C>,
-    snapshot: &Snapshot<C>,
-    on_unavailable: OnUnavailable,
-    timeout: Duration,
-) -> Outcomes {
-    let limiter = limiter.with_fallback(fallback(on_unavailable)).with_timeout(timeout);
+/// Who decides, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct How {
+    /// Whether this process is too busy to ask the server: then remembered denials deny, grants have what they hold, and
+    /// the rest is up to the fallback.
+    pub overloaded: bool,
+    pub fallback: Fallback,
+    pub timeout: Duration,
+}
+
+/// Decides on the limits of a request. Units that are given back are sent in any case: they lift no limit, and kept they
+/// would deny others.
+pub async fn decide<C: Connection>(plan: &Plan, limiter: &Limiter<C>, snapshot: &Snapshot<C>, how: How) -> Outcomes {
+    let limiter = limiter.with_fallback(how.fallback).with_timeout(how.timeout);
+    let decider = Decider { limiter, snapshot, how };
     let mut outcomes: Outcomes = plan.slots.iter().map(|_| None).collect();
     let (together, alone): (Vec<_>, Vec<_>) = checks(plan).partition(|(_, check)| is_sent_together(check));
     let decided = async {
-        if plan.all_or_nothing {
-            all_or_nothing(&limiter, &together, timeout).await
-        } else {
-            each(&limiter, &together).await
-        }
+        if plan.all_or_nothing { decider.all_or_nothing(&together).await } else { decider.each(&together).await }
     };
     if alone.is_empty() {
         set(&mut outcomes, decided.await);
         return outcomes;
     }
-    let single = join_all(alone.iter().map(|numbered| one(&limiter, snapshot, (on_unavailable, timeout), *numbered)));
+    let single = join_all(alone.iter().map(|numbered| decider.one(*numbered)));
     let (decided, mut single) = join(decided, single).await;
-    if on_unavailable != OnUnavailable::Error {
-        // Units that could not be given back deny nobody. A charge has the decision of on_unavailable already.
+    if how.fallback != Fallback::Error {
+        // Units that could not be given back deny nobody. A charge has the decision of the fallback already.
         single.retain(|(_, outcome)| !outcome.as_ref().is_err_and(Error::is_unavailable));
     }
     set(&mut outcomes, decided);
     set(&mut outcomes, single);
-    outcomes
-}
-
-/// Decides without the server: remembered denials deny, and grants have what they hold. Units that are given back are sent
-/// within `timeout`, as ever: they lift no limit, and kept they would deny others.
-pub async fn decide_overloaded<C: Connection>(
-    plan: &Plan,
-    limiter: &Limiter<C>,
-    snapshot: &Snapshot<C>,
-    on_overload: OnOverload,
-    timeout: Duration,
-) -> Outcomes {
-    let fallback = match on_overload {
-        OnOverload::Local { instances } => Fallback::Local { instances },
-        OnOverload::Deny => Fallback::Deny,
-        OnOverload::Error => Fallback::Error,
-    };
-    let mut outcomes: Outcomes = plan.slots.iter().map(|_| None).collect();
-    let (together, alone): (Vec<_>, Vec<_>) = checks(plan).partition(|(_, check)| is_sent_together(check));
-    let each = |checks: &[Numbered<'_>]| {
-        let requests: Vec<Request<'_>> = checks.iter().map(|(_, check)| check.request()).collect();
-        numbered(checks, limiter.decide_without_server(&requests, fallback))
-    };
-    if plan.all_or_nothing {
-        let (looks, charges): (Vec<_>, Vec<_>) = together.into_iter().partition(|(_, check)| check.hits == Hits::Look);
-        let looks = each(&looks);
-        // Else nothing is charged.
-        if looks.iter().all(|(_, outcome)| outcome.as_ref().is_ok_and(|decision| decision.allowed)) {
-            let merged = Merged::new(&charges);
-            let decided = merged.assign(limiter.decide_all_without_server(&merged.requests, fallback));
-            set(&mut outcomes, merged.spread(&charges, decided));
-        }
-        set(&mut outcomes, looks);
-    } else {
-        set(&mut outcomes, each(&together));
-    }
-    let (back, granted): (Vec<_>, Vec<_>) =
-        alone.into_iter().partition(|(_, check)| matches!(check.hits, Hits::GiveBack(_)));
-    for (i, check) in granted {
-        let outcome = match (check.hits, snapshot.grants.of(&check.limit)) {
-            (Hits::Charge(hits), Some(granted)) if granted.policy == check.policy => {
-                granted.grants.decide_without_server(&check.key, hits, fallback)
-            }
-            _ => limiter.decide_without_server(&[check.request()], fallback).pop().unwrap_or(Err(Error::Overloaded)),
-        };
-        set(&mut outcomes, vec![(i, outcome)]);
-    }
-    if !back.is_empty() {
-        let limiter = limiter.with_timeout(timeout);
-        let on_unavailable = (OnUnavailable::Error, timeout);
-        let mut given = join_all(back.iter().map(|check| one(&limiter, snapshot, on_unavailable, *check))).await;
-        if on_overload != OnOverload::Error {
-            given.retain(|(_, outcome)| !outcome.as_ref().is_err_and(Error::is_unavailable));
-        }
-        set(&mut outcomes, given);
-    }
     outcomes
 }
 
@@ -112,10 +57,6 @@ fn checks(plan: &Plan) -> impl Iterator<Item = Numbered<'_>> {
 
 type Numbered<'p> = (usize, &'p Check);
 type Decided = (usize, Result<Decision, Error>);
-
-fn numbered(checks: &[Numbered<'_>], decisions: Vec<Result<Decision, Error>>) -> Vec<Decided> {
-    checks.iter().map(|(i, _)| *i).zip(decisions).collect()
-}
 
 fn set(outcomes: &mut Outcomes, decided: Vec<Decided>) {
     for (i, outcome) in decided {
@@ -132,27 +73,69 @@ const fn is_sent_together(check: &Check) -> bool {
     !matches!((check.hits, check.grants), (Hits::GiveBack(_), _) | (Hits::Charge(_), Some(_)))
 }
 
-async fn each<C: Connection>(limiter: &Limiter<C>, checks: &[Numbered<'_>]) -> Vec<Decided> {
-    let requests: Vec<Request<'_>> = checks.iter().map(|(_, check)| check.request()).collect();
-    numbered(checks, limiter.check_each(&requests).await)
+struct Decider<'s, C> {
+    limiter: Limiter<C>,
+    snapshot: &'s Snapshot<C>,
+    how: How,
 }
 
-async fn one<C: Connection>(
-    limiter: &Limiter<C>,
-    snapshot: &Snapshot<C>,
-    (on_unavailable, timeout): (OnUnavailable, Duration),
-    (i, check): Numbered<'_>,
-) -> Decided {
-    let request = check.request();
-    let outcome = match (check.hits, snapshot.grants.of(&check.limit)) {
-        (Hits::GiveBack(hits), _) => limiter.refund(&request).await.map(|decision| without_request(decision, hits)),
-        (Hits::Charge(hits), Some(granted)) if granted.policy == check.policy => {
-            let grants = granted.grants.with_fallback(fallback(on_unavailable)).with_timeout(timeout);
-            grants.check_cost(&check.key, hits).await
+impl<C: Connection> Decider<'_, C> {
+    async fn each(&self, checks: &[Numbered<'_>]) -> Vec<Decided> {
+        let requests: Vec<Request<'_>> = checks.iter().map(|(_, check)| check.request()).collect();
+        let decisions = if self.how.overloaded {
+            self.limiter.decide_without_server(&requests, self.how.fallback)
+        } else {
+            self.limiter.check_each(&requests).await
+        };
+        checks.iter().map(|(i, _)| *i).zip(decisions).collect()
+    }
+
+    async fn one(&self, (i, check): Numbered<'_>) -> Decided {
+        let How { overloaded, fallback, timeout } = self.how;
+        let outcome = match (check.hits, self.snapshot.grants.of(&check.limit)) {
+            (Hits::GiveBack(hits), _) => {
+                self.limiter.refund(&check.request()).await.map(|decision| without_request(decision, hits))
+            }
+            (Hits::Charge(hits), Some(granted)) if granted.policy == check.policy => {
+                if overloaded {
+                    granted.grants.decide_without_server(&check.key, hits, fallback)
+                } else {
+                    let grants = granted.grants.with_fallback(fallback).with_timeout(timeout);
+                    grants.check_cost(&check.key, hits).await
+                }
+            }
+            _ => return self.each(&[(i, check)]).await.pop().unwrap_or((i, Err(Error::Overloaded))),
+        };
+        (i, outcome)
+    }
+
+    /// Charges all limits or none. Descriptors with one key are charged once, with the sum. Those that look are asked
+    /// before, and if one is denied, nothing is charged.
+    async fn all_or_nothing(&self, checks: &[Numbered<'_>]) -> Vec<Decided> {
+        let started = Instant::now();
+        let (looks, charges): (Vec<_>, Vec<_>) =
+            checks.iter().copied().partition(|(_, check)| check.hits == Hits::Look);
+        let mut outcomes = self.each(&looks).await;
+        let goes_on = outcomes.iter().all(|(_, outcome)| outcome.as_ref().is_ok_and(|decision| decision.allowed));
+        if charges.is_empty() {
+            return outcomes;
         }
-        _ => limiter.check_request(&request).await,
-    };
-    (i, outcome)
+        let merged = Merged::new(&charges);
+        let rest = if looks.is_empty() { self.how.timeout } else { self.how.timeout.saturating_sub(started.elapsed()) };
+        let limiter = self.limiter.with_timeout(rest);
+        let decided = match (goes_on, self.how.overloaded) {
+            (true, true) => merged.assign(limiter.decide_all_without_server(&merged.requests, self.how.fallback)),
+            (true, false) => merged.assign(limiter.check_all(&merged.requests).await),
+            (false, true) => return outcomes,
+            // The request is denied, or cannot be decided: the other limits only show what they would say.
+            (false, false) => {
+                let shown = join_all(merged.requests.iter().map(|request| limiter.peek(request))).await;
+                shown.into_iter().map(Some).collect()
+            }
+        };
+        outcomes.extend(merged.spread(&charges, decided));
+        outcomes
+    }
 }
 
 /// What is left after units were given back. The reply is that of RL.PEEK for the same cost, so `remaining` is without
@@ -162,37 +145,6 @@ const fn without_request(mut decision: Decision, hits: u64) -> Decision {
         decision.remaining = decision.remaining.saturating_add(hits);
     }
     decision
-}
-
-/// Charges all limits or none. Descriptors with one key are charged once, with the sum. Those that look are asked
-/// before, and if one is denied, nothing is charged.
-async fn all_or_nothing<C: Connection>(
-    limiter: &Limiter<C>,
-    checks: &[Numbered<'_>],
-    timeout: Duration,
-) -> Vec<Decided> {
-    let started = Instant::now();
-    let (looks, charges): (Vec<_>, Vec<_>) = checks.iter().copied().partition(|(_, check)| check.hits == Hits::Look);
-    let mut outcomes = each(limiter, &looks).await;
-    let goes_on = outcomes.iter().all(|(_, outcome)| outcome.as_ref().is_ok_and(|decision| decision.allowed));
-    if charges.is_empty() {
-        return outcomes;
-    }
-    let merged = Merged::new(&charges);
-    let limiter = &if looks.is_empty() {
-        limiter.clone()
-    } else {
-        limiter.with_timeout(timeout.saturating_sub(started.elapsed()))
-    };
-    if !goes_on {
-        // The request is denied, or cannot be decided: the other limits only show what they would say.
-        let shown = join_all(merged.requests.iter().map(|request| limiter.peek(request))).await;
-        outcomes.extend(merged.spread(&charges, shown.into_iter().map(Some).collect()));
-        return outcomes;
-    }
-    let decided = merged.assign(limiter.check_all(&merged.requests).await);
-    outcomes.extend(merged.spread(&charges, decided));
-    outcomes
 }
 
 /// The requests of charges, one for each key.
@@ -245,14 +197,5 @@ impl<'p> Merged<'p> {
     fn spread(&self, charges: &[Numbered<'_>], outcomes: Vec<Option<Result<Decision, Error>>>) -> Vec<Decided> {
         let outcome = |place: &usize| outcomes.get(*place).cloned().flatten();
         charges.iter().zip(&self.at).filter_map(|((i, _), place)| Some((*i, outcome(place)?))).collect()
-    }
-}
-
-const fn fallback(on_unavailable: OnUnavailable) -> Fallback {
-    match on_unavailable {
-        OnUnavailable::Allow => Fallback::Allow,
-        OnUnavailable::Deny => Fallback::Deny,
-        OnUnavailable::Error => Fallback::Error,
-        OnUnavailable::Local { instances } => Fallback::Local { instances },
     }
 }

@@ -11,7 +11,7 @@ use redis_rl_client::{Connection, Decisions, Fallback, Limiter, Policy};
 use tonic::{Code, Request, Response, Status};
 use tracing::error;
 
-use super::decide::{decide, decide_overloaded};
+use super::decide::{How, decide};
 use super::log::{errors_left_out, log};
 use super::metrics::Metrics;
 use super::plan::Plan;
@@ -201,23 +201,24 @@ impl<C: Connection> Service<C> {
             Status::invalid_argument(text)
         })?;
         self.metrics.unmatched.count(request, domain, &plan, began);
-        let (on_unavailable, on_overload) =
-            domain.map(|Domain { options, .. }| (options.on_unavailable, options.on_overload)).unwrap_or_default();
         let rest = deadline.map_or(Duration::MAX, |end| {
             let rest = end.saturating_duration_since(Instant::now());
             rest.saturating_sub(BEFORE_DEADLINE.max(rest / 20))
         });
         let timeout = rest.min(self.settings.timeout);
         let overload = overload.or((timeout < LEAST).then_some(Overload::Deadline));
-        let outcomes = match overload {
-            None => decide(&plan, &self.limiter, snapshot, on_unavailable, timeout).await,
-            Some(why) => {
-                self.metrics.count_overload(why);
-                decide_overloaded(&plan, &self.limiter, snapshot, on_overload, timeout).await
-            }
-        };
-        self.metrics.count(&request.domain, &plan, &outcomes, overload.is_some());
-        log(request, &plan, &outcomes, overload.is_some(), began.elapsed());
+        overload.inspect(|why| self.metrics.count_overload(*why));
+        let overloaded = overload.is_some();
+        let fallback =
+            domain.map_or(
+                Fallback::Error,
+                |Domain { options, .. }| {
+                    if overloaded { options.on_overload } else { options.on_unavailable }
+                },
+            );
+        let outcomes = decide(&plan, &self.limiter, snapshot, How { overloaded, fallback, timeout }).await;
+        self.metrics.count(&request.domain, &plan, &outcomes, overloaded);
+        log(request, &plan, &outcomes, overloaded, began.elapsed());
         match reply(request, &plan, &outcomes, &self.settings.reply) {
             Ok(reply) => Ok((reply, outcomes.into_iter().flatten().flatten().collect())),
             Err(error) if error.is_unavailable() => {

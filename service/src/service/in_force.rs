@@ -9,6 +9,7 @@ use prometheus::{IntGauge, IntGaugeVec, Opts, Registry};
 
 use super::state::Snapshot;
 use crate::VERSION;
+use crate::net::register;
 
 /// The metrics of what is in force.
 #[derive(Debug)]
@@ -16,6 +17,7 @@ pub struct InForce {
     generation: IntGauge,
     limits: IntGauge,
     info: IntGaugeVec,
+    pub wrong: IntGauge,
     pub certificates: Arc<CertificateEnds>,
 }
 
@@ -50,16 +52,9 @@ impl InForce {
     /// # Errors
     /// A metric is there twice, which is a fault of this program.
     pub fn new(registry: &Registry) -> Result<Self, prometheus::Error> {
-        let gauge = |name: &str, help: &str| {
-            let gauge = IntGauge::new(name, help)?;
-            registry.register(Box::new(gauge.clone()))?;
-            Ok::<_, prometheus::Error>(gauge)
-        };
-        let labelled = |name: &str, help: &str, label: &str| {
-            let gauge = IntGaugeVec::new(Opts::new(name, help), &[label])?;
-            registry.register(Box::new(gauge.clone()))?;
-            Ok::<_, prometheus::Error>(gauge)
-        };
+        let gauge = |name: &str, help: &str| register(registry, IntGauge::new(name, help));
+        let labelled =
+            |name: &str, help: &str, label: &str| register(registry, IntGaugeVec::new(Opts::new(name, help), &[label]));
         let build = labelled("rlaas_build_info", "1; the version of rlaas.", "version")?;
         build.with_label_values(&[VERSION]).set(1);
         Ok(Self {
@@ -70,6 +65,7 @@ impl InForce {
                 "1; the hash of the rules. Copies with the same rules have the same.",
                 "hash",
             )?,
+            wrong: gauge("rlaas_rules_wrong", "1 while the files are wrong and the old rules are in force.")?,
             certificates: Arc::default(),
         })
     }

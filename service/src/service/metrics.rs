@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use prometheus::{
-    Encoder as _, Histogram, HistogramOpts, IntCounter, IntCounterVec, IntGauge, Opts, Registry, TextEncoder,
-};
+#[cfg(target_os = "linux")]
+use prometheus::process_collector::ProcessCollector;
+use prometheus::{Encoder as _, Histogram, HistogramOpts, IntCounter, IntCounterVec, Opts, Registry, TextEncoder};
 use redis_rl_client::{Algorithm, Decision, Source, Stats};
 use tracing::warn;
 
@@ -15,7 +15,7 @@ use super::in_force::InForce;
 use super::plan::{Check, Hits, Plan, Slot};
 use super::reply::is_over;
 use super::unmatched::Unmatched;
-use crate::net::{Figures, Load, Overload};
+use crate::net::{Figures, Load, Overload, register};
 use crate::rules::Charge;
 
 /// How many series may have names that come from requests. The others share one.
@@ -43,7 +43,6 @@ pub struct Metrics {
     pub config_load_error: IntCounter,
     pub in_force: InForce,
     pub unmatched: Unmatched,
-    pub rules_wrong: IntGauge,
     unavailable: IntCounterVec,
     overload: IntCounterVec,
     overloaded: IntCounterVec,
@@ -56,33 +55,19 @@ impl Metrics {
     /// A metric is there twice, which is a fault of this program.
     pub fn new(near_ratio: f32) -> Result<Self, prometheus::Error> {
         let registry = Registry::new();
+        #[cfg(target_os = "linux")]
+        registry.register(Box::new(ProcessCollector::for_self()))?;
         let of_limits = |name: &str, help: &str| {
             let name = format!("ratelimit_service_rate_limit_{name}");
-            let counters = IntCounterVec::new(Opts::new(name, help), &["domain", "key1", "key2"])?;
-            registry.register(Box::new(counters.clone()))?;
-            Ok::<_, prometheus::Error>(counters)
+            register(&registry, IntCounterVec::new(Opts::new(name, help), &["domain", "key1", "key2"]))
         };
-        let counter = |name: &str, help: &str| {
-            let counter = IntCounter::new(name, help)?;
-            registry.register(Box::new(counter.clone()))?;
-            Ok::<_, prometheus::Error>(counter)
-        };
+        let counter = |name: &str, help: &str| register(&registry, IntCounter::new(name, help));
         let labelled = |name: &str, help: &str, labels: &[&str]| {
-            let counters = IntCounterVec::new(Opts::new(name, help), labels)?;
-            registry.register(Box::new(counters.clone()))?;
-            Ok::<_, prometheus::Error>(counters)
+            register(&registry, IntCounterVec::new(Opts::new(name, help), labels))
         };
         let method = |name: &str, help: &str| Opts::new(name, help).const_label("grpc_method", "ShouldRateLimit");
-        let requests = IntCounter::with_opts(method("ratelimit_service_total_requests", "Requests."))?;
-        registry.register(Box::new(requests.clone()))?;
+        let requests = method("ratelimit_service_total_requests", "Requests.");
         let time = method("ratelimit_service_response_time_seconds", "Time from a request to its reply.");
-        let response_time = Histogram::with_opts(HistogramOpts::from(time))?;
-        registry.register(Box::new(response_time.clone()))?;
-        let gauge = |name: &str, help: &str| {
-            let gauge = IntGauge::new(name, help)?;
-            registry.register(Box::new(gauge.clone()))?;
-            Ok::<_, prometheus::Error>(gauge)
-        };
         Ok(Self {
             near_ratio,
             total_hits: of_limits("total_hits", "Hits under a limit.")?,
@@ -92,14 +77,13 @@ impl Metrics {
             shadow: of_limits("shadow_mode", "Hits over the limit that shadow_mode allowed.")?,
             remembered: of_limits("over_limit_with_local_cache", "Hits that a remembered denial denied.")?,
             of_requests: Mutex::default(),
-            requests,
-            response_time,
+            requests: register(&registry, IntCounter::with_opts(requests))?,
+            response_time: register(&registry, Histogram::with_opts(HistogramOpts::from(time)))?,
             errors: labelled("ratelimit_service_should_rate_limit_error", "Requests with an error.", &["err_type"])?,
             config_load_success: counter("ratelimit_service_config_load_success", "Sets of rules that were loaded.")?,
             config_load_error: counter("ratelimit_service_config_load_error", "Sets of rules that were wrong.")?,
             in_force: InForce::new(&registry)?,
             unmatched: Unmatched::new(&registry)?,
-            rules_wrong: gauge("rlaas_rules_wrong", "1 while the files are wrong and the old rules are in force.")?,
             unavailable: labelled(
                 "rlaas_decisions_without_redis",
                 "Limits decided by on_unavailable.",
@@ -247,7 +231,7 @@ impl Metrics {
         ] {
             text += &format!("# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}\n");
         }
-        Ok(text + &super::process::text() + &self.in_force.certificates.text(SystemTime::now()))
+        Ok(text + &self.in_force.certificates.text(SystemTime::now()))
     }
 }
 

@@ -10,6 +10,7 @@ use tracing::warn;
 
 use super::log::show;
 use super::plan::{Plan, Slot};
+use crate::net::register;
 use crate::rules::{Domain, Entry, Printable};
 
 /// How many domains of requests have a series. The others share one.
@@ -46,11 +47,8 @@ impl Unmatched {
     /// # Errors
     /// A metric is there twice, which is a fault of this program.
     pub fn new(registry: &Registry) -> Result<Self, prometheus::Error> {
-        let counters = |name: &str, help: &str| {
-            let counters = IntCounterVec::new(Opts::new(name, help), &["domain"])?;
-            registry.register(Box::new(counters.clone()))?;
-            Ok::<_, prometheus::Error>(counters)
-        };
+        let counters =
+            |name: &str, help: &str| register(registry, IntCounterVec::new(Opts::new(name, help), &["domain"]));
         Ok(Self {
             domains: counters("rlaas_requests_of_unknown_domains", "Requests of a domain that has no rules.")?,
             descriptors: counters("rlaas_descriptors_without_rule", "Descriptors that no rule fits.")?,
