@@ -14,7 +14,7 @@ use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
 
 use super::process::{Client, Options, Paused, Rlaas, request, url};
 use super::{block_on, one_server};
-use crate::support::{Cluster, Server, cmd, eventually, ok, servers};
+use crate::support::{Cluster, PATIENCE, Server, cmd, eventually, ok, servers};
 
 const RULES: &str = "domain: d
 on_unavailable: allow
@@ -215,6 +215,44 @@ fn a_connection_whose_packets_are_dropped_is_replaced_after_a_second() {
     some_attempt(attempt, |found| {
         // The next probe after a second of silence is 1,050 ms after the last byte.
         found.lost.is_empty() && !found.allowed.is_empty() && decided_from(found, Duration::from_millis(1_350))
+    });
+}
+
+#[test]
+fn the_limits_of_other_shards_count_while_one_is_away() {
+    let mut cluster = Cluster::start(&servers()[0], 3, |options| options.set("cluster-require-full-coverage", "no"));
+    let rules = "on_unavailable: allow\ndomain: d\ndescriptors: [{key: k, rate_limit: {algorithm: token, unit: year, requests_per_unit: 1}}]\n";
+    let hosts: Vec<_> = cluster.nodes.iter().map(|node| format!("127.0.0.1:{}", node.port())).collect();
+    let redis = format!("redis-cluster://{}", hosts.join(","));
+    let env = [("RLAAS_DENIALS", "0"), ("RLAAS_TIMEOUT", "1s")];
+    let service = Rlaas::with(&Options { redis, rules, env: &env });
+    // One key of each node.
+    let of_node = |at: usize| {
+        let key = |n: &u32| format!("rl:d:token:31536000:k={n}");
+        (0..).find(|n| cluster.owner(key(n)).port() == cluster.nodes[at].port()).expect("a key").to_string()
+    };
+    let [away, here] = [of_node(0), of_node(1)];
+    block_on(async {
+        let mut client = service.client().await;
+        let both = || request("d", &[&[("k", &away)], &[("k", &here)]]);
+        let ends = Instant::now() + PATIENCE;
+        while client.codes(both()).await.0 != [Code::OverLimit; 2] {
+            assert!(Instant::now() < ends, "never decided");
+        }
+        cluster.nodes[0].kill();
+        // The breaker opens for the slots of this node alone.
+        for _ in 0..10 {
+            assert_eq!(client.code(request("d", &[&[("k", &away)]])).await, Code::Ok);
+        }
+        for _ in 0..5 {
+            // One limit is decided by on_unavailable, the other by its server.
+            assert_eq!(client.codes(both()).await, (vec![Code::Ok, Code::OverLimit], Code::OverLimit));
+        }
+        cluster.nodes[0].start_again();
+        let ends = Instant::now() + PATIENCE;
+        while client.codes(both()).await.0[1] != Code::OverLimit || client.try_ask(both()).await.is_err() {
+            assert!(Instant::now() < ends, "it does not recover");
+        }
     });
 }
 

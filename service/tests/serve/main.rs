@@ -3,10 +3,8 @@
 #[path = "../../../tests/support/mod.rs"]
 mod support;
 
-mod cluster;
 mod deadline;
 mod envoy;
-mod examples;
 mod faults;
 mod flood;
 mod http;
@@ -17,6 +15,7 @@ mod proxies;
 mod replies;
 mod security;
 mod start;
+mod steps;
 mod traces;
 
 use tokio::runtime::Builder;

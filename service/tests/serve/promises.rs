@@ -18,7 +18,7 @@ use tonic::Code as Status;
 use super::process::{Client, Options, Paused, Rlaas, request, until};
 use super::{block_on, one_server};
 use crate::support::*;
-use Code::{Ok as OK, OverLimit as OVER};
+use Code::Ok as OK;
 
 /// A token bucket, so that what is counted is in one key for the whole test.
 fn rules(limit: u32) -> String {
@@ -43,57 +43,37 @@ async fn until_code(client: &mut Client, expected: Code) {
     }
 }
 
-#[test]
-fn a_server_that_is_stopped_and_started_again_is_used_again() {
-    let mut server = one_server();
-    // A denial, so that a decision of the server differs from one without it.
-    let rules = format!("on_unavailable: allow\n{}", rules(0));
-    let options = Options { redis: super::process::url(&server), rules: &rules, env: &[("RLAAS_DENIALS", "0")] };
-    let service = Rlaas::with(&options);
-    block_on(async {
-        let mut client = service.client().await;
-        until_code(&mut client, OVER).await;
-        server.kill();
-        for _ in 0..20 {
-            let began = Instant::now();
-            assert_eq!(client.code(ask()).await, OK);
-            // A connection that is refused is known at once; the machine may be busy.
-            assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
-        }
-        server.start_again();
-        until_code(&mut client, OVER).await;
-    });
-}
-
 /// What Sentinel says of a server.
 type Fields = BTreeMap<String, String>;
 
-/// Another server becomes the master, and the service finds it. Meanwhile each request is decided by the server or by
-/// `on_unavailable`, in time.
-fn a_new_master_is_found(timeout: Duration, fail_over: for<'a> fn(&'a Server, &Sentinel) -> Option<Paused<'a>>) {
+/// Sentinel makes another server the master, since the old one hangs: the connection to it stays open, and nothing comes
+/// back. The service finds the new one. Meanwhile each request is decided by a server or by `on_unavailable`, in time.
+#[test]
+fn a_master_that_hangs_is_left_after_a_failover() {
     let bin = &servers()[0];
     let master = Server::start(bin);
     let replica = Server::options(bin).replica_of(&master).start();
     wait_for_replica(&master, &replica);
     let sentinel = Sentinel::start(bin, master.port());
     let redis = format!("redis-sentinel://127.0.0.1:{}/main", sentinel.port());
-    let env = [("RLAAS_TIMEOUT", &*format!("{}ms", timeout.as_millis()))];
-    let service = Rlaas::with(&Options { redis, rules: &rules(1_000_000), env: &env });
+    let service = Rlaas::with(&Options { redis, rules: &rules(1_000_000), env: &[("RLAAS_TIMEOUT", "15ms")] });
     block_on(async {
         let mut client = service.client().await;
         until_code(&mut client, OK).await;
-        let _paused = fail_over(&master, &sentinel);
+        let known = || {
+            let replicas: Vec<Fields> = sentinel.ask("REPLICAS").expect("SENTINEL REPLICAS");
+            replicas.iter().any(|replica| replica["master-link-status"] == "ok")
+        };
+        assert!(eventually(PATIENCE, known), "Sentinel does not know the replica");
+        let _paused = Paused::new(&master);
         let decided =
             || try_info(replica.port(), "rl_token_allowed").map_or(0, |n| n.parse::<u64>().expect("a number"));
         // Sentinel may need several attempts, and rests for 30 s if the machine stood still.
         let ends = Instant::now() + 5 * PATIENCE;
         let mut times = Vec::new();
         while decided() == 0 {
-            assert!(
-                Instant::now() < ends,
-                "the new master is never asked; Sentinel: {:?}",
-                sentinel.ask::<Fields>("MASTER")
-            );
+            let said = || sentinel.ask::<Fields>("MASTER");
+            assert!(Instant::now() < ends, "the new master is never asked; Sentinel: {:?}", said());
             let began = Instant::now();
             let reply = client.try_ask(ask()).await;
             times.push(began.elapsed());
@@ -108,29 +88,7 @@ fn a_new_master_is_found(timeout: Duration, fail_over: for<'a> fn(&'a Server, &S
         // A busy machine delays some of them for long, but not half of them.
         times.sort_unstable();
         let (median, longest) = (times[times.len() / 2], times[times.len() - 1]);
-        assert!(median < timeout + Duration::from_secs(1), "{median:?}");
-        assert!(longest < timeout + Duration::from_secs(5), "{longest:?}");
-    });
-}
-
-#[test]
-fn a_failover_by_sentinel_is_followed() {
-    a_new_master_is_found(Duration::from_secs(1), |_, sentinel| {
-        assert!(eventually(PATIENCE, || sentinel.ask::<String>("FAILOVER").is_ok()), "no failover");
-        None
-    });
-}
-
-/// The connection to it stays open, and nothing comes back. The timeout is the default.
-#[test]
-fn a_master_that_hangs_is_left_after_a_failover() {
-    a_new_master_is_found(Duration::from_millis(15), |master, sentinel| {
-        let known = || {
-            let replicas: Vec<Fields> = sentinel.ask("REPLICAS").expect("SENTINEL REPLICAS");
-            replicas.iter().any(|replica| replica["master-link-status"] == "ok")
-        };
-        assert!(eventually(PATIENCE, known), "Sentinel does not know the replica");
-        Some(Paused::new(master))
+        assert!(median < Duration::from_secs(1) && longest < Duration::from_secs(5), "{median:?} {longest:?}");
     });
 }
 
@@ -155,92 +113,6 @@ fn ten_instances_allow_exactly_the_limit() {
         futures_util::future::join_all(ask_all).await;
     });
     assert_eq!(allowed.into_inner(), LIMIT);
-}
-
-/// A request that was allowed: when it was sent, and when the reply was there, in microseconds. It was decided between.
-type Allowed = (u64, u64);
-
-/// The most that was certainly allowed within `span` beyond `rate` a second, in any span that begins with a request.
-fn most(all: &[Allowed], span: u64, rate: f64) -> f64 {
-    let mut most = 0.0_f64;
-    for &(from, _) in all {
-        let mut ends: Vec<_> =
-            all.iter().filter(|(sent, _)| *sent >= from).map(|(_, replied)| replied - from).collect();
-        ends.sort_unstable();
-        for (n, end) in ends.iter().enumerate().take_while(|(_, end)| **end <= span) {
-            most = most.max((n + 1) as f64 - *end as f64 / 1e6 * rate);
-        }
-    }
-    most
-}
-
-#[test]
-fn ten_instances_with_grants_stay_within_the_bound() {
-    const INSTANCES: usize = 10;
-    const KEYS: [&str; 3] = ["rolling", "token", "fixed"];
-    const LIMIT: u64 = 150;
-    const UNITS: u64 = 8;
-    const WINDOW: u64 = 1_000_000;
-    let server = one_server();
-    let rule = |name: &str| {
-        format!("  - {{key: {name}, rate_limit: {{algorithm: {name}, window: 1s, limit: {LIMIT}, grants: {UNITS}}}}}\n")
-    };
-    let rules = format!("domain: d\ndescriptors:\n{}", KEYS.map(rule).concat());
-    let services: Vec<_> = (0..INSTANCES).map(|_| Rlaas::start(&server, &rules)).collect();
-    let (since, began) = (std::time::SystemTime::now(), Instant::now());
-    let since =
-        u64::try_from(since.duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_micros()).expect("small");
-    let now = || since + u64::try_from(began.elapsed().as_micros()).expect("small");
-    let mut allowed: [Vec<Allowed>; 3] = Default::default();
-    block_on(async {
-        let mut tasks = Vec::new();
-        for (seed, service) in services.iter().enumerate() {
-            let mut client = service.client().await;
-            tasks.push(async move {
-                let (mut random, mut found) = (Random::new(seed as u64), Vec::new());
-                while began.elapsed() < Duration::from_millis(3_500) {
-                    let at = random.below(KEYS.len() as u64) as usize;
-                    let sent = now();
-                    if client.code(request("d", &[&[(KEYS[at], "x")]])).await == OK {
-                        found.push((at, (sent, now())));
-                    }
-                    // Meanwhile it holds units, for a part of a window.
-                    if random.below(60) == 0 {
-                        tokio::time::sleep(Duration::from_millis(random.below(900))).await;
-                    }
-                }
-                found
-            });
-        }
-        for (at, times) in futures_util::future::join_all(tasks).await.into_iter().flatten() {
-            allowed[at].push(times);
-        }
-    });
-    let [rolling, token, fixed] = &allowed;
-    // The bounds of scale.md for a client that fetches before it has none left.
-    let held = INSTANCES as u64 * UNITS;
-    let most_rolling = most(rolling, WINDOW, 0.0);
-    assert!(most_rolling <= (LIMIT + held) as f64, "{most_rolling}");
-    let most_token = most(token, u64::MAX, LIMIT as f64);
-    assert!(most_token <= (LIMIT + held) as f64, "{most_token}");
-    let mut windows: std::collections::BTreeMap<u64, u64> = std::collections::BTreeMap::new();
-    for (sent, replied) in fixed {
-        // A request on the border may be of either.
-        if sent / WINDOW == replied / WINDOW {
-            *windows.entry(sent / WINDOW).or_default() += 1;
-        }
-    }
-    assert!(windows.values().all(|n| *n <= LIMIT), "{windows:?}");
-    // The limits were reached, and most requests were decided by the instances themselves.
-    for all in &allowed {
-        assert!(all.len() as u64 > LIMIT, "{}", all.len());
-    }
-    let granted = |service: &Rlaas| -> u64 {
-        service.metrics("rlaas_granted ")[0].trim_start_matches("rlaas_granted ").parse().expect("a number")
-    };
-    let granted: u64 = services.iter().map(granted).sum();
-    let all: usize = allowed.iter().map(Vec::len).sum();
-    assert!(granted * 2 > all as u64, "{granted} of {all}");
 }
 
 #[test]

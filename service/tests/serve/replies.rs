@@ -1,328 +1,272 @@
 //! What a request gets: the features of the protocol and of the rules.
 
-use envoy_types::pb::envoy::extensions::common::ratelimit::v3::rate_limit_descriptor::RateLimitOverride;
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::{Code, RateLimit};
+use envoy_types::pb::google::protobuf::Struct;
 use envoy_types::pb::google::protobuf::value::Kind;
-use envoy_types::pb::google::protobuf::{Struct, UInt64Value};
-use redis::Connection;
 
-use super::process::{Rlaas, back, hits, request, until};
+use super::process::{Rlaas, hits, request, until};
+use super::steps::{check, counted};
 use super::{block_on, for_each_server, one_server};
 use crate::support::*;
 use Code::{Ok as OK, OverLimit as OVER};
 
-fn get(con: &mut Connection, key: &str) -> Option<i64> {
-    // The counter of a fixed window is at `key:<bucket>`.
-    let keys: Vec<String> = redis::cmd("KEYS").arg(format!("{key}*")).query(con).expect("KEYS");
-    let key = keys.first()?;
-    redis::cmd("GET").arg(key).query(con).expect("a counter")
-}
+/// What a service with these rules and variables does, step by step.
+type Case =
+    (&'static str, &'static str, &'static [(&'static str, &'static str)], &'static [(&'static str, &'static str)]);
 
-#[test]
-fn the_fourth_of_three_is_over_the_limit() {
-    for_each_server(|bin| {
-        let server = Server::start(bin);
-        let rules = "domain: d
+const NO_MEMORY: &[(&str, &str)] = &[("RLAAS_DENIALS", "0")];
+
+const CASES: [Case; 11] = [
+    (
+        "each algorithm, no limit, and no rule",
+        "domain: d
 descriptors:
-  - {key: user, rate_limit: {name: mine, unit: year, requests_per_unit: 3}}
-  - {key: bucket, rate_limit: {algorithm: token, window: 100s, limit: 10, burst: 2}}
+  - {key: user, rate_limit: {unit: year, requests_per_unit: 3}}
+  - {key: bucket, rate_limit: {algorithm: token, window: 1000h, limit: 10, burst: 2}}
   - {key: rolling, rate_limit: {algorithm: rolling, unit: hour, requests_per_unit: 1}}
   - {key: free, rate_limit: {unlimited: true}}
-";
-        let service = Rlaas::start(&server, rules);
-        block_on(async {
-            let mut client = service.client().await;
-            for remaining in [2, 1, 0] {
-                let reply = client.ask(request("d", &[&[("user", "a")]])).await;
-                let status = &reply.statuses[0];
-                assert_eq!((reply.overall_code(), status.code(), status.limit_remaining), (OK, OK, remaining));
-                let limit = RateLimit { name: "mine".to_owned(), requests_per_unit: 3, unit: 6 };
-                assert_eq!(status.current_limit, Some(limit));
-                let reset = status.duration_until_reset.expect("a time").seconds;
-                assert!((1..=31_536_000).contains(&reset), "{reset}");
-            }
-            let reply = client.ask(request("d", &[&[("user", "a")]])).await;
-            assert_eq!((reply.overall_code(), reply.statuses[0].code()), (OVER, OVER));
-            assert_eq!(reply.statuses[0].limit_remaining, 0);
-            assert_eq!(client.code(request("d", &[&[("user", "b")]])).await, OK);
-            let bucket = request("d", &[&[("bucket", "x")]]);
-            assert_eq!(client.code(bucket.clone()).await, OK);
-            assert_eq!(client.code(bucket.clone()).await, OK);
-            let status = &client.ask(bucket).await.statuses[0];
-            assert_eq!(status.code(), OVER);
-            // The time to retry after, rounded up: a token comes every 10 seconds.
-            assert!((9..=10).contains(&status.duration_until_reset.expect("a time").seconds), "{status:?}");
-            assert_eq!(status.current_limit.as_ref().expect("a limit").unit, 0);
-            assert_eq!(client.code(request("d", &[&[("rolling", "x")]])).await, OK);
-            assert_eq!(client.code(request("d", &[&[("rolling", "x")]])).await, OVER);
-            let reply = client.ask(request("d", &[&[("free", "x")], &[("none", "x")]])).await;
-            assert_eq!((reply.statuses[0].code(), reply.statuses[0].limit_remaining), (OK, u32::MAX));
-            assert_eq!((reply.statuses[1].code(), reply.statuses[1].limit_remaining), (OK, 0));
-            assert!(reply.statuses[0].current_limit.is_none() && reply.statuses[1].current_limit.is_none());
-            assert_eq!(client.codes(request("elsewhere", &[&[("user", "a")]])).await, (vec![OK], OK));
-        });
-    });
-}
-
-#[test]
-fn a_limit_always_charges_or_only_what_it_allows() {
-    let server = one_server();
-    let rules = "domain: d
+",
+        &[],
+        &[
+            ("free=x +1000000 | none=x", "ok 4294967295 | ok 0: ok"),
+            ("elsewhere: user=a", "ok 0: ok"),
+            ("GET rl", ""),
+            ("user=a", "ok 2: ok"),
+            ("user=a", "ok 1: ok"),
+            ("user=a", "ok 0: ok"),
+            ("user=a", "over 0: over"),
+            ("user=b", "ok 2: ok"),
+            ("bucket=x", "ok 1: ok"),
+            ("bucket=x", "ok 0: ok"),
+            ("bucket=x", "over 0: over"),
+            ("rolling=x", "ok 0: ok"),
+            ("rolling=x", "over 0: over"),
+        ],
+    ),
+    (
+        "a limit always charges, or only what it allows; a remembered denial is for as many hits, and never for a look",
+        "domain: d
 descriptors:
   - {key: always, rate_limit: {unit: year, requests_per_unit: 5}}
   - {key: allowed, rate_limit: {algorithm: counter, unit: year, requests_per_unit: 5}}
-";
-    let service = Rlaas::start(&server, rules);
-    block_on(async {
-        let mut client = service.client().await;
-        let always = |n| hits(request("d", &[&[("always", "x")]]), n);
-        assert_eq!(client.code(always(4)).await, OK);
-        assert_eq!(client.code(always(4)).await, OVER);
-        assert_eq!(get(&mut server.con(), "rl:d:fixed:"), Some(8));
-        // The denial is remembered for as many hits, so they are not sent; fewer are.
-        assert_eq!(client.code(always(4)).await, OVER);
-        assert_eq!(get(&mut server.con(), "rl:d:fixed:"), Some(8));
-        assert_eq!(client.code(always(1)).await, OVER);
-        assert_eq!(get(&mut server.con(), "rl:d:fixed:"), Some(9));
-        let allowed = |n| hits(request("d", &[&[("allowed", "x")]]), n);
-        assert_eq!(client.code(allowed(4)).await, OK);
-        assert_eq!(client.code(allowed(4)).await, OVER);
-        assert_eq!(client.code(allowed(1)).await, OK);
-        // The hits of the request count for descriptors without their own; 0 means 1.
-        let mut both = request("d", &[&[("always", "y")], &[("always", "z")]]);
-        both.hits_addend = 5;
-        assert_eq!(client.codes(hits(both.clone(), 6)).await, (vec![OVER, OK], OVER));
-        // No number of hits is too large for the counters of the server.
-        let most = hits(request("d", &[&[("always", "w")], &[("always", "w")]]), i64::MAX.unsigned_abs());
-        for _ in 0..2 {
-            assert_eq!(client.codes(most.clone()).await, (vec![OVER, OVER], OVER));
-        }
-    });
-}
-
-#[test]
-fn a_look_is_over_only_beyond_the_limit() {
-    let server = one_server();
-    let rules = "domain: d
+",
+        &[],
+        &[
+            ("always=x +4", "ok 1: ok"),
+            ("always=x +4", "over 0: over"),
+            ("GET rl:d:fixed:", "8"),
+            ("always=x +4", "over 0: over"),
+            ("GET rl:d:fixed:", "8"),
+            ("always=x +1", "over 0: over"),
+            ("GET rl:d:fixed:", "9"),
+            ("FLUSHALL", ""),
+            ("always=x ?", "ok 5: ok"),
+            ("allowed=x +4", "ok 1: ok"),
+            ("allowed=x +4", "over 1: over"),
+            ("allowed=x +1", "ok 0: ok"),
+            // The hits of the request count for descriptors without their own; 0 means 1.
+            ("always=y +6 | always=z all+5", "over 0 | ok 0: over"),
+            // No number of hits is too large for the counters of the server.
+            ("always=w +9223372036854775807 | always=w", "over 0 | over 0: over"),
+            ("always=w +9223372036854775807 | always=w", "over 0 | over 0: over"),
+        ],
+    ),
+    (
+        "a look is over only beyond the limit; gcra has no debt",
+        "domain: d
 descriptors:
   - {key: fixed, rate_limit: {unit: year, requests_per_unit: 5}}
   - {key: gcra, rate_limit: {algorithm: gcra, unit: year, requests_per_unit: 5}}
-";
-    let service = Rlaas::with_env(&server, rules, &[("RLAAS_DENIALS", "0")]);
-    block_on(async {
-        let mut client = service.client().await;
-        for (key, at_the_limit) in [("fixed", OK), ("gcra", OVER)] {
-            let with = |n| hits(request("d", &[&[(key, "x")]]), n);
-            assert_eq!(client.code(with(0)).await, OK);
-            assert_eq!(client.code(with(5)).await, OK);
-            assert_eq!(client.code(with(0)).await, at_the_limit, "{key}");
-            assert_eq!(client.code(with(1)).await, OVER);
-            assert_eq!(client.code(with(0)).await, OVER);
-            // Two units are given back, so one is free.
-            assert_eq!(client.code(back(with(if key == "fixed" { 2 } else { 1 }))).await, OK);
-            assert_eq!(client.code(with(0)).await, OK);
-        }
-    });
-}
-
-#[test]
-fn a_remembered_denial_never_answers_a_look() {
-    let server = one_server();
-    let rules = "domain: d\ndescriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 5}}]\n";
-    let service = Rlaas::start(&server, rules);
-    block_on(async {
-        let mut client = service.client().await;
-        let with = |n| hits(request("d", &[&[("k", "x")]]), n);
-        assert_eq!(client.code(with(6)).await, OVER);
-        // Somebody else gives units back: the next look says so at once.
-        redis::cmd("FLUSHALL").exec(&mut server.con()).expect("FLUSHALL");
-        assert_eq!(client.code(with(0)).await, OK);
-    });
-}
-
-#[test]
-fn a_limit_replaces_another_by_its_name() {
-    let server = one_server();
-    let rules = "domain: d
+",
+        NO_MEMORY,
+        &[
+            ("fixed=x ?", "ok 5: ok"),
+            ("fixed=x +5", "ok 0: ok"),
+            ("fixed=x ?", "ok 0: ok"),
+            ("fixed=x +1", "over 0: over"),
+            ("fixed=x ?", "over 0: over"),
+            ("fixed=x -2", "ok 1: ok"),
+            ("fixed=x ?", "ok 1: ok"),
+            ("gcra=x +5", "ok 0: ok"),
+            ("gcra=x ?", "over 0: over"),
+            ("gcra=x -1", "ok 1: ok"),
+            ("gcra=x ?", "ok 1: ok"),
+        ],
+    ),
+    (
+        "a limit replaces another by its name",
+        "domain: d
 descriptors:
   - {key: all, rate_limit: {name: general, unit: year, requests_per_unit: 0}}
   - {key: one, rate_limit: {unit: year, requests_per_unit: 5, replaces: [{name: general}]}}
   - {key: free, rate_limit: {unlimited: true, replaces: [{name: general}]}}
-";
-    let service = Rlaas::start(&server, rules);
-    block_on(async {
-        let mut client = service.client().await;
-        assert_eq!(client.codes(request("d", &[&[("all", "")]])).await, (vec![OVER], OVER));
-        assert_eq!(client.codes(request("d", &[&[("all", "")], &[("one", "")]])).await, (vec![OK, OK], OK));
-        assert_eq!(client.codes(request("d", &[&[("free", "")], &[("all", "")]])).await, (vec![OK, OK], OK));
-    });
-}
-
-#[test]
-fn shadow_mode_counts_and_allows() {
-    let server = one_server();
-    let rules = "domain: d
+",
+        &[],
+        &[("all=", "over 0: over"), ("all= | one=", "ok 0 | ok 4: ok"), ("free= | all=", "ok 4294967295 | ok 0: ok")],
+    ),
+    (
+        "shadow mode counts and allows",
+        "domain: d
 descriptors:
   - {key: shadow, shadow_mode: true, rate_limit: {unit: year, requests_per_unit: 1}}
   - {key: real, rate_limit: {unit: year, requests_per_unit: 1}}
-";
-    let service = Rlaas::start(&server, rules);
-    block_on(async {
-        let mut client = service.client().await;
-        let both = request("d", &[&[("shadow", "")], &[("real", "")]]);
-        assert_eq!(client.codes(both.clone()).await, (vec![OK, OK], OK));
-        let reply = client.ask(both).await;
-        assert_eq!((reply.statuses[0].code(), reply.statuses[0].limit_remaining), (OK, 0));
-        assert_eq!((reply.statuses[1].code(), reply.overall_code()), (OVER, OVER));
-        assert_eq!(get(&mut server.con(), "rl:d:fixed:31536000:shadow"), Some(2));
-    });
-    let service = Rlaas::with_env(&server, rules, &[("SHADOW_MODE", "true")]);
-    block_on(async {
-        let mut client = service.client().await;
-        assert_eq!(client.codes(request("d", &[&[("real", "")]])).await, (vec![OVER], OK));
-    });
-}
-
-#[test]
-fn quotas_deny_only_if_all_of_them_are_over() {
-    let server = one_server();
-    let rules = "domain: d
+",
+        &[],
+        &[
+            ("shadow= | real=", "ok 0 | ok 0: ok"),
+            ("shadow= | real=", "ok 0 | over 0: over"),
+            ("GET rl:d:fixed:31536000:shadow", "2"),
+        ],
+    ),
+    (
+        "SHADOW_MODE changes only the code of the request",
+        "domain: d\ndescriptors: [{key: real, rate_limit: {unit: year, requests_per_unit: 0}}]\n",
+        &[("SHADOW_MODE", "true")],
+        &[("real=", "over 0: ok")],
+    ),
+    (
+        "quotas deny only if all of them are over",
+        "domain: d
 descriptors:
   - {key: one, quota_mode: true, rate_limit: {unit: year, requests_per_unit: 1}}
   - {key: two, quota_mode: true, rate_limit: {unit: year, requests_per_unit: 2}}
   - {key: hard, rate_limit: {unit: year, requests_per_unit: 0}}
-";
-    let service = Rlaas::start(&server, rules);
-    block_on(async {
-        let mut client = service.client().await;
-        let both = request("d", &[&[("one", "")], &[("two", "")]]);
-        assert_eq!(client.codes(both.clone()).await, (vec![OK, OK], OK));
-        assert_eq!(client.codes(both.clone()).await, (vec![OVER, OK], OK));
-        assert_eq!(client.codes(both).await, (vec![OVER, OVER], OVER));
-        assert_eq!(client.codes(request("d", &[&[("two", "new")], &[("hard", "")]])).await, (vec![OK, OVER], OVER));
-    });
-}
-
-#[test]
-fn all_or_nothing_charges_none_if_one_denies() {
-    for_each_server(|bin| {
-        let server = Server::start(bin);
-        let rules = "domain: d
+",
+        &[],
+        &[
+            ("one= | two=", "ok 0 | ok 1: ok"),
+            ("one= | two=", "over 0 | ok 0: ok"),
+            ("one= | two=", "over 0 | over 0: over"),
+            ("two=new | hard=", "ok 1 | over 0: over"),
+        ],
+    ),
+    (
+        "all_or_nothing: what one limit denies charges none; one key is charged once, with the sum",
+        "domain: d
 all_or_nothing: true
 descriptors:
   - {key: wide, rate_limit: {unit: year, requests_per_unit: 10}}
   - {key: narrow, rate_limit: {unit: year, requests_per_unit: 1}}
   - {key: try, shadow_mode: true, rate_limit: {unit: year, requests_per_unit: 0}}
-";
-        let service = Rlaas::with_env(&server, rules, &[("RLAAS_DENIALS", "0")]);
-        block_on(async {
-            let mut client = service.client().await;
-            let both = request("d", &[&[("wide", "")], &[("narrow", "")]]);
-            assert_eq!(client.codes(both.clone()).await, (vec![OK, OK], OK));
-            for _ in 0..3 {
-                assert_eq!(client.codes(both.clone()).await, (vec![OK, OVER], OVER));
-            }
-            assert_eq!(get(&mut server.con(), "rl:d:fixed:31536000:wide"), Some(1));
-            assert_eq!(get(&mut server.con(), "rl:d:fixed:31536000:narrow"), Some(1));
-            // One key is charged once, with the sum.
-            let twice = hits(request("d", &[&[("wide", "2")], &[("wide", "2")]]), 4);
-            assert_eq!(client.codes(twice.clone()).await, (vec![OK, OK], OK));
-            assert_eq!(get(&mut server.con(), "rl:d:fixed:31536000:wide=2"), Some(5));
-            assert_eq!(client.codes(hits(twice, 9)).await, (vec![OVER, OVER], OVER));
+",
+        NO_MEMORY,
+        &[
+            ("wide= | narrow=", "ok 9 | ok 0: ok"),
+            ("wide= | narrow=", "ok 8 | over 0: over"),
+            ("wide= | narrow=", "ok 8 | over 0: over"),
+            ("GET rl:d:fixed:31536000:wide", "1"),
+            ("GET rl:d:fixed:31536000:narrow", "1"),
+            ("wide=2 +4 | wide=2", "ok 5 | ok 5: ok"),
+            ("GET rl:d:fixed:31536000:wide=2", "5"),
+            ("wide=2 +9 | wide=2", "over 5 | over 5: over"),
             // A limit in shadow mode stops nothing.
-            assert_eq!(client.codes(request("d", &[&[("wide", "3")], &[("try", "")]])).await, (vec![OK, OK], OK));
-            assert_eq!(get(&mut server.con(), "rl:d:fixed:31536000:wide=3"), Some(1));
+            ("wide=3 | try=", "ok 9 | ok 0: ok"),
+            ("GET rl:d:fixed:31536000:wide=3", "1"),
             // A look that denies stops the charge.
-            let look = hits(request("d", &[&[("narrow", "4")], &[("wide", "4")]]), 2);
-            assert_eq!(client.code(look.clone()).await, OVER);
-            assert_eq!(get(&mut server.con(), "rl:d:fixed:31536000:wide=4"), None);
-            assert_eq!(client.code(hits(look, 0)).await, OK);
-            assert_eq!(get(&mut server.con(), "rl:d:fixed:31536000:wide=4"), Some(1));
-        });
-    });
-}
-
-#[test]
-fn a_limit_that_a_remembered_denial_leaves_unchecked_has_no_figures() {
-    let server = one_server();
-    let rules = "domain: d
+            ("narrow=4 +2 | wide=4", "over 1 | ok 9: over"),
+            ("GET rl:d:fixed:31536000:wide=4", ""),
+            ("narrow=4 ? | wide=4", "ok 1 | ok 9: ok"),
+            ("GET rl:d:fixed:31536000:wide=4", "1"),
+            ("wide=5 +9223372036854775807 | wide=5 +9223372036854775807", "over 10 | over 10: over"),
+        ],
+    ),
+    (
+        "a limit that a remembered denial leaves unchecked has no figures",
+        "domain: d
 all_or_nothing: true
 descriptors:
   - {key: a, rate_limit: {unit: year, requests_per_unit: 1}}
   - {key: b, rate_limit: {unit: year, requests_per_unit: 10}}
-";
-    let service = Rlaas::with_env(&server, rules, &[("RLAAS_LOG_LEVEL", "debug")]);
-    block_on(async {
-        let mut client = service.client().await;
-        let both = request("d", &[&[("a", "")], &[("b", "")]]);
-        assert_eq!(client.codes(both.clone()).await, (vec![OK, OK], OK));
-        let status = client.ask(both.clone()).await.statuses[1].clone();
-        assert_eq!((status.code(), status.limit_remaining, status.current_limit.is_some()), (OK, 8, true));
-        assert!(!service.log().contains("not checked"));
-        let reply = client.ask(both.clone()).await;
-        let status = &reply.statuses[1];
-        assert_eq!((reply.overall_code(), status.code(), status.current_limit.as_ref()), (OVER, OK, None));
-        // The sum of the hits of one key is at most what the server takes.
-        let most = i64::MAX.unsigned_abs();
-        let mut twice = request("d", &[&[("b", "x")], &[("b", "x")]]);
-        for descriptor in &mut twice.descriptors {
-            descriptor.hits_addend = Some(UInt64Value { value: most });
+",
+        &[],
+        &[
+            ("a= | b=", "ok 0 | ok 9: ok"),
+            ("a= | b=", "over 0 | ok 8: over"),
+            ("a= | b=", "over 0 | ok 0: over"),
+            ("METRIC ratelimit_service_rate_limit_within_limit{domain=\"d\",key1=\"b\"", "2"),
+        ],
+    ),
+    (
+        "a descriptor brings its own limit, never in shadow mode, with a key of its own",
+        "domain: d
+descriptors: [{key: k, shadow_mode: true, rate_limit: {unit: day, requests_per_unit: 100}}]
+",
+        &[],
+        &[
+            ("k=x limit 1 YEAR", "ok 0: ok"),
+            ("k=x limit 1 YEAR", "over 0: over"),
+            ("GET rl:d:fixed:31536000:k=x", "2"),
+            ("elsewhere: k=x limit 1 YEAR", "ok 0: ok"),
+            ("k=x limit 1 UNKNOWN", "InvalidArgument"),
+        ],
+    ),
+    (
+        "the keys of the scripts are shared; an error about a key is never open",
+        "rate-limiter: {use-algo: sliding-window-algo, window-size: 60, max-requests: 2}
+",
+        &[],
+        &[
+            ("rlaas: userId=42", "ok 1: ok"),
+            // The other service, on the same key.
+            ("RL.SLIDING rlaas:rate_limit:42 60 2", ""),
+            ("rlaas: userId=42", "over 0: over"),
+            ("rlaas: userId=42 limit 1 YEAR", "ok 0: ok"),
+            ("GET rl:rlaas:fixed:31536000:userId=42", "1"),
+            ("rlaas: foo=42 limit 1 YEAR", "ok 0: ok"),
+            ("GET rl:rlaas:fixed:31536000:foo=42", "1"),
+            ("SET rlaas:rate_limit:43 x", ""),
+            ("rlaas: userId=43", "Internal"),
+        ],
+    ),
+];
+
+#[test]
+fn each_request_gets_what_the_page_says() {
+    for_each_server(|bin| {
+        for (name, rules, env, steps) in CASES {
+            println!("{name}");
+            let server = Server::start(bin);
+            check(&server, &Rlaas::with_env(&server, rules, env), steps);
         }
-        assert_eq!(client.codes(twice).await, (vec![OVER, OVER], OVER));
     });
-    until("the log says so", || service.log().contains("decision=\"not checked\""));
-    let hits = service.metrics("ratelimit_service_rate_limit_within_limit{domain=\"d\",key1=\"b\"");
-    assert_eq!(hits, ["ratelimit_service_rate_limit_within_limit{domain=\"d\",key1=\"b\",key2=\"\"} 2"]);
 }
 
 #[test]
 fn what_is_given_back_is_left() {
-    for_each_server(|bin| {
-        let server = Server::start(bin);
-        let algorithms = ["fixed", "window", "rolling", "counter", "token", "gcra"];
-        let rule =
-            |name: &str| format!("{{key: {name}, rate_limit: {{algorithm: {name}, window: 1000h, limit: 100}}}}");
-        let rules = format!("domain: d\ndescriptors: [{}]\n", algorithms.map(rule).join(", "));
-        let service = Rlaas::with_env(&server, &rules, &[("LIMIT_RESPONSE_HEADERS_ENABLED", "true")]);
-        block_on(async {
-            let mut client = service.client().await;
-            for key in algorithms {
-                let with = |n| hits(request("d", &[&[(key, "x")]]), n);
-                assert_eq!(client.code(with(100)).await, OK, "{key}");
-                for (given_back, left) in [(30, 30), (50, 80), (200, 100)] {
-                    let reply = client.ask(back(with(given_back))).await;
-                    assert_eq!((reply.overall_code(), reply.statuses[0].limit_remaining), (OK, left), "{key}");
-                    let header =
-                        reply.response_headers_to_add.iter().find(|header| header.key == "RateLimit-Remaining");
-                    assert_eq!(header.map(|header| header.value.clone()), Some(left.to_string()), "{key}");
-                    assert_eq!(client.ask(with(0)).await.statuses[0].limit_remaining, left, "{key}");
-                }
-            }
-        });
-    });
+    let server = one_server();
+    let algorithms = ["fixed", "window", "rolling", "counter", "token", "gcra"];
+    let rule = |name: &str| format!("{{key: {name}, rate_limit: {{algorithm: {name}, window: 1000h, limit: 100}}}}");
+    let rules = format!("domain: d\ndescriptors: [{}]\n", algorithms.map(rule).join(", "));
+    let service = Rlaas::start(&server, &rules);
+    for name in algorithms {
+        let steps = [("+100", 0), ("-30", 30), ("?", 30), ("-50", 80), ("?", 80), ("-200", 100), ("?", 100)];
+        let steps = steps.map(|(hits, left)| (format!("{name}=x {hits}"), format!("ok {left}: ok")));
+        check(&server, &service, &steps.each_ref().map(|(step, reply)| (step.as_str(), reply.as_str())));
+    }
 }
 
 #[test]
-fn a_descriptor_brings_its_own_limit() {
+fn a_reply_names_the_limit_and_says_when_it_is_whole_again() {
     let server = one_server();
-    let rules =
-        "domain: d\ndescriptors: [{key: k, shadow_mode: true, rate_limit: {unit: day, requests_per_unit: 100}}]\n";
+    let rules = "domain: d
+descriptors:
+  - {key: user, rate_limit: {name: mine, unit: year, requests_per_unit: 3}}
+  - {key: bucket, rate_limit: {algorithm: token, window: 100s, limit: 10, burst: 1}}
+  - {key: window, rate_limit: {algorithm: window, window: 1000h, limit: 3}}
+";
     let service = Rlaas::start(&server, rules);
     block_on(async {
         let mut client = service.client().await;
-        let own = |domain: &str, unit| {
-            let mut request = request(domain, &[&[("k", "x")]]);
-            request.descriptors[0].limit = Some(RateLimitOverride { requests_per_unit: 1, unit });
-            request
-        };
-        let reply = client.ask(own("d", 6)).await;
-        assert_eq!(
-            reply.statuses[0].current_limit.as_ref().map(|limit| (limit.requests_per_unit, limit.unit)),
-            Some((1, 6))
-        );
-        assert_eq!(client.code(own("d", 6)).await, OVER);
-        assert_eq!(client.code(own("elsewhere", 6)).await, OK);
-        assert_eq!(client.try_ask(own("d", 0)).await.expect_err("no unit").code(), tonic::Code::InvalidArgument);
+        client.ask(request("d", &[&[("bucket", "x")]])).await;
+        let all = request("d", &[&[("user", "a")], &[("bucket", "x")], &[("window", "x")]]);
+        let statuses = client.ask(all).await.statuses;
+        let limit = RateLimit { name: "mine".to_owned(), requests_per_unit: 3, unit: 6 };
+        assert_eq!(statuses[0].current_limit, Some(limit));
+        assert_eq!(statuses[1].current_limit.as_ref().expect("a limit").unit, 0);
+        // A token comes every 10 seconds; a window starts with its first request.
+        for (status, expected) in statuses.iter().zip([1..=31_536_000, 9..=10, 3_599_990..=3_600_000]) {
+            assert!(expected.contains(&status.duration_until_reset.expect("a time").seconds), "{status:?}");
+        }
     });
 }
 
@@ -346,7 +290,7 @@ fn grants_decide_without_the_server() {
     // What was not used is given back at the end.
     service.signal("-TERM");
     assert_eq!(service.wait(), 0);
-    assert_eq!(get(&mut server.con(), "rl:d:fixed:"), Some(150));
+    assert_eq!(counted(&server, "rl:d:fixed:"), Some(150));
 }
 
 #[test]
@@ -366,7 +310,7 @@ descriptors:
             assert_eq!(client.code(many.clone()).await, OK);
         });
     };
-    let counted = |key: &str| get(&mut server.con(), &format!("rl:d:fixed:31536000:{key}")).expect("a counter");
+    let counted = |key: &str| counted(&server, &format!("rl:d:fixed:31536000:{key}")).expect("a counter");
     ask();
     // What is fetched ahead may be a batch more.
     let (small, large) = (counted("a.b=x"), counted("a=x"));
@@ -480,84 +424,6 @@ fn wrong_requests_are_invalid_arguments() {
             assert!(status.message().contains(text), "{status}");
         }
         assert_eq!(client.code(many(64)).await, OK);
-    });
-}
-
-#[test]
-fn a_key_of_another_type_is_internal_and_never_open() {
-    let server = one_server();
-    let rules = "domain: d\non_unavailable: allow\ndescriptors: [{key: k, rate_limit: {algorithm: token, unit: year, requests_per_unit: 5}}]\n";
-    let service = Rlaas::start(&server, rules);
-    redis::cmd("LPUSH").arg("rl:d:token:31536000:k=x").arg("x").exec(&mut server.con()).expect("LPUSH");
-    block_on(async {
-        let status = service.client().await.try_ask(request("d", &[&[("k", "x")]])).await.expect_err("a list");
-        assert_eq!(status.code(), tonic::Code::Internal);
-    });
-    until("the error is logged", || service.log().contains("WRONGTYPE"));
-}
-
-#[test]
-fn the_scripts_keys_are_shared() {
-    let server = one_server();
-    let rules = "rate-limiter: {use-algo: sliding-window-algo, window-size: 60, max-requests: 2}\n";
-    let service = Rlaas::start(&server, rules);
-    block_on(async {
-        let mut client = service.client().await;
-        let ask = || request("rlaas", &[&[("userId", "42")]]);
-        assert_eq!(client.code(ask()).await, OK);
-        // The other service, on the same key.
-        redis::cmd("RL.SLIDING").arg(&["rlaas:rate_limit:42", "60", "2"]).exec(&mut server.con()).expect("allowed");
-        assert_eq!(client.code(ask()).await, OVER);
-        // A limit that a descriptor brings along has a key of its own.
-        let own = |entries: &[&[(&str, &str)]]| {
-            let mut request = request("rlaas", entries);
-            request.descriptors[0].limit = Some(RateLimitOverride { requests_per_unit: 1, unit: 6 });
-            request
-        };
-        for entries in [&[("userId", "42")][..], &[("foo", "42")], &[("userId", "42"), ("x", "y")], &[]] {
-            assert_eq!(client.code(own(&[entries])).await, OK, "{entries:?}");
-        }
-    });
-    let mut keys: Vec<String> = redis::cmd("KEYS").arg("rl*").query(&mut server.con()).expect("KEYS");
-    for key in &mut keys {
-        // The number of the window of a year.
-        key.truncate(key.rfind(':').filter(|_| key.starts_with("rl:")).unwrap_or(key.len()));
-    }
-    keys.sort();
-    let own = ["", "foo=42", "userId=42", "userId=42,x=y"].map(|entries| format!("rl:rlaas:fixed:31536000:{entries}"));
-    assert_eq!(keys, [&own[..], &["rlaas:rate_limit:42".to_owned()]].concat());
-}
-
-#[test]
-fn a_window_starts_with_the_first_request() {
-    for_each_server(|bin| {
-        let server = Server::start(bin);
-        let rules = "domain: d
-descriptors:
-  - {key: allowed, rate_limit: {algorithm: window, window: 1000h, limit: 3}}
-  - {key: always, rate_limit: {algorithm: window, window: 1000h, limit: 3, charge: always}}
-";
-        let service = Rlaas::with_env(&server, rules, &[("RLAAS_DENIALS", "0")]);
-        block_on(async {
-            let mut client = service.client().await;
-            for (key, counted) in [("allowed", 3), ("always", 6)] {
-                let with = |n| hits(request("d", &[&[(key, "x")]]), n);
-                let reply = client.ask(with(2)).await;
-                let status = &reply.statuses[0];
-                assert_eq!((status.code(), status.limit_remaining), (OK, 1), "{key}");
-                // The whole window is left, so it starts now.
-                let reset = status.duration_until_reset.expect("a time").seconds;
-                assert!((3_599_990..=3_600_000).contains(&reset), "{reset}");
-                assert_eq!(client.code(with(1)).await, OK);
-                assert_eq!(client.code(with(0)).await, OK);
-                assert_eq!(client.code(with(3)).await, OVER);
-                let value: i64 = redis::cmd("GET")
-                    .arg(format!("rl:d:window:3600000:{key}=x"))
-                    .query(&mut server.con())
-                    .expect("a counter");
-                assert_eq!(value, counted, "{key}");
-            }
-        });
     });
 }
 

@@ -170,18 +170,3 @@ fn a_collector_that_is_away_delays_nothing() {
     assert_eq!(service.wait(), 0);
     assert!(service.log().contains("rlaas ends"));
 }
-
-#[test]
-fn nothing_is_sent_unless_it_is_enabled() {
-    let server = one_server();
-    let collector = Collector::default();
-    block_on(async {
-        let endpoint = format!("http://{}", collector.listen("http").await);
-        let mut service = Rlaas::with_env(&server, RULES, &[("OTEL_EXPORTER_OTLP_ENDPOINT", &endpoint)]);
-        assert_eq!(service.client().await.code(request("d", &[&[("k", "x")]])).await, Code::Ok);
-        service.signal("-TERM");
-        let status = tokio::task::spawn_blocking(move || service.wait());
-        assert_eq!(status.await.expect("it ends"), 0);
-    });
-    assert!(collector.0.lock().expect("a list").is_empty());
-}
