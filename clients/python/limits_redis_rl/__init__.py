@@ -4,15 +4,14 @@ reservations.
 Importing this package registers the URI schemes ``redis-rl://`` and ``async+redis-rl://`` with limits.
 """
 
+from ._async.limiter import AsyncReservation
+from ._async.storage import AsyncRedisRlClusterStorage, AsyncRedisRlStorage
+from ._sync.limiter import Reservation
+from ._sync.storage import RedisRlClusterStorage, RedisRlStorage
 from .asgi import RateLimitMiddleware
+from .charge import Decision
 from .guard import Counters, Overloaded, is_unavailable, keyed_hash
-from .reservation import AsyncLimiter, AsyncReservation, Decision, Limiter, Reservation
-from .storage import (
-    AsyncRedisRlClusterStorage,
-    AsyncRedisRlStorage,
-    RedisRlClusterStorage,
-    RedisRlStorage,
-)
+from .reservation import AsyncLimiter, Limiter
 
 __all__ = [
     "AsyncLimiter",

@@ -1,5 +1,5 @@
 """How the asynchronous parts send a call: within a time, over a connection that is free, to a server that accepts
-writes."""
+writes. And what they do in the background."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import heapq
 import itertools
 import math
 import random
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
@@ -16,8 +17,8 @@ from weakref import WeakKeyDictionary
 import redis
 import redis.asyncio
 
+from ._async.primary import on_primary
 from .guard import SECOND, Breaker, CircuitOpen, Guard, Overloaded, Probe, Sent, clock, is_pool_full
-from .sentinel import NO_PRIMARY, watches_async
 
 T = TypeVar("T")
 Client = redis.asyncio.Redis | redis.asyncio.RedisCluster
@@ -25,6 +26,11 @@ Client = redis.asyncio.Redis | redis.asyncio.RedisCluster
 # The first and the longest pause before a call is tried again that found no connection.
 PAUSE = 0.002
 LONGEST_PAUSE = 0.032
+# The client of a cluster waits for so many seconds at least, since it closes its connections to all nodes after a
+# timeout of its own. A call has another one.
+LONGER = 2.0
+# Runs once, and returns after how many seconds it is to run again, if at all.
+Job = Callable[[], Awaitable[float | None]]
 # How often it is checked whether the time of a call is over, in seconds.
 TICK = 0.005
 
@@ -39,16 +45,16 @@ class Progress:
         """The command, if it may have been sent."""
 
 
-async def in_time(
+async def send(
     guard: Guard, client: Client, key: bytes | str, call: Callable[[], Awaitable[T]], timeout: float | None = None
 ) -> T:
-    """The reply, or an error after that many seconds, or those of the guard: ``Overloaded`` if the call had to wait
-    for a connection, else ``redis.TimeoutError``. The server may execute the call all the same.
+    """The reply, or an error after that many seconds, at most those of the guard: ``Overloaded`` if the call had to
+    wait for a connection, else ``redis.TimeoutError``. The server may execute the call all the same.
 
     Time in which the event loop was busy counts a quarter: replies may be there that it has not read. A caller that is
     cancelled does not end a call that was sent, since its reply says that the server replies.
     """
-    timeout = guard.timeout if timeout is None else timeout
+    timeout = guard.timeout if timeout is None else min(guard.timeout, timeout)
     breaker, node = guard.breaker(client, key)
     watch = _watch(breaker, client, node)
     if breaker.is_open():
@@ -126,22 +132,6 @@ async def _initialized(client: Client) -> None:
         known = _initializations[client] = (loop, asyncio.ensure_future(client.initialize()))
         known[1].add_done_callback(_forget)
     await asyncio.shield(known[1])
-
-
-async def on_primary(client: Client, call: Callable[[], Awaitable[T]]) -> T:
-    """The reply. After READONLY, the next call opens a connection anew."""
-    pool: Any = getattr(client, "connection_pool", None)
-    try:
-        return await call()
-    except redis.ReadOnlyError:
-        # After a failover the address may lead to another server, but the connections still lead to this one.
-        # (In a cluster a replica redirects.)
-        if pool is not None:
-            await pool.disconnect(inuse_connections=False)
-        raise
-    except NO_PRIMARY:
-        await watches_async(pool)
-        raise
 
 
 class Watch:
@@ -281,3 +271,77 @@ async def _turn(client: Client, progress: Progress) -> AsyncIterator[None]:
 def _forget(task: asyncio.Future[Any]) -> None:
     if not task.cancelled():
         task.exception()
+
+
+async def ping(client: Client, timeout: float) -> Any:
+    """The reply to PING, within a time."""
+    return await asyncio.wait_for(client.ping(), timeout)
+
+
+class Background:
+    """What a limiter does beside its calls, in tasks."""
+
+    def __init__(self, guard: Guard) -> None:
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._awaited: set[asyncio.Task[None]] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def call(self, call: Callable[[], Awaitable[T]], abandoned: Callable[[T], None] | None = None) -> T:
+        """The result of a call. If the caller is gone before, `abandoned` gets it."""
+        self._loop = asyncio.get_running_loop()
+        if abandoned is None:
+            return await call()
+        task = asyncio.ensure_future(call())
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+
+            def ended(task: asyncio.Future[T]) -> None:
+                if not task.cancelled() and task.exception() is None:
+                    abandoned(task.result())
+
+            task.add_done_callback(ended)
+            raise
+
+    async def now(self, job: Job, longest: float | None = None) -> None:
+        """Waits until a job is done, at most so many seconds if given. It goes on if nobody waits for it any more."""
+        task = self.start(job)
+        if longest is None:
+            await asyncio.shield(task)
+        else:
+            await asyncio.wait({task}, timeout=longest)
+
+    def close(self, job: Job) -> None:
+        self.start(job)
+
+    def start(self, job: Job, wait: float = 0.0, is_awaited: bool = True) -> asyncio.Task[None]:
+        """Runs a job in a task.
+
+        :param is_awaited: whether :meth:`join` waits for it
+        """
+        task = asyncio.ensure_future(_repeated(job, wait))
+        tasks = self._awaited if is_awaited else self._tasks
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+        task.add_done_callback(_forget)  # the log has the error
+        return task
+
+    def drop(self, job: Job) -> None:
+        """Runs a job, from whatever thread."""
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # the loop has ended
+                self._loop.call_soon_threadsafe(self.start, job)
+
+    async def join(self, timeout: float | None) -> bool:
+        end = math.inf if timeout is None else time.monotonic() + timeout
+        while self._awaited and time.monotonic() < end:
+            await asyncio.wait(set(self._awaited), timeout=None if timeout is None else end - time.monotonic())
+        return not self._awaited
+
+
+async def _repeated(job: Job, wait: float) -> None:
+    again: float | None = wait
+    while again is not None:
+        if again > 0:
+            await asyncio.sleep(again)
+        again = await job()

@@ -10,8 +10,9 @@ from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Seque
 from dataclasses import dataclass, field
 from typing import Any
 
-from .aio import Client, in_time
-from .guard import Counters, Guard, bounded, capped, expects, may_fail_open, retries_of
+from .aio import Client
+from .aio import send as send_call
+from .guard import Counters, Guard, bounded, capped, check_arguments
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -72,29 +73,12 @@ class RateLimitMiddleware:
         """
         if not callable(policies):
             raise TypeError("policies: expected a function of the scope")
-        if not isinstance(fail_open, bool):
-            raise TypeError("fail_open: expected True or False")
-        if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout <= 3600:
-            raise ValueError("timeout: expected seconds, more than 0 and at most 3600")
-        expects(client, is_async=True)
-        if retries_of(client):
-            raise ValueError(
-                "client: expected one that never sends a command again, or a request may be charged twice: "
-                "redis.asyncio.Redis(retry=None) without retry_on_error, RedisCluster(retry=Retry(NoBackoff(), 0))"
-            )
+        check_arguments(client, True, fail_open, timeout)
         self.app = app
         self.client = client
         self.policies = policies
         self.fail_open = fail_open
         self.guard = Guard(counters, timeout)
-
-    @property
-    def timeout(self) -> float:
-        return self.guard.timeout
-
-    @timeout.setter
-    def timeout(self, seconds: float) -> None:
-        self.guard.timeout = seconds
 
     @property
     def counters(self) -> Counters:
@@ -122,24 +106,15 @@ class RateLimitMiddleware:
         await self.app(scope, receive, send_with_headers)
 
     async def _decide(self, policies: list[Policy]) -> Decided:
-        counters = self.counters
         try:
             words = [_bounded(policy) for policy in policies]
-            decided = await in_time(self.guard, self.client, _bytes(words[0][1]), lambda: self._check(words))
+            decided = await send_call(self.guard, self.client, _bytes(words[0][1]), lambda: self._check(words))
         except Exception as error:
-            opens = self.fail_open and may_fail_open(error)
-            if not self.guard.failed(error, "failing open" if opens else "failing closed"):
-                counters.faults += 1
+            allowed = self.guard.undecided(error, self.fail_open)
+            if allowed is None:
                 return Decided(500)
-            if opens:
-                counters.failed_open += 1
-                return Decided(200)
-            counters.failed_closed += 1
-            return Decided(503, [(b"retry-after", b"1")])
-        if decided.status == 200:
-            counters.allowed += 1
-        else:
-            counters.denied += 1
+            return Decided(200) if allowed else Decided(503, [(b"retry-after", b"1")])
+        self.guard.decided(decided.status == 200)
         return decided
 
     async def _check(self, policies: list[list[str | bytes | int]]) -> Decided:

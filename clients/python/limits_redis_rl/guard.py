@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import hashlib
 import hmac
 import logging
 import math
 import os
-import random
 import re
 import threading
 import time
@@ -473,6 +471,25 @@ class Guard:
             self._log.write(logging.ERROR, "the call was rejected, a fault of the configuration", error)
         return unavailable
 
+    def undecided(self, error: BaseException, fail_open: bool) -> bool | None:
+        """Counts and logs a request without a decision. Whether it is allowed; ``None``, and never, after a fault."""
+        opens = fail_open and may_fail_open(error)
+        if not self.failed(error, "failing open" if opens else "failing closed"):
+            self.counters.faults += 1
+            return None
+        if opens:
+            self.counters.failed_open += 1
+        else:
+            self.counters.failed_closed += 1
+        return opens
+
+    def decided(self, allowed: bool) -> None:
+        """Counts a decision of the server."""
+        if allowed:
+            self.counters.allowed += 1
+        else:
+            self.counters.denied += 1
+
     def lost(self, id: str) -> None:
         """Counts and logs that a lease ended before its reservation."""
         self.counters.leases_lost += 1
@@ -515,62 +532,6 @@ def node_of(client: Any, key: bytes | str) -> Any:
         return None  # the client does not know the cluster yet, or no node has this slot
 
 
-def connected(guard: Guard, client: Any, key: bytes | str, call: Callable[[], T]) -> T:
-    """The reply to a call, which waits while all connections of the client are in use, for its `socket_timeout`."""
-    pause, until = 0.002, None
-    while True:
-        try:
-            return _sent(guard, client, key, call)
-        except redis.ConnectionError as error:
-            if not is_pool_full(error):
-                raise
-            now = time.monotonic()
-            if until is None:
-                longest = patience(client)
-                until = now + longest
-            if now >= until:
-                raise Overloaded(f"no connection was free within {longest} s") from None
-        time.sleep(pause * random.uniform(0.5, 1))
-        pause = min(pause * 2, 0.032)
-
-
-def _sent(guard: Guard, client: Any, key: bytes | str, call: Callable[[], T]) -> T:
-    """The reply to a call, if the breaker lets it be sent."""
-    breaker, node = guard.breaker(client, key)
-    sent, probe = breaker.request(clock())
-    if probe is not None:
-        _probe(breaker, client, node, probe)
-        sent, _ = breaker.request(clock())
-    if sent is None:
-        raise CircuitOpen("earlier requests had no reply, so this one was not sent")
-    try:
-        reply = call()
-    except BaseException as error:
-        guard.ended(breaker, sent, error)
-        raise
-    breaker.replied(sent, clock())
-    return reply
-
-
-def _probe(breaker: Breaker, client: Any, node: Any, probe: Probe) -> None:
-    """Sends PING, within the `socket_timeout` of the client."""
-    try:
-        if node is not None:
-            if probe == "connect":
-                with contextlib.suppress(Exception):
-                    client.nodes_manager.initialize()  # another node may have its slots now
-            client.get_redis_connection(node).ping()
-        else:
-            pool = getattr(client, "connection_pool", None)
-            if probe == "connect" and pool is not None:
-                pool.disconnect(inuse_connections=False)
-            client.ping()
-    except Exception as error:
-        breaker.probed(clock(), error)
-    else:
-        breaker.probed(clock())
-
-
 def patience(client: Any) -> float:
     """How many seconds a client waits for a reply; 1 if it has no `socket_timeout`."""
     pool = getattr(client, "connection_pool", None)
@@ -578,12 +539,22 @@ def patience(client: Any) -> float:
     return float(options.get("socket_timeout") or 1)
 
 
-def expects(client: Any, is_async: bool) -> None:
-    """Rejects a client of the other kind: its calls are sent and charged, and then fail."""
+def check_arguments(client: Any, is_async: bool, fail_open: object, timeout: object = 1) -> None:
+    """Rejects a client of the other kind, whose calls would be charged and fail; one that sends a command again, which
+    would be charged twice; and settings of another type."""
     if isinstance(client, SYNC) and is_async:
         raise TypeError("client: expected one of redis.asyncio, not one of redis: redis.asyncio.Redis(retry=None)")
     if isinstance(client, ASYNC) and not is_async:
         raise TypeError("client: expected one of redis, not one of redis.asyncio: redis.Redis(retry=None)")
+    if not isinstance(fail_open, bool):
+        raise TypeError("fail_open: expected True or False")
+    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout <= 3600:
+        raise ValueError("timeout: expected seconds, more than 0 and at most 3600")
+    if retries_of(client):
+        raise ValueError(
+            "client: expected one that never sends a command again, or a request may be charged twice: "
+            "Redis(retry=None) without retry_on_error, RedisCluster(retry=Retry(NoBackoff(), 0))"
+        )
 
 
 def retries_of(client: object) -> int:

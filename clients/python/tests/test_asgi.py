@@ -92,12 +92,12 @@ async def test_without_a_reply(
     async with application(port, policies, **options) as (http, limited):
         assert (await http.get("/")).headers["x-ratelimit-remaining"] == "99"
         raw.execute_command("CLIENT", "PAUSE", 60_000, "WRITE")
-        limited.timeout = 0.1
+        limited.guard.timeout = 0.1
         try:
             response = await http.get("/")
         finally:
             raw.execute_command("CLIENT", "UNPAUSE")
-            limited.timeout = 30
+            limited.guard.timeout = 30
         assert response.status_code == status
         assert "ratelimit" not in response.headers
         if status == 503:
@@ -148,7 +148,7 @@ async def test_without_a_connection(prefix: str, caplog: pytest.LogCaptureFixtur
             policies = [("WINDOW", f"{prefix}:key", "1d", 10)]
             await asyncio.gather(*(limited._decide(policies) for _ in range(2)))
             server.pause()
-            limited.timeout = 0.1
+            limited.guard.timeout = 0.1
             decisions = await asyncio.gather(*(limited._decide(policies) for _ in range(50)))
             statuses = [decided.status for decided in decisions]
             # Nothing says that the server cannot decide: these requests may be too many.
@@ -162,7 +162,7 @@ async def test_without_a_connection(prefix: str, caplog: pytest.LogCaptureFixtur
             assert limited.counters.errors["circuit open"] == 1
             server.resume()
             await soon(lambda: limited.guard.breaker(client, "")[0].state == "closed")
-            limited.timeout = 30
+            limited.guard.timeout = 30
             assert (await limited._decide(policies)).status == 200
             assert limited.counters.allowed == 3
 

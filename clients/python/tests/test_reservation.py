@@ -392,10 +392,10 @@ async def test_more_reservations_at_once_than_connections(port: int, calls: Call
         assert calls.counted()[0] == 0
         # All of them are in use: nothing is sent, so nothing is charged and settled.
         connections = [await client.connection_pool.get_connection() for _ in range(3)]
-        limiter.timeout = 0.1
+        limiter.guard.timeout = 0.1
         with pytest.raises(Overloaded, match="no connection was free"):
             await limiter.reserve(limits, "1h")
-        assert not limiter._settlements
+        assert not limiter.background._awaited
         assert limiter.counters.errors == {"overload": 1}
         for connection in connections:
             await client.connection_pool.release(connection)
@@ -528,7 +528,7 @@ async def test_the_gateway_of_the_page(port: int, raw: redis.Redis) -> None:
     assert text.count("redis.asyncio.Redis(") == 1
     page: dict[str, Any] = {"TooManyRequests": TooManyRequests}
     exec(text.replace("redis.asyncio.Redis(", f"redis.asyncio.Redis(port={port}, "), page)
-    page["limiter"].timeout = 30
+    page["limiter"].guard.timeout = 30
     tokens = ("RL.PEEK", "ROLLING", "{acme}:tokens", "1m", 9000, "COST", 0, "FULL")
 
     async def charged(units: int) -> None:
@@ -588,7 +588,7 @@ def test_a_thread_renews_and_settles_again(port: int, calls: Calls, raw: redis.R
             assert raw.zscore(f"{calls.key}:calls", reservation.id) > float(raw.time()[0] * 1000)
             reservation.settle(450)
         calls.becomes(1, 450)
-        eventually(lambda: address.lost == 2 and not limiter._due, "both are settled")
+        eventually(lambda: address.lost == 2 and not limiter.background._due, "both are settled")
     assert calls.counted() == (1, 450, 450, 0)
 
 
@@ -635,20 +635,20 @@ def program(text: str, port: int, key: str) -> Iterator[subprocess.Popen[str]]:
 def test_a_child_process(port: int, calls: Calls) -> None:
     text = """
 parents = limiter.reserve(lease, "1h")  # it has a thread
-limiter._client.connection_pool.connection_kwargs["socket_timeout"] = 10
-limiter._client.close()
+limiter.client.connection_pool.connection_kwargs["socket_timeout"] = 10
+limiter.client.close()
 if os.fork() == 0:
     own = limiter.reserve(lease, "1h")
     id = parents.id
     del parents  # a copy
     time.sleep(1)
-    now = limiter._client.time()[0] * 1000
-    score = limiter._client.zscore
+    now = limiter.client.time()[0] * 1000
+    score = limiter.client.zscore
     print("child", own.allowed, own.is_lost, score(lease[0][1], own.id) > now, score(lease[0][1], id) > now, flush=True)
     own.close()
     os._exit(0)
 os.wait()
-print("parent", parents.is_lost, limiter._client.zcard(lease[0][1]))
+print("parent", parents.is_lost, limiter.client.zcard(lease[0][1]))
 """
     with program(text, port, calls.key) as parent:
         said, _ = parent.communicate(timeout=30)

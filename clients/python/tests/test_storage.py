@@ -393,14 +393,14 @@ def test_defaults(kind: str) -> None:
 
 
 def test_uris() -> None:
-    from limits_redis_rl.storage import _cluster, _redis_uri
+    from limits_redis_rl.storage import cluster, redis_uri
 
-    assert _redis_uri("redis-rl://user:pass@host:1/2") == "redis://user:pass@host:1/2"
-    assert _redis_uri("rediss-rl://host") == "rediss://host"
-    assert _redis_uri("redis-rl+unix:///path?db=1") == "unix:///path?db=1"
+    assert redis_uri("redis-rl://user:pass@host:1/2") == "redis://user:pass@host:1/2"
+    assert redis_uri("rediss-rl://host") == "rediss://host"
+    assert redis_uri("redis-rl+unix:///path?db=1") == "unix:///path?db=1"
     hosts = [("a", 1), ("b", 2)]
-    assert _cluster("redis-rl+cluster://a:1,b:2") == (hosts, {})
-    assert _cluster("redis-rl+cluster://:secret@a:1,b:2") == (hosts, {"password": "secret"})
-    assert _cluster("redis-rl+cluster://me:p%40ss@a:1,b:2") == (hosts, {"username": "me", "password": "p@ss"})
+    assert cluster("redis-rl+cluster://a:1,b:2") == (hosts, {})
+    assert cluster("redis-rl+cluster://:secret@a:1,b:2") == (hosts, {"password": "secret"})
+    assert cluster("redis-rl+cluster://me:p%40ss@a:1,b:2") == (hosts, {"username": "me", "password": "p@ss"})
     with pytest.raises(ConfigurationError, match="host:port"):
-        _cluster("redis-rl+cluster://localhost")
+        cluster("redis-rl+cluster://localhost")
