@@ -1,19 +1,24 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import itertools
 import pathlib
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import redis
-from server import Server, binaries
+from server import Server, binaries, cluster
 
 import limits_redis_rl  # noqa: F401 - registers the schemes
 
-from .servers import cluster
-
 _numbers = itertools.count()
+
+
+async def value(result: Any) -> Any:
+    """Awaits what asyncio returns; what threads return is there already."""
+    return await result if inspect.isawaitable(result) else result
 
 
 @pytest.fixture(scope="session", params=binaries(), ids=lambda path: pathlib.Path(path).parent.name)
@@ -24,8 +29,9 @@ def port(request: pytest.FixtureRequest) -> Iterator[int]:
 
 @pytest.fixture(scope="session", params=binaries(), ids=lambda path: pathlib.Path(path).parent.name)
 def ports(request: pytest.FixtureRequest) -> Iterator[list[int]]:
-    with cluster(request.param) as ports:
-        yield ports
+    """Three masters of a cluster, without replicas."""
+    with cluster(request.param) as nodes:
+        yield [node.port for node in nodes]
 
 
 @pytest.fixture

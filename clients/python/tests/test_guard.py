@@ -16,69 +16,48 @@ from server import ROOT
 
 from limits_redis_rl import guard, keyed_hash
 
-UNAVAILABLE = [
-    "LOADING Redis is loading the dataset in memory",
-    "READONLY You can't write against a read only replica.",
-    "CLUSTERDOWN The cluster is down",
-    "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
-    "TRYAGAIN Multiple keys request during rehashing of slot",
-    "NOREPLICAS Not enough good replicas to write.",
-    "BUSY Redis is busy running a script.",
-    "MISCONF Redis is configured to save RDB snapshots",
-    "OOM command not allowed when used memory > 'maxmemory'.",
-    "ERR max number of clients reached",
-    "ERR max number of clients + cluster connections reached",
-]
-FAULTS = [
-    "ERR unknown command 'RL.TOKEN', with args beginning with: 'k'",
-    "ERR invalid window: expected a positive integer of seconds",
-    "ERR syntax error: after limit come COST n",
-    "WRONGTYPE Operation against a key holding the wrong kind of value",
-    "NOPERM No permissions to access a key",
-    "NOAUTH Authentication required.",
-    "WRONGPASS invalid username-password pair or user is disabled.",
-    "CROSSSLOT Keys in request don't hash to the same slot",
-    "MOVED 12182 127.0.0.1:7001",
-]
+
+def reply(text: str) -> Exception:
+    """The error of an error reply."""
+    return BaseParser.parse_error(text)
 
 
-@pytest.mark.parametrize("text", UNAVAILABLE)
-def test_replies_of_a_server_that_cannot_decide(text: str) -> None:
-    assert guard.is_unavailable(BaseParser.parse_error(text))
+def of_a_cluster(cause: Exception | None) -> Exception:
+    error = RedisClusterException("Redis Cluster cannot be connected")
+    error.__cause__ = cause
+    return error
 
 
-@pytest.mark.parametrize("text", FAULTS)
-def test_replies_about_the_call(text: str) -> None:
-    error = BaseParser.parse_error(text)
-    assert not guard.is_unavailable(error)
-    if not text.startswith("NOAUTH"):
-        assert guard.kind(error) == text.split()[0]
+CANNOT_DECIDE = "LOADING READONLY CLUSTERDOWN MASTERDOWN TRYAGAIN NOREPLICAS BUSY MISCONF OOM"
+FAULTS = "WRONGTYPE NOPERM WRONGPASS CROSSSLOT"
 
 
-def test_errors_without_a_reply() -> None:
-    for error, kind in [
-        (redis.TimeoutError("Timeout reading from socket"), "timeout"),
-        (asyncio.TimeoutError(), "timeout"),
-        (redis.ConnectionError("Connection refused"), "connection"),
-        (ConnectionResetError(), "connection"),
-        (guard.CircuitOpen(), "circuit open"),
-    ]:
-        assert guard.is_unavailable(error)
-        assert guard.kind(error) == kind
-    for fault in (ValueError("x"), KeyError("allowed"), redis.DataError("Invalid input")):
-        assert not guard.is_unavailable(fault)
-
-
-def test_errors_of_a_cluster() -> None:
-    no_node = RedisClusterException("Redis Cluster cannot be connected")
-    no_node.__cause__ = redis.ConnectionError("Connection refused")
-    for error in (no_node, SlotNotCoveredError("Slot 7 is not covered by the cluster")):
-        assert guard.is_unavailable(error)
-        assert guard.kind(error) == "connection"
-    about_the_call = RedisClusterException("No way to dispatch this command to Redis Cluster. Missing key.")
-    assert not guard.is_unavailable(about_the_call)
-    about_the_call.__cause__ = redis.ResponseError("WRONGTYPE Operation against a key")
-    assert not guard.is_unavailable(about_the_call)
+@pytest.mark.parametrize(
+    ("error", "kind", "is_unavailable"),
+    [
+        *[(reply(f"{code} the text"), code, True) for code in CANNOT_DECIDE.split()],
+        *[(reply(f"{code} the text"), code, False) for code in FAULTS.split()],
+        (reply("ERR max number of clients + cluster connections reached"), None, True),
+        (reply("ERR unknown command 'RL.TOKEN', with args beginning with: 'k'"), "ERR", False),
+        (reply("NOAUTH Authentication required."), None, False),
+        (reply("MOVED 12182 127.0.0.1:7001"), "MOVED", False),
+        (redis.TimeoutError("Timeout reading from socket"), "timeout", True),
+        (asyncio.TimeoutError(), "timeout", True),
+        (redis.ConnectionError("Connection refused"), "connection", True),
+        (ConnectionResetError(), "connection", True),
+        (guard.CircuitOpen(), "circuit open", True),
+        (ValueError("x"), "ValueError", False),
+        (redis.DataError("Invalid input"), "DataError", False),
+        (SlotNotCoveredError("Slot 7 is not covered by the cluster"), "connection", True),
+        (of_a_cluster(redis.ConnectionError("Connection refused")), "connection", True),
+        (of_a_cluster(redis.ResponseError("WRONGTYPE Operation against a key")), "RedisClusterException", False),
+        (of_a_cluster(None), "RedisClusterException", False),
+    ],
+    ids=repr,
+)
+def test_which_errors_mean_what(error: Exception, kind: str | None, is_unavailable: bool) -> None:
+    assert guard.is_unavailable(error) is is_unavailable
+    assert kind in (None, guard.kind(error))
 
 
 @pytest.mark.parametrize(
