@@ -129,6 +129,20 @@ export class Guard {
   }
 
   /**
+   * What a request gets without a decision: it is allowed only if the server cannot decide. Counts, logs and tells it.
+   * @param {unknown} error
+   * @param {boolean} failOpen
+   */
+  undecided(error, failOpen) {
+    const outcome = !isUnavailable(error) ? 'faults' : failOpen ? 'failedOpen' : 'failedClosed'
+    this.counters[outcome] += 1
+    if (outcome === 'faults') this.log('error', 'the call was rejected, a fault of the configuration', error)
+    else this.log('warn', `no decision, failing ${failOpen ? 'open' : 'closed'}`, error)
+    this.onError?.(error, outcome)
+    return outcome
+  }
+
+  /**
    * Logs what happened where nobody catches what `onError` throws, and calls it.
    * @param {'warn' | 'error'} level
    * @param {string} what

@@ -1,12 +1,5 @@
-import type { ErrorRequestHandler, RequestHandler } from 'express'
-import type {
-  ClientRateLimitInfo,
-  Options,
-  RateLimitExceededEventHandler,
-  RateLimitRequestHandler,
-  Store,
-  rateLimit,
-} from 'express-rate-limit'
+import type { ErrorRequestHandler } from 'express'
+import type { ClientRateLimitInfo, Options, RateLimitExceededEventHandler, Store } from 'express-rate-limit'
 
 export type Algorithm = 'FIXED' | 'WINDOW' | 'SLIDING' | 'ROLLING' | 'COUNTER' | 'TOKEN' | 'LEAKY' | 'GCRA'
 
@@ -110,12 +103,6 @@ export declare class RedisRlStore implements Store {
   get(key: string): Promise<ClientRateLimitInfo | undefined>
   shutdown(): void
 }
-
-/** Creates a limiter whose `limit` is a function: `perRequest(rateLimit, { limit: (request) => …, store })`. */
-export declare function perRequest(
-  limit: typeof rateLimit,
-  options: Partial<Options>,
-): RequestHandler & Pick<RateLimitRequestHandler, 'resetKey' | 'getKey'>
 
 /** The words of one limit: `['ROLLING', '{org:7}:tokens', '1m', 90000, 'COST', 3500, 'AS', 'tokens']` */
 export type Policy = (string | number)[]

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Guard, LONGEST_TIMER, RateLimitError, isUnavailable } from './guard.js'
 import { bounded } from './keys.js'
 import { Link } from './link.js'
+import { accepts, integer, oneOf, validate } from './options.js'
 import { problem } from './problem.js'
 import { Limiter, Reservation } from './reservation.js'
 
@@ -19,74 +20,12 @@ const TAKES_BURST = ['TOKEN', 'LEAKY', 'GCRA']
 // The largest limit that the module takes.
 const LARGEST = '9223372036854775807'
 
-/**
- * The request that a limiter made by `perRequest` is working on.
- * @type {AsyncLocalStorage<{request: any, response: any}>}
- */
-const requests = new AsyncLocalStorage()
-
-/**
- * Creates a limiter whose `limit` is a function. express-rate-limit asks its store before it calls that function, and
- * does not tell the store the request. Here the store finds the request in an AsyncLocalStorage and calls the function
- * itself. The function is called once for each request.
- *
- * @type {typeof import('./index.js').perRequest}
- */
-export function perRequest(rateLimit, options) {
-  const { limit } = options
-  if (typeof limit !== 'function') throw new TypeError('perRequest is for limits that are functions')
-  /** @type {WeakMap<object, number | Promise<number>>} */
-  const limits = new WeakMap()
-  const limiter = rateLimit({
-    ...options,
-    limit(request, response) {
-      let found = limits.get(request)
-      if (found === undefined) limits.set(request, (found = limit(request, response)))
-      return found
-    },
-  })
-  return Object.assign(
-    /** @type {(request: any, response: any, next: any) => any} */
-    (request, response, next) => requests.run({ request, response }, () => limiter(request, response, next)),
-    { resetKey: limiter.resetKey, getKey: limiter.getKey },
-  )
-}
-
-/**
- * What each option accepts.
- * @type {Record<string, [string, (value: any) => boolean]>}
- */
+/** What the options of a store are, beside those of options.js. */
 const OPTIONS = {
-  // client.js says what it accepts.
-  client: ['', () => true],
-  algorithm: [`one of ${ALGORITHMS.join(', ')}`, (value) => ALGORITHMS.includes(value)],
-  burst: ['an integer from 1 to 9007199254740991', (value) => Number.isSafeInteger(value) && value >= 1],
-  prefix: ['a text of at most 256 bytes', (value) => typeof value === 'string' && Buffer.byteLength(value) <= 256],
-  timeout: [
-    'an integer of milliseconds from 1 to 3600000',
-    (value) => Number.isInteger(value) && value >= 1 && value <= 3_600_000,
-  ],
-  failOpen: ['true or false', (value) => typeof value === 'boolean'],
-  secret: ['a text that is not empty', (value) => typeof value === 'string' && value !== ''],
-  onError: ['a function', (value) => typeof value === 'function'],
-}
-
-/** @param {any} options */
-function validate(options) {
-  if (typeof options !== 'object' || options === null) {
-    throw new TypeError('RedisRlStore: expected an object of options')
-  }
-  for (const [name, value] of Object.entries(options)) {
-    if (!Object.hasOwn(OPTIONS, name)) {
-      throw new TypeError(`${name}: there is no such option; expected ${Object.keys(OPTIONS).join(', ')}`)
-    }
-    const [accepted, accepts] = OPTIONS[name]
-    if (value !== undefined && !accepts(value)) throw new TypeError(`${name}: expected ${accepted}`)
-  }
-  const { algorithm = 'FIXED', burst } = options
-  if (burst !== undefined && !TAKES_BURST.includes(algorithm)) {
-    throw new TypeError(`burst: ${algorithm} takes none; expected it with ${TAKES_BURST.join(', ')}`)
-  }
+  algorithm: oneOf(ALGORITHMS),
+  burst: integer(1, Number.MAX_SAFE_INTEGER),
+  prefix: accepts('a text of at most 256 bytes', (value) => typeof value === 'string' && Buffer.byteLength(value) <= 256),
+  secret: accepts('a text that is not empty', (value) => typeof value === 'string' && value !== ''),
 }
 
 /** @implements {Store} */
@@ -117,8 +56,11 @@ export class RedisRlStore {
 
   /** @param {import('./index.js').StoreOptions} options */
   constructor(options) {
-    validate(options)
+    validate(options, OPTIONS)
     const { client, algorithm = 'FIXED', burst, prefix, timeout = 100, failOpen = false, secret, onError } = options
+    if (burst !== undefined && !TAKES_BURST.includes(algorithm)) {
+      throw new TypeError(`burst: ${algorithm} takes none; expected it with ${TAKES_BURST.join(', ')}`)
+    }
     this.#algorithm = algorithm
     this.#burst = burst === undefined ? [] : ['BURST', String(burst)]
     this.#link = new Link(client, timeout)
@@ -151,14 +93,9 @@ export class RedisRlStore {
     const charge = { key, charged: false, at: 0 }
     // Before the first await: what is entered later is not seen by the caller.
     this.#charges.enterWith(charge)
-    let limit
+    let limit, reply
     try {
-      limit = await this.#currentLimit()
-    } catch (error) {
-      return this.#withoutDecision(error, false)
-    }
-    let reply
-    try {
+      limit = this.#currentLimit()
       reply = await this.#ask(`RL.${this.#algorithm}`, [], key, limit, [...this.#burst, 'FULL'])
     } catch (error) {
       return this.#withoutDecision(error)
@@ -179,18 +116,13 @@ export class RedisRlStore {
    * @param {unknown} error
    * @returns {import('express-rate-limit').ClientRateLimitInfo}
    */
-  #withoutDecision(error, unavailable = isUnavailable(error)) {
-    const open = unavailable && (this.#failOpen || this.#passes)
-    const outcome = open ? 'failedOpen' : unavailable ? 'failedClosed' : 'faults'
-    this.counters[outcome] += 1
-    if (unavailable) this.#guard.log('warn', `no decision, failing ${open ? 'open' : 'closed'}`, error)
-    else this.#guard.log('error', 'the call was rejected, a fault of the configuration', error)
-    this.#guard.onError?.(error, outcome)
+  #withoutDecision(error) {
+    const outcome = this.#guard.undecided(error, this.#failOpen || this.#passes)
     const resetTime = new Date(Date.now() + (this.#windowMs || 1000))
-    if (open && !this.#passes) return { totalHits: 1, resetTime }
+    if (outcome === 'failedOpen' && !this.#passes) return { totalHits: 1, resetTime }
     // express-rate-limit would allow whatever this throws, so this is denied.
-    if (this.#passes && !unavailable) return { totalHits: Number.MAX_SAFE_INTEGER, resetTime }
-    throw new RateLimitError(unavailable ? 503 : 500, error)
+    if (outcome === 'faults' && this.#passes) return { totalHits: Number.MAX_SAFE_INTEGER, resetTime }
+    throw new RateLimitError(outcome === 'faults' ? 500 : 503, error)
   }
 
   /** @param {string} key */
@@ -201,7 +133,7 @@ export class RedisRlStore {
     if (own && !charge.charged) return
     try {
       // RL.REFUND FIXED gives back from the smaller of counter and limit, and the counter may be above the limit.
-      const limit = this.#algorithm === 'FIXED' ? LARGEST : await this.#currentLimit()
+      const limit = this.#algorithm === 'FIXED' ? LARGEST : this.#currentLimit()
       await this.#ask('RL.REFUND', [this.#algorithm], key, limit, [
         ...this.#burst,
         ...(own ? ['AT', String(charge.at)] : []),
@@ -224,7 +156,7 @@ export class RedisRlStore {
 
   /** @param {string} key */
   async get(key) {
-    const limit = await this.#currentLimit()
+    const limit = this.#currentLimit()
     const reply = await this.#ask('RL.PEEK', [this.#algorithm], key, limit, [...this.#burst, 'COST', '0', 'FULL'], true)
     if (reply.count === 0) return undefined
     const totalHits = this.#algorithm === 'FIXED' ? reply.count : Number(limit) - reply.remaining
@@ -252,17 +184,15 @@ export class RedisRlStore {
     return Math.min(Math.max(counted, 1), limit)
   }
 
-  /** @returns {Promise<string>} the limit of the request at hand, as the module takes it */
-  async #currentLimit() {
-    let limit = this.#limit
-    if (typeof limit === 'function') {
-      const current = requests.getStore()
-      if (current) limit = await limit(current.request, current.response)
-      // FIXED counts the same under every limit; express-rate-limit then compares with the limit of the request.
-      else if (this.#algorithm === 'FIXED') limit = Infinity
-      else throw new TypeError(`The limit is a function: create the limiter with perRequest, or use algorithm: 'FIXED'`)
+  /** The limit as the module takes it. */
+  #currentLimit() {
+    if (typeof this.#limit !== 'function') {
+      return this.#limit > Number.MAX_SAFE_INTEGER ? LARGEST : String(Math.max(0, Math.floor(this.#limit)))
     }
-    return limit > Number.MAX_SAFE_INTEGER ? LARGEST : String(Math.max(0, Math.floor(limit)))
+    // express-rate-limit does not tell a store the limit of a request. FIXED counts the same under every limit;
+    // express-rate-limit then compares with that of the request.
+    if (this.#algorithm === 'FIXED') return LARGEST
+    throw new TypeError("The limit is a function: create a limiter for each limit, or use algorithm: 'FIXED'")
   }
 
   /**

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { CircuitOpen, Guard, LONGEST_TIMER, LeaseLost, RateLimitError, isUnavailable } from './guard.js'
 import { bounded } from './keys.js'
 import { Link } from './link.js'
+import { accepts, validate } from './options.js'
 
 const RESERVES = ['FIXED', 'WINDOW', 'COUNTER', 'ROLLING']
 /** @type {Record<string, number>} */
@@ -274,14 +275,9 @@ export class Limiter {
   #guard = new Guard()
 
   /** @param {import('./index.js').LimiterOptions} options */
-  constructor({ client, timeout = 100, failOpen = false, onError, logger, ...others }) {
-    for (const name of Object.keys(others)) {
-      throw new TypeError(`${name}: there is no such option; expected client, timeout, failOpen, onError, logger`)
-    }
-    if (!Number.isInteger(timeout) || timeout < 1 || timeout > 3_600_000) {
-      throw new TypeError('timeout: expected an integer of milliseconds from 1 to 3600000')
-    }
-    if (typeof failOpen !== 'boolean') throw new TypeError('failOpen: expected true or false')
+  constructor(options) {
+    validate(options, { logger: accepts('an object', (value) => typeof value === 'object') })
+    const { client, timeout = 100, failOpen = false, onError, logger } = options
     this.#link = new Link(client, timeout)
     this.#failOpen = failOpen
     this.#guard.onError = onError
@@ -331,18 +327,13 @@ export class Limiter {
    * @returns {Decision}
    */
   #withoutDecision(error, charge) {
-    const unavailable = isUnavailable(error)
-    const outcome = !unavailable ? 'faults' : this.#failOpen ? 'failedOpen' : 'failedClosed'
-    this.counters[outcome] += 1
-    if (unavailable) this.#guard.log('warn', `no decision, failing ${this.#failOpen ? 'open' : 'closed'}`, error)
-    else this.#guard.log('error', 'the call was rejected, a fault of the configuration', error)
-    this.#guard.onError?.(error, outcome)
+    const outcome = this.#guard.undecided(error, this.#failOpen)
     // What was not sent is not charged; but an earlier call with a given id may have been.
     if (charge.isNew && error instanceof CircuitOpen) charge.settled = true
     if (outcome !== 'failedOpen') {
       // The server may have charged it after all.
-      if (charge.isNew && unavailable) this.#settle(charge).catch(() => {})
-      throw new RateLimitError(unavailable ? 503 : 500, error)
+      if (charge.isNew && outcome === 'failedClosed') this.#settle(charge).catch(() => {})
+      throw new RateLimitError(outcome === 'faults' ? 500 : 503, error)
     }
     return { allowed: true, limits: [], headers: {} }
   }

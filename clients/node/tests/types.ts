@@ -3,7 +3,7 @@ import express from 'express'
 import { rateLimit } from 'express-rate-limit'
 import { Cluster, Redis } from 'ioredis'
 import { createClient, createClientPool, createCluster } from 'redis'
-import { Limiter, RedisRlStore, perRequest } from '../index.js'
+import { Limiter, RedisRlStore } from '../index.js'
 
 const app = express()
 const store = new RedisRlStore({ client: createClient(), algorithm: 'TOKEN', burst: 5 })
@@ -15,10 +15,6 @@ new RedisRlStore({ client: new Cluster([], { retryDelayOnFailover: 0 }), prefix:
 new RedisRlStore({ client: async (_key, _readOnly, words) => words.length })
 // @ts-expect-error: LEASE is not for requests
 new RedisRlStore({ client: createClient(), algorithm: 'LEASE' })
-
-const limiter = perRequest(rateLimit, { limit: async (request) => (request.get('x-plan') ? 100 : 5), store })
-app.use(limiter)
-limiter.resetKey('key')
 
 const limits = new Limiter({ client: new Redis(), onError: (_error, outcome) => outcome === 'leasesLost' })
 const counted: number = limits.counters.leasesLost + store.counters.unrefunded
