@@ -166,7 +166,7 @@ trait Key: Debug + Send {
 #[derive(Debug)]
 struct Counted<A: InMemory>(A::Key);
 
-impl<A: Always + Debug> Key for Counted<A>
+impl<A: InMemory + Debug> Key for Counted<A>
 where
     A::Key: PartialEq + Send,
 {
@@ -187,7 +187,7 @@ where
 }
 
 fn new_key(algorithm: Algorithm) -> Box<dyn Key> {
-    fn new<A: Always + Debug + 'static>() -> Box<dyn Key>
+    fn new<A: InMemory + Debug + 'static>() -> Box<dyn Key>
     where
         A::Key: PartialEq + Send,
     {
