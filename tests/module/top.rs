@@ -138,6 +138,7 @@ fn the_number_of_keys_of_a_reply_and_of_places() {
         ok(cmd!(con, "CONFIG", "SET", "rl.top-keys", 0));
         assert_eq!(err(cmd!(con, "RL.TOP", "5")), "ERR RL.TOP is off: set rl.top-keys above 0");
         deny(&mut con, "off", 20);
+        ok(cmd!(con, "RL.TOP", "RESET"));
         ok(cmd!(con, "CONFIG", "SET", "rl.top-keys", 10_000));
         assert_eq!(top(&mut con, &[]), (0, vec![]));
         // A key is cut at 256 bytes, and its bytes stay.

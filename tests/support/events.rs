@@ -5,12 +5,13 @@ use redis::{Connection, ConnectionLike, FromRedisValue, Value};
 use super::{PATIENCE, Server};
 
 const EVENTS: &str = "__keyevent@0__:";
-const FENCE: &str = "end-of-events";
 
 /// Receives every keyspace event of database 0 from its creation on.
 pub struct Events {
     ears: Connection,
     mouth: Connection,
+    /// What ends the events. A replica gets the messages of its master too, so each server has its own.
+    fence: String,
 }
 
 impl Events {
@@ -21,17 +22,18 @@ impl Events {
 
         let mut ears = server.con();
         ears.set_read_timeout(Some(PATIENCE)).expect("a timeout");
-        for (subscribe, to) in [("PSUBSCRIBE", format!("{EVENTS}*")), ("SUBSCRIBE", FENCE.into())] {
+        let fence = format!("end-of-events:{}", server.port());
+        for (subscribe, to) in [("PSUBSCRIBE", &format!("{EVENTS}*")), ("SUBSCRIBE", &fence)] {
             let subscribed = redis::cmd(subscribe).arg(to).exec(&mut ears);
             subscribed.expect(subscribe);
         }
-        Self { ears, mouth }
+        Self { ears, mouth, fence }
     }
 
     /// The events since the last call, in order: `("incrby", b"key:28333333")`. They include those of every
     /// command that has replied before this call, since the message published here comes after them.
     pub fn take(&mut self) -> Vec<(String, Vec<u8>)> {
-        let fence = redis::cmd("PUBLISH").arg(&[FENCE, ""]).exec(&mut self.mouth);
+        let fence = redis::cmd("PUBLISH").arg(&[&self.fence, ""]).exec(&mut self.mouth);
         fence.expect("PUBLISH");
 
         let mut events = Vec::new();
