@@ -85,6 +85,8 @@ const PLAIN: &[&str] = &[
     "APPEND",
     "DEL",
     "EXEC",
+    "HDEL",
+    "HSET",
     "INCR",
     "INCRBY",
     "MULTI",
