@@ -61,6 +61,7 @@ const COUNTING: &[&str] = &[
     "RL.ALGO KEY 100d 9 COST 2",
     "RL.REFUND ALGO KEY 100d 9 COST 5",
     "RL.PEEK ALGO KEY 100d 9",
+    "RL.ALGO KEY 100d 9 COST 3",
 ];
 const BURST: &[&str] = &["RL.ALGO KEY 100d 9 BURST 20 COST 15", "RL.REFUND ALGO KEY 100d 9 BURST 20 COST 3"];
 const ANCHOR: &[&str] = &["RL.ALGO KEY month 9 ANCHOR 5", "RL.RESET ALGO KEY month ANCHOR 5", "RL.ALGO KEY year 9"];
@@ -75,6 +76,7 @@ const RESERVING: &[&str] = &[
     "RL.SETTLE ALGO KEY 100d 90 RESERVATION b ACTUAL 7",
     "RL.ALGO KEY 100d 90 COST 2 RESERVE c 1h",
     "RL.RESET ALGO KEY 100d",
+    "RL.ALGO KEY 100d 90 COST 2 RESERVE d 1h",
 ];
 const HOLDING: &[&str] = &[
     "RL.ALGO KEY 1h 2 ID a",
@@ -92,6 +94,7 @@ const HOLDING: &[&str] = &[
     "RL.RESET ALGO KEY 1h",
     "RL.ALGO KEY 1h 2 ID a",
     "RL.RELEASE KEY a",
+    "RL.ALGO KEY 1h 2 ID b",
 ];
 const THROTTLE: &[&str] = &[
     "RL.THROTTLE KEY 4 5 8640000",
@@ -352,7 +355,6 @@ fn each_change_is_seen_by_replicas_files_events_watch_and_caches() {
         let mut copy = replica.con();
         let (mut effects, mut caches) = (Effects::of(&master), Invalidated::of(&master));
         let [mut fired, mut on_replica] = [&master, &replica].map(Events::listen);
-        let mut last = Held::new();
         play(&mut master.con(), |con, _, call| {
             caches.take(con);
             ok(cmd!(*con, "WAIT", 1, 0));
@@ -390,12 +392,18 @@ fn each_change_is_seen_by_replicas_files_events_watch_and_caches() {
             let mut transaction = redis::pipe();
             let executed: Option<Vec<Value>> = transaction.atomic().cmd("PING").query(&mut watching).expect("EXEC");
             assert_eq!(executed.is_none(), watched.iter().any(|key| changed.contains(*key)), "{what}");
-            last = after;
         });
+        // All at once, each limit at a key of its own.
+        let mut con = master.con();
+        for story in stories(&mut con) {
+            story.calls.iter().for_each(|call| _ = call.on(&story.word).query::<Value>(&mut con));
+        }
+        let held = everything(&mut con);
+        assert!(held.len() > 10, "{held:?}");
         for files in [|options: Options| options, Options::without_module] {
             master.kill();
             master.start_again_with(files);
-            assert_eq!(everything(&mut master.con()), last);
+            assert_eq!(everything(&mut master.con()), held);
         }
     });
 }
