@@ -7,31 +7,16 @@ use redis::{Connection, FromRedisValue, Value};
 use super::{algorithm_words, ok, read};
 
 /// An argument of a command.
-#[derive(Clone, Debug)]
-pub struct Argument {
-    pub name: String,
-    pub kind: String,
-    pub token: Option<String>,
-    pub flags: Vec<String>,
-    pub key_spec_index: Option<i64>,
+#[derive(Debug)]
+struct Argument {
+    name: String,
+    kind: String,
+    token: Option<String>,
     /// What a block or a choice consists of.
-    pub inner: Vec<Argument>,
+    inner: Vec<Argument>,
 }
 
 impl Argument {
-    /// `[TOKEN name:type(…|…)]`
-    pub fn shown(&self) -> String {
-        let token = self.token.as_ref().map_or(String::new(), |token| format!("{token} "));
-        let inner: Vec<String> = self.inner.iter().map(Self::shown).collect();
-        let inner = if inner.is_empty() { String::new() } else { format!("({})", inner.join("|")) };
-        let shown = format!("{token}{}:{}{inner}", self.name, self.kind);
-        match self.flags.as_slice() {
-            [] => shown,
-            [flag] if flag == "optional" => format!("[{shown}]"),
-            flags => format!("{shown} {}", flags.join(" ")),
-        }
-    }
-
     /// From a map, or from the flat array that a map is on RESP2.
     #[track_caller]
     fn new(value: Value) -> Self {
@@ -42,8 +27,6 @@ impl Argument {
             name: field("name").map(read).expect("a name"),
             kind: field("type").map(read).expect("a type"),
             token: field("token").map(read),
-            flags: field("flags").map_or(Vec::new(), read),
-            key_spec_index: field("key_spec_index").map(read),
             inner: inner.into_iter().map(Self::new).collect(),
         }
     }
@@ -51,7 +34,7 @@ impl Argument {
 
 /// The arguments of a command, in order.
 #[track_caller]
-pub fn arguments_of(con: &mut Connection, command: &str) -> Vec<Argument> {
+fn arguments_of(con: &mut Connection, command: &str) -> Vec<Argument> {
     let docs: BTreeMap<String, BTreeMap<String, Value>> =
         read(ok(redis::cmd("COMMAND").arg("DOCS").arg(command).query(con)));
     let mut docs = docs.into_values().next().unwrap_or_else(|| panic!("no docs of {command}"));
@@ -94,7 +77,7 @@ impl Grammar {
     }
 
     /// The options of a command for an algorithm, in order.
-    pub fn taken(&self, taker: &str, algorithm: &str) -> Vec<&Argument> {
+    fn taken(&self, taker: &str, algorithm: &str) -> Vec<&Argument> {
         let of_check = &self.by_command[&format!("RL.{algorithm}")];
         if taker == TAKERS[0] {
             return of_check.iter().collect();
@@ -115,7 +98,7 @@ impl Grammar {
     }
 
     /// Whether an option of other commands is none of this one, for any algorithm.
-    pub fn taken_by_none(&self, taker: &str, option: &str) -> bool {
+    fn taken_by_none(&self, taker: &str, option: &str) -> bool {
         self.options().contains_key(option) && !algorithm_words().any(|word| self.takes(taker, word, option))
     }
 

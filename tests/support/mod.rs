@@ -44,7 +44,7 @@ pub use bad::BAD_WORDS;
 pub use binaries::{ServerBin, module_path, servers, unsupported_servers};
 pub(crate) use client::cmd;
 pub use client::{Reply, bytes, call, digest, err, exec, info, ints, of_limit, ok, send, try_info};
-pub use docs::{Grammar, TAKERS, algorithms, arguments_of};
+pub use docs::{Grammar, TAKERS, algorithms};
 pub use events::Events;
 pub use frozen_clock::FrozenClock;
 pub use process::free_port;
