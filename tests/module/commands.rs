@@ -183,6 +183,14 @@ fn command_docs_info_and_getkeys() {
                     let flags: &[&str] =
                         if call.only_reads() { &["RO", "access"] } else { &["RW", "access", "update"] };
                     assert!(flagged.iter().all(|(_, found)| found.iter().eq(flags)), "{call:?}: {flagged:?}");
+                    // Behind every option the next limit of RL.MULTI is found, or nothing where RL.MULTI does not take it.
+                    if let Some(limit) = call.0.strip_prefix("RL.").filter(|limit| limit.starts_with(&story.word)) {
+                        let several = format!("RL.MULTI 2 {} TOKEN other 1h 5", limit.replace("KEY", "k"));
+                        let several = several.split(' ').collect::<Vec<_>>();
+                        let found: Vec<String> = read(ok(cmd!(con, "COMMAND", "GETKEYS", several)));
+                        let is_taken = !limit.contains("PARTIAL") && !limit.contains("ALWAYS");
+                        assert_eq!(found, if is_taken { vec!["k", "other"] } else { vec!["k"] }, "{limit}");
+                    }
                     let [info]: [Vec<Value>; 1] = read(ok(cmd!(con, "COMMAND", "INFO", call.name())));
                     let arity: i64 = read(info[1].clone());
                     assert!(arity < 0 && arity.unsigned_abs() <= words.len() as u64, "{call:?}: {arity}");
@@ -557,7 +565,21 @@ fn what_is_another_ones_stays() {
         ("stream", &["XADD", "KEY", "1-1", "1", "1"]),
     ];
     let long = "7".repeat(5_000);
-    let strings = ["", " 1", "1 ", "+1", "01", "1.0", "1e3", "nan", "18446744073709551616", "1\0", "X:1:0:60:1", &long];
+    let strings = [
+        "",
+        " 1",
+        "1 ",
+        "+1",
+        "01",
+        "1.0",
+        "nan",
+        "18446744073709551616",
+        "1\0",
+        "X:1:0:60:1",
+        "R:",
+        "R:0123456789012345",
+        &long,
+    ];
     for_each_server(|bin| {
         let server = with_files(bin).start();
         let mut con = server.con();
