@@ -7,7 +7,7 @@ PROMETHEUS_PORT ?= 9090
 ops: $(own_module) ## start a server on PORT=6379, the exporter (EXPORTER_PORT=9121) and Prometheus (PROMETHEUS_PORT=9090)
 	@scripts/install run ops
 	@scripts/monitoring
-	@PORT=$(PORT) EXPORTER_PORT=$(EXPORTER_PORT) PROMETHEUS_PORT=$(PROMETHEUS_PORT) ops/stack.py "$(if $(filter redis-server,$(SERVER)),$$(scripts/servers system),$(SERVER))"
+	@PORT=$(PORT) EXPORTER_PORT=$(EXPORTER_PORT) PROMETHEUS_PORT=$(PROMETHEUS_PORT) ops/stack.py "$$(scripts/servers path "$(SERVER)")"
 
 .PHONY: test-ops
 test-ops: $(own_module) $(if $(SERVERS),,servers) ## test ops/ and deploy/: known traffic to the servers, every figure from Prometheus, every alert, the manifests
