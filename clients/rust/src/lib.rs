@@ -76,9 +76,9 @@ mod tasks;
 
 pub use address::Address;
 pub use breaker::BreakerSettings;
-pub use core::{Builder, Fallback, Outgoing, TopDenial};
+pub use core::{Builder, Outgoing, TopDenial};
 pub use decision::{Decision, Decisions, RetryAfter, Source};
-pub use error::Error;
+pub use error::{Error, Fallback};
 #[cfg(feature = "async")]
 pub use grants::Grants;
 pub use key::{bounded, bounded_after};

@@ -4,8 +4,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
-use crate::core::Fallback;
-use crate::error::Error;
+use crate::error::{Error, Fallback};
 
 /// A counter, which is also one of the facade `metrics` with that feature.
 #[derive(Debug)]

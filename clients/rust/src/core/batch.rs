@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use redis::{Cmd, RedisError, RedisResult, Value};
 
-use super::{Core, Fallback, Recalled, Sent};
+use super::{Core, Recalled, Sent};
 use crate::breaker::Begun;
 use crate::decision::Decision;
-use crate::error::{Error, ends_connection};
+use crate::error::{Error, Fallback, ends_connection};
 use crate::key::Bounded;
 use crate::policy::Request;
 use crate::protocol::{Call, Exchange, Step, reply};

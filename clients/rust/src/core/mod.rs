@@ -17,11 +17,11 @@ pub use denials::Denial;
 pub use denials::{Denied, Recalled, Sent, TopDenial};
 #[cfg(feature = "async")]
 pub use settings::at_most_a_year;
-pub use settings::{Builder, Fallback, Settings};
+pub use settings::{Builder, Settings};
 
 use crate::breaker::{Begun, Breaker, Breakers};
 use crate::decision::{Decision, Decisions, RetryAfter};
-use crate::error::{Error, is_connection_error};
+use crate::error::{Error, Fallback, is_connection_error};
 use crate::key::Bounded;
 use crate::policy::{Algorithm, Policy, Request};
 use crate::protocol::{Call, Exchange, Server};

@@ -1,8 +1,9 @@
-//! The settings of a limiter, and what it does while the server does not reply.
+//! The settings of a limiter.
 
 use std::time::Duration;
 
 use crate::breaker::BreakerSettings;
+use crate::error::Fallback;
 
 /// The settings of a limiter.
 #[derive(Clone, Copy, Debug)]
@@ -29,31 +30,6 @@ impl Default for Settings {
 /// A longer timeout could not be added to the time of now.
 pub fn at_most_a_year(timeout: Duration) -> Duration {
     timeout.min(Duration::from_secs(365 * 86_400))
-}
-
-/// What a request gets if the server cannot decide: it does not reply within the timeout, the connection fails, the
-/// circuit breaker is open, or the server replies that it accepts no writes now (LOADING, OOM, READONLY …).
-///
-/// It applies to requests: [`check`](crate::Limiter::check) and its variants, and [`wait`](crate::Limiter::wait). Peeks,
-/// refunds, settlements and resets return the error, and so does a lease. A policy in shadow mode denies nobody: unless
-/// the fallback is `Error`, its requests are allowed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Fallback {
-    /// Returns the error.
-    #[default]
-    Error,
-    /// Allows the request: the service is more important than the limit.
-    Allow,
-    /// Denies the request: the limit is more important than the service.
-    Deny,
-    /// Limits inside this process, by the same algorithms: each of so many instances of the service allows its part of
-    /// the limit and the burst, rounded down, but at least 1. It starts with nothing counted, and counts at most 100,000
-    /// keys: [`Stats::local_forgotten`](crate::Stats::local_forgotten). SLIDING is decided as ROLLING.
-    Local {
-        /// How many instances share the limit.
-        instances: u32,
-    },
 }
 
 /// The settings of a limiter that is to be built over a connection, or over a client without an async runtime.
