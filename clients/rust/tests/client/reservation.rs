@@ -237,6 +237,8 @@ fn what_was_charged_too_late_is_cancelled() {
         let mut count = |what: &str| info(&mut con, &format!("rl_reservations_{what}")).parse::<u64>().unwrap();
         for way in 0..5 {
             let made = count("made");
+            // A connection that was idle for long is tested before a request is sent.
+            without.peek(&request).unwrap();
             let paused = Paused::new(&server);
             let is_held = match way {
                 0 => limiter.reserve(&request, TTL).await.unwrap().held().is_some(),
