@@ -15,7 +15,7 @@ use super::flights::{Flights, Landed};
 use super::incoming::Incoming;
 use super::open::{Opened, closed};
 use super::outbox::{Choice, Outbox, To, Unsent};
-use super::socket::Stream;
+use super::socket::{Stream, ask_kernel};
 use super::{Shared, Via};
 use crate::breaker::{Breaker, Probe};
 use crate::error::{Error, is_connection_error};
@@ -240,7 +240,7 @@ impl Driver {
     /// Reads what there is. With `asks_kernel`, also what the runtime does not know of yet.
     fn read(&mut self, cx: &mut Context<'_>, asks_kernel: bool) {
         let Some(live) = &mut self.live else { return };
-        live.stream.ask_kernel(asks_kernel);
+        ask_kernel(&mut live.stream, asks_kernel);
         loop {
             let Some(live) = &mut self.live else { return };
             match live.incoming.poll_read(&mut live.stream, cx) {
@@ -251,7 +251,7 @@ impl Driver {
             }
         }
         if let Some(live) = &mut self.live {
-            live.stream.ask_kernel(false);
+            ask_kernel(&mut live.stream, false);
         }
     }
 

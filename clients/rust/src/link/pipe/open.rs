@@ -11,6 +11,7 @@ use socket2::SockRef;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpStream, lookup_host};
 use tokio::time::timeout;
+use tokio_util::either::Either;
 
 use super::incoming::Incoming;
 use super::socket::{Socket, Stream};
@@ -60,17 +61,19 @@ async fn connect(info: &ConnectionInfo, trust: &Trust) -> RedisResult<Opened> {
 
 async fn dial(info: &ConnectionInfo, trust: &Trust) -> RedisResult<Stream> {
     match info.addr() {
-        ConnectionAddr::Tcp(host, port) => Ok(Stream::Plain(tcp(host, *port, info).await?.into())),
+        ConnectionAddr::Tcp(host, port) => Ok(Either::Left(Socket::new(Either::Left(tcp(host, *port, info).await?)))),
         #[cfg(feature = "tls")]
         ConnectionAddr::TcpTls { host, port, insecure: false, tls_params } => {
             let config = trust.config(tls_params.is_some())?;
             let name = rustls::pki_types::ServerName::try_from(host.clone()).map_err(io::Error::other)?;
-            let socket = Socket::from(tcp(host, *port, info).await?);
+            let socket = Socket::new(Either::Left(tcp(host, *port, info).await?));
             let stream = tokio_rustls::TlsConnector::from(config).connect(name, socket).await?;
-            Ok(Stream::Tls(Box::new(stream)))
+            Ok(Either::Right(Box::new(stream)))
         }
         #[cfg(unix)]
-        ConnectionAddr::Unix(path) => Ok(Stream::Plain(Socket::from(tokio::net::UnixStream::connect(path).await?))),
+        ConnectionAddr::Unix(path) => {
+            Ok(Either::Left(Socket::new(Either::Right(tokio::net::UnixStream::connect(path).await?))))
+        }
         _ => {
             let _ = trust;
             Err((ErrorKind::InvalidClientConfig, "a connection of this kind is not supported").into())

@@ -7,15 +7,28 @@ use std::task::{Context, Poll};
 use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
+use tokio_util::either::Either;
+
 #[cfg(unix)]
-use tokio::net::UnixStream;
+type Local = tokio::net::UnixStream;
+#[cfg(not(unix))]
+type Local = TcpStream;
 
 /// A stream to a server, with or without TLS.
-#[derive(Debug)]
-pub enum Stream {
-    Plain(Socket),
-    #[cfg(feature = "tls")]
-    Tls(Box<tokio_rustls::client::TlsStream<Socket>>),
+#[cfg(feature = "tls")]
+pub type Stream = Either<Socket, Box<tokio_rustls::client::TlsStream<Socket>>>;
+#[cfg(not(feature = "tls"))]
+pub type Stream = Either<Socket, Socket>;
+
+/// From now on, whether reading asks the kernel, whatever the last poll has said.
+pub fn ask_kernel(stream: &mut Stream, asks: bool) {
+    match stream {
+        Either::Left(socket) => socket.asks_kernel = asks,
+        #[cfg(feature = "tls")]
+        Either::Right(stream) => stream.get_mut().0.asks_kernel = asks,
+        #[cfg(not(feature = "tls"))]
+        Either::Right(socket) => socket.asks_kernel = asks,
+    }
 }
 
 /// The socket itself.
@@ -24,48 +37,20 @@ pub enum Stream {
 /// stopped, or its threads were busy. Before a time limit acts, the kernel itself is asked.
 #[derive(Debug)]
 pub struct Socket {
-    inner: Inner,
+    inner: Either<TcpStream, Local>,
     asks_kernel: bool,
 }
 
-#[derive(Debug)]
-enum Inner {
-    Tcp(TcpStream),
-    #[cfg(unix)]
-    Unix(UnixStream),
-}
-
-impl From<TcpStream> for Socket {
-    fn from(stream: TcpStream) -> Self {
-        Self { inner: Inner::Tcp(stream), asks_kernel: false }
-    }
-}
-
-#[cfg(unix)]
-impl From<UnixStream> for Socket {
-    fn from(stream: UnixStream) -> Self {
-        Self { inner: Inner::Unix(stream), asks_kernel: false }
-    }
-}
-
-impl Stream {
-    /// From now on, whether reading asks the kernel, whatever the last poll has said.
-    pub fn ask_kernel(&mut self, asks: bool) {
-        match self {
-            Self::Plain(socket) => socket.asks_kernel = asks,
-            #[cfg(feature = "tls")]
-            Self::Tls(stream) => stream.get_mut().0.asks_kernel = asks,
-        }
-    }
-}
-
 impl Socket {
+    pub const fn new(inner: Either<TcpStream, Local>) -> Self {
+        Self { inner, asks_kernel: false }
+    }
+
     /// What is there to read now.
     fn receive(&self, buffer: &mut ReadBuf<'_>) -> io::Result<()> {
         let socket = match &self.inner {
-            Inner::Tcp(stream) => SockRef::from(stream),
-            #[cfg(unix)]
-            Inner::Unix(stream) => SockRef::from(stream),
+            Either::Left(stream) => SockRef::from(stream),
+            Either::Right(stream) => SockRef::from(stream),
         };
         let length = (&*socket).read(buffer.initialize_unfilled())?;
         buffer.advance(length);
@@ -82,42 +67,20 @@ impl AsyncRead for Socket {
                 result => return Poll::Ready(result),
             }
         }
-        match &mut self.inner {
-            Inner::Tcp(stream) => Pin::new(stream).poll_read(cx, buffer),
-            #[cfg(unix)]
-            Inner::Unix(stream) => Pin::new(stream).poll_read(cx, buffer),
-        }
+        Pin::new(&mut self.inner).poll_read(cx, buffer)
     }
 }
 
-/// Forwards to the stream inside.
-macro_rules! writes {
-    ($type:ty, $self:ident => $field:expr, $($(#[$attribute:meta])* $pattern:path),*) => {
-        impl AsyncWrite for $type {
-            fn poll_write(mut $self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-                match $field { $($(#[$attribute])* $pattern(stream) => Pin::new(stream).poll_write(cx, bytes)),* }
-            }
+impl AsyncWrite for Socket {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.inner).poll_write(cx, bytes)
+    }
 
-            fn poll_flush(mut $self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-                match $field { $($(#[$attribute])* $pattern(stream) => Pin::new(stream).poll_flush(cx)),* }
-            }
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.inner).poll_flush(cx)
+    }
 
-            fn poll_shutdown(mut $self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-                match $field { $($(#[$attribute])* $pattern(stream) => Pin::new(stream).poll_shutdown(cx)),* }
-            }
-        }
-    };
-}
-
-writes!(Socket, self => &mut self.inner, Inner::Tcp, #[cfg(unix)] Inner::Unix);
-writes!(Stream, self => &mut *self, Self::Plain, #[cfg(feature = "tls")] Self::Tls);
-
-impl AsyncRead for Stream {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        match &mut *self {
-            Self::Plain(stream) => Pin::new(stream).poll_read(cx, buffer),
-            #[cfg(feature = "tls")]
-            Self::Tls(stream) => Pin::new(stream).poll_read(cx, buffer),
-        }
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.inner).poll_shutdown(cx)
     }
 }
