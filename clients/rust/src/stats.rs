@@ -184,7 +184,10 @@ impl Gauge {
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     Overloaded,
-    FellBack(Fallback),
+    NoDecision,
+    FailingOpen,
+    FailingClosed,
+    Local,
     LocalForgotten,
     Rejected,
     Unsettled,
@@ -192,31 +195,12 @@ pub enum Kind {
     Library,
 }
 
-impl Kind {
-    const COUNT: usize = 10;
-
-    const fn index(self) -> usize {
-        match self {
-            Self::Overloaded => 0,
-            Self::FellBack(Fallback::Error) => 1,
-            Self::FellBack(Fallback::Allow) => 2,
-            Self::FellBack(Fallback::Deny) => 3,
-            Self::FellBack(Fallback::Local { .. }) => 4,
-            Self::LocalForgotten => 5,
-            Self::Rejected => 6,
-            Self::Unsettled => 7,
-            Self::LeaseLost => 8,
-            Self::Library => 9,
-        }
-    }
-}
-
 /// Which events of `tracing` were logged when.
 #[derive(Debug)]
 pub struct Log {
     began: Instant,
     /// When an event of each kind was logged last, in ms since the start, from 1; and how many were not since then.
-    kinds: [(AtomicU64, AtomicU64); Kind::COUNT],
+    kinds: [(AtomicU64, AtomicU64); Kind::Library as usize + 1],
 }
 
 impl Default for Log {
@@ -228,14 +212,14 @@ impl Default for Log {
 impl Log {
     /// The server cannot decide, and the fallback does.
     pub fn fell_back(&self, fallback: Fallback, error: &Error) {
-        let what = match fallback {
-            Fallback::Error => "no decision",
-            Fallback::Allow => "failing open",
-            Fallback::Deny => "failing closed",
-            Fallback::Local { .. } => "limiting in this process",
+        let (kind, what) = match fallback {
+            Fallback::Error => (Kind::NoDecision, "no decision"),
+            Fallback::Allow => (Kind::FailingOpen, "failing open"),
+            Fallback::Deny => (Kind::FailingClosed, "failing closed"),
+            Fallback::Local { .. } => (Kind::Local, "limiting in this process"),
         };
         // It must not keep an outage from being logged.
-        let kind = if matches!(error, Error::Overloaded) { Kind::Overloaded } else { Kind::FellBack(fallback) };
+        let kind = if matches!(error, Error::Overloaded) { Kind::Overloaded } else { kind };
         self.warn(kind, format_args!("{what}: {error}"));
     }
 
@@ -253,7 +237,7 @@ impl Log {
 
     /// How many events were left out, if one may be logged now.
     fn permits(&self, kind: Kind) -> Option<u64> {
-        let (last_at, left_out) = &self.kinds[kind.index()];
+        let (last_at, left_out) = &self.kinds[kind as usize];
         let now = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX).saturating_add(1);
         let last = last_at.load(Ordering::Relaxed);
         let due = last == 0 || now.saturating_sub(last) >= 1_000;

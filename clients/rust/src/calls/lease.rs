@@ -3,7 +3,10 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use super::{Background, Changed, Dropped, Held, Limiter, Task, Transport, both, channel, now, until};
+use super::{
+    Background, Changed, Held, Limiter, Other, Task, Transport, both, channel, is_dropped_within, join, now, tell,
+    until,
+};
 use crate::Request;
 use crate::decision::Decision;
 use crate::error::Error;
@@ -77,9 +80,9 @@ impl Lease {
     ) -> Self {
         let term = Mutex::new(Term::new(policy.longest_window(), sent));
         let known = Arc::new(Known { term, changed: Changed::default() });
-        let (held, dropped) = channel();
+        let (held, other) = channel();
         let keeper = Keeper { limiter, policy, key, id: id.clone(), known: Arc::clone(&known) };
-        let keeper = Background::here().start(move || keeper.run(dropped));
+        let keeper = Background::here().start(move || keeper.run(other));
         Self { id, kept: Some(Kept { known, held, keeper }) }
     }
 
@@ -108,7 +111,7 @@ impl Lease {
     pub async fn release(self) -> Result<bool, Error> {
         let Some(Kept { held, keeper, .. }) = self.kept else { return Ok(false) };
         drop(held);
-        keeper.join().await.unwrap_or(Ok(false))
+        join(keeper).await.unwrap_or(Ok(false))
     }
 }
 
@@ -123,15 +126,15 @@ struct Keeper<C: Transport> {
 
 #[both]
 impl<C: Transport> Keeper<C> {
-    async fn run(self, mut dropped: Dropped) -> Result<bool, Error> {
+    async fn run(self, mut other: Other) -> Result<bool, Error> {
         let mut pause = self.known.term().first_pause(now());
-        while !dropped.within(pause).await {
+        while !is_dropped_within(&mut other, pause).await {
             let (sent, ends) = (now(), self.known.term().ends());
             let renewing = self.limiter.renew(&self.policy, &self.key, &self.id);
             let renewed = until(ends.unwrap_or(sent), renewing).await;
             let renewal = renewed.as_ref().map_or(Renewal::Unknown, Renewal::of);
             let next = self.known.term().renewed(sent, renewal, now());
-            self.known.changed.tell();
+            tell(&self.known.changed);
             match next {
                 Some(next) => pause = next,
                 None => {

@@ -2,7 +2,7 @@
 
 use http::Extensions;
 
-use super::limit::{Limit, Limits};
+use super::limit::Limit;
 use crate::Connection;
 use crate::Limiter;
 use crate::decision::{Decision, Decisions, Source};
@@ -37,7 +37,7 @@ impl ActualCosts {
 }
 
 /// The cost under each limit, as the extensions of a response say.
-pub fn of_extensions(extensions: &Extensions, limits: &Limits) -> impl Fn(&Limit) -> Option<u64> + use<> {
+pub fn of_extensions(extensions: &Extensions, limits: &[Limit]) -> impl Fn(&Limit) -> Option<u64> + use<> {
     let named = extensions.get::<ActualCosts>().cloned().unwrap_or_default();
     let settled = limits.iter().filter(|limit| limit.is_settled()).count();
     let only = extensions.get().filter(|_| settled == 1).map(|&ActualCost(cost)| cost);
@@ -47,7 +47,7 @@ pub fn of_extensions(extensions: &Extensions, limits: &Limits) -> impl Fn(&Limit
 /// Settles in the background, so that the response does not wait.
 pub fn settle<C: Connection>(
     limiter: &Limiter<C>,
-    limits: &Limits,
+    limits: &[Limit],
     decisions: &Decisions,
     actual: impl Fn(&Limit) -> Option<u64>,
 ) {

@@ -75,65 +75,49 @@ impl Limit {
 }
 
 /// The limits of a request: none, one, or several that are checked together; or why they are not known.
-#[derive(Clone, Debug, Default)]
-pub struct Limits {
-    limits: Vec<Limit>,
-    error: Option<Error>,
-}
+#[derive(Clone, Debug)]
+pub struct Limits(pub(super) Result<Vec<Limit>, Error>);
 
 impl Limits {
     /// No limits: the request is not checked.
     pub const fn none() -> Self {
-        Self { limits: Vec::new(), error: None }
+        Self(Ok(Vec::new()))
     }
+}
 
-    pub(super) fn into_result(self) -> Result<Self, Error> {
-        match self.error {
-            Some(error) => Err(error),
-            None => Ok(self),
-        }
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.limits.is_empty()
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Limit> {
-        self.limits.iter()
-    }
-
-    pub(super) fn requests(&self) -> Vec<Request<'_>> {
-        self.limits.iter().map(Limit::request).collect()
+impl Default for Limits {
+    fn default() -> Self {
+        Self::none()
     }
 }
 
 impl From<Limit> for Limits {
     fn from(limit: Limit) -> Self {
-        Self { limits: vec![limit], error: None }
+        Self(Ok(vec![limit]))
     }
 }
 
 impl From<Option<Limit>> for Limits {
     fn from(limit: Option<Limit>) -> Self {
-        Self { limits: limit.into_iter().collect(), error: None }
+        Self(Ok(limit.into_iter().collect()))
     }
 }
 
 impl From<Vec<Limit>> for Limits {
     fn from(limits: Vec<Limit>) -> Self {
-        Self { limits, error: None }
+        Self(Ok(limits))
     }
 }
 
 impl<const N: usize> From<[Limit; N]> for Limits {
     fn from(limits: [Limit; N]) -> Self {
-        Self { limits: limits.into(), error: None }
+        Self(Ok(limits.into()))
     }
 }
 
 /// An error is a fault of the configuration: the request gets status 500.
 impl<L: Into<Self>> From<Result<L, Error>> for Limits {
     fn from(limits: Result<L, Error>) -> Self {
-        limits.map_or_else(|error| Self { limits: Vec::new(), error: Some(error) }, Into::into)
+        limits.map_or_else(|error| Self(Err(error)), Into::into)
     }
 }

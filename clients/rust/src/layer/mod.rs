@@ -181,7 +181,7 @@ where
         let settings = Arc::clone(&self.settings);
         Box::pin(async move {
             let (mut parts, body) = request.into_parts();
-            let limits = match (settings.limits)(&parts).into_result() {
+            let limits = match (settings.limits)(&parts).0 {
                 Ok(limits) => limits,
                 Err(error) => {
                     settings.limiter.core.rejected(&error);
@@ -225,7 +225,7 @@ where
 
 impl<C: Connection> Settings<C> {
     /// Checks the limits, and returns them.
-    async fn check(&self, limits: Limits) -> (Result<(Decisions, Vec<Lease>), Error>, Limits) {
+    async fn check(&self, limits: Vec<Limit>) -> (Result<(Decisions, Vec<Lease>), Error>, Vec<Limit>) {
         if !limits.iter().any(Limit::is_lease) {
             let decisions = check_on(&self.limiter, &limits).await;
             return (decisions.map(|decisions| (decisions, Vec::new())), limits);
@@ -248,12 +248,13 @@ impl<C: Connection> Settings<C> {
             (result, limits)
         });
         // The task neither panics nor is it aborted, unless the runtime ends.
-        task.await.unwrap_or_else(|_| (Err(Error::CircuitOpen), Limits::none()))
+        task.await.unwrap_or_else(|_| (Err(Error::CircuitOpen), Vec::new()))
     }
 }
 
-async fn check_on<C: Connection>(limiter: &Limiter<C>, limits: &Limits) -> Result<Decisions, Error> {
-    match limits.requests().as_slice() {
+async fn check_on<C: Connection>(limiter: &Limiter<C>, limits: &[Limit]) -> Result<Decisions, Error> {
+    let requests: Vec<_> = limits.iter().map(Limit::request).collect();
+    match requests.as_slice() {
         [request] => limiter.check_request(request).await.map(Decisions::from),
         requests => limiter.check_all(requests).await,
     }

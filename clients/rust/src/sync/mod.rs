@@ -11,9 +11,9 @@ mod reservation;
 
 use std::collections::{HashMap, HashSet};
 use std::io;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SendError, Sender};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
-use std::thread::{self, JoinHandle, scope, sleep, spawn};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SendError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle as Task, scope, sleep, spawn};
 use std::time::{Duration, Instant};
 
 use maybe_async::must_be_sync as both;
@@ -267,7 +267,7 @@ impl<T: Connector> Limiter<T> {
     /// Opens a connection in a thread of its own: the crate waits for the timeout once for each of several replies, and
     /// in a cluster for each node. A connection that is too late is kept for another request.
     fn connect(&self, timeout: Duration) -> RedisResult<T::Connection> {
-        let (sender, receiver) = mpsc::channel();
+        let (sender, receiver) = channel();
         let pool = Arc::clone(&self.pool);
         spawn(move || {
             if let Err(SendError(Ok(late))) = sender.send(pool.connector.connect(timeout)) {
@@ -293,6 +293,9 @@ fn until<T>(_: Instant, done: T) -> Option<T> {
     Some(done)
 }
 
+type Held = Sender<()>;
+type Other = Receiver<()>;
+
 /// Runs what goes on without its caller, in threads.
 #[derive(Clone, Debug)]
 struct Background;
@@ -308,7 +311,7 @@ impl Background {
     }
 
     fn start<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Task<T> {
-        Task(spawn(work))
+        spawn(work)
     }
 
     /// The same without a result. Returns whether it could be started.
@@ -317,40 +320,21 @@ impl Background {
     }
 }
 
-#[derive(Debug)]
-struct Task<T>(JoinHandle<T>);
-
-impl<T> Task<T> {
-    fn join(self) -> Option<T> {
-        self.0.join().ok()
-    }
+/// What the thread returned; `None` if it panicked.
+fn join<T>(task: Task<T>) -> Option<T> {
+    task.join().ok()
 }
 
-/// Tells its other end when it is dropped.
-#[derive(Debug)]
-struct Held(#[expect(dead_code, reason = "nothing is ever sent")] Sender<()>);
-
-struct Dropped(Receiver<()>);
-
-fn channel() -> (Held, Dropped) {
-    let (held, dropped) = mpsc::channel();
-    (Held(held), Dropped(dropped))
-}
-
-impl Dropped {
-    /// Waits for so long. Returns whether the other end is dropped by then.
-    fn within(&mut self, pause: Duration) -> bool {
-        self.0.recv_timeout(pause) != Err(RecvTimeoutError::Timeout)
-    }
+/// Waits for so long. Returns whether the other end is dropped by then: nothing is ever sent.
+fn is_dropped_within(other: &mut Other, pause: Duration) -> bool {
+    other.recv_timeout(pause) != Err(RecvTimeoutError::Timeout)
 }
 
 /// Nobody waits for a change.
 #[derive(Debug, Default)]
 struct Changed();
 
-impl Changed {
-    fn tell(&self) {}
-}
+fn tell(_: &Changed) {}
 
 #[cfg(test)]
 mod tests {

@@ -14,8 +14,9 @@ use std::time::Duration;
 use maybe_async::must_be_async as both;
 use redis::{Cmd, RedisResult, Value};
 use tokio::runtime::Handle;
-use tokio::sync::{Notify, oneshot};
-use tokio::task::{JoinHandle, yield_now};
+use tokio::sync::Notify as Changed;
+use tokio::sync::oneshot::{Receiver, Sender, channel};
+use tokio::task::{JoinHandle as Task, yield_now};
 use tokio::time::{Instant, sleep, sleep_until, timeout, timeout_at};
 
 pub use connection::Connection;
@@ -331,6 +332,9 @@ async fn until<T>(ends: std::time::Instant, work: impl Future<Output = T>) -> Op
     timeout_at(ends.into(), work).await.ok()
 }
 
+type Held = Sender<()>;
+type Other = Receiver<()>;
+
 /// Runs what goes on without its caller, in the runtime in which this was made.
 #[derive(Clone, Debug)]
 struct Background(Handle);
@@ -347,7 +351,7 @@ impl Background {
     }
 
     fn start<T: Send + 'static, F: Future<Output = T> + Send + 'static>(&self, work: impl FnOnce() -> F) -> Task<T> {
-        Task(self.0.spawn(work()))
+        self.0.spawn(work())
     }
 
     /// The same without a result. Returns whether it could be started.
@@ -357,41 +361,19 @@ impl Background {
     }
 }
 
-#[derive(Debug)]
-struct Task<T>(JoinHandle<T>);
-
-impl<T> Task<T> {
-    async fn join(self) -> Option<T> {
-        self.0.await.ok()
-    }
+/// What the task returned; `None` if the runtime ended.
+async fn join<T>(task: Task<T>) -> Option<T> {
+    task.await.ok()
 }
 
-/// Tells its other end when it is dropped.
-#[derive(Debug)]
-struct Held(#[expect(dead_code, reason = "nothing is ever sent")] oneshot::Sender<()>);
-
-struct Dropped(oneshot::Receiver<()>);
-
-fn channel() -> (Held, Dropped) {
-    let (held, dropped) = oneshot::channel();
-    (Held(held), Dropped(dropped))
-}
-
-impl Dropped {
-    /// Waits for so long. Returns whether the other end is dropped by then.
-    async fn within(&mut self, pause: Duration) -> bool {
-        timeout(pause, &mut self.0).await.is_ok()
-    }
+/// Waits for so long. Returns whether the other end is dropped by then: nothing is ever sent.
+async fn is_dropped_within(other: &mut Other, pause: Duration) -> bool {
+    timeout(pause, other).await.is_ok()
 }
 
 /// Wakes those who wait for a change.
-#[derive(Debug, Default)]
-struct Changed(Notify);
-
-impl Changed {
-    fn tell(&self) {
-        self.0.notify_waiters();
-    }
+fn tell(changed: &Changed) {
+    changed.notify_waiters();
 }
 
 impl Lease {
@@ -399,7 +381,7 @@ impl Lease {
     pub async fn lost(&mut self) {
         let Some(known) = self.known() else { return std::future::pending().await };
         loop {
-            let changed = known.changed.0.notified();
+            let changed = known.changed.notified();
             let Some(ends) = known.term().ends() else { return };
             if timeout_at(ends.into(), changed).await.is_err() {
                 return;
