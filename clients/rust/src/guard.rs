@@ -46,6 +46,25 @@ impl Holder {
     }
 }
 
+/// What a request for a lease or a reservation gets.
+#[derive(Debug)]
+pub enum Outcome<G, D> {
+    /// The lease is held, or the estimate charged, until the guard ends it.
+    Held(G),
+    /// A limit denies.
+    Denied(D),
+}
+
+impl<G, D> Outcome<G, D> {
+    /// The guard, if it is not denied.
+    pub fn held(self) -> Option<G> {
+        match self {
+            Self::Held(guard) => Some(guard),
+            Self::Denied(_) => None,
+        }
+    }
+}
+
 /// When a lease ends at the earliest. It reads no clock and sends nothing, so that `proofs/` can try every order of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Term {

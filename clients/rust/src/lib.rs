@@ -81,6 +81,7 @@ pub use decision::{Decision, Decisions, RetryAfter, Source};
 pub use error::{Error, Fallback};
 #[cfg(feature = "async")]
 pub use grants::Grants;
+pub use guard::Outcome;
 pub use key::{bounded, bounded_after};
 #[cfg(feature = "async")]
 pub use link::Link;

@@ -10,28 +10,12 @@ use super::{
 use crate::Request;
 use crate::decision::Decision;
 use crate::error::Error;
-use crate::guard::{Holder, Renewal, Term, new_id, require_lease};
+use crate::guard::{Holder, Outcome, Renewal, Term, new_id, require_lease};
 use crate::policy::Policy;
 use crate::protocol::{Call, reply};
 
-/// What a request for a lease gets.
-#[derive(Debug)]
-pub enum Leased {
-    /// The lease is held until the guard is dropped.
-    Held(Lease),
-    /// As many leases are held as the limit allows.
-    Denied(Decision),
-}
-
-impl Leased {
-    /// The guard, if the lease is held.
-    pub fn held(self) -> Option<Lease> {
-        match self {
-            Self::Held(lease) => Some(lease),
-            Self::Denied(_) => None,
-        }
-    }
-}
+/// What a request for a lease gets. It is denied if as many leases are held as the limit allows.
+pub type Leased = Outcome<Lease, Decision>;
 
 /// A lease. It is renewed every third of its window, by a task of tokio or, without a runtime, by a thread; and released
 /// when this guard is dropped.

@@ -8,46 +8,15 @@ use super::{Background, Limiter, Transport, both, sleep};
 use crate::Request;
 use crate::decision::{Decision, Decisions};
 use crate::error::Error;
-use crate::guard::{Retry, Usage, new_id};
+use crate::guard::{Outcome, Retry, Usage, new_id};
 use crate::policy::Policy;
 
 /// What a request for a reservation gets.
-#[derive(Debug)]
-pub enum Reserved {
-    /// The estimate is charged until the guard settles it.
-    Held(Reservation),
-    /// The limit denies.
-    Denied(Decision),
-}
+pub type Reserved = Outcome<Reservation, Decision>;
 
-impl Reserved {
-    /// The guard, if the estimate is charged.
-    pub fn held(self) -> Option<Reservation> {
-        match self {
-            Self::Held(reservation) => Some(reservation),
-            Self::Denied(_) => None,
-        }
-    }
-}
-
-/// What a request for reservations of several limits gets.
-#[derive(Debug)]
-pub enum ReservedAll {
-    /// All estimates are charged. There is a guard for each request, in their order, and each settles by itself.
-    Held(Vec<Reservation>),
-    /// A limit denies, and nothing is charged.
-    Denied(Decisions),
-}
-
-impl ReservedAll {
-    /// The guards, if the estimates are charged.
-    pub fn held(self) -> Option<Vec<Reservation>> {
-        match self {
-            Self::Held(reservations) => Some(reservations),
-            Self::Denied(_) => None,
-        }
-    }
-}
+/// What a request for reservations of several limits gets. There is a guard for each request, in their order, and each
+/// settles by itself. If a limit denies, nothing is charged.
+pub type ReservedAll = Outcome<Vec<Reservation>, Decisions>;
 
 /// An estimate that is charged. It is settled once: by [`settle`](Self::settle), or when this guard is dropped.
 ///
