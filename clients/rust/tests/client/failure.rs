@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use http::{Request, Response, StatusCode};
 use redis_rl_client::layer::{Limit, Parts, RateLimitLayer};
-use redis_rl_client::{Address, BreakerSettings, Decision, Error, Fallback, Limiter, Link, Policy, Source, sync};
+use redis_rl_client::{Address, Decision, Error, Fallback, Limiter, Link, Policy, Source, sync};
 use tower::{ServiceBuilder, ServiceExt};
 
 use crate::proxy::Proxy;
@@ -64,12 +64,12 @@ enum Outcome {
 }
 
 impl Clients {
-    fn new(url: &str, fallback: Fallback, breaker: BreakerSettings) -> Self {
+    fn new(port: u16, fallback: Fallback) -> Self {
+        let url = format!("redis://127.0.0.1:{port}");
         // One thread, whose events are all seen.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let with = Limiter::builder(Link::open(url).unwrap()).fallback(fallback).breaker(breaker).build();
-        let without =
-            sync::Limiter::builder(url.parse::<Address>().unwrap()).fallback(fallback).breaker(breaker).build_sync();
+        let with = Limiter::builder(Link::open(&url).unwrap()).fallback(fallback).build();
+        let without = sync::Limiter::builder(url.parse::<Address>().unwrap()).fallback(fallback).build_sync();
         Self { runtime, with, without, logs: Logs::default() }
     }
 
@@ -175,8 +175,7 @@ fn no_reply(fault: &str, opens: &str, fail: impl Fn(&mut Server), repair: impl F
             if at_start {
                 fail(&mut server);
             }
-            let url = format!("redis://127.0.0.1:{}", server.port());
-            let clients = Clients::new(&url, *fallback, BreakerSettings::default());
+            let clients = Clients::new(server.port(), *fallback);
             if !at_start {
                 assert!(clients.served(way));
                 fail(&mut server);
@@ -219,8 +218,7 @@ fn paused() {
 fn restarted_empty() {
     for way in WAYS {
         let mut server = Server::start(&servers()[0]);
-        let clients =
-            Clients::new(&format!("redis://127.0.0.1:{}", server.port()), Fallback::Error, BreakerSettings::default());
+        let clients = Clients::new(server.port(), Fallback::Error);
         let one = Policy::fixed(Duration::from_secs(86_400 * 365), 1);
         assert_eq!(clients.ask(way, &one, "a"), Outcome::Server);
         server.kill();
@@ -236,8 +234,7 @@ fn failover() {
     for way in WAYS {
         let (old, new) = (Server::start(&servers()[0]), Server::start(&servers()[0]));
         let proxy = Proxy::start(old.port(), Duration::ZERO);
-        let clients =
-            Clients::new(&format!("redis://127.0.0.1:{}", proxy.port), Fallback::Error, BreakerSettings::default());
+        let clients = Clients::new(proxy.port, Fallback::Error);
         assert!(clients.served(way));
         std::thread::sleep(Duration::from_millis(300));
         proxy.redirect(new.port());
@@ -261,8 +258,7 @@ fn maxmemory() {
             (Fallback::Deny, Outcome::Denied),
         ] {
             redis::cmd("CONFIG").arg("SET").arg("maxmemory").arg("1").exec(&mut con).unwrap();
-            let clients =
-                Clients::new(&format!("redis://127.0.0.1:{}", server.port()), fallback, BreakerSettings::default());
+            let clients = Clients::new(server.port(), fallback);
             for _ in 0..10 {
                 assert_eq!(clients.ask(way, &API, "m"), outcome);
             }
@@ -278,13 +274,12 @@ fn maxmemory() {
 }
 
 /// A request that is wrong: an error with every fallback.
-fn rejected(fault: &str, policy: Policy, key: &str, options: impl Fn(Options) -> Options, log: &str) {
+fn rejected(fault: &str, policy: Policy, key: &str, log: &str) {
     for way in WAYS {
-        let server = options(Server::options(&servers()[0])).start();
+        let server = Server::start(&servers()[0]);
         redis::cmd("RPUSH").arg("list").arg("x").exec(&mut server.con()).unwrap();
         for fallback in [Fallback::Error, Fallback::Allow, Fallback::Deny, Fallback::Local { instances: 1 }] {
-            let clients =
-                Clients::new(&format!("redis://127.0.0.1:{}", server.port()), fallback, BreakerSettings::default());
+            let clients = Clients::new(server.port(), fallback);
             for _ in 0..10 {
                 assert_eq!(clients.ask(way, &policy, key), Outcome::Rejected, "{fault}");
             }
@@ -306,7 +301,7 @@ fn rejected(fault: &str, policy: Policy, key: &str, options: impl Fn(Options) ->
 
 #[test]
 fn wrong_type() {
-    rejected("wrong-type", API, "list", |options| options, "WRONGTYPE");
+    rejected("wrong-type", API, "list", "WRONGTYPE");
 }
 
 #[test]
@@ -315,7 +310,7 @@ fn wrong_policy() {
     assert!("TOKEN 1min 10".parse::<Policy>().is_err() && "TOKEN 60 10 BURST 0".parse::<Policy>().is_err());
     // A rate so low that no state holds the time that the capacity takes.
     let policy = Policy::gcra(Duration::from_secs(1_000_000_000_000), 1).burst(u64::MAX / 4);
-    rejected("wrong-policy", policy, "k", |options| options, "ERR");
+    rejected("wrong-policy", policy, "k", "ERR");
 }
 
 #[test]
@@ -323,8 +318,7 @@ fn no_module() {
     // The library decides on all but ROLLING.
     for way in WAYS {
         let server = Server::options(&servers()[0]).without_module().start();
-        let clients =
-            Clients::new(&format!("redis://127.0.0.1:{}", server.port()), Fallback::Error, BreakerSettings::default());
+        let clients = Clients::new(server.port(), Fallback::Error);
         for _ in 0..3 {
             assert_eq!(clients.ask(way, &API, "k"), Outcome::Server);
         }
@@ -332,8 +326,7 @@ fn no_module() {
     let rolling = Policy::rolling(Duration::from_secs(60), 5);
     for way in WAYS {
         let server = Server::options(&servers()[0]).without_module().start();
-        let clients =
-            Clients::new(&format!("redis://127.0.0.1:{}", server.port()), Fallback::Allow, BreakerSettings::default());
+        let clients = Clients::new(server.port(), Fallback::Allow);
         assert_eq!(clients.ask(way, &rolling, "k"), Outcome::Rejected);
         assert!(clients.logged("ERROR") && clients.logged("a fault of the configuration, "));
         assert!(clients.logged("ROLLING needs the module"));
