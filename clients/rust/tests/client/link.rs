@@ -144,24 +144,6 @@ fn a_limiter_that_is_connected_decides_within_a_short_timeout() {
 }
 
 #[test]
-fn they_start_without_a_server_and_find_it_when_it_is_there() {
-    for_each_server(|bin| {
-        let mut server = Server::start(bin);
-        server.kill();
-        let clients = Clients::new(&url(server.port()));
-        let began = Instant::now();
-        assert_eq!(clients.sources("k"), [Source::Fallback; 2]);
-        assert!(began.elapsed() < 2 * (TIMEOUT + SLACK), "{:?}", began.elapsed());
-        server.start_again();
-        clients.served("k");
-        server.kill();
-        assert_eq!(clients.sources("k"), [Source::Fallback; 2]);
-        server.start_again();
-        clients.served("k");
-    });
-}
-
-#[test]
 fn no_request_fails_when_the_address_has_another_master() {
     for_each_server(|bin| {
         let (old, new) = (Server::start(bin), Server::start(bin));
@@ -258,13 +240,6 @@ fn a_wrong_password_is_an_error_and_no_fallback() {
         }
     }
     let clients = Clients::new(&format!("redis://:right@127.0.0.1:{}/3?protocol=resp3", server.port()));
-    assert_eq!(clients.sources("k"), [Source::Server; 2]);
-}
-
-#[test]
-fn a_socket_in_the_file_system() {
-    let server = Server::options(&servers()[0]).set("unixsocket", "socket").start();
-    let clients = Clients::new(&format!("unix://{}/socket", server.dir().display()));
     assert_eq!(clients.sources("k"), [Source::Server; 2]);
 }
 
