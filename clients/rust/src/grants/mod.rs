@@ -33,8 +33,9 @@ const CLOSED_AT_ONCE: usize = 100;
 ///
 /// The first request of a key charges a whole grant of `units` in one call, or what is left of it (`COST n PARTIAL`). The
 /// next requests take from the grant, without the server. When a quarter is left, a task fetches the rest in the
-/// background. Requests that find nothing left wait for one fetch together, none for longer than the limiter's timeout. A grant that was not fetched again for a [second](Grants::hold), and every grant when the last clone of
-/// this value is dropped, is given back as far as it was not used.
+/// background. Requests that find nothing left wait for one fetch together, none for longer than the limiter's timeout. A
+/// grant that was not fetched again for a [second](Grants::hold), and every grant when the last clone of this value is
+/// dropped, is given back as far as it was not used.
 ///
 /// # The bound
 ///
@@ -51,7 +52,7 @@ const CLOSED_AT_ONCE: usize = 100;
 /// ```
 /// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/doc.rs")); } use doc::with_client;
 /// # use std::time::Duration;
-/// # use redis_rl_client::{Limiter, Policy, Source};
+/// # use redis_rl_client::{Fallback, Limiter, Policy, Source};
 /// const API: Policy = Policy::counter(Duration::from_secs(60), 600_000).name("api");
 ///
 /// # with_client(async |client| {
@@ -59,6 +60,8 @@ const CLOSED_AT_ONCE: usize = 100;
 /// let api = limiter.grants(&API, 100)?;
 /// assert_eq!(api.check("tenant:7").await?.source, Source::Server);
 /// assert_eq!(api.check("tenant:7").await?.source, Source::Grant);
+/// let soon = api.with_timeout(Duration::from_millis(10)).with_fallback(Fallback::Allow);
+/// assert!(soon.check("tenant:8").await?.allowed);
 /// api.shutdown().await;
 /// # Ok(())
 /// # });
@@ -166,21 +169,6 @@ impl<C: Connection> Grants<C> {
     /// The same grants with another timeout, for example what is left of a caller's deadline: how long a request waits for
     /// units. With 0 it does not wait. That of the limiter if not given. What is fetched is not lost: the next request finds
     /// it.
-    ///
-    /// ```
-    /// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/doc.rs")); } use doc::with_client;
-    /// # use std::time::Duration;
-    /// # use redis_rl_client::{Fallback, Limiter, Policy};
-    /// const API: Policy = Policy::counter(Duration::from_secs(60), 600_000).name("api");
-    ///
-    /// # with_client(async |client| {
-    /// # let limiter = Limiter::new(client.get_connection_manager().await?);
-    /// let api = limiter.grants(&API, 100)?;
-    /// let soon = api.with_timeout(Duration::from_millis(10)).with_fallback(Fallback::Allow);
-    /// assert!(soon.check("tenant:7").await?.allowed);
-    /// # Ok(())
-    /// # });
-    /// ```
     #[must_use]
     pub fn with_timeout(&self, timeout: Duration) -> Self {
         Self { timeout: at_most_a_year(timeout), ..self.clone() }

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use redis::cluster::ClusterConnection;
 use redis::{Client, Cmd, RedisError, RedisResult, Value};
 
-use super::{Connector, rest_until};
+use super::connector::{Connector, one_by_one, pipelined};
+use super::rest_until;
 use crate::address::routing::{asked, given_up, routing, slot};
 use crate::address::{
     Address, Cluster, Failure, Kind, REOPEN_APART, Sentinels, is_misrouted, is_read_only, require_master,
@@ -69,15 +70,9 @@ impl Connector for Address {
 
     fn send_each(&self, pipe: &mut Pipe, all: &mut [Outgoing<'_>], timeout: Duration) {
         let deadline = Instant::now() + timeout;
-        match (&self.0, &mut pipe.inner) {
-            (Kind::Server(client), Inner::Server(connection)) => client.send_each(connection, all, timeout),
-            (Kind::Sentinel(sentinels), Inner::Server(connection)) => {
-                if let Some(client) = sentinels.sentinels.first() {
-                    // Only the connection matters, not the client.
-                    client.send_each(connection, all, timeout);
-                }
-            }
-            _ => return self.send_one_by_one(pipe, all, timeout),
+        match &mut pipe.inner {
+            Inner::Server(connection) => pipelined(connection, all, timeout),
+            Inner::Cluster(_) => return one_by_one(self, pipe, all, timeout),
         }
         for outgoing in all.iter_mut().filter(|outgoing| outgoing.error().is_some_and(is_read_only)) {
             let rest = deadline.saturating_duration_since(Instant::now());

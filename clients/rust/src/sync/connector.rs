@@ -49,24 +49,29 @@ pub trait Connector: Send + Sync + 'static {
     /// Sends commands of one group that do not depend on each other, and sets the reply of each, at most for this time.
     /// If not given, one after the other.
     fn send_each(&self, connection: &mut Self::Connection, all: &mut [Outgoing<'_>], timeout: Duration) {
-        self.send_one_by_one(connection, all, timeout);
+        one_by_one(self, connection, all, timeout);
     }
+}
 
-    #[doc(hidden)]
-    fn send_one_by_one(&self, connection: &mut Self::Connection, all: &mut [Outgoing<'_>], timeout: Duration) {
-        let deadline = Instant::now() + timeout;
-        for outgoing in all {
-            let rest = deadline.saturating_duration_since(Instant::now());
-            // A socket takes no timeout of 0.
-            if rest.is_zero() {
-                return;
-            }
-            let reply = self.send(connection, outgoing.command(), outgoing.key(), rest);
-            let broken = reply.as_ref().is_err_and(ends_connection);
-            outgoing.set_reply(reply);
-            if broken {
-                return;
-            }
+/// Sends commands one after the other, at most for this time.
+pub fn one_by_one<T: Connector + ?Sized>(
+    connector: &T,
+    connection: &mut T::Connection,
+    all: &mut [Outgoing<'_>],
+    timeout: Duration,
+) {
+    let deadline = Instant::now() + timeout;
+    for outgoing in all {
+        let rest = deadline.saturating_duration_since(Instant::now());
+        // A socket takes no timeout of 0.
+        if rest.is_zero() {
+            return;
+        }
+        let reply = connector.send(connection, outgoing.command(), outgoing.key(), rest);
+        let broken = reply.as_ref().is_err_and(ends_connection);
+        outgoing.set_reply(reply);
+        if broken {
+            return;
         }
     }
 }
@@ -90,18 +95,22 @@ impl Connector for redis::Client {
         command.query(connection)
     }
 
-    /// The crate's own pipeline waits for the timeout once for each reply.
     fn send_each(&self, connection: &mut redis::Connection, all: &mut [Outgoing<'_>], timeout: Duration) {
-        let deadline = Instant::now() + timeout;
-        let mut state = connection
-            .set_write_timeout(Some(timeout))
-            .and_then(|()| connection.send_packed_command(&Outgoing::pipeline(all).get_packed_pipeline()));
-        for outgoing in all {
-            let reply = state.and_then(|()| receive(connection, deadline));
-            // The first error that is no reply is that of all that follow.
-            state = reply.as_ref().map(|_| ()).map_err(Clone::clone);
-            outgoing.set_reply(reply);
-        }
+        pipelined(connection, all, timeout);
+    }
+}
+
+/// Sends commands as a pipeline. That of the crate waits for the timeout once for each reply.
+pub fn pipelined(connection: &mut redis::Connection, all: &mut [Outgoing<'_>], timeout: Duration) {
+    let deadline = Instant::now() + timeout;
+    let mut state = connection
+        .set_write_timeout(Some(timeout))
+        .and_then(|()| connection.send_packed_command(&Outgoing::pipeline(all).get_packed_pipeline()));
+    for outgoing in all {
+        let reply = state.and_then(|()| receive(connection, deadline));
+        // The first error that is no reply is that of all that follow.
+        state = reply.as_ref().map(|_| ()).map_err(Clone::clone);
+        outgoing.set_reply(reply);
     }
 }
 
