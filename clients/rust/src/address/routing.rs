@@ -144,4 +144,14 @@ mod tests {
         assert!(owner(16_383).is_some() && owner(16_384).is_none());
         assert!(ranges(&Value::Okay, "a").is_err());
     }
+
+    #[test]
+    fn redirections_without_an_end_are_no_fault_of_the_request() {
+        for (reply, code) in
+            [("-MOVED 1 a:1\r\n", "CLUSTERDOWN"), ("-ASK 1 a:1\r\n", "CLUSTERDOWN"), ("-ERR no\r\n", "ERR")]
+        {
+            let error = redis::parse_redis_value(reply.as_bytes()).and_then(redis::Value::extract_error).unwrap_err();
+            assert_eq!(given_up(error).code(), Some(code), "{reply}");
+        }
+    }
 }
