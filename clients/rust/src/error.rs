@@ -213,6 +213,8 @@ mod tests {
             let error = Error::Redis(RedisError::from((kind, "no connection")));
             assert!(error.is_unavailable() && error.is_failure(), "{kind:?}");
         }
+        let wrong_password = (ErrorKind::Io, "no connection", "Password authentication failed".to_owned());
+        assert!(!Error::Redis(wrong_password.into()).is_unavailable());
         assert!(Error::Timeout(Duration::ZERO).is_unavailable() && Error::Timeout(Duration::ZERO).is_failure());
         // It was not sent, so it says nothing new of the server.
         for error in [Error::CircuitOpen, Error::Overloaded] {
