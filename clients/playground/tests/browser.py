@@ -230,26 +230,17 @@ class Page(unittest.TestCase):
         self.assertEqual(self.count("TOKEN", "client"), "2")
 
     def test_only_its_own_page_is_served(self):
-        def status(path, **headers):
-            body = json.dumps({"algorithm": "TOKEN", "window_ms": 1000, "limit": 5, "key": "test"}).encode()
-            headers = {name.title(): value for name, value in headers.items()}
-            headers["Content-Type"] = "application/json"
-            request = urllib.request.Request(f"{self.address}{path}", body if path else None, headers)
-            try:
-                with urllib.request.urlopen(request, timeout=PATIENCE) as reply:
-                    return reply.status
-            except urllib.error.HTTPError as error:
-                with error:
-                    return error.code
-
-        own = self.address.removeprefix("http://").rstrip("/")
-        port = own.rpartition(":")[2]
-        for path in ("", "api/check"):
-            self.assertEqual(status(path), 200)
-            self.assertEqual(status(path, host=f"localhost:{port}"), 200)
-            self.assertEqual(status(path, origin=f"http://{own}"), 200)
-            self.assertEqual(status(path, host=f"attacker.example:{port}"), 403)
-            self.assertEqual(status(path, origin="http://attacker.example"), 403)
+        """Which hosts and origins those are, the unit tests of the program say."""
+        body = json.dumps({"algorithm": "TOKEN", "window_ms": 1000, "limit": 5, "key": "test"}).encode()
+        for path, sent in (("", None), ("api/check", body)):
+            request = urllib.request.Request(f"{self.address}{path}", sent, {"Content-Type": "application/json"})
+            with urllib.request.urlopen(request, timeout=PATIENCE) as reply:
+                self.assertEqual(reply.status, 200)
+            request.add_header("Host", "attacker.example:8000")
+            with self.assertRaises(urllib.error.HTTPError) as raised:
+                urllib.request.urlopen(request, timeout=PATIENCE)
+            with raised.exception as reply:
+                self.assertEqual(reply.code, 403)
 
     def test_errors_are_shown_at_the_field(self):
         self.set("window", "0")
