@@ -12,6 +12,7 @@ pub mod net;
 pub mod rules;
 pub mod serve;
 pub mod service;
+mod throttle;
 
 /// The version of the build: that of the crate, and what `git describe` says where there is a clone.
 pub const VERSION: &str = env!("RL_VERSION");

@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
@@ -15,6 +14,7 @@ use tokio_util::task::TaskTracker;
 use tracing::{debug, error, info};
 
 use super::load::{Ending, Load, Peer};
+use crate::throttle::Throttle;
 
 /// Descriptors that are not for connections of callers: for Redis, the log, files of rules, and the listeners.
 const KEPT_BACK: usize = 64;
@@ -33,7 +33,7 @@ pub struct Pool {
     load: Arc<Load>,
     places: Arc<Semaphore>,
     peers: Mutex<Peers>,
-    errors_logged: AtomicU64,
+    errors: Throttle,
 }
 
 #[derive(Debug, Default)]
@@ -108,7 +108,7 @@ impl Pool {
             load: load.clone(),
             places: Arc::new(Semaphore::new(max.min(Semaphore::MAX_PERMITS))),
             peers: Mutex::default(),
-            errors_logged: AtomicU64::new(0),
+            errors: Throttle::new(Duration::from_secs(1)),
         })
     }
 
@@ -219,10 +219,8 @@ impl Pool {
     /// Counts a connection that could not be accepted, and logs one a second.
     fn failed(&self, name: &str, error: &io::Error) {
         self.load.figures.accept_errors.inc();
-        let (now, last) = (super::micros(), self.errors_logged.load(Ordering::Relaxed));
-        if last == 0 || now.saturating_sub(last) >= 1_000_000 {
-            self.errors_logged.store(now, Ordering::Relaxed);
-            error!(listener = name, %error, "a connection could not be accepted");
+        if let Some(left_out) = self.errors.next(Instant::now()) {
+            error!(listener = name, %error, left_out, "a connection could not be accepted");
         }
     }
 }

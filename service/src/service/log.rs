@@ -1,7 +1,5 @@
 //! The decisions in the log.
 
-use std::sync::LazyLock;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use envoy_types::pb::envoy::extensions::common::ratelimit::v3::RateLimitDescriptor;
@@ -13,9 +11,7 @@ use tracing::{Level, debug, enabled, error};
 use super::decide::Outcomes;
 use super::plan::{Check, Plan, Slot};
 use super::reply::is_over;
-
-/// How often errors about requests are logged: a wrong password would fill the disk.
-const ERRORS_APART: Duration = Duration::from_secs(1);
+use crate::throttle::Throttle;
 
 /// Logs at debug level what each descriptor of a request got, one event for each. An error about the request is logged at
 /// any level, once a second.
@@ -70,20 +66,12 @@ pub fn log(request: &RateLimitRequest, plan: &Plan, outcomes: &Outcomes, overloa
     }
 }
 
+/// Errors about requests: a wrong password would fill the disk.
+static ERRORS: Throttle = Throttle::new(Duration::from_secs(1));
+
 /// How many errors were not logged since the last one, if this one is.
 pub fn errors_left_out() -> Option<u64> {
-    static BEGAN: LazyLock<Instant> = LazyLock::new(Instant::now);
-    /// When the last one was logged, in ms since then, from 1.
-    static LAST: AtomicU64 = AtomicU64::new(0);
-    static LEFT_OUT: AtomicU64 = AtomicU64::new(0);
-    let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-    let (now, last) = (millis(BEGAN.elapsed()).saturating_add(1), LAST.load(Ordering::Relaxed));
-    let due = last == 0 || now.saturating_sub(last) >= millis(ERRORS_APART);
-    if due && LAST.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-        return Some(LEFT_OUT.swap(0, Ordering::Relaxed));
-    }
-    LEFT_OUT.fetch_add(1, Ordering::Relaxed);
-    None
+    ERRORS.next(Instant::now())
 }
 
 fn word(check: &Check, decision: &Decision) -> &'static str {

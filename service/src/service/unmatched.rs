@@ -12,6 +12,7 @@ use super::log::show;
 use super::plan::{Plan, Slot};
 use crate::net::register;
 use crate::rules::{Domain, Entry, Printable};
+use crate::throttle::Throttle;
 
 /// How many domains of requests have a series. The others share one.
 const MAX_DOMAINS: usize = 100;
@@ -19,9 +20,7 @@ const MAX_DOMAINS: usize = 100;
 const OTHERS: &str = "other";
 /// How long the name of a domain, or a descriptor, may be in a label or in the log.
 const MAX_BYTES: usize = 100;
-/// How many of each are in a line of the log.
-const MAX_SHOWN: usize = 3;
-/// How often there is such a line.
+/// How often there is a line of the log, for each of the two.
 const LINES_APART: Duration = Duration::from_secs(60);
 
 /// Counts them, and says so once a minute.
@@ -29,18 +28,10 @@ const LINES_APART: Duration = Duration::from_secs(60);
 pub struct Unmatched {
     domains: IntCounterVec,
     descriptors: IntCounterVec,
-    seen: Mutex<Seen>,
-}
-
-#[derive(Debug, Default)]
-struct Seen {
     /// The labels that come from requests.
-    labels: HashSet<String>,
-    /// When the last line was written.
-    said: Option<Instant>,
-    /// How many since then, and the first of them.
-    domains: (u64, Vec<String>),
-    descriptors: (u64, Vec<String>),
+    labels: Mutex<HashSet<String>>,
+    domain_lines: Throttle,
+    descriptor_lines: Throttle,
 }
 
 impl Unmatched {
@@ -52,80 +43,49 @@ impl Unmatched {
         Ok(Self {
             domains: counters("rlaas_requests_of_unknown_domains", "Requests of a domain that has no rules.")?,
             descriptors: counters("rlaas_descriptors_without_rule", "Descriptors that no rule fits.")?,
-            seen: Mutex::default(),
+            labels: Mutex::default(),
+            domain_lines: Throttle::new(LINES_APART),
+            descriptor_lines: Throttle::new(LINES_APART),
         })
     }
 
     /// Counts a request, if something of it is not limited.
     pub fn count(&self, request: &RateLimitRequest, domain: Option<&Domain>, plan: &Plan, now: Instant) {
+        let name = cut(&request.domain);
         let Some(domain) = domain else {
-            let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-            let label = seen.label(cut(&request.domain));
-            self.domains.with_label_values(&[&label]).inc();
-            seen.domains.add(|| cut(&request.domain).to_owned());
-            return seen.say(now);
+            self.domains.with_label_values(&[self.label(name)]).inc();
+            if let Some(left_out) = self.domain_lines.next(now) {
+                warn!(domain = %Printable(name), left_out, "no rules have this domain: its requests are allowed");
+            }
+            return;
         };
-        let without = plan.slots.iter().zip(&request.descriptors).filter(|(slot, descriptor)| {
+        for (slot, descriptor) in plan.slots.iter().zip(&request.descriptors) {
             let entries = || -> Vec<Entry<'_>> {
                 descriptor.entries.iter().map(|entry| (entry.key.as_str(), entry.value.as_str())).collect()
             };
             // A rule without a limit is there on purpose.
-            matches!(slot, Slot::None) && !domain.has_rule(&entries())
-        });
-        let mut without = without.map(|(_, descriptor)| descriptor).peekable();
-        if without.peek().is_none() {
-            return;
-        }
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        for descriptor in without {
+            if !matches!(slot, Slot::None) || domain.has_rule(&entries()) {
+                continue;
+            }
             self.descriptors.with_label_values(&[&request.domain]).inc();
-            seen.descriptors.add(|| cut(&format!("{}: {}", request.domain, show(descriptor))).to_owned());
-        }
-        seen.say(now);
-    }
-}
-
-impl Seen {
-    fn label(&mut self, name: &str) -> String {
-        if !self.labels.contains(name) {
-            if self.labels.len() >= MAX_DOMAINS {
-                return OTHERS.to_owned();
-            }
-            self.labels.insert(name.to_owned());
-        }
-        name.to_owned()
-    }
-
-    fn say(&mut self, now: Instant) {
-        if self.said.is_some_and(|said| now.saturating_duration_since(said) < LINES_APART) {
-            return;
-        }
-        self.said = Some(now);
-        let (unknown_domains, domains) = std::mem::take(&mut self.domains);
-        let (descriptors_without_rule, descriptors) = std::mem::take(&mut self.descriptors);
-        let list = |shown: &[String]| Printable(&shown.join(" | ")).to_string();
-        let (domains, descriptors) = (list(&domains), list(&descriptors));
-        warn!(
-            unknown_domains,
-            domains, descriptors_without_rule, descriptors, "no rule limits these: they are allowed"
-        );
-    }
-}
-
-/// Counts one, and keeps the first ones.
-trait Add {
-    fn add(&mut self, text: impl FnOnce() -> String);
-}
-
-impl Add for (u64, Vec<String>) {
-    fn add(&mut self, text: impl FnOnce() -> String) {
-        self.0 = self.0.saturating_add(1);
-        if self.1.len() < MAX_SHOWN {
-            let text = text();
-            if !self.1.contains(&text) {
-                self.1.push(text);
+            if let Some(left_out) = self.descriptor_lines.next(now) {
+                let shown = show(descriptor);
+                let (domain, descriptor) = (Printable(name), Printable(cut(&shown)));
+                warn!(%domain, %descriptor, left_out, "no rule fits this descriptor: it is allowed");
             }
         }
+    }
+
+    fn label<'n>(&self, name: &'n str) -> &'n str {
+        let mut labels = self.labels.lock().unwrap_or_else(PoisonError::into_inner);
+        if labels.contains(name) {
+            return name;
+        }
+        if labels.len() >= MAX_DOMAINS {
+            return OTHERS;
+        }
+        labels.insert(name.to_owned());
+        name
     }
 }
 

@@ -15,8 +15,9 @@ use futures_util::StreamExt as _;
 use futures_util::future::join_all;
 use futures_util::stream;
 
-use super::process::{Client, Options, Rlaas, back, get, hits, http, request, until, url};
+use super::process::{Client, Options, Rlaas, get, hits, http, request, until, url};
 use super::promises::frame;
+use super::steps::check;
 use super::{block_on, one_server};
 use crate::support::*;
 use Code::{Ok as OK, OverLimit as OVER};
@@ -85,16 +86,13 @@ fn a_flood_lifts_no_limit() {
     const LIMIT: u32 = 100;
     let server = one_server();
     let says = ["local", "deny", "error"];
-    let rules = |says: &str| {
+    let rules = says.map(|says| {
         format!(
-            "domain: {says}\non_unavailable: allow\non_overload: {says}\ndescriptors: [{{key: user, rate_limit: {{unit: year, requests_per_unit: {LIMIT}}}}}]\n"
+            "on_unavailable: allow\non_overload: {says}\ndescriptors: [{{key: user, rate_limit: {{unit: year, requests_per_unit: {LIMIT}}}}}]\n"
         )
-    };
-    let service = Rlaas::with_env(&server, &rules("local"), &IN_A_HURRY);
-    for says in ["deny", "error"] {
-        fs::write(service.dir.path().join(format!("rules/{says}.yaml")), rules(says)).expect("a file");
-    }
-    until("the rules are in force", || get(&service.debug, "/rlconfig", &[]).body.matches("user").count() == 3);
+    });
+    let service = Rlaas::with_env(&server, "", &IN_A_HURRY);
+    service.add_rules(&[("local", &rules[0]), ("deny", &rules[1]), ("error", &rules[2])]);
     let (rounds, requests) = rounds().map_or((1, 5_000), |rounds| (rounds, 40_000));
     for (round, connections) in (0..rounds).flat_map(|round| [1, 10, 50].map(|n| (round, n))) {
         for says in says {
@@ -123,10 +121,9 @@ fn json(service: &Rlaas, domain: &str) -> u16 {
 fn a_service_that_is_too_busy_does_what_on_overload_says() {
     let server = one_server();
     let says = ["local", "deny", "error"];
-    let rules = |says: &str| {
+    let rules = says.map(|says| {
         format!(
-            "domain: {says}
-on_unavailable: allow
+            "on_unavailable: allow
 on_overload: {says}
 authorize: {{descriptors: [[{{key: k, header: K}}]]}}
 descriptors:
@@ -134,52 +131,45 @@ descriptors:
   - {{key: granted, rate_limit: {{algorithm: token, unit: year, requests_per_unit: 8, grants: 4}}}}
 "
         )
-    };
-    let together = "domain: together
-on_unavailable: allow
+    });
+    let together = "on_unavailable: allow
 all_or_nothing: true
 descriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 2}}]
 ";
-    // One request is more than none, so every one finds it busy.
     let start = |env: &[(&str, &str)]| {
-        let service = Rlaas::with_env(&server, &rules("local"), env);
-        for says in ["deny", "error"] {
-            fs::write(service.dir.path().join(format!("rules/{says}.yaml")), rules(says)).expect("a file");
-        }
-        fs::write(service.dir.path().join("rules/together.yaml"), together).expect("a file");
-        until("the rules are in force", || get(&service.debug, "/rlconfig", &[]).body.matches(".k:").count() == 4);
+        let service = Rlaas::with_env(&server, "", env);
+        let [local, deny, error] = &rules;
+        service.add_rules(&[("local", local), ("deny", deny), ("error", error), ("together", together)]);
         service
     };
+    // One request is more than none, so every one finds it busy.
     let service = start(&[("RLAAS_MAX_REQUESTS", "0")]);
-    block_on(async {
-        let mut client = service.client().await;
-        let ask = |domain, value| request(domain, &[&[("k", value)]]);
-        let mut codes = async |request: &RateLimitRequest, n| {
-            let mut codes = Vec::new();
-            for _ in 0..n {
-                codes.push(
-                    client.try_ask(request.clone()).await.map_or_else(|_| None, |reply| Some(reply.overall_code())),
-                );
-            }
-            codes
-        };
-        assert_eq!(codes(&ask("local", "x"), 3).await, [Some(OK), Some(OK), Some(OVER)]);
-        assert_eq!(codes(&ask("deny", "x"), 1).await, [Some(OVER)]);
-        assert_eq!(codes(&ask("error", "x"), 1).await, [None]);
-        // Without a limit there is nothing to decide.
-        assert_eq!(codes(&request("error", &[&[("new", "x")]]), 1).await, [Some(OK)]);
-        // All of them or none: the one of "b" is not charged with the third of "a".
-        let both = request("together", &[&[("k", "a")], &[("k", "b")]]);
-        assert_eq!(codes(&ask("together", "a"), 2).await, [Some(OK); 2]);
-        assert_eq!(codes(&both, 1).await, [Some(OVER)]);
-        assert_eq!(codes(&ask("together", "b"), 3).await, [Some(OK), Some(OK), Some(OVER)]);
-        // A look denies where more than the limit is counted.
-        assert_eq!(codes(&hits(ask("local", "x"), 0), 1).await, [Some(OVER)]);
-        assert_eq!(codes(&hits(ask("local", "z"), 0), 1).await, [Some(OK)]);
-        // What is given back is given back.
-        assert_eq!(codes(&back(ask("local", "back")), 1).await, [Some(OK)]);
-        assert_eq!(codes(&request("deny", &[&[("granted", "x")]]), 1).await, [Some(OVER)]);
-    });
+    check(
+        &server,
+        &service,
+        &[
+            ("local: k=x", "ok 1: ok"),
+            ("local: k=x", "ok 0: ok"),
+            ("local: k=x", "over 0: over"),
+            ("deny: k=x", "over 0: over"),
+            ("error: k=x", "Unavailable"),
+            // Without a limit there is nothing to decide.
+            ("error: new=x", "ok 0: ok"),
+            // All of them or none: the one of "b" is not charged with the third of "a".
+            ("together: k=a", "ok 1: ok"),
+            ("together: k=a", "ok 0: ok"),
+            ("together: k=a | k=b", "over 0 | ok 1: over"),
+            ("together: k=b", "ok 1: ok"),
+            ("together: k=b", "ok 0: ok"),
+            ("together: k=b", "over 0: over"),
+            // A look denies where more than the limit is counted.
+            ("local: k=x ?", "over 0: over"),
+            ("local: k=z ?", "ok 2: ok"),
+            // What is given back is given back.
+            ("local: k=back -1", "ok 2: ok"),
+            ("deny: granted=x", "over 0: over"),
+        ],
+    );
     assert_eq!(says.map(|says| json(&service, says)), [200, 429, 503]);
     let authorize = |says| get(&service.http, &format!("/authorize/{says}"), &[("K", "authorize")]).status;
     assert_eq!(says.map(authorize), [200, 429, 503]);

@@ -144,6 +144,16 @@ impl Rlaas {
         std::fs::rename(rules.join("..new"), rules.join("rules.yaml")).expect("renamed");
     }
 
+    /// Adds the rules of domains, and waits until they are in force.
+    pub fn add_rules(&self, domains: &[(&str, &str)]) {
+        for (domain, rules) in domains {
+            let path = self.dir.path().join("rules").join(format!("{domain}.yaml"));
+            std::fs::write(path, format!("domain: {domain}\n{rules}")).expect("a file");
+        }
+        let in_force = || get(&self.debug, "/rlconfig", &[]).body;
+        until("the rules are in force", || domains.iter().all(|(name, _)| in_force().contains(&format!("\n{name}."))));
+    }
+
     pub async fn channel(&self) -> Channel {
         let endpoint = Channel::from_shared(format!("http://{}", self.address)).expect("an address");
         endpoint.connect().await.expect("a connection")
