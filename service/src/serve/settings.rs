@@ -701,81 +701,53 @@ mod tests {
         }
     }
 
-    #[test]
-    fn every_type_of_redis_has_its_url() {
-        let url = |variables: &[(&str, &str)]| settings(variables).map(|settings| settings.redis).expect("valid");
-        assert_eq!(url(&[("REDIS_TLS", "1"), ("REDIS_URL", "a:1")]), "rediss://a:1");
-        assert_eq!(
-            url(&[("REDIS_TYPE", "CLUSTER"), ("REDIS_URL", "a:1,b:2"), ("REDIS_AUTH", "me:p@ss")]),
-            "redis-cluster://me:p%40ss@a:1,b:2"
-        );
-        assert_eq!(
-            url(&[("REDIS_TYPE", "sentinel"), ("REDIS_URL", "main,a:1,b:2"), ("REDIS_SENTINEL_AUTH", "x")]),
-            "redis-sentinel://a:1,b:2/main?sentinel_password=x"
-        );
-        let unix = [("REDIS_SOCKET_TYPE", "unix"), ("REDIS_URL", "/run/redis.sock"), ("REDIS_AUTH", "x")];
-        assert_eq!(url(&unix), "unix:///run/redis.sock?pass=x");
-        let certificates = [("REDIS_TLS", "t"), ("REDIS_URL", "a:1"), ("REDIS_TLS_CACERT", "/ca.pem")];
-        assert_eq!(url(&certificates), "rediss://a:1?ca=/ca.pem");
-    }
+    /// Variables, and the URL of Redis that they make; or what the error says.
+    const URLS: &str = "
+REDIS_TLS=1 REDIS_URL=a:1 -> rediss://a:1
+REDIS_TYPE=CLUSTER REDIS_URL=a:1,b:2 REDIS_AUTH=me:p@ss -> redis-cluster://me:p%40ss@a:1,b:2
+REDIS_TYPE=sentinel REDIS_URL=main,a:1,b:2 REDIS_SENTINEL_AUTH=x -> redis-sentinel://a:1,b:2/main?sentinel_password=x
+REDIS_SOCKET_TYPE=unix REDIS_URL=/run/redis.sock REDIS_AUTH=x -> unix:///run/redis.sock?pass=x
+REDIS_TLS=t REDIS_URL=a:1 REDIS_TLS_CACERT=/ca.pem -> rediss://a:1?ca=/ca.pem
+REDIS_URL=redis://a:1 REDIS_TLS=true -> rediss://a:1
+REDIS_URL=redis://a:1/2 REDIS_AUTH=me:p@ss -> redis://me:p%40ss@a:1/2
+REDIS_URL=redis://a:1 REDIS_TLS=true REDIS_AUTH=me:p@ss -> rediss://me:p%40ss@a:1
+REDIS_URL=rediss://a:1 REDIS_TLS=true -> rediss://a:1
+REDIS_URL=valkey-cluster://a:1,b:2 REDIS_TLS=true REDIS_TYPE=cluster -> valkeys-cluster://a:1,b:2
+REDIS_URL=redis://me@a:1 REDIS_AUTH=x -> redis://me:x@a:1
+REDIS_URL=redis://me:p%40ss@a:1 REDIS_AUTH=me:p@ss -> redis://me:p%40ss@a:1
+REDIS_URL=unix:///run/s REDIS_AUTH=me:p@ss -> unix:///run/s?user=me&pass=p%40ss
+REDIS_URL=redis-sentinel://a/main?protocol=3 REDIS_TLS=true REDIS_SENTINEL_AUTH=x REDIS_TLS_CACERT=/ca \
+  -> rediss-sentinel://a/main?protocol=3&ca=/ca&sentinel_password=x
+REDIS_URL=rediss://a:1?ca=/ca REDIS_TLS_CACERT=/ca -> rediss://a:1?ca=/ca
+REDIS_URL=redis://a:1 REDIS_TLS_CACERT=/ca -> redis://a:1
+REDIS_URL=redis://me:other@a:1 REDIS_AUTH=me:p@ss -> error REDIS_AUTH
+REDIS_URL=redis://you@a:1 REDIS_AUTH=me:p@ss -> error REDIS_AUTH
+REDIS_URL=unix:///run/s?pass=other REDIS_AUTH=me:p@ss -> error REDIS_AUTH
+REDIS_URL=unix:///run/s REDIS_TLS=true -> error REDIS_TLS
+REDIS_URL=rediss://a:1?ca=/other REDIS_TLS_CACERT=/ca -> error REDIS_TLS_CACERT
+REDIS_URL=redis://a:1 REDIS_TYPE=CLUSTER -> error REDIS_TYPE
+REDIS_URL=redis://a:1 REDIS_SOCKET_TYPE=unix -> error REDIS_SOCKET_TYPE
+REDIS_URL=a:1 RLAAS_REDIS_PASSWORD=p@s -> redis://:p%40s@a:1
+REDIS_URL=redis://me@a:1/2?protocol=3 RLAAS_REDIS_PASSWORD=p@s -> redis://me:p%40s@a:1/2?protocol=3
+REDIS_URL=redis-sentinel://me@a,b/main RLAAS_REDIS_PASSWORD=p@s -> redis-sentinel://me:p%40s@a,b/main
+REDIS_URL=unix:///run/s?user=me RLAAS_REDIS_PASSWORD=p@s -> unix:///run/s?user=me&pass=p%40s
+REDIS_URL=redis://me:p%40s@a:1?protocol=3 RLAAS_REDIS_PASSWORD=p@s -> redis://me:p%40s@a:1?protocol=3
+REDIS_URL=redis://a:1?protocol=3 RLAAS_REDIS_PASSWORD=p@s -> redis://:p%40s@a:1?protocol=3
+REDIS_URL=redis://me:x@a:1 RLAAS_REDIS_PASSWORD=p@s -> error twice
+REDIS_URL=unix:///run/s?pass=x RLAAS_REDIS_PASSWORD=p@s -> error twice
+";
 
     #[test]
     fn a_url_has_what_the_other_variables_say() {
-        let tls = ("REDIS_TLS", "true");
-        let auth = ("REDIS_AUTH", "me:p@ss");
-        for (url, more, expected) in [
-            ("redis://a:1", &[tls][..], Ok("rediss://a:1")),
-            ("redis://a:1/2", &[auth], Ok("redis://me:p%40ss@a:1/2")),
-            ("redis://a:1", &[tls, auth], Ok("rediss://me:p%40ss@a:1")),
-            ("rediss://a:1", &[tls], Ok("rediss://a:1")),
-            ("valkey-cluster://a:1,b:2", &[tls, ("REDIS_TYPE", "cluster")], Ok("valkeys-cluster://a:1,b:2")),
-            ("redis://me@a:1", &[("REDIS_AUTH", "x")], Ok("redis://me:x@a:1")),
-            ("redis://me:p%40ss@a:1", &[auth], Ok("redis://me:p%40ss@a:1")),
-            ("unix:///run/s", &[auth], Ok("unix:///run/s?user=me&pass=p%40ss")),
-            (
-                "redis-sentinel://a/main?protocol=3",
-                &[tls, ("REDIS_SENTINEL_AUTH", "x"), ("REDIS_TLS_CACERT", "/ca")],
-                Ok("rediss-sentinel://a/main?protocol=3&ca=/ca&sentinel_password=x"),
-            ),
-            ("rediss://a:1?ca=/ca", &[("REDIS_TLS_CACERT", "/ca")], Ok("rediss://a:1?ca=/ca")),
-            ("redis://a:1", &[("REDIS_TLS_CACERT", "/ca")], Ok("redis://a:1")),
-            ("redis://me:other@a:1", &[auth], Err("REDIS_AUTH")),
-            ("redis://you@a:1", &[auth], Err("REDIS_AUTH")),
-            ("unix:///run/s?pass=other", &[auth], Err("REDIS_AUTH")),
-            ("unix:///run/s", &[tls], Err("REDIS_TLS")),
-            ("rediss://a:1?ca=/other", &[("REDIS_TLS_CACERT", "/ca")], Err("REDIS_TLS_CACERT")),
-            ("redis://a:1", &[("REDIS_TYPE", "CLUSTER")], Err("REDIS_TYPE")),
-            ("redis://a:1", &[("REDIS_SOCKET_TYPE", "unix")], Err("REDIS_SOCKET_TYPE")),
-        ] {
-            match (settings(&[&[("REDIS_URL", url)], more].concat()), expected) {
-                (Ok(settings), expected) => assert_eq!(Ok(settings.redis.as_str()), expected),
-                (Err(error), Err(name)) => assert!(error.contains(name) && !error.contains("p@ss"), "{error}"),
-                (Err(error), Ok(_)) => panic!("{url}: {error}"),
+        for line in URLS.trim().lines() {
+            let (variables, expected) = line.split_once(" -> ").expect(line);
+            let variables: Vec<_> = variables.split(' ').map(|pair| pair.split_once('=').expect(line)).collect();
+            match (settings(&variables), expected.strip_prefix("error ")) {
+                (Ok(settings), None) => assert_eq!(settings.redis, expected, "{line}"),
+                (Err(error), Some(part)) => assert!(error.contains(part) && !error.contains('@'), "{error}"),
+                (result, _) => panic!("{line}: {:?}", result.map(|settings| settings.redis)),
             }
         }
-    }
-
-    #[test]
-    fn a_password_by_itself_becomes_part_of_the_url() {
-        for (url, expected) in [
-            ("redis://a:1", Ok("redis://:p%40s@a:1")),
-            ("redis://me@a:1/2?protocol=3", Ok("redis://me:p%40s@a:1/2?protocol=3")),
-            ("redis-sentinel://me@a,b/main", Ok("redis-sentinel://me:p%40s@a,b/main")),
-            ("unix:///run/redis.sock", Ok("unix:///run/redis.sock?pass=p%40s")),
-            ("unix:///run/redis.sock?user=me", Ok("unix:///run/redis.sock?user=me&pass=p%40s")),
-            ("redis://me:p%40s@a:1?protocol=3", Ok("redis://me:p%40s@a:1?protocol=3")),
-            ("redis://a:1?protocol=3", Ok("redis://:p%40s@a:1?protocol=3")),
-            ("redis://me:x@a:1", Err("twice")),
-            ("unix:///run/redis.sock?pass=x", Err("twice")),
-        ] {
-            match (with_login(url, "", "p@s"), expected) {
-                (Ok(url), expected) => assert_eq!(Ok(url.as_str()), expected),
-                (Err(error), Err(part)) => assert!(error.contains(part) && !error.contains('@'), "{error}"),
-                (Err(error), Ok(_)) => panic!("{url}: {error}"),
-            }
-        }
-        let variables = [("REDIS_URL", "a:1"), ("RLAAS_REDIS_PASSWORD", "x")];
-        assert_eq!(settings(&variables).expect("valid").redis, "redis://:x@a:1");
     }
 
     #[test]

@@ -148,7 +148,8 @@ descriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 2}}]
         &server,
         &service,
         &[
-            ("local: k=x", "ok 1: ok"),
+            // What remains is not known without Redis.
+            ("local: k=x", "ok 0: ok"),
             ("local: k=x", "ok 0: ok"),
             ("local: k=x", "over 0: over"),
             ("deny: k=x", "over 0: over"),
@@ -156,15 +157,15 @@ descriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 2}}]
             // Without a limit there is nothing to decide.
             ("error: new=x", "ok 0: ok"),
             // All of them or none: the one of "b" is not charged with the third of "a".
-            ("together: k=a", "ok 1: ok"),
             ("together: k=a", "ok 0: ok"),
-            ("together: k=a | k=b", "over 0 | ok 1: over"),
-            ("together: k=b", "ok 1: ok"),
+            ("together: k=a", "ok 0: ok"),
+            ("together: k=a | k=b", "over 0 | ok 0: over"),
+            ("together: k=b", "ok 0: ok"),
             ("together: k=b", "ok 0: ok"),
             ("together: k=b", "over 0: over"),
             // A look denies where more than the limit is counted.
             ("local: k=x ?", "over 0: over"),
-            ("local: k=z ?", "ok 2: ok"),
+            ("local: k=z ?", "ok 0: ok"),
             // What is given back is given back.
             ("local: k=back -1", "ok 2: ok"),
             ("deny: granted=x", "over 0: over"),

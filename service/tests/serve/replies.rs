@@ -85,8 +85,9 @@ descriptors:
             ("fixed=x ?", "ok 0: ok"),
             ("fixed=x +1", "over 0: over"),
             ("fixed=x ?", "over 0: over"),
-            ("fixed=x -2", "ok 1: ok"),
-            ("fixed=x ?", "ok 1: ok"),
+            // It gives back from the smaller of counter and limit.
+            ("fixed=x -2", "ok 2: ok"),
+            ("fixed=x ?", "ok 2: ok"),
             ("gcra=x +5", "ok 0: ok"),
             ("gcra=x ?", "over 0: over"),
             ("gcra=x -1", "ok 1: ok"),

@@ -18,7 +18,7 @@ use super::block_on;
 use super::process::{Rlaas, descriptor};
 use crate::support::Server;
 
-/// Does each step, and compares what it gives. All differences are shown together.
+/// Does each step, and compares what it gives.
 pub fn check(server: &Server, service: &Rlaas, steps: &[(&str, &str)]) {
     let mut found = Vec::new();
     for (step, _) in steps {
