@@ -92,7 +92,7 @@ pub fn load(sources: &[Source], settings: Settings) -> (Option<Rules>, Findings)
             options: &domain.options,
             cluster: settings.cluster,
             keys: Vec::new(),
-            names: Vec::new(),
+            names: vec![name.to_string()],
         };
         let path = Path { text: format!("{name}."), values_in_metric: false, shares_hash_tag: false };
         loader.add_rules(&mut domain.root, &path, &descriptors);
@@ -219,7 +219,7 @@ struct Loader<'l, 'f> {
     cluster: bool,
     /// Those of the rules on the way.
     keys: Vec<String>,
-    /// Their `key_value`.
+    /// The domain, and their `key_value`.
     names: Vec<String>,
 }
 
@@ -275,10 +275,6 @@ impl Loader<'_, '_> {
         level.rules.insert(name.into(), rule);
     }
 
-    fn label(&self, i: usize) -> Box<str> {
-        self.names.get(i).map_or("", String::as_str).into()
-    }
-
     fn flag(&mut self, entries: &[(Node<'_>, Node<'_>)], name: &str) -> bool {
         self.reporter.flag(field(entries, name), name)
     }
@@ -321,7 +317,7 @@ impl Loader<'_, '_> {
         }
         Some(Arc::new(Limit {
             path: path.text.as_str().into(),
-            labels: [self.label(0), self.label(1)],
+            names: self.names.iter().map(|name| name.as_str().into()).collect(),
             place: Some(self.reporter.place(at)),
             name: name.into(),
             replaces: replaces.into(),
@@ -398,7 +394,7 @@ fn add_script_domain(rules: &mut Rules, reporter: &mut Reporter<'_>, entries: &[
     };
     let limit = Limit {
         path: format!("{SCRIPT_DOMAIN}.{SCRIPT_ENTRY}").into(),
-        labels: [SCRIPT_ENTRY.into(), "".into()],
+        names: [SCRIPT_DOMAIN, SCRIPT_ENTRY].map(Into::into).into(),
         place: Some(reporter.place(at)),
         name: "".into(),
         replaces: Box::default(),

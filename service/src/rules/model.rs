@@ -128,8 +128,9 @@ pub struct Rule {
 pub struct Limit {
     /// The domain and the rules on the way to it, joined by `.`, as envoyproxy/ratelimit writes them.
     pub path: Box<str>,
-    /// The first two of these rules, for the metrics.
-    pub labels: [Box<str>; 2],
+    /// The same one by one; none of a limit that a descriptor brings along. Two rules can have one path: `a.b`, and `b`
+    /// below `a`.
+    pub names: Arc<[Box<str>]>,
     pub place: Option<Place>,
     pub name: Box<str>,
     pub replaces: Box<[Box<str>]>,
@@ -189,10 +190,7 @@ pub enum Metadata {
 /// The limits in force, one a line, in the order of their names.
 impl fmt::Display for Rules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut limits: Vec<&Limit> = Vec::new();
-        for domain in self.domains.values() {
-            domain.root.collect(&mut limits);
-        }
+        let mut limits: Vec<_> = self.domains.values().flat_map(Domain::limits).collect();
         limits.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         limits.into_iter().try_for_each(|limit| writeln!(f, "{limit}"))
     }
@@ -201,22 +199,23 @@ impl fmt::Display for Rules {
 impl Rules {
     /// How many limits there are. An unlimited rule is none.
     pub fn limits(&self) -> usize {
-        self.domains.values().map(|domain| domain.root.limits()).sum()
+        self.domains.values().flat_map(Domain::limits).filter(|limit| limit.rate.is_some()).count()
+    }
+}
+
+impl Domain {
+    /// The limits of all rules, and what is unlimited.
+    pub fn limits(&self) -> Vec<&Arc<Limit>> {
+        let mut limits = Vec::new();
+        self.root.collect(&mut limits);
+        limits
     }
 }
 
 impl Level {
-    fn limits(&self) -> usize {
-        let limits = |rule: &Rule| {
-            let own = rule.limit.as_ref().is_some_and(|limit| limit.rate.is_some());
-            usize::from(own) + rule.below.as_deref().map_or(0, Self::limits)
-        };
-        self.rules.values().map(limits).sum()
-    }
-
-    fn collect<'l>(&'l self, limits: &mut Vec<&'l Limit>) {
+    fn collect<'l>(&'l self, limits: &mut Vec<&'l Arc<Limit>>) {
         for rule in self.rules.values() {
-            limits.extend(rule.limit.as_deref());
+            limits.extend(&rule.limit);
             if let Some(below) = &rule.below {
                 below.collect(limits);
             }

@@ -298,7 +298,7 @@ fn take<C: Connection>(service: &Service<C>, outcome: Outcome) {
 /// Gives the units back that were granted and not used.
 async fn give_back<C: Connection>(service: Arc<Service<C>>) {
     let Some(snapshot) = service.snapshot.swap(None) else { return };
-    for granted in snapshot.grants.all() {
+    for granted in snapshot.grants.values() {
         granted.grants.clone().shutdown().await;
     }
 }

@@ -8,7 +8,7 @@ use redis_rl_client::{Connection, Stats};
 use tokio::time::sleep;
 use tracing::{error, info, warn};
 
-use crate::rules::{Level, Printable, Rules};
+use crate::rules::{Domain, Printable, Rules};
 use crate::service::Service;
 use crate::service::redis::{Finding, attempt};
 
@@ -67,18 +67,9 @@ fn say(shown: &str, finding: &Finding) {
 
 /// The algorithms of the rules, but for that of the keys of the scripts.
 fn words(rules: &Rules) -> Vec<&'static str> {
-    fn of_level(level: &Level, words: &mut BTreeSet<&'static str>) {
-        for rule in level.rules.values() {
-            let rate = rule.limit.as_ref().and_then(|limit| limit.rate);
-            words.extend(rate.map(|rate| rate.policy.algorithm().word()));
-            if let Some(below) = &rule.below {
-                of_level(below, words);
-            }
-        }
-    }
-    let mut words = BTreeSet::new();
     let domains = rules.domains.values().filter(|domain| !domain.script_keys);
-    domains.for_each(|domain| of_level(&domain.root, &mut words));
+    let rates = domains.flat_map(Domain::limits).filter_map(|limit| limit.rate);
+    let words: BTreeSet<_> = rates.map(|rate| rate.policy.algorithm().word()).collect();
     words.into_iter().collect()
 }
 

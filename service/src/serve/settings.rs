@@ -62,7 +62,8 @@ pub struct Flags {
     #[arg(long, value_name = "KEYS", env = "RLAAS_DENIALS")]
     denials: Option<usize>,
     /// After how long Redis is asked again about a remembered denial, by one request at a time
-    #[arg(long, value_name = "DURATION", env = "RLAAS_RECHECK_DENIALS", default_value = "10s", value_parser = go::duration)]
+    #[arg(long, value_name = "DURATION", env = "RLAAS_RECHECK_DENIALS", default_value = "10s",
+          value_parser = go::duration)]
     recheck_denials: Duration,
     /// How many requests may be under way; more get what on_overload of their domain says
     #[arg(long, value_name = "REQUESTS", env = "RLAAS_MAX_REQUESTS", default_value_t = 5_000)]
@@ -80,7 +81,8 @@ pub struct Flags {
     #[arg(long, value_name = "DURATION", env = "RLAAS_DRAIN", default_value = "10s", value_parser = go::duration)]
     drain: Duration,
     /// How long a client may take to send a request over HTTP, and how long an idle connection stays
-    #[arg(long, value_name = "DURATION", env = "RLAAS_HTTP_TIMEOUT", default_value = "75s", value_parser = go::duration)]
+    #[arg(long, value_name = "DURATION", env = "RLAAS_HTTP_TIMEOUT", default_value = "75s",
+          value_parser = go::duration)]
     http_timeout: Duration,
     /// How much is logged: error, warn, info or debug [default: info]
     #[arg(long, env = "RLAAS_LOG_LEVEL")]
@@ -766,31 +768,13 @@ REDIS_URL=unix:///run/s?pass=x RLAAS_REDIS_PASSWORD=p@s -> error twice
 
     #[test]
     fn what_would_mean_no_limits_ends_the_start() {
-        for (name, value) in [
-            ("CONFIG_TYPE", "GRPC_XDS_SOTW"),
-            ("CONFIG_TYPE", "XDS"),
-            ("BACKEND_TYPE", "memcache"),
-            ("BACKEND_TYPE", "redi"),
-            ("REDIS_PERSECOND", "true"),
-            ("REDIS_TLS", "yes"),
-            ("REDIS_TLS_SKIP_HOSTNAME_VERIFICATION", "true"),
-            ("SHADOW_MODE", "yes"),
-            ("GRPC_PORT", "http"),
-            ("LOG_LEVEL", "loud"),
-            ("REDIS_TIMEOUT", "15"),
-            ("REDIS_TIMEOUT", "0s"),
-            ("NEAR_LIMIT_RATIO", "-1"),
-            ("NEAR_LIMIT_RATIO", "much"),
-            ("HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED", "yes"),
-            ("HOST", "a b"),
-            ("PORT", "65536"),
-            ("PROMETHEUS_ADDR", "metrics"),
-            ("PROMETHEUS_PATH", "metrics"),
-            ("GRPC_SERVER_USE_TLS", "true"),
-            ("TRACING_ENABLED", "on"),
-            ("TRACING_EXPORTER_PROTOCOL", "udp"),
-            ("TRACING_SAMPLING_RATE", "all"),
-        ] {
+        let wrong = "CONFIG_TYPE=GRPC_XDS_SOTW CONFIG_TYPE=XDS BACKEND_TYPE=memcache BACKEND_TYPE=redi \
+                     REDIS_PERSECOND=true REDIS_TLS=yes REDIS_TLS_SKIP_HOSTNAME_VERIFICATION=true SHADOW_MODE=yes \
+                     GRPC_PORT=http LOG_LEVEL=loud REDIS_TIMEOUT=15 REDIS_TIMEOUT=0s NEAR_LIMIT_RATIO=-1 \
+                     NEAR_LIMIT_RATIO=much HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED=yes HOST=a/b PORT=65536 \
+                     PROMETHEUS_ADDR=metrics PROMETHEUS_PATH=metrics GRPC_SERVER_USE_TLS=true TRACING_ENABLED=on \
+                     TRACING_EXPORTER_PROTOCOL=udp TRACING_SAMPLING_RATE=all";
+        for (name, value) in wrong.split(' ').filter_map(|pair| pair.split_once('=')) {
             let error = settings(&[(name, value)]).expect_err(name);
             assert!(error.contains(name), "{error}");
         }

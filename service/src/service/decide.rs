@@ -92,7 +92,7 @@ impl<C: Connection> Decider<'_, C> {
 
     async fn one(&self, (i, check): Numbered<'_>) -> Decided {
         let How { overloaded, fallback, timeout } = self.how;
-        let outcome = match (check.hits, self.snapshot.grants.of(&check.limit)) {
+        let outcome = match (check.hits, self.snapshot.grants.get(&check.limit.names)) {
             (Hits::GiveBack(hits), _) => {
                 self.limiter.refund(&check.request()).await.map(|decision| without_request(decision, hits))
             }

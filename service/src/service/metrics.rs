@@ -182,8 +182,8 @@ impl Metrics {
         let clean = |text: &str| text.replace([':', '|'], "_");
         let part = |parts: &[String], i: usize| parts.get(i).map(|part| clean(part)).unwrap_or_default();
         let Some(parts) = &check.metric else {
-            let [key1, key2] = &check.limit.labels;
-            return [clean(domain), clean(key1), clean(key2)];
+            let name = |i: usize| check.limit.names.get(i).map_or("", |name| name);
+            return [clean(domain), clean(name(1)), clean(name(2))];
         };
         let labels = [clean(domain), part(parts, 0), part(parts, 1)];
         let mut known = self.of_requests.lock().unwrap_or_else(PoisonError::into_inner);

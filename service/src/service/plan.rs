@@ -199,7 +199,7 @@ fn given_limit(
     let charge = if domain.options.all_or_nothing { Charge::Allowed } else { Charge::Always };
     Ok(Limit {
         path: format!("{name}.{}", parts(entries).join(".")).into(),
-        labels: ["".into(), "".into()],
+        names: Arc::default(),
         place: None,
         name: "".into(),
         replaces: Box::default(),
