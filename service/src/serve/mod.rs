@@ -24,6 +24,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 use tonic::service::Routes;
 use tonic_health::ServingStatus;
+use tonic_health::server::HealthReporter;
 use tracing::{Level, error, info, warn};
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt;
@@ -100,9 +101,7 @@ async fn serve(settings: Settings) -> io::Result<()> {
     let mut certificates = Certificates::new(files, service.metrics.in_force.certificates.clone());
     certificates.look(Instant::now());
     let (health, health_server) = tonic_health::server::health_reporter();
-    for name in HEALTH_SERVICES {
-        health.set_service_status(name, ServingStatus::NotServing).await;
-    }
+    set_health(&health, ServingStatus::NotServing).await;
     let rule_settings = rules::Settings { merge_domains: settings.merge_domains, cluster: settings.service.cluster };
     let mut watch = Watch::new(settings.rules.clone(), settings.ignore_dot_files, rule_settings);
     if !look(&service, &mut watch) {
@@ -121,9 +120,7 @@ async fn serve(settings: Settings) -> io::Result<()> {
                 if ready != is_ready {
                     ready = is_ready;
                     let status = if ready { ServingStatus::Serving } else { ServingStatus::NotServing };
-                    for name in HEALTH_SERVICES {
-                        health.set_service_status(name, status).await;
-                    }
+                    set_health(&health, status).await;
                 }
                 let hung_up = tokio::select! {
                     _ = drains.changed() => false,
@@ -206,9 +203,7 @@ async fn serve(settings: Settings) -> io::Result<()> {
     }
     info!("draining");
     service.drain();
-    for name in HEALTH_SERVICES {
-        health.set_service_status(name, ServingStatus::NotServing).await;
-    }
+    set_health(&health, ServingStatus::NotServing).await;
     sleep(settings.drain_delay).await;
     _ = draining.send(true);
     let ended = async {
@@ -232,6 +227,12 @@ async fn serve(settings: Settings) -> io::Result<()> {
     Ok(())
 }
 
+async fn set_health(health: &HealthReporter, status: ServingStatus) {
+    for name in HEALTH_SERVICES {
+        health.set_service_status(name, status).await;
+    }
+}
+
 /// Serves HTTP until the service drains.
 async fn listen(
     what: &'static str,
@@ -250,11 +251,7 @@ async fn listen(
 /// Reads the rules if the files have changed. Whether they are in force, or wrong.
 fn look<C: Connection>(service: &Service<C>, watch: &mut Watch) -> bool {
     let outcome = watch.look(Instant::now(), SystemTime::now());
-    let is_done = outcome.is_some();
-    if let Some(outcome) = outcome {
-        take(service, outcome);
-    }
-    is_done || service.snapshot.load().is_some()
+    outcome.map(|outcome| take(service, outcome)).is_some() || service.snapshot.load().is_some()
 }
 
 /// Puts rules in force. Wrong ones change nothing.

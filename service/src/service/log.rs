@@ -33,36 +33,32 @@ pub fn log(request: &RateLimitRequest, plan: &Plan, outcomes: &Outcomes, overloa
     let took_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
     for ((descriptor, slot), outcome) in request.descriptors.iter().zip(&plan.slots).zip(outcomes) {
         let descriptor = show(descriptor);
-        match slot {
-            Slot::None => debug!(domain, descriptor, decision = "no limit", took_us, "decided"),
-            Slot::Replaced(limit) => {
-                debug!(domain, descriptor, rule = &*limit.path, decision = "replaced", took_us, "decided");
-            }
-            Slot::Unlimited(limit) => {
-                debug!(domain, descriptor, rule = &*limit.path, decision = "unlimited", took_us, "decided");
-            }
-            Slot::Check(check) => {
-                let decided = outcome.as_ref().and_then(|outcome| outcome.as_ref().ok());
-                let failed = outcome.as_ref().and_then(|outcome| outcome.as_ref().err());
-                debug!(
-                    domain,
-                    descriptor,
-                    rule = &*check.limit.path,
-                    at = check.limit.place.as_ref().map(ToString::to_string),
-                    key = check.key,
-                    command = check.command(),
-                    decision = decided.map_or(if failed.is_some() { "error" } else { "not checked" }, |decision| {
-                        word(check, decision)
-                    }),
-                    by = decided.map(|decision| by(decision.source, overloaded)),
-                    remaining = decided.map(|decision| decision.remaining),
-                    retry_after_ms = decided.and_then(retry_after_ms),
-                    error = failed.map(ToString::to_string),
-                    took_us,
-                    "decided"
-                );
-            }
-        }
+        let check = if let Slot::Check(check) = slot { Some(check) } else { None };
+        let decided = outcome.as_ref().and_then(|outcome| outcome.as_ref().ok());
+        let failed = outcome.as_ref().and_then(|outcome| outcome.as_ref().err());
+        let decision = match (slot, decided) {
+            (Slot::None, _) => "no limit",
+            (Slot::Replaced(_), _) => "replaced",
+            (Slot::Unlimited(_), _) => "unlimited",
+            (Slot::Check(check), Some(decision)) => word(check, decision),
+            (Slot::Check(_), None) if failed.is_some() => "error",
+            (Slot::Check(_), None) => "not checked",
+        };
+        debug!(
+            domain,
+            descriptor,
+            rule = slot.limit().map(|limit| &*limit.path),
+            at = check.and_then(|check| check.limit.place.as_ref()).map(ToString::to_string),
+            key = check.map(|check| check.key.as_str()),
+            command = check.map(|check| check.command()),
+            decision,
+            by = decided.map(|decision| by(decision.source, overloaded)),
+            remaining = decided.map(|decision| decision.remaining),
+            retry_after_ms = decided.and_then(retry_after_ms),
+            error = failed.map(ToString::to_string),
+            took_us,
+            "decided"
+        );
     }
 }
 

@@ -121,7 +121,8 @@ impl Plan {
 }
 
 impl Slot {
-    fn limit(&self) -> Option<&Limit> {
+    /// The limit of the rule that fits, or of the descriptor itself.
+    pub fn limit(&self) -> Option<&Limit> {
         match self {
             Self::None => None,
             Self::Replaced(limit) | Self::Unlimited(limit) => Some(limit),
