@@ -18,8 +18,7 @@ pub fn read(reporter: &mut Reporter<'_>, node: &Node<'_>) -> Option<Authorize> {
     };
     reporter.check_keys(entries, Kind::Authorize);
     let deny_status = deny_status(reporter, field(entries, "deny_status"));
-    let if_none = field(entries, "if_none");
-    let allow_if_none = reporter.choice(if_none, "if_none", &[("allow", true), ("deny", false)]).unwrap_or(false);
+    let allow_if_none = reporter.choice(entries, "if_none", &[("allow", true), ("deny", false)]).unwrap_or(false);
     let trusted_proxies = proxies(reporter, field(entries, "trusted_proxies"));
     let descriptors = match field(entries, "descriptors") {
         Some(Node { value: Value::List(items), .. }) if !items.is_empty() => {
@@ -88,13 +87,13 @@ fn part(reporter: &mut Reporter<'_>, node: &Node<'_>) -> Option<Part> {
         return None;
     };
     reporter.check_keys(fields, Kind::AuthorizeEntry);
-    let key = reporter.text(field(fields, "key"), "key").into_owned();
+    let key = reporter.text(fields, "key").into_owned();
     if key.is_empty() {
         reporter.error(node.at, "an entry of authorize must have a key");
     }
-    let header = reporter.text(field(fields, "header"), "header").into_owned();
-    let address = reporter.flag(field(fields, "client_address"), "client_address");
-    let path = reporter.flag(field(fields, "path"), "path");
+    let header = reporter.text(fields, "header").into_owned();
+    let address = reporter.flag(fields, "client_address");
+    let path = reporter.flag(fields, "path");
     let origin = match (header.as_str(), address, path) {
         ("", true, false) => Origin::ClientAddress,
         ("", false, true) => Origin::Path,

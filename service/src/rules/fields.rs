@@ -8,6 +8,9 @@ use super::model::Metadata;
 use super::problem::{Mark, Place, Problem};
 use super::yaml::{Node, Scalar, Type, Value};
 
+/// The keys and values of a map, in the order of the document.
+pub type Entries<'a> = [(Node<'a>, Node<'a>)];
+
 /// Known to envoyproxy/ratelimit, which accepts each of them in every map and ignores those that mean nothing there.
 const EVERYWHERE: &str = "domain key value descriptors rate_limit unit requests_per_unit unlimited shadow_mode quota_mode name \
     replaces detailed_metric value_to_metric share_threshold metadata";
@@ -97,7 +100,7 @@ impl Reporter<'_> {
     }
 
     /// Checks the keys of a map and of every map in it, and that nothing but `metadata` has fractions.
-    pub fn check_keys(&mut self, entries: &[(Node<'_>, Node<'_>)], kind: Kind) {
+    pub fn check_keys(&mut self, entries: &Entries<'_>, kind: Kind) {
         for (key, value) in entries {
             let Some(name) = key_text(key) else {
                 self.error(key.at, "a key must be text");
@@ -137,8 +140,8 @@ impl Reporter<'_> {
     }
 
     /// The text of a scalar; empty if there is none.
-    pub fn text<'n>(&mut self, node: Option<&'n Node<'_>>, name: &str) -> Cow<'n, str> {
-        match node.map(|node| (node.at, &node.value)) {
+    pub fn text<'n>(&mut self, entries: &'n Entries<'_>, name: &str) -> Cow<'n, str> {
+        match field(entries, name).map(|node| (node.at, &node.value)) {
             None => Cow::Borrowed(""),
             Some((_, Value::Scalar(scalar))) if scalar.resolve() == Type::Null => Cow::Borrowed(""),
             Some((_, Value::Scalar(scalar))) => Cow::Borrowed(&scalar.text),
@@ -150,8 +153,8 @@ impl Reporter<'_> {
     }
 
     /// A boolean; false if there is none.
-    pub fn flag(&mut self, node: Option<&Node<'_>>, name: &str) -> bool {
-        match node.map(|node| (node.at, resolved(node))) {
+    pub fn flag(&mut self, entries: &Entries<'_>, name: &str) -> bool {
+        match field(entries, name).map(|node| (node.at, resolved(node))) {
             None | Some((_, Some(Type::Null))) => false,
             Some((_, Some(Type::Bool(value)))) => value,
             Some((at, _)) => {
@@ -162,13 +165,13 @@ impl Reporter<'_> {
     }
 
     /// One of some words; `None` if there is none.
-    pub fn choice<T: Copy>(&mut self, node: Option<&Node<'_>>, name: &str, known: &[(&str, T)]) -> Option<T> {
-        let text = self.text(node, name);
+    pub fn choice<T: Copy>(&mut self, entries: &Entries<'_>, name: &str, known: &[(&str, T)]) -> Option<T> {
+        let text = self.text(entries, name);
         if text.is_empty() {
             return None;
         }
         let found = known.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
-        if let (None, Some(node)) = (found, node) {
+        if let (None, Some(node)) = (found, field(entries, name)) {
             let mut words = known.iter().map(|(word, _)| *word).collect::<Vec<_>>();
             let last = words.pop().unwrap_or_default();
             self.error(node.at, format!("invalid {name}: expected {} or {last}", words.join(", ")));
@@ -177,8 +180,8 @@ impl Reporter<'_> {
     }
 
     /// An integer from `least` to 2³² − 1; `None` if there is none.
-    pub fn number(&mut self, node: Option<&Node<'_>>, name: &str, least: u32) -> Option<u32> {
-        let node = node?;
+    pub fn number(&mut self, entries: &Entries<'_>, name: &str, least: u32) -> Option<u32> {
+        let node = field(entries, name)?;
         match resolved(node) {
             Some(Type::Null) => None,
             Some(Type::Int(value)) if value >= i64::from(least) && u32::try_from(value).is_ok() => {
@@ -192,8 +195,8 @@ impl Reporter<'_> {
     }
 
     /// The maps of a list.
-    pub fn maps<'n, 'a>(&mut self, node: Option<&'n Node<'a>>, name: &str) -> Vec<(Mark, &'n [(Node<'a>, Node<'a>)])> {
-        match node.map(|node| (node.at, &node.value)) {
+    pub fn maps<'n, 'a>(&mut self, entries: &'n Entries<'a>, name: &str) -> Vec<(Mark, &'n Entries<'a>)> {
+        match field(entries, name).map(|node| (node.at, &node.value)) {
             None => Vec::new(),
             Some((_, Value::List(items))) => items
                 .iter()
@@ -231,13 +234,13 @@ fn lists(words: &str, name: &str) -> bool {
 }
 
 /// The last value of a key.
-pub fn field<'n, 'a>(entries: &'n [(Node<'a>, Node<'a>)], name: &str) -> Option<&'n Node<'a>> {
+pub fn field<'n, 'a>(entries: &'n Entries<'a>, name: &str) -> Option<&'n Node<'a>> {
     entries.iter().rev().find(|(key, _)| key_text(key) == Some(name)).map(|(_, value)| value)
 }
 
 /// The value of a key that may be there several times, as merges (`<<`) do. Their maps are joined, and a null removes
 /// what was before it, as go-yaml 2 reads a struct behind a pointer, or a map. So of `rate_limit` and `metadata` only.
-pub fn joined<'n, 'a>(entries: &'n [(Node<'a>, Node<'a>)], name: &str) -> Option<Cow<'n, Node<'a>>> {
+pub fn joined<'n, 'a>(entries: &'n Entries<'a>, name: &str) -> Option<Cow<'n, Node<'a>>> {
     let mut joined: Option<Cow<'n, Node<'a>>> = None;
     for (_, node) in entries.iter().filter(|(key, _)| key_text(key) == Some(name)) {
         let next = match (joined.as_deref().map(|node| &node.value), &node.value) {

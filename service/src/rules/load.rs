@@ -8,7 +8,7 @@ use redis_rl_client::Fallback::{self, Allow, Deny, Error, Local};
 use redis_rl_client::Policy;
 
 use super::authorize;
-use super::fields::{Findings, Kind, Reporter, field, joined, key_text};
+use super::fields::{Entries, Findings, Kind, Reporter, field, joined, key_text};
 use super::model::{Authorize, Domain, Level, Limit, Options, Rule, Rules};
 use super::problem::{Mark, Place, Problem};
 use super::rate;
@@ -36,8 +36,6 @@ pub struct Settings {
     pub cluster: bool,
 }
 
-type Entries<'a> = Vec<(Node<'a>, Node<'a>)>;
-
 /// Reads all files. There are rules only if no file has an error.
 pub fn load(sources: &[Source], settings: Settings) -> (Option<Rules>, Findings) {
     let mut findings = Findings::default();
@@ -51,7 +49,7 @@ pub fn load(sources: &[Source], settings: Settings) -> (Option<Rules>, Findings)
             continue;
         }
         reporter.check_keys(entries, Kind::File);
-        let domain = reporter.text(field(entries, "domain"), "domain").into_owned();
+        let domain = reporter.text(entries, "domain").into_owned();
         options.entry(domain).or_default().add(reporter, entries);
     }
     // The file in which a domain is first.
@@ -63,7 +61,7 @@ pub fn load(sources: &[Source], settings: Settings) -> (Option<Rules>, Findings)
             add_script_domain(&mut rules, reporter, entries, first);
             continue;
         }
-        let name = reporter.text(field(entries, "domain"), "domain");
+        let name = reporter.text(entries, "domain");
         let at = field(entries, "domain").map_or_else(Mark::default, |node| node.at);
         if name.is_empty() {
             reporter.error(at, "a file must name its domain");
@@ -86,7 +84,7 @@ pub fn load(sources: &[Source], settings: Settings) -> (Option<Rules>, Findings)
                 entry.insert(Domain { options, ..Domain::default() })
             }
         };
-        let descriptors = reporter.maps(field(entries, "descriptors"), "descriptors");
+        let descriptors = reporter.maps(entries, "descriptors");
         let mut loader = Loader {
             reporter,
             options: &domain.options,
@@ -101,7 +99,7 @@ pub fn load(sources: &[Source], settings: Settings) -> (Option<Rules>, Findings)
 }
 
 /// The entries of a file's document.
-fn parse<'a>(source: &'a Source, findings: &mut Findings) -> Option<(Arc<str>, Entries<'a>)> {
+fn parse<'a>(source: &'a Source, findings: &mut Findings) -> Option<(Arc<str>, Vec<(Node<'a>, Node<'a>)>)> {
     let file: Arc<str> = source.name.as_str().into();
     let mut reporter = Reporter { file: file.clone(), findings };
     match yaml::parse(&source.text) {
@@ -131,27 +129,27 @@ struct Given {
 }
 
 impl Given {
-    fn add(&mut self, reporter: &mut Reporter<'_>, entries: &[(Node<'_>, Node<'_>)]) {
-        add(reporter, entries, "all_or_nothing", &mut self.all_or_nothing, |reporter, node, name| {
-            Some(reporter.flag(Some(node), name))
+    fn add(&mut self, reporter: &mut Reporter<'_>, entries: &Entries<'_>) {
+        add(reporter, entries, "all_or_nothing", &mut self.all_or_nothing, |reporter, _, name| {
+            Some(reporter.flag(entries, name))
         });
         add(reporter, entries, "hash_tag", &mut self.hash_tag, |reporter, node, name| {
-            let value = reporter.text(Some(node), name).into_owned();
+            let value = reporter.text(entries, name).into_owned();
             if value.is_empty() {
                 reporter.error(node.at, "invalid hash_tag: expected the key of an entry");
             }
             Some(value)
         });
-        add(reporter, entries, "on_unavailable", &mut self.on_unavailable, |reporter, node, name| {
+        add(reporter, entries, "on_unavailable", &mut self.on_unavailable, |reporter, _, name| {
             let known = [("allow", Allow), ("deny", Deny), ("error", Error), ("local", Local { instances: 1 })];
-            reporter.choice(Some(node), name, &known)
+            reporter.choice(entries, name, &known)
         });
-        add(reporter, entries, "on_overload", &mut self.on_overload, |reporter, node, name| {
-            reporter.choice(Some(node), name, &[("local", Local { instances: 1 }), ("deny", Deny), ("error", Error)])
+        add(reporter, entries, "on_overload", &mut self.on_overload, |reporter, _, name| {
+            reporter.choice(entries, name, &[("local", Local { instances: 1 }), ("deny", Deny), ("error", Error)])
         });
         add(reporter, entries, "instances", &mut self.instances, |reporter, node, name| {
             self.instances_at.get_or_insert(reporter.place(node.at));
-            reporter.number(Some(node), name, 1)
+            reporter.number(entries, name, 1)
         });
         add(reporter, entries, "authorize", &mut self.authorize, |reporter, node, _| {
             authorize::read(reporter, node).map(Arc::new)
@@ -188,7 +186,7 @@ impl Given {
 /// Reads an option of a domain. All of its files that have it must say the same.
 fn add<T: PartialEq>(
     reporter: &mut Reporter<'_>,
-    entries: &[(Node<'_>, Node<'_>)],
+    entries: &Entries<'_>,
     name: &str,
     known: &mut Option<T>,
     read: impl FnOnce(&mut Reporter<'_>, &Node<'_>, &str) -> Option<T>,
@@ -224,19 +222,19 @@ struct Loader<'l, 'f> {
 }
 
 impl Loader<'_, '_> {
-    fn add_rules(&mut self, level: &mut Level, path: &Path, descriptors: &[(Mark, &[(Node<'_>, Node<'_>)])]) {
+    fn add_rules(&mut self, level: &mut Level, path: &Path, descriptors: &[(Mark, &Entries<'_>)]) {
         for &(at, entries) in descriptors {
             self.add_rule(level, path, at, entries);
         }
     }
 
-    fn add_rule(&mut self, level: &mut Level, path: &Path, at: Mark, entries: &[(Node<'_>, Node<'_>)]) {
-        let key = self.reporter.text(field(entries, "key"), "key");
+    fn add_rule(&mut self, level: &mut Level, path: &Path, at: Mark, entries: &Entries<'_>) {
+        let key = self.reporter.text(entries, "key");
         if key.is_empty() {
             self.reporter.error(at, "a descriptor must have a key");
             return;
         }
-        let value = self.reporter.text(field(entries, "value"), "value");
+        let value = self.reporter.text(entries, "value");
         let name = if value.is_empty() { key.to_string() } else { format!("{key}_{value}") };
         if level.rules.contains_key(name.as_str()) {
             let text =
@@ -245,13 +243,17 @@ impl Loader<'_, '_> {
             return;
         }
         let wildcard = Wildcard::new(&name);
-        let share_threshold = self.flag(entries, "share_threshold");
+        let share_threshold = self.reporter.flag(entries, "share_threshold");
         if share_threshold && wildcard.is_none() {
             let at = field(entries, "share_threshold").map_or(at, |node| node.at);
             self.reporter.error(at, "invalid share_threshold: only a value with '*' has something to share");
         }
-        let mut rule =
-            Rule { limit: None, below: None, value_to_metric: self.flag(entries, "value_to_metric"), share_threshold };
+        let mut rule = Rule {
+            limit: None,
+            below: None,
+            value_to_metric: self.reporter.flag(entries, "value_to_metric"),
+            share_threshold,
+        };
         let is_hash_tag = self.options.hash_tag.as_deref() == Some(key.as_ref());
         let here = Path {
             text: format!("{}{name}", path.text),
@@ -261,7 +263,7 @@ impl Loader<'_, '_> {
         self.keys.push(key.into_owned());
         self.names.push(name.clone());
         rule.limit = self.limit(&here, at, entries);
-        let below = self.reporter.maps(field(entries, "descriptors"), "descriptors");
+        let below = self.reporter.maps(entries, "descriptors");
         if !below.is_empty() {
             let mut next = Level::default();
             self.add_rules(&mut next, &Path { text: format!("{}.", here.text), ..here }, &below);
@@ -275,14 +277,10 @@ impl Loader<'_, '_> {
         level.rules.insert(name.into(), rule);
     }
 
-    fn flag(&mut self, entries: &[(Node<'_>, Node<'_>)], name: &str) -> bool {
-        self.reporter.flag(field(entries, name), name)
-    }
-
-    fn limit(&mut self, path: &Path, at: Mark, entries: &[(Node<'_>, Node<'_>)]) -> Option<Arc<Limit>> {
-        let shadow = self.flag(entries, "shadow_mode");
-        let quota = self.flag(entries, "quota_mode");
-        let detailed_metric = self.flag(entries, "detailed_metric");
+    fn limit(&mut self, path: &Path, at: Mark, entries: &Entries<'_>) -> Option<Arc<Limit>> {
+        let shadow = self.reporter.flag(entries, "shadow_mode");
+        let quota = self.reporter.flag(entries, "quota_mode");
+        let detailed_metric = self.reporter.flag(entries, "detailed_metric");
         let metadata = self.reporter.metadata(joined(entries, "metadata").as_deref());
         if quota && self.options.all_or_nothing {
             let at = field(entries, "quota_mode").map_or(at, |node| node.at);
@@ -297,10 +295,10 @@ impl Loader<'_, '_> {
                 return None;
             }
         };
-        let name = self.reporter.text(field(fields, "name"), "name").into_owned();
+        let name = self.reporter.text(fields, "name").into_owned();
         let mut replaces = Vec::new();
-        for (at, entries) in self.reporter.maps(field(fields, "replaces"), "replaces") {
-            let replaced = self.reporter.text(field(entries, "name"), "name").into_owned();
+        for (at, entries) in self.reporter.maps(fields, "replaces") {
+            let replaced = self.reporter.text(entries, "name").into_owned();
             if replaced.is_empty() {
                 self.reporter.error(at, "invalid replaces: expected the name of a rate_limit");
             } else if replaced == name {
@@ -350,14 +348,14 @@ impl Loader<'_, '_> {
     }
 }
 
-fn is_script_file(entries: &[(Node<'_>, Node<'_>)]) -> bool {
+fn is_script_file(entries: &Entries<'_>) -> bool {
     field(entries, "rate-limiter").is_some()
 }
 
 /// The configuration of the service that the Lua scripts come from.
 ///
 /// `first` is the file in which its domain is first.
-fn add_script_domain(rules: &mut Rules, reporter: &mut Reporter<'_>, entries: &[(Node<'_>, Node<'_>)], first: &str) {
+fn add_script_domain(rules: &mut Rules, reporter: &mut Reporter<'_>, entries: &Entries<'_>, first: &str) {
     for (key, _) in entries.iter().filter(|(key, _)| key_text(key) != Some("rate-limiter")) {
         reporter.error(key.at, "a file with 'rate-limiter' has no other key");
     }
@@ -372,14 +370,14 @@ fn add_script_domain(rules: &mut Rules, reporter: &mut Reporter<'_>, entries: &[
             reporter.error(key.at, "unknown key in rate-limiter: expected use-algo, window-size or max-requests");
         }
     }
-    let algorithm = reporter.text(field(fields, "use-algo"), "use-algo");
+    let algorithm = reporter.text(fields, "use-algo");
     let word = match algorithm.as_ref() {
         "fixed-window-algo" => "FIXED",
         "sliding-window-algo" => "SLIDING",
         _ => return reporter.error(at, "invalid use-algo: expected fixed-window-algo or sliding-window-algo"),
     };
-    let window = reporter.number(field(fields, "window-size"), "window-size", 1);
-    let limit = reporter.number(field(fields, "max-requests"), "max-requests", 0);
+    let window = reporter.number(fields, "window-size", 1);
+    let limit = reporter.number(fields, "max-requests", 0);
     let (Some(window), Some(limit)) = (window, limit) else {
         reporter.error(at, "rate-limiter needs window-size in seconds and max-requests");
         return;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use redis_rl_client::{Algorithm, Policy, Window};
 
-use super::fields::{Reporter, field};
+use super::fields::{Entries, Reporter, field};
 use super::model::{Charge, Options, Rate, Unit, takes_always};
 use super::problem::{Mark, quoted};
 use super::yaml::{Node, Type, Value};
@@ -16,14 +16,9 @@ const ALGORITHMS: [Algorithm; 6] =
 
 /// Reads a `rate_limit`: `Some(None)` for unlimited, `None` if it has an error.
 #[expect(clippy::option_option, reason = "an error is reported and is no limit")]
-pub fn read(
-    reporter: &mut Reporter<'_>,
-    at: Mark,
-    fields: &[(Node<'_>, Node<'_>)],
-    options: &Options,
-) -> Option<Option<Rate>> {
+pub fn read(reporter: &mut Reporter<'_>, at: Mark, fields: &Entries<'_>, options: &Options) -> Option<Option<Rate>> {
     let errors = reporter.findings.errors.len();
-    let rate = if reporter.flag(field(fields, "unlimited"), "unlimited") {
+    let rate = if reporter.flag(fields, "unlimited") {
         unlimited(reporter, fields);
         Some(None)
     } else {
@@ -37,13 +32,13 @@ pub fn of_scripts(policy: Policy) -> Rate {
     Rate { policy, unit: Unit::of(policy.window()), charge: Charge::Allowed, grants: None }
 }
 
-fn unlimited(reporter: &mut Reporter<'_>, fields: &[(Node<'_>, Node<'_>)]) {
-    let unit = reporter.text(field(fields, "unit"), "unit").into_owned();
+fn unlimited(reporter: &mut Reporter<'_>, fields: &Entries<'_>) {
+    let unit = reporter.text(fields, "unit").into_owned();
     // As there, a unit that is none is ignored.
     if unit_of(&unit).is_some() {
         reporter.error(at_of(fields, "unit"), "an unlimited rate_limit has no unit");
     }
-    reporter.number(field(fields, "requests_per_unit"), "requests_per_unit", 0);
+    reporter.number(fields, "requests_per_unit", 0);
     for name in ["algorithm", "window", "anchor", "limit", "burst", "charge", "grants"] {
         if let Some(node) = field(fields, name) {
             reporter.error(node.at, format!("an unlimited rate_limit has no {name}"));
@@ -51,8 +46,8 @@ fn unlimited(reporter: &mut Reporter<'_>, fields: &[(Node<'_>, Node<'_>)]) {
     }
 }
 
-fn limited(reporter: &mut Reporter<'_>, at: Mark, fields: &[(Node<'_>, Node<'_>)], options: &Options) -> Option<Rate> {
-    let algorithm = match reporter.text(field(fields, "algorithm"), "algorithm").as_ref() {
+fn limited(reporter: &mut Reporter<'_>, at: Mark, fields: &Entries<'_>, options: &Options) -> Option<Rate> {
+    let algorithm = match reporter.text(fields, "algorithm").as_ref() {
         "" => Algorithm::Fixed,
         word => match ALGORITHMS.into_iter().find(|algorithm| algorithm.word().to_ascii_lowercase() == word) {
             Some(algorithm) => algorithm,
@@ -73,7 +68,7 @@ fn limited(reporter: &mut Reporter<'_>, at: Mark, fields: &[(Node<'_>, Node<'_>)
             return None;
         }
     };
-    if let Some(burst) = reporter.number(field(fields, "burst"), "burst", 1) {
+    if let Some(burst) = reporter.number(fields, "burst", 1) {
         match policy.try_burst(u64::from(burst)) {
             Ok(with_burst) => policy = with_burst,
             Err(_) => reporter.error(at_of(fields, "burst"), "invalid burst: only token and gcra take it"),
@@ -93,7 +88,7 @@ fn limited(reporter: &mut Reporter<'_>, at: Mark, fields: &[(Node<'_>, Node<'_>)
     Some(Rate { policy, unit: unit_or(fields, window), charge, grants })
 }
 
-fn at_of(fields: &[(Node<'_>, Node<'_>)], name: &str) -> Mark {
+fn at_of(fields: &Entries<'_>, name: &str) -> Mark {
     field(fields, name).map_or_else(Mark::default, |node| node.at)
 }
 
@@ -102,7 +97,7 @@ fn unit_of(text: &str) -> Option<Unit> {
 }
 
 /// The unit that is named, else the one that is as long as the window.
-fn unit_or(fields: &[(Node<'_>, Node<'_>)], window: Window) -> Unit {
+fn unit_or(fields: &Entries<'_>, window: Window) -> Unit {
     let named = field(fields, "unit").and_then(|node| match &node.value {
         Value::Scalar(scalar) => unit_of(&scalar.text),
         _ => None,
@@ -110,9 +105,9 @@ fn unit_or(fields: &[(Node<'_>, Node<'_>)], window: Window) -> Unit {
     named.unwrap_or_else(|| Unit::of(window))
 }
 
-fn window(reporter: &mut Reporter<'_>, at: Mark, fields: &[(Node<'_>, Node<'_>)]) -> Option<Window> {
+fn window(reporter: &mut Reporter<'_>, at: Mark, fields: &Entries<'_>) -> Option<Window> {
     let Some(node) = field(fields, "window") else {
-        let text = reporter.text(field(fields, "unit"), "unit").into_owned();
+        let text = reporter.text(fields, "unit").into_owned();
         if let Some(length) = unit_of(&text).and_then(Unit::length) {
             return Some(Window::Length(length));
         }
@@ -125,7 +120,7 @@ fn window(reporter: &mut Reporter<'_>, at: Mark, fields: &[(Node<'_>, Node<'_>)]
     if let Some(unit) = field(fields, "unit") {
         reporter.error(unit.at, "a rate_limit has a unit or a window, not both");
     }
-    let text = reporter.text(Some(node), "window").into_owned();
+    let text = reporter.text(fields, "window").into_owned();
     // A number without a unit would be seconds, but nothing says so in a file.
     match text.parse::<Window>() {
         Ok(window) if !text.ends_with(|c: char| c.is_ascii_digit()) && in_range(window) => Some(window),
@@ -143,17 +138,17 @@ fn in_range(window: Window) -> bool {
     !matches!(window, Window::Length(length) if length > Duration::from_secs(1_000_000_000_000))
 }
 
-fn limit(reporter: &mut Reporter<'_>, at: Mark, fields: &[(Node<'_>, Node<'_>)]) -> Option<u32> {
+fn limit(reporter: &mut Reporter<'_>, at: Mark, fields: &Entries<'_>) -> Option<u32> {
     let (theirs, ours) = (field(fields, "requests_per_unit"), field(fields, "limit"));
     if let (Some(_), Some(node)) = (theirs, ours) {
         reporter.error(node.at, "a rate_limit has requests_per_unit or limit, not both");
     }
     // As there, 0 if it is not given: that denies everything.
     match ours {
-        Some(_) => reporter.number(ours, "limit", 0),
+        Some(_) => reporter.number(fields, "limit", 0),
         None => match theirs {
             Some(Node { value: Value::Scalar(scalar), .. }) if scalar.resolve() == Type::Null => Some(0),
-            Some(_) => reporter.number(theirs, "requests_per_unit", 0),
+            Some(_) => reporter.number(fields, "requests_per_unit", 0),
             None => {
                 reporter.warn(at, "a rate_limit without requests_per_unit denies every request");
                 Some(0)
@@ -169,14 +164,9 @@ fn anchor(node: &Node<'_>) -> Option<u64> {
     (time.subsec_nanosecond() == 0).then(|| u64::try_from(time.as_second()).ok())?
 }
 
-fn grants(
-    reporter: &mut Reporter<'_>,
-    fields: &[(Node<'_>, Node<'_>)],
-    policy: &Policy,
-    options: &Options,
-) -> Option<u32> {
+fn grants(reporter: &mut Reporter<'_>, fields: &Entries<'_>, policy: &Policy, options: &Options) -> Option<u32> {
     let node = field(fields, "grants")?;
-    let grants = reporter.number(Some(node), "grants", 1)?;
+    let grants = reporter.number(fields, "grants", 1)?;
     if options.all_or_nothing {
         reporter.error(node.at, "invalid grants: all_or_nothing decides on the server alone");
     }
@@ -188,13 +178,13 @@ fn grants(
 
 fn charge(
     reporter: &mut Reporter<'_>,
-    fields: &[(Node<'_>, Node<'_>)],
+    fields: &Entries<'_>,
     algorithm: Algorithm,
     options: &Options,
     has_grants: bool,
 ) -> Charge {
     let known = [("always", Charge::Always), ("allowed", Charge::Allowed)];
-    let given = reporter.choice(field(fields, "charge"), "charge", &known);
+    let given = reporter.choice(fields, "charge", &known);
     if given == Some(Charge::Always) {
         let at = at_of(fields, "charge");
         if !takes_always(algorithm) {
