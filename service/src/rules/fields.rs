@@ -8,8 +8,10 @@ use super::model::Metadata;
 use super::problem::{Mark, Place, Problem};
 use super::yaml::{Node, Scalar, Type, Value};
 
-/// The keys and values of a map, in the order of the document.
-pub type Entries<'a> = [(Node<'a>, Node<'a>)];
+/// A key and its value.
+pub type Pair<'a> = (Node<'a>, Node<'a>);
+/// The pairs of a map, in the order of the document.
+pub type Entries<'a> = [Pair<'a>];
 
 /// Known to envoyproxy/ratelimit, which accepts each of them in every map and ignores those that mean nothing there.
 const EVERYWHERE: &str = "domain key value descriptors rate_limit unit requests_per_unit unlimited shadow_mode quota_mode name \

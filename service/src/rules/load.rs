@@ -8,7 +8,7 @@ use redis_rl_client::Fallback::{self, Allow, Deny, Error, Local};
 use redis_rl_client::Policy;
 
 use super::authorize;
-use super::fields::{Entries, Findings, Kind, Reporter, field, joined, key_text};
+use super::fields::{Entries, Findings, Kind, Pair, Reporter, field, joined, key_text};
 use super::model::{Authorize, Domain, Level, Limit, Options, Rule, Rules};
 use super::problem::{Mark, Place, Problem};
 use super::rate;
@@ -99,7 +99,7 @@ pub fn load(sources: &[Source], settings: Settings) -> (Option<Rules>, Findings)
 }
 
 /// The entries of a file's document.
-fn parse<'a>(source: &'a Source, findings: &mut Findings) -> Option<(Arc<str>, Vec<(Node<'a>, Node<'a>)>)> {
+fn parse<'a>(source: &'a Source, findings: &mut Findings) -> Option<(Arc<str>, Vec<Pair<'a>>)> {
     let file: Arc<str> = source.name.as_str().into();
     let mut reporter = Reporter { file: file.clone(), findings };
     match yaml::parse(&source.text) {
