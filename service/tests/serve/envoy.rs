@@ -1,27 +1,18 @@
 //! With a real Envoy in front.
 
 use std::env;
-use std::fs;
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::thread;
 
-use tempfile::TempDir;
-
 use super::flood::{Busy, IN_A_HURRY};
+use super::front::Front;
 use super::one_server;
-use super::process::{Response, Rlaas, get, until};
+use super::process::{Rlaas, until};
 use super::security::Certificates;
 use super::steps::counted;
 use crate::support::free_port;
-
-/// Envoy in front of a service. It ends with the test.
-struct Envoy {
-    child: Child,
-    dir: TempDir,
-    port: u16,
-}
 
 /// The program: `ENVOY`, else the one that `scripts/envoy` fetched.
 fn program() -> String {
@@ -34,75 +25,27 @@ fn program() -> String {
     String::from_utf8(output.stdout).expect("a path").trim().to_owned()
 }
 
-impl Envoy {
-    fn start(service: &Rlaas) -> Self {
-        Self::of(&[service], "")
-    }
-
-    /// With these copies of the service, and what their cluster in the configuration has besides.
-    fn of(services: &[&Rlaas], cluster: &str) -> Self {
-        let (port, mock) = (free_port(), free_port());
-        let endpoint = |service: &&Rlaas| {
-            let port = service.grpc_port();
-            format!("{{endpoint: {{address: {{socket_address: {{address: 127.0.0.1, port_value: {port}}}}}}}}}")
-        };
-        let config = include_str!("envoy.yaml")
-            .replace("<FRONT>", &port.to_string())
-            .replace("<MOCK>", &mock.to_string())
-            .replace("# <TLS>", cluster)
-            .replace("<RLAAS>", &services.iter().map(endpoint).collect::<Vec<_>>().join(", "));
-        let envoy = Self::with(&config, port);
-        until("Envoy listens", || TcpStream::connect(("127.0.0.1", mock)).is_ok());
-        envoy
-    }
-
-    /// Envoy with a configuration, in which it listens on this port.
-    fn with(config: &str, port: u16) -> Self {
-        let dir = tempfile::tempdir().expect("a directory");
-        let path = dir.path().join("envoy.yaml");
-        fs::write(&path, config).expect("a file");
-        let log = fs::File::create(dir.path().join("log")).expect("a file");
-        let child = Command::new(program())
-            .args(["--disable-hot-restart", "--concurrency", "1", "--log-level", "warn", "--config-path"])
-            .arg(&path)
-            .stdout(Stdio::null())
-            .stderr(log)
-            .spawn()
-            .expect("Envoy runs");
-        let mut envoy = Self { child, dir, port };
-        until("Envoy listens", || {
-            assert!(envoy.child.try_wait().expect("a child").is_none(), "{}", envoy.log());
-            TcpStream::connect(("127.0.0.1", port)).is_ok()
-        });
-        envoy
-    }
-
-    fn log(&self) -> String {
-        fs::read_to_string(self.dir.path().join("log")).unwrap_or_default()
-    }
-
-    fn get(&self, path: &str, headers: &[(&str, &str)]) -> Response {
-        get(&format!("127.0.0.1:{}", self.port), path, headers)
-    }
-
-    fn status(&self, path: &str) -> u16 {
-        self.get(path, &[]).status
-    }
-
-    /// The statuses of as many equal requests, whose headers name their limits: one descriptor for each.
-    fn statuses<const N: usize>(&self, path: &str, headers: &[(&str, &str)]) -> [u16; N] {
-        [(); N].map(|()| self.get(path, headers).status)
-    }
+/// Envoy with these copies of the service, and what their cluster in the configuration has besides.
+fn in_front_of(services: &[&Rlaas], cluster: &str) -> Front {
+    let (port, mock) = (free_port(), free_port());
+    let endpoint = |service: &&Rlaas| {
+        let port = service.grpc_port();
+        format!("{{endpoint: {{address: {{socket_address: {{address: 127.0.0.1, port_value: {port}}}}}}}}}")
+    };
+    let config = include_str!("envoy.yaml")
+        .replace("<FRONT>", &port.to_string())
+        .replace("<MOCK>", &mock.to_string())
+        .replace("# <TLS>", cluster)
+        .replace("<RLAAS>", &services.iter().map(endpoint).collect::<Vec<_>>().join(", "));
+    let envoy = start(&config, port);
+    until("Envoy listens", || TcpStream::connect(("127.0.0.1", mock)).is_ok());
+    envoy
 }
 
-impl Drop for Envoy {
-    fn drop(&mut self) {
-        _ = self.child.kill();
-        _ = self.child.wait();
-        if std::thread::panicking() {
-            eprintln!("{}", self.log());
-        }
-    }
+/// Envoy with a configuration, in which it listens on this port.
+fn start(config: &str, port: u16) -> Front {
+    let arguments = ["--disable-hot-restart", "--concurrency", "1", "--log-level", "warn", "--config-path"];
+    Front::start(&program(), &arguments, config, port)
 }
 
 const RULES: &str = "domain: web
@@ -124,8 +67,8 @@ const ENABLED: [(&str, &str); 2] = [("LIMIT_RESPONSE_HEADERS_ENABLED", "true"), 
 fn limits_descriptors_and_hits_after_the_response() {
     let server = one_server();
     let service = Rlaas::with_env(&server, RULES, &ENABLED);
-    let envoy = Envoy::start(&service);
-    until("the service is healthy", || envoy.status("/free") == 200);
+    let envoy = in_front_of(&[&service], "");
+    until("the service is healthy", || envoy.status("/free", &[]) == 200);
     for remaining in ["2", "1", "0"] {
         let response = envoy.get("/path", &[]);
         assert_eq!(response.status, 200, "{response:?}");
@@ -141,7 +84,7 @@ fn limits_descriptors_and_hits_after_the_response() {
     }
     let response = envoy.get("/path", &[]);
     assert_eq!((response.status, response.header("x-envoy-ratelimited")), (429, Some("true")));
-    assert_eq!(envoy.status("/free"), 200);
+    assert_eq!(envoy.status("/free", &[]), 200);
 
     // Several descriptors.
     let upload = [("x-user", "a"), ("x-kind", "upload")];
@@ -152,11 +95,11 @@ fn limits_descriptors_and_hits_after_the_response() {
     assert_eq!(envoy.get("/two", &[("x-user", "a")]).status, 200);
     // A look, then four hits after the response: the second look still passes, since no more than the limit is counted.
     let counted = || counted(&server, "*route=tokens").unwrap_or(0);
-    assert_eq!(envoy.status("/tokens"), 200);
+    assert_eq!(envoy.status("/tokens", &[]), 200);
     until("the hits are charged", || counted() == 4);
-    assert_eq!(envoy.status("/tokens"), 200);
+    assert_eq!(envoy.status("/tokens", &[]), 200);
     until("the hits are charged", || counted() == 8);
-    assert_eq!(envoy.status("/tokens"), 429);
+    assert_eq!(envoy.status("/tokens", &[]), 429);
 }
 
 #[test]
@@ -179,7 +122,7 @@ descriptors:
     let server = one_server();
     let service = Rlaas::start(&server, RULES);
     service.add_rules(&[("together", TOGETHER)]);
-    let envoy = Envoy::start(&service);
+    let envoy = in_front_of(&[&service], "");
     let counted = |key| counted(&server, key).unwrap_or(0);
 
     // shadow_mode: counted, and never denied.
@@ -229,11 +172,11 @@ fn without_redis_the_domain_decides_or_envoy() {
     let service = Rlaas::with_env(&server, RULES, &[("RLAAS_DENIALS", "0")]);
     let [allow, deny, error] = [rules("allow", [0; 2]), rules("deny", [u32::MAX; 2]), rules("error", [0, u32::MAX])];
     service.add_rules(&[("allow", &allow), ("deny", &deny), ("error", &error)]);
-    let envoy = Envoy::start(&service);
+    let envoy = in_front_of(&[&service], "");
     let limit = [("x-k", "a")];
     // The filters of the last two differ in failure_mode_deny.
     let statuses = || {
-        let status = |path, headers: &[_]| envoy.get(path, headers).status;
+        let status = |path, headers: &[_]| envoy.status(path, headers);
         let error = status("/error", &[("x-wide", "a")]);
         [status("/allow", &limit), status("/deny", &limit), error, status("/passes", &limit)]
     };
@@ -273,7 +216,7 @@ fn envoy_and_the_service_check_each_other() {
              type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext, \
              common_tls_context: {{{context}}}}}}}"
         );
-        let envoy = Envoy::of(&[&service], &socket);
+        let envoy = in_front_of(&[&service], &socket);
         assert_eq!(envoy.statuses("/", &[("x-k", "a")]), expected, "{name}, {client:?}");
     }
 }
@@ -286,7 +229,7 @@ fn no_request_fails_while_one_of_two_copies_drains() {
     let copy = || Rlaas::with_env(&server, rules, &[("RLAAS_DRAIN_DELAY", "3s")]);
     let (mut first, second) = (copy(), copy());
     second.add_rules(&[("error", "descriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 0}}]\n")]);
-    let envoy = Envoy::of(&[&first, &second], "");
+    let envoy = in_front_of(&[&first, &second], "");
     let requests = |service: &Rlaas| service.metrics("ratelimit_service_total_requests");
     // Envoy denies what it cannot ask for.
     let passes = || assert_eq!(envoy.statuses("/", &[("x-k", "a")]), [200]);
@@ -326,7 +269,7 @@ fn the_files_of_docker_compose_limit() {
         assert!(config.contains(there), "{there}");
         config = config.replace(there, &here);
     }
-    let envoy = Envoy::with(&config, port);
+    let envoy = start(&config, port);
     until("the service is asked", || {
         envoy.get("/", &[]).header("x-ratelimit-limit").is_some_and(|limit| limit.starts_with("100"))
     });
@@ -345,7 +288,7 @@ fn a_flood_through_envoy_lifts_no_limit() {
         "domain: error\non_unavailable: allow\ndescriptors: [{{key: k, rate_limit: {{unit: year, requests_per_unit: {LIMIT}}}}}]\n"
     );
     let service = Rlaas::with_env(&server, &rules, &IN_A_HURRY);
-    let envoy = Envoy::start(&service);
+    let envoy = in_front_of(&[&service], "");
     until("the service is healthy", || envoy.get("/passes", &[("x-k", "first")]).status == 200);
     let _busy = Busy::new();
     let statuses: Vec<u16> = thread::scope(|scope| {

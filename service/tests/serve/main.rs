@@ -7,6 +7,7 @@ mod deadline;
 mod envoy;
 mod faults;
 mod flood;
+mod front;
 mod http;
 mod operation;
 mod process;

@@ -1,74 +1,18 @@
 //! With nginx and Caddy in front, which ask `/authorize` before each request.
 
-use std::env;
-use std::fs;
-use std::net::TcpStream;
-use std::process::{Child, Command, Stdio};
-
-use tempfile::TempDir;
-
+use super::front::Front;
 use super::one_server;
-use super::process::{Rlaas, get, until};
+use super::process::Rlaas;
 use crate::support::free_port;
 
-/// A proxy in front of a service. It ends with the test.
-struct Proxy {
-    child: Child,
-    dir: TempDir,
-    address: String,
-}
-
-impl Proxy {
-    /// Starts a program with a configuration. Its directory and the addresses of the proxy and of the service are in it.
-    fn start(program: &str, arguments: &[&str], config: &str, service: &Rlaas) -> Self {
-        let dir = tempfile::tempdir().expect("a directory");
-        let port = free_port().to_string();
-        let address = format!("127.0.0.1:{port}");
-        let directory = dir.path().to_str().expect("text");
-        let config = config
-            .replace("<DIR>", directory)
-            .replace("<FRONT>", &address)
-            .replace("<PORT>", &port)
-            .replace("<RLAAS>", &service.http);
-        let file = dir.path().join("config");
-        fs::write(&file, config).expect("a file");
-        let log = fs::File::create(dir.path().join("log")).expect("a file");
-        // Debian has nginx in a directory of root.
-        let path = format!("{}:/usr/sbin", env::var("PATH").unwrap_or_default());
-        let child = Command::new(program)
-            .args(arguments)
-            .arg(&file)
-            .env("PATH", path)
-            .env("HOME", dir.path())
-            .stdout(Stdio::null())
-            .stderr(log)
-            .spawn()
-            .unwrap_or_else(|error| panic!("{program}: {error}; scripts/install proxies installs it"));
-        let mut proxy = Self { child, dir, address };
-        until("the proxy listens", || {
-            assert!(proxy.child.try_wait().expect("a child").is_none(), "{}", proxy.log());
-            TcpStream::connect(&proxy.address).is_ok()
-        });
-        proxy
-    }
-
-    fn log(&self) -> String {
-        fs::read_to_string(self.dir.path().join("log")).unwrap_or_default()
-    }
-
-    fn status(&self, path: &str, headers: &[(&str, &str)]) -> u16 {
-        get(&self.address, path, headers).status
-    }
-}
-
-impl Drop for Proxy {
-    fn drop(&mut self) {
-        _ = self.child.kill();
-        _ = self.child.wait();
-        if std::thread::panicking() {
-            eprintln!("{}", self.log());
-        }
-    }
+/// Starts a program with a configuration. The addresses of the proxy and of the service are in it.
+fn start(program: &str, arguments: &[&str], config: &str, service: &Rlaas) -> Front {
+    let port = free_port();
+    let config = config
+        .replace("<FRONT>", &format!("127.0.0.1:{port}"))
+        .replace("<PORT>", &port.to_string())
+        .replace("<RLAAS>", &service.http);
+    Front::start(program, arguments, &config, port)
 }
 
 fn rules(proxy: &str, deny_status: u16) -> String {
@@ -90,7 +34,7 @@ descriptors:
 }
 
 /// The limits hold, whatever the client says about itself.
-fn is_limited(proxy: &Proxy) {
+fn is_limited(proxy: &Front) {
     for expected in [200, 200, 200, 429] {
         assert_eq!(proxy.status("/login?user=a", &[]), expected);
     }
@@ -108,7 +52,7 @@ fn is_limited(proxy: &Proxy) {
 fn nginx_limits() {
     let server = one_server();
     let service = Rlaas::start(&server, &rules("127.0.0.9", 403));
-    let nginx = Proxy::start("nginx", &["-c"], include_str!("nginx.conf"), &service);
+    let nginx = start("nginx", &["-c"], include_str!("nginx.conf"), &service);
     is_limited(&nginx);
     // The address is the one that nginx saw, not one that the client sends.
     for forged in ["192.0.2.9", "no address", "\u{e9}"] {
@@ -121,10 +65,10 @@ fn caddy_limits() {
     let server = one_server();
     let service = Rlaas::start(&server, &rules("127.0.0.1", 429));
     let arguments = ["run", "--adapter", "caddyfile", "--config"];
-    let caddy = Proxy::start("caddy", &arguments, include_str!("Caddyfile"), &service);
+    let caddy = start("caddy", &arguments, include_str!("Caddyfile"), &service);
     is_limited(&caddy);
     assert_eq!(caddy.status("/login", &[("X-Forwarded-For", "192.0.2.9")]), 429);
     // Caddy hands the reply of the service to the client.
-    let response = get(&caddy.address, "/login", &[]);
+    let response = caddy.get("/login", &[]);
     assert!(response.header("retry-after").is_some() && response.body.contains("quota-exceeded"), "{response:?}");
 }
