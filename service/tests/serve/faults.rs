@@ -107,16 +107,19 @@ fn stalled(service: &Rlaas, stall: Duration, stop: impl FnOnce() + Send, go_on: 
     })
 }
 
+/// The same, of a stall of Redis.
+fn stalled_server(service: &Rlaas, stall: Duration, server: &Server) -> Outcome {
+    let paused = std::sync::Mutex::new(None);
+    let stop = || *paused.lock().expect("a lock") = Some(Paused::new(server));
+    stalled(service, stall, stop, || drop(paused.lock().expect("a lock").take()))
+}
+
 #[test]
 fn a_stall_of_redis_costs_its_length_and_no_more() {
     let server = one_server();
     let service = serve(url(&server));
     for stall in [30, 60, 100, 300].map(Duration::from_millis) {
-        let attempt = || {
-            let paused = std::sync::Mutex::new(None);
-            let stop = || *paused.lock().expect("a lock") = Some(Paused::new(&server));
-            stalled(&service, stall, stop, || drop(paused.lock().expect("a lock").take()))
-        };
+        let attempt = || stalled_server(&service, stall, &server);
         let good = |found: &Outcome| {
             found.lost.is_empty()
                 && (stall < Duration::from_millis(50) || !found.allowed.is_empty())
@@ -261,11 +264,7 @@ fn a_node_of_a_cluster_that_is_away_takes_only_its_own_keys_along() {
     let cluster = Cluster::start(&servers()[0], 3, |options| options);
     let hosts: Vec<_> = cluster.nodes.iter().map(|node| format!("127.0.0.1:{}", node.port())).collect();
     let service = serve(format!("redis-cluster://{}", hosts.join(",")));
-    let attempt = || {
-        let paused = std::sync::Mutex::new(None);
-        let stop = || *paused.lock().expect("a lock") = Some(Paused::new(&cluster.nodes[0]));
-        stalled(&service, Duration::from_millis(300), stop, || drop(paused.lock().expect("a lock").take()))
-    };
+    let attempt = || stalled_server(&service, Duration::from_millis(300), &cluster.nodes[0]);
     // A third of the keys.
     some_attempt(attempt, |found| {
         found.lost.is_empty() && found.allowed.len() <= requests_in(Duration::from_millis(350)) / 2

@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
 
-use super::process::{Options, Paused, Response, Rlaas, get, http, until, url};
+use super::process::{Options, Paused, Response, Rlaas, get, http, until};
 use super::{block_on, one_server};
 use crate::support::*;
 
@@ -63,20 +63,6 @@ fn json_is_a_request_and_a_reply() {
         assert!(response.body.starts_with(expected), "{}", response.body);
     }
     assert_eq!(json(&service, &" ".repeat(4 * 1024 * 1024 + 1)).status, 413);
-}
-
-#[test]
-fn a_limit_that_cannot_be_decided_is_503() {
-    let server = one_server();
-    let options = Options { redis: url(&server), rules: RULES, env: &[("RLAAS_TIMEOUT", "50ms")] };
-    let service = Rlaas::with(&options);
-    until("it decides", || authorize(&service, &[("x-api-key", "k")]).status == 200);
-    let paused = Paused::new(&server);
-    let body = r#"{"domain":"d","descriptors":[{"entries":[{"key":"user","value":"a"}]}]}"#;
-    assert_eq!(json(&service, body).status, 503);
-    assert_eq!(authorize(&service, &[("x-api-key", "k")]).status, 503);
-    drop(paused);
-    until("it recovers", || json(&service, body).status == 200);
 }
 
 #[test]
