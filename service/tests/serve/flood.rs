@@ -87,12 +87,12 @@ fn a_flood_lifts_no_limit() {
     });
     let service = Rlaas::with_env(&server, "", &IN_A_HURRY);
     service.add_rules(&[("local", &rules[0]), ("deny", &rules[1]), ("error", &rules[2])]);
-    for connections in [1, 10, 50] {
+    for connections in [1, 50] {
         for says in says {
             let _busy = Busy::new();
             let user = connections.to_string();
             let ask = request(says, &[&[("user", &user)]]);
-            let outcomes = block_on(flood(&service, connections, 100, 5_000, &ask));
+            let outcomes = block_on(flood(&service, connections, 100, 2_000, &ask));
             // What `local` adds is a limit of its own.
             let most = if says == "local" { 2 * LIMIT } else { LIMIT };
             let is_within = outcomes.get("allowed").is_none_or(|n| *n <= most);
