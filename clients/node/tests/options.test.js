@@ -20,7 +20,7 @@ test('wrong options are a TypeError that names the option', () => {
     [undefined, /expected an object of options/],
     [{}, /^TypeError: client: expected a client of redis or ioredis/],
     [{ client: {} }, /^TypeError: client: expected/],
-    [{ client, algoritm: 'TOKEN' }, /^TypeError: algoritm: there is no such option; expected client, algorithm,/],
+    [{ client, algoritm: 'TOKEN' }, /^TypeError: algoritm: there is no such option; expected client, timeout,/],
     [{ client, algorithm: 'LEASE' }, /^TypeError: algorithm: expected one of FIXED,/],
     [{ client, algorithm: 'token' }, /^TypeError: algorithm: /],
     [{ client, timeout: '1s' }, /^TypeError: timeout: expected an integer of milliseconds/],
@@ -50,41 +50,80 @@ test('a window that is no integer of milliseconds is named', () => {
 })
 
 test('which errors mean that the server cannot decide', () => {
-  const reply = (text) => Object.assign(new Error(text), { name: 'ReplyError' })
-  for (const text of [
-    'LOADING Redis is loading the dataset in memory',
-    'READONLY You cannot write against a read only replica.',
-    'CLUSTERDOWN The cluster is down',
-    'MASTERDOWN Link with MASTER is down',
-    'TRYAGAIN Multiple keys request during rehashing of slot',
-    'NOREPLICAS Not enough good replicas to write.',
-    'BUSY Redis is busy running a script.',
-    'MISCONF Redis is configured to save RDB snapshots',
-    'OOM command not allowed',
-    'ERR max number of clients reached',
+  const codes = (text) => text.split(' ').map((code) => [new Error(`${code} the text`), code])
+  for (const [unavailable, cases] of [
+    [true, codes('LOADING READONLY CLUSTERDOWN MASTERDOWN TRYAGAIN NOREPLICAS BUSY MISCONF OOM')],
+    [false, codes('WRONGTYPE NOPERM NOAUTH WRONGPASS CROSSSLOT ERR')],
+    [true, [[new Error('ERR max number of clients reached'), 'ERR']]],
+    [true, [new Error('Socket closed unexpectedly'), new AggregateError([])].map((error) => [error, 'connection'])],
+    [true, [new Error('Command timed out'), new redis.TimeoutError()].map((error) => [error, 'timeout'])],
+    [false, [[new TypeError('x is undefined'), 'bug']]],
   ]) {
-    assert.equal(isUnavailable(reply(text)), true, text)
-    assert.equal(kind(reply(text)), text.split(' ')[0])
+    for (const [error, expected] of cases) {
+      assert.deepEqual([isUnavailable(error), kind(error)], [unavailable, expected], String(error))
+    }
   }
-  for (const text of [
-    "ERR unknown command 'RL.TOKEN'",
-    'ERR invalid window',
-    'WRONGTYPE Operation against a key',
-    'NOPERM No permissions to access a key',
-    'NOAUTH Authentication required.',
-    'WRONGPASS invalid username-password pair',
-    'CROSSSLOT Keys in request',
+})
+
+/** A store under express-rate-limit's options, and what it logs. */
+function storeOf(client, { passOnStoreError, ...options } = {}) {
+  const store = new RedisRlStore({ client, algorithm: 'TOKEN', ...options })
+  const lines = []
+  const logger = { warn: (line) => lines.push(line), error: (line) => lines.push(line) }
+  store.init({ windowMs: 60_000, limit: 3, passOnStoreError, logger })
+  return { store, lines }
+}
+
+test('what a request gets without a decision', async () => {
+  const never = () => new Promise(() => {})
+  const away = async () => Promise.reject(new Error('connection refused'))
+  const rejects = async () => Promise.reject(new Error('WRONGTYPE Operation against a key'))
+  const open = { failedOpen: 3 }
+  for (const [client, options, expected, counters] of [
+    [never, {}, 503, { failedClosed: 3, errors: { timeout: 3 } }],
+    [never, { failOpen: true }, 1, { ...open, errors: { timeout: 3 } }],
+    [away, {}, 503, { failedClosed: 3, errors: { connection: 1, 'circuit open': 2 } }],
+    [away, { failOpen: true }, 1, { ...open, errors: { connection: 1, 'circuit open': 2 } }],
+    [away, { passOnStoreError: true }, 503, { ...open, errors: { connection: 1, 'circuit open': 2 } }],
+    [rejects, {}, 500, { faults: 3, errors: { WRONGTYPE: 3 } }],
+    [rejects, { failOpen: true }, 500, { faults: 3, errors: { WRONGTYPE: 3 } }],
+    // express-rate-limit would allow after every error.
+    [rejects, { passOnStoreError: true }, Number.MAX_SAFE_INTEGER, { faults: 3, errors: { WRONGTYPE: 3 } }],
   ]) {
-    assert.equal(isUnavailable(reply(text)), false, text)
+    const outcomes = []
+    const onError = (_error, outcome) => outcomes.push(outcome)
+    const { store, lines } = storeOf(client, { timeout: 20, onError, ...options })
+    for (let i = 0; i < 3; i++) {
+      const found = await store.increment('k').then(({ totalHits }) => totalHits, ({ status }) => status)
+      assert.equal(found, expected)
+    }
+    const none = { allowed: 0, denied: 0, failedOpen: 0, failedClosed: 0, faults: 0, unrefunded: 0 }
+    assert.deepEqual(store.counters, { ...none, ...counters })
+    assert.deepEqual(outcomes, Array(3).fill(Object.keys(counters)[0]))
+    // One line of each kind a second.
+    assert.equal(lines.length, Object.keys(counters.errors).length)
+    store.shutdown()
   }
-  const broken = [new Error('Socket closed unexpectedly'), new Error('Connection is closed.'), new AggregateError([])]
-  for (const error of broken) {
-    assert.deepEqual([isUnavailable(error), kind(error)], [true, 'connection'])
+})
+
+test('a server that replies to PING only: one request at a time tries', async () => {
+  let replies = false
+  const reply = ['allowed', 1, 'count', 1, 'remaining', 2, 'next_ms', 1, 'now_ms', 1, 'shadow', 0]
+  const client = (_key, _readOnly, [word]) => {
+    return word === 'PING' || replies ? Promise.resolve(reply) : new Promise(() => {})
   }
-  for (const error of [new Error('Command timed out'), new redis.TimeoutError()]) {
-    assert.deepEqual([isUnavailable(error), kind(error)], [true, 'timeout'])
+  const { store } = storeOf(client, { timeout: 50 })
+  const { errors } = store.counters
+  const sent = async () => {
+    const before = errors.timeout ?? 0
+    await Promise.allSettled([store.increment('k'), store.increment('k')])
+    return (errors.timeout ?? 0) - before
   }
-  assert.deepEqual([isUnavailable(new TypeError('x is undefined')), kind(new TypeError('x'))], [false, 'bug'])
+  // It opens after 250 ms and after 500 ms. Then one of two requests is sent, and none of the next two.
+  while (!((await sent()) === 1 && (await sent()) === 0)) assert.ok(errors.timeout < 50)
+  replies = true
+  await sleep(1000) // so long is the reply to the one that tried awaited
+  assert.equal((await store.increment('k')).totalHits, 1)
 })
 
 test('a Cluster of ioredis that sends a command again is a TypeError', () => {
@@ -103,6 +142,12 @@ test('a Cluster of ioredis that sends a command again is a TypeError', () => {
   }
 })
 
+/** Runs a program, and returns its status; null if it does not end by itself. */
+function run(code) {
+  const options = { cwd: new URL('.', import.meta.url), timeout: 5000 }
+  return spawnSync(process.execPath, ['--input-type=module', '-e', code], options).status
+}
+
 test('a delay that is longer than a timer of Node.js', () => {
   const code = `
     import { RedisRlStore } from '../index.js'
@@ -119,12 +164,6 @@ test('many stores add one listener to their client', () => {
   for (let i = 0; i < 20; i++) new RedisRlStore({ client, prefix: `${i}:` })
   assert.deepEqual([client.listenerCount('error'), client.listenerCount('ready')], [1, 1])
 })
-
-/** Runs a program, and returns its status; null if it does not end by itself. */
-function run(code) {
-  const options = { cwd: new URL('.', import.meta.url), timeout: 5000 }
-  return spawnSync(process.execPath, ['--input-type=module', '-e', code], options).status
-}
 
 test('what probes a silent server keeps no process alive', () => {
   const status = run(`
