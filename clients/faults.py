@@ -225,7 +225,7 @@ class Nginx(Client):
 
     def start(self, port, changes):
         sys.path.insert(0, str(CLIENTS / "nginx"))
-        from configuration import configuration
+        from test_configuration import configuration
 
         http_port, upstream = free_port(), free_port()
         text = replaced(configuration(port, http_port, upstream), changes)
