@@ -339,6 +339,7 @@ class Run:
 
     def away(self, fault, app, server, back):
         client = self.client
+        time.sleep(0.2)  # the application notices that its connections are closed
         self.without_reply(app)
         log = self.logged(app, client.prefix) and self.logged(app, client.connection)
         if fault == "down-at-start":  # the others go on with this application

@@ -205,8 +205,7 @@ class RateLimitHook(CustomLogger):  # type: ignore[misc]
             output = _longest_output(data, call_type, self.output)
             units = _units(policies)
             words = [
-                tuple(_bounded(word(model, prompt, output)) if callable(word) else word for word in policy)
-                for policy in policies
+                tuple(word(model, prompt, output) if callable(word) else word for word in policy) for policy in policies
             ]
             reservation = await self.limiter.reserve(words, self.ttl)
         except HTTPException:
@@ -353,8 +352,6 @@ NO_OUTPUT = frozenset({"aembedding", "aspeech", "moderation"})
 TAKEN = ("prompt_tokens", "input_tokens", "promptTokenCount", "prompt_token_count")
 GIVEN = ("completion_tokens", "output_tokens")
 TOTAL = ("total_tokens", "totalTokenCount", "total_token_count")
-#: The largest number of the server.
-LARGEST = 2**63 - 1
 
 
 def _attribute(value: Any, name: str) -> Any:
@@ -444,7 +441,7 @@ def _number(value: Any) -> int | None:
     """A number that some API takes as one: 10, 10.0, 1e30, "10". To some, 0 and less mean no limit."""
     if isinstance(value, (int, float, str)) and not isinstance(value, bool):
         with contextlib.suppress(ValueError, OverflowError):
-            return min(int(value), LARGEST) if int(value) > 0 else None
+            return int(value) if int(value) > 0 else None
     return None
 
 
@@ -456,10 +453,6 @@ def _leave_out_repeats(data: dict[str, Any]) -> None:
     sent = _attribute(data.get("proxy_server_request"), "body")
     if isinstance(sent, Mapping) and "router_settings_override" in sent:  # else it is of the key or the team
         data.pop("router_settings_override", None)
-
-
-def _bounded(cost: Any) -> Any:
-    return min(cost, LARGEST) if isinstance(cost, int) else cost
 
 
 def _longest_output(data: Mapping[str, Any], call_type: Any, otherwise: int) -> int:

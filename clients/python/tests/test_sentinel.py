@@ -25,7 +25,7 @@ def sentinel(port: int) -> Iterator[int]:
     """Its primary is `up`; `away` is a primary that never was there."""
     with tempfile.TemporaryDirectory() as directory:
         own = free_port()
-        watched = {"up": port, "away": free_port()}
+        watched = {"up": port, "away": 1}
         lines = [
             f"sentinel monitor {name} 127.0.0.1 {at} 1\nsentinel down-after-milliseconds {name} 200"
             for name, at in watched.items()
@@ -48,21 +48,22 @@ def sentinel(port: int) -> Iterator[int]:
 async def test_a_wrong_name_is_a_fault(kind: str, name: str, sentinel: int, raw: redis.Redis) -> None:
     raw.delete(POLICY[1])
     module: Any = redis.asyncio.sentinel if kind == "asyncio" else redis.sentinel
-    addresses = [("127.0.0.1", free_port()), ("127.0.0.1", sentinel)]
+    addresses = [("127.0.0.1", 1), ("127.0.0.1", sentinel)]
     found = module.Sentinel(addresses, sentinel_kwargs={"retry": None}, retry=None)
     client = found.master_for(name)
     limiter: Any = AsyncLimiter(client, fail_open=True, timeout=30) if kind == "asyncio" else Limiter(client)
     limiter.fail_open = True
     if name == "wrong":
         with pytest.raises(redis.RedisError, match="no Sentinel watches a primary with the name 'wrong'"):
-            await value(limiter.reserve([POLICY], "1s"))
+            await value(limiter.reserve([POLICY], "50ms"))
     else:
-        assert (await value(limiter.reserve([POLICY], "1s"))).allowed
+        assert (await value(limiter.reserve([POLICY], "50ms"))).allowed
     counters = limiter.counters
     assert (counters.allowed, counters.failed_open, counters.faults) == {
         "up": (1, 0, 0),
         "away": (0, 1, 0),
         "wrong": (0, 0, 1),
     }[name]
+    await value(limiter.join())
     for each in (client, *found.sentinels):
         await value(each.aclose() if kind == "asyncio" else each.close())
