@@ -468,20 +468,6 @@ def test_many_streams_of_many_workers_stay_below_the_limits(gateway):
         caller.becomes(len(allowed), used, 0, kind=kind)
 
 
-def test_a_settlement_whose_reply_was_lost_is_counted_once(gateway):
-    caller = Caller(gateway, user=LIMITS)
-    address = gateway.address
-    address.lost, address.times = 0, 2
-    try:
-        assert caller.call(usage=700)[0] == 200
-        eventually(lambda: address.lost == 2, "both replies are lost")
-        caller.becomes(1, 700, 0)
-        time.sleep(0.3)  # the third settlement is on its way
-        assert caller.counted() == (1, 700, 0)
-    finally:
-        address.times = 0
-
-
 OPEN, CLOSED = 0, 4  # workers that fail open and closed
 
 
