@@ -107,10 +107,12 @@ class Client:
     fault = 500  # if it rejects the call
     prefix = "no decision, failing open: "
     rejected = "the call was rejected, a fault of the configuration: "
-    breaker = "opens after 5 requests, for 1 s"
+    breaker = "opens after 250 ms of silence, or without a connection"
     breaker_log = "CircuitOpen"
     connection = None  # how the log names a connection that fails
     timeout = None  # and a server that does not reply
+    out_of_memory = "OOM"
+    read_only = "READONLY"
     # What makes the policy of the example wrong.
     wrong = None
     # Where the timeout is not what is tested, it is one for a machine with other work.
@@ -133,22 +135,33 @@ class Client:
         return f"{'allowed' if status == 200 else 'error'} ({status})"
 
 
-class Asgi(Client):
+class Python(Client):
+    out_of_memory = "OutOfMemoryError"
+    read_only = "ReadOnlyError"
+
+    def start(self, port, changes):
+        code = example("clients/python/README.md", "python", self.words)
+        old, new = self.address
+        http_port, main = free_port(), replaced(code, {old: new.format(port), **changes})
+        command = [PYTHON / "python", "-m", *self.serve, http_port]
+        return App(command, {"main.py": main}, http_port, RATE_LIMIT_SECRET="secret")
+
+
+class Asgi(Python):
     name = "asgi"
     open = 503
     prefix = "no decision, failing closed: "
-    breaker = "opens after 250 ms of silence, or without a connection"
     connection = "ConnectionError: "
     timeout = "TimeoutError: no reply within 0.1 s"
     wrong = {'"1s"': '"1sec"'}
     patient = {"timeout=0.1": "timeout=5"}
 
-    def start(self, port, changes):
-        code = example("clients/python/README.md", "python", "import RateLimitMiddleware")
-        return python(code, {'host="localhost"': f'host="127.0.0.1", port={port}', **changes})
+    words = "import RateLimitMiddleware"
+    address = 'host="localhost"', 'host="127.0.0.1", port={}'
+    serve = "uvicorn", "main:app", "--port"
 
 
-class FlaskLimiter(Client):
+class FlaskLimiter(Python):
     name = "flask-limiter"
     longest = 1.0
     recovery = 10
@@ -161,32 +174,21 @@ class FlaskLimiter(Client):
     timeout = "TimeoutError: "
     wrong = {'"100/minute"': '"100 per 999999999 years"'}
     patient = {'"socket_timeout": 0.1': '"socket_timeout": 5'}
-
-    def start(self, port, changes):
-        code = example("clients/python/README.md", "python", "from flask_limiter import Limiter")
-        return python(code, {"localhost:6379": f"127.0.0.1:{port}", **changes}, flask=True)
+    words = "from flask_limiter import Limiter"
+    address = "localhost:6379", "127.0.0.1:{}"
+    serve = "flask", "--app", "main", "run", "--port"
 
 
 class SlowApi(FlaskLimiter):
     name = "slowapi"
-
-    def start(self, port, changes):
-        code = example("clients/python/README.md", "python", "from slowapi import Limiter")
-        return python(code, {"localhost:6379": f"127.0.0.1:{port}", **changes})
-
-
-def python(code, changes, flask=False):
-    port = free_port()
-    serve = ["flask", "--app", "main", "run", "--port"] if flask else ["uvicorn", "main:app", "--port"]
-    command = [PYTHON / "python", "-m", *serve, port]
-    return App(command, {"main.py": replaced(code, changes)}, port, RATE_LIMIT_SECRET="secret")
+    words = "from slowapi import Limiter"
+    serve = Asgi.serve
 
 
 class NodeRedis(Client):
     name = "express-rate-limit"
     open = 503
     prefix = "no decision, failing closed: "
-    breaker = "opens after 250 ms of silence, or without a connection"
     connection = "ECONNREFUSED"
     timeout = "NoReply: no reply within 100 ms"
     wrong = {"limit: 100": "limit: NaN"}
@@ -197,10 +199,9 @@ class NodeRedis(Client):
         code = example("clients/node/README.md", "js", self.words)
         http_port = free_port()
         all_changes = {"localhost:6379": f"127.0.0.1:{port}", "listen(3000)": f"listen({http_port}, '127.0.0.1')"}
-        files = {"main.mjs": replaced(code, {**all_changes, **changes})}
         # The packages are found from the directory of the program.
         app = pathlib.Path(tempfile.mkdtemp(dir=NODE))
-        (app / "main.mjs").write_text(files["main.mjs"])
+        (app / "main.mjs").write_text(replaced(code, {**all_changes, **changes}))
         try:
             return App(["node", app / "main.mjs"], {}, http_port)
         finally:
@@ -234,26 +235,25 @@ class Nginx(Client):
 
 
 class Run:
+    """All faults of one client. Each is a method that asserts what happens, and reports it."""
+
     def __init__(self, client, binary):
         self.client, self.binary = client, binary
         self.results = []
+        self.soon = f"within {client.recovery} s"
 
-    def report(self, fault, request, log, within=None, breaker="stays closed", recovery=""):
+    def report(self, fault, status, log, within=None, breaker="stays closed", recovery=None):
         line = {
             "client": self.client.name,
             "fault": fault,
-            "request": request,
+            "request": status if isinstance(status, str) else self.client.text(status),
             "longest": f"{within or self.client.longest:g} s",
             "breaker": breaker,
-            "recovery": recovery,
+            "recovery": self.soon if recovery is None else recovery,
             "log": log,
         }
         self.results.append(line)
-        print(f"{self.client.name}: {fault}: {request}", flush=True)
-
-    @property
-    def soon(self):
-        return f"within {self.client.recovery} s"
+        print(f"{self.client.name}: {fault}: {line['request']}", flush=True)
 
     def requests(self, app, times, status, within=None):
         """Sends requests that all get this status, none of them too late. How long each took."""
@@ -274,10 +274,11 @@ class Run:
             # Its timeout is 0.1 s.
             assert sum(each >= 0.1 for each in took) <= 3, took
 
-    def replied(self, app, status):
-        """Sends requests to a server that replies errors, within 1 s; the breaker stays closed."""
+    def replied(self, app, status, *logs):
+        """Sends requests to a server that replies errors, within 1 s; the breaker stays closed. What the log says."""
         self.requests(app, 8, status, within=REPLIES)
         assert not self.client.breaker_log or self.client.breaker_log not in app.log(), app.log()[-3000:]
+        return "".join(self.logged(app, log) for log in logs)
 
     def logged(self, app, text):
         eventually(lambda: text in app.log(), f"the log says {text!r}:\n{app.log()[-3000:]}")
@@ -289,15 +290,10 @@ class Run:
         calls = re.findall(r"^cmdstat_rl\.\S+:calls=(\d+)", server.text("INFO", "commandstats"), re.M | re.I)
         return sum(map(int, calls))
 
-    def decides(self, app, server, status=None):
-        """Whether a request is decided by the server."""
-        before = self.decisions(server)
-        found, _ = app.get()
-        return self.decisions(server) > before and (status is None or found == status)
-
     def recovers(self, app, server):
-        begin = time.monotonic()
-        while not self.decides(app, server):
+        """Waits until the server decides on a request."""
+        begin, before = time.monotonic(), self.decisions(server)
+        while app.get() and self.decisions(server) == before:
             took = time.monotonic() - begin
             assert took < self.client.recovery, f"not decided by the server after {took:.1f} s:\n{app.log()[-3000:]}"
             time.sleep(0.02)
@@ -316,18 +312,20 @@ class Run:
         if self.client.limits_itself:
             self.exhausted(app)
 
+    @contextlib.contextmanager
+    def running(self, *options, changes=None, **more):
+        """A server, and an application that is decided by it."""
+        with contextlib.closing(Server(self.binary, *options, **more)) as server:
+            with self.client.run(server.port, changes or {}) as app:
+                yield app, server
+
     def all(self):
-        client = self.client
-        with contextlib.ExitStack() as stack:
-            server = stack.enter_context(contextlib.closing(Server(self.binary)))
-            app = stack.enter_context(client.run(server.port, {}))
+        with self.running() as (app, server):
             self.recovers(app, server)
-            self.exhausted(app)
             for fault in (self.stopped, self.paused, self.killed, self.restarted_empty):
                 server.text("FLUSHALL")
                 fault(app, server)
-            server.text("FLUSHALL")
-            app = stack.enter_context(client.run(server.port, client.patient))
+        with self.running(changes=self.client.patient) as (app, server):
             self.recovers(app, server)
             for fault in (self.maxmemory, self.wrong_type):
                 server.text("FLUSHALL")
@@ -337,29 +335,33 @@ class Run:
         self.wrong_policy()
         self.down_at_start()
 
-    def away(self, fault, app, server, back):
+    def away(self, fault, app, server):
         client = self.client
         time.sleep(0.2)  # the application notices that its connections are closed
         self.without_reply(app)
-        log = self.logged(app, client.prefix) and self.logged(app, client.connection)
+        log = self.logged(app, client.prefix) + "…" + self.logged(app, client.connection)
         if fault == "down-at-start":  # the others go on with this application
             self.limits_itself(app)
-        back()
+        server.start()
         self.recovers(app, server)
-        self.report(
-            fault, client.text(client.open), client.prefix + "…" + log, breaker=client.breaker, recovery=self.soon
-        )
+        self.report(fault, client.open, log, breaker=client.breaker)
 
     def stopped(self, app, server):
         with contextlib.suppress(RuntimeError):
             server.text("SHUTDOWN", "NOSAVE")
         server.process.wait(PATIENCE)
-        self.away("stopped", app, server, server.start)
+        self.away("stopped", app, server)
 
     def killed(self, app, server):
-        self.decides(app, server)  # a connection is open
+        app.get()  # a connection is open
         server.stop()
-        self.away("killed", app, server, server.start)
+        self.away("killed", app, server)
+
+    def down_at_start(self):
+        with contextlib.closing(Server(self.binary)) as server:
+            server.stop()
+            with self.client.run(server.port, {}) as app:
+                self.away("down-at-start", app, server)
 
     def paused(self, app, server):
         client = self.client
@@ -370,7 +372,7 @@ class Run:
         finally:
             server.resume()
         self.recovers(app, server)
-        self.report("paused", client.text(client.open), client.prefix + log, breaker=client.breaker, recovery=self.soon)
+        self.report("paused", client.open, client.prefix + log, breaker=client.breaker)
 
     def restarted_empty(self, app, server):
         self.exhausted(app)
@@ -380,42 +382,36 @@ class Run:
         assert found in (200, self.client.open), app.log()[-3000:]
         self.recovers(app, server)
         first = "" if self.client.open == 200 else f"; the first may get {self.client.open}"
-        text = f"allowed (200), and limits begin anew{first}"
-        self.report("restarted-empty", text, "", breaker="", recovery=self.soon)
+        self.report("restarted-empty", f"allowed (200), and limits begin anew{first}", "", breaker="")
 
     def maxmemory(self, app, server):
         client = self.client
         server.text("CONFIG", "SET", "maxmemory", 1)
         try:
-            self.replied(app, client.open)
-            self.logged(app, client.prefix)
-            log = self.logged(app, "OOM" if client.name not in PYTHON_NAMES else "OutOfMemoryError")
+            log = self.replied(app, client.open, client.prefix, client.out_of_memory)
         finally:
             server.text("CONFIG", "SET", "maxmemory", 0)
         self.recovers(app, server)
-        self.report("maxmemory", client.text(client.open), client.prefix + log, REPLIES, recovery=self.soon)
+        self.report("maxmemory", client.open, log, REPLIES)
 
     def wrong_type(self, app, server):
         client = self.client
-        assert self.decides(app, server)
+        app.get()
         keys = server.call("KEYS", "*")
         assert keys
         for key in keys:
             server.text("DEL", key)
             server.text("RPUSH", key, "x")
-        self.replied(app, client.fault)
-        log = self.logged(app, client.rejected) + self.logged(app, "WRONGTYPE")
+        log = self.replied(app, client.fault, client.rejected, "WRONGTYPE")
         server.text("FLUSHALL")
         self.recovers(app, server)
-        self.report("wrong-type", client.text(client.fault), log, REPLIES, recovery=self.soon)
+        self.report("wrong-type", client.fault, log, REPLIES)
 
     def failover(self):
         client = self.client
         with contextlib.ExitStack() as stack:
             old = stack.enter_context(contextlib.closing(Server(self.binary)))
-            new = stack.enter_context(
-                contextlib.closing(Server(self.binary, "--replicaof", "127.0.0.1", str(old.port)))
-            )
+            new = stack.enter_context(contextlib.closing(Server(self.binary, "--replicaof", "127.0.0.1", old.port)))
             address = stack.enter_context(contextlib.closing(Forwarder(old.port)))
             app = stack.enter_context(client.run(address.port, {}))
             self.recovers(app, old)
@@ -425,48 +421,30 @@ class Run:
             eventually(lambda: "role:slave" in old.text("INFO", "replication"), "the old primary is a replica")
             address.target = new.port
             self.requests(app, 1, client.open)
-            log = self.logged(app, "READONLY" if client.name not in PYTHON_NAMES else "ReadOnlyError")
+            log = self.logged(app, client.read_only)
             self.recovers(app, new)
             self.requests(app, 5, 200)
-            self.report("failover", client.text(client.open), client.prefix + log, recovery=self.soon)
+            self.report("failover", client.open, client.prefix + log)
 
     def no_module(self):
         client = self.client
-        with contextlib.ExitStack() as stack:
-            options = ("--enable-module-command", "local")
-            server = stack.enter_context(contextlib.closing(Server(self.binary, *options, module=False)))
-            app = stack.enter_context(client.run(server.port, client.patient))
-            self.replied(app, client.fault)
-            log = self.logged(app, client.rejected) + self.logged(app, "unknown command")
+        options = ("--enable-module-command", "local")
+        with self.running(*options, module=False, changes=client.patient) as (app, server):
+            log = self.replied(app, client.fault, client.rejected, "unknown command")
             self.limits_itself(app)
             server.text("MODULE", "LOAD", MODULE)
             self.recovers(app, server)
-            recovery = f"{self.soon} of MODULE LOAD"
-            self.report("no-module", client.text(client.fault), log, REPLIES, recovery=recovery)
+            self.report("no-module", client.fault, log, REPLIES, recovery=f"{self.soon} of MODULE LOAD")
 
     def wrong_policy(self):
         client = self.client
-        with contextlib.ExitStack() as stack:
-            server = stack.enter_context(contextlib.closing(Server(self.binary)))
-            app = stack.enter_context(client.run(server.port, {**client.wrong, **client.patient}))
-            self.replied(app, client.fault)
-            log = self.logged(app, client.rejected) + self.logged(app, "invalid ")
+        with self.running(changes={**client.wrong, **client.patient}) as (app, _):
+            log = self.replied(app, client.fault, client.rejected, "invalid ")
             self.limits_itself(app)
-            self.report(
-                "wrong-policy", client.text(client.fault), log + "…", REPLIES, recovery="never: correct the policy"
-            )
-
-    def down_at_start(self):
-        client = self.client
-        with contextlib.ExitStack() as stack:
-            server = stack.enter_context(contextlib.closing(Server(self.binary)))
-            server.stop()
-            app = stack.enter_context(client.run(server.port, {}))
-            self.away("down-at-start", app, server, server.start)
+            self.report("wrong-policy", client.fault, log + "…", REPLIES, recovery="never: correct the policy")
 
 
 ALL = {client.name: client for client in (Asgi, FlaskLimiter, SlowApi, NodeRedis, IoRedis, Nginx)}
-PYTHON_NAMES = ("asgi", "flask-limiter", "slowapi")
 
 
 def main():
