@@ -273,9 +273,12 @@ def _forget(task: asyncio.Future[Any]) -> None:
         task.exception()
 
 
-async def ping(client: Client, timeout: float) -> Any:
-    """The reply to PING, within a time."""
-    return await asyncio.wait_for(client.ping(), timeout)
+async def ping(client: Client, timeout: float) -> bool:
+    """Whether PING has a reply within a time."""
+    try:
+        return bool(await asyncio.wait_for(client.ping(), timeout))
+    except (redis.RedisError, OSError, asyncio.TimeoutError):
+        return False
 
 
 class Background:

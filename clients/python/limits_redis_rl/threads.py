@@ -86,9 +86,12 @@ def _probe(breaker: Breaker, client: Any, node: Any, probe: Probe) -> None:
         breaker.probed(clock())
 
 
-def ping(client: Any, timeout: float) -> Any:
-    """The reply to PING, within the `socket_timeout` of the client."""
-    return client.ping()
+def ping(client: Any, timeout: float) -> bool:
+    """Whether PING has a reply within the `socket_timeout` of the client."""
+    try:
+        return bool(client.ping())
+    except (redis.RedisError, OSError):
+        return False
 
 
 class Background:

@@ -96,10 +96,7 @@ class AsyncRedisRlStorage(Commands, Storage, MovingWindowSupport, SlidingWindowC
             await self._ask(words)
 
     async def check(self) -> bool:
-        try:
-            return bool(await ping(self.storage, self.guard.timeout))
-        except (redis.RedisError, OSError, TimeoutError):
-            return False
+        return await ping(self.storage, self.guard.timeout)
 
     async def reset(self) -> int | None:
         """Deletes every key of this storage. It scans the whole server."""

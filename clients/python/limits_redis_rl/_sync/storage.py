@@ -97,10 +97,7 @@ class RedisRlStorage(Commands, Storage, MovingWindowSupport, SlidingWindowCounte
             self._ask(words)
 
     def check(self) -> bool:
-        try:
-            return bool(ping(self.storage, self.guard.timeout))
-        except (redis.RedisError, OSError, TimeoutError):
-            return False
+        return ping(self.storage, self.guard.timeout)
 
     def reset(self) -> int | None:
         """Deletes every key of this storage. It scans the whole server."""
