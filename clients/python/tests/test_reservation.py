@@ -215,6 +215,8 @@ async def test_a_repeated_request_is_charged_once(limiter: Any, calls: Calls) ->
     assert calls.counted() == (1, 310, 310, 0)
     others = [await value(limiter.reserve(calls.limits(0), "1h")) for _ in range(2)]
     assert others[0].id != others[1].id
+    for other in others:
+        await value(other.cancel())
 
 
 async def test_a_lease_is_renewed_until_the_end(limiter: Any, calls: Calls, raw: redis.Redis) -> None:
