@@ -5,14 +5,27 @@ import { isUnavailable, kind } from './guard.js'
 import { slot } from './keys.js'
 
 /**
+ * Sends a command. `why` returns what keeps the reply away, if that is known; `node` the node of a key.
+ * @typedef {(key: string, readOnly: boolean, words: string[], signal: AbortSignal) => Promise<unknown>} SendOnce
+ * @typedef {SendOnce & {why?: () => unknown, node?: (key: string) => string | undefined}} Send
+ */
+
+/**
  * What a client last said about its connections, if it has not been connected since.
  * @typedef {{error: unknown, asking?: Promise<void>}} Last
  */
 
 /**
- * Sends a command. `why` returns what keeps the reply away, if that is known; `node` the node of a key.
- * @typedef {(key: string, readOnly: boolean, words: string[], signal: AbortSignal) => Promise<unknown>} SendOnce
- * @typedef {SendOnce & {why?: () => unknown, node?: (key: string) => string | undefined}} Send
+ * What differs between the clients: whether one is connected; whether it is closed, which it then says itself; what is
+ * done before a command; how it is sent; what keeps the reply away; what an error means; the node of a key.
+ * @typedef {object} Adapter
+ * @property {() => boolean} isReady
+ * @property {() => boolean} [isClosed]
+ * @property {() => void | Promise<void>} [prepare]
+ * @property {SendOnce} call
+ * @property {() => unknown} why
+ * @property {(error: any) => unknown} [explain]
+ * @property {(key: string) => string | undefined} [node]
  */
 
 /**
@@ -52,47 +65,6 @@ function lastError(client, many = false) {
   return last
 }
 
-/**
- * Resolves when the client is connected. A command that waits for a connection inside a client may be sent long after
- * the request that it was for, and charge it.
- *
- * @param {any} client
- * @param {() => boolean} isReady
- * @param {() => boolean} isClosed A client that is closed says so itself.
- * @param {Last} last
- */
-function connected(client, isReady, isClosed, last) {
-  /** @type {Promise<unknown> | undefined} */
-  let waiting
-  return async (/** @type {AbortSignal} */ signal) => {
-    if (isReady()) return
-    if (last.error) throw last.error
-    if (isClosed()) return
-    // It ends with an error of the connection, too.
-    waiting ??= once(client, client.masters ? 'connect' : 'ready').finally(() => (waiting = undefined))
-    await waiting
-    // The request has its reply by now, and must not be charged.
-    signal.throwIfAborted()
-  }
-}
-
-/**
- * Why a cluster of node-redis is closed, which it does not say. A second one with its options tries to connect, to the
- * root nodes only.
- * @param {any} client
- */
-async function whyClosed(client) {
-  const other = client.duplicate({ minimizeConnections: true })
-  const last = lastError(other, true)
-  try {
-    await other.connect()
-    other.destroy()
-    return new Error('the cluster is closed')
-  } catch (error) {
-    return last.error ?? error
-  }
-}
-
 /** @param {any} error */
 const isReadOnly = (error) => /^READONLY /.test(error?.message ?? '')
 
@@ -115,68 +87,123 @@ async function sendOne(client, words, abortSignal) {
 }
 
 /**
- * @param {any} client of node-redis, a cluster
- * @returns {Send}
+ * Why a cluster of node-redis is closed, which it does not say. A second one with its options tries to connect, to the
+ * root nodes only.
+ * @param {any} client
  */
-function clusterSender(client) {
-  const last = lastError(client, true)
+async function whyClosed(client) {
+  const other = client.duplicate({ minimizeConnections: true })
+  const last = lastError(other, true)
+  try {
+    await other.connect()
+    other.destroy()
+    return new Error('the cluster is closed')
+  } catch (error) {
+    return last.error ?? error
+  }
+}
+
+/** @param {any} client @param {Last} last @returns {Adapter} */
+const nodeRedis = (client, last) => ({
+  isReady: () => client.isReady,
+  isClosed: () => !client.isOpen,
+  call: (_key, _readOnly, words, signal) => sendOne(client, words, signal),
+  why: () => (client.isReady ? undefined : last.error),
+})
+
+/** @param {any} client @param {Last} last @returns {Adapter} */
+const nodeRedisPool = (client, last) => ({
+  isReady: () => true, // a request waits for a connection in the pool
+  call: (_key, _readOnly, words, signal) =>
+    client.execute(async (/** @type {any} */ one) => {
+      // It may have waited for a connection for long.
+      signal.throwIfAborted()
+      if (!one.isReady) throw last.error ?? new Error('the connection is broken')
+      return sendOne(one, words, signal)
+    }),
+  why: () => last.error,
+  explain: (error) => (client.isOpen ? error : (last.error ?? error)),
+})
+
+/** @param {any} client @param {Last} last @returns {Adapter} */
+function nodeRedisCluster(client, last) {
   // Version 5 has no `isReady`.
   const isReady = () => client.isReady ?? client.masters.length > 0
-  const ready = connected(client, isReady, () => false, last)
-  /** @type {Send} */
-  const send = async (key, readOnly, words, abortSignal) => {
-    if (!client.isOpen && !last.error) {
-      last.asking ??= whyClosed(client).then((error) => {
-        last.error ??= error
-        last.asking = undefined
-      })
-      await last.asking
-    }
-    await ready(abortSignal)
-    for (const node of client.masters) if (node.client) lastError(node.client, true)
-    try {
-      const reply = await client.sendCommand(key, readOnly, words, { abortSignal })
-      last.error = undefined
-      return reply
-    } catch (/** @type {any} */ error) {
-      if (kind(error) !== 'connection') throw error
-      throw (/root nodes are unavailable/.test(error?.message) ? last.error : send.why?.()) ?? error
-    }
-  }
-  send.node = (key) => client.slots?.[slot(key)]?.master?.address
-  send.why = () => {
+  const why = () => {
     if (!isReady()) return last.error
     for (const { client: node } of client.masters) {
       const error = node && !node.isReady && rejection(lastError(node, true))
       if (error) return error
     }
   }
-  return send
+  return {
+    isReady,
+    async prepare() {
+      if (client.isOpen || last.error) return
+      last.asking ??= whyClosed(client).then((error) => {
+        last.error ??= error
+        last.asking = undefined
+      })
+      await last.asking
+    },
+    call(key, readOnly, words, abortSignal) {
+      for (const node of client.masters) if (node.client) lastError(node.client, true)
+      return client.sendCommand(key, readOnly, words, { abortSignal })
+    },
+    why,
+    explain(error) {
+      if (kind(error) !== 'connection') return error
+      return (/root nodes are unavailable/.test(error?.message) ? last.error : why()) ?? error
+    },
+    node: (key) => client.slots?.[slot(key)]?.master?.address,
+  }
 }
 
-/**
- * @param {any} client of node-redis, a pool
- * @returns {Send}
- */
-function poolSender(client) {
-  const last = lastError(client, true)
-  /** @type {Send} */
-  const send = async (_key, _readOnly, words, signal) => {
-    try {
-      const reply = await client.execute(async (/** @type {any} */ one) => {
-        // It may have waited for a connection for long.
-        signal.throwIfAborted()
-        if (!one.isReady) throw last.error ?? new Error('the connection is broken')
-        return sendOne(one, words, signal)
-      })
-      last.error = undefined
-      return reply
-    } catch (error) {
-      throw client.isOpen ? error : (last.error ?? error)
-    }
+/** @param {any} client @param {Last} last @returns {Adapter} */
+function ioRedis(client, last) {
+  const isReady = () => client.status === 'ready'
+  return {
+    isReady,
+    isClosed: () => client.status === 'end',
+    prepare() {
+      // A command would connect it as well, but wait in its queue.
+      if (client.status === 'wait') client.connect().catch(() => {})
+    },
+    async call(_key, _readOnly, words) {
+      try {
+        return await client.call(...words)
+      } catch (error) {
+        if (isReadOnly(error) && isReady()) client.disconnect(true)
+        throw error
+      }
+    },
+    why: () => (isReady() ? rejection(last) : last.error),
   }
-  send.why = () => last.error
-  return send
+}
+
+/** @param {any} client @param {Last} last @returns {Adapter} */
+function ioRedisCluster(client, last) {
+  if (client.options?.retryDelayOnFailover > 0) {
+    throw new TypeError(
+      'client: a Cluster of ioredis sends a command again whose reply was lost, which charges it twice; ' +
+        'create it with retryDelayOnFailover: 0',
+    )
+  }
+  const one = ioRedis(client, last)
+  return {
+    ...one,
+    // It finds the node by the keys of a command, and knows those of Redis' own commands only. Without the keys, it sends
+    // the command to any node, which may redirect it.
+    call(key, _readOnly, words) {
+      const sendCommand = (/** @type {any} */ command, /** @type {any[]} */ ...rest) => {
+        command.keys = [key]
+        return client.sendCommand(command, ...rest)
+      }
+      return Object.create(client, { sendCommand: { value: sendCommand } }).call(...words)
+    },
+    explain: (error) => (kind(error) === 'connection' ? (one.why() ?? error) : error),
+    node: (key) => client.slots?.[slot(key)]?.[0],
+  }
 }
 
 /**
@@ -185,75 +212,46 @@ function poolSender(client) {
  */
 export function sender(client) {
   if (typeof client === 'function') return async (key, readOnly, words) => client(key, readOnly, words)
-  // ioredis
-  if (typeof client?.call === 'function') {
-    if (client.isCluster && client.options?.retryDelayOnFailover > 0) {
-      throw new TypeError(
-        'client: a Cluster of ioredis sends a command again whose reply was lost, which charges it twice; ' +
-          'create it with retryDelayOnFailover: 0',
-      )
-    }
-    const last = lastError(client, client.isCluster)
-    const isReady = () => client.status === 'ready'
-    const isConnected = connected(client, isReady, () => client.status === 'end', last)
-    const ready = (/** @type {AbortSignal} */ signal) => {
-      // A command would connect it as well, but wait in its queue.
-      if (client.status === 'wait') client.connect().catch(() => {})
-      return isConnected(signal)
-    }
-    const why = () => (isReady() ? rejection(last) : last.error)
-    if (!client.isCluster) {
-      /** @type {Send} */
-      const send = async (_key, _readOnly, words, signal) => {
-        await ready(signal)
-        try {
-          return await client.call(...words)
-        } catch (error) {
-          if (isReadOnly(error) && client.status === 'ready') client.disconnect(true)
-          throw error
-        }
-      }
-      send.why = why
-      return send
-    }
-    // It finds the node by the keys of a command, and knows those of Redis' own commands only. Without the keys, it
-    // sends the command to any node, which may redirect it.
-    /** @type {Send} */
-    const send = async (key, _readOnly, words, signal) => {
-      await ready(signal)
-      const one = Object.create(client, {
-        sendCommand: {
-          value: (/** @type {any} */ command, /** @type {any[]} */ ...rest) => {
-            command.keys = [key]
-            return client.sendCommand(command, ...rest)
-          },
-        },
-      })
-      try {
-        const reply = await one.call(...words)
-        last.error = undefined
-        return reply
-      } catch (error) {
-        throw kind(error) === 'connection' ? (why() ?? error) : error
-      }
-    }
-    send.why = why
-    send.node = (key) => client.slots?.[slot(key)]?.[0]
-    return send
+  const isIoRedis = typeof client?.call === 'function'
+  if (!isIoRedis && typeof client?.sendCommand !== 'function') {
+    throw new TypeError('client: expected a client of redis or ioredis, or a function (key, readOnly, words) => reply')
   }
-  // node-redis
-  if (typeof client?.sendCommand === 'function') {
-    if (client.masters) return clusterSender(client)
-    if (typeof client.execute === 'function') return poolSender(client)
-    const last = lastError(client)
-    const ready = connected(client, () => client.isReady, () => !client.isOpen, last)
-    /** @type {Send} */
-    const send = async (_key, _readOnly, words, signal) => {
-      await ready(signal)
-      return sendOne(client, words, signal)
-    }
-    send.why = () => (client.isReady ? undefined : last.error)
-    return send
+  const isCluster = isIoRedis ? client.isCluster : Boolean(client.masters)
+  const isPool = !isIoRedis && !isCluster && typeof client.execute === 'function'
+  const last = lastError(client, isCluster || isPool)
+  const adapt = isIoRedis
+    ? isCluster ? ioRedisCluster : ioRedis
+    : isCluster ? nodeRedisCluster : isPool ? nodeRedisPool : nodeRedis
+  const { isReady, isClosed, prepare, call, why, explain, node } = adapt(client, last)
+
+  /** @type {Promise<unknown> | undefined} */
+  let waiting
+  // A command that waits for a connection inside a client may be sent long after the request that it was for, and charge
+  // it.
+  const connected = async (/** @type {AbortSignal} */ signal) => {
+    await prepare?.()
+    if (isReady()) return
+    if (last.error) throw last.error
+    if (isClosed?.()) return
+    // It ends with an error of the connection, too.
+    waiting ??= once(client, client.masters ? 'connect' : 'ready').finally(() => (waiting = undefined))
+    await waiting
+    // The request has its reply by now, and must not be charged.
+    signal.throwIfAborted()
   }
-  throw new TypeError('client: expected a client of redis or ioredis, or a function (key, readOnly, words) => reply')
+  /** @type {Send} */
+  const send = async (key, readOnly, words, signal) => {
+    await connected(signal)
+    try {
+      const reply = await call(key, readOnly, words, signal)
+      // One connection says by its event that it is connected again.
+      if (isCluster || isPool) last.error = undefined
+      return reply
+    } catch (error) {
+      throw explain ? explain(error) : error
+    }
+  }
+  send.why = why
+  send.node = node
+  return send
 }
