@@ -152,10 +152,13 @@ def cluster(binary):
 
 class Forwarder:
     """An address that stays, in front of servers that change. Open connections stay with the server that they were made
-    to, as with a name in DNS or a balancer."""
+    to, as with a name in DNS or a balancer.
 
-    def __init__(self, port):
-        self.target = port
+    The server executes all calls, but the replies to the first calls with this word are lost with their connections.
+    """
+
+    def __init__(self, port, word=b"", times=0):
+        self.target, self.word, self.times, self.lost = port, word, times, 0
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         self.ends = []
@@ -171,48 +174,38 @@ class Forwarder:
                     client.close()
                     continue
                 self.ends += [client, server]
-                for ends in [(client, server), (server, client)]:
-                    threading.Thread(target=self.copy, args=ends, daemon=True).start()
+                for target, ends in [(self.requests, (client, server)), (self.replies, (server, client))]:
+                    threading.Thread(target=target, args=ends, daemon=True).start()
 
-    def copy(self, source, sink):
+    def requests(self, client, server):
         with contextlib.suppress(OSError):
-            while data := source.recv(65536):
-                sink.sendall(data)
-        for end in (source, sink):
-            with contextlib.suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)
-
-    def close(self):
-        for end in [self.listener, *self.ends]:
-            with contextlib.suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)  # ends what waits for it
-            end.close()
-
-
-class LosingReplies(Forwarder):
-    """An address in front of a server. The server executes all calls, but the replies to the first calls with this word
-    are lost with their connections."""
-
-    def __init__(self, port, word, times):
-        self.word, self.times = word, times
-        self.lost = 0
-        super().__init__(port)
-
-    def copy(self, source, sink):
-        with contextlib.suppress(OSError):
-            if source.getpeername()[1] == self.target:
-                return super().copy(source, sink)
-            while data := source.recv(65536):
-                loses = self.word in data and self.lost < self.times
+            loses = False
+            while not loses and (data := client.recv(65536)):
+                loses = self.lost < self.times and self.word in data
                 if loses:
                     self.lost += 1
                     # The other thread gives no reply to the client any more.
-                    source.shutdown(socket.SHUT_WR)
-                sink.sendall(data)
-                if loses:
-                    break
+                    client.shutdown(socket.SHUT_WR)
+                server.sendall(data)
         with contextlib.suppress(OSError):
-            sink.shutdown(socket.SHUT_WR)
+            server.shutdown(socket.SHUT_WR)
+
+    def replies(self, server, client):
+        with contextlib.suppress(OSError):
+            while data := server.recv(65536):
+                client.sendall(data)
+        self.end([server, client])
+
+    @staticmethod
+    def end(ends):
+        for end in ends:
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)  # ends what waits for it
+
+    def close(self):
+        self.end([self.listener, *self.ends])
+        for end in [self.listener, *self.ends]:
+            end.close()
 
 
 if __name__ == "__main__":

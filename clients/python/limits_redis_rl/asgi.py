@@ -81,6 +81,10 @@ class RateLimitMiddleware:
         self.guard = Guard(counters, timeout)
 
     @property
+    def timeout(self) -> float:
+        return self.guard.timeout
+
+    @property
     def counters(self) -> Counters:
         return self.guard.counters
 

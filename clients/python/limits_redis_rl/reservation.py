@@ -26,6 +26,10 @@ class AsyncLimiter(AsyncReserves):
         check_arguments(client, True, fail_open, timeout)
         super().__init__(client, fail_open, Guard(counters, timeout))
 
+    @property
+    def timeout(self) -> float:
+        return self.guard.timeout
+
 
 class Limiter(Reserves):
     """Reserves units of several limits in one decision, for programs with threads."""

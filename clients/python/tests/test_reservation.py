@@ -18,7 +18,7 @@ import redis
 import redis.asyncio
 from faults import example
 from redis.backoff import NoBackoff
-from server import Forwarder, LosingReplies, Server, binaries, eventually, free_port
+from server import Forwarder, Server, binaries, eventually, free_port
 
 from limits_redis_rl import AsyncLimiter, Limiter, Overloaded
 
@@ -320,7 +320,7 @@ async def test_more_reservations_at_once_than_connections(port: int, calls: Call
 async def test_a_reply_that_is_lost(
     kind: str, word: bytes, times: int, fail_open: bool, port: int, calls: Calls
 ) -> None:
-    with contextlib.closing(LosingReplies(port, word, times)) as address:
+    with contextlib.closing(Forwarder(port, word, times)) as address:
         async with connected(kind, address.port, fail_open=fail_open) as limiter:
             if fail_open or word == b"RL.SETTLE":
                 # The server has charged it, so it is settled.
