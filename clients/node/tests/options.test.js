@@ -197,15 +197,19 @@ test('after shutdown nothing is sent', async () => {
 
 test('the problems of an application', async () => {
   const app = express()
-  const reply = ['allowed', 0, 'count', 1, 'remaining', 0, 'retry_after_ms', 20_000]
-  for (const [path, client] of Object.entries({
-    '/denied': async () => reply,
-    '/away': async () => Promise.reject(new Error('connection refused')),
-    '/wrong': async () => Promise.reject(new Error('WRONGTYPE Operation against a key')),
-  })) {
+  const rejects = (text) => async () => Promise.reject(new Error(text))
+  const quotaExceeded = 'https://iana.org/assignments/http-problem-types#quota-exceeded'
+  const denied = { type: quotaExceeded, title: 'Quota exceeded', status: 429, 'violated-policies': ['login'] }
+  const blank = (status, title) => ({ type: 'about:blank', title, status })
+  const cases = [
+    ['/denied', async () => ['allowed', 0, 'count', 1, 'remaining', 0, 'retry_after_ms', 20_000], '20', denied],
+    ['/away', rejects('connection refused'), '1', blank(503, 'Service Unavailable')],
+    ['/wrong', rejects('WRONGTYPE a key'), undefined, blank(500, 'Internal Server Error')],
+  ]
+  const logger = { warn() {}, error() {} }
+  const options = { windowMs: 60_000, limit: 3, standardHeaders: 'draft-8', identifier: 'login', logger }
+  for (const [path, client] of cases) {
     const store = new RedisRlStore({ client, algorithm: 'TOKEN' })
-    const logger = { warn() {}, error() {} }
-    const options = { windowMs: 60_000, limit: 3, standardHeaders: 'draft-8', identifier: 'login', logger }
     app.use(path, rateLimit({ ...options, store, handler: problem.denied }))
   }
   app.use('/bug', () => {
@@ -213,26 +217,10 @@ test('the problems of an application', async () => {
   })
   app.use(problem.error)
   app.use((error, _request, response, _next) => response.status(error.status).end())
-  const blank = { type: 'about:blank' }
-  for (const [path, seconds, body] of [
-    [
-      '/denied',
-      '20',
-      {
-        type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
-        title: 'Quota exceeded',
-        status: 429,
-        'violated-policies': ['login'],
-      },
-    ],
-    ['/away', '1', { ...blank, title: 'Service Unavailable', status: 503 }],
-    ['/wrong', undefined, { ...blank, title: 'Internal Server Error', status: 500 }],
-  ]) {
+  for (const [path, , seconds, body] of cases) {
     const { status, headers, text } = await supertest(app).get(path).buffer()
-    assert.equal(status, body.status)
+    assert.deepEqual([status, headers['retry-after'], JSON.parse(text)], [body.status, seconds, body])
     assert.match(headers['content-type'], /^application\/problem\+json/)
-    assert.equal(headers['retry-after'], seconds)
-    assert.deepEqual(JSON.parse(text), body)
   }
   assert.equal((await supertest(app).get('/bug')).status, 418)
 })

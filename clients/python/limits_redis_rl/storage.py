@@ -10,16 +10,13 @@ from __future__ import annotations
 import re
 import time
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from limits.errors import ConfigurationError
 from limits.limits import GRANULARITIES
 
-from .guard import LARGEST, Counters, Guard, bounded
-
-MovingWindow = Literal["ROLLING", "SLIDING"]
-Word = str | int
+from .guard import LARGEST
 
 # Seconds. The client of redis waits for ever if it is not told otherwise.
 TIMEOUTS = {"socket_timeout": 0.1, "socket_connect_timeout": 0.1}
@@ -49,97 +46,43 @@ class Figures:
             reset=int(fields["reset_ms"]) / 1000,
         )
 
-
-class Commands:
-    """The commands for what limits asks, and what limits expects of their replies. Both kinds of storage use it."""
-
-    key_prefix: str
-    moving_window: MovingWindow
-    guard: Guard
-
-    def _configure(self, key_prefix: str, moving_window: str, timeout: float, has_timer: bool) -> None:
-        if moving_window not in ("ROLLING", "SLIDING"):
-            raise ConfigurationError("moving_window is ROLLING or SLIDING")
-        self.key_prefix = key_prefix
-        self.moving_window = moving_window  # type: ignore[assignment]
-        self.guard = Guard(timeout=timeout, timer=has_timer)
-
-    @property
-    def counters(self) -> Counters:
-        """What happened since the start. The framework decides what a request without a decision gets."""
-        return self.guard.counters
-
-    def _counted(self, reply: Any) -> Figures:
-        figures = Figures.of(reply)
-        self.guard.decided(figures.allowed)
-        return figures
-
-    def _failed(self, error: Exception) -> None:
-        self.counters.faults += not self.guard.failed(error, "the framework decides")
-
-    def _key(self, algorithm: str, key: str) -> str:
-        # The prefix stays as it is: a user of the server may have the permission for these keys only.
-        return f"{self.key_prefix}:{algorithm.lower()}:{bounded(key).decode()}"
-
-    @staticmethod
-    def _key_in(words: list[Word]) -> str:
-        return str(words[1 if words[0] not in ("RL.PEEK", "RL.RESET") else 2])
-
-    def _hit(self, algorithm: str, key: str, window: int, limit: int, cost: int) -> list[Word]:
-        return [f"RL.{algorithm}", self._key(algorithm, key), window, limit, "COST", min(cost, LARGEST), "FULL"]
-
-    def _peek(self, algorithm: str, key: str, window: int, limit: int) -> list[Word]:
-        return ["RL.PEEK", algorithm, self._key(algorithm, key), window, limit, "COST", 0, "FULL"]
-
-    def _reset(self, algorithm: str, key: str, window: int) -> list[Word]:
-        return ["RL.RESET", algorithm, self._key(algorithm, key), window]
-
-    def _clear(self, key: str) -> list[list[Word]]:
-        """limits clears a fixed and a moving window by the same call."""
-        window = self._limit_in(key)[1]
-        return [self._reset(algorithm, key, window) for algorithm in ("FIXED", self.moving_window)]
-
-    def _patterns(self) -> list[str]:
-        """The keys of this storage. In a cluster, FIXED puts the key in braces."""
-        prefix = re.sub(r"([\\*?\[\]])", r"\\\1", self.key_prefix)
-        return [f"{prefix}:*", f"{{{prefix}:*"]
-
-    @staticmethod
-    def _limit_in(key: str) -> tuple[int, int]:
-        """The limit and the window of a fixed window. limits passes neither, but they are the last parts of the key."""
-        parts = key.rsplit("/", 3)[1:]
-        try:
-            amount, multiples, granularity = parts
-            return int(amount), int(multiples) * GRANULARITIES[granularity].GRANULARITY.seconds
-        except (ValueError, KeyError):
-            raise ValueError(
-                "the key does not end as RateLimitItem.key_for writes it: /amount/multiples/unit"
-            ) from None
-
-    @staticmethod
-    def _fixed_count(figures: Figures, limit: int) -> int:
+    def fixed_count(self, limit: int) -> int:
         """The counter that makes ``counter <= limit`` the module's decision.
 
         A denied cost above what is left is not counted, and a limit in shadow mode allows more than it says.
         """
-        return min(figures.count, limit) if figures.allowed else max(figures.count, limit + 1)
+        return min(self.count, limit) if self.allowed else max(self.count, limit + 1)
 
-    @staticmethod
-    def _moving_window(figures: Figures, window: int) -> tuple[float, int]:
+    def moving_window(self, window: int) -> tuple[float, int]:
         """limits adds the window to the start to know when more is available."""
-        return (time.time() + figures.next - window if figures.count else time.time()), figures.count
+        return (time.time() + self.next - window if self.count else time.time()), self.count
 
-    @staticmethod
-    def _sliding_window(figures: Figures, window: int) -> tuple[int, float, int, float]:
-        """Counter and time to live of the previous and of the current window.
+    def sliding_window(self, window: int) -> tuple[int, float, int, float]:
+        """Counter and time to live of the previous and of the current window, if the limit is the largest.
 
         From those of the previous one, limits computes what the module has computed already: the count,
         ``counter * ttl / window``, rounded down, and the time until more is available, ``ttl % (window / counter)``.
         That time may be longer than a window, but not than two. So the counter is 1/4, and the ttl has both: a window
         of four for each unit, and the time.
         """
-        count = LARGEST - figures.remaining
-        return 0.25 if count else 0, count * 4 * window + figures.next, 0, 0.0  # type: ignore[return-value]
+        count = LARGEST - self.remaining
+        return 0.25 if count else 0, count * 4 * window + self.next, 0, 0.0  # type: ignore[return-value]
+
+
+def limit_in(key: str) -> tuple[int, int]:
+    """The limit and the window of a fixed window. limits passes neither, but they are the last parts of the key."""
+    parts = key.rsplit("/", 3)[1:]
+    try:
+        amount, multiples, granularity = parts
+        return int(amount), int(multiples) * GRANULARITIES[granularity].GRANULARITY.seconds
+    except (ValueError, KeyError):
+        raise ValueError("the key does not end as RateLimitItem.key_for writes it: /amount/multiples/unit") from None
+
+
+def patterns(key_prefix: str) -> list[str]:
+    """The keys of a storage. In a cluster, FIXED puts the key in braces."""
+    prefix = re.sub(r"([\\*?\[\]])", r"\\\1", key_prefix)
+    return [f"{prefix}:*", f"{{{prefix}:*"]
 
 
 def redis_uri(uri: str) -> str:

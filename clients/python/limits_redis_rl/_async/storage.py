@@ -8,15 +8,16 @@ from typing import Any
 import redis
 import redis.asyncio
 from limits.aio.storage import MovingWindowSupport, SlidingWindowCounterSupport, Storage
+from limits.errors import ConfigurationError
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
 from ..aio import LONGER, ping, send
-from ..guard import LARGEST, patience
-from ..storage import TIMEOUTS, Commands, Figures, Word, cluster, redis_uri, safe
+from ..guard import LARGEST, Counters, Guard, bounded, patience
+from ..storage import TIMEOUTS, Figures, cluster, limit_in, patterns, redis_uri, safe
 
 
-class AsyncRedisRlStorage(Commands, Storage, MovingWindowSupport, SlidingWindowCounterSupport):
+class AsyncRedisRlStorage(Storage, MovingWindowSupport, SlidingWindowCounterSupport):
     """A storage on one server: ``async+redis-rl://``, ``async+rediss-rl://`` (TLS) or ``async+redis-rl+unix://``."""
 
     STORAGE_SCHEME = ["async+redis-rl", "async+rediss-rl", "async+redis-rl+unix"]  # noqa: RUF012
@@ -41,7 +42,11 @@ class AsyncRedisRlStorage(Commands, Storage, MovingWindowSupport, SlidingWindowC
         """
         super().__init__(uri, wrap_exceptions=wrap_exceptions)
         self.storage, timeout = self._connect(uri.removeprefix("async+"), options)
-        self._configure(key_prefix, moving_window, timeout, has_timer=LONGER > 0)
+        if moving_window not in ("ROLLING", "SLIDING"):
+            raise ConfigurationError("moving_window is ROLLING or SLIDING")
+        self.key_prefix = key_prefix
+        self.moving_window = moving_window
+        self.guard = Guard(timeout=timeout, timer=LONGER > 0)
 
     def _connect(self, uri: str, options: dict[str, Any]) -> tuple[Any, float]:
         """The client, and how many seconds a call waits for a reply at most."""
@@ -53,47 +58,69 @@ class AsyncRedisRlStorage(Commands, Storage, MovingWindowSupport, SlidingWindowC
     def base_exceptions(self) -> type[Exception]:
         return redis.RedisError
 
-    async def _ask(self, words: list[Word]) -> Any:
+    @property
+    def counters(self) -> Counters:
+        """What happened since the start. The framework decides what a request without a decision gets."""
+        return self.guard.counters
+
+    def _key(self, algorithm: str, key: str) -> str:
+        # The prefix stays as it is: a user of the server may have the permission for these keys only.
+        return f"{self.key_prefix}:{algorithm.lower()}:{bounded(key).decode()}"
+
+    async def _send(self, command: list[str], algorithm: str, key: str, *words: str | int) -> Any:
+        named = self._key(algorithm, key)
         try:
             return await send(
-                self.guard, self.storage, self._key_in(words), lambda: self.storage.execute_command(*words)
+                self.guard, self.storage, named, lambda: self.storage.execute_command(*command, named, *words)
             )
         except Exception as error:
-            self._failed(error)
+            self.counters.faults += not self.guard.failed(error, "the framework decides")
             raise
 
+    async def _hit(self, algorithm: str, key: str, window: int, limit: int, cost: int) -> Figures:
+        words = (window, limit, "COST", min(cost, LARGEST), "FULL")
+        figures = Figures.of(await self._send([f"RL.{algorithm}"], algorithm, key, *words))
+        self.guard.decided(figures.allowed)
+        return figures
+
+    async def _peek(self, algorithm: str, key: str, window: int, limit: int) -> Figures:
+        words = (window, limit, "COST", 0, "FULL")
+        return Figures.of(await self._send(["RL.PEEK", algorithm], algorithm, key, *words))
+
+    async def _reset(self, algorithm: str, key: str, window: int) -> None:
+        await self._send(["RL.RESET", algorithm], algorithm, key, window)
+
     async def incr(self, key: str, expiry: int, amount: int = 1) -> int:
-        limit, _ = self._limit_in(key)
-        return self._fixed_count(self._counted(await self._ask(self._hit("FIXED", key, expiry, limit, amount))), limit)
+        limit, _ = limit_in(key)
+        return (await self._hit("FIXED", key, expiry, limit, amount)).fixed_count(limit)
 
     async def get(self, key: str) -> int:
-        limit, window = self._limit_in(key)
-        return Figures.of(await self._ask(self._peek("FIXED", key, window, limit))).count
+        limit, window = limit_in(key)
+        return (await self._peek("FIXED", key, window, limit)).count
 
     async def get_expiry(self, key: str) -> float:
-        limit, window = self._limit_in(key)
-        return time.time() + Figures.of(await self._ask(self._peek("FIXED", key, window, limit))).reset
+        limit, window = limit_in(key)
+        return time.time() + (await self._peek("FIXED", key, window, limit)).reset
 
     async def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
-        return self._counted(await self._ask(self._hit(self.moving_window, key, expiry, limit, amount))).allowed
+        return (await self._hit(self.moving_window, key, expiry, limit, amount)).allowed
 
     async def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
-        reply = await self._ask(self._peek(self.moving_window, key, expiry, limit))
-        return self._moving_window(Figures.of(reply), expiry)
+        return (await self._peek(self.moving_window, key, expiry, limit)).moving_window(expiry)
 
     async def acquire_sliding_window_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
-        return self._counted(await self._ask(self._hit("COUNTER", key, expiry, limit, amount))).allowed
+        return (await self._hit("COUNTER", key, expiry, limit, amount)).allowed
 
     async def get_sliding_window(self, key: str, expiry: int) -> tuple[int, float, int, float]:
-        reply = await self._ask(self._peek("COUNTER", key, expiry, LARGEST))
-        return self._sliding_window(Figures.of(reply), expiry)
+        return (await self._peek("COUNTER", key, expiry, LARGEST)).sliding_window(expiry)
 
     async def clear_sliding_window(self, key: str, expiry: int) -> None:
-        await self._ask(self._reset("COUNTER", key, expiry))
+        await self._reset("COUNTER", key, expiry)
 
     async def clear(self, key: str) -> None:
-        for words in self._clear(key):
-            await self._ask(words)
+        """limits clears a fixed and a moving window by the same call."""
+        for algorithm in ("FIXED", self.moving_window):
+            await self._reset(algorithm, key, limit_in(key)[1])
 
     async def check(self) -> bool:
         return await ping(self.storage, self.guard.timeout)
@@ -101,7 +128,7 @@ class AsyncRedisRlStorage(Commands, Storage, MovingWindowSupport, SlidingWindowC
     async def reset(self) -> int | None:
         """Deletes every key of this storage. It scans the whole server."""
         deleted = 0
-        for pattern in self._patterns():
+        for pattern in patterns(self.key_prefix):
             async for key in self.storage.scan_iter(match=pattern, count=1000):
                 deleted += int(await self.storage.unlink(key))
         return deleted
