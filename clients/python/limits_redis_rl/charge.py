@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import re
 import time
 import uuid
@@ -155,6 +154,13 @@ class Charge:
             self._is_lost = True
         return self._is_lost
 
+    def count_lost(self, guard: Guard) -> bool:
+        """Whether a lease is lost. The first time, that is counted and logged."""
+        if self.is_lost and not self.is_counted:
+            self.is_counted = True
+            guard.lost(self.id)
+        return self.is_lost
+
     def taken(self, sent: float, decision: Decision) -> None:
         """The leases are held, unless shadow mode has allowed what takes none."""
         for limit, (_, count, _) in zip(self.limits, decision.limits, strict=False):
@@ -178,76 +184,6 @@ class Charge:
     def pause(self, part: int) -> float:
         """Until the next renewal: this part of a window, but not longer than the leases last."""
         return max(min(self.window / part, self.ends - time.monotonic()), 0.001)
-
-
-class Held:
-    """What both kinds of reservations share."""
-
-    def __init__(self, guard: Guard, charge: Charge, decision: Decision, sent: float) -> None:
-        self._guard = guard
-        self._charge = charge
-        self._used: dict[bytes, int] = {}
-        self._reported = self._called = False
-        self._settled = not (decision.allowed and charge.is_sent)
-        self._process = os.getpid()
-        self.decision = decision
-        if not self._settled:
-            charge.taken(sent, decision)
-
-    @property
-    def id(self) -> str:
-        """The id: a random UUID, unless it was given."""
-        return self._charge.id
-
-    @property
-    def allowed(self) -> bool:
-        """Whether the request is allowed. If not, nothing is charged, and there is nothing to settle."""
-        return self.decision.allowed
-
-    @property
-    def is_lost(self) -> bool:
-        """Whether a lease has ended although it was not released, or may have: no renewal had a reply for its window.
-        Another holder may have been allowed since."""
-        return self._charge.is_lost
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether it is settled, or there is nothing to settle."""
-        return self._settled
-
-    def called(self, called: bool = True) -> None:
-        """Says whether the upstream was called, or is called next. A reservation counts as called. One that is not, and
-        to which nothing was reported, is cancelled at its end: it charges nothing."""
-        self._called = called
-
-    def report(self, used: Used) -> None:
-        """Says that so many units were used in all so far: tokens that were streamed, for example.
-
-        :param used: of every limit with COST, or of some, by their keys: ``{"{org:7}:input": 900}``. What is said of a
-            key holds until something else is said of it; a limit of which nothing was said keeps its estimate
-        """
-        self._used |= self._charge.used(used)
-        self._reported = True
-
-    def _is_dropped(self) -> bool:
-        """Whether nobody has settled it. A copy in a child process is not the one to do so."""
-        return not getattr(self, "_settled", True) and self._process == os.getpid()
-
-    def _calls(self) -> list[Words]:
-        """What settles it, the first time. Nothing after that."""
-        if self._settled:
-            return []
-        count_lost(self._guard, self._charge)
-        self._settled = self._charge.is_over = True
-        return self._charge.settle(self._used, self._called or self._reported)
-
-
-def count_lost(guard: Guard, charge: Charge) -> bool:
-    """Whether a lease is lost. The first time, that is counted and logged."""
-    if charge.is_lost and not charge.is_counted:
-        charge.is_counted = True
-        guard.lost(charge.id)
-    return charge.is_lost
 
 
 def decision_of(reply: Any) -> Decision:

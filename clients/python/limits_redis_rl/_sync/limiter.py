@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import itertools
+import os
 import time
 from collections.abc import Iterable
 from types import TracebackType
 from typing import Any
 
 from ..threads import Background, Job, send
-from ..charge import Charge, Decision, Held, Policy, Used, Words, count_lost, decision_of, key_in, worst
+from ..charge import Charge, Decision, Policy, Used, Words, decision_of, key_in, worst
 from ..guard import Counters, Guard, is_unavailable
 
 # The pauses before a settlement that had no reply is sent again, in seconds.
@@ -18,7 +19,7 @@ PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
 LONGEST_PAUSE = 5.0
 
 
-class Reservation(Held):
+class Reservation:
     """An estimate that is charged, and the leases that are held with it. It is settled once: by :meth:`settle` or
     :meth:`cancel`, or at the end of ``with`` (``async with``), also by an exception or a cancellation.
 
@@ -28,10 +29,53 @@ class Reservation(Held):
     """
 
     def __init__(self, limiter: Reserves, charge: Charge, decision: Decision, sent: float) -> None:
-        super().__init__(limiter.guard, charge, decision, sent)
         self._limiter = limiter
-        if charge.leases and not self.is_settled:
+        self._charge = charge
+        self._used: dict[bytes, int] = {}
+        self._reported = self._called = False
+        self._settled = not (decision.allowed and charge.is_sent)
+        self._process = os.getpid()
+        self.decision = decision
+        if self._settled:
+            return
+        charge.taken(sent, decision)
+        if charge.leases:
             limiter.background.start(limiter.renewal(charge), charge.pause(3), is_awaited=False)
+
+    @property
+    def id(self) -> str:
+        """The id: a random UUID, unless it was given."""
+        return self._charge.id
+
+    @property
+    def allowed(self) -> bool:
+        """Whether the request is allowed. If not, nothing is charged, and there is nothing to settle."""
+        return self.decision.allowed
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether a lease has ended although it was not released, or may have: no renewal had a reply for its window.
+        Another holder may have been allowed since."""
+        return self._charge.is_lost
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether it is settled, or there is nothing to settle."""
+        return self._settled
+
+    def called(self, called: bool = True) -> None:
+        """Says whether the upstream was called, or is called next. A reservation counts as called. One that is not, and
+        to which nothing was reported, is cancelled at its end: it charges nothing."""
+        self._called = called
+
+    def report(self, used: Used) -> None:
+        """Says that so many units were used in all so far: tokens that were streamed, for example.
+
+        :param used: of every limit with COST, or of some, by their keys: ``{"{org:7}:input": 900}``. What is said of a
+            key holds until something else is said of it; a limit of which nothing was said keeps its estimate
+        """
+        self._used |= self._charge.used(used)
+        self._reported = True
 
     def settle(self, actual: Used) -> None:
         """Settles with what the request has used, as :meth:`report` has it. A limit without COST stays charged 1.
@@ -51,6 +95,14 @@ class Reservation(Held):
         if calls := self._calls():
             self._limiter.background.close(self._limiter.settlement(self._charge, calls))
 
+    def _calls(self) -> list[Words]:
+        """What settles it, the first time. Nothing after that."""
+        if self._settled:
+            return []
+        self._charge.count_lost(self._limiter.guard)
+        self._settled = self._charge.is_over = True
+        return self._charge.settle(self._used, self._called or self._reported)
+
     def _end(self, longest: float | None = None) -> None:
         if calls := self._calls():
             self._limiter.background.now(self._limiter.settlement(self._charge, calls), longest)
@@ -64,7 +116,8 @@ class Reservation(Held):
         self._end(self._limiter.guard.timeout)
 
     def __del__(self) -> None:
-        if self._is_dropped():
+        # A copy in a child process is not the one to settle it.
+        if not self._settled and self._process == os.getpid():
             self._limiter.background.drop(self._limiter.settlement(self._charge, self._calls()))
 
 
@@ -152,7 +205,7 @@ class Reserves:
         """Renews the leases until they are released or lost. It has no reference to the reservation."""
 
         def renew() -> float | None:
-            if charge.is_over or count_lost(self.guard, charge):
+            if charge.is_over or charge.count_lost(self.guard):
                 return None
             part, sent = 3, time.monotonic()
             try:
