@@ -29,6 +29,8 @@ LONGEST_PAUSE = 0.032
 # The client of a cluster waits for so many seconds at least, since it closes its connections to all nodes after a
 # timeout of its own. A call has another one.
 LONGER = 2.0
+# Whether something runs between requests.
+HAS_TIMER = True
 # Runs once, and returns after how many seconds it is to run again, if at all.
 Job = Callable[[], Awaitable[float | None]]
 # How often it is checked whether the time of a call is over, in seconds.

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import redis
 
-from ._async.limiter import AsyncReserves
-from ._sync.limiter import Reserves
+from ._async.limiter import AsyncBaseLimiter
+from ._sync.limiter import BaseLimiter
 from .aio import Client
 from .guard import Counters, Guard, check_arguments, patience
 
 
-class AsyncLimiter(AsyncReserves):
-    """Reserves units of several limits in one decision, for asyncio."""
+class AsyncLimiter(AsyncBaseLimiter):
+    """BaseLimiter units of several limits in one decision, for asyncio."""
 
     def __init__(
         self, client: Client, *, fail_open: bool = False, timeout: float = 0.1, counters: Counters | None = None
@@ -31,8 +31,8 @@ class AsyncLimiter(AsyncReserves):
         return self.guard.timeout
 
 
-class Limiter(Reserves):
-    """Reserves units of several limits in one decision, for programs with threads."""
+class Limiter(BaseLimiter):
+    """BaseLimiter units of several limits in one decision, for programs with threads."""
 
     def __init__(
         self,

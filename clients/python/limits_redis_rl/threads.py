@@ -25,6 +25,8 @@ T = TypeVar("T")
 LONGER = 0.0
 # How long the end of a program waits for its settlements, in seconds.
 AT_EXIT = 1.0
+# Whether something runs between requests.
+HAS_TIMER = False
 # Runs once, and returns after how many seconds it is to run again, if at all.
 Job = Callable[[], float | None]
 

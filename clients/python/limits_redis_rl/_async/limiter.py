@@ -27,7 +27,7 @@ class AsyncReservation:
     up makes nothing free. A settlement without a reply is sent again until the reservation can no longer be settled.
     """
 
-    def __init__(self, limiter: AsyncReserves, charge: Charge, decision: Decision, sent: float) -> None:
+    def __init__(self, limiter: AsyncBaseLimiter, charge: Charge, decision: Decision, sent: float) -> None:
         self._limiter = limiter
         self._charge = charge
         self._used: dict[bytes, int] = {}
@@ -120,8 +120,8 @@ class AsyncReservation:
             self._limiter.background.drop(self._limiter.settlement(self._charge, self._calls()))
 
 
-class AsyncReserves:
-    """Reserves units of several limits in one decision."""
+class AsyncBaseLimiter:
+    """BaseLimiter units of several limits in one decision."""
 
     def __init__(self, client: Any, fail_open: bool, guard: Guard) -> None:
         self.client = client

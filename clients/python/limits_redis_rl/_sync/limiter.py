@@ -28,7 +28,7 @@ class Reservation:
     up makes nothing free. A settlement without a reply is sent again until the reservation can no longer be settled.
     """
 
-    def __init__(self, limiter: Reserves, charge: Charge, decision: Decision, sent: float) -> None:
+    def __init__(self, limiter: BaseLimiter, charge: Charge, decision: Decision, sent: float) -> None:
         self._limiter = limiter
         self._charge = charge
         self._used: dict[bytes, int] = {}
@@ -121,8 +121,8 @@ class Reservation:
             self._limiter.background.drop(self._limiter.settlement(self._charge, self._calls()))
 
 
-class Reserves:
-    """Reserves units of several limits in one decision."""
+class BaseLimiter:
+    """BaseLimiter units of several limits in one decision."""
 
     def __init__(self, client: Any, fail_open: bool, guard: Guard) -> None:
         self.client = client

@@ -13,7 +13,7 @@ from limits.errors import ConfigurationError
 from redis.retry import Retry
 from redis.backoff import NoBackoff
 
-from ..threads import LONGER, ping, send
+from ..threads import HAS_TIMER, LONGER, ping, send
 from ..guard import LARGEST, Counters, Guard, bounded, patience
 from ..storage import TIMEOUTS, Figures, cluster, limit_in, patterns, redis_uri, safe
 
@@ -47,7 +47,7 @@ class RedisRlStorage(Storage, MovingWindowSupport, SlidingWindowCounterSupport):
             raise ConfigurationError("moving_window is ROLLING or SLIDING")
         self.key_prefix = key_prefix
         self.moving_window = moving_window
-        self.guard = Guard(timeout=timeout, timer=LONGER > 0)
+        self.guard = Guard(timeout=timeout, timer=HAS_TIMER)
 
     def _connect(self, uri: str, options: dict[str, Any]) -> tuple[Any, float]:
         """The client, and how many seconds a call waits for a reply at most."""
