@@ -11,7 +11,7 @@ from .guard import Counters, Guard, check_arguments, patience
 
 
 class AsyncLimiter(AsyncBaseLimiter):
-    """BaseLimiter units of several limits in one decision, for asyncio."""
+    """Reserves units of several limits in one decision, for asyncio."""
 
     def __init__(
         self, client: Client, *, fail_open: bool = False, timeout: float = 0.1, counters: Counters | None = None
@@ -32,7 +32,7 @@ class AsyncLimiter(AsyncBaseLimiter):
 
 
 class Limiter(BaseLimiter):
-    """BaseLimiter units of several limits in one decision, for programs with threads."""
+    """Reserves units of several limits in one decision, for programs with threads."""
 
     def __init__(
         self,

@@ -121,7 +121,7 @@ class AsyncReservation:
 
 
 class AsyncBaseLimiter:
-    """BaseLimiter units of several limits in one decision."""
+    """Reserves units of several limits in one decision."""
 
     def __init__(self, client: Any, fail_open: bool, guard: Guard) -> None:
         self.client = client

@@ -122,7 +122,7 @@ class Reservation:
 
 
 class BaseLimiter:
-    """BaseLimiter units of several limits in one decision."""
+    """Reserves units of several limits in one decision."""
 
     def __init__(self, client: Any, fail_open: bool, guard: Guard) -> None:
         self.client = client
