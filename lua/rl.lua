@@ -523,6 +523,20 @@ local function load_counter(_, key, now)
   return { key = key, state = counter }
 end
 
+-- What a counter allows: all of its units come back together. `ends_in()` is the time until then in ms.
+local function counter_forecast(limit, units, ends_in)
+  return {
+    capacity = limit,
+    remaining = math.max(0, limit - units),
+    wait = function(cost)
+      if cost > limit then
+        return nil
+      end
+      return units + cost <= limit and 0 or ends_in()
+    end,
+  }
+end
+
 local function build_fixed()
   -- Days from 1 January 1970 to the first day of a month, 0 to 11, of the Gregorian calendar. The year starts in March
   -- here, so that the leap day is its last.
@@ -728,26 +742,13 @@ local function build_fixed()
     return 'charge', { value = before + cost, expires_at = held or new_counter_expiry(policy, millis(now)) }
   end
 
-  local function counter_forecast(policy, value, now_ms)
-    local remaining = math.max(0, policy.limit - math.max(0, value))
-    return {
-      capacity = policy.limit,
-      remaining = remaining,
-      wait = function(cost)
-        if cost > policy.limit then
-          return nil
-        elseif math.max(0, value) + cost <= policy.limit then
-          return 0
-        end
-        local _, last = period(policy, now_ms)
-        return last - now_ms
-      end,
-    }
-  end
-
   function FIXED.forecast(policy, loaded, decided, now)
     local counter = state_after(decided.change, decided.state, loaded.state)
-    return counter_forecast(policy, counter and counter.value or 0, millis(now))
+    return counter_forecast(policy.limit, math.max(0, counter and counter.value or 0), function()
+      local now_ms = millis(now)
+      local _, last = period(policy, now_ms)
+      return last - now_ms
+    end)
   end
 
   function FIXED.commit(_, loaded, change, after)
@@ -804,23 +805,11 @@ local function build_window()
     return 'keep'
   end
 
-  local function window_forecast(policy, found, now)
-    local units = found and found.units or 0
-    return {
-      capacity = policy.limit,
-      remaining = math.max(0, policy.limit - units),
-      wait = function(cost)
-        if cost > policy.limit then
-          return nil
-        end
-        return units <= policy.limit - cost and 0 or divide_up(sub(mul(found.ends, 1000), now), 1000)
-      end,
-    }
-  end
-
   function WINDOW.forecast(policy, loaded, decided, now)
-    local counter = state_after(decided.change, decided.state, loaded.state)
-    return window_forecast(policy, running(policy, counter, now), now)
+    local found = running(policy, state_after(decided.change, decided.state, loaded.state), now)
+    return counter_forecast(policy.limit, found and found.units or 0, function()
+      return divide_up(sub(mul(found.ends, 1000), now), 1000)
+    end)
   end
 
   function WINDOW.decide(policy, loaded, now, cost)
@@ -1435,6 +1424,11 @@ local function build_counter()
     return aligned
   end
 
+  -- The same windows with other counts.
+  local function with_counts(counts, current, previous)
+    return { window_ms = counts.window_ms, start_ms = counts.start_ms, current = current, previous = previous }
+  end
+
   -- The weighted count of the previous window, in parts of 1/window.
   local function weighted_previous(policy, counts, now)
     return mul(counts.previous, sub(policy.window, now - counts.start_ms * 1000))
@@ -1477,12 +1471,7 @@ local function build_counter()
     local decided = decision(allowed, exact(add(counts.current, (divide(previous, policy.window)))), nil, 'keep')
     if allowed and cost > 0 then
       decided.change = 'charge'
-      decided.state = {
-        window_ms = counts.window_ms,
-        start_ms = counts.start_ms,
-        current = add(counts.current, cost),
-        previous = counts.previous,
-      }
+      decided.state = with_counts(counts, add(counts.current, cost), counts.previous)
     elseif old and policy.limit > 0 and (less(millis(now), old.start_ms) or old.window_ms ~= policy.window_ms) then
       -- Else every call would align the stored counts anew, each time to a later window, and they would never lose
       -- their effect. An empty record is not written.
@@ -1516,12 +1505,7 @@ local function build_counter()
     if not at_ms then
       from_previous = sub(cost, counts.current)
     end
-    local refunded = {
-      window_ms = counts.window_ms,
-      start_ms = counts.start_ms,
-      current = sub(counts.current, from_current),
-      previous = sub(counts.previous, from_previous),
-    }
+    local refunded = with_counts(counts, sub(counts.current, from_current), sub(counts.previous, from_previous))
     if not less(refunded.current, counts.current) and not less(refunded.previous, counts.previous) then
       return 'keep'
     elseif refunded.current == 0 and refunded.previous == 0 then
@@ -1536,12 +1520,7 @@ local function build_counter()
     if cost == 0 or not place then
       return 'keep'
     end
-    local charged = {
-      window_ms = counts.window_ms,
-      start_ms = counts.start_ms,
-      current = counts.current,
-      previous = counts.previous,
-    }
+    local charged = with_counts(counts, counts.current, counts.previous)
     charged[place] = add(charged[place], cost)
     local weighted = add(mul(charged.current, policy.window), weighted_previous(policy, charged, now))
     if less(MAX_COUNT, charged[place]) or less(mul(MAX_COUNT, policy.window), weighted) then
@@ -1930,20 +1909,6 @@ local function option_rows()
   }
 end
 
--- The options that have a value.
-local VALUES = {
-  COST = true,
-  BURST = true,
-  RESERVED = true,
-  ACTUAL = true,
-  ANCHOR = true,
-  ID = true,
-  AS = true,
-  AT = true,
-  RESERVE = true,
-  RESERVATION = true,
-}
-
 local UNITS = { ms = 1, [''] = 1000, s = 1000, m = 60000, h = 3600000, d = 86400000 }
 
 -- A window of a fixed length in ms; nil if the text is none.
@@ -1982,69 +1947,37 @@ local function parse_value(option, text, second)
   return parse_count(option, text, option == 'BURST' and 1 or 0)
 end
 
-local FLAGS = { PARTIAL = true, ALWAYS = true, SHADOW = true }
+local FLAGS = ' PARTIAL ALWAYS SHADOW '
 local FORMS = { FULL = true, LINE = true, HEADERS = true }
 
 -- The options of each command, for any algorithm. `form`: the form of the reply is among them.
 local ACCEPTED = {
-  CHECK = {
-    form = true,
-    COST = true,
-    PARTIAL = true,
-    ALWAYS = true,
-    BURST = true,
-    ANCHOR = true,
-    ID = true,
-    AS = true,
-    SHADOW = true,
-    RESERVE = true,
-  },
-  PEEK = {
-    form = true,
-    COST = true,
-    PARTIAL = true,
-    ALWAYS = true,
-    BURST = true,
-    ANCHOR = true,
-    ID = true,
-    AS = true,
-    SHADOW = true,
-  },
-  LIMIT = { COST = true, BURST = true, ANCHOR = true, ID = true, AS = true, SHADOW = true, RESERVE = true },
-  REFUND = { form = true, COST = true, AT = true, BURST = true, ANCHOR = true },
-  SETTLEMENT = {
-    form = true,
-    AT = true,
-    RESERVED = true,
-    ACTUAL = true,
-    BURST = true,
-    ANCHOR = true,
-    RESERVATION = true,
-  },
-  RESET = { ANCHOR = true },
+  CHECK = ' form COST PARTIAL ALWAYS BURST ANCHOR ID AS SHADOW RESERVE ',
+  PEEK = ' form COST PARTIAL ALWAYS BURST ANCHOR ID AS SHADOW ',
+  LIMIT = ' COST BURST ANCHOR ID AS SHADOW RESERVE ',
+  REFUND = ' form COST AT BURST ANCHOR ',
+  SETTLEMENT = ' form AT RESERVED ACTUAL BURST ANCHOR RESERVATION ',
+  RESET = ' ANCHOR ',
 }
 
--- The options that only some algorithms take.
-local OF_ALGORITHMS = {
-  COST = true,
-  PARTIAL = true,
-  ALWAYS = true,
-  BURST = true,
-  ANCHOR = true,
-  ID = true,
-  RESERVE = true,
-  RESERVATION = true,
-}
+-- Every option, and those that only some algorithms take.
+local OPTIONS = ' COST PARTIAL ALWAYS RESERVED ACTUAL AT BURST ANCHOR ID AS SHADOW RESERVE RESERVATION '
+local OF_ALGORITHMS = ' COST PARTIAL ALWAYS BURST ANCHOR ID RESERVE RESERVATION '
+
+-- Whether a word is one of a list, which has a blank before and after each.
+local function is_in(list, word)
+  return not word:find(' ', 1, true) and list:find(' ' .. word .. ' ', 1, true) ~= nil
+end
 
 local function takes(algorithm, option)
-  return not OF_ALGORITHMS[option] or algorithm.takes[option]
+  return not is_in(OF_ALGORITHMS, option) or algorithm.takes[option]
 end
 
 -- The error for a word that is no option of a command that takes the options `accepted`.
 local function fail_with_usage(algorithm, accepted)
   local options = {}
   for _, row in ipairs(option_rows()) do
-    if accepted[row[1]] and takes(algorithm, row[1]) then
+    if is_in(accepted, row[1]) and takes(algorithm, row[1]) then
       options[#options + 1] = row[2]
     end
   end
@@ -2054,11 +1987,11 @@ end
 
 -- Rejects an option that the command or the algorithm does not take, or that is there already.
 local function require_option(option, options, accepted, algorithm)
-  if accepted[option] and takes(algorithm, option) and options[option] == nil then
+  if is_in(accepted, option) and takes(algorithm, option) and options[option] == nil then
     return
   end
   for _, row in ipairs(option_rows()) do
-    if row[1] == option and not accepted[option] then
+    if row[1] == option and not is_in(accepted, option) then
       fail_with(string.format('ERR invalid %s: only %s it', option, row[3]))
     elseif row[1] == option and not takes(algorithm, option) then
       fail_with(string.format('ERR invalid %s: %s takes none', option, algorithm.word))
@@ -2090,17 +2023,17 @@ local function parse_options(words, accepted, algorithm)
   local options = {}
   while left(words) > 0 do
     local word = words.list[words.at]:upper()
-    if VALUES[word] then
+    if is_in(OPTIONS, word) then
       require_option(word, options, accepted, algorithm)
-      options[word] = parse_value(word, words.list[words.at + 1], words.list[words.at + 2])
-      words.at = words.at + (word == 'RESERVE' and 3 or 2)
+      if is_in(FLAGS, word) then
+        options[word] = true
+        words.at = words.at + 1
+      else
+        options[word] = parse_value(word, words.list[words.at + 1], words.list[words.at + 2])
+        words.at = words.at + (word == 'RESERVE' and 3 or 2)
+      end
       require_compatible(options)
-    elseif FLAGS[word] then
-      require_option(word, options, accepted, algorithm)
-      options[word] = true
-      words.at = words.at + 1
-      require_compatible(options)
-    elseif accepted.form and FORMS[word] then
+    elseif FORMS[word] and is_in(accepted, 'form') then
       options.form = next_form(options.form, word)
       words.at = words.at + 1
     else
@@ -2328,11 +2261,6 @@ local function build_reservations()
     end
   end
 
-  -- The reservation or the mark of the id.
-  function RESERVATIONS.field_of(book)
-    return book.own
-  end
-
   -- The open reservation of the id.
   function RESERVATIONS.open_of(book)
     return book.own and book.own.cost and book.own or nil
@@ -2378,18 +2306,9 @@ local function build_reservations()
   -- Lets an open reservation end `ttl` from now, if that is later.
   function RESERVATIONS.prolong(book, open, ttl)
     if open.ends_at < book.now_ms + ttl then
-      book.own = {
-        cost = open.cost,
-        charged_at = open.charged_at,
-        ends_at = book.now_ms + ttl,
-        counts_until = open.counts_until,
-        ttl = ttl,
-      }
+      RESERVATIONS.open(book, open.cost, ttl, open.counts_until)
+      book.own.charged_at = open.charged_at
     end
-  end
-
-  function RESERVATIONS.close(book)
-    book.own = nil
   end
 
   function RESERVATIONS.commit(book)
@@ -2579,6 +2498,15 @@ local function decide_reserving(request, loaded, now)
     end
   end
   conclude(request, loaded, decided, cost, now)
+end
+
+-- Loads what the request needs to write, and decides. `hash` is the key of the reservations.
+local function load_and_decide(request, state_key, hash, now)
+  if hash then
+    request.book = reservations().load(hash, request.reserve.id, now)
+  end
+  local decide_on = hash and decide_reserving or decide
+  decide_on(request, load(request, state_key, now, 'write'), now)
 end
 
 -- Whether the request makes a reservation, if every limit of the call allows it.
@@ -2785,12 +2713,7 @@ function COMMANDS.rl(keys, words)
   require_id(request)
   local now = clock()
   local state_key = key_of_state(request, now)
-  if request.reserve then
-    request.book = reservations().load(reservations().key_of(request), request.reserve.id, now)
-    decide_reserving(request, load(request, state_key, now, 'write'), now)
-  else
-    decide(request, load(request, state_key, now, 'write'), now)
-  end
+  load_and_decide(request, state_key, request.reserve and reservations().key_of(request), now)
   local answer = reply(request, now, charged_by(request))
   commit(request, now, true)
   return answer
@@ -2854,12 +2777,12 @@ local function settle_reservation(request, actual)
   local loaded = load(request, state_key, now, 'write')
   request.book = book
   reservations().give_back(request, loaded, now)
-  local charge = reservations().field_of(book)
+  local charge = book.own
   local change, state, charged = 'keep', nil, 0
   if charge then
     change, state = request.algorithm.settle_reserved(request.policy, loaded, now, charge, actual)
     charged = actual
-    reservations().close(book)
+    book.own = nil
   end
   local answer = correct(request, loaded, change, state, now, charged)
   reservations().commit(book)
@@ -3003,12 +2926,7 @@ function COMMANDS.rl_multi(keys, words)
   local allowed = true
   for number, request in ipairs(requests) do
     of_limit(number, function()
-      if request.reserve then
-        request.book = reservations().load(request.hash, request.reserve.id, now)
-        decide_reserving(request, load(request, request.state_key, now, 'write'), now)
-      else
-        decide(request, load(request, request.state_key, now, 'write'), now)
-      end
+      load_and_decide(request, request.state_key, request.hash, now)
     end)
     allowed = allowed and request.decided.allowed
   end

@@ -26,3 +26,5 @@ mod settings;
 mod slot_migration;
 mod throttle_name;
 mod top;
+mod types;
+mod vectors;
