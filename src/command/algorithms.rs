@@ -243,3 +243,42 @@ impl<C: AlgorithmCommand> Command for PerAlgorithm<C> {
         for_algorithm!(name, A => C::run::<A>(ctx, args))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a new algorithm has to be written into besides this table, and how: `WORD` and `word` stand for its word. A
+    /// row of one of the tables of tests brings every test of that table along.
+    const PLACES: [(&str, &str); 11] = [
+        ("algorithm/src/tests/mod.rs", "            word: "),
+        ("clients/node/index.d.ts", "'WORD'"),
+        ("clients/node/index.js", "'WORD'"),
+        ("clients/playground/page/page.js", "  WORD: "),
+        ("clients/rust/src/policy/mod.rs", "\"WORD\""),
+        ("docs/algorithms.md", "\n## WORD"),
+        ("docs/records.md", "| WORD |"),
+        ("lua/rl.lua", "'WORD'"),
+        ("tests/random/random_calls.rs", "\"WORD\""),
+        ("tests/support/algorithms.rs", "name: \"word\""),
+        ("vectors/algorithms.json", " \"WORD\": ["),
+    ];
+
+    #[test]
+    fn every_algorithm_is_known_everywhere() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        let mut missing = Vec::new();
+        for (path, form) in PLACES {
+            let text = std::fs::read_to_string(root.join(path)).expect(path);
+            // A lease has no cost, and tables of its own.
+            for name in Name::ALL.iter().filter(|&&name| name != Name::Lease) {
+                let (word, lower) = (name.word(), name.word().to_ascii_lowercase());
+                let written = form.replace("WORD", word).replace("word", &lower);
+                if !text.contains(&written) {
+                    missing.push(format!("{written:?} in {path}"));
+                }
+            }
+        }
+        assert!(missing.is_empty(), "these are missing:\n{}", missing.join("\n"));
+    }
+}

@@ -393,7 +393,11 @@ fn refund_undoes<A: TestAlgorithm>(trace: &Trace, back: Cost) -> TestCaseResult 
         let (remaining, capacity) = (reply.figures.remaining, reply.figures.limit);
         let most = remaining.saturating_add(back.units()).min(capacity);
         prop_assert!((remaining..=most).contains(&algorithm.remaining(&refund(back), now)));
-        prop_assert_eq!(algorithm.remaining(&refund(Cost::ZERO), now), remaining);
+        // A correction of nothing changes no count.
+        let look = |key: &A::Key| algorithm.request(&mut key.clone(), now, Cost::ZERO).unwrap().verdict;
+        prop_assert_eq!(look(&refund(Cost::ZERO)), look(after));
+        let nothing = algorithm.overcharging(algorithm.state(after, now), now, None, Cost::ZERO);
+        prop_assert_eq!(nothing, Ok(Change::Keep));
 
         // Twice: COUNTER can hold the largest count in each of its two windows.
         let mut refunded = refund(everything);

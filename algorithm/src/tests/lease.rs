@@ -43,59 +43,6 @@ fn hold() -> Change<Hold> {
 }
 
 #[test]
-fn allowed_while_fewer_than_the_limit_are_held() {
-    for (ends, own, count, remaining, next, reset) in [
-        (&[][..], None, 0, 2, MINUTE, MINUTE),
-        (&[10], None, 1, 1, 10, MINUTE),
-        (&[10, 20], None, 2, 0, 10, MINUTE),
-        (&[10], Some(20), 1, 1, 10, MINUTE),
-        (&[30], Some(20), 1, 1, 30, MINUTE),
-        (&[10, 20], Some(20), 2, 0, 10, MINUTE),
-        // Of another window: it ends after the one that is taken.
-        (&[90_000], None, 1, 1, MINUTE, 90_000),
-        (&[10, 90_000], Some(95_000), 2, 0, 10, 90_000),
-    ] {
-        let (decision, figures) = decide(3, ends, own);
-        assert_eq!(decision.verdict, Verdict { allowed: true, count, ttl: 60 }, "{ends:?} {own:?}");
-        assert_eq!(decision.change, hold());
-        let expected = Figures {
-            limit: 3,
-            remaining,
-            retry_after_ms: 0,
-            next_ms: next as i64,
-            reset_ms: reset as i64,
-            delay_ms: 0,
-        };
-        assert_eq!(figures, expected, "{ends:?} {own:?}");
-    }
-}
-
-#[test]
-fn denied_until_enough_of_the_others_have_ended() {
-    for (ends, retry, reset) in [
-        (&[10, 20][..], 10, 20),
-        (&[1, MINUTE], 1, MINUTE),
-        // The limit was 4 when these were taken.
-        (&[10, 20, 30, 40], 30, 40),
-    ] {
-        let (decision, figures) = decide(2, ends, None);
-        let verdict = Verdict { allowed: false, count: ends.len() as i64, ttl: 1 };
-        assert_eq!((decision.verdict, decision.change), (verdict, Change::Keep), "{ends:?}");
-        let expected = Figures {
-            limit: 2,
-            remaining: 0,
-            retry_after_ms: retry,
-            next_ms: retry,
-            reset_ms: reset as i64,
-            delay_ms: 0,
-        };
-        assert_eq!(figures, expected, "{ends:?}");
-    }
-    let (decision, figures) = decide(2, &[1_001, 2_000], None);
-    assert_eq!((decision.verdict.ttl, figures.retry_after_ms), (2, 1_001));
-}
-
-#[test]
 fn a_holder_renews_whatever_the_others_hold() {
     let (decision, figures) = decide(1, &[10, 20], Some(15));
     assert_eq!((decision.verdict, decision.change), (Verdict { allowed: true, count: 2, ttl: 60 }, hold()));

@@ -9,6 +9,7 @@ mod period;
 mod records_page;
 mod reservation;
 mod rolling_log;
+mod states;
 mod trace;
 mod vectors;
 

@@ -156,61 +156,6 @@ fn a_year_starts_on_the_day_of_its_anchor_and_in_february_on_the_last_one_at_mos
 }
 
 #[test]
-fn an_anchored_day_or_week_is_a_window_of_that_length() {
-    for (year, time) in YEARS.into_iter().flat_map(|year| TIMES.map(|time| (year, time))) {
-        let date = find(year, 3, 17);
-        let at = Some(date.at(time));
-        assert_periods(calendar(CalendarUnit::Day, at), &periods(|_| true, time));
-        assert_periods(calendar(CalendarUnit::Week, at), &periods(|other| other.weekday == date.weekday, time));
-    }
-}
-
-#[test]
-fn the_end_of_january_the_end_of_february_the_end_of_march() {
-    let starts = |year| {
-        let schedule = calendar(CalendarUnit::Month, Some(find(2026, 1, 31).at(3_600)));
-        let january = schedule.period_at(Micros(find(year, 2, 1).at(0) * SECOND));
-        let february = schedule.period_at(january.end);
-        [january.start, january.end, february.end].map(|start| start.0 / SECOND)
-    };
-    let dates = |year, february| [(1, 31), (2, february), (3, 31)].map(|(month, day)| find(year, month, day).at(3_600));
-    assert_eq!(starts(2026), dates(2026, 28));
-    assert_eq!(starts(2028), dates(2028, 29));
-    assert_eq!(starts(2100), dates(2100, 28));
-}
-
-#[test]
-fn a_year_of_29_february_comes_back_to_it() {
-    let schedule = calendar(CalendarUnit::Year, Some(find(2024, 2, 29).at(0)));
-    for (year, day) in [(2024, 29), (2025, 28), (2027, 28), (2028, 29), (2100, 28), (2400, 29)] {
-        let start = Micros(find(year, 2, day).at(0) * SECOND);
-        assert_eq!(schedule.period_at(start).start, start);
-        assert_eq!(schedule.period_at(Micros(start.0 - 1)).end, start);
-    }
-}
-
-#[test]
-fn the_text_of_a_suffix() {
-    // Thursday, 1 January 2026, 12:00.
-    let now = Micros((find(2026, 1, 1).at(0) + 43_200) * SECOND);
-    let text = |schedule: Schedule| schedule.suffix_at(now).to_string();
-    assert_eq!(text(calendar(CalendarUnit::Day, None)), "day:1767225600000");
-    assert_eq!(text(calendar(CalendarUnit::Week, None)), "week:1766966400000");
-    assert_eq!(text(calendar(CalendarUnit::Month, None)), "month:1767225600000");
-    assert_eq!(text(calendar(CalendarUnit::Year, None)), "year:1767225600000");
-    assert_eq!(text(calendar(CalendarUnit::Day, Some(1_767_225_601))), "day:1767225601000");
-    assert_eq!(text(Schedule::Aligned(window(86_400_000))), "20454");
-    assert_eq!(text(Schedule::Anchored(window(86_400_000), anchor(0))), "86400000ms:1767225600000");
-    assert_eq!(text(Schedule::Anchored(window(500), anchor(7))), "500ms:1767268800000");
-}
-
-#[test]
-fn the_longest_suffix() {
-    let longest = Schedule::Anchored(window(MAX_SPAN / MILLIS), anchor(0)).suffix_at(Micros(u64::MAX));
-    assert_eq!(longest.to_string().len(), Suffix::MAX_LEN);
-}
-
-#[test]
 fn an_anchor_reaches_the_end_of_the_year_9999() {
     let next_year = days().find(|date| date.year == 10_000).unwrap();
     assert_eq!(Anchor::MAX.seconds(), next_year.at(0) - 1);
@@ -257,12 +202,6 @@ fn the_last_period_ends_at_the_largest_moment() {
     let year = calendar(CalendarUnit::Year, None).period_at(now);
     assert_eq!(year.start.0, 1_461 * CYCLE + find(2124, 1, 1).at(0) * SECOND);
     assert_eq!(year.length, 366 * DAY);
-}
-
-#[test]
-fn seconds_are_rounded_up() {
-    let seconds = |millis| Schedule::Aligned(window(millis)).period_at(Micros(0)).seconds();
-    assert_eq!([1, 999, 1_000, 1_001].map(seconds), [1, 1, 1, 2]);
 }
 
 fn moments() -> impl Strategy<Value = u64> {
