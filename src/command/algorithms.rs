@@ -3,8 +3,10 @@
 use std::ffi::CStr;
 use std::marker::PhantomData;
 
+use super::name::{NO_SUCH_ALGORITHM, Name};
 use super::options::{Keyword, Keywords, Reserve};
-use super::request::{Pending, Request};
+use super::pending::Pending;
+use super::request::Request;
 use super::{Command, doc};
 use crate::error::Error;
 use crate::ffi::{Args, Argument, ArgumentKind, CommandDoc, Ctx};
@@ -24,48 +26,14 @@ pub trait Algorithm: StoredAlgorithm + 'static {
     fn decisions() -> &'static Decisions;
 }
 
-/// Reads the table: every row becomes a [`Name`] and an [`Algorithm`].
+/// Reads the table: every row becomes an [`Algorithm`].
 macro_rules! algorithms {
-    ($dollar:tt $($name:ident $word:literal => $type:ty { complexity: $complexity:literal, summary: $summary:literal, example: $example:literal, })*) => {
-        /// The algorithms, by the words of the grammar.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Name { $(#[doc = $word] $name,)* }
-
-        impl Name {
-            /// In the order of the table.
-            pub const ALL: &'static [Self] = &[$(Self::$name),*];
-
-            /// The algorithm that a word of a call names, in any case.
-            #[inline(always)]
-            pub fn from_word(word: &[u8]) -> Option<Self> {
-                $(if word.eq_ignore_ascii_case($word.as_bytes()) {
-                    return Some(Self::$name);
-                })*
-                None
-            }
-
-            /// The word of the grammar.
-            pub const fn word(self) -> &'static str {
-                match self { $(Self::$name => $word,)* }
-            }
-
-            /// The command of the algorithm.
-            pub const fn command(self) -> &'static CStr {
-                match self { $(Self::$name => c_str!("RL.", $word),)* }
-            }
-
-            const fn argument(self) -> Argument {
-                match self {
-                    $(Self::$name => Argument::new(c_str!($word), ArgumentKind::Token).after(c_str!($word)),)*
-                }
-            }
-        }
-
+    ($dollar:tt $($name:ident => $type:ty { complexity: $complexity:literal, summary: $summary:literal, example: $example:literal, })*) => {
         $(impl Algorithm for $type {
             const NAME: Name = Name::$name;
             const SUMMARY: &'static CStr = $summary;
             const COMPLEXITY: &'static CStr = $complexity;
-            const EXAMPLE: &'static str = concat!("RL.", $word, " ", $example);
+            const EXAMPLE: &'static str = $example;
 
             fn decisions() -> &'static Decisions {
                 static DECISIONS: Decisions = Decisions::new();
@@ -76,11 +44,11 @@ macro_rules! algorithms {
         $(const _: () = {
             assert!(
                 <$type as Algorithm>::KEYWORDS.has(Keyword::Reserve) == <$type as StoredAlgorithm>::RESERVATIONS.is_some(),
-                concat!("RL.", $word, " and its store differ on RESERVE"),
+                concat!(stringify!($name), " and its store differ on RESERVE"),
             );
             assert!(
                 <$type as Algorithm>::KEYWORDS.has(Keyword::Always) == <$type as StoredAlgorithm>::ALWAYS.is_some(),
-                concat!("RL.", $word, " and its store differ on ALWAYS"),
+                concat!(stringify!($name), " and its store differ on ALWAYS"),
             );
         };)*
 
@@ -94,7 +62,7 @@ macro_rules! algorithms {
         macro_rules! for_algorithm {
             ($dollar chosen:expr, $dollar algorithm:ident => $dollar action:expr) => {
                 match $dollar chosen {
-                    $($crate::command::algorithms::Name::$name => {
+                    $($crate::command::name::Name::$name => {
                         type $dollar algorithm = $type;
                         $dollar action
                     })*
@@ -138,65 +106,54 @@ macro_rules! algorithms {
         }
 
         pub(super) use {for_algorithm, map_any, with_any};
-
-        /// The error for a word that is no algorithm.
-        pub const NO_SUCH_ALGORITHM: Error =
-            Error::new(list_c_str!("ERR invalid algorithm: expected one of ", $($word),*));
-    };
-}
-
-/// `"a, b"` as a C string, after some text.
-macro_rules! list_c_str {
-    ($before:literal, $first:literal $(, $other:literal)*) => {
-        c_str!($before, $first $(, ", ", $other)*)
     };
 }
 
 algorithms! { $
-    Fixed "FIXED" => redis_rl_algorithm::FixedWindow {
+    Fixed => redis_rl_algorithm::FixedWindow {
         complexity: c"O(1); with RESERVE O(R*log(R)) if a reservation has ended, with R the reservations of the limit, at most 10000",
         summary: c"Checks a request against a fixed window counter and charges it if allowed.",
-        example: "user:42 60s 100",
+        example: "RL.FIXED user:42 60s 100",
     }
-    Window "WINDOW" => redis_rl_algorithm::WindowCounter {
+    Window => redis_rl_algorithm::WindowCounter {
         complexity: c"O(1); with RESERVE O(R*log(R)) if a reservation has ended, with R the reservations of the limit, at most 10000",
         summary: c"Checks a request against a counter whose window starts with the first request, and charges it if allowed.",
-        example: "user:42 60s 100",
+        example: "RL.WINDOW user:42 60s 100",
     }
-    Sliding "SLIDING" => redis_rl_algorithm::SlidingLog {
+    Sliding => redis_rl_algorithm::SlidingLog {
         complexity: c"O(log(N)+M) with N the requests in the window, and M the cost and the requests that left the window",
         summary: c"Checks a request against a sliding window log and charges it if allowed.",
-        example: "user:42 60s 100",
+        example: "RL.SLIDING user:42 60s 100",
     }
-    Counter "COUNTER" => crate::store::Record<redis_rl_algorithm::SlidingCounter> {
+    Counter => crate::store::Record<redis_rl_algorithm::SlidingCounter> {
         complexity: c"O(1); with RESERVE O(R*log(R)) if a reservation has ended, with R the reservations of the limit, at most 10000",
         summary: c"Checks a request against a sliding window counter and charges it if allowed.",
-        example: "user:42 60s 100",
+        example: "RL.COUNTER user:42 60s 100",
     }
-    Token "TOKEN" => crate::store::Record<redis_rl_algorithm::TokenBucket> {
+    Token => crate::store::Record<redis_rl_algorithm::TokenBucket> {
         complexity: c"O(1)",
         summary: c"Checks a request against a token bucket and charges it if allowed.",
-        example: "user:42 60s 100",
+        example: "RL.TOKEN user:42 60s 100",
     }
-    Leaky "LEAKY" => crate::store::Record<redis_rl_algorithm::LeakyBucket> {
+    Leaky => crate::store::Record<redis_rl_algorithm::LeakyBucket> {
         complexity: c"O(1)",
         summary: c"Checks a request against a leaky bucket, charges it if allowed, and replies how long to delay it.",
-        example: "user:42 60s 100",
+        example: "RL.LEAKY user:42 60s 100",
     }
-    Gcra "GCRA" => crate::store::Record<redis_rl_algorithm::Gcra> {
+    Gcra => crate::store::Record<redis_rl_algorithm::Gcra> {
         complexity: c"O(1)",
         summary: c"Checks a request with the generic cell rate algorithm and charges it if allowed.",
-        example: "user:42 60s 100",
+        example: "RL.GCRA user:42 60s 100",
     }
-    Rolling "ROLLING" => redis_rl_algorithm::RollingLog {
+    Rolling => redis_rl_algorithm::RollingLog {
         complexity: c"O(log(N)) with N the entries of the record, at most 8192; O(N) when it is pruned, at most once in N/2 requests; with RESERVE O(N+R*log(R)) if a reservation has ended, with R the reservations of the limit, at most 10000",
         summary: c"Checks a request against a packed sliding window log and charges it if allowed.",
-        example: "user:42 60s 100",
+        example: "RL.ROLLING user:42 60s 100",
     }
-    Lease "LEASE" => redis_rl_algorithm::Lease {
+    Lease => redis_rl_algorithm::Lease {
         complexity: c"O(log(N)+M) with N the leases, and M those that have ended",
         summary: c"Takes or renews a lease if fewer than the limit are held.",
-        example: "jobs 30s 5 ID worker-1",
+        example: "RL.LEASE jobs 30s 5 ID worker-1",
     }
 }
 

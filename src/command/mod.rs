@@ -20,9 +20,11 @@ mod doc;
 mod help;
 mod memory;
 mod multi;
+mod name;
 #[cfg_attr(fuzzing, allow(unused))]
 pub(crate) mod options;
 mod peek;
+mod pending;
 mod refund;
 mod release;
 mod renew;
@@ -37,7 +39,8 @@ pub(crate) mod values;
 pub(crate) mod words;
 
 pub use algorithms::for_each_decisions;
-use algorithms::{Name, PerAlgorithm, for_algorithm};
+use algorithms::{PerAlgorithm, for_algorithm};
+use name::Name;
 
 use crate::error::Error;
 use crate::ffi::{Args, CommandDoc, Ctx, Handler, KeyPositions, register};

@@ -4,8 +4,8 @@
 use redis_rl_algorithm::period::Anchor;
 use redis_rl_algorithm::{Cost, MAX_COUNT, Micros, Window};
 
-use super::algorithms::Name;
 use super::doc;
+use super::name::Name;
 use super::values::{is_id, is_reservation_id, parse_anchor, parse_count, parse_name, parse_window};
 use super::words::{Form, Words};
 use crate::error::Error;

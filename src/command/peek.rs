@@ -3,8 +3,9 @@
 use super::algorithms::{self, Algorithm, AlgorithmCommand};
 use super::doc::{KEY, LIMIT, SINCE, WINDOW};
 use super::options::{Grammar, List, MOST_ARGUMENTS, Taker};
+use super::pending::Pending;
 use super::reply;
-use super::request::{Pending, Request};
+use super::request::Request;
 use super::words::Form;
 use crate::error::Error;
 use crate::ffi::{Access, Args, Argument, ClosedKey, CommandDoc, Ctx, KeySpec};

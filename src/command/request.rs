@@ -1,21 +1,18 @@
-//! A request under one limit, from its arguments to the commit. `RL.<ALGO>`, RL.MULTI, RL.PEEK and RL.THROTTLE all use
-//! it, so a rule that belongs to every decision is here and nowhere else.
+//! A request under one limit: its arguments, and how it decides on a state. `RL.<ALGO>`, RL.MULTI, RL.PEEK and
+//! RL.THROTTLE all use it, and commit it as a [`Pending`](super::pending::Pending).
 
 use redis_rl_algorithm::arithmetic::to_i64;
 use redis_rl_algorithm::period::Anchor;
-use redis_rl_algorithm::{Change, Cost, Decision, Micros, Policy, Schedule, Verdict};
+use redis_rl_algorithm::{Cost, Decision, Micros, Policy, Schedule};
 
-use super::algorithms::{Algorithm, Name};
-use super::memory;
+use super::algorithms::Algorithm;
+use super::name::Name;
 use super::options::{Grammar, Keyword, Options, Reserve, Taker};
-use super::reply::Reply;
 use super::values::{parse_count, parse_schedule, parse_window};
 use super::words::Form;
 use crate::config;
-use crate::denied;
 use crate::error::Error;
 use crate::ffi::{Arg, Args, ClosedKey, Ctx};
-use crate::stats::Outcome;
 use crate::store::{Purpose, state_key};
 
 /// The most members that a call adds to sorted sets, over all its limits. Each costs the server about one ZADD.
@@ -157,56 +154,6 @@ impl<'c, A: Algorithm> Request<'c, A> {
         state_key(&self.algorithm, ctx, self.key, now, purpose)
     }
 
-    /// Loads the state and decides on the request.
-    ///
-    /// # Errors
-    /// The key holds a value that is no state of the algorithm, or the state cannot represent the result.
-    #[inline(always)]
-    pub fn decide(self, key: ClosedKey<'c>, now: Micros, purpose: Purpose) -> Result<Pending<'c, A>, Error> {
-        let ctx = key.ctx();
-        let mut loaded = self.algorithm.load(key, self.id, now, purpose)?;
-        let cost = if self.partial { self.part_that_fits(&loaded, now) } else { self.cost };
-        let decision = self.decide_at(&mut loaded, now, cost)?;
-        Ok(self.pend(loaded, decision, cost, now, ctx))
-    }
-
-    /// The decision that describes the state after a correction, which is committed: no error may follow. A request that
-    /// the state cannot count is denied.
-    ///
-    /// # Errors
-    /// As [`Request::decide`], but for that.
-    pub fn decide_afterwards(self, key: ClosedKey<'c>, now: Micros) -> Result<Pending<'c, A>, Error> {
-        let ctx = key.ctx();
-        let mut loaded = self.algorithm.load(key, self.id, now, Purpose::Read)?;
-        let cost = self.cost;
-        let decision = self.algorithm.decide_on(&mut loaded, now, cost).or_else(|_| {
-            let look = self.algorithm.decide_on(&mut loaded, now, Cost::ZERO)?;
-            let verdict = Verdict { allowed: false, ..look.verdict };
-            Ok::<_, Error>(Decision { verdict, needed: cost.needed(), ..look })
-        })?;
-        Ok(self.pend(loaded, decision, cost, now, ctx))
-    }
-
-    /// A decision at `cost`, in shadow mode where that is on.
-    #[inline(always)]
-    pub(super) fn pend(
-        self,
-        loaded: A::Loaded<'c>,
-        mut decision: Decision<A::Change>,
-        cost: Cost,
-        now: Micros,
-        ctx: Ctx<'c>,
-    ) -> Pending<'c, A> {
-        let shadowed = !decision.verdict.allowed && self.is_in_shadow_mode();
-        if shadowed {
-            self.allow(&loaded, &mut decision, now);
-        }
-        if A::CHANGES_LESS_IN_SHADOW && self.is_in_shadow_mode() {
-            decision.change = self.algorithm.in_shadow(&loaded, now, decision.change);
-        }
-        Pending { request: self, loaded, decision, cost, now, ctx, out_of_memory: false, shadowed }
-    }
-
     /// Whether the limit denies nothing, whatever it decides.
     #[inline(always)]
     pub fn is_in_shadow_mode(&self) -> bool {
@@ -215,7 +162,12 @@ impl<'c, A: Algorithm> Request<'c, A> {
 
     /// Decides on the request at another cost.
     #[inline(always)]
-    fn decide_at(&self, loaded: &mut A::Loaded<'c>, now: Micros, cost: Cost) -> Result<Decision<A::Change>, Error> {
+    pub(super) fn decide_at(
+        &self,
+        loaded: &mut A::Loaded<'c>,
+        now: Micros,
+        cost: Cost,
+    ) -> Result<Decision<A::Change>, Error> {
         if self.always { self.decide_always(loaded, now, cost) } else { self.algorithm.decide_on(loaded, now, cost) }
     }
 
@@ -274,174 +226,4 @@ fn parse_other_schedule<A: Algorithm>(window: Arg<'_>, anchor: Option<Anchor>) -
 /// [`Error::LOG_COST`].
 pub fn require_few_members(members: impl IntoIterator<Item = u64>) -> Result<(), Error> {
     if members.into_iter().fold(0, u64::saturating_add) > MAX_MEMBERS { Err(Error::LOG_COST) } else { Ok(()) }
-}
-
-/// A request that is decided and not yet committed.
-pub struct Pending<'c, A: Algorithm> {
-    pub request: Request<'c, A>,
-    pub loaded: A::Loaded<'c>,
-    pub decision: Decision<A::Change>,
-    /// The cost that was decided on: with PARTIAL, the part that fits.
-    pub(super) cost: Cost,
-    pub(super) now: Micros,
-    ctx: Ctx<'c>,
-    /// Denied because the server is at `maxmemory`, not by the limit.
-    out_of_memory: bool,
-    /// Allowed by shadow mode. The limit denies, and the change is that of a denial.
-    pub(super) shadowed: bool,
-}
-
-impl<'c, A: Algorithm> Pending<'c, A> {
-    /// Applies `rl.on-oom` if the server is at `maxmemory` and the change needs memory.
-    ///
-    /// # Errors
-    /// [`Error::OUT_OF_MEMORY`] if `rl.on-oom` is `error`.
-    #[inline(always)]
-    pub fn require_memory(&mut self, ctx: Ctx<'c>) -> Result<(), Error> {
-        if self.needs_memory() && ctx.out_of_memory(self.request.key) {
-            let allowed = memory::allows_uncounted(ctx, self.request.is_in_shadow_mode())?;
-            self.leave_uncharged(allowed)?;
-        }
-        Ok(())
-    }
-
-    /// Whether the change creates a key or makes one larger.
-    #[inline(always)]
-    pub fn needs_memory(&self) -> bool {
-        A::needs_memory(&self.loaded, &self.decision.change)
-    }
-
-    /// Charges nothing, because there is no memory. What the limit denies stays denied; `allowed` decides on the rest.
-    /// The reply then describes the state as it is.
-    #[cold]
-    pub fn leave_uncharged(&mut self, allowed: bool) -> Result<(), Error> {
-        let uncharged = self.request.decide_at(&mut self.loaded, self.now, Cost::ZERO)?;
-        let verdict = &mut self.decision.verdict;
-        verdict.count = uncharged.verdict.count;
-        if A::TTL_OF_SCRIPT || (verdict.allowed && allowed) {
-            verdict.ttl = uncharged.verdict.ttl;
-        } else if verdict.allowed {
-            verdict.ttl = memory::RETRY_SECONDS;
-        }
-        if !self.shadowed {
-            self.out_of_memory = verdict.allowed && !allowed;
-            verdict.allowed &= allowed;
-        }
-        self.decision.change = Change::Keep;
-        Ok(())
-    }
-
-    /// Counts the key, as the client named it, among those that are denied most.
-    #[inline(never)]
-    fn record_denial(&self) {
-        denied::record(self.ctx, self.request.key.bytes(), A::NAME.word(), self.now.millis());
-    }
-
-    /// The outcome of the decision.
-    #[inline(always)]
-    pub fn outcome(&self) -> Outcome {
-        if self.shadowed {
-            Outcome::ShadowDenied
-        } else if !self.decision.verdict.allowed {
-            Outcome::Denied
-        } else if self.is_near() {
-            Outcome::Near
-        } else {
-            Outcome::Allowed
-        }
-    }
-
-    /// Whether more than 80 % of the limit is used after this request.
-    #[inline(always)]
-    fn is_near(&self) -> bool {
-        let before = u64::try_from(self.decision.verdict.count).unwrap_or(0);
-        let used = if A::COUNT_IS_AFTER { before } else { before.saturating_add(self.cost.units()) };
-        let capacity = self.request.policy.capacity();
-        used > capacity.saturating_sub(capacity.div_ceil(5))
-    }
-
-    /// The seconds after which to retry a request that is denied because the server is at `maxmemory`; −1 for any other.
-    pub fn wait_for_memory_seconds(&self) -> i64 {
-        if self.out_of_memory { memory::RETRY_SECONDS } else { -1 }
-    }
-
-    /// The units that the decision charges once it is committed.
-    pub fn charged(&self) -> u64 {
-        match self.decision.change {
-            Change::Charge(_) if self.request.always => self.cost.units(),
-            // FIXED counts denials too. A charge in shadow mode is that of a denial.
-            Change::Charge(_) if self.decision.verdict.allowed && !self.shadowed => {
-                A::units_charged(&self.loaded, self.cost)
-            }
-            _ => 0,
-        }
-    }
-
-    /// Everything that a reply says. `charged` is the units that the call charges under this limit.
-    pub fn reply(&self, charged: u64) -> Reply {
-        let Request { algorithm, policy, name, .. } = &self.request;
-        let mut figures = algorithm.figures(&self.loaded, &self.decision, self.now);
-        if self.out_of_memory {
-            figures.retry_after_ms = figures.retry_after_ms.max(memory::RETRY_SECONDS.saturating_mul(1_000));
-        }
-        Reply {
-            name: name.map_or_else(|| A::NAME.word().to_ascii_lowercase(), str::to_owned),
-            policy: *policy,
-            quota_unit: A::QUOTA_UNIT,
-            window_micros: algorithm.window_at(policy, self.now),
-            verdict: self.decision.verdict,
-            first: self.first_integer(),
-            shadowed: self.shadowed,
-            figures,
-            now: self.now,
-            charged,
-        }
-    }
-
-    /// The first integer of the reply: whether the request is allowed or, with PARTIAL, how much of it.
-    #[inline(always)]
-    pub fn first_integer(&self) -> i64 {
-        match (self.decision.verdict.allowed, self.request.partial) {
-            (allowed, false) => i64::from(allowed),
-            (true, true) if self.shadowed => to_i64(self.request.cost.units()),
-            (true, true) => to_i64(self.cost.units()),
-            (false, true) => 0,
-        }
-    }
-
-    /// Counts the decision for INFO, and a denial for RL.TOP. Inlined into every command, it makes the module 3 KB larger
-    /// and no request faster: RL.TOKEN takes 11,000 instructions either way.
-    #[inline(never)]
-    pub(super) fn count(&self) {
-        let outcome = self.outcome();
-        A::decisions().count(outcome);
-        if outcome >= Outcome::ShadowDenied {
-            self.record_denial();
-        }
-    }
-
-    /// The key as the client named it.
-    pub fn key(&self) -> Arg<'c> {
-        self.request.key
-    }
-
-    /// Counts the decision, and commits the change without its charge: another limit of the call denies.
-    pub fn commit_uncharged(mut self) {
-        self.drop_charge();
-        self.commit();
-    }
-
-    /// Leaves the charge out of the change.
-    pub(super) fn drop_charge(&mut self) {
-        if matches!(self.decision.change, Change::Charge(_)) {
-            self.decision.change = Change::Keep;
-        }
-    }
-
-    /// Counts the decision, and commits the change.
-    #[inline(always)]
-    pub fn commit(self) {
-        self.count();
-        self.request.algorithm.commit(self.loaded, self.decision.change, self.now);
-    }
 }
