@@ -385,17 +385,6 @@ impl<S> Change<S> {
             Self::Delete => None,
         }
     }
-
-    /// The same change of another type of state.
-    pub fn map<T>(self, f: impl FnOnce(S) -> T) -> Change<T> {
-        match self {
-            Self::Keep => Change::Keep,
-            Self::Charge(state) => Change::Charge(f(state)),
-            Self::Rebase(state) => Change::Rebase(f(state)),
-            Self::Refund(state) => Change::Refund(f(state)),
-            Self::Delete => Change::Delete,
-        }
-    }
 }
 
 /// A verdict, and the change that goes with it.
