@@ -270,9 +270,9 @@ impl TestAlgorithm for RollingLog {
 
     /// As with [`SlidingLog`].
     fn settled(&self, key: &Option<StoredRecord>, now: Micros) -> bool {
-        let Some((latest, _)) = latest_and_units(self, key, now) else { return true };
+        let Some((latest, units)) = latest_and_units(self, key, now) else { return true };
         let expires_at = key.as_ref().and_then(|stored| stored.expires_at);
-        latest <= now.millis() || expires_at >= Some(latest.saturating_add(self.window().millis()))
+        units == 0 || latest <= now.millis() || expires_at >= Some(latest.saturating_add(self.window().millis()))
     }
 
     /// A record in which nothing counts stays until it expires.
