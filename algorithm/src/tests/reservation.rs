@@ -188,3 +188,27 @@ fn what_a_dead_holder_reserved_is_back_at_the_next_call() {
     assert!(stored.reserve(&algorithm, later, b"b", millis(60_000), cost(10)).unwrap().reply.verdict.allowed);
     assert_eq!(stored.settle(&algorithm, later, b"a", cost(9)), Ok(0), "it ended longer ago than its ttl");
 }
+
+/// A mark stays for one more ttl, and what was given back otherwise is not charged for it.
+#[test]
+fn a_mark_lasts_for_its_ttl_and_knows_what_was_given_back() {
+    let algorithm = RollingLog::with_policy(&policy(60_000, 10)).unwrap();
+    let now = |ms: u64| Micros(T0).plus(ms * 1_000);
+    let reserved = |units| {
+        let mut stored = Limit::<RollingLog>::default();
+        stored.reserve(&algorithm, now(0), b"a", millis(1_000), cost(units)).unwrap();
+        stored
+    };
+    for (late, charged) in [(1_999, 4), (2_000, 0)] {
+        assert_eq!(reserved(3).settle(&algorithm, now(late), b"a", cost(4)), Ok(charged), "{late}");
+    }
+    let mut stored = reserved(3);
+    algorithm.refund(&mut stored.key, now(500), None, cost(3));
+    assert_eq!(stored.settle(&algorithm, now(1_500), b"a", cost(4)), Ok(4));
+    assert_eq!(algorithm.remaining(&stored.key, now(1_500)), 10, "its charge had no effect any more");
+    // Without the earliest end, which a client has removed, every field is looked at.
+    let mut stored = reserved(3);
+    stored.fields.remove(EARLIEST);
+    assert_eq!(stored.settle(&algorithm, now(1_500), b"another", cost(4)), Ok(0));
+    assert_eq!(algorithm.remaining(&stored.key, now(1_500)), 10, "what has ended is given back");
+}
