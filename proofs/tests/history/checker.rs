@@ -630,23 +630,12 @@ mod tests {
     use super::*;
     use crate::call::Limit;
 
-    fn call(key: &str, limit: Limit, at: u64, figures: Figures) -> Call {
-        let (kind, outcome) = (Kind::Request { cost: 1 }, Outcome::Reply(Figures { now_ms: at, ..figures }));
-        Call {
-            client: 0,
-            path: "plain",
-            key: key.to_owned(),
-            limit,
-            kind,
-            begun_us: at * 1_000,
-            ended_us: at * 1_000,
-            outcome,
-        }
-    }
-
-    fn check(calls: &[Call], kills: &[Kill]) -> Result<(), String> {
-        super::check(calls, kills, &[])
-    }
+    const ROLLING: Limit = Limit { algorithm: "ROLLING", window_ms: 100, limit: 2 };
+    const TOKEN: Limit = Limit { algorithm: "TOKEN", ..ROLLING };
+    const WINDOW: Limit = Limit { algorithm: "WINDOW", ..ROLLING };
+    const LEAKY: Limit = Limit { algorithm: "LEAKY", ..ROLLING };
+    const LEASE: Limit = Limit { algorithm: "LEASE", limit: 1, ..ROLLING };
+    const QUOTA: Limit = Limit { window_ms: 86_400_000, limit: 100, ..ROLLING };
 
     const ALLOWED: Figures = Figures {
         allowed: true,
@@ -659,235 +648,227 @@ mod tests {
         charged: 1,
     };
     const DENIED: Figures = Figures { allowed: false, charged: 0, retry_after_ms: 50, ..ALLOWED };
-    const ROLLING: Limit = Limit { algorithm: "ROLLING", window_ms: 100, limit: 2 };
 
-    fn offence(calls: &[Call], kills: &[Kill]) -> String {
-        check(calls, kills).unwrap_err()
+    fn call(key: &str, limit: Limit, at: u64, figures: Figures) -> Call {
+        let outcome = Outcome::Reply(Figures { now_ms: at, ..figures });
+        let (begun_us, ended_us, kind) = (at * 1_000, at * 1_000, Kind::Request { cost: 1 });
+        Call { client: 0, path: "plain", key: key.to_owned(), limit, kind, begun_us, ended_us, outcome }
     }
 
-    #[test]
-    fn a_limit_that_is_exceeded_is_found() {
-        let at = |times: [u64; 3]| times.map(|at| call("h:all:k", ROLLING, at, ALLOWED));
-        assert_eq!(check(&at([1_000, 1_050, 1_100]), &[]), Ok(()));
-        assert!(offence(&at([1_000, 1_050, 1_099]), &[]).starts_with("limit exceeded: 3 of 2"));
-        let token = Limit { algorithm: "TOKEN", ..ROLLING };
-        let at = |times: [u64; 3]| times.map(|at| call("h:all:k", token, at, ALLOWED));
-        assert_eq!(check(&at([1_000, 1_000, 1_050]), &[]), Ok(()));
-        assert!(offence(&at([1_000, 1_000, 1_040]), &[]).starts_with("limit exceeded"));
+    /// Calls that are allowed then.
+    fn allowed<const N: usize>(limit: Limit, times: [u64; N]) -> [Call; N] {
+        times.map(|at| call("h:all:k", limit, at, ALLOWED))
     }
 
-    /// The time of a call through the service lies between two.
-    #[test]
-    fn a_limit_that_is_exceeded_through_the_service_is_found() {
-        for (limit, over) in [(ROLLING, 1_099), (Limit { algorithm: "TOKEN", ..ROLLING }, 1_040)] {
-            let at = |begun: u64, ended| Call {
-                path: service::PATH,
-                begun_us: begun * 1_000,
-                ..call("rl:one:k", limit, ended, ALLOWED)
-            };
-            let raw = |ended| call("rl:one:k", ROLLING, ended, ALLOWED);
-            assert!(
-                offence(&[at(1_000, 1_000), at(1_000, 1_001), at(over, over)], &[]).starts_with("limit exceeded: 3")
-            );
-            assert_eq!(check(&[at(900, 1_000), at(1_000, 1_001), at(over, over)], &[]), Ok(()), "it may be earlier");
-            assert_eq!(check(&[at(1_000, 1_000), at(1_000, 1_001), at(over, 1_200)], &[]), Ok(()), "it may be later");
-            if limit == ROLLING {
-                assert!(offence(&[at(1_000, 1_000), raw(1_001), raw(1_099)], &[]).starts_with("limit exceeded: 3"));
-                let killed = [Kill { at_us: 1_000_500, emptied: true, ..Kill::default() }];
-                assert_eq!(check(&[at(1_000, 1_001), at(1_001, 1_002), at(1_002, 1_003)], &killed), Ok(()));
-            }
-        }
+    /// A charge after which so many units are counted, under a key of one client.
+    fn count(at: u64, counted: u64) -> Call {
+        call("h:own:k", QUOTA, at, Figures { remaining: 100 - counted, ..ALLOWED })
     }
 
-    #[test]
-    fn a_wait_that_is_wrong_is_found() {
-        let calls = |next: Figures, at| [call("h:own:k", ROLLING, 1_000, DENIED), call("h:own:k", ROLLING, at, next)];
-        assert_eq!(check(&calls(ALLOWED, 1_050), &[]), Ok(()));
-        assert_eq!(check(&calls(DENIED, 1_049), &[]), Ok(()));
-        assert!(offence(&calls(ALLOWED, 1_040), &[]).starts_with("allowed 10 ms before"));
-        assert!(offence(&calls(DENIED, 1_060), &[]).starts_with("denied 10 ms after"));
+    /// RESERVE of 5 units, and the settlement with 2, after which so many are counted.
+    fn reserve(id: &str, at: u64, counted: u64) -> Call {
+        let kind = Kind::Reserve { id: id.to_owned(), units: 5, ttl_ms: 300 };
+        Call { kind, ..call("h:own:k", QUOTA, at, Figures { remaining: 100 - counted, charged: 5, ..ALLOWED }) }
     }
 
-    #[test]
-    fn a_unit_that_is_lost_or_charged_twice_is_found() {
-        let quota = Limit { algorithm: "ROLLING", window_ms: 86_400_000, limit: 10 };
-        let count = |at, remaining| call("h:own:k", quota, at, Figures { remaining, ..ALLOWED });
-        assert_eq!(check(&[count(1, 9), count(2, 8)], &[]), Ok(()));
-        for wrong in [7, 9] {
-            assert!(offence(&[count(1, 9), count(2, wrong)], &[]).contains("units are counted, not 2 to 2"));
-        }
-        // A call without a reply may have been charged, but not after the server was killed.
-        let lost = Call { outcome: Outcome::Unknown, ..count(2, 0) };
-        for counted in [7, 8] {
-            assert_eq!(check(&[count(1, 9), lost.clone(), count(3, counted)], &[]), Ok(()));
-        }
-        let killed = [Kill { at_us: 3_000, ..Kill::default() }];
-        let calls = [count(1, 9), lost, count(4, 8), count(5, 6)];
-        assert_eq!(check(&calls, &[]), Ok(()));
-        assert!(offence(&calls, &killed).contains("not 3 to 3"));
-        // Another server was killed.
-        let killed = [Kill { at_us: 3_000, tags: vec!["{a}"], ..Kill::default() }];
-        assert_eq!(check(&calls, &killed), Ok(()));
+    fn settle(id: &str, at: u64, charged: u64, counted: u64) -> Call {
+        let kind = Kind::Settle { id: id.to_owned(), actual: 2 };
+        Call { kind, ..call("h:own:k", QUOTA, at, Figures { remaining: 99 - counted, charged, ..ALLOWED }) }
     }
 
-    #[test]
-    fn a_holder_too_many_is_found() {
-        let lease = |id: &str, at| {
-            let limit = Limit { algorithm: "LEASE", window_ms: 100, limit: 1 };
-            Call { kind: Kind::Lease { id: id.to_owned() }, ..call("h:all:LEASE", limit, at, ALLOWED) }
-        };
-        let release = |id: &str, at| {
-            let (kind, outcome) = (Kind::Release { id: id.to_owned() }, Outcome::Unknown);
-            Call { kind, outcome, ..lease(id, at) }
-        };
-        assert_eq!(check(&[lease("a", 1_000), lease("b", 1_100)], &[]), Ok(()));
-        assert_eq!(check(&[lease("a", 1_000), release("a", 1_010), lease("b", 1_010)], &[]), Ok(()));
-        assert!(offence(&[lease("a", 1_000), lease("b", 1_099)], &[]).starts_with("2 holders of 1 leases"));
+    fn lease(id: &str, at: u64) -> Call {
+        Call { kind: Kind::Lease { id: id.to_owned() }, ..call("h:all:LEASE", LEASE, at, ALLOWED) }
     }
 
-    #[test]
-    fn a_limit_that_is_exceeded_while_the_clock_steps_is_found() {
-        let at = |times: [u64; 3]| times.map(|at| call("h:all:k", ROLLING, at, ALLOWED));
-        let stepped = |calls: &[Call], at| {
-            let steps = [Step { begun_us: at, ended_us: at }];
-            super::check(calls, &[], &steps)
-        };
-        assert_eq!(stepped(&at([1_000, 1_050, 1_100]), 0), Ok(()));
-        assert_eq!(stepped(&at([1_000, 1_050, 1_099]), 0), Ok(()), "the server's clock was ahead");
-        assert!(stepped(&at([1_000, 1_050, 1_098]), 0).unwrap_err().starts_with("limit exceeded: 3 of 2"));
-        assert_eq!(stepped(&at([1_000, 1_050, 1_098]), 1_060_000), Ok(()), "a step opens the limit once more");
+    fn renew(at: u64, held: bool) -> Call {
+        Call { kind: Kind::Renew { id: "a".to_owned() }, outcome: Outcome::Found(held), ..lease("a", at) }
     }
 
-    #[test]
-    fn a_reservation_that_is_charged_or_settled_twice_is_found() {
-        let quota = Limit { algorithm: "ROLLING", window_ms: 86_400_000, limit: 100 };
-        let reserve = |at, charged, counted: u64| {
-            let kind = Kind::Reserve { id: "a".to_owned(), units: 5, ttl_ms: 300 };
-            Call { kind, ..call("h:own:k", quota, at, Figures { remaining: 100 - counted, charged, ..ALLOWED }) }
-        };
-        let settle = |at, charged, counted: u64| {
-            let kind = Kind::Settle { id: "a".to_owned(), actual: 2 };
-            Call { kind, ..call("h:own:k", quota, at, Figures { remaining: 99 - counted, charged, ..ALLOWED }) }
-        };
-        let unknown = |call: Call| Call { outcome: Outcome::Unknown, ..call };
-        assert_eq!(check(&[reserve(1, 5, 5), settle(2, 2, 2)], &[]), Ok(()));
-        assert_eq!(
-            check(&[unknown(reserve(1, 0, 0)), reserve(2, 5, 5), unknown(settle(3, 0, 0)), settle(4, 0, 2)], &[]),
-            Ok(())
-        );
-        assert_eq!(check(&[reserve(1, 5, 5), settle(400, 2, 2)], &[]), Ok(()), "late");
-        assert_eq!(check(&[reserve(1, 5, 5), settle(700, 0, 0)], &[]), Ok(()), "too late");
-        assert!(
-            offence(&[unknown(reserve(1, 0, 0)), reserve(2, 5, 10)], &[]).contains("10 units are counted, not 5 to 5")
-        );
-        assert!(
-            offence(&[reserve(1, 5, 5), unknown(settle(2, 0, 0)), settle(3, 2, 4)], &[])
-                .contains("4 units are counted")
-        );
-        assert!(offence(&[reserve(1, 5, 5), settle(2, 0, 5)], &[]).starts_with("0 units charged"));
-        assert!(offence(&[reserve(1, 5, 5), settle(700, 2, 2)], &[]).starts_with("2 units charged"));
+    fn release(at: u64) -> Call {
+        Call { kind: Kind::Release { id: "a".to_owned() }, outcome: Outcome::Found(true), ..lease("a", at) }
+    }
+
+    fn unknown(call: Call) -> Call {
+        Call { outcome: Outcome::Unknown, ..call }
+    }
+
+    fn killed(at: u64) -> Vec<Kill> {
+        vec![Kill { at_us: at * 1_000, ..Kill::default() }]
     }
 
     /// Another server took the place of the primary, with fewer calls or with what nobody sent.
     fn failover(at_ms: u64, old: u64, new: u64) -> Vec<Kill> {
         let count = |units| Count { units, at_ms };
         let counted = vec![Counted { key: "h:own:k".to_owned(), old: count(old), new: count(new) }];
-        vec![Kill { at_us: at_ms * 1_000, counted, ..Kill::default() }]
+        vec![Kill { counted, ..killed(at_ms).remove(0) }]
+    }
+
+    #[track_caller]
+    fn keeps(calls: &[Call], kills: &[Kill]) {
+        assert_eq!(check(calls, kills, &[]), Ok(()));
+    }
+
+    #[track_caller]
+    fn breaks(calls: &[Call], kills: &[Kill], what: &str) {
+        let offence = check(calls, kills, &[]).expect_err(what);
+        assert!(offence.contains(what), "{offence}");
+    }
+
+    #[test]
+    fn a_limit_that_is_exceeded_is_found() {
+        keeps(&allowed(ROLLING, [1_000, 1_050, 1_100]), &[]);
+        breaks(&allowed(ROLLING, [1_000, 1_050, 1_099]), &[], "limit exceeded: 3 of 2");
+        keeps(&allowed(TOKEN, [1_000, 1_000, 1_050]), &[]);
+        breaks(&allowed(TOKEN, [1_000, 1_000, 1_040]), &[], "limit exceeded");
+        // What a new primary lacks allows more, but not more than its own replies.
+        keeps(&allowed(ROLLING, [1_000, 1_050, 1_060]), &failover(1_055, 0, 0));
+        breaks(&allowed(ROLLING, [1_000, 1_050, 1_060]), &failover(990, 0, 0), "limit exceeded: 3 of 2");
+    }
+
+    #[test]
+    fn a_limit_that_is_exceeded_while_the_clock_steps_is_found() {
+        let stepped = |times, at_us| check(&allowed(ROLLING, times), &[], &[Step { begun_us: at_us, ended_us: at_us }]);
+        assert_eq!(stepped([1_000, 1_050, 1_100], 0), Ok(()));
+        assert_eq!(stepped([1_000, 1_050, 1_099], 0), Ok(()), "the server's clock was ahead");
+        assert!(stepped([1_000, 1_050, 1_098], 0).unwrap_err().starts_with("limit exceeded: 3 of 2"));
+        assert_eq!(stepped([1_000, 1_050, 1_098], 1_060_000), Ok(()), "a step opens the limit once more");
+    }
+
+    /// The time of a call through the service lies between two.
+    #[test]
+    fn a_limit_that_is_exceeded_through_the_service_is_found() {
+        for (limit, over) in [(ROLLING, 1_099), (TOKEN, 1_040)] {
+            let at = |begun: u64, ended| Call {
+                path: service::PATH,
+                begun_us: begun * 1_000,
+                ..call("rl:one:k", limit, ended, ALLOWED)
+            };
+            breaks(&[at(1_000, 1_000), at(1_000, 1_001), at(over, over)], &[], "limit exceeded: 3");
+            // It may be earlier, or later.
+            keeps(&[at(900, 1_000), at(1_000, 1_001), at(over, over)], &[]);
+            keeps(&[at(1_000, 1_000), at(1_000, 1_001), at(over, 1_200)], &[]);
+        }
+        let at = |begun: u64| Call {
+            path: service::PATH,
+            begun_us: begun * 1_000,
+            ..call("h:all:k", ROLLING, begun + 1, ALLOWED)
+        };
+        let [one, other] = allowed(ROLLING, [1_001, 1_099]);
+        breaks(&[at(1_000), one, other], &[], "limit exceeded: 3");
+        let emptied = [Kill { at_us: 1_000_500, emptied: true, ..Kill::default() }];
+        keeps(&[at(1_000), at(1_001), at(1_002)], &emptied);
+    }
+
+    #[test]
+    fn a_denial_that_is_wrong_is_found() {
+        let next = |next: Figures, at| [call("h:own:k", ROLLING, 1_000, DENIED), call("h:own:k", ROLLING, at, next)];
+        keeps(&next(ALLOWED, 1_050), &[]);
+        keeps(&next(DENIED, 1_049), &[]);
+        breaks(&next(ALLOWED, 1_040), &[], "allowed 10 ms before");
+        breaks(&next(DENIED, 1_060), &[], "denied 10 ms after");
+        breaks(&next(Figures { retry_after_ms: 101, ..DENIED }, 1_060), &[], "denied for longer than 100 ms");
+        keeps(&next(ALLOWED, 1_040), &failover(1_020, 0, 0));
+        breaks(&next(ALLOWED, 1_040), &failover(990, 0, 0), "allowed 10 ms before");
+        let quota = Limit { limit: 2, ..QUOTA };
+        let denied = call("h:all:k", quota, 3, DENIED);
+        let [one, other] = allowed(quota, [1, 2]);
+        keeps(&[one.clone(), other.clone(), denied.clone()], &[]);
+        keeps(&[one.clone(), unknown(other), denied.clone()], &[]);
+        breaks(&[one, denied], &[], "denied when 1 of 2 units were charged");
+    }
+
+    #[test]
+    fn a_unit_that_is_lost_or_charged_twice_is_found() {
+        keeps(&[count(1, 1), count(2, 2)], &[]);
+        breaks(&[count(1, 1), count(2, 1)], &[], "units are counted, not 2 to 2");
+        breaks(&[count(1, 1), count(2, 3)], &[], "units are counted, not 2 to 2");
+        // A call without a reply may have been charged, but not after the server was killed.
+        keeps(&[count(1, 1), unknown(count(2, 0)), count(3, 2)], &[]);
+        keeps(&[count(1, 1), unknown(count(2, 0)), count(3, 3)], &[]);
+        let calls = [count(1, 1), unknown(count(2, 0)), count(4, 2), count(5, 4)];
+        keeps(&calls, &[]);
+        breaks(&calls, &killed(3), "not 3 to 3");
+        // Another server was killed.
+        keeps(&calls, &[Kill { tags: vec!["{a}"], ..killed(3).remove(0) }]);
+    }
+
+    #[test]
+    fn a_part_of_a_multi_is_found() {
+        let of = |key: &str, counted| Call { path: TOGETHER, key: key.to_owned(), ..count(1, counted) };
+        keeps(&[of("h:own:0:together:A", 1), of("h:own:0:together:B", 1)], &[]);
+        breaks(&[of("h:own:0:together:A", 1), unknown(of("h:own:0:together:B", 1))], &[], "RL.MULTI charged a part");
     }
 
     #[test]
     fn what_a_failover_charges_twice_is_found() {
-        let quota = Limit { algorithm: "ROLLING", window_ms: 86_400_000, limit: 10 };
-        let count = |at, counted: u64| call("h:own:k", quota, at, Figures { remaining: 10 - counted, ..ALLOWED });
         let calls = |after| [count(1, 1), count(2, 2), count(3, 3), count(11, after)];
-        assert_eq!(check(&calls(4), &failover(10, 3, 3)), Ok(()));
-        assert_eq!(check(&calls(2), &failover(10, 3, 1)), Ok(()), "two charges were not replicated");
-        assert!(offence(&calls(3), &failover(10, 3, 1)).contains("3 units are counted, not 2 to 2"));
-        assert!(offence(&calls(5), &failover(10, 3, 4)).contains("the new primary counted 4 units"));
-        assert!(offence(&calls(4), &failover(10, 4, 3)).contains("the old primary counted 4 units, not 3 to 3"));
-        assert!(offence(&calls(4), &failover(10, 2, 3)).contains("the old primary counted 2 units"));
+        keeps(&calls(4), &failover(10, 3, 3));
+        // Two charges were not replicated.
+        keeps(&calls(2), &failover(10, 3, 1));
+        breaks(&calls(3), &failover(10, 3, 1), "3 units are counted, not 2 to 2");
+        breaks(&calls(5), &failover(10, 3, 4), "the new primary counted 4 units");
+        breaks(&calls(4), &failover(10, 4, 3), "the old primary counted 4 units, not 3 to 3");
+        breaks(&calls(4), &failover(10, 2, 3), "the old primary counted 2 units");
+    }
+
+    #[test]
+    fn a_reservation_that_is_charged_or_settled_twice_is_found() {
+        keeps(&[reserve("a", 1, 5), settle("a", 2, 2, 2)], &[]);
+        let resent =
+            [unknown(reserve("a", 1, 0)), reserve("a", 2, 5), unknown(settle("a", 3, 0, 0)), settle("a", 4, 0, 2)];
+        keeps(&resent, &[]);
+        // Late, and too late.
+        keeps(&[reserve("a", 1, 5), settle("a", 400, 2, 2)], &[]);
+        keeps(&[reserve("a", 1, 5), settle("a", 700, 0, 0)], &[]);
+        breaks(&[unknown(reserve("a", 1, 0)), reserve("a", 2, 10)], &[], "10 units are counted, not 5 to 5");
+        breaks(&[reserve("a", 1, 5), unknown(settle("a", 2, 0, 0)), settle("a", 3, 2, 4)], &[], "4 units are counted");
+        breaks(&[reserve("a", 1, 5), settle("a", 2, 0, 5)], &[], "0 units charged");
+        breaks(&[reserve("a", 1, 5), settle("a", 700, 2, 2)], &[], "2 units charged");
     }
 
     #[test]
     fn a_reservation_that_a_failover_charges_twice_is_found() {
-        let quota = Limit { algorithm: "ROLLING", window_ms: 86_400_000, limit: 100 };
-        let reserve = |id: &str, at, counted: u64| {
-            let kind = Kind::Reserve { id: id.to_owned(), units: 5, ttl_ms: 300 };
-            Call { kind, ..call("h:own:k", quota, at, Figures { remaining: 100 - counted, charged: 5, ..ALLOWED }) }
-        };
-        let settle = |id: &str, at, charged, counted: u64| {
-            let kind = Kind::Settle { id: id.to_owned(), actual: 2 };
-            Call { kind, ..call("h:own:k", quota, at, Figures { remaining: 99 - counted, charged, ..ALLOWED }) }
-        };
         let calls = |last| [reserve("a", 1, 5), settle("a", 2, 2, 2), reserve("b", 3, 7), last];
-        assert_eq!(check(&calls(settle("b", 11, 2, 4)), &failover(10, 7, 7)), Ok(()));
-        assert_eq!(check(&calls(settle("b", 11, 0, 2)), &failover(10, 7, 2)), Ok(()), "b is lost");
-        assert_eq!(check(&calls(reserve("c", 11, 10)), &failover(10, 7, 5)), Ok(()), "the settlement of a is lost");
-        assert_eq!(check(&calls(reserve("c", 305, 5)), &failover(10, 7, 5)), Ok(()), "then it comes back");
-        assert_eq!(check(&calls(reserve("c", 305, 7)), &failover(304, 7, 7)), Ok(()), "b has ended");
-        let lost = offence(&calls(reserve("c", 305, 10)), &failover(10, 7, 5));
-        assert!(lost.contains("10 units are counted, not 5 to 5"), "{lost}");
-        assert!(offence(&calls(settle("b", 11, 2, 4)), &failover(10, 7, 2)).contains("2 units charged, not [0]"));
-        assert!(offence(&calls(settle("b", 11, 2, 4)), &failover(10, 7, 4)).contains("the new primary counted 4"));
-        assert!(offence(&calls(settle("b", 11, 2, 4)), &failover(10, 12, 7)).contains("the old primary counted 12"));
-    }
-
-    /// What the new primary lacks allows earlier and more, but not more than its own replies.
-    #[test]
-    fn a_limit_that_is_exceeded_after_a_failover_is_found() {
-        let at = |times: [u64; 3]| times.map(|at| call("h:all:k", ROLLING, at, ALLOWED));
-        let killed = |at| failover(at, 0, 0);
-        assert_eq!(check(&at([1_000, 1_050, 1_060]), &killed(1_055)), Ok(()));
-        assert!(offence(&at([1_000, 1_050, 1_060]), &killed(990)).starts_with("limit exceeded: 3 of 2"));
-        let calls = |next: Figures, at| [call("h:own:k", ROLLING, 1_000, DENIED), call("h:own:k", ROLLING, at, next)];
-        assert_eq!(check(&calls(ALLOWED, 1_040), &killed(1_020)), Ok(()));
-        assert!(offence(&calls(ALLOWED, 1_040), &killed(990)).starts_with("allowed 10 ms before"));
+        keeps(&calls(settle("b", 11, 2, 4)), &failover(10, 7, 7));
+        // b is lost; the settlement of a is lost, and comes back by itself; b has ended.
+        keeps(&calls(settle("b", 11, 0, 2)), &failover(10, 7, 2));
+        keeps(&calls(reserve("c", 11, 10)), &failover(10, 7, 5));
+        keeps(&calls(reserve("c", 305, 5)), &failover(10, 7, 5));
+        keeps(&calls(reserve("c", 305, 7)), &failover(304, 7, 7));
+        breaks(&calls(reserve("c", 305, 10)), &failover(10, 7, 5), "10 units are counted, not 5 to 5");
+        breaks(&calls(settle("b", 11, 2, 4)), &failover(10, 7, 2), "2 units charged, not [0]");
+        breaks(&calls(settle("b", 11, 2, 4)), &failover(10, 7, 4), "the new primary counted 4");
+        breaks(&calls(settle("b", 11, 2, 4)), &failover(10, 12, 7), "the old primary counted 12");
     }
 
     #[test]
-    fn a_window_that_counts_too_much_or_begins_too_early_is_found() {
-        let limit = Limit { algorithm: "WINDOW", ..ROLLING };
-        let counts = |at, reset_ms| call("h:all:k", limit, at, Figures { reset_ms, ..ALLOWED });
-        assert_eq!(check(&[counts(1_000, 100), counts(1_099, 1), counts(1_100, 100), counts(1_101, 99)], &[]), Ok(()));
-        assert!(offence(&[counts(1_000, 100), counts(1_001, 99), counts(1_099, 1)], &[]).starts_with("limit exceeded"));
-        assert!(offence(&[counts(1_000, 100), counts(1_090, 100)], &[]).starts_with("it counts in a window that ends"));
-        assert!(offence(&[counts(1_000, 101)], &[]).starts_with("it counts in a window that ends"));
+    fn a_window_that_begins_too_early_and_a_queue_that_is_not_even_are_found() {
+        let counts = |at, reset_ms| call("h:all:k", WINDOW, at, Figures { reset_ms, ..ALLOWED });
+        keeps(&[counts(1_000, 100), counts(1_099, 1), counts(1_100, 100), counts(1_101, 99)], &[]);
+        breaks(&[counts(1_000, 100), counts(1_001, 99), counts(1_099, 1)], &[], "limit exceeded");
+        breaks(&[counts(1_000, 100), counts(1_090, 100)], &[], "it counts in a window that ends");
+        breaks(&[counts(1_000, 101)], &[], "it counts in a window that ends");
+        let waits = |at, delay_ms| call("h:all:k", LEAKY, at, Figures { delay_ms, ..ALLOWED });
+        keeps(&[waits(1_000, 0), waits(1_000, 50), waits(1_060, 40)], &[]);
+        breaks(&[waits(1_000, 0), waits(1_010, 30)], &[], "it goes on 40 ms after another");
     }
 
     #[test]
-    fn a_queue_that_is_not_even_is_found() {
-        let limit = Limit { algorithm: "LEAKY", ..ROLLING };
-        let waits = |at, delay_ms| call("h:all:k", limit, at, Figures { delay_ms, ..ALLOWED });
-        assert_eq!(check(&[waits(1_000, 0), waits(1_000, 50), waits(1_060, 40)], &[]), Ok(()));
-        assert!(offence(&[waits(1_000, 0), waits(1_010, 30)], &[]).starts_with("it goes on 40 ms after another"));
-    }
-
-    #[test]
-    fn a_lease_that_is_revived_or_not_renewed_is_found() {
-        let limit = Limit { algorithm: "LEASE", window_ms: 100, limit: 1 };
-        let of = |kind, outcome, at| Call { kind, outcome, ..call("h:all:LEASE", limit, at, ALLOWED) };
-        let id = || "a".to_owned();
-        let lease = |at| of(Kind::Lease { id: id() }, Outcome::Reply(Figures { now_ms: at, ..ALLOWED }), at);
-        let renew = |at, held| of(Kind::Renew { id: id() }, Outcome::Found(held), at);
-        let release = |at| of(Kind::Release { id: id() }, Outcome::Found(true), at);
-        assert_eq!(check(&[lease(1_000), renew(1_050, true), renew(1_140, true), renew(1_241, false)], &[]), Ok(()));
-        let revived = "a lease is renewed that had ended";
-        assert!(offence(&[lease(1_000), renew(1_101, true)], &[]).starts_with(revived));
-        assert!(offence(&[lease(1_000), release(1_010), renew(1_020, true)], &[]).starts_with(revived));
-        assert_eq!(check(&[lease(1_000), release(1_010), renew(1_020, true)], &failover(1_015, 0, 0)), Ok(()), "lost");
-        assert!(offence(&[lease(1_000), renew(1_090, false)], &[]).starts_with("a lease that is held is not renewed"));
-        let other = Call { kind: Kind::Lease { id: "b".to_owned() }, ..lease(1_120) };
-        assert!(offence(&[lease(1_000), renew(1_050, true), other], &[]).starts_with("2 holders of 1"));
-    }
-
-    #[test]
-    fn a_guard_too_many_is_found() {
-        let limit = Limit { limit: 1, ..guards::LEASE };
-        let held = |from: u64, to: u64| {
-            let held = call("h:guards", limit, to, ALLOWED);
-            Call { kind: Kind::Held, begun_us: from * 1_000, ..held }
-        };
-        assert_eq!(check(&[held(1_000, 1_100), held(1_100, 1_200)], &[]), Ok(()));
-        assert!(offence(&[held(1_000, 1_100), held(1_099, 1_200)], &[]).starts_with("2 holders of 1"));
+    fn a_holder_too_many_and_a_lease_that_is_revived_are_found() {
+        keeps(&[lease("a", 1_000), lease("b", 1_100)], &[]);
+        keeps(&[lease("a", 1_000), release(1_010), lease("b", 1_010)], &[]);
+        breaks(&[lease("a", 1_000), lease("b", 1_099)], &[], "2 holders of 1 leases");
+        keeps(&[lease("a", 1_000), renew(1_050, true), renew(1_140, true), renew(1_241, false)], &[]);
+        breaks(&[lease("a", 1_000), renew(1_050, true), lease("b", 1_120)], &[], "2 holders of 1");
+        breaks(&[lease("a", 1_000), renew(1_101, true)], &[], "a lease is renewed that had ended");
+        let revived = [lease("a", 1_000), release(1_010), renew(1_020, true)];
+        breaks(&revived, &[], "a lease is renewed that had ended");
+        // The release is lost.
+        keeps(&revived, &failover(1_015, 0, 0));
+        breaks(&[lease("a", 1_000), renew(1_090, false)], &[], "a lease that is held is not renewed");
+        let held =
+            |from: u64, to| Call { kind: Kind::Held, begun_us: from * 1_000, ..call("h:guards", LEASE, to, ALLOWED) };
+        keeps(&[held(1_000, 1_100), held(1_100, 1_200)], &[]);
+        breaks(&[held(1_000, 1_100), held(1_099, 1_200)], &[], "2 holders of 1");
     }
 }
