@@ -119,11 +119,7 @@ pub enum Action {
     RefundEnds(usize),
 }
 
-impl<A> Denials<A>
-where
-    A: InMemory,
-    A::Key: Eq + Hash,
-{
+impl<A: InMemory<Key: Eq + Hash>> Denials<A> {
     fn clock(&self, state: &State<A::Key>) -> Micros {
         let stepped = state.stepped.map_or(0, |(by, _)| by);
         // A day, so that a clock that steps back does not reach the beginning.
@@ -193,11 +189,7 @@ where
     }
 }
 
-impl<A> Model for Denials<A>
-where
-    A: InMemory,
-    A::Key: Eq + Hash,
-{
+impl<A: InMemory<Key: Eq + Hash>> Model for Denials<A> {
     type State = State<A::Key>;
     type Action = Action;
 
@@ -305,11 +297,7 @@ pub fn check(size: Size, report: &mut Report) {
         let (step_ms, recheck, module) = (None, None, PhantomData);
         Denials { algorithm, limit, clients: 1, ticks, at_once: 1, refunds: true, step_ms, recheck, module }
     }
-    fn run<A>(model: &Denials<A>) -> Result<String, String>
-    where
-        A: InMemory,
-        A::Key: Eq + Hash,
-    {
+    fn run<A: InMemory<Key: Eq + Hash>>(model: &Denials<A>) -> Result<String, String> {
         let Denials { algorithm, clients, at_once, refunds, step_ms, recheck, .. } = model;
         let refunds = if *refunds { ", a refund" } else { "" };
         let steps = step_ms.map_or_else(String::new, |step| format!(", the clock steps by {step} ms"));

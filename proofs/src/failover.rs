@@ -8,7 +8,7 @@ use std::hash::Hash;
 use std::marker::PhantomData;
 
 use redis_rl_algorithm::in_memory::InMemory;
-use redis_rl_algorithm::{Cost, FixedWindow, RollingLog, SlidingLog};
+use redis_rl_algorithm::{FixedWindow, RollingLog, SlidingLog};
 
 use crate::search::{self, Model, Promise};
 use crate::server::{Limit, server_time};
@@ -58,39 +58,18 @@ pub enum Action {
     Demotion,
 }
 
-impl<A> Failover<A>
-where
-    A: InMemory,
-    A::Key: Eq + Hash,
-{
+impl<A: InMemory<Key: Eq + Hash>> Failover<A> {
     fn request(&self, key: &mut A::Key, now: u64) -> bool {
-        let at = server_time(now * 1_000);
-        A::expire(key, at);
-        let before = key.clone();
-        let allowed = self.limit.of::<A>().request(key, at, Cost::ONE).expect("small numbers").verdict.allowed;
-        if !allowed && self.aligned {
-            // FIXED counts denied requests too, without end.
-            *key = before;
-        }
-        allowed
+        self.limit.request::<A>(key, server_time(now * 1_000), self.aligned)
     }
 
     fn promote(state: &mut State<A::Key>) {
         state.promoted = true;
         state.lost.extend(state.backlog.drain(..).flat_map(|(_, charged)| charged));
     }
-
-    fn in_window(&self, at: u64, now: u64) -> bool {
-        let window = self.limit.window_ms;
-        if self.aligned { at / window == now / window } else { at + window > now }
-    }
 }
 
-impl<A> Model for Failover<A>
-where
-    A: InMemory,
-    A::Key: Eq + Hash,
-{
+impl<A: InMemory<Key: Eq + Hash>> Model for Failover<A> {
     type State = State<A::Key>;
     type Action = Action;
 
@@ -133,8 +112,8 @@ where
             Action::Tick => {
                 state.now += 1;
                 let now = state.now;
-                state.allowed.retain(|&at| self.in_window(at, now));
-                state.lost.retain(|&at| self.in_window(at, now));
+                state.allowed.retain(|&at| self.limit.is_in_window(at, now, self.aligned));
+                state.lost.retain(|&at| self.limit.is_in_window(at, now, self.aligned));
             }
             Action::Request => {
                 let key = state.primary.as_mut()?;
@@ -185,11 +164,7 @@ where
 
 /// Checks what docs/operations.md says of a failover.
 pub fn check(size: Size, report: &mut Report) {
-    fn run<A>(name: &str, aligned: bool, units: u64, millis: u64) -> Result<String, String>
-    where
-        A: InMemory,
-        A::Key: Eq + Hash,
-    {
+    fn run<A: InMemory<Key: Eq + Hash>>(name: &str, aligned: bool, units: u64, millis: u64) -> Result<String, String> {
         let limit = Limit { window_ms: 3, units };
         let model = Failover::<A> { limit, millis, aligned, module: PhantomData };
         search::check(&format!("{name}, a limit of {units} and a failover"), &model)

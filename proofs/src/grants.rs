@@ -244,11 +244,7 @@ impl<A: InMemory> Grants<A> {
     }
 }
 
-impl<A> Model for Grants<A>
-where
-    A: InMemory,
-    A::Key: Eq + Hash,
-{
+impl<A: InMemory<Key: Eq + Hash>> Model for Grants<A> {
     type State = State<A::Key>;
     type Action = Action;
 
@@ -357,11 +353,7 @@ where
 
 /// Checks the bounds of docs/scale.md.
 pub fn check(size: Size, report: &mut Report) {
-    fn run<A>(name: &str, model: &Grants<A>) -> Result<String, String>
-    where
-        A: InMemory,
-        A::Key: Eq + Hash,
-    {
+    fn run<A: InMemory<Key: Eq + Hash>>(name: &str, model: &Grants<A>) -> Result<String, String> {
         let Grants { limit, instances, units, .. } = model;
         let shape = format!("limit {}, instances: {instances}, grants of {units}", limit.units);
         search::check(&format!("{}, {name}, {shape}: at most {}", model.algorithm.word(), model.bound()), model)

@@ -4,7 +4,7 @@ use std::hash::Hash;
 use std::marker::PhantomData;
 
 use redis_rl_algorithm::in_memory::InMemory;
-use redis_rl_algorithm::{Cost, FixedWindow, RollingLog, SlidingLog};
+use redis_rl_algorithm::{FixedWindow, RollingLog, SlidingLog};
 
 use crate::search::{self, Model, Promise};
 use crate::server::{Limit, server_time};
@@ -38,11 +38,7 @@ pub enum Action {
     Request(usize),
 }
 
-impl<A> Model for Split<A>
-where
-    A: InMemory,
-    A::Key: Eq + Hash,
-{
+impl<A: InMemory<Key: Eq + Hash>> Model for Split<A> {
     type State = State<A::Key>;
     type Action = Action;
 
@@ -59,24 +55,17 @@ where
 
     fn after(&self, last: &Self::State, action: Action) -> Option<Self::State> {
         let mut state = last.clone();
-        let window = self.limit.window_ms;
         match action {
             Action::Tick => {
                 state.now += 1;
                 let now = state.now;
-                state.allowed.retain(|&at| if self.aligned { at / window == now / window } else { at + window > now });
+                state.allowed.retain(|&at| self.limit.is_in_window(at, now, self.aligned));
             }
             Action::Request(at) => {
                 let more = u64::from((at as u64) < self.limit.units % self.keys);
                 let part = Limit { units: self.limit.units / self.keys + more, ..self.limit };
-                let (now, key) = (server_time(state.now * 1_000), &mut state.keys[at]);
-                A::expire(key, now);
-                let before = key.clone();
-                if part.of::<A>().request(key, now, Cost::ONE).expect("small numbers").verdict.allowed {
+                if part.request::<A>(&mut state.keys[at], server_time(state.now * 1_000), self.aligned) {
                     state.allowed.push(state.now);
-                } else if self.aligned {
-                    // FIXED counts denied requests too, without end.
-                    *key = before;
                 }
             }
         }
@@ -97,11 +86,7 @@ where
 
 /// Checks what docs/scale.md says of several keys.
 pub fn check(size: Size, report: &mut Report) {
-    fn run<A>(name: &str, keys: u64, aligned: bool, millis: u64) -> Result<String, String>
-    where
-        A: InMemory,
-        A::Key: Eq + Hash,
-    {
+    fn run<A: InMemory<Key: Eq + Hash>>(name: &str, keys: u64, aligned: bool, millis: u64) -> Result<String, String> {
         let limit = Limit { window_ms: 3, units: 4 };
         let model = Split::<A> { limit, keys, millis, aligned, module: PhantomData };
         search::check(&format!("{name}, a limit of 4 split over {keys} keys"), &model)
