@@ -4,15 +4,12 @@
 //! it, and no figure may be worse than the page says.
 
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use redis::{Cmd, Connection, Value};
-use tempfile::TempDir;
 
 use crate::Finish;
 use crate::call::Limit;
@@ -20,10 +17,7 @@ use crate::client::COUNTERS;
 use crate::faults::peek;
 use crate::network::Network;
 use crate::route::connect_to;
-use crate::support::{
-    Options, PATIENCE, Server, ServerBin, call, digest, eventually, for_each_server, free_port, info, servers,
-    wait_for_replica,
-};
+use crate::support::{Options, PATIENCE, Server, ServerBin, call, eventually, for_each_server, info};
 
 /// Requests a second of one client, when all is well.
 const RATE: f64 = 100.0;
@@ -665,56 +659,4 @@ fn compare(name: &str, how: &str, Figures { failing, two, lost, of }: Figures) {
         (_, None) => false,
     };
     assert!(as_stated, "{name}: {lost} of {of} units lost, {lost_seconds:.1} s, the page says {}", cells[2]);
-}
-
-/// Sends commands over TLS with redis-cli; the lines of the replies.
-fn over_tls(dir: &Path, port: u16, commands: &[String]) -> Vec<String> {
-    fs::write(dir.join("commands"), commands.join("\n") + "\n").expect("a file");
-    let output = Command::new("redis-cli")
-        .args(["-p", &port.to_string(), "--tls", "--cacert", "cert.pem", "--cert", "cert.pem", "--key", "key.pem"])
-        .stdin(fs::File::open(dir.join("commands")).expect("a file"))
-        .current_dir(dir)
-        .output()
-        .expect("redis-cli starts");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()
-}
-
-/// Clients, and the link to the replica, with TLS and certificates of both sides.
-#[test]
-#[ignore = "make history-long"]
-fn decisions_and_replication_over_tls() {
-    // Servers in wheels are built without TLS.
-    let linked = |bin: &&ServerBin| Command::new("ldd").arg(fs::canonicalize(&bin.path).expect("a path")).output();
-    let knows_tls = |bin: &&ServerBin| String::from_utf8_lossy(&linked(bin).expect("ldd").stdout).contains("libssl");
-    let Some(bin) = servers().iter().find(knows_tls) else { panic!("no server under test was built with TLS") };
-    let dir = TempDir::new().expect("a directory");
-    // A certificate for 127.0.0.1 that is its own authority.
-    let made = Command::new("openssl")
-        .args(["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"])
-        .args(["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "key.pem", "-out", "cert.pem"])
-        .current_dir(dir.path())
-        .output();
-    assert!(made.is_ok_and(|made| made.status.success()), "openssl makes no certificate");
-    let file = |name: &str| dir.path().join(name).display().to_string();
-    let tls = |port: u16| {
-        let options = Server::options(bin).set("tls-port", port).set("tls-replication", "yes");
-        let options = options.set("tls-cert-file", file("cert.pem")).set("tls-key-file", file("key.pem"));
-        options.set("tls-ca-cert-file", file("cert.pem"))
-    };
-    let [port, other] = [free_port(), free_port()];
-    let primary = tls(port).start();
-    let replica = tls(other).set("replicaof", format!("127.0.0.1 {port}")).start();
-    wait_for_replica(&primary, &replica);
-    let request = |algorithm: &str| format!("RL.{algorithm} limit:{algorithm} 1d 3");
-    let commands: Vec<_> = COUNTERS.iter().flat_map(|limit| vec![request(limit.algorithm); 5]).collect();
-    let lines = over_tls(dir.path(), port, &commands);
-    for (limit, replies) in COUNTERS.iter().zip(lines.chunks(15)) {
-        let allowed: Vec<&str> = replies.chunks(3).map(|reply| reply[0].as_str()).collect();
-        assert_eq!(allowed, ["1", "1", "1", "0", "0"], "{}", limit.algorithm);
-    }
-    wait_for_replica(&primary, &replica);
-    assert_eq!(digest(&mut replica.con()), digest(&mut primary.con()));
-    // And it is TLS: a plain connection gets nothing there.
-    assert!(connect_to(&format!("127.0.0.1:{port}")).and_then(|mut con| call("PING").exec(&mut con)).is_err());
 }
