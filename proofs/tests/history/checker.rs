@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
 use crate::call::{Call, Count, Counted, Figures, Kill, Kind, Outcome, Step};
-use crate::client::{TOGETHER, tag};
+use crate::client::TOGETHER;
 use crate::grants;
 use crate::guards;
 use crate::service;
@@ -166,13 +166,15 @@ fn all_or_none<'a>(calls: &'a [Call], kills: &[Kill]) -> Offence<'a> {
             format!("RL.MULTI charged a part: {:?} and {:?} units", count(pair[0]), count(pair[1])),
         ));
     }
+    let sent: BTreeMap<&str, &Call> = together.iter().map(|call| (call.key.as_str(), *call)).collect();
+    let client = |counted: &Counted| counted.key.rsplit_once(':').map(|(client, _)| client.to_owned());
     kills.iter().find_map(|kill| {
-        together.windows(2).find_map(|pair| {
-            let units = |call: &Call| counted(kill, &call.key).map(|Counted { old, new, .. }| (old.units, new.units));
-            let half = pair[0].client == pair[1].client && units(pair[0]) != units(pair[1]);
-            (half && tag(&pair[0].key) == tag(&pair[1].key))
-                .then(|| (pair[1], format!("a part of RL.MULTI was replicated: {:?}", units(pair[1]))))
-        })
+        let counted: Vec<_> = kill.counted.iter().filter(|counted| sent.contains_key(counted.key.as_str())).collect();
+        let half = counted.windows(2).find(|pair| {
+            let [units, others] = [pair[0], pair[1]].map(|counted| (counted.old.units, counted.new.units));
+            client(pair[0]) == client(pair[1]) && units != others
+        })?;
+        Some((sent[half[1].key.as_str()], format!("a part of RL.MULTI was replicated: {half:?}")))
     })
 }
 
@@ -214,9 +216,9 @@ fn one_by_one<'a>(calls: &[&'a Call]) -> Offence<'a> {
 /// adds what a monotonic clock says (valkey-io/valkey#3193).
 const AHEAD_US: u64 = 1_000;
 
-/// No window has more than the limit while the server's clock steps: calls that lie in one window of the clients' clock, which does not step, and
-/// in one of the server's, have at most the limit, and once more for each step. Two windows of WINDOW, and a full bucket
-/// with what it gains, lie in one.
+/// No window has more than the limit while the server's clock steps: calls that lie in one window of the clients' clock,
+/// which does not step, and in one of the server's, have at most the limit, and once more for each step. Two windows of
+/// WINDOW, and a full bucket with what it gains, lie in one.
 fn in_both_clocks<'a>(calls: &[&'a Call], steps: &[Step]) -> Offence<'a> {
     let charges = calls.iter().filter_map(|call| call.reply().map(|reply| (*call, reply.now_ms, reply.charged)));
     let mut charges: Vec<_> = charges.filter(|(_, _, units)| *units > 0).collect();

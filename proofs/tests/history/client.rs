@@ -27,9 +27,9 @@ pub const SHARED: [Limit; 7] = [
 ];
 /// Limits of all clients that last longer than the history: a failover shows in them.
 pub const QUOTAS: [Limit; 3] = [
-    Limit { algorithm: "WINDOW", window_ms: 86_400_000, limit: 400 },
-    Limit { algorithm: "ROLLING", window_ms: 86_400_000, limit: 400 },
-    Limit { algorithm: "SLIDING", window_ms: 86_400_000, limit: 400 },
+    Limit { algorithm: "WINDOW", window_ms: 86_400_000, limit: 100 },
+    Limit { algorithm: "ROLLING", window_ms: 86_400_000, limit: 100 },
+    Limit { algorithm: "SLIDING", window_ms: 86_400_000, limit: 100 },
 ];
 /// Counters of one client each: every reply is known in advance.
 pub const COUNTERS: [Limit; 8] = [
