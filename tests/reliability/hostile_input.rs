@@ -136,7 +136,8 @@ fn pound(server: &Server, time: Duration, seed: u64) -> u64 {
 /// A call, one in three with words that are none.
 fn hostile(case: &mut Case, keys: &[&str]) -> Cmd {
     let call = case.call(keys).native();
-    let words = call.args_iter().filter_map(|word| if let Arg::Simple(word) = word { Some(word.to_vec()) } else { None });
+    let words =
+        call.args_iter().filter_map(|word| if let Arg::Simple(word) = word { Some(word.to_vec()) } else { None });
     let mut words: Vec<Vec<u8>> = words.collect();
     for _ in 0..if case.chance(3) { 1 + case.random.below(3) } else { 0 } {
         // The command's name stays.

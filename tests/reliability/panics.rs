@@ -64,7 +64,7 @@ fn a_panic_is_an_error_for_its_client_and_a_line_in_the_log() {
             let executed = format!("{:?}", replies(&mut con, &queued).pop());
             assert!(executed.contains("internal error") && executed.contains("ok"), "{executed}");
             let script = "EVAL return(redis.pcall('RL.TOKEN',KEYS[1],60,5)['err']) 1 panic-on-opening";
-            let text = format!("{:?}", send(&mut con, script).map(|text| redis::from_redis_value::<String>(text)));
+            let text = format!("{:?}", send(&mut con, script).map(redis::from_redis_value::<String>));
             assert!(text.contains(INTERNAL), "{text}");
             panics += 2;
         }

@@ -291,7 +291,7 @@ impl<'n> Machines<'n> {
         assert!(eventually(PATIENT, || self.sentinels.iter().all(known)), "the Sentinels do not know each other");
     }
 
-    fn new(&self) -> &Node<'n> {
+    fn replica(&self) -> &Node<'n> {
         self.new.as_ref().expect("a replica")
     }
 
@@ -308,7 +308,7 @@ impl<'n> Machines<'n> {
     }
 
     fn wait_for_promotion(&self) -> Instant {
-        let new = self.new();
+        let new = self.replica();
         let serves = || self.topology != Cluster || new.text("CLUSTER INFO").contains("cluster_state:ok");
         assert!(eventually(PATIENT, || new.is("master") && serves()), "no promotion:\n{}", new.server.log());
         Instant::now()
@@ -322,14 +322,14 @@ impl<'n> Machines<'n> {
     fn measure(&mut self, settings: &str, fault: Fault) -> Figures {
         let current = Mutex::new(self.old.address());
         let current = &current;
-        let follow: Box<dyn Fn(usize) -> String + Sync> = match self.topology {
+        let follow: Address<'_> = match self.topology {
             One | Replica => Box::new(|_| current.lock().expect("an address").clone()),
             Sentinel => {
                 let sentinels: Vec<_> = self.sentinels[1..].iter().map(Node::address).collect();
                 Box::new(move |_| named_by(&sentinels).unwrap_or_default())
             }
             Cluster => {
-                let nodes = [self.new(), &self.others[0], &self.others[1]].map(Node::address);
+                let nodes = [self.replica(), &self.others[0], &self.others[1]].map(Node::address);
                 Box::new(move |tries| nodes[tries % nodes.len()].clone())
             }
         };
@@ -339,7 +339,7 @@ impl<'n> Machines<'n> {
             One | Replica => 0,
             Sentinel | Cluster => 2,
         };
-        let beside_old: Box<dyn Fn(usize) -> String + Sync> = Box::new(|_| old_address.clone());
+        let beside_old: Address<'_> = Box::new(|_| old_address.clone());
         let mut clients = vec![(machine, follow)];
         if fault == CutPrimary {
             clients.push((0, beside_old));
@@ -354,7 +354,7 @@ impl<'n> Machines<'n> {
         let mut figures = Figures { failing: seen[0].failing(), ..Figures::default() };
         figures.of = seen.iter().map(|seen| seen.allowed.len() as u64).sum();
         if promoted {
-            figures.lost = lost(self.new());
+            figures.lost = lost(self.replica());
         } else {
             self.wait_for_replica();
             assert!(self.old.is("master"), "it was missed");
@@ -430,7 +430,7 @@ impl<'n> Machines<'n> {
             }
             CutClients | CutReplica => {
                 let machine = usize::from(fault == CutReplica);
-                let node = if fault == CutReplica { self.new() } else { &self.old };
+                let node = if fault == CutReplica { self.replica() } else { &self.old };
                 let cut = self.network.cut(machine, &node.server);
                 thread::sleep(PARTITION);
                 self.network.heal(cut);
@@ -450,7 +450,7 @@ impl<'n> Machines<'n> {
             }
             Switch(command, after) => {
                 let to = match self.topology {
-                    Cluster => self.new(),
+                    Cluster => self.replica(),
                     Sentinel => &self.sentinels[1],
                     One | Replica => &self.old,
                 };
@@ -458,16 +458,16 @@ impl<'n> Machines<'n> {
                 let mut moment = self.wait_for_promotion();
                 if self.topology == Sentinel {
                     let sentinels = [self.sentinels[1].address()];
-                    let named = || named_by(&sentinels) == Some(self.new().address());
+                    let named = || named_by(&sentinels) == Some(self.replica().address());
                     let named = self.network.at(2, || eventually(PATIENT, named));
                     assert!(named, "the Sentinels name nobody else:\n{}", self.sentinels[1].server.log());
                 }
                 if after == After::ReplicaOf {
-                    self.old.send(&format!("REPLICAOF {} {}", self.network.address(1), self.new().server.port()));
+                    self.old.send(&format!("REPLICAOF {} {}", self.network.address(1), self.replica().server.port()));
                 }
                 if after == After::KillClients {
                     self.wait_for_demotion();
-                    *current.lock().expect("an address") = self.new().address();
+                    *current.lock().expect("an address") = self.replica().address();
                     // As long as nobody does anything, the client stays.
                     thread::sleep(CALM);
                     moment = Instant::now();
@@ -497,6 +497,9 @@ fn named_by(sentinels: &[String]) -> Option<String> {
     })
 }
 
+/// Where a client sends its next request, after so many.
+type Address<'a> = Box<dyn Fn(usize) -> String + Sync + 'a>;
+
 /// What one client saw.
 #[derive(Default)]
 struct Seen {
@@ -517,7 +520,7 @@ struct Seen {
 /// Clients on these machines send requests while `fault` happens. What each saw, when the fault began, and what it returned.
 fn under_load(
     network: &Network,
-    clients: &[(usize, Box<dyn Fn(usize) -> String + Sync + '_>)],
+    clients: &[(usize, Address<'_>)],
     keeps: bool,
     fault: impl FnOnce() -> Instant,
 ) -> (Vec<Seen>, Instant, Instant) {
