@@ -104,7 +104,9 @@ fn pound(server: &Server, time: Duration, seed: u64) -> u64 {
     let before = dump(&mut cons[0]);
     let own = [&ALGORITHMS[..], &["LEASE"]].concat().into_iter().map(|word| format!("{word}:k"));
     let own: Vec<_> = own.collect();
-    let keys: Vec<&str> = own.iter().chain(foreign.iter().map(|(_, key)| key)).map(String::as_str).collect();
+    // As many of the one as of the other.
+    let often = own.iter().cycle().take(foreign.len());
+    let keys: Vec<&str> = often.chain(foreign.iter().map(|(_, key)| key)).map(String::as_str).collect();
     let (end, mut counts, mut round) = (Instant::now() + time, [0, 0], 0);
     while Instant::now() < end || round < 2 {
         let (mut case, mut batch) = (Case::new(random.below(1 << 40)), redis::pipe());

@@ -306,28 +306,19 @@ pub fn let_sentinel_fail_over(world: &mut World, random: &mut Random, history: &
 
 /// A master of a cluster is killed, or stopped for good, and its replica takes its place. Then it comes back, as the replica.
 pub fn fail_over_in_cluster(world: &mut World, random: &mut Random, history: &mut History) {
-    replace_master(world, random, history, |_, _, _| {});
+    replace_master(world, random, history, false);
 }
 
 /// The same, and meanwhile a slot moves from one of the others to the third.
 pub fn fail_over_and_move_slot(world: &mut World, random: &mut Random, history: &mut History) {
-    replace_master(world, random, history, |world, at, history| {
-        let (from, to) = ((at + 1) % 3, (at + 2) % 3);
-        if let Some(tag) = world.prefixes_of(from).first() {
-            history.happened("slot moved meanwhile");
-            migrate_slot(slot(&world.primaries[from], tag), &world.primaries[from], &world.primaries[to], &[]);
-        }
-    });
+    replace_master(world, random, history, true);
 }
 
-fn replace_master(
-    world: &mut World,
-    random: &mut Random,
-    history: &mut History,
-    meanwhile: impl Fn(&World, usize, &mut History),
-) {
+fn replace_master(world: &mut World, random: &mut Random, history: &mut History, moves: bool) {
     let at = random.below(3) as usize;
+    let (from, to) = ((at + 1) % 3, (at + 2) % 3);
     let tags = world.prefixes_of(at);
+    let moving = world.prefixes_of(from).first().copied().filter(|_| moves);
     if random.below(2) == 0 {
         history.happened("kill -9, cluster");
         world.primaries[at].kill();
@@ -339,7 +330,11 @@ fn replace_master(
     // It reads what is under way, long before it takes over.
     thread::sleep(Duration::from_millis(500));
     let replaced = Replaced { at_us, ..Replaced::by(&world.replicas[at], &tags) };
-    meanwhile(world, at, history);
+    if let Some(tag) = moving {
+        history.happened("slot moved meanwhile");
+        let [from, to] = [from, to].map(|at| &world.primaries[at]);
+        migrate_slot(slot(from, tag), from, to, &[]);
+    }
     let replica = &world.replicas[at];
     let promoted = eventually(2 * PATIENCE, || info(&mut replica.con(), "role") == "master");
     assert!(promoted, "no replica takes over:\n{}", replica.log());

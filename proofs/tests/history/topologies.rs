@@ -350,7 +350,12 @@ impl<'n> Machines<'n> {
         let (seen, began, ended) = under_load(network, &clients, keeps, || self.happen(settings, fault, current));
 
         let promoted = !matches!(fault, Restart(_) | CutClients | CutReplica);
-        let lost = |node: &Node| seen.iter().map(|seen| seen.lost(&mut node.con())).sum::<u64>();
+        let lost = |node: &Node| {
+            let mut con = node.con();
+            // A replica of a cluster sends readers away without it. Elsewhere it does nothing, or is an error.
+            let _ = call("READONLY").exec(&mut con);
+            seen.iter().map(|seen| seen.lost(&mut con)).sum::<u64>()
+        };
         let mut figures = Figures { failing: seen[0].failing(), ..Figures::default() };
         figures.of = seen.iter().map(|seen| seen.allowed.len() as u64).sum();
         if promoted {
