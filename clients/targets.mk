@@ -38,7 +38,7 @@ playground-build: $(own_module)
 	@[ -x "$(TARGET)/debug/redis-rl-playground" ] || echo "Compiling the playground. The first time, this takes some minutes."
 	cargo build --quiet --locked $(or $(PACKAGES),--package redis-rl-playground) --bin redis-rl-playground
 
-# For one adapter: make test-adapters ADAPTERS=python
+# For one adapter: make test-adapters ADAPTERS=python. ALL_CLIENTS=1 adds older versions of the clients.
 ADAPTERS ?=
 
 .PHONY: test-adapters

@@ -230,35 +230,30 @@ def test_each_limit_counts_what_it_is_of(gateway):
     caller = Caller(gateway, user={"requests": 100, "input": 1000, "output": 1000, "concurrent": 5})
     caller.org = caller.org.replace("}", "-")
     caller.more = {"budget": 5_000}
+
+    def spent(**wanted):
+        """The tokens of the prompt and of the output that a call is charged, and what they cost."""
+        before = caller.spent()
+        assert caller.call(longest=200, **wanted)[0] == wanted.get("status", 200)
+        caller.released()
+        return tuple(after - since for after, since in zip(caller.spent(), before, strict=True))
+
     # 1 token of the prompt, and 100 of the output.
-    assert caller.call(usage=101, longest=200)[0] == 200
-    eventually(lambda: caller.spent() == (1, 100, 401), "settled", 5)
-    assert caller.call(stream=True, usage=101, longest=200)[0] == 200
-    eventually(lambda: caller.spent() == (2, 200, 802), "settled", 5)
-    for longest, name in [(801, "user-output"), (790, "budget")]:
-        if name == "budget":
-            caller.more = {"budget": 3_000}
+    assert spent(usage=101) == spent(usage=101, stream=True) == (1, 100, 401)
+    # Without usage, the prompt and the words are counted.
+    prompt, output, cost = spent(stream=True, words=50)
+    assert (5 < prompt < 60, 50 <= output < 60, cost) == (True, True, prompt + 4 * output)
+    # A rejected call costs nothing, and one that cannot be priced afterwards its estimate.
+    assert spent(status=400) == (0, 0, 0)
+    prompt, output, cost = spent(usage=14)
+    assert prompt > 1  # the model reported 1
+    assert (output, cost) == (200, prompt + 800)
+    assert "the estimate of a call stays charged: ValueError: no price" in gateway.log()
+    for budget, longest, name in [(5_000, 801, "user-output"), (2_000, 400, "budget")]:
+        caller.more = {"budget": budget}
         status, headers, body = caller.call(longest=longest)
         assert (status, name in body.decode()) == (429, True), body
         assert f'"{name}"' in headers["ratelimit"]
-    caller.more = {"budget": 5_000}
-    # Without usage, the prompt and the words are counted.
-    assert caller.call(stream=True, words=50, longest=200)[0] == 200
-    caller.released()
-    prompt, output, cost = (after - before for after, before in zip(caller.spent(), (2, 200, 802), strict=True))
-    assert 5 < prompt < 60
-    assert 50 <= output < 60
-    assert cost == prompt + 4 * output
-    # A rejected call costs nothing, and one that cannot be priced afterwards its estimate.
-    before = caller.spent()
-    assert caller.call(status=400)[0] == 400
-    eventually(lambda: caller.spent() == before, "nothing is charged", 5)
-    assert caller.call(usage=14, longest=100)[0] == 200
-    caller.released()
-    charged = [after - since for after, since in zip(caller.spent(), before, strict=True)]
-    assert charged[0] > 1  # the model reported 1
-    assert charged[1:] == [100, charged[0] + 400]
-    assert "the estimate of a call stays charged: ValueError: no price" in gateway.log()
 
 
 @pytest.mark.parametrize(
