@@ -90,7 +90,7 @@ impl Watch {
         let lasts = now.saturating_duration_since(since);
         let takes_effect = match &self.last {
             None => lasts >= LOOK_EVERY || seen.is_older_than(LOOK_EVERY, time),
-            Some(_) => true,
+            Some(last) => lasts >= SETTLES || seen.was_exchanged(last),
         };
         if !takes_effect {
             self.changed = Some(Change { seen, texts: hash, since });
