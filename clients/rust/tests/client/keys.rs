@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use redis_rl_client::{Fallback, Policy};
 
-use crate::setup::{block_on, for_each_way, limiter, one_server};
+use crate::setup::for_each_way;
 use crate::support::*;
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -56,18 +56,5 @@ fn every_call_of_a_long_key_is_about_one_short_key() {
         assert!(held.unwrap().allowed);
         assert_eq!(remaining().await, 90);
         grants.shutdown().await;
-    });
-}
-
-#[test]
-fn a_caller_with_the_name_of_a_reservation_breaks_none() {
-    block_on(async {
-        let server = one_server();
-        let limiter = limiter(&server).await;
-        for caller in ["victim:reserved", "victim:reserved:ends"] {
-            assert!(limiter.check(&POLICY, caller).await.unwrap().allowed, "{caller}");
-            let decision = limiter.check_request(&POLICY.request("victim").reserve(caller, HOUR)).await.unwrap();
-            assert!(decision.allowed, "{caller}");
-        }
     });
 }

@@ -14,7 +14,6 @@ mod headers;
 mod keys;
 mod layer;
 mod lease;
-mod library;
 mod link;
 mod link_cluster;
 mod link_sentinel;
