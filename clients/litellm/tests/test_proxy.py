@@ -249,7 +249,7 @@ def test_each_limit_counts_what_it_is_of(gateway):
     assert prompt > 1  # the model reported 1
     assert (output, cost) == (200, prompt + 800)
     assert "the estimate of a call stays charged: ValueError: no price" in gateway.log()
-    for budget, longest, name in [(5_000, 801, "user-output"), (2_000, 400, "budget")]:
+    for budget, longest, name in [(9_000, 801, "user-output"), (2_000, 400, "budget")]:
         caller.more = {"budget": budget}
         status, headers, body = caller.call(longest=longest)
         assert (status, name in body.decode()) == (429, True), body
