@@ -94,7 +94,8 @@ const TURNS: u32 = 3;
 ///     }
 ///     Reserved::Denied(decision) => println!("too many tokens: {:?}", decision.retry_after),
 /// }
-/// let all = [calls.request("{org:10}:calls"), tokens.request("{org:10}:tokens").cost(700)];
+/// let window: Policy = "WINDOW 1m 60 AS requests".parse()?;
+/// let all = [window.request("{org:10}:requests"), tokens.request("{org:10}:tokens").cost(700)];
 /// match limiter.reserve_all(&all, Duration::from_secs(600)).await? {
 ///     ReservedAll::Held(mut reservations) => reservations[1].report(690), // settled when they are dropped
 ///     ReservedAll::Denied(decisions) => println!("too many: {:?}", decisions.denied().next()),
