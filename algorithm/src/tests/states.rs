@@ -100,3 +100,14 @@ fn a_bucket_of_another_window_keeps_what_was_charged() {
     assert_eq!(after(3, 1_000), [3, 429, 3, T0, 0]);
     assert_eq!(after(1, 6_999), [4, 0, 1, T0, 0]);
 }
+
+/// What is above the capacity was never available, so a unit that comes back is one of those below it.
+#[test]
+fn a_refund_of_a_bucket_is_from_the_capacity_if_that_is_less() {
+    let level = TokenBucket::from_words(&[5, 0, MINUTE, T0, 0]);
+    let refund = |limit| {
+        let change = TokenBucket::new(&policy(MINUTE, limit)).unwrap().refunding(level, NOW, None, Cost::ONE);
+        TokenBucket::to_words(change.state().unwrap())
+    };
+    assert_eq!([refund(9), refund(3)], [[4, 0, MINUTE, T0, 0], [2, 0, MINUTE, T0, 0]]);
+}

@@ -54,7 +54,8 @@ const CALLS: &[(i64, Call)] = &[
     (7_000, Call::Request(1)),
     (0, Call::SettleReservation("b", 3)),
     (0, Call::SettleReservation("c", 3)),
-    (60_000, Call::Reset),
+    (61_000, Call::Request(2)),
+    (0, Call::Reset),
     (0, Call::Request(5)),
     (-30_000, Call::Request(1)),
 ];
