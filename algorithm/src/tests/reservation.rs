@@ -203,9 +203,14 @@ fn a_mark_lasts_for_its_ttl_and_knows_what_was_given_back() {
         assert_eq!(reserved(3).settle(&algorithm, now(late), b"a", cost(4)), Ok(charged), "{late}");
     }
     let mut stored = reserved(3);
-    algorithm.refund(&mut stored.key, now(500), None, cost(3));
+    algorithm.request(&mut stored.key, now(20), cost(5)).unwrap();
+    algorithm.refund(&mut stored.key, now(20), Some(now(0)), cost(3));
     assert_eq!(stored.settle(&algorithm, now(1_500), b"a", cost(4)), Ok(4));
-    assert_eq!(algorithm.remaining(&stored.key, now(1_500)), 10, "its charge had no effect any more");
+    assert_eq!(
+        algorithm.remaining(&stored.key, now(1_500)),
+        5,
+        "there was nothing to give back, so nothing is charged"
+    );
     // Without the earliest end, which a client has removed, every field is looked at.
     let mut stored = reserved(3);
     stored.fields.remove(EARLIEST);

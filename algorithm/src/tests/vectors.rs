@@ -54,10 +54,10 @@ const CALLS: &[(i64, Call)] = &[
     (7_000, Call::Request(1)),
     (0, Call::SettleReservation("b", 3)),
     (0, Call::SettleReservation("c", 3)),
-    (61_000, Call::Request(2)),
+    (65_000, Call::Request(2)),
     (0, Call::Reset),
     (0, Call::Request(5)),
-    (-30_000, Call::Request(1)),
+    (-2_000, Call::Request(1)),
 ];
 
 /// The reply of LINE.
