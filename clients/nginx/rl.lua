@@ -254,7 +254,8 @@ end
 -- none, or what replies there is no server.
 local WRONG_SERVER = { "no resolver defined", "^failed to parse host name", "^unkn?own prefix" }
 
-local function cannot_decide(failure, is_reply)
+-- Whether the server cannot decide now, by vectors/errors.json if it has replied.
+function M.cannot_decide(failure, is_reply)
     if not is_reply then
         for _, wrong in ipairs(WRONG_SERVER) do
             if failure:find(wrong) then
@@ -346,7 +347,7 @@ local function ask_if_closed(words, server, state, timeout)
             state.generation = state.generation + 1
         end
         local pong, failure, is_reply = ask({ "ping" }, server, state, finish)
-        if not (pong or is_reply or not cannot_decide(failure, is_reply)) then
+        if not (pong or is_reply or not M.cannot_decide(failure, is_reply)) then
             failed(failure)
             return nil, failure, false
         end
@@ -357,7 +358,7 @@ local function ask_if_closed(words, server, state, timeout)
         return nil, "circuit open", false
     end
     local reply, failure, is_reply = ask(words, server, state, finish)
-    if reply or is_reply or not cannot_decide(failure, is_reply) then
+    if reply or is_reply or not M.cannot_decide(failure, is_reply) then
         breaker:reply(command, now())
     else
         failed(failure, command)
@@ -449,7 +450,7 @@ function M.limit(limits)
     if not reply then
         local what = kind(failure, is_reply)
         count("kind " .. what)
-        if not cannot_decide(failure, is_reply) then
+        if not M.cannot_decide(failure, is_reply) then
             count("outcome fault")
             log(state, ngx.CRIT, "the call was rejected, a fault of the configuration", what, failure)
             return refuse(500, '{"type":"about:blank","title":"Internal Server Error","status":500}')

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { Breaker } from '../breaker.js'
+import { isUnavailable, kind } from '../guard.js'
 import { bounded, slot } from '../keys.js'
 
 const read = (name) => JSON.parse(readFileSync(new URL(`../../../vectors/${name}.json`, import.meta.url), 'utf8'))
@@ -42,6 +43,14 @@ test('the bounds of keys of vectors/keys.json', () => {
   for (const [key, expected] of keys) assert.equal(bounded(key, 'app-'), `app-${expected}`)
   assert.match(bounded('reserved', 'app:'), /^app:reserved~[0-9a-f]{64}$/)
   assert.match(bounded('ends', 'app:reserved:'), /^app:reserved:ends~[0-9a-f]{64}$/)
+})
+
+test('the error replies of vectors/errors.json', () => {
+  const { cannot_decide, faults } = read('errors')
+  for (const text of [...cannot_decide, ...faults]) {
+    const found = [isUnavailable(new Error(text)), kind(new Error(text))]
+    assert.deepEqual(found, [cannot_decide.includes(text), text.split(' ')[0]], text)
+  }
 })
 
 test('the slot of a key', () => {
