@@ -217,7 +217,7 @@ mod tests {
         ("docs/records.md", "| WORD |"),
         ("lua/rl.lua", "'WORD'"),
         ("tests/random/random_calls.rs", "\"WORD\""),
-        ("tests/support/algorithms.rs", "name: \"word\""),
+        ("tests/support/algorithms.rs", "\"RL.WORD\""),
         ("vectors/algorithms.json", " \"WORD\": ["),
     ];
 
