@@ -208,7 +208,7 @@ impl Model {
         if open.is_some() && !decision.verdict.allowed {
             allow(&algorithm, &key, &mut decision, now);
         }
-        let change = change_of(&algorithm, request, &key, decision.change.clone(), now);
+        let change = change_of(&algorithm, request, &key, decision.change, now);
         let mut pending = conclude(&algorithm, request, &key, decision, cost, now, |_| None);
         let otherwise = book.clone();
         let committed = |book, change: &Change<_>| {
@@ -235,7 +235,7 @@ impl Model {
                 book.open(cost, ttl, counts_until);
             }
         }
-        pending.writes = [committed(&book, &change), committed(&otherwise, &uncharged(change.clone()))];
+        pending.writes = [committed(&book, &change), committed(&otherwise, &uncharged(change))];
         Ok(pending)
     }
 

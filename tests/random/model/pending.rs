@@ -124,7 +124,7 @@ pub fn conclude<A: Kept>(
         let part = if shadowed { request.cost } else { cost };
         let first = if allowed && request.partial { part.units().cast_signed() } else { allowed.into() };
         let nothing = || (String::new(), None, None);
-        let changes = [decision.change.clone(), uncharged(decision.change.clone())];
+        let changes = [decision.change, uncharged(decision.change)];
         Pending {
             needs_memory: A::needs_memory(key, &decision.change),
             in_shadow_mode: request.shadow,
@@ -140,7 +140,7 @@ pub fn conclude<A: Kept>(
     let charging = if request.always { Charging::Always } else { Charging::IfAllowed };
     let look = algorithm.decision(key, now, Cost::ZERO, charging).ok();
     let without_memory = |may: bool| {
-        let (look, mut decision) = (look.as_ref()?, decision.clone());
+        let (look, mut decision) = (look.as_ref()?, decision);
         let verdict = &mut decision.verdict;
         verdict.count = look.verdict.count;
         if A::TTL_OF_SCRIPT || verdict.allowed && may {
