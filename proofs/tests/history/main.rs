@@ -242,7 +242,7 @@ fn a_server_without_aof_loses_what_it_did_not_save() {
 }
 
 /// What stands for a time of the server is not sent: leases, reservations and what a client has of them; nor FIXED with a
-/// short window, which a step back opens or finds full; nor the counters of GCRA, which count a part of a unit more then.
+/// short window, which a step back opens or finds full; nor counters that drain with time.
 #[test]
 fn a_step_of_the_clock_opens_a_limit_at_most_once() {
     let traffic = Traffic {
@@ -251,7 +251,7 @@ fn a_step_of_the_clock_opens_a_limit_at_most_once() {
         grants: false,
         guards: false,
         without_short: &["FIXED"],
-        without_long: &["GCRA"],
+        without_long: &["TOKEN", "LEAKY", "GCRA"],
         ..Traffic::ALL
     };
     run(&Schedule { servers: World::with_clock, traffic, faults: &[faults::step] });
