@@ -5,7 +5,7 @@ use std::fs;
 use std::process::Command;
 
 /// The table that the program reads.
-const VARIABLES: &str = include_str!("../src/serve/variables.md");
+const VARIABLES: &str = include_str!("../src/serve/variables.txt");
 
 fn read(path: &str) -> String {
     fs::read_to_string(format!("{}/{path}", env!("CARGO_MANIFEST_DIR")))
@@ -22,7 +22,7 @@ fn the_rules_of_make_service_are_valid() {
 
 #[test]
 fn the_page_has_the_table() {
-    assert!(read("../docs/service.md").contains(VARIABLES), "docs/service.md and src/serve/variables.md differ");
+    assert!(read("../docs/service.md").contains(VARIABLES), "docs/service.md and src/serve/variables.txt differ");
 }
 
 #[test]
