@@ -19,6 +19,7 @@ from limits.errors import ConfigurationError, StorageError
 from limits.storage import storage_from_string
 from server import free_port
 
+from limits_redis_rl.aio import LONGER
 from limits_redis_rl.storage import TIMEOUTS, cluster, redis_uri
 
 from .conftest import value
@@ -276,6 +277,9 @@ def test_defaults(kind: str) -> None:
     given = storage_from_string(f"{kind}://127.0.0.1:1", socket_timeout=7).storage
     assert given.connection_pool.connection_kwargs["socket_timeout"] == 7
     storage_from_string(f"{kind}+unix:///nowhere")
+    # After a timeout of its own, a client for asyncio closes its connections to all nodes of a cluster.
+    client = storage_from_string(f"{kind}+cluster://127.0.0.1:1").storage if kind.startswith("async") else None
+    assert client is None or client.connection_kwargs["socket_timeout"] == LONGER > 10 * TIMEOUTS["socket_timeout"]
 
 
 def test_uris() -> None:
