@@ -26,9 +26,63 @@ pub trait Algorithm: StoredAlgorithm + 'static {
     fn decisions() -> &'static Decisions;
 }
 
-/// Reads the table: every row becomes an [`Algorithm`].
-macro_rules! algorithms {
-    ($dollar:tt $($name:ident => $type:ty { complexity: $complexity:literal, summary: $summary:literal, example: $example:literal, })*) => {
+/// The table: `with_table!(read (arguments))` calls the macro `read` with the arguments and all rows.
+macro_rules! with_table {
+    ($read:ident ($($arguments:tt)*)) => {
+        $read! {
+            ($($arguments)*)
+            Fixed => redis_rl_algorithm::FixedWindow {
+                complexity: c"O(1); with RESERVE O(R*log(R)) if a reservation has ended, with R the reservations of the limit, at most 10000",
+                summary: c"Checks a request against a fixed window counter and charges it if allowed.",
+                example: "RL.FIXED user:42 60s 100",
+            }
+            Window => redis_rl_algorithm::WindowCounter {
+                complexity: c"O(1); with RESERVE O(R*log(R)) if a reservation has ended, with R the reservations of the limit, at most 10000",
+                summary: c"Checks a request against a counter whose window starts with the first request, and charges it if allowed.",
+                example: "RL.WINDOW user:42 60s 100",
+            }
+            Sliding => redis_rl_algorithm::SlidingLog {
+                complexity: c"O(log(N)+M) with N the requests in the window, and M the cost and the requests that left the window",
+                summary: c"Checks a request against a sliding window log and charges it if allowed.",
+                example: "RL.SLIDING user:42 60s 100",
+            }
+            Counter => crate::store::Record<redis_rl_algorithm::SlidingCounter> {
+                complexity: c"O(1); with RESERVE O(R*log(R)) if a reservation has ended, with R the reservations of the limit, at most 10000",
+                summary: c"Checks a request against a sliding window counter and charges it if allowed.",
+                example: "RL.COUNTER user:42 60s 100",
+            }
+            Token => crate::store::Record<redis_rl_algorithm::TokenBucket> {
+                complexity: c"O(1)",
+                summary: c"Checks a request against a token bucket and charges it if allowed.",
+                example: "RL.TOKEN user:42 60s 100",
+            }
+            Leaky => crate::store::Record<redis_rl_algorithm::LeakyBucket> {
+                complexity: c"O(1)",
+                summary: c"Checks a request against a leaky bucket, charges it if allowed, and replies how long to delay it.",
+                example: "RL.LEAKY user:42 60s 100",
+            }
+            Gcra => crate::store::Record<redis_rl_algorithm::Gcra> {
+                complexity: c"O(1)",
+                summary: c"Checks a request with the generic cell rate algorithm and charges it if allowed.",
+                example: "RL.GCRA user:42 60s 100",
+            }
+            Rolling => redis_rl_algorithm::RollingLog {
+                complexity: c"O(log(N)) with N the entries of the record, at most 8192; O(N) when it is pruned, at most once in N/2 requests; with RESERVE O(N+R*log(R)) if a reservation has ended, with R the reservations of the limit, at most 10000",
+                summary: c"Checks a request against a packed sliding window log and charges it if allowed.",
+                example: "RL.ROLLING user:42 60s 100",
+            }
+            Lease => redis_rl_algorithm::Lease {
+                complexity: c"O(log(N)+M) with N the leases, and M those that have ended",
+                summary: c"Takes or renews a lease if fewer than the limit are held.",
+                example: "RL.LEASE jobs 30s 5 ID worker-1",
+            }
+        }
+    };
+}
+
+/// Every row becomes an [`Algorithm`], and a variant of each enum.
+macro_rules! implement {
+    (() $($name:ident => $type:ty { complexity: $complexity:literal, summary: $summary:literal, example: $example:literal, })*) => {
         $(impl Algorithm for $type {
             const NAME: Name = Name::$name;
             const SUMMARY: &'static CStr = $summary;
@@ -58,38 +112,6 @@ macro_rules! algorithms {
         /// A pending request under a limit of any algorithm.
         pub enum AnyPending<'c> { $($name(Pending<'c, $type>),)* }
 
-        /// `for_algorithm!(name, A => expression)`: evaluates the expression with the type `A` of the algorithm `name`.
-        macro_rules! for_algorithm {
-            ($dollar chosen:expr, $dollar algorithm:ident => $dollar action:expr) => {
-                match $dollar chosen {
-                    $($crate::command::name::Name::$name => {
-                        type $dollar algorithm = $type;
-                        $dollar action
-                    })*
-                }
-            };
-        }
-
-        /// `with_any!(AnyRequest, any, request => expression)`: evaluates the expression with what `any` holds.
-        macro_rules! with_any {
-            ($dollar any:ident, $dollar chosen:expr, $dollar inner:pat => $dollar action:expr) => {
-                match $dollar chosen {
-                    $($crate::command::algorithms::$dollar any::$name($dollar inner) => $dollar action,)*
-                }
-            };
-        }
-
-        /// `map_any!(AnyRequest => AnyPending, any, request => expression)`: makes the same variant of another type.
-        macro_rules! map_any {
-            ($dollar from:ident => $dollar to:ident, $dollar chosen:expr, $dollar inner:pat => $dollar action:expr) => {
-                match $dollar chosen {
-                    $($crate::command::algorithms::$dollar from::$name($dollar inner) => {
-                        $crate::command::algorithms::$dollar to::$name($dollar action)
-                    })*
-                }
-            };
-        }
-
         impl<'c> AnyRequest<'c> {
             /// A request under the algorithm of this name.
             ///
@@ -104,57 +126,59 @@ macro_rules! algorithms {
                 })
             }
         }
-
-        pub(super) use {for_algorithm, map_any, with_any};
     };
 }
 
-algorithms! { $
-    Fixed => redis_rl_algorithm::FixedWindow {
-        complexity: c"O(1); with RESERVE O(R*log(R)) if a reservation has ended, with R the reservations of the limit, at most 10000",
-        summary: c"Checks a request against a fixed window counter and charges it if allowed.",
-        example: "RL.FIXED user:42 60s 100",
-    }
-    Window => redis_rl_algorithm::WindowCounter {
-        complexity: c"O(1); with RESERVE O(R*log(R)) if a reservation has ended, with R the reservations of the limit, at most 10000",
-        summary: c"Checks a request against a counter whose window starts with the first request, and charges it if allowed.",
-        example: "RL.WINDOW user:42 60s 100",
-    }
-    Sliding => redis_rl_algorithm::SlidingLog {
-        complexity: c"O(log(N)+M) with N the requests in the window, and M the cost and the requests that left the window",
-        summary: c"Checks a request against a sliding window log and charges it if allowed.",
-        example: "RL.SLIDING user:42 60s 100",
-    }
-    Counter => crate::store::Record<redis_rl_algorithm::SlidingCounter> {
-        complexity: c"O(1); with RESERVE O(R*log(R)) if a reservation has ended, with R the reservations of the limit, at most 10000",
-        summary: c"Checks a request against a sliding window counter and charges it if allowed.",
-        example: "RL.COUNTER user:42 60s 100",
-    }
-    Token => crate::store::Record<redis_rl_algorithm::TokenBucket> {
-        complexity: c"O(1)",
-        summary: c"Checks a request against a token bucket and charges it if allowed.",
-        example: "RL.TOKEN user:42 60s 100",
-    }
-    Leaky => crate::store::Record<redis_rl_algorithm::LeakyBucket> {
-        complexity: c"O(1)",
-        summary: c"Checks a request against a leaky bucket, charges it if allowed, and replies how long to delay it.",
-        example: "RL.LEAKY user:42 60s 100",
-    }
-    Gcra => crate::store::Record<redis_rl_algorithm::Gcra> {
-        complexity: c"O(1)",
-        summary: c"Checks a request with the generic cell rate algorithm and charges it if allowed.",
-        example: "RL.GCRA user:42 60s 100",
-    }
-    Rolling => redis_rl_algorithm::RollingLog {
-        complexity: c"O(log(N)) with N the entries of the record, at most 8192; O(N) when it is pruned, at most once in N/2 requests; with RESERVE O(N+R*log(R)) if a reservation has ended, with R the reservations of the limit, at most 10000",
-        summary: c"Checks a request against a packed sliding window log and charges it if allowed.",
-        example: "RL.ROLLING user:42 60s 100",
-    }
-    Lease => redis_rl_algorithm::Lease {
-        complexity: c"O(log(N)+M) with N the leases, and M those that have ended",
-        summary: c"Takes or renews a lease if fewer than the limit are held.",
-        example: "RL.LEASE jobs 30s 5 ID worker-1",
-    }
+with_table!(implement());
+
+/// `for_algorithm!(name, A => expression)`: evaluates the expression with the type `A` of the algorithm `name`.
+macro_rules! for_algorithm {
+    ($chosen:expr, $algorithm:ident => $action:expr) => {
+        with_table!(match_name ($chosen, $algorithm => $action))
+    };
+}
+
+macro_rules! match_name {
+    (($chosen:expr, $algorithm:ident => $action:expr) $($name:ident => $type:ty { $($text:tt)* })*) => {
+        match $chosen {
+            $($crate::command::name::Name::$name => {
+                type $algorithm = $type;
+                $action
+            })*
+        }
+    };
+}
+
+/// `with_any!(AnyRequest, any, request => expression)`: evaluates the expression with what `any` holds.
+macro_rules! with_any {
+    ($any:ident, $chosen:expr, $inner:pat => $action:expr) => {
+        with_table!(match_any ($any, $chosen, $inner => $action))
+    };
+}
+
+macro_rules! match_any {
+    (($any:ident, $chosen:expr, $inner:pat => $action:expr) $($name:ident => $type:ty { $($text:tt)* })*) => {
+        match $chosen {
+            $($crate::command::algorithms::$any::$name($inner) => $action,)*
+        }
+    };
+}
+
+/// `map_any!(AnyRequest => AnyPending, any, request => expression)`: makes the same variant of another type.
+macro_rules! map_any {
+    ($from:ident => $to:ident, $chosen:expr, $inner:pat => $action:expr) => {
+        with_table!(match_from ($from => $to, $chosen, $inner => $action))
+    };
+}
+
+macro_rules! match_from {
+    (($from:ident => $to:ident, $chosen:expr, $inner:pat => $action:expr) $($name:ident => $type:ty { $($text:tt)* })*) => {
+        match $chosen {
+            $($crate::command::algorithms::$from::$name($inner) => {
+                $crate::command::algorithms::$to::$name($action)
+            })*
+        }
+    };
 }
 
 /// The word of an algorithm in COMMAND DOCS.

@@ -14,6 +14,7 @@ macro_rules! c_str {
         }
     };
 }
+#[macro_use]
 mod algorithms;
 mod check;
 mod doc;
@@ -38,8 +39,8 @@ mod top;
 pub(crate) mod values;
 pub(crate) mod words;
 
+use algorithms::PerAlgorithm;
 pub use algorithms::for_each_decisions;
-use algorithms::{PerAlgorithm, for_algorithm};
 use name::Name;
 
 use crate::error::Error;

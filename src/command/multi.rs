@@ -11,8 +11,8 @@ use redis_rl_algorithm::integer::parse_unsigned;
 use redis_rl_algorithm::{Micros, Verdict};
 
 use super::Command;
-use super::algorithms::{self, AnyPending, AnyRequest, map_any, with_any};
-use super::doc::{FORM, KEY, LIMIT, SINCE, WINDOW};
+use super::algorithms::{self, AnyPending, AnyRequest};
+use super::doc::{KEY, LIMIT, SINCE, WINDOW};
 use super::memory;
 use super::name::{NO_SUCH_ALGORITHM, Name};
 use super::options::{Grammar, List, MOST_ARGUMENTS, Reserve, Taker};

@@ -20,7 +20,7 @@ use crate::VERSION;
 use crate::rules::Printable;
 use crate::service::{Service, Snapshot};
 
-/// Of how many keys `/denials` tells.
+/// The number of keys that `/denials` tells of.
 const SHOWN_DENIALS: usize = 100;
 /// How long a body may be: as a message of gRPC.
 const MAX_BODY: usize = 4 * 1024 * 1024;

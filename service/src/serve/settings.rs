@@ -58,7 +58,7 @@ pub struct Flags {
     /// How long Redis may take to decide [default: 15ms]
     #[arg(long, value_name = "DURATION", env = "RLAAS_TIMEOUT", value_parser = go::duration)]
     timeout: Option<Duration>,
-    /// Of how many keys denials are remembered; 0 for none [default: 10000]
+    /// The number of keys whose denials are remembered; 0 for none [default: 10000]
     #[arg(long, value_name = "KEYS", env = "RLAAS_DENIALS")]
     denials: Option<usize>,
     /// After how long Redis is asked again about a remembered denial, by one request at a time
