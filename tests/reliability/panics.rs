@@ -60,7 +60,7 @@ fn a_panic_is_an_error_for_its_client_and_a_line_in_the_log() {
                 panics += 1;
             }
             // In a transaction and in a script as well.
-            let queued = ["MULTI", "RL.TOKEN panic-on-opening 60 5", "SET after 1", "EXEC"];
+            let queued = ["MULTI", "RL.TOKEN panic-on-opening 60 5", "SET queued 1", "EXEC"];
             let executed = format!("{:?}", replies(&mut con, &queued).pop());
             assert!(executed.contains("internal error") && executed.contains("ok"), "{executed}");
             let script = "EVAL return(redis.pcall('RL.TOKEN',KEYS[1],60,5)['err']) 1 panic-on-opening";
