@@ -22,7 +22,7 @@ PACKAGES ?=
 export PACKAGES
 # $(call tests,<packages>,<files>): the tests of these packages. With PACKAGES, only the files: `make test` then runs the
 # unit tests and the examples of all.
-tests = cargo test --locked $(if $(PACKAGES),$(PACKAGES) $(2:%=--test %),$(1))
+tests = cargo test --locked --no-fail-fast $(if $(PACKAGES),$(PACKAGES) $(2:%=--test %),$(1))
 
 # The groups of make help. A target that is in neither is for developers.
 FOR_USE     := help deps build run image run-image playground service ops

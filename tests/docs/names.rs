@@ -63,9 +63,12 @@ fn the_paths_of_the_repository_exist() {
             let Some((first, _)) = word.split_once('/') else { continue };
             let made =
                 ["target", "dist", "node_modules"].contains(&first) || word.contains(['<', '*', '…', '$', '{', '\\']);
-            // Names such as valkey/valkey are not of this repository. src/ in the page of a client is not that of the module.
-            let of_a_client = page.path.starts_with("clients") && first == "src";
-            if made || of_a_client || first.is_empty() || first.starts_with('.') || !root().join(first).is_dir() {
+            // Names such as valkey/valkey are not of this repository. src/ in the page of a client is not that of the module,
+            // src/main/ is that of an application in Java, and pytest names files from the directory of a client.
+            let of_another = page.path.starts_with("clients") && first == "src"
+                || word.starts_with("src/main/")
+                || page.path.starts_with("faults");
+            if made || of_another || first.is_empty() || first.starts_with('.') || !root().join(first).is_dir() {
                 continue;
             }
             named += 1;

@@ -323,8 +323,8 @@ impl Core {
         }
         let allowed = limits.iter().all(|decision| decision.allowed);
         if !allowed {
-            // Nothing is charged if one denies.
-            for (request, decision) in requests.iter().zip(&mut limits) {
+            // Nothing is charged if one denies, but what is charged whatever the limit says.
+            for (request, decision) in requests.iter().zip(&mut limits).filter(|(request, _)| !request.always) {
                 self.give_back_locally(request, decision, fallback);
             }
         }
@@ -385,6 +385,17 @@ mod tests {
             let whole = core.fall_back(&POLICY.request(key).cost(5), fallback, Error::CircuitOpen).unwrap();
             assert!(whole.allowed, "{key}");
         }
+    }
+
+    #[test]
+    fn what_is_charged_whatever_the_limit_says_counts_locally() {
+        let (core, fallback) = (core(), Fallback::Local { instances: 1 });
+        let decide =
+            |cost| core.fall_back(&POLICY.request("k").cost(cost).always(), fallback, Error::CircuitOpen).unwrap();
+        assert!(decide(10).allowed);
+        let denied = decide(1);
+        assert_eq!((denied.allowed, denied.charged), (false, 1));
+        assert!(!decide(0).allowed, "a look");
     }
 
     /// A denial of the server that ends after an hour.
