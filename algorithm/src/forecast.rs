@@ -58,15 +58,14 @@ impl<F: Fn(u64) -> Option<Micros>> Forecast for LeavingInOrder<F> {
 /// The figures of `FULL` and of the HTTP headers. Times are in milliseconds, rounded up; −1 means never.
 ///
 /// ```
-/// use redis_rl_algorithm::{Cost, Figures, Micros, Policy, RecordAlgorithm, TokenBucket, Window};
+/// use redis_rl_algorithm::{Algorithm, Cost, Figures, Micros, Policy, TokenBucket, Window};
 ///
 /// let policy = Policy::new(Window::from_millis(1_000).unwrap(), 2);
 /// let bucket = TokenBucket::new(&policy).unwrap();
 /// let now = Micros(1_700_000_000_000_000);
 /// let two = Cost::new(2).unwrap();
-/// let decision = bucket.decide(None, now, two);
-/// let after = decision.change.state().copied();
-/// let figures = Figures::new(&bucket.forecast(after, now), &decision, now);
+/// let decision = bucket.decide(None, now, two).unwrap();
+/// let figures = Figures::new(&bucket.forecast(None, &decision.change, now), &decision, now);
 /// assert_eq!((figures.limit, figures.remaining), (2, 0));
 /// assert_eq!((figures.next_ms, figures.reset_ms), (500, 1_000));
 /// ```
