@@ -71,8 +71,7 @@ test-headers: ## read every RateLimit header that the tests have written with an
 	@scripts/install test
 	@scripts/test-headers
 
-# For longer runs: make reliability SECONDS_EACH=300. PROMISE=cluster runs the tests whose name contains that. KILLS=200 is
-# how often the tests of reservations kill and replace each server.
+# For longer runs: make reliability SECONDS_EACH=300. PROMISE=panic runs the tests whose name contains that.
 SECONDS_EACH ?= 5
 PROMISE      ?=
 
@@ -120,16 +119,16 @@ lint: ## check format, clippy, luacheck and the places of the planted faults, wa
 	luacheck --quiet lua
 	scripts/plant --check
 	cargo fmt --all --check
-	cargo clippy --locked --all-targets -- -D warnings
-	cargo clippy --locked --test reliability -- -D warnings
-	cargo clippy $(CLIENT) --all-targets -- -D warnings
+	cargo clippy --locked $(ALL) --all-targets -- -D warnings
+	cargo clippy --locked $(ALL) --test reliability --test history -- -D warnings
+
+.PHONY: lint-all
+lint-all: ## check what other features compile, and the documentation, warnings denied
+	@scripts/install build lint
+	cargo clippy --locked --workspace --all-targets -- -D warnings
 	cargo clippy --locked --package redis-rl-client --no-default-features -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --quiet $(CLIENT) --no-deps
+	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --package redis-rl-client --all-features --no-deps
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --package redis-rl-algorithm --package rlaas --no-deps
-	cargo clippy $(PLAYGROUND) --all-targets -- -D warnings
-	cargo clippy $(PROOFS) --all-targets -- -D warnings
-	cargo clippy $(PROOFS) --test history -- -D warnings
-	cargo clippy $(SERVICE) --no-deps --all-targets -- -D warnings
 	RUSTFLAGS="--cfg fuzzing" cargo check --locked --lib --target-dir "$(TARGET)/fuzzing"
 
 .PHONY: full

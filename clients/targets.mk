@@ -11,7 +11,7 @@ test-client: $(own_module) $(if $(SERVERS),,servers) ## test the Rust client and
 	  SERVERS="$${SERVERS:-$$(ls $(CURDIR)/target/servers/*/*-server | grep -v /redis-6 | xargs)}" \
 	  $(call tests,$(CLIENT),client) --quiet
 	scripts/failure-table --check "$(TARGET)/failure/client" 'rust (async)' 'rust (sync)' 'tower layer'
-	cargo package $(CLIENT) --allow-dirty --list | grep -qx src/protocol/rl.lua
+	cargo package --locked $(CLIENT) --allow-dirty --list | grep -qx src/protocol/rl.lua
 
 playground = scripts/with-server "$(SERVER)" "$(RL_MODULE)" $(TARGET)/debug/redis-rl-playground
 # Where the page is.

@@ -29,4 +29,9 @@ history: build $(if $(SERVERS),,servers) ## record what clients see while server
 	cargo build --locked $(ON_PURPOSE)
 	$(build_service)
 	SECONDS=$(SECONDS) SEED=$(SEED) \
-	  $(call tests,$(PROOFS) --test history,history) --quiet -- --nocapture --test-threads 1 $(HISTORY)
+	  $(call tests,$(PROOFS) --test history,history) --quiet -- --nocapture --test-threads 1 $(ALL_HISTORIES) $(HISTORY)
+
+.PHONY: history-long
+history-long: SECONDS = 60
+history-long: ALL_HISTORIES = --include-ignored
+history-long: history ## the same for longer, and what each topology of docs/operations.md loses

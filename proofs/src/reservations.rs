@@ -139,7 +139,7 @@ pub enum Arrival {
 
 const ARRIVALS: [Arrival; 3] = [Arrival::Replied, Arrival::RepliedAndCopied, Arrival::ReplyLost];
 
-impl<A: Reservable<Key: Eq + Hash>> Reservations<A> {
+impl<A: InMemory<Key: Eq + Hash>> Reservations<A> {
     fn clock(state: &State<A::Key>) -> Micros {
         // A day, so that a clock that steps back does not reach the beginning.
         server_time((86_400_000 + state.now).saturating_add_signed(state.stepped) * 1_000)
@@ -333,7 +333,7 @@ impl<A: Reservable<Key: Eq + Hash>> Reservations<A> {
     }
 }
 
-impl<A: Reservable<Key: Eq + Hash>> Model for Reservations<A> {
+impl<A: InMemory<Key: Eq + Hash>> Model for Reservations<A> {
     type State = State<A::Key>;
     type Action = Action;
 
@@ -466,11 +466,11 @@ impl<A: Reservable<Key: Eq + Hash>> Model for Reservations<A> {
 
 /// Checks what docs/commands.md says of RESERVE.
 pub fn check(size: Size, report: &mut Report) {
-    fn run<A: Reservable<Key: Eq + Hash>>(name: &str, model: &Reservations<A>) -> Result<String, String> {
+    fn run<A: InMemory<Key: Eq + Hash>>(name: &str, model: &Reservations<A>) -> Result<String, String> {
         let (clients, units) = (model.costs.len(), model.limit.units);
         search::check(&format!("{name}, {clients} clients, a limit of {units}, a ttl of {} ms", model.ttl_ms), model)
     }
-    fn all<A: Reservable<Key: Eq + Hash>>(word: &str, span: Span, size: Size, report: &mut Report) {
+    fn all<A: InMemory<Key: Eq + Hash>>(word: &str, span: Span, size: Size, report: &mut Report) {
         let model = |late_copies, step_ms: Option<i64>| {
             let (limit, costs) = (Limit { window_ms: 3, units: 2 }, vec![(2, 1), (1, 2)]);
             let millis = if step_ms.is_some() { size.pick(3, 4) } else { size.pick(4, 5) };

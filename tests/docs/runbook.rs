@@ -8,41 +8,6 @@ use comrak::nodes::NodeValue;
 
 use crate::{Page, root, text_of};
 
-/// A section, and how many commands it begins with.
-struct Section {
-    part: String,
-    name: String,
-    commands: Option<usize>,
-}
-
-fn sections(page: &Page) -> Vec<Section> {
-    let mut part = String::new();
-    let mut sections: Vec<Section> = Vec::new();
-    page.visit(|node| match &node.data.borrow().value {
-        NodeValue::Heading(heading) if heading.level == 2 => part = text_of(node),
-        NodeValue::Heading(heading) if heading.level == 3 => {
-            let begins = node.next_sibling().and_then(|next| match &next.data.borrow().value {
-                NodeValue::CodeBlock(block) if block.info == "sh" => Some(block.literal.lines().count()),
-                _ => None,
-            });
-            sections.push(Section { part: part.clone(), name: text_of(node), commands: begins });
-        }
-        _ => {}
-    });
-    sections
-}
-
-#[test]
-fn each_section_begins_with_two_commands() {
-    let sections = sections(&Page::read(Path::new("docs/runbook.md")));
-    let others: Vec<_> = sections
-        .iter()
-        .filter(|section| section.part != "Steps" && section.commands != Some(2))
-        .map(|section| &section.name)
-        .collect();
-    assert!(sections.len() > 25 && others.is_empty(), "{} sections; these do not: {others:?}", sections.len());
-}
-
 #[test]
 fn each_alert_leads_to_its_section() {
     let rules = fs::read_to_string(root().join("ops/alerts.yml")).expect("the alerts");

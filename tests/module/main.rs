@@ -26,5 +26,4 @@ mod settings;
 mod slot_migration;
 mod throttle_name;
 mod top;
-mod types;
 mod vectors;

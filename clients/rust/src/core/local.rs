@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use redis_rl_algorithm::in_memory::{Always, InMemory};
+use redis_rl_algorithm::in_memory::InMemory;
 use redis_rl_algorithm::period::{Anchor, CalendarUnit};
 use redis_rl_algorithm::{
     Cost, FixedWindow, Gcra, LeakyBucket, MAX_COUNT, Micros, Policy as Terms, RollingLog, Schedule, SlidingCounter,
