@@ -233,12 +233,14 @@ class Page(unittest.TestCase):
         """Which hosts and origins those are, the unit tests of the program say."""
         body = json.dumps({"algorithm": "TOKEN", "window_ms": 1000, "limit": 5, "key": "test"}).encode()
         for path, sent in (("", None), ("api/check", body)):
-            request = urllib.request.Request(f"{self.address}{path}", sent, {"Content-Type": "application/json"})
-            with urllib.request.urlopen(request, timeout=PATIENCE) as reply:
+            headers = {"Content-Type": "application/json"}
+            own = urllib.request.Request(f"{self.address}{path}", sent, headers)
+            with urllib.request.urlopen(own, timeout=PATIENCE) as reply:
                 self.assertEqual(reply.status, 200)
-            request.add_header("Host", "attacker.example:8000")
+            # Another request: one that was sent keeps its host.
+            foreign = urllib.request.Request(own.full_url, sent, {**headers, "Host": "attacker.example:8000"})
             with self.assertRaises(urllib.error.HTTPError) as raised:
-                urllib.request.urlopen(request, timeout=PATIENCE)
+                urllib.request.urlopen(foreign, timeout=PATIENCE)
             with raised.exception as reply:
                 self.assertEqual(reply.code, 403)
 
