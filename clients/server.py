@@ -30,20 +30,21 @@ def binaries():
     return [subprocess.run(find, check=True, capture_output=True, text=True).stdout.strip()]
 
 
-def free_ports(count):
-    """Ports of 127.0.0.1 that nothing listens on, below those that Linux uses for outgoing connections."""
-    ports = []
-    with contextlib.ExitStack() as open_until_all_are_chosen:
-        while len(ports) < count:
-            probe = open_until_all_are_chosen.enter_context(socket.socket())
-            with contextlib.suppress(OSError):
-                probe.bind(("127.0.0.1", random.randrange(11_000, 32_000)))
-                ports.append(probe.getsockname()[1])
-    return ports
+PORTS = random.sample(range(11_000, 32_000), 21_000)
 
 
 def free_port():
-    return free_ports(1)[0]
+    """A port of 127.0.0.1 that nothing listens on, below those that Linux uses for outgoing connections, and another one
+    each time."""
+    while True:
+        port = PORTS.pop()
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+
+
+def free_ports(count):
+    return [free_port() for _ in range(count)]
 
 
 def eventually(check, what, patience=PATIENCE):
