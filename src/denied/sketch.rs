@@ -71,6 +71,11 @@ fn same_key(a: &[u8], b: &[u8]) -> bool {
     if a.len() <= 16 { a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b) } else { a == b }
 }
 
+/// A table for so many keys. With twice the room, one that is replaced never makes it grow.
+fn places_for(capacity: usize) -> HashTable<usize> {
+    HashTable::with_capacity(capacity.saturating_mul(2))
+}
+
 /// What tells the table the hash of a place.
 fn hash_of(keys: &[Counted]) -> impl Fn(&usize) -> u64 {
     |&place| keys.get(place).map_or(0, |counted| counted.hash)
@@ -79,7 +84,7 @@ fn hash_of(keys: &[Counted]) -> impl Fn(&usize) -> u64 {
 impl Sketch {
     /// A sketch that counts `capacity` keys.
     pub fn new(capacity: usize) -> Self {
-        let (counts, keys, places) = (Vec::new(), Vec::new(), HashTable::with_capacity(capacity));
+        let (counts, keys, places) = (Vec::new(), Vec::new(), places_for(capacity));
         Self { capacity, counts, keys, guess: 0, places, hasher: RandomState::default(), dropped: 0 }
     }
 
@@ -127,7 +132,7 @@ impl Sketch {
         self.counts.reserve_exact(capacity.saturating_sub(self.counts.len()));
         self.keys.shrink_to(capacity);
         self.keys.reserve_exact(capacity.saturating_sub(self.keys.len()));
-        self.places = HashTable::with_capacity(capacity);
+        self.places = places_for(capacity);
         for (place, counted) in self.keys.iter().enumerate() {
             self.places.insert_unique(counted.hash, place, hash_of(&self.keys));
         }
@@ -270,6 +275,19 @@ mod tests {
         let mut top: Vec<_> = sketch.top(10).into_iter().map(|denied| (denied.algorithm, denied.count)).collect();
         top.sort_unstable();
         assert_eq!(top, [("", 1), ("LEA", 1), ("LEAKY", 1), ("LEASE", 1), ("TOKEN", 1)]);
+    }
+
+    #[test]
+    fn a_denial_allocates_nothing() {
+        for capacity in [1, 2, 3, 14, 112, 128, 1_000, 10_000] {
+            let mut sketch = Sketch::new(0);
+            sketch.set_capacity(capacity);
+            let allocated = sketch.places.allocation_size();
+            for key in 0..40 * capacity {
+                sketch.record(&key.to_le_bytes(), "TOKEN", 0);
+            }
+            assert_eq!((sketch.len(), sketch.places.allocation_size()), (capacity, allocated));
+        }
     }
 
     #[test]
