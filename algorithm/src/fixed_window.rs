@@ -135,8 +135,8 @@ impl Algorithm for FixedWindow {
         }
     }
 
-    /// From min(counter, limit): what is above the limit was never available. A counter
-    /// without an expiry gets one. With `at`, nothing happens unless that is in the current window.
+    /// From min(counter, limit): what is above the limit was never available. A counter without an expiry gets one. With
+    /// `at`, nothing happens unless that is in the current window.
     fn refunding(&self, state: Option<Counter>, now: Micros, at: Option<Micros>, cost: Cost) -> Change<Counter> {
         let Some(counter) = state.filter(|_| self.is_current(now, at)) else { return Change::Keep };
         let value = if counter.value > 0 && cost != Cost::ZERO {

@@ -126,8 +126,8 @@ impl Algorithm for WindowCounter {
         Ok(Self { window: policy.window(), limit: policy.limit })
     }
 
-    /// `count` is the units in the window before it. `ttl` is the number of seconds until the
-    /// window ends, 0 if none runs afterwards; on a denial, until the same request is allowed.
+    /// `count` is the units in the window before this request. `ttl` is the number of seconds until the window ends, 0 if
+    /// none runs afterwards; on a denial, until the same request is allowed.
     ///
     /// A denial counts nothing. It returns [`Change::Rebase`] if the expiry has to be set, as a cost of 0 does.
     #[inline]
@@ -153,8 +153,8 @@ impl Algorithm for WindowCounter {
         Ok(Decision { verdict, delay: 0, change, needed: cost.needed() })
     }
 
-    /// [`Change::Delete`] if nothing is counted then. With `at`, the time of the charge,
-    /// nothing is given back unless that is in the running window.
+    /// [`Change::Delete`] if nothing is counted then. With `at`, the time of the charge, nothing is given back unless that
+    /// is in the running window.
     fn refunding(&self, state: Option<Counter>, now: Micros, at: Option<Micros>, cost: Cost) -> Change<Counter> {
         let running = self.running(state, now);
         let Some(Running { units: units @ 1.., ends, .. }) = running else { return Self::uncharged(state, running) };
@@ -191,9 +191,8 @@ impl Algorithm for WindowCounter {
         expires_at.unwrap_or_else(|| self.end_of_new(now))
     }
 
-    /// Units are given back only if the window of the charge runs: the
-    /// key expires when it ends. Units that come on top count in the running window. If none runs, they count until the
-    /// window of the charge ends.
+    /// Units are given back only if the window of the charge runs: the key expires when it ends. Units that come on top
+    /// count in the running window. If none runs, they count until the window of the charge ends.
     fn settling(&self, state: Option<Counter>, now: Micros, charge: &Reservation, actual: Cost) -> Changed<Counter> {
         if !charge.counts(now) {
             return Ok(Change::Keep);
