@@ -223,7 +223,7 @@ unit: day, requests_per_unit: 5, limit: 5
 window: 60, limit: 5
   16: invalid window: expected an integer with a unit, as 500ms, 10s, 5m, 1h or 1d; or day, week, month or year
 algorithm: lease, window: 1s, limit: 5
-  19: invalid algorithm: expected one of fixed, window, rolling, counter, token, gcra
+  19: invalid algorithm: expected fixed, window, rolling, counter, token or gcra
 window: 1s, limit: 5, burst: 5
   37: invalid burst: only token and gcra take it
 algorithm: token, window: month, limit: 5

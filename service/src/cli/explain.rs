@@ -5,9 +5,13 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Args;
+use envoy_types::pb::envoy::extensions::common::ratelimit::v3::RateLimitDescriptor;
+use envoy_types::pb::envoy::extensions::common::ratelimit::v3::rate_limit_descriptor::Entry;
+use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
 
-use super::{RuleArgs, check};
-use crate::rules::{self, Charge, Domain, Entry, Found, Limit, Printable, Rate};
+use super::RuleArgs;
+use crate::rules::Printable;
+use crate::service::{Plan, Slot};
 
 /// The arguments of `rlaas explain`.
 #[derive(Debug, Args)]
@@ -23,125 +27,89 @@ pub struct Explain {
     prefix: Option<String>,
 }
 
-/// The entries of a descriptor.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Descriptor(Vec<(String, String)>);
-
 impl Explain {
     pub fn run(&self, out: &mut impl Write) -> io::Result<ExitCode> {
         let [name, descriptors @ ..] = self.domain.as_slice() else { return Ok(ExitCode::FAILURE) };
-        let given = match descriptors.iter().map(|text| descriptor(text)).collect::<Result<Vec<_>, _>>() {
+        let descriptors = match descriptors.iter().map(|text| descriptor(text)).collect() {
             Ok(descriptors) => descriptors,
             Err(error) => {
                 writeln!(out, "invalid descriptor: {error}")?;
                 return Ok(ExitCode::FAILURE);
             }
         };
-        let (rules, findings) = match self.rules.load() {
-            Ok(loaded) => loaded,
-            Err(error) => {
-                writeln!(out, "{error}")?;
-                return Ok(ExitCode::FAILURE);
-            }
-        };
-        let Some(rules) = rules else {
-            check::report(&findings.errors, "", out)?;
-            return Ok(ExitCode::FAILURE);
-        };
+        let Some(rules) = self.rules.load(out)? else { return Ok(ExitCode::FAILURE) };
         let Some(domain) = rules.domains.get(name.as_str()) else {
             writeln!(out, "domain {}: no rules, so every request is allowed", Printable(name))?;
             return Ok(ExitCode::SUCCESS);
         };
-        let descriptors: Vec<Vec<Entry<'_>>> = given.iter().map(Descriptor::entries).collect();
-        let found: Vec<_> = descriptors.iter().map(|entries| domain.find(entries)).collect();
-        let replaced: Vec<_> = found.iter().flatten().flat_map(|found| found.limit.replaces.iter()).collect();
-        for ((given, entries), found) in given.iter().zip(&descriptors).zip(&found) {
-            writeln!(out, "descriptor {}", Printable(&given.show()))?;
-            let Some(found) = found else {
-                writeln!(out, "  no limit: allowed")?;
-                continue;
-            };
-            self.show((name, domain), entries, found, out)?;
-            if replaced.contains(&&found.limit.name) && !found.limit.name.is_empty() {
-                writeln!(out, "  replaced by another descriptor of this request: not charged")?;
+        // As for `rlaas serve`.
+        let prefix = self.prefix.clone().or_else(|| env::var("CACHE_KEY_PREFIX").ok()).unwrap_or_default();
+        let request = RateLimitRequest { domain: name.clone(), descriptors, hits_addend: 0 };
+        let plan = match Plan::new(&request, Some(domain), &prefix, false) {
+            Ok(plan) => plan,
+            Err(error) => {
+                writeln!(out, "invalid request: {error}")?;
+                return Ok(ExitCode::FAILURE);
             }
+        };
+        for (descriptor, slot) in request.descriptors.iter().zip(&plan.slots) {
+            let entries = descriptor.entries.iter().map(|Entry { key, value }| format!("({key}, {value})"));
+            writeln!(out, "descriptor {}", Printable(&entries.collect::<Vec<_>>().join(", ")))?;
+            show(name, slot, out)?;
         }
-        if domain.options.all_or_nothing {
+        if plan.all_or_nothing {
             writeln!(out, "all_or_nothing: one RL.MULTI has these limits; if one denies, none is charged")?;
         }
         Ok(ExitCode::SUCCESS)
     }
-
-    fn show(
-        &self,
-        (name, domain): (&str, &Domain),
-        entries: &[Entry<'_>],
-        found: &Found<'_>,
-        out: &mut impl Write,
-    ) -> io::Result<()> {
-        let limit = found.limit;
-        write!(out, "  rule     {}", Printable(&limit.path))?;
-        match &limit.place {
-            Some(place) => writeln!(out, " at {place}")?,
-            None => writeln!(out)?,
-        }
-        let Some(rate) = &limit.rate else {
-            return writeln!(out, "  unlimited: allowed");
-        };
-        let modes = [(limit.shadow, "shadow_mode"), (limit.quota, "quota_mode")];
-        let modes: Vec<_> = modes.into_iter().filter(|(on, _)| *on).map(|(_, name)| name).collect();
-        if !modes.is_empty() {
-            writeln!(out, "  mode     {}", modes.join(", "))?;
-        }
-        if limit.detailed_metric || limit.values_in_metric {
-            let parts = domain.metric(entries).unwrap_or_default();
-            writeln!(out, "  metric   {}", Printable(&format!("{name}.{}", parts.join("."))))?;
-        }
-        // As for `rlaas serve`.
-        let prefix = self.prefix.clone().or_else(|| env::var("CACHE_KEY_PREFIX").ok()).unwrap_or_default();
-        let key = rules::key(&prefix, name, domain, rate, entries, found);
-        writeln!(out, "  key      {}", Printable(&key))?;
-        writeln!(out, "  command  {}", Printable(&command(limit, rate, &key)))
-    }
 }
 
-/// The command of a request of one hit.
-fn command(limit: &Limit, rate: &Rate, key: &str) -> String {
-    let policy = if limit.shadow { rate.policy.shadow() } else { rate.policy };
-    match (rate.grants, rate.charge) {
-        (Some(units), _) => rules::command(&policy, key, u64::from(units), " PARTIAL"),
-        (None, Charge::Always) => rules::command(&policy, key, 1, " ALWAYS"),
-        (None, Charge::Allowed) => rules::command(&policy, key, 1, ""),
+fn show(domain: &str, slot: &Slot, out: &mut impl Write) -> io::Result<()> {
+    let Some(limit) = slot.limit() else { return writeln!(out, "  no limit: allowed") };
+    let place = limit.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
+    writeln!(out, "  rule     {}{place}", Printable(&limit.path))?;
+    let (Slot::Check(check) | Slot::Replaced(check)) = slot else {
+        return writeln!(out, "  unlimited: allowed");
+    };
+    let modes = [(limit.shadow, "shadow_mode"), (limit.quota, "quota_mode")];
+    let modes: Vec<_> = modes.into_iter().filter(|(on, _)| *on).map(|(_, name)| name).collect();
+    if !modes.is_empty() {
+        writeln!(out, "  mode     {}", modes.join(", "))?;
     }
+    if let Some(parts) = &check.metric {
+        writeln!(out, "  metric   {}", Printable(&format!("{domain}.{}", parts.join("."))))?;
+    }
+    writeln!(out, "  key      {}", Printable(&check.key))?;
+    writeln!(out, "  command  {}", Printable(&check.command()))?;
+    if matches!(slot, Slot::Replaced(_)) {
+        writeln!(out, "  replaced by another descriptor of this request: not charged")?;
+    }
+    Ok(())
 }
 
-impl Descriptor {
-    fn entries(&self) -> Vec<Entry<'_>> {
-        self.0.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect()
-    }
-
-    fn show(&self) -> String {
-        self.0.iter().map(|(key, value)| format!("({key}, {value})")).collect::<Vec<_>>().join(", ")
-    }
-}
-
-fn descriptor(text: &str) -> Result<Descriptor, String> {
+fn descriptor(text: &str) -> Result<RateLimitDescriptor, String> {
     const EXPECTED: &str = "expected KEY=VALUE, with commas between several";
     let mut entries = Vec::new();
     let mut key: Option<String> = None;
     let mut part = String::new();
+    let mut end = |key: Option<String>, value| match key {
+        Some(key) if !key.is_empty() => {
+            entries.push(Entry { key, value });
+            Ok(())
+        }
+        _ => Err(EXPECTED),
+    };
     let mut chars = text.chars();
-    loop {
-        match chars.next() {
-            Some('\\') => part.push(chars.next().ok_or(EXPECTED)?),
-            Some('=') if key.is_none() => key = Some(std::mem::take(&mut part)),
-            Some(',') => entries.push((key.take().ok_or(EXPECTED)?, std::mem::take(&mut part))),
-            Some(c) => part.push(c),
-            None => break,
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => part.push(chars.next().ok_or(EXPECTED)?),
+            '=' if key.is_none() => key = Some(std::mem::take(&mut part)),
+            ',' => end(key.take(), std::mem::take(&mut part))?,
+            c => part.push(c),
         }
     }
-    entries.push((key.take().ok_or(EXPECTED)?, part));
-    if entries.iter().any(|(key, _)| key.is_empty()) { Err(EXPECTED.to_owned()) } else { Ok(Descriptor(entries)) }
+    end(key, part)?;
+    Ok(RateLimitDescriptor { entries, ..RateLimitDescriptor::default() })
 }
 
 #[cfg(test)]
@@ -150,8 +118,8 @@ mod tests {
 
     #[test]
     fn a_descriptor_is_read_with_its_escapes() {
-        let read = |text: &str| descriptor(text).map(|Descriptor(entries)| entries);
-        let entry = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+        let read = |text: &str| descriptor(text).map(|descriptor| descriptor.entries);
+        let entry = |key: &str, value: &str| Entry { key: key.to_owned(), value: value.to_owned() };
         assert_eq!(read("a=b,c=d=e"), Ok(vec![entry("a", "b"), entry("c", "d=e")]));
         assert_eq!(read(r"a\=b=c\,d,e="), Ok(vec![entry("a=b", "c,d"), entry("e", "")]));
         for wrong in ["", "a", "=b", "a=b,", "a=b,c", "a=b\\"] {

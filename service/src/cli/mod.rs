@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::rules::{self, Findings, Rules, Settings};
+use crate::rules::{self, Findings, Printable, Problem, Rules, Settings};
 use crate::{VERSION, go, serve};
 
 /// Rate limits as a service: a drop-in for Envoy's rate limit service, on Redis or Valkey with the module redis-rl.
@@ -50,13 +50,32 @@ pub struct RuleArgs {
 }
 
 impl RuleArgs {
-    /// Reads the rules. Without rules, something is an error.
-    fn load(&self) -> Result<(Option<Rules>, Findings), String> {
-        let sources = rules::read(&self.paths, self.ignore_dot_files)
-            .map_err(|(path, error)| format!("{}: {error}", path.display()))?;
-        let settings = Settings { merge_domains: self.merge_domains, cluster: self.cluster };
-        Ok(rules::load(&sources, settings))
+    /// Reads the rules, and prints what is wrong with them and what has no effect. Without rules, something is an error.
+    fn load(&self, out: &mut impl Write) -> io::Result<Option<Rules>> {
+        let sources = match rules::read(&self.paths, self.ignore_dot_files) {
+            Ok(sources) => sources,
+            Err((path, error)) => {
+                writeln!(out, "{}: {error}", path.display())?;
+                return Ok(None);
+            }
+        };
+        let (rules, Findings { errors, warnings }) =
+            rules::load(&sources, Settings { merge_domains: self.merge_domains, cluster: self.cluster });
+        for problem in &errors {
+            writeln!(out, "{problem}")?;
+        }
+        for Problem { place, text } in &warnings {
+            writeln!(out, "{place}: warning: {}", Printable(text))?;
+        }
+        if rules.is_none() {
+            writeln!(out, "{} in the rules", count(errors.len(), "error"))?;
+        }
+        Ok(rules)
     }
+}
+
+fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 /// Runs the command of the arguments.

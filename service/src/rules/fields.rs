@@ -127,9 +127,9 @@ impl Reporter<'_> {
             Value::Map(entries) => self.check_keys(entries, kind),
             Value::List(items) => {
                 for item in items {
-                    match &item.value {
-                        Value::Map(entries) => self.check_keys(entries, kind),
-                        _ => self.error(item.at, "a list must have maps here"),
+                    match item.map() {
+                        Some(entries) => self.check_keys(entries, kind),
+                        None => self.error(item.at, "a list must have maps here"),
                     }
                 }
             }
@@ -141,79 +141,59 @@ impl Reporter<'_> {
         }
     }
 
-    /// The text of a scalar; empty if there is none.
-    pub fn text<'n>(&mut self, entries: &'n Entries<'_>, name: &str) -> Cow<'n, str> {
-        match field(entries, name).map(|node| (node.at, &node.value)) {
-            None => Cow::Borrowed(""),
-            Some((_, Value::Scalar(scalar))) if scalar.resolve() == Type::Null => Cow::Borrowed(""),
-            Some((_, Value::Scalar(scalar))) => Cow::Borrowed(&scalar.text),
-            Some((at, _)) => {
-                self.error(at, format!("invalid {name}: expected text"));
-                Cow::Borrowed("")
-            }
+    /// The value of a key, which `read` takes from its node. `None` if there is none, or null; it is an error if `read`
+    /// does not take it.
+    pub fn get<'n, 'a, T>(
+        &mut self,
+        entries: &'n Entries<'a>,
+        name: &str,
+        expected: &str,
+        read: impl FnOnce(&'n Node<'a>) -> Option<T>,
+    ) -> Option<T> {
+        let node = field(entries, name).filter(|node| !node.is_null())?;
+        let value = read(node);
+        if value.is_none() {
+            self.error(node.at, format!("invalid {name}: expected {expected}"));
         }
+        value
+    }
+
+    /// The text of a scalar; empty if there is none.
+    pub fn text<'n>(&mut self, entries: &'n Entries<'_>, name: &str) -> &'n str {
+        self.get(entries, name, "text", |node| node.text()).unwrap_or_default()
     }
 
     /// A boolean; false if there is none.
     pub fn flag(&mut self, entries: &Entries<'_>, name: &str) -> bool {
-        match field(entries, name).map(|node| (node.at, resolved(node))) {
-            None | Some((_, Some(Type::Null))) => false,
-            Some((_, Some(Type::Bool(value)))) => value,
-            Some((at, _)) => {
-                self.error(at, format!("invalid {name}: expected true or false"));
-                false
-            }
-        }
+        let read = |node: &Node<'_>| if let Some(Type::Bool(value)) = node.resolve() { Some(value) } else { None };
+        self.get(entries, name, "true or false", read).unwrap_or(false)
     }
 
     /// One of some words; `None` if there is none.
     pub fn choice<T: Copy>(&mut self, entries: &Entries<'_>, name: &str, known: &[(&str, T)]) -> Option<T> {
-        let text = self.text(entries, name);
-        if text.is_empty() {
-            return None;
-        }
-        let found = known.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
-        if let (None, Some(node)) = (found, field(entries, name)) {
-            let mut words = known.iter().map(|(word, _)| *word).collect::<Vec<_>>();
-            let last = words.pop().unwrap_or_default();
-            self.error(node.at, format!("invalid {name}: expected {} or {last}", words.join(", ")));
-        }
-        found
+        let mut words = known.iter().map(|(word, _)| *word).collect::<Vec<_>>();
+        let last = words.pop().unwrap_or_default();
+        let expected = format!("{} or {last}", words.join(", "));
+        let found = |text: &str| known.iter().find(|(word, _)| *word == text).map(|(_, value)| Some(*value));
+        let read =
+            |node: &Node<'_>| node.text().and_then(|text| if text.is_empty() { Some(None) } else { found(text) });
+        self.get(entries, name, &expected, read).flatten()
     }
 
     /// An integer from `least` to 2³² − 1; `None` if there is none.
     pub fn number(&mut self, entries: &Entries<'_>, name: &str, least: u32) -> Option<u32> {
-        let node = field(entries, name)?;
-        match resolved(node) {
-            Some(Type::Null) => None,
-            Some(Type::Int(value)) if value >= i64::from(least) && u32::try_from(value).is_ok() => {
-                u32::try_from(value).ok()
-            }
-            _ => {
-                self.error(node.at, format!("invalid {name}: expected an integer from {least} to 4294967295"));
-                None
-            }
-        }
+        let read = |node: &Node<'_>| match node.resolve() {
+            Some(Type::Int(value)) => u32::try_from(value).ok().filter(|value| *value >= least),
+            _ => None,
+        };
+        self.get(entries, name, &format!("an integer from {least} to 4294967295"), read)
     }
 
     /// The maps of a list.
     pub fn maps<'n, 'a>(&mut self, entries: &'n Entries<'a>, name: &str) -> Vec<(Mark, &'n Entries<'a>)> {
-        match field(entries, name).map(|node| (node.at, &node.value)) {
-            None => Vec::new(),
-            Some((_, Value::List(items))) => items
-                .iter()
-                .filter_map(|item| match &item.value {
-                    Value::Map(entries) => Some((item.at, entries.as_slice())),
-                    // Reported by `check_keys`.
-                    _ => None,
-                })
-                .collect(),
-            Some((_, Value::Scalar(scalar))) if scalar.resolve() == Type::Null => Vec::new(),
-            Some((at, _)) => {
-                self.error(at, format!("invalid {name}: expected a list"));
-                Vec::new()
-            }
-        }
+        let items = self.get(entries, name, "a list", |node| node.list()).unwrap_or_default();
+        // `check_keys` has reported what is no map.
+        items.iter().filter_map(|item| Some((item.at, item.map()?))).collect()
     }
 
     /// The fields of `metadata`; `None` if there are none.
@@ -240,6 +220,11 @@ pub fn field<'n, 'a>(entries: &'n Entries<'a>, name: &str) -> Option<&'n Node<'a
     entries.iter().rev().find(|(key, _)| key_text(key) == Some(name)).map(|(_, value)| value)
 }
 
+/// Where the value of a key is; the file as a whole if there is none.
+pub fn at_of(entries: &Entries<'_>, name: &str) -> Mark {
+    field(entries, name).map_or_else(Mark::default, |node| node.at)
+}
+
 /// The value of a key that may be there several times, as merges (`<<`) do. Their maps are joined, and a null removes
 /// what was before it, as go-yaml 2 reads a struct behind a pointer, or a map. So of `rate_limit` and `metadata` only.
 pub fn joined<'n, 'a>(entries: &'n Entries<'a>, name: &str) -> Option<Cow<'n, Node<'a>>> {
@@ -262,17 +247,7 @@ pub fn joined<'n, 'a>(entries: &'n Entries<'a>, name: &str) -> Option<Cow<'n, No
 
 /// The text of a key, if it is text.
 pub fn key_text<'n>(key: &'n Node<'_>) -> Option<&'n str> {
-    match &key.value {
-        Value::Scalar(scalar) if scalar.resolve() == Type::Text => Some(&scalar.text),
-        _ => None,
-    }
-}
-
-fn resolved(node: &Node<'_>) -> Option<Type> {
-    match &node.value {
-        Value::Scalar(scalar) => Some(scalar.resolve()),
-        _ => None,
-    }
+    key.text().filter(|_| key.resolve() == Some(Type::Text))
 }
 
 fn metadata(node: &Node<'_>) -> Metadata {
@@ -280,11 +255,8 @@ fn metadata(node: &Node<'_>) -> Metadata {
         Value::Scalar(scalar) => leaf(scalar),
         Value::List(items) => Metadata::List(items.iter().map(metadata).collect()),
         Value::Map(entries) => {
-            let name = |key: &Node<'_>| match &key.value {
-                Value::Scalar(scalar) => Some(scalar.text.to_string()),
-                _ => None,
-            };
-            Metadata::Map(entries.iter().filter_map(|(key, value)| Some((name(key)?, metadata(value)))).collect())
+            let pair = |(key, value): &Pair<'_>| Some((key.text()?.to_owned(), metadata(value)));
+            Metadata::Map(entries.iter().filter_map(pair).collect())
         }
     }
 }

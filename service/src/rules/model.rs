@@ -124,7 +124,7 @@ pub struct Rule {
 }
 
 /// A limit of a rule.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Limit {
     /// The domain and the rules on the way to it, joined by `.`, as envoyproxy/ratelimit writes them.
     pub path: Box<str>,

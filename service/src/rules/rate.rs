@@ -4,15 +4,23 @@ use std::time::Duration;
 
 use redis_rl_client::{Algorithm, Policy, Window};
 
-use super::fields::{Entries, Reporter, field};
+use super::fields::{Entries, Reporter, at_of, field};
 use super::model::{Charge, Options, Rate, Unit, takes_always};
 use super::problem::{Mark, quoted};
-use super::yaml::{Node, Type, Value};
+use super::yaml::Node;
 
 /// The algorithms of rules. Nothing ends a lease in this protocol, Envoy cannot delay a request as LEAKY asks, and
 /// ROLLING is SLIDING without its cost.
-const ALGORITHMS: [Algorithm; 6] =
-    [Algorithm::Fixed, Algorithm::Window, Algorithm::Rolling, Algorithm::Counter, Algorithm::Token, Algorithm::Gcra];
+const ALGORITHMS: [(&str, Algorithm); 6] = [
+    ("fixed", Algorithm::Fixed),
+    ("window", Algorithm::Window),
+    ("rolling", Algorithm::Rolling),
+    ("counter", Algorithm::Counter),
+    ("token", Algorithm::Token),
+    ("gcra", Algorithm::Gcra),
+];
+
+const LONGEST: Duration = Duration::from_secs(1_000_000_000_000);
 
 /// Reads a `rate_limit`: `Some(None)` for unlimited, `None` if it has an error.
 #[expect(clippy::option_option, reason = "an error is reported and is no limit")]
@@ -33,9 +41,8 @@ pub fn of_scripts(policy: Policy) -> Rate {
 }
 
 fn unlimited(reporter: &mut Reporter<'_>, fields: &Entries<'_>) {
-    let unit = reporter.text(fields, "unit").into_owned();
     // As there, a unit that is none is ignored.
-    if unit_of(&unit).is_some() {
+    if unit_of(reporter.text(fields, "unit")).is_some() {
         reporter.error(at_of(fields, "unit"), "an unlimited rate_limit has no unit");
     }
     reporter.number(fields, "requests_per_unit", 0);
@@ -47,20 +54,9 @@ fn unlimited(reporter: &mut Reporter<'_>, fields: &Entries<'_>) {
 }
 
 fn limited(reporter: &mut Reporter<'_>, at: Mark, fields: &Entries<'_>, options: &Options) -> Option<Rate> {
-    let algorithm = match reporter.text(fields, "algorithm").as_ref() {
-        "" => Algorithm::Fixed,
-        word => match ALGORITHMS.into_iter().find(|algorithm| algorithm.word().to_ascii_lowercase() == word) {
-            Some(algorithm) => algorithm,
-            None => {
-                let words: Vec<_> = ALGORITHMS.iter().map(|algorithm| algorithm.word().to_ascii_lowercase()).collect();
-                let text = format!("invalid algorithm: expected one of {}", words.join(", "));
-                reporter.error(at_of(fields, "algorithm"), text);
-                return None;
-            }
-        },
-    };
+    let algorithm = reporter.choice(fields, "algorithm", &ALGORITHMS).unwrap_or(Algorithm::Fixed);
     let window = window(reporter, at, fields)?;
-    let limit = limit(reporter, at, fields)?;
+    let limit = limit(reporter, at, fields);
     let mut policy = match Policy::new(algorithm, window, u64::from(limit)) {
         Ok(policy) => policy,
         Err(error) => {
@@ -74,22 +70,16 @@ fn limited(reporter: &mut Reporter<'_>, at: Mark, fields: &Entries<'_>, options:
             Err(_) => reporter.error(at_of(fields, "burst"), "invalid burst: only token and gcra take it"),
         }
     }
-    if let Some(node) = field(fields, "anchor") {
-        match (anchor(node), algorithm) {
-            (_, algorithm) if algorithm != Algorithm::Fixed => {
-                reporter.error(node.at, "invalid anchor: only fixed takes it");
-            }
-            (Some(seconds), _) if policy.try_anchor(seconds).is_ok() => policy = policy.anchor(seconds),
-            _ => reporter.error(node.at, "invalid anchor: expected a time from 1970 to 9999, as 2026-01-15T00:00:00Z"),
-        }
+    if algorithm != Algorithm::Fixed && field(fields, "anchor").is_some() {
+        reporter.error(at_of(fields, "anchor"), "invalid anchor: only fixed takes it");
+    } else {
+        let expected = "a time from 1970 to 9999, as 2026-01-15T00:00:00Z";
+        let anchored = |node: &Node<'_>| policy.try_anchor(anchor(node.text()?)?).ok();
+        policy = reporter.get(fields, "anchor", expected, anchored).unwrap_or(policy);
     }
     let grants = grants(reporter, fields, &policy, options);
     let charge = charge(reporter, fields, algorithm, options, grants.is_some());
     Some(Rate { policy, unit: unit_or(fields, window), charge, grants })
-}
-
-fn at_of(fields: &Entries<'_>, name: &str) -> Mark {
-    field(fields, name).map_or_else(Mark::default, |node| node.at)
 }
 
 fn unit_of(text: &str) -> Option<Unit> {
@@ -98,20 +88,16 @@ fn unit_of(text: &str) -> Option<Unit> {
 
 /// The unit that is named, else the one that is as long as the window.
 fn unit_or(fields: &Entries<'_>, window: Window) -> Unit {
-    let named = field(fields, "unit").and_then(|node| match &node.value {
-        Value::Scalar(scalar) => unit_of(&scalar.text),
-        _ => None,
-    });
-    named.unwrap_or_else(|| Unit::of(window))
+    field(fields, "unit").and_then(Node::text).and_then(unit_of).unwrap_or_else(|| Unit::of(window))
 }
 
 fn window(reporter: &mut Reporter<'_>, at: Mark, fields: &Entries<'_>) -> Option<Window> {
     let Some(node) = field(fields, "window") else {
-        let text = reporter.text(fields, "unit").into_owned();
-        if let Some(length) = unit_of(&text).and_then(Unit::length) {
+        let text = reporter.text(fields, "unit");
+        if let Some(length) = unit_of(text).and_then(Unit::length) {
             return Some(Window::Length(length));
         }
-        let given = if text.is_empty() { String::new() } else { format!(" {}", quoted(&text)) };
+        let given = if text.is_empty() { String::new() } else { format!(" {}", quoted(text)) };
         let at = field(fields, "unit").map_or(at, |node| node.at);
         let expected = "expected second, minute, hour, day, week, month or year, or a window instead";
         reporter.error(at, format!("invalid unit{given}: {expected}"));
@@ -120,47 +106,34 @@ fn window(reporter: &mut Reporter<'_>, at: Mark, fields: &Entries<'_>) -> Option
     if let Some(unit) = field(fields, "unit") {
         reporter.error(unit.at, "a rate_limit has a unit or a window, not both");
     }
-    let text = reporter.text(fields, "window").into_owned();
     // A number without a unit would be seconds, but nothing says so in a file.
-    match text.parse::<Window>() {
-        Ok(window) if !text.ends_with(|c: char| c.is_ascii_digit()) && in_range(window) => Some(window),
-        _ => {
-            reporter.error(
-                node.at,
-                "invalid window: expected an integer with a unit, as 500ms, 10s, 5m, 1h or 1d; or day, week, month or year",
-            );
-            None
-        }
+    let read = |node: &Node<'_>| {
+        let text = node.text().filter(|text| !text.ends_with(|c: char| c.is_ascii_digit()))?;
+        text.parse().ok().filter(|window| !matches!(window, Window::Length(length) if *length > LONGEST))
+    };
+    let expected = "an integer with a unit, as 500ms, 10s, 5m, 1h or 1d; or day, week, month or year";
+    let read = reporter.get(fields, "window", expected, read);
+    if node.is_null() {
+        reporter.error(node.at, format!("invalid window: expected {expected}"));
     }
+    read
 }
 
-fn in_range(window: Window) -> bool {
-    !matches!(window, Window::Length(length) if length > Duration::from_secs(1_000_000_000_000))
-}
-
-fn limit(reporter: &mut Reporter<'_>, at: Mark, fields: &Entries<'_>) -> Option<u32> {
+/// As there, 0 if it is not given: that denies everything.
+fn limit(reporter: &mut Reporter<'_>, at: Mark, fields: &Entries<'_>) -> u32 {
     let (theirs, ours) = (field(fields, "requests_per_unit"), field(fields, "limit"));
     if let (Some(_), Some(node)) = (theirs, ours) {
         reporter.error(node.at, "a rate_limit has requests_per_unit or limit, not both");
     }
-    // As there, 0 if it is not given: that denies everything.
-    match ours {
-        Some(_) => reporter.number(fields, "limit", 0),
-        None => match theirs {
-            Some(Node { value: Value::Scalar(scalar), .. }) if scalar.resolve() == Type::Null => Some(0),
-            Some(_) => reporter.number(fields, "requests_per_unit", 0),
-            None => {
-                reporter.warn(at, "a rate_limit without requests_per_unit denies every request");
-                Some(0)
-            }
-        },
+    if theirs.or(ours).is_none_or(Node::is_null) {
+        reporter.warn(at, "a rate_limit without requests_per_unit denies every request");
     }
+    reporter.number(fields, if ours.is_some() { "limit" } else { "requests_per_unit" }, 0).unwrap_or(0)
 }
 
 /// Unix seconds of an RFC 3339 time.
-fn anchor(node: &Node<'_>) -> Option<u64> {
-    let Value::Scalar(scalar) = &node.value else { return None };
-    let time: jiff::Timestamp = scalar.text.parse().ok()?;
+fn anchor(text: &str) -> Option<u64> {
+    let time: jiff::Timestamp = text.parse().ok()?;
     (time.subsec_nanosecond() == 0).then(|| u64::try_from(time.as_second()).ok())?
 }
 

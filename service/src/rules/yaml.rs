@@ -189,6 +189,29 @@ fn merge<'a>(entries: &mut Vec<(Node<'a>, Node<'a>)>, node: Node<'a>) -> Result<
     Ok(())
 }
 
+impl<'a> Node<'a> {
+    pub fn text(&self) -> Option<&str> {
+        if let Value::Scalar(scalar) = &self.value { Some(&scalar.text) } else { None }
+    }
+
+    pub fn list(&self) -> Option<&[Self]> {
+        if let Value::List(items) = &self.value { Some(items) } else { None }
+    }
+
+    pub fn map(&self) -> Option<&[(Self, Self)]> {
+        if let Value::Map(entries) = &self.value { Some(entries) } else { None }
+    }
+
+    /// What a scalar is; `None` of a list or a map.
+    pub fn resolve(&self) -> Option<Type> {
+        if let Value::Scalar(scalar) = &self.value { Some(scalar.resolve()) } else { None }
+    }
+
+    pub fn is_null(&self) -> bool {
+        self.resolve() == Some(Type::Null)
+    }
+}
+
 impl Scalar<'_> {
     /// What go-yaml 2 takes it for.
     pub fn resolve(&self) -> Type {
@@ -214,7 +237,9 @@ fn number(text: &str) -> Type {
         #[expect(clippy::cast_precision_loss, reason = "only its size matters: it is rejected")]
         return i64::try_from(value).map_or(Type::Number(value as f64), Type::Int);
     }
-    if is_float(&digits) { digits.parse().map_or(Type::Text, Type::Number) } else { Type::Text }
+    // Not `inf` and `nan`, which Rust reads too.
+    let plain = digits.bytes().all(|c| c.is_ascii_digit() || b"+-.eE".contains(&c));
+    digits.parse().ok().filter(|_| plain).map_or(Type::Text, Type::Number)
 }
 
 /// Decimal, or with the prefix `0x`, `0o`, `0` (octal) or `0b`; up to 2⁶⁴ − 1.
@@ -236,21 +261,6 @@ fn integer(text: &str) -> Option<i128> {
     let value = digits.bytes().all(|c| c.is_ascii_alphanumeric()).then(|| u64::from_str_radix(digits, base).ok())??;
     let value = sign * i128::from(value);
     (value >= i128::from(i64::MIN)).then_some(value)
-}
-
-/// `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`
-fn is_float(text: &str) -> bool {
-    let text = text.strip_prefix(['-', '+']).unwrap_or(text);
-    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
-        Some((mantissa, exponent)) => (mantissa, Some(exponent.strip_prefix(['-', '+']).unwrap_or(exponent))),
-        None => (text, None),
-    };
-    let digits = |text: &str| text.bytes().all(|c| c.is_ascii_digit());
-    let mantissa = match mantissa.split_once('.') {
-        Some((whole, part)) => digits(whole) && digits(part) && !(whole.is_empty() && part.is_empty()),
-        None => !mantissa.is_empty() && digits(mantissa),
-    };
-    mantissa && exponent.is_none_or(|exponent| !exponent.is_empty() && digits(exponent))
 }
 
 #[cfg(test)]

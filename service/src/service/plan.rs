@@ -22,7 +22,7 @@ pub enum Slot {
     /// No rule fits.
     None,
     /// Another descriptor of the request replaces the limit.
-    Replaced(Arc<Limit>),
+    Replaced(Box<Check>),
     Unlimited(Arc<Limit>),
     Check(Box<Check>),
 }
@@ -110,12 +110,12 @@ impl Plan {
         let limits = self.slots.iter().filter_map(Slot::limit);
         let replaced: Vec<_> = limits.flat_map(|limit| limit.replaces.iter().cloned()).collect();
         for slot in &mut self.slots {
-            if let Slot::Check(check) = slot
-                && !check.limit.name.is_empty()
-                && replaced.contains(&check.limit.name)
-            {
-                *slot = Slot::Replaced(Arc::clone(&check.limit));
-            }
+            *slot = match std::mem::replace(slot, Slot::None) {
+                Slot::Check(check) if !check.limit.name.is_empty() && replaced.contains(&check.limit.name) => {
+                    Slot::Replaced(check)
+                }
+                other => other,
+            };
         }
     }
 }
@@ -125,8 +125,8 @@ impl Slot {
     pub fn limit(&self) -> Option<&Limit> {
         match self {
             Self::None => None,
-            Self::Replaced(limit) | Self::Unlimited(limit) => Some(limit),
-            Self::Check(check) => Some(&check.limit),
+            Self::Unlimited(limit) => Some(limit),
+            Self::Check(check) | Self::Replaced(check) => Some(&check.limit),
         }
     }
 }
@@ -200,17 +200,11 @@ fn given_limit(
     let charge = if domain.options.all_or_nothing { Charge::Allowed } else { Charge::Always };
     Ok(Limit {
         path: format!("{name}.{}", parts(entries).join(".")).into(),
-        names: Arc::default(),
-        place: None,
-        name: "".into(),
-        replaces: Box::default(),
         rate: Some(Rate { policy, unit: unit.unwrap_or(Unit::Unknown), charge, grants: None }),
-        shadow: false,
-        quota: false,
         // Its name has values of the request.
         detailed_metric: true,
         values_in_metric: true,
-        metadata: None,
+        ..Limit::default()
     })
 }
 
