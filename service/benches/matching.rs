@@ -1,13 +1,12 @@
 //! What it costs to find the rule of a descriptor: `make bench-matching`.
 //!
-//! The time is the least of several rounds. The instructions are counted by callgrind, which runs this program with some
-//! descriptors and then with more: the difference is theirs. They do not depend on the load of the machine.
+//! The time is the least of several rounds.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::hint::black_box;
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use rlaas::rules::{Domain, Entry, Settings, Source, load};
@@ -17,8 +16,6 @@ const MOST: Duration = Duration::from_micros(2);
 const ROUNDS: u32 = 7;
 /// How many descriptors a round has.
 const MANY: u32 = 200_000;
-/// How many descriptors callgrind sees: in the first run, and more in the second.
-const COUNTED: u32 = 1_000;
 
 struct Case {
     name: &'static str,
@@ -68,61 +65,32 @@ impl Case {
         rules.domains.remove("d").expect("the domain")
     }
 
-    fn find(&self, domain: &Domain, times: u32) {
-        for _ in 0..times {
-            let found = domain.find(black_box(self.entries));
-            assert_eq!(black_box(&found).is_some(), self.found, "{}", self.name);
-        }
-    }
-
     fn time(&self) -> Duration {
         let domain = self.domain();
         let round = || {
             let began = Instant::now();
-            self.find(&domain, MANY);
+            for _ in 0..MANY {
+                let found = domain.find(black_box(self.entries));
+                assert_eq!(black_box(&found).is_some(), self.found, "{}", self.name);
+            }
             began.elapsed() / MANY
         };
         (0..ROUNDS).map(|_| round()).min().expect("a round")
     }
-
-    fn instructions(&self) -> u64 {
-        let all = |times: u32| -> u64 {
-            let output = Command::new("valgrind")
-                .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
-                .arg(std::env::current_exe().expect("this program"))
-                .args(["--count", self.name, &times.to_string()])
-                .output()
-                .expect("valgrind runs");
-            let text = String::from_utf8_lossy(&output.stderr);
-            let line =
-                text.lines().find_map(|line| line.split_once("Collected : ")).unwrap_or_else(|| panic!("{text}"));
-            line.1.trim().parse().expect("a number")
-        };
-        all(2 * COUNTED).saturating_sub(all(COUNTED)) / u64::from(COUNTED)
-    }
 }
 
 fn main() -> ExitCode {
-    let cases = cases();
-    let arguments: Vec<_> = std::env::args().collect();
-    if let [_, flag, name, times] = arguments.as_slice()
-        && flag == "--count"
-    {
-        let case = cases.iter().find(|case| case.name == name).expect("a case");
-        case.find(&case.domain(), times.parse().expect("a number"));
-        return ExitCode::SUCCESS;
-    }
     let mut table = String::from(
         "# Finding the rule of a descriptor\n\n\
-         `make bench-matching`: the least time of seven rounds, and instructions by callgrind. A descriptor may take \
-         2 µs where\na level has at most 100 wildcards.\n\n\
-         | rules of the domain | ns | instructions |\n|---|--:|--:|\n",
+         `make bench-matching`: the least time of seven rounds. A descriptor may take 2 µs where a level has at most 100\n\
+         wildcards.\n\n\
+         | rules of the domain | ns |\n|---|--:|\n",
     );
     let mut slow = Vec::new();
-    for case in &cases {
-        let (time, instructions) = (case.time(), case.instructions());
-        eprintln!("{}: {time:?}, {instructions} instructions", case.name);
-        writeln!(table, "| {} | {} | {instructions} |", case.name, time.as_nanos()).expect("text");
+    for case in cases() {
+        let time = case.time();
+        eprintln!("{}: {time:?}", case.name);
+        writeln!(table, "| {} | {} |", case.name, time.as_nanos()).expect("text");
         if time > MOST {
             slow.push(case.name);
         }

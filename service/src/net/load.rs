@@ -1,6 +1,6 @@
 //! The requests under way, for all connections and for each.
 
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Context;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures_util::task::AtomicWaker;
 use prometheus::core::Collector;
 use prometheus::{IntCounter, IntCounterVec, IntGaugeVec, Opts, Registry};
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SetOnce};
 
 use super::lag::Lag;
 use super::micros;
@@ -193,15 +193,14 @@ pub struct Peer {
     waker: AtomicWaker,
     /// Whether it is not read until less is under way.
     waits: AtomicBool,
-    end: Notify,
-    why: AtomicU8,
+    end: SetOnce<Ending>,
 }
 
 /// Why a connection is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// It sent nothing, or half a header.
-    Silent = 1,
+    Silent,
     /// It was idle, and there were too many.
     Idle,
     /// None of its requests has ended for too long.
@@ -233,8 +232,7 @@ impl Peer {
             long: AtomicUsize::new(0),
             waker: AtomicWaker::new(),
             waits: AtomicBool::new(false),
-            end: Notify::new(),
-            why: AtomicU8::new(0),
+            end: SetOnce::new(),
         })
     }
 
@@ -314,22 +312,17 @@ impl Peer {
 
     /// Closes the connection.
     pub(super) fn close(&self, why: Ending) {
-        self.why.store(why as u8, Ordering::Relaxed);
-        self.end.notify_one();
+        _ = self.end.set(why);
     }
 
     /// Whether it was closed, and may take a moment.
     pub(super) fn is_closing(&self) -> bool {
-        self.why.load(Ordering::Relaxed) != 0
+        self.end.initialized()
     }
 
     /// Waits until the connection is to be closed.
     pub async fn closed(&self) -> Ending {
-        self.end.notified().await;
-        [Ending::Idle, Ending::Stuck]
-            .into_iter()
-            .find(|ending| *ending as u8 == self.why.load(Ordering::Relaxed))
-            .unwrap_or(Ending::Silent)
+        *self.end.wait().await
     }
 
     /// A request begins. `decided` says whether it is one that is to be decided.

@@ -250,42 +250,39 @@ impl fmt::Display for Limit {
 }
 
 impl Unit {
-    /// Every unit that a rule can name.
-    pub const ALL: [Self; 7] = [Self::Second, Self::Minute, Self::Hour, Self::Day, Self::Week, Self::Month, Self::Year];
+    /// Every unit that a rule can name, its word in the files, and its seconds.
+    const NAMED: [(Self, &'static str, u64); 7] = [
+        (Self::Second, "second", 1),
+        (Self::Minute, "minute", 60),
+        (Self::Hour, "hour", 3_600),
+        (Self::Day, "day", 86_400),
+        (Self::Week, "week", 7 * 86_400),
+        (Self::Month, "month", 30 * 86_400),
+        (Self::Year, "year", 365 * 86_400),
+    ];
 
-    /// The word in the files.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Unknown => "unknown",
-            Self::Second => "second",
-            Self::Minute => "minute",
-            Self::Hour => "hour",
-            Self::Day => "day",
-            Self::Week => "week",
-            Self::Month => "month",
-            Self::Year => "year",
-        }
+    /// The unit of this word, in any case.
+    pub fn of_word(text: &str) -> Option<Self> {
+        Self::NAMED.into_iter().find(|(_, word, _)| word.eq_ignore_ascii_case(text)).map(|(unit, ..)| unit)
     }
 
-    /// How long it is; `None` if it is unknown.
-    pub const fn length(self) -> Option<Duration> {
-        Some(Duration::from_secs(match self {
-            Self::Unknown => return None,
-            Self::Second => 1,
-            Self::Minute => 60,
-            Self::Hour => 3_600,
-            Self::Day => 86_400,
-            Self::Week => 7 * 86_400,
-            Self::Month => 30 * 86_400,
-            Self::Year => 365 * 86_400,
-        }))
+    /// The unit of this number in the protocol.
+    pub fn of_number(number: i32) -> Option<Self> {
+        Self::NAMED.into_iter().find(|(unit, ..)| *unit as i32 == number).map(|(unit, ..)| unit)
+    }
+
+    /// How long it is; 0 if it is unknown.
+    pub fn length(self) -> Duration {
+        let seconds = Self::NAMED.into_iter().find(|(unit, ..)| *unit == self).map_or(0, |(.., seconds)| seconds);
+        Duration::from_secs(seconds)
     }
 
     /// The unit that is as long as a window. A calendar month or year has no fixed length.
     pub fn of(window: Window) -> Self {
         match window {
             Window::Length(length) => {
-                Self::ALL.into_iter().find(|unit| unit.length() == Some(length)).unwrap_or(Self::Unknown)
+                let named = Self::NAMED.into_iter().find(|(.., seconds)| Duration::from_secs(*seconds) == length);
+                named.map_or(Self::Unknown, |(unit, ..)| unit)
             }
             Window::Calendar(Calendar::Day) => Self::Day,
             Window::Calendar(Calendar::Week) => Self::Week,

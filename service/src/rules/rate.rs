@@ -42,7 +42,7 @@ pub fn of_scripts(policy: Policy) -> Rate {
 
 fn unlimited(reporter: &mut Reporter<'_>, fields: &Entries<'_>) {
     // As there, a unit that is none is ignored.
-    if unit_of(reporter.text(fields, "unit")).is_some() {
+    if Unit::of_word(reporter.text(fields, "unit")).is_some() {
         reporter.error(at_of(fields, "unit"), "an unlimited rate_limit has no unit");
     }
     reporter.number(fields, "requests_per_unit", 0);
@@ -82,20 +82,16 @@ fn limited(reporter: &mut Reporter<'_>, at: Mark, fields: &Entries<'_>, options:
     Some(Rate { policy, unit: unit_or(fields, window), charge, grants })
 }
 
-fn unit_of(text: &str) -> Option<Unit> {
-    Unit::ALL.into_iter().find(|unit| unit.word().eq_ignore_ascii_case(text))
-}
-
 /// The unit that is named, else the one that is as long as the window.
 fn unit_or(fields: &Entries<'_>, window: Window) -> Unit {
-    field(fields, "unit").and_then(Node::text).and_then(unit_of).unwrap_or_else(|| Unit::of(window))
+    field(fields, "unit").and_then(Node::text).and_then(Unit::of_word).unwrap_or_else(|| Unit::of(window))
 }
 
 fn window(reporter: &mut Reporter<'_>, at: Mark, fields: &Entries<'_>) -> Option<Window> {
     let Some(node) = field(fields, "window") else {
         let text = reporter.text(fields, "unit");
-        if let Some(length) = unit_of(text).and_then(Unit::length) {
-            return Some(Window::Length(length));
+        if let Some(unit) = Unit::of_word(text) {
+            return Some(Window::Length(unit.length()));
         }
         let given = if text.is_empty() { String::new() } else { format!(" {}", quoted(text)) };
         let at = field(fields, "unit").map_or(at, |node| node.at);

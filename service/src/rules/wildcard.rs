@@ -64,31 +64,3 @@ impl Pairs {
         self.0.iter().zip(others.0).all(|(own, other)| other & !own == 0)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    /// Tries every length for each star.
-    fn naive(pattern: &[char], text: &[char]) -> bool {
-        match pattern.split_first() {
-            None => text.is_empty(),
-            Some(('*', rest)) => (0..=text.len()).any(|taken| naive(rest, &text[taken..])),
-            Some((c, rest)) => text.first() == Some(c) && naive(rest, &text[1..]),
-        }
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(2_000))]
-        #[test]
-        fn agrees_with_every_way_to_fill_the_stars(pattern in "[ab*é]{0,7}", text in "[abé]{0,8}") {
-            let chars = |text: &str| text.chars().collect::<Vec<_>>();
-            match Wildcard::new(&pattern) {
-                Some(wildcard) => prop_assert_eq!(wildcard.matches(&text, &Pairs::of(&text)), naive(&chars(&pattern), &chars(&text))),
-                None => prop_assert!(!pattern.contains('*')),
-            }
-        }
-    }
-}

@@ -1,16 +1,14 @@
 //! When the certificates of the settings end.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
+use prometheus::IntGaugeVec;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tracing::error;
 use x509_parser::prelude::{FromDer as _, X509Certificate};
-
-use crate::service::CertificateEnds;
 
 /// How often the files are read.
 const READ_EVERY: Duration = Duration::from_secs(60);
@@ -19,29 +17,33 @@ const READ_EVERY: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub struct Certificates {
     files: Vec<PathBuf>,
-    ends: Arc<CertificateEnds>,
+    /// When the first certificate of each file ends.
+    ends: Vec<(String, Timestamp)>,
+    /// The seconds until then, by `file`.
+    seconds: IntGaugeVec,
     read: Option<Instant>,
 }
 
 impl Certificates {
-    pub const fn new(files: Vec<PathBuf>, ends: Arc<CertificateEnds>) -> Self {
-        Self { files, ends, read: None }
+    pub const fn new(files: Vec<PathBuf>, seconds: IntGaugeVec) -> Self {
+        Self { files, ends: Vec::new(), seconds, read: None }
     }
 
-    /// Reads the files, if the last time is a while ago. Says at the first time which have ended.
+    /// Sets the metric, and reads the files if the last time is a while ago. Says at the first time which have ended.
     pub fn look(&mut self, now: Instant) {
-        if self.read.is_some_and(|read| now.saturating_duration_since(read) < READ_EVERY) {
-            return;
-        }
-        let ends: Vec<_> =
-            self.files.iter().filter_map(|file| Some((file.display().to_string(), first_end(file)?))).collect();
-        if self.read.is_none() {
-            for (file, end) in ends.iter().filter(|(_, end)| *end <= Timestamp::now()) {
+        let time = Timestamp::now();
+        if self.read.is_none_or(|read| now.saturating_duration_since(read) >= READ_EVERY) {
+            let end = |file: &PathBuf| Some((file.display().to_string(), first_end(file)?));
+            self.ends = self.files.iter().filter_map(end).collect();
+            for (file, end) in self.ends.iter().filter(|(_, end)| self.read.is_none() && *end <= time) {
                 error!("{file}: the certificate has ended at {end}");
             }
+            self.read = Some(now);
+            self.seconds.reset();
         }
-        self.read = Some(now);
-        self.ends.set(ends.into_iter().map(|(file, end)| (file, end.as_second())).collect());
+        for (file, end) in &self.ends {
+            self.seconds.with_label_values(&[file]).set(end.as_second().saturating_sub(time.as_second()));
+        }
     }
 }
 

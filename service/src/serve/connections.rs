@@ -126,20 +126,18 @@ impl Grpc {
             ended = looked_at(&peer, connection.as_mut()) => return self.ended(ended),
             () = after(self.ages.age.map(about)) => ("age", self.ages.grace),
             () = stopped(&mut drains) => ("drain", None),
-            why = peer.closed() => {
-                self.count_closed(why);
-                (why.word(), Some(NOTICE))
-            }
+            why = peer.closed() => (why.word(), None),
         };
         self.figures.goaways.with_label_values(&[why]).inc();
         connection.as_mut().graceful_shutdown();
         tokio::select! {
-            ended = looked_at(&peer, connection.as_mut()) => self.ended(ended),
-            () = after(grace) => debug!("a connection was cut: its requests took longer than the grace"),
+            biased;
             why = peer.closed() => {
                 self.count_closed(why);
                 _ = timeout(NOTICE, looked_at(&peer, connection)).await;
             }
+            ended = looked_at(&peer, connection.as_mut()) => self.ended(ended),
+            () = after(grace) => debug!("a connection was cut: its requests took longer than the grace"),
         }
     }
 

@@ -1,10 +1,5 @@
 //! What is in force, as metrics: the build, the rules, and the certificates.
 
-use std::fmt::Write as _;
-use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
-
-use arc_swap::ArcSwap;
 use prometheus::{IntGauge, IntGaugeVec, Opts, Registry};
 
 use super::state::Snapshot;
@@ -18,34 +13,8 @@ pub struct InForce {
     limits: IntGauge,
     info: IntGaugeVec,
     pub wrong: IntGauge,
-    pub certificates: Arc<CertificateEnds>,
-}
-
-/// When the certificates end, in seconds since 1970, with the files that they are in.
-#[derive(Debug, Default)]
-pub struct CertificateEnds(ArcSwap<Vec<(String, i64)>>);
-
-impl CertificateEnds {
-    pub fn set(&self, ends: Vec<(String, i64)>) {
-        self.0.store(ends.into());
-    }
-
-    /// The text that Prometheus reads.
-    pub fn text(&self, now: SystemTime) -> String {
-        let ends = self.0.load();
-        let mut text = String::new();
-        if !ends.is_empty() {
-            let name = "rlaas_certificate_ends_seconds";
-            text =
-                format!("# HELP {name} Seconds until the first certificate in the file ends.\n# TYPE {name} gauge\n");
-            let now = now.duration_since(UNIX_EPOCH).map_or(0, |now| i64::try_from(now.as_secs()).unwrap_or(i64::MAX));
-            for (file, end) in ends.iter() {
-                let file = file.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
-                _ = writeln!(text, "{name}{{file=\"{file}\"}} {}", end.saturating_sub(now));
-            }
-        }
-        text
-    }
+    /// By `file`: seconds until the first certificate in it ends.
+    pub certificates: IntGaugeVec,
 }
 
 impl InForce {
@@ -66,7 +35,11 @@ impl InForce {
                 "hash",
             )?,
             wrong: gauge("rlaas_rules_wrong", "1 while the files are wrong and the old rules are in force.")?,
-            certificates: Arc::default(),
+            certificates: labelled(
+                "rlaas_certificate_ends_seconds",
+                "Seconds until the first certificate in the file ends.",
+                "file",
+            )?,
         })
     }
 

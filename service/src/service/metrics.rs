@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 #[cfg(target_os = "linux")]
 use prometheus::process_collector::ProcessCollector;
-use prometheus::{Encoder as _, Histogram, HistogramOpts, IntCounter, IntCounterVec, Opts, Registry, TextEncoder};
+use prometheus::{Histogram, HistogramOpts, IntCounter, IntCounterVec, Opts, Registry, TextEncoder};
 use redis_rl_client::{Algorithm, Decision, Source, Stats};
 use tracing::warn;
 
@@ -205,9 +205,10 @@ impl Metrics {
     /// # Errors
     /// A metric cannot be written, which is a fault of this program.
     pub fn text(&self, stats: &Stats, load: &Load) -> Result<String, prometheus::Error> {
-        let mut text = Vec::new();
-        TextEncoder::new().encode(&self.registry.gather(), &mut text)?;
-        let mut text = String::from_utf8(text).unwrap_or_default();
+        let mut text = TextEncoder::new().encode_to_string(&self.registry.gather())?;
+        let mut add = |kind, name, help, value: f64| {
+            text += &format!("# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}\n");
+        };
         for (name, help, value) in [
             ("rlaas_remembered_denials", "Limits that a remembered denial decided.", stats.remembered),
             ("rlaas_granted", "Limits that a grant decided.", stats.granted),
@@ -217,21 +218,14 @@ impl Metrics {
             ("rlaas_breaker_opened", "How often the breaker opened.", stats.circuit_opened),
             ("rlaas_breaker_not_sent", "Calls that the open breaker did not send.", stats.circuit_open),
         ] {
-            text += &format!("# HELP {name} {help}\n# TYPE {name} counter\n{name} {value}\n");
+            add("counter", name, help, value as f64);
         }
+        let (silent, open) = (f64::from(stats.breakers_open), load.open() as f64);
+        add("gauge", "rlaas_breakers_open", "Nodes of Redis that are not asked, since they are silent.", silent);
+        add("gauge", "rlaas_requests_under_way", "Requests that are to be decided and have no reply.", open);
         let lag = load.largest_lag().as_secs_f64();
-        for (name, help, value) in [
-            (
-                "rlaas_breakers_open",
-                "Nodes of Redis that are not asked, since they are silent.",
-                f64::from(stats.breakers_open),
-            ),
-            ("rlaas_requests_under_way", "Requests that are to be decided and have no reply.", load.open() as f64),
-            ("rlaas_lag_seconds", "How late rlaas ran at most, in the last 10 to 20 seconds.", lag),
-        ] {
-            text += &format!("# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}\n");
-        }
-        Ok(text + &self.in_force.certificates.text(SystemTime::now()))
+        add("gauge", "rlaas_lag_seconds", "How late rlaas ran at most, in the last 10 to 20 seconds.", lag);
+        Ok(text)
     }
 }
 

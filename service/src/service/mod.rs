@@ -16,7 +16,6 @@ mod unmatched;
 pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
 
 pub use grpc::{Grpc, Service, ServiceSettings};
-pub use in_force::CertificateEnds;
 pub use metrics::Metrics;
 pub use plan::{Check, Hits, Plan, Slot};
 pub use reply::{HeaderNames, ReplySettings};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use envoy_types::pb::envoy::extensions::common::ratelimit::v3::RateLimitDescriptor;
 use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
-use redis_rl_client::{Policy, Request, Window, bounded};
+use redis_rl_client::{Algorithm, Policy, Request, Window, bounded};
 
 use crate::rules::{self, Charge, Domain, Entry, Found, Limit, Rate, Unit, takes_always};
 
@@ -193,14 +193,13 @@ fn given_limit(
     unit: i32,
     domain: &Domain,
 ) -> Result<Limit, String> {
-    let unit = Unit::ALL.into_iter().find(|known| *known as i32 == unit);
-    let length = unit.and_then(Unit::length).ok_or("the limit of a descriptor has an unknown unit")?;
-    let policy = Policy::new(redis_rl_client::Algorithm::Fixed, Window::Length(length), u64::from(requests_per_unit))
+    let unit = Unit::of_number(unit).ok_or("the limit of a descriptor has an unknown unit")?;
+    let policy = Policy::new(Algorithm::Fixed, Window::Length(unit.length()), u64::from(requests_per_unit))
         .map_err(|error| error.to_string())?;
     let charge = if domain.options.all_or_nothing { Charge::Allowed } else { Charge::Always };
     Ok(Limit {
         path: format!("{name}.{}", parts(entries).join(".")).into(),
-        rate: Some(Rate { policy, unit: unit.unwrap_or(Unit::Unknown), charge, grants: None }),
+        rate: Some(Rate { policy, unit, charge, grants: None }),
         // Its name has values of the request.
         detailed_metric: true,
         values_in_metric: true,
@@ -232,23 +231,16 @@ impl Check {
 
     /// The command that is sent for it: part of RL.MULTI with `all_or_nothing`, and not sent if it is known without.
     pub fn command(&self) -> String {
-        let always = self.charge == Charge::Always;
-        match (self.hits, self.grants) {
-            (Hits::Charge(hits), Some(units)) if hits <= u64::from(units) => {
-                rules::command(&self.policy, &self.key, u64::from(units), " PARTIAL")
-            }
-            (Hits::Charge(hits), _) => {
-                rules::command(&self.policy, &self.key, hits, if always { " ALWAYS" } else { "" })
-            }
-            (Hits::Look, _) => {
-                let always = takes_always(self.policy.algorithm());
-                rules::command(&self.policy, &self.key, 0, if always { " ALWAYS" } else { "" })
-            }
+        let always = |always| if always { " ALWAYS" } else { "" };
+        let (hits, options) = match (self.hits, self.grants) {
+            (Hits::Charge(hits), Some(units)) if hits <= u64::from(units) => (u64::from(units), " PARTIAL"),
+            (Hits::Charge(hits), _) => (hits, always(self.charge == Charge::Always)),
+            (Hits::Look, _) => (0, always(takes_always(self.policy.algorithm()))),
             (Hits::GiveBack(hits), _) => {
-                let command = rules::command(&self.policy, &self.key, hits, "");
-                command.replacen("RL.", "RL.REFUND ", 1)
+                return rules::command(&self.policy, &self.key, hits, "").replacen("RL.", "RL.REFUND ", 1);
             }
-        }
+        };
+        rules::command(&self.policy, &self.key, hits, options)
     }
 }
 

@@ -213,12 +213,14 @@ descriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 2}}]
     assert!(service.metrics("rlaas_overload{").iter().any(|line| line.contains("deadline")));
 }
 
-/// Frames of calls, as many as streams, whose only entry is the key `k` with this value.
-fn calls(streams: u32, value: &str) -> Vec<u8> {
+/// Frames of calls, as many as streams, whose only entry is the key `k` with this value; without one, their headers alone.
+pub fn calls(streams: u32, value: Option<&str>) -> Vec<u8> {
     let [data, headers] = [0, 1];
-    let message = prost::Message::encode_to_vec(&request("d", &[&[("k", value)]]));
-    let length = u32::try_from(message.len()).expect("short").to_be_bytes();
-    let body = [&[0][..], &length, &message].concat();
+    let body = value.map_or_else(Vec::new, |value| {
+        let message = prost::Message::encode_to_vec(&request("d", &[&[("k", value)]]));
+        let length = u32::try_from(message.len()).expect("short").to_be_bytes();
+        [&[0][..], &length, &message].concat()
+    });
     let literal = |text: &str| [&[u8::try_from(text.len()).expect("short")], text.as_bytes()].concat();
     // POST http of host "x", and then literal fields.
     let mut fields = vec![0x83, 0x86, 0x01, 1, b'x'];
@@ -237,7 +239,7 @@ fn calls(streams: u32, value: &str) -> Vec<u8> {
 }
 
 /// A connection that has begun, and lets the service send as much as it likes.
-fn connect(service: &Rlaas) -> TcpStream {
+pub fn connect(service: &Rlaas) -> TcpStream {
     let [settings, window] = [4, 8];
     let mut stream = TcpStream::connect(&service.address).expect("a connection");
     stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
@@ -270,7 +272,9 @@ fn many_requests_at_once_take_little_memory() {
     let (connections, max_requests) = (20, 1_000);
     let service = Rlaas::with_env(&server, rules, &[("RLAAS_MAX_REQUESTS", &max_requests.to_string())]);
     let before = service.memory("VmHWM");
-    let bytes = calls(1_000, "x");
+    // 500 more, and what a connection reads at once.
+    let most = f64::from(max_requests + 500 + connections * 300);
+    let bytes = calls(1_000, Some("x"));
     // Nobody gets a reply of Redis, so as many as may be are under way.
     let paused = super::process::Paused::new(&server);
     let mut streams: Vec<_> = (0..connections).map(|_| connect(&service)).collect();
@@ -284,13 +288,21 @@ fn many_requests_at_once_take_little_memory() {
             readers.push(scope.spawn(|| replies(stream, 1_000)));
         }
         until("many are under way", || under_way(&service) > f64::from(max_requests));
-        // 500 more, and what a connection reads at once.
-        let most = f64::from(max_requests + 500 + connections * 300);
         assert!(under_way(&service) < most, "more than {most} are under way");
         drop(paused);
         let ended: u32 = readers.into_iter().map(|reader| reader.join().expect("replies")).sum();
         assert_eq!(ended, connections * 1_000, "{:?}", service.metrics("rlaas_"));
     });
+    // Calls whose messages never come. Beyond the bound, the service does not read the connections.
+    let mut unfinished: Vec<_> = (0..connections).map(|_| connect(&service)).collect();
+    let headers = calls(1_000, None);
+    for stream in &mut unfinished {
+        stream.set_write_timeout(Some(Duration::from_millis(200))).expect("a timeout");
+        _ = stream.write_all(&headers);
+    }
+    until("many have begun", || under_way(&service) > f64::from(max_requests));
+    thread::sleep(Duration::from_secs(1));
+    assert!(under_way(&service) < most, "{} have begun", under_way(&service));
     let after = service.memory("VmHWM");
     assert!(after < 128 * 1024, "{before} KiB, then {after} KiB");
 }
@@ -350,7 +362,7 @@ fn connections_that_say_nothing_are_closed_and_keep_nobody_out() {
     let rules = "domain: d\ndescriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 100}}]\n";
     let options = Options { redis: url(&server), rules, env: &[] };
     let service = Rlaas::with_descriptors(256, &options);
-    let call = calls(1, "x");
+    let call = calls(1, Some("x"));
     let began = Instant::now();
     let starts: [(&str, &[u8]); 7] = [
         (&service.address, b""),

@@ -18,6 +18,7 @@ use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
 use prost::Message as _;
 use tokio::net::TcpListener;
 use tokio_stream::wrappers::TcpListenerStream;
+use tonic::service::Routes;
 use tonic::{Request, Response, Status};
 
 use super::process::{Options, Rlaas, get, http, request, url};
@@ -52,18 +53,14 @@ async fn receive(State(collector): State<Collector>, body: Bytes) -> Vec<u8> {
 }
 
 impl Collector {
-    /// Listens, over gRPC or over HTTP.
-    async fn listen(&self, protocol: &str) -> SocketAddr {
+    /// Listens, for gRPC and for HTTP.
+    async fn listen(&self) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a listener");
         let address = listener.local_addr().expect("an address");
-        if protocol == "grpc" {
-            let server = tonic::transport::Server::builder().add_service(TraceServiceServer::new(self.clone()));
-            tokio::spawn(server.serve_with_incoming(TcpListenerStream::new(listener)));
-        } else {
-            let app = Router::new().route("/v1/traces", post(receive)).with_state(self.clone());
-            let server = tonic::transport::Server::builder().accept_http1(true).add_routes(app.into());
-            tokio::spawn(server.serve_with_incoming(TcpListenerStream::new(listener)));
-        }
+        let http = Router::new().route("/v1/traces", post(receive)).with_state(self.clone());
+        let routes = Routes::from(http).add_service(TraceServiceServer::new(self.clone()));
+        let server = tonic::transport::Server::builder().accept_http1(true).add_routes(routes);
+        tokio::spawn(server.serve_with_incoming(TcpListenerStream::new(listener)));
         address
     }
 
@@ -100,7 +97,7 @@ fn each_request_is_a_span_of_the_callers_trace() {
         redis::cmd("FLUSHALL").exec(&mut server.con()).expect("FLUSHALL");
         let collector = Collector::default();
         block_on(async {
-            let endpoint = format!("http://{}", collector.listen(protocol).await);
+            let endpoint = format!("http://{}", collector.listen().await);
             let env = [
                 ("TRACING_ENABLED", "true"),
                 ("TRACING_EXPORTER_PROTOCOL", protocol),

@@ -96,7 +96,7 @@ async fn tcp(host: &str, port: u16, info: &ConnectionInfo) -> RedisResult<TcpStr
     Ok(stream)
 }
 
-/// Logs in, chooses the database, and names this client.
+/// Logs in and chooses the database.
 async fn set_up(opened: &mut Opened, info: &ConnectionInfo) -> RedisResult<()> {
     let settings = info.redis_settings();
     let (mut required, mut optional) = (Vec::new(), Vec::new());
@@ -117,13 +117,11 @@ async fn set_up(opened: &mut Opened, info: &ConnectionInfo) -> RedisResult<()> {
         select.arg(settings.db());
         required.push(select);
     }
-    if !settings.skip_set_lib_name() {
-        let name = settings.lib_name().unwrap_or(env!("CARGO_PKG_NAME"));
-        let version = settings.lib_ver().unwrap_or(env!("CARGO_PKG_VERSION"));
-        for (what, value) in [("LIB-NAME", name), ("LIB-VER", version)] {
+    // Only if the address says a name: a user of the ACL may lack the permission, and servers before 7.2 the command.
+    for (what, value) in [("LIB-NAME", settings.lib_name()), ("LIB-VER", settings.lib_ver())] {
+        if let Some(value) = value.filter(|_| !settings.skip_set_lib_name()) {
             let mut command = redis::cmd("CLIENT");
             command.arg("SETINFO").arg(what).arg(value);
-            // Servers before 7.2 do not know it.
             optional.push(command);
         }
     }
