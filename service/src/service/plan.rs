@@ -246,7 +246,7 @@ impl Check {
 
 #[cfg(test)]
 mod tests {
-    use envoy_types::pb::envoy::extensions::common::ratelimit::v3::rate_limit_descriptor;
+    use envoy_types::pb::envoy::extensions::common::ratelimit::v3::rate_limit_descriptor::{Entry, RateLimitOverride};
     use envoy_types::pb::google::protobuf::UInt64Value;
 
     use super::*;
@@ -264,28 +264,26 @@ descriptors:
         let source = Source { name: "d".to_owned(), text: text.to_owned() };
         let (rules, _) = rules::load(&[source], Settings { cluster: true, ..Settings::default() });
         let rules = rules.expect("valid");
-        let descriptor = |entries: &[(&str, &str)]| {
-            let entry = |&(key, value): &(&str, &str)| rate_limit_descriptor::Entry {
-                key: key.to_owned(),
-                value: value.to_owned(),
-            };
-            RateLimitDescriptor { entries: entries.iter().map(entry).collect(), ..RateLimitDescriptor::default() }
+        let descriptor = |text: &str| {
+            let pairs = text.split(',').filter_map(|pair| pair.split_once('='));
+            let entries = pairs.map(|(key, value)| Entry { key: key.to_owned(), value: value.to_owned() }).collect();
+            RateLimitDescriptor { entries, ..RateLimitDescriptor::default() }
         };
         let plan = |descriptors: Vec<RateLimitDescriptor>, cluster| {
             let request = RateLimitRequest { domain: "d".to_owned(), descriptors, hits_addend: 0 };
             Plan::new(&request, rules.domains.get("d"), "", cluster).map(|plan| plan.slots.len())
         };
-        let (a, b) = (descriptor(&[("tenant", "a")]), descriptor(&[("tenant", "b")]));
-        assert_eq!(plan(vec![a.clone(), descriptor(&[("path", "/"), ("tenant", "a")])], true), Ok(2));
+        let (a, b) = (descriptor("tenant=a"), descriptor("tenant=b"));
+        assert_eq!(plan(vec![a.clone(), descriptor("path=/,tenant=a")], true), Ok(2));
         assert_eq!(plan(vec![a.clone(), b.clone()], false), Ok(2));
         let error = plan(vec![a.clone(), b.clone()], true).expect_err("two slots");
         assert!(error.contains("'tenant'"), "{error}");
         let own = |mut descriptor: RateLimitDescriptor| {
-            descriptor.limit = Some(rate_limit_descriptor::RateLimitOverride { requests_per_unit: 5, unit: 4 });
+            descriptor.limit = Some(RateLimitOverride { requests_per_unit: 5, unit: 4 });
             descriptor
         };
-        assert!(plan(vec![a.clone(), own(descriptor(&[("path", "/")]))], true).is_err());
-        assert_eq!(plan(vec![own(descriptor(&[("path", "/")]))], true), Ok(1));
+        assert!(plan(vec![a.clone(), own(descriptor("path=/"))], true).is_err());
+        assert_eq!(plan(vec![own(descriptor("path=/"))], true), Ok(1));
         // What is not part of RL.MULTI may be elsewhere.
         let look = RateLimitDescriptor { hits_addend: Some(UInt64Value { value: 0 }), ..b.clone() };
         assert_eq!(plan(vec![a.clone(), look], true), Ok(2));

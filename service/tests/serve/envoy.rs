@@ -6,7 +6,6 @@ use std::path::Path;
 use std::process::Command;
 use std::thread;
 
-use super::flood::{Busy, IN_A_HURRY};
 use super::front::Front;
 use super::one_server;
 use super::process::{Rlaas, until};
@@ -277,26 +276,4 @@ fn the_files_of_docker_compose_limit() {
     // A minute may end in between.
     assert!(statuses.starts_with(&[200]) && statuses.contains(&429), "{statuses:?}");
     assert_eq!(envoy.get("/", &[("X-User", "43")]).status, 200);
-}
-
-/// `on_unavailable: allow`, and a filter that lets pass what is not decided.
-#[test]
-fn a_flood_through_envoy_lifts_no_limit() {
-    const LIMIT: usize = 20;
-    let server = one_server();
-    let rules = format!(
-        "domain: error\non_unavailable: allow\ndescriptors: [{{key: k, rate_limit: {{unit: year, requests_per_unit: {LIMIT}}}}}]\n"
-    );
-    let service = Rlaas::with_env(&server, &rules, &IN_A_HURRY);
-    let envoy = in_front_of(&[&service], "");
-    until("the service is healthy", || envoy.get("/passes", &[("x-k", "first")]).status == 200);
-    let _busy = Busy::new();
-    let statuses: Vec<u16> = thread::scope(|scope| {
-        let some = || (0..40).map(|_| envoy.get("/passes", &[("x-k", "x")]).status).collect::<Vec<_>>();
-        let threads: Vec<_> = (0..20).map(|_| scope.spawn(some)).collect();
-        threads.into_iter().flat_map(|thread| thread.join().expect("statuses")).collect()
-    });
-    let count = |status| statuses.iter().filter(|found| **found == status).count();
-    // What `local` adds is a limit of its own.
-    assert!(count(200) <= 2 * LIMIT && count(200) + count(429) == 800, "{} {}", count(200), count(429));
 }

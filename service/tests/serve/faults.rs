@@ -3,131 +3,75 @@
 //!
 //! The limit is 0 and the domain says `allow`, so a request that is allowed was decided without Redis.
 
-use std::thread;
 use std::time::{Duration, Instant};
 
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
+use tokio::time::{sleep, sleep_until};
 
-use super::process::{Client, Options, Paused, Rlaas, request, url};
+use super::process::{Options, Rlaas, request, signal, url};
 use super::{block_on, one_server};
 use crate::support::{Cluster, PATIENCE, Server, servers};
 
-const RULES: &str = "domain: d
-on_unavailable: allow
-on_overload: deny
-descriptors: [{key: k, rate_limit: {algorithm: token, unit: year, requests_per_unit: 0}}]
-";
 /// Requests come at this rate.
 const EVERY: Duration = Duration::from_micros(2_500);
 /// Another program that takes the processor is a stall too: one attempt that meets none is enough.
 const ATTEMPTS: usize = 6;
 
-fn serve(redis: String) -> Rlaas {
-    Rlaas::with(&Options { redis, rules: RULES, env: &[("RLAAS_DENIALS", "0"), ("RLAAS_TIMEOUT", "15ms")] })
+fn serve(server: &Server) -> Rlaas {
+    let rules = "domain: d
+on_unavailable: allow
+on_overload: deny
+descriptors: [{key: k, rate_limit: {algorithm: token, unit: year, requests_per_unit: 0}}]
+";
+    let env = [("RLAAS_DENIALS", "0"), ("RLAAS_TIMEOUT", "15ms")];
+    Rlaas::with(&Options { redis: url(server), rules, env: &env })
 }
 
-/// What became of requests, by the time at which they were sent after the first.
-#[derive(Debug, Default)]
-struct Outcome {
-    /// Decided without Redis.
-    allowed: Vec<Duration>,
-    denied: Vec<Duration>,
-    lost: Vec<String>,
-}
-
-/// Sends requests for `span`, without waiting for their replies. `value` says which key the request n is for.
-async fn traffic(client: &Client, span: Duration, value: impl Fn(u32) -> String) -> Outcome {
-    let began = Instant::now();
-    let mut tasks = tokio::task::JoinSet::new();
-    for n in 0_u32.. {
-        let at = EVERY * n;
-        if at >= span {
-            break;
-        }
-        tokio::time::sleep_until((began + at).into()).await;
-        let (mut client, value) = (client.clone(), value(n));
-        tasks.spawn(async move {
-            (at, client.try_ask(request("d", &[&[("k", &value)]])).await.map(|reply| reply.overall_code()))
-        });
-    }
-    let mut outcome = Outcome::default();
-    for (at, reply) in tasks.join_all().await {
-        match reply {
-            Ok(Code::Ok) => outcome.allowed.push(at),
-            Ok(_) => outcome.denied.push(at),
-            Err(status) => outcome.lost.push(status.to_string()),
-        }
-    }
-    outcome
-}
-
-/// How many requests come in a span, and 50 ms.
-fn requests_in(stall: Duration) -> usize {
-    ((stall + Duration::from_millis(50)).as_micros() / EVERY.as_micros()) as usize
-}
-
-/// Repeats a measurement until it shows what it should, as long as another program may be why it does not.
-fn some_attempt<T: std::fmt::Debug>(attempt: impl FnMut() -> T, good: impl Fn(&T) -> bool) {
-    let mut last = None;
-    let shown = std::iter::repeat_with(attempt).take(ATTEMPTS).any(|found| {
-        let shown = good(&found);
-        last = Some(found);
-        shown
-    });
-    assert!(shown, "{last:?}");
-}
-
-/// Requests before, in and after a stall, which begins after 200 ms.
-fn stalled(service: &Rlaas, stall: Duration, stop: impl FnOnce() + Send, go_on: impl FnOnce() + Send) -> Outcome {
+/// How many requests were allowed and so decided without Redis, and how many were lost, around a stall of a process that
+/// begins after 200 ms.
+fn stalled(service: &Rlaas, process: u32, stall: Duration) -> (usize, usize) {
     block_on(async {
-        let client = service.client().await;
-        let before = traffic(&client, Duration::from_millis(100), |_| "warm".to_owned()).await;
-        assert!(before.lost.is_empty(), "{before:?}");
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                thread::sleep(Duration::from_millis(200));
-                stop();
-                thread::sleep(stall);
-                go_on();
-            });
-            tokio::task::block_in_place(|| {
-                let all = traffic(&client, stall + Duration::from_millis(600), |n| n.to_string());
-                tokio::runtime::Handle::current().block_on(all)
-            })
-        })
+        let mut client = service.client().await;
+        _ = client.try_ask(request("d", &[&[("k", "warm")]])).await;
+        tokio::spawn(async move {
+            sleep(Duration::from_millis(200)).await;
+            signal(process, "-STOP");
+            sleep(stall).await;
+            signal(process, "-CONT");
+        });
+        let (began, mut tasks) = (Instant::now(), tokio::task::JoinSet::new());
+        for n in 0..((stall + Duration::from_millis(600)).as_micros() / EVERY.as_micros()) as u32 {
+            sleep_until((began + EVERY * n).into()).await;
+            let mut client = client.clone();
+            tasks.spawn(async move { client.try_ask(request("d", &[&[("k", &n.to_string())]])).await });
+        }
+        let replies = tasks.join_all().await;
+        let allowed = replies.iter().flatten().filter(|reply| reply.overall_code() == Code::Ok).count();
+        (allowed, replies.iter().filter(|reply| reply.is_err()).count())
     })
-}
-
-/// The same, of a stall of Redis.
-fn stalled_server(service: &Rlaas, stall: Duration, server: &Server) -> Outcome {
-    let paused = std::sync::Mutex::new(None);
-    let stop = || *paused.lock().expect("a lock") = Some(Paused::new(server));
-    stalled(service, stall, stop, || drop(paused.lock().expect("a lock").take()))
 }
 
 #[test]
 fn a_stall_of_redis_costs_its_length_and_no_more() {
     let server = one_server();
-    let service = serve(url(&server));
+    let service = serve(&server);
     for stall in [30, 60, 100, 300].map(Duration::from_millis) {
-        let attempt = || stalled_server(&service, stall, &server);
-        let good = |found: &Outcome| {
-            found.lost.is_empty()
-                && (stall < Duration::from_millis(50) || !found.allowed.is_empty())
-                && found.allowed.len() <= requests_in(stall)
-        };
-        some_attempt(attempt, good);
+        let most = ((stall + Duration::from_millis(50)).as_micros() / EVERY.as_micros()) as usize;
+        let least = usize::from(stall >= Duration::from_millis(50));
+        let found = || stalled(&service, server.pid(), stall);
+        let good = |(allowed, lost): (usize, usize)| lost == 0 && (least..=most).contains(&allowed);
+        assert!((0..ATTEMPTS).any(|_| good(found())), "{stall:?}: {:?}", found());
     }
 }
 
 #[test]
 fn a_stall_of_rlaas_lifts_no_limit() {
     let server = one_server();
-    let service = serve(url(&server));
+    let service = serve(&server);
     for stall in [80, 300].map(Duration::from_millis) {
-        let attempt = || stalled(&service, stall, || service.signal("-STOP"), || service.signal("-CONT"));
         // What was sent before has its reply in the socket; what came meanwhile is overload.
-        some_attempt(attempt, |found| found.lost.is_empty() && found.allowed.is_empty());
+        let found = || stalled(&service, service.pid(), stall);
+        assert!((0..ATTEMPTS).any(|_| found() == (0, 0)), "{stall:?}: {:?}", found());
     }
 }
 

@@ -22,13 +22,13 @@ use crate::support::*;
 use Code::{Ok as OK, OverLimit as OVER};
 
 /// With the limits of time that a service has by itself.
-pub const IN_A_HURRY: [(&str, &str); 2] = [("RLAAS_TIMEOUT", "15ms"), ("RLAAS_MAX_LAG", "10ms")];
+const IN_A_HURRY: [(&str, &str); 2] = [("RLAAS_TIMEOUT", "15ms"), ("RLAAS_MAX_LAG", "10ms")];
 
 /// Another program on both cores, until it is dropped.
-pub struct Busy(&'static AtomicBool);
+struct Busy(&'static AtomicBool);
 
 impl Busy {
-    pub fn new() -> Self {
+    fn new() -> Self {
         let busy: &AtomicBool = Box::leak(Box::new(AtomicBool::new(true)));
         for _ in 0..2 {
             thread::spawn(|| while busy.load(Ordering::Relaxed) {});

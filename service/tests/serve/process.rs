@@ -163,6 +163,10 @@ impl Rlaas {
         Client(RateLimitServiceClient::new(self.channel().await))
     }
 
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     pub fn signal(&self, signal: &str) {
         self::signal(self.child.id(), signal);
     }
@@ -301,7 +305,7 @@ impl Drop for Paused<'_> {
     }
 }
 
-fn signal(pid: u32, signal: &str) {
+pub fn signal(pid: u32, signal: &str) {
     // The shell's own kill: a small system has no program of that name.
     let status = Command::new("/bin/sh").args(["-c", &format!("kill {signal} {pid}")]).status();
     assert!(status.expect("/bin/sh runs").success());
