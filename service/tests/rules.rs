@@ -47,31 +47,10 @@ fn metric(rules: &Rules, domain: &str, entries: &[Entry<'_>]) -> String {
     }
 }
 
-#[test]
-fn units_are_fixed_lengths() {
-    for (unit, seconds) in [
-        ("second", 1),
-        ("Minute", 60),
-        ("HOUR", 3_600),
-        ("day", 86_400),
-        ("week", 604_800),
-        ("month", 2_592_000),
-        ("year", 31_536_000),
-    ] {
-        let rules =
-            load(&format!("domain: d\ndescriptors: [{{key: k, rate_limit: {{unit: {unit}, requests_per_unit: 3}}}}]"));
-        assert_eq!(policy(&rules, "d", &[("k", "v")]), format!("FIXED {seconds} 3"), "{unit}");
-        let rate = find(&rules, "d", &[("k", "v")]).unwrap().limit.rate.unwrap();
-        assert_eq!(rate.unit.length().as_secs(), seconds);
-        assert_eq!(rate.charge, rules::Charge::Always);
-    }
-}
-
-#[test]
-fn share_threshold_is_one_limit_for_all_that_fit() {
-    let rules = load(
-        "domain: d
-descriptors:
+/// Rules, and descriptors with the keys of their limits; `metric` with their names in the metrics instead.
+const NAMES: [(&str, &[(&str, &str)]); 4] = [
+    (
+        "
   - {key: file, value: img/*, share_threshold: true, rate_limit: {unit: hour, requests_per_unit: 1}}
   - {key: doc, value: doc/*, rate_limit: {unit: hour, requests_per_unit: 1}}
   - key: dir
@@ -80,54 +59,45 @@ descriptors:
     descriptors: [{key: user, rate_limit: {unit: hour, requests_per_unit: 1}}]
   - {key: x*, share_threshold: true, rate_limit: {unit: hour, requests_per_unit: 1}}
 ",
-    );
-    assert_eq!(key(&rules, "d", &[("file", "img/a")]), "rl:d:fixed:3600:file=img/*");
-    assert_eq!(key(&rules, "d", &[("file", "img/b")]), key(&rules, "d", &[("file", "img/*")]));
-    assert_eq!(key(&rules, "d", &[("doc", "doc/a")]), "rl:d:fixed:3600:doc=doc/a");
-    assert_eq!(key(&rules, "d", &[("doc", "doc/*")]), "rl:d:fixed:3600:doc=doc/%2A");
-    assert_eq!(key(&rules, "d", &[("dir", "top/1"), ("user", "u")]), "rl:d:fixed:3600:dir=top/*,user=u");
-    assert_eq!(key(&rules, "d", &[("x1", "v")]), "rl:d:fixed:3600:x1~x*");
-}
-
-#[test]
-fn no_two_descriptors_share_a_key() {
-    let rules = load(
-        "domain: d
-descriptors:
+        &[
+            ("file=img/a", "file=img/*"),
+            ("file=img/*", "file=img/*"),
+            ("doc=doc/a", "doc=doc/a"),
+            ("doc=doc/*", "doc=doc/%2A"),
+            ("dir=top/1 user=u", "dir=top/*,user=u"),
+            ("x1=v", "x1~x*"),
+        ],
+    ),
+    (
+        "
   - key: a
     rate_limit: {unit: hour, requests_per_unit: 1}
     descriptors: [{key: c, rate_limit: {unit: hour, requests_per_unit: 1}}]
   - {key: a_b, rate_limit: {unit: hour, requests_per_unit: 1}}
 ",
-    );
-    assert_eq!(key(&rules, "d", &[("a_b", "c")]), "rl:d:fixed:3600:a_b=c");
-    assert_eq!(key(&rules, "d", &[("a", "b_c")]), "rl:d:fixed:3600:a=b_c");
-    assert_eq!(key(&rules, "d", &[("a", "b,c=d")]), "rl:d:fixed:3600:a=b%2Cc%3Dd");
-    assert_eq!(key(&rules, "d", &[("a", "x"), ("c", "d")]), "rl:d:fixed:3600:a=x,c=d");
-    assert_eq!(key(&rules, "d", &[("a", "ü %{}~\n")]), "rl:d:fixed:3600:a=ü%20%25%7B%7D%7E%0A");
-}
-
-#[test]
-fn the_hash_tag_is_the_value_of_its_entry() {
-    let rules = load(
-        "domain: d
-hash_tag: tenant
-descriptors:
+        &[
+            ("a_b=c", "a_b=c"),
+            ("a=b_c", "a=b_c"),
+            ("a=b,c=d", "a=b%2Cc%3Dd"),
+            ("a=x c=d", "a=x,c=d"),
+            ("a=ü\t%{}~\n", "a=ü%09%25%7B%7D%7E%0A"),
+        ],
+    ),
+    (
+        "
   - {key: tenant, rate_limit: {unit: hour, requests_per_unit: 1}}
   - {key: path, rate_limit: {unit: hour, requests_per_unit: 1}}
+hash_tag: tenant
 ",
-    );
-    assert_eq!(key(&rules, "d", &[("tenant", "acme")]), "rl:d:fixed:3600:tenant={acme}");
-    assert_eq!(key(&rules, "d", &[("tenant", "")]), "rl:d:fixed:3600:tenant={%}");
-    assert_eq!(key(&rules, "d", &[("tenant", "}x{")]), "rl:d:fixed:3600:tenant={%7Dx%7B}");
-    assert_eq!(key(&rules, "d", &[("path", "/")]), "rl:d:fixed:3600:path=/");
-}
-
-#[test]
-fn metrics_have_the_names_of_the_rules_or_the_values() {
-    let rules = load(
-        "domain: d
-descriptors:
+        &[
+            ("tenant=acme", "tenant={acme}"),
+            ("tenant=", "tenant={%}"),
+            ("tenant=}x{", "tenant={%7Dx%7B}"),
+            ("path=/", "path=/"),
+        ],
+    ),
+    (
+        "
   - {key: plain, rate_limit: {unit: hour, requests_per_unit: 1}}
   - {key: star, value: s*, rate_limit: {unit: hour, requests_per_unit: 1}}
   - {key: detail, detailed_metric: true, rate_limit: {unit: hour, requests_per_unit: 1}}
@@ -144,15 +114,34 @@ descriptors:
     value_to_metric: true
     descriptors: [{key: m, detailed_metric: true, rate_limit: {unit: hour, requests_per_unit: 1}}]
 ",
-    );
-    assert_eq!(metric(&rules, "d", &[("plain", "x")]), "d.plain");
-    assert_eq!(metric(&rules, "d", &[("star", "sun")]), "d.star_s*");
-    assert_eq!(metric(&rules, "d", &[("detail", "x")]), "d.detail_x");
-    let deep = [("route", "api"), ("method", "GET"), ("user", "u")];
-    assert_eq!(metric(&rules, "d", &deep), "d.route_api.method_GET.user");
-    // In envoyproxy/ratelimit it is lost.
-    assert!(find(&rules, "d", &deep).unwrap().limit.metadata.is_some());
-    assert_eq!(metric(&rules, "d", &[("shared", "s/1"), ("m", "GET")]), "d.shared_s/*.m_GET");
+        &[
+            ("metric plain=x", "d.plain"),
+            ("metric star=sun", "d.star_s*"),
+            ("metric detail=x", "d.detail_x"),
+            ("metric route=api method=GET user=u", "d.route_api.method_GET.user"),
+            ("metric shared=s/1 m=GET", "d.shared_s/*.m_GET"),
+        ],
+    ),
+];
+
+#[test]
+fn keys_and_metrics_have_the_names_of_rules_and_values() {
+    for (rules, descriptors) in NAMES {
+        let rules = load(&format!("domain: d\ndescriptors:{rules}"));
+        for (descriptor, expected) in descriptors {
+            let (is_metric, entries) =
+                descriptor.strip_prefix("metric ").map_or((false, *descriptor), |rest| (true, rest));
+            let entries: Vec<_> = entries.split(' ').filter_map(|entry| entry.split_once('=')).collect();
+            if is_metric {
+                assert_eq!(metric(&rules, "d", &entries), *expected);
+                // In envoyproxy/ratelimit it is lost.
+                let metadata = &find(&rules, "d", &entries).unwrap().limit.metadata;
+                assert_eq!(metadata.is_some(), descriptor.contains("user="));
+            } else {
+                assert_eq!(key(&rules, "d", &entries), format!("rl:d:fixed:3600:{expected}"));
+            }
+        }
+    }
 }
 
 #[test]
@@ -180,6 +169,12 @@ not: rules
 #[test]
 fn every_algorithm_has_its_options() {
     for (fields, expected) in [
+        ("unit: second, requests_per_unit: 3", "FIXED 1 3"),
+        ("unit: Minute, requests_per_unit: 3", "FIXED 60 3"),
+        ("unit: HOUR, requests_per_unit: 3", "FIXED 3600 3"),
+        ("unit: week, requests_per_unit: 3", "FIXED 604800 3"),
+        ("unit: month, requests_per_unit: 3", "FIXED 2592000 3"),
+        ("unit: year, requests_per_unit: 3", "FIXED 31536000 3"),
         ("algorithm: token, window: 90s, limit: 300, burst: 50", "TOKEN 90 300 BURST 50"),
         ("algorithm: gcra, unit: second, requests_per_unit: 5", "GCRA 1 5"),
         ("algorithm: rolling, window: 500ms, limit: 5", "ROLLING 500ms 5"),

@@ -68,11 +68,10 @@ pub fn load(sources: &[Source], settings: Settings) -> (Option<Rules>, Findings)
             reporter.error(at_of(&file.entries, "domain"), text);
         } else if let Some(domain) = rules.domains.get_mut(file.domain.as_str()) {
             let descriptors = reporter.maps(&file.entries, "descriptors");
-            let path = Path { text: format!("{}.", file.domain), values_in_metric: false, shares_hash_tag: false };
             let names = vec![file.domain.clone()];
             let (options, cluster) = (&domain.options, settings.cluster);
             let mut loader = Loader { reporter, options, cluster, keys: Vec::new(), names };
-            loader.add_rules(&mut domain.root, &path, &descriptors);
+            loader.add_rules(&mut domain.root, Above::default(), &descriptors);
         }
     }
     (findings.errors.is_empty().then_some(rules), findings)
@@ -170,11 +169,9 @@ fn option<T: PartialEq>(
     known
 }
 
-/// The rules on the way to a level.
-#[derive(Clone)]
-struct Path {
-    /// Ends with a dot.
-    text: String,
+/// What the rules on the way to a level say.
+#[derive(Clone, Copy, Default)]
+struct Above {
     values_in_metric: bool,
     /// Whether the entry of `hash_tag` is shared by all values.
     shares_hash_tag: bool,
@@ -191,13 +188,13 @@ struct Loader<'l, 'f> {
 }
 
 impl Loader<'_, '_> {
-    fn add_rules(&mut self, level: &mut Level, path: &Path, descriptors: &[(Mark, &Entries<'_>)]) {
+    fn add_rules(&mut self, level: &mut Level, above: Above, descriptors: &[(Mark, &Entries<'_>)]) {
         for &(at, entries) in descriptors {
-            self.add_rule(level, path, at, entries);
+            self.add_rule(level, above, at, entries);
         }
     }
 
-    fn add_rule(&mut self, level: &mut Level, path: &Path, at: Mark, entries: &Entries<'_>) {
+    fn add_rule(&mut self, level: &mut Level, above: Above, at: Mark, entries: &Entries<'_>) {
         let key = self.reporter.text(entries, "key");
         if key.is_empty() {
             self.reporter.error(at, "a descriptor must have a key");
@@ -206,8 +203,8 @@ impl Loader<'_, '_> {
         let value = self.reporter.text(entries, "value");
         let name = if value.is_empty() { key.to_owned() } else { format!("{key}_{value}") };
         if level.rules.contains_key(name.as_str()) {
-            let text =
-                format!("'{}{name}' is here twice; key and value are compared as one text, joined by '_'", path.text);
+            let path = self.names.join(".");
+            let text = format!("'{path}.{name}' is here twice; key and value are compared as one text, joined by '_'");
             self.reporter.error(at, text);
             return;
         }
@@ -224,18 +221,17 @@ impl Loader<'_, '_> {
             share_threshold,
         };
         let is_hash_tag = self.options.hash_tag.as_deref() == Some(key);
-        let here = Path {
-            text: format!("{}{name}", path.text),
-            values_in_metric: path.values_in_metric || rule.value_to_metric,
-            shares_hash_tag: path.shares_hash_tag || (is_hash_tag && share_threshold),
+        let here = Above {
+            values_in_metric: above.values_in_metric || rule.value_to_metric,
+            shares_hash_tag: above.shares_hash_tag || (is_hash_tag && share_threshold),
         };
         self.keys.push(key.to_owned());
         self.names.push(name.clone());
-        rule.limit = self.limit(&here, at, entries);
+        rule.limit = self.limit(here, at, entries);
         let below = self.reporter.maps(entries, "descriptors");
         if !below.is_empty() {
             let mut next = Level::default();
-            self.add_rules(&mut next, &Path { text: format!("{}.", here.text), ..here }, &below);
+            self.add_rules(&mut next, here, &below);
             rule.below = Some(Box::new(next));
         }
         self.keys.pop();
@@ -246,7 +242,7 @@ impl Loader<'_, '_> {
         level.rules.insert(name.into(), rule);
     }
 
-    fn limit(&mut self, path: &Path, at: Mark, entries: &Entries<'_>) -> Option<Arc<Limit>> {
+    fn limit(&mut self, here: Above, at: Mark, entries: &Entries<'_>) -> Option<Arc<Limit>> {
         let shadow = self.reporter.flag(entries, "shadow_mode");
         let quota = self.reporter.flag(entries, "quota_mode");
         let detailed_metric = self.reporter.flag(entries, "detailed_metric");
@@ -277,12 +273,12 @@ impl Loader<'_, '_> {
         // After an error, which is reported, the rule stays: what is below it is checked too.
         let mut rate = rate::read(self.reporter, node.at, fields, self.options)?;
         if let Some(rate) = &mut rate {
-            self.check_slot(path, at);
+            self.check_slot(here, at);
             // For the headers of HTTP, where not every name is one of a policy.
             rate.policy = rate.policy.try_name(name).unwrap_or(rate.policy);
         }
         Some(Arc::new(Limit {
-            path: path.text.as_str().into(),
+            path: self.names.join(".").into(),
             names: self.names.iter().map(|name| name.as_str().into()).collect(),
             place: Some(self.reporter.place(at)),
             name: name.into(),
@@ -291,13 +287,13 @@ impl Loader<'_, '_> {
             shadow,
             quota,
             detailed_metric,
-            values_in_metric: path.values_in_metric,
+            values_in_metric: here.values_in_metric,
             metadata,
         }))
     }
 
     /// All keys of a request must be in one slot if it is charged as a whole.
-    fn check_slot(&mut self, path: &Path, at: Mark) {
+    fn check_slot(&mut self, here: Above, at: Mark) {
         if !self.cluster || !self.options.all_or_nothing {
             return;
         }
@@ -307,7 +303,7 @@ impl Loader<'_, '_> {
                 let text = format!("all_or_nothing needs the entry '{tag}' of hash_tag in every rule in a cluster");
                 self.reporter.error(at, text);
             }
-            Some(tag) if path.shares_hash_tag => {
+            Some(tag) if here.shares_hash_tag => {
                 let text = format!("all_or_nothing in a cluster: the entry '{tag}' of hash_tag cannot share_threshold");
                 self.reporter.error(at, text);
             }

@@ -149,29 +149,18 @@ impl Grpc {
         let Err(error) = ended else { return };
         let cause = error.source().and_then(|cause| cause.downcast_ref::<h2::Error>());
         if let Some(cause) = cause.filter(|cause| cause.is_go_away() && cause.is_library()) {
-            let why = reason(cause);
-            self.figures.goaways.with_label_values(&[why]).inc();
+            self.figures.goaways.with_label_values(&[&reason(cause)]).inc();
         }
         debug!(%error, cause = cause.map(ToString::to_string), "a connection of gRPC failed");
     }
 }
 
 /// Why h2 ended a connection, as a label.
-fn reason(error: &h2::Error) -> &'static str {
-    use h2::Reason;
+fn reason(error: &h2::Error) -> String {
     let text = error.to_string();
     let known = ["too_many_resets", "too_many_internal_resets", "too_many_data_frames", "too_many_continuations"];
-    if let Some(known) = known.into_iter().find(|known| text.contains(known)) {
-        return known;
-    }
-    match error.reason() {
-        Some(Reason::PROTOCOL_ERROR) => "protocol_error",
-        Some(Reason::FLOW_CONTROL_ERROR) => "flow_control_error",
-        Some(Reason::FRAME_SIZE_ERROR) => "frame_size_error",
-        Some(Reason::COMPRESSION_ERROR) => "compression_error",
-        Some(Reason::ENHANCE_YOUR_CALM) => "enhance_your_calm",
-        _ => "other",
-    }
+    let known = known.into_iter().find(|known| text.contains(known)).map(str::to_owned);
+    known.unwrap_or_else(|| error.reason().map_or("other".to_owned(), |reason| format!("{reason:?}").to_lowercase()))
 }
 
 /// Each look at a connection reads a part of what has come.

@@ -10,7 +10,7 @@ use tracing::{error, info, warn};
 
 use crate::rules::{Domain, Printable, Rules};
 use crate::service::Service;
-use crate::service::redis::{Finding, attempt};
+use crate::service::redis::{Finding, attempt, bare};
 
 /// How often the counters of failed calls are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -21,7 +21,7 @@ const SAID_EVERY: Duration = Duration::from_secs(60);
 
 /// Makes one attempt, and others while calls fail. It ends with the runtime.
 pub async fn watch<C: Connection>(service: Arc<Service<C>>, url: String) {
-    let shown = shown(&url);
+    let shown = bare(&url);
     let key = format!("{}rl:ready", service.settings.prefix);
     let failures = |stats: Stats| stats.timeouts.saturating_add(stats.errors);
     let mut last: Option<(Finding, Instant)> = None;
@@ -71,33 +71,4 @@ fn words(rules: &Rules) -> Vec<&'static str> {
     let rates = domains.flat_map(Domain::limits).filter_map(|limit| limit.rate);
     let words: BTreeSet<_> = rates.map(|rate| rate.policy.algorithm().word()).collect();
     words.into_iter().collect()
-}
-
-/// The URL without what may be a secret: the user, the password and the parameters.
-fn shown(url: &str) -> String {
-    let (scheme, rest) = url.split_once("://").unwrap_or(("redis", ""));
-    let (before, hosts) = rest.rsplit_once('@').unwrap_or(("", rest));
-    // The sign may be part of a password among the parameters.
-    let hosts = if before.contains('?') { "…" } else { hosts.split('?').next().unwrap_or_default() };
-    format!("{scheme}://{hosts}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_address_is_shown_without_secrets() {
-        for (url, expected) in [
-            ("redis://a:1/2", "redis://a:1/2"),
-            ("rediss://me:p%40ss@a:1?ca=/x", "rediss://a:1"),
-            ("redis-sentinel://me:p@s@a,b/main?sentinel_password=x", "redis-sentinel://a,b/main"),
-            ("unix:///run/s?user=me&pass=x", "unix:///run/s"),
-            ("unix:///run/s?pass=p@ss", "unix://…"),
-            ("redis://:p?w@a:1", "redis://…"),
-            ("redis://:p/w@a:1", "redis://a:1"),
-        ] {
-            assert_eq!(shown(url), expected, "{url}");
-        }
-    }
 }

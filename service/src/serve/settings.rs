@@ -85,10 +85,10 @@ pub struct Flags {
           value_parser = go::duration)]
     http_timeout: Duration,
     /// How much is logged: error, warn, info or debug [default: info]
-    #[arg(long, env = "RLAAS_LOG_LEVEL")]
-    log_level: Option<String>,
+    #[arg(long, env = "RLAAS_LOG_LEVEL", value_parser = log_level)]
+    log_level: Option<tracing::Level>,
     /// How it is logged: text or json [default: text]
-    #[arg(long, env = "RLAAS_LOG_FORMAT")]
+    #[arg(long, env = "RLAAS_LOG_FORMAT", value_parser = ["text", "json"], ignore_case = true)]
     log_format: Option<String>,
 }
 
@@ -180,7 +180,6 @@ impl Flags {
         if timeout.is_zero() {
             return Err("--timeout or REDIS_TIMEOUT: expected more than 0".to_owned());
         }
-        let level = self.log_level.or_else(|| env.text("LOG_LEVEL"));
         let files = [self.tls_cert, self.tls_key, self.tls_client_ca];
         let tls = env.tls(files, self.tls_client_name)?;
         let grpc = env.grpc(self.grpc)?;
@@ -249,14 +248,12 @@ impl Flags {
                 age: env.age("GRPC_MAX_CONNECTION_AGE", Duration::from_secs(86_400))?,
                 grace: env.age("GRPC_MAX_CONNECTION_AGE_GRACE", Duration::from_secs(3_600))?,
             },
-            log_level: log_level(level.as_deref())?,
-            log_json: match self.log_format.map(|format| format.to_ascii_lowercase()).as_deref() {
-                // Anything but json is text there.
-                None => env.text("LOG_FORMAT").is_some_and(|format| format.eq_ignore_ascii_case("json")),
-                Some("text") => false,
-                Some("json") => true,
-                Some(_) => return Err("--log-format: expected text or json".to_owned()),
-            },
+            log_level: self.log_level.or(env.value("LOG_LEVEL", log_level)?).unwrap_or(tracing::Level::INFO),
+            // Anything but json is text there.
+            log_json: self
+                .log_format
+                .or_else(|| env.text("LOG_FORMAT"))
+                .is_some_and(|format| format.eq_ignore_ascii_case("json")),
             without_effect,
         })
     }
@@ -489,13 +486,13 @@ impl Env<'_> {
     }
 }
 
-fn log_level(text: Option<&str>) -> Result<tracing::Level, String> {
-    Ok(match text.map(str::to_ascii_lowercase).as_deref() {
-        None | Some("info") => tracing::Level::INFO,
-        Some("panic" | "fatal" | "error") => tracing::Level::ERROR,
-        Some("warn" | "warning") => tracing::Level::WARN,
-        Some("debug" | "trace") => tracing::Level::DEBUG,
-        Some(_) => return Err("--log-level or LOG_LEVEL: expected error, warn, info or debug".to_owned()),
+fn log_level(text: &str) -> Result<tracing::Level, String> {
+    Ok(match text.to_ascii_lowercase().as_str() {
+        "panic" | "fatal" | "error" => tracing::Level::ERROR,
+        "warn" | "warning" => tracing::Level::WARN,
+        "info" => tracing::Level::INFO,
+        "debug" | "trace" => tracing::Level::DEBUG,
+        _ => return Err("expected error, warn, info or debug".to_owned()),
     })
 }
 

@@ -131,11 +131,13 @@ fn is_login(error: &Error) -> bool {
     matches!(error, Error::Redis(error) if TEXTS.iter().any(|text| error.to_string().contains(text)))
 }
 
-/// The same server without a user, a password and parameters.
-fn bare(url: &str) -> String {
-    let (scheme, rest) = url.split_once("://").unwrap_or((url, ""));
-    let rest = rest.split('?').next().unwrap_or_default();
-    format!("{scheme}://{}", rest.rsplit_once('@').map_or(rest, |(_, hosts)| hosts))
+/// The URL without a user, a password and parameters: what may be a secret.
+pub fn bare(url: &str) -> String {
+    let (scheme, rest) = url.split_once("://").unwrap_or(("redis", ""));
+    let (before, hosts) = rest.rsplit_once('@').unwrap_or(("", rest));
+    // The sign may be part of a password among the parameters.
+    let hosts = if before.contains('?') { "…" } else { hosts.split('?').next().unwrap_or_default() };
+    format!("{scheme}://{hosts}")
 }
 
 /// The same URL without TLS; `None` if it has none.
@@ -173,3 +175,23 @@ const CAUSES: [(&[&str], &str, bool); 11] = [
     (&["LOADING"], "the server loads its data", false),
     (&["no connection in time", "timed out"], "no reply while connecting", false),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_is_shown_without_secrets() {
+        for (url, expected) in [
+            ("redis://a:1/2", "redis://a:1/2"),
+            ("rediss://me:p%40ss@a:1?ca=/x", "rediss://a:1"),
+            ("redis-sentinel://me:p@s@a,b/main?sentinel_password=x", "redis-sentinel://a,b/main"),
+            ("unix:///run/s?user=me&pass=x", "unix:///run/s"),
+            ("unix:///run/s?pass=p@ss", "unix://…"),
+            ("redis://:p?w@a:1", "redis://…"),
+            ("redis://:p/w@a:1", "redis://a:1"),
+        ] {
+            assert_eq!(bare(url), expected, "{url}");
+        }
+    }
+}
