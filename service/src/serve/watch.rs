@@ -46,14 +46,8 @@ pub struct Watch {
     changed: Option<Change>,
 }
 
-/// What is where the rules should be.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Seen {
-    /// A file or a directory cannot be found.
-    Missing,
-    /// The files. A directory may have none.
-    Files(Fingerprint),
-}
+/// The files of rules; `None` if a file or a directory cannot be found. A directory may have none.
+type Seen = Option<Fingerprint>;
 
 /// What was seen first at a time, and the hash of the texts.
 #[derive(Debug)]
@@ -89,8 +83,11 @@ impl Watch {
         let since = same.map_or(now, |change| change.since);
         let lasts = now.saturating_duration_since(since);
         let takes_effect = match &self.last {
-            None => lasts >= LOOK_EVERY || seen.is_older_than(LOOK_EVERY, time),
-            Some(last) => lasts >= SETTLES || seen.was_exchanged(last),
+            None => lasts >= LOOK_EVERY || seen.as_ref().is_none_or(|seen| seen.is_older_than(LOOK_EVERY, time)),
+            Some(last) => {
+                let both = seen.as_ref().zip(last.as_ref());
+                lasts >= SETTLES || both.is_some_and(|(seen, last)| seen.was_exchanged(last))
+            }
         };
         if !takes_effect {
             self.changed = Some(Change { seen, texts: hash, since });
@@ -121,8 +118,7 @@ impl Watch {
     }
 
     fn seen(&self) -> Seen {
-        let files = rules::files(&self.paths, self.ignore_dot_files).ok();
-        files.and_then(Fingerprint::of).map_or(Seen::Missing, Seen::Files)
+        rules::files(&self.paths, self.ignore_dot_files).ok().and_then(Fingerprint::of)
     }
 }
 
@@ -133,28 +129,6 @@ fn hash(texts: &Texts) -> u64 {
         Err(error) => error.hash(&mut hasher),
     }
     hasher.finish()
-}
-
-impl Seen {
-    /// Whether nobody has written a file for so long.
-    fn is_older_than(&self, age: Duration, time: SystemTime) -> bool {
-        let Self::Files(Fingerprint(files)) = self else { return true };
-        let limit = time.checked_sub(age).and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
-        let limit =
-            limit.and_then(|limit| Some((i64::try_from(limit.as_secs()).ok()?, i64::from(limit.subsec_nanos()))));
-        limit.is_some_and(|limit| files.iter().all(|file| file.modified <= limit))
-    }
-
-    /// Whether all that has changed was put in its place as a whole, by a rename or by a link.
-    fn was_exchanged(&self, before: &Self) -> bool {
-        let (Self::Files(Fingerprint(files)), Self::Files(Fingerprint(before))) = (self, before) else { return false };
-        let before: HashMap<&Path, &File> = before.iter().map(|file| (file.path.as_path(), file)).collect();
-        let whole = |file: &File| match before.get(file.path.as_path()) {
-            Some(before) => *before == file || before.real != file.real || file.was_renamed(before),
-            None => false,
-        };
-        files.len() == before.len() && files.iter().all(whole)
-    }
 }
 
 impl File {
@@ -190,6 +164,24 @@ impl Fingerprint {
             })
         };
         files.into_iter().map(of).collect::<Option<_>>().map(Self)
+    }
+
+    /// Whether nobody has written a file for so long.
+    fn is_older_than(&self, age: Duration, time: SystemTime) -> bool {
+        let limit = time.checked_sub(age).and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+        let limit =
+            limit.and_then(|limit| Some((i64::try_from(limit.as_secs()).ok()?, i64::from(limit.subsec_nanos()))));
+        limit.is_some_and(|limit| self.0.iter().all(|file| file.modified <= limit))
+    }
+
+    /// Whether all that has changed was put in its place as a whole, by a rename or by a link.
+    fn was_exchanged(&self, before: &Self) -> bool {
+        let before: HashMap<&Path, &File> = before.0.iter().map(|file| (file.path.as_path(), file)).collect();
+        let whole = |file: &File| match before.get(file.path.as_path()) {
+            Some(before) => *before == file || before.real != file.real || file.was_renamed(before),
+            None => false,
+        };
+        self.0.len() == before.len() && self.0.iter().all(whole)
     }
 }
 
