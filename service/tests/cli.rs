@@ -70,12 +70,6 @@ fn the_version_says_which_build_it_is() {
 }
 
 #[test]
-fn the_help_says_what_it_serves() {
-    let (_, text) = rlaas(&dir(&[]), &["serve", "--help"]);
-    assert!(text.starts_with("Serves requests over gRPC and HTTP\n"), "{text}");
-}
-
-#[test]
 fn rules_without_a_limit_are_valid_only_if_told_so() {
     let unlimited = "domain: d\ndescriptors: [{key: k, rate_limit: {unlimited: true}}]\n";
     let dir = dir(&[("empty/..data/a.yaml", WEB), ("domain.yaml", "domain: d\n"), ("unlimited.yaml", unlimited)]);
