@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::process::Command;
 
 /// The table that the program reads.
-const VARIABLES: &str = include_str!("../src/serve/variables.md");
+const VARIABLES: &str = include_str!("../src/serve/variables.txt");
 
 #[test]
 fn the_rules_of_make_service_are_valid() {

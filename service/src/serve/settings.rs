@@ -147,7 +147,7 @@ const OF_REDIS_URL: [&str; 9] = [
 ];
 
 /// The variables of envoyproxy/ratelimit, and what each does here: `docs/variables.md`.
-const VARIABLES: &str = include_str!("variables.md");
+const VARIABLES: &str = include_str!("variables.txt");
 
 /// Those of them that have no effect here.
 fn no_effect() -> impl Iterator<Item = &'static str> {
