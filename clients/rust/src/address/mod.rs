@@ -32,6 +32,9 @@ pub(crate) const REOPEN_APART: Duration = Duration::from_millis(200);
 #[cfg(feature = "async")]
 pub(crate) const OPEN_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// How many slots of a cluster are one part: a node has them in ranges.
+const SLOTS_OF_PART: u64 = 64;
+
 /// Where the server is: one server, a cluster, or a master that Sentinels know. Nothing is connected yet.
 ///
 /// | URL | |
@@ -97,12 +100,14 @@ impl FromStr for Address {
 }
 
 impl Address {
-    /// The part of the server that decides on a key.
+    /// The part of the server that decides on a key: see [`Breakers`](crate::sync).
     pub(crate) fn part(&self, key: &[u8]) -> u64 {
-        match &self.0 {
-            Kind::Cluster(_) => routing::part(key),
-            _ => 0,
-        }
+        self.group(key) / SLOTS_OF_PART
+    }
+
+    /// What the keys have in common whose commands can be sent together: the slot of a cluster.
+    pub(crate) fn group(&self, key: &[u8]) -> u64 {
+        if matches!(self.0, Kind::Cluster(_)) { routing::slot(key) } else { 0 }
     }
 }
 

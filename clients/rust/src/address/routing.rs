@@ -14,20 +14,12 @@ pub fn routing(key: &[u8]) -> RoutingInfo {
     RoutingInfo::SingleNode(SingleNodeRoutingInfo::SpecificNode(route))
 }
 
-/// How many slots are one part: a node has them in ranges.
-const SLOTS_OF_PART: u64 = 64;
-
 /// The slot of a key.
 pub fn slot(key: &[u8]) -> u64 {
     let mut number = Number(0);
     // Its number is private, but it is all that is hashed.
     Slot::for_key(key).hash(&mut number);
     number.finish()
-}
-
-/// The part of the slots that a key is in: see [`Breakers`](crate::breaker::Breakers).
-pub fn part(key: &[u8]) -> u64 {
-    slot(key) / SLOTS_OF_PART
 }
 
 /// The number that was hashed.
@@ -128,7 +120,7 @@ mod tests {
     #[test]
     fn a_key_has_its_slot() {
         for (key, expected) in [("foo", 12_182), ("{foo}bar", 12_182), ("", 0), ("123456789", 12_739)] {
-            assert_eq!((slot(key.as_bytes()), part(key.as_bytes())), (expected, expected / 64), "{key}");
+            assert_eq!(slot(key.as_bytes()), expected, "{key}");
         }
     }
 

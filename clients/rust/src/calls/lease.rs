@@ -4,8 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use super::{
-    Background, Changed, Held, Limiter, Other, Task, Transport, both, channel, is_dropped_within, join, now, tell,
-    until,
+    Background, Changed, Held, Limiter, Other, Task, both, channel, is_dropped_within, join, now, tell, until,
 };
 use crate::Request;
 use crate::decision::Decision;
@@ -55,13 +54,7 @@ impl Known {
 
 impl Lease {
     /// Renews a lease that was taken after `sent` until the guard is dropped.
-    pub(crate) fn keep<C: Transport>(
-        limiter: Limiter<C>,
-        policy: Policy,
-        key: Vec<u8>,
-        id: String,
-        sent: Instant,
-    ) -> Self {
+    pub(crate) fn keep(limiter: Limiter, policy: Policy, key: Vec<u8>, id: String, sent: Instant) -> Self {
         let term = Mutex::new(Term::new(policy.longest_window(), sent));
         let known = Arc::new(Known { term, changed: Changed::default() });
         let (held, other) = channel();
@@ -100,8 +93,8 @@ impl Lease {
 }
 
 /// What runs behind a lease.
-struct Keeper<C: Transport> {
-    limiter: Limiter<C>,
+struct Keeper {
+    limiter: Limiter,
     policy: Policy,
     key: Vec<u8>,
     id: String,
@@ -109,7 +102,7 @@ struct Keeper<C: Transport> {
 }
 
 #[both]
-impl<C: Transport> Keeper<C> {
+impl Keeper {
     async fn run(self, mut other: Other) -> Result<bool, Error> {
         let mut pause = self.known.term().first_pause(now());
         while !is_dropped_within(&mut other, pause).await {
@@ -132,7 +125,7 @@ impl<C: Transport> Keeper<C> {
 }
 
 #[both]
-impl<C: Transport> Limiter<C> {
+impl Limiter {
     /// Takes a lease for a new holder. If the caller is gone before the reply is there, the lease is released.
     ///
     /// # Errors
@@ -195,7 +188,7 @@ impl<C: Transport> Limiter<C> {
 
 /// Takes a lease although its caller may be gone by then: the guard is dropped, which releases it.
 #[both]
-async fn take_new<C: Transport>(limiter: Limiter<C>, policy: Policy, key: Vec<u8>) -> Result<Leased, Error> {
+async fn take_new(limiter: Limiter, policy: Policy, key: Vec<u8>) -> Result<Leased, Error> {
     let id = new_id();
     let leased = limiter.take(&policy, &key, &id, Holder::New).await;
     if leased.as_ref().is_err_and(Error::is_failure) {

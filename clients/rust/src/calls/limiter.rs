@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::{Instant, Limiter, Transport, both, sleep};
-use crate::core::{Batch, Recalled, Sent};
+use super::{Instant, Limiter, Target, both, sleep};
+use crate::core::{Recalled, Sent};
 use crate::decision::{Decision, Decisions};
 use crate::error::Error;
 use crate::key::Bounded;
@@ -11,15 +11,15 @@ use crate::policy::Policy;
 use crate::protocol::{Call, reply};
 use crate::{Builder, Fallback, Request, Stats, TopDenial};
 
-impl<C: Transport> Limiter<C> {
-    /// A limiter with the default settings.
-    pub fn new(connection: C) -> Self {
-        Self::of(Builder::new(connection))
+impl Limiter {
+    /// A limiter with the default settings: see [`Address`](crate::Address) for what a server can be.
+    pub fn new(server: impl Into<Target>) -> Self {
+        Self::of(Builder::new(server.into()))
     }
 
     /// A limiter with other settings.
-    pub fn builder(connection: C) -> Builder<C> {
-        Builder::new(connection)
+    pub fn builder(server: impl Into<Target>) -> Builder<Target> {
+        Builder::new(server.into())
     }
 
     /// The same limiter with another fallback, for example one that denies logins.
@@ -68,7 +68,7 @@ impl<C: Transport> Limiter<C> {
 }
 
 #[both]
-impl<C: Transport> Limiter<C> {
+impl Limiter {
     /// Checks a request of cost 1 and charges it if it is allowed.
     ///
     /// # Errors
@@ -103,17 +103,7 @@ impl<C: Transport> Limiter<C> {
     /// # Errors
     /// Each as [`check`](Self::check).
     pub async fn check_each(&self, requests: &[Request<'_>]) -> Vec<Result<Decision, Error>> {
-        let (deadline, part) = (Instant::now() + self.timeout, |key: &[u8]| self.part(key));
-        self.prepare(requests, deadline).await;
-        let mut batch = Batch::new(&self.core, requests, self.timeout, part);
-        self.run_timers(requests);
-        let unended = self.core.unended();
-        let mut round = batch.next(Vec::new());
-        while !round.is_empty() {
-            round = batch.next(self.send_round(round, deadline).await);
-        }
-        unended.ended();
-        batch.end(self.fallback)
+        self.decide_each(requests).await
     }
 
     /// What the reply to a request would be. Changes nothing. With a cost of 0, it shows what is left.
@@ -221,8 +211,7 @@ impl<C: Transport> Limiter<C> {
 
     /// Sends a request that no remembered denial denies.
     pub(crate) async fn send(&self, request: &Request<'_>, sent: Option<Sent>) -> Result<Decision, Error> {
-        let result = self.call(Call::Check(request)).await.and_then(|value| reply::decision(value, request));
-        self.core.learned(request, sent, result)
+        self.core.learned(request, sent, self.call(Call::Check(request)).await)
     }
 
     /// Checks a request under several limits, without a fallback.
@@ -231,8 +220,7 @@ impl<C: Transport> Limiter<C> {
             Ok(sent) => sent,
             Err(denied) => return Ok(denied),
         };
-        let result = self.call(Call::CheckAll(requests)).await.and_then(|value| reply::decisions(value, requests));
-        self.core.learned_all(requests, sent, result)
+        self.core.learned_all(requests, sent, self.call(Call::CheckAll(requests)).await)
     }
 
     /// Sends a call within the timeout.

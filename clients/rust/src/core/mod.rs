@@ -1,6 +1,5 @@
 //! What the limiters with and without an async runtime share: everything but sending.
 
-mod batch;
 mod denials;
 mod local;
 mod settings;
@@ -11,7 +10,6 @@ use std::time::{Duration, Instant};
 
 use redis::Value;
 
-pub use batch::{Batch, Outgoing};
 #[cfg(feature = "async")]
 pub use denials::Denial;
 pub use denials::{Denied, Recalled, Sent, TopDenial};
@@ -19,12 +17,11 @@ pub use denials::{Denied, Recalled, Sent, TopDenial};
 pub use settings::at_most_a_year;
 pub use settings::{Builder, Settings};
 
-use crate::breaker::{Begun, Breaker, Breakers};
 use crate::decision::{Decision, Decisions, RetryAfter};
 use crate::error::{Error, Fallback, is_connection_error};
 use crate::key::Bounded;
 use crate::policy::{Algorithm, Policy, Request};
-use crate::protocol::{Call, Exchange, Server};
+use crate::protocol::{Call, Exchange, Server, reply};
 use crate::stats::{Counters, Gauge, Kind, Log, Stats, Unended};
 use denials::Denials;
 use local::Local;
@@ -40,18 +37,13 @@ pub struct Core {
     server: Server,
     /// Whether the log says that the Lua library decides.
     library_decides: AtomicBool,
-    /// Those of a connection that is none of this crate.
-    pub breakers: Breakers,
     gauge: Arc<Gauge>,
     denials: Option<Denials>,
     local: Local,
 }
 
-/// A call that begins.
-pub type Begins<'a> = (Exchange<'a>, Option<Begun<'a>>);
-
 impl Core {
-    /// `gauge` is that of the connection, if it has circuit breakers of its own.
+    /// `gauge` is that of the circuit breakers.
     pub fn new(settings: &Settings, gauge: Arc<Gauge>) -> Self {
         Self {
             timeout: settings.timeout,
@@ -59,31 +51,22 @@ impl Core {
             log: Log::default(),
             server: Server::new(),
             library_decides: AtomicBool::new(false),
-            breakers: Breakers::new(Breaker::limit(settings.breaker, settings.timeout), Arc::clone(&gauge)),
             gauge,
             denials: (settings.denials > 0).then(|| Denials::new(settings.denials, settings.recheck_denials)),
             local: Local::default(),
         }
     }
 
-    /// Begins a call that may wait for `timeout`. `part` is that of the server, unless the connection has circuit breakers
-    /// of its own.
+    /// Begins a call that may wait for `timeout`.
     ///
     /// # Errors
-    /// The circuit breaker of that part is open, or the timeout is 0.
-    pub fn begin<'a>(&'a self, part: Option<u64>, call: Call<'a>, timeout: Duration) -> Result<Begins<'a>, Error> {
-        if timeout.is_zero() {
-            return Err(Error::Timeout(timeout));
-        }
-        let begun = part.map(|part| self.breakers.begin(part).ok_or(Error::CircuitOpen)).transpose()?;
-        Ok((Exchange::new(call, &self.server), begun))
+    /// The timeout is 0.
+    pub fn begin<'a>(&'a self, call: Call<'a>, timeout: Duration) -> Result<Exchange<'a>, Error> {
+        if timeout.is_zero() { Err(Error::Timeout(timeout)) } else { Ok(Exchange::new(call, &self.server)) }
     }
 
     /// Notes how a call ended that had begun.
-    pub fn ended(&self, begun: Option<Begun<'_>>, result: Result<Value, Error>) -> Result<Value, Error> {
-        if let Some(begun) = begun {
-            begun.ended(&result);
-        }
+    pub fn ended(&self, result: Result<Value, Error>) -> Result<Value, Error> {
         self.note_library();
         if let Err(Error::Redis(error)) = &result
             && is_connection_error(error)
@@ -215,14 +198,14 @@ impl Core {
         self.denials.as_ref().map_or_else(Vec::new, |denials| denials.top(most, Instant::now()))
     }
 
-    /// Takes a decision of the server in.
+    /// Takes the reply to a request in.
     pub fn learned(
         &self,
         request: &Request<'_>,
         sent: Option<Sent>,
-        result: Result<Decision, Error>,
+        result: Result<Value, Error>,
     ) -> Result<Decision, Error> {
-        let decision = result?;
+        let decision = reply::decision(result?, request)?;
         self.decided(decision.allowed);
         self.learn(request, sent, &decision);
         Ok(decision)
@@ -233,9 +216,9 @@ impl Core {
         &self,
         requests: &[Request<'_>],
         sent: Vec<Option<Sent>>,
-        result: Result<Decisions, Error>,
+        result: Result<Value, Error>,
     ) -> Result<Decisions, Error> {
-        let decisions = result?;
+        let decisions = reply::decisions(result?, requests)?;
         self.decided(decisions.allowed);
         for ((request, sent), decision) in requests.iter().zip(sent).zip(&decisions.limits) {
             self.learn(request, sent, decision);
@@ -404,7 +387,7 @@ mod tests {
         let denial = Decision::of_fallback(request.policy, false, 0, wait);
         let decision = Decision { source: Source::Server, ..denial };
         let Recalled::Unknown(sent) = core.recall(request) else { panic!("a denial is known") };
-        core.learned(request, sent, Ok(decision)).unwrap();
+        core.learn(request, sent, &decision);
     }
 
     #[test]
@@ -506,11 +489,11 @@ mod tests {
             || redis::parse_redis_value(b"-ERR unknown command 'RL.COUNTER'\r\n").and_then(Value::extract_error);
         let request = POLICY.request("k");
         let check = || {
-            let (mut exchange, _) = core.begin(None, Call::Check(&request), Duration::from_secs(1)).unwrap();
+            let mut exchange = core.begin(Call::Check(&request), Duration::from_secs(1)).unwrap();
             assert!(matches!(exchange.step(None), Step::Send(_)));
             // Once the module is missing, this is the reply of the library.
             assert!(matches!(exchange.step(Some(error())), Step::Send(_) | Step::Done(_)));
-            _ = core.ended(None, Ok(Value::Nil));
+            _ = core.ended(Ok(Value::Nil));
         };
         let text = logged(|| {
             check();
@@ -523,7 +506,7 @@ mod tests {
         assert_eq!(kinds.map(|kind| text.matches(kind).count()), [1; 4], "{text}");
         assert_eq!(text.matches("WARN").count(), 4, "{text}");
         core.server.forget();
-        _ = core.ended(None, Ok(Value::Nil));
+        _ = core.ended(Ok(Value::Nil));
         assert!(!core.library_decides.load(Ordering::Relaxed), "the next time is not logged");
     }
 }

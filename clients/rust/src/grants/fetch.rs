@@ -7,7 +7,6 @@ use futures_util::FutureExt;
 use futures_util::future::{self, BoxFuture};
 
 use super::{Key, Shared};
-use crate::Connection;
 use crate::core::{Denied, Recalled, Sent};
 use crate::decision::{Decision, Source};
 use crate::error::Error;
@@ -36,7 +35,7 @@ impl Fetch {
     /// # Errors
     /// A remembered denial denies it. If the fetch that is under way asks about that denial, it denies all other requests.
     #[expect(clippy::result_large_err, reason = "it is used at once")]
-    pub fn start<C: Connection>(shared: &Arc<Shared<C>>, key: &Arc<Key>) -> Result<Running, Denied> {
+    pub fn start(shared: &Arc<Shared>, key: &Arc<Key>) -> Result<Running, Denied> {
         let mut running = key.fetch.lock();
         let sent = match shared.limiter.core.recall(&key.request(&shared.policy).partial()) {
             Recalled::Denied(denied) => return Err(denied),
@@ -76,7 +75,7 @@ impl Fetch {
     }
 }
 
-impl<C: Connection> Shared<C> {
+impl Shared {
     /// Charges what is missing from a whole grant, or what fits of it.
     async fn fetch(&self, key: &Key, unknown: Option<Sent>) -> Result<Fetched, Error> {
         let missing = key.lot().missing(self.units, Instant::now());

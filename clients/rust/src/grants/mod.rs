@@ -11,7 +11,6 @@ use futures_util::future::join_all;
 use tokio::sync::watch;
 use tokio::time::timeout_at;
 
-use crate::Connection;
 use crate::Fallback;
 use crate::Limiter;
 use crate::Request;
@@ -56,7 +55,7 @@ const CLOSED_AT_ONCE: usize = 100;
 /// const API: Policy = Policy::counter(Duration::from_secs(60), 600_000).name("api");
 ///
 /// # with_client(async |client| {
-/// # let limiter = Limiter::new(client.get_connection_manager().await?);
+/// # let limiter = Limiter::new(client);
 /// let api = limiter.grants(&API, 100)?;
 /// assert_eq!(api.check("tenant:7").await?.source, Source::Server);
 /// assert_eq!(api.check("tenant:7").await?.source, Source::Grant);
@@ -67,8 +66,8 @@ const CLOSED_AT_ONCE: usize = 100;
 /// # });
 /// ```
 #[derive(Debug)]
-pub struct Grants<C> {
-    shared: Arc<Shared<C>>,
+pub struct Grants {
+    shared: Arc<Shared>,
     /// How long a request waits for units.
     timeout: Duration,
     /// What a request gets that finds no units while the server cannot decide.
@@ -80,8 +79,8 @@ pub struct Grants<C> {
 }
 
 #[derive(Debug)]
-struct Shared<C> {
-    limiter: Limiter<C>,
+struct Shared {
+    limiter: Limiter,
     policy: Policy,
     units: u64,
     hold: Duration,
@@ -107,12 +106,12 @@ impl Key {
     }
 }
 
-impl<C: Connection> Limiter<C> {
+impl Limiter {
     /// Decides in this process, with grants of `units` that the server makes: see [`Grants`].
     ///
     /// # Errors
     /// The algorithm is LEASE or LEAKY, or `units` is 0 or more than the policy allows at once.
-    pub fn grants(&self, policy: &Policy, units: u64) -> Result<Grants<C>, Error> {
+    pub fn grants(&self, policy: &Policy, units: u64) -> Result<Grants, Error> {
         if matches!(policy.algorithm(), Algorithm::Lease | Algorithm::Leaky) {
             return Err(Error::Unsupported("LEASE and LEAKY cannot be granted in advance; send each request"));
         }
@@ -131,13 +130,13 @@ impl<C: Connection> Limiter<C> {
     }
 }
 
-impl<C> Clone for Grants<C> {
+impl Clone for Grants {
     fn clone(&self) -> Self {
         Self { shared: Arc::clone(&self.shared), alive: Arc::clone(&self.alive), ..*self }
     }
 }
 
-impl<C: Connection> Grants<C> {
+impl Grants {
     /// How long units are held without another fetch before they are given back; a second if not given, or the window if
     /// that is shorter.
     #[must_use]
@@ -285,7 +284,7 @@ impl<C: Connection> Grants<C> {
     }
 }
 
-impl<C: Connection> Shared<C> {
+impl Shared {
     fn read(&self) -> std::sync::RwLockReadGuard<'_, HashMap<Arc<[u8]>, Arc<Key>>> {
         self.keys.read().unwrap_or_else(PoisonError::into_inner)
     }

@@ -13,7 +13,6 @@ use tokio::time::{sleep, timeout};
 use super::pipe::{Pipe, Place, Reply, Request};
 use crate::address::routing::{self, Node, Range};
 use crate::address::{OPEN_TIMEOUT, Trust, is_misrouted};
-use crate::core::Outgoing;
 use crate::error::Error;
 use crate::stats::Gauge;
 
@@ -186,36 +185,6 @@ impl Nodes {
         let pipe = self.route(key, limit).await?;
         let reply = pipe.send(request).await;
         self.follow(reply, key, limit).await
-    }
-
-    /// Sends commands that do not depend on each other: those for one node together.
-    pub async fn send_within(&self, all: &mut [Outgoing<'_>]) {
-        let mut of_nodes: Vec<(Arc<Pipe>, Vec<&mut Outgoing<'_>>)> = Vec::new();
-        for outgoing in all {
-            match self.route(outgoing.key(), outgoing.limit()).await {
-                Ok(pipe) => match of_nodes.iter_mut().find(|(known, _)| Arc::ptr_eq(known, &pipe)) {
-                    Some((_, of_node)) => of_node.push(outgoing),
-                    None => of_nodes.push((pipe, vec![outgoing])),
-                },
-                Err(error) => outgoing.set(Err(error)),
-            }
-        }
-        let sends = of_nodes.into_iter().map(|(pipe, mut of_node)| async move {
-            match pipe.send_all(of_node.iter().map(|outgoing| Request::of(outgoing))).await {
-                Ok(waiting) => {
-                    for (outgoing, waiting) in of_node.into_iter().zip(waiting) {
-                        let reply = waiting.reply().await;
-                        let reply = self.follow(reply, outgoing.key(), outgoing.limit()).await;
-                        outgoing.set(reply.map(|reply| (reply.value, reply.took)));
-                    }
-                }
-                Err(error) => {
-                    self.read_again();
-                    of_node.iter_mut().for_each(|outgoing| outgoing.set(Err(error.clone())));
-                }
-            }
-        });
-        join_all(sends).await;
     }
 
     /// Follows redirections: these replies say that the command was not executed. Nothing else is sent again.

@@ -13,10 +13,8 @@ use redis_rl_client::layer::{ActualCost, ActualCosts, Limit, Limits, Parts, Rate
 use redis_rl_client::{Decisions, Error, Fallback, Limiter, Policy, Source};
 use tower::ServiceExt;
 
-use crate::setup::{block_on, limiter, manager, one_server};
+use crate::setup::{block_on, connected, limiter, one_server};
 use crate::support::*;
-
-type Manager = redis::aio::ConnectionManager;
 
 const HOUR: Duration = Duration::from_secs(3600);
 const API: Policy = Policy::token(HOUR, 2).name("api");
@@ -39,7 +37,7 @@ fn limits(request: &Parts) -> Limits {
     }
 }
 
-fn app(limiter: Limiter<Manager>) -> Router {
+fn app(limiter: Limiter) -> Router {
     Router::new()
         .route(
             "/",
@@ -162,11 +160,7 @@ fn a_lease_is_held_until_the_body_ends() {
 }
 
 /// An app with one route, which does this, and one set of limits.
-fn app_of<H, T>(
-    limiter: &Limiter<Manager>,
-    limits: impl Fn(&Parts) -> Limits + Send + Sync + 'static,
-    handler: H,
-) -> Router
+fn app_of<H, T>(limiter: &Limiter, limits: impl Fn(&Parts) -> Limits + Send + Sync + 'static, handler: H) -> Router
 where
     H: axum::handler::Handler<T, ()>,
     T: 'static,
@@ -174,7 +168,7 @@ where
     Router::new().route("/", get(handler)).layer(RateLimitLayer::new(limiter.clone(), limits))
 }
 
-async fn becomes(limiter: &Limiter<Manager>, policy: &Policy, key: &str, remaining: u64) {
+async fn becomes(limiter: &Limiter, policy: &Policy, key: &str, remaining: u64) {
     let deadline = Instant::now() + PATIENCE;
     while limiter.peek(&policy.request(key).cost(0)).await.unwrap().remaining != remaining {
         assert!(Instant::now() < deadline, "{policy}");
@@ -255,7 +249,7 @@ fn a_fault_of_the_configuration_is_500_whatever_the_fallback_is() {
 fn statuses_and_bodies_can_be_replaced() {
     block_on(async {
         let mut server = one_server();
-        let limiter = Limiter::builder(manager(&server, "resp3").await).timeout(Duration::from_secs(1)).build();
+        let limiter = connected(&server, |builder| builder.timeout(Duration::from_secs(1))).await;
         let limits = |request: &Parts| Limit::new(&API, request.uri.path());
         let layer = RateLimitLayer::new(limiter, limits).on_rejection(|rejection, mut response| {
             match rejection {
@@ -281,7 +275,7 @@ fn statuses_and_bodies_can_be_replaced() {
 fn there_is_always_a_decision_for_each_limit() {
     block_on(async {
         let mut server = one_server();
-        let limiter = Limiter::builder(manager(&server, "resp3").await).timeout(Duration::from_secs(1)).build();
+        let limiter = connected(&server, |builder| builder.timeout(Duration::from_secs(1))).await;
         let requests = [TOKENS.request("{k}:tokens"), API.request("{k}:api").cost(3), QUEUE.request("{k}:queue")];
         for source in [[Source::Server; 3], [Source::Unchecked, Source::RememberedDenial, Source::Unchecked]] {
             let decisions = limiter.check_all(&requests).await.unwrap();
@@ -316,7 +310,8 @@ fn a_caller_who_hangs_up_leaves_no_lease() {
         let server = one_server();
         let proxy = crate::proxy::Proxy::start(server.port(), Duration::from_millis(100));
         let client = redis::Client::open(format!("redis://127.0.0.1:{}/", proxy.port)).unwrap();
-        let slow = Limiter::builder(client.get_connection_manager().await.unwrap()).timeout(PATIENCE).build();
+        let slow = Limiter::builder(client).timeout(PATIENCE).build();
+        slow.connect().await.unwrap();
         let five = Policy::lease(HOUR, 5);
         let app = app_of(&slow, move |_| Limit::new(&five, "k").into(), || async { "reached" });
         for _ in 0..8 {

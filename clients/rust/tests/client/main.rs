@@ -24,4 +24,3 @@ mod reservation;
 mod setup;
 mod silence;
 mod sync;
-mod topologies;

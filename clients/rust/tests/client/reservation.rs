@@ -2,23 +2,22 @@
 
 use std::time::Duration;
 
-use redis::aio::ConnectionManager;
 use redis_rl_client::{
     Address, BreakerSettings, Error, Fallback, Limiter, Link, Policy, Request, Reservation, ReservedAll, sync,
 };
 
-use crate::setup::{Paused, block_on, client, for_each_way, limiter, manager, one_server};
+use crate::setup::{Paused, block_on, client, connected, for_each_way, limiter, one_server};
 use crate::support::*;
 
 const TTL: Duration = Duration::from_secs(60);
 const TOKENS: Policy = Policy::counter(Duration::from_secs(86_400), 1_000);
 
-async fn held(limiter: &Limiter<ConnectionManager>, cost: u64) -> Option<Reservation> {
+async fn held(limiter: &Limiter, cost: u64) -> Option<Reservation> {
     limiter.reserve(&TOKENS.request("k").cost(cost), TTL).await.unwrap().held()
 }
 
 /// Waits until so many units are left.
-async fn left_is(limiter: &Limiter<ConnectionManager>, left: u64) -> bool {
+async fn left_is(limiter: &Limiter, left: u64) -> bool {
     let began = std::time::Instant::now();
     while limiter.peek(&TOKENS.request("k").cost(0)).await.unwrap().remaining != left {
         if began.elapsed() > PATIENCE {
@@ -228,8 +227,8 @@ fn what_was_charged_too_late_is_cancelled() {
     let server = one_server();
     let mut con = server.con();
     block_on(async {
-        let builder = Limiter::builder(manager(&server, "resp3").await).timeout(TIMEOUT).breaker(never_opens);
-        let limiter = builder.fallback(Fallback::Deny).build();
+        let limiter =
+            connected(&server, |builder| builder.timeout(TIMEOUT).breaker(never_opens).fallback(Fallback::Deny)).await;
         let fails = limiter.with_fallback(Fallback::Error);
         let builder = sync::Limiter::builder(client(&server, "resp3")).timeout(TIMEOUT).breaker(never_opens);
         let without = builder.fallback(Fallback::Deny).build_sync();
@@ -292,10 +291,7 @@ fn what_a_fallback_allows_without_sending_it_is_not_settled() {
 mod page {
     use std::time::Duration;
 
-    use redis::aio::ConnectionManager;
-    use redis_rl_client::{Error, InvalidPolicy, Policy, ReservedAll};
-
-    type Limiter = redis_rl_client::Limiter<ConnectionManager>;
+    use redis_rl_client::{Error, InvalidPolicy, Limiter, Policy, ReservedAll};
 
     #[derive(Debug)]
     #[expect(dead_code, reason = "a test that fails prints them")]

@@ -14,7 +14,7 @@ use tokio::time::Sleep;
 use super::flights::{Flights, Landed};
 use super::incoming::Incoming;
 use super::open::{Opened, closed};
-use super::outbox::{Choice, Outbox, To, Unsent};
+use super::outbox::{Choice, Outbox, To};
 use super::socket::{Stream, ask_kernel};
 use super::{Shared, Via};
 use crate::breaker::{Breaker, Probe};
@@ -101,12 +101,9 @@ impl Driver {
         let shared = Arc::clone(&self.shared);
         let mut queue = shared.queue();
         let rejects = self.shared.is_open.load(Ordering::Relaxed);
-        for queued in queue.requests.drain(..) {
-            if rejects {
-                let _ = queued.caller.send(Err(Error::CircuitOpen));
-                continue;
-            }
-            self.outbox.push(Unsent { request: queued.request, to: To::Caller(queued.caller), deadline: None });
+        queue.requests.drain(..).for_each(|unsent| self.outbox.push(unsent));
+        if rejects {
+            self.outbox.end_all(&Error::CircuitOpen);
         }
         self.connects.append(&mut queue.connects);
         self.breaker.set_limit(queue.silence);
