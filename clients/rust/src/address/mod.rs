@@ -10,7 +10,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use redis::cluster::ClusterClient;
-use redis::{Client, RedisError, ServerErrorKind};
+use redis::{Client, ConnectionAddr, ConnectionInfo, RedisError, ServerErrorKind};
 
 use crate::error::Error;
 pub(crate) use sentinel::{Failure, Sentinels, require_master};
@@ -115,6 +115,17 @@ impl From<Client> for Address {
     fn from(client: Client) -> Self {
         Self(Kind::Server(Box::new(client)), Trust::default())
     }
+}
+
+/// The same settings for another server.
+pub(crate) fn at(info: &ConnectionInfo, host: String, port: u16) -> ConnectionInfo {
+    let address = match info.addr() {
+        ConnectionAddr::TcpTls { insecure, tls_params, .. } => {
+            ConnectionAddr::TcpTls { host, port, insecure: *insecure, tls_params: tls_params.clone() }
+        }
+        _ => ConnectionAddr::Tcp(host, port),
+    };
+    info.clone().set_addr(address)
 }
 
 /// Whether the reply says that this server is not the master any more, so that the command was not executed, and another

@@ -1,7 +1,9 @@
 //! Leases that renew themselves.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
+
+use parking_lot::Mutex;
 
 use super::{
     Background, Changed, Held, Limiter, Other, Task, both, channel, is_dropped_within, join, now, tell, until,
@@ -42,14 +44,8 @@ struct Kept {
 /// What guard and keeper know of the lease.
 #[derive(Debug)]
 pub(super) struct Known {
-    term: Mutex<Term>,
+    pub(super) term: Mutex<Term>,
     pub(super) changed: Changed,
-}
-
-impl Known {
-    pub(super) fn term(&self) -> MutexGuard<'_, Term> {
-        self.term.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Lease {
@@ -71,7 +67,7 @@ impl Lease {
     /// Whether the lease has ended although it was not released: it was not renewed for a window, or somebody else
     /// released it or reset the key. Another holder may have been allowed since.
     pub fn is_lost(&self) -> bool {
-        self.known().is_some_and(|known| known.term().is_lost(now()))
+        self.known().is_some_and(|known| known.term.lock().is_lost(now()))
     }
 
     pub(super) fn known(&self) -> Option<&Known> {
@@ -104,13 +100,13 @@ struct Keeper {
 #[both]
 impl Keeper {
     async fn run(self, mut other: Other) -> Result<bool, Error> {
-        let mut pause = self.known.term().first_pause(now());
+        let mut pause = self.known.term.lock().first_pause(now());
         while !is_dropped_within(&mut other, pause).await {
-            let (sent, ends) = (now(), self.known.term().ends());
+            let (sent, ends) = (now(), self.known.term.lock().ends());
             let renewing = self.limiter.renew(&self.policy, &self.key, &self.id);
             let renewed = until(ends.unwrap_or(sent), renewing).await;
             let renewal = renewed.as_ref().map_or(Renewal::Unknown, Renewal::of);
-            let next = self.known.term().renewed(sent, renewal, now());
+            let next = self.known.term.lock().renewed(sent, renewal, now());
             tell(&self.known.changed);
             match next {
                 Some(next) => pause = next,

@@ -4,10 +4,11 @@ mod fetch;
 pub(crate) mod lot;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
+use parking_lot::{Mutex, RwLock};
 use tokio::sync::watch;
 use tokio::time::timeout_at;
 
@@ -99,10 +100,6 @@ impl Key {
     /// A request of cost 1.
     fn request<'a>(&'a self, policy: &'a Policy) -> Request<'a> {
         Request::for_bounded(policy, &self.name)
-    }
-
-    fn lot(&self) -> MutexGuard<'_, Lot> {
-        self.lot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -197,7 +194,7 @@ impl Grants {
                     return limiter.check_request(&request).await;
                 }
             };
-            let taken = key.lot().take(cost, Instant::now());
+            let taken = key.lot.lock().take(cost, Instant::now());
             match taken {
                 Taken::Units { decision, left } => {
                     shared.limiter.core.counters.granted.increment();
@@ -220,7 +217,7 @@ impl Grants {
             unended.ended();
             match fetched.unwrap_or(Err(Error::Timeout(self.timeout))) {
                 Ok(fetched) => {
-                    let decision = key.lot().take_after(cost, &fetched.decision, Instant::now());
+                    let decision = key.lot.lock().take_after(cost, &fetched.decision, Instant::now());
                     // The others took all of it, but there may be more.
                     if !decision.allowed && fetched.whole {
                         continue;
@@ -245,9 +242,9 @@ impl Grants {
         fallback: Fallback,
     ) -> Result<Decision, Error> {
         let (shared, name) = (&self.shared, self.name(key.as_ref()));
-        let held = shared.read().get(&*name).cloned();
+        let held = shared.keys.read().get(&*name).cloned();
         if let Some(Taken::Units { decision, .. }) =
-            held.filter(|_| cost > 0).map(|key| key.lot().take(cost, Instant::now()))
+            held.filter(|_| cost > 0).map(|key| key.lot.lock().take(cost, Instant::now()))
         {
             shared.limiter.core.counters.granted.increment();
             return Ok(decision);
@@ -258,7 +255,7 @@ impl Grants {
 
     /// Gives back what is not used, and waits for that. What other clones use later is granted anew.
     pub async fn shutdown(self) {
-        let keys: Vec<_> = self.shared.read().values().cloned().collect();
+        let keys: Vec<_> = self.shared.keys.read().values().cloned().collect();
         for some in keys.chunks(CLOSED_AT_ONCE) {
             join_all(some.iter().map(|key| self.shared.close(key))).await;
         }
@@ -266,10 +263,10 @@ impl Grants {
 
     /// The entry of a key; `None` if there are too many.
     fn key(&self, name: &[u8]) -> Option<Arc<Key>> {
-        if let Some(key) = self.shared.read().get(name) {
+        if let Some(key) = self.shared.keys.read().get(name) {
             return Some(Arc::clone(key));
         }
-        let mut keys = self.shared.keys.write().unwrap_or_else(PoisonError::into_inner);
+        let mut keys = self.shared.keys.write();
         if let Some(key) = keys.get(name) {
             return Some(Arc::clone(key));
         }
@@ -285,10 +282,6 @@ impl Grants {
 }
 
 impl Shared {
-    fn read(&self) -> std::sync::RwLockReadGuard<'_, HashMap<Arc<[u8]>, Arc<Key>>> {
-        self.keys.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Gives the units of a key back when they were held for long enough, or when nobody can use them any more.
     async fn keep(self: Arc<Self>, key: Arc<Key>, mut alive: watch::Receiver<()>) {
         let mut until = Instant::now() + self.hold;
@@ -297,7 +290,7 @@ impl Shared {
             if tokio::time::timeout_at(until.into(), alive.changed()).await.is_ok() {
                 break;
             }
-            let ends = key.lot().ends_after(Instant::now());
+            let ends = key.lot.lock().ends_after(Instant::now());
             match ends {
                 Some(later) => until = later,
                 // Units are on their way.
@@ -313,12 +306,12 @@ impl Shared {
         // What it brings is given back with the rest.
         key.fetch.ended().await;
         {
-            let mut keys = self.keys.write().unwrap_or_else(PoisonError::into_inner);
+            let mut keys = self.keys.write();
             if keys.get(&key.name).is_some_and(|known| Arc::ptr_eq(known, key)) {
                 keys.remove(&key.name);
             }
         }
-        let unused = key.lot().close();
+        let unused = key.lot.lock().close();
         if let Some((units, at)) = unused {
             self.give_back(key, units, at).await;
         }

@@ -143,16 +143,9 @@ pub struct Policy {
 }
 
 /// A value that no policy can have. The text says which, and what is accepted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct InvalidPolicy(&'static str);
-
-impl fmt::Display for InvalidPolicy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0)
-    }
-}
-
-impl std::error::Error for InvalidPolicy {}
 
 /// The value, or a panic with the text of the error.
 #[track_caller]

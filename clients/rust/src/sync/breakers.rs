@@ -2,9 +2,10 @@
 //! of a cluster: a node that is away does not stop the requests of the others. Nothing runs between requests, so a request
 //! sends the probe that is due.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use redis::Value;
 
 use crate::breaker::{Breaker, Probe};
@@ -28,7 +29,7 @@ impl Breakers {
 
     fn with<T>(&self, part: u64, see: impl FnOnce(&mut Breaker, Instant) -> T) -> T {
         let at = usize::try_from(part).unwrap_or(0) % PARTS;
-        let mut breaker = self.parts[at].lock().unwrap_or_else(PoisonError::into_inner);
+        let mut breaker = self.parts[at].lock();
         let was_open = breaker.is_open();
         let seen = see(&mut breaker, Instant::now());
         self.gauge.note(was_open, breaker.is_open());

@@ -13,12 +13,13 @@ use std::collections::HashMap;
 use std::fmt;
 use std::io;
 use std::panic::resume_unwind;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SendError, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle as Task, scope, sleep, spawn};
 use std::time::{Duration, Instant};
 
 use maybe_async::must_be_sync as both;
+use parking_lot::Mutex;
 use redis::{Cmd, RedisError, RedisResult, Value};
 
 pub use lease::{Lease, Leased};
@@ -203,12 +204,8 @@ impl fmt::Debug for Pool {
 }
 
 impl Pool {
-    fn idle(&self) -> MutexGuard<'_, Vec<(Connection, Instant)>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn keep(&self, connection: Option<Connection>) {
-        self.idle().extend(connection.map(|connection| (connection, Instant::now())));
+        self.idle.lock().extend(connection.map(|connection| (connection, Instant::now())));
     }
 
     /// Before a request, sends PING if the circuit breaker asks for it, and waits for the reply. A connection that no
@@ -217,7 +214,7 @@ impl Pool {
         let ping = [redis::cmd("PING")];
         let mut connection = match self.breakers.probe(part) {
             None => {
-                let Some((mut connection, since)) = self.idle().pop() else { return Ok(None) };
+                let Some((mut connection, since)) = self.idle.lock().pop() else { return Ok(None) };
                 if since.elapsed() >= IDLE {
                     let reply = connection.send(&self.address, &ping, key, deadline).pop();
                     // An error that the server replies shows that it is open.
@@ -229,10 +226,10 @@ impl Pool {
             }
             Some(Probe::Connect) => {
                 // They lead to a server that is silent.
-                self.idle().clear();
+                self.idle.lock().clear();
                 None
             }
-            Some(Probe::Ping) => self.idle().pop().map(|(connection, _)| connection),
+            Some(Probe::Ping) => self.idle.lock().pop().map(|(connection, _)| connection),
         };
         match self.send(&mut connection, &ping, key, deadline).pop() {
             // The request itself is not sent.
@@ -273,7 +270,7 @@ impl Pool {
         if replies.iter().any(|reply| reply.as_ref().is_err_and(ends_connection)) {
             *connection = None;
             // The server closed its other connections too, or their replies are late.
-            self.idle().clear();
+            self.idle.lock().clear();
         }
         replies
     }

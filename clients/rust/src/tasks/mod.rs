@@ -234,7 +234,7 @@ impl Lease {
         let Some(known) = self.known() else { return std::future::pending().await };
         loop {
             let changed = known.changed.notified();
-            let Some(ends) = known.term().ends() else { return };
+            let Some(ends) = known.term.lock().ends() else { return };
             if timeout_at(ends.into(), changed).await.is_err() {
                 return;
             }

@@ -99,7 +99,7 @@ impl Driver {
     /// Takes what the callers have queued. Whether the connection is still wanted.
     fn take_queue(&mut self, cx: &Context<'_>) -> bool {
         let shared = Arc::clone(&self.shared);
-        let mut queue = shared.queue();
+        let mut queue = shared.queue.lock();
         let rejects = self.shared.is_open.load(Ordering::Relaxed);
         queue.requests.drain(..).for_each(|unsent| self.outbox.push(unsent));
         if rejects {
@@ -419,7 +419,7 @@ impl Drop for Driver {
     fn drop(&mut self) {
         self.shared.gauge.note(self.breaker.is_open(), false);
         self.shared.is_open.store(false, Ordering::Relaxed);
-        let mut queue = self.shared.queue();
+        let mut queue = self.shared.queue.lock();
         (queue.runs_in, queue.waker) = (None, None);
         queue.requests.clear();
         queue.connects.clear();

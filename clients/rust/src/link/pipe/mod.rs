@@ -14,11 +14,12 @@ mod open;
 mod outbox;
 mod socket;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use redis::{Cmd, ErrorKind, RedisError, RedisResult, Value};
 use tokio::runtime::{Handle, Id};
 use tokio::sync::oneshot;
@@ -104,7 +105,7 @@ impl Pipe {
     }
 
     pub fn set_silence(&self, silence: Option<Duration>) {
-        self.0.queue().silence = silence;
+        self.0.queue.lock().silence = silence;
     }
 
     /// Sends a command and waits for its reply. If this is dropped, the command is not sent, unless it was already.
@@ -151,7 +152,7 @@ impl Pipe {
 
 impl Drop for Pipe {
     fn drop(&mut self) {
-        let mut queue = self.0.queue();
+        let mut queue = self.0.queue.lock();
         queue.is_dropped = true;
         if let Some(waker) = queue.waker.take() {
             waker.wake();
@@ -164,13 +165,9 @@ fn stopped() -> RedisError {
 }
 
 impl Shared {
-    fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Changes the queue, and lets the task see it, which is started if none runs.
     fn change<T>(self: &Arc<Self>, change: impl FnOnce(&mut Queue) -> T) -> T {
-        let mut queue = self.queue();
+        let mut queue = self.queue.lock();
         let changed = change(&mut queue);
         if queue.runs_in.is_none() {
             queue.runs_in = Some(Handle::current().id());
