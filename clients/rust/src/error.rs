@@ -123,7 +123,7 @@ pub(crate) fn ends_connection(error: &RedisError) -> bool {
 fn cannot_decide_now(error: &RedisError) -> bool {
     let codes =
         ["LOADING", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "BUSY", "READONLY", "MISCONF", "OOM", "NOREPLICAS"];
-    let too_many_clients = || error.detail().is_some_and(|detail| detail.contains("max number of clients reached"));
+    let too_many_clients = || error.detail().is_some_and(|detail| detail.starts_with("max number of clients"));
     error.code().is_some_and(|code| codes.contains(&code) || (code == "ERR" && too_many_clients()))
 }
 

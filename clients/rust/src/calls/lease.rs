@@ -13,7 +13,7 @@ use crate::decision::Decision;
 use crate::error::Error;
 use crate::guard::{Holder, Outcome, Renewal, Term, new_id, require_lease};
 use crate::policy::Policy;
-use crate::protocol::{Call, reply};
+use crate::protocol::{Call, Verb, reply};
 
 /// What a request for a lease gets. It is denied if as many leases are held as the limit allows.
 pub type Leased = Outcome<Lease, Decision>;
@@ -167,8 +167,11 @@ impl Limiter {
     /// See [`Error`].
     pub async fn renew(&self, policy: &Policy, key: impl AsRef<[u8]>, id: impl AsRef<[u8]>) -> Result<bool, Error> {
         require_lease(policy)?;
-        let call = Call::Renew { policy, key: key.as_ref(), id: id.as_ref() };
-        self.call(call).await.and_then(reply::integer).map(|renewed| renewed != 0)
+        let request = Request::new(policy, key.as_ref());
+        self.call(Call::of(Verb::Renew(id.as_ref()), &request))
+            .await
+            .and_then(reply::integer)
+            .map(|renewed| renewed != 0)
     }
 
     /// Ends a lease; whether it was still held. [`Lease`] does this by itself.
@@ -177,8 +180,11 @@ impl Limiter {
     /// See [`Error`].
     pub async fn release(&self, policy: &Policy, key: impl AsRef<[u8]>, id: impl AsRef<[u8]>) -> Result<bool, Error> {
         require_lease(policy)?;
-        let call = Call::Release { key: key.as_ref(), id: id.as_ref() };
-        self.call(call).await.and_then(reply::integer).map(|released| released != 0)
+        let request = Request::new(policy, key.as_ref());
+        self.call(Call::of(Verb::Release(id.as_ref()), &request))
+            .await
+            .and_then(reply::integer)
+            .map(|released| released != 0)
     }
 }
 

@@ -6,9 +6,8 @@ use super::{Instant, Limiter, Target, both, sleep};
 use crate::core::{Recalled, Sent};
 use crate::decision::{Decision, Decisions};
 use crate::error::Error;
-use crate::key::Bounded;
 use crate::policy::Policy;
-use crate::protocol::{Call, reply};
+use crate::protocol::{Call, Verb, reply};
 use crate::{Builder, Fallback, Request, Stats, TopDenial};
 
 impl Limiter {
@@ -111,7 +110,7 @@ impl Limiter {
     /// # Errors
     /// See [`Error`].
     pub async fn peek(&self, request: &Request<'_>) -> Result<Decision, Error> {
-        self.call(Call::Peek(request)).await.and_then(|value| reply::decision(value, request))
+        self.call(Call::of(Verb::Peek, request)).await.and_then(|value| reply::decision(value, request))
     }
 
     /// Gives the cost of a request back, never beyond full. The decision is that of [`peek`](Self::peek) afterwards.
@@ -120,7 +119,7 @@ impl Limiter {
     /// See [`Error`].
     pub async fn refund(&self, request: &Request<'_>) -> Result<Decision, Error> {
         let _forgets = self.core.forgets(request.policy, request.bounded_key());
-        self.call(Call::Refund(request)).await.and_then(|value| reply::decision(value, request))
+        self.call(Call::of(Verb::Refund, request)).await.and_then(|value| reply::decision(value, request))
     }
 
     /// Corrects a request that was charged its [cost](Request::cost) and turned out to cost `actual`: gives the
@@ -132,7 +131,7 @@ impl Limiter {
     pub async fn settle(&self, request: &Request<'_>, actual: u64) -> Result<Decision, Error> {
         let next = Request::new(request.policy, request.key);
         let _forgets = self.core.forgets(request.policy, request.bounded_key());
-        self.call(Call::Settle { request, actual }).await.and_then(|value| reply::decision(value, &next))
+        self.call(Call::of(Verb::Settle(actual), request)).await.and_then(|value| reply::decision(value, &next))
     }
 
     /// Corrects what was [reserved](Request::reserve) under an id to `actual`, once: an id that is not known changes
@@ -148,10 +147,10 @@ impl Limiter {
         id: impl AsRef<[u8]>,
         actual: u64,
     ) -> Result<Decision, Error> {
-        let (key, id) = (key.as_ref(), id.as_ref());
-        let call = Call::SettleReservation { policy, key, id, actual };
-        let _forgets = self.core.forgets(policy, Bounded::new(key));
-        self.call(call).await.and_then(|value| reply::decision(value, &Request::new(policy, key)))
+        let (request, id) = (Request::new(policy, key.as_ref()), id.as_ref());
+        let call = Call::of(Verb::SettleReservation { id, actual }, &request);
+        let _forgets = self.core.forgets(policy, request.bounded_key());
+        self.call(call).await.and_then(|value| reply::decision(value, &request))
     }
 
     /// Deletes the state of a key; whether there was one.
@@ -159,9 +158,9 @@ impl Limiter {
     /// # Errors
     /// See [`Error`].
     pub async fn reset(&self, policy: &Policy, key: impl AsRef<[u8]>) -> Result<bool, Error> {
-        let key = key.as_ref();
-        let _forgets = self.core.forgets(policy, Bounded::new(key));
-        self.call(Call::Reset { policy, key }).await.and_then(reply::integer).map(|deleted| deleted != 0)
+        let request = Request::new(policy, key.as_ref());
+        let _forgets = self.core.forgets(policy, request.bounded_key());
+        self.call(Call::of(Verb::Reset, &request)).await.and_then(reply::integer).map(|deleted| deleted != 0)
     }
 
     /// Sends a request, waits until it is allowed, and waits for its [delay](Decision::delay); at most for `patience`.
@@ -211,7 +210,7 @@ impl Limiter {
 
     /// Sends a request that no remembered denial denies.
     pub(crate) async fn send(&self, request: &Request<'_>, sent: Option<Sent>) -> Result<Decision, Error> {
-        self.core.learned(request, sent, self.call(Call::Check(request)).await)
+        self.core.learned(request, sent, self.call(Call::of(Verb::Check, request)).await)
     }
 
     /// Checks a request under several limits, without a fallback.
@@ -220,7 +219,7 @@ impl Limiter {
             Ok(sent) => sent,
             Err(denied) => return Ok(denied),
         };
-        self.core.learned_all(requests, sent, self.call(Call::CheckAll(requests)).await)
+        self.core.learned_all(requests, sent, self.call(Call::all(requests)).await)
     }
 
     /// Sends a call within the timeout.

@@ -3,6 +3,9 @@
 mod denials;
 mod local;
 mod settings;
+#[cfg(test)]
+#[path = "tests/vectors.rs"]
+mod vectors;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -349,7 +352,7 @@ impl Drop for Forgets<'_> {
 mod tests {
     use super::*;
     use crate::decision::Source;
-    use crate::protocol::Step;
+    use crate::protocol::{Step, Verb};
 
     const POLICY: Policy = Policy::counter(Duration::from_secs(86_400), 10);
 
@@ -489,7 +492,7 @@ mod tests {
             || redis::parse_redis_value(b"-ERR unknown command 'RL.COUNTER'\r\n").and_then(Value::extract_error);
         let request = POLICY.request("k");
         let check = || {
-            let mut exchange = core.begin(Call::Check(&request), Duration::from_secs(1)).unwrap();
+            let mut exchange = core.begin(Call::of(Verb::Check, &request), Duration::from_secs(1)).unwrap();
             assert!(matches!(exchange.step(None), Step::Send(_)));
             // Once the module is missing, this is the reply of the library.
             assert!(matches!(exchange.step(Some(error())), Step::Send(_) | Step::Done(_)));

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use redis::{Cmd, RedisError, RedisResult, Script as RedisScript, Value};
 
-pub use command::Call;
+pub use command::{Call, Verb};
 
 use crate::error::Error;
 use command::Script;
@@ -154,7 +154,7 @@ mod tests {
     /// The names of the commands that a call sends if these are the replies, and how it ends.
     fn exchange(server: &Server, policy: &Policy, replies: &[&str]) -> (Vec<String>, Result<Value, Error>) {
         let request = policy.request("k");
-        let mut exchange = Exchange::new(Call::Check(&request), server);
+        let mut exchange = Exchange::new(Call::of(Verb::Check, &request), server);
         let (mut sent, mut replies) = (Vec::new(), replies.iter());
         let mut last = None;
         loop {

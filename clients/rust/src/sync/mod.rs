@@ -32,7 +32,7 @@ use crate::Address as Target;
 use crate::breaker::{Breaker, Probe};
 use crate::core::{Core, Recalled};
 use crate::error::{Error, ends_connection};
-use crate::protocol::{Call, Step};
+use crate::protocol::{Call, Step, Verb};
 use crate::stats::Gauge;
 use crate::{Address, Builder, Decision, Fallback, Request};
 
@@ -174,7 +174,7 @@ impl Limiter {
         let core = &self.core;
         let recalled: Vec<_> = requests.iter().map(|(_, request)| core.recall(request)).collect();
         let unknown = requests.iter().zip(&recalled).filter(|(_, recalled)| matches!(recalled, Recalled::Unknown(_)));
-        let calls: Vec<_> = unknown.map(|((_, request), _)| Call::Check(request)).collect();
+        let calls: Vec<_> = unknown.map(|((_, request), _)| Call::of(Verb::Check, request)).collect();
         let mut replies = self.converse_all(&calls, deadline).into_iter();
         let decide = |(&(number, request), recalled)| {
             let decision = match recalled {
