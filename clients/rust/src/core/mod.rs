@@ -25,7 +25,9 @@ use crate::error::{Error, Fallback, is_connection_error};
 use crate::key::Bounded;
 use crate::policy::{Algorithm, Policy, Request};
 use crate::protocol::{Call, Exchange, Server, reply};
-use crate::stats::{Counters, Gauge, Kind, Log, Stats, Unended};
+#[cfg(feature = "async")]
+use crate::stats::Unended;
+use crate::stats::{Counters, Gauge, Kind, Log, Stats};
 use denials::Denials;
 use local::Local;
 
@@ -99,6 +101,7 @@ impl Core {
     }
 
     /// Counts a call whose caller does not wait for the end.
+    #[cfg(feature = "async")]
     pub const fn unended(&self) -> Unended<'_> {
         Unended::new(&self.counters.cancelled)
     }
