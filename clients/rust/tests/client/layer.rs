@@ -1,7 +1,7 @@
 //! The tower layer in front of an axum service.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -13,7 +13,7 @@ use redis_rl_client::layer::{ActualCost, ActualCosts, Limit, Limits, Parts, Rate
 use redis_rl_client::{Decisions, Error, Fallback, Limiter, Policy, Source};
 use tower::ServiceExt;
 
-use crate::setup::{block_on, connected, limiter, one_server};
+use crate::setup::{block_on, connected, eventually_is, limiter, one_server};
 use crate::support::*;
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -116,11 +116,7 @@ fn the_cost_comes_from_the_request_and_is_settled_from_the_response() {
         assert_eq!(response.status(), StatusCode::OK);
         assert_eq!(header(&response, "ratelimit-policy"), Some("\"api\";q=2;w=3600, \"tokens\";q=1000;w=3600"));
         // 250 of 600 were used. The other limit of the call is not corrected.
-        let deadline = Instant::now() + PATIENCE;
-        while limiter.peek(&TOKENS.request("{a}:tokens").cost(0)).await.unwrap().remaining != 750 {
-            assert!(Instant::now() < deadline, "it is not settled");
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        becomes(&limiter, &TOKENS, "{a}:tokens", 750).await;
         assert_eq!(limiter.peek(&API.request("{a}:api").cost(0)).await.unwrap().remaining, 1);
         let response = ask(&app, "/tokens", &[("x-user", "a"), ("x-cost", "751")]).await;
         assert_eq!(response.status(), StatusCode::TOO_MANY_REQUESTS);
@@ -151,11 +147,8 @@ fn a_lease_is_held_until_the_body_ends() {
         // The body of the first response is not read yet.
         assert_eq!(ask(&app, "/running", &[("x-user", "a")]).await.status(), StatusCode::TOO_MANY_REQUESTS);
         assert_eq!(text(first).await, "running");
-        let deadline = Instant::now() + PATIENCE;
-        while ask(&app, "/running", &[("x-user", "a")]).await.status() != StatusCode::OK {
-            assert!(Instant::now() < deadline, "the lease is not released");
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        let status = async || ask(&app, "/running", &[("x-user", "a")]).await.status();
+        assert!(eventually_is(StatusCode::OK, status).await, "the lease is not released");
     });
 }
 
@@ -169,11 +162,9 @@ where
 }
 
 async fn becomes(limiter: &Limiter, policy: &Policy, key: &str, remaining: u64) {
-    let deadline = Instant::now() + PATIENCE;
-    while limiter.peek(&policy.request(key).cost(0)).await.unwrap().remaining != remaining {
-        assert!(Instant::now() < deadline, "{policy}");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    let request = policy.request(key).cost(0);
+    let left = async || limiter.peek(&request).await.unwrap().remaining;
+    assert!(eventually_is(remaining, left).await, "{policy}");
 }
 
 #[test]
@@ -319,15 +310,11 @@ fn a_caller_who_hangs_up_leaves_no_lease() {
             assert!(hung_up.is_err());
         }
         let direct = limiter(&server).await;
-        let deadline = Instant::now() + PATIENCE;
         let calls = || {
             let count = |outcome| info(&mut server.con(), &format!("rl_lease_{outcome}")).parse::<u64>().unwrap();
             ["allowed", "near", "denied"].map(count).iter().sum::<u64>()
         };
-        while calls() < 8 || direct.peek(&five.request("k")).await.unwrap().count > 0 {
-            let holders: i64 = redis::cmd("ZCARD").arg("k").query(&mut server.con()).unwrap();
-            assert!(Instant::now() < deadline, "{} calls, {holders} holders", calls());
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+        let state = async || (calls() >= 8, direct.peek(&five.request("k")).await.unwrap().count);
+        assert!(eventually_is((true, 0), state).await, "{} calls", calls());
     });
 }

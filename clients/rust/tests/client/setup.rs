@@ -1,5 +1,7 @@
 //! Limiters for the tests.
 
+use std::time::{Duration, Instant};
+
 use redis::Client;
 use redis_rl_client::{Builder, Limiter, Link};
 use tokio::runtime;
@@ -49,6 +51,18 @@ pub async fn connected(server: &Server, set: impl FnOnce(Builder<Link>) -> Build
 /// A limiter with the default settings but a patient timeout.
 pub async fn limiter(server: &Server) -> Limiter {
     connected(server, |builder| builder.timeout(PATIENCE)).await
+}
+
+/// Waits until this is the value.
+pub async fn eventually_is<T: PartialEq>(expected: T, value: impl AsyncFn() -> T) -> bool {
+    let began = Instant::now();
+    while value().await != expected {
+        if began.elapsed() > PATIENCE {
+            return false;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    true
 }
 
 /// The millisecond in which a lease ends.
