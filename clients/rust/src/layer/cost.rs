@@ -13,12 +13,6 @@ pub struct ActualCost(pub u64);
 
 /// What a request turned out to cost under each of its policies, by their names. A handler puts it into the extensions
 /// of its response. A policy that is not named stays charged as it was.
-///
-/// ```
-/// use redis_rl_client::layer::ActualCosts;
-///
-/// let costs = ActualCosts::default().policy("tokens", 250).policy("cents", 3);
-/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ActualCosts(Vec<(String, u64)>);
 

@@ -108,19 +108,6 @@ impl RateLimitLayer {
 
     /// Replaces the response to a request that does not reach the service. It gets the response that the layer would
     /// send, to change or to replace it.
-    ///
-    /// ```
-    /// # use redis_rl_client::layer::{RateLimitLayer, Rejection};
-    /// # fn example(layer: RateLimitLayer) -> RateLimitLayer {
-    /// layer.on_rejection(|rejection, mut response| {
-    ///     if let Rejection::Denied(_) = rejection {
-    ///         *response.body_mut() = "slow down".into();
-    ///         response.headers_mut().remove("content-type");
-    ///     }
-    ///     response
-    /// })
-    /// # }
-    /// ```
     #[must_use]
     pub fn on_rejection(
         mut self,
