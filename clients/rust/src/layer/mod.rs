@@ -73,11 +73,6 @@ type ResponseTo = dyn Fn(&Rejection, Response<Bytes>) -> Response<Bytes> + Send 
 /// The layer.
 #[derive(Clone)]
 pub struct RateLimitLayer {
-    settings: Settings,
-}
-
-#[derive(Clone)]
-struct Settings {
     limiter: Limiter,
     limits: Arc<LimitsOf>,
     /// `None` for what the extensions of the response say.
@@ -91,7 +86,7 @@ impl RateLimitLayer {
     /// request without limits is not checked.
     pub fn new<L: Into<Limits>>(limiter: Limiter, limits: impl Fn(&Parts) -> L + Send + Sync + 'static) -> Self {
         let limits = Arc::new(move |request: &Parts| limits(request).into());
-        Self { settings: Settings { limiter, limits, actual: None, on_rejection: None } }
+        Self { limiter, limits, actual: None, on_rejection: None }
     }
 
     /// What a request turned out to cost under a policy, for each limit that is [settled](Limit::settled). `None` leaves
@@ -102,7 +97,7 @@ impl RateLimitLayer {
         mut self,
         actual: impl Fn(&http::response::Parts, &Policy) -> Option<u64> + Send + Sync + 'static,
     ) -> Self {
-        self.settings.actual = Some(Arc::new(actual));
+        self.actual = Some(Arc::new(actual));
         self
     }
 
@@ -113,7 +108,7 @@ impl RateLimitLayer {
         mut self,
         respond: impl Fn(&Rejection, Response<Bytes>) -> Response<Bytes> + Send + Sync + 'static,
     ) -> Self {
-        self.settings.on_rejection = Some(Arc::new(respond));
+        self.on_rejection = Some(Arc::new(respond));
         self
     }
 }
@@ -128,7 +123,7 @@ impl<S> Layer<S> for RateLimitLayer {
     type Service = RateLimit<S>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        RateLimit { inner, settings: Arc::new(self.settings.clone()) }
+        RateLimit { inner, settings: Arc::new(self.clone()) }
     }
 }
 
@@ -136,7 +131,7 @@ impl<S> Layer<S> for RateLimitLayer {
 #[derive(Clone)]
 pub struct RateLimit<S> {
     inner: S,
-    settings: Arc<Settings>,
+    settings: Arc<RateLimitLayer>,
 }
 
 impl<S> fmt::Debug for RateLimit<S> {
@@ -208,7 +203,16 @@ where
     }
 }
 
-impl Settings {
+impl RateLimitLayer {
+    fn reject<B>(&self, rejection: Rejection) -> Response<ResponseBody<B>> {
+        let response = rejection.response();
+        let response = match &self.on_rejection {
+            Some(respond) => respond(&rejection, response),
+            None => response,
+        };
+        response.map(ResponseBody::of_text)
+    }
+
     /// Checks the limits, and returns them.
     async fn check(&self, limits: Vec<Limit>) -> (Result<(Decisions, Vec<Lease>), Error>, Vec<Limit>) {
         if !limits.iter().any(Limit::is_lease) {
@@ -242,16 +246,5 @@ async fn check_on(limiter: &Limiter, limits: &[Limit]) -> Result<Decisions, Erro
     match requests.as_slice() {
         [request] => limiter.check_request(request).await.map(Decisions::from),
         requests => limiter.check_all(requests).await,
-    }
-}
-
-impl Settings {
-    fn reject<B>(&self, rejection: Rejection) -> Response<ResponseBody<B>> {
-        let response = rejection.response();
-        let response = match &self.on_rejection {
-            Some(respond) => respond(&rejection, response),
-            None => response,
-        };
-        response.map(ResponseBody::of_text)
     }
 }
