@@ -295,8 +295,9 @@ impl Core {
             self.rejected(&error);
             return Err(error);
         }
-        let held = self.denials.as_ref().map(|denials| denials.hold_all(requests, Instant::now()));
-        if let Some(held) = held.filter(|held| held.iter().any(Option::is_some)) {
+        let hold = |request| self.denials.as_ref()?.hold(request, Instant::now());
+        let held: Vec<_> = requests.iter().map(hold).collect();
+        if held.iter().any(Option::is_some) {
             return Ok(self.remembered_all(requests, held));
         }
         if let Some(lease) = requests.iter().find(|request| request.policy.algorithm() == Algorithm::Lease) {
