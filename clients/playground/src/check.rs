@@ -8,7 +8,6 @@ use axum::extract::State;
 use axum::extract::rejection::JsonRejection;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use redis::aio::ConnectionManager;
 use redis_rl_client::{Algorithm, Decision, InvalidPolicy, Limiter, Policy, RetryAfter, Source, Window};
 use serde::{Deserialize, Serialize};
 
@@ -59,10 +58,7 @@ struct Failure {
 }
 
 /// Status 200 or 429 with the headers of the decision; 400 if the request is invalid, 503 if there is no decision.
-pub async fn check(
-    State(limiter): State<Limiter<ConnectionManager>>,
-    body: Result<Json<Check>, JsonRejection>,
-) -> Response {
+pub async fn check(State(limiter): State<Limiter>, body: Result<Json<Check>, JsonRejection>) -> Response {
     let check = match body {
         Ok(Json(check)) => check,
         Err(rejection) => return failure(StatusCode::BAD_REQUEST, None, rejection.body_text()),
@@ -116,7 +112,7 @@ impl Check {
 
 /// Requests a lease, and releases it after `work`.
 async fn lease(
-    limiter: Limiter<ConnectionManager>,
+    limiter: Limiter,
     policy: Policy,
     key: String,
     work: Duration,

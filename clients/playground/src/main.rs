@@ -12,8 +12,7 @@ use axum::Router;
 use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use axum::middleware;
 use axum::routing::{get, post};
-use redis::aio::ConnectionManager;
-use redis_rl_client::Limiter;
+use redis_rl_client::{Limiter, Link};
 use tokio::net::TcpListener;
 
 /// The page loads nothing from elsewhere, and no script can be put into it.
@@ -28,17 +27,17 @@ async fn main() -> Result<(), Error> {
     let [url, address] = arguments.as_slice() else {
         return Err("usage: redis-rl-playground <URL of the server> <address to listen on>".into());
     };
-    let connection = redis::Client::open(url.as_str())?.get_connection_manager().await?;
+    // A laptop under load may need more than the default of 100 ms.
+    let limiter = Limiter::builder(Link::open(url)?).timeout(Duration::from_secs(2)).build();
+    limiter.connect().await?;
     let listener = TcpListener::bind(address).await.map_err(|error| format!("cannot listen on {address}: {error}"))?;
     println!("The playground is at http://{}/ (Ctrl-C ends it)", listener.local_addr()?);
     let name = address.rsplit_once(':').map_or(address.as_str(), |(name, _)| name);
-    axum::serve(listener, app(connection, name.to_owned())).await?;
+    axum::serve(listener, app(limiter, name.to_owned())).await?;
     Ok(())
 }
 
-fn app(connection: ConnectionManager, name: String) -> Router {
-    // A laptop under load may need more than the default of 250 ms.
-    let limiter = Limiter::builder(connection).timeout(Duration::from_secs(2)).build();
+fn app(limiter: Limiter, name: String) -> Router {
     Router::new()
         .route("/", get(|| async { file("text/html; charset=utf-8", include_str!("../page/index.html")) }))
         .route("/style.css", get(|| async { file("text/css; charset=utf-8", include_str!("../page/style.css")) }))

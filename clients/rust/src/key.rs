@@ -98,7 +98,7 @@ impl Deref for Bounded<'_> {
 }
 
 /// What is before, in and after the hash tag, which decides the slot of a cluster; `None` without one.
-fn around_tag(key: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
+pub fn around_tag(key: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let position = |of: &[u8], brace| of.iter().position(|byte| *byte == brace);
     let (before, rest) = key.split_at_checked(position(key, b'{')?)?;
     let rest = rest.get(1..)?;

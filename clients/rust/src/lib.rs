@@ -10,7 +10,7 @@
 //! # with_client(async |client| {
 //! const API: Policy = Policy::token(Duration::from_secs(60), 600).burst(50).name("api");
 //! let limiter = Limiter::open("redis://127.0.0.1/")?;
-//! # let limiter = Limiter::new(client.get_connection_manager().await?);
+//! # let limiter = Limiter::new(client);
 //! let decision = limiter.check(&API, "user:42").await?;
 //!
 //! assert!(decision.allowed);
@@ -76,7 +76,7 @@ mod tasks;
 
 pub use address::Address;
 pub use breaker::BreakerSettings;
-pub use core::{Builder, Outgoing, TopDenial};
+pub use core::{Builder, TopDenial};
 pub use decision::{Decision, Decisions, RetryAfter, Source};
 pub use error::{Error, Fallback};
 #[cfg(feature = "async")]
@@ -88,4 +88,4 @@ pub use link::Link;
 pub use policy::{Algorithm, Calendar, InvalidPolicy, Policy, Request, Window};
 pub use stats::Stats;
 #[cfg(feature = "async")]
-pub use tasks::{Connection, Lease, Leased, Limiter, Reservation, Reserved, ReservedAll};
+pub use tasks::{Lease, Leased, Limiter, Reservation, Reserved, ReservedAll};

@@ -36,8 +36,10 @@ impl Counter {
 }
 
 /// Counts what is dropped before it has ended.
+#[cfg(feature = "async")]
 pub struct Unended<'a>(Option<&'a Counter>);
 
+#[cfg(feature = "async")]
 impl<'a> Unended<'a> {
     pub const fn new(counter: &'a Counter) -> Self {
         Self(Some(counter))
@@ -48,6 +50,7 @@ impl<'a> Unended<'a> {
     }
 }
 
+#[cfg(feature = "async")]
 impl Drop for Unended<'_> {
     fn drop(&mut self) {
         if let Some(counter) = self.0 {

@@ -68,7 +68,7 @@ impl Instance<'_> {
     }
 
     /// Holds a lease for a while, and works.
-    async fn hold(&mut self, limiter: &Limiter<Link>) {
+    async fn hold(&mut self, limiter: &Limiter) {
         let policy = Policy::lease(Duration::from_millis(LEASE.window_ms), LEASE.limit);
         let key = format!("{}:guards", self.prefix);
         let Ok(Leased::Held(lease)) = limiter.lease(&policy, &key).await else { return };
@@ -104,7 +104,7 @@ impl Instance<'_> {
         }
     }
 
-    async fn reserve(&mut self, limiter: &Limiter<Link>) {
+    async fn reserve(&mut self, limiter: &Limiter) {
         let (key, policy) =
             (self.key.clone(), Policy::rolling(Duration::from_millis(RESERVED.window_ms), RESERVED.limit));
         let begun_us = now_us();

@@ -10,8 +10,8 @@ use envoy_types::pb::envoy::extensions::common::ratelimit::v3::RateLimitDescript
 use envoy_types::pb::envoy::extensions::common::ratelimit::v3::rate_limit_descriptor::Entry;
 use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
+use redis_rl_client::Decisions;
 use redis_rl_client::layer::keys;
-use redis_rl_client::{Connection, Decisions};
 use serde_json::json;
 
 use super::failed;
@@ -24,8 +24,8 @@ const FORWARDED_FOR: &str = "x-forwarded-for";
 const PATHS: [&str; 2] = ["x-forwarded-uri", "x-original-uri"];
 
 /// Allows or denies a request, as its headers describe it.
-pub async fn authorize<C: Connection>(
-    State(service): State<Arc<Service<C>>>,
+pub async fn authorize(
+    State(service): State<Arc<Service>>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     arrival: Option<Extension<Arrival>>,
     Path(name): Path<String>,
@@ -38,8 +38,8 @@ pub async fn authorize<C: Connection>(
     response
 }
 
-async fn respond<C: Connection>(
-    service: &Service<C>,
+async fn respond(
+    service: &Service,
     (peer, arrival): (IpAddr, Option<&Arrival>),
     name: String,
     headers: &HeaderMap,

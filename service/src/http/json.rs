@@ -11,7 +11,6 @@ use axum::response::{IntoResponse, Response};
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
 use envoy_types::pb::envoy::service::ratelimit::v3::{RateLimitRequest, RateLimitResponse};
 use prost_reflect::{DescriptorPool, DynamicMessage, MessageDescriptor};
-use redis_rl_client::Connection;
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
 use super::failed;
@@ -26,8 +25,8 @@ static FORMS: LazyLock<Option<(MessageDescriptor, MessageDescriptor)>> = LazyLoc
 });
 
 /// Decides on the request in the body.
-pub async fn json<C: Connection>(
-    State(service): State<Arc<Service<C>>>,
+pub async fn json(
+    State(service): State<Arc<Service>>,
     method: Method,
     headers: HeaderMap,
     arrival: Option<Extension<Arrival>>,
@@ -50,8 +49,8 @@ pub async fn json<C: Connection>(
     response
 }
 
-async fn respond<C: Connection>(
-    service: &Service<C>,
+async fn respond(
+    service: &Service,
     arrival: Option<&Arrival>,
     request: Result<RateLimitRequest, String>,
     span: &mut Span,

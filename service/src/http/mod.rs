@@ -11,7 +11,7 @@ use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
-use redis_rl_client::{Connection, TopDenial};
+use redis_rl_client::TopDenial;
 use tonic::{Code, Status};
 
 pub use listen::Http;
@@ -26,49 +26,49 @@ const SHOWN_DENIALS: usize = 100;
 const MAX_BODY: usize = 4 * 1024 * 1024;
 
 /// `/json`, `/authorize/<domain>`, `/healthcheck` and `/ready`.
-pub fn api<C: Connection>(service: Arc<Service<C>>) -> Router {
+pub fn api(service: Arc<Service>) -> Router {
     Router::new()
-        .route("/json", any(json::json::<C>))
-        .route("/authorize/{domain}", any(authorize::authorize::<C>))
-        .route("/healthcheck", any(healthcheck::<C>))
-        .route("/ready", any(ready::<C>))
+        .route("/json", any(json::json))
+        .route("/authorize/{domain}", any(authorize::authorize))
+        .route("/healthcheck", any(healthcheck))
+        .route("/ready", any(ready))
         .layer(DefaultBodyLimit::max(MAX_BODY))
         .with_state(service)
 }
 
 /// The metrics, for Prometheus.
-pub fn metrics<C: Connection>(service: Arc<Service<C>>, path: &str) -> Router {
-    Router::new().route(path, get(metrics_text::<C>)).with_state(service)
+pub fn metrics(service: Arc<Service>, path: &str) -> Router {
+    Router::new().route(path, get(metrics_text)).with_state(service)
 }
 
 /// `/rlconfig`: the rules in force. `/denials`: the keys that remembered denials deny most.
-pub fn debug<C: Connection>(service: Arc<Service<C>>) -> Router {
-    let router = Router::new().route("/rlconfig", get(rlconfig::<C>)).route("/denials", get(denials::<C>));
+pub fn debug(service: Arc<Service>) -> Router {
+    let router = Router::new().route("/rlconfig", get(rlconfig)).route("/denials", get(denials));
     router.with_state(service)
 }
 
-async fn healthcheck<C: Connection>(State(service): State<Arc<Service<C>>>) -> impl IntoResponse {
+async fn healthcheck(State(service): State<Arc<Service>>) -> impl IntoResponse {
     match service.not_healthy() {
         None => (StatusCode::OK, "OK"),
         Some(why) => (StatusCode::INTERNAL_SERVER_ERROR, why),
     }
 }
 
-async fn ready<C: Connection>(State(service): State<Arc<Service<C>>>) -> impl IntoResponse {
+async fn ready(State(service): State<Arc<Service>>) -> impl IntoResponse {
     match service.not_ready().await {
         None => (StatusCode::OK, "OK"),
         Some(why) => (StatusCode::SERVICE_UNAVAILABLE, why),
     }
 }
 
-async fn metrics_text<C: Connection>(State(service): State<Arc<Service<C>>>) -> impl IntoResponse {
+async fn metrics_text(State(service): State<Arc<Service>>) -> impl IntoResponse {
     match service.metrics.text(&service.limiter.stats(), &service.load) {
         Ok(text) => Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text)),
         Err(error) => Err((StatusCode::INTERNAL_SERVER_ERROR, error.to_string())),
     }
 }
 
-async fn rlconfig<C: Connection>(State(service): State<Arc<Service<C>>>) -> String {
+async fn rlconfig(State(service): State<Arc<Service>>) -> String {
     match service.snapshot.load_full() {
         Some(snapshot) => {
             let Snapshot { generation, hash, rules, .. } = &*snapshot;
@@ -79,7 +79,7 @@ async fn rlconfig<C: Connection>(State(service): State<Arc<Service<C>>>) -> Stri
 }
 
 /// One a line: how many requests were denied without Redis, for how many seconds more, the policy, and the key.
-async fn denials<C: Connection>(State(service): State<Arc<Service<C>>>) -> String {
+async fn denials(State(service): State<Arc<Service>>) -> String {
     let line = |TopDenial { key, policy, count, ends_in, .. }: TopDenial| {
         let key = String::from_utf8_lossy(&key).into_owned();
         format!("{count} {} {policy} {}\n", ends_in.as_secs(), Printable(&key))

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_service_server::RateLimitServiceServer;
-use redis_rl_client::{Connection, Limiter, Link};
+use redis_rl_client::{Limiter, Link};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch as channel;
@@ -249,13 +249,13 @@ async fn listen(
 }
 
 /// Reads the rules if the files have changed. Whether they are in force, or wrong.
-fn look<C: Connection>(service: &Service<C>, watch: &mut Watch) -> bool {
+fn look(service: &Service, watch: &mut Watch) -> bool {
     let outcome = watch.look(Instant::now(), SystemTime::now());
     outcome.map(|outcome| take(service, outcome)).is_some() || service.snapshot.load().is_some()
 }
 
 /// Puts rules in force. Wrong ones change nothing.
-fn take<C: Connection>(service: &Service<C>, outcome: Outcome) {
+fn take(service: &Service, outcome: Outcome) {
     let before = service.snapshot.load();
     let taken = outcome.and_then(|(rules, warnings)| {
         if rules.limits() == 0 && before.as_ref().is_some_and(|before| before.rules.limits() > 0) {
@@ -293,7 +293,7 @@ fn take<C: Connection>(service: &Service<C>, outcome: Outcome) {
 }
 
 /// Gives the units back that were granted and not used.
-async fn give_back<C: Connection>(service: Arc<Service<C>>) {
+async fn give_back(service: Arc<Service>) {
     let Some(snapshot) = service.snapshot.swap(None) else { return };
     for granted in snapshot.grants.values() {
         granted.grants.clone().shutdown().await;
@@ -301,7 +301,7 @@ async fn give_back<C: Connection>(service: Arc<Service<C>>) {
 }
 
 /// A limiter that needs no server to start.
-fn limiter(settings: &Settings) -> io::Result<Limiter<Link>> {
+fn limiter(settings: &Settings) -> io::Result<Limiter> {
     // The error does not repeat the URL, which may have a password.
     let link = Link::open(&settings.redis).map_err(|error| io::Error::other(format!("--redis: {error}")))?;
     let limiter = Limiter::builder(link)

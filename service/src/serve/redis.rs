@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use redis_rl_client::{Connection, Stats};
+use redis_rl_client::Stats;
 use tokio::time::sleep;
 use tracing::{error, info, warn};
 
@@ -20,7 +20,7 @@ const ATTEMPTS_APART: Duration = Duration::from_secs(5);
 const SAID_EVERY: Duration = Duration::from_secs(60);
 
 /// Makes one attempt, and others while calls fail. It ends with the runtime.
-pub async fn watch<C: Connection>(service: Arc<Service<C>>, url: String) {
+pub async fn watch(service: Arc<Service>, url: String) {
     let shown = bare(&url);
     let key = format!("{}rl:ready", service.settings.prefix);
     let failures = |stats: Stats| stats.timeouts.saturating_add(stats.errors);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use futures_util::future::{join, join_all};
-use redis_rl_client::{Connection, Decision, Decisions, Error, Fallback, Limiter, Request, Source};
+use redis_rl_client::{Decision, Decisions, Error, Fallback, Limiter, Request, Source};
 
 use super::plan::{Check, Hits, Plan, Slot};
 use super::state::Snapshot;
@@ -24,7 +24,7 @@ pub struct How {
 
 /// Decides on the limits of a request. Units that are given back are sent in any case: they lift no limit, and kept they
 /// would deny others.
-pub async fn decide<C: Connection>(plan: &Plan, limiter: &Limiter<C>, snapshot: &Snapshot<C>, how: How) -> Outcomes {
+pub async fn decide(plan: &Plan, limiter: &Limiter, snapshot: &Snapshot, how: How) -> Outcomes {
     let limiter = limiter.with_fallback(how.fallback).with_timeout(how.timeout);
     let decider = Decider { limiter, snapshot, how };
     let mut outcomes: Outcomes = plan.slots.iter().map(|_| None).collect();
@@ -73,13 +73,13 @@ const fn is_sent_together(check: &Check) -> bool {
     !matches!((check.hits, check.grants), (Hits::GiveBack(_), _) | (Hits::Charge(_), Some(_)))
 }
 
-struct Decider<'s, C> {
-    limiter: Limiter<C>,
-    snapshot: &'s Snapshot<C>,
+struct Decider<'s> {
+    limiter: Limiter,
+    snapshot: &'s Snapshot,
     how: How,
 }
 
-impl<C: Connection> Decider<'_, C> {
+impl Decider<'_> {
     async fn each(&self, checks: &[Numbered<'_>]) -> Vec<Decided> {
         let requests: Vec<Request<'_>> = checks.iter().map(|(_, check)| check.request()).collect();
         let decisions = if self.how.overloaded {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use arc_swap::ArcSwapOption;
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_service_server::RateLimitService;
 use envoy_types::pb::envoy::service::ratelimit::v3::{RateLimitRequest, RateLimitResponse};
-use redis_rl_client::{Connection, Decisions, Fallback, Limiter, Policy};
+use redis_rl_client::{Decisions, Fallback, Limiter, Policy};
 use tonic::{Code, Request, Response, Status};
 use tracing::error;
 
@@ -34,10 +34,10 @@ const PROBE: Policy = Policy::fixed(Duration::from_secs(1), 1);
 
 /// Decides on requests with the rules in force.
 #[derive(Debug)]
-pub struct Service<C> {
-    pub limiter: Limiter<C>,
+pub struct Service {
+    pub limiter: Limiter,
     /// `None` until there are valid rules.
-    pub snapshot: ArcSwapOption<Snapshot<C>>,
+    pub snapshot: ArcSwapOption<Snapshot>,
     pub settings: ServiceSettings,
     /// What is under way, and how late this process is.
     pub load: Arc<Load>,
@@ -70,12 +70,12 @@ pub struct ServiceSettings {
     pub cluster: bool,
 }
 
-impl<C: Connection> Service<C> {
+impl Service {
     /// A service without rules.
     ///
     /// # Errors
     /// A metric is there twice, which is a fault of this program.
-    pub fn new(limiter: Limiter<C>, settings: ServiceSettings, traces: Traces) -> Result<Self, prometheus::Error> {
+    pub fn new(limiter: Limiter, settings: ServiceSettings, traces: Traces) -> Result<Self, prometheus::Error> {
         let metrics = Metrics::new(settings.near_limit_ratio)?;
         let figures = metrics.connections.clone();
         Ok(Self {
@@ -158,7 +158,7 @@ impl<C: Connection> Service<C> {
     ///
     /// # Errors
     /// There are none yet. The request counts as an error.
-    pub fn rules(&self, span: &mut Span) -> Result<Arc<Snapshot<C>>, Status> {
+    pub fn rules(&self, span: &mut Span) -> Result<Arc<Snapshot>, Status> {
         self.snapshot.load_full().ok_or_else(|| {
             self.metrics.count_request(Duration::ZERO);
             self.metrics.count_service_error();
@@ -174,7 +174,7 @@ impl<C: Connection> Service<C> {
     /// As [`decide`](Self::decide).
     pub async fn decide_under(
         &self,
-        snapshot: &Snapshot<C>,
+        snapshot: &Snapshot,
         request: &RateLimitRequest,
         (arrival, deadline): (Option<&Arrival>, Option<Instant>),
         span: &mut Span,
@@ -190,7 +190,7 @@ impl<C: Connection> Service<C> {
 
     async fn decide_uncounted(
         &self,
-        snapshot: &Snapshot<C>,
+        snapshot: &Snapshot,
         request: &RateLimitRequest,
         overload: Option<Overload>,
         (began, deadline): (Instant, Option<Instant>),
@@ -232,10 +232,10 @@ impl<C: Connection> Service<C> {
 
 /// The service as tonic takes it.
 #[derive(Debug)]
-pub struct Grpc<C>(pub Arc<Service<C>>);
+pub struct Grpc(pub Arc<Service>);
 
 #[tonic::async_trait]
-impl<C: Connection + std::fmt::Debug> RateLimitService for Grpc<C> {
+impl RateLimitService for Grpc {
     async fn should_rate_limit(
         &self,
         request: Request<RateLimitRequest>,

@@ -43,7 +43,7 @@ impl InForce {
         })
     }
 
-    pub fn set<C>(&self, snapshot: &Snapshot<C>) {
+    pub fn set(&self, snapshot: &Snapshot) {
         let small = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
         self.generation.set(small(snapshot.generation));
         self.limits.set(snapshot.rules.limits().try_into().unwrap_or(i64::MAX));

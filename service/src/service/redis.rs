@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
 use redis::Value;
-use redis_rl_client::{Connection as _, Error, Limiter, Link};
+use redis_rl_client::{Error, Limiter, Link};
 use tokio::time::timeout;
 
 /// How long an attempt may take.
@@ -50,7 +50,7 @@ pub async fn attempt(url: &str, key: &str, words: &[&str]) -> Finding {
 }
 
 async fn connect_and_look(url: &str, key: &str, words: &[&str]) -> Result<Finding, Error> {
-    let mut link = match connect(url).await {
+    let link = match connect(url).await {
         Ok(link) => link,
         Err(error) if is_login(&error) => {
             let needs_none = hello(&bare(url), key).await.is_ok();
@@ -89,7 +89,7 @@ async fn connect(url: &str) -> Result<Link, Error> {
 }
 
 async fn hello(url: &str, key: &str) -> Result<Value, Error> {
-    Ok(Link::open(url)?.send(redis::cmd("HELLO"), key.as_bytes()).await?)
+    Link::open(url)?.send(redis::cmd("HELLO"), key.as_bytes()).await
 }
 
 /// The name and the version of the server, and that of the module, in the reply to HELLO.

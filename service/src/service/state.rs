@@ -3,36 +3,36 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use redis_rl_client::{Connection, Grants, Limiter, Policy};
+use redis_rl_client::{Grants, Limiter, Policy};
 
 use crate::rules::{Domain, Limit, Printable, Rules};
 
 /// A set of rules that a request uses from its beginning to its end.
 #[derive(Debug)]
-pub struct Snapshot<C> {
+pub struct Snapshot {
     pub rules: Rules,
     /// Counts the sets of rules, from 1.
     pub generation: u64,
     /// That of the rules.
     pub hash: String,
     /// By the names of the limit.
-    pub grants: HashMap<Arc<[Box<str>]>, Granted<C>>,
+    pub grants: HashMap<Arc<[Box<str>]>, Granted>,
 }
 
 /// The grants of a limit. They are given back when the last snapshot that has them is dropped.
 #[derive(Debug)]
-pub struct Granted<C> {
+pub struct Granted {
     pub policy: Policy,
     units: u32,
-    pub grants: Grants<C>,
+    pub grants: Grants,
 }
 
-impl<C: Connection> Snapshot<C> {
+impl Snapshot {
     /// Takes over the grants of limits that have not changed.
     ///
     /// # Errors
     /// A limit cannot be granted in advance: which, and why.
-    pub fn new(rules: Rules, before: Option<&Self>, limiter: &Limiter<C>) -> Result<Self, String> {
+    pub fn new(rules: Rules, before: Option<&Self>, limiter: &Limiter) -> Result<Self, String> {
         let mut grants = HashMap::new();
         for limit in rules.domains.values().flat_map(Domain::limits) {
             if let Some(granted) = granted(limit, before, limiter)? {
@@ -44,11 +44,7 @@ impl<C: Connection> Snapshot<C> {
     }
 }
 
-fn granted<C: Connection>(
-    limit: &Limit,
-    before: Option<&Snapshot<C>>,
-    limiter: &Limiter<C>,
-) -> Result<Option<Granted<C>>, String> {
+fn granted(limit: &Limit, before: Option<&Snapshot>, limiter: &Limiter) -> Result<Option<Granted>, String> {
     let Some((rate, units)) = limit.rate.and_then(|rate| Some((rate, rate.grants?))) else { return Ok(None) };
     let policy = if limit.shadow { rate.policy.shadow() } else { rate.policy };
     let known = before.and_then(|before| before.grants.get(&limit.names));

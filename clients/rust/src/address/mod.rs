@@ -10,7 +10,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use redis::cluster::ClusterClient;
-use redis::{Client, RedisError, ServerErrorKind};
+use redis::{Client, ConnectionAddr, ConnectionInfo, RedisError, ServerErrorKind};
 
 use crate::error::Error;
 pub(crate) use sentinel::{Failure, Sentinels, require_master};
@@ -31,6 +31,9 @@ pub(crate) const REOPEN_APART: Duration = Duration::from_millis(200);
 /// How long it may take until a connection is open, with Sentinels, a login and the nodes of a cluster.
 #[cfg(feature = "async")]
 pub(crate) const OPEN_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How many slots of a cluster are one part: a node has them in ranges.
+const SLOTS_OF_PART: u64 = 64;
 
 /// Where the server is: one server, a cluster, or a master that Sentinels know. Nothing is connected yet.
 ///
@@ -97,12 +100,14 @@ impl FromStr for Address {
 }
 
 impl Address {
-    /// The part of the server that decides on a key.
+    /// The part of the server that decides on a key: see [`Breakers`](crate::sync).
     pub(crate) fn part(&self, key: &[u8]) -> u64 {
-        match &self.0 {
-            Kind::Cluster(_) => routing::part(key),
-            _ => 0,
-        }
+        self.group(key) / SLOTS_OF_PART
+    }
+
+    /// What the keys have in common whose commands can be sent together: the slot of a cluster.
+    pub(crate) fn group(&self, key: &[u8]) -> u64 {
+        if matches!(self.0, Kind::Cluster(_)) { routing::slot(key) } else { 0 }
     }
 }
 
@@ -110,6 +115,17 @@ impl From<Client> for Address {
     fn from(client: Client) -> Self {
         Self(Kind::Server(Box::new(client)), Trust::default())
     }
+}
+
+/// The same settings for another server.
+pub(crate) fn at(info: &ConnectionInfo, host: String, port: u16) -> ConnectionInfo {
+    let address = match info.addr() {
+        ConnectionAddr::TcpTls { insecure, tls_params, .. } => {
+            ConnectionAddr::TcpTls { host, port, insecure: *insecure, tls_params: tls_params.clone() }
+        }
+        _ => ConnectionAddr::Tcp(host, port),
+    };
+    info.clone().set_addr(address)
 }
 
 /// Whether the reply says that this server is not the master any more, so that the command was not executed, and another

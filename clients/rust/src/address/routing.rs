@@ -1,11 +1,14 @@
 //! Which node of a cluster gets a command.
 
-use std::hash::{Hash, Hasher};
-
 use redis::cluster_routing::{Route, RoutingInfo, SingleNodeRoutingInfo, Slot, SlotAddr};
 use redis::{RedisError, ServerErrorKind};
 #[cfg(feature = "async")]
 use redis::{RedisResult, Value};
+
+use crate::key::around_tag;
+
+/// How many slots a cluster has.
+const SLOTS: u16 = 16_384;
 
 /// The node that owns the key. The crate `redis` takes the first argument of a command that it does not know for its key, which
 /// it is not in RL.MULTI and RL.PEEK.
@@ -14,37 +17,10 @@ pub fn routing(key: &[u8]) -> RoutingInfo {
     RoutingInfo::SingleNode(SingleNodeRoutingInfo::SpecificNode(route))
 }
 
-/// How many slots are one part: a node has them in ranges.
-const SLOTS_OF_PART: u64 = 64;
-
 /// The slot of a key.
 pub fn slot(key: &[u8]) -> u64 {
-    let mut number = Number(0);
-    // Its number is private, but it is all that is hashed.
-    Slot::for_key(key).hash(&mut number);
-    number.finish()
-}
-
-/// The part of the slots that a key is in: see [`Breakers`](crate::breaker::Breakers).
-pub fn part(key: &[u8]) -> u64 {
-    slot(key) / SLOTS_OF_PART
-}
-
-/// The number that was hashed.
-struct Number(u64);
-
-impl Hasher for Number {
-    fn write(&mut self, bytes: &[u8]) {
-        self.0 = bytes.iter().fold(self.0, |number, byte| (number << 8) | u64::from(*byte));
-    }
-
-    fn write_u16(&mut self, number: u16) {
-        self.0 = u64::from(number);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
+    let hashed = around_tag(key).map_or(key, |(_, tag, _)| tag);
+    u64::from(crc16::State::<crc16::XMODEM>::calculate(hashed) % SLOTS)
 }
 
 /// The error after several redirections. They lead to a node that is away, or the nodes do not agree: then the cluster
@@ -128,7 +104,7 @@ mod tests {
     #[test]
     fn a_key_has_its_slot() {
         for (key, expected) in [("foo", 12_182), ("{foo}bar", 12_182), ("", 0), ("123456789", 12_739)] {
-            assert_eq!((slot(key.as_bytes()), part(key.as_bytes())), (expected, expected / 64), "{key}");
+            assert_eq!(slot(key.as_bytes()), expected, "{key}");
         }
     }
 

@@ -1,8 +1,9 @@
 //! The master that Sentinels name. The crate `redis` asks them one after the other, without a common time limit, so one
 //! that hangs would hide the others.
 
-use redis::{Client, Cmd, ConnectionAddr, ConnectionInfo, ErrorKind, RedisError, RedisResult, Value};
+use redis::{Client, Cmd, ConnectionInfo, ErrorKind, RedisError, RedisResult, Value};
 
+use super::at;
 use crate::error::is_connection_error;
 
 /// The Sentinels, and how to connect to the master.
@@ -25,13 +26,7 @@ impl Sentinels {
     /// The client of the master that a Sentinel has named.
     pub fn client(&self, reply: RedisResult<Option<(String, u16)>>) -> Result<Client, Failure> {
         let (host, port) = reply.and_then(|reply| reply.ok_or_else(|| self.unknown())).map_err(Failure::of_sentinel)?;
-        let address = match self.master.addr() {
-            ConnectionAddr::TcpTls { insecure, tls_params, .. } => {
-                ConnectionAddr::TcpTls { host, port, insecure: *insecure, tls_params: tls_params.clone() }
-            }
-            _ => ConnectionAddr::Tcp(host, port),
-        };
-        Client::open(self.master.clone().set_addr(address)).map_err(Failure::of_master)
+        Client::open(at(&self.master, host, port)).map_err(Failure::of_master)
     }
 
     /// What counts while no Sentinel has replied.

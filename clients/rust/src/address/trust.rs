@@ -14,8 +14,7 @@ use {
 /// The certificates of a URL, and what becomes of them: those of the system are read once.
 #[derive(Clone, Debug, Default)]
 pub struct Trust {
-    #[cfg_attr(not(feature = "async"), allow(dead_code, reason = "the crate redis opens the connections"))]
-    certificates: Option<TlsCertificates>,
+    pub certificates: Option<TlsCertificates>,
     #[cfg(feature = "async")]
     config: Arc<OnceLock<Arc<ClientConfig>>>,
 }

@@ -18,6 +18,7 @@ struct Parts<'a> {
     hosts: Vec<&'a str>,
     path: &'a str,
     parameters: Vec<(String, String)>,
+    trust: Trust,
 }
 
 /// What is wrong, without the URL: it may hold a password.
@@ -40,16 +41,24 @@ pub fn parse(text: &str) -> Result<(Kind, Trust), Error> {
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
     let (user, hosts) = authority.rsplit_once('@').map_or(("", authority), |(user, hosts)| (user, hosts));
     let hosts: Vec<_> = hosts.split(',').collect();
-    let parts = |tls| Parts { tls, user, hosts, path, parameters };
-    match scheme {
-        "redis" | "valkey" => parts(false).server(),
-        "rediss" | "valkeys" => parts(true).server(),
-        "redis-cluster" | "valkey-cluster" => parts(false).cluster(),
-        "rediss-cluster" | "valkeys-cluster" => parts(true).cluster(),
-        "redis-sentinel" | "valkey-sentinel" => parts(false).sentinel(),
-        "rediss-sentinel" | "valkeys-sentinel" => parts(true).sentinel(),
+    let (kind, tls) = match scheme.split_once('-').unwrap_or((scheme, "")) {
+        ("redis" | "valkey", kind) => (kind, false),
+        ("rediss" | "valkeys", kind) => (kind, true),
+        _ => return Err(invalid(SCHEMES)),
+    };
+    let trust = trust(tls, |name| find(&parameters, name))?;
+    let parts = Parts { tls, user, hosts, path, parameters, trust };
+    let kind = match (kind, scheme.contains('-')) {
+        ("", false) => parts.server(),
+        ("cluster", _) => parts.cluster(),
+        ("sentinel", _) => parts.sentinel(),
         _ => Err(invalid(SCHEMES)),
-    }
+    };
+    Ok((kind?, parts.trust))
+}
+
+fn find<'p>(parameters: &'p [(String, String)], name: &str) -> Option<&'p str> {
+    parameters.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
 }
 
 fn open(url: impl IntoConnectionInfo) -> Result<ConnectionInfo, Error> {
@@ -62,14 +71,14 @@ fn client(info: ConnectionInfo) -> Client {
 }
 
 impl Parts<'_> {
-    fn server(&self) -> Result<(Kind, Trust), Error> {
+    fn server(&self) -> Result<Kind, Error> {
         let [host] = self.hosts.as_slice() else {
             return Err(invalid("several hosts; expected redis-cluster:// or redis-sentinel:// for them"));
         };
-        Ok((Kind::Server(Box::new(client(self.info(host, self.user, self.path)?))), self.trust()?))
+        Ok(Kind::Server(Box::new(client(self.info(host, self.user, self.path)?))))
     }
 
-    fn cluster(&self) -> Result<(Kind, Trust), Error> {
+    fn cluster(&self) -> Result<Kind, Error> {
         if !self.path.trim_matches('/').is_empty() {
             return Err(invalid("a cluster has no databases; expected nothing after the hosts"));
         }
@@ -82,7 +91,7 @@ impl Parts<'_> {
             // The limiter has a timeout of its own.
             .response_timeout(std::time::Duration::from_secs(60));
         #[cfg(feature = "tls")]
-        let builder = match self.certificates()? {
+        let builder = match self.trust.certificates.clone() {
             Some(certificates) => builder.certs(certificates),
             None => builder,
         };
@@ -92,10 +101,10 @@ impl Parts<'_> {
         };
         let cluster = builder.build().map_err(|error| invalid(error.to_string()))?;
         let nodes = nodes.into_iter().map(client).collect();
-        Ok((Kind::Cluster(Box::new(Cluster { client: cluster, nodes })), self.trust()?))
+        Ok(Kind::Cluster(Box::new(Cluster { client: cluster, nodes })))
     }
 
-    fn sentinel(&self) -> Result<(Kind, Trust), Error> {
+    fn sentinel(&self) -> Result<Kind, Error> {
         let (name, db) = self.path.split_once('/').unwrap_or((self.path, ""));
         if name.is_empty() {
             return Err(invalid("expected the name of the master after the hosts: redis-sentinel://host/name"));
@@ -113,7 +122,7 @@ impl Parts<'_> {
             Ok(client(self.with_certificates(open(url)?)?))
         });
         let sentinels = sentinels.collect::<Result<Vec<_>, Error>>()?;
-        Ok((Kind::Sentinel(Box::new(Sentinels { sentinels, name: name.to_owned(), master })), self.trust()?))
+        Ok(Kind::Sentinel(Box::new(Sentinels { sentinels, name: name.to_owned(), master })))
     }
 
     /// The settings of one server.
@@ -136,62 +145,43 @@ impl Parts<'_> {
     }
 
     fn parameter(&self, name: &str) -> Option<&str> {
-        self.parameters.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+        find(&self.parameters, name)
     }
 
-    #[cfg(feature = "tls")]
     fn with_certificates(&self, info: ConnectionInfo) -> Result<ConnectionInfo, Error> {
-        match self.certificates()? {
-            Some(certificates) => Client::build_with_tls(info, certificates)
-                .map(|client| client.get_connection_info().clone())
-                .map_err(|error| invalid(error.to_string())),
-            None => Ok(info),
+        #[cfg(feature = "tls")]
+        if let Some(certificates) = self.trust.certificates.clone() {
+            let client = Client::build_with_tls(info, certificates).map_err(|error| invalid(error.to_string()))?;
+            return Ok(client.get_connection_info().clone());
         }
+        Ok(info)
     }
+}
 
-    #[cfg(not(feature = "tls"))]
-    fn with_certificates(&self, info: ConnectionInfo) -> Result<ConnectionInfo, Error> {
-        match self.tls {
-            true => Err(invalid("TLS needs the feature tls of this crate")),
-            false => Ok(info),
-        }
-    }
+#[cfg(not(feature = "tls"))]
+fn trust<'p>(tls: bool, _: impl Fn(&str) -> Option<&'p str>) -> Result<Trust, Error> {
+    if tls { Err(invalid("TLS needs the feature tls of this crate")) } else { Ok(Trust()) }
+}
 
-    #[cfg(feature = "tls")]
-    fn trust(&self) -> Result<Trust, Error> {
-        self.certificates().map(Trust::new)
+/// The certificates of the parameters.
+#[cfg(feature = "tls")]
+fn trust<'p>(tls: bool, parameter: impl Fn(&str) -> Option<&'p str>) -> Result<Trust, Error> {
+    let read = |name: &str| match parameter(name) {
+        Some(_) if !tls => Err(invalid(format!("{name} is only for rediss://, with TLS"))),
+        Some(path) => std::fs::read(path).map(Some).map_err(|error| invalid(format!("the file of {name}: {error}"))),
+        None => Ok(None),
+    };
+    let root_cert = read("ca")?;
+    let client_tls = match (read("cert")?, read("key")?) {
+        (Some(client_cert), Some(client_key)) => Some(redis::ClientTlsConfig { client_cert, client_key }),
+        (None, None) => None,
+        _ => return Err(invalid("expected both cert and key, or none of them")),
+    };
+    // The crate rustls panics if a program has several implementations of its cryptography and has chosen none.
+    if tls && rustls::crypto::CryptoProvider::get_default().is_none() {
+        let _ = rustls::crypto::ring::default_provider().install_default();
     }
-
-    #[cfg(not(feature = "tls"))]
-    fn trust(&self) -> Result<Trust, Error> {
-        Ok(Trust())
-    }
-
-    /// The certificates of the parameters; `None` without TLS.
-    #[cfg(feature = "tls")]
-    fn certificates(&self) -> Result<Option<redis::TlsCertificates>, Error> {
-        let read = |name: &str| match self.parameter(name) {
-            Some(_) if !self.tls => Err(invalid(format!("{name} is only for rediss://, with TLS"))),
-            Some(path) => {
-                std::fs::read(path).map(Some).map_err(|error| invalid(format!("the file of {name}: {error}")))
-            }
-            None => Ok(None),
-        };
-        let root_cert = read("ca")?;
-        let client_tls = match (read("cert")?, read("key")?) {
-            (Some(client_cert), Some(client_key)) => Some(redis::ClientTlsConfig { client_cert, client_key }),
-            (None, None) => None,
-            _ => return Err(invalid("expected both cert and key, or none of them")),
-        };
-        if !self.tls {
-            return Ok(None);
-        }
-        // The crate rustls panics if a program has several implementations of its cryptography and has chosen none.
-        if rustls::crypto::CryptoProvider::get_default().is_none() {
-            let _ = rustls::crypto::ring::default_provider().install_default();
-        }
-        Ok(Some(redis::TlsCertificates { client_tls, root_cert }))
-    }
+    Ok(Trust::new(tls.then_some(redis::TlsCertificates { client_tls, root_cert })))
 }
 
 #[cfg(test)]

@@ -1,18 +1,19 @@
 //! Leases that renew themselves.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
+use parking_lot::Mutex;
+
 use super::{
-    Background, Changed, Held, Limiter, Other, Task, Transport, both, channel, is_dropped_within, join, now, tell,
-    until,
+    Background, Changed, Held, Limiter, Other, Task, both, channel, is_dropped_within, join, now, tell, until,
 };
 use crate::Request;
 use crate::decision::Decision;
 use crate::error::Error;
 use crate::guard::{Holder, Outcome, Renewal, Term, new_id, require_lease};
 use crate::policy::Policy;
-use crate::protocol::{Call, reply};
+use crate::protocol::{Call, Verb, reply};
 
 /// What a request for a lease gets. It is denied if as many leases are held as the limit allows.
 pub type Leased = Outcome<Lease, Decision>;
@@ -43,25 +44,13 @@ struct Kept {
 /// What guard and keeper know of the lease.
 #[derive(Debug)]
 pub(super) struct Known {
-    term: Mutex<Term>,
+    pub(super) term: Mutex<Term>,
     pub(super) changed: Changed,
-}
-
-impl Known {
-    pub(super) fn term(&self) -> MutexGuard<'_, Term> {
-        self.term.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Lease {
     /// Renews a lease that was taken after `sent` until the guard is dropped.
-    pub(crate) fn keep<C: Transport>(
-        limiter: Limiter<C>,
-        policy: Policy,
-        key: Vec<u8>,
-        id: String,
-        sent: Instant,
-    ) -> Self {
+    pub(crate) fn keep(limiter: Limiter, policy: Policy, key: Vec<u8>, id: String, sent: Instant) -> Self {
         let term = Mutex::new(Term::new(policy.longest_window(), sent));
         let known = Arc::new(Known { term, changed: Changed::default() });
         let (held, other) = channel();
@@ -78,7 +67,7 @@ impl Lease {
     /// Whether the lease has ended although it was not released: it was not renewed for a window, or somebody else
     /// released it or reset the key. Another holder may have been allowed since.
     pub fn is_lost(&self) -> bool {
-        self.known().is_some_and(|known| known.term().is_lost(now()))
+        self.known().is_some_and(|known| known.term.lock().is_lost(now()))
     }
 
     pub(super) fn known(&self) -> Option<&Known> {
@@ -100,8 +89,8 @@ impl Lease {
 }
 
 /// What runs behind a lease.
-struct Keeper<C: Transport> {
-    limiter: Limiter<C>,
+struct Keeper {
+    limiter: Limiter,
     policy: Policy,
     key: Vec<u8>,
     id: String,
@@ -109,15 +98,15 @@ struct Keeper<C: Transport> {
 }
 
 #[both]
-impl<C: Transport> Keeper<C> {
+impl Keeper {
     async fn run(self, mut other: Other) -> Result<bool, Error> {
-        let mut pause = self.known.term().first_pause(now());
+        let mut pause = self.known.term.lock().first_pause(now());
         while !is_dropped_within(&mut other, pause).await {
-            let (sent, ends) = (now(), self.known.term().ends());
+            let (sent, ends) = (now(), self.known.term.lock().ends());
             let renewing = self.limiter.renew(&self.policy, &self.key, &self.id);
             let renewed = until(ends.unwrap_or(sent), renewing).await;
             let renewal = renewed.as_ref().map_or(Renewal::Unknown, Renewal::of);
-            let next = self.known.term().renewed(sent, renewal, now());
+            let next = self.known.term.lock().renewed(sent, renewal, now());
             tell(&self.known.changed);
             match next {
                 Some(next) => pause = next,
@@ -132,7 +121,7 @@ impl<C: Transport> Keeper<C> {
 }
 
 #[both]
-impl<C: Transport> Limiter<C> {
+impl Limiter {
     /// Takes a lease for a new holder. If the caller is gone before the reply is there, the lease is released.
     ///
     /// # Errors
@@ -178,8 +167,11 @@ impl<C: Transport> Limiter<C> {
     /// See [`Error`].
     pub async fn renew(&self, policy: &Policy, key: impl AsRef<[u8]>, id: impl AsRef<[u8]>) -> Result<bool, Error> {
         require_lease(policy)?;
-        let call = Call::Renew { policy, key: key.as_ref(), id: id.as_ref() };
-        self.call(call).await.and_then(reply::integer).map(|renewed| renewed != 0)
+        let request = Request::new(policy, key.as_ref());
+        self.call(Call::of(Verb::Renew(id.as_ref()), &request))
+            .await
+            .and_then(reply::integer)
+            .map(|renewed| renewed != 0)
     }
 
     /// Ends a lease; whether it was still held. [`Lease`] does this by itself.
@@ -188,14 +180,17 @@ impl<C: Transport> Limiter<C> {
     /// See [`Error`].
     pub async fn release(&self, policy: &Policy, key: impl AsRef<[u8]>, id: impl AsRef<[u8]>) -> Result<bool, Error> {
         require_lease(policy)?;
-        let call = Call::Release { key: key.as_ref(), id: id.as_ref() };
-        self.call(call).await.and_then(reply::integer).map(|released| released != 0)
+        let request = Request::new(policy, key.as_ref());
+        self.call(Call::of(Verb::Release(id.as_ref()), &request))
+            .await
+            .and_then(reply::integer)
+            .map(|released| released != 0)
     }
 }
 
 /// Takes a lease although its caller may be gone by then: the guard is dropped, which releases it.
 #[both]
-async fn take_new<C: Transport>(limiter: Limiter<C>, policy: Policy, key: Vec<u8>) -> Result<Leased, Error> {
+async fn take_new(limiter: Limiter, policy: Policy, key: Vec<u8>) -> Result<Leased, Error> {
     let id = new_id();
     let leased = limiter.take(&policy, &key, &id, Holder::New).await;
     if leased.as_ref().is_err_and(Error::is_failure) {

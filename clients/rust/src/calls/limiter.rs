@@ -2,24 +2,23 @@
 
 use std::time::Duration;
 
-use super::{Instant, Limiter, Transport, both, sleep};
-use crate::core::{Batch, Recalled, Sent};
+use super::{Instant, Limiter, Target, both, sleep};
+use crate::core::{Recalled, Sent};
 use crate::decision::{Decision, Decisions};
 use crate::error::Error;
-use crate::key::Bounded;
 use crate::policy::Policy;
-use crate::protocol::{Call, reply};
+use crate::protocol::{Call, Verb, reply};
 use crate::{Builder, Fallback, Request, Stats, TopDenial};
 
-impl<C: Transport> Limiter<C> {
-    /// A limiter with the default settings.
-    pub fn new(connection: C) -> Self {
-        Self::of(Builder::new(connection))
+impl Limiter {
+    /// A limiter with the default settings: see [`Address`](crate::Address) for what a server can be.
+    pub fn new(server: impl Into<Target>) -> Self {
+        Self::of(Builder::new(server.into()))
     }
 
     /// A limiter with other settings.
-    pub fn builder(connection: C) -> Builder<C> {
-        Builder::new(connection)
+    pub fn builder(server: impl Into<Target>) -> Builder<Target> {
+        Builder::new(server.into())
     }
 
     /// The same limiter with another fallback, for example one that denies logins.
@@ -68,7 +67,7 @@ impl<C: Transport> Limiter<C> {
 }
 
 #[both]
-impl<C: Transport> Limiter<C> {
+impl Limiter {
     /// Checks a request of cost 1 and charges it if it is allowed.
     ///
     /// # Errors
@@ -103,17 +102,7 @@ impl<C: Transport> Limiter<C> {
     /// # Errors
     /// Each as [`check`](Self::check).
     pub async fn check_each(&self, requests: &[Request<'_>]) -> Vec<Result<Decision, Error>> {
-        let (deadline, part) = (Instant::now() + self.timeout, |key: &[u8]| self.part(key));
-        self.prepare(requests, deadline).await;
-        let mut batch = Batch::new(&self.core, requests, self.timeout, part);
-        self.run_timers(requests);
-        let unended = self.core.unended();
-        let mut round = batch.next(Vec::new());
-        while !round.is_empty() {
-            round = batch.next(self.send_round(round, deadline).await);
-        }
-        unended.ended();
-        batch.end(self.fallback)
+        self.decide_each(requests).await
     }
 
     /// What the reply to a request would be. Changes nothing. With a cost of 0, it shows what is left.
@@ -121,7 +110,7 @@ impl<C: Transport> Limiter<C> {
     /// # Errors
     /// See [`Error`].
     pub async fn peek(&self, request: &Request<'_>) -> Result<Decision, Error> {
-        self.call(Call::Peek(request)).await.and_then(|value| reply::decision(value, request))
+        self.call(Call::of(Verb::Peek, request)).await.and_then(|value| reply::decision(value, request))
     }
 
     /// Gives the cost of a request back, never beyond full. The decision is that of [`peek`](Self::peek) afterwards.
@@ -130,7 +119,7 @@ impl<C: Transport> Limiter<C> {
     /// See [`Error`].
     pub async fn refund(&self, request: &Request<'_>) -> Result<Decision, Error> {
         let _forgets = self.core.forgets(request.policy, request.bounded_key());
-        self.call(Call::Refund(request)).await.and_then(|value| reply::decision(value, request))
+        self.call(Call::of(Verb::Refund, request)).await.and_then(|value| reply::decision(value, request))
     }
 
     /// Corrects a request that was charged its [cost](Request::cost) and turned out to cost `actual`: gives the
@@ -142,7 +131,7 @@ impl<C: Transport> Limiter<C> {
     pub async fn settle(&self, request: &Request<'_>, actual: u64) -> Result<Decision, Error> {
         let next = Request::new(request.policy, request.key);
         let _forgets = self.core.forgets(request.policy, request.bounded_key());
-        self.call(Call::Settle { request, actual }).await.and_then(|value| reply::decision(value, &next))
+        self.call(Call::of(Verb::Settle(actual), request)).await.and_then(|value| reply::decision(value, &next))
     }
 
     /// Corrects what was [reserved](Request::reserve) under an id to `actual`, once: an id that is not known changes
@@ -158,10 +147,10 @@ impl<C: Transport> Limiter<C> {
         id: impl AsRef<[u8]>,
         actual: u64,
     ) -> Result<Decision, Error> {
-        let (key, id) = (key.as_ref(), id.as_ref());
-        let call = Call::SettleReservation { policy, key, id, actual };
-        let _forgets = self.core.forgets(policy, Bounded::new(key));
-        self.call(call).await.and_then(|value| reply::decision(value, &Request::new(policy, key)))
+        let (request, id) = (Request::new(policy, key.as_ref()), id.as_ref());
+        let call = Call::of(Verb::SettleReservation { id, actual }, &request);
+        let _forgets = self.core.forgets(policy, request.bounded_key());
+        self.call(call).await.and_then(|value| reply::decision(value, &request))
     }
 
     /// Deletes the state of a key; whether there was one.
@@ -169,9 +158,9 @@ impl<C: Transport> Limiter<C> {
     /// # Errors
     /// See [`Error`].
     pub async fn reset(&self, policy: &Policy, key: impl AsRef<[u8]>) -> Result<bool, Error> {
-        let key = key.as_ref();
-        let _forgets = self.core.forgets(policy, Bounded::new(key));
-        self.call(Call::Reset { policy, key }).await.and_then(reply::integer).map(|deleted| deleted != 0)
+        let request = Request::new(policy, key.as_ref());
+        let _forgets = self.core.forgets(policy, request.bounded_key());
+        self.call(Call::of(Verb::Reset, &request)).await.and_then(reply::integer).map(|deleted| deleted != 0)
     }
 
     /// Sends a request, waits until it is allowed, and waits for its [delay](Decision::delay); at most for `patience`.
@@ -221,8 +210,7 @@ impl<C: Transport> Limiter<C> {
 
     /// Sends a request that no remembered denial denies.
     pub(crate) async fn send(&self, request: &Request<'_>, sent: Option<Sent>) -> Result<Decision, Error> {
-        let result = self.call(Call::Check(request)).await.and_then(|value| reply::decision(value, request));
-        self.core.learned(request, sent, result)
+        self.core.learned(request, sent, self.call(Call::of(Verb::Check, request)).await)
     }
 
     /// Checks a request under several limits, without a fallback.
@@ -231,8 +219,7 @@ impl<C: Transport> Limiter<C> {
             Ok(sent) => sent,
             Err(denied) => return Ok(denied),
         };
-        let result = self.call(Call::CheckAll(requests)).await.and_then(|value| reply::decisions(value, requests));
-        self.core.learned_all(requests, sent, result)
+        self.core.learned_all(requests, sent, self.call(Call::all(requests)).await)
     }
 
     /// Sends a call within the timeout.

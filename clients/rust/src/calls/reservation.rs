@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Background, Limiter, Transport, both, sleep};
+use super::{Background, Limiter, both, sleep};
 use crate::Request;
 use crate::decision::{Decision, Decisions};
 use crate::error::Error;
@@ -32,7 +32,7 @@ pub struct Reservation {
     decision: Decision,
     usage: Usage,
     /// `None` if there is nothing to settle.
-    charge: Option<Box<dyn Settle>>,
+    charge: Option<Charge>,
 }
 
 impl fmt::Debug for Reservation {
@@ -78,7 +78,8 @@ impl Reservation {
     /// See [`Error`]. The server did not reply until the reservation could no longer be settled, or rejects the call.
     pub async fn settle(mut self, actual: u64) -> Result<Decision, Error> {
         match self.charge.take() {
-            Some(charge) => charge.settle(actual).await,
+            // It goes on if the caller is gone.
+            Some(charge) => charge.background.clone().apart(charge.end(actual)).await?,
             None => Ok(Decision { charged: 0, ..self.decision }),
         }
     }
@@ -92,25 +93,21 @@ impl Reservation {
     }
 }
 
+#[both(AFIT)]
 impl Drop for Reservation {
     fn drop(&mut self) {
-        if let Some(charge) = self.charge.take() {
-            charge.settle_in_background(self.usage.units());
+        let Some(charge) = self.charge.take() else { return };
+        let (background, core, actual) =
+            (charge.background.clone(), Arc::clone(&charge.limiter.core), self.usage.units());
+        if !background.run(move || async move { drop(charge.end(actual).await) }) {
+            core.unsettled(&Error::Redis(std::io::Error::other("no thread can be started").into()));
         }
     }
 }
 
-/// A [`Charge`], whatever its limiter is.
-#[both(AFIT)]
-trait Settle: Send + Sync {
-    fn settle(self: Box<Self>, actual: u64) -> std::pin::Pin<Box<dyn Future<Output = Result<Decision, Error>> + Send>>;
-
-    fn settle_in_background(self: Box<Self>, actual: u64);
-}
-
 /// What is reserved, or may be.
-struct Charge<C: Transport> {
-    limiter: Limiter<C>,
+struct Charge {
+    limiter: Limiter,
     background: Background,
     policy: Policy,
     key: Vec<u8>,
@@ -119,7 +116,7 @@ struct Charge<C: Transport> {
 }
 
 #[both]
-impl<C: Transport> Charge<C> {
+impl Charge {
     /// Settles, again and again while the server does not reply and the reservation can be settled.
     async fn send(&self, actual: u64) -> Result<Decision, Error> {
         let mut retry = Retry::new(self.ttl);
@@ -133,7 +130,7 @@ impl<C: Transport> Charge<C> {
     }
 
     /// Settles what a guard had.
-    async fn end(self: Box<Self>, actual: u64) -> Result<Decision, Error> {
+    async fn end(self, actual: u64) -> Result<Decision, Error> {
         self.send(actual).await.inspect_err(|error| self.limiter.core.unsettled(error))
     }
 
@@ -147,36 +144,21 @@ impl<C: Transport> Charge<C> {
     fn guard(self, decision: Decision, is_settled: bool) -> Reservation {
         let usage = Usage { reserved: decision.charged, reported: None, called: false };
         let id = self.id.clone();
-        Reservation { id, decision, usage, charge: is_settled.then(|| Box::new(self) as Box<dyn Settle>) }
-    }
-}
-
-#[both(AFIT)]
-impl<C: Transport> Settle for Charge<C> {
-    fn settle(self: Box<Self>, actual: u64) -> std::pin::Pin<Box<dyn Future<Output = Result<Decision, Error>> + Send>> {
-        // It goes on if the caller is gone.
-        Box::pin(async move { self.background.clone().apart(self.end(actual)).await.and_then(|settled| settled) })
-    }
-
-    fn settle_in_background(self: Box<Self>, actual: u64) {
-        let (background, core) = (self.background.clone(), Arc::clone(&self.limiter.core));
-        if !background.run(move || async move { drop(self.end(actual).await) }) {
-            core.unsettled(&Error::Redis(std::io::Error::other("no thread can be started").into()));
-        }
+        Reservation { id, decision, usage, charge: is_settled.then_some(self) }
     }
 }
 
 /// A request for a reservation, of a task.
-struct Wanted<C: Transport> {
-    charge: Charge<C>,
+struct Wanted {
+    charge: Charge,
     cost: u64,
     partial: bool,
     always: bool,
     holder: Option<Vec<u8>>,
 }
 
-impl<C: Transport> Wanted<C> {
-    fn of(limiter: &Limiter<C>, request: &Request<'_>, id: &str, ttl: Duration) -> Self {
+impl Wanted {
+    fn of(limiter: &Limiter, request: &Request<'_>, id: &str, ttl: Duration) -> Self {
         let &Request { policy, key, cost, partial, always, id: holder, .. } = request;
         let (limiter, background, key) = (limiter.clone(), Background::here(), key.to_vec());
         let charge = Charge { limiter, background, policy: *policy, key, id: id.to_owned(), ttl };
@@ -192,7 +174,7 @@ impl<C: Transport> Wanted<C> {
 }
 
 #[both]
-impl<C: Transport> Limiter<C> {
+impl Limiter {
     /// Charges the cost of a request as an estimate under a new id. The guard settles it once. It ends by itself after
     /// `ttl`, which must be longer than the work takes. If the caller is gone before the reply is there, it is cancelled.
     ///
@@ -250,7 +232,7 @@ impl<C: Transport> Limiter<C> {
 
 /// Reserves although the caller may be gone by then: the guards are dropped, which cancels.
 #[both]
-async fn hold<C: Transport>(limiter: Limiter<C>, all: Vec<Wanted<C>>) -> Result<ReservedAll, Error> {
+async fn hold(limiter: Limiter, all: Vec<Wanted>) -> Result<ReservedAll, Error> {
     let requests: Vec<_> = all.iter().map(Wanted::request).collect();
     let result = match requests.as_slice() {
         [request] => limiter.check_on_server(request).await.map(Decisions::from),

@@ -223,11 +223,6 @@ impl Denials {
         self.known(request, &request.bounded_key(), now).map(denied)
     }
 
-    /// [`Denials::hold`] of several limits.
-    pub fn hold_all(&self, requests: &[Request<'_>], now: Instant) -> Vec<Option<Denied>> {
-        requests.iter().map(|request| self.hold(request, now)).collect()
-    }
-
     /// Takes a decision of the server in.
     pub fn learn(&self, request: &Request<'_>, sent: &Sent, decision: &Decision) {
         let key = request.bounded_key();

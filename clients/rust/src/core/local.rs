@@ -1,13 +1,14 @@
 //! Limits inside this process, for [`Fallback::Local`](crate::Fallback): the algorithms of the module, with their keys in
 //! memory.
 
-use std::collections::HashMap;
 use std::fmt::Debug;
-use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use parking_lot::Mutex;
+use quick_cache::sync::{Cache, GuardResult};
+use quick_cache::{DefaultHashBuilder, Lifecycle, OptionsBuilder, UnitWeighter};
 use redis_rl_algorithm::in_memory::InMemory;
 use redis_rl_algorithm::period::{Anchor, CalendarUnit};
 use redis_rl_algorithm::{
@@ -19,40 +20,42 @@ use crate::decision::{Decision, RetryAfter};
 use crate::key::State;
 use crate::policy::{Algorithm, Calendar, Policy, Request, Window};
 
-const SHARDS: usize = 16;
-/// The most keys of a shard: 100,000 of all. Beyond that, a key makes place for another one.
-const MAX_KEYS: usize = 6_250;
-/// The least number of keys of a shard before those are looked for that count nothing any more, and how often that is
-/// done at most: it takes a millisecond.
-const SWEEP_FROM: usize = 256;
-const SWEEP_APART: Duration = Duration::from_secs(1);
-/// How often they are looked for while the server decides again.
+/// The most keys. Beyond that, a key makes place for another one.
+const MAX_KEYS: u64 = 100_000;
+/// How often the keys are looked for that count nothing any more.
 const SWEEP_EVERY: Duration = Duration::from_secs(30);
+
+type Counts = Arc<Mutex<dyn Key>>;
 
 #[derive(Debug)]
 pub struct Local {
-    shards: [Mutex<Shard>; SHARDS],
-    hasher: RandomState,
+    keys: Cache<State<'static>, Counts, UnitWeighter, DefaultHashBuilder, Evicted>,
     began: Instant,
     /// The time at `began`, in microseconds since 1970. From then on this machine's clock is not looked at, so it may step.
     epoch_micros: u64,
-    /// When the keys are looked through next although no request is limited here, in ms since `began`; 0 if there are none.
+    /// When the keys are looked through next, in ms since `began`; 0 if there are none.
     sweep_at: AtomicU64,
 }
 
-#[derive(Debug, Default)]
-struct Shard {
-    keys: HashMap<State<'static>, Box<dyn Key>>,
-    /// When they were last looked through.
-    swept_at: Option<Instant>,
+/// Hands over the counts of the keys that made place for another one.
+#[derive(Clone, Debug)]
+struct Evicted;
+
+impl Lifecycle<State<'static>, Counts> for Evicted {
+    type RequestState = Vec<Counts>;
+
+    fn on_evict(&self, evicted: &mut Vec<Counts>, _: State<'static>, counts: Counts) {
+        evicted.push(counts);
+    }
 }
 
 impl Default for Local {
     fn default() -> Self {
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let options = OptionsBuilder::new().estimated_items_capacity(1_000).weight_capacity(MAX_KEYS).build();
+        let options = options.expect("both capacities are given");
         Self {
-            shards: std::array::from_fn(|_| Mutex::default()),
-            hasher: RandomState::new(),
+            keys: Cache::with_options(options, UnitWeighter, DefaultHashBuilder::default(), Evicted),
             began: Instant::now(),
             epoch_micros: u64::try_from(since_1970.as_micros()).unwrap_or(u64::MAX),
             sweep_at: AtomicU64::new(0),
@@ -70,45 +73,64 @@ impl Local {
     /// Gives back what [`Local::decide`] charged.
     pub fn refund(&self, request: &Request<'_>, charged: u64, instances: u32) {
         let (Some(terms), Some(cost)) = (terms(request.policy, instances), Cost::new(charged)) else { return };
-        let (state, now) = (State::new(request.policy, &request.bounded_key()).kept(), self.now());
-        if let Some(key) = self.shard(&state).keys.get_mut(&state) {
-            key.refund(&terms, now, cost);
+        if let Some(counts) = self.keys.get(&State::new(request.policy, &request.bounded_key()).kept()) {
+            counts.lock().refund(&terms, self.now(), cost);
         }
     }
 
-    /// To be called when the server decided: forgets keys that count nothing any more. Costs nothing if there are none.
+    /// Forgets keys that count nothing any more, if it is time. Costs nothing if there are none.
     pub fn tidy(&self) {
         let at = self.sweep_at.load(Ordering::Relaxed);
         if at == 0 || self.elapsed_ms() < at {
             return;
         }
-        let next = self.elapsed_ms().saturating_add(SWEEP_EVERY.as_millis() as u64);
-        if self.sweep_at.compare_exchange(at, next, Ordering::Relaxed, Ordering::Relaxed).is_err() {
+        if self.sweep_at.compare_exchange(at, self.next_sweep(), Ordering::Relaxed, Ordering::Relaxed).is_err() {
             return;
         }
-        let left: usize = self.shards.iter().map(|shard| lock(shard).sweep(self.now())).sum();
-        if left == 0 {
+        let now = self.now();
+        self.keys.retain(|_, counts| !counts.lock().has_ended(now));
+        if self.keys.is_empty() {
             // A request that adds a key at this moment sets it again with the next.
             self.sweep_at.store(0, Ordering::Relaxed);
         }
     }
 
-    fn decide_at(&self, request: &Request<'_>, instances: u32, now: Micros, forgotten: impl FnOnce()) -> Decision {
+    pub(super) fn decide_at(
+        &self,
+        request: &Request<'_>,
+        instances: u32,
+        now: Micros,
+        forgotten: impl FnOnce(),
+    ) -> Decision {
         let policy = request.policy;
-        let denied = |retry_after| Decision::of_fallback(policy, false, 0, retry_after);
-        let Some(terms) = terms(policy, instances) else { return denied(RetryAfter::Never) };
-        self.sweep_at.fetch_max(self.elapsed_ms().saturating_add(SWEEP_EVERY.as_millis() as u64), Ordering::Relaxed);
-        let state = State::new(policy, &request.bounded_key()).kept();
-        let mut shard = self.shard(&state);
-        if shard.make_place(&state, now) {
-            forgotten();
-        }
-        let key = shard.keys.entry(state).or_insert_with(|| new_key(policy.algorithm()));
-        key.request(&terms, now, request).unwrap_or_else(|| denied(RetryAfter::Never))
+        let denied = || Decision::of_fallback(policy, false, 0, RetryAfter::Never);
+        let Some(terms) = terms(policy, instances) else { return denied() };
+        self.tidy();
+        _ = self.sweep_at.compare_exchange(0, self.next_sweep(), Ordering::Relaxed, Ordering::Relaxed);
+        let counts = self.counts(request, |evicted| {
+            if !evicted.lock().has_ended(now) {
+                forgotten();
+            }
+        });
+        counts.lock().request(&terms, now, request).unwrap_or_else(denied)
     }
 
-    fn shard(&self, state: &State) -> MutexGuard<'_, Shard> {
-        lock(&self.shards[self.hasher.hash_one(state) as usize % SHARDS])
+    fn counts(&self, request: &Request<'_>, evict: impl FnOnce(Counts)) -> Counts {
+        match self.keys.get_value_or_guard(&State::new(request.policy, &request.bounded_key()).kept(), None) {
+            GuardResult::Value(counts) => counts,
+            GuardResult::Guard(place) => {
+                let (counts, mut evicted) = (new_key(request.policy.algorithm()), Vec::new());
+                _ = place.insert_with_lifecycle(Arc::clone(&counts), &mut evicted);
+                evicted.pop().map(evict);
+                counts
+            }
+            // There is no time limit.
+            GuardResult::Timeout => new_key(request.policy.algorithm()),
+        }
+    }
+
+    fn next_sweep(&self) -> u64 {
+        self.elapsed_ms().saturating_add(SWEEP_EVERY.as_millis() as u64)
     }
 
     fn elapsed_ms(&self) -> u64 {
@@ -117,38 +139,6 @@ impl Local {
 
     fn now(&self) -> Micros {
         Micros(self.epoch_micros).plus(u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX))
-    }
-}
-
-fn lock(shard: &Mutex<Shard>) -> MutexGuard<'_, Shard> {
-    shard.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl Shard {
-    /// Forgets keys, if there are many and this state is none of them. Whether one of them still counted.
-    fn make_place(&mut self, state: &State, now: Micros) -> bool {
-        if self.keys.len() < SWEEP_FROM || self.keys.contains_key(state) {
-            return false;
-        }
-        if self.swept_at.is_none_or(|at| at.elapsed() >= SWEEP_APART) {
-            self.sweep(now);
-        }
-        if self.keys.len() < MAX_KEYS {
-            return false;
-        }
-        // Any of them.
-        let any = self.keys.keys().next().cloned();
-        any.and_then(|any| self.keys.remove(&any)).is_some_and(|mut key| !key.has_ended(now))
-    }
-
-    /// Forgets the keys that count nothing any more. How many are left.
-    fn sweep(&mut self, now: Micros) -> usize {
-        self.swept_at = Some(Instant::now());
-        self.keys.retain(|_, key| !key.has_ended(now));
-        if self.keys.is_empty() {
-            self.keys.shrink_to_fit();
-        }
-        self.keys.len()
     }
 }
 
@@ -186,12 +176,12 @@ where
     }
 }
 
-fn new_key(algorithm: Algorithm) -> Box<dyn Key> {
-    fn new<A: InMemory + Debug + 'static>() -> Box<dyn Key>
+fn new_key(algorithm: Algorithm) -> Counts {
+    fn new<A: InMemory + Debug + 'static>() -> Counts
     where
         A::Key: PartialEq + Send,
     {
-        Box::new(Counted::<A>(A::Key::default()))
+        Arc::new(Mutex::new(Counted::<A>(A::Key::default())))
     }
     match algorithm {
         Algorithm::Fixed => new::<FixedWindow>(),
@@ -280,91 +270,43 @@ mod tests {
     }
 
     #[test]
-    fn a_denial_says_exactly_when_to_retry() {
-        for text in [
-            "COUNTER 10 10",
-            "TOKEN 10 10",
-            "SLIDING 10 10",
-            "FIXED 10 10",
-            "WINDOW 10 10",
-            "FIXED day 10 ANCHOR 7",
-            "GCRA 10 10",
-        ] {
+    fn windows_of_the_calendar_and_anchors_are_those_of_the_module() {
+        for (text, seconds) in
+            [("FIXED day 10 ANCHOR 7", 6_407), ("FIXED 10 10 ANCHOR 3", 3), ("FIXED week 10", 438_400)]
+        {
             let (local, policy) = (Local::default(), text.parse::<Policy>().expect(text));
             let decide = |cost, at| local.decide_at(&policy.request("k").cost(cost), 1, at, || {});
             assert!(decide(10, NOW).allowed, "{text}");
-            let wait = decide(1, NOW).retry_after.duration().expect("a wait");
-            let wait = u64::try_from(wait.as_micros()).expect("small");
-            assert!(!decide(1, NOW.plus(wait - 1_000)).allowed, "{text}");
-            assert!(decide(1, NOW.plus(wait)).allowed, "{text}");
-            assert_eq!(decide(11, NOW).retry_after, RetryAfter::Never, "{text}");
+            assert_eq!(decide(1, NOW).retry_after, RetryAfter::After(Duration::from_secs(seconds)), "{text}");
         }
     }
 
     #[test]
-    fn parts_fit_delays_are_replied_and_refunds_come_back() {
-        let local = Local::default();
-        let policy = Policy::token(Duration::from_secs(3600), 5);
-        let partial = local.decide(&policy.request("k").cost(7).partial(), 1, || {});
-        assert_eq!((partial.allowed, partial.charged), (true, 5));
-        assert!(!local.decide(&policy.request("k").cost(7).partial(), 1, || {}).allowed);
-        local.refund(&policy.request("k"), 5, 1);
-        assert!(local.decide(&policy.request("k").cost(5), 1, || {}).allowed);
-        let queue = Policy::leaky(Duration::from_secs(10), 10);
-        let delays = [(); 2].map(|()| local.decide_at(&queue.request("q"), 1, NOW, || {}).delay);
-        assert_eq!(delays, [Duration::ZERO, Duration::from_secs(1)]);
-    }
-
-    #[test]
-    fn always_charges_what_it_denies() {
-        for text in ["FIXED 3600 5", "WINDOW 3600 5", "COUNTER 3600 5", "ROLLING 3600 5", "TOKEN 3600 5"] {
-            let (local, policy) = (Local::default(), text.parse::<Policy>().expect(text));
-            let ask = |cost| local.decide_at(&policy.request("k").cost(cost).always(), 1, NOW, || {});
-            let decisions = [ask(5), ask(0), ask(2), ask(0)].map(|decision| (decision.allowed, decision.charged));
-            assert_eq!(decisions, [(true, 5), (true, 0), (false, 2), (false, 0)], "{text}");
+    fn no_more_keys_are_kept_than_the_bound() {
+        let (local, long) = (Local::default(), Policy::counter(Duration::from_secs(86_400), 5));
+        let (keys, mut forgotten) = (MAX_KEYS as usize + 20_000, 0);
+        for n in 0..keys {
+            assert!(local.decide_at(&long.request(&n.to_string()), 1, NOW, || forgotten += 1).allowed);
         }
-    }
-
-    #[test]
-    fn keys_that_are_not_used_are_forgotten() {
-        let local = Local::default();
-        let held = || local.shards.iter().map(|shard| lock(shard).keys.len()).sum::<usize>();
-        let second = |second: u64| {
-            for n in 0..10_000 {
-                // Every request has a policy and a key of its own.
-                let policy = Policy::gcra(Duration::from_secs(1), n + 1);
-                let decision =
-                    local.decide_at(&policy.request(&format!("{second}:{n}")), 1, NOW.plus(second * 1_000_000), || {});
-                assert!(decision.allowed);
-            }
-            held()
-        };
-        assert_eq!(second(0), 10_000);
-        std::thread::sleep(SWEEP_APART);
-        // The expiry is a few seconds later than needed.
-        assert_eq!(second(10), 10_000);
-        // No more than the bound, even if nothing expires.
-        let long = Policy::counter(Duration::from_secs(86_400), 5);
-        let (before, mut forgotten) = (held(), 0);
-        for n in 0..120_000 {
-            local.decide_at(&long.request(&format!("{n}")), 1, NOW, || forgotten += 1);
-        }
-        assert!(held() <= SHARDS * MAX_KEYS, "{}", held());
+        assert!(local.keys.len() <= MAX_KEYS as usize && forgotten == keys - local.keys.len(), "{forgotten}");
         // Those that had ended by then are not counted.
-        assert!((1..=before + 120_000 - held()).contains(&forgotten), "{forgotten}");
+        let (later, before) = (NOW.plus(10 * 86_400_000_000), forgotten);
+        for n in 0..1_000 {
+            local.decide_at(&long.request(&format!("later:{n}")), 1, later, || forgotten += 1);
+        }
+        assert_eq!(forgotten, before);
     }
 
     #[test]
-    fn keys_go_when_the_server_is_back() {
+    fn keys_that_count_nothing_go() {
         let local = Local::default();
         // Its window was over long ago.
         assert!(local.decide_at(&Policy::token(Duration::from_secs(1), 1).request("k"), 1, NOW, || {}).allowed);
-        let held = || local.shards.iter().map(|shard| lock(shard).keys.len()).sum::<usize>();
         local.tidy();
-        assert_eq!(held(), 1);
+        assert_eq!(local.keys.len(), 1);
         local.sweep_at.store(1, Ordering::Relaxed);
         std::thread::sleep(Duration::from_millis(2));
         local.tidy();
-        assert_eq!((held(), local.sweep_at.load(Ordering::Relaxed)), (0, 0));
+        assert_eq!((local.keys.len(), local.sweep_at.load(Ordering::Relaxed)), (0, 0));
     }
 }

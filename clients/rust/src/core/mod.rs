@@ -1,9 +1,11 @@
 //! What the limiters with and without an async runtime share: everything but sending.
 
-mod batch;
 mod denials;
 mod local;
 mod settings;
+#[cfg(test)]
+#[path = "tests/vectors.rs"]
+mod vectors;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +13,6 @@ use std::time::{Duration, Instant};
 
 use redis::Value;
 
-pub use batch::{Batch, Outgoing};
 #[cfg(feature = "async")]
 pub use denials::Denial;
 pub use denials::{Denied, Recalled, Sent, TopDenial};
@@ -19,13 +20,14 @@ pub use denials::{Denied, Recalled, Sent, TopDenial};
 pub use settings::at_most_a_year;
 pub use settings::{Builder, Settings};
 
-use crate::breaker::{Begun, Breaker, Breakers};
 use crate::decision::{Decision, Decisions, RetryAfter};
 use crate::error::{Error, Fallback, is_connection_error};
 use crate::key::Bounded;
 use crate::policy::{Algorithm, Policy, Request};
-use crate::protocol::{Call, Exchange, Server};
-use crate::stats::{Counters, Gauge, Kind, Log, Stats, Unended};
+use crate::protocol::{Call, Exchange, Server, reply};
+#[cfg(feature = "async")]
+use crate::stats::Unended;
+use crate::stats::{Counters, Gauge, Kind, Log, Stats};
 use denials::Denials;
 use local::Local;
 
@@ -40,18 +42,13 @@ pub struct Core {
     server: Server,
     /// Whether the log says that the Lua library decides.
     library_decides: AtomicBool,
-    /// Those of a connection that is none of this crate.
-    pub breakers: Breakers,
     gauge: Arc<Gauge>,
     denials: Option<Denials>,
     local: Local,
 }
 
-/// A call that begins.
-pub type Begins<'a> = (Exchange<'a>, Option<Begun<'a>>);
-
 impl Core {
-    /// `gauge` is that of the connection, if it has circuit breakers of its own.
+    /// `gauge` is that of the circuit breakers.
     pub fn new(settings: &Settings, gauge: Arc<Gauge>) -> Self {
         Self {
             timeout: settings.timeout,
@@ -59,31 +56,22 @@ impl Core {
             log: Log::default(),
             server: Server::new(),
             library_decides: AtomicBool::new(false),
-            breakers: Breakers::new(Breaker::limit(settings.breaker, settings.timeout), Arc::clone(&gauge)),
             gauge,
             denials: (settings.denials > 0).then(|| Denials::new(settings.denials, settings.recheck_denials)),
             local: Local::default(),
         }
     }
 
-    /// Begins a call that may wait for `timeout`. `part` is that of the server, unless the connection has circuit breakers
-    /// of its own.
+    /// Begins a call that may wait for `timeout`.
     ///
     /// # Errors
-    /// The circuit breaker of that part is open, or the timeout is 0.
-    pub fn begin<'a>(&'a self, part: Option<u64>, call: Call<'a>, timeout: Duration) -> Result<Begins<'a>, Error> {
-        if timeout.is_zero() {
-            return Err(Error::Timeout(timeout));
-        }
-        let begun = part.map(|part| self.breakers.begin(part).ok_or(Error::CircuitOpen)).transpose()?;
-        Ok((Exchange::new(call, &self.server), begun))
+    /// The timeout is 0.
+    pub fn begin<'a>(&'a self, call: Call<'a>, timeout: Duration) -> Result<Exchange<'a>, Error> {
+        if timeout.is_zero() { Err(Error::Timeout(timeout)) } else { Ok(Exchange::new(call, &self.server)) }
     }
 
     /// Notes how a call ended that had begun.
-    pub fn ended(&self, begun: Option<Begun<'_>>, result: Result<Value, Error>) -> Result<Value, Error> {
-        if let Some(begun) = begun {
-            begun.ended(&result);
-        }
+    pub fn ended(&self, result: Result<Value, Error>) -> Result<Value, Error> {
         self.note_library();
         if let Err(Error::Redis(error)) = &result
             && is_connection_error(error)
@@ -113,6 +101,7 @@ impl Core {
     }
 
     /// Counts a call whose caller does not wait for the end.
+    #[cfg(feature = "async")]
     pub const fn unended(&self) -> Unended<'_> {
         Unended::new(&self.counters.cancelled)
     }
@@ -215,14 +204,14 @@ impl Core {
         self.denials.as_ref().map_or_else(Vec::new, |denials| denials.top(most, Instant::now()))
     }
 
-    /// Takes a decision of the server in.
+    /// Takes the reply to a request in.
     pub fn learned(
         &self,
         request: &Request<'_>,
         sent: Option<Sent>,
-        result: Result<Decision, Error>,
+        result: Result<Value, Error>,
     ) -> Result<Decision, Error> {
-        let decision = result?;
+        let decision = reply::decision(result?, request)?;
         self.decided(decision.allowed);
         self.learn(request, sent, &decision);
         Ok(decision)
@@ -233,9 +222,9 @@ impl Core {
         &self,
         requests: &[Request<'_>],
         sent: Vec<Option<Sent>>,
-        result: Result<Decisions, Error>,
+        result: Result<Value, Error>,
     ) -> Result<Decisions, Error> {
-        let decisions = result?;
+        let decisions = reply::decisions(result?, requests)?;
         self.decided(decisions.allowed);
         for ((request, sent), decision) in requests.iter().zip(sent).zip(&decisions.limits) {
             self.learn(request, sent, decision);
@@ -306,8 +295,9 @@ impl Core {
             self.rejected(&error);
             return Err(error);
         }
-        let held = self.denials.as_ref().map(|denials| denials.hold_all(requests, Instant::now()));
-        if let Some(held) = held.filter(|held| held.iter().any(Option::is_some)) {
+        let hold = |request| self.denials.as_ref()?.hold(request, Instant::now());
+        let held: Vec<_> = requests.iter().map(hold).collect();
+        if held.iter().any(Option::is_some) {
             return Ok(self.remembered_all(requests, held));
         }
         if let Some(lease) = requests.iter().find(|request| request.policy.algorithm() == Algorithm::Lease) {
@@ -366,7 +356,7 @@ impl Drop for Forgets<'_> {
 mod tests {
     use super::*;
     use crate::decision::Source;
-    use crate::protocol::Step;
+    use crate::protocol::{Step, Verb};
 
     const POLICY: Policy = Policy::counter(Duration::from_secs(86_400), 10);
 
@@ -404,7 +394,7 @@ mod tests {
         let denial = Decision::of_fallback(request.policy, false, 0, wait);
         let decision = Decision { source: Source::Server, ..denial };
         let Recalled::Unknown(sent) = core.recall(request) else { panic!("a denial is known") };
-        core.learned(request, sent, Ok(decision)).unwrap();
+        core.learn(request, sent, &decision);
     }
 
     #[test]
@@ -506,11 +496,11 @@ mod tests {
             || redis::parse_redis_value(b"-ERR unknown command 'RL.COUNTER'\r\n").and_then(Value::extract_error);
         let request = POLICY.request("k");
         let check = || {
-            let (mut exchange, _) = core.begin(None, Call::Check(&request), Duration::from_secs(1)).unwrap();
+            let mut exchange = core.begin(Call::of(Verb::Check, &request), Duration::from_secs(1)).unwrap();
             assert!(matches!(exchange.step(None), Step::Send(_)));
             // Once the module is missing, this is the reply of the library.
             assert!(matches!(exchange.step(Some(error())), Step::Send(_) | Step::Done(_)));
-            _ = core.ended(None, Ok(Value::Nil));
+            _ = core.ended(Ok(Value::Nil));
         };
         let text = logged(|| {
             check();
@@ -523,7 +513,7 @@ mod tests {
         assert_eq!(kinds.map(|kind| text.matches(kind).count()), [1; 4], "{text}");
         assert_eq!(text.matches("WARN").count(), 4, "{text}");
         core.server.forget();
-        _ = core.ended(None, Ok(Value::Nil));
+        _ = core.ended(Ok(Value::Nil));
         assert!(!core.library_decides.load(Ordering::Relaxed), "the next time is not logged");
     }
 }

@@ -96,8 +96,7 @@ impl<C> Builder<C> {
     }
 
     /// When requests are no longer sent because the server is silent. Each node of a cluster has a circuit breaker of its own
-    /// (or each range of 64 slots, if the connection is none of this crate), so one that is away stops only the requests of
-    /// its keys.
+    /// (without a runtime, each range of 64 slots), so one that is away stops only the requests of its keys.
     #[must_use]
     pub fn breaker(mut self, breaker: BreakerSettings) -> Self {
         self.settings.breaker = breaker;

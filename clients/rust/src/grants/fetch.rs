@@ -1,13 +1,13 @@
 //! One fetch of units at a time, which all requests of a key wait for.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use futures_util::FutureExt;
 use futures_util::future::{self, BoxFuture};
+use parking_lot::Mutex;
 
 use super::{Key, Shared};
-use crate::Connection;
 use crate::core::{Denied, Recalled, Sent};
 use crate::decision::{Decision, Source};
 use crate::error::Error;
@@ -36,8 +36,8 @@ impl Fetch {
     /// # Errors
     /// A remembered denial denies it. If the fetch that is under way asks about that denial, it denies all other requests.
     #[expect(clippy::result_large_err, reason = "it is used at once")]
-    pub fn start<C: Connection>(shared: &Arc<Shared<C>>, key: &Arc<Key>) -> Result<Running, Denied> {
-        let mut running = key.fetch.lock();
+    pub fn start(shared: &Arc<Shared>, key: &Arc<Key>) -> Result<Running, Denied> {
+        let mut running = key.fetch.running.lock();
         let sent = match shared.limiter.core.recall(&key.request(&shared.policy).partial()) {
             Recalled::Denied(denied) => return Err(denied),
             Recalled::Unknown(sent) => sent,
@@ -48,7 +48,7 @@ impl Fetch {
         let (shared, fetched) = (Arc::clone(shared), Arc::clone(key));
         let task = tokio::spawn(async move {
             let outcome = shared.fetch(&fetched, sent).await;
-            *fetched.fetch.lock() = None;
+            *fetched.fetch.running.lock() = None;
             outcome
         });
         // The task neither panics nor is it aborted, unless the runtime ends.
@@ -57,39 +57,35 @@ impl Fetch {
     }
 
     pub fn is_running(&self) -> bool {
-        self.lock().is_some()
+        self.running.lock().is_some()
     }
 
     /// Waits until no fetch runs.
     pub async fn ended(&self) {
         loop {
-            let Some(running) = self.lock().clone() else { return };
+            let Some(running) = self.running.lock().clone() else { return };
             _ = running.clone().await;
-            if self.lock().as_ref().is_some_and(|now| now.ptr_eq(&running)) {
+            if self.running.lock().as_ref().is_some_and(|now| now.ptr_eq(&running)) {
                 return; // The runtime ends.
             }
         }
     }
-
-    fn lock(&self) -> MutexGuard<'_, Option<Running>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
-impl<C: Connection> Shared<C> {
+impl Shared {
     /// Charges what is missing from a whole grant, or what fits of it.
     async fn fetch(&self, key: &Key, unknown: Option<Sent>) -> Result<Fetched, Error> {
-        let missing = key.lot().missing(self.units, Instant::now());
+        let missing = key.lot.lock().missing(self.units, Instant::now());
         let request = key.request(&self.policy).cost(missing).partial();
         let sent = Instant::now();
         let decision = self.limiter.send(&request, unknown).await?;
         // Shadow mode charges nothing, so there is nothing to hold.
         let granted = decision.source == Source::Server && !decision.shadow;
-        if granted && !key.lot().add(&decision, sent, self.hold) {
+        if granted && !key.lot.lock().add(&decision, sent, self.hold) {
             self.give_back(key, decision.charged, decision.now_ms).await;
         }
         // Units of a window that has ended would not help anybody either.
-        let lasts = key.lot().ends_after(Instant::now()).is_some();
+        let lasts = key.lot.lock().ends_after(Instant::now()).is_some();
         Ok(Fetched { decision, whole: granted && lasts && decision.charged == missing })
     }
 }

@@ -4,14 +4,14 @@ mod fetch;
 pub(crate) mod lot;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
+use parking_lot::{Mutex, RwLock};
 use tokio::sync::watch;
 use tokio::time::timeout_at;
 
-use crate::Connection;
 use crate::Fallback;
 use crate::Limiter;
 use crate::Request;
@@ -56,7 +56,7 @@ const CLOSED_AT_ONCE: usize = 100;
 /// const API: Policy = Policy::counter(Duration::from_secs(60), 600_000).name("api");
 ///
 /// # with_client(async |client| {
-/// # let limiter = Limiter::new(client.get_connection_manager().await?);
+/// # let limiter = Limiter::new(client);
 /// let api = limiter.grants(&API, 100)?;
 /// assert_eq!(api.check("tenant:7").await?.source, Source::Server);
 /// assert_eq!(api.check("tenant:7").await?.source, Source::Grant);
@@ -67,8 +67,8 @@ const CLOSED_AT_ONCE: usize = 100;
 /// # });
 /// ```
 #[derive(Debug)]
-pub struct Grants<C> {
-    shared: Arc<Shared<C>>,
+pub struct Grants {
+    shared: Arc<Shared>,
     /// How long a request waits for units.
     timeout: Duration,
     /// What a request gets that finds no units while the server cannot decide.
@@ -80,8 +80,8 @@ pub struct Grants<C> {
 }
 
 #[derive(Debug)]
-struct Shared<C> {
-    limiter: Limiter<C>,
+struct Shared {
+    limiter: Limiter,
     policy: Policy,
     units: u64,
     hold: Duration,
@@ -101,18 +101,14 @@ impl Key {
     fn request<'a>(&'a self, policy: &'a Policy) -> Request<'a> {
         Request::for_bounded(policy, &self.name)
     }
-
-    fn lot(&self) -> MutexGuard<'_, Lot> {
-        self.lot.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
-impl<C: Connection> Limiter<C> {
+impl Limiter {
     /// Decides in this process, with grants of `units` that the server makes: see [`Grants`].
     ///
     /// # Errors
     /// The algorithm is LEASE or LEAKY, or `units` is 0 or more than the policy allows at once.
-    pub fn grants(&self, policy: &Policy, units: u64) -> Result<Grants<C>, Error> {
+    pub fn grants(&self, policy: &Policy, units: u64) -> Result<Grants, Error> {
         if matches!(policy.algorithm(), Algorithm::Lease | Algorithm::Leaky) {
             return Err(Error::Unsupported("LEASE and LEAKY cannot be granted in advance; send each request"));
         }
@@ -131,13 +127,13 @@ impl<C: Connection> Limiter<C> {
     }
 }
 
-impl<C> Clone for Grants<C> {
+impl Clone for Grants {
     fn clone(&self) -> Self {
         Self { shared: Arc::clone(&self.shared), alive: Arc::clone(&self.alive), ..*self }
     }
 }
 
-impl<C: Connection> Grants<C> {
+impl Grants {
     /// How long units are held without another fetch before they are given back; a second if not given, or the window if
     /// that is shorter.
     #[must_use]
@@ -198,7 +194,7 @@ impl<C: Connection> Grants<C> {
                     return limiter.check_request(&request).await;
                 }
             };
-            let taken = key.lot().take(cost, Instant::now());
+            let taken = key.lot.lock().take(cost, Instant::now());
             match taken {
                 Taken::Units { decision, left } => {
                     shared.limiter.core.counters.granted.increment();
@@ -221,7 +217,7 @@ impl<C: Connection> Grants<C> {
             unended.ended();
             match fetched.unwrap_or(Err(Error::Timeout(self.timeout))) {
                 Ok(fetched) => {
-                    let decision = key.lot().take_after(cost, &fetched.decision, Instant::now());
+                    let decision = key.lot.lock().take_after(cost, &fetched.decision, Instant::now());
                     // The others took all of it, but there may be more.
                     if !decision.allowed && fetched.whole {
                         continue;
@@ -246,9 +242,9 @@ impl<C: Connection> Grants<C> {
         fallback: Fallback,
     ) -> Result<Decision, Error> {
         let (shared, name) = (&self.shared, self.name(key.as_ref()));
-        let held = shared.read().get(&*name).cloned();
+        let held = shared.keys.read().get(&*name).cloned();
         if let Some(Taken::Units { decision, .. }) =
-            held.filter(|_| cost > 0).map(|key| key.lot().take(cost, Instant::now()))
+            held.filter(|_| cost > 0).map(|key| key.lot.lock().take(cost, Instant::now()))
         {
             shared.limiter.core.counters.granted.increment();
             return Ok(decision);
@@ -259,7 +255,7 @@ impl<C: Connection> Grants<C> {
 
     /// Gives back what is not used, and waits for that. What other clones use later is granted anew.
     pub async fn shutdown(self) {
-        let keys: Vec<_> = self.shared.read().values().cloned().collect();
+        let keys: Vec<_> = self.shared.keys.read().values().cloned().collect();
         for some in keys.chunks(CLOSED_AT_ONCE) {
             join_all(some.iter().map(|key| self.shared.close(key))).await;
         }
@@ -267,10 +263,10 @@ impl<C: Connection> Grants<C> {
 
     /// The entry of a key; `None` if there are too many.
     fn key(&self, name: &[u8]) -> Option<Arc<Key>> {
-        if let Some(key) = self.shared.read().get(name) {
+        if let Some(key) = self.shared.keys.read().get(name) {
             return Some(Arc::clone(key));
         }
-        let mut keys = self.shared.keys.write().unwrap_or_else(PoisonError::into_inner);
+        let mut keys = self.shared.keys.write();
         if let Some(key) = keys.get(name) {
             return Some(Arc::clone(key));
         }
@@ -285,11 +281,7 @@ impl<C: Connection> Grants<C> {
     }
 }
 
-impl<C: Connection> Shared<C> {
-    fn read(&self) -> std::sync::RwLockReadGuard<'_, HashMap<Arc<[u8]>, Arc<Key>>> {
-        self.keys.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
+impl Shared {
     /// Gives the units of a key back when they were held for long enough, or when nobody can use them any more.
     async fn keep(self: Arc<Self>, key: Arc<Key>, mut alive: watch::Receiver<()>) {
         let mut until = Instant::now() + self.hold;
@@ -298,7 +290,7 @@ impl<C: Connection> Shared<C> {
             if tokio::time::timeout_at(until.into(), alive.changed()).await.is_ok() {
                 break;
             }
-            let ends = key.lot().ends_after(Instant::now());
+            let ends = key.lot.lock().ends_after(Instant::now());
             match ends {
                 Some(later) => until = later,
                 // Units are on their way.
@@ -314,12 +306,12 @@ impl<C: Connection> Shared<C> {
         // What it brings is given back with the rest.
         key.fetch.ended().await;
         {
-            let mut keys = self.keys.write().unwrap_or_else(PoisonError::into_inner);
+            let mut keys = self.keys.write();
             if keys.get(&key.name).is_some_and(|known| Arc::ptr_eq(known, key)) {
                 keys.remove(&key.name);
             }
         }
-        let unused = key.lot().close();
+        let unused = key.lot.lock().close();
         if let Some((units, at)) = unused {
             self.give_back(key, units, at).await;
         }

@@ -3,7 +3,6 @@
 use http::Extensions;
 
 use super::limit::Limit;
-use crate::Connection;
 use crate::Limiter;
 use crate::decision::{Decision, Decisions, Source};
 
@@ -14,12 +13,6 @@ pub struct ActualCost(pub u64);
 
 /// What a request turned out to cost under each of its policies, by their names. A handler puts it into the extensions
 /// of its response. A policy that is not named stays charged as it was.
-///
-/// ```
-/// use redis_rl_client::layer::ActualCosts;
-///
-/// let costs = ActualCosts::default().policy("tokens", 250).policy("cents", 3);
-/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ActualCosts(Vec<(String, u64)>);
 
@@ -45,12 +38,7 @@ pub fn of_extensions(extensions: &Extensions, limits: &[Limit]) -> impl Fn(&Limi
 }
 
 /// Settles in the background, so that the response does not wait.
-pub fn settle<C: Connection>(
-    limiter: &Limiter<C>,
-    limits: &[Limit],
-    decisions: &Decisions,
-    actual: impl Fn(&Limit) -> Option<u64>,
-) {
+pub fn settle(limiter: &Limiter, limits: &[Limit], decisions: &Decisions, actual: impl Fn(&Limit) -> Option<u64>) {
     for (limit, decision) in limits.iter().zip(&decisions.limits) {
         let actual = actual(limit).filter(|_| limit.is_settled() && was_charged(limit, decision));
         let Some(actual) = actual else { continue };

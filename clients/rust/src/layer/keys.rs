@@ -65,15 +65,6 @@ impl KeyedHash {
 }
 
 /// The addresses that one caller has: an IPv4 address itself, and of an IPv6 address the first one of its /64 network.
-///
-/// ```
-/// use redis_rl_client::layer::keys::network;
-///
-/// let network = |address: &str| network(address.parse().unwrap()).to_string();
-/// assert_eq!(network("192.0.2.1"), "192.0.2.1");
-/// assert_eq!(network("::ffff:192.0.2.1"), "192.0.2.1");
-/// assert_eq!(network("2001:db8::ffff"), "2001:db8::");
-/// ```
 pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from(u128::from(address) >> 64 << 64).into(),

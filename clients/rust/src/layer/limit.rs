@@ -2,7 +2,6 @@
 
 use std::time::Instant;
 
-use crate::Connection;
 use crate::Lease;
 use crate::Limiter;
 use crate::Request;
@@ -68,7 +67,7 @@ impl Limit {
     }
 
     /// The lease that an allowed request holds.
-    pub(super) fn lease<C: Connection>(&self, limiter: &Limiter<C>, sent: Instant) -> Option<Lease> {
+    pub(super) fn lease(&self, limiter: &Limiter, sent: Instant) -> Option<Lease> {
         let id = self.id.clone()?;
         Some(Lease::keep(limiter.clone(), self.policy, self.key.clone(), id, sent))
     }

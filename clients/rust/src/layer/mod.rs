@@ -9,7 +9,7 @@
 //! const API: Policy = Policy::token(Duration::from_secs(60), 600).burst(50).name("api");
 //! const LOGIN: Policy = Policy::sliding(Duration::from_secs(300), 5).name("login");
 //!
-//! # fn example(limiter: Limiter<redis::aio::ConnectionManager>) -> Result<RateLimitLayer<redis::aio::ConnectionManager>, Error> {
+//! # fn example(limiter: Limiter) -> Result<RateLimitLayer, Error> {
 //! let hash = KeyedHash::new(b"a secret that only the instances of this service know")?;
 //! let layer = RateLimitLayer::new(limiter, move |request: &Parts| {
 //!     // One proxy of our own is in front of the service.
@@ -59,7 +59,6 @@ pub use http::request::Parts;
 pub use limit::{Limit, Limits};
 pub use response::Rejection;
 
-use crate::Connection;
 use crate::Lease;
 use crate::Limiter;
 use crate::decision::Decisions;
@@ -73,26 +72,21 @@ type ResponseTo = dyn Fn(&Rejection, Response<Bytes>) -> Response<Bytes> + Send 
 
 /// The layer.
 #[derive(Clone)]
-pub struct RateLimitLayer<C> {
-    settings: Settings<C>,
-}
-
-#[derive(Clone)]
-struct Settings<C> {
-    limiter: Limiter<C>,
+pub struct RateLimitLayer {
+    limiter: Limiter,
     limits: Arc<LimitsOf>,
     /// `None` for what the extensions of the response say.
     actual: Option<Arc<CostOf>>,
     on_rejection: Option<Arc<ResponseTo>>,
 }
 
-impl<C: Connection> RateLimitLayer<C> {
+impl RateLimitLayer {
     /// `limits` says which limits apply to a request, and to which keys: from its path, its headers, or an extension
     /// such as axum's `ConnectInfo`; see [`keys`]. Several limits are checked together: see [`Limiter::check_all`]. A
     /// request without limits is not checked.
-    pub fn new<L: Into<Limits>>(limiter: Limiter<C>, limits: impl Fn(&Parts) -> L + Send + Sync + 'static) -> Self {
+    pub fn new<L: Into<Limits>>(limiter: Limiter, limits: impl Fn(&Parts) -> L + Send + Sync + 'static) -> Self {
         let limits = Arc::new(move |request: &Parts| limits(request).into());
-        Self { settings: Settings { limiter, limits, actual: None, on_rejection: None } }
+        Self { limiter, limits, actual: None, on_rejection: None }
     }
 
     /// What a request turned out to cost under a policy, for each limit that is [settled](Limit::settled). `None` leaves
@@ -103,67 +97,53 @@ impl<C: Connection> RateLimitLayer<C> {
         mut self,
         actual: impl Fn(&http::response::Parts, &Policy) -> Option<u64> + Send + Sync + 'static,
     ) -> Self {
-        self.settings.actual = Some(Arc::new(actual));
+        self.actual = Some(Arc::new(actual));
         self
     }
 
     /// Replaces the response to a request that does not reach the service. It gets the response that the layer would
     /// send, to change or to replace it.
-    ///
-    /// ```
-    /// # use redis_rl_client::layer::{RateLimitLayer, Rejection};
-    /// # fn example<C: redis_rl_client::Connection>(layer: RateLimitLayer<C>) -> RateLimitLayer<C> {
-    /// layer.on_rejection(|rejection, mut response| {
-    ///     if let Rejection::Denied(_) = rejection {
-    ///         *response.body_mut() = "slow down".into();
-    ///         response.headers_mut().remove("content-type");
-    ///     }
-    ///     response
-    /// })
-    /// # }
-    /// ```
     #[must_use]
     pub fn on_rejection(
         mut self,
         respond: impl Fn(&Rejection, Response<Bytes>) -> Response<Bytes> + Send + Sync + 'static,
     ) -> Self {
-        self.settings.on_rejection = Some(Arc::new(respond));
+        self.on_rejection = Some(Arc::new(respond));
         self
     }
 }
 
-impl<C> fmt::Debug for RateLimitLayer<C> {
+impl fmt::Debug for RateLimitLayer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RateLimitLayer").finish_non_exhaustive()
     }
 }
 
-impl<S, C: Clone> Layer<S> for RateLimitLayer<C> {
-    type Service = RateLimit<S, C>;
+impl<S> Layer<S> for RateLimitLayer {
+    type Service = RateLimit<S>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        RateLimit { inner, settings: Arc::new(self.settings.clone()) }
+        RateLimit { inner, settings: Arc::new(self.clone()) }
     }
 }
 
 /// A service that is limited.
 #[derive(Clone)]
-pub struct RateLimit<S, C> {
+pub struct RateLimit<S> {
     inner: S,
-    settings: Arc<Settings<C>>,
+    settings: Arc<RateLimitLayer>,
 }
 
-impl<S, C> fmt::Debug for RateLimit<S, C> {
+impl<S> fmt::Debug for RateLimit<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RateLimit").finish_non_exhaustive()
     }
 }
 
-impl<S, C, A, B> Service<Request<A>> for RateLimit<S, C>
+impl<S, A, B> Service<Request<A>> for RateLimit<S>
 where
     S: Service<Request<A>, Response = Response<B>> + Clone + Send + 'static,
     S::Future: Send,
-    C: Connection,
     A: Send + 'static,
 {
     type Response = Response<ResponseBody<B>>;
@@ -223,7 +203,16 @@ where
     }
 }
 
-impl<C: Connection> Settings<C> {
+impl RateLimitLayer {
+    fn reject<B>(&self, rejection: Rejection) -> Response<ResponseBody<B>> {
+        let response = rejection.response();
+        let response = match &self.on_rejection {
+            Some(respond) => respond(&rejection, response),
+            None => response,
+        };
+        response.map(ResponseBody::of_text)
+    }
+
     /// Checks the limits, and returns them.
     async fn check(&self, limits: Vec<Limit>) -> (Result<(Decisions, Vec<Lease>), Error>, Vec<Limit>) {
         if !limits.iter().any(Limit::is_lease) {
@@ -252,21 +241,10 @@ impl<C: Connection> Settings<C> {
     }
 }
 
-async fn check_on<C: Connection>(limiter: &Limiter<C>, limits: &[Limit]) -> Result<Decisions, Error> {
+async fn check_on(limiter: &Limiter, limits: &[Limit]) -> Result<Decisions, Error> {
     let requests: Vec<_> = limits.iter().map(Limit::request).collect();
     match requests.as_slice() {
         [request] => limiter.check_request(request).await.map(Decisions::from),
         requests => limiter.check_all(requests).await,
-    }
-}
-
-impl<C> Settings<C> {
-    fn reject<B>(&self, rejection: Rejection) -> Response<ResponseBody<B>> {
-        let response = rejection.response();
-        let response = match &self.on_rejection {
-            Some(respond) => respond(&rejection, response),
-            None => response,
-        };
-        response.map(ResponseBody::of_text)
     }
 }

@@ -7,15 +7,15 @@ mod pipe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use redis::{Cmd, RedisResult};
+use redis::{Cmd, RedisResult, Value};
 
 use crate::address::{Address, Kind, REOPEN_APART, is_read_only};
-use crate::core::Outgoing;
+use crate::core::at_most_a_year;
 use crate::error::Error;
 use crate::stats::Gauge;
 use nodes::Nodes;
 use pipe::{Pipe, Place};
-pub use pipe::{Reply, Request};
+use pipe::{Reply, Request};
 
 /// A connection that is opened when it is needed. Clones share it, and its circuit breaker.
 ///
@@ -82,6 +82,14 @@ impl Link {
         }
     }
 
+    /// Sends a command, and waits for its reply. `key` is the key whose slot decides which node of a cluster gets it.
+    ///
+    /// # Errors
+    /// There is no connection, or it broke.
+    pub async fn send(&self, command: Cmd, key: &[u8]) -> Result<Value, Error> {
+        Ok(self.request(command, key, at_most_a_year(Duration::MAX)).await?.value?)
+    }
+
     /// Sends a command, for which the server may take so long.
     pub(crate) async fn request(&self, command: Cmd, key: &[u8], limit: Duration) -> Result<Reply, Error> {
         let request = Request { command, asking: false, limit };
@@ -90,28 +98,11 @@ impl Link {
             To::Cluster(nodes) => nodes.request(request, key).await,
         }
     }
-
-    /// Sends commands that do not depend on each other, and sets what becomes of each. All have the same time limit.
-    pub(crate) async fn send_within(&self, all: &mut [Outgoing<'_>]) {
-        match &self.0.to {
-            To::Server(pipe) => send_within(pipe, all).await,
-            To::Cluster(nodes) => nodes.send_within(all).await,
-        }
-    }
 }
 
-async fn send_within(pipe: &Pipe, all: &mut [Outgoing<'_>]) {
-    let waiting = match pipe.send_all(all.iter().map(Request::of)).await {
-        Ok(waiting) => waiting,
-        Err(error) => return all.iter_mut().for_each(|outgoing| outgoing.set(Err(error.clone()))),
-    };
-    for (outgoing, waiting) in all.iter_mut().zip(waiting) {
-        let limit = outgoing.limit();
-        let reply = match waiting.reply().await {
-            Ok(reply) => again(pipe, reply, limit).await,
-            Err(error) => Err(error),
-        };
-        outgoing.set(reply.map(|reply| (reply.value, reply.took)));
+impl<T: Into<Address>> From<T> for Link {
+    fn from(address: T) -> Self {
+        Self::new(address)
     }
 }
 

@@ -1,19 +1,19 @@
 //! The connections to the nodes of a cluster, and which node decides on a key.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
 use futures_util::future::join_all;
 use futures_util::stream::FuturesUnordered;
+use parking_lot::Mutex;
 use redis::{Client, ConnectionAddr, ConnectionInfo, ErrorKind, RedisError, RedisResult};
 use tokio::time::{sleep, timeout};
 
 use super::pipe::{Pipe, Place, Reply, Request};
 use crate::address::routing::{self, Node, Range};
-use crate::address::{OPEN_TIMEOUT, Trust, is_misrouted};
-use crate::core::Outgoing;
+use crate::address::{OPEN_TIMEOUT, Trust, at, is_misrouted};
 use crate::error::Error;
 use crate::stats::Gauge;
 
@@ -60,29 +60,19 @@ impl Nodes {
         Self(Arc::new(Shared { seeds, info, trust, gauge, state, read }))
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub fn set_silence(&self, silence: Option<Duration>) {
-        let mut state = self.state();
+        let mut state = self.0.state.lock();
         state.silence = silence;
         state.pipes.values().for_each(|pipe| pipe.set_silence(silence));
     }
 
     /// The connection to a node.
     fn pipe(&self, node: &Node) -> Arc<Pipe> {
-        let mut state = self.state();
+        let mut state = self.0.state.lock();
         let silence = state.silence;
         let pipe = state.pipes.entry(node.clone()).or_insert_with(|| {
-            let (host, port) = node.clone();
-            let address = match self.0.info.addr() {
-                ConnectionAddr::TcpTls { insecure, tls_params, .. } => {
-                    ConnectionAddr::TcpTls { host, port, insecure: *insecure, tls_params: tls_params.clone() }
-                }
-                _ => ConnectionAddr::Tcp(host, port),
-            };
-            let place = Place::Server(Box::new(self.0.info.clone().set_addr(address)), self.0.trust.clone());
+            let info = at(&self.0.info, node.0.clone(), node.1);
+            let place = Place::Server(Box::new(info), self.0.trust.clone());
             Arc::new(Pipe::new(place, silence, Arc::clone(&self.0.gauge)))
         });
         Arc::clone(pipe)
@@ -91,7 +81,7 @@ impl Nodes {
     /// The connection to the node that has a slot, if that is known.
     fn owner(&self, slot: u64) -> Option<Arc<Pipe>> {
         let node = {
-            let state = self.state();
+            let state = self.0.state.lock();
             let node = routing::owner(&state.ranges, slot)?;
             if let Some(pipe) = state.pipes.get(node) {
                 return Some(Arc::clone(pipe));
@@ -123,7 +113,7 @@ impl Nodes {
         }
         *read = Some(Instant::now());
         let ranges = self.ask().await?;
-        let mut state = self.state();
+        let mut state = self.0.state.lock();
         state.ranges = ranges;
         // Those that are no part of the cluster any more.
         let State { pipes, ranges, .. } = &mut *state;
@@ -133,7 +123,7 @@ impl Nodes {
 
     /// Asks all nodes that are known at the same time. The first map counts.
     async fn ask(&self) -> Result<Vec<Range>, Error> {
-        let mut nodes: Vec<Node> = self.state().ranges.iter().map(|range| range.node.clone()).collect();
+        let mut nodes: Vec<Node> = self.0.state.lock().ranges.iter().map(|range| range.node.clone()).collect();
         nodes.extend(self.0.seeds.iter().cloned());
         nodes.sort_unstable();
         nodes.dedup();
@@ -175,7 +165,7 @@ impl Nodes {
             error => (ErrorKind::Io, "no connection to the cluster", error.to_string()).into(),
         };
         self.read(|_| false).await.map_err(as_redis)?;
-        let nodes: Vec<_> = self.state().ranges.iter().map(|range| range.node.clone()).collect();
+        let nodes: Vec<_> = self.0.state.lock().ranges.iter().map(|range| range.node.clone()).collect();
         // A node that is away does not keep the others from deciding.
         join_all(nodes.iter().map(|node| async { self.pipe(node).connect().await })).await;
         Ok(())
@@ -186,36 +176,6 @@ impl Nodes {
         let pipe = self.route(key, limit).await?;
         let reply = pipe.send(request).await;
         self.follow(reply, key, limit).await
-    }
-
-    /// Sends commands that do not depend on each other: those for one node together.
-    pub async fn send_within(&self, all: &mut [Outgoing<'_>]) {
-        let mut of_nodes: Vec<(Arc<Pipe>, Vec<&mut Outgoing<'_>>)> = Vec::new();
-        for outgoing in all {
-            match self.route(outgoing.key(), outgoing.limit()).await {
-                Ok(pipe) => match of_nodes.iter_mut().find(|(known, _)| Arc::ptr_eq(known, &pipe)) {
-                    Some((_, of_node)) => of_node.push(outgoing),
-                    None => of_nodes.push((pipe, vec![outgoing])),
-                },
-                Err(error) => outgoing.set(Err(error)),
-            }
-        }
-        let sends = of_nodes.into_iter().map(|(pipe, mut of_node)| async move {
-            match pipe.send_all(of_node.iter().map(|outgoing| Request::of(outgoing))).await {
-                Ok(waiting) => {
-                    for (outgoing, waiting) in of_node.into_iter().zip(waiting) {
-                        let reply = waiting.reply().await;
-                        let reply = self.follow(reply, outgoing.key(), outgoing.limit()).await;
-                        outgoing.set(reply.map(|reply| (reply.value, reply.took)));
-                    }
-                }
-                Err(error) => {
-                    self.read_again();
-                    of_node.iter_mut().for_each(|outgoing| outgoing.set(Err(error.clone())));
-                }
-            }
-        });
-        join_all(sends).await;
     }
 
     /// Follows redirections: these replies say that the command was not executed. Nothing else is sent again.

@@ -3,14 +3,13 @@
 mod request;
 mod text;
 
-use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
 use redis_rl_algorithm::period::{Anchor, CalendarUnit};
 use redis_rl_algorithm::{Micros, Schedule};
 
 pub use request::Request;
+use tinystr::TinyAsciiStr;
 
 /// The largest limit, burst and cost: that of a signed 64-bit integer.
 const MAX_COUNT: u64 = i64::MAX as u64;
@@ -143,16 +142,9 @@ pub struct Policy {
 }
 
 /// A value that no policy can have. The text says which, and what is accepted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct InvalidPolicy(&'static str);
-
-impl fmt::Display for InvalidPolicy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0)
-    }
-}
-
-impl std::error::Error for InvalidPolicy {}
 
 /// The value, or a panic with the text of the error.
 #[track_caller]
@@ -293,7 +285,7 @@ impl Policy {
     /// # Errors
     /// The name has another length or other characters.
     pub const fn try_name(self, name: &str) -> Result<Self, InvalidPolicy> {
-        match Name::new(name) {
+        match valid_name(name) {
             Some(name) => Ok(Self { name: Some(name), ..self }),
             None => Err(InvalidPolicy("invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -")),
         }
@@ -374,44 +366,21 @@ impl Policy {
     }
 }
 
-/// The name of a policy, held in place so that a policy stays a plain value: 1 to 64 characters of `A-Z a-z 0-9 . _ -`.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Name {
-    len: u8,
-    /// 0 after the name.
-    bytes: [u8; MAX_NAME],
-}
+/// The name of a policy, held in place so that a policy stays a plain value.
+type Name = TinyAsciiStr<MAX_NAME>;
 
-impl Name {
-    const fn new(name: &str) -> Option<Self> {
-        let (text, mut bytes, mut at) = (name.as_bytes(), [0; MAX_NAME], 0);
-        if text.is_empty() || text.len() > MAX_NAME {
+/// 1 to 64 characters of `A-Z a-z 0-9 . _ -`.
+const fn valid_name(name: &str) -> Option<Name> {
+    let (text, mut at) = (name.as_bytes(), 0);
+    while at < text.len() {
+        if !(text[at].is_ascii_alphanumeric() || matches!(text[at], b'.' | b'_' | b'-')) {
             return None;
         }
-        while at < text.len() {
-            if !(text[at].is_ascii_alphanumeric() || matches!(text[at], b'.' | b'_' | b'-')) {
-                return None;
-            }
-            bytes[at] = text[at];
-            at += 1;
-        }
-        Some(Self { len: text.len() as u8, bytes })
+        at += 1;
     }
-
-    fn as_str(&self) -> &str {
-        std::str::from_utf8(&self.bytes[..usize::from(self.len)]).unwrap_or_default()
-    }
-}
-
-impl Hash for Name {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.as_str().hash(state);
-    }
-}
-
-impl fmt::Debug for Name {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.as_str().fmt(f)
+    match Name::try_from_utf8(text) {
+        Ok(name) if at > 0 => Some(name),
+        _ => None,
     }
 }
 

@@ -13,14 +13,6 @@ impl Policy {
 }
 
 /// A request for one key under one policy.
-///
-/// ```
-/// use std::time::Duration;
-/// use redis_rl_client::Policy;
-///
-/// const TOKENS: Policy = Policy::token(Duration::from_secs(60), 90_000).name("tokens");
-/// let request = TOKENS.request("org:7").cost(3500);
-/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     pub(crate) policy: &'a Policy,

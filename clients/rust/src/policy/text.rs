@@ -49,7 +49,7 @@ impl fmt::Display for Policy {
             write!(f, " ANCHOR {anchor}")?;
         }
         if let Some(name) = &self.name {
-            write!(f, " AS {}", name.as_str())?;
+            write!(f, " AS {name}")?;
         }
         if self.shadow { f.write_str(" SHADOW") } else { Ok(()) }
     }

@@ -8,27 +8,34 @@ use crate::policy::{Algorithm, Policy, Request, Window};
 /// All figures in one string. It costs server and client the least.
 const LINE: &str = "LINE";
 
-/// A call of the module.
+/// A call of the module: about one request, or several that are decided together.
 #[derive(Clone, Copy, Debug)]
-pub enum Call<'a> {
+pub struct Call<'a> {
+    verb: Verb<'a>,
+    requests: &'a [Request<'a>],
+}
+
+/// What is to be done with a request.
+#[derive(Clone, Copy, Debug)]
+pub enum Verb<'a> {
     /// `RL.<ALGO>`
-    Check(&'a Request<'a>),
-    /// `RL.MULTI`, of one limit or more.
-    CheckAll(&'a [Request<'a>]),
+    Check,
+    /// `RL.MULTI`
+    CheckAll,
     /// `RL.PEEK`
-    Peek(&'a Request<'a>),
+    Peek,
     /// `RL.REFUND`
-    Refund(&'a Request<'a>),
-    /// `RL.SETTLE`: the cost of the request was charged, and `actual` is what it turned out to cost.
-    Settle { request: &'a Request<'a>, actual: u64 },
+    Refund,
+    /// `RL.SETTLE`: the cost of the request was charged, and this is what it turned out to cost.
+    Settle(u64),
     /// `RL.SETTLE … RESERVATION`: what was reserved under the id turned out to cost `actual`.
-    SettleReservation { policy: &'a Policy, key: &'a [u8], id: &'a [u8], actual: u64 },
+    SettleReservation { id: &'a [u8], actual: u64 },
     /// `RL.RESET`
-    Reset { policy: &'a Policy, key: &'a [u8] },
-    /// `RL.RENEW`
-    Renew { policy: &'a Policy, key: &'a [u8], id: &'a [u8] },
-    /// `RL.RELEASE`
-    Release { key: &'a [u8], id: &'a [u8] },
+    Reset,
+    /// `RL.RENEW`, of the lease of this holder.
+    Renew(&'a [u8]),
+    /// `RL.RELEASE`, of the lease of this holder.
+    Release(&'a [u8]),
 }
 
 /// How the library is called.
@@ -41,48 +48,42 @@ pub enum Script<'a> {
 }
 
 impl<'a> Call<'a> {
+    /// A call about one request.
+    pub const fn of(verb: Verb<'a>, request: &'a Request<'a>) -> Self {
+        Self { verb, requests: std::slice::from_ref(request) }
+    }
+
+    /// A check of requests that are decided together: one or more.
+    pub const fn all(requests: &'a [Request<'a>]) -> Self {
+        Self { verb: Verb::CheckAll, requests }
+    }
+
     /// The key whose slot decides which node of a cluster gets the call.
     pub fn key(&self) -> Bounded<'a> {
-        match *self {
-            Self::Check(request) | Self::Peek(request) | Self::Refund(request) | Self::Settle { request, .. } => {
-                request.bounded_key()
-            }
-            Self::CheckAll(requests) => requests.first().map_or(Bounded::new(b""), Request::bounded_key),
-            Self::SettleReservation { key, .. }
-            | Self::Reset { key, .. }
-            | Self::Renew { key, .. }
-            | Self::Release { key, .. } => Bounded::new(key),
-        }
+        self.requests.first().map_or(Bounded::new(b""), Request::bounded_key)
     }
 
     /// The first algorithm of the call that the library does not have.
     pub fn needs_module(&self) -> Option<Algorithm> {
-        let is_missing = |algorithm: &Algorithm| *algorithm == Algorithm::Rolling;
-        match *self {
-            Self::CheckAll(requests) => requests.iter().map(|request| request.policy.algorithm()).find(is_missing),
-            _ => self.algorithm().filter(is_missing),
-        }
+        let mut algorithms = self.requests.iter().map(|request| request.policy.algorithm());
+        algorithms.find(|algorithm| *algorithm == Algorithm::Rolling)
     }
 
     /// The command of the module.
     pub fn native(&self) -> Cmd {
         let mut command = cmd(self.names().0);
-        if let Self::CheckAll(requests) = *self {
-            command.arg(requests.len());
-            for request in requests {
-                command.arg(request.policy.algorithm().word()).arg(&*request.bounded_key());
-                limit_and_options(&mut command, request);
-            }
-            command.arg(LINE);
-        } else {
-            // The command of a check names its algorithm itself.
-            if let Some(algorithm) = self.algorithm().filter(|_| !matches!(self, Self::Check(_))) {
-                command.arg(algorithm.word());
-            }
-            command.arg(&*self.key());
-            self.words_after_key(&mut command);
+        if matches!(self.verb, Verb::CheckAll) {
+            command.arg(self.requests.len());
         }
-        command
+        for request in self.requests {
+            // The command of a check names its algorithm itself.
+            if !matches!(self.verb, Verb::Check) {
+                self.algorithm(&mut command, request);
+            }
+            command.arg(&*request.bounded_key());
+            self.words(&mut command, request);
+        }
+        self.end(command)
     }
 
     /// The call of the library as a script: the keys, the name of the function, then the words without the keys.
@@ -92,94 +93,77 @@ impl<'a> Call<'a> {
             Script::Source(source) => ("EVAL", source),
         };
         let mut command = cmd(name);
-        command.arg(script);
-        match *self {
-            Self::CheckAll(requests) => {
-                command.arg(requests.len());
-                for request in requests {
-                    command.arg(&*request.bounded_key());
-                }
-                command.arg(self.names().1);
-                for request in requests {
-                    command.arg(request.policy.algorithm().word());
-                    limit_and_options(&mut command, request);
-                }
-                command.arg(LINE);
-            }
-            _ => {
-                command.arg(1).arg(&*self.key()).arg(self.names().1);
-                if let Some(algorithm) = self.algorithm() {
-                    command.arg(algorithm.word());
-                }
-                self.words_after_key(&mut command);
-            }
+        command.arg(script).arg(self.requests.len());
+        for request in self.requests {
+            command.arg(&*request.bounded_key());
         }
-        command
+        command.arg(self.names().1);
+        for request in self.requests {
+            self.algorithm(&mut command, request);
+            self.words(&mut command, request);
+        }
+        self.end(command)
     }
 
     /// The command of the module, and the function of the library.
     fn names(&self) -> (&'static str, &'static str) {
-        match self {
-            Self::Check(request) => (request.policy.algorithm().command(), "rl"),
-            Self::CheckAll(_) => ("RL.MULTI", "rl_multi"),
-            Self::Peek(_) => ("RL.PEEK", "rl_peek"),
-            Self::Refund(_) => ("RL.REFUND", "rl_refund"),
-            Self::Settle { .. } | Self::SettleReservation { .. } => ("RL.SETTLE", "rl_settle"),
-            Self::Reset { .. } => ("RL.RESET", "rl_reset"),
-            Self::Renew { .. } => ("RL.RENEW", "rl_renew"),
-            Self::Release { .. } => ("RL.RELEASE", "rl_release"),
+        match self.verb {
+            Verb::Check => (self.requests.first().map_or("", |request| request.policy.algorithm().command()), "rl"),
+            Verb::CheckAll => ("RL.MULTI", "rl_multi"),
+            Verb::Peek => ("RL.PEEK", "rl_peek"),
+            Verb::Refund => ("RL.REFUND", "rl_refund"),
+            Verb::Settle(_) | Verb::SettleReservation { .. } => ("RL.SETTLE", "rl_settle"),
+            Verb::Reset => ("RL.RESET", "rl_reset"),
+            Verb::Renew(_) => ("RL.RENEW", "rl_renew"),
+            Verb::Release(_) => ("RL.RELEASE", "rl_release"),
         }
     }
 
-    /// The algorithm that the words name, if the call has one limit.
-    fn algorithm(&self) -> Option<Algorithm> {
-        match *self {
-            Self::Check(request) | Self::Peek(request) | Self::Refund(request) | Self::Settle { request, .. } => {
-                Some(request.policy.algorithm())
-            }
-            Self::SettleReservation { policy, .. } | Self::Reset { policy, .. } => Some(policy.algorithm()),
-            Self::CheckAll(_) | Self::Renew { .. } | Self::Release { .. } => None,
+    /// Only LEASE has leases, so their words do not name it.
+    fn algorithm(&self, command: &mut Cmd, request: &Request<'_>) {
+        if !matches!(self.verb, Verb::Renew(_) | Verb::Release(_)) {
+            command.arg(request.policy.algorithm().word());
         }
     }
 
-    /// What follows the key of a call with one limit.
-    fn words_after_key(&self, command: &mut Cmd) {
-        match *self {
-            Self::Check(request) | Self::Peek(request) => {
-                limit_and_options(command, request);
-                command.arg(LINE);
-            }
-            Self::Refund(request) => {
+    /// What follows the key.
+    fn words(&self, command: &mut Cmd, request: &Request<'_>) {
+        match self.verb {
+            Verb::Check | Verb::CheckAll | Verb::Peek => limit_and_options(command, request),
+            Verb::Refund => {
                 limit(command, request.policy);
-                if request.cost != 1 {
-                    command.arg("COST").arg(request.cost);
-                }
-                correction_options(command, request);
+                cost(command, request);
             }
-            Self::Settle { request, actual } => {
+            Verb::Settle(actual) => {
                 limit(command, request.policy);
                 command.arg("RESERVED").arg(request.cost).arg("ACTUAL").arg(actual);
-                correction_options(command, request);
             }
-            Self::SettleReservation { policy, id, actual, .. } => {
-                limit(command, policy);
-                command.arg("RESERVATION").arg(id).arg("ACTUAL").arg(actual).arg(LINE);
+            Verb::SettleReservation { id, actual } => {
+                limit(command, request.policy);
+                command.arg("RESERVATION").arg(id).arg("ACTUAL").arg(actual);
             }
-            Self::Reset { policy, .. } => {
-                window(command, policy);
-                if let Some(anchor) = policy.anchor_seconds() {
-                    command.arg("ANCHOR").arg(anchor);
-                }
+            Verb::Reset => {
+                window(command, request.policy);
+                anchor(command, request.policy);
             }
-            Self::Renew { policy, id, .. } => {
-                window(command, policy);
+            Verb::Renew(id) => {
+                window(command, request.policy);
                 command.arg(id);
             }
-            Self::Release { id, .. } => {
+            Verb::Release(id) => {
                 command.arg(id);
             }
-            Self::CheckAll(_) => {}
         }
+        if let (Verb::Refund | Verb::Settle(_), Some(at)) = (self.verb, request.at) {
+            command.arg("AT").arg(at);
+        }
+    }
+
+    fn end(&self, mut command: Cmd) -> Cmd {
+        if !matches!(self.verb, Verb::Reset | Verb::Renew(_) | Verb::Release(_)) {
+            command.arg(LINE);
+        }
+        command
     }
 }
 
@@ -198,16 +182,24 @@ fn limit(command: &mut Cmd, policy: &Policy) {
     if let Some(burst) = policy.burst_option() {
         command.arg("BURST").arg(burst);
     }
+    anchor(command, policy);
+}
+
+fn anchor(command: &mut Cmd, policy: &Policy) {
     if let Some(anchor) = policy.anchor_seconds() {
         command.arg("ANCHOR").arg(anchor);
     }
 }
 
-fn limit_and_options(command: &mut Cmd, request: &Request<'_>) {
-    limit(command, request.policy);
+fn cost(command: &mut Cmd, request: &Request<'_>) {
     if request.cost != 1 {
         command.arg("COST").arg(request.cost);
     }
+}
+
+fn limit_and_options(command: &mut Cmd, request: &Request<'_>) {
+    limit(command, request.policy);
+    cost(command, request);
     if request.partial {
         command.arg("PARTIAL");
     }
@@ -223,11 +215,4 @@ fn limit_and_options(command: &mut Cmd, request: &Request<'_>) {
     if request.policy.is_shadow() {
         command.arg("SHADOW");
     }
-}
-
-fn correction_options(command: &mut Cmd, request: &Request<'_>) {
-    if let Some(at) = request.at {
-        command.arg("AT").arg(at);
-    }
-    command.arg(LINE);
 }

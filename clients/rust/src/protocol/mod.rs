@@ -10,10 +10,9 @@ use std::time::{Duration, Instant};
 
 use redis::{Cmd, RedisError, RedisResult, Script as RedisScript, Value};
 
-pub use command::Call;
+pub use command::{Call, Script, Verb};
 
 use crate::error::Error;
-use command::Script;
 
 /// The library. In the repository it is a link to `lua/rl.lua`; cargo packs the file itself.
 const SOURCE: &str = include_str!("rl.lua");
@@ -154,7 +153,7 @@ mod tests {
     /// The names of the commands that a call sends if these are the replies, and how it ends.
     fn exchange(server: &Server, policy: &Policy, replies: &[&str]) -> (Vec<String>, Result<Value, Error>) {
         let request = policy.request("k");
-        let mut exchange = Exchange::new(Call::Check(&request), server);
+        let mut exchange = Exchange::new(Call::of(Verb::Check, &request), server);
         let (mut sent, mut replies) = (Vec::new(), replies.iter());
         let mut last = None;
         loop {
@@ -175,31 +174,43 @@ mod tests {
 
     #[test]
     fn the_library_is_used_if_the_module_is_missing_and_loaded_if_it_is_too() {
-        let server = Server::new();
-        let (sent, result) = exchange(&server, &POLICY, &[MISSING, NOT_LOADED, ":1"]);
-        assert_eq!(sent, ["RL.TOKEN", "EVALSHA", "EVAL"]);
-        assert!(matches!(result, Ok(Value::Int(1))) && server.lacks_module());
-        // From then on it is one command.
-        assert_eq!(exchange(&server, &POLICY, &[":1"]).0, ["EVALSHA"]);
+        let native = |error| (vec![error], &["RL.TOKEN"][..], false);
+        let library = |error| (vec![error, ":1"], &["RL.TOKEN", "EVALSHA"][..], true);
+        for (replies, commands, lacks_module) in [
+            (vec![":1"], &["RL.TOKEN"][..], false),
+            (vec![MISSING, NOT_LOADED, ":1"], &["RL.TOKEN", "EVALSHA", "EVAL"], true),
+            library("-ERR unknown command `rl.token`, with args beginning with: `k`"),
+            library("-ERR unknown command"),
+            // Another unknown command says nothing about the module, and no other error does.
+            native("-ERR unknown command 'SENTINEL', with args beginning with: "),
+            native("-ERR the key holds a value that this algorithm did not write"),
+            native("-NOPERM no"),
+            native(NOT_LOADED),
+        ] {
+            let server = Server::new();
+            let (sent, result) = exchange(&server, &POLICY, &replies);
+            assert_eq!((sent.as_slice(), server.lacks_module()), (&*own(commands), lacks_module), "{replies:?}");
+            assert_eq!(result.is_ok(), replies.last() == Some(&":1"), "{replies:?}");
+            // From then on it is one command.
+            let next = if lacks_module { "EVALSHA" } else { "RL.TOKEN" };
+            assert_eq!(exchange(&server, &POLICY, &[":1"]).0, [next], "{replies:?}");
+        }
+        let (server, log) = (Server::new(), Policy::rolling(Duration::from_secs(60), 5));
+        for sent in [vec![MISSING], vec![]] {
+            let (commands, result) = exchange(&server, &log, &sent);
+            assert_eq!(commands.len(), sent.len());
+            assert!(matches!(result, Err(Error::NeedsModule(Algorithm::Rolling))));
+        }
     }
 
-    #[test]
-    fn another_unknown_command_says_nothing_about_the_module() {
-        let server = Server::new();
-        let (sent, result) =
-            exchange(&server, &POLICY, &["-ERR unknown command 'SENTINEL', with args beginning with: "]);
-        assert!(sent == ["RL.TOKEN"] && result.is_err() && !server.lacks_module());
-        for missing in ["-ERR unknown command `rl.token`, with args beginning with: `k`", "-ERR unknown command"] {
-            let server = Server::new();
-            assert_eq!(exchange(&server, &POLICY, &[missing, ":1"]).0, ["RL.TOKEN", "EVALSHA"], "{missing}");
-        }
+    fn own(words: &[&str]) -> Vec<String> {
+        words.iter().map(|word| (*word).to_owned()).collect()
     }
 
     #[test]
     fn the_module_is_looked_for_again_after_a_while() {
         let server = Server { probe_every: Duration::from_millis(300), ..Server::new() };
         exchange(&server, &POLICY, &[MISSING, ":1"]).1.unwrap();
-        assert_eq!(exchange(&server, &POLICY, &[":1"]).0, ["EVALSHA"]);
         std::thread::sleep(Duration::from_millis(301));
         // One request looks; it is not there.
         assert_eq!(exchange(&server, &POLICY, &[MISSING, ":1"]).0, ["RL.TOKEN", "EVALSHA"]);
@@ -209,20 +220,5 @@ mod tests {
         assert_eq!(exchange(&server, &POLICY, &[":1"]).0, ["RL.TOKEN"]);
         assert!(!server.lacks_module());
         assert_eq!(exchange(&server, &POLICY, &[":1"]).0, ["RL.TOKEN"]);
-    }
-
-    #[test]
-    fn other_errors_are_not_a_missing_module() {
-        let server = Server::new();
-        for error in ["-ERR the key holds a value that this algorithm did not write", "-NOPERM no", NOT_LOADED] {
-            let (sent, result) = exchange(&server, &POLICY, &[error]);
-            assert_eq!(sent, ["RL.TOKEN"]);
-            assert!(matches!(result, Err(Error::Redis(_))) && !server.lacks_module());
-        }
-        let log = Policy::rolling(Duration::from_secs(60), 5);
-        let (sent, result) = exchange(&server, &log, &[MISSING]);
-        assert_eq!(sent, ["RL.ROLLING"]);
-        assert!(matches!(result, Err(Error::NeedsModule(Algorithm::Rolling))));
-        assert!(exchange(&server, &log, &[]).0.is_empty());
     }
 }

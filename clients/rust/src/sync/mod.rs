@@ -1,7 +1,7 @@
 //! The limiter of programs without an async runtime.
 
-mod address;
-mod connector;
+mod breakers;
+mod connection;
 #[path = "../calls/lease.rs"]
 mod lease;
 #[path = "../calls/limiter.rs"]
@@ -9,31 +9,40 @@ mod limiter;
 #[path = "../calls/reservation.rs"]
 mod reservation;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::fmt;
 use std::io;
+use std::panic::resume_unwind;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SendError, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle as Task, scope, sleep, spawn};
 use std::time::{Duration, Instant};
 
 use maybe_async::must_be_sync as both;
-use redis::{RedisResult, Value};
+use parking_lot::Mutex;
+use redis::{Cmd, RedisError, RedisResult, Value};
 
-pub use connector::Connector;
-use connector::Connector as Transport;
 pub use lease::{Lease, Leased};
 pub use reservation::{Reservation, Reserved, ReservedAll};
 
-use crate::breaker::Probe;
-use crate::core::{Core, Outgoing};
+use breakers::Breakers;
+use connection::Connection;
+
+use crate::Address as Target;
+use crate::breaker::{Breaker, Probe};
+use crate::core::{Core, Recalled};
 use crate::error::{Error, ends_connection};
-use crate::protocol::{Call, Step};
-use crate::{Address, Builder, Fallback, Request};
+use crate::protocol::{Call, Step, Verb};
+use crate::stats::Gauge;
+use crate::{Address, Builder, Decision, Fallback, Request};
 
 /// A connection that was idle for so long is tested with PING before a request is sent: the server may have closed it.
 const IDLE: Duration = Duration::from_millis(500);
 /// How many connections a call to a cluster uses at once.
 const MAX_THREADS: usize = 8;
+
+/// What belongs to the request of this number.
+type Numbered<T> = (usize, T);
 
 /// The same as the limiter of async programs, for threads. It opens a connection for each request that runs at the same
 /// time, and keeps them.
@@ -56,45 +65,17 @@ const MAX_THREADS: usize = 8;
 /// # Ok(())
 /// # });
 /// ```
-#[derive(Debug)]
-pub struct Limiter<T: Connector = Address> {
-    pool: Arc<Pool<T>>,
+#[derive(Clone, Debug)]
+pub struct Limiter {
+    pool: Arc<Pool>,
     core: Arc<Core>,
     fallback: Fallback,
     timeout: Duration,
 }
 
-impl<T: Connector> Clone for Limiter<T> {
-    fn clone(&self) -> Self {
-        Self { pool: Arc::clone(&self.pool), core: Arc::clone(&self.core), ..*self }
-    }
-}
-
-struct Pool<T: Connector> {
-    connector: T,
-    /// The connections that no request uses, and since when.
-    idle: Mutex<Vec<(T::Connection, Instant)>>,
-}
-
-impl<T: Connector> std::fmt::Debug for Pool<T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Pool").finish_non_exhaustive()
-    }
-}
-
-impl<T: Connector> Pool<T> {
-    fn idle(&self) -> MutexGuard<'_, Vec<(T::Connection, Instant)>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn keep(&self, connection: Option<T::Connection>) {
-        self.idle().extend(connection.map(|connection| (connection, Instant::now())));
-    }
-}
-
-impl<T: Connector> Builder<T> {
+impl Builder<Address> {
     /// The limiter of programs without an async runtime.
-    pub fn build_sync(self) -> Limiter<T> {
+    pub fn build_sync(self) -> Limiter {
         Limiter::of(self)
     }
 }
@@ -108,175 +89,207 @@ impl Limiter {
     pub fn open(url: &str) -> Result<Self, Error> {
         url.parse::<Address>().map(Self::new)
     }
-}
 
-impl<T: Connector> Limiter<T> {
-    fn of(builder: Builder<T>) -> Self {
-        let Builder { connection, settings } = builder;
-        let pool = Arc::new(Pool { connector: connection, idle: Mutex::default() });
-        let core = Arc::new(Core::new(&settings, Arc::default()));
+    fn of(builder: Builder<Address>) -> Self {
+        let Builder { connection: address, settings } = builder;
+        let gauge = Arc::<Gauge>::default();
+        let breakers = Breakers::new(Breaker::limit(settings.breaker, settings.timeout), Arc::clone(&gauge));
+        let pool = Arc::new(Pool { address, breakers, idle: Mutex::default() });
+        let core = Arc::new(Core::new(&settings, gauge));
         Self { pool, core, fallback: settings.fallback, timeout: settings.timeout }
     }
 
-    /// The part of the server that decides on a key.
-    fn part(&self, key: &[u8]) -> Option<u64> {
-        Some(self.pool.connector.part(key))
-    }
-
     fn converse(&self, call: Call<'_>) -> Result<Value, Error> {
-        let (core, deadline) = (&self.core, Instant::now() + self.timeout);
-        let key = call.key();
-        let part = self.pool.connector.part(&key);
-        let mut connection = self.probe(part, &key, deadline)?;
-        let (mut exchange, begun) = core.begin(Some(part), call, self.timeout)?;
-        if connection.is_none() {
-            connection = self.idle_connection(&key, deadline);
-        }
-        let mut reply = None;
-        let result = loop {
-            match exchange.step(reply) {
-                Step::Send(command) => {
-                    reply = Some(self.with_connection(&mut connection, deadline, |connector, connection, rest| {
-                        connector.send(connection, &command, &key, rest)
-                    }));
-                }
-                Step::Done(result) => break result,
-            }
+        self.converse_all(&[call], Instant::now() + self.timeout).pop().unwrap_or(Err(Error::UnknownReply))
+    }
+
+    /// Sends calls that do not depend on each other together. Their keys have one slot.
+    fn converse_all(&self, calls: &[Call<'_>], deadline: Instant) -> Vec<Result<Value, Error>> {
+        let Some(key) = calls.first().map(Call::key) else { return Vec::new() };
+        let (pool, part) = (&self.pool, self.pool.address.part(&key));
+        let mut connection = match pool.probe(part, &key, deadline) {
+            Ok(connection) => connection,
+            Err(error) => return vec![Err(error); calls.len()],
         };
-        if matches!(&result, Err(Error::Redis(error)) if ends_connection(error)) {
-            // The server closed its other connections too, or their replies are late.
-            self.pool.idle().clear();
-        } else {
-            self.pool.keep(connection);
-        }
-        core.ended(begun, result)
-    }
-
-    /// Before requests that do not depend on each other: sends PING where a circuit breaker asks for it.
-    fn prepare(&self, requests: &[Request<'_>], deadline: Instant) {
-        let mut probed = HashSet::new();
-        for request in requests.iter().filter(|request| probed.insert(self.part(request.key))) {
-            // If there is no reply, the circuit breaker stays open.
-            if let Ok(connection) = self.probe(self.pool.connector.part(request.key), request.key, deadline) {
-                self.pool.keep(connection);
+        let (mut results, mut open) = (vec![Err(Error::CircuitOpen); calls.len()], Vec::new());
+        for (call, result) in calls.iter().zip(&mut results) {
+            match self.core.begin(*call, self.timeout) {
+                Ok(exchange) if pool.breakers.begins(part) => open.push((exchange, None, result)),
+                Ok(_) => {}
+                Err(error) => *result = Err(error),
             }
         }
-    }
-
-    /// Nothing runs between requests.
-    fn run_timers(&self, _: &[Request<'_>]) {}
-
-    /// Sends them. Commands without a reply by then stay without one.
-    fn send_round<'a>(&self, round: Vec<Outgoing<'a>>, deadline: Instant) -> Vec<Outgoing<'a>> {
-        if Instant::now() >= deadline {
-            return round;
-        }
-        let mut groups: HashMap<u64, Vec<Outgoing<'a>>> = HashMap::new();
-        for outgoing in round {
-            groups.entry(self.pool.connector.group(outgoing.key())).or_default().push(outgoing);
-        }
-        let mut groups: Vec<_> = groups.into_values().collect();
-        if let [group] = groups.as_mut_slice() {
-            self.send_group(group, deadline);
-        } else {
-            let share = groups.len().div_ceil(MAX_THREADS).max(1);
-            scope(|scope| {
-                for part in groups.chunks_mut(share) {
-                    scope.spawn(move || part.iter_mut().for_each(|group| self.send_group(group, deadline)));
+        while !open.is_empty() {
+            let mut commands = Vec::new();
+            open.retain_mut(|(exchange, reply, result)| match exchange.step(reply.take()) {
+                Step::Send(command) => {
+                    commands.push(command);
+                    true
+                }
+                Step::Done(done) => {
+                    pool.breakers.ended(part, &done);
+                    **result = self.core.ended(done);
+                    false
                 }
             });
+            let replies = pool.send(&mut connection, &commands, &key, deadline);
+            open.iter_mut().zip(replies).for_each(|((_, reply, _), new)| *reply = Some(new));
         }
-        groups.into_iter().flatten().collect()
+        pool.keep(connection);
+        results
     }
 
-    fn send_group(&self, group: &mut [Outgoing<'_>], deadline: Instant) {
-        // All keys of a group have one slot.
-        let key = group.first().map_or(&[][..], Outgoing::key);
-        let mut kept = self.idle_connection(key, deadline);
-        let sent = self.with_connection(&mut kept, deadline, |connector, connection, rest| {
-            connector.send_each(connection, group, rest);
-            Ok(())
-        });
-        match sent {
-            // A connection that a reply is missing on is of no use any more.
-            Ok(()) if group.iter().all(Outgoing::is_intact) => self.pool.keep(kept),
-            Ok(()) => self.pool.idle().clear(),
-            Err(error) => group.iter_mut().for_each(|outgoing| outgoing.set_reply(Err(error.clone()))),
+    /// Threads send the requests of different slots.
+    fn decide_each(&self, requests: &[Request<'_>]) -> Vec<Result<Decision, Error>> {
+        let deadline = Instant::now() + self.timeout;
+        let mut slots: HashMap<u64, Vec<Numbered<&Request<'_>>>> = HashMap::new();
+        for numbered in requests.iter().enumerate() {
+            slots.entry(self.pool.address.group(&numbered.1.bounded_key())).or_default().push(numbered);
         }
+        let slots: Vec<_> = slots.into_values().collect();
+        let decide =
+            |slots: &[Vec<_>]| slots.iter().flat_map(|some| self.decide_some(some, deadline)).collect::<Vec<_>>();
+        let mut decided = if slots.len() < 2 {
+            decide(&slots)
+        } else {
+            scope(|scope| {
+                let parts = slots.chunks(slots.len().div_ceil(MAX_THREADS));
+                let threads: Vec<_> = parts.map(|part| scope.spawn(|| decide(part))).collect();
+                threads
+                    .into_iter()
+                    .flat_map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
+                    .collect()
+            })
+        };
+        decided.sort_unstable_by_key(|(number, _)| *number);
+        decided.into_iter().map(|(_, decision)| decision).collect()
     }
 
-    /// Sends PING before a request, if the circuit breaker asks for it, and waits for the reply. Nothing runs between
-    /// requests that could do it. The connection over which there was one.
-    fn probe(&self, part: u64, key: &[u8], deadline: Instant) -> Result<Option<T::Connection>, Error> {
-        let breakers = &self.core.breakers;
-        let mut connection = match breakers.probe(part) {
-            None => return Ok(None),
+    /// The decisions on requests whose keys have one slot, each with the number of its request.
+    fn decide_some(
+        &self,
+        requests: &[Numbered<&Request<'_>>],
+        deadline: Instant,
+    ) -> Vec<Numbered<Result<Decision, Error>>> {
+        let core = &self.core;
+        let recalled: Vec<_> = requests.iter().map(|(_, request)| core.recall(request)).collect();
+        let unknown = requests.iter().zip(&recalled).filter(|(_, recalled)| matches!(recalled, Recalled::Unknown(_)));
+        let calls: Vec<_> = unknown.map(|((_, request), _)| Call::of(Verb::Check, request)).collect();
+        let mut replies = self.converse_all(&calls, deadline).into_iter();
+        let decide = |(&(number, request), recalled)| {
+            let decision = match recalled {
+                Recalled::Denied(denied) => Ok(core.remembered(denied)),
+                Recalled::Unknown(sent) => {
+                    let reply = replies.next().unwrap_or(Err(Error::UnknownReply));
+                    core.learned(request, sent, reply.map_err(|error| core.failed(error)))
+                }
+            };
+            (number, decision.or_else(|error| core.fall_back(request, self.fallback, error)))
+        };
+        requests.iter().zip(recalled).map(decide).collect()
+    }
+}
+
+struct Pool {
+    address: Address,
+    breakers: Breakers,
+    /// The connections that no request uses, and since when.
+    idle: Mutex<Vec<(Connection, Instant)>>,
+}
+
+impl fmt::Debug for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pool").finish_non_exhaustive()
+    }
+}
+
+impl Pool {
+    fn keep(&self, connection: Option<Connection>) {
+        self.idle.lock().extend(connection.map(|connection| (connection, Instant::now())));
+    }
+
+    /// Before a request, sends PING if the circuit breaker asks for it, and waits for the reply. A connection that no
+    /// request uses, if there is one that is still open.
+    fn probe(self: &Arc<Self>, part: u64, key: &[u8], deadline: Instant) -> Result<Option<Connection>, Error> {
+        let ping = [redis::cmd("PING")];
+        let mut connection = match self.breakers.probe(part) {
+            None => {
+                let Some((mut connection, since)) = self.idle.lock().pop() else { return Ok(None) };
+                if since.elapsed() >= IDLE {
+                    let reply = connection.send(&self.address, &ping, key, deadline).pop();
+                    // An error that the server replies shows that it is open.
+                    if reply.is_some_and(|reply| reply.is_err_and(|error| ends_connection(&error))) {
+                        return Ok(None);
+                    }
+                }
+                return Ok(Some(connection));
+            }
             Some(Probe::Connect) => {
                 // They lead to a server that is silent.
-                self.pool.idle().clear();
+                self.idle.lock().clear();
                 None
             }
-            Some(Probe::Ping) => self.pool.idle().pop().map(|(connection, _)| connection),
+            Some(Probe::Ping) => self.idle.lock().pop().map(|(connection, _)| connection),
         };
-        let reply = self.with_connection(&mut connection, deadline, |connector, connection, rest| {
-            connector.send(connection, &redis::cmd("PING"), key, rest)
-        });
-        match reply {
+        match self.send(&mut connection, &ping, key, deadline).pop() {
             // The request itself is not sent.
-            Err(error) if ends_connection(&error) => {
+            Some(Err(error)) if ends_connection(&error) => {
                 if !error.is_timeout() {
-                    breakers.connect_failed(part);
+                    self.breakers.connect_failed(part);
                 }
                 Err(Error::CircuitOpen)
             }
             // An error that the server replies shows that it is there.
             _ => {
-                breakers.ponged(part);
+                self.breakers.ponged(part);
                 Ok(connection)
             }
         }
     }
 
-    /// A connection that no request uses, if it is still open.
-    fn idle_connection(&self, key: &[u8], deadline: Instant) -> Option<T::Connection> {
-        let (mut connection, since) = self.pool.idle().pop()?;
-        if since.elapsed() >= IDLE {
-            let reply = self.pool.connector.send(&mut connection, &redis::cmd("PING"), key, rest_until(deadline));
-            // An error that the server replies shows that it is open.
-            if reply.is_err_and(|error| ends_connection(&error)) {
-                return None;
-            }
-        }
-        Some(connection)
-    }
-
-    /// Sends over a connection, which is opened first if there is none.
-    fn with_connection<R>(
-        &self,
-        connection: &mut Option<T::Connection>,
+    /// Sends over a connection, which is opened first if there is none. After a failure it is of no use any more.
+    fn send(
+        self: &Arc<Self>,
+        connection: &mut Option<Connection>,
+        commands: &[Cmd],
+        key: &[u8],
         deadline: Instant,
-        send: impl FnOnce(&T, &mut T::Connection, Duration) -> RedisResult<R>,
-    ) -> RedisResult<R> {
-        let connection = match connection {
+    ) -> Vec<RedisResult<Value>> {
+        let failed = |error| vec![Err(error); commands.len()];
+        if commands.is_empty() || Instant::now() >= deadline {
+            return failed(timed_out());
+        }
+        let used = match connection {
             Some(connection) => connection,
-            None => connection.insert(self.connect(rest_until(deadline))?),
+            None => match self.open(rest_until(deadline)) {
+                Ok(new) => connection.insert(new),
+                Err(error) => return failed(error),
+            },
         };
-        send(&self.pool.connector, connection, rest_until(deadline))
+        let replies = used.send(&self.address, commands, key, deadline);
+        if replies.iter().any(|reply| reply.as_ref().is_err_and(ends_connection)) {
+            *connection = None;
+            // The server closed its other connections too, or their replies are late.
+            self.idle.lock().clear();
+        }
+        replies
     }
 
     /// Opens a connection in a thread of its own: the crate waits for the timeout once for each of several replies, and
     /// in a cluster for each node. A connection that is too late is kept for another request.
-    fn connect(&self, timeout: Duration) -> RedisResult<T::Connection> {
-        let (sender, receiver) = channel();
-        let pool = Arc::clone(&self.pool);
+    fn open(self: &Arc<Self>, timeout: Duration) -> RedisResult<Connection> {
+        let ((sender, receiver), pool) = (channel(), Arc::clone(self));
         spawn(move || {
-            if let Err(SendError(Ok(late))) = sender.send(pool.connector.connect(timeout)) {
+            if let Err(SendError(Ok(late))) = sender.send(Connection::open(&pool.address, timeout)) {
                 pool.keep(Some(late));
             }
         });
-        let timed_out = || Err(io::Error::new(io::ErrorKind::TimedOut, "no connection in time").into());
-        receiver.recv_timeout(timeout).unwrap_or_else(|_| timed_out())
+        receiver.recv_timeout(timeout).unwrap_or_else(|_| Err(timed_out()))
     }
+}
+
+fn timed_out() -> RedisError {
+    io::Error::new(io::ErrorKind::TimedOut, "no reply in time").into()
 }
 
 /// What is left of a request's time. A socket takes no timeout of 0.
@@ -335,65 +348,3 @@ fn is_dropped_within(other: &mut Other, pause: Duration) -> bool {
 struct Changed();
 
 fn tell(_: &Changed) {}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::atomic::{AtomicBool, Ordering};
-
-    use redis::{Cmd, ErrorKind, RedisError};
-
-    use super::*;
-    use crate::Policy;
-
-    const POLICY: Policy = Policy::token(Duration::from_secs(60), 60);
-
-    /// A server. Its connections fail as they say.
-    #[derive(Default)]
-    struct Fake {
-        is_full: AtomicBool,
-    }
-
-    impl Connector for Fake {
-        type Connection = Option<ErrorKind>;
-
-        fn connect(&self, _: Duration) -> RedisResult<Self::Connection> {
-            let full = RedisError::from((ErrorKind::Io, "no more connections"));
-            if self.is_full.load(Ordering::Relaxed) { Err(full) } else { Ok(None) }
-        }
-
-        fn send(&self, fails: &mut Self::Connection, _: &Cmd, _: &[u8], _: Duration) -> RedisResult<Value> {
-            match *fails {
-                Some(kind) => Err(RedisError::from((kind, "no reply"))),
-                None => Ok(Value::BulkString(b"1 0 1 60 59 0 1000 1000 0 1795281570123 0 1".to_vec())),
-            }
-        }
-    }
-
-    #[test]
-    fn after_a_failure_no_idle_connection_is_used() {
-        // Closed; and one that a reply of another request may come over.
-        for kind in [ErrorKind::Io, ErrorKind::Parse] {
-            let limiter = || {
-                let limiter = Limiter::builder(Fake::default()).build_sync();
-                limiter.pool.idle().extend([(Some(kind), Instant::now()); 3]);
-                limiter
-            };
-            let (one, several) = (limiter(), limiter());
-            assert!(one.check(&POLICY, "k").is_err(), "{kind:?}");
-            assert!(one.check(&POLICY, "k").is_ok(), "{kind:?}");
-            let requests = [POLICY.request("a"), POLICY.request("b")];
-            assert!(several.check_each(&requests).iter().all(Result::is_err), "{kind:?}");
-            assert!(several.check_each(&requests).iter().all(Result::is_ok), "{kind:?}");
-        }
-    }
-
-    #[test]
-    fn a_connection_that_replied_is_used_again() {
-        let limiter = Limiter::builder(Fake::default()).build_sync();
-        limiter.check(&POLICY, "k").unwrap();
-        limiter.pool.connector.is_full.store(true, Ordering::Relaxed);
-        limiter.check(&POLICY, "k").unwrap();
-        assert!(limiter.check_each(&[POLICY.request("a"), POLICY.request("b")]).iter().all(Result::is_ok));
-        assert_eq!(limiter.pool.idle().len(), 1);
-    }
-}

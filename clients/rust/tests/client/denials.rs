@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use redis_rl_client::{Fallback, Limiter, Policy, Request, Source, sync};
+use redis_rl_client::{Fallback, Policy, Request, Source, sync};
 
-use crate::setup::{Paused, block_on, client, limiter, manager, one_server};
+use crate::setup::{Paused, block_on, client, connected, limiter, one_server};
 use crate::support::*;
 
 const SLOW: Policy = Policy::token(Duration::from_secs(3600), 10);
@@ -111,7 +111,7 @@ fn what_others_give_back_counts_when_the_denial_is_asked_about_again() {
     const RECHECK: Duration = Duration::from_millis(1);
     block_on(async {
         let server = one_server();
-        let asks = Limiter::builder(manager(&server, "resp3").await).timeout(PATIENCE).recheck_denials(RECHECK).build();
+        let asks = connected(&server, |builder| builder.timeout(PATIENCE).recheck_denials(RECHECK)).await;
         let client = client(&server, "resp3");
         let sync = sync::Limiter::builder(client).timeout(PATIENCE).recheck_denials(RECHECK).build_sync();
         let all = SLOW.request("k").cost(10);
@@ -139,11 +139,9 @@ fn without_a_reply_a_denial_stays_for_the_request_that_asks_again() {
     const RECHECK: Duration = Duration::from_millis(1);
     block_on(async {
         let server = one_server();
-        let limiter = Limiter::builder(manager(&server, "resp3").await)
-            .timeout(PATIENCE)
-            .fallback(Fallback::Allow)
-            .recheck_denials(RECHECK)
-            .build();
+        let limiter =
+            connected(&server, |builder| builder.timeout(PATIENCE).fallback(Fallback::Allow).recheck_denials(RECHECK))
+                .await;
         assert!(limiter.check_request(&SLOW.request("k").cost(10)).await.unwrap().allowed);
         assert!(!limiter.check(&SLOW, "k").await.unwrap().allowed);
         tokio::time::sleep(2 * RECHECK).await;
@@ -171,8 +169,7 @@ fn while_a_grant_is_asked_about_again_the_other_requests_are_denied() {
     const RECHECK: Duration = Duration::from_millis(1);
     block_on(async {
         let server = one_server();
-        let limiter = Limiter::builder(manager(&server, "resp3").await);
-        let limiter = limiter.timeout(PATIENCE).recheck_denials(RECHECK).build();
+        let limiter = connected(&server, |builder| builder.timeout(PATIENCE).recheck_denials(RECHECK)).await;
         let grants = limiter.grants(&SLOW, 5).unwrap().hold(Duration::from_secs(3600));
         assert!(limiter.check_request(&SLOW.request("k").cost(10)).await.unwrap().allowed);
         assert!(!grants.check("k").await.unwrap().allowed);

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use redis::cluster::ClusterClient;
-use redis_rl_client::{Decision, Error, Fallback, Limiter, Policy, Source, sync};
+use redis_rl_client::{Address, Decision, Error, Fallback, Limiter, Policy, Source, sync};
 
+use crate::link_cluster::url;
 use crate::proxy::Proxy;
 use crate::setup::{Paused, Way, block_on, for_each_way, one_server};
 use crate::support::*;
@@ -52,8 +52,8 @@ fn all_requests_are_one_round_trip() {
     // One after the other they need four seconds.
     let is_one = |began: Instant| (2 * DELAY..Duration::from_secs(3)).contains(&began.elapsed());
     block_on(async {
-        let connection = client().get_multiplexed_async_connection().await.expect("a connection");
-        let limiter = Limiter::builder(connection).timeout(PATIENCE).build();
+        let limiter = Limiter::builder(client()).timeout(PATIENCE).build();
+        limiter.connect().await.expect("a connection");
         let began = Instant::now();
         assert_eq!(allowed(limiter.check_each(&requests).await), [true; 20]);
         assert!(is_one(began), "{:?}", began.elapsed());
@@ -69,9 +69,7 @@ fn all_requests_are_one_round_trip() {
 fn the_nodes_of_a_cluster_that_reply_decide() {
     const TIMEOUT: Duration = Duration::from_secs(2);
     let cluster = Cluster::start(&servers()[0], 3, |options| options);
-    let urls = cluster.nodes.iter().map(|node| format!("redis://127.0.0.1:{}", node.port()));
-    let builder = ClusterClient::builder(urls.collect::<Vec<_>>()).retries(0);
-    let client = builder.response_timeout(PATIENCE).connection_timeout(PATIENCE).build().expect("a client");
+    let address: Address = url(&cluster).parse().expect("a URL");
     let keys: Vec<_> = (0..30).map(|n| format!("user:{n}")).collect();
     let requests: Vec<_> = keys.iter().map(|key| API.request(key)).collect();
     let lost = |key: &String| cluster.owner(key).port() == cluster.nodes[1].port();
@@ -83,12 +81,11 @@ fn the_nodes_of_a_cluster_that_reply_decide() {
     let sources = |decisions: Vec<Result<Decision, Error>>| {
         decisions.into_iter().map(|decision| decision.expect("a decision").source).collect::<Vec<_>>()
     };
-    let sync = sync::Limiter::builder(client.clone()).timeout(TIMEOUT).fallback(Fallback::Deny).build_sync();
+    let sync = sync::Limiter::builder(address.clone()).timeout(TIMEOUT).fallback(Fallback::Deny).build_sync();
     // Each of its threads opens its connection.
     while sources(sync.check_each(&requests)) != expected(false) {}
     block_on(async {
-        let connection = client.get_async_connection().await.expect("a connection");
-        let limiter = Limiter::builder(connection).timeout(TIMEOUT).fallback(Fallback::Deny).denials(0).build();
+        let limiter = Limiter::builder(address).timeout(TIMEOUT).fallback(Fallback::Deny).denials(0).build();
         assert_eq!(sources(limiter.check_each(&requests).await), expected(false));
         let _paused = Paused::new(&cluster.nodes[1]);
         let began = Instant::now();

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use redis_rl_client::{Error, Fallback, Policy, Source};
 
-use crate::setup::{Paused, block_on, limiter, one_server};
+use crate::setup::{Paused, block_on, eventually_is, limiter, one_server};
 use crate::support::*;
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -51,13 +51,7 @@ fn what_is_held_for_too_long_or_dropped_is_given_back() {
         let limiter = limiter(&server).await;
         let policy = Policy::counter(HOUR, 1_000);
         let left = async || limiter.peek(&policy.request("k").cost(0)).await.unwrap().remaining;
-        let returned = async |units| {
-            let deadline = Instant::now() + PATIENCE;
-            while left().await != units {
-                assert!(Instant::now() < deadline, "{} are left", left().await);
-                tokio::time::sleep(Duration::from_millis(10)).await;
-            }
-        };
+        let returned = async |units| assert!(eventually_is(units, left).await, "{} are left", left().await);
         let grants = limiter.grants(&policy, 100).unwrap().hold(Duration::from_secs(1));
         assert!(grants.check("k").await.unwrap().allowed);
         assert_eq!(left().await, 900);
@@ -137,10 +131,7 @@ fn a_request_has_its_own_timeout_and_fallback() {
         }
         drop(paused);
         // The fetch went on, so what it brings is not lost.
-        let ends = Instant::now() + PATIENCE;
-        while grants.with_timeout(Duration::ZERO).check("other").await.is_err() {
-            assert!(Instant::now() < ends, "no units");
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        let at_once = grants.with_timeout(Duration::ZERO);
+        assert!(eventually_is(true, async || at_once.check("other").await.is_ok()).await, "no units");
     });
 }

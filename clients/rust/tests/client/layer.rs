@@ -1,7 +1,7 @@
 //! The tower layer in front of an axum service.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -13,10 +13,8 @@ use redis_rl_client::layer::{ActualCost, ActualCosts, Limit, Limits, Parts, Rate
 use redis_rl_client::{Decisions, Error, Fallback, Limiter, Policy, Source};
 use tower::ServiceExt;
 
-use crate::setup::{block_on, limiter, manager, one_server};
+use crate::setup::{block_on, connected, eventually_is, limiter, one_server};
 use crate::support::*;
-
-type Manager = redis::aio::ConnectionManager;
 
 const HOUR: Duration = Duration::from_secs(3600);
 const API: Policy = Policy::token(HOUR, 2).name("api");
@@ -39,7 +37,7 @@ fn limits(request: &Parts) -> Limits {
     }
 }
 
-fn app(limiter: Limiter<Manager>) -> Router {
+fn app(limiter: Limiter) -> Router {
     Router::new()
         .route(
             "/",
@@ -118,11 +116,7 @@ fn the_cost_comes_from_the_request_and_is_settled_from_the_response() {
         assert_eq!(response.status(), StatusCode::OK);
         assert_eq!(header(&response, "ratelimit-policy"), Some("\"api\";q=2;w=3600, \"tokens\";q=1000;w=3600"));
         // 250 of 600 were used. The other limit of the call is not corrected.
-        let deadline = Instant::now() + PATIENCE;
-        while limiter.peek(&TOKENS.request("{a}:tokens").cost(0)).await.unwrap().remaining != 750 {
-            assert!(Instant::now() < deadline, "it is not settled");
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        becomes(&limiter, &TOKENS, "{a}:tokens", 750).await;
         assert_eq!(limiter.peek(&API.request("{a}:api").cost(0)).await.unwrap().remaining, 1);
         let response = ask(&app, "/tokens", &[("x-user", "a"), ("x-cost", "751")]).await;
         assert_eq!(response.status(), StatusCode::TOO_MANY_REQUESTS);
@@ -153,20 +147,13 @@ fn a_lease_is_held_until_the_body_ends() {
         // The body of the first response is not read yet.
         assert_eq!(ask(&app, "/running", &[("x-user", "a")]).await.status(), StatusCode::TOO_MANY_REQUESTS);
         assert_eq!(text(first).await, "running");
-        let deadline = Instant::now() + PATIENCE;
-        while ask(&app, "/running", &[("x-user", "a")]).await.status() != StatusCode::OK {
-            assert!(Instant::now() < deadline, "the lease is not released");
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        let status = async || ask(&app, "/running", &[("x-user", "a")]).await.status();
+        assert!(eventually_is(StatusCode::OK, status).await, "the lease is not released");
     });
 }
 
 /// An app with one route, which does this, and one set of limits.
-fn app_of<H, T>(
-    limiter: &Limiter<Manager>,
-    limits: impl Fn(&Parts) -> Limits + Send + Sync + 'static,
-    handler: H,
-) -> Router
+fn app_of<H, T>(limiter: &Limiter, limits: impl Fn(&Parts) -> Limits + Send + Sync + 'static, handler: H) -> Router
 where
     H: axum::handler::Handler<T, ()>,
     T: 'static,
@@ -174,12 +161,10 @@ where
     Router::new().route("/", get(handler)).layer(RateLimitLayer::new(limiter.clone(), limits))
 }
 
-async fn becomes(limiter: &Limiter<Manager>, policy: &Policy, key: &str, remaining: u64) {
-    let deadline = Instant::now() + PATIENCE;
-    while limiter.peek(&policy.request(key).cost(0)).await.unwrap().remaining != remaining {
-        assert!(Instant::now() < deadline, "{policy}");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+async fn becomes(limiter: &Limiter, policy: &Policy, key: &str, remaining: u64) {
+    let request = policy.request(key).cost(0);
+    let left = async || limiter.peek(&request).await.unwrap().remaining;
+    assert!(eventually_is(remaining, left).await, "{policy}");
 }
 
 #[test]
@@ -255,7 +240,7 @@ fn a_fault_of_the_configuration_is_500_whatever_the_fallback_is() {
 fn statuses_and_bodies_can_be_replaced() {
     block_on(async {
         let mut server = one_server();
-        let limiter = Limiter::builder(manager(&server, "resp3").await).timeout(Duration::from_secs(1)).build();
+        let limiter = connected(&server, |builder| builder.timeout(Duration::from_secs(1))).await;
         let limits = |request: &Parts| Limit::new(&API, request.uri.path());
         let layer = RateLimitLayer::new(limiter, limits).on_rejection(|rejection, mut response| {
             match rejection {
@@ -281,7 +266,7 @@ fn statuses_and_bodies_can_be_replaced() {
 fn there_is_always_a_decision_for_each_limit() {
     block_on(async {
         let mut server = one_server();
-        let limiter = Limiter::builder(manager(&server, "resp3").await).timeout(Duration::from_secs(1)).build();
+        let limiter = connected(&server, |builder| builder.timeout(Duration::from_secs(1))).await;
         let requests = [TOKENS.request("{k}:tokens"), API.request("{k}:api").cost(3), QUEUE.request("{k}:queue")];
         for source in [[Source::Server; 3], [Source::Unchecked, Source::RememberedDenial, Source::Unchecked]] {
             let decisions = limiter.check_all(&requests).await.unwrap();
@@ -316,7 +301,8 @@ fn a_caller_who_hangs_up_leaves_no_lease() {
         let server = one_server();
         let proxy = crate::proxy::Proxy::start(server.port(), Duration::from_millis(100));
         let client = redis::Client::open(format!("redis://127.0.0.1:{}/", proxy.port)).unwrap();
-        let slow = Limiter::builder(client.get_connection_manager().await.unwrap()).timeout(PATIENCE).build();
+        let slow = Limiter::builder(client).timeout(PATIENCE).build();
+        slow.connect().await.unwrap();
         let five = Policy::lease(HOUR, 5);
         let app = app_of(&slow, move |_| Limit::new(&five, "k").into(), || async { "reached" });
         for _ in 0..8 {
@@ -324,15 +310,11 @@ fn a_caller_who_hangs_up_leaves_no_lease() {
             assert!(hung_up.is_err());
         }
         let direct = limiter(&server).await;
-        let deadline = Instant::now() + PATIENCE;
         let calls = || {
             let count = |outcome| info(&mut server.con(), &format!("rl_lease_{outcome}")).parse::<u64>().unwrap();
             ["allowed", "near", "denied"].map(count).iter().sum::<u64>()
         };
-        while calls() < 8 || direct.peek(&five.request("k")).await.unwrap().count > 0 {
-            let holders: i64 = redis::cmd("ZCARD").arg("k").query(&mut server.con()).unwrap();
-            assert!(Instant::now() < deadline, "{} calls, {holders} holders", calls());
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+        let state = async || (calls() >= 8, direct.peek(&five.request("k")).await.unwrap().count);
+        assert!(eventually_is((true, 0), state).await, "{} calls", calls());
     });
 }

@@ -8,12 +8,10 @@ use tokio::time::timeout;
 use crate::setup::{block_on, end_of, for_each_way, one_server};
 use crate::support::*;
 
-type Manager = redis::aio::ConnectionManager;
-
 const WINDOW: Duration = Duration::from_secs(3);
 const JOBS: Policy = Policy::lease(WINDOW, 2);
 
-async fn held(limiter: &Limiter<Manager>) -> Option<Lease> {
+async fn held(limiter: &Limiter) -> Option<Lease> {
     limiter.lease(&JOBS, "jobs").await.unwrap().held()
 }
 

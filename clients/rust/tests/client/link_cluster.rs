@@ -2,13 +2,16 @@
 
 use std::time::Duration;
 
-use redis_rl_client::{BreakerSettings, Source};
+use redis_rl_client::{Address, BreakerSettings, Limiter, Policy, Source, sync};
 
 use crate::link::Clients;
-use crate::setup::Paused;
+use crate::setup::{Paused, block_on};
 use crate::support::*;
 
-fn url(cluster: &Cluster) -> String {
+const API: Policy = Policy::token(Duration::from_secs(3600), 3);
+const COUNTED: Policy = Policy::fixed(Duration::from_secs(3600), 3);
+
+pub fn url(cluster: &Cluster) -> String {
     let nodes: Vec<_> = cluster.nodes.iter().map(|node| format!("127.0.0.1:{}", node.port())).collect();
     format!("redis-cluster://{}", nodes.join(","))
 }
@@ -16,6 +19,54 @@ fn url(cluster: &Cluster) -> String {
 fn command<T: redis::FromRedisValue>(node: &Server, words: &[&str]) -> T {
     let mut command = redis::cmd("CLUSTER");
     command.arg(words).query(&mut node.con()).expect("a reply")
+}
+
+/// The cluster's own count of redirections.
+fn moved(cluster: &Cluster) -> u64 {
+    let count = |node: &Server| {
+        let stats: String = redis::cmd("INFO").arg("errorstats").query(&mut node.con()).unwrap();
+        let line = stats.lines().find_map(|line| line.strip_prefix("errorstat_MOVED:count="));
+        line.map_or(0, |count| count.trim().parse::<u64>().unwrap())
+    };
+    cluster.nodes.iter().map(count).sum()
+}
+
+#[test]
+fn every_call_reaches_the_node_of_its_key() {
+    for_each_server(|bin| {
+        for with_module in [true, false] {
+            let options = |options: Options| if with_module { options } else { options.without_module() };
+            let cluster = Cluster::start(bin, 3, options);
+            let address: Address = url(&cluster).parse().expect("a URL");
+            block_on(async {
+                let limiter = Limiter::builder(address.clone()).denials(0).timeout(PATIENCE).build();
+                for n in 0..10 {
+                    let key = format!("user:{n}");
+                    assert_eq!(limiter.check(&API, &key).await.unwrap().remaining, 2);
+                    limiter.settle(&API.request(&key), 2).await.unwrap();
+                    assert_eq!(limiter.peek(&API.request(&key).cost(0)).await.unwrap().remaining, 1);
+                    limiter.refund(&API.request(&key)).await.unwrap();
+                    assert!(limiter.reset(&API, &key).await.unwrap());
+                    let (a, b) = (format!("{{{key}}}a"), format!("{{{key}}}b"));
+                    assert!(limiter.check_all(&[API.request(&a), COUNTED.request(&b)]).await.unwrap().allowed);
+                }
+                let jobs = Policy::lease(Duration::from_secs(30), 1);
+                let lease = limiter.lease(&jobs, "jobs").await.unwrap().held().expect("free");
+                assert!(lease.release().await.unwrap());
+                assert_eq!(limiter.lacks_module(), !with_module);
+            });
+            let limiter = sync::Limiter::builder(address).timeout(PATIENCE).build_sync();
+            for n in 0..10 {
+                let key = format!("sync:{n}");
+                assert!(limiter.check(&API, &key).unwrap().allowed);
+                assert!(limiter.peek(&API.request(&key)).unwrap().allowed);
+                let (a, b) = (format!("{{{key}}}a"), format!("{{{key}}}b"));
+                assert!(limiter.check_all(&[API.request(&a), COUNTED.request(&b)]).unwrap().allowed);
+            }
+            // No command went to a wrong node first, not even those whose first argument is no key.
+            assert_eq!(moved(&cluster), 0);
+        }
+    });
 }
 
 #[test]

@@ -2,31 +2,24 @@
 
 use std::time::Duration;
 
-use redis::aio::ConnectionManager;
 use redis_rl_client::{
     Address, BreakerSettings, Error, Fallback, Limiter, Link, Policy, Request, Reservation, ReservedAll, sync,
 };
 
-use crate::setup::{Paused, block_on, client, for_each_way, limiter, manager, one_server};
+use crate::setup::{Paused, block_on, client, connected, eventually_is, for_each_way, limiter, one_server};
 use crate::support::*;
 
 const TTL: Duration = Duration::from_secs(60);
 const TOKENS: Policy = Policy::counter(Duration::from_secs(86_400), 1_000);
 
-async fn held(limiter: &Limiter<ConnectionManager>, cost: u64) -> Option<Reservation> {
+async fn held(limiter: &Limiter, cost: u64) -> Option<Reservation> {
     limiter.reserve(&TOKENS.request("k").cost(cost), TTL).await.unwrap().held()
 }
 
 /// Waits until so many units are left.
-async fn left_is(limiter: &Limiter<ConnectionManager>, left: u64) -> bool {
-    let began = std::time::Instant::now();
-    while limiter.peek(&TOKENS.request("k").cost(0)).await.unwrap().remaining != left {
-        if began.elapsed() > PATIENCE {
-            return false;
-        }
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-    true
+async fn left_is(limiter: &Limiter, left: u64) -> bool {
+    let request = TOKENS.request("k").cost(0);
+    eventually_is(left, async || limiter.peek(&request).await.unwrap().remaining).await
 }
 
 #[test]
@@ -155,28 +148,17 @@ fn gateway(input: u64, output: u64) -> [Request<'static>; 3] {
     [REQUESTS.request("{g}:requests"), input, output]
 }
 
-/// What is charged of the three limits.
-fn charged_of(left: [u64; 3]) -> [u64; 3] {
-    [10 - left[0], 1_000 - left[1], 500 - left[2]]
-}
-
 #[test]
 fn several_limits_are_reserved_together_and_settled_each_by_itself() {
     for_each_way(async |limiter, _, _| {
-        let charged_is = async |expected: [u64; 3]| {
-            let began = std::time::Instant::now();
-            loop {
-                let mut left = [0; 3];
-                for (left, request) in left.iter_mut().zip(gateway(0, 0)) {
-                    *left = limiter.peek(&request.cost(0)).await.unwrap().remaining;
-                }
-                if charged_of(left) == expected {
-                    return;
-                }
-                assert!(began.elapsed() < PATIENCE, "{:?}, not {expected:?}", charged_of(left));
-                tokio::time::sleep(Duration::from_millis(5)).await;
+        let charged = async || {
+            let mut charged = [10, 1_000, 500];
+            for (charged, request) in charged.iter_mut().zip(gateway(0, 0)) {
+                *charged -= limiter.peek(&request.cost(0)).await.unwrap().remaining;
             }
+            charged
         };
+        let charged_is = async |expected| assert!(eventually_is(expected, &charged).await, "not {expected:?}");
         let all = async |input, output| limiter.reserve_all(&gateway(input, output), TTL).await.unwrap();
         let reservations = all(800, 200).await.held().expect("room");
         assert!(reservations.iter().all(|reservation| reservation.id() == reservations[0].id()));
@@ -228,8 +210,8 @@ fn what_was_charged_too_late_is_cancelled() {
     let server = one_server();
     let mut con = server.con();
     block_on(async {
-        let builder = Limiter::builder(manager(&server, "resp3").await).timeout(TIMEOUT).breaker(never_opens);
-        let limiter = builder.fallback(Fallback::Deny).build();
+        let limiter =
+            connected(&server, |builder| builder.timeout(TIMEOUT).breaker(never_opens).fallback(Fallback::Deny)).await;
         let fails = limiter.with_fallback(Fallback::Error);
         let builder = sync::Limiter::builder(client(&server, "resp3")).timeout(TIMEOUT).breaker(never_opens);
         let without = builder.fallback(Fallback::Deny).build_sync();
@@ -292,13 +274,9 @@ fn what_a_fallback_allows_without_sending_it_is_not_settled() {
 mod page {
     use std::time::Duration;
 
-    use redis::aio::ConnectionManager;
-    use redis_rl_client::{Error, InvalidPolicy, Policy, ReservedAll};
+    use redis_rl_client::{Error, InvalidPolicy, Limiter, Policy, ReservedAll};
 
-    type Limiter = redis_rl_client::Limiter<ConnectionManager>;
-
-    #[derive(Debug)]
-    #[expect(dead_code, reason = "a test that fails prints them")]
+    #[expect(dead_code, reason = "a service looks at them")]
     pub enum Failed {
         Limiter(Error),
         Policy(InvalidPolicy),
@@ -326,26 +304,16 @@ mod page {
         text: String,
     }
 
-    /// A model that replies so many words, and then waits for ever if it `hangs`.
-    pub struct Model {
-        pub words: u64,
-        pub hangs: bool,
-    }
-
-    pub struct Stream(Model);
+    /// A model that replies so many words.
+    pub struct Model(pub u64);
 
     impl Model {
-        fn stream(&self, _: &Prompt, longest: u64) -> Stream {
-            Stream(Self { words: self.words.min(longest), hangs: self.hangs })
+        fn stream(&self, _: &Prompt, longest: u64) -> Self {
+            Self(self.0.min(longest))
         }
-    }
 
-    impl Stream {
         async fn next(&mut self) -> Option<Part> {
-            if self.0.words == 0 && self.0.hangs {
-                std::future::pending::<()>().await;
-            }
-            self.0.words = self.0.words.checked_sub(1)?;
+            self.0 = self.0.checked_sub(1)?;
             Some(Part { tokens: 10, text: "word ".to_owned() })
         }
     }
@@ -380,26 +348,13 @@ fn the_gateway_of_the_page() {
     block_on(async {
         let server = one_server();
         let limiter = limiter(&server).await;
-        let policy: Policy = "ROLLING 1m 9000".parse().unwrap();
-        let left_is = async |left: u64| {
-            let began = std::time::Instant::now();
-            while limiter.peek(&policy.request("{acme}:tokens").cost(0)).await.unwrap().remaining != left {
-                assert!(began.elapsed() < PATIENCE, "not {left}");
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
-        };
         let prompt = page::Prompt { tokens: 100 };
-        let model = page::Model { words: 30, hangs: false };
-        assert_eq!(page::complete(&limiter, &model, &prompt, 1_000).await.unwrap().len(), 150);
-        left_is(8_600).await;
-        // The caller hangs up.
-        let model = page::Model { words: 1, hangs: true };
-        let hung_up =
-            tokio::time::timeout(Duration::from_millis(100), page::complete(&limiter, &model, &prompt, 1_000));
-        assert!(hung_up.await.is_err());
-        left_is(8_490).await;
-        let denied = page::complete(&limiter, &model, &prompt, 9_000).await.unwrap_err();
-        assert!(matches!(denied, page::Failed::TooManyRequests(headers) if !headers.is_empty()));
-        left_is(8_490).await;
+        assert_eq!(page::complete(&limiter, &page::Model(30), &prompt, 1_000).await.ok().unwrap().len(), 150);
+        // What was used is settled when the guards are dropped: 400 of 1,100.
+        let tokens: Policy = "ROLLING 1m 9000".parse().unwrap();
+        let request = tokens.request("{acme}:tokens").cost(0);
+        assert!(eventually_is(8_600, async || limiter.peek(&request).await.unwrap().remaining).await);
+        let denied = page::complete(&limiter, &page::Model(1), &prompt, 9_000).await;
+        assert!(matches!(denied, Err(page::Failed::TooManyRequests(headers)) if !headers.is_empty()));
     });
 }

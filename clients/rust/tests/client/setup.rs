@@ -1,15 +1,16 @@
 //! Limiters for the tests.
 
+use std::time::{Duration, Instant};
+
 use redis::Client;
-use redis::aio::{ConnectionManager, ConnectionManagerConfig};
-use redis_rl_client::Limiter;
-use tokio::runtime::Builder;
+use redis_rl_client::{Builder, Limiter, Link};
+use tokio::runtime;
 
 use crate::support::*;
 
 /// Runs a test in a runtime of its own.
 pub fn block_on<T>(test: impl Future<Output = T>) -> T {
-    Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime").block_on(test)
+    runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime").block_on(test)
 }
 
 /// A way to reach the commands.
@@ -20,7 +21,7 @@ pub enum Way {
 }
 
 /// A limiter without remembered denials, over each protocol and with and without the module, on each server.
-pub fn for_each_way(test: impl AsyncFn(Limiter<ConnectionManager>, &Server, Way) + Sync) {
+pub fn for_each_way(test: impl AsyncFn(Limiter, &Server, Way) + Sync) {
     for_each_server(|bin| {
         for way in [Way::Module, Way::Library] {
             let options = Server::options(bin);
@@ -28,8 +29,8 @@ pub fn for_each_way(test: impl AsyncFn(Limiter<ConnectionManager>, &Server, Way)
             for protocol in ["resp2", "resp3"] {
                 redis::cmd("FLUSHALL").exec(&mut server.con()).expect("FLUSHALL");
                 block_on(async {
-                    let connection = manager(&server, protocol).await;
-                    test(Limiter::builder(connection).denials(0).timeout(PATIENCE).build(), &server, way).await;
+                    let builder = Limiter::builder(client(&server, protocol));
+                    test(builder.denials(0).timeout(PATIENCE).build(), &server, way).await;
                 });
             }
         }
@@ -40,15 +41,28 @@ pub fn client(server: &Server, protocol: &str) -> Client {
     Client::open(format!("redis://127.0.0.1:{}/?protocol={protocol}", server.port())).expect("a client")
 }
 
-pub async fn manager(server: &Server, protocol: &str) -> ConnectionManager {
-    // By itself it gives up after half a second, which a busy machine may need.
-    let config = ConnectionManagerConfig::new().set_response_timeout(Some(PATIENCE));
-    client(server, protocol).get_connection_manager_with_config(config).await.expect("a connection")
+/// A limiter with other settings than the default, which is connected.
+pub async fn connected(server: &Server, set: impl FnOnce(Builder<Link>) -> Builder<Link>) -> Limiter {
+    let limiter = set(Limiter::builder(client(server, "resp3"))).build();
+    limiter.connect().await.expect("a connection");
+    limiter
 }
 
 /// A limiter with the default settings but a patient timeout.
-pub async fn limiter(server: &Server) -> Limiter<ConnectionManager> {
-    Limiter::builder(manager(server, "resp3").await).timeout(PATIENCE).build()
+pub async fn limiter(server: &Server) -> Limiter {
+    connected(server, |builder| builder.timeout(PATIENCE)).await
+}
+
+/// Waits until this is the value.
+pub async fn eventually_is<T: PartialEq>(expected: T, value: impl AsyncFn() -> T) -> bool {
+    let began = Instant::now();
+    while value().await != expected {
+        if began.elapsed() > PATIENCE {
+            return false;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    true
 }
 
 /// The millisecond in which a lease ends.

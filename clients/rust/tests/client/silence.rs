@@ -4,11 +4,11 @@ use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use redis_rl_client::{Connection, Decision, Error, Fallback, Limiter, Link, Policy, Source};
+use redis_rl_client::{Decision, Error, Fallback, Limiter, Link, Policy, Source};
 
 use crate::link::url;
 use crate::proxy::Proxy;
-use crate::setup::{Paused, block_on, manager, one_server};
+use crate::setup::{Paused, block_on, one_server};
 use crate::support::*;
 
 const API: Policy = Policy::token(Duration::from_secs(3600), 1_000_000);
@@ -28,7 +28,7 @@ fn one_thread<T>(test: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(test)
 }
 
-async fn source<C: Connection>(limiter: &Limiter<C>) -> Source {
+async fn source(limiter: &Limiter) -> Source {
     limiter.check(&API, "k").await.expect("a decision").source
 }
 
@@ -156,50 +156,38 @@ fn a_server_that_hangs_opens_it_and_its_late_reply_closes_it() {
 }
 
 /// CLIENT PAUSE WRITE, as in a failover: PING over a new connection has a reply, and commands have none.
-async fn one_decision_at_a_time<C: Connection>(server: &Server, limiter: &Limiter<C>, opens: u64) {
-    assert_eq!(source(limiter).await, Source::Server);
-    let mut con = server.con();
-    redis::cmd("CLIENT").arg("PAUSE").arg(60_000).arg("WRITE").exec(&mut con).expect("CLIENT PAUSE");
-    let ask = async |is_over: &dyn Fn(Duration) -> bool| {
-        let began = Instant::now();
-        while !is_over(began.elapsed()) {
-            assert_eq!(source(limiter).await, Source::Fallback);
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
-    };
-    // The reply to PING closes it once, in case the server was only away.
-    ask(&|time| limiter.stats().circuit_opened == opens || time > PATIENCE).await;
-    let before = limiter.stats();
-    ask(&|time| time > Duration::from_millis(2_500)).await;
-    let after = limiter.stats();
-    // Those that tried had no reply in time.
-    assert!(after.timeouts - before.timeouts <= 3, "{before:?} {after:?}");
-    assert!(after.circuit_open > before.circuit_open + 100, "{after:?}");
-    redis::cmd("CLIENT").arg("UNPAUSE").exec(&mut con).expect("CLIENT UNPAUSE");
-    let began = Instant::now();
-    while source(limiter).await != Source::Server {
-        assert!(began.elapsed() < SLACK, "it does not close");
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
-}
-
 #[test]
 fn while_only_ping_has_a_reply_one_decision_at_a_time_is_sent() {
-    let (first, second) = (one_server(), one_server());
-    let ours = thread::spawn(move || {
-        block_on(async {
-            let limiter = limiter(first.port());
-            limiter.connect().await.expect("a connection");
-            one_decision_at_a_time(&first, &limiter, 2).await;
-            assert!(limiter.stats().timeouts > 0);
-        });
-    });
+    let server = one_server();
     block_on(async {
-        // This connection replies to PING as late as to the others.
-        let builder = Limiter::builder(manager(&second, "resp3").await).timeout(TIMEOUT);
-        one_decision_at_a_time(&second, &builder.fallback(Fallback::Deny).denials(0).build(), 1).await;
+        let limiter = limiter(server.port());
+        limiter.connect().await.expect("a connection");
+        assert_eq!(source(&limiter).await, Source::Server);
+        let mut con = server.con();
+        redis::cmd("CLIENT").arg("PAUSE").arg(60_000).arg("WRITE").exec(&mut con).expect("CLIENT PAUSE");
+        let ask = async |is_over: &dyn Fn(Duration) -> bool| {
+            let began = Instant::now();
+            while !is_over(began.elapsed()) {
+                assert_eq!(source(&limiter).await, Source::Fallback);
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        };
+        // The reply to PING closes it once, in case the server was only away.
+        ask(&|time| limiter.stats().circuit_opened == 2 || time > PATIENCE).await;
+        let before = limiter.stats();
+        ask(&|time| time > Duration::from_millis(2_500)).await;
+        let after = limiter.stats();
+        // Those that tried had no reply in time.
+        assert!(after.timeouts - before.timeouts <= 3, "{before:?} {after:?}");
+        assert!(after.circuit_open > before.circuit_open + 100, "{after:?}");
+        redis::cmd("CLIENT").arg("UNPAUSE").exec(&mut con).expect("CLIENT UNPAUSE");
+        let began = Instant::now();
+        while source(&limiter).await != Source::Server {
+            assert!(began.elapsed() < SLACK, "it does not close");
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        assert!(limiter.stats().timeouts > 0);
     });
-    ours.join().expect("the connection of this crate");
 }
 
 #[test]

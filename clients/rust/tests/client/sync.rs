@@ -83,3 +83,20 @@ fn a_sync_request_waits_no_longer_either() {
     assert!(eventually(PATIENCE, || timed() == Source::Server));
     assert!(limiter.stats().timeouts >= 3, "{:?}", limiter.stats());
 }
+
+/// The server closed them too, or the replies to requests that were given up are on their way.
+#[test]
+fn after_a_failure_no_connection_of_before_is_used() {
+    let server = one_server();
+    let never_opens = BreakerSettings { silence: Duration::ZERO };
+    let limiter = sync::Limiter::builder(client(&server, "resp3")).timeout(PATIENCE).breaker(never_opens).build_sync();
+    let check = || limiter.check(&API, "k");
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| (0..20).for_each(|_| assert!(check().is_ok())));
+        }
+    });
+    redis::cmd("CLIENT").arg("KILL").arg("TYPE").arg("normal").exec(&mut server.con()).unwrap();
+    // None of them was idle for long, so none is tested before.
+    assert!(check().is_err() && check().is_ok());
+}

@@ -14,7 +14,7 @@ use tokio::time::Sleep;
 use super::flights::{Flights, Landed};
 use super::incoming::Incoming;
 use super::open::{Opened, closed};
-use super::outbox::{Choice, Outbox, To, Unsent};
+use super::outbox::{Choice, Outbox, To};
 use super::socket::{Stream, ask_kernel};
 use super::{Shared, Via};
 use crate::breaker::{Breaker, Probe};
@@ -99,14 +99,11 @@ impl Driver {
     /// Takes what the callers have queued. Whether the connection is still wanted.
     fn take_queue(&mut self, cx: &Context<'_>) -> bool {
         let shared = Arc::clone(&self.shared);
-        let mut queue = shared.queue();
+        let mut queue = shared.queue.lock();
         let rejects = self.shared.is_open.load(Ordering::Relaxed);
-        for queued in queue.requests.drain(..) {
-            if rejects {
-                let _ = queued.caller.send(Err(Error::CircuitOpen));
-                continue;
-            }
-            self.outbox.push(Unsent { request: queued.request, to: To::Caller(queued.caller), deadline: None });
+        queue.requests.drain(..).for_each(|unsent| self.outbox.push(unsent));
+        if rejects {
+            self.outbox.end_all(&Error::CircuitOpen);
         }
         self.connects.append(&mut queue.connects);
         self.breaker.set_limit(queue.silence);
@@ -422,7 +419,7 @@ impl Drop for Driver {
     fn drop(&mut self) {
         self.shared.gauge.note(self.breaker.is_open(), false);
         self.shared.is_open.store(false, Ordering::Relaxed);
-        let mut queue = self.shared.queue();
+        let mut queue = self.shared.queue.lock();
         (queue.runs_in, queue.waker) = (None, None);
         queue.requests.clear();
         queue.connects.clear();

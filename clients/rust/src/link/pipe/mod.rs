@@ -14,12 +14,12 @@ mod open;
 mod outbox;
 mod socket;
 
-use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use redis::{Cmd, ErrorKind, RedisError, RedisResult, Value};
 use tokio::runtime::{Handle, Id};
 use tokio::sync::oneshot;
@@ -27,7 +27,7 @@ use tokio::time::timeout;
 
 use self::driver::Driver;
 pub use self::open::Place;
-use crate::core::Outgoing;
+use self::outbox::{To, Unsent};
 use crate::error::Error;
 use crate::stats::Gauge;
 
@@ -42,12 +42,6 @@ pub struct Request {
     pub asking: bool,
     /// How long the server may take.
     pub limit: Duration,
-}
-
-impl Request {
-    pub fn of(outgoing: &Outgoing<'_>) -> Self {
-        Self { command: outgoing.command().clone(), asking: false, limit: outgoing.limit() }
-    }
 }
 
 /// What the server replied.
@@ -74,15 +68,6 @@ pub struct Via {
 /// Who gets the reply.
 type Caller = oneshot::Sender<Result<Reply, Error>>;
 
-/// A command whose reply is on its way. If this is dropped, the command is not sent, unless it was already.
-#[derive(Debug)]
-pub struct Waiting {
-    reply: oneshot::Receiver<Result<Reply, Error>>,
-    limit: Duration,
-    /// Whether the task runs in the runtime of the caller.
-    is_here: bool,
-}
-
 /// The connection. It closes when this is dropped.
 #[derive(Debug)]
 pub struct Pipe(Arc<Shared>);
@@ -99,7 +84,7 @@ struct Shared {
 /// What the callers hand to the task.
 #[derive(Debug, Default)]
 struct Queue {
-    requests: VecDeque<Queued>,
+    requests: Vec<Unsent>,
     /// Who waits for a connection.
     connects: Vec<oneshot::Sender<RedisResult<()>>>,
     /// The connection that is to be replaced.
@@ -112,12 +97,6 @@ struct Queue {
     waker: Option<Waker>,
 }
 
-#[derive(Debug)]
-struct Queued {
-    request: Request,
-    caller: Caller,
-}
-
 impl Pipe {
     /// A connection that is opened by the first request. Its breaker opens after this silence.
     pub fn new(place: Place, silence: Option<Duration>, gauge: Arc<Gauge>) -> Self {
@@ -126,28 +105,14 @@ impl Pipe {
     }
 
     pub fn set_silence(&self, silence: Option<Duration>) {
-        self.0.queue().silence = silence;
+        self.0.queue.lock().silence = silence;
     }
 
-    /// Sends a command and waits for its reply.
+    /// Sends a command and waits for its reply. If this is dropped, the command is not sent, unless it was already.
     ///
     /// # Errors
-    /// See [`Waiting::reply`].
+    /// There is no reply in time, or the breaker opened before the command was written.
     pub async fn send(&self, request: Request) -> Result<Reply, Error> {
-        self.may_send().await?;
-        self.0.change(|queue| queue.push(request)).reply().await
-    }
-
-    /// Sends commands, in this order and together.
-    ///
-    /// # Errors
-    /// [`Error::CircuitOpen`].
-    pub async fn send_all(&self, requests: impl Iterator<Item = Request>) -> Result<Vec<Waiting>, Error> {
-        self.may_send().await?;
-        Ok(self.0.change(|queue| requests.map(|request| queue.push(request)).collect()))
-    }
-
-    async fn may_send(&self) -> Result<(), Error> {
         if self.is_open() {
             // In a runtime that runs only while a request waits, this is the turn of the connection's task.
             tokio::task::yield_now().await;
@@ -155,7 +120,16 @@ impl Pipe {
                 return Err(Error::CircuitOpen);
             }
         }
-        Ok(())
+        let (limit, (caller, reply)) = (request.limit, oneshot::channel());
+        let is_here = self.0.change(|queue| {
+            queue.requests.push(Unsent { request, to: To::Caller(caller), deadline: None });
+            queue.runs_in.is_none_or(|id| id == Handle::current().id())
+        });
+        let reply = async { reply.await.unwrap_or_else(|_| Err(stopped().into())) };
+        if is_here {
+            return reply.await;
+        }
+        timeout(limit.saturating_add(OTHER_RUNTIME), reply).await.unwrap_or(Err(Error::Timeout(limit)))
     }
 
     /// Opens the connection, if there is none.
@@ -178,7 +152,7 @@ impl Pipe {
 
 impl Drop for Pipe {
     fn drop(&mut self) {
-        let mut queue = self.0.queue();
+        let mut queue = self.0.queue.lock();
         queue.is_dropped = true;
         if let Some(waker) = queue.waker.take() {
             waker.wake();
@@ -190,41 +164,10 @@ fn stopped() -> RedisError {
     (ErrorKind::Io, "the runtime of the connection ended").into()
 }
 
-impl Waiting {
-    /// Waits for the reply.
-    ///
-    /// # Errors
-    /// There is none in time, or the breaker opened before the command was written.
-    pub async fn reply(self) -> Result<Reply, Error> {
-        let Self { reply, limit, is_here } = self;
-        let stopped = || Err(stopped().into());
-        if is_here {
-            return reply.await.unwrap_or_else(|_| stopped());
-        }
-        match timeout(limit.saturating_add(OTHER_RUNTIME), reply).await {
-            Ok(reply) => reply.unwrap_or_else(|_| stopped()),
-            Err(_) => Err(Error::Timeout(limit)),
-        }
-    }
-}
-
-impl Queue {
-    fn push(&mut self, request: Request) -> Waiting {
-        let (caller, reply) = oneshot::channel();
-        let limit = request.limit;
-        self.requests.push_back(Queued { request, caller });
-        Waiting { reply, limit, is_here: self.runs_in.is_none_or(|id| id == Handle::current().id()) }
-    }
-}
-
 impl Shared {
-    fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Changes the queue, and lets the task see it, which is started if none runs.
     fn change<T>(self: &Arc<Self>, change: impl FnOnce(&mut Queue) -> T) -> T {
-        let mut queue = self.queue();
+        let mut queue = self.queue.lock();
         let changed = change(&mut queue);
         if queue.runs_in.is_none() {
             queue.runs_in = Some(Handle::current().id());

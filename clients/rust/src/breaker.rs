@@ -4,11 +4,7 @@
 //! It measures how long the server was silent. It does not count requests: a server that needs 20 ms for a moment
 //! leaves a thousand requests without a reply in time, and is healthy.
 
-mod parts;
-
 use std::time::{Duration, Instant};
-
-pub use parts::{Begun, Breakers};
 
 /// When the circuit breaker opens.
 ///
