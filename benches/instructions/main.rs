@@ -270,19 +270,28 @@ impl Counted {
     fn control(&self, what: &str) {
         // It waits for ever for a server that has ended.
         let pid = self.lab.server.pid().to_string();
-        let output = Command::new("timeout").args(["60", "callgrind_control", what, &pid]).output();
-        let output = output.expect("callgrind_control runs");
+        let mut command = Command::new("timeout");
+        command.args(["60", "callgrind_control", what, &pid]);
+        for name in IN_NAMES {
+            command.env_remove(name);
+        }
+        let output = command.output().expect("callgrind_control runs");
         assert!(output.status.success(), "callgrind_control {what}: {}", String::from_utf8_lossy(&output.stderr));
     }
 }
 
 const PROFILE: &str = "profile";
 
+/// Valgrind makes the names of its pipes of these variables, each time anew. A server overwrites its environment with its
+/// title, so they must not be set.
+const IN_NAMES: [&str; 4] = ["LOGNAME", "USER", "HOST", "HOSTNAME"];
+
 /// Writes a program into `dir` that runs the server under callgrind. Its profiles are in `dir` as well.
 fn under_callgrind(bin: &ServerBin, dir: &Path) -> ServerBin {
     let path = dir.join("server");
     let script = format!(
-        "#!/bin/sh\nexec valgrind --tool=callgrind --callgrind-out-file='{}' '{}' \"$@\"\n",
+        "#!/bin/sh\nunset {}\nexec valgrind --tool=callgrind --callgrind-out-file='{}' '{}' \"$@\"\n",
+        IN_NAMES.join(" "),
         dir.join(PROFILE).display(),
         std::path::absolute(&bin.path).expect("a path").display()
     );
