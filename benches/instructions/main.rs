@@ -142,10 +142,10 @@ struct Run {
 fn runs(bin: &ServerBin, only: &str) -> Vec<Run> {
     let sizes = |case: Case| {
         // A call of the library takes so many instructions that few calls are enough.
-        let share = if cases::LIBRARY.iter().any(|library| library.name == case.name) { 5 } else { 1 };
+        let share = if case.name.contains(" rl ") { 5 } else { 1 };
         let run = |name, keys: usize, members, requests| Run {
             name,
-            case,
+            case: case.clone(),
             keys: keys.div_ceil(share),
             members,
             requests: requests / share,
@@ -162,18 +162,17 @@ fn runs(bin: &ServerBin, only: &str) -> Vec<Run> {
             let (keys, requests) = if case.answers == Some(0) { (1, 2_000) } else { (1_000, 1_000) };
             PACKED_ENTRIES.map(|entries| run(format!("{} @{entries}", case.name), keys, entries, requests)).into()
         } else if case.ended.is_some() {
-            vec![run(case.name.to_owned(), 1, 0, 1)]
+            vec![run(case.name.clone(), 1, 0, 1)]
         } else {
-            vec![run(case.name.to_owned(), case.keys, 0, 2_000)]
+            vec![run(case.name.clone(), case.keys, 0, 2_000)]
         }
     };
     let mut cases = cases::all();
-    cases.extend(cases::GROWTH);
     if Lab::start(Server::options(bin)).has("INCREX") {
-        cases.extend(cases::INCREX);
+        cases.extend(cases::increx());
     }
     if peer().is_some() {
-        cases.extend(cases::CELL);
+        cases.extend(cases::cell());
     }
     cases.into_iter().flat_map(sizes).filter(|run| only.split(',').any(|name| run.name.contains(name))).collect()
 }
@@ -212,10 +211,10 @@ impl Counted {
     /// Instructions per request.
     fn count(&mut self, run: &Run) -> Counts {
         self.lab.ask("FLUSHALL");
-        let (sends, times) = run.case.before;
-        let before: Vec<_> = (0..times).map(|n| self.words(sends, run, n)).collect();
+        let (sends, times) = &run.case.before;
+        let before: Vec<_> = (0..*times).map(|n| self.words(sends, run, n)).collect();
         self.lab.send(&before);
-        let requests: Vec<_> = (0..run.requests).map(|n| self.words(run.case.sends, run, n)).collect();
+        let requests: Vec<_> = (0..run.requests).map(|n| self.words(&run.case.sends, run, n)).collect();
         if let Some(ended) = run.case.ended {
             match ended {
                 Ended::Members => self.lab.fill_logs("k", 1, ENDED as usize, now_ms() - 7_200_000),
