@@ -140,7 +140,7 @@ impl Algorithm for WindowCounter {
             let value = to_i64(units.saturating_add(cost.units()));
             (Change::Charge(Counter { value, expires_at: Some(ends) }), ends)
         } else {
-            let ends = running.filter(|running| running.units > 0).map_or(0, |running| running.ends);
+            let ends = running.filter(|_| units > 0).map_or(0, |running| running.ends);
             (Self::uncharged(state, running), ends)
         };
         let ends = Micros::from_millis(ends);
