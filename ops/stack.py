@@ -19,7 +19,7 @@ import urllib.request
 
 OPS = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(OPS.parent / "clients"))
-from server import free_ports, spawn  # noqa: E402 - clients/server.py
+from server import eventually, free_ports, spawn  # noqa: E402, F401 - clients/server.py
 
 # The least that the exporter's user needs, as in README.md.
 USER = "on >secret -@all +client|setname +info +eval +rl.top +latency|latest +slowlog|len +slowlog|get"
