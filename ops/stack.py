@@ -19,9 +19,8 @@ import urllib.request
 
 OPS = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(OPS.parent / "clients"))
-from server import free_ports, spawn  # noqa: E402 - clients/server.py
+from server import eventually, free_ports, spawn  # noqa: E402, F401 - clients/server.py
 
-FETCHED = OPS.parent / "target" / "ops"  # by scripts/monitoring
 # The least that the exporter's user needs, as in README.md.
 USER = "on >secret -@all +client|setname +info +eval +rl.top +latency|latest +slowlog|len +slowlog|get"
 TARGET = '"127.0.0.1:9121"'  # in prometheus.yml
@@ -30,10 +29,8 @@ PATIENCE = 30
 
 
 def program(*names):
-    """The path of the first of these programs that is in PATH or was fetched."""
-    path = os.pathsep.join([os.environ["PATH"], str(FETCHED / "usr" / "bin")])
-    found = filter(None, (shutil.which(name, path=path) for name in names))
-    return next(found, None) or sys.exit(f"{names[0]} is missing: run scripts/monitoring")
+    """The path of the first of these programs that is in PATH."""
+    return next(filter(None, map(shutil.which, names)), None) or sys.exit(f"{names[0]} is missing: run scripts/install ops")
 
 
 class Stack:
@@ -88,12 +85,9 @@ class Stack:
         config = config.replace(SERVICE_TARGET, f'"127.0.0.1:{self.service_ports[-1]}"' if self.service else "")
         config = config.replace(TARGET, targets).replace("_interval: 15s", f"_interval: {self.interval}")
         (self.dir / "prometheus.yml").write_text(config)
-        prometheus = program("prometheus")
         options = [f"--config.file={self.dir}/prometheus.yml", f"--storage.tsdb.path={self.dir}/data"]
         options.append(f"--web.listen-address=127.0.0.1:{self.port}")
-        if FETCHED in pathlib.Path(prometheus).parents:  # Debian's program reads the pages of its web interface.
-            options.append(f"--web.local-assets={FETCHED}/usr/share/prometheus/web/")
-        self._spawn("prometheus", [prometheus, *options])
+        self._spawn("prometheus", [program("prometheus"), *options])
         self.wait_for("Prometheus", lambda: self._get("/-/ready"))
 
     def _start_service(self, program, rules, server, grpc, http, metrics):

@@ -6,13 +6,11 @@ PROMETHEUS_PORT ?= 9090
 .PHONY: ops
 ops: $(own_module) ## start a server on PORT=6379, the exporter (EXPORTER_PORT=9121) and Prometheus (PROMETHEUS_PORT=9090)
 	@scripts/install run ops
-	@scripts/monitoring
 	@PORT=$(PORT) EXPORTER_PORT=$(EXPORTER_PORT) PROMETHEUS_PORT=$(PROMETHEUS_PORT) ops/stack.py "$$(scripts/servers path "$(SERVER)")"
 
 .PHONY: test-ops
 test-ops: $(own_module) $(if $(SERVERS),,servers) ## test ops/ and deploy/: known traffic to the servers, every figure from Prometheus, every alert, the manifests
 	@scripts/install test ops
-	@scripts/monitoring
 	@python3 -m pip install --quiet --disable-pip-version-check --root-user-action ignore --upgrade \
 	  --target "$(TARGET)/ops-python" -r ops/requirements.txt
 	$(build_service)

@@ -10,13 +10,12 @@ import pathlib
 import re
 import subprocess
 import tempfile
-import time
 import unittest
 import urllib.request
 
 import kubernetes_validate
 import yaml
-from stack import OPS, USER, free_ports, program, spawn
+from stack import OPS, USER, eventually, free_ports, program, spawn
 from test_ops import servers, service
 
 ROOT = OPS.parent
@@ -39,6 +38,16 @@ def responds(url):
     with contextlib.suppress(OSError), urllib.request.urlopen(url, timeout=10) as reply:
         return reply.status == 200
     return False
+
+
+def wait_for(process, log, check):
+    """Waits until `check` is true, while the process runs."""
+
+    def ready():
+        assert process.poll() is None, log.read_text(errors="replace")
+        return check()
+
+    eventually(ready, log, patience=20)
 
 
 def bytes_of(text):
@@ -146,12 +155,8 @@ class Kubernetes(unittest.TestCase):
             process = spawn(["env", "-i", *settings, service(), *arguments], directory, log.name)
             try:
                 paths = [container[probe]["httpGet"]["path"] for probe in ("livenessProbe", "readinessProbe")]
-                end = time.monotonic() + 20
-                for path in paths:
-                    while not responds(f"http://127.0.0.1:{free['http']}{path}"):
-                        self.assertIsNone(process.poll(), log.read_text())
-                        self.assertLess(time.monotonic(), end, log.read_text())
-                        time.sleep(0.1)
+                urls = [f"http://127.0.0.1:{free['http']}{path}" for path in paths]
+                wait_for(process, log, lambda: all(map(responds, urls)))
             finally:
                 process.terminate()
                 self.assertEqual(process.wait(timeout=20), 0, log.read_text())
@@ -210,12 +215,7 @@ class Kubernetes(unittest.TestCase):
             # Reachable from this machine only, whatever the configuration says.
             server = spawn([path, "redis-rl.conf", "--port", port, "--bind", "127.0.0.1"], directory, "log")
             try:
-                end = time.monotonic() + 20
-                while check(probes[1]) != 0:
-                    log = (directory / "log").read_text(errors="replace")
-                    self.assertIsNone(server.poll(), log)
-                    self.assertLess(time.monotonic(), end, log)
-                    time.sleep(0.1)
+                wait_for(server, directory / "log", lambda: check(probes[1]) == 0)
                 self.assertEqual(check(probes[0]), 0)
 
                 def send(user, *words):

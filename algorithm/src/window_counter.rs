@@ -133,15 +133,14 @@ impl Algorithm for WindowCounter {
     #[inline]
     fn decide(&self, state: Option<Counter>, now: Micros, cost: Cost) -> Decided<Counter> {
         let running = self.running(state, now);
-        let units = running.map_or(0, |running| running.units);
+        let (units, ends) = running.map_or((0, 0), |running| (running.units, running.ends));
         let allowed = units.checked_add(cost.needed()).is_some_and(|after| after <= self.limit);
         let (change, ends) = if allowed && cost != Cost::ZERO {
             let ends = self.end_of_charged(state, running, now);
             let value = to_i64(units.saturating_add(cost.units()));
             (Change::Charge(Counter { value, expires_at: Some(ends) }), ends)
         } else {
-            let ends = running.filter(|running| running.units > 0).map_or(0, |running| running.ends);
-            (Self::uncharged(state, running), ends)
+            (Self::uncharged(state, running), if units > 0 { ends } else { 0 })
         };
         let ends = Micros::from_millis(ends);
         let ttl = if allowed {

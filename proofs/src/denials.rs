@@ -274,17 +274,17 @@ impl<A: InMemory<Key: Eq + Hash>> Model for Denials<A> {
             (Some(_), _) => "what is denied locally, the server denies then, but for a window after its clock stepped",
         };
         let mut promises = vec![
-            Promise::always(denied_then, |_: &Self, state: &State<A::Key>| !state.denied_wrongly),
-            Promise::always("nothing is allowed locally", |_: &Self, state: &State<A::Key>| !state.allowed),
-            Promise::reached("something is denied locally", |_: &Self, state: &State<A::Key>| state.recalled),
+            Promise::<Self>::always(denied_then, |_, state| !state.denied_wrongly),
+            Promise::<Self>::always("nothing is allowed locally", |_, state| !state.allowed),
+            Promise::<Self>::reached("something is denied locally", |_, state| state.recalled),
         ];
         if self.step_ms.is_some_and(|step| step > 0) {
             let text = "after the step, something is denied locally that the server would allow";
-            promises.push(Promise::reached(text, |_: &Self, state: &State<A::Key>| state.denied_after_step));
+            promises.push(Promise::<Self>::reached(text, |_, state| state.denied_after_step));
         }
         if self.recheck.is_some() {
             let text = "after a reset, a request that asks again is allowed";
-            promises.push(Promise::reached(text, |_: &Self, state: &State<A::Key>| state.allowed_again));
+            promises.push(Promise::<Self>::reached(text, |_, state| state.allowed_again));
         }
         promises
     }

@@ -148,16 +148,12 @@ impl<A: InMemory<Key: Eq + Hash>> Model for Failover<A> {
 
     fn promises(&self) -> Vec<Promise<Self>> {
         vec![
-            Promise::always(
-                "a window has at most the limit, and what was not replicated",
-                |model: &Self, state: &State<A::Key>| {
-                    state.allowed.len() as u64 <= model.limit.units + state.lost.len() as u64
-                },
-            ),
-            Promise::reached(
-                "a window has twice the limit, as nothing was replicated",
-                |model: &Self, state: &State<A::Key>| state.allowed.len() as u64 == 2 * model.limit.units,
-            ),
+            Promise::<Self>::always("a window has at most the limit, and what was not replicated", |model, state| {
+                state.allowed.len() as u64 <= model.limit.units + state.lost.len() as u64
+            }),
+            Promise::<Self>::reached("a window has twice the limit, as nothing was replicated", |model, state| {
+                state.allowed.len() as u64 == 2 * model.limit.units
+            }),
         ]
     }
 }

@@ -330,21 +330,17 @@ impl<A: InMemory<Key: Eq + Hash>> Model for Grants<A> {
 
     fn promises(&self) -> Vec<Promise<Self>> {
         let mut promises = vec![
-            Promise::always("no window has more units than the bound", |model: &Self, state: &State<A::Key>| {
+            Promise::<Self>::always("no window has more units than the bound", |model, state| {
                 state.used.len() as u64 <= model.bound()
             }),
-            Promise::reached("a window has as many units as the bound", |model: &Self, state: &State<A::Key>| {
+            Promise::<Self>::reached("a window has as many units as the bound", |model, state| {
                 state.used.len() as u64 == model.bound()
             }),
         ];
         if self.recheck.is_some() {
             promises.extend([
-                Promise::reached("a fetch that asks about a denial brings units", |_: &Self, state: &State<A::Key>| {
-                    state.brought
-                }),
-                Promise::reached("meanwhile the other requests are denied", |_: &Self, state: &State<A::Key>| {
-                    state.denied
-                }),
+                Promise::<Self>::reached("a fetch that asks about a denial brings units", |_, state| state.brought),
+                Promise::<Self>::reached("meanwhile the other requests are denied", |_, state| state.denied),
             ]);
         }
         promises

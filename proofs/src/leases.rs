@@ -281,38 +281,32 @@ impl Model for Leases {
 
     fn promises(&self) -> Vec<Promise<Self>> {
         let mut promises = vec![
-            Promise::always("a lease that was lost stays lost", |_: &Self, state: &State| !state.revived),
-            Promise::always("every lease ends within a window, and the step of a clock that steps back", {
-                |model: &Self, state: &State| {
+            Promise::<Self>::always("a lease that was lost stays lost", |_, state| !state.revived),
+            Promise::<Self>::always("every lease ends within a window, and the step of a clock that steps back", {
+                |model, state| {
                     let back = state.stepped.map_or(0, |(by, _)| by.min(0).unsigned_abs() / 1_000);
                     let last = state.clock().millis() + model.limit.window_ms + back;
                     state.key.ends.values().all(|&end| end <= last)
                 }
             }),
-            Promise::reached("every slot is held", |model: &Self, state: &State| {
-                state.working() as u64 == model.limit.units
-            }),
+            Promise::<Self>::reached("every slot is held", |model, state| state.working() as u64 == model.limit.units),
         ];
         if self.step_ms.is_some_and(|step| step > 0) {
             promises.extend([
-                Promise::always(
+                Promise::<Self>::always(
                     "more work than the limit only within a window after the step",
-                    |model: &Self, state: &State| {
+                    |model, state| {
                         let since = state.stepped.map_or(u64::MAX, |(_, at)| state.now - at);
                         state.working() as u64 <= model.limit.units || since * TICK < model.limit.window_ms * 1_000
                     },
                 ),
-                Promise::reached(
-                    "more work than the limit, to the end of that window",
-                    |model: &Self, state: &State| {
-                        let since = state.stepped.map_or(u64::MAX, |(_, at)| state.now - at);
-                        state.working() as u64 > model.limit.units
-                            && (since + 1) * TICK == model.limit.window_ms * 1_000
-                    },
-                ),
+                Promise::<Self>::reached("more work than the limit, to the end of that window", |model, state| {
+                    let since = state.stepped.map_or(u64::MAX, |(_, at)| state.now - at);
+                    state.working() as u64 > model.limit.units && (since + 1) * TICK == model.limit.window_ms * 1_000
+                }),
             ]);
         } else {
-            promises.push(Promise::always("never more work than the limit", |model: &Self, state: &State| {
+            promises.push(Promise::<Self>::always("never more work than the limit", |model, state| {
                 state.working() as u64 <= model.limit.units
             }));
         }

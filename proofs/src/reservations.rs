@@ -415,50 +415,42 @@ impl<A: InMemory<Key: Eq + Hash>> Model for Reservations<A> {
 
     fn promises(&self) -> Vec<Promise<Self>> {
         let mut promises = vec![
-            Promise::always(
+            Promise::<Self>::always(
                 "no window has more units than the limit and what is charged whatever it says",
-                |model: &Self, state: &State<A::Key>| {
+                |model, state| {
                     let (units, beyond) = model.units(state);
                     units <= model.bound() + beyond
                 },
             ),
-            Promise::always("a call that arrives twice changes nothing more", |_: &Self, state: &State<A::Key>| {
-                !state.twice
-            }),
-            Promise::always("every reservation ends after its ttl", |model: &Self, state: &State<A::Key>| {
-                model.all_end(state)
-            }),
-            Promise::always("every unit is back, and no field is left", |model: &Self, state: &State<A::Key>| {
-                model.all_back(state)
-            }),
-            Promise::reached("a window has as many units as the limit", |model: &Self, state: &State<A::Key>| {
+            Promise::<Self>::always("a call that arrives twice changes nothing more", |_, state| !state.twice),
+            Promise::<Self>::always("every reservation ends after its ttl", |model, state| model.all_end(state)),
+            Promise::<Self>::always("every unit is back, and no field is left", |model, state| model.all_back(state)),
+            Promise::<Self>::reached("a window has as many units as the limit", |model, state| {
                 model.units(state) == (model.limit.units, 0)
             }),
         ];
         if self.step_ms.is_none() {
-            promises.push(Promise::always(
+            promises.push(Promise::<Self>::always(
                 "what is counted is the estimate of each open reservation and the cost of each settled one",
-                |model: &Self, state: &State<A::Key>| !state.wrong && model.agrees(state),
+                |model, state| !state.wrong && model.agrees(state),
             ));
         }
         if self.step_ms.is_none() && self.costs.len() > 1 {
-            promises.push(Promise::reached(
+            promises.push(Promise::<Self>::reached(
                 "a settlement after the ttl charges beyond the limit",
-                |model: &Self, state: &State<A::Key>| model.units(state).0 > model.limit.units,
+                |model, state| model.units(state).0 > model.limit.units,
             ));
         }
-        let once = |model: &Self, state: &State<A::Key>| {
+        let once = |model: &Self, state: &Self::State| {
             (0..state.clients.len()).all(|client| model.charged(state, client) <= 1)
         };
         if self.late_copies {
-            promises.push(Promise::reached(
+            promises.push(Promise::<Self>::reached(
                 "a copy of RESERVE that arrives after the settlement is charged once more",
-                |model: &Self, state: &State<A::Key>| {
-                    (0..state.clients.len()).any(|client| model.charged(state, client) > 1)
-                },
+                |model, state| (0..state.clients.len()).any(|client| model.charged(state, client) > 1),
             ));
         } else if self.step_ms.is_none_or(|step| step > 0) {
-            promises.push(Promise::always("no window has two charges of an id", once));
+            promises.push(Promise::<Self>::always("no window has two charges of an id", once));
         }
         promises
     }

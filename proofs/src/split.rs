@@ -74,10 +74,10 @@ impl<A: InMemory<Key: Eq + Hash>> Model for Split<A> {
 
     fn promises(&self) -> Vec<Promise<Self>> {
         vec![
-            Promise::always("no window has more units than the limit", |model: &Self, state: &State<A::Key>| {
+            Promise::<Self>::always("no window has more units than the limit", |model, state| {
                 state.allowed.len() as u64 <= model.limit.units
             }),
-            Promise::reached("a window has as many units as the limit", |model: &Self, state: &State<A::Key>| {
+            Promise::<Self>::reached("a window has as many units as the limit", |model, state| {
                 state.allowed.len() as u64 == model.limit.units
             }),
         ]

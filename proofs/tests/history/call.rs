@@ -105,6 +105,11 @@ pub struct Call {
 }
 
 impl Call {
+    /// One that was not sent yet.
+    pub const fn new(client: usize, path: &'static str, key: String, limit: Limit, kind: Kind) -> Self {
+        Self { client, path, key, limit, kind, begun_us: 0, ended_us: 0, outcome: Outcome::Unknown }
+    }
+
     pub fn reply(&self) -> Option<&Figures> {
         match &self.outcome {
             Outcome::Reply(figures) => Some(figures),

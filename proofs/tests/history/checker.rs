@@ -627,250 +627,97 @@ fn holders<'a>(calls: &[&'a Call]) -> Offence<'a> {
     None
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::call::Limit;
-
-    const ROLLING: Limit = Limit { algorithm: "ROLLING", window_ms: 100, limit: 2 };
-    const TOKEN: Limit = Limit { algorithm: "TOKEN", ..ROLLING };
-    const WINDOW: Limit = Limit { algorithm: "WINDOW", ..ROLLING };
-    const LEAKY: Limit = Limit { algorithm: "LEAKY", ..ROLLING };
-    const LEASE: Limit = Limit { algorithm: "LEASE", limit: 1, ..ROLLING };
-    const QUOTA: Limit = Limit { window_ms: 86_400_000, limit: 100, ..ROLLING };
-
-    const ALLOWED: Figures = Figures {
-        allowed: true,
-        count: 0,
-        remaining: 0,
-        retry_after_ms: 0,
-        reset_ms: 0,
-        delay_ms: 0,
-        now_ms: 0,
-        charged: 1,
-    };
-    const DENIED: Figures = Figures { allowed: false, charged: 0, retry_after_ms: 50, ..ALLOWED };
-
-    fn call(key: &str, limit: Limit, at: u64, figures: Figures) -> Call {
-        let outcome = Outcome::Reply(Figures { now_ms: at, ..figures });
-        let (begun_us, ended_us, kind) = (at * 1_000, at * 1_000, Kind::Request { cost: 1 });
-        Call { client: 0, path: "plain", key: key.to_owned(), limit, kind, begun_us, ended_us, outcome }
+/// Changes replies of a history that was checked, one at a time. Checks that what is wrong then is found, in calls of each
+/// path and each algorithm: else a check could look at nothing.
+///
+/// # Errors
+/// The changes that are not found.
+pub fn finds_changes(calls: &[Call], kills: &[Kill], steps: &[Step]) -> Result<(), String> {
+    // Each change is tried on so many calls: one that lies beside a fault need not be wrong.
+    const TRIES: u32 = 40;
+    let mut together: BTreeMap<&str, Vec<Call>> = BTreeMap::new();
+    for call in calls {
+        together.entry(if call.path == TOGETHER { TOGETHER } else { &call.key }).or_default().push(call.clone());
     }
-
-    /// Calls that are allowed then.
-    fn allowed<const N: usize>(limit: Limit, times: [u64; N]) -> [Call; N] {
-        times.map(|at| call("h:all:k", limit, at, ALLOWED))
-    }
-
-    /// A charge after which so many units are counted, under a key of one client.
-    fn count(at: u64, counted: u64) -> Call {
-        call("h:own:k", QUOTA, at, Figures { remaining: 100 - counted, ..ALLOWED })
-    }
-
-    /// RESERVE of 5 units, and the settlement with 2, after which so many are counted.
-    fn reserve(id: &str, at: u64, counted: u64) -> Call {
-        let kind = Kind::Reserve { id: id.to_owned(), units: 5, ttl_ms: 300 };
-        Call { kind, ..call("h:own:k", QUOTA, at, Figures { remaining: 100 - counted, charged: 5, ..ALLOWED }) }
-    }
-
-    fn settle(id: &str, at: u64, charged: u64, counted: u64) -> Call {
-        let kind = Kind::Settle { id: id.to_owned(), actual: 2 };
-        Call { kind, ..call("h:own:k", QUOTA, at, Figures { remaining: 99 - counted, charged, ..ALLOWED }) }
-    }
-
-    fn lease(id: &str, at: u64) -> Call {
-        Call { kind: Kind::Lease { id: id.to_owned() }, ..call("h:all:LEASE", LEASE, at, ALLOWED) }
-    }
-
-    fn renew(at: u64, held: bool) -> Call {
-        Call { kind: Kind::Renew { id: "a".to_owned() }, outcome: Outcome::Found(held), ..lease("a", at) }
-    }
-
-    fn release(at: u64) -> Call {
-        Call { kind: Kind::Release { id: "a".to_owned() }, outcome: Outcome::Found(true), ..lease("a", at) }
-    }
-
-    fn unknown(call: Call) -> Call {
-        Call { outcome: Outcome::Unknown, ..call }
-    }
-
-    fn killed(at: u64) -> Vec<Kill> {
-        vec![Kill { at_us: at * 1_000, ..Kill::default() }]
-    }
-
-    /// Another server took the place of the primary, with fewer calls or with what nobody sent.
-    fn failover(at_ms: u64, old: u64, new: u64) -> Vec<Kill> {
-        let count = |units| Count { units, at_ms };
-        let counted = vec![Counted { key: "h:own:k".to_owned(), old: count(old), new: count(new) }];
-        vec![Kill { counted, ..killed(at_ms).remove(0) }]
-    }
-
-    #[track_caller]
-    fn keeps(calls: &[Call], kills: &[Kill]) {
-        assert_eq!(check(calls, kills, &[]), Ok(()));
-    }
-
-    #[track_caller]
-    fn breaks(calls: &[Call], kills: &[Kill], what: &str) {
-        let offence = check(calls, kills, &[]).expect_err(what);
-        assert!(offence.contains(what), "{offence}");
-    }
-
-    #[test]
-    fn a_limit_that_is_exceeded_is_found() {
-        keeps(&allowed(ROLLING, [1_000, 1_050, 1_100]), &[]);
-        breaks(&allowed(ROLLING, [1_000, 1_050, 1_099]), &[], "limit exceeded: 3 of 2");
-        keeps(&allowed(TOKEN, [1_000, 1_000, 1_050]), &[]);
-        breaks(&allowed(TOKEN, [1_000, 1_000, 1_040]), &[], "limit exceeded");
-        // What a new primary lacks allows more, but not more than its own replies.
-        keeps(&allowed(ROLLING, [1_000, 1_050, 1_060]), &failover(1_055, 0, 0));
-        breaks(&allowed(ROLLING, [1_000, 1_050, 1_060]), &failover(990, 0, 0), "limit exceeded: 3 of 2");
-    }
-
-    #[test]
-    fn a_limit_that_is_exceeded_while_the_clock_steps_is_found() {
-        let stepped = |times, at_us| check(&allowed(ROLLING, times), &[], &[Step { begun_us: at_us, ended_us: at_us }]);
-        assert_eq!(stepped([1_000, 1_050, 1_100], 0), Ok(()));
-        assert_eq!(stepped([1_000, 1_050, 1_099], 0), Ok(()), "the server's clock was ahead");
-        assert!(stepped([1_000, 1_050, 1_098], 0).unwrap_err().starts_with("limit exceeded: 3 of 2"));
-        assert_eq!(stepped([1_000, 1_050, 1_098], 1_060_000), Ok(()), "a step opens the limit once more");
-    }
-
-    /// The time of a call through the service lies between two.
-    #[test]
-    fn a_limit_that_is_exceeded_through_the_service_is_found() {
-        for (limit, over) in [(ROLLING, 1_099), (TOKEN, 1_040)] {
-            let at = |begun: u64, ended| Call {
-                path: service::PATH,
-                begun_us: begun * 1_000,
-                ..call("rl:one:k", limit, ended, ALLOWED)
-            };
-            breaks(&[at(1_000, 1_000), at(1_000, 1_001), at(over, over)], &[], "limit exceeded: 3");
-            // It may be earlier, or later.
-            keeps(&[at(900, 1_000), at(1_000, 1_001), at(over, over)], &[]);
-            keeps(&[at(1_000, 1_000), at(1_000, 1_001), at(over, 1_200)], &[]);
+    let mut tried: BTreeMap<String, (u32, bool)> = BTreeMap::new();
+    for calls in together.values() {
+        for (at, call) in calls.iter().enumerate() {
+            for (what, changed) in changes(call, !steps.is_empty()) {
+                let name = format!("{what} ({}, {})", call.path, call.limit.algorithm);
+                let (tries, found) = tried.entry(name).or_default();
+                if !*found && *tries < TRIES {
+                    *tries += 1;
+                    let calls = [&calls[..at], &changed, &calls[at + 1..]].concat();
+                    *found = check(&calls, kills, steps).is_err();
+                }
+            }
         }
-        let at = |begun: u64| Call {
-            path: service::PATH,
-            begun_us: begun * 1_000,
-            ..call("h:all:k", ROLLING, begun + 1, ALLOWED)
+    }
+    let missed: Vec<_> = tried.iter().filter(|(_, (_, found))| !found).map(|(name, _)| name).collect();
+    if missed.is_empty() { Ok(()) } else { Err(format!("not found: {missed:?}")) }
+}
+
+/// What may not be there in place of a call. While the clock steps, less is wrong.
+fn changes(call: &Call, steps: bool) -> Vec<(&'static str, Vec<Call>)> {
+    let as_kind =
+        |kind| Call { kind, begun_us: call.ended_us + 1_000, ended_us: call.ended_us + 1_000, ..call.clone() };
+    let Some(&reply) = call.reply() else {
+        return match (&call.kind, &call.outcome) {
+            (Kind::Release { id }, Outcome::Found(true)) => {
+                vec![("renewed after its release", vec![call.clone(), as_kind(Kind::Renew { id: id.clone() })])]
+            }
+            _ => vec![],
         };
-        let [one, other] = allowed(ROLLING, [1_001, 1_099]);
-        breaks(&[at(1_000), one, other], &[], "limit exceeded: 3");
-        let emptied = [Kill { at_us: 1_000_500, emptied: true, ..Kill::default() }];
-        keeps(&[at(1_000), at(1_001), at(1_002)], &emptied);
-    }
-
-    #[test]
-    fn a_denial_that_is_wrong_is_found() {
-        let next = |next: Figures, at| [call("h:own:k", ROLLING, 1_000, DENIED), call("h:own:k", ROLLING, at, next)];
-        keeps(&next(ALLOWED, 1_050), &[]);
-        keeps(&next(DENIED, 1_049), &[]);
-        breaks(&next(ALLOWED, 1_040), &[], "allowed 10 ms before");
-        breaks(&next(DENIED, 1_060), &[], "denied 10 ms after");
-        breaks(&next(Figures { retry_after_ms: 101, ..DENIED }, 1_060), &[], "denied for longer than 100 ms");
-        keeps(&next(ALLOWED, 1_040), &failover(1_020, 0, 0));
-        breaks(&next(ALLOWED, 1_040), &failover(990, 0, 0), "allowed 10 ms before");
-        let quota = Limit { limit: 2, ..QUOTA };
-        let denied = call("h:all:k", quota, 3, DENIED);
-        let [one, other] = allowed(quota, [1, 2]);
-        keeps(&[one.clone(), other.clone(), denied.clone()], &[]);
-        keeps(&[one.clone(), unknown(other), denied.clone()], &[]);
-        breaks(&[one, denied], &[], "denied when 1 of 2 units were charged");
-    }
-
-    #[test]
-    fn a_unit_that_is_lost_or_charged_twice_is_found() {
-        keeps(&[count(1, 1), count(2, 2)], &[]);
-        breaks(&[count(1, 1), count(2, 1)], &[], "units are counted, not 2 to 2");
-        breaks(&[count(1, 1), count(2, 3)], &[], "units are counted, not 2 to 2");
-        // A call without a reply may have been charged, but not after the server was killed.
-        keeps(&[count(1, 1), unknown(count(2, 0)), count(3, 2)], &[]);
-        keeps(&[count(1, 1), unknown(count(2, 0)), count(3, 3)], &[]);
-        let calls = [count(1, 1), unknown(count(2, 0)), count(4, 2), count(5, 4)];
-        keeps(&calls, &[]);
-        breaks(&calls, &killed(3), "not 3 to 3");
-        // Another server was killed.
-        keeps(&calls, &[Kill { tags: vec!["{a}"], ..killed(3).remove(0) }]);
-    }
-
-    #[test]
-    fn a_part_of_a_multi_is_found() {
-        let of = |key: &str, counted| Call { path: TOGETHER, key: key.to_owned(), ..count(1, counted) };
-        keeps(&[of("h:own:0:together:A", 1), of("h:own:0:together:B", 1)], &[]);
-        breaks(&[of("h:own:0:together:A", 1), unknown(of("h:own:0:together:B", 1))], &[], "RL.MULTI charged a part");
-    }
-
-    #[test]
-    fn what_a_failover_charges_twice_is_found() {
-        let calls = |after| [count(1, 1), count(2, 2), count(3, 3), count(11, after)];
-        keeps(&calls(4), &failover(10, 3, 3));
-        // Two charges were not replicated.
-        keeps(&calls(2), &failover(10, 3, 1));
-        breaks(&calls(3), &failover(10, 3, 1), "3 units are counted, not 2 to 2");
-        breaks(&calls(5), &failover(10, 3, 4), "the new primary counted 4 units");
-        breaks(&calls(4), &failover(10, 4, 3), "the old primary counted 4 units, not 3 to 3");
-        breaks(&calls(4), &failover(10, 2, 3), "the old primary counted 2 units");
-    }
-
-    #[test]
-    fn a_reservation_that_is_charged_or_settled_twice_is_found() {
-        keeps(&[reserve("a", 1, 5), settle("a", 2, 2, 2)], &[]);
-        let resent =
-            [unknown(reserve("a", 1, 0)), reserve("a", 2, 5), unknown(settle("a", 3, 0, 0)), settle("a", 4, 0, 2)];
-        keeps(&resent, &[]);
-        // Late, and too late.
-        keeps(&[reserve("a", 1, 5), settle("a", 400, 2, 2)], &[]);
-        keeps(&[reserve("a", 1, 5), settle("a", 700, 0, 0)], &[]);
-        breaks(&[unknown(reserve("a", 1, 0)), reserve("a", 2, 10)], &[], "10 units are counted, not 5 to 5");
-        breaks(&[reserve("a", 1, 5), unknown(settle("a", 2, 0, 0)), settle("a", 3, 2, 4)], &[], "4 units are counted");
-        breaks(&[reserve("a", 1, 5), settle("a", 2, 0, 5)], &[], "0 units charged");
-        breaks(&[reserve("a", 1, 5), settle("a", 700, 2, 2)], &[], "2 units charged");
-    }
-
-    #[test]
-    fn a_reservation_that_a_failover_charges_twice_is_found() {
-        let calls = |last| [reserve("a", 1, 5), settle("a", 2, 2, 2), reserve("b", 3, 7), last];
-        keeps(&calls(settle("b", 11, 2, 4)), &failover(10, 7, 7));
-        // b is lost; the settlement of a is lost, and comes back by itself; b has ended.
-        keeps(&calls(settle("b", 11, 0, 2)), &failover(10, 7, 2));
-        keeps(&calls(reserve("c", 11, 10)), &failover(10, 7, 5));
-        keeps(&calls(reserve("c", 305, 5)), &failover(10, 7, 5));
-        keeps(&calls(reserve("c", 305, 7)), &failover(304, 7, 7));
-        breaks(&calls(reserve("c", 305, 10)), &failover(10, 7, 5), "10 units are counted, not 5 to 5");
-        breaks(&calls(settle("b", 11, 2, 4)), &failover(10, 7, 2), "2 units charged, not [0]");
-        breaks(&calls(settle("b", 11, 2, 4)), &failover(10, 7, 4), "the new primary counted 4");
-        breaks(&calls(settle("b", 11, 2, 4)), &failover(10, 12, 7), "the old primary counted 12");
-    }
-
-    #[test]
-    fn a_window_that_begins_too_early_and_a_queue_that_is_not_even_are_found() {
-        let counts = |at, reset_ms| call("h:all:k", WINDOW, at, Figures { reset_ms, ..ALLOWED });
-        keeps(&[counts(1_000, 100), counts(1_099, 1), counts(1_100, 100), counts(1_101, 99)], &[]);
-        breaks(&[counts(1_000, 100), counts(1_001, 99), counts(1_099, 1)], &[], "limit exceeded");
-        breaks(&[counts(1_000, 100), counts(1_090, 100)], &[], "it counts in a window that ends");
-        breaks(&[counts(1_000, 101)], &[], "it counts in a window that ends");
-        let waits = |at, delay_ms| call("h:all:k", LEAKY, at, Figures { delay_ms, ..ALLOWED });
-        keeps(&[waits(1_000, 0), waits(1_000, 50), waits(1_060, 40)], &[]);
-        breaks(&[waits(1_000, 0), waits(1_010, 30)], &[], "it goes on 40 ms after another");
-    }
-
-    #[test]
-    fn a_holder_too_many_and_a_lease_that_is_revived_are_found() {
-        keeps(&[lease("a", 1_000), lease("b", 1_100)], &[]);
-        keeps(&[lease("a", 1_000), release(1_010), lease("b", 1_010)], &[]);
-        breaks(&[lease("a", 1_000), lease("b", 1_099)], &[], "2 holders of 1 leases");
-        keeps(&[lease("a", 1_000), renew(1_050, true), renew(1_140, true), renew(1_241, false)], &[]);
-        breaks(&[lease("a", 1_000), renew(1_050, true), lease("b", 1_120)], &[], "2 holders of 1");
-        breaks(&[lease("a", 1_000), renew(1_101, true)], &[], "a lease is renewed that had ended");
-        let revived = [lease("a", 1_000), release(1_010), renew(1_020, true)];
-        breaks(&revived, &[], "a lease is renewed that had ended");
-        // The release is lost.
-        keeps(&revived, &failover(1_015, 0, 0));
-        breaks(&[lease("a", 1_000), renew(1_090, false)], &[], "a lease that is held is not renewed");
-        let held =
-            |from: u64, to| Call { kind: Kind::Held, begun_us: from * 1_000, ..call("h:guards", LEASE, to, ALLOWED) };
-        keeps(&[held(1_000, 1_100), held(1_100, 1_200)], &[]);
-        breaks(&[held(1_000, 1_100), held(1_099, 1_200)], &[], "2 holders of 1");
+    };
+    let of = |figures| Call { outcome: Outcome::Reply(figures), ..call.clone() };
+    let with = |figures| vec![of(figures)];
+    let then = |after_ms, allowed| {
+        let (begun_us, now_ms) = (call.ended_us, reply.now_ms + after_ms);
+        vec![call.clone(), Call { begun_us, ..of(Figures { allowed, now_ms, ..reply }) }]
+    };
+    let (window, limit) = (call.limit.window_ms, call.limit.limit);
+    let miscounted = ("a unit lost", with(Figures { remaining: reply.remaining + 1_000, ..reply }));
+    let charged = |more| with(Figures { charged: reply.charged + more, ..reply });
+    match &call.kind {
+        Kind::Lease { .. } if reply.allowed => {
+            let id = |number| Kind::Lease { id: format!("another {number}") };
+            vec![("a holder too many", (0..=limit).map(|number| Call { kind: id(number), ..call.clone() }).collect())]
+        }
+        Kind::Held if call.begun_us < call.ended_us => {
+            vec![("a holder too many", vec![call.clone(); 1 + limit as usize])]
+        }
+        Kind::Granted => vec![("limit exceeded", charged(limit + 1_000))],
+        // 9 is what no reservation takes and no settlement corrects to.
+        Kind::Reserve { .. } | Kind::Settle { .. } => {
+            vec![miscounted, ("wrongly corrected", with(Figures { charged: 9, ..reply }))]
+        }
+        Kind::Request { .. } | Kind::Refund { .. } if call.is_own() && call.limit.is_long() => {
+            let half = (call.path == TOGETHER).then(|| vec![Call { outcome: Outcome::Unknown, ..call.clone() }]);
+            [miscounted].into_iter().chain(half.map(|half| ("a part of RL.MULTI charged", half))).collect()
+        }
+        Kind::Request { .. } if call.is_own() => match u64::try_from(reply.retry_after_ms) {
+            Ok(wait) if !reply.allowed && wait > 20 => vec![
+                ("denied for too long", with(Figures { retry_after_ms: 10 * window as i64, ..reply })),
+                ("allowed too early", then(wait - 10, true)),
+                ("denied too late", then(wait + 10, false)),
+            ],
+            _ => vec![],
+        },
+        Kind::Request { .. } if reply.allowed => {
+            let mut all = vec![("limit exceeded", charged(10 * limit))];
+            match call.limit.algorithm {
+                _ if call.limit.is_long() && call.path != service::PATH => {
+                    all.push(("denied too early", with(Figures { allowed: false, charged: 0, ..reply })));
+                }
+                _ if call.limit.is_long() || steps => {}
+                "WINDOW" => {
+                    all.push(("a window too long", with(Figures { reset_ms: reply.reset_ms + window, ..reply })))
+                }
+                "LEAKY" => all.push(("two go on at once", vec![call.clone(); 2])),
+                _ => {}
+            }
+            all
+        }
+        _ => vec![],
     }
 }

@@ -207,7 +207,7 @@ impl Client<'_> {
     }
 
     fn call(&self, path: &'static str, key: String, limit: Limit, kind: Kind) -> Call {
-        Call { client: self.number, path, key, limit, kind, begun_us: 0, ended_us: 0, outcome: Outcome::Unknown }
+        Call::new(self.number, path, key, limit, kind)
     }
 
     /// A request, or now and then a refund of what this client was charged.

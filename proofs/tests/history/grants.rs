@@ -42,8 +42,8 @@ pub fn run(prefix: &str, route: Route<'_>, done: &AtomicBool) -> Vec<Call> {
                         }),
                         Err(_) => Outcome::Unknown,
                     };
-                    let (key, kind) = (key.clone(), Kind::Granted);
-                    calls.push(Call { client, path: PATH, key, limit: LIMIT, kind, begun_us, ended_us, outcome });
+                    let call = Call::new(client, PATH, key.clone(), LIMIT, Kind::Granted);
+                    calls.push(Call { begun_us, ended_us, outcome, ..call });
                 }
                 tokio::time::sleep(Duration::from_millis(2)).await;
             }

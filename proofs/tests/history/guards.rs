@@ -88,16 +88,8 @@ impl Instance<'_> {
             seen_us = at_us;
         }
         let outcome = Outcome::Reply(Figures { allowed: true, now_ms: seen_us / 1_000, ..Figures::default() });
-        self.calls.push(Call {
-            client: self.number,
-            path: LEASES,
-            key,
-            limit: LEASE,
-            kind: Kind::Held,
-            begun_us,
-            ended_us: seen_us,
-            outcome,
-        });
+        let held = Call::new(self.number, LEASES, key, LEASE, Kind::Held);
+        self.calls.push(Call { begun_us, ended_us: seen_us, outcome, ..held });
         if self.random.below(3) > 0 {
             // If there is no reply, the lease ends by itself.
             let _ = lease.release().await;
@@ -129,16 +121,8 @@ impl Instance<'_> {
     }
 
     fn push(&mut self, kind: Kind, begun_us: u64, outcome: Outcome) {
-        self.calls.push(Call {
-            client: self.number,
-            path: RESERVATIONS,
-            key: self.key.clone(),
-            limit: RESERVED,
-            kind,
-            begun_us,
-            ended_us: now_us(),
-            outcome,
-        });
+        let call = Call::new(self.number, RESERVATIONS, self.key.clone(), RESERVED, kind);
+        self.calls.push(Call { begun_us, ended_us: now_us(), outcome, ..call });
     }
 }
 

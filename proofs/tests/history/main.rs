@@ -188,6 +188,7 @@ fn record(schedule: &Schedule, world: &mut World) -> Result<(), String> {
     // Else a path could be gone and nobody would see it.
     assert_eq!(paths.keys().copied().collect::<Vec<_>>(), sorted(traffic.paths()), "no reply on a path");
     checker::check(&history.calls, &history.kills, &history.steps)?;
+    checker::finds_changes(&history.calls, &history.kills, &history.steps)?;
     world.rests()
 }
 

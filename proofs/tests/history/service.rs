@@ -267,8 +267,8 @@ impl<'a> Client<'a> {
                     ..Figures::default()
                 })
             });
-            let kind = Kind::Request { cost };
-            calls.push(Call { client: self.number, path: PATH, key, limit, kind, begun_us, ended_us, outcome });
+            let call = Call::new(self.number, PATH, key, limit, Kind::Request { cost });
+            calls.push(Call { begun_us, ended_us, outcome, ..call });
         }
         thread::sleep(Duration::from_micros(self.random.below(3_000)));
     }
