@@ -17,7 +17,7 @@ tool = cargo $(1) --version 2>/dev/null | grep -q ' $(2)$$' || cargo install --q
 
 # Packages that are compiled together share one set of features for their dependencies, so each is compiled once. A target
 # by itself compiles only what it needs. .ci/run sets PACKAGES to ALL.
-ALL      := --workspace --all-features
+ALL      := --workspace --exclude redis-rl-image-tests --all-features
 PACKAGES ?=
 export PACKAGES
 # $(call tests,<packages>,<files>): the tests of these packages. With PACKAGES, only the files: `make test` then runs the

@@ -19,5 +19,5 @@ run-image: image ## start that image in the foreground on PORT=6379 of this mach
 
 .PHONY: test-image
 test-image: ## build the image from each of SERVER_IMAGES, and that of rlaas, and test them; starts Docker if none runs
-	@scripts/install image
+	@scripts/install image rust
 	@scripts/with-docker scripts/test-image "$(RUST_IMAGE)" "$(SERVICE_IMAGE)" $(SERVER_IMAGES)
