@@ -249,7 +249,7 @@ async def test_leaky_holds_a_request_for_its_delay(port: int, prefix: str) -> No
 FAULTS: dict[str, list[Any]] = {
     "invalid window": [("TOKEN", "key", "1min", 10)],
     "wrong kind of value": [("TOKEN", "list", "1m", 10)],
-    "invalid algorithm": [("TOKENS", "key", "1m", 10)],
+    "syntax error": [("TOKENS", "key", "1m", 10)],
     "key: expected str, bytes or int, not NoneType": [("WINDOW", None, "1d", 10)],
     "key: expected str, bytes or int, not dict": [("LEASE", "key", "1d", 10, "ID", {})],
     "NoPermissionError": [("TOKEN", "key", "1m", 10)],
@@ -272,9 +272,7 @@ async def test_a_call_that_is_rejected_is_never_allowed(
             assert response.status_code == response.json()["status"] == 500
             assert response.headers["content-type"] == "application/problem+json"
         assert limited.counters.faults == sum(limited.counters.errors.values()) == 3
-    assert text in caplog.text.replace("NoPermissionError", "NoPermissionError").replace(
-        "syntax error", "invalid algorithm"
-    )
+    assert text in caplog.text
     # One line for all three.
     assert caplog.text.count("the call was rejected, a fault of the configuration") == 1
 
