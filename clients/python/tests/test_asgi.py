@@ -249,7 +249,7 @@ async def test_leaky_holds_a_request_for_its_delay(port: int, prefix: str) -> No
 FAULTS: dict[str, list[Any]] = {
     "invalid window": [("TOKEN", "key", "1min", 10)],
     "wrong kind of value": [("TOKEN", "list", "1m", 10)],
-    "syntax error": [("TOKENS", "key", "1m", 10)],
+    "invalid algorithm": [("TOKENS", "key", "1m", 10)],
     "key: expected str, bytes or int, not NoneType": [("WINDOW", None, "1d", 10)],
     "key: expected str, bytes or int, not dict": [("LEASE", "key", "1d", 10, "ID", {})],
     "NoPermissionError": [("TOKEN", "key", "1m", 10)],
