@@ -58,12 +58,6 @@ async function application(client, { algorithm, burst, timeout = 10_000, failOpe
   return { get, statuses, allDecided, limiter, store, release }
 }
 
-/** Not before the module's time, which is asked for later, and at most ten seconds after. */
-function assertSeconds(text, ms, what) {
-  const late = Number(text) * 1000 - ms
-  assert.ok(late >= 0 && late < 10_000, `${what}: ${text} s, but the module says ${ms} ms`)
-}
-
 async function peek(client, { prefix }, algorithm, limit, ...options) {
   const words = ['RL.PEEK', algorithm, `${prefix}anybody`, `${DAY}ms`, String(limit), ...options, 'FULL']
   const reply = await client.call(...words)
@@ -176,26 +170,20 @@ describe('one server', () => {
   }
 
   for (const algorithm of ['FIXED', 'WINDOW', 'SLIDING', 'ROLLING', 'COUNTER', 'TOKEN', 'GCRA']) {
-    test(`${algorithm}: totalHits and resetTime are those of the module, and what is skipped is given back`, async () => {
-      const { get, statuses, limiter, store } = await application(client, { algorithm, skipFailedRequests: true })
+    test(`${algorithm}: three pass, and what is skipped is given back`, async () => {
+      const { get, statuses, limiter } = await application(client, { algorithm, skipFailedRequests: true })
       for (const remaining of [2, 1, 0]) {
         assert.deepEqual(await statuses(1, {}, 500), [500])
         const { status, headers } = await get()
-        const { next_ms } = await peek(raw, store, algorithm, 3, 'COST', '0')
         assert.equal(status, 200)
         assert.equal(headers['ratelimit-remaining'], String(remaining))
         assert.equal(headers['retry-after'], undefined)
-        assertSeconds(headers['ratelimit-reset'], next_ms, 'RateLimit-Reset')
-        const { totalHits, resetTime } = await limiter.getKey('anybody')
-        assert.equal(totalHits, 3 - remaining)
-        assert.ok(Math.abs(resetTime - Date.now() - next_ms) < 10_000)
+        assert.equal((await limiter.getKey('anybody')).totalHits, 3 - remaining)
       }
       for (let i = 0; i < 2; i++) {
         const { status, headers } = await get()
-        const { retry_after_ms } = await peek(raw, store, algorithm, 3)
         assert.equal(status, 429)
         assert.equal(headers['ratelimit-remaining'], '0')
-        assertSeconds(headers['retry-after'], retry_after_ms, 'Retry-After')
         assert.equal(headers['ratelimit-reset'], headers['retry-after'])
       }
       // Another user has a limit of its own.

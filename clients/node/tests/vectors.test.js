@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { Breaker } from '../breaker.js'
 import { isUnavailable, kind } from '../guard.js'
+import { Limiter, RedisRlStore } from '../index.js'
 import { bounded, slot } from '../keys.js'
 
 const read = (name) => JSON.parse(readFileSync(new URL(`../../../vectors/${name}.json`, import.meta.url), 'utf8'))
@@ -50,6 +51,70 @@ test('the error replies of vectors/errors.json', () => {
   for (const text of [...cannot_decide, ...faults]) {
     const found = [isUnavailable(new Error(text)), kind(new Error(text))]
     assert.deepEqual(found, [cannot_decide.includes(text), text.split(' ')[0]], text)
+  }
+})
+
+const { about, ...algorithms } = read('algorithms')
+const calls = Object.values(algorithms).flat()
+
+/** How the words of a reservation differ from those of vectors/algorithms.json. */
+const DIFFERENCES = [
+  [/^RL\.([A-Z]+) (.* (?:RESERVE|ID) .*) LINE$/, 'RL.MULTI 1 $1 $2 HEADERS'],
+  [/( RESERVE \w+ \d+) /, '$1000ms '],
+  [/^(RL\.SETTLE .*) LINE$/, '$1'],
+]
+
+test('the words of reservations of vectors/algorithms.json', async () => {
+  const sent = []
+  const client = async (_key, _readOnly, words) => {
+    sent.push(words.join(' '))
+    return words[0] === 'RL.MULTI' ? [1, [[1, 0, 1]], []] : 1
+  }
+  const limiter = new Limiter({ client })
+  const differ = new Set()
+  for (const { call } of calls) {
+    const [command, ...words] = call.split(' ')
+    const after = (word) => words[words.indexOf(word) + 1]
+    sent.length = 0
+    if (command === 'RL.LEASE') await limiter.reserve([['LEASE', ...words.slice(0, 3)]], 60, { id: after('ID') })
+    else if (command === 'RL.RELEASE') {
+      await (await limiter.reserve([['LEASE', words[0], '30s', 2]], 60, { id: words[1] })).cancel()
+      sent.shift()
+    } else if (words.includes('RESERVE')) {
+      const [id, ttl] = words.slice(words.indexOf('RESERVE') + 1)
+      await limiter.reserve([[command.slice(3), ...words.slice(0, 3), 'COST', after('COST')]], ttl, { id })
+    } else if (words.includes('RESERVATION')) {
+      const limit = [...words.slice(0, 4), 'COST', 1]
+      await (await limiter.reserve([limit], 60, { id: after('RESERVATION') })).settle(Number(after('ACTUAL')))
+      sent.shift()
+    } else continue
+    const expected = DIFFERENCES.reduce((text, [difference, ours]) => {
+      if (difference.test(text)) differ.add(difference)
+      return text.replace(difference, ours)
+    }, call)
+    assert.deepEqual(sent, [expected])
+  }
+  assert.equal(differ.size, DIFFERENCES.length, 'a difference is gone')
+})
+
+test('the replies to requests of vectors/algorithms.json', async () => {
+  const names = 'allowed count ttl limit remaining retry_after_ms next_ms reset_ms'.split(' ')
+  for (const { call, reply } of calls) {
+    const [, algorithm] = /^RL\.(\w+) k 1m 5 COST \d+ LINE$/.exec(call) ?? []
+    if (!algorithm) continue
+    const figures = reply.split(' ').map(Number)
+    const flat = names.flatMap((name, i) => [name, figures[i]])
+    const store = new RedisRlStore({ client: async () => flat, algorithm })
+    store.init({ windowMs: 60_000, limit: 5 })
+    const { totalHits, resetTime } = await store.increment('k')
+    const [allowed, count, , , remaining, retryAfter, next] = figures
+    assert.equal(totalHits <= 5, allowed === 1, call)
+    if (allowed) assert.equal(totalHits, Math.max(algorithm === 'FIXED' ? count : 5 - remaining, 1), call)
+    const wait = allowed ? next : retryAfter
+    if (wait < 0) assert.equal(resetTime, undefined)
+    else assert.ok(Math.abs(resetTime - Date.now() - wait) < 10_000, call)
+    const later = (await store.get('k'))?.resetTime
+    assert.ok(count === 0 ? later === undefined : Math.abs(later - Date.now() - next) < 10_000, call)
   }
 })
 

@@ -6,12 +6,13 @@ import asyncio
 import inspect
 import json
 import re
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from .aio import Client
 from .aio import send as send_call
+from .charge import Policy
 from .guard import Counters, Guard, bounded, capped, check_arguments
 
 Scope = MutableMapping[str, Any]
@@ -19,8 +20,6 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
-# The words of one limit of RL.MULTI: ("TOKEN", "user:42", "1m", 60, "BURST", 10, "AS", "api")
-Policy = Sequence[str | bytes | int]
 Policies = Callable[[Scope], Iterable[Policy] | Awaitable[Iterable[Policy]]]
 Headers = list[tuple[bytes, bytes]]
 # Which figure of LINE is `delay_ms`.
@@ -65,7 +64,9 @@ class RateLimitMiddleware:
     ) -> None:
         """
         :param client: the connection to the server, made with ``retry=None``; the caller closes it
-        :param policies: the limits of a request with this scope, none if it is not limited; may be a coroutine function
+        :param policies: the limits of a request with this scope, such as
+            ``[("TOKEN", "user:42", "1m", 60, "BURST", 10, "AS", "api")]``; none if it is not limited; may be a
+            coroutine function
         :param fail_open: whether a request is allowed if the server cannot decide; else the response is 503. It is
             503 in any case if all connections of the client are in use
         :param timeout: how many seconds a request waits for the server at most

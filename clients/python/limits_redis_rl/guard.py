@@ -417,7 +417,7 @@ class Guard:
         :param timer: as that of :class:`Breaker`
         """
         self.counters = Counters() if counters is None else counters
-        self._log = SlowLog()
+        self.log = SlowLog().write
         self._timeout = timeout
         self._timer = timer
         # One for each node of a cluster; without one, the name is empty.
@@ -466,9 +466,9 @@ class Guard:
         unavailable = is_unavailable(error)
         self.counters.errors[kind(error)] += 1
         if unavailable:
-            self._log.write(logging.WARNING, f"no decision, {outcome}", error)
+            self.log(logging.WARNING, f"no decision, {outcome}", error)
         else:
-            self._log.write(logging.ERROR, "the call was rejected, a fault of the configuration", error)
+            self.log(logging.ERROR, "the call was rejected, a fault of the configuration", error)
         return unavailable
 
     def undecided(self, error: BaseException, fail_open: bool) -> bool | None:
@@ -494,9 +494,6 @@ class Guard:
         """Counts and logs that a lease ended before its reservation."""
         self.counters.leases_lost += 1
         self.log(logging.WARNING, "a lease has ended", LeaseLost(f"the reservation {id} goes on without it"))
-
-    def log(self, level: int, outcome: str, error: BaseException) -> None:
-        self._log.write(level, outcome, error)
 
 
 class LeaseLost(Exception):

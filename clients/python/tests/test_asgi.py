@@ -272,9 +272,7 @@ async def test_a_call_that_is_rejected_is_never_allowed(
             assert response.status_code == response.json()["status"] == 500
             assert response.headers["content-type"] == "application/problem+json"
         assert limited.counters.faults == sum(limited.counters.errors.values()) == 3
-    assert text in caplog.text.replace("NoPermissionError", "NoPermissionError").replace(
-        "syntax error", "invalid algorithm"
-    )
+    assert text in caplog.text
     # One line for all three.
     assert caplog.text.count("the call was rejected, a fault of the configuration") == 1
 

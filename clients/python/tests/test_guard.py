@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import logging
+import re
 from typing import Any
 
 import pytest
@@ -15,6 +17,8 @@ from redis.exceptions import RedisClusterException, SlotNotCoveredError
 from server import ROOT
 
 from limits_redis_rl import guard, keyed_hash
+from limits_redis_rl.charge import Charge
+from limits_redis_rl.storage import Figures
 
 
 def reply(text: str) -> Exception:
@@ -144,6 +148,57 @@ def test_bounded_keys(key: str, expected: str) -> None:
 @pytest.mark.parametrize(("value", "expected"), [*VECTORS["values"]])
 def test_bounded_parts_of_keys(value: str, expected: str) -> None:
     assert guard.shortened(value.encode()) == expected.encode()
+
+
+CALLS = [call for word, calls in vectors("algorithms").items() if word != "about" for call in calls]
+# How the words of a reservation differ from those of vectors/algorithms.json.
+DIFFERENCES = [
+    (r"RL\.([A-Z]+) (.* (?:RESERVE|ID) .*) LINE", r"RL.MULTI 1 \1 \2 HEADERS"),
+    (r"(.* RESERVE \w+ \d+)( .*)", r"\g<1>000ms\2"),
+    (r"(RL\.SETTLE .*) LINE", r"\1"),
+]
+
+
+def test_the_words_of_reservations() -> None:
+    differ: set[str] = set()
+    for call in CALLS:
+        command, *words = call["call"].split()
+        named = dict(itertools.pairwise(words))
+        if command in ("RL.RENEW", "RL.RELEASE"):
+            key, id = words[0], words[-1]
+            charge = Charge([("LEASE", key, "30s", 2)], "1m", id)
+            built = charge.renew() if command == "RL.RENEW" else charge.settle({}, True)
+        elif command == "RL.LEASE":
+            built = [Charge([("LEASE", *words[:3])], "1m", named["ID"]).reserve()]
+        elif "RESERVE" in named:
+            limit = (command.removeprefix("RL."), *words[:3], "COST", named["COST"])
+            built = [Charge([limit], named[named["RESERVE"]], named["RESERVE"]).reserve()]
+        elif "RESERVATION" in named:
+            charge = Charge([(*words[:4], "COST", 1)], "1m", named["RESERVATION"])
+            built = charge.settle({words[1].encode(): int(named["ACTUAL"])}, True)
+        else:
+            continue
+        expected = call["call"]
+        for difference, ours in DIFFERENCES:
+            expected, changes = re.subn(f"^{difference}$", ours, expected)
+            differ |= {difference} if changes else set()
+        text = [" ".join(w.decode() if isinstance(w, bytes) else str(w) for w in words) for words in built]
+        assert text == [expected]
+    assert len(differ) == len(DIFFERENCES), "a difference is gone"
+
+
+def test_the_replies_to_requests() -> None:
+    names = ["allowed", "count", "ttl", "limit", "remaining", "retry_after_ms", "next_ms", "reset_ms"]
+    for call in CALLS:
+        if "LINE" not in call["call"] or "PARTIAL" in call["call"]:
+            continue
+        reply = dict(zip(names, map(int, call["reply"].split()), strict=False))
+        flat = [word for name, figure in reply.items() for word in (name.encode(), figure)]
+        found = Figures.of(flat)
+        assert found == Figures.of(reply)
+        assert (found.remaining, found.next) == (reply["remaining"], reply["next_ms"] / 1000)
+        if "RL.FIXED" in call["call"] and "ALWAYS" not in call["call"]:
+            assert (found.fixed_count(5) <= 5) == bool(reply["allowed"])
 
 
 def test_one_line_a_second(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:

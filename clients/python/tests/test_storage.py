@@ -121,22 +121,6 @@ async def test_reset_time_is_when_the_module_has_more(
             assert stats.reset_time == pytest.approx(time.time() + expected["next_ms"] / 1000, abs=10)
 
 
-@every_strategy
-async def test_waiting_until_the_reset_time_is_enough(strategy: str, port: int, prefix: str) -> None:
-    async with limited("async+redis-rl", port, strategy, prefix) as it:
-        item, remaining = parse("2/second"), 1
-        while remaining:
-            while await it.hit(item):
-                pass
-            reset, remaining = await it.stats(item)
-        await asyncio.sleep(max(0, reset - time.time() - 0.1))
-        early = await it.hit(item)
-        if time.time() < reset:
-            assert not early
-        await asyncio.sleep(max(0, reset - time.time() + 0.01))
-        assert early or await it.hit(item)
-
-
 @every_kind
 async def test_sliding_is_the_other_moving_window(kind: str, port: int, prefix: str, raw: redis.Redis) -> None:
     async with limited(kind, port, "moving-window", prefix, moving_window="SLIDING") as it:
