@@ -34,7 +34,7 @@ impl<'c, A: Algorithm> Request<'c, A> {
     /// # Errors
     /// The key holds a value that is no state of the algorithm, or the state cannot represent the result.
     #[inline(always)]
-    pub fn decide(self, key: ClosedKey<'c>, now: Micros, purpose: Purpose) -> Result<Pending<'c, A>, Error> {
+    pub fn decide(self, key: ClosedKey<'c>, now: Micros, purpose: Purpose<'_>) -> Result<Pending<'c, A>, Error> {
         let ctx = key.ctx();
         let mut loaded = self.algorithm.load(key, self.id, now, purpose)?;
         let cost = if self.partial { self.part_that_fits(&loaded, now) } else { self.cost };
