@@ -2439,7 +2439,7 @@ local function build_reservations()
     end
     if book.own then
       needed = math.max(needed, matters_until(book.own))
-      if book.order or not book.stored or book.own.ends_at ~= book.stored.ends_at then
+      if book.complete and (book.order or not book.stored or book.own.ends_at ~= book.stored.ends_at) then
         set(members, text_of(book.own.ends_at), book.id)
       end
     end
@@ -2449,14 +2449,12 @@ local function build_reservations()
     end
     call_in_parts({ 'HSET', book.key }, fields)
     call_in_parts({ 'HDEL', book.key }, removed)
-    if book.order then
-      if book.order_len > 0 then
-        call('UNLINK', book.ends)
-      end
-    else
-      call_in_parts({ 'ZREM', book.ends }, removed)
+    if book.order and book.order_len > 0 then
+      call('UNLINK', book.ends)
     end
+    -- The key goes with its last member, and would lose its expiry: new members come first.
     call_in_parts({ 'ZADD', book.ends }, members)
+    call_in_parts({ 'ZREM', book.ends }, book.order and {} or removed)
     local held, latest, expires_at = book.expires_at, needed + SLACK_MS, nil
     local unknown = not held and not book.needed and book.len > 0
     if needed > 0 and not unknown and (not held or held < needed or (book.needed and held > latest)) then

@@ -482,7 +482,8 @@ impl<'i, I: AsRef<[u8]>> Book<'i, I> {
             _ => None,
         };
         let has_moved = self.stored.own.map(|own| own.ends_at) != own.map(|own| own.ends_at);
-        changes.own_end = own.map(|own| own.ends_at).filter(|_| has_moved || changes.order.is_some());
+        let in_order = written == ORDERED && (has_moved || changes.order.is_some());
+        changes.own_end = own.map(|own| own.ends_at).filter(|_| in_order);
         changes.earliest = Some(written).filter(|_| earliest != Some(written));
         changes.expires_at = self.new_expiry(needed);
         changes

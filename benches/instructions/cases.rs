@@ -18,25 +18,29 @@ pub struct Case {
     /// The window of a rolling log in milliseconds: its instructions are counted at several sizes of the record. 0 for
     /// every other case.
     pub packed_ms: u64,
-    /// What has ended before the request. It is sent once then.
-    pub ended: Option<Ended>,
+    /// What the request finds. If it has ended, the request is sent once.
+    pub found: Option<Found>,
     /// How many keys the requests take turns on while instructions are counted, if neither field above says otherwise.
     pub keys: usize,
 }
 
-/// What the next request removes.
+/// What a request finds.
 #[derive(Clone, Copy, Debug)]
-pub enum Ended {
-    /// [`super::lab::ENDED`] reservations of the limit.
-    Reservations,
-    /// As many members of a log.
+pub enum Found {
+    /// [`super::lab::ENDED`] members of a log that have left the window.
     Members,
+    /// As many reservations that have ended.
+    Ended,
+    /// The same, as an earlier version wrote them.
+    WithoutOrder,
+    /// 100,000 reservations that are open.
+    Open,
 }
 
 impl Case {
     const fn new(name: &'static str, sends: &'static str) -> Self {
-        let (before, answers, grows, packed_ms, ended, keys) = (("", 0), None, false, 0, None, 1);
-        Self { name, sends, before, answers, grows, packed_ms, ended, keys }
+        let (before, answers, grows, packed_ms, found, keys) = (("", 0), None, false, 0, None, 1);
+        Self { name, sends, before, answers, grows, packed_ms, found, keys }
     }
 
     const fn after(self, before: &'static str, times: usize) -> Self {
@@ -55,8 +59,8 @@ impl Case {
         Self { packed_ms: window_ms, ..self }
     }
 
-    const fn ended(self, what: Ended) -> Self {
-        Self { ended: Some(what), ..self }
+    const fn finds(self, what: Found) -> Self {
+        Self { found: Some(what), ..self }
     }
 
     const fn on_keys(self, keys: usize) -> Self {
@@ -165,18 +169,18 @@ pub const COMMANDS: [Case; 36] = [
 ];
 
 /// What costs more the more there is to remove, and what costs the same however much was counted before. Instructions only.
-pub const GROWTH: [Case; 11] = [
-    // The marks of the reservations leave no room for another one, so it is denied.
-    Case::new("RL.FIXED RESERVE, 10,000 ended", "RL.FIXED KEY 30d LIMIT RESERVE a 1h").answers(0).ended(RESERVATIONS),
-    Case::new("RL.WINDOW RESERVE, 10,000 ended", "RL.WINDOW KEY 30d LIMIT RESERVE a 1h").answers(0).ended(RESERVATIONS),
-    Case::new("RL.COUNTER RESERVE, 10,000 ended", "RL.COUNTER KEY 30d LIMIT RESERVE a 1h")
-        .answers(0)
-        .ended(RESERVATIONS),
-    Case::new("RL.ROLLING RESERVE, 10,000 ended", "RL.ROLLING KEY 30d LIMIT RESERVE a 1h")
-        .answers(0)
-        .ended(RESERVATIONS),
-    Case::new("ZREMRANGEBYSCORE, 10,000 expired", "ZREMRANGEBYSCORE KEY 0 NOW").answers(10_000).ended(Ended::Members),
-    Case::new("RL.SLIDING allowed, 10,000 expired", "RL.SLIDING KEY 3600 LIMIT").answers(1).ended(Ended::Members),
+pub const GROWTH: [Case; 14] = [
+    Case::new("RL.FIXED RESERVE, 10,000 ended", "RL.FIXED KEY 30d LIMIT RESERVE a 1h").finds(Found::Ended),
+    Case::new("RL.WINDOW RESERVE, 10,000 ended", "RL.WINDOW KEY 30d LIMIT RESERVE a 1h").finds(Found::Ended),
+    Case::new("RL.COUNTER RESERVE, 10,000 ended", "RL.COUNTER KEY 30d LIMIT RESERVE a 1h").finds(Found::Ended),
+    Case::new("RL.ROLLING RESERVE, 10,000 ended", "RL.ROLLING KEY 30d LIMIT RESERVE a 1h").finds(Found::Ended),
+    Case::new("RL.WINDOW RESERVE, 10,000 without an order", "RL.WINDOW KEY 30d LIMIT RESERVE a 1h")
+        .finds(Found::WithoutOrder),
+    Case::new("RL.WINDOW RESERVE, 100,000 open", "RL.WINDOW KEY 30d LIMIT RESERVE new-ONE 1h").finds(Found::Open),
+    Case::new("RL.SETTLE WINDOW RESERVATION, 100,000 open", "RL.SETTLE WINDOW KEY 30d LIMIT RESERVATION ONE ACTUAL 1")
+        .finds(Found::Open),
+    Case::new("ZREMRANGEBYSCORE, 10,000 expired", "ZREMRANGEBYSCORE KEY 0 NOW").answers(10_000).finds(Found::Members),
+    Case::new("RL.SLIDING allowed, 10,000 expired", "RL.SLIDING KEY 3600 LIMIT").answers(1).finds(Found::Members),
     Case::new("RL.FIXED allowed, a million before", "RL.FIXED KEY 3600 1000000000")
         .after("RL.FIXED KEY 3600 1000000000 COST 1000000", 1)
         .answers(1),
@@ -193,8 +197,6 @@ pub const GROWTH: [Case; 11] = [
         .after("RL.GCRA KEY 30d 1000000000 COST 1000000", 1)
         .answers(1),
 ];
-
-const RESERVATIONS: Ended = Ended::Reservations;
 
 /// The counter of Redis 8.8 that does not go above a bound.
 pub const INCREX: [Case; 2] = [
