@@ -417,7 +417,7 @@ impl<A: InMemory> Limit<A> {
         cost: Cost,
     ) -> Result<Reserved, Unrepresentable> {
         let (key, mut book) = self.give_back(algorithm, now, id);
-        let full_for = book.full_for(reservation::MAX_RESERVATIONS);
+        let full_for = book.full_for(reservation::MAX_RESERVATIONS, || self.ends().min());
         let decide = |cost| algorithm.decision(&key, now, cost, Charging::Reserving);
         let (mut decision, charged, repeated, full_for) = match book.standing() {
             Standing::Open(open) => (decide(Cost::ZERO)?, open.units(), Some(open), None),
@@ -462,6 +462,10 @@ impl<A: InMemory> Limit<A> {
         Ok(charged)
     }
 
+    fn ends(&self) -> impl Iterator<Item = u64> {
+        self.fields.values().filter_map(|text| Some(Reservation::decode(text)?.ends_at))
+    }
+
     /// The key and the reservations after what has ended is given back, for a call that names an id. Nothing is written
     /// before [`Limit::commit`].
     pub fn give_back<'i>(&mut self, algorithm: &A, now: Micros, id: &'i [u8]) -> (A::Key, Book<'i>) {
@@ -477,8 +481,8 @@ impl<A: InMemory> Limit<A> {
         let reserved = self.fields.keys().filter(|id| *id != reservation::EARLIEST);
         let mut all: Vec<_> = reserved.filter_map(|id| Some((id.clone(), field(id)?))).collect();
         all.sort_by_key(|(_, field)| field.ends_at);
-        let first_end = all.first().map(|(_, field)| field.ends_at);
-        let stored = Stored { own: field(id), earliest, len, order_len: len, first_end, expires_at: self.expires_at };
+        let any_ended = all.first().is_some_and(|(_, field)| field.ends_at <= now.millis());
+        let stored = Stored { own: field(id), earliest, len, order_len: len, any_ended, expires_at: self.expires_at };
         let (mut key, mut book) = (self.key.clone(), Book::new(id, stored, now));
         if !book.is_ordered() {
             book.review_all(all, MAX_ENDED);

@@ -207,8 +207,8 @@ pub struct Stored {
     pub len: u64,
     /// How many ids are in the order.
     pub order_len: u64,
-    /// The earliest end in the order.
-    pub first_end: Option<u64>,
+    /// Whether a reservation in the order has ended.
+    pub any_ended: bool,
     /// The expiry of the hash in milliseconds since the epoch.
     pub expires_at: Option<u64>,
 }
@@ -237,6 +237,8 @@ pub struct Changes<'b, I> {
     pub own: Option<Option<Reservation>>,
     /// The end of the call's id, if the order gets it.
     pub own_end: Option<u64>,
+    /// The call's id is not in the order yet.
+    pub is_new: bool,
     /// The order is written anew: of these ids with their ends, of `marks` and of the call's id.
     pub order: Option<&'b [(I, u64)]>,
     /// The new value of [`EARLIEST`].
@@ -249,7 +251,7 @@ impl<I> Default for Changes<'_, I> {
     fn default() -> Self {
         let (marks, removed) = (Vec::new(), Vec::new());
         let (own, own_end, order, earliest, expires_at) = (None, None, None, None, None);
-        Self { delete: false, marks, removed, own, own_end, order, earliest, expires_at }
+        Self { delete: false, marks, removed, own, own_end, is_new: false, order, earliest, expires_at }
     }
 }
 
@@ -309,8 +311,7 @@ impl<'i, I: AsRef<[u8]>> Book<'i, I> {
 
     /// Whether a reservation has ended, if there is an order. Then [`Book::review`] comes first.
     pub fn needs_review(&self) -> bool {
-        let ends = self.stored.own.map(|own| own.ends_at).into_iter().chain(self.stored.first_end);
-        ends.min().is_some_and(|end| self.has_ended(end))
+        self.stored.any_ended || self.stored.own.is_some_and(|own| self.has_ended(own.ends_at))
     }
 
     /// Whether what ends then has ended.
@@ -416,13 +417,14 @@ impl<'i, I: AsRef<[u8]>> Book<'i, I> {
     }
 
     /// The time until a reservation or a mark ends, in milliseconds, if `most` leave no room for another one; else `None`.
-    pub fn full_for(&self, most: u64) -> Option<u64> {
+    /// `first_end` is the earliest end in the order.
+    pub fn full_for(&self, most: u64, first_end: impl FnOnce() -> Option<u64>) -> Option<u64> {
         if self.own_field().is_some() || self.others() < most {
             return None;
         }
         let now = self.now.millis();
         let earliest = match &self.review {
-            None => self.stored.first_end,
+            None => first_end(),
             Some(review) => {
                 let marks = review.ended.iter().filter(|ended| !ended.own);
                 marks.filter_map(|ended| Some(ended.mark(now)?.ends_at)).chain(review.next_end).min()
@@ -484,6 +486,7 @@ impl<'i, I: AsRef<[u8]>> Book<'i, I> {
         let has_moved = self.stored.own.map(|own| own.ends_at) != own.map(|own| own.ends_at);
         let in_order = written == ORDERED && (has_moved || changes.order.is_some());
         changes.own_end = own.map(|own| own.ends_at).filter(|_| in_order);
+        changes.is_new = self.stored.own.is_none();
         changes.earliest = Some(written).filter(|_| earliest != Some(written));
         changes.expires_at = self.new_expiry(needed);
         changes

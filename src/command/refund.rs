@@ -40,7 +40,7 @@ impl AlgorithmCommand for Refund {
         let change = (corrections.refund)(&request.algorithm, &loaded, now, options.at, request.cost);
         request.algorithm.commit(loaded, change, now);
         STATS.refunds.increment();
-        reply_afterwards(ctx, request, form, afterwards, now, 0)
+        reply_afterwards(ctx, request, form, afterwards, (now, &budget), 0)
     }
 }
 

@@ -92,14 +92,14 @@ impl<'c, A: Algorithm> Request<'c, A> {
     ) -> Result<(Pending<'c, A>, Reserving<'c>), Error> {
         let ctx = key.ctx();
         let reservations = reservations_of::<A>()?;
-        let mut hash = reserved::load(hash, reserve.id, now, budget)?;
+        let mut hash = reserved::load(hash, self.key, reserve.id, now, budget)?;
         let mut loaded = self.algorithm.load(key, None, now, Purpose::Write(budget))?;
         (reservations.give_back)(&self.algorithm, &mut loaded, now, hash.book.ended_mut());
         let repeated = match hash.book.standing() {
             Standing::Open(open) => Some(open),
             Standing::Mark(_) | Standing::Unknown => None,
         };
-        let full_for = hash.book.full_for(config::max_reservations());
+        let full_for = hash.full_for(config::max_reservations());
         let cost = match repeated {
             Some(_) => Cost::ZERO,
             None if self.partial => self.part_that_fits(&loaded, now),

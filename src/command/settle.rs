@@ -63,7 +63,7 @@ impl AlgorithmCommand for Settle {
         }
         request.algorithm.commit(loaded, change, now);
         STATS.settlements.increment();
-        reply_afterwards(ctx, request, form, afterwards, now, charged.units())
+        reply_afterwards(ctx, request, form, afterwards, (now, &budget), charged.units())
     }
 }
 
@@ -79,7 +79,7 @@ fn settle_reservation<'c, A: Algorithm>(
     let (now, budget) = (Micros(ctx.now_micros()), Budget::of_call());
     let key = request.state_key(ctx, now, Purpose::Write(&budget))?;
     let afterwards = key.duplicate();
-    let mut hash = reserved::load(request.hash_key(ctx)?, id, now, &budget)?;
+    let mut hash = reserved::load(request.hash_key(ctx)?, request.key, id, now, &budget)?;
     let mut loaded = request.algorithm.load(key, None, now, Purpose::Write(&budget))?;
     (reservations.give_back)(&request.algorithm, &mut loaded, now, hash.book.ended_mut());
     let (mut change, mut charged) = (Change::Keep, Cost::ZERO);
@@ -103,7 +103,7 @@ fn settle_reservation<'c, A: Algorithm>(
         reserve::commit(&request.algorithm, hash, loaded, change, now);
     }
     STATS.settlements.increment();
-    reply_afterwards(ctx, request, form, afterwards, now, charged.units())
+    reply_afterwards(ctx, request, form, afterwards, (now, &budget), charged.units())
 }
 
 static ARGUMENTS: List<Argument, MOST_ARGUMENTS> =

@@ -233,7 +233,7 @@ pub fn state_key<'c, A: StoredAlgorithm>(
     }
     let name = match algorithm.other_key(ctx, bytes, now)? {
         None => Str::of_argument(key),
-        Some(name) if ctx.may_access(&name, key, purpose.access()) => name,
+        Some(name) if ctx.may_access(&[&name], key, purpose.access()) => name,
         Some(_) => return Err(Error::NO_PERMISSION),
     };
     Ok(ClosedKey::new(ctx, name))
