@@ -2457,7 +2457,7 @@ local function build_reservations()
     call_in_parts({ 'ZREM', book.ends }, book.order and {} or removed)
     local held, latest, expires_at = book.expires_at, needed + SLACK_MS, nil
     local unknown = not held and not book.needed and book.len > 0
-    if needed > 0 and not unknown and (not held or held < needed or (book.needed and held > latest)) then
+    if not unknown and (not held or held < needed or (book.needed and held > latest)) then
       expires_at = latest
     end
     set_expiry(book.key, expires_at)

@@ -497,7 +497,6 @@ impl<'i, I: AsRef<[u8]>> Book<'i, I> {
         let latest = needed.saturating_add(SLACK_MS).min(MAX_COUNT);
         let all_known = self.review.as_ref().is_some_and(|review| review.matter_until.is_some());
         match self.stored.expires_at {
-            _ if needed == 0 => None,
             Some(held) => Some(latest).filter(|_| held < needed || all_known && held > latest),
             // A client has removed the expiry. What the other fields need is not known before all are looked at.
             None if self.stored.len > 0 && !all_known => None,
