@@ -5,7 +5,7 @@
 use arrayvec::ArrayString;
 
 use super::counter::braces;
-use super::{Budget, Decide, StoredAlgorithm, extend, internal_error};
+use super::{Budget, Decide, StoredAlgorithm, extend, internal_error, sorted_set};
 use crate::error::Error;
 use crate::ffi::{Access, Arg, ClosedKey, Ctx, Key, Kind, Str};
 use redis_rl_algorithm::integer::parse_unsigned;
@@ -205,7 +205,7 @@ fn stored(key: &Key<'_>, id: &[u8]) -> Result<Stored, Error> {
     })
 }
 
-/// Adds an id to the order; cheaper than a call of ZADD.
+/// Adds an id to the order; cheaper than a call of ZADD. A client may have added it before.
 fn add<'c>(ends: ClosedKey<'c>, end: u64, id: &Str<'_>) -> ClosedKey<'c> {
     let mut key = ends.open(Access::ReadWrite);
     let added = key.add_member(end, id);
@@ -214,7 +214,7 @@ fn add<'c>(ends: ClosedKey<'c>, end: u64, id: &Str<'_>) -> ClosedKey<'c> {
         ends.notify_sorted_set(c"zadd");
         ends.replicate_add(end, id);
     } else {
-        internal_error(ends.ctx(), "ZADD");
+        sorted_set::rescore(&ends, end, std::slice::from_ref(id));
     }
     ends
 }
