@@ -43,7 +43,7 @@ pub const MAX_RESERVATIONS: u64 = 100_000;
 /// The most reservations and marks that have ended of which a call takes notice, and that of the id that it names.
 pub const MAX_ENDED: usize = 1_000;
 
-/// The name of the field of which earlier versions hold the earliest end in, in milliseconds since the epoch: they look at
+/// The name of the field in which earlier versions hold the earliest end, in milliseconds since the epoch: they look at
 /// every field from that time on, and then write another time. This version writes [`ORDERED`].
 pub const EARLIEST: &[u8] = b"";
 

@@ -116,8 +116,8 @@ pub struct Loaded<'c> {
     pub book: Book<'c, Str<'c>>,
 }
 
-/// Reads what a call on `named` with this id needs: of what has ended, as much as the budget allows. Looks at every field only if the
-/// order does not have each.
+/// Reads what a call on `named` with this id needs: of what has ended, as much as the budget allows. Looks at every field
+/// only if the order does not have each.
 ///
 /// # Errors
 /// The user has no permission for the keys, or one holds another type, or a value that is no reservation.
