@@ -160,7 +160,7 @@ fn runs(bin: &ServerBin, only: &str) -> Vec<Run> {
             let (keys, requests) = if case.answers == Some(0) { (1, 2_000) } else { (1_000, 1_000) };
             PACKED_ENTRIES.map(|entries| run(format!("{} @{entries}", case.name), keys, entries, requests)).into()
         } else if let Some(found) = case.found {
-            vec![run(case.name.to_owned(), 1, 0, if matches!(found, Found::Open) { 500 } else { 1 })]
+            vec![run(case.name.to_owned(), 1, 0, if matches!(found, Found::Open) { 2_000 } else { 1 })]
         } else {
             vec![run(case.name.to_owned(), case.keys, 0, 2_000)]
         }
