@@ -167,7 +167,7 @@ fn an_earlier_version_may_write_to_the_same_reservations() {
             assert_eq!(ok(cmd!(con, "HGET", "k:reserved", "")), bytes("0"), "an earlier version looks at all of them");
             ok(send(&mut con, "RL.SETTLE WINDOW k 1d 9 RESERVATION new ACTUAL 0"));
         }
-        assert_eq!(ok(cmd!(con, "HGET", "k:reserved", "d")), bytes(&field(10_000)), "nothing came back early");
+        assert_eq!(ok(cmd!(con, "HGET", "k:reserved", "d")), bytes(field(10_000)), "nothing came back early");
         // What the earlier version reserved comes back at its end.
         clock.step(&mut con, 10_000);
         ok(send(&mut con, "INCRBY k 1"));
