@@ -916,15 +916,29 @@ end
 
 -- Sorted sets: the log of SLIDING and the leases of LEASE -------------------------------------------------------------
 
+-- What a call may still remove, over all its limits, of what no longer counts: entries of logs and leases, and reservations
+-- that have ended. It leaves the rest to later calls.
+local MAX_EXPIRED, MAX_ENDED = 10000, 1000
+local budget
+
 -- Loads a sorted set: { key, expired, len, exists }. Members with a score from `lowest` to `through` no longer count.
--- They are removed, or counted if the set is only read.
+-- They are removed, lowest score first, as far as the budget of the call reaches. The others are counted.
 local function load_set(key, lowest, through, purpose)
   local members, expired = call('ZCARD', key), 0
   if members > 0 and through and purpose ~= 'delete' then
-    if purpose == 'read' then
-      expired = call('ZCOUNT', key, lowest, string.format('%.0f', through))
+    local last = string.format('%.0f', through)
+    local most = purpose == 'read' and 0 or budget.expired
+    if members <= most then
+      local removed = call('ZREMRANGEBYSCORE', key, lowest, last)
+      members, budget.expired = members - removed, most - removed
     else
-      members = members - call('ZREMRANGEBYSCORE', key, lowest, string.format('%.0f', through))
+      expired = call('ZCOUNT', key, lowest, last)
+      local removed = math.min(expired, most)
+      if removed > 0 then
+        local first = lowest == '0' and call('ZCOUNT', key, '-inf', '(0') or 0
+        call('ZREMRANGEBYRANK', key, string.format('%.0f', first), string.format('%.0f', first + removed - 1))
+        members, expired, budget.expired = members - removed, expired - removed, most - removed
+      end
     end
   end
   return { key = key, expired = expired, len = members - expired, exists = members > 0 }
@@ -1068,7 +1082,7 @@ local function build_sliding()
     if change == 'delete' then
       call('UNLINK', key)
       return
-    elseif change == 'keep' and loaded.len == 0 then
+    elseif change == 'keep' and not loaded.exists then
       return
     end
     local expires_at = new_log_expiry(policy, loaded.exists and expiry_of(key, now_ms) or nil, now_ms)
@@ -1088,7 +1102,7 @@ local function build_sliding()
         last = call('ZCOUNT', key, '-inf', text_of(after.up_to)) - 1
         first = math.max(0, last + 1 - after.remove)
       end
-      if last < 0 or first > 0 or last + 1 < loaded.len then
+      if last < 0 or first > 0 or last + 1 < loaded.len + loaded.expired then
         set_expiry(key, expires_at)
       end
       if last >= 0 then
@@ -1123,12 +1137,16 @@ local function build_lease()
     return load_set(key, '-inf', millis(now), purpose)
   end
 
+  -- The ms in which the lease of a holder ends; nil if it has ended: it may still be there.
+  local function end_of(loaded, id, now)
+    local score = loaded.len > 0 and call('ZSCORE', loaded.key, id)
+    local ends = score and end_of_score(tonumber(score))
+    return ends and ends > millis(now) and ends or nil
+  end
+
   function LEASE.load(_, key, now, purpose, id)
     local loaded = load_leases(key, now, purpose)
-    local score = id and loaded.len > 0 and call('ZSCORE', key, id)
-    local own = score and end_of_score(tonumber(score))
-    -- A lease that has ended is still there if the set is only read.
-    loaded.own = own and own > millis(now) and own or nil
+    loaded.own = id and end_of(loaded, id, now)
     loaded.id = id
     return loaded
   end
@@ -1226,10 +1244,14 @@ local function build_lease()
 
   -- Ends the leases of holders; returns how many had not ended before.
   function LEASE.release(key, ids, now)
-    if load_leases(key, now, 'write').len == 0 then
+    local loaded, held = load_leases(key, now, 'write'), {}
+    if loaded.len == 0 then
       return 0
     end
-    local released = call_in_parts({ 'ZREM', key }, ids)
+    for _, id in ipairs(ids) do
+      held[#held + 1] = end_of(loaded, id, now) and id
+    end
+    local released = call_in_parts({ 'ZREM', key }, held)
     local last = last_end(key)
     if last then
       expire_with_the_last(key, last, millis(now))
@@ -1239,13 +1261,9 @@ local function build_lease()
 
   -- Renews the leases of holders that have not ended; returns how many.
   function LEASE.renew(policy, key, ids, now)
-    local holders = {}
-    if load_leases(key, now, 'write').len > 0 then
-      for _, id in ipairs(ids) do
-        if call('ZSCORE', key, id) then
-          holders[#holders + 1] = id
-        end
-      end
+    local loaded, holders = load_leases(key, now, 'write'), {}
+    for _, id in ipairs(ids) do
+      holders[#holders + 1] = end_of(loaded, id, now) and id
     end
     if #holders > 0 then
       move_ends(key, millis(now) + policy.window_ms, holders, millis(now))
@@ -2124,12 +2142,13 @@ end
 -- Reservations --------------------------------------------------------------------------------------------------------
 --
 -- A HASH at `<key>:reserved`, of FIXED at `<key>:<window>:reserved`. A field is { cost, charged_at, ends_at,
--- counts_until, ttl }, in ms; `cost` is nil in a mark: a reservation that has ended. The field with the empty name has
--- the earliest end. A book is what one call knows of the HASH: `own` is the field of its id.
+-- counts_until, ttl }, in ms; `cost` is nil in a mark: a reservation that has ended. Beside it is their order, a ZSET at
+-- `<HASH>:ends`: the ids, scored with their ends. The field with the empty name is 0 if the order has each field; an
+-- earlier version writes another number. A book is what one call knows of both: `own` is the field of its id.
 
 local function build_reservations()
   local RESERVATIONS = {}
-  local MOST = 10000
+  local MOST = 100000
 
   local function number(text)
     local digits = digits_up_to(text, MAX_COUNT_DIGITS) or fail('FOREIGN_RESERVATION')
@@ -2194,44 +2213,123 @@ local function build_reservations()
     return field.cost and math.max(field.ends_at + field.ttl, field.counts_until) or field.ends_at
   end
 
-  -- Looks for what has ended, in all fields.
-  local function review(book)
-    book.reviewed, book.others, book.stay, book.ended, book.gone = true, 0, {}, {}, {}
-    local all = call('HGETALL', book.key)
-    for n = 1, #all, 2 do
-      local id = all[n]
-      if id ~= '' then
-        local field = decode(all[n + 1])
-        if book.now_ms < field.ends_at then
-          if id ~= book.id then
-            book.stay[#book.stay + 1] = field
-          end
-        elseif field.cost then
-          book.ended[#book.ended + 1] = { id = id, was = field }
-        else
-          book.gone[#book.gone + 1] = id
-        end
+  -- Takes notice of what has ended: { id, field }, which has the id of the call if that has ended.
+  local function review(book, found)
+    book.ended, book.gone = {}, {}
+    for _, one in ipairs(found) do
+      if one.field.cost then
+        book.ended[#book.ended + 1] = { id = one.id, was = one.field }
+      elseif one.id ~= book.id then
+        book.gone[#book.gone + 1] = one.id
       end
     end
+    budget.ended = math.max(0, budget.ended - #book.ended - #book.gone)
     table.sort(book.ended, function(a, b)
       if a.was.charged_at ~= b.was.charged_at then
         return a.was.charged_at < b.was.charged_at
       end
       return bytes_before(a.id, b.id)
     end)
+    book.reviewed = true
+  end
+
+  -- Reads what has ended in the order: as much as the budget allows, and the id of the call. Whether each of these is in
+  -- the HASH as the order says.
+  local function review_ordered(book)
+    local first = call('ZRANGE', book.ends, '0', string.format('%.0f', budget.ended), 'WITHSCORES')
+    local ids, ends, found, own_found = {}, {}, {}, false
+    book.next_end = nil
+    for n = 1, #first, 2 do
+      local ends_at = tonumber(first[n + 1])
+      if ends_at > book.now_ms or #ids == budget.ended then
+        book.next_end = ends_at
+        break
+      end
+      ids[#ids + 1], ends[#ends + 1] = first[n], ends_at
+    end
+    local texts = #ids > 0 and call('HMGET', book.key, unpack(ids)) or {}
+    for n, id in ipairs(ids) do
+      local field = texts[n] and decode(texts[n])
+      if not field or field.ends_at ~= ends[n] then
+        return false
+      end
+      found[n] = { id = id, field = field }
+      own_found = own_found or id == book.id
+    end
+    if book.own and book.own.ends_at <= book.now_ms and not own_found then
+      found[#found + 1] = { id = book.id, field = book.own }
+    end
+    review(book, found)
+    -- If these are all fields beside that of the call, the others need nothing.
+    local own_ended = 0
+    for _, ended in ipairs(book.ended) do
+      own_ended = ended.id == book.id and 1 or own_ended
+    end
+    local others_ended = #book.ended + #book.gone - own_ended
+    book.needed = book.len - (book.stored and 1 or 0) == others_ended and 0 or nil
+    return true
+  end
+
+  -- Reads all fields, where the order does not have each: it is written anew.
+  local function review_all(book)
+    local ended, stay, own = {}, {}, nil
+    local all = call('HGETALL', book.key)
+    for n = 1, #all, 2 do
+      local id = all[n]
+      if id ~= '' then
+        local one = { id = id, field = decode(all[n + 1]) }
+        if one.field.ends_at <= book.now_ms then
+          ended[#ended + 1] = one
+        elseif id ~= book.id then
+          stay[#stay + 1] = one
+        end
+      end
+    end
+    if #ended > budget.ended then
+      table.sort(ended, function(a, b)
+        if a.field.ends_at ~= b.field.ends_at then
+          return a.field.ends_at < b.field.ends_at
+        end
+        return bytes_before(a.id, b.id)
+      end)
+      for n = #ended, budget.ended + 1, -1 do
+        local one = table.remove(ended, n)
+        if one.id == book.id then
+          own = one
+        else
+          stay[#stay + 1] = one
+        end
+      end
+      ended[#ended + 1] = own
+    end
+    book.next_end, book.needed, book.order = nil, 0, stay
+    for _, one in ipairs(stay) do
+      book.next_end = math.min(book.next_end or one.field.ends_at, one.field.ends_at)
+      book.needed = math.max(book.needed, matters_until(one.field))
+    end
+    review(book, ended)
   end
 
   function RESERVATIONS.load(key, id, now)
     local found = call('HMGET', key, id, '')
-    local book = { key = key, id = id, now_ms = millis(now), ended = {}, gone = {}, stay = {} }
+    local book = { key = key, ends = key .. ':ends', id = id, now_ms = millis(now), ended = {}, gone = {} }
     book.stored = found[1] and decode(found[1]) or nil
     book.own = book.stored
     book.earliest = found[2] and number(found[2]) or nil
     book.len = call('HLEN', key) - (book.earliest and 1 or 0)
     book.expires_at = expiry_of(key, book.now_ms)
-    local own_ended = book.own and book.own.ends_at <= book.now_ms
-    if book.len > 0 and (not book.earliest or book.earliest <= book.now_ms or own_ended) then
-      review(book)
+    book.order_len = call('ZCARD', book.ends)
+    book.next_end = score_at(book.ends, 0)
+    local ordered = book.len == book.order_len and (book.earliest == 0 or book.len == 0 and not book.earliest)
+    local first_end = math.min(book.next_end or math.huge, book.own and book.own.ends_at or math.huge)
+    book.complete = ordered and (first_end > book.now_ms or review_ordered(book))
+    if not book.complete then
+      -- All reservations of the first limit of a call, and of others as far as the budget reaches.
+      local first = budget.expired == MAX_EXPIRED and budget.ended == MAX_ENDED
+      if first or book.len <= budget.expired then
+        budget.expired, book.complete = math.max(0, budget.expired - book.len), true
+        review_all(book)
+      end
     end
     return book
   end
@@ -2268,22 +2366,14 @@ local function build_reservations()
 
   -- The fields that the call leaves beside that of its id: how many, the earliest end, and until when they matter.
   local function others(book)
-    if not book.reviewed then
-      return book.len - (book.stored and 1 or 0), book.earliest, 0
-    end
-    local count, earliest, needed = #book.stay, nil, 0
-    local function regard(field)
-      earliest = math.min(earliest or field.ends_at, field.ends_at)
-      needed = math.max(needed, matters_until(field))
-    end
-    for _, field in ipairs(book.stay) do
-      regard(field)
-    end
+    local count, earliest, needed = book.len - (book.stored and 1 or 0) - #book.gone, book.next_end, book.needed or 0
     for _, ended in ipairs(book.ended) do
       local mark = ended.id ~= book.id and mark_of(ended, book.now_ms)
       if mark then
-        count = count + 1
-        regard(mark)
+        earliest = math.min(earliest or mark.ends_at, mark.ends_at)
+        needed = math.max(needed, mark.ends_at)
+      elseif ended.id ~= book.id then
+        count = count - 1
       end
     end
     return count, earliest, needed
@@ -2312,48 +2402,66 @@ local function build_reservations()
   end
 
   function RESERVATIONS.commit(book)
-    local count, earliest, needed = others(book)
+    local count, _, needed = others(book)
     if count == 0 and not book.own then
       if book.len > 0 or book.earliest then
         call('UNLINK', book.key)
       end
+      if book.order_len > 0 then
+        call('UNLINK', book.ends)
+      end
       return
     end
-    local pairs_of, removed = {}, {}
-    local function set(id, text)
-      pairs_of[#pairs_of + 1] = id
-      pairs_of[#pairs_of + 1] = text
+    local fields, members, removed = {}, {}, {}
+    local function set(list, first, second)
+      list[#list + 1] = first
+      list[#list + 1] = second
     end
     for _, id in ipairs(book.gone) do
-      removed[#removed + 1] = id ~= book.id and id or nil
+      removed[#removed + 1] = id
+    end
+    for _, one in ipairs(book.order or {}) do
+      set(members, text_of(one.field.ends_at), one.id)
     end
     for _, ended in ipairs(book.ended) do
-      local mark = mark_of(ended, book.now_ms)
-      if ended.id ~= book.id and mark then
-        set(ended.id, encode(mark))
+      local mark = ended.id ~= book.id and mark_of(ended, book.now_ms)
+      if mark then
+        set(fields, ended.id, encode(mark))
+        set(members, text_of(mark.ends_at), ended.id)
       elseif ended.id ~= book.id then
         removed[#removed + 1] = ended.id
       end
     end
     if book.own and book.own ~= book.stored then
-      set(book.id, encode(book.own))
+      set(fields, book.id, encode(book.own))
     elseif not book.own and book.stored then
       removed[#removed + 1] = book.id
     end
     if book.own then
-      earliest = math.min(earliest or book.own.ends_at, book.own.ends_at)
       needed = math.max(needed, matters_until(book.own))
+      if book.complete and (book.order or not book.stored or book.own.ends_at ~= book.stored.ends_at) then
+        set(members, text_of(book.own.ends_at), book.id)
+      end
     end
-    if earliest and earliest ~= book.earliest then
-      set('', text_of(earliest))
+    local mark_of_order = book.complete and 0 or 1
+    if book.earliest ~= mark_of_order then
+      set(fields, '', text_of(mark_of_order))
     end
-    call_in_parts({ 'HSET', book.key }, pairs_of)
+    call_in_parts({ 'HSET', book.key }, fields)
     call_in_parts({ 'HDEL', book.key }, removed)
-    local held, latest = book.expires_at, needed + SLACK_MS
-    local unknown = not held and not book.reviewed and book.len > 0
-    if needed > 0 and not unknown and (not held or held < needed or (book.reviewed and held > latest)) then
-      set_expiry(book.key, latest)
+    if book.order and book.order_len > 0 then
+      call('UNLINK', book.ends)
     end
+    -- The key goes with its last member, and would lose its expiry: new members come first.
+    call_in_parts({ 'ZADD', book.ends }, members)
+    call_in_parts({ 'ZREM', book.ends }, book.order and {} or removed)
+    local held, latest, expires_at = book.expires_at, needed + SLACK_MS, nil
+    local unknown = not held and not book.needed and book.len > 0
+    if not unknown and (not held or held < needed or (book.needed and held > latest)) then
+      expires_at = latest
+    end
+    set_expiry(book.key, expires_at)
+    set_expiry(book.ends, expires_at or book.order and held)
   end
 
   return RESERVATIONS
@@ -2763,6 +2871,7 @@ end
 
 function COMMANDS.rl_refund(keys, words)
   local request = parse_correction(keys, words, 3, ACCEPTED.REFUND)
+  require_few_members(request.algorithm.adds_members and request.cost or 0, 'LOG_COST')
   local now = clock()
   local loaded = load(request, key_of_state(request, now), now, 'write')
   local change, state = request.algorithm.refund(request.policy, loaded, now, request.options.AT, request.cost)
@@ -2825,7 +2934,7 @@ function COMMANDS.rl_reset(keys, words)
     algorithm.commit(request.policy, loaded, 'delete', nil, now)
   end
   if hash then
-    call('UNLINK', hash)
+    call('UNLINK', hash, hash .. ':ends')
   end
   return (exists or hash) and 1 or 0
 end
@@ -2958,6 +3067,7 @@ local function run(name, keys, list, first)
   if not MAX_COUNT then
     set_constants()
   end
+  budget = { expired = MAX_EXPIRED, ended = MAX_ENDED }
   local done, result = pcall(COMMANDS[name], keys, { list = list, at = first })
   if done then
     return result

@@ -1,5 +1,6 @@
 //! `CONFIG GET/SET rl.*`, and the same names as arguments of `loadmodule`.
 
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use lazy_static::lazy_static;
@@ -12,6 +13,7 @@ use redis_module::{Context, RedisGILGuard, RedisString};
 use crate::denied;
 use crate::ffi::{Ctx, load_configs};
 use redis_rl_algorithm::integer::parse_integer;
+use redis_rl_algorithm::reservation;
 
 /// The values of `rl.on-oom`: what happens to a request that needs memory when the server is at `maxmemory`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +55,12 @@ impl EnumConfigurationValue for OnOom {
     }
 }
 
+/// The value of `rl.max-reservations`.
+static MAX_RESERVATIONS: AtomicI64 = AtomicI64::new(DEFAULT_RESERVATIONS);
+
+const DEFAULT_RESERVATIONS: i64 = reservation::MAX_RESERVATIONS.cast_signed();
+const MOST_RESERVATIONS: i64 = 1_000_000;
+
 /// The value of `rl.shadow`.
 static SHADOW: AtomicBool = AtomicBool::new(false);
 
@@ -65,6 +73,11 @@ lazy_static! {
 /// The value of `rl.on-oom`.
 pub fn on_oom(ctx: Ctx<'_>) -> OnOom {
     *ON_OOM.lock(&ctx.context())
+}
+
+/// The value of `rl.max-reservations`: the most reservations and marks of a limit.
+pub fn max_reservations() -> u64 {
+    MAX_RESERVATIONS.load(Ordering::Relaxed).unsigned_abs()
 }
 
 /// The value of `rl.shadow`: whether every limit is in shadow mode.
@@ -85,6 +98,7 @@ pub struct Loaded {
 pub fn register(ctx: &Context, args: &[RedisString]) -> Result<Loaded, String> {
     let mut on_oom = OnOom::Error;
     let (mut shadow, mut top_keys, mut cl_throttle) = (false, denied::DEFAULT_CAPACITY, true);
+    let mut max_reservations = DEFAULT_RESERVATIONS;
     let mut words = args.iter().map(|word| word.as_slice());
     while let Some(word) = words.next() {
         let name = String::from_utf8_lossy(word).to_ascii_lowercase();
@@ -93,9 +107,12 @@ pub fn register(ctx: &Context, args: &[RedisString]) -> Result<Loaded, String> {
                 on_oom = words.next().and_then(OnOom::from_word).ok_or("rl.on-oom takes error, allow or deny")?;
             }
             "top-keys" => {
-                let keys =
-                    words.next().and_then(parse_integer).filter(|keys| (0..=denied::MAX_CAPACITY).contains(keys));
+                let keys = integer(words.next(), 0..=denied::MAX_CAPACITY);
                 top_keys = keys.ok_or("rl.top-keys takes an integer from 0 to 10000")?;
+            }
+            "max-reservations" => {
+                let most = integer(words.next(), 1..=MOST_RESERVATIONS);
+                max_reservations = most.ok_or("rl.max-reservations takes an integer from 1 to 1000000")?;
             }
             "shadow" => shadow = words.next().and_then(yes_or_no).ok_or("rl.shadow takes yes or no")?,
             "cl-throttle" => {
@@ -103,28 +120,29 @@ pub fn register(ctx: &Context, args: &[RedisString]) -> Result<Loaded, String> {
             }
             _ => {
                 return Err(format!(
-                    "unknown argument {name}: there are rl.on-oom, rl.shadow, rl.top-keys and cl-throttle"
+                    "unknown argument {name}: there are rl.on-oom, rl.shadow, rl.top-keys, rl.max-reservations and cl-throttle"
                 ));
             }
         }
     }
     register_enum_configuration(ctx, "on-oom", &*ON_OOM, on_oom, ConfigurationFlags::DEFAULT, None);
     register_bool_configuration(ctx, "shadow", &SHADOW, shadow, ConfigurationFlags::DEFAULT, None);
-    let flags = ConfigurationFlags::DEFAULT;
     // Keys beyond the new number are dropped at once, and their memory is freed.
     let resize: TopKeysChanged = Box::new(|ctx, _, _| denied::shrink(ctx));
-    register_i64_configuration(
-        ctx,
-        "top-keys",
-        &denied::CAPACITY,
-        top_keys,
-        0,
-        denied::MAX_CAPACITY,
-        flags,
-        Some(resize),
-    );
+    let integers = [
+        ("top-keys", &denied::CAPACITY, top_keys, 0..=denied::MAX_CAPACITY, Some(resize)),
+        ("max-reservations", &MAX_RESERVATIONS, max_reservations, 1..=MOST_RESERVATIONS, None),
+    ];
+    for (name, place, default, range, changed) in integers {
+        let (least, most) = range.into_inner();
+        register_i64_configuration(ctx, name, place, default, least, most, ConfigurationFlags::DEFAULT, changed);
+    }
     load_configs(Ctx::of(ctx));
     Ok(Loaded { cl_throttle })
+}
+
+fn integer(word: Option<&[u8]>, range: RangeInclusive<i64>) -> Option<i64> {
+    word.and_then(parse_integer).filter(|n| range.contains(n))
 }
 
 fn yes_or_no(word: &[u8]) -> Option<bool> {

@@ -207,6 +207,42 @@ fn in_a_cluster_every_key_stays_in_its_slot() {
     });
 }
 
+/// Times and calls that are too rare to come by chance, after which only an expiry shows a mistake.
+const RARE: [&[(i64, &str)]; 2] = [
+    // What is settled on top when no window runs counts until the window of the charge ends.
+    &[
+        (0, "rl k WINDOW 1m 10 COST 2 RESERVE a 20s"),
+        (0, "rl_refund k WINDOW 1m 10 COST 2"),
+        (5_000, "rl_settle k WINDOW 1m 10 RESERVATION a ACTUAL 5"),
+    ],
+    // A log of which one younger unit stays lives for 1.5 windows.
+    &[(0, "rl k SLIDING 1m 5"), (1, "rl k SLIDING 1m 5"), (36_000, "rl_refund k SLIDING 1m 5 AT 1795269620123")],
+];
+
+#[test]
+fn rare_calls_do_what_the_module_does() {
+    for_each_server(|bin| {
+        let (mut clock, server) = FrozenClock::server(bin);
+        let (mut con, start) = (server.con(), clock.now());
+        load_functions(&mut con);
+        for calls in RARE {
+            let played = [false, true].map(|library| {
+                ok(cmd!(con, "FLUSHALL"));
+                clock.set(start);
+                let replies = calls.iter().map(|(wait, words)| {
+                    clock.step(&mut con, *wait);
+                    let call = Call::of(words);
+                    let command = if library { call.library(&Form::Function) } else { call.native() };
+                    answer(command.query(&mut con))
+                });
+                let replies: Vec<_> = replies.collect();
+                (replies, comparable(&keys_of(answer(dump(&BTreeSet::new()).query(&mut con)))))
+            });
+            assert_eq!(played[0], played[1]);
+        }
+    });
+}
+
 /// The permissions in docs/lua.md are enough for every call.
 #[test]
 fn the_documented_permissions_are_enough() {

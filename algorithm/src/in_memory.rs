@@ -32,12 +32,12 @@ use crate::integer::parse_unsigned;
 use crate::lease::{Hold, Leases};
 use crate::period::Period;
 use crate::record;
-use crate::reservation::{self, Book, Ended, Reservation, Standing, Stored};
+use crate::reservation::{self, Book, Ended, MAX_ENDED, Reservation, Standing, Stored};
 use crate::rolling_log;
 pub use crate::sliding_log::Log;
 use crate::{
-    Algorithm, Change, Cost, Decided, Decision, Figures, FixedWindow, Forecast, Lease, Micros, Policy, RecordAlgorithm,
-    RollingLog, SlidingLog, Unrepresentable, Verdict, Window, WindowCounter,
+    Algorithm, Change, Cost, Decided, Decision, Figures, FixedWindow, Forecast, Lease, MAX_EXPIRED, Micros, Policy,
+    RecordAlgorithm, RollingLog, SlidingLog, Unrepresentable, Verdict, Window, WindowCounter,
 };
 
 /// The reply to a request.
@@ -417,7 +417,7 @@ impl<A: InMemory> Limit<A> {
         cost: Cost,
     ) -> Result<Reserved, Unrepresentable> {
         let (key, mut book) = self.give_back(algorithm, now, id);
-        let full_for = book.full_for();
+        let full_for = book.full_for(reservation::MAX_RESERVATIONS, || self.ends().min());
         let decide = |cost| algorithm.decision(&key, now, cost, Charging::Reserving);
         let (mut decision, charged, repeated, full_for) = match book.standing() {
             Standing::Open(open) => (decide(Cost::ZERO)?, open.units(), Some(open), None),
@@ -462,6 +462,10 @@ impl<A: InMemory> Limit<A> {
         Ok(charged)
     }
 
+    fn ends(&self) -> impl Iterator<Item = u64> {
+        self.fields.values().filter_map(|text| Some(Reservation::decode(text)?.ends_at))
+    }
+
     /// The key and the reservations after what has ended is given back, for a call that names an id. Nothing is written
     /// before [`Limit::commit`].
     pub fn give_back<'i>(&mut self, algorithm: &A, now: Micros, id: &'i [u8]) -> (A::Key, Book<'i>) {
@@ -474,13 +478,22 @@ impl<A: InMemory> Limit<A> {
         let earliest = self.fields.get(reservation::EARLIEST).and_then(|text| parse_unsigned(text));
         let len = self.fields.len().saturating_sub(usize::from(earliest.is_some()));
         let len = u64::try_from(len).unwrap_or(u64::MAX);
-        let stored = Stored { own: field(id), earliest, len, expires_at: self.expires_at };
+        let reserved = self.fields.keys().filter(|id| *id != reservation::EARLIEST);
+        let mut all: Vec<_> = reserved.filter_map(|id| Some((id.clone(), field(id)?))).collect();
+        all.sort_by_key(|(_, field)| field.ends_at);
+        let any_ended = all.first().is_some_and(|(_, field)| field.ends_at <= now.millis());
+        let stored = Stored { own: field(id), earliest, len, order_len: len, any_ended, expires_at: self.expires_at };
         let (mut key, mut book) = (self.key.clone(), Book::new(id, stored, now));
-        if book.needs_review() {
-            let reserved = self.fields.keys().filter(|id| *id != reservation::EARLIEST);
-            book.review(reserved.filter_map(|id| Some((id.clone(), field(id)?))));
-            algorithm.give_back(&mut key, now, book.ended_mut());
+        if !book.is_ordered() {
+            book.review_all(all, MAX_ENDED);
+        } else if book.needs_review() {
+            let ended = all.iter().take(MAX_ENDED).take_while(|(_, field)| book.has_ended(field.ends_at)).count();
+            let later = all.split_off(ended);
+            let next_end = later.first().map(|(_, field)| field.ends_at);
+            let own = later.into_iter().find(|(other, field)| other == id && book.has_ended(field.ends_at));
+            book.review(all.into_iter().chain(own), next_end);
         }
+        algorithm.give_back(&mut key, now, book.ended_mut());
         (key, book)
     }
 
@@ -541,11 +554,11 @@ impl Holders {
     /// RL.LEASE: takes or renews the lease of `id`, if the limit allows it.
     pub fn request(&mut self, lease: &Lease, id: &[u8], now: Micros) -> Reply {
         self.remove_ended(now);
-        let mut ends: Vec<u64> = self.ends.values().copied().collect();
+        let mut ends: Vec<u64> = self.ends.values().copied().filter(|&end| has_not_ended(end, now)).collect();
         ends.sort_unstable();
         let end = |n: u64| usize::try_from(n).ok().and_then(|n| ends.get(n).copied()).unwrap_or(u64::MAX);
         let len = u64::try_from(ends.len()).unwrap_or(u64::MAX);
-        let leases = Leases { len, own: self.ends.get(id).copied(), end };
+        let leases = Leases { len, own: self.own(id, now), end };
         let decision = lease.decide(&leases, now, Cost::ONE);
         if let Some(&Hold { until }) = decision.change.state() {
             self.ends.insert(id.to_vec(), until);
@@ -557,16 +570,29 @@ impl Holders {
     /// RL.RENEW: whether `id` had a lease that has not ended, and renewed it.
     pub fn renew(&mut self, window: Window, id: &[u8], now: Micros) -> bool {
         self.remove_ended(now);
-        self.ends.get_mut(id).map(|end| *end = Lease::end_of(window, now)).is_some()
+        self.own(id, now).map(|_| self.ends.insert(id.to_vec(), Lease::end_of(window, now))).is_some()
     }
 
     /// RL.RELEASE: whether `id` had a lease that had not ended, and now has none.
     pub fn release(&mut self, id: &[u8], now: Micros) -> bool {
         self.remove_ended(now);
-        self.ends.remove(id).is_some()
+        self.own(id, now).map(|_| self.ends.remove(id)).is_some()
     }
 
-    fn remove_ended(&mut self, now: Micros) {
-        self.ends.retain(|_, &mut end| end > Lease::ended_through(now));
+    /// The end of the lease of `id`, if it has not ended.
+    fn own(&self, id: &[u8], now: Micros) -> Option<u64> {
+        self.ends.get(id).copied().filter(|&end| has_not_ended(end, now))
     }
+
+    /// Removes leases that have ended, at most [`MAX_EXPIRED`], the earliest end first.
+    fn remove_ended(&mut self, now: Micros) {
+        let ended = self.ends.iter().filter(|&(_, &end)| !has_not_ended(end, now));
+        let mut ended: Vec<_> = ended.map(|(id, &end)| (end, id.clone())).collect();
+        ended.sort_unstable();
+        ended.iter().take(MAX_EXPIRED).for_each(|(_, id)| _ = self.ends.remove(id));
+    }
+}
+
+const fn has_not_ended(end: u64, now: Micros) -> bool {
+    end > Lease::ended_through(now)
 }

@@ -5,9 +5,10 @@
 //! reservations corrects its own state: [`FixedWindow`](crate::FixedWindow), [`WindowCounter`](crate::WindowCounter),
 //! [`SlidingCounter`](crate::SlidingCounter) and [`RollingLog`](crate::RollingLog).
 //!
-//! The reservations of a limit are fields of a hash, by their ids. The field with the empty name is [`EARLIEST`]. A
-//! reservation is open until it ends. Then its units are given back, and a mark stays for one more `ttl`: a caller that
-//! settles late is still charged.
+//! The reservations of a limit are fields of a hash, by their ids. Beside it is their order: the ids, by the time at which
+//! each ends. The field [`EARLIEST`] says whether the order is complete. A reservation is open until it ends. Then its
+//! units are given back, and a mark stays for one more `ttl`: a caller that settles late is still charged. A call gives
+//! back at most [`MAX_ENDED`], the earliest end first; the rest counts until a later call.
 //!
 //! ```
 //! use redis_rl_algorithm::in_memory::{InMemory, Limit};
@@ -36,12 +37,21 @@ use crate::record::SLACK_MS;
 use crate::text::Text;
 use crate::{Cost, MAX_COUNT, Micros, Window};
 
-/// The most reservations and marks of a limit.
-pub const MAX_RESERVATIONS: u64 = 10_000;
+/// The most reservations and marks of a limit, if the server sets no other number.
+pub const MAX_RESERVATIONS: u64 = 100_000;
 
-/// The name of the field that holds the earliest end, in milliseconds since the epoch. Nothing has ended before. It may
-/// be earlier than the earliest end: that of a reservation that has been settled.
+/// The most reservations and marks that have ended of which a call takes notice, and that of the id that it names.
+pub const MAX_ENDED: usize = 1_000;
+
+/// The name of the field in which earlier versions hold the earliest end, in milliseconds since the epoch: they look at
+/// every field from that time on, and then write another time. This version writes [`ORDERED`].
 pub const EARLIEST: &[u8] = b"";
+
+/// The value of [`EARLIEST`] if the order has each field: no earlier version has written to the hash since.
+pub const ORDERED: u64 = 0;
+
+/// The value of [`EARLIEST`] if this version has written to the hash and not looked at its order.
+const UNORDERED: u64 = 1;
 
 /// A field: an open reservation, or the mark of one that has ended. Times are in milliseconds since the epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,6 +205,10 @@ pub struct Stored {
     pub earliest: Option<u64>,
     /// How many fields there are beside [`EARLIEST`].
     pub len: u64,
+    /// How many ids are in the order.
+    pub order_len: u64,
+    /// Whether a reservation in the order has ended.
+    pub any_ended: bool,
     /// The expiry of the hash in milliseconds since the epoch.
     pub expires_at: Option<u64>,
 }
@@ -213,7 +227,7 @@ pub enum Standing {
 /// What a call writes to the hash of a limit. An `I` is an id as [`Book::review`] got it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changes<'b, I> {
-    /// Deletes the hash: nothing is left in it. The other fields are empty then.
+    /// Deletes the hash and the order: nothing is left in them. The other fields are empty then.
     pub delete: bool,
     /// The marks of what has ended, but for the id of the call.
     pub marks: Vec<(&'b I, Reservation)>,
@@ -221,15 +235,23 @@ pub struct Changes<'b, I> {
     pub removed: Vec<&'b I>,
     /// What becomes of the field of the call's id: it is written, it is removed (`Some(None)`), or it stays (`None`).
     pub own: Option<Option<Reservation>>,
+    /// The end of the call's id, if the order gets it.
+    pub own_end: Option<u64>,
+    /// The call's id is not in the order yet.
+    pub is_new: bool,
+    /// The order is written anew: of these ids with their ends, of `marks` and of the call's id.
+    pub order: Option<&'b [(I, u64)]>,
     /// The new value of [`EARLIEST`].
     pub earliest: Option<u64>,
-    /// The new expiry of the hash.
+    /// The new expiry of the hash and of the order.
     pub expires_at: Option<u64>,
 }
 
 impl<I> Default for Changes<'_, I> {
     fn default() -> Self {
-        Self { delete: false, marks: Vec::new(), removed: Vec::new(), own: None, earliest: None, expires_at: None }
+        let (marks, removed) = (Vec::new(), Vec::new());
+        let (own, own_end, order, earliest, expires_at) = (None, None, None, None, None);
+        Self { delete: false, marks, removed, own, own_end, is_new: false, order, earliest, expires_at }
     }
 }
 
@@ -244,7 +266,7 @@ pub struct Book<'i, I = Vec<u8>> {
     review: Option<Review<I>>,
 }
 
-/// What a look at every field has found.
+/// What has ended, and what is known of the other fields.
 #[derive(Clone, Debug)]
 struct Review<I> {
     ended: Vec<Ended>,
@@ -252,10 +274,12 @@ struct Review<I> {
     ids: Vec<I>,
     /// Marks whose time is over, but for that of the call's id.
     gone: Vec<I>,
-    /// Of the fields that stay as they are, but for that of the call's id.
-    others: u64,
-    earliest: Option<u64>,
-    matter_until: u64,
+    /// The earliest end of the fields that stay as they are.
+    next_end: Option<u64>,
+    /// Until when the fields matter that stay as they are, beside that of the call's id. `None` if they were not looked at.
+    matter_until: Option<u64>,
+    /// The order of the fields that stay as they are, if it is written anew.
+    order: Option<Vec<(I, u64)>>,
 }
 
 impl<'i, I: AsRef<[u8]>> Book<'i, I> {
@@ -269,39 +293,81 @@ impl<'i, I: AsRef<[u8]>> Book<'i, I> {
         self.id
     }
 
-    /// Whether a reservation may have ended. Then [`Book::review`] comes first.
-    pub fn needs_review(&self) -> bool {
-        let ended = |at: u64| at <= self.now.millis();
-        self.stored.len > 0
-            && (self.stored.earliest.is_none_or(ended) || self.stored.own.is_some_and(|own| ended(own.ends_at)))
+    /// The time of the call.
+    pub const fn now(&self) -> Micros {
+        self.now
     }
 
-    /// Looks for what has ended, in all fields but [`EARLIEST`].
-    pub fn review(&mut self, fields: impl IntoIterator<Item = (I, Reservation)>) {
-        let now = self.now.millis();
-        let fields = fields.into_iter();
-        let (mut ended, mut ids) = (Vec::with_capacity(fields.size_hint().0), Vec::with_capacity(fields.size_hint().0));
-        let mut review =
-            Review { ended: Vec::new(), ids: Vec::new(), gone: Vec::new(), others: 0, earliest: None, matter_until: 0 };
+    /// The expiry that the call has found.
+    pub const fn held_expiry(&self) -> Option<u64> {
+        self.stored.expires_at
+    }
+
+    /// Whether the order has every field. Otherwise the call looks at every field: [`Book::review_all`].
+    pub fn is_ordered(&self) -> bool {
+        let Stored { earliest, len, order_len, .. } = self.stored;
+        len == order_len && (earliest == Some(ORDERED) || len == 0 && earliest.is_none())
+    }
+
+    /// Whether a reservation has ended, if there is an order. Then [`Book::review`] comes first.
+    pub fn needs_review(&self) -> bool {
+        self.stored.any_ended || self.stored.own.is_some_and(|own| self.has_ended(own.ends_at))
+    }
+
+    /// Whether what ends then has ended.
+    pub const fn has_ended(&self, end: u64) -> bool {
+        end <= self.now.millis()
+    }
+
+    /// Takes notice of what has ended: the first ids in the order, at most [`MAX_ENDED`], and that of the call. `next_end`
+    /// is the end of the next id in the order. Returns of how many.
+    pub fn review(&mut self, fields: impl IntoIterator<Item = (I, Reservation)>, next_end: Option<u64>) -> usize {
+        let (mut ended, mut ids, mut gone) = (Vec::new(), Vec::new(), Vec::new());
         for (id, field) in fields {
             let own = id.as_ref() == self.id;
-            match field.cost {
-                _ if now < field.ends_at => {
-                    if !own {
-                        review.keep(&field);
-                    }
-                }
-                Some(_) => {
-                    ended.push(Ended { id: ids.len(), own, ..Ended::new(field) });
-                    ids.push(id);
-                }
-                None if own => {}
-                None => review.gone.push(id),
+            if field.cost.is_some() {
+                ended.push(Ended { id: ids.len(), own, ..Ended::new(field) });
+                ids.push(id);
+            } else if !own {
+                gone.push(id);
             }
         }
-        review.ended = in_order(&ended, &ids);
-        review.ids = ids;
-        self.review = Some(review);
+        gone.sort_unstable_by(|a, b| a.as_ref().cmp(b.as_ref()));
+        gone.dedup_by(|a, b| a.as_ref() == b.as_ref());
+        let ended = in_order(&ended, &ids);
+        let own = u64::from(self.stored.own.is_some());
+        let noticed = ids.len().saturating_add(gone.len());
+        let others_ended = ended.iter().filter(|ended| !ended.own).count().saturating_add(gone.len());
+        let all = self.stored.len.saturating_sub(own) == u64::try_from(others_ended).unwrap_or(u64::MAX);
+        let matter_until = all.then_some(0);
+        self.review = Some(Review { ended, ids, gone, next_end, matter_until, order: None });
+        noticed
+    }
+
+    /// [`Book::review`] of all fields but [`EARLIEST`], where there is no complete order: it is written anew. Takes notice
+    /// of `most`, and of the call's id.
+    pub fn review_all(&mut self, fields: impl IntoIterator<Item = (I, Reservation)>, most: usize) -> usize {
+        let (mut ended, mut stay): (Vec<_>, Vec<_>) =
+            fields.into_iter().partition(|(_, field)| self.has_ended(field.ends_at));
+        if most < ended.len() {
+            ended.select_nth_unstable_by(most, |(a, one), (b, other)| {
+                one.ends_at.cmp(&other.ends_at).then_with(|| a.as_ref().cmp(b.as_ref()))
+            });
+            let mut later = ended.split_off(most);
+            if let Some(own) = later.iter().position(|(id, _)| id.as_ref() == self.id) {
+                ended.push(later.swap_remove(own));
+            }
+            stay.append(&mut later);
+        }
+        stay.retain(|(id, _)| id.as_ref() != self.id);
+        let next_end = stay.iter().map(|(_, field)| field.ends_at).min();
+        let matter_until = stay.iter().map(|(_, field)| field.matters_until()).max().unwrap_or(0);
+        let noticed = self.review(ended, next_end);
+        if let Some(review) = &mut self.review {
+            review.matter_until = Some(matter_until);
+            review.order = Some(stay.into_iter().map(|(id, field)| (id, field.ends_at)).collect());
+        }
+        noticed
     }
 
     /// The reservations that have ended, those that were charged first first. Their units are to be given back.
@@ -342,22 +408,29 @@ impl<'i, I: AsRef<[u8]>> Book<'i, I> {
     /// The number of fields that the call leaves, beside that of its id.
     fn others(&self) -> u64 {
         let now = self.now.millis();
-        match &self.review {
-            None => self.stored.len.saturating_sub(u64::from(self.stored.own.is_some())),
-            Some(review) => {
-                let marks = review.ended.iter().filter(|ended| !ended.own && ended.mark(now).is_some()).count();
-                review.others.saturating_add(u64::try_from(marks).unwrap_or(u64::MAX))
-            }
-        }
+        let removed = self.review.as_ref().map_or(0, |review| {
+            let unmarked = review.ended.iter().filter(|ended| !ended.own && ended.mark(now).is_none()).count();
+            unmarked.saturating_add(review.gone.len())
+        });
+        let others = self.stored.len.saturating_sub(u64::from(self.stored.own.is_some()));
+        others.saturating_sub(u64::try_from(removed).unwrap_or(u64::MAX))
     }
 
-    /// The time until a reservation or a mark ends, in milliseconds, if there is no room for another one; else `None`.
-    pub fn full_for(&self) -> Option<u64> {
-        if self.own_field().is_some() || self.others() < MAX_RESERVATIONS {
+    /// The time until a reservation or a mark ends, in milliseconds, if `most` leave no room for another one; else `None`.
+    /// `first_end` is the earliest end in the order.
+    pub fn full_for(&self, most: u64, first_end: impl FnOnce() -> Option<u64>) -> Option<u64> {
+        if self.own_field().is_some() || self.others() < most {
             return None;
         }
-        let earliest = self.earliest().unwrap_or(0);
-        Some(earliest.saturating_sub(self.now.millis()).max(1))
+        let now = self.now.millis();
+        let earliest = match &self.review {
+            None => first_end(),
+            Some(review) => {
+                let marks = review.ended.iter().filter(|ended| !ended.own);
+                marks.filter_map(|ended| Some(ended.mark(now)?.ends_at)).chain(review.next_end).min()
+            }
+        };
+        Some(earliest.unwrap_or(0).saturating_sub(now).max(1))
     }
 
     /// Reserves units that the call charges.
@@ -378,70 +451,57 @@ impl<'i, I: AsRef<[u8]>> Book<'i, I> {
         self.own = Some(None);
     }
 
-    /// The earliest end of what the call leaves, beside the field of its id.
-    fn earliest(&self) -> Option<u64> {
-        match &self.review {
-            None => self.stored.earliest,
-            Some(review) => {
-                let marks = review.ended.iter().filter(|ended| !ended.own);
-                marks.filter_map(|ended| Some(ended.mark(self.now.millis())?.ends_at)).chain(review.earliest).min()
-            }
-        }
-    }
-
     /// What to write.
     pub fn changes(&self) -> Changes<'_, I> {
         let (now, own) = (self.now.millis(), self.own_field());
+        let Stored { len, order_len, earliest, .. } = self.stored;
         if self.others() == 0 && own.is_none() {
-            return Changes { delete: self.stored.len > 0 || self.stored.earliest.is_some(), ..Changes::default() };
+            return Changes { delete: len > 0 || order_len > 0 || earliest.is_some(), ..Changes::default() };
         }
         let mut changes = Changes::default();
-        let mut matter_until = 0;
+        let mut needed = own.map_or(0, |own| own.matters_until());
+        let mut written = ORDERED;
         if let Some(review) = &self.review {
-            matter_until = review.matter_until;
+            needed = needed.max(review.matter_until.unwrap_or(0));
             changes.marks.reserve_exact(review.ended.len());
             changes.removed.extend(&review.gone);
             for ended in review.ended.iter().filter(|ended| !ended.own) {
                 let Some(id) = review.ids.get(ended.id) else { continue };
                 if let Some(mark) = ended.mark(now) {
-                    matter_until = matter_until.max(mark.matters_until());
+                    needed = needed.max(mark.matters_until());
                     changes.marks.push((id, mark));
                 } else {
                     changes.removed.push(id);
                 }
             }
+            changes.order = review.order.as_deref();
+        } else if !self.is_ordered() {
+            written = UNORDERED;
         }
         changes.own = match own {
             Some(_) if self.stored.own != own => Some(own),
             None if self.stored.own.is_some() => Some(None),
             _ => None,
         };
-        let earliest = self.earliest().into_iter().chain(own.map(|own| own.ends_at)).min();
-        changes.earliest = earliest.filter(|_| earliest != self.stored.earliest);
-        let needed = own.map_or(0, |own| own.matters_until()).max(matter_until);
+        let has_moved = self.stored.own.map(|own| own.ends_at) != own.map(|own| own.ends_at);
+        let in_order = written == ORDERED && (has_moved || changes.order.is_some());
+        changes.own_end = own.map(|own| own.ends_at).filter(|_| in_order);
+        changes.is_new = self.stored.own.is_none();
+        changes.earliest = Some(written).filter(|_| earliest != Some(written));
         changes.expires_at = self.new_expiry(needed);
         changes
     }
 
-    /// The expiry to set if the hash matters until `needed`, as far as the call knows.
+    /// The expiry to set if what the call knows of matters until `needed`.
     fn new_expiry(&self, needed: u64) -> Option<u64> {
         let latest = needed.saturating_add(SLACK_MS).min(MAX_COUNT);
-        match (self.stored.expires_at, &self.review) {
-            _ if needed == 0 => None,
-            (Some(held), None) => Some(latest).filter(|_| held < needed),
-            (Some(held), Some(_)) => Some(latest).filter(|_| held < needed || held > latest),
-            // A client has removed the expiry. What the other fields need is not known before the next review.
-            (None, None) if self.stored.len > 0 => None,
-            (None, _) => Some(latest),
+        let all_known = self.review.as_ref().is_some_and(|review| review.matter_until.is_some());
+        match self.stored.expires_at {
+            Some(held) => Some(latest).filter(|_| held < needed || all_known && held > latest),
+            // A client has removed the expiry. What the other fields need is not known before all are looked at.
+            None if self.stored.len > 0 && !all_known => None,
+            None => Some(latest),
         }
-    }
-}
-
-impl<I> Review<I> {
-    fn keep(&mut self, field: &Reservation) {
-        self.others = self.others.saturating_add(1);
-        self.earliest = self.earliest.into_iter().chain([field.ends_at]).min();
-        self.matter_until = self.matter_until.max(field.matters_until());
     }
 }
 

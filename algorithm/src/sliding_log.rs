@@ -6,7 +6,8 @@
 use super::arithmetic::to_i64;
 use super::forecast::LeavingInOrder;
 use super::{
-    Algorithm, Change, Changed, Cost, Decided, Decision, Forecast, Micros, Policy, Unrepresentable, Verdict, Window,
+    Algorithm, Change, Changed, Cost, Decided, Decision, Forecast, MAX_EXPIRED, Micros, Policy, Unrepresentable,
+    Verdict, Window,
 };
 
 /// At most `limit` units in any half-open span of `window`.
@@ -150,8 +151,15 @@ pub struct Log {
 }
 
 impl Log {
-    fn len(&self) -> u64 {
-        u64::try_from(self.entries.len()).unwrap_or(u64::MAX)
+    /// How many entries no longer count.
+    fn expired(&self, algorithm: &SlidingLog, now: Micros) -> usize {
+        let expired_through = algorithm.expired_through(now);
+        self.entries.partition_point(|&entry| expired_through.is_some_and(|expired| entry <= expired))
+    }
+
+    /// How many entries count.
+    fn len(&self, algorithm: &SlidingLog, now: Micros) -> u64 {
+        u64::try_from(self.entries.len().saturating_sub(self.expired(algorithm, now))).unwrap_or(u64::MAX)
     }
 
     fn remove_up_to(&mut self, millis: u64, count: u64) {
@@ -160,9 +168,13 @@ impl Log {
         self.entries.drain(start..end);
     }
 
-    /// Removes the entries that no longer count.
+    /// Removes the entries that no longer count, at most [`MAX_EXPIRED`], oldest first.
     pub fn prune(&mut self, algorithm: &SlidingLog, now: Micros) {
-        self.entries.retain(|&entry| algorithm.expired_through(now).is_none_or(|expired| entry > expired));
+        self.remove_oldest(self.expired(algorithm, now).min(MAX_EXPIRED));
+    }
+
+    fn remove_oldest(&mut self, count: usize) {
+        self.entries.drain(..count);
         // An empty key is no more.
         self.expires_at = self.expires_at.filter(|_| !self.entries.is_empty());
     }
@@ -199,11 +211,11 @@ impl Algorithm for SlidingLog {
 
     fn decide(&self, log: &Log, now: Micros, cost: Cost) -> Decided<LogChange> {
         let ahead = || log.entries.last().is_some_and(|&last| last > now.millis());
-        Ok(self.decide_on_len(log.len(), ahead, cost))
+        Ok(self.decide_on_len(log.len(self, now), ahead, cost))
     }
 
-    fn refunding(&self, log: &Log, _now: Micros, at: Option<Micros>, cost: Cost) -> Change<LogChange> {
-        self.refunding_len(log.len(), at, cost)
+    fn refunding(&self, log: &Log, now: Micros, at: Option<Micros>, cost: Cost) -> Change<LogChange> {
+        self.refunding_len(log.len(self, now), at, cost)
     }
 
     fn overcharging(&self, _log: &Log, now: Micros, at: Option<Micros>, cost: Cost) -> Changed<LogChange> {
@@ -212,11 +224,11 @@ impl Algorithm for SlidingLog {
 
     fn forecast(&self, log: Self::State<'_>, change: &Change<LogChange>, now: Micros) -> impl Forecast {
         let mut after = log.clone();
-        after.prune(self, now);
+        after.remove_oldest(after.expired(self, now));
         after.commit(self, change, now);
         // The key still exists in the millisecond of its expiry.
         let gone_at = after.expires_at.map(|millis| Micros::from_millis(millis.saturating_add(1)));
-        let len = after.len();
+        let len = after.len(self, now);
         let entry = move |n| after.entries.get(usize::try_from(n).ok()?).copied();
         self.forecast_of_len(len, entry, now).gone_at(gone_at)
     }

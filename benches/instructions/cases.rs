@@ -18,25 +18,29 @@ pub struct Case {
     /// The window of a rolling log in milliseconds: its instructions are counted at several sizes of the record. 0 for
     /// every other case.
     pub packed_ms: u64,
-    /// What has ended before the request. It is sent once then.
-    pub ended: Option<Ended>,
+    /// What the request finds. If it has ended, the request is sent once.
+    pub found: Option<Found>,
     /// How many keys the requests take turns on while instructions are counted, if neither field above says otherwise.
     pub keys: usize,
 }
 
-/// What the next request removes.
+/// What a request finds.
 #[derive(Clone, Copy, Debug)]
-pub enum Ended {
-    /// [`super::lab::ENDED`] reservations of the limit.
-    Reservations,
-    /// As many members of a log.
+pub enum Found {
+    /// [`super::lab::ENDED`] members of a log that have left the window.
     Members,
+    /// As many reservations that have ended.
+    Ended,
+    /// The same, as an earlier version wrote them.
+    WithoutOrder,
+    /// 100,000 reservations that are open.
+    Open,
 }
 
 impl Case {
     fn new(name: impl Into<String>, sends: impl Into<String>) -> Self {
         let (name, sends, before) = (name.into(), sends.into(), (String::new(), 0));
-        Self { name, sends, before, answers: None, grows: false, packed_ms: 0, ended: None, keys: 1 }
+        Self { name, sends, before, answers: None, grows: false, packed_ms: 0, found: None, keys: 1 }
     }
 
     fn after(self, before: impl Into<String>, times: usize) -> Self {
@@ -55,8 +59,8 @@ impl Case {
         Self { packed_ms: window_ms, ..self }
     }
 
-    fn ended(self, what: Ended) -> Self {
-        Self { ended: Some(what), ..self }
+    fn finds(self, what: Found) -> Self {
+        Self { found: Some(what), ..self }
     }
 }
 
@@ -132,18 +136,25 @@ pub fn all() -> Vec<Case> {
             .after(RESERVE, 1),
         Case::new("RL.RESET FIXED of nothing", "RL.RESET FIXED KEY 3600").answers(0),
     ]);
-    // What costs more the more there is to remove. The marks of the reservations leave no room for another one, so it is
-    // denied.
+    // What costs more the more there is to remove.
     let ended = |word| {
         let sends = format!("RL.{word} KEY 30d LIMIT RESERVE a 1h");
-        Case::new(format!("RL.{word} RESERVE, 10,000 ended"), sends).answers(0).ended(Ended::Reservations)
+        Case::new(format!("RL.{word} RESERVE, 10,000 ended"), sends).finds(Found::Ended)
     };
     cases.extend(reserving.map(ended));
     cases.extend([
+        Case::new("RL.WINDOW RESERVE, 10,000 without an order", "RL.WINDOW KEY 30d LIMIT RESERVE a 1h")
+            .finds(Found::WithoutOrder),
+        Case::new("RL.WINDOW RESERVE, 100,000 open", "RL.WINDOW KEY 30d LIMIT RESERVE new-ONE 1h").finds(Found::Open),
+        Case::new(
+            "RL.SETTLE WINDOW RESERVATION, 100,000 open",
+            "RL.SETTLE WINDOW KEY 30d LIMIT RESERVATION ONE ACTUAL 1",
+        )
+        .finds(Found::Open),
         Case::new("ZREMRANGEBYSCORE, 10,000 expired", "ZREMRANGEBYSCORE KEY 0 NOW")
             .answers(10_000)
-            .ended(Ended::Members),
-        Case::new("RL.SLIDING allowed, 10,000 expired", "RL.SLIDING KEY 3600 LIMIT").answers(1).ended(Ended::Members),
+            .finds(Found::Members),
+        Case::new("RL.SLIDING allowed, 10,000 expired", "RL.SLIDING KEY 3600 LIMIT").answers(1).finds(Found::Members),
     ]);
     // What costs the same however much was counted before.
     for (word, window) in [("FIXED", "3600"), ("COUNTER", "3600"), ("TOKEN", "30d"), ("LEAKY", "30d"), ("GCRA", "30d")]

@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use redis::{Connection, ConnectionLike, Value};
 
-use super::cases::{FIXED_SCRIPT, LIBRARY_SOURCE, SLIDING_SCRIPT};
+use super::cases::{FIXED_SCRIPT, Found, LIBRARY_SOURCE, SLIDING_SCRIPT};
 use crate::support::{Options, Server};
 
 /// The number of commands in a pipeline.
@@ -28,8 +28,11 @@ pub struct Words {
     pub one: String,
 }
 
-/// The most reservations that a limit has.
+/// How much has ended before a request.
 pub const ENDED: u64 = 10_000;
+
+/// The reservations of a limit that are open, in the cases about that.
+const OPEN: u64 = 100_000;
 
 impl Lab {
     pub fn start(options: Options) -> Self {
@@ -140,12 +143,13 @@ impl Lab {
         }
     }
 
-    /// [`ENDED`] reservations of one unit each of RL.`word` with a window of 30 days, charged one after another and ended
-    /// a millisecond before `now`.
-    pub fn fill_ended(&mut self, word: &str, key: &str, limit: u64, now: u64) {
+    /// Reservations of one unit each of RL.`word` with a window of 30 days, charged one after another: [`ENDED`] that ended
+    /// a millisecond before `now`, or [`OPEN`]. An earlier version wrote no order of them.
+    pub fn fill_reservations(&mut self, word: &str, key: &str, now: u64, found: Found) {
         const WINDOW_MS: u64 = 30 * 86_400_000;
         const TTL_MS: u64 = 86_400_000;
-        self.ask(&format!("RL.{word} {key} 30d {limit} COST {ENDED} RESERVE first 1d"));
+        self.ask("CONFIG SET rl.max-reservations 1000000");
+        self.ask(&format!("RL.{word} {key} 30d {OPEN} COST {ENDED} RESERVE first 1d"));
         let hash = if word == "FIXED" { format!("{key}:{WINDOW_MS}ms:reserved") } else { format!("{key}:reserved") };
         let first: String = redis::cmd("HGET").arg(&hash).arg("first").query(&mut self.con).expect("HGET");
         // The expiry of WINDOW's counter, the end of FIXED's bucket.
@@ -153,19 +157,33 @@ impl Lab {
         if word == "ROLLING" {
             self.fill_packed(key, 1, [4_096, ENDED], WINDOW_MS, now);
         }
-        let mut pairs = Vec::new();
-        for n in 0..ENDED {
-            // The ids are like UUIDs, and the charges in the order of neither.
-            let (id, charged_at) = (n.wrapping_mul(0x9e37_79b9_7f4a_7c15), now - TTL_MS + n * 3);
-            let id = format!("{:08x}-{:04x}-4{:03x}-8000-{n:012x}", id >> 32, id >> 16 & 0xffff, id & 0xfff);
-            let field = format!("1:{charged_at}:{}:{counts_until}:{TTL_MS}", now - 1);
-            pairs.extend([id, field]);
+        self.ask(&format!("RL.SETTLE {word} {key} 30d {OPEN} RESERVATION first ACTUAL {ENDED}"));
+        let (mut fields, mut order) = (Vec::new(), Vec::new());
+        for n in 0..if matches!(found, Found::Open) { OPEN } else { ENDED } {
+            let charged_at = now - TTL_MS + n * 3;
+            let (id, ends_at) = match found {
+                // Named as `ONE` is. One in a hundred is never settled.
+                Found::Open => (format!("0.{n:05}"), now + TTL_MS + n % 1_000),
+                _ => {
+                    // The ids are like UUIDs, and the charges in the order of neither.
+                    let id = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                    (format!("{:08x}-{:04x}-4{:03x}-8000-{n:012x}", id >> 32, id >> 16 & 0xffff, id & 0xfff), now - 1)
+                }
+            };
+            order.extend([ends_at.to_string(), id.clone()]);
+            fields.extend([id, format!("1:{charged_at}:{ends_at}:{counts_until}:{TTL_MS}")]);
         }
-        for pairs in pairs.chunks(500) {
-            redis::cmd("HSET").arg(&hash).arg(pairs).exec(&mut self.con).expect("HSET");
+        for (fields, order) in fields.chunks(500).zip(order.chunks(500)) {
+            redis::cmd("HSET").arg(&hash).arg(fields).exec(&mut self.con).expect("HSET");
+            if !matches!(found, Found::WithoutOrder) {
+                redis::cmd("ZADD").arg(format!("{hash}:ends")).arg(order).exec(&mut self.con).expect("ZADD");
+            }
         }
-        redis::cmd("HDEL").arg(&hash).arg("first").exec(&mut self.con).expect("HDEL");
-        redis::cmd("HSET").arg(&hash).arg("").arg(now - 1).exec(&mut self.con).expect("HSET");
+        let earliest = if matches!(found, Found::WithoutOrder) { now - 1 } else { 0 };
+        redis::cmd("HSET").arg(&hash).arg("").arg(earliest).exec(&mut self.con).expect("HSET");
+        let expires_at = now + 2 * WINDOW_MS;
+        self.ask(&format!("PEXPIREAT {hash} {expires_at}"));
+        self.ask(&format!("PEXPIREAT {hash}:ends {expires_at}"));
     }
 }
 

@@ -32,7 +32,7 @@ use support::{Server, ServerBin, eventually, servers};
 use tempfile::TempDir;
 
 use budget::{Budget, Measured};
-use cases::{Case, Ended};
+use cases::{Case, Found};
 use lab::{ENDED, Lab, PIPELINE, Words, first, key_name, now_ms};
 
 /// The value of `LIMIT`.
@@ -161,8 +161,8 @@ fn runs(bin: &ServerBin, only: &str) -> Vec<Run> {
             // All requests are of one moment, so an allowed one adds an entry if it is the first for its key.
             let (keys, requests) = if case.answers == Some(0) { (1, 2_000) } else { (1_000, 1_000) };
             PACKED_ENTRIES.map(|entries| run(format!("{} @{entries}", case.name), keys, entries, requests)).into()
-        } else if case.ended.is_some() {
-            vec![run(case.name.clone(), 1, 0, 1)]
+        } else if let Some(found) = case.found {
+            vec![run(case.name.clone(), 1, 0, if matches!(found, Found::Open) { 2_000 } else { 1 })]
         } else {
             vec![run(case.name.clone(), case.keys, 0, 2_000)]
         }
@@ -215,12 +215,13 @@ impl Counted {
         let before: Vec<_> = (0..*times).map(|n| self.words(sends, run, n)).collect();
         self.lab.send(&before);
         let requests: Vec<_> = (0..run.requests).map(|n| self.words(&run.case.sends, run, n)).collect();
-        if let Some(ended) = run.case.ended {
-            match ended {
-                Ended::Members => self.lab.fill_logs("k", 1, ENDED as usize, now_ms() - 7_200_000),
-                Ended::Reservations => {
-                    let word = run.case.sends.split([' ', '.']).nth(1).expect("an algorithm");
-                    self.lab.fill_ended(word, "k", LIMIT, now_ms());
+        if let Some(found) = run.case.found {
+            match found {
+                Found::Members => self.lab.fill_logs("k", 1, ENDED as usize, now_ms() - 7_200_000),
+                found => {
+                    let mut words = run.case.sends.split([' ', '.']).skip(1);
+                    let word = words.find(|word| *word != "SETTLE").expect("an algorithm");
+                    self.lab.fill_reservations(word, "k", now_ms(), found);
                 }
             }
         } else if run.case.packed_ms > 0 {

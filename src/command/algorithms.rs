@@ -32,22 +32,22 @@ macro_rules! with_table {
         $read! {
             ($($arguments)*)
             Fixed => redis_rl_algorithm::FixedWindow {
-                complexity: c"O(1); with RESERVE O(R*log(R)) if a reservation has ended, with R the reservations of the limit, at most 10000",
+                complexity: c"O(1); with RESERVE O(log(R)+E*log(E)) with R the reservations of the limit, and E those that have ended, at most 1000",
                 summary: c"Checks a request against a fixed window counter and charges it if allowed.",
                 example: "RL.FIXED user:42 60s 100",
             }
             Window => redis_rl_algorithm::WindowCounter {
-                complexity: c"O(1); with RESERVE O(R*log(R)) if a reservation has ended, with R the reservations of the limit, at most 10000",
+                complexity: c"O(1); with RESERVE O(log(R)+E*log(E)) with R the reservations of the limit, and E those that have ended, at most 1000",
                 summary: c"Checks a request against a counter whose window starts with the first request, and charges it if allowed.",
                 example: "RL.WINDOW user:42 60s 100",
             }
             Sliding => redis_rl_algorithm::SlidingLog {
-                complexity: c"O(log(N)+M) with N the requests in the window, and M the cost and the requests that left the window",
+                complexity: c"O(log(N)+M) with N the requests in the window, and M the cost and the requests that left the window, at most 10000",
                 summary: c"Checks a request against a sliding window log and charges it if allowed.",
                 example: "RL.SLIDING user:42 60s 100",
             }
             Counter => crate::store::Record<redis_rl_algorithm::SlidingCounter> {
-                complexity: c"O(1); with RESERVE O(R*log(R)) if a reservation has ended, with R the reservations of the limit, at most 10000",
+                complexity: c"O(1); with RESERVE O(log(R)+E*log(E)) with R the reservations of the limit, and E those that have ended, at most 1000",
                 summary: c"Checks a request against a sliding window counter and charges it if allowed.",
                 example: "RL.COUNTER user:42 60s 100",
             }
@@ -67,12 +67,12 @@ macro_rules! with_table {
                 example: "RL.GCRA user:42 60s 100",
             }
             Rolling => redis_rl_algorithm::RollingLog {
-                complexity: c"O(log(N)) with N the entries of the record, at most 8192; O(N) when it is pruned, at most once in N/2 requests; with RESERVE O(N+R*log(R)) if a reservation has ended, with R the reservations of the limit, at most 10000",
+                complexity: c"O(log(N)) with N the entries of the record, at most 8192; O(N) when it is pruned, at most once in N/2 requests; with RESERVE O(N+log(R)+E*log(E)) if reservations have ended, with R those of the limit, and E those that have ended, at most 1000",
                 summary: c"Checks a request against a packed sliding window log and charges it if allowed.",
                 example: "RL.ROLLING user:42 60s 100",
             }
             Lease => redis_rl_algorithm::Lease {
-                complexity: c"O(log(N)+M) with N the leases, and M those that have ended",
+                complexity: c"O(log(N)+M) with N the leases, and M those that have ended, at most 10000",
                 summary: c"Takes or renews a lease if fewer than the limit are held.",
                 example: "RL.LEASE jobs 30s 5 ID worker-1",
             }

@@ -13,7 +13,7 @@ use super::reserve;
 use super::words::Form;
 use crate::error::Error;
 use crate::ffi::{Access, Args, Argument, CommandDoc, Ctx, KeySpec};
-use crate::store::Purpose;
+use crate::store::{Budget, Purpose};
 use redis_rl_algorithm::Micros;
 
 /// The command of one algorithm.
@@ -49,8 +49,9 @@ fn check<'c, A: Algorithm>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
     }
     request.require_id()?;
     let now = Micros(ctx.now_micros());
-    let key = request.state_key(ctx, now, Purpose::Write)?;
-    let mut pending = request.decide(key, now, Purpose::Write)?;
+    let budget = Budget::of_call();
+    let key = request.state_key(ctx, now, Purpose::Write(&budget))?;
+    let mut pending = request.decide(key, now, Purpose::Write(&budget))?;
     pending.require_memory(ctx)?;
     match form {
         Form::Verdict => {

@@ -23,7 +23,7 @@ use super::words::{Form, Words};
 use crate::error::Error;
 use crate::ffi::{Arg, Args, Argument, ArgumentKind, ClosedKey, CommandDoc, Ctx, KeyPositions, KeySpec};
 use crate::stats::{Outcome, STATS};
-use crate::store::Purpose;
+use crate::store::{Budget, Purpose};
 
 /// The most limits in one call.
 const MAX_LIMITS: u8 = 64;
@@ -76,12 +76,13 @@ fn check_all<'c>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
     let form = parse_form(&mut args, &limits)?;
     require_few_members(limits.iter().map(AnyRequest::most_members_added))?;
 
+    let budget = Budget::of_call();
     let mut pending = Vec::with_capacity(count.into());
     let mut reserves = reserves.into_iter().peekable();
     for ((limit, key), number) in limits.into_iter().zip(keys).zip(1..) {
         let decided = match reserves.next_if(|(of, _, _)| *of == number) {
-            None => limit.decide(key, now),
-            Some((_, reserve, hash)) => limit.decide_reserving(key, hash, reserve, now),
+            None => limit.decide(key, now, &budget),
+            Some((_, reserve, hash)) => limit.decide_reserving(key, hash, reserve, now, &budget),
         };
         pending.push(decided.map_err(|error| error.of_limit(number))?);
     }
@@ -189,7 +190,7 @@ fn key_positions(args: Args<'_>) -> Vec<c_int> {
 
 impl<'c> AnyRequest<'c> {
     fn state_key(&self, ctx: Ctx<'c>, now: Micros) -> Result<ClosedKey<'c>, Error> {
-        with_any!(AnyRequest, self, request => request.state_key(ctx, now, Purpose::Write))
+        with_any!(AnyRequest, self, request => request.state_key(ctx, now, Purpose::Write(&Budget::of_call())))
     }
 
     fn most_members_added(&self) -> u64 {
@@ -200,8 +201,9 @@ impl<'c> AnyRequest<'c> {
         with_any!(AnyRequest, self, request => request.hash_key(ctx))
     }
 
-    fn decide(self, key: ClosedKey<'c>, now: Micros) -> Result<PendingLimit<'c>, Error> {
-        let pending = map_any!(AnyRequest => AnyPending, self, request => request.decide(key, now, Purpose::Write)?);
+    fn decide(self, key: ClosedKey<'c>, now: Micros, budget: &Budget) -> Result<PendingLimit<'c>, Error> {
+        let pending =
+            map_any!(AnyRequest => AnyPending, self, request => request.decide(key, now, Purpose::Write(budget))?);
         Ok(PendingLimit { pending, reserving: None })
     }
 
@@ -212,10 +214,11 @@ impl<'c> AnyRequest<'c> {
         hash: ClosedKey<'c>,
         reserve: Reserve<'c>,
         now: Micros,
+        budget: &Budget,
     ) -> Result<PendingLimit<'c>, Error> {
         let of_limit;
         let pending = map_any!(AnyRequest => AnyPending, self, request => {
-            let (pending, reserving) = request.decide_reserving(key, hash, reserve, now)?;
+            let (pending, reserving) = request.decide_reserving(key, hash, reserve, now, budget)?;
             of_limit = reserving;
             pending
         });

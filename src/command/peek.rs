@@ -10,7 +10,7 @@ use super::words::Form;
 use crate::error::Error;
 use crate::ffi::{Access, Args, Argument, ClosedKey, CommandDoc, Ctx, KeySpec};
 use crate::stats::STATS;
-use crate::store::Purpose;
+use crate::store::{Budget, Purpose};
 use redis_rl_algorithm::Micros;
 
 /// The command.
@@ -52,10 +52,10 @@ pub fn reply_afterwards<'c, A: Algorithm>(
     request: Request<'c, A>,
     form: Form,
     key: ClosedKey<'c>,
-    now: Micros,
+    (now, budget): (Micros, &Budget),
     charged: u64,
 ) -> Result<(), Error> {
-    write(ctx, &request.decide_afterwards(key, now)?, form, charged);
+    write(ctx, &request.decide_afterwards(key, now, budget)?, form, charged);
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use crate::denied;
 use crate::error::Error;
 use crate::ffi::{Arg, ClosedKey, Ctx};
 use crate::stats::Outcome;
-use crate::store::Purpose;
+use crate::store::{Budget, Purpose};
 
 /// A request that is decided and not yet committed.
 pub struct Pending<'c, A: Algorithm> {
@@ -34,7 +34,7 @@ impl<'c, A: Algorithm> Request<'c, A> {
     /// # Errors
     /// The key holds a value that is no state of the algorithm, or the state cannot represent the result.
     #[inline(always)]
-    pub fn decide(self, key: ClosedKey<'c>, now: Micros, purpose: Purpose) -> Result<Pending<'c, A>, Error> {
+    pub fn decide(self, key: ClosedKey<'c>, now: Micros, purpose: Purpose<'_>) -> Result<Pending<'c, A>, Error> {
         let ctx = key.ctx();
         let mut loaded = self.algorithm.load(key, self.id, now, purpose)?;
         let cost = if self.partial { self.part_that_fits(&loaded, now) } else { self.cost };
@@ -47,9 +47,10 @@ impl<'c, A: Algorithm> Request<'c, A> {
     ///
     /// # Errors
     /// As [`Request::decide`], but for that.
-    pub fn decide_afterwards(self, key: ClosedKey<'c>, now: Micros) -> Result<Pending<'c, A>, Error> {
+    pub fn decide_afterwards(self, key: ClosedKey<'c>, now: Micros, budget: &Budget) -> Result<Pending<'c, A>, Error> {
         let ctx = key.ctx();
-        let mut loaded = self.algorithm.load(key, self.id, now, Purpose::Read)?;
+        // A key that is open for writing is read in place. What could be removed has been.
+        let mut loaded = self.algorithm.load(key, self.id, now, Purpose::Write(budget))?;
         let cost = self.cost;
         let decision = self.algorithm.decide_on(&mut loaded, now, cost).or_else(|_| {
             let look = self.algorithm.decide_on(&mut loaded, now, Cost::ZERO)?;

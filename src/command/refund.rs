@@ -5,11 +5,11 @@ use super::algorithms::{self, Algorithm, AlgorithmCommand};
 use super::doc::{KEY, LIMIT, SINCE, WINDOW};
 use super::options::{Grammar, List, MOST_ARGUMENTS, Taker};
 use super::peek::reply_afterwards;
-use super::request::Request;
+use super::request::{Request, require_few_members};
 use crate::error::Error;
 use crate::ffi::{Access, Args, Argument, CommandDoc, Ctx, KeySpec};
 use crate::stats::STATS;
-use crate::store::Purpose;
+use crate::store::{Budget, Purpose};
 use redis_rl_algorithm::Micros;
 
 /// The command.
@@ -32,14 +32,15 @@ impl AlgorithmCommand for Refund {
         let corrections = A::CORRECTIONS?;
         let grammar = const { &Grammar::new(Taker::Refund, Some(A::NAME)) };
         let (request, options, form) = Request::<A>::parse_all(args, grammar)?;
-        let now = Micros(ctx.now_micros());
-        let key = request.state_key(ctx, now, Purpose::Write)?;
+        require_few_members([request.algorithm.members_added(request.cost)])?;
+        let (now, budget) = (Micros(ctx.now_micros()), Budget::of_call());
+        let key = request.state_key(ctx, now, Purpose::Write(&budget))?;
         let afterwards = key.duplicate();
-        let loaded = request.algorithm.load(key, None, now, Purpose::Write)?;
+        let loaded = request.algorithm.load(key, None, now, Purpose::Write(&budget))?;
         let change = (corrections.refund)(&request.algorithm, &loaded, now, options.at, request.cost);
         request.algorithm.commit(loaded, change, now);
         STATS.refunds.increment();
-        reply_afterwards(ctx, request, form, afterwards, now, 0)
+        reply_afterwards(ctx, request, form, afterwards, (now, &budget), 0)
     }
 }
 

@@ -29,7 +29,7 @@ impl Command for Release {
         let key = args.next().ok_or(Error::ARITY)?;
         let holders = parse_ids(args)?;
         let now = Micros(ctx.now_micros());
-        let released = lease::release(lease::key(ctx, key)?, now, &holders)?;
+        let released = lease::release(lease::key(ctx, key)?, now, holders)?;
         ctx.reply_integer(to_i64(released));
         Ok(())
     }

@@ -150,7 +150,7 @@ impl<'c, A: Algorithm> Request<'c, A> {
     /// # Errors
     /// See [`state_key`].
     #[inline(always)]
-    pub fn state_key(&self, ctx: Ctx<'c>, now: Micros, purpose: Purpose) -> Result<ClosedKey<'c>, Error> {
+    pub fn state_key(&self, ctx: Ctx<'c>, now: Micros, purpose: Purpose<'_>) -> Result<ClosedKey<'c>, Error> {
         state_key(&self.algorithm, ctx, self.key, now, purpose)
     }
 

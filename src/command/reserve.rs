@@ -11,11 +11,12 @@ use super::pending::Pending;
 use super::reply::{self, Reply};
 use super::request::Request;
 use super::words::Form;
+use crate::config;
 use crate::error::Error;
 use crate::ffi::{ClosedKey, Ctx};
 use crate::stats::STATS;
 use crate::store::reserved::{self, Loaded, hash_key};
-use crate::store::{Purpose, Reservations};
+use crate::store::{Budget, Purpose, Reservations};
 
 /// The reservation of a request that is decided and not yet committed.
 pub struct Reserving<'c> {
@@ -37,10 +38,10 @@ pub fn check<'c, A: Algorithm>(
     reserve: Reserve<'c>,
     form: Form,
 ) -> Result<(), Error> {
-    let now = Micros(ctx.now_micros());
-    let key = request.state_key(ctx, now, Purpose::Write)?;
+    let (now, budget) = (Micros(ctx.now_micros()), Budget::of_call());
+    let key = request.state_key(ctx, now, Purpose::Write(&budget))?;
     let hash = request.hash_key(ctx)?;
-    let (mut pending, mut reserving) = request.decide_reserving(key, hash, reserve, now)?;
+    let (mut pending, mut reserving) = request.decide_reserving(key, hash, reserve, now, &budget)?;
     if reserving.needs_memory(&pending) && ctx.out_of_memory(pending.request.key) {
         let allowed = memory::allows_uncounted(ctx, pending.request.is_in_shadow_mode())?;
         reserving.leave_uncharged(&mut pending, allowed)?;
@@ -87,17 +88,18 @@ impl<'c, A: Algorithm> Request<'c, A> {
         hash: ClosedKey<'c>,
         reserve: Reserve<'c>,
         now: Micros,
+        budget: &Budget,
     ) -> Result<(Pending<'c, A>, Reserving<'c>), Error> {
         let ctx = key.ctx();
         let reservations = reservations_of::<A>()?;
-        let mut hash = reserved::load(hash, reserve.id, now)?;
-        let mut loaded = self.algorithm.load(key, None, now, Purpose::Write)?;
+        let mut hash = reserved::load(hash, self.key, reserve.id, now, budget)?;
+        let mut loaded = self.algorithm.load(key, None, now, Purpose::Write(budget))?;
         (reservations.give_back)(&self.algorithm, &mut loaded, now, hash.book.ended_mut());
         let repeated = match hash.book.standing() {
             Standing::Open(open) => Some(open),
             Standing::Mark(_) | Standing::Unknown => None,
         };
-        let full_for = hash.book.full_for();
+        let full_for = hash.full_for(config::max_reservations());
         let cost = match repeated {
             Some(_) => Cost::ZERO,
             None if self.partial => self.part_that_fits(&loaded, now),

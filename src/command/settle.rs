@@ -16,7 +16,7 @@ use super::words::Form;
 use crate::error::Error;
 use crate::ffi::{Access, Args, Argument, CommandDoc, Ctx, KeySpec};
 use crate::stats::STATS;
-use crate::store::{Purpose, reserved};
+use crate::store::{Budget, Purpose, reserved};
 use redis_rl_algorithm::reservation::Standing;
 use redis_rl_algorithm::{Change, Cost, Micros};
 
@@ -28,7 +28,7 @@ impl AlgorithmCommand for Settle {
         flags: c"write fast",
         acl: c"ratelimit write fast",
         summary: c"Corrects what a request was charged to what it turned out to cost.",
-        complexity: c"O(1); with SLIDING O(log(N)+M) with N the requests in the window, and M the difference and the requests that left the window; with ROLLING O(N) with N the entries of the record; with RESERVATION add O(R*log(R)) if a reservation has ended, with R the reservations of the limit, at most 10000",
+        complexity: c"O(1); with SLIDING O(log(N)+M) with N the requests in the window, and M the difference and the requests that left the window; with ROLLING O(N) with N the entries of the record; with RESERVATION add O(log(R)+E*log(E)) with R the reservations of the limit, and E those that have ended, at most 1000",
         since: SINCE,
         arity: -9,
         keys: KeySpec::At(2, Access::ReadWrite),
@@ -47,10 +47,10 @@ impl AlgorithmCommand for Settle {
         };
         let difference = Cost::new(reserved.units().abs_diff(actual.units())).unwrap_or(Cost::ZERO);
         require_few_members([request.algorithm.members_added(difference)]).map_err(|_| Error::LOG_DIFFERENCE)?;
-        let now = Micros(ctx.now_micros());
-        let key = request.state_key(ctx, now, Purpose::Write)?;
+        let (now, budget) = (Micros(ctx.now_micros()), Budget::of_call());
+        let key = request.state_key(ctx, now, Purpose::Write(&budget))?;
         let afterwards = key.duplicate();
-        let loaded = request.algorithm.load(key, None, now, Purpose::Write)?;
+        let loaded = request.algorithm.load(key, None, now, Purpose::Write(&budget))?;
         let mut change = if actual < reserved {
             (corrections.refund)(&request.algorithm, &loaded, now, options.at, difference)
         } else {
@@ -63,7 +63,7 @@ impl AlgorithmCommand for Settle {
         }
         request.algorithm.commit(loaded, change, now);
         STATS.settlements.increment();
-        reply_afterwards(ctx, request, form, afterwards, now, charged.units())
+        reply_afterwards(ctx, request, form, afterwards, (now, &budget), charged.units())
     }
 }
 
@@ -76,11 +76,11 @@ fn settle_reservation<'c, A: Algorithm>(
     form: Form,
 ) -> Result<(), Error> {
     let reservations = reservations_of::<A>()?;
-    let now = Micros(ctx.now_micros());
-    let key = request.state_key(ctx, now, Purpose::Write)?;
+    let (now, budget) = (Micros(ctx.now_micros()), Budget::of_call());
+    let key = request.state_key(ctx, now, Purpose::Write(&budget))?;
     let afterwards = key.duplicate();
-    let mut hash = reserved::load(request.hash_key(ctx)?, id, now)?;
-    let mut loaded = request.algorithm.load(key, None, now, Purpose::Write)?;
+    let mut hash = reserved::load(request.hash_key(ctx)?, request.key, id, now, &budget)?;
+    let mut loaded = request.algorithm.load(key, None, now, Purpose::Write(&budget))?;
     (reservations.give_back)(&request.algorithm, &mut loaded, now, hash.book.ended_mut());
     let (mut change, mut charged) = (Change::Keep, Cost::ZERO);
     let standing = hash.book.standing();
@@ -103,7 +103,7 @@ fn settle_reservation<'c, A: Algorithm>(
         reserve::commit(&request.algorithm, hash, loaded, change, now);
     }
     STATS.settlements.increment();
-    reply_afterwards(ctx, request, form, afterwards, now, charged.units())
+    reply_afterwards(ctx, request, form, afterwards, (now, &budget), charged.units())
 }
 
 static ARGUMENTS: List<Argument, MOST_ARGUMENTS> =

@@ -11,7 +11,7 @@ use super::doc::{KEY, SINCE};
 use super::request::Request;
 use crate::error::Error;
 use crate::ffi::{Access, Args, Argument, ArgumentKind, CommandDoc, Ctx, KeySpec};
-use crate::store::{Purpose, Record};
+use crate::store::{Budget, Purpose, Record};
 use redis_rl_algorithm::integer::parse_unsigned;
 use redis_rl_algorithm::{Cost, Gcra, MAX_COUNT, Micros, Policy, Window};
 
@@ -39,8 +39,9 @@ impl Command for Throttle {
 fn throttle<'c>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
     let request = parse(args)?;
     let now = Micros(ctx.now_micros());
-    let key = request.state_key(ctx, now, Purpose::Write)?;
-    let mut pending = request.decide(key, now, Purpose::Write)?;
+    let budget = Budget::of_call();
+    let key = request.state_key(ctx, now, Purpose::Write(&budget))?;
+    let mut pending = request.decide(key, now, Purpose::Write(&budget))?;
     pending.require_memory(ctx)?;
     let throttled = {
         let Request { algorithm, cost, .. } = &pending.request;

@@ -8,15 +8,15 @@ use redis_module::raw;
 use super::{Access, Arg, Ctx, Str, api};
 
 impl Ctx<'_> {
-    /// Whether the user of this call may access a key that is not among its arguments, in place of the argument `named`:
-    /// whether this command with that key would be allowed. The server checks the others.
+    /// Whether the user of this call may access keys that are not among its arguments, each in place of the argument
+    /// `named`: whether this command with that key would be allowed. The server checks the others.
     ///
     /// A call without a user may access every key: one from the append only file, or from another module. For the user
     /// `default`, any selector may grant the key: to check the command too takes 390 instructions.
-    pub fn may_access(self, key: &Str<'_>, named: Arg<'_>, access: Access) -> bool {
+    pub fn may_access(self, keys: &[&Str<'_>], named: Arg<'_>, access: Access) -> bool {
         let Some(user_name) = self.user_name() else { return true };
         if user_name.bytes() != b"default" {
-            return may_call_with(&user_name, key, named);
+            return keys.iter().all(|key| may_call_with(&user_name, key, named));
         }
         let flags = match access {
             Access::Read => raw::REDISMODULE_CMD_KEY_ACCESS,
@@ -25,8 +25,8 @@ impl Ctx<'_> {
         // SAFETY: live strings, and a user that is never freed.
         unsafe {
             let user = default_user(&user_name);
-            !user.is_null()
-                && api!(RedisModule_ACLCheckKeyPermissions(user, key.raw, flags as _)) == raw::REDISMODULE_OK as _
+            let granted = |key: &&Str<'_>| api!(RedisModule_ACLCheckKeyPermissions(user, key.raw, flags as _));
+            !user.is_null() && keys.iter().all(|key| granted(key) == raw::REDISMODULE_OK as _)
         }
     }
 

@@ -209,8 +209,14 @@ impl ClosedKey<'_> {
     }
 
     /// Removes members of a sorted set: ZREM.
-    pub fn remove_members(&self, members: &[Str<'_>]) -> Option<u64> {
+    pub fn remove_members<'s>(&self, members: impl IntoIterator<Item = &'s Str<'s>>) -> Option<u64> {
         self.call_with(c"ZREM", members)
+    }
+
+    /// Gives members of a sorted set their scores, or creates it: ZADD. Each has a score and a name. Does nothing if there
+    /// are none.
+    pub fn set_scores<'s>(&self, members: impl IntoIterator<Item = [&'s Str<'s>; 2]>) -> Option<u64> {
+        self.call_with(c"ZADD", members.into_iter().flatten())
     }
 
     /// Writes fields of a hash, or creates it: HSET. Each has a name and a value. Does nothing if there are none.

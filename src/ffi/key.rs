@@ -207,6 +207,35 @@ impl<'c> Key<'c> {
         }
     }
 
+    /// The members of a sorted set with a score of at most `max`, lowest first, at most `most`, with their scores; and the
+    /// score of the next member, whatever it is.
+    pub fn lowest_members(&mut self, max: u64, most: usize) -> (Vec<(Str<'c>, u64)>, Option<u64>) {
+        let mut members = Vec::new();
+        // SAFETY: an open key; an error (no sorted set) leaves no range. Each member is a new string that this module owns.
+        unsafe {
+            let range = api!(RedisModule_ZsetFirstInScoreRange(self.raw, f64::NEG_INFINITY, f64::INFINITY, 0, 0));
+            if range != raw::REDISMODULE_OK as c_int {
+                return (members, None);
+            }
+            while api!(RedisModule_ZsetRangeEndReached(self.raw)) == 0 {
+                let mut score = 0.0;
+                let member = api!(RedisModule_ZsetRangeCurrentElement(self.raw, &mut score));
+                if member.is_null() {
+                    break;
+                }
+                let (member, score) = (Str::owned(member), score as u64);
+                if max < score || members.len() == most {
+                    api!(RedisModule_ZsetRangeStop(self.raw));
+                    return (members, Some(score));
+                }
+                members.push((member, score));
+                api!(RedisModule_ZsetRangeNext(self.raw));
+            }
+            api!(RedisModule_ZsetRangeStop(self.raw));
+        }
+        (members, None)
+    }
+
     /// The highest score in a sorted set; `None` if it has no members.
     pub fn highest_score(&self) -> Option<f64> {
         // SAFETY: as above.
@@ -275,6 +304,12 @@ impl<'c> Key<'c> {
             api!(RedisModule_ZsetAdd(self.raw, score as f64, member.raw, &mut flags));
         }
         flags & raw::REDISMODULE_ZADD_ADDED as c_int != 0
+    }
+
+    /// The value of a field of a hash; `None` if it does not exist.
+    pub fn field(&self, name: &Str<'_>) -> Option<Str<'c>> {
+        let [value, _] = self.two_fields(name, name);
+        value
     }
 
     /// The values of two fields of a hash; `None` for a field that does not exist.

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use arrayvec::ArrayString;
 
 use super::reserved::{Infix, Reservations};
-use super::{Corrections, Decide, Purpose, StoredAlgorithm, internal_error, read_string};
+use super::{Budget, Corrections, Decide, Purpose, StoredAlgorithm, internal_error, read_string};
 use crate::error::Error;
 use crate::ffi::{ClosedKey, Ctx, Key, Str};
 use redis_rl_algorithm::fixed_window::Counter;
@@ -28,7 +28,7 @@ pub struct Loaded<'c> {
 /// # Errors
 /// The key holds another type, or a STRING that is no integer.
 #[inline(always)]
-pub fn load(key: ClosedKey<'_>, purpose: Purpose) -> Result<Loaded<'_>, Error> {
+pub fn load<'c>(key: ClosedKey<'c>, purpose: Purpose<'_>) -> Result<Loaded<'c>, Error> {
     let key = key.open(purpose.access());
     let counter = match read_string(&key, purpose, parse_integer)? {
         None => None,
@@ -89,7 +89,7 @@ impl StoredAlgorithm for FixedWindow {
         key: ClosedKey<'c>,
         _id: Option<&'c [u8]>,
         _now: Micros,
-        purpose: Purpose,
+        purpose: Purpose<'_>,
     ) -> Result<Loaded<'c>, Error> {
         load(key, purpose)
     }
@@ -182,7 +182,7 @@ pub fn commit_given_back(loaded: Loaded<'_>, change: Change<Counter>, event_with
     let Loaded { key, counter } = loaded;
     let after = change.apply_to(counter);
     // The type has been checked.
-    let Ok(stored) = load(key.close(), Purpose::Write) else { return };
+    let Ok(stored) = load(key.close(), Purpose::Write(&Budget::of_call())) else { return };
     match after {
         Some(after) => write(stored, after, event_with_expiry),
         None if stored.counter.is_some() => super::delete(stored.key),

@@ -5,10 +5,11 @@ use std::cell::OnceCell;
 
 use super::sorted_set::{self, Expired, SortedSet, set_expiry};
 use super::{
-    Corrections, Decide, Purpose, Reservations, StoredAlgorithm, announce, extend, internal_error, require_own_name,
+    Budget, Corrections, Decide, Purpose, Reservations, StoredAlgorithm, announce, extend, internal_error,
+    require_own_name,
 };
 use crate::error::Error;
-use crate::ffi::{Arg, ClosedKey, Ctx, Key, Kind, Str};
+use crate::ffi::{Access, Arg, ClosedKey, Ctx, Key, Kind, Str};
 use redis_rl_algorithm::lease::{Hold, Leases, NEVER};
 use redis_rl_algorithm::{Change, Cost, Decision, Figures, Forecast, Lease, MAX_COUNT, Micros, Policy, Window};
 
@@ -19,6 +20,8 @@ pub struct Loaded<'c> {
     holder: Option<Str<'c>>,
     /// The millisecond in which its lease ends.
     own: Option<u64>,
+    /// A lease of the holder is there, and it may have ended.
+    is_member: bool,
     /// The millisecond in which the last lease ends, once it is known.
     last: OnceCell<u64>,
 }
@@ -47,14 +50,14 @@ impl StoredAlgorithm for Lease {
         key: ClosedKey<'c>,
         id: Option<&'c [u8]>,
         now: Micros,
-        purpose: Purpose,
+        purpose: Purpose<'_>,
     ) -> Result<Loaded<'c>, Error> {
         let set = load_leases(key, now, purpose)?;
         let holder = id.map(Str::new);
-        let own = holder.as_ref().filter(|_| set.len > 0).and_then(|holder| set.key.score_of(holder)).map(end_of_score);
-        // A set that is only read still has the leases that have ended.
-        let own = own.filter(|&end| end > Lease::ended_through(now));
-        Ok(Loaded { set, holder, own, last: OnceCell::new() })
+        let end = holder.as_ref().filter(|_| set.exists).and_then(|holder| set.key.score_of(holder)).map(end_of_score);
+        // Leases that have ended may still be there.
+        let own = end.filter(|&end| end > Lease::ended_through(now));
+        Ok(Loaded { set, holder, own, is_member: end.is_some(), last: OnceCell::new() })
     }
 
     fn exists(loaded: &Loaded<'_>) -> bool {
@@ -91,10 +94,10 @@ impl StoredAlgorithm for Lease {
             }
             return;
         }
-        let Loaded { set: SortedSet { key, .. }, holder, own, .. } = loaded;
+        let Loaded { set: SortedSet { key, .. }, holder, is_member, .. } = loaded;
         match (change, holder) {
             (Change::Delete, _) => super::delete(key),
-            (Change::Charge(Hold { until }), Some(holder)) if own.is_none() => take(key, until, &holder),
+            (Change::Charge(Hold { until }), Some(holder)) if !is_member => take(key, until, &holder),
             (Change::Charge(Hold { until }), Some(holder)) => move_ends(key, until, &[holder]),
             _ => {}
         }
@@ -115,8 +118,8 @@ pub fn key<'c>(ctx: Ctx<'c>, key: Arg<'c>) -> Result<ClosedKey<'c>, Error> {
 /// # Errors
 /// The key holds another type.
 pub fn renew(key: ClosedKey<'_>, window: Window, now: Micros, mut holders: Vec<Str<'_>>) -> Result<u64, Error> {
-    let set = load_leases(key, now, Purpose::Write)?;
-    holders.retain(|holder| set.len > 0 && set.key.score_of(holder).is_some());
+    let set = load_leases(key, now, Purpose::Write(&Budget::of_call()))?;
+    holders.retain(|holder| holds(&set, holder, now));
     if !holders.is_empty() {
         move_ends(set.key, Lease::end_of(window, now), &holders);
     }
@@ -127,19 +130,26 @@ pub fn renew(key: ClosedKey<'_>, window: Window, now: Micros, mut holders: Vec<S
 ///
 /// # Errors
 /// The key holds another type.
-pub fn release(key: ClosedKey<'_>, now: Micros, holders: &[Str<'_>]) -> Result<u64, Error> {
-    let set = load_leases(key, now, Purpose::Write)?;
+pub fn release(key: ClosedKey<'_>, now: Micros, mut holders: Vec<Str<'_>>) -> Result<u64, Error> {
+    let set = load_leases(key, now, Purpose::Write(&Budget::of_call()))?;
     if set.len == 0 {
         return Ok(0);
     }
+    holders.retain(|holder| set.expired == 0 || holds(&set, holder, now));
     // The command may delete the key.
     let key = set.key.close();
-    let released = key.remove_members(holders).ok_or_else(|| internal_error(key.ctx(), "ZREM"))?;
-    expire_with_the_last(key.open(Purpose::Write.access()));
+    let released = key.remove_members(&holders).ok_or_else(|| internal_error(key.ctx(), "ZREM"))?;
+    expire_with_the_last(key.open(Access::ReadWrite));
     Ok(released)
 }
 
-fn load_leases<'c>(key: ClosedKey<'c>, now: Micros, purpose: Purpose) -> Result<SortedSet<'c>, Error> {
+/// Whether the holder has a lease that has not ended.
+fn holds(set: &SortedSet<'_>, holder: &Str<'_>, now: Micros) -> bool {
+    let end = if set.len > 0 { set.key.score_of(holder).map(end_of_score) } else { None };
+    end.is_some_and(|end| end > Lease::ended_through(now))
+}
+
+fn load_leases<'c>(key: ClosedKey<'c>, now: Micros, purpose: Purpose<'_>) -> Result<SortedSet<'c>, Error> {
     sorted_set::load(key, Some(Expired::UpTo(Lease::ended_through(now))), purpose)
 }
 
@@ -182,7 +192,7 @@ fn take(mut key: Key<'_>, until: u64, holder: &Str<'_>) {
 fn move_ends(key: Key<'_>, end: u64, holders: &[Str<'_>]) {
     let key = key.close();
     sorted_set::rescore(&key, end, holders);
-    expire_with_the_last(key.open(Purpose::Write.access()));
+    expire_with_the_last(key.open(Access::ReadWrite));
 }
 
 /// Lets the key expire when its last lease ends: later than before, or earlier.

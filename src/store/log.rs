@@ -31,7 +31,7 @@ impl StoredAlgorithm for SlidingLog {
         key: ClosedKey<'c>,
         _id: Option<&'c [u8]>,
         now: Micros,
-        purpose: Purpose,
+        purpose: Purpose<'_>,
     ) -> Result<SortedSet<'c>, Error> {
         sorted_set::load(key, self.expired_through(now).map(Expired::FromZeroTo), purpose)
     }
@@ -115,14 +115,15 @@ impl StoredAlgorithm for SlidingLog {
             }
             Change::Refund(LogChange::RemoveNewest(count)) => {
                 let newest = (to_i64(count).saturating_neg(), -1);
-                remove_ranks(key, newest, expires_at.filter(|_| count < loaded.len));
+                let stays = count < loaded.len || loaded.expired > 0;
+                remove_ranks(key, newest, expires_at.filter(|_| stays));
             }
             Change::Refund(LogChange::RemoveUpTo { count, millis }) => {
                 let up_to = count_scores(&key, c"-inf", millis).map_or(0, to_i64);
                 let first = up_to.saturating_sub(to_i64(count)).max(0);
                 if up_to > 0 {
                     // Younger members stay, even if there are fewer than `count` to remove.
-                    let stays = first > 0 || to_i64(loaded.len) > up_to;
+                    let stays = first > 0 || to_i64(loaded.len.saturating_add(loaded.expired)) > up_to;
                     remove_ranks(key, (first, up_to.saturating_sub(1)), expires_at.filter(|_| stays));
                 } else if let Some(millis) = expires_at {
                     super::extend(key, millis);
@@ -130,7 +131,7 @@ impl StoredAlgorithm for SlidingLog {
             }
             Change::Delete => super::delete(key),
             Change::Keep | Change::Charge(_) | Change::Refund(_) => {
-                if let Some(millis) = expires_at.filter(|_| loaded.len > 0) {
+                if let Some(millis) = expires_at.filter(|_| loaded.exists) {
                     super::extend(key, millis);
                 }
             }

@@ -10,30 +10,67 @@ mod rolling;
 mod sorted_set;
 mod window;
 
+use std::cell::Cell;
+
 use crate::error::Error;
 use crate::ffi::{Access, Arg, ClosedKey, Ctx, Key, Kind, Str};
 pub use record::Record;
 use redis_rl_algorithm::arithmetic::to_i64;
-use redis_rl_algorithm::{Change, Cost, Decision, Figures, Micros, Policy};
+use redis_rl_algorithm::reservation::MAX_ENDED;
+use redis_rl_algorithm::{Change, Cost, Decision, Figures, MAX_EXPIRED, Micros, Policy};
 pub use reserved::Reservations;
+
+/// What a call may still remove, over all its limits, of what no longer counts. It leaves the rest to later calls.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Entries of logs, and leases.
+    expired: Cell<u64>,
+    /// Reservations that have ended.
+    ended: Cell<usize>,
+}
+
+impl Budget {
+    pub const fn of_call() -> Self {
+        Self { expired: Cell::new(MAX_EXPIRED as u64), ended: Cell::new(MAX_ENDED) }
+    }
+
+    fn spend_expired(&self, removed: u64) {
+        self.expired.set(self.expired.get().saturating_sub(removed));
+    }
+
+    /// Whether a call may look at all of so many reservations, since there is no order of them: always at those of its
+    /// first limit. It then has looked at them.
+    fn may_look_at(&self, reservations: u64) -> bool {
+        let first = *self == Self::of_call();
+        let may = first || reservations <= self.expired.get();
+        if may {
+            self.spend_expired(reservations);
+        }
+        may
+    }
+
+    fn spend_ended(&self, noticed: usize) {
+        self.ended.set(self.ended.get().saturating_sub(noticed));
+    }
+}
 
 /// Why a state is loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
+pub enum Purpose<'b> {
     /// To read it. Nothing changes.
     Read,
     /// To decide on it and write it. Entries that no longer count are removed.
-    Write,
+    Write(&'b Budget),
     /// To delete it. Only its type and form are checked.
     Delete,
 }
 
-impl Purpose {
+impl Purpose<'_> {
     /// How the key is opened, and what the user needs permission for.
     const fn access(self) -> Access {
         match self {
             Self::Read => Access::Read,
-            Self::Write | Self::Delete => Access::ReadWrite,
+            Self::Write(_) | Self::Delete => Access::ReadWrite,
         }
     }
 }
@@ -85,7 +122,7 @@ pub trait StoredAlgorithm: Sized + 'static {
         key: ClosedKey<'c>,
         id: Option<&'c [u8]>,
         now: Micros,
-        purpose: Purpose,
+        purpose: Purpose<'_>,
     ) -> Result<Self::Loaded<'c>, Error>;
 
     /// Whether the key holds a state.
@@ -187,7 +224,7 @@ pub fn state_key<'c, A: StoredAlgorithm>(
     ctx: Ctx<'c>,
     key: Arg<'c>,
     now: Micros,
-    purpose: Purpose,
+    purpose: Purpose<'_>,
 ) -> Result<ClosedKey<'c>, Error> {
     let bytes = key.bytes();
     // An earlier version may have left a state there: RL.RESET deletes it.
@@ -196,7 +233,7 @@ pub fn state_key<'c, A: StoredAlgorithm>(
     }
     let name = match algorithm.other_key(ctx, bytes, now)? {
         None => Str::of_argument(key),
-        Some(name) if ctx.may_access(&name, key, purpose.access()) => name,
+        Some(name) if ctx.may_access(&[&name], key, purpose.access()) => name,
         Some(_) => return Err(Error::NO_PERMISSION),
     };
     Ok(ClosedKey::new(ctx, name))
@@ -207,12 +244,12 @@ pub fn state_key<'c, A: StoredAlgorithm>(
 /// # Errors
 /// The key holds another type.
 #[inline(always)]
-fn read_string<T>(key: &Key<'_>, purpose: Purpose, read: impl FnOnce(&[u8]) -> T) -> Result<Option<T>, Error> {
+fn read_string<T>(key: &Key<'_>, purpose: Purpose<'_>, read: impl FnOnce(&[u8]) -> T) -> Result<Option<T>, Error> {
     match (key.kind(), purpose) {
         (Kind::Nothing, _) => Ok(None),
         // A key that is open for reading may not be read in place.
         (Kind::String, Purpose::Read) => Ok(key.closed().get_string(read)),
-        (Kind::String, Purpose::Write | Purpose::Delete) => Ok(Some(read(key.string()))),
+        (Kind::String, Purpose::Write(_) | Purpose::Delete) => Ok(Some(read(key.string()))),
         _ => Err(Error::WRONG_TYPE),
     }
 }

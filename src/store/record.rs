@@ -5,7 +5,7 @@
 //! expires when the record equals none at all, or a few seconds later.
 
 use super::reserved::{Infix, Reservations};
-use super::{Corrections, Decide, Purpose, StoredAlgorithm, read_string};
+use super::{Budget, Corrections, Decide, Purpose, StoredAlgorithm, read_string};
 use crate::error::Error;
 use crate::ffi::{ClosedKey, Key};
 use redis_rl_algorithm::record::{decode, encode, new_expiry};
@@ -60,7 +60,7 @@ impl<A: RecordAlgorithm + 'static> StoredAlgorithm for Record<A> {
                     (None, _) => Change::Delete,
                 };
                 // The type and the record have been checked.
-                if let Ok(stored) = this.load(loaded.key.close(), None, now, Purpose::Write)
+                if let Ok(stored) = this.load(loaded.key.close(), None, now, Purpose::Write(&Budget::of_call()))
                     && (stored.state.is_some() || change.state().is_some())
                 {
                     this.commit(stored, change, now);
@@ -81,7 +81,7 @@ impl<A: RecordAlgorithm + 'static> StoredAlgorithm for Record<A> {
         key: ClosedKey<'c>,
         _id: Option<&'c [u8]>,
         _now: Micros,
-        purpose: Purpose,
+        purpose: Purpose<'_>,
     ) -> Result<Loaded<'c, A>, Error> {
         let key = key.open(purpose.access());
         let state = match read_string(&key, purpose, decode::<A>)? {

@@ -1,10 +1,11 @@
-//! The reservations of a limit: a HASH at `<key>:reserved`, of FIXED at `<key>:<window>:reserved`. See
-//! [`redis_rl_algorithm::reservation`] for what is in it.
+//! The reservations of a limit: a HASH at `<key>:reserved`, of FIXED at `<key>:<window>:reserved`, and their order: a ZSET
+//! at `<HASH>:ends` with each id, scored with the millisecond in which it ends. Both have the same expiry. See
+//! [`redis_rl_algorithm::reservation`] for what is in them.
 
 use arrayvec::ArrayString;
 
 use super::counter::braces;
-use super::{Decide, Purpose, StoredAlgorithm, extend, internal_error};
+use super::{Budget, Decide, StoredAlgorithm, extend, internal_error, sorted_set};
 use crate::error::Error;
 use crate::ffi::{Access, Arg, ClosedKey, Ctx, Key, Kind, Str};
 use redis_rl_algorithm::integer::parse_unsigned;
@@ -50,19 +51,19 @@ fn name<'c, A: StoredAlgorithm>(
 /// The key of the HASH, for a call that reserves or settles.
 ///
 /// # Errors
-/// There is no such key in the slot of `key` (cluster mode), or the user has no permission for it.
+/// There is no such key in the slot of `key` (cluster mode).
 pub fn hash_key<'c, A: StoredAlgorithm>(
     algorithm: &A,
     reservations: &Reservations<A>,
     ctx: Ctx<'c>,
     key: Arg<'c>,
 ) -> Result<ClosedKey<'c>, Error> {
-    let name = name(algorithm, reservations, ctx, key)?;
-    if ctx.may_access(&name, key, Access::ReadWrite) {
-        Ok(ClosedKey::new(ctx, name))
-    } else {
-        Err(Error::NO_PERMISSION)
-    }
+    Ok(ClosedKey::new(ctx, name(algorithm, reservations, ctx, key)?))
+}
+
+/// The key of the order.
+fn ends_of<'c>(hash: &ClosedKey<'c>) -> ClosedKey<'c> {
+    ClosedKey::new(hash.ctx(), Str::concat([hash.name().bytes(), b":ends"]))
 }
 
 /// The HASH of the limit on `key` if there is one, for RL.RESET. Another value at that name is none.
@@ -79,42 +80,74 @@ pub fn existing<'c, A: StoredAlgorithm>(
     };
     let hash = ClosedKey::new(ctx, name).open(Access::Read);
     let ours = hash.kind() == Kind::Hash && {
-        let field = Str::new(EARLIEST);
-        let [earliest, _] = hash.two_fields(&field, &field);
-        earliest.is_some_and(|earliest| parse_unsigned(earliest.bytes()).is_some())
+        hash.field(&Str::new(EARLIEST)).is_some_and(|earliest| parse_unsigned(earliest.bytes()).is_some())
     };
     let hash = hash.close();
     match ours {
         false => Ok(None),
-        true if ctx.may_access(hash.name(), key, Access::ReadWrite) => Ok(Some(hash)),
+        true if may_write(&hash, &ends_of(&hash), key) => Ok(Some(hash)),
         true => Err(Error::NO_PERMISSION),
     }
 }
 
-/// Deletes a HASH with all reservations in it.
-pub fn delete(hash: ClosedKey<'_>) {
-    super::delete(hash.open(Purpose::Delete.access()));
+/// Whether the user may write the HASH and the order, in place of the key that the call names.
+fn may_write(hash: &ClosedKey<'_>, ends: &ClosedKey<'_>, key: Arg<'_>) -> bool {
+    hash.ctx().may_access(&[hash.name(), ends.name()], key, Access::ReadWrite)
 }
 
-/// The HASH of a limit, and what a call does to it.
+/// Deletes a HASH with all reservations in it, and the order.
+pub fn delete(hash: ClosedKey<'_>) {
+    let ends = ends_of(&hash);
+    delete_existing(hash);
+    delete_existing(ends);
+}
+
+fn delete_existing(key: ClosedKey<'_>) {
+    let key = key.open(Access::ReadWrite);
+    if key.kind() != Kind::Nothing {
+        super::delete(key);
+    }
+}
+
+/// The HASH of a limit and the order, and what a call does to them.
 pub struct Loaded<'c> {
     key: ClosedKey<'c>,
+    ends: ClosedKey<'c>,
     pub book: Book<'c, Str<'c>>,
 }
 
-/// Reads what a call with this id needs. Looks at every field only if one may have ended.
+/// Reads what a call on `named` with this id needs: of what has ended, as much as the budget allows. Looks at every field
+/// only if the order does not have each.
 ///
 /// # Errors
-/// The key holds another type, or a value that is no reservation.
-pub fn load<'c>(key: ClosedKey<'c>, id: &'c [u8], now: Micros) -> Result<Loaded<'c>, Error> {
-    let key = key.open(Purpose::Write.access());
-    let stored = match key.kind() {
+/// The user has no permission for the keys, or one holds another type, or a value that is no reservation.
+pub fn load<'c>(
+    key: ClosedKey<'c>,
+    named: Arg<'c>,
+    id: &'c [u8],
+    now: Micros,
+    budget: &Budget,
+) -> Result<Loaded<'c>, Error> {
+    let ends = ends_of(&key);
+    if !may_write(&key, &ends, named) {
+        return Err(Error::NO_PERMISSION);
+    }
+    let mut ends = ends.open(Access::ReadWrite);
+    let key = key.open(Access::ReadWrite);
+    let mut stored = match key.kind() {
         Kind::Nothing => Stored::default(),
         Kind::Hash => stored(&key, id)?,
         _ => return Err(Error::WRONG_TYPE),
     };
+    if !matches!(ends.kind(), Kind::SortedSet | Kind::Nothing) {
+        return Err(Error::WRONG_TYPE);
+    }
+    stored.order_len = ends.len();
+    stored.any_ended = stored.order_len > 0 && ends.any_score_in(f64::NEG_INFINITY, now.millis());
     let mut book = Book::new(id, stored, now);
-    if book.needs_review() {
+    let is_complete =
+        book.is_ordered() && (!book.needs_review() || review(&mut book, stored.own, &key, &mut ends, budget)?);
+    if !is_complete && budget.may_look_at(key.len()) {
         let mut fields = Vec::with_capacity(usize::try_from(key.len()).unwrap_or(0));
         let mut foreign = false;
         key.for_each_field(|id, value| match Reservation::decode(value.bytes()) {
@@ -125,50 +158,128 @@ pub fn load<'c>(key: ClosedKey<'c>, id: &'c [u8], now: Micros) -> Result<Loaded<
         if foreign {
             return Err(Error::FOREIGN_RESERVATION);
         }
-        book.review(fields);
+        budget.spend_ended(book.review_all(fields, budget.ended.get()));
     }
-    Ok(Loaded { key: key.close(), book })
+    Ok(Loaded { key: key.close(), ends: ends.close(), book })
+}
+
+/// Reads what has ended. Whether each of these is in the HASH as the order says.
+#[cold]
+fn review<'c>(
+    book: &mut Book<'c, Str<'c>>,
+    own: Option<Reservation>,
+    key: &Key<'c>,
+    ends: &mut Key<'c>,
+    budget: &Budget,
+) -> Result<bool, Error> {
+    let (members, next_end) = ends.lowest_members(book.now().millis(), budget.ended.get());
+    let mut fields = Vec::with_capacity(members.len().saturating_add(1));
+    for (id, end) in members {
+        let Some(field) = key.field(&id).map(decode).transpose()?.filter(|field| field.ends_at == end) else {
+            return Ok(false);
+        };
+        fields.push((id, field));
+    }
+    if let Some(own) = own.filter(|own| book.has_ended(own.ends_at))
+        && fields.iter().all(|(id, _)| id.bytes() != book.id())
+    {
+        fields.push((Str::new(book.id()), own));
+    }
+    budget.spend_ended(book.review(fields, next_end));
+    Ok(true)
+}
+
+fn decode(text: Str<'_>) -> Result<Reservation, Error> {
+    Reservation::decode(text.bytes()).ok_or(Error::FOREIGN_RESERVATION)
 }
 
 fn stored(key: &Key<'_>, id: &[u8]) -> Result<Stored, Error> {
     let [own, earliest] = key.two_fields(&Str::new(id), &Str::new(EARLIEST));
     let parse = |text: Str<'_>| parse_unsigned(text.bytes()).ok_or(Error::FOREIGN_RESERVATION);
-    let decode = |text: Str<'_>| Reservation::decode(text.bytes()).ok_or(Error::FOREIGN_RESERVATION);
     Ok(Stored {
         own: own.map(decode).transpose()?,
         len: key.len().saturating_sub(u64::from(earliest.is_some())),
         earliest: earliest.map(parse).transpose()?,
         expires_at: key.expires_at(),
+        ..Stored::default()
     })
 }
 
+/// Adds an id to the order; cheaper than a call of ZADD. A client may have added it before.
+fn add<'c>(ends: ClosedKey<'c>, end: u64, id: &Str<'_>) -> ClosedKey<'c> {
+    let mut key = ends.open(Access::ReadWrite);
+    let added = key.add_member(end, id);
+    let ends = key.close_changed();
+    if added {
+        ends.notify_sorted_set(c"zadd");
+        ends.replicate_add(end, id);
+    } else {
+        sorted_set::rescore(&ends, end, std::slice::from_ref(id));
+    }
+    ends
+}
+
 impl Loaded<'_> {
+    /// See [`Book::full_for`].
+    pub fn full_for(&self, most: u64) -> Option<u64> {
+        let first_end = || self.ends.duplicate().open(Access::Read).lowest_score().map(|score| score as u64);
+        self.book.full_for(most, first_end)
+    }
+
     /// Writes what the call has changed, replicates it and fires the events.
     pub fn commit(self) {
-        let Self { key, book } = self;
+        let Self { key, mut ends, book } = self;
         let changes = book.changes();
         if changes.delete {
             return delete(key);
         }
-        let text = |field: &Reservation| Str::new(&field.encode());
-        let own = changes.own.map(|_| Str::new(book.id()));
-        let values: Vec<_> = changes.marks.iter().map(|(_, mark)| text(mark)).collect();
-        let own_value = changes.own.flatten().map(|field| text(&field));
-        let earliest =
-            changes.earliest.map(|at| [Str::new(EARLIEST), Str::new(itoa::Buffer::new().format(at).as_bytes())]);
-        let marks = changes.marks.iter().zip(&values).map(|((id, _), value)| [*id, value]);
-        let pairs = marks
-            .chain(own.iter().zip(&own_value).map(|(id, value)| [id, value]))
+        let number = |n: u64| Str::new(itoa::Buffer::new().format(n).as_bytes());
+        let own = Str::new(book.id());
+        let own_value = changes.own.flatten().map(|field| Str::new(&field.encode()));
+        let values: Vec<_> =
+            changes.marks.iter().map(|(_, mark)| [Str::new(&mark.encode()), number(mark.ends_at)]).collect();
+        let earliest = changes.earliest.map(|at| [Str::new(EARLIEST), number(at)]);
+        let marks = || changes.marks.iter().zip(&values);
+        let fields = marks()
+            .map(|((id, _), [value, _])| [*id, value])
+            .chain(own_value.iter().map(|value| [&own, value]))
             .chain(earliest.iter().map(|[name, value]| [name, value]));
-        if key.set_fields(pairs).is_none() {
+        if key.set_fields(fields).is_none() {
             internal_error(key.ctx(), "HSET");
         }
-        let removed = changes.removed.iter().copied().chain(own.iter().filter(|_| own_value.is_none()));
-        if key.remove_fields(removed).is_none() {
+        let removed = || {
+            let own = changes.own.iter().filter(|own| own.is_none()).map(|_| &own);
+            changes.removed.iter().copied().chain(own)
+        };
+        if key.remove_fields(removed()).is_none() {
             internal_error(key.ctx(), "HDEL");
         }
-        if let Some(millis) = changes.expires_at {
-            extend(key.open(Purpose::Write.access()), millis);
+        if changes.order.is_some() {
+            delete_existing(ends.duplicate());
+        }
+        let order: Vec<_> = changes.order.unwrap_or_default().iter().map(|(id, end)| (id, number(*end))).collect();
+        let new_end = changes.own_end.filter(|_| changes.is_new);
+        let own_end = changes.own_end.filter(|_| new_end.is_none()).map(number);
+        let members = order
+            .iter()
+            .map(|(id, end)| [end, *id])
+            .chain(marks().map(|((id, _), [_, end])| [end, *id]))
+            .chain(own_end.iter().map(|end| [end, &own]));
+        if ends.set_scores(members).is_none() {
+            internal_error(key.ctx(), "ZADD");
+        }
+        if let Some(end) = new_end {
+            ends = add(ends, end, &own);
+        }
+        if changes.order.is_none() && ends.remove_members(removed()).is_none() {
+            internal_error(key.ctx(), "ZREM");
+        }
+        let expires_at = changes.expires_at;
+        if let Some(millis) = expires_at {
+            extend(key.open(Access::ReadWrite), millis);
+        }
+        if let Some(millis) = expires_at.or(book.held_expiry().filter(|_| changes.order.is_some())) {
+            extend(ends.open(Access::ReadWrite), millis);
         }
     }
 }

@@ -56,7 +56,7 @@ impl StoredAlgorithm for RollingLog {
         key: ClosedKey<'c>,
         _id: Option<&'c [u8]>,
         now: Micros,
-        purpose: Purpose,
+        purpose: Purpose<'_>,
     ) -> Result<Loaded<'c>, Error> {
         let key = key.open(purpose.access());
         if purpose != Purpose::Read {

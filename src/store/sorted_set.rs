@@ -4,12 +4,13 @@ use std::ffi::{CStr, CString};
 
 use super::{Purpose, internal_error};
 use crate::error::Error;
-use crate::ffi::{ClosedKey, Key, Kind, Str};
+use crate::ffi::{Access, ClosedKey, Key, Kind, Str};
+use redis_rl_algorithm::arithmetic::to_i64;
 
 /// An open key and the members in it.
 pub struct SortedSet<'c> {
     pub key: Key<'c>,
-    /// Members that no longer count and are still there: 0, except if the set is read only.
+    /// Members that no longer count and are still there: all if the set is read only, else what is beyond the budget.
     pub expired: u64,
     /// Members that count.
     pub len: u64,
@@ -34,12 +35,13 @@ impl Expired {
     }
 }
 
-/// Loads a sorted set. Members that no longer count are removed, or counted if the set is only read.
+/// Loads a sorted set. Members that no longer count are removed, lowest score first, as far as the budget of the call
+/// reaches. The others are counted.
 ///
 /// # Errors
 /// The key holds another type.
 #[inline(always)]
-pub fn load<'c>(key: ClosedKey<'c>, expired: Option<Expired>, purpose: Purpose) -> Result<SortedSet<'c>, Error> {
+pub fn load<'c>(key: ClosedKey<'c>, expired: Option<Expired>, purpose: Purpose<'_>) -> Result<SortedSet<'c>, Error> {
     let mut key = key.open(purpose.access());
     match key.kind() {
         Kind::Nothing => return Ok(SortedSet { key, expired: 0, len: 0, exists: false }),
@@ -52,18 +54,41 @@ pub fn load<'c>(key: ClosedKey<'c>, expired: Option<Expired>, purpose: Purpose) 
         && let (min, min_score) = expired.lowest()
         && key.any_score_in(min_score, through)
     {
-        if purpose == Purpose::Read {
-            still_there = count_scores(&key, min, through)?;
-        } else {
-            // The command may delete the key.
-            let closed = key.close();
-            let removed = closed.remove_scores(min, through);
-            removed.ok_or_else(|| internal_error(closed.ctx(), "ZREMRANGEBYSCORE"))?;
-            key = closed.open(purpose.access());
-        }
+        still_there = match purpose {
+            Purpose::Write(budget) if key.len() <= budget.expired.get() => {
+                // The command may delete the key.
+                let closed = key.close();
+                let removed = closed.remove_scores(min, through);
+                budget.spend_expired(removed.ok_or_else(|| internal_error(closed.ctx(), "ZREMRANGEBYSCORE"))?);
+                key = closed.open(purpose.access());
+                0
+            }
+            Purpose::Write(budget) => {
+                let found = count_scores(&key, min, through)?;
+                let removed = found.min(budget.expired.get());
+                key = remove_lowest(key, min_score, removed)?;
+                budget.spend_expired(removed);
+                found.saturating_sub(removed)
+            }
+            Purpose::Read | Purpose::Delete => count_scores(&key, min, through)?,
+        };
     }
     let members = key.len();
     Ok(SortedSet { key, expired: still_there, len: members.saturating_sub(still_there), exists: members > 0 })
+}
+
+/// Removes `count` members, lowest score first, of those with a score of at least `min`: 0, or -infinity.
+#[cold]
+fn remove_lowest(key: Key<'_>, min: f64, count: u64) -> Result<Key<'_>, Error> {
+    if count == 0 {
+        return Ok(key);
+    }
+    let lower = key.lowest_score().is_some_and(|lowest| lowest < min);
+    let key = key.close();
+    let first = if lower { to_i64(key.count_scores(c"-inf", c"(0").unwrap_or(0)) } else { 0 };
+    let removed = key.remove_ranks(first, first.saturating_add(to_i64(count)).saturating_sub(1));
+    removed.ok_or_else(|| internal_error(key.ctx(), "ZREMRANGEBYRANK"))?;
+    Ok(key.open(Access::ReadWrite))
 }
 
 /// The number of members with a score from `min` to `max`.

@@ -42,7 +42,7 @@ impl StoredAlgorithm for WindowCounter {
         key: ClosedKey<'c>,
         _id: Option<&'c [u8]>,
         _now: Micros,
-        purpose: Purpose,
+        purpose: Purpose<'_>,
     ) -> Result<Loaded<'c>, Error> {
         counter::load(key, purpose)
     }

@@ -258,7 +258,7 @@ impl Run<'_> {
         self.tell(&words.join(" "));
         ok(redis::cmd(words[0]).arg(words[1]).query(&mut self.lab.native));
         let reloaded = keys_of(answer(dump(&self.known).query(&mut self.lab.native)));
-        assert_eq!(shown_keys(&reloaded), shown_keys(&self.before), "{}", self.story);
+        assert_eq!(shown_keys(&in_order(&reloaded)), shown_keys(&in_order(&self.before)), "{}", self.story);
     }
 
     /// The replica holds what the server holds.
@@ -266,7 +266,8 @@ impl Run<'_> {
         let look = dump(&self.known);
         let held = keys_of(answer(look.query(&mut self.lab.native)));
         let replicated = self.lab.replicated(&look);
-        assert_eq!(shown_keys(&replicated), shown_keys(&held), "the replica\n{}", self.story);
+        let [replicated, held] = [replicated, held].map(|keys| shown_keys(&in_order(&keys)));
+        assert_eq!(replicated, held, "the replica\n{}", self.story);
     }
 
     fn tell(&mut self, what: &str) {

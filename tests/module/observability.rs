@@ -28,7 +28,7 @@ const CALLS: [(&str, &[&str]); 20] = [
     ("RL.MULTI 2 TOKEN {k}token 60 5 FIXED {k}fixed 60 5 FULL", &[]),
     ("RL.PEEK TOKEN {k}token 60 5", &["GET"]),
     ("RL.REFUND SLIDING {k}sliding 60 5", &["ZREMRANGEBYRANK"]),
-    ("RL.SETTLE TOKEN {k}token 60 5 RESERVED 1 ACTUAL 9", &["GET"]),
+    ("RL.SETTLE TOKEN {k}token 60 5 RESERVED 1 ACTUAL 9", &[]),
     ("RL.RESET SLIDING {k}sliding 60", &[]),
 ];
 

@@ -135,15 +135,20 @@ fn a_user_needs_the_key_of_the_reservations() {
                 format!("RL.SETTLE {word} user {WINDOW} 5 RESERVATION a ACTUAL 1"),
                 format!("RL.MULTI 1 {word} user {WINDOW} 5 RESERVE a 1m"),
             ];
-            set_rules(&mut root, &["+@all", "~user", "~user:1"]);
-            ok(send(&mut con, &reset));
-            calls.iter().for_each(|call| assert!(err(send(&mut con, call)).starts_with("NOPERM "), "{call}"));
-            assert_eq!(keys(&mut root), [""; 0]);
-            ok(send(&mut root, &calls[0]));
-            assert!(err(send(&mut con, &reset)).starts_with("NOPERM "), "{reset}");
-            assert_eq!(keys(&mut root).len(), 2, "nothing is deleted");
-            set_rules(&mut root, &["+@all", "~user", "~user:1", &format!("~{hash}")]);
+            let [hash, ends] = ["", ":ends"].map(|end| format!("~{hash}{end}"));
+            for other in ["~other", &hash, &ends] {
+                set_rules(&mut root, &["+@all", "~user", "~user:1", other]);
+                ok(send(&mut con, &reset));
+                calls.iter().for_each(|call| assert!(err(send(&mut con, call)).starts_with("NOPERM "), "{call}"));
+                assert_eq!(keys(&mut root), [""; 0]);
+                ok(send(&mut root, &calls[0]));
+                assert!(err(send(&mut con, &reset)).starts_with("NOPERM "), "{reset}");
+                assert_eq!(keys(&mut root).len(), 3, "nothing is deleted");
+                ok(send(&mut root, &reset));
+            }
+            set_rules(&mut root, &["+@all", "~user", "~user:1", &hash, &ends]);
             calls.iter().for_each(|call| _ = ok(send(&mut con, call)));
+            ok(send(&mut con, &calls[0]));
             assert_eq!(ok(send(&mut con, &reset)), Value::Int(1));
             assert_eq!(keys(&mut root), [""; 0]);
         }

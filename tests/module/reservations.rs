@@ -1,9 +1,12 @@
-//! RESERVE and RESERVATION: how many reservations a limit has, and what INFO counts of them. What is charged, corrected and
-//! given back is in cases.txt and differential.rs.
+//! RESERVE and RESERVATION: how many reservations a limit has, what INFO counts of them, and the order that is kept of them
+//! also beside an earlier version. And how much a call removes. What is charged, corrected and given back is in cases.txt and
+//! differential.rs.
+
+use std::collections::BTreeMap;
 
 use redis::{Connection, Value};
-use redis_rl_algorithm::reservation::MAX_RESERVATIONS;
 
+use crate::random::calls::{Call, Form, load_functions};
 use crate::support::*;
 
 #[track_caller]
@@ -16,25 +19,160 @@ fn a_full_limit_denies_until_a_reservation_ends() {
     for_each_server(|bin| {
         let (mut clock, server) = FrozenClock::server(bin);
         let mut con = server.con();
-        let reserve = |id: u64| format!("RL.WINDOW k 1d 1000000 RESERVE {id} 10s");
-        let mut pipe = redis::pipe();
-        (0..MAX_RESERVATIONS).for_each(|id| _ = pipe.add_command(call(&reserve(id))).ignore());
-        pipe.exec(&mut con).expect("reservations");
+        ok(send(&mut con, "CONFIG SET rl.max-reservations 4"));
+        let reserve = |id: u64, ttl: &str| format!("RL.WINDOW k 1d 10 RESERVE {id} {ttl}");
+        (0..4).for_each(|id| _ = ok(send(&mut con, &reserve(id, "10s"))));
         clock.step(&mut con, 4_000);
-        let denied = full_of_call(&mut con, &reserve(MAX_RESERVATIONS));
+        let denied = full_of_call(&mut con, &reserve(4, "10s"));
         assert_eq!((denied.allowed, denied.retry_after_ms, denied.ttl, denied.charged), (0, 6_000, 6, 0));
-        assert_eq!(full_of_call(&mut con, &reserve(7)).charged, 1, "an open id needs no room");
-        ok(send(&mut con, "RL.SETTLE WINDOW k 1d 1000000 RESERVATION 8 ACTUAL 1"));
-        assert_eq!(full_of_call(&mut con, &reserve(MAX_RESERVATIONS)).charged, 1);
-        // All but two end at once.
+        assert_eq!(full_of_call(&mut con, &reserve(2, "10s")).charged, 1, "an open id needs no room");
+        ok(send(&mut con, "RL.SETTLE WINDOW k 1d 10 RESERVATION 3 ACTUAL 1"));
+        assert_eq!(full_of_call(&mut con, &reserve(4, "10s")).charged, 1);
+        // All but two end at once, and stay as marks.
         clock.step(&mut con, 6_000);
-        let reply = full_of_call(&mut con, "RL.SETTLE WINDOW k 1d 1000000 RESERVATION unknown ACTUAL 1");
-        assert_eq!(reply.remaining, 1_000_000 - 3 - 1);
-        assert_eq!(ok(cmd!(con, "HLEN", "k:reserved")), Value::Int(MAX_RESERVATIONS.cast_signed() + 1), "marks");
+        let denied = full_of_call(&mut con, &reserve(5, "1s"));
+        assert_eq!((denied.allowed, denied.retry_after_ms, denied.remaining), (0, 4_000, 10 - 3));
+        assert_eq!(ok(cmd!(con, "HLEN", "k:reserved")), Value::Int(4 + 1), "marks");
         let counted =
             ["made", "repeated", "settled", "ended"].map(|name| info(&mut con, &format!("rl_reservations_{name}")));
-        let [made, ended] = [MAX_RESERVATIONS + 1, MAX_RESERVATIONS - 2].map(|count| count.to_string());
-        assert_eq!(counted, [made, "1".into(), "1".into(), ended]);
-        assert_eq!(info(&mut con, "rl_settlements"), "2");
+        assert_eq!(counted, ["5", "1", "1", "2"]);
+        assert_eq!(info(&mut con, "rl_settlements"), "1");
+    });
+}
+
+/// Fills sets with so many members before a score, and hashes with so many reservations of a unit that have ended, or end
+/// later, as an earlier version wrote them.
+const FILL: &str = r"
+local kind, name, count, ends = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+for n = 1, count do
+  local id, at = string.format('id-%05d', n), string.format('%.0f', ends - count + n)
+  if kind == 'set' then
+    redis.call('ZADD', name, at, id)
+  else
+    redis.call('HSET', name .. ':reserved', id, '1:' .. at - 9000 .. ':' .. at .. ':' .. ARGV[5] .. ':9000000')
+  end
+end
+if kind == 'hash' then
+  redis.call('HSET', name .. ':reserved', '', string.format('%.0f', ends - count + 1))
+  redis.call('SET', name, count, 'PXAT', ARGV[5])
+end
+redis.call('PEXPIREAT', kind == 'set' and name or name .. ':reserved', ARGV[5])";
+
+/// Some limits, each with its key first.
+fn multi(limits: &str) -> Call {
+    let limit = |words: &str| {
+        let mut words = words.split(' ').map(|word| word.as_bytes().to_vec());
+        (words.next().expect("a key"), words.collect())
+    };
+    Call { name: "rl_multi", limits: limits.split(" + ").map(limit).collect(), tail: Vec::new() }
+}
+
+/// A call removes 10,000 entries and 1,000 reservations over all its limits, and leaves the rest to later calls. What has
+/// ended counts in no log and no lease. The library does the same.
+#[test]
+fn a_call_removes_a_bounded_number_of_what_has_ended() {
+    for_each_server(|bin| {
+        let (clock, server) = FrozenClock::server(bin);
+        let mut con = server.con();
+        load_functions(&mut con);
+        let (now, until) = (clock.now_ms(), clock.now_ms() + 86_400_000);
+        for library in [false, true] {
+            ok(cmd!(con, "FLUSHALL"));
+            let mut fill = |kind: &str, name: &str, count: u64, end: i64| {
+                ok(cmd!(con, "EVAL", FILL, 0, kind, name, count, end, until));
+            };
+            ["s1", "s2"].iter().for_each(|name| fill("set", name, 12_000, now - 60_000));
+            ["l1", "l2"].iter().for_each(|name| fill("set", name, 12_000, now));
+            fill("set", "l3", 22_000, now);
+            ok(cmd!(server.con(), "ZADD", "l3", now + 60_000, "live"));
+            ["r1", "r2", "r3"].iter().for_each(|name| fill("hash", name, 700, now));
+            ["o1", "o2"].iter().for_each(|name| fill("hash", name, 10_001, now + 60_000));
+            let call = |words: &str| {
+                let call = words.strip_prefix("rl_multi ").map_or_else(|| Call::of(words), multi);
+                let command = if library { call.library(&Form::Function) } else { call.native() };
+                ok(command.query(&mut server.con()))
+            };
+            let mut con = server.con();
+            let mut left = |names: &[&str], command: &str| -> Vec<i64> {
+                names.iter().map(|name| read(ok(cmd!(con, command, name)))).collect()
+            };
+            for (n, expected) in [[2_001, 12_001, 12_001], [2, 4_002, 12_002], [3, 3, 6_003]].into_iter().enumerate() {
+                let limits = format!("s1 SLIDING 1m 5 + s2 SLIDING 1m 5 + l1 LEASE 1m 5 ID x{n}");
+                let counted = ints(&[1, n as i64, 60]);
+                let reply = Value::Array(vec![Value::Int(1), Value::Array(vec![counted; 3])]);
+                assert_eq!(call(&format!("rl_multi {limits}")), reply, "{library}");
+                assert_eq!(left(&["s1", "s2", "l1"], "ZCARD"), expected, "{library}");
+            }
+            assert_eq!(call("rl l2 LEASE 1m 1 ID id-12000"), ints(&[1, 0, 60]), "its own lease, which has ended");
+            assert_eq!(call("rl l2 LEASE 1m 1 ID x"), ints(&[0, 1, 60]));
+            assert_eq!(call("rl_release l3 id-22000"), Value::Int(0));
+            assert_eq!(call("rl_renew l3 1m id-22000"), Value::Int(0));
+            assert_eq!(left(&["l2", "l3"], "ZCARD"), [1, 2_001]);
+            for (n, expected) in [[1, 401, 701], [2, 2, 102], [3, 3, 3]].into_iter().enumerate() {
+                let limits = ["r1", "r2", "r3"].map(|key| format!("{key} WINDOW 1d 1000 RESERVE x{n} 1h"));
+                call(&format!("rl_multi {}", limits.join(" + ")));
+                assert_eq!(left(&["r1", "r2", "r3"], "GET"), expected, "{library}");
+                let marks = left(&["r1:reserved", "r2:reserved", "r3:reserved"], "HLEN");
+                assert_eq!(marks, [702 + n as i64; 3], "{library}");
+            }
+            // There is no order of these: a call looks at all of one such limit.
+            call("rl_multi o1 WINDOW 1d 99999 RESERVE y 1h + o2 WINDOW 1d 99999 RESERVE y 1h");
+            assert_eq!(left(&["o1:reserved:ends", "o2:reserved:ends"], "ZCARD"), [10_002, 0], "{library}");
+            call("rl o2 WINDOW 1d 99999 RESERVE z 1h");
+            assert_eq!(left(&["o1:reserved:ends", "o2:reserved:ends"], "ZCARD"), [10_002, 10_003], "{library}");
+        }
+    });
+}
+
+/// The ids with their ends: as the hash has them, and as the order has them. Both expire together.
+fn orders(con: &mut Connection) -> [BTreeMap<String, u64>; 2] {
+    let expires_at = ["k:reserved", "k:reserved:ends"].map(|name| ok(cmd!(*con, "PEXPIRETIME", name)));
+    assert_eq!(expires_at[0], expires_at[1]);
+    let fields: BTreeMap<String, String> = read(ok(cmd!(*con, "HGETALL", "k:reserved")));
+    let ends = fields.into_iter().filter(|(id, _)| !id.is_empty()).map(|(id, field)| {
+        let ends_at = field.split(':').nth(2).expect("a field").parse().expect("milliseconds");
+        (id, ends_at)
+    });
+    [ends.collect(), read(ok(cmd!(*con, "ZRANGE", "k:reserved:ends", 0, -1, "WITHSCORES")))]
+}
+
+/// What an earlier version writes, which knows no order, is seen by the next call. So is a key that was evicted.
+#[test]
+fn an_earlier_version_may_write_to_the_same_reservations() {
+    for_each_server(|bin| {
+        let (mut clock, server) = FrozenClock::server(bin);
+        let mut con = server.con();
+        let (now, until) = (clock.now_ms(), clock.now_ms() + 86_400_000);
+        let field = |ttl: i64| format!("1:{now}:{}:{until}:{ttl}", now + ttl);
+        ok(send(&mut con, "RL.WINDOW k 1d 9 COST 3 RESERVE a 20s"));
+        let of_earlier: [&[&str]; 7] = [
+            &["HSET k:reserved b FIELD  END"],
+            // As many fields as before.
+            &["HSET k:reserved c FIELD  END", "HDEL k:reserved b"],
+            &["HSET k:reserved b FIELD  END", "UNLINK k:reserved:ends"],
+            &["UNLINK k:reserved"],
+            &["UNLINK k:reserved", "HSET k:reserved d FIELD  END", "PEXPIREAT k:reserved UNTIL"],
+            &["ZADD k:reserved:ends 1 nobody", "ZREM k:reserved:ends d"],
+            &["ZADD k:reserved:ends XX 1 d"],
+        ];
+        for written in of_earlier {
+            for command in written {
+                let words = command.replace("FIELD", &field(10_000)).replace("END", &(now + 10_000).to_string());
+                let words = words.replace("UNTIL", &(until + 5_000).to_string());
+                ok(send(&mut con, &words));
+            }
+            ok(send(&mut con, "RL.WINDOW k 1d 9 RESERVE new 30s"));
+            let [fields, order] = orders(&mut con);
+            assert_eq!(fields, order, "{written:?}");
+            assert_eq!(ok(cmd!(con, "HGET", "k:reserved", "")), bytes("0"), "an earlier version looks at all of them");
+            ok(send(&mut con, "RL.SETTLE WINDOW k 1d 9 RESERVATION new ACTUAL 0"));
+        }
+        assert_eq!(ok(cmd!(con, "HGET", "k:reserved", "d")), bytes(field(10_000)), "nothing came back early");
+        // What the earlier version reserved comes back at its end.
+        clock.step(&mut con, 10_000);
+        ok(send(&mut con, "INCRBY k 1"));
+        ok(send(&mut con, "RL.WINDOW k 1d 9 RESERVE new 30s"));
+        let [fields, order] = orders(&mut con);
+        assert_eq!((&fields, fields["d"]), (&order, (now + 20_000).cast_unsigned()), "a mark");
     });
 }

@@ -9,12 +9,12 @@ use tempfile::{NamedTempFile, TempDir};
 
 use crate::support::*;
 
-const NAMES: [&str; 3] = ["rl.on-oom", "rl.shadow", "rl.top-keys"];
-const DEFAULTS: [&str; 3] = ["error", "no", "128"];
+const NAMES: [&str; 4] = ["rl.on-oom", "rl.shadow", "rl.top-keys", "rl.max-reservations"];
+const DEFAULTS: [&str; 4] = ["error", "no", "128", "100000"];
 
 /// The values of [`NAMES`].
 #[track_caller]
-fn settings(con: &mut Connection) -> [String; 3] {
+fn settings(con: &mut Connection) -> [String; 4] {
     NAMES.map(|name| {
         let [found, value]: [String; 2] = read(ok(cmd!(*con, "CONFIG", "GET", name)));
         assert_eq!(found, name);
@@ -23,7 +23,7 @@ fn settings(con: &mut Connection) -> [String; 3] {
 }
 
 /// The defaults, but for these.
-fn with(changed: &[(usize, &str)]) -> [String; 3] {
+fn with(changed: &[(usize, &str)]) -> [String; 4] {
     let mut all = DEFAULTS.map(str::to_owned);
     changed.iter().for_each(|&(at, value)| value.clone_into(&mut all[at]));
     all
@@ -55,11 +55,14 @@ fn values_are_read_set_and_rewritten() {
         err(cmd!(con, "CONFIG", "SET", "rl.shadow", "yes", "rl.top-keys", "10001"));
         assert_eq!(settings(&mut con), DEFAULTS);
         ok(cmd!(con, "CONFIG", "SET", "rl.on-oom", "DENY", "rl.shadow", "Yes", "rl.top-keys", 7));
-        let changed = with(&[(0, "deny"), (1, "yes"), (2, "7")]);
+        ok(cmd!(con, "CONFIG", "SET", "rl.max-reservations", 1));
+        let changed = with(&[(0, "deny"), (1, "yes"), (2, "7"), (3, "1")]);
         assert_eq!(settings(&mut con), changed);
         ok(cmd!(con, "CONFIG", "REWRITE"));
         let written = fs::read_to_string(&file).expect("the file");
-        for line in ["# A comment that stays.", "rl.on-oom deny", "rl.shadow yes", "rl.top-keys 7"] {
+        for line in
+            ["# A comment that stays.", "rl.on-oom deny", "rl.shadow yes", "rl.top-keys 7", "rl.max-reservations 1"]
+        {
             assert!(written.lines().any(|found| found == line), "no {line}:\n{written}");
         }
         server.shutdown("NOSAVE");
@@ -81,6 +84,7 @@ fn a_wrong_value_is_an_error_with_the_range() {
             ("rl.on-oom", &["", "maybe", "allow deny", "1"][..], &["allow", "deny", "error"][..]),
             ("rl.shadow", &["", "maybe", "1", "yes ", "true"], &["yes", "no"]),
             ("rl.top-keys", &["-1", "10001", "9223372036854775807"], &["0", "10000"]),
+            ("rl.max-reservations", &["-1", "0", "1000001"], &["1", "1000000"]),
             ("rl.top-keys", &["", "x", "1.5", "1 ", "9223372036854775808"], &["integer"]),
         ] {
             for value in values {
@@ -101,6 +105,7 @@ fn load_arguments_set_them() {
             (&["shadow", "yes", "top-keys", "0"], &[], with(&[(1, "yes"), (2, "0")])),
             (&["RL.SHADOW", "YES", "RL.ON-OOM", "DENY"], &[], with(&[(0, "deny"), (1, "yes")])),
             (&["rl.top-keys", "7", "cl-throttle", "no"], &[], with(&[(2, "7")])),
+            (&["rl.max-reservations", "1000000"], &[], with(&[(3, "1000000")])),
             (&["rl.shadow", "yes", "rl.shadow", "no"], &[], with(&[])),
             (&["rl.on-oom", "deny"], &[("rl.on-oom", "allow"), ("rl.top-keys", "5")], with(&[(0, "allow"), (2, "5")])),
         ] {
@@ -113,7 +118,7 @@ fn load_arguments_set_them() {
     });
 }
 
-const WRONG_ARGUMENTS: [(&[&str], &str); 12] = [
+const WRONG_ARGUMENTS: [(&[&str], &str); 13] = [
     (&["rl.colour"], "colour"),
     (&["rl.top-key", "7"], "there are rl.on-oom, rl.shadow, rl.top-keys"),
     (&["rl.on-oom"], "rl.on-oom takes"),
@@ -124,6 +129,7 @@ const WRONG_ARGUMENTS: [(&[&str], &str); 12] = [
     (&["rl.top-keys", "-1"], "rl.top-keys takes an integer from 0 to 10000"),
     (&["top-keys", "10001"], "rl.top-keys takes an integer from 0 to 10000"),
     (&["rl.top-keys", "7x"], "rl.top-keys takes an integer from 0 to 10000"),
+    (&["max-reservations", "0"], "rl.max-reservations takes an integer from 1 to 1000000"),
     (&["cl-throttle"], "cl-throttle takes yes or no"),
     (&["cl-throttle", "maybe"], "cl-throttle takes yes or no"),
 ];

@@ -69,6 +69,11 @@ pub fn without_names_of_units(keys: &Keys) -> Keys {
     with_members(keys, |name, ms| if ms.is_some() { Vec::new() } else { name.to_vec() })
 }
 
+/// The keys with fields and members in order: a large hash has no order that two servers share.
+pub fn in_order(keys: &Keys) -> Keys {
+    with_members(keys, |name, _| name.to_vec())
+}
+
 /// The keys with fields and members in order, and with other names of members. `rename` gets the name and, of a unit, the
 /// millisecond in it.
 fn with_members(keys: &Keys, rename: impl Fn(&[u8], Option<&str>) -> Vec<u8>) -> Keys {

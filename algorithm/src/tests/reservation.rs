@@ -5,7 +5,7 @@ mod oracle;
 use oracle::{Call, Kind, WINDOW, agrees, repeats_change_nothing};
 use proptest::prelude::*;
 
-use super::super::in_memory::{InMemory, Limit};
+use super::super::in_memory::{self, InMemory, Limit};
 use super::super::reservation::{Ended, MAX_RESERVATIONS, Reservation};
 use super::super::rolling_log::Log;
 use super::super::*;
@@ -152,29 +152,73 @@ fn foreign_fields_are_rejected() {
     assert!(Reservation::decode(b":0:0:0:1").is_some());
 }
 
+/// So many reservations of one unit as an earlier version wrote them. Reservation `n` ends `n` microseconds after 5 seconds.
+fn many(algorithm: &WindowCounter, count: u64) -> Limit<WindowCounter> {
+    let mut stored = Limit::<WindowCounter>::default();
+    algorithm.request(&mut stored.key, Micros(T0), cost(count)).unwrap();
+    let counts_until = stored.key.unwrap().expires_at.unwrap();
+    for n in 0..count {
+        let field = Reservation::open(Cost::ONE, Micros(T0).plus(n), millis(5_000), counts_until);
+        stored.fields.insert(n.to_be_bytes().to_vec(), field.encode().to_vec());
+    }
+    stored.fields.insert(EARLIEST.to_vec(), (T0 / 1_000 + 5_000).to_string().into_bytes());
+    stored.expires_at = Some(counts_until + 5_000);
+    stored
+}
+
 #[test]
 fn a_full_hash_denies_until_one_ends() {
     let algorithm = WindowCounter::with_policy(&policy(3_600_000, MAX_COUNT)).unwrap();
-    let (mut stored, now) = (Limit::<WindowCounter>::default(), Micros(T0));
-    for n in 0..MAX_RESERVATIONS {
-        let reply = stored.reserve(&algorithm, now.plus(n), &n.to_le_bytes(), millis(5_000), Cost::ONE).unwrap();
-        assert!(reply.reply.verdict.allowed);
-    }
-    let later = now.plus(1_000_000);
+    let mut stored = many(&algorithm, MAX_RESERVATIONS);
+    let later = Micros(T0 + 1_000_000);
     let denied = stored.reserve(&algorithm, later, b"one more", millis(5_000), Cost::ONE).unwrap();
     assert_eq!((denied.reply.verdict.allowed, denied.charged, denied.full_for), (false, 0, Some(4_000)));
-    let again = stored.reserve(&algorithm, later, &1_u64.to_le_bytes(), millis(1), Cost::ONE).unwrap();
+    let again = stored.reserve(&algorithm, later, &1_u64.to_be_bytes(), millis(1), Cost::ONE).unwrap();
     assert!(again.repeated && again.reply.verdict.allowed, "a repeated call needs no room");
-    stored.settle(&algorithm, later, &7_u64.to_le_bytes(), Cost::ZERO).unwrap();
+    stored.settle(&algorithm, later, &7_u64.to_be_bytes(), Cost::ZERO).unwrap();
     assert!(stored.reserve(&algorithm, later, b"one more", millis(5_000), Cost::ONE).unwrap().reply.verdict.allowed);
     assert_eq!(algorithm.remaining(&stored.key, later), MAX_COUNT - MAX_RESERVATIONS);
-    // All but the last end at once, and stay as marks for as long again.
-    let ended = now.plus(5_999_999);
+}
+
+/// A call gives back a thousand, the earliest end first, and what its own id holds. The rest counts until a later call.
+#[test]
+fn a_call_gives_back_a_thousand() {
+    let algorithm = WindowCounter::with_policy(&policy(3_600_000, MAX_COUNT)).unwrap();
+    let mut stored = many(&algorithm, 2_500);
+    let ended = Micros(T0 + 6_000_000);
+    let is_mark = |stored: &Limit<_>, n: u64| stored.fields[&n.to_be_bytes()[..]].starts_with(b":");
     assert_eq!(stored.settle(&algorithm, ended, b"unknown", Cost::ONE), Ok(0));
-    assert_eq!(algorithm.remaining(&stored.key, ended), MAX_COUNT - 1);
-    assert_eq!(stored.fields.len(), usize::try_from(MAX_RESERVATIONS).unwrap() + 1);
-    assert_eq!(stored.settle(&algorithm, now.plus(20_000_000), b"unknown", Cost::ONE), Ok(0));
-    assert!(stored.fields.is_empty());
+    assert_eq!(algorithm.remaining(&stored.key, ended), MAX_COUNT - 1_500);
+    assert_eq!([0, 999, 1_000, 2_499].map(|n| is_mark(&stored, n)), [true, true, false, false]);
+    assert_eq!(stored.settle(&algorithm, ended, &2_499_u64.to_be_bytes(), cost(3)), Ok(3));
+    assert_eq!(algorithm.remaining(&stored.key, ended), MAX_COUNT - 499 - 3);
+    assert_eq!([1_000, 1_999, 2_000].map(|n| is_mark(&stored, n)), [true, true, false]);
+    assert_eq!(stored.settle(&algorithm, ended, b"unknown", Cost::ONE), Ok(0));
+    assert_eq!(algorithm.remaining(&stored.key, ended), MAX_COUNT - 3);
+    assert_eq!(stored.fields.len(), 2_499 + 1, "the marks stay for as long again");
+    let gone = Micros(T0 + 11_000_000);
+    for left in [1_499, 499, 0] {
+        assert_eq!(stored.settle(&algorithm, gone, b"unknown", Cost::ONE), Ok(0));
+        assert_eq!(stored.fields.len(), if left == 0 { 0 } else { left + 1 });
+    }
+}
+
+/// A call removes ten thousand entries or leases that have ended. What stays does not count.
+#[test]
+fn a_call_removes_ten_thousand_entries() {
+    let now = Micros(T0);
+    let ended: Vec<u64> = (0..25_000).map(|n| T0 / 1_000 - 100_000 + n).collect();
+    let algorithm = SlidingLog::with_policy(&policy(60_000, 2)).unwrap();
+    let mut log = in_memory::Log { entries: ended.clone(), expires_at: Some(T0 / 1_000 + 1) };
+    let mut leases = in_memory::Holders { ends: ended.iter().map(|end| (end.to_be_bytes().to_vec(), *end)).collect() };
+    let lease = Lease::new(&policy(60_000, 2));
+    for (left, allowed) in [(15_001, true), (5_002, true), (2, false)] {
+        assert_eq!(algorithm.request(&mut log, now, Cost::ONE).unwrap().verdict.allowed, allowed);
+        assert_eq!(leases.request(&lease, &[left as u8], now).verdict.allowed, allowed);
+        assert_eq!((log.entries.len(), leases.ends.len()), (left, left));
+        let last = ended[ended.len() - 1].to_be_bytes();
+        assert!(!leases.clone().renew(Window::LONGEST, &last, now) && !leases.clone().release(&last, now));
+    }
 }
 
 /// A worker dies while nobody else calls. Its estimate is back at the first call, long after its mark is gone.

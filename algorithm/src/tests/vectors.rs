@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::*;
 use crate::in_memory::{Charging, Holders, Limit};
-use crate::reservation::Standing;
+use crate::reservation::{Reservation, Standing};
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../vectors/algorithms.json");
 const START: i64 = 1_795_269_620_123_456;
@@ -158,8 +158,13 @@ impl<A: TestAlgorithm> Server<A> {
         let hash = hash.collect::<Vec<_>>().join(", ");
         let infix = if self.word == "FIXED" { ":60000ms" } else { "" };
         let name = format!("k{infix}:reserved");
-        let hash = (!hash.is_empty()).then(|| (name, format!("{{{hash}}}"), self.limit.expires_at));
-        keys_of(self.algorithm.stored_keys(&self.limit.key).into_iter().chain(hash))
+        let ends = self.limit.fields.iter().filter_map(|(id, field)| {
+            Some(format!("\"{}\": {}", String::from_utf8_lossy(id), Reservation::decode(field)?.ends_at))
+        });
+        let ends = ends.collect::<Vec<_>>().join(", ");
+        let reserved = [(name.clone(), hash), (name + ":ends", ends)].into_iter().filter(|(_, text)| !text.is_empty());
+        let reserved = reserved.map(|(name, text)| (name, format!("{{{text}}}"), self.limit.expires_at));
+        keys_of(self.algorithm.stored_keys(&self.limit.key).into_iter().chain(reserved))
     }
 }
 

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use redis::Value;
 use redis_rl_algorithm::in_memory::{Charging, Holders, InMemory, Limit};
-use redis_rl_algorithm::reservation::{EARLIEST, Standing};
+use redis_rl_algorithm::reservation::{EARLIEST, Reservation, Standing};
 use redis_rl_algorithm::{
     Change, Cost, Decision, FixedWindow, Gcra, LeakyBucket, Lease, Micros, RollingLog, SlidingCounter, SlidingLog,
     TokenBucket, Unrepresentable, Verdict, Window, WindowCounter,
@@ -154,7 +154,15 @@ impl Model {
             let fields = fields.iter().map(|(id, value)| [&id[..], value].join(&b' ')).collect();
             (name.clone().into(), ("hash".to_owned(), fields, expiry(*expires_at)))
         });
-        states.chain(hashes).collect()
+        let orders = self.hashes.iter().map(|(name, (fields, expires_at))| {
+            let end = |(id, value): (&Vec<u8>, &Vec<u8>)| {
+                let ends_at = Reservation::decode(value)?.ends_at.to_string();
+                Some([id, ends_at.as_bytes()].join(&b' '))
+            };
+            let members = fields.iter().filter_map(end).collect();
+            (format!("{name}:ends").into(), ("zset".to_owned(), members, expiry(*expires_at)))
+        });
+        states.chain(hashes).chain(orders).collect()
     }
 
     fn expire(&mut self, now: Micros) {
