@@ -107,7 +107,7 @@ pub const LIBRARY: [Case; 12] = [
         .answers(0),
 ];
 
-pub const COMMANDS: [Case; 36] = [
+pub const COMMANDS: [Case; 39] = [
     Case::new("RL.FIXED allowed", "RL.FIXED KEY 3600 LIMIT").answers(1),
     Case::new("RL.FIXED denied", "RL.FIXED KEY 3600 1").after("RL.FIXED KEY 3600 1", 1).answers(0),
     Case::new("RL.WINDOW allowed", "RL.WINDOW KEY 3600 LIMIT").answers(1),
@@ -148,6 +148,16 @@ pub const COMMANDS: [Case; 36] = [
     )
     .after("RL.FIXED KEY:c 3600 1", 1)
     .answers(0),
+    Case::new("RL.MULTI of 2 TOKEN", "RL.MULTI 2 TOKEN KEY:a 3600 LIMIT TOKEN KEY:b 3600 LIMIT").answers(1),
+    Case::new("RL.MULTI of 3 TOKEN", "RL.MULTI 3 TOKEN KEY:a 3600 LIMIT TOKEN KEY:b 3600 LIMIT TOKEN KEY:c 3600 LIMIT")
+        .answers(1),
+    Case::new(
+        "RL.MULTI of 10 TOKEN",
+        "RL.MULTI 10 TOKEN KEY:a 3600 LIMIT TOKEN KEY:b 3600 LIMIT TOKEN KEY:c 3600 LIMIT TOKEN KEY:d 3600 LIMIT \
+         TOKEN KEY:e 3600 LIMIT TOKEN KEY:f 3600 LIMIT TOKEN KEY:g 3600 LIMIT TOKEN KEY:h 3600 LIMIT \
+         TOKEN KEY:i 3600 LIMIT TOKEN KEY:j 3600 LIMIT",
+    )
+    .answers(1),
     Case::new("RL.PEEK FIXED", "RL.PEEK FIXED KEY 3600 LIMIT").after("RL.FIXED KEY 3600 LIMIT", 1).answers(1),
     Case::new("RL.REFUND FIXED", "RL.REFUND FIXED KEY 3600 LIMIT")
         .after("RL.FIXED KEY 3600 LIMIT COST LIMIT", 1)
