@@ -8,6 +8,7 @@
 use std::ffi::c_int;
 use std::hash::BuildHasher;
 
+use arrayvec::ArrayVec;
 use foldhash::fast::FixedState;
 use redis_rl_algorithm::integer::parse_unsigned;
 use redis_rl_algorithm::{Micros, Verdict};
@@ -18,8 +19,8 @@ use super::doc::{KEY, LIMIT, SINCE, WINDOW};
 use super::memory;
 use super::name::{NO_SUCH_ALGORITHM, Name};
 use super::options::{Grammar, Keyword, List, MOST_ARGUMENTS, Reserve, Taker};
-use super::pending;
-use super::reply::{Replies, Reply, make_names_unique};
+use super::pending::Pending;
+use super::reply::{Reply, make_names_unique, write_multi};
 use super::request::{Request, require_few_members};
 use super::reserve::Reserving;
 use super::words::{Form, Words};
@@ -30,6 +31,7 @@ use crate::store::Purpose;
 
 /// The most limits in one call.
 const MAX_LIMITS: u8 = 64;
+const MAX: usize = MAX_LIMITS as usize;
 
 /// The command.
 pub struct Multi;
@@ -56,41 +58,57 @@ impl Command for Multi {
 fn check_all<'c>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
     let count = args.next().and_then(|count| parse_count(count.bytes())).ok_or(Error::NUM_LIMITS)?;
     let now = Micros(ctx.now_micros());
-    let mut limits: Vec<Box<dyn Limit<'c> + 'c>> = Vec::with_capacity(count.into());
+    // Each has room for MAX_LIMITS, and `count` is at most that.
+    let mut limits = ArrayVec::<Box<dyn Limit + 'c>, MAX>::new();
+    let mut keys = ArrayVec::<Keys<'c>, MAX>::new();
     let mut names = Names::default();
     for number in 1..=count {
-        let limit = parse_limit(ctx, &mut args, now).map_err(|error| error.of_limit(number))?;
-        let (state, reservations) = limit.keys();
-        for key in [Some(state), reservations].into_iter().flatten() {
-            if names.may_repeat(key) && limits.iter().any(|other| other.writes(key)) {
-                return Err(Error::SAME_KEY.of_limit(number));
-            }
+        let (limit, written) = parse_limit(ctx, &mut args, now).map_err(|error| error.of_limit(number))?;
+        if written
+            .names()
+            .any(|name| names.may_repeat(name) && keys.iter().any(|other| other.names().any(|own| own == name)))
+        {
+            return Err(Error::SAME_KEY.of_limit(number));
         }
         limits.push(limit);
+        keys.push(written);
     }
     let form = parse_form(&mut args, &limits)?;
     require_few_members(limits.iter().map(|limit| limit.most_members_added()))?;
 
-    let decided =
-        limits.into_iter().zip(1..).map(|(limit, number)| limit.decide(now).map_err(|error| error.of_limit(number)));
-    let mut pending = decided.collect::<Result<Vec<_>, _>>()?;
+    let mut pending = ArrayVec::<_, MAX>::new();
+    for ((limit, keys), number) in limits.iter().zip(keys.drain(..)).zip(1..) {
+        pending.push(limit.decide(keys, now).map_err(|error| error.of_limit(number))?);
+    }
     let allowed = pending.iter().all(|limit| limit.verdict().allowed);
     let allowed = allowed && require_memory(ctx, &mut pending)?;
-    let replies = match form {
-        Form::Verdict => Replies::Verdicts(pending.iter().map(|limit| limit.verdict()).collect()),
-        Form::Full | Form::Line | Form::Headers => {
-            let mut replies: Vec<Reply> = pending.iter().map(|limit| limit.reply(allowed)).collect();
-            make_names_unique(&mut replies);
-            Replies::Whole(replies)
-        }
-    };
+    let verdicts: ArrayVec<Verdict, MAX> = pending.iter().map(|limit| limit.verdict()).collect();
+    let mut replies = Vec::new();
+    if form != Form::Verdict {
+        replies.extend(pending.iter().map(|limit| limit.reply(allowed)));
+        make_names_unique(&mut replies);
+    }
     let outcome = pending.iter().map(|limit| limit.outcome()).max().unwrap_or(Outcome::Allowed);
     STATS.multi.count(if allowed { outcome } else { Outcome::Denied });
-    for limit in pending {
+    for limit in pending.drain(..) {
         limit.commit(allowed);
     }
-    replies.write(ctx, form, allowed);
+    write_multi(ctx, form, allowed, &verdicts, &replies);
     Ok(())
+}
+
+/// The keys that a limit writes.
+struct Keys<'c> {
+    state: ClosedKey<'c>,
+    /// With RESERVE.
+    reserve: Option<Box<(Reserve<'c>, ClosedKey<'c>)>>,
+}
+
+impl Keys<'_> {
+    fn names(&self) -> impl Iterator<Item = &[u8]> {
+        let reservations = self.reserve.iter().map(|reserve| &reserve.1);
+        std::iter::once(&self.state).chain(reservations).map(|key| key.name().bytes())
+    }
 }
 
 /// The names of the keys that a call writes, as a filter: what it has not seen is no repetition.
@@ -102,8 +120,8 @@ struct Names {
 
 impl Names {
     /// Adds a name. Returns whether it may have been added before.
-    fn may_repeat(&mut self, key: &ClosedKey<'_>) -> bool {
-        let hash = self.hasher.hash_one(key.name().bytes());
+    fn may_repeat(&mut self, name: &[u8]) -> bool {
+        let hash = self.hasher.hash_one(name);
         let bit = 1 << (hash % 64);
         let Some(word) = self.seen.get_mut((hash / 64 % 16) as usize) else { return true };
         let seen = *word & bit != 0;
@@ -117,7 +135,7 @@ impl Names {
 ///
 /// # Errors
 /// [`Error::OUT_OF_MEMORY`] if `rl.on-oom` is `error`.
-fn require_memory<'c>(ctx: Ctx<'c>, pending: &mut [Box<dyn Pending<'c> + 'c>]) -> Result<bool, Error> {
+fn require_memory<'c>(ctx: Ctx<'c>, pending: &mut [Box<dyn PendingLimit<'c> + 'c>]) -> Result<bool, Error> {
     let growing = pending.iter().find(|limit| limit.needs_memory());
     if !growing.is_some_and(|limit| ctx.out_of_memory(limit.key())) {
         return Ok(true);
@@ -144,7 +162,7 @@ fn parse_count(text: &[u8]) -> Option<u8> {
 }
 
 /// The form of the reply after the last limit, or nothing.
-fn parse_form<'c>(args: &mut Args<'c>, limits: &[Box<dyn Limit<'c> + 'c>]) -> Result<Form, Error> {
+fn parse_form<'c>(args: &mut Args<'c>, limits: &[Box<dyn Limit + 'c>]) -> Result<Form, Error> {
     let mut form = Form::Verdict;
     while let Some(word) = args.next_word() {
         form = match Form::from_word(word) {
@@ -161,14 +179,24 @@ fn parse_form<'c>(args: &mut Args<'c>, limits: &[Box<dyn Limit<'c> + 'c>]) -> Re
 }
 
 /// `<ALGO> key window limit [options]`.
-fn parse_limit<'c>(ctx: Ctx<'c>, args: &mut Args<'c>, now: Micros) -> Result<Box<dyn Limit<'c> + 'c>, Error> {
+fn parse_limit<'c>(ctx: Ctx<'c>, args: &mut Args<'c>, now: Micros) -> Result<(Box<dyn Limit + 'c>, Keys<'c>), Error> {
     let word = args.next_word().ok_or(Error::FEWER_LIMITS)?;
-    match Name::from_word(word) {
-        Some(name) => for_algorithm!(name, A => Ok(Box::new(ParsedLimit::<A>::parse(ctx, args, now)?))),
-        None if Form::from_word(word).is_some() && args.is_empty() => Err(Error::FEWER_LIMITS),
-        None if Form::from_word(word).is_some() => Err(Form::NOT_LAST),
-        None => Err(NO_SUCH_ALGORITHM),
-    }
+    let Some(name) = Name::from_word(word) else {
+        return Err(match Form::from_word(word) {
+            Some(_) if args.is_empty() => Error::FEWER_LIMITS,
+            Some(_) => Form::NOT_LAST,
+            None => NO_SUCH_ALGORITHM,
+        });
+    };
+    for_algorithm!(name, A => {
+        let (request, reserve) = Request::<A>::parse_limit(args)?;
+        let state = request.state_key(ctx, now, Purpose::Write)?;
+        let reserve = match reserve {
+            None => None,
+            Some(reserve) => Some(Box::new((reserve, request.hash_key(ctx)?))),
+        };
+        Ok((Box::new(request), Keys { state, reserve }))
+    })
 }
 
 /// Reports the positions of the keys of a call, up to the first word that can be no part of a limit. The command itself
@@ -192,75 +220,41 @@ fn key_positions(args: Args<'_>, report: &mut dyn FnMut(c_int)) {
     }
 }
 
-/// A limit whose arguments are valid, of any algorithm.
-trait Limit<'c> {
-    /// The key of its state, and that of its reservations with RESERVE.
-    fn keys(&self) -> (&ClosedKey<'c>, Option<&ClosedKey<'c>>);
-
+/// A request under a limit of any algorithm.
+trait Limit {
     fn most_members_added(&self) -> u64;
 
     /// The error for a word that follows the last limit.
     fn usage(&self) -> Error;
 
     /// See [`Request::decide`] and [`Request::decide_reserving`].
-    fn decide(self: Box<Self>, now: Micros) -> Result<Box<dyn Pending<'c> + 'c>, Error>;
+    fn decide<'r>(&'r self, keys: Keys<'r>, now: Micros) -> Result<Box<dyn PendingLimit<'r> + 'r>, Error>;
 }
 
-impl<'c> dyn Limit<'c> + 'c {
-    /// Whether the limit writes a key of this name.
-    fn writes(&self, key: &ClosedKey<'_>) -> bool {
-        let (state, reservations) = self.keys();
-        [Some(state), reservations].into_iter().flatten().any(|own| own.name().bytes() == key.name().bytes())
-    }
-}
-
-/// See [`Limit`].
-struct ParsedLimit<'c, A> {
-    request: Request<'c, A>,
-    key: ClosedKey<'c>,
-    reserve: Option<Box<(Reserve<'c>, ClosedKey<'c>)>>,
-}
-
-impl<'c, A: Algorithm> ParsedLimit<'c, A> {
-    fn parse(ctx: Ctx<'c>, args: &mut Args<'c>, now: Micros) -> Result<Self, Error> {
-        let (request, reserve) = Request::<A>::parse_limit(args)?;
-        let key = request.state_key(ctx, now, Purpose::Write)?;
-        let reserve = match reserve {
-            None => None,
-            Some(reserve) => Some(Box::new((reserve, request.hash_key(ctx)?))),
-        };
-        Ok(Self { request, key, reserve })
-    }
-}
-
-impl<'c, A: Algorithm> Limit<'c> for ParsedLimit<'c, A> {
-    fn keys(&self) -> (&ClosedKey<'c>, Option<&ClosedKey<'c>>) {
-        (&self.key, self.reserve.as_ref().map(|reserve| &reserve.1))
-    }
-
+impl<A: Algorithm> Limit for Request<'_, A> {
     fn most_members_added(&self) -> u64 {
-        self.request.most_members_added()
+        self.most_members_added()
     }
 
     fn usage(&self) -> Error {
-        self.request.usage_in_multi()
+        self.usage_in_multi()
     }
 
-    fn decide(self: Box<Self>, now: Micros) -> Result<Box<dyn Pending<'c> + 'c>, Error> {
-        let Self { request, key, reserve } = *self;
-        Ok(match reserve {
-            None => Box::new(PendingLimit { pending: request.decide(key, now, Purpose::Write)?, reserving: None }),
+    fn decide<'r>(&'r self, keys: Keys<'r>, now: Micros) -> Result<Box<dyn PendingLimit<'r> + 'r>, Error> {
+        let request: &'r Request<'r, A> = self;
+        Ok(match keys.reserve {
+            None => Box::new(Decided { pending: request.decide(keys.state, now, Purpose::Write)?, reserving: None }),
             Some(reserve) => {
                 let (reserve, hash) = *reserve;
-                let (pending, reserving) = request.decide_reserving(key, hash, reserve, now)?;
-                Box::new(PendingLimit { pending, reserving: Some(Box::new(reserving)) })
+                let (pending, reserving) = request.decide_reserving(keys.state, hash, reserve, now)?;
+                Box::new(Decided { pending, reserving: Some(Box::new(reserving)) })
             }
         })
     }
 }
 
 /// A limit that is decided and not yet committed, of any algorithm.
-trait Pending<'c> {
+trait PendingLimit<'c> {
     fn key(&self) -> Arg<'c>;
     fn verdict(&self) -> Verdict;
     fn needs_memory(&self) -> bool;
@@ -275,16 +269,16 @@ trait Pending<'c> {
     fn commit(self: Box<Self>, allowed: bool);
 }
 
-/// See [`Pending`].
-struct PendingLimit<'c, A: Algorithm> {
-    pending: pending::Pending<'c, A>,
+/// See [`PendingLimit`].
+struct Decided<'c, A: Algorithm> {
+    pending: Pending<'c, A>,
     /// With RESERVE.
     reserving: Option<Box<Reserving<'c>>>,
 }
 
-impl<'c, A: Algorithm> Pending<'c> for PendingLimit<'c, A> {
+impl<'c, A: Algorithm> PendingLimit<'c> for Decided<'c, A> {
     fn key(&self) -> Arg<'c> {
-        self.pending.key()
+        self.pending.request.key
     }
 
     fn verdict(&self) -> Verdict {
