@@ -64,11 +64,10 @@ fn check_all<'c>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
     let mut names = Names::default();
     for number in 1..=count {
         let (limit, written) = parse_limit(ctx, &mut args, now).map_err(|error| error.of_limit(number))?;
-        if written
-            .names()
-            .any(|name| names.may_repeat(name) && keys.iter().any(|other| other.names().any(|own| own == name)))
-        {
-            return Err(Error::SAME_KEY.of_limit(number));
+        for name in written.names() {
+            if names.may_repeat(name) && keys.iter().any(|other| other.names().any(|known| known == name)) {
+                return Err(Error::SAME_KEY.of_limit(number));
+            }
         }
         limits.push(limit);
         keys.push(written);
