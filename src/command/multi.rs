@@ -64,10 +64,9 @@ fn check_all<'c>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
     let mut names = Names::default();
     for number in 1..=count {
         let (limit, written) = parse_limit(ctx, &mut args, now).map_err(|error| error.of_limit(number))?;
-        for name in written.names() {
-            if names.may_repeat(name) && keys.iter().any(|other| other.names().any(|known| known == name)) {
-                return Err(Error::SAME_KEY.of_limit(number));
-            }
+        let mut repeats = |key: &ClosedKey<'_>| names.may_repeat(key) && keys.iter().any(|other| other.has(key));
+        if repeats(&written.state) || written.reserve.as_ref().is_some_and(|reserve| repeats(&reserve.1)) {
+            return Err(Error::SAME_KEY.of_limit(number));
         }
         limits.push(limit);
         keys.push(written);
@@ -104,9 +103,9 @@ struct Keys<'c> {
 }
 
 impl Keys<'_> {
-    fn names(&self) -> impl Iterator<Item = &[u8]> {
-        let reservations = self.reserve.iter().map(|reserve| &reserve.1);
-        std::iter::once(&self.state).chain(reservations).map(|key| key.name().bytes())
+    fn has(&self, key: &ClosedKey<'_>) -> bool {
+        let is_same = |own: &ClosedKey<'_>| own.name().bytes() == key.name().bytes();
+        is_same(&self.state) || self.reserve.as_ref().is_some_and(|reserve| is_same(&reserve.1))
     }
 }
 
@@ -119,8 +118,8 @@ struct Names {
 
 impl Names {
     /// Adds a name. Returns whether it may have been added before.
-    fn may_repeat(&mut self, name: &[u8]) -> bool {
-        let hash = self.hasher.hash_one(name);
+    fn may_repeat(&mut self, key: &ClosedKey<'_>) -> bool {
+        let hash = self.hasher.hash_one(key.name().bytes());
         let bit = 1 << (hash % 64);
         let Some(word) = self.seen.get_mut((hash / 64 % 16) as usize) else { return true };
         let seen = *word & bit != 0;

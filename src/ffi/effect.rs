@@ -11,7 +11,7 @@ use super::{ClosedKey, Str, api};
 /// Replicates a command whose first argument is the key: the key, the command, the format of all arguments, and the other
 /// arguments. As unsafe as a format that differs from them.
 macro_rules! replicate {
-    ($key:expr, $command:expr, $format:literal $(, $argument:expr)*) => {
+    ($key:expr, $command:expr, $format:expr $(, $argument:expr)*) => {
         api!(RedisModule_Replicate(
             $key.ctx.raw, $command.as_ptr(), $format.as_ptr(), $key.name.raw $(, $argument)*
         ))
@@ -20,7 +20,7 @@ macro_rules! replicate {
 
 /// Calls such a command, and has its [`Reply`].
 macro_rules! call {
-    ($key:expr, $command:expr, $format:literal $(, $argument:expr)*) => {
+    ($key:expr, $command:expr, $format:expr $(, $argument:expr)*) => {
         Reply(api!(RedisModule_Call($key.ctx.raw, $command.as_ptr(), $format.as_ptr(), $key.name.raw $(, $argument)*)))
     };
 }
