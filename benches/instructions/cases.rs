@@ -102,6 +102,12 @@ pub fn all() -> Vec<Case> {
         cases.extend(both(&format!("RL.{word}"), &format!("RL.{word} KEY"), word));
     }
     const MULTI: &str = "RL.MULTI 3 FIXED KEY:a 3600 LIMIT FIXED KEY:b 3600 LIMIT FIXED KEY:c 3600";
+    let tokens = |limits: &str| {
+        let each = limits.chars().map(|limit| format!(" TOKEN KEY:{limit} 3600 LIMIT"));
+        let sends = format!("RL.MULTI {}{}", limits.len(), each.collect::<String>());
+        Case::new(format!("RL.MULTI of {} TOKEN", limits.len()), sends).answers(1)
+    };
+    cases.extend(["ab", "abc", "abcdefghij"].map(tokens));
     cases.extend([
         Case::new("RL.TOKEN allowed, FULL", "RL.TOKEN KEY 3600 LIMIT FULL"),
         Case::new("RL.TOKEN allowed, LINE", "RL.TOKEN KEY 3600 LIMIT LINE"),

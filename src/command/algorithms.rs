@@ -4,9 +4,7 @@ use std::ffi::CStr;
 use std::marker::PhantomData;
 
 use super::name::{NO_SUCH_ALGORITHM, Name};
-use super::options::{Keyword, Keywords, Reserve};
-use super::pending::Pending;
-use super::request::Request;
+use super::options::{Keyword, Keywords};
 use super::{Command, doc};
 use crate::error::Error;
 use crate::ffi::{Args, Argument, ArgumentKind, CommandDoc, Ctx};
@@ -80,7 +78,7 @@ macro_rules! with_table {
     };
 }
 
-/// Every row becomes an [`Algorithm`], and a variant of each enum.
+/// Every row becomes an [`Algorithm`].
 macro_rules! implement {
     (() $($name:ident => $type:ty { complexity: $complexity:literal, summary: $summary:literal, example: $example:literal, })*) => {
         $(impl Algorithm for $type {
@@ -105,27 +103,6 @@ macro_rules! implement {
                 concat!(stringify!($name), " and its store differ on ALWAYS"),
             );
         };)*
-
-        /// A request under a limit of any algorithm.
-        pub enum AnyRequest<'c> { $($name(Request<'c, $type>),)* }
-
-        /// A pending request under a limit of any algorithm.
-        pub enum AnyPending<'c> { $($name(Pending<'c, $type>),)* }
-
-        impl<'c> AnyRequest<'c> {
-            /// A request under the algorithm of this name.
-            ///
-            /// # Errors
-            /// As [`Request::parse_limit`].
-            pub fn parse(name: Name, args: &mut Args<'c>) -> Result<(Self, Option<Reserve<'c>>), Error> {
-                Ok(match name {
-                    $(Name::$name => {
-                        let (request, reserve) = Request::parse_limit(args)?;
-                        (Self::$name(request), reserve)
-                    })*
-                })
-            }
-        }
     };
 }
 
@@ -144,38 +121,6 @@ macro_rules! match_name {
             $($crate::command::name::Name::$name => {
                 type $algorithm = $type;
                 $action
-            })*
-        }
-    };
-}
-
-/// `with_any!(AnyRequest, any, request => expression)`: evaluates the expression with what `any` holds.
-macro_rules! with_any {
-    ($any:ident, $chosen:expr, $inner:pat => $action:expr) => {
-        with_table!(match_any ($any, $chosen, $inner => $action))
-    };
-}
-
-macro_rules! match_any {
-    (($any:ident, $chosen:expr, $inner:pat => $action:expr) $($name:ident => $type:ty { $($text:tt)* })*) => {
-        match $chosen {
-            $($crate::command::algorithms::$any::$name($inner) => $action,)*
-        }
-    };
-}
-
-/// `map_any!(AnyRequest => AnyPending, any, request => expression)`: makes the same variant of another type.
-macro_rules! map_any {
-    ($from:ident => $to:ident, $chosen:expr, $inner:pat => $action:expr) => {
-        with_table!(match_from ($from => $to, $chosen, $inner => $action))
-    };
-}
-
-macro_rules! match_from {
-    (($from:ident => $to:ident, $chosen:expr, $inner:pat => $action:expr) $($name:ident => $type:ty { $($text:tt)* })*) => {
-        match $chosen {
-            $($crate::command::algorithms::$from::$name($inner) => {
-                $crate::command::algorithms::$to::$name($action)
             })*
         }
     };

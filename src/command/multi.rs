@@ -6,18 +6,22 @@
 //! counts. A state that is ahead of the clock is still rebased, and an expiry is extended where this call needs that.
 
 use std::ffi::c_int;
+use std::hash::BuildHasher;
 
+use arrayvec::ArrayVec;
+use foldhash::fast::FixedState;
 use redis_rl_algorithm::integer::parse_unsigned;
 use redis_rl_algorithm::{Micros, Verdict};
 
 use super::Command;
-use super::algorithms::{self, AnyPending, AnyRequest};
+use super::algorithms::{self, Algorithm};
 use super::doc::{KEY, LIMIT, SINCE, WINDOW};
 use super::memory;
 use super::name::{NO_SUCH_ALGORITHM, Name};
-use super::options::{Grammar, List, MOST_ARGUMENTS, Reserve, Taker};
-use super::reply::{Replies, Reply, make_names_unique};
-use super::request::require_few_members;
+use super::options::{Grammar, Keyword, List, MOST_ARGUMENTS, Reserve, Taker};
+use super::pending::Pending;
+use super::reply::{Reply, make_names_unique, write_multi};
+use super::request::{Request, require_few_members};
 use super::reserve::Reserving;
 use super::words::{Form, Words};
 use crate::error::Error;
@@ -27,6 +31,7 @@ use crate::store::{Budget, Purpose};
 
 /// The most limits in one call.
 const MAX_LIMITS: u8 = 64;
+const MAX: usize = MAX_LIMITS as usize;
 
 /// The command.
 pub struct Multi;
@@ -52,64 +57,75 @@ impl Command for Multi {
 
 fn check_all<'c>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
     let count = args.next().and_then(|count| parse_count(count.bytes())).ok_or(Error::NUM_LIMITS)?;
-    let now = Micros(ctx.now_micros());
-    let mut limits: Vec<AnyRequest<'c>> = Vec::with_capacity(count.into());
-    let mut keys: Vec<ClosedKey<'c>> = Vec::with_capacity(count.into());
-    // Of the limits with RESERVE, in their order.
-    let mut reserves: Vec<(u8, Reserve<'c>, ClosedKey<'c>)> = Vec::new();
+    let (now, budget) = (Micros(ctx.now_micros()), Budget::of_call());
+    // Each has room for MAX_LIMITS, and `count` is at most that.
+    let mut limits = ArrayVec::<Box<dyn Limit + 'c>, MAX>::new();
+    let mut keys = ArrayVec::<Keys<'c>, MAX>::new();
+    let mut names = Names::default();
     for number in 1..=count {
-        let (limit, reserve) = parse_limit(&mut args).map_err(|error| error.of_limit(number))?;
-        let key = limit.state_key(ctx, now).map_err(|error| error.of_limit(number))?;
-        if keys.iter().any(|other| is_same(other, &key)) {
+        let (limit, written) = parse_limit(ctx, &mut args, now, &budget).map_err(|error| error.of_limit(number))?;
+        let mut repeats = |key: &ClosedKey<'_>| names.may_repeat(key) && keys.iter().any(|other| other.has(key));
+        if repeats(&written.state) || written.reserve.as_ref().is_some_and(|reserve| repeats(&reserve.1)) {
             return Err(Error::SAME_KEY.of_limit(number));
         }
         limits.push(limit);
-        keys.push(key);
-        if let (Some(reserve), Some(limit)) = (reserve, limits.last()) {
-            let hash = limit.hash_key(ctx).map_err(|error| error.of_limit(number))?;
-            if reserves.iter().any(|(_, _, other)| is_same(other, &hash)) {
-                return Err(Error::SAME_KEY.of_limit(number));
-            }
-            reserves.push((number, reserve, hash));
-        }
+        keys.push(written);
     }
     let form = parse_form(&mut args, &limits)?;
-    require_few_members(limits.iter().map(AnyRequest::most_members_added))?;
+    require_few_members(limits.iter().map(|limit| limit.most_members_added()))?;
 
-    let budget = Budget::of_call();
-    let mut pending = Vec::with_capacity(count.into());
-    let mut reserves = reserves.into_iter().peekable();
-    for ((limit, key), number) in limits.into_iter().zip(keys).zip(1..) {
-        let decided = match reserves.next_if(|(of, _, _)| *of == number) {
-            None => limit.decide(key, now, &budget),
-            Some((_, reserve, hash)) => limit.decide_reserving(key, hash, reserve, now, &budget),
-        };
-        pending.push(decided.map_err(|error| error.of_limit(number))?);
+    let mut pending = ArrayVec::<_, MAX>::new();
+    for ((limit, keys), number) in limits.iter().zip(keys.drain(..)).zip(1..) {
+        pending.push(limit.decide(keys, now, &budget).map_err(|error| error.of_limit(number))?);
     }
     let allowed = pending.iter().all(|limit| limit.verdict().allowed);
     let allowed = allowed && require_memory(ctx, &mut pending)?;
-    let replies = match form {
-        Form::Verdict => Replies::Verdicts(pending.iter().map(PendingLimit::verdict).collect()),
-        Form::Full | Form::Line | Form::Headers => {
-            let mut replies: Vec<Reply> = pending.iter().map(|limit| limit.reply(allowed)).collect();
-            make_names_unique(&mut replies);
-            Replies::Whole(replies)
-        }
-    };
-    let outcome = pending.iter().map(PendingLimit::outcome).max().unwrap_or(Outcome::Allowed);
+    let verdicts: ArrayVec<Verdict, MAX> = pending.iter().map(|limit| limit.verdict()).collect();
+    let mut replies = Vec::new();
+    if form != Form::Verdict {
+        replies.extend(pending.iter().map(|limit| limit.reply(allowed)));
+        make_names_unique(&mut replies);
+    }
+    let outcome = pending.iter().map(|limit| limit.outcome()).max().unwrap_or(Outcome::Allowed);
     STATS.multi.count(if allowed { outcome } else { Outcome::Denied });
-    for limit in pending {
+    for limit in pending.drain(..) {
         limit.commit(allowed);
     }
-    replies.write(ctx, form, allowed);
+    write_multi(ctx, form, allowed, &verdicts, &replies);
     Ok(())
 }
 
-/// Whether two limits of the call would write one key. (No state has the name of a hash: see [`Request::state_key`].)
-///
-/// [`Request::state_key`]: super::request::Request::state_key
-fn is_same(one: &ClosedKey<'_>, other: &ClosedKey<'_>) -> bool {
-    one.name().bytes() == other.name().bytes()
+/// The keys that a limit writes.
+struct Keys<'c> {
+    state: ClosedKey<'c>,
+    /// With RESERVE.
+    reserve: Option<Box<(Reserve<'c>, ClosedKey<'c>)>>,
+}
+
+impl Keys<'_> {
+    fn has(&self, key: &ClosedKey<'_>) -> bool {
+        let is_same = |own: &ClosedKey<'_>| own.name().bytes() == key.name().bytes();
+        is_same(&self.state) || self.reserve.as_ref().is_some_and(|reserve| is_same(&reserve.1))
+    }
+}
+
+/// The names of the keys that a call writes, as a filter: what it has not seen is no repetition.
+#[derive(Default)]
+struct Names {
+    seen: [u64; 16],
+    hasher: FixedState,
+}
+
+impl Names {
+    /// Adds a name. Returns whether it may have been added before.
+    fn may_repeat(&mut self, key: &ClosedKey<'_>) -> bool {
+        let hash = self.hasher.hash_one(key.name().bytes());
+        let bit = 1 << (hash % 64);
+        let Some(word) = self.seen.get_mut((hash / 64 % 16) as usize) else { return true };
+        let seen = *word & bit != 0;
+        *word |= bit;
+        seen
+    }
 }
 
 /// Applies `rl.on-oom` if the server is at `maxmemory` and limits that all allow need memory. Returns whether they still
@@ -117,7 +133,7 @@ fn is_same(one: &ClosedKey<'_>, other: &ClosedKey<'_>) -> bool {
 ///
 /// # Errors
 /// [`Error::OUT_OF_MEMORY`] if `rl.on-oom` is `error`.
-fn require_memory<'c>(ctx: Ctx<'c>, pending: &mut [PendingLimit<'c>]) -> Result<bool, Error> {
+fn require_memory<'c>(ctx: Ctx<'c>, pending: &mut [Box<dyn PendingLimit<'c> + 'c>]) -> Result<bool, Error> {
     let growing = pending.iter().find(|limit| limit.needs_memory());
     if !growing.is_some_and(|limit| ctx.out_of_memory(limit.key())) {
         return Ok(true);
@@ -144,7 +160,7 @@ fn parse_count(text: &[u8]) -> Option<u8> {
 }
 
 /// The form of the reply after the last limit, or nothing.
-fn parse_form(args: &mut Args<'_>, limits: &[AnyRequest<'_>]) -> Result<Form, Error> {
+fn parse_form<'c>(args: &mut Args<'c>, limits: &[Box<dyn Limit + 'c>]) -> Result<Form, Error> {
     let mut form = Form::Verdict;
     while let Some(word) = args.next_word() {
         form = match Form::from_word(word) {
@@ -153,7 +169,7 @@ fn parse_form(args: &mut Args<'_>, limits: &[AnyRequest<'_>]) -> Result<Form, Er
             None if Name::from_word(word).is_some() => return Err(Error::MORE_LIMITS),
             None => {
                 let number = u8::try_from(limits.len()).unwrap_or(MAX_LIMITS);
-                return Err(limits.last().map_or(Error::NUM_LIMITS, AnyRequest::usage).of_limit(number));
+                return Err(limits.last().map_or(Error::NUM_LIMITS, |limit| limit.usage()).of_limit(number));
             }
         };
     }
@@ -161,128 +177,165 @@ fn parse_form(args: &mut Args<'_>, limits: &[AnyRequest<'_>]) -> Result<Form, Er
 }
 
 /// `<ALGO> key window limit [options]`.
-fn parse_limit<'c>(args: &mut Args<'c>) -> Result<(AnyRequest<'c>, Option<Reserve<'c>>), Error> {
+fn parse_limit<'c>(
+    ctx: Ctx<'c>,
+    args: &mut Args<'c>,
+    now: Micros,
+    budget: &Budget,
+) -> Result<(Box<dyn Limit + 'c>, Keys<'c>), Error> {
     let word = args.next_word().ok_or(Error::FEWER_LIMITS)?;
-    match Name::from_word(word) {
-        Some(name) => AnyRequest::parse(name, args),
-        None if Form::from_word(word).is_some() && args.is_empty() => Err(Error::FEWER_LIMITS),
-        None if Form::from_word(word).is_some() => Err(Form::NOT_LAST),
-        None => Err(NO_SUCH_ALGORITHM),
-    }
+    let Some(name) = Name::from_word(word) else {
+        return Err(match Form::from_word(word) {
+            Some(_) if args.is_empty() => Error::FEWER_LIMITS,
+            Some(_) => Form::NOT_LAST,
+            None => NO_SUCH_ALGORITHM,
+        });
+    };
+    for_algorithm!(name, A => {
+        let (request, reserve) = Request::<A>::parse_limit(args)?;
+        let state = request.state_key(ctx, now, Purpose::Write(budget))?;
+        let reserve = match reserve {
+            None => None,
+            Some(reserve) => Some(Box::new((reserve, request.hash_key(ctx)?))),
+        };
+        Ok((Box::new(request), Keys { state, reserve }))
+    })
 }
 
-/// The positions of the keys of a call. Stops at the first word that fits no limit; the command itself replies the
-/// error.
-fn key_positions(args: Args<'_>) -> Vec<c_int> {
-    let mut rest = args.clone();
-    let count = rest.next_word().and_then(parse_count).unwrap_or(0);
-    let mut positions = Vec::with_capacity(count.into());
-    for _ in 0..count {
-        // The name of the command is position 0.
-        let algorithm_at = args.len().saturating_sub(rest.len()).saturating_add(1);
-        positions.extend(c_int::try_from(algorithm_at.saturating_add(1)));
-        if parse_limit(&mut rest).is_err() {
-            break;
+/// Reports the positions of the keys of a call, up to the first word that can be no part of a limit. The command itself
+/// replies the error.
+fn key_positions(args: Args<'_>, report: &mut dyn FnMut(c_int)) {
+    let mut words = args.zip(1..).skip(1);
+    while let Some((word, _)) = words.next() {
+        let further = if Name::from_word(word.bytes()).is_some() {
+            if let Some((_, position)) = words.next() {
+                report(position);
+            }
+            2
+        } else if let Some(option) = Keyword::from_word(word.bytes()) {
+            option.values()
+        } else {
+            return;
+        };
+        for _ in 0..further {
+            words.next();
         }
     }
-    positions
 }
 
-impl<'c> AnyRequest<'c> {
-    fn state_key(&self, ctx: Ctx<'c>, now: Micros) -> Result<ClosedKey<'c>, Error> {
-        with_any!(AnyRequest, self, request => request.state_key(ctx, now, Purpose::Write(&Budget::of_call())))
-    }
+/// A request under a limit of any algorithm.
+trait Limit {
+    fn most_members_added(&self) -> u64;
 
-    fn most_members_added(&self) -> u64 {
-        with_any!(AnyRequest, self, request => request.most_members_added())
-    }
+    /// The error for a word that follows the last limit.
+    fn usage(&self) -> Error;
 
-    fn hash_key(&self, ctx: Ctx<'c>) -> Result<ClosedKey<'c>, Error> {
-        with_any!(AnyRequest, self, request => request.hash_key(ctx))
-    }
-
-    fn decide(self, key: ClosedKey<'c>, now: Micros, budget: &Budget) -> Result<PendingLimit<'c>, Error> {
-        let pending =
-            map_any!(AnyRequest => AnyPending, self, request => request.decide(key, now, Purpose::Write(budget))?);
-        Ok(PendingLimit { pending, reserving: None })
-    }
-
-    #[cold]
-    fn decide_reserving(
-        self,
-        key: ClosedKey<'c>,
-        hash: ClosedKey<'c>,
-        reserve: Reserve<'c>,
+    /// See [`Request::decide`] and [`Request::decide_reserving`].
+    fn decide<'r>(
+        &'r self,
+        keys: Keys<'r>,
         now: Micros,
         budget: &Budget,
-    ) -> Result<PendingLimit<'c>, Error> {
-        let of_limit;
-        let pending = map_any!(AnyRequest => AnyPending, self, request => {
-            let (pending, reserving) = request.decide_reserving(key, hash, reserve, now, budget)?;
-            of_limit = reserving;
-            pending
-        });
-        Ok(PendingLimit { pending, reserving: Some(Box::new(of_limit)) })
+    ) -> Result<Box<dyn PendingLimit<'r> + 'r>, Error>;
+}
+
+impl<A: Algorithm> Limit for Request<'_, A> {
+    fn most_members_added(&self) -> u64 {
+        self.most_members_added()
     }
 
     fn usage(&self) -> Error {
-        with_any!(AnyRequest, self, request => request.usage_in_multi())
+        self.usage_in_multi()
+    }
+
+    fn decide<'r>(
+        &'r self,
+        keys: Keys<'r>,
+        now: Micros,
+        budget: &Budget,
+    ) -> Result<Box<dyn PendingLimit<'r> + 'r>, Error> {
+        let request: &'r Request<'r, A> = self;
+        Ok(match keys.reserve {
+            None => {
+                Box::new(Decided { pending: request.decide(keys.state, now, Purpose::Write(budget))?, reserving: None })
+            }
+            Some(reserve) => {
+                let (reserve, hash) = *reserve;
+                let (pending, reserving) = request.decide_reserving(keys.state, hash, reserve, now, budget)?;
+                Box::new(Decided { pending, reserving: Some(Box::new(reserving)) })
+            }
+        })
     }
 }
 
-/// A limit that is decided and not yet committed.
-struct PendingLimit<'c> {
-    pending: AnyPending<'c>,
+/// A limit that is decided and not yet committed, of any algorithm.
+trait PendingLimit<'c> {
+    fn key(&self) -> Arg<'c>;
+    fn verdict(&self) -> Verdict;
+    fn needs_memory(&self) -> bool;
+    fn is_in_shadow_mode(&self) -> bool;
+    fn outcome(&self) -> Outcome;
+    fn leave_uncharged(&mut self, allowed: bool) -> Result<(), Error>;
+
+    /// `allowed` says whether the call is allowed; otherwise nothing is charged.
+    fn reply(&self, allowed: bool) -> Reply;
+
+    /// If the call is not `allowed`, commits nothing that it charges.
+    fn commit(self: Box<Self>, allowed: bool);
+}
+
+/// See [`PendingLimit`].
+struct Decided<'c, A: Algorithm> {
+    pending: Pending<'c, A>,
     /// With RESERVE.
     reserving: Option<Box<Reserving<'c>>>,
 }
 
-impl<'c> PendingLimit<'c> {
+impl<'c, A: Algorithm> PendingLimit<'c> for Decided<'c, A> {
     fn key(&self) -> Arg<'c> {
-        with_any!(AnyPending, &self.pending, pending => pending.key())
+        self.pending.request.key
     }
 
     fn verdict(&self) -> Verdict {
-        with_any!(AnyPending, &self.pending, pending => pending.decision.verdict)
+        self.pending.decision.verdict
     }
 
     fn needs_memory(&self) -> bool {
-        with_any!(AnyPending, &self.pending, pending => match &self.reserving {
-            None => pending.needs_memory(),
-            Some(reserving) => reserving.needs_memory(pending),
-        })
+        match &self.reserving {
+            None => self.pending.needs_memory(),
+            Some(reserving) => reserving.needs_memory(&self.pending),
+        }
     }
 
     fn is_in_shadow_mode(&self) -> bool {
-        with_any!(AnyPending, &self.pending, pending => pending.request.is_in_shadow_mode())
+        self.pending.request.is_in_shadow_mode()
     }
 
     fn outcome(&self) -> Outcome {
-        with_any!(AnyPending, &self.pending, pending => pending.outcome())
+        self.pending.outcome()
     }
 
     fn leave_uncharged(&mut self, allowed: bool) -> Result<(), Error> {
-        with_any!(AnyPending, &mut self.pending, pending => match &mut self.reserving {
-            None => pending.leave_uncharged(allowed),
-            Some(reserving) => reserving.leave_uncharged(pending, allowed),
-        })
+        match &mut self.reserving {
+            None => self.pending.leave_uncharged(allowed),
+            Some(reserving) => reserving.leave_uncharged(&mut self.pending, allowed),
+        }
     }
 
-    /// `allowed` says whether the call is allowed; otherwise nothing is charged.
     fn reply(&self, allowed: bool) -> Reply {
-        with_any!(AnyPending, &self.pending, pending => match &self.reserving {
-            None => pending.reply(if allowed { pending.charged() } else { 0 }),
-            Some(reserving) => reserving.reply(pending, allowed),
-        })
+        match &self.reserving {
+            None => self.pending.reply(if allowed { self.pending.charged() } else { 0 }),
+            Some(reserving) => reserving.reply(&self.pending, allowed),
+        }
     }
 
-    /// If the call is not `allowed`, commits nothing that it charges.
-    fn commit(self, allowed: bool) {
-        with_any!(AnyPending, self.pending, pending => match self.reserving {
+    fn commit(self: Box<Self>, allowed: bool) {
+        let Self { pending, reserving } = *self;
+        match reserving {
             None if allowed => pending.commit(),
             None => pending.commit_uncharged(),
             Some(reserving) => reserving.commit(pending, allowed),
-        });
+        }
     }
 }
 

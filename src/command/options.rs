@@ -81,7 +81,7 @@ macro_rules! keywords {
             const ALL: &'static [Self] = &[$(Self::$keyword),+];
 
             /// The keyword that a word of a call is, in any case.
-            fn from_word(word: &[u8]) -> Option<Self> {
+            pub fn from_word(word: &[u8]) -> Option<Self> {
                 $(if word.eq_ignore_ascii_case($word.as_bytes()) {
                     return Some(Self::$keyword);
                 })+
@@ -225,6 +225,11 @@ impl Keyword {
         let (text, expected) = keyword.help();
         let expected = expected.map_or(String::new(), |expected| format!(" It is {expected}."));
         Some(format!("{}:{text}{expected}", keyword.syntax()))
+    }
+
+    /// How many words its value has.
+    pub fn values(self) -> usize {
+        self.syntax().bytes().filter(|&byte| byte == b' ').count()
     }
 
     /// The error for an option that the command does not take.

@@ -9,13 +9,13 @@ use super::reply::Reply;
 use super::request::Request;
 use crate::denied;
 use crate::error::Error;
-use crate::ffi::{Arg, ClosedKey, Ctx};
+use crate::ffi::{ClosedKey, Ctx};
 use crate::stats::Outcome;
 use crate::store::{Budget, Purpose};
 
 /// A request that is decided and not yet committed.
 pub struct Pending<'c, A: Algorithm> {
-    pub request: Request<'c, A>,
+    pub request: &'c Request<'c, A>,
     pub loaded: A::Loaded<'c>,
     pub decision: Decision<A::Change>,
     /// The cost that was decided on: with PARTIAL, the part that fits.
@@ -34,7 +34,7 @@ impl<'c, A: Algorithm> Request<'c, A> {
     /// # Errors
     /// The key holds a value that is no state of the algorithm, or the state cannot represent the result.
     #[inline(always)]
-    pub fn decide(self, key: ClosedKey<'c>, now: Micros, purpose: Purpose<'_>) -> Result<Pending<'c, A>, Error> {
+    pub fn decide(&'c self, key: ClosedKey<'c>, now: Micros, purpose: Purpose<'_>) -> Result<Pending<'c, A>, Error> {
         let ctx = key.ctx();
         let mut loaded = self.algorithm.load(key, self.id, now, purpose)?;
         let cost = if self.partial { self.part_that_fits(&loaded, now) } else { self.cost };
@@ -47,7 +47,12 @@ impl<'c, A: Algorithm> Request<'c, A> {
     ///
     /// # Errors
     /// As [`Request::decide`], but for that.
-    pub fn decide_afterwards(self, key: ClosedKey<'c>, now: Micros, budget: &Budget) -> Result<Pending<'c, A>, Error> {
+    pub fn decide_afterwards(
+        &'c self,
+        key: ClosedKey<'c>,
+        now: Micros,
+        budget: &Budget,
+    ) -> Result<Pending<'c, A>, Error> {
         let ctx = key.ctx();
         // A key that is open for writing is read in place. What could be removed has been.
         let mut loaded = self.algorithm.load(key, self.id, now, Purpose::Write(budget))?;
@@ -63,7 +68,7 @@ impl<'c, A: Algorithm> Request<'c, A> {
     /// A decision at `cost`, in shadow mode where that is on.
     #[inline(always)]
     pub(super) fn pend(
-        self,
+        &'c self,
         loaded: A::Loaded<'c>,
         mut decision: Decision<A::Change>,
         cost: Cost,
@@ -169,7 +174,7 @@ impl<'c, A: Algorithm> Pending<'c, A> {
 
     /// Everything that a reply says. `charged` is the units that the call charges under this limit.
     pub fn reply(&self, charged: u64) -> Reply {
-        let Request { algorithm, policy, name, .. } = &self.request;
+        let Request { algorithm, policy, name, .. } = self.request;
         let mut figures = algorithm.figures(&self.loaded, &self.decision, self.now);
         if self.out_of_memory {
             figures.retry_after_ms = figures.retry_after_ms.max(memory::RETRY_SECONDS.saturating_mul(1_000));
@@ -208,11 +213,6 @@ impl<'c, A: Algorithm> Pending<'c, A> {
         if outcome >= Outcome::ShadowDenied {
             self.record_denial();
         }
-    }
-
-    /// The key as the client named it.
-    pub fn key(&self) -> Arg<'c> {
-        self.request.key
     }
 
     /// Counts the decision, and commits the change without its charge: another limit of the call denies.

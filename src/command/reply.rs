@@ -103,42 +103,22 @@ fn write_three(ctx: Ctx<'_>, first: i64, Verdict { count, ttl, .. }: Verdict) {
     ctx.reply_integer(ttl);
 }
 
-/// The replies of RL.MULTI in the form of the call.
-pub enum Replies {
-    Verdicts(Vec<Verdict>),
-    /// With everything that FULL, LINE and HEADERS say.
-    Whole(Vec<Reply>),
-}
-
-impl Replies {
-    /// Writes the reply of RL.MULTI: whether all limits allow, the reply of each limit, and with HEADERS the
-    /// headers.
-    pub fn write(&self, ctx: Ctx<'_>, form: Form, allowed: bool) {
-        let headers = match (self, form) {
-            (Self::Whole(replies), Form::Headers) => Some(header_texts(replies)),
-            (Self::Whole(_), Form::Verdict | Form::Full | Form::Line) | (Self::Verdicts(_), _) => None,
-        };
-        ctx.reply_array(if headers.is_some() { 3 } else { 2 });
-        ctx.reply_integer(i64::from(allowed));
-        match self {
-            Self::Verdicts(verdicts) => {
-                ctx.reply_array(verdicts.len());
-                verdicts.iter().for_each(|&one| write_verdict(ctx, one.allowed.into(), one));
-            }
-            Self::Whole(replies) => {
-                ctx.reply_array(replies.len());
-                for reply in replies {
-                    match form {
-                        Form::Full => reply.write_full(ctx),
-                        Form::Line => reply.write_line(ctx),
-                        Form::Verdict | Form::Headers => write_verdict(ctx, reply.first, reply.verdict),
-                    }
-                }
-            }
+/// Writes the reply of RL.MULTI: whether all limits allow, the reply of each limit, and with HEADERS the headers.
+/// `replies` is empty if the form is [`Form::Verdict`].
+pub fn write_multi(ctx: Ctx<'_>, form: Form, allowed: bool, verdicts: &[Verdict], replies: &[Reply]) {
+    let headers = (form == Form::Headers).then(|| header_texts(replies));
+    ctx.reply_array(if headers.is_some() { 3 } else { 2 });
+    ctx.reply_integer(i64::from(allowed));
+    ctx.reply_array(verdicts.len());
+    match form {
+        Form::Full => replies.iter().for_each(|reply| reply.write_full(ctx)),
+        Form::Line => replies.iter().for_each(|reply| reply.write_line(ctx)),
+        Form::Verdict | Form::Headers => {
+            verdicts.iter().for_each(|&verdict| write_verdict(ctx, verdict.allowed.into(), verdict));
         }
-        if let Some(texts) = headers {
-            write_strings(ctx, &texts);
-        }
+    }
+    if let Some(texts) = headers {
+        write_strings(ctx, &texts);
     }
 }
 

@@ -117,6 +117,15 @@ impl<'c, A: Algorithm> Request<'c, A> {
         if args.len() < 3 {
             return Err(Error::LIMIT_ARITY);
         }
+        let mut ahead = args.clone();
+        if let (Some(key), Some(window), Some(limit)) = (ahead.next(), ahead.next(), ahead.next())
+            && ahead.clone().next().is_none_or(|next| Name::from_word(next.bytes()).is_some())
+        {
+            let request = Self::new(key, window, limit, &Options::default())?;
+            request.require_id()?;
+            *args = ahead;
+            return Ok((request, None));
+        }
         let (request, options, _) = Self::parse(args, Self::IN_MULTI)?;
         request.require_id()?;
         Ok((request, options.reserve))

@@ -83,7 +83,7 @@ impl<'c, A: Algorithm> Request<'c, A> {
     /// # Errors
     /// As [`Request::decide`]; or the hash holds what is no reservation.
     pub fn decide_reserving(
-        self,
+        &'c self,
         key: ClosedKey<'c>,
         hash: ClosedKey<'c>,
         reserve: Reserve<'c>,

@@ -8,6 +8,23 @@ use redis_module::raw;
 
 use super::{ClosedKey, Str, api};
 
+/// Replicates a command whose first argument is the key: the key, the command, the format of all arguments, and the other
+/// arguments. As unsafe as a format that differs from them.
+macro_rules! replicate {
+    ($key:expr, $command:expr, $format:expr $(, $argument:expr)*) => {
+        api!(RedisModule_Replicate(
+            $key.ctx.raw, $command.as_ptr(), $format.as_ptr(), $key.name.raw $(, $argument)*
+        ))
+    };
+}
+
+/// Calls such a command, and has its [`Reply`].
+macro_rules! call {
+    ($key:expr, $command:expr, $format:expr $(, $argument:expr)*) => {
+        Reply(api!(RedisModule_Call($key.ctx.raw, $command.as_ptr(), $format.as_ptr(), $key.name.raw $(, $argument)*)))
+    };
+}
+
 impl ClosedKey<'_> {
     /// Fires a keyspace event, as the plain command would.
     pub fn notify_generic(&self, event: &CStr) {
@@ -36,7 +53,7 @@ impl ClosedKey<'_> {
             return;
         }
         // SAFETY: the format takes one string.
-        unsafe { api!(RedisModule_Replicate(self.ctx.raw, command.as_ptr(), c"s".as_ptr(), self.name.raw)) };
+        unsafe { replicate!(self, command, c"s") };
     }
 
     // Numbers are sent as text: the server needs three times as many instructions for a long long.
@@ -46,16 +63,7 @@ impl ClosedKey<'_> {
         let mut text = itoa::Buffer::new();
         let text = text.format(n);
         // SAFETY: a string, and a buffer with its length.
-        unsafe {
-            api!(RedisModule_Replicate(
-                self.ctx.raw,
-                command.as_ptr(),
-                c"sb".as_ptr(),
-                self.name.raw,
-                text.as_ptr(),
-                text.len()
-            ))
-        };
+        unsafe { replicate!(self, command, c"sb", text.as_ptr(), text.len()) };
     }
 
     /// Replicates `SET key value PXAT millis`.
@@ -65,51 +73,20 @@ impl ClosedKey<'_> {
         let mut text = itoa::Buffer::new();
         let text = text.format(millis);
         // SAFETY: a string, a buffer with its length, a string, a buffer with its length.
-        unsafe {
-            api!(RedisModule_Replicate(
-                self.ctx.raw,
-                c"SET".as_ptr(),
-                c"sbsb".as_ptr(),
-                self.name.raw,
-                value.as_ptr(),
-                value.len(),
-                pxat,
-                text.as_ptr(),
-                text.len()
-            ))
-        };
+        unsafe { replicate!(self, c"SET", c"sbsb", value.as_ptr(), value.len(), pxat, text.as_ptr(), text.len()) };
     }
 
     /// Replicates `SET key value KEEPTTL`.
     pub fn replicate_set_keeping_ttl(&self, value: &[u8]) {
         static KEEPTTL: AtomicPtr<raw::RedisModuleString> = AtomicPtr::new(null_mut());
         // SAFETY: a string, a buffer with its length, a string.
-        unsafe {
-            api!(RedisModule_Replicate(
-                self.ctx.raw,
-                c"SET".as_ptr(),
-                c"sbs".as_ptr(),
-                self.name.raw,
-                value.as_ptr(),
-                value.len(),
-                created_once(&KEEPTTL, b"KEEPTTL")
-            ))
-        };
+        unsafe { replicate!(self, c"SET", c"sbs", value.as_ptr(), value.len(), created_once(&KEEPTTL, b"KEEPTTL")) };
     }
 
     /// Replicates `APPEND key bytes`.
     pub fn replicate_append(&self, bytes: &[u8]) {
         // SAFETY: a string, and a buffer with its length.
-        unsafe {
-            api!(RedisModule_Replicate(
-                self.ctx.raw,
-                c"APPEND".as_ptr(),
-                c"sb".as_ptr(),
-                self.name.raw,
-                bytes.as_ptr(),
-                bytes.len()
-            ))
-        };
+        unsafe { replicate!(self, c"APPEND", c"sb", bytes.as_ptr(), bytes.len()) };
     }
 
     /// Replicates `SETRANGE key offset bytes`.
@@ -117,18 +94,7 @@ impl ClosedKey<'_> {
         let mut text = itoa::Buffer::new();
         let text = text.format(offset);
         // SAFETY: a string, and two buffers with their lengths.
-        unsafe {
-            api!(RedisModule_Replicate(
-                self.ctx.raw,
-                c"SETRANGE".as_ptr(),
-                c"sbb".as_ptr(),
-                self.name.raw,
-                text.as_ptr(),
-                text.len(),
-                bytes.as_ptr(),
-                bytes.len()
-            ))
-        };
+        unsafe { replicate!(self, c"SETRANGE", c"sbb", text.as_ptr(), text.len(), bytes.as_ptr(), bytes.len()) };
     }
 
     /// Replicates `ZADD key score member`.
@@ -136,17 +102,7 @@ impl ClosedKey<'_> {
         let mut text = itoa::Buffer::new();
         let text = text.format(score);
         // SAFETY: a string, a buffer with its length, a string.
-        unsafe {
-            api!(RedisModule_Replicate(
-                self.ctx.raw,
-                c"ZADD".as_ptr(),
-                c"sbs".as_ptr(),
-                self.name.raw,
-                text.as_ptr(),
-                text.len(),
-                member.raw
-            ))
-        };
+        unsafe { replicate!(self, c"ZADD", c"sbs", text.as_ptr(), text.len(), member.raw) };
     }
 
     /// Replicates `ZADD key score member …` of members with one score; nothing if there is none.
@@ -157,16 +113,7 @@ impl ClosedKey<'_> {
         let score = Str::new(score.to_string().as_bytes());
         let mut arguments: Vec<_> = members.iter().flat_map(|member| [score.raw, member.raw]).collect();
         // SAFETY: a string, then an array of live strings with its length.
-        unsafe {
-            api!(RedisModule_Replicate(
-                self.ctx.raw,
-                c"ZADD".as_ptr(),
-                c"sv".as_ptr(),
-                self.name.raw,
-                arguments.as_mut_ptr(),
-                arguments.len()
-            ))
-        };
+        unsafe { replicate!(self, c"ZADD", c"sv", arguments.as_mut_ptr(), arguments.len()) };
     }
 
     // The called commands below that write do all that they do for a client: they fire their events, are replicated, and
@@ -177,35 +124,14 @@ impl ClosedKey<'_> {
         let mut text = itoa::Buffer::new();
         let text = text.format(max);
         // SAFETY: a string, a C string, a buffer with its length.
-        let reply = Reply(unsafe {
-            api!(RedisModule_Call(
-                self.ctx.raw,
-                c"ZREMRANGEBYSCORE".as_ptr(),
-                c"!scb".as_ptr(),
-                self.name.raw,
-                min.as_ptr(),
-                text.as_ptr(),
-                text.len()
-            ))
-        });
-        reply.integer()
+        unsafe { call!(self, c"ZREMRANGEBYSCORE", c"!scb", min.as_ptr(), text.as_ptr(), text.len()) }.integer()
     }
 
     /// Removes the members of a sorted set from one rank to another, lowest score first; negative ranks count from the
     /// end: ZREMRANGEBYRANK.
     pub fn remove_ranks(&self, first: i64, last: i64) -> Option<u64> {
         // SAFETY: a string and two long longs.
-        let reply = Reply(unsafe {
-            api!(RedisModule_Call(
-                self.ctx.raw,
-                c"ZREMRANGEBYRANK".as_ptr(),
-                c"!sll".as_ptr(),
-                self.name.raw,
-                first as c_longlong,
-                last as c_longlong
-            ))
-        });
-        reply.integer()
+        unsafe { call!(self, c"ZREMRANGEBYRANK", c"!sll", first as c_longlong, last as c_longlong) }.integer()
     }
 
     /// Removes members of a sorted set: ZREM.
@@ -235,17 +161,7 @@ impl ClosedKey<'_> {
             return Some(0);
         }
         // SAFETY: a string, then an array of live strings with its length.
-        let reply = Reply(unsafe {
-            api!(RedisModule_Call(
-                self.ctx.raw,
-                command.as_ptr(),
-                c"!sv".as_ptr(),
-                self.name.raw,
-                arguments.as_mut_ptr(),
-                arguments.len()
-            ))
-        });
-        reply.integer()
+        unsafe { call!(self, command, c"!sv", arguments.as_mut_ptr(), arguments.len()) }.integer()
     }
 
     /// Gives members that exist another score, with one ZADD XX.
@@ -254,20 +170,8 @@ impl ClosedKey<'_> {
     /// server.
     pub fn rescore_members(&self, score: u64, members: &[Str<'_>]) -> Option<u64> {
         let (xx, score) = (Str::new(b"XX"), Str::new(score.to_string().as_bytes()));
-        let pairs = members.iter().flat_map(|member| [score.raw, member.raw]);
-        let mut arguments: Vec<_> = std::iter::once(xx.raw).chain(pairs).collect();
-        // SAFETY: a string, then an array of live strings with its length.
-        let reply = Reply(unsafe {
-            api!(RedisModule_Call(
-                self.ctx.raw,
-                c"ZADD".as_ptr(),
-                c"!sv".as_ptr(),
-                self.name.raw,
-                arguments.as_mut_ptr(),
-                arguments.len()
-            ))
-        });
-        reply.integer()
+        let pairs = members.iter().flat_map(|member| [&score, member]);
+        self.call_with(c"ZADD", std::iter::once(&xx).chain(pairs))
     }
 
     /// Whether the server would reject a `deny-oom` command now. The server decides that before the command of the
@@ -275,58 +179,28 @@ impl ClosedKey<'_> {
     /// bytes. The SETRANGE of an empty value changes nothing, whatever the key holds.
     pub(super) fn refuses_for_memory(&self) -> bool {
         // SAFETY: a string, a long long, a C string.
-        let reply = Reply(unsafe {
-            api!(RedisModule_Call(
-                self.ctx.raw,
-                c"SETRANGE".as_ptr(),
-                c"Mslc".as_ptr(),
-                self.name.raw,
-                0 as c_longlong,
-                c"".as_ptr()
-            ))
-        });
+        let reply = unsafe { call!(self, c"SETRANGE", c"Mslc", 0 as c_longlong, c"".as_ptr()) };
         reply.0.is_null()
     }
 
     /// The number of members of a sorted set with a score in `min ..= max`, as ZCOUNT takes them.
     pub fn count_scores(&self, min: &CStr, max: &CStr) -> Option<u64> {
         // SAFETY: a string and two C strings.
-        let reply = Reply(unsafe {
-            api!(RedisModule_Call(
-                self.ctx.raw,
-                c"ZCOUNT".as_ptr(),
-                c"scc".as_ptr(),
-                self.name.raw,
-                min.as_ptr(),
-                max.as_ptr()
-            ))
-        });
-        reply.integer()
+        unsafe { call!(self, c"ZCOUNT", c"scc", min.as_ptr(), max.as_ptr()) }.integer()
     }
 
     /// The score of the member of a sorted set at `rank`, lowest first, from 0.
     pub fn score_at(&self, rank: u64) -> Option<f64> {
         let rank = c_longlong::try_from(rank).ok()?;
         // SAFETY: a string, two long longs, a C string.
-        let reply = Reply(unsafe {
-            api!(RedisModule_Call(
-                self.ctx.raw,
-                c"ZRANGE".as_ptr(),
-                c"sllc".as_ptr(),
-                self.name.raw,
-                rank,
-                rank,
-                c"WITHSCORES".as_ptr()
-            ))
-        });
+        let reply = unsafe { call!(self, c"ZRANGE", c"sllc", rank, rank, c"WITHSCORES".as_ptr()) };
         std::str::from_utf8(reply.element(1)?).ok()?.parse().ok()
     }
 
     /// The string of the key, read with GET, which leaves its encoding unchanged. `None` if there is none.
     pub fn get_string<T>(&self, read: impl FnOnce(&[u8]) -> T) -> Option<T> {
         // SAFETY: a string.
-        let reply =
-            Reply(unsafe { api!(RedisModule_Call(self.ctx.raw, c"GET".as_ptr(), c"s".as_ptr(), self.name.raw)) });
+        let reply = unsafe { call!(self, c"GET", c"s") };
         reply.bytes().map(read)
     }
 }

@@ -101,13 +101,11 @@ impl<'c> Ctx<'c> {
         unsafe { api!(RedisModule_IsKeysPositionRequest(self.raw)) != 0 }
     }
 
-    /// Reports the positions of keys that are all read and written. Those beyond the arguments are left out.
-    fn report_key_positions(self, argc: c_int, positions: Vec<c_int>) {
+    /// Reports the position of an argument that is a key, read and written.
+    fn report_key_position(self, position: c_int) {
         let flags = raw::REDISMODULE_CMD_KEY_RW | raw::REDISMODULE_CMD_KEY_ACCESS | raw::REDISMODULE_CMD_KEY_UPDATE;
-        for position in positions.into_iter().filter(|position| (1..argc).contains(position)) {
-            // SAFETY: a live context, in a request for positions; the position is that of an argument.
-            unsafe { api!(RedisModule_KeyAtPosWithFlags(self.raw, position, flags as c_int)) };
-        }
+        // SAFETY: a live context, in a request for positions; an argument has the position.
+        unsafe { api!(RedisModule_KeyAtPosWithFlags(self.raw, position, flags as c_int)) };
     }
 
     /// Whether the server would reject a `deny-oom` command on `key` now.

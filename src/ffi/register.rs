@@ -11,8 +11,8 @@ use super::acl::enter;
 use super::doc::{self, CommandDoc, KeySpec};
 use super::{Args, Ctx, api};
 
-/// Finds the keys among the arguments of a call.
-pub type KeyPositions = fn(Args<'_>) -> Vec<c_int>;
+/// Reports the positions of the keys among the arguments of a call, counted from the name of the command.
+pub type KeyPositions = fn(Args<'_>, &mut dyn FnMut(c_int));
 
 /// A command of the module.
 pub trait Handler {
@@ -21,8 +21,7 @@ pub trait Handler {
     /// The error that a client gets if the handler panics.
     const PANICKED: fn() -> Cow<'static, CStr>;
 
-    /// The positions of the keys, counted from the name of the command, if its key spec cannot say where they are. The
-    /// flag `getkeys-api` goes with it.
+    /// Finds the keys of a call, if the key spec cannot say where they are. The flag `getkeys-api` goes with it.
     const KEY_POSITIONS: Option<KeyPositions> = None;
 
     /// Runs the command and replies.
@@ -94,7 +93,7 @@ unsafe extern "C" fn entry<H: Handler>(
         if let Some(positions) = H::KEY_POSITIONS
             && ctx.wants_key_positions()
         {
-            ctx.report_key_positions(argc, positions(args));
+            positions(args, &mut |position| ctx.report_key_position(position));
             return Ok(());
         }
         enter(argv, argc);
