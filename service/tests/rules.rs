@@ -24,17 +24,15 @@ fn find<'r>(rules: &'r Rules, domain: &str, entries: &[Entry<'_>]) -> Option<Fou
     rules.domains.get(domain)?.find(entries)
 }
 
-/// The policy of a descriptor's limit, without its name; `unlimited`, or `none`.
+/// The policy of a descriptor's limit, without a name that its rule gives it; `unlimited`, or `none`.
 fn policy(rules: &Rules, domain: &str, entries: &[Entry<'_>]) -> String {
     match find(rules, domain, entries) {
         None => "none".to_owned(),
-        Some(found) => found.limit.rate.map_or_else(
-            || "unlimited".to_owned(),
-            |rate| {
-                let policy = rate.policy.to_string();
-                policy.split(" AS ").next().unwrap_or_default().to_owned()
-            },
-        ),
+        Some(found) => {
+            let policy = found.limit.rate.map_or_else(|| "unlimited".to_owned(), |rate| rate.policy.to_string());
+            let unnamed = policy.split(" AS ").next().filter(|_| found.limit.name.is_empty());
+            unnamed.unwrap_or(&policy).to_owned()
+        }
     }
 }
 
