@@ -90,7 +90,7 @@ impl RuleArgs {
             let kept = control::cache::read(path)?;
             let kept = kept.ok_or_else(|| format!("{}: there is no cache of rules", path.display()))?;
             let resources = control::resources(&kept).map_err(|problems| problems.join("\n"))?;
-            return Ok(rules::load_resources(&resources, &settings));
+            return Ok(control::load_resources(&resources, &settings));
         }
         let sources = rules::read(&self.paths, self.ignore_dot_files)
             .map_err(|(path, error)| format!("{}: {error}", path.display()))?;

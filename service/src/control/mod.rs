@@ -4,6 +4,7 @@
 //! are opaque: they are sent back and never compared.
 
 pub mod cache;
+mod resources;
 mod settings;
 
 use std::convert::Infallible;
@@ -23,6 +24,7 @@ use tonic::Request;
 use tonic::transport::Channel;
 use tracing::{debug, error, info, warn};
 
+pub use resources::load_resources;
 pub use settings::{Backoff, ControlSettings, ControlTls};
 
 use crate::net::register;
@@ -100,7 +102,7 @@ pub fn resources(response: &DiscoveryResponse) -> Result<Vec<RateLimitConfig>, V
 /// All rules of a response; or what is wrong with it, in one line, which the log and the control plane get.
 fn rules_of(response: &DiscoveryResponse, settings: &rules::Settings) -> Outcome {
     let outcome = resources(response).and_then(|resources| {
-        let (rules, findings) = rules::load_resources(&resources, settings);
+        let (rules, findings) = load_resources(&resources, settings);
         findings.outcome(rules)
     });
     outcome.map_err(|problems| vec![summary(&problems)])

@@ -11,18 +11,17 @@ mod model;
 mod overrides;
 mod problem;
 mod rate;
-mod resources;
 mod wildcard;
 mod yaml;
 
-pub use fields::{Findings, Outcome};
+pub use fields::{Findings, Outcome, Pair};
 pub use files::{files, read};
 pub use key::{command, key};
-pub use load::{SCRIPT_DOMAIN, SCRIPT_ENTRY, Settings, Source, load};
+pub use load::{SCRIPT_DOMAIN, SCRIPT_ENTRY, Settings, Source, file, load, load_files};
 pub use matching::{Entry, Found};
 pub use model::{
     Authorize, Charge, Domain, Level, Limit, Metadata, Options, Origin, Part, Rate, Rule, Rules, Unit, takes_always,
 };
 pub use overrides::Overrides;
 pub use problem::{Mark, Place, Printable, Problem};
-pub use resources::load_resources;
+pub use yaml::{Node, Scalar, Value};

@@ -8,11 +8,7 @@ use envoy_types::pb::ratelimit::config::ratelimit::v3::{
     RateLimitConfig, RateLimitDescriptor, RateLimitPolicy, RateLimitUnit,
 };
 
-use super::fields::{Findings, Pair};
-use super::load::{Settings, file, load_files};
-use super::model::Rules;
-use super::problem::{Mark, Problem};
-use super::yaml::{Node, Scalar, Value};
+use crate::rules::{Findings, Mark, Node, Pair, Problem, Rules, Scalar, Settings, Value, file, load_files};
 
 /// Reads resources. There are rules only if no resource has an error.
 ///
