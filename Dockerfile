@@ -72,6 +72,8 @@ RUN CARGO_PROFILE_RELEASE_DEBUG=false CARGO_PROFILE_RELEASE_STRIP=debuginfo \
     cargo build --release --locked --package rlaas --bin rlaas \
  && mkdir -p /image/usr/bin /image/usr/share/doc/rlaas /image/etc/ssl/certs /image/etc/rlaas/rules \
  && cp target/release/rlaas /image/usr/bin/ \
+ # Envoy Gateway starts /bin/ratelimit.
+ && ln -s rlaas /image/usr/bin/ratelimit \
  && cp LICENSE /image/usr/share/doc/rlaas/ \
  # The authorities that a server with TLS, or a collector of traces, may have.
  && cp /etc/ssl/certs/ca-certificates.crt /image/etc/ssl/certs/

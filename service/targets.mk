@@ -20,6 +20,7 @@ service-build: $(own_module)
 test-service: $(own_module) $(if $(SERVERS),,servers) ## test rlaas: its rules, real servers, and real proxies in front
 	@scripts/install test proxies
 	@scripts/envoy >/dev/null
+	@scripts/xds >/dev/null
 	@rm -f "$(TARGET)/headers/service" && mkdir -p "$(TARGET)/headers"
 	HEADERS_LOG="$(TARGET)/headers/service" \
 	  SERVERS="$${SERVERS:-$$(ls $(CURDIR)/target/servers/*/*-server | grep -v /redis-6 | xargs)}" \
@@ -34,6 +35,11 @@ service-image: ## build the Docker image SERVICE_NAME=rlaas from SERVICE_IMAGE=d
 test-upstream: service-build ## run the tests of UPSTREAM=<clone of envoyproxy/ratelimit> against rlaas; as root, 12 minutes
 	@scripts/install upstream
 	@scripts/test-upstream "$(UPSTREAM)" "$(TARGET)/release/rlaas" "$$(scripts/servers system)" "$(RL_MODULE)"
+
+.PHONY: test-gateway
+test-gateway: service-build ## run the rules and routes of GATEWAY=<clone of envoyproxy/gateway> through Envoy and rlaas
+	@scripts/install gateway
+	@scripts/test-gateway "$(GATEWAY)" "$(TARGET)/release/rlaas" "$$(scripts/servers system)" "$(RL_MODULE)"
 
 .PHONY: bench-matching
 bench-matching: ## measure how a descriptor finds its rule, into benches/results

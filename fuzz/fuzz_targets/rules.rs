@@ -39,7 +39,7 @@ fuzz_target!(|input: &[u8]| {
         let source = |name: &str| Source { name: name.into(), text: text.to_owned() };
         let sources = if merge { vec![source("a"), source("b")] } else { vec![source("a")] };
         let settings = Settings { merge_domains: merge, ..Settings::default() };
-        let (loaded, findings) = rules::load(&sources, settings);
+        let (loaded, findings) = rules::load(&sources, &settings);
         assert_eq!(loaded.is_none(), !findings.errors.is_empty(), "{findings:?}");
         for finding in findings.errors.iter().chain(&findings.warnings) {
             assert!(!finding.to_string().is_empty());

@@ -60,7 +60,7 @@ fn cases() -> Vec<Case> {
 impl Case {
     fn domain(&self) -> Domain {
         let text = format!("domain: d\ndescriptors:\n{}", self.rules);
-        let (rules, findings) = load(&[Source { name: "rules".to_owned(), text }], Settings::default());
+        let (rules, findings) = load(&[Source { name: "rules".to_owned(), text }], &Settings::default());
         let mut rules = rules.unwrap_or_else(|| panic!("{}: {:?}", self.name, findings.errors));
         rules.domains.remove("d").expect("the domain")
     }

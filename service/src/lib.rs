@@ -1,4 +1,4 @@
-//! rlaas: rate limits as a service. Limits are rules in files, proxies and services ask over gRPC, and all state is in
+//! rlaas: rate limits as a service. Limits are rules in files or of a control plane, proxies and services ask over gRPC, and all state is in
 //! Redis or Valkey, in the keys of the module redis-rl.
 //!
 //! `docs/service.md` is the manual; this is the program's library, for its tests.
@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod cli;
+pub mod control;
 mod go;
 pub mod http;
 pub mod net;

@@ -9,12 +9,12 @@ fn sources(files: &[&str]) -> Vec<Source> {
 }
 
 fn load(text: &str) -> Rules {
-    let (rules, findings) = rules::load(&sources(&[text]), Settings::default());
+    let (rules, findings) = rules::load(&sources(&[text]), &Settings::default());
     rules.unwrap_or_else(|| panic!("{:?}\n{text}", findings.errors))
 }
 
 /// The errors of files, as they are printed.
-fn errors_of(files: &[&str], settings: Settings) -> Vec<String> {
+fn errors_of(files: &[&str], settings: &Settings) -> Vec<String> {
     let (rules, findings) = rules::load(&sources(files), settings);
     assert_eq!(rules.is_none(), !findings.errors.is_empty());
     findings.errors.iter().map(ToString::to_string).collect()
@@ -24,11 +24,15 @@ fn find<'r>(rules: &'r Rules, domain: &str, entries: &[Entry<'_>]) -> Option<Fou
     rules.domains.get(domain)?.find(entries)
 }
 
-/// The policy of a descriptor's limit; `unlimited`, or `none`.
+/// The policy of a descriptor's limit, without a name that its rule gives it; `unlimited`, or `none`.
 fn policy(rules: &Rules, domain: &str, entries: &[Entry<'_>]) -> String {
     match find(rules, domain, entries) {
         None => "none".to_owned(),
-        Some(found) => found.limit.rate.map_or_else(|| "unlimited".to_owned(), |rate| rate.policy.to_string()),
+        Some(found) => {
+            let policy = found.limit.rate.map_or_else(|| "unlimited".to_owned(), |rate| rate.policy.to_string());
+            let unnamed = policy.split(" AS ").next().filter(|_| found.limit.name.is_empty());
+            unnamed.unwrap_or(&policy).to_owned()
+        }
     }
 }
 
@@ -306,20 +310,20 @@ fn a_wrong_file_says_where_and_what() {
     let authorizes = pairs(WRONG_AUTHORIZE).into_iter().map(|(text, error)| (authorize(text), format!(":2:{error}")));
     let files = pairs(WRONG_FILES).into_iter().map(|(text, error)| (text.replace('|', "\n"), error.to_owned()));
     for (text, expected) in limits.chain(authorizes).chain(files) {
-        let errors = errors_of(&[&text], Settings::default());
+        let errors = errors_of(&[&text], &Settings::default());
         assert_eq!(errors.first(), Some(&format!("0.yaml{expected}")), "{text}");
         assert!(errors.len() == 1 || text.contains("authorize"), "{errors:?}");
     }
     let long = limit(&format!("unit: \"x\\n{}\", requests_per_unit: 5", "y".repeat(50)));
-    assert!(errors_of(&[&long], Settings::default())[0].contains(&format!("invalid unit 'x\\n{}…'", "y".repeat(38))));
-    assert_eq!(errors_of(&[""], Settings::default()), ["0.yaml: a file must name its domain"]);
-    assert!(errors_of(&["'''"], Settings::default())[0].starts_with("0.yaml:"));
+    assert!(errors_of(&[&long], &Settings::default())[0].contains(&format!("invalid unit 'x\\n{}…'", "y".repeat(38))));
+    assert_eq!(errors_of(&[""], &Settings::default()), ["0.yaml: a file must name its domain"]);
+    assert!(errors_of(&["'''"], &Settings::default())[0].starts_with("0.yaml:"));
     let all = limit("unit: day, requests_per_unit: 9, grants: 5, charge: always").replacen(
         '\n',
         "\nall_or_nothing: true\n",
         1,
     );
-    assert_eq!(errors_of(&[&all], Settings::default()).len(), 3);
+    assert_eq!(errors_of(&[&all], &Settings::default()).len(), 3);
 }
 
 #[test]
@@ -348,7 +352,7 @@ fn the_maps_of_a_repeated_rate_limit_are_joined() {
     assert_eq!(metadata("{<<: *base, key: k, metadata: {b: 2}}"), r#"{"a": Number(1.0), "b": Number(2.0)}"#);
     assert_eq!(metadata("{<<: *base, key: k, metadata: ~}"), "{}");
     let twice = "domain: d\ndescriptors: [{key: k, rate_limit: 5, rate_limit: {unit: day, requests_per_unit: 1}}]";
-    assert_eq!(errors_of(&[twice], Settings::default()), ["0.yaml:2:36: invalid rate_limit: expected a map"]);
+    assert_eq!(errors_of(&[twice], &Settings::default()), ["0.yaml:2:36: invalid rate_limit: expected a map"]);
 }
 
 #[test]
@@ -356,16 +360,16 @@ fn instances_do_not_depend_on_the_order_of_files() {
     let merge = Settings { merge_domains: true, ..Settings::default() };
     let (local, instances) = ("domain: d\non_unavailable: local\n", "domain: d\ninstances: 10\n");
     for files in [[local, instances], [instances, local]] {
-        let (rules, findings) = rules::load(&sources(&files), merge);
+        let (rules, findings) = rules::load(&sources(&files), &merge);
         let rules = rules.unwrap_or_else(|| panic!("{:?}", findings.errors));
         let options = &rules.domains["d"].options;
         assert_eq!(options.on_unavailable, Fallback::Local { instances: 10 });
         assert_eq!(options.on_overload, Fallback::Local { instances: 10 });
     }
     // on_overload is local if it is not given.
-    assert!(errors_of(&["domain: d\n", instances], merge).is_empty());
+    assert!(errors_of(&["domain: d\n", instances], &merge).is_empty());
     let invalid = "1.yaml:2:12: invalid instances: neither on_unavailable nor on_overload is 'local', which takes it";
-    assert_eq!(errors_of(&["domain: d\non_overload: deny\n", instances], merge), [invalid]);
+    assert_eq!(errors_of(&["domain: d\non_overload: deny\n", instances], &merge), [invalid]);
 }
 
 #[test]
@@ -373,20 +377,20 @@ fn files_of_one_domain_are_merged_only_if_told_to() {
     let merge = Settings { merge_domains: true, ..Settings::default() };
     let one = "domain: d\ndescriptors: [{key: a, rate_limit: {unit: day, requests_per_unit: 1}}]";
     let two = "domain: d\ndescriptors: [{key: b, rate_limit: {unit: day, requests_per_unit: 2}}]";
-    let (rules, _) = rules::load(&sources(&[one, two]), merge);
+    let (rules, _) = rules::load(&sources(&[one, two]), &merge);
     let rules = rules.expect("merged");
     assert_eq!(policy(&rules, "d", &[("a", "")]), "FIXED 86400 1");
     assert_eq!(policy(&rules, "d", &[("b", "")]), "FIXED 86400 2");
-    assert!(errors_of(&[one, two], Settings::default())[0].starts_with("1.yaml:1:9: domain 'd' is in 0.yaml too"));
-    assert!(errors_of(&[one, one], merge)[0].contains("is here twice"));
+    assert!(errors_of(&[one, two], &Settings::default())[0].starts_with("1.yaml:1:9: domain 'd' is in 0.yaml too"));
+    assert!(errors_of(&[one, one], &merge)[0].contains("is here twice"));
     let strict = format!("all_or_nothing: true\n{two}");
     let loose = format!("all_or_nothing: false\n{one}");
     assert_eq!(
-        errors_of(&[&loose, &strict], merge),
+        errors_of(&[&loose, &strict], &merge),
         ["1.yaml:1:17: invalid all_or_nothing: another file of this domain says something else"]
     );
     // The options of a later file hold for the rules of an earlier one.
-    let (rules, _) = rules::load(&sources(&[one, &strict]), merge);
+    let (rules, _) = rules::load(&sources(&[one, &strict]), &merge);
     let rules = rules.expect("merged");
     assert_eq!(find(&rules, "d", &[("a", "")]).unwrap().limit.rate.unwrap().charge, rules::Charge::Allowed);
 }
@@ -399,12 +403,12 @@ fn all_or_nothing_in_a_cluster_needs_one_slot() {
             "domain: d\nall_or_nothing: true\n{head}\ndescriptors:\n  - {{key: {keys}, rate_limit: {{unit: day, requests_per_unit: 1}}}}\n"
         )
     };
-    assert_eq!(errors_of(&[&rules("hash_tag: tenant", "tenant")], cluster), [""; 0]);
-    assert_eq!(errors_of(&[&rules("", "tenant")], Settings::default()), [""; 0]);
-    assert!(errors_of(&[&rules("", "tenant")], cluster)[0].contains("needs a hash_tag"));
-    assert!(errors_of(&[&rules("hash_tag: tenant", "path")], cluster)[0].contains("needs the entry 'tenant'"));
+    assert_eq!(errors_of(&[&rules("hash_tag: tenant", "tenant")], &cluster), [""; 0]);
+    assert_eq!(errors_of(&[&rules("", "tenant")], &Settings::default()), [""; 0]);
+    assert!(errors_of(&[&rules("", "tenant")], &cluster)[0].contains("needs a hash_tag"));
+    assert!(errors_of(&[&rules("hash_tag: tenant", "path")], &cluster)[0].contains("needs the entry 'tenant'"));
     let shared = rules("hash_tag: tenant", "tenant, value: a*, share_threshold: true");
-    assert!(errors_of(&[&shared], cluster)[0].contains("cannot share_threshold"));
+    assert!(errors_of(&[&shared], &cluster)[0].contains("cannot share_threshold"));
 }
 
 #[test]
@@ -414,9 +418,9 @@ fn the_configuration_of_the_scripts_has_their_keys() {
     assert_eq!(key(&rules, "rlaas", &[("userId", "a:b")]), "rlaas:rate_limit:a:b");
     let rules = load("rate-limiter: {use-algo: fixed-window-algo, window-size: 60, max-requests: 5}");
     assert_eq!(policy(&rules, "rlaas", &[("userId", "42")]), "FIXED 60 5");
-    assert!(errors_of(&["rate-limiter: {use-algo: other}"], Settings::default())[0].contains("use-algo"));
+    assert!(errors_of(&["rate-limiter: {use-algo: other}"], &Settings::default())[0].contains("use-algo"));
     assert!(
-        errors_of(&["rate-limiter: {use-algo: fixed-window-algo}"], Settings::default())[0].contains("window-size")
+        errors_of(&["rate-limiter: {use-algo: fixed-window-algo}"], &Settings::default())[0].contains("window-size")
     );
 }
 
@@ -424,7 +428,7 @@ fn the_configuration_of_the_scripts_has_their_keys() {
 fn what_has_no_effect_is_a_warning() {
     let text =
         "domain: d\ndescriptors:\n  - key: k\n    rate_limit: {unit: day, requests_per_unit: 1, shadow_mode: true}\n";
-    let (rules, findings) = rules::load(&sources(&[text]), Settings::default());
+    let (rules, findings) = rules::load(&sources(&[text]), &Settings::default());
     assert!(rules.is_some());
     let warnings: Vec<_> = findings.warnings.iter().map(ToString::to_string).collect();
     assert_eq!(warnings, ["0.yaml:4:51: 'shadow_mode' means nothing in a rate_limit and is ignored"]);
@@ -453,7 +457,7 @@ descriptors:
     let rest =
         "domain: d\non_unavailable: deny\ndescriptors: [{key: a, rate_limit: {unit: day, requests_per_unit: 1}}]\n";
     let settings = Settings { merge_domains: true, ..Settings::default() };
-    let (merged, _) = rules::load(&sources(&[same, rest]), settings);
+    let (merged, _) = rules::load(&sources(&[same, rest]), &settings);
     assert_eq!(merged.expect("valid").hash(), hash);
     for (from, to) in [
         ("domain: d", "domain: e"),

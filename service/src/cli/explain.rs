@@ -64,7 +64,8 @@ impl Explain {
     }
 }
 
-fn show(domain: &str, slot: &Slot, out: &mut impl Write) -> io::Result<()> {
+/// Prints the rule, the key and the command of a descriptor.
+pub fn show(domain: &str, slot: &Slot, out: &mut impl Write) -> io::Result<()> {
     let Some(limit) = slot.limit() else { return writeln!(out, "  no limit: allowed") };
     let place = limit.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
     writeln!(out, "  rule     {}{place}", Printable(&limit.path))?;
@@ -87,7 +88,7 @@ fn show(domain: &str, slot: &Slot, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-fn descriptor(text: &str) -> Result<RateLimitDescriptor, String> {
+pub fn descriptor(text: &str) -> Result<RateLimitDescriptor, String> {
     const EXPECTED: &str = "expected KEY=VALUE, with commas between several";
     let mut entries = Vec::new();
     let mut key: Option<String> = None;

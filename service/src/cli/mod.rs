@@ -2,15 +2,19 @@
 
 mod check;
 mod explain;
+mod why;
 
+use std::env;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::rules::{self, Findings, Printable, Problem, Rules, Settings};
-use crate::{VERSION, go, serve};
+pub use explain::show;
+
+use crate::rules::{self, Findings, Overrides, Printable, Problem, Rules, Settings};
+use crate::{VERSION, control, go, serve};
 
 /// Rate limits as a service: a drop-in for Envoy's rate limit service, on Redis or Valkey with the module redis-rl.
 #[derive(Debug, Parser)]
@@ -28,14 +32,22 @@ enum Command {
     Check(check::Check),
     /// Shows which rule matches each descriptor, its key, and the command that is sent.
     Explain(explain::Explain),
+    /// Asks a running rlaas what each limit of a request holds now. Charges nothing.
+    Why(why::Why),
 }
 
 /// Where the rules are, and how they are read.
 #[derive(Clone, Debug, Args)]
 pub struct RuleArgs {
     /// Files of rules, and directories of such files.
-    #[arg(value_name = "RULES", required = true)]
+    #[arg(value_name = "RULES", required_unless_present = "rules_cache")]
     paths: Vec<PathBuf>,
+    /// The rules of a control plane, as `rlaas serve --rules-cache` keeps them.
+    #[arg(long, value_name = "FILE", conflicts_with = "paths")]
+    rules_cache: Option<PathBuf>,
+    /// A file with algorithms for rules that name none.
+    #[arg(long, value_name = "FILE", env = "RLAAS_OVERRIDES")]
+    overrides: Option<PathBuf>,
     /// Merge the files of one domain. Without it, two files of one domain are an error.
     #[arg(long, env = "MERGE_DOMAIN_CONFIG", value_parser = go::boolean, default_value = "false", num_args = 0..=1,
           default_missing_value = "true", require_equals = true)]
@@ -52,15 +64,13 @@ pub struct RuleArgs {
 impl RuleArgs {
     /// Reads the rules, and prints what is wrong with them and what has no effect. Without rules, something is an error.
     fn load(&self, out: &mut impl Write) -> io::Result<Option<Rules>> {
-        let sources = match rules::read(&self.paths, self.ignore_dot_files) {
-            Ok(sources) => sources,
-            Err((path, error)) => {
-                writeln!(out, "{}: {error}", path.display())?;
+        let (rules, Findings { errors, warnings }) = match self.read() {
+            Ok(read) => read,
+            Err(problem) => {
+                writeln!(out, "{problem}")?;
                 return Ok(None);
             }
         };
-        let (rules, Findings { errors, warnings }) =
-            rules::load(&sources, Settings { merge_domains: self.merge_domains, cluster: self.cluster });
         for problem in &errors {
             writeln!(out, "{problem}")?;
         }
@@ -72,6 +82,20 @@ impl RuleArgs {
         }
         Ok(rules)
     }
+
+    fn read(&self) -> Result<(Option<Rules>, Findings), String> {
+        let overrides = self.overrides.as_deref().map(Overrides::read).transpose()?.unwrap_or_default().into();
+        let settings = Settings { merge_domains: self.merge_domains, cluster: self.cluster, overrides };
+        if let Some(path) = &self.rules_cache {
+            let kept = control::cache::read(path)?;
+            let kept = kept.ok_or_else(|| format!("{}: there is no cache of rules", path.display()))?;
+            let resources = control::resources(&kept).map_err(|problems| problems.join("\n"))?;
+            return Ok(control::load_resources(&resources, &settings));
+        }
+        let sources = rules::read(&self.paths, self.ignore_dot_files)
+            .map_err(|(path, error)| format!("{}: {error}", path.display()))?;
+        Ok(rules::load(&sources, &settings))
+    }
 }
 
 fn count(n: usize, what: &str) -> String {
@@ -80,7 +104,10 @@ fn count(n: usize, what: &str) -> String {
 
 /// Runs the command of the arguments.
 pub fn run() -> ExitCode {
-    let cli = Cli::parse();
+    // Under the name of envoyproxy/ratelimit, as Envoy Gateway starts it, it serves.
+    let mut args = env::args_os();
+    let serves = args.len() == 1 && args.next().is_some_and(|name| Path::new(&name).ends_with("ratelimit"));
+    let cli = if serves { Cli::parse_from(["rlaas", "serve"]) } else { Cli::parse() };
     let command = match cli.command {
         Command::Serve(flags) => return serve::run(*flags),
         command => command,
@@ -90,6 +117,7 @@ pub fn run() -> ExitCode {
         Command::Serve(_) => Ok(ExitCode::SUCCESS),
         Command::Check(args) => check::run(args, out),
         Command::Explain(args) => args.run(out),
+        Command::Why(args) => args.run(out),
     };
     result.unwrap_or_else(|error| {
         // A reader that went away, as `head` does, is no error.

@@ -170,7 +170,7 @@ mod tests {
     fn made(authorize: &str, peer: &str, headers: &[(&str, &str)]) -> Result<Vec<String>, &'static str> {
         let text = format!("domain: d\nauthorize: {authorize}\n");
         let (rules, findings) =
-            rules::load(&[rules::Source { name: "a".to_owned(), text }], rules::Settings::default());
+            rules::load(&[rules::Source { name: "a".to_owned(), text }], &rules::Settings::default());
         let rules = rules.unwrap_or_else(|| panic!("{:?}", findings.errors));
         let authorize = rules.domains["d"].options.authorize.clone().expect("the part");
         let mut map = HeaderMap::new();

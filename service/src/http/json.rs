@@ -74,7 +74,8 @@ async fn respond(
     }
 }
 
-fn read(body: &[u8]) -> Result<RateLimitRequest, String> {
+/// The request in a body.
+pub fn read(body: &[u8]) -> Result<RateLimitRequest, String> {
     let (form, _) = FORMS.as_ref().ok_or("no descriptors")?;
     let mut json = serde_json::Deserializer::from_slice(body);
     // An unknown field is an error: a misspelt one would lift a limit.

@@ -3,6 +3,7 @@
 mod authorize;
 mod json;
 mod listen;
+mod why;
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use axum::Router;
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{any, get};
+use axum::routing::{any, get, post};
 use redis_rl_client::TopDenial;
 use tonic::{Code, Status};
 
@@ -41,9 +42,11 @@ pub fn metrics(service: Arc<Service>, path: &str) -> Router {
     Router::new().route(path, get(metrics_text)).with_state(service)
 }
 
-/// `/rlconfig`: the rules in force. `/denials`: the keys that remembered denials deny most.
+/// `/rlconfig`: the rules in force. `/denials`: the keys that remembered denials deny most. `/why`: what the limits of a
+/// request hold.
 pub fn debug(service: Arc<Service>) -> Router {
     let router = Router::new().route("/rlconfig", get(rlconfig)).route("/denials", get(denials));
+    let router = router.route("/why", post(why::why)).layer(DefaultBodyLimit::max(MAX_BODY));
     router.with_state(service)
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::model::Metadata;
+use super::model::{Metadata, Rules};
 use super::problem::{Mark, Place, Problem};
 use super::yaml::{Node, Scalar, Type, Value};
 
@@ -78,6 +78,17 @@ impl Kind {
 pub struct Findings {
     pub errors: Vec<Problem>,
     pub warnings: Vec<Problem>,
+}
+
+/// The rules and the warnings about them; or what is wrong. One line each.
+pub type Outcome = Result<(Rules, Vec<String>), Vec<String>>;
+
+impl Findings {
+    /// What becomes of rules with these findings. There are rules if there is no error.
+    pub fn outcome(self, rules: Option<Rules>) -> Outcome {
+        let lines = |problems: &[Problem]| problems.iter().map(ToString::to_string).collect();
+        rules.map(|rules| (rules, lines(&self.warnings))).ok_or_else(|| lines(&self.errors))
+    }
 }
 
 /// Where findings about one file go.

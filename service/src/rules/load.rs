@@ -1,5 +1,6 @@
 //! From files to rules.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use redis_rl_client::{Algorithm, Policy, Window};
 use super::authorize;
 use super::fields::{Entries, Findings, Kind, Pair, Reporter, at_of, field, joined, key_text};
 use super::model::{Domain, Level, Limit, Options, Rule, Rules};
+use super::overrides::Overrides;
 use super::problem::Mark;
 use super::rate;
 use super::wildcard::Wildcard;
@@ -26,17 +28,18 @@ pub struct Source {
     pub text: String,
 }
 
-/// How files are read.
-#[derive(Clone, Copy, Debug, Default)]
+/// How rules are read.
+#[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// Several files of one domain are merged; else they are an error.
     pub merge_domains: bool,
     /// The keys of a request with `all_or_nothing` must be in one slot.
     pub cluster: bool,
+    pub overrides: Arc<Overrides>,
 }
 
-/// A file whose domain is known.
-struct File<'a> {
+/// A file, or a resource of a control plane, whose domain is known.
+pub struct File<'a> {
     name: Arc<str>,
     entries: Vec<Pair<'a>>,
     domain: String,
@@ -45,17 +48,26 @@ struct File<'a> {
 }
 
 /// Reads all files. There are rules only if no file has an error.
-pub fn load(sources: &[Source], settings: Settings) -> (Option<Rules>, Findings) {
+pub fn load(sources: &[Source], settings: &Settings) -> (Option<Rules>, Findings) {
     let mut findings = Findings::default();
-    let mut rules = Rules::default();
     let files: Vec<_> = sources.iter().filter_map(|source| parse(source, &mut findings)).collect();
-    for file in &files {
-        let of_domain: Vec<_> = files.iter().filter(|other| other.domain == file.domain).collect();
+    load_files(&files, findings, settings)
+}
+
+/// Makes rules of files. There are rules only if there is no error, also among those that were found before.
+pub fn load_files(files: &[File<'_>], mut findings: Findings, settings: &Settings) -> (Option<Rules>, Findings) {
+    let mut rules = Rules::default();
+    let mut domains: HashMap<&str, Vec<&File<'_>>> = HashMap::new();
+    for file in files {
+        domains.entry(&file.domain).or_default().push(file);
+    }
+    for file in files {
+        let of_domain = domains.get(file.domain.as_str()).map_or(&[][..], Vec::as_slice);
         let first = of_domain.first().map_or(&file.name, |first| &first.name);
         let is_first = Arc::ptr_eq(first, &file.name);
         if is_first && !file.is_of_scripts {
             // They decide how the rules are charged, so they are read from all files of the domain before its rules.
-            let options = options(&of_domain, &mut findings);
+            let options = options(of_domain, &mut findings);
             rules.domains.insert(file.domain.as_str().into(), Domain { options, ..Domain::default() });
         }
         let reporter = &mut Reporter { file: file.name.clone(), findings: &mut findings };
@@ -69,15 +81,15 @@ pub fn load(sources: &[Source], settings: Settings) -> (Option<Rules>, Findings)
         } else if let Some(domain) = rules.domains.get_mut(file.domain.as_str()) {
             let descriptors = reporter.maps(&file.entries, "descriptors");
             let names = vec![file.domain.clone()];
-            let (options, cluster) = (&domain.options, settings.cluster);
-            let mut loader = Loader { reporter, options, cluster, keys: Vec::new(), names };
+            let mut loader = Loader { reporter, options: &domain.options, settings, keys: Vec::new(), names };
             loader.add_rules(&mut domain.root, Above::default(), &descriptors);
         }
     }
+    settings.overrides.warn_of_unused(&rules, &mut findings);
     (findings.errors.is_empty().then_some(rules), findings)
 }
 
-/// The document of a file, with its keys checked.
+/// The document of a file.
 fn parse<'a>(source: &'a Source, findings: &mut Findings) -> Option<File<'a>> {
     let name: Arc<str> = source.name.as_str().into();
     let mut reporter = Reporter { file: name.clone(), findings };
@@ -96,6 +108,12 @@ fn parse<'a>(source: &'a Source, findings: &mut Findings) -> Option<File<'a>> {
             return None;
         }
     };
+    file(name, entries, findings)
+}
+
+/// A map of rules, with its keys checked.
+pub fn file<'a>(name: Arc<str>, entries: Vec<Pair<'a>>, findings: &mut Findings) -> Option<File<'a>> {
+    let mut reporter = Reporter { file: name.clone(), findings };
     let is_of_scripts = field(&entries, "rate-limiter").is_some();
     let domain = if is_of_scripts {
         SCRIPT_DOMAIN.to_owned()
@@ -180,7 +198,7 @@ struct Above {
 struct Loader<'l, 'f> {
     reporter: &'l mut Reporter<'f>,
     options: &'l Options,
-    cluster: bool,
+    settings: &'l Settings,
     /// Those of the rules on the way.
     keys: Vec<String>,
     /// The domain, and their `key_value`.
@@ -271,14 +289,16 @@ impl Loader<'_, '_> {
             replaces.push(replaced.into());
         }
         // After an error, which is reported, the rule stays: what is below it is checked too.
-        let mut rate = rate::read(self.reporter, node.at, fields, self.options)?;
+        let path = self.names.join(".");
+        let domain = self.names.first().map_or("", String::as_str);
+        let defaults = self.settings.overrides.of(domain, &path, name);
+        let mut rate = rate::read(self.reporter, node.at, fields, self.options, defaults)?;
         if let Some(rate) = &mut rate {
             self.check_slot(here, at);
-            // For the headers of HTTP, where not every name is one of a policy.
-            rate.policy = rate.policy.try_name(name).unwrap_or(rate.policy);
+            rate.policy = rate.policy.try_name(&policy_name(name, &path)).unwrap_or(rate.policy);
         }
         Some(Arc::new(Limit {
-            path: self.names.join(".").into(),
+            path: path.into(),
             names: self.names.iter().map(|name| name.as_str().into()).collect(),
             place: Some(self.reporter.place(at)),
             name: name.into(),
@@ -294,7 +314,7 @@ impl Loader<'_, '_> {
 
     /// All keys of a request must be in one slot if it is charged as a whole.
     fn check_slot(&mut self, here: Above, at: Mark) {
-        if !self.cluster || !self.options.all_or_nothing {
+        if !self.settings.cluster || !self.options.all_or_nothing {
             return;
         }
         match &self.options.hash_tag {
@@ -310,6 +330,14 @@ impl Loader<'_, '_> {
             Some(_) => {}
         }
     }
+}
+
+/// How headers and denials name a rule: by the name of its limit, else by its path. `_` stands for what no policy's name
+/// has, and a long name is cut.
+fn policy_name(limit: &str, path: &str) -> String {
+    const MOST: usize = 64;
+    let allowed = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
+    if limit.is_empty() { path } else { limit }.chars().take(MOST).map(allowed).collect()
 }
 
 /// The domain of the configuration of the service that the Lua scripts come from.

@@ -1,4 +1,4 @@
-//! Rules: files of limits, and which limit a descriptor gets.
+//! Rules: limits of files or of a control plane, and which limit a descriptor gets.
 
 mod authorize;
 mod fields;
@@ -8,17 +8,20 @@ mod key;
 mod load;
 mod matching;
 mod model;
+mod overrides;
 mod problem;
 mod rate;
 mod wildcard;
 mod yaml;
 
-pub use fields::Findings;
+pub use fields::{Findings, Outcome, Pair};
 pub use files::{files, read};
 pub use key::{command, key};
-pub use load::{SCRIPT_DOMAIN, SCRIPT_ENTRY, Settings, Source, load};
+pub use load::{SCRIPT_DOMAIN, SCRIPT_ENTRY, Settings, Source, file, load, load_files};
 pub use matching::{Entry, Found};
 pub use model::{
     Authorize, Charge, Domain, Level, Limit, Metadata, Options, Origin, Part, Rate, Rule, Rules, Unit, takes_always,
 };
+pub use overrides::Overrides;
 pub use problem::{Mark, Place, Printable, Problem};
+pub use yaml::{Node, Scalar, Value};

@@ -229,7 +229,10 @@ impl fmt::Display for Limit {
         match &self.rate {
             None => f.write_str("unlimited")?,
             Some(rate) => {
-                write!(f, "{}", rate.policy)?;
+                let policy = rate.policy.to_string();
+                // Without a name of its own, it has that of the rule.
+                let unnamed = policy.split(" AS ").next().filter(|_| self.name.is_empty());
+                f.write_str(unnamed.unwrap_or(&policy))?;
                 let charge = if rate.charge == Charge::Always { "always" } else { "allowed" };
                 write!(f, ", charge {charge}")?;
                 if let Some(grants) = rate.grants {

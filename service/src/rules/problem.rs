@@ -3,7 +3,7 @@
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
-/// A place in a file: from line 1 and column 1. Line 0 is the file as a whole.
+/// A place in a file: from line 1 and column 1. Line 0 is the file as a whole; column 0, a place that only its file names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mark {
     pub line: u32,
@@ -26,9 +26,9 @@ pub struct Place {
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.at.line {
-            0 => write!(f, "{}", Printable(&self.file)),
-            line => write!(f, "{}:{line}:{}", Printable(&self.file), self.at.column),
+        match self.at {
+            Mark { line: 0, .. } | Mark { column: 0, .. } => write!(f, "{}", Printable(&self.file)),
+            Mark { line, column } => write!(f, "{}:{line}:{column}", Printable(&self.file)),
         }
     }
 }

@@ -6,12 +6,13 @@ use redis_rl_client::{Algorithm, Policy, Window};
 
 use super::fields::{Entries, Reporter, at_of, field};
 use super::model::{Charge, Options, Rate, Unit, takes_always};
+use super::overrides::Defaults;
 use super::problem::{Mark, quoted};
 use super::yaml::Node;
 
 /// The algorithms of rules. Nothing ends a lease in this protocol, Envoy cannot delay a request as LEAKY asks, and
 /// ROLLING is SLIDING without its cost.
-const ALGORITHMS: [(&str, Algorithm); 6] = [
+pub const ALGORITHMS: [(&str, Algorithm); 6] = [
     ("fixed", Algorithm::Fixed),
     ("window", Algorithm::Window),
     ("rolling", Algorithm::Rolling),
@@ -24,13 +25,19 @@ const LONGEST: Duration = Duration::from_secs(1_000_000_000_000);
 
 /// Reads a `rate_limit`: `Some(None)` for unlimited, `None` if it has an error.
 #[expect(clippy::option_option, reason = "an error is reported and is no limit")]
-pub fn read(reporter: &mut Reporter<'_>, at: Mark, fields: &Entries<'_>, options: &Options) -> Option<Option<Rate>> {
+pub fn read(
+    reporter: &mut Reporter<'_>,
+    at: Mark,
+    fields: &Entries<'_>,
+    options: &Options,
+    defaults: Defaults,
+) -> Option<Option<Rate>> {
     let errors = reporter.findings.errors.len();
     let rate = if reporter.flag(fields, "unlimited") {
         unlimited(reporter, fields);
         Some(None)
     } else {
-        limited(reporter, at, fields, options).map(Some)
+        limited(reporter, at, fields, options, defaults).map(Some)
     };
     rate.filter(|_| reporter.findings.errors.len() == errors)
 }
@@ -53,9 +60,21 @@ fn unlimited(reporter: &mut Reporter<'_>, fields: &Entries<'_>) {
     }
 }
 
-fn limited(reporter: &mut Reporter<'_>, at: Mark, fields: &Entries<'_>, options: &Options) -> Option<Rate> {
-    let algorithm = reporter.choice(fields, "algorithm", &ALGORITHMS).unwrap_or(Algorithm::Fixed);
-    let window = window(reporter, at, fields)?;
+fn limited(
+    reporter: &mut Reporter<'_>,
+    at: Mark,
+    fields: &Entries<'_>,
+    options: &Options,
+    defaults: Defaults,
+) -> Option<Rate> {
+    let own = reporter.choice(fields, "algorithm", &ALGORITHMS);
+    let mut window = window(reporter, at, fields)?;
+    // Only fixed takes an anchor.
+    let takes_default = own.is_none() && field(fields, "anchor").is_none();
+    let calendar = field(fields, "unit").and_then(|_| defaults.calendar(Unit::of(window))).filter(|_| takes_default);
+    window = calendar.map_or(window, Window::Calendar);
+    let default = defaults.algorithm.filter(|_| takes_default && calendar.is_none());
+    let algorithm = own.or(default).unwrap_or(Algorithm::Fixed);
     let limit = limit(reporter, at, fields);
     let mut policy = match Policy::new(algorithm, window, u64::from(limit)) {
         Ok(policy) => policy,
@@ -78,7 +97,7 @@ fn limited(reporter: &mut Reporter<'_>, at: Mark, fields: &Entries<'_>, options:
         policy = reporter.get(fields, "anchor", expected, anchored).unwrap_or(policy);
     }
     let grants = grants(reporter, fields, &policy, options);
-    let charge = charge(reporter, fields, algorithm, options, grants.is_some());
+    let charge = charge(reporter, fields, (algorithm, default.is_some()), options, grants.is_some());
     Some(Rate { policy, unit: unit_or(fields, window), charge, grants })
 }
 
@@ -148,7 +167,7 @@ fn grants(reporter: &mut Reporter<'_>, fields: &Entries<'_>, policy: &Policy, op
 fn charge(
     reporter: &mut Reporter<'_>,
     fields: &Entries<'_>,
-    algorithm: Algorithm,
+    (algorithm, is_default): (Algorithm, bool),
     options: &Options,
     has_grants: bool,
 ) -> Charge {
@@ -166,8 +185,7 @@ fn charge(
             reporter.error(at, "invalid charge: all_or_nothing charges only what is allowed");
         }
     }
-    given.unwrap_or(match algorithm {
-        Algorithm::Fixed if !options.all_or_nothing && !has_grants => Charge::Always,
-        _ => Charge::Allowed,
-    })
+    // A default is for rules that were written for `fixed`, which always charges.
+    let always = (is_default || algorithm == Algorithm::Fixed) && !options.all_or_nothing && !has_grants;
+    given.unwrap_or(if always { Charge::Always } else { Charge::Allowed })
 }

@@ -31,17 +31,19 @@ use tracing_subscriber::fmt;
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-pub use settings::{Address, Flags, Settings};
+pub use settings::{Address, Env, Flags, Settings};
 pub use tls::TlsFiles;
 pub use traces::{Protocol, TraceSettings};
 
 use crate::VERSION;
+use crate::control::Control;
+use crate::http;
 use crate::net::{Pool, Pools};
+use crate::rules::{self, Outcome, Overrides};
 use crate::service::{DESCRIPTORS, Grpc, Service, Snapshot, Traces};
-use crate::{http, rules};
 use certificates::Certificates;
 use tls::Tls;
-use watch::{LOOK_EVERY, Outcome, Watch};
+use watch::{LOOK_EVERY, Watch};
 
 /// The services of the health check: the server as a whole, and this one by the name that probes in use have.
 const HEALTH_SERVICES: [&str; 2] = ["", "ratelimit"];
@@ -97,17 +99,32 @@ async fn serve(settings: Settings) -> io::Result<()> {
     }
     let tls = settings.tls.clone().map(Tls::new).transpose().map_err(io::Error::other)?.map(Arc::new);
     let files = settings.tls.iter().flat_map(|tls| [Some(&tls.cert), tls.client_ca.as_ref()]).flatten().cloned();
-    let files = files.chain(certificates::of_url(&settings.redis)).collect();
+    let of_control = settings.control.iter().flat_map(|control| control.certificates());
+    let files = files.chain(certificates::of_url(&settings.redis)).chain(of_control).collect();
     let mut certificates = Certificates::new(files, service.metrics.in_force.certificates.clone());
     certificates.look(Instant::now());
     let (health, health_server) = tonic_health::server::health_reporter();
     set_health(&health, ServingStatus::NotServing).await;
-    let rule_settings = rules::Settings { merge_domains: settings.merge_domains, cluster: settings.service.cluster };
-    let mut watch = Watch::new(settings.rules.clone(), settings.ignore_dot_files, rule_settings);
-    if !look(&service, &mut watch) {
-        // A file was written just now. It is complete if it stays the same.
-        sleep(LOOK_EVERY).await;
-        look(&service, &mut watch);
+    let rule_settings = rules::Settings {
+        merge_domains: settings.merge_domains,
+        cluster: settings.service.cluster,
+        overrides: overrides(&settings)?,
+    };
+    let mut watch = None;
+    let mut control = None;
+    if let Some(settings) = settings.control.clone() {
+        let (service, figures) = (service.clone(), service.metrics.control.clone());
+        let publish = Arc::new(move |outcome| take(&service, outcome, Origin::ControlPlane));
+        let client = Control { settings, rules: rule_settings, figures, publish };
+        client.start();
+        control = Some(tokio::spawn(client.run()));
+    } else {
+        let files = watch.insert(Watch::new(settings.rules.clone(), settings.ignore_dot_files, rule_settings));
+        if !look(&service, files) {
+            // A file was written just now. It is complete if it stays the same.
+            sleep(LOOK_EVERY).await;
+            look(&service, files);
+        }
     }
     tokio::spawn(redis::watch(service.clone(), settings.redis.clone()));
     let (draining, drains) = channel::channel(false);
@@ -132,9 +149,11 @@ async fn serve(settings: Settings) -> io::Result<()> {
                 let Ok(moved) = tokio::task::spawn_blocking(move || {
                     if hung_up {
                         info!("SIGHUP: all files are read again");
-                        take(&service, moved.0.read_now());
-                    } else {
-                        look(&service, &mut moved.0);
+                    }
+                    match &mut moved.0 {
+                        Some(watch) if hung_up => _ = take(&service, watch.read_now(), Origin::Files),
+                        Some(watch) => _ = look(&service, watch),
+                        None => {}
                     }
                     moved.1.look(Instant::now());
                     if let Some(tls) = tls {
@@ -217,6 +236,9 @@ async fn serve(settings: Settings) -> io::Result<()> {
         Err(_) => warn!("some connections did not end in time"),
     }
     _ = reloads.await;
+    if let Some(control) = control {
+        control.abort();
+    }
     if timeout(settings.drain, give_back(service)).await.is_err() {
         warn!("some grants were not given back in time: their units stay charged");
     }
@@ -251,14 +273,25 @@ async fn listen(
 /// Reads the rules if the files have changed. Whether they are in force, or wrong.
 fn look(service: &Service, watch: &mut Watch) -> bool {
     let outcome = watch.look(Instant::now(), SystemTime::now());
-    outcome.map(|outcome| take(service, outcome)).is_some() || service.snapshot.load().is_some()
+    outcome.map(|outcome| take(service, outcome, Origin::Files)).is_some() || service.snapshot.load().is_some()
+}
+
+/// Where rules come from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Files,
+    /// It says on purpose that there is no limit.
+    ControlPlane,
 }
 
 /// Puts rules in force. Wrong ones change nothing.
-fn take(service: &Service, outcome: Outcome) {
+fn take(service: &Service, outcome: Outcome, from: Origin) -> Result<(), Vec<String>> {
     let before = service.snapshot.load();
     let taken = outcome.and_then(|(rules, warnings)| {
-        if rules.limits() == 0 && before.as_ref().is_some_and(|before| before.rules.limits() > 0) {
+        if from == Origin::Files
+            && rules.limits() == 0
+            && before.as_ref().is_some_and(|before| before.rules.limits() > 0)
+        {
             return Err(vec!["the files have no limit, and there were some".to_owned()]);
         }
         let snapshot = Snapshot::new(rules, before.as_deref(), &service.limiter).map_err(|problem| vec![problem])?;
@@ -266,13 +299,14 @@ fn take(service: &Service, outcome: Outcome) {
     });
     match taken {
         Err(problems) => {
-            for problem in problems {
+            for problem in &problems {
                 error!("{problem}");
             }
             service.metrics.config_load_error.inc();
             service.metrics.in_force.wrong.set(1);
             let kept = before.is_some();
             error!("the rules are wrong: {}", if kept { "the old ones stay" } else { "not ready" });
+            Err(problems)
         }
         Ok((snapshot, warnings)) => {
             for warning in warnings {
@@ -288,8 +322,15 @@ fn take(service: &Service, outcome: Outcome) {
                 warn!("there is no limit in the rules: every request is allowed");
             }
             info!(domains, limits, generation, hash, version = VERSION, "the rules are in force");
+            Ok(())
         }
     }
+}
+
+/// The overrides of the rules. A wrong file ends the start.
+fn overrides(settings: &Settings) -> io::Result<Arc<Overrides>> {
+    let Some(path) = &settings.overrides else { return Ok(Arc::default()) };
+    Overrides::read(path).map(Arc::new).map_err(io::Error::other)
 }
 
 /// Gives the units back that were granted and not used.

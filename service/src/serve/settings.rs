@@ -13,6 +13,7 @@ use clap::Args;
 use super::connections::Ages;
 use super::tls::TlsFiles;
 use super::traces::{Protocol, TraceSettings};
+use crate::control::ControlSettings;
 use crate::go;
 use crate::service::{HeaderNames, ReplySettings, ServiceSettings};
 
@@ -22,6 +23,12 @@ pub struct Flags {
     /// Files of rules, and directories of such files [default: ./rules]
     #[arg(long, value_name = "DIR", env = "RLAAS_RULES", value_delimiter = ',')]
     rules: Vec<PathBuf>,
+    /// A file with algorithms for rules that name none, as those of a control plane
+    #[arg(long, value_name = "FILE", env = "RLAAS_OVERRIDES")]
+    overrides: Option<PathBuf>,
+    /// Where the last good rules of a control plane are kept, for a start while it is away [default: nowhere]
+    #[arg(long, value_name = "FILE", env = "RLAAS_RULES_CACHE")]
+    rules_cache: Option<PathBuf>,
     /// Redis or Valkey: redis://, rediss://, unix://, redis-cluster:// or redis-sentinel:// [default: redis://127.0.0.1:6379]
     #[arg(long, value_name = "URL", env = "RLAAS_REDIS", hide_env_values = true)]
     redis: Option<String>,
@@ -96,6 +103,9 @@ pub struct Flags {
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub rules: Vec<PathBuf>,
+    pub overrides: Option<PathBuf>,
+    /// `None` if rules come from files.
+    pub control: Option<ControlSettings>,
     pub merge_domains: bool,
     pub ignore_dot_files: bool,
     pub redis: String,
@@ -163,7 +173,7 @@ impl Flags {
     /// A flag or a variable is wrong: which, and what it takes.
     pub fn settings(self, variables: &BTreeMap<String, String>) -> Result<Settings, String> {
         let env = Env(variables);
-        env.must_be("CONFIG_TYPE", "FILE", "rules are read from files only")?;
+        let control = ControlSettings::of(&env, self.rules_cache)?;
         env.must_be("BACKEND_TYPE", "redis", "the state is in Redis or Valkey only")?;
         if env.flag("REDIS_PERSECOND")? {
             return Err("REDIS_PERSECOND: there is one server for all limits".to_owned());
@@ -187,14 +197,21 @@ impl Flags {
             return Err("a certificate is for an address, not for a Unix socket".to_owned());
         }
         let of_url = OF_REDIS_URL.into_iter().filter(|_| self.redis.is_some());
-        let without_effect =
-            no_effect().chain(of_url).filter(|name| env.text(name).is_some()).map(str::to_owned).collect();
+        let of_files = ["RLAAS_RULES"].into_iter().filter(|_| control.is_some());
+        let without_effect = no_effect()
+            .chain(of_url)
+            .chain(of_files)
+            .filter(|name| env.text(name).is_some())
+            .map(str::to_owned)
+            .collect();
         let mut redis = self.redis.map_or_else(|| env.redis(), Ok)?;
         if let Some(password) = env.redis_password(self.redis_password_file)? {
             redis = with_login(&redis, "", &password)?;
         }
         Ok(Settings {
             rules: if self.rules.is_empty() { env.rules() } else { self.rules },
+            overrides: self.overrides,
+            control,
             merge_domains: env.flag("MERGE_DOMAIN_CONFIG")?,
             ignore_dot_files: env.flag("RUNTIME_IGNOREDOTFILES")?,
             tls,
@@ -260,29 +277,29 @@ impl Flags {
 }
 
 /// The variables of envoyproxy/ratelimit.
-struct Env<'e>(&'e BTreeMap<String, String>);
+pub struct Env<'e>(pub &'e BTreeMap<String, String>);
 
 impl Env<'_> {
     /// A variable that is set and not empty.
-    fn text(&self, name: &str) -> Option<String> {
+    pub fn text(&self, name: &str) -> Option<String> {
         self.0.get(name).filter(|value| !value.is_empty()).cloned()
     }
 
     /// A variable in the form that `parse` reads.
-    fn value<T>(&self, name: &str, parse: impl Fn(&str) -> Result<T, String>) -> Result<Option<T>, String> {
+    pub fn value<T>(&self, name: &str, parse: impl Fn(&str) -> Result<T, String>) -> Result<Option<T>, String> {
         self.text(name).map(|text| parse(&text)).transpose().map_err(|error| format!("{name}: {error}"))
     }
 
     /// False if it is not set.
-    fn flag(&self, name: &str) -> Result<bool, String> {
+    pub fn flag(&self, name: &str) -> Result<bool, String> {
         Ok(self.value(name, go::boolean)?.unwrap_or(false))
     }
 
-    fn duration(&self, name: &str) -> Result<Option<Duration>, String> {
+    pub fn duration(&self, name: &str) -> Result<Option<Duration>, String> {
         self.value(name, go::duration)
     }
 
-    fn number<T: FromStr + PartialOrd>(
+    pub fn number<T: FromStr + PartialOrd>(
         &self,
         name: &str,
         range: RangeInclusive<T>,
@@ -674,7 +691,7 @@ REDIS_URL=unix:///run/s?pass=x RLAAS_REDIS_PASSWORD=p@s -> error twice
 
     #[test]
     fn what_would_mean_no_limits_ends_the_start() {
-        let wrong = "CONFIG_TYPE=GRPC_XDS_SOTW CONFIG_TYPE=XDS BACKEND_TYPE=memcache BACKEND_TYPE=redi \
+        let wrong = "CONFIG_TYPE=XDS BACKEND_TYPE=memcache BACKEND_TYPE=redi \
                      REDIS_PERSECOND=true REDIS_TLS=yes REDIS_TLS_SKIP_HOSTNAME_VERIFICATION=true SHADOW_MODE=yes \
                      GRPC_PORT=http LOG_LEVEL=loud REDIS_TIMEOUT=15 REDIS_TIMEOUT=0s NEAR_LIMIT_RATIO=-1 \
                      NEAR_LIMIT_RATIO=much HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED=yes HOST=a/b PORT=65536 \

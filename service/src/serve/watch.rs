@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::rules::{self, Rules, Source};
+use crate::rules::{self, Outcome, Source};
 
 /// How often the files are looked at.
 pub const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -30,9 +30,6 @@ struct File {
     /// When it was written, or got its name or its mode.
     changed: (i64, i64),
 }
-
-/// The rules and the warnings about them; or what is wrong. One line each.
-pub type Outcome = Result<(Rules, Vec<String>), Vec<String>>;
 
 /// The files of rules.
 #[derive(Debug)]
@@ -112,9 +109,8 @@ impl Watch {
     }
 
     fn load(&self, texts: Texts) -> Outcome {
-        let (rules, findings) = rules::load(&texts.map_err(|error| vec![error])?, self.settings);
-        let lines = |problems: &[rules::Problem]| problems.iter().map(ToString::to_string).collect();
-        rules.map(|rules| (rules, lines(&findings.warnings))).ok_or_else(|| lines(&findings.errors))
+        let (rules, findings) = rules::load(&texts.map_err(|error| vec![error])?, &self.settings);
+        findings.outcome(rules)
     }
 
     fn seen(&self) -> Seen {
@@ -193,6 +189,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
+    use crate::rules::Rules;
 
     const RULES: &str = "domain: d\ndescriptors: [{key: k, rate_limit: {unit: day, requests_per_unit: 1}}]\n";
     /// Longer than the clock of the file system stands still.

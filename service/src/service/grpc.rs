@@ -183,7 +183,7 @@ impl Service {
         let overload = self.load.overload(arrival);
         let result = self.decide_uncounted(snapshot, request, overload, (began, deadline)).await;
         cancelled.replied();
-        span.set_decision(request, result.as_ref().map(|(reply, _)| reply));
+        span.set_decision(request, result.as_ref());
         self.metrics.count_request(began.elapsed());
         result
     }

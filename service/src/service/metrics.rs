@@ -15,6 +15,7 @@ use super::in_force::InForce;
 use super::plan::{Check, Hits, Plan, Slot};
 use super::reply::is_over;
 use super::unmatched::Unmatched;
+use crate::control;
 use crate::net::{Figures, Load, Overload, register};
 use crate::rules::Charge;
 
@@ -42,6 +43,7 @@ pub struct Metrics {
     pub config_load_success: IntCounter,
     pub config_load_error: IntCounter,
     pub in_force: InForce,
+    pub control: control::Figures,
     pub unmatched: Unmatched,
     unavailable: IntCounterVec,
     overload: IntCounterVec,
@@ -83,6 +85,7 @@ impl Metrics {
             config_load_success: counter("ratelimit_service_config_load_success", "Sets of rules that were loaded.")?,
             config_load_error: counter("ratelimit_service_config_load_error", "Sets of rules that were wrong.")?,
             in_force: InForce::new(&registry)?,
+            control: control::Figures::new(&registry)?,
             unmatched: Unmatched::new(&registry)?,
             unavailable: labelled(
                 "rlaas_decisions_without_redis",

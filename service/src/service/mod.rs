@@ -15,6 +15,7 @@ mod unmatched;
 /// The descriptors of the protocol, a `FileDescriptorSet`.
 pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
 
+pub use self::log::show as show_descriptor;
 pub use grpc::{Grpc, Service, ServiceSettings};
 pub use metrics::Metrics;
 pub use plan::{Check, Hits, Plan, Slot};

@@ -262,7 +262,7 @@ descriptors:
   - {key: path, descriptors: [{key: tenant, rate_limit: {unit: day, requests_per_unit: 5}}]}
 ";
         let source = Source { name: "d".to_owned(), text: text.to_owned() };
-        let (rules, _) = rules::load(&[source], Settings { cluster: true, ..Settings::default() });
+        let (rules, _) = rules::load(&[source], &Settings { cluster: true, ..Settings::default() });
         let rules = rules.expect("valid");
         let descriptor = |text: &str| {
             let pairs = text.split(',').filter_map(|pair| pair.split_once('='));

@@ -75,8 +75,8 @@ pub fn reply(
         return Err(error.clone());
     }
     let headers = settings.headers.as_ref().and_then(|names| {
-        let status = shown(plan, &statuses, settings.quota)?;
-        Some(headers(names, status))
+        let (slot, status) = shown(plan, &statuses, settings.quota)?;
+        Some(headers(names, slot, status))
     });
     let dynamic_metadata = settings.dynamic_metadata.then(|| dynamic_metadata(request, plan, &statuses));
     let overall = if over && !settings.shadow { Code::OverLimit } else { Code::Ok };
@@ -134,17 +134,21 @@ fn seconds(wait: Duration) -> proto::Duration {
 }
 
 /// The limit that the headers show: the last that denies, quotas aside, else the one with the least remaining.
-fn shown<'s>(plan: &Plan, statuses: &'s [DescriptorStatus], all_quota: bool) -> Option<&'s DescriptorStatus> {
+fn shown<'s>(
+    plan: &'s Plan,
+    statuses: &'s [DescriptorStatus],
+    all_quota: bool,
+) -> Option<(&'s Slot, &'s DescriptorStatus)> {
     let denies = |(slot, status): &(&Slot, &DescriptorStatus)| {
         let quota = all_quota || matches!(slot, Slot::Check(check) if check.limit.quota);
         status.code() == Code::OverLimit && !quota
     };
-    let last = plan.slots.iter().zip(statuses).rfind(denies).map(|(_, status)| status);
-    let limited = statuses.iter().filter(|status| status.current_limit.is_some());
-    last.or_else(|| limited.min_by_key(|status| status.limit_remaining))
+    let last = plan.slots.iter().zip(statuses).rfind(denies);
+    let limited = plan.slots.iter().zip(statuses).filter(|(_, status)| status.current_limit.is_some());
+    last.or_else(|| limited.min_by_key(|(_, status)| status.limit_remaining))
 }
 
-fn headers(names: &HeaderNames, status: &DescriptorStatus) -> Vec<HeaderValue> {
+fn headers(names: &HeaderNames, slot: &Slot, status: &DescriptorStatus) -> Vec<HeaderValue> {
     let header = |key: &str, value: String| HeaderValue { key: key.to_owned(), value, ..HeaderValue::default() };
     let limit = status.current_limit.as_ref().map_or(0, |limit| limit.requests_per_unit);
     let mut all =
@@ -152,6 +156,11 @@ fn headers(names: &HeaderNames, status: &DescriptorStatus) -> Vec<HeaderValue> {
     // A request that can never be allowed has no time to wait for.
     if let Some(wait) = &status.duration_until_reset {
         all.push(header(&names.reset, wait.seconds.to_string()));
+    }
+    if let Slot::Check(check) = slot {
+        let wait = status.duration_until_reset.as_ref().map(|wait| format!(";t={}", wait.seconds));
+        let (name, remaining) = (check.policy.label(), status.limit_remaining);
+        all.push(header("RateLimit", format!("\"{name}\";r={remaining}{}", wait.unwrap_or_default())));
     }
     all
 }
@@ -163,6 +172,10 @@ fn dynamic_metadata(request: &RateLimitRequest, plan: &Plan, statuses: &[Descrip
     fields.insert("descriptors".to_owned(), list(descriptors));
     if request.hits_addend != 0 {
         fields.insert("hitsAddend".to_owned(), value(Kind::NumberValue(f64::from(request.hits_addend))));
+    }
+    let denied = denied(plan, statuses);
+    if !denied.is_empty() {
+        fields.insert("deniedBy".to_owned(), list(denied.into_iter().map(|name| text(name.to_owned())).collect()));
     }
     let mut merged = BTreeMap::new();
     for (slot, status) in plan.slots.iter().zip(statuses) {
@@ -176,6 +189,13 @@ fn dynamic_metadata(request: &RateLimitRequest, plan: &Plan, statuses: &[Descrip
         fields.insert("metadata".to_owned(), of_metadata(&Metadata::Map(merged)));
     }
     Struct { fields: fields.into_iter().collect() }
+}
+
+/// The names of the rules that deny.
+fn denied<'p>(plan: &'p Plan, statuses: &[DescriptorStatus]) -> Vec<&'p str> {
+    let over = plan.slots.iter().zip(statuses).filter(|(_, status)| status.code() == Code::OverLimit);
+    let name = |(slot, _): (&'p Slot, _)| if let Slot::Check(check) = slot { Some(check.policy.label()) } else { None };
+    over.filter_map(name).collect()
 }
 
 fn descriptor(descriptor: &RateLimitDescriptor) -> Value {

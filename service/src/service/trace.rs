@@ -8,7 +8,7 @@ use opentelemetry::trace::{Span as _, SpanKind, Status as SpanStatus, Tracer as 
 use opentelemetry_http::HeaderExtractor;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider};
-use redis_rl_client::bounded;
+use redis_rl_client::{Decisions, bounded};
 use tonic::{Code, Status};
 
 const RPC_SERVICE: &str = "envoy.service.ratelimit.v3.RateLimitService";
@@ -19,7 +19,7 @@ const RPC_METHOD: &str = "ShouldRateLimit";
 pub struct Traces(Option<(SdkTracer, TraceContextPropagator)>);
 
 /// The span of a request, which ends when it is dropped. Nothing if traces are off.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Span(Option<opentelemetry_sdk::trace::Span>);
 
 impl Traces {
@@ -64,13 +64,23 @@ impl Traces {
 
 impl Span {
     /// Adds what was asked, and what was decided.
-    pub fn set_decision(&mut self, request: &RateLimitRequest, result: Result<&RateLimitResponse, &Status>) {
+    pub fn set_decision(
+        &mut self,
+        request: &RateLimitRequest,
+        result: Result<&(RateLimitResponse, Decisions), &Status>,
+    ) {
         let Some(span) = &mut self.0 else { return };
         span.set_attribute(KeyValue::new("rlaas.domain", bounded(&request.domain).into_owned()));
         let descriptors = i64::try_from(request.descriptors.len()).unwrap_or(i64::MAX);
         span.set_attribute(KeyValue::new("rlaas.descriptors", descriptors));
         match result {
-            Ok(reply) => span.set_attribute(KeyValue::new("rlaas.code", reply.overall_code().as_str_name())),
+            Ok((reply, decisions)) => {
+                span.set_attribute(KeyValue::new("rlaas.code", reply.overall_code().as_str_name()));
+                let denied: Vec<_> = decisions.denied().map(|decision| decision.policy().label()).collect();
+                if !denied.is_empty() {
+                    span.set_attribute(KeyValue::new("rlaas.denied_by", denied.join(",")));
+                }
+            }
             Err(error) => self.set_error(error),
         }
     }

@@ -76,7 +76,7 @@ pub fn unique(rules: Vec<Rule>) -> Vec<Rule> {
 pub fn agrees(rules: &[Rule], descriptors: &[Vec<(String, String)>]) {
     let mut text = "domain: d\ndescriptors:\n".to_owned();
     write(rules, "", 2, &mut text);
-    let (loaded, findings) = rules::load(&[Source { name: "x".into(), text: text.clone() }], Settings::default());
+    let (loaded, findings) = rules::load(&[Source { name: "x".into(), text: text.clone() }], &Settings::default());
     let Some(loaded) = loaded else { panic!("{:?}\n{text}", findings.errors) };
     let domain = &loaded.domains["d"];
     let mut keys: Vec<(String, Vec<String>)> = Vec::new();

@@ -25,7 +25,21 @@ fn program() -> String {
 }
 
 /// Envoy with these copies of the service, and what their cluster in the configuration has besides.
-fn in_front_of(services: &[&Rlaas], cluster: &str) -> Front {
+pub fn in_front_of(services: &[&Rlaas], cluster: &str) -> Front {
+    configured(services, cluster, "")
+}
+
+/// What is next to the name of its listener then.
+const BELIEVES: &str = "stat_prefix: front
+                use_remote_address: true
+                xff_num_trusted_hops: 1";
+
+/// Envoy that believes X-Forwarded-For, with more routes before its own.
+pub fn with_routes(service: &Rlaas, routes: &str) -> Front {
+    configured(&[service], "", routes)
+}
+
+fn configured(services: &[&Rlaas], cluster: &str, routes: &str) -> Front {
     let (port, mock) = (free_port(), free_port());
     let endpoint = |service: &&Rlaas| {
         let port = service.grpc_port();
@@ -35,6 +49,8 @@ fn in_front_of(services: &[&Rlaas], cluster: &str) -> Front {
         .replace("<FRONT>", &port.to_string())
         .replace("<MOCK>", &mock.to_string())
         .replace("# <TLS>", cluster)
+        .replace("                        # <ROUTES>\n", routes)
+        .replace("stat_prefix: front", if routes.is_empty() { "stat_prefix: front" } else { BELIEVES })
         .replace("<RLAAS>", &services.iter().map(endpoint).collect::<Vec<_>>().join(", "));
     let envoy = start(&config, port);
     until("Envoy listens", || TcpStream::connect(("127.0.0.1", mock)).is_ok());

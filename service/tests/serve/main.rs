@@ -3,6 +3,7 @@
 #[path = "../../../tests/support/mod.rs"]
 mod support;
 
+mod control;
 mod deadline;
 mod envoy;
 mod faults;
@@ -10,6 +11,7 @@ mod flood;
 mod front;
 mod http;
 mod operation;
+mod pairs;
 mod process;
 mod promises;
 mod proxies;
@@ -18,6 +20,7 @@ mod security;
 mod start;
 mod steps;
 mod traces;
+mod why;
 
 use tokio::runtime::Builder;
 

@@ -339,7 +339,8 @@ descriptors:
         (&json!("OVER_LIMIT"), &json!("5"))
     );
     let descriptors = json!([{"entries": ["one="], "hitsAddend": 9.0}, {"entries": ["quota="]}]);
-    assert_eq!(reply["dynamicMetadata"], json!({"domain": "d", "descriptors": descriptors}));
+    let expected = json!({"domain": "d", "descriptors": descriptors, "deniedBy": ["d.one", "d.quota"]});
+    assert_eq!(reply["dynamicMetadata"], expected);
     let reply = ask(&Rlaas::start(&server, rules), one);
     assert!(reply["statuses"].is_array() && reply.get("responseHeadersToAdd").is_none(), "{reply}");
     assert!(reply.get("dynamicMetadata").is_none(), "{reply}");

@@ -140,13 +140,14 @@ fn each_request_is_a_span_of_the_callers_trace() {
                 let of = |name: &str| attributes.get(name).cloned().unwrap_or_default();
                 let status = of("rpc.grpc.status_code") + &of("http.response.status_code");
                 let known = hex(&span.trace_id) == TRACE && hex(&span.parent_span_id) == PARENT;
-                format!("{} {} {} {} {known}", span.name, of("rlaas.domain"), of("rlaas.code"), status)
+                let decided = of("rlaas.code") + &of("rlaas.denied_by");
+                format!("{} {} {decided} {status} {known}", span.name, of("rlaas.domain"))
             })
             .collect();
         let rpc = "envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit";
         let expected = [
             format!("{rpc} d OK 0 true"),
-            format!("{rpc} d OVER_LIMIT 0 false"),
+            format!("{rpc} d OVER_LIMITd.k 0 false"),
             format!("{rpc} d  3 false"),
             "GET /authorize/{domain} d OK 200 true".to_owned(),
             "POST /json   400 false".to_owned(),

@@ -1,0 +1,64 @@
+//! `rlaas why`
+
+use std::io::{self, Read as _, Write};
+use std::net::{TcpStream, ToSocketAddrs as _};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args;
+use envoy_types::pb::envoy::extensions::common::ratelimit::v3::RateLimitDescriptor;
+use serde_json::json;
+
+use super::explain::descriptor;
+
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The arguments of `rlaas why`.
+#[derive(Debug, Args)]
+pub struct Why {
+    /// The domain of a request, and its descriptors: their entries, with commas between them. A backslash takes the
+    /// next character as it is.
+    #[arg(long, num_args = 2.., value_names = ["DOMAIN", "KEY=VALUE[,KEY=VALUE…]"], required = true)]
+    domain: Vec<String>,
+    /// The debug address of the running rlaas.
+    #[arg(long, value_name = "ADDR", env = "RLAAS_DEBUG", default_value = "127.0.0.1:6070")]
+    debug: String,
+}
+
+impl Why {
+    pub fn run(&self, out: &mut impl Write) -> io::Result<ExitCode> {
+        let [domain, descriptors @ ..] = self.domain.as_slice() else { return Ok(ExitCode::FAILURE) };
+        let descriptors: Vec<RateLimitDescriptor> = match descriptors.iter().map(|text| descriptor(text)).collect() {
+            Ok(descriptors) => descriptors,
+            Err(error) => {
+                writeln!(out, "invalid descriptor: {error}")?;
+                return Ok(ExitCode::FAILURE);
+            }
+        };
+        let descriptor = |descriptor: &RateLimitDescriptor| {
+            let entries = descriptor.entries.iter().map(|entry| json!({"key": entry.key, "value": entry.value}));
+            json!({"entries": entries.collect::<Vec<_>>()})
+        };
+        let descriptors: Vec<_> = descriptors.iter().map(descriptor).collect();
+        let (ok, text) = match self.ask(&json!({"domain": domain, "descriptors": descriptors}).to_string()) {
+            Ok(reply) => reply,
+            Err(error) => (false, format!("--debug {}: {error}\n", self.debug)),
+        };
+        out.write_all(text.as_bytes())?;
+        Ok(if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+
+    /// Whether the status is 200, and the text of the reply.
+    fn ask(&self, body: &str) -> io::Result<(bool, String)> {
+        let address = self.debug.to_socket_addrs()?.next().ok_or(io::ErrorKind::NotFound)?;
+        let mut stream = TcpStream::connect_timeout(&address, TIMEOUT)?;
+        stream.set_read_timeout(Some(TIMEOUT))?;
+        let (host, length) = (&self.debug, body.len());
+        let head = format!("POST /why HTTP/1.0\r\nHost: {host}\r\nContent-Length: {length}\r\n\r\n");
+        stream.write_all((head + body).as_bytes())?;
+        let mut reply = String::new();
+        stream.read_to_string(&mut reply)?;
+        let (head, text) = reply.split_once("\r\n\r\n").ok_or(io::ErrorKind::InvalidData)?;
+        Ok((head.split(' ').nth(1) == Some("200"), text.to_owned()))
+    }
+}

@@ -1,0 +1,77 @@
+//! `/why`: what each limit of a request holds now.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use redis_rl_client::{Fallback, RetryAfter};
+
+use super::{failed, json};
+use crate::cli;
+use crate::rules::Printable;
+use crate::service::{Check, Plan, Service, Slot, Span, show_descriptor};
+
+/// More remembered denials than there can be of a request.
+const ALL: usize = usize::MAX;
+
+/// Shows, for each descriptor of the request in the body, its rule and key, how much is used, and when it is allowed
+/// again. Charges nothing.
+pub async fn why(State(service): State<Arc<Service>>, body: Bytes) -> Response {
+    let request = match json::read(&body) {
+        Ok(request) => request,
+        Err(text) => return (StatusCode::BAD_REQUEST, format!("{text}\n")).into_response(),
+    };
+    let snapshot = match service.rules(&mut Span::default()) {
+        Ok(snapshot) => snapshot,
+        Err(error) => return failed(&error),
+    };
+    let domain = snapshot.rules.domains.get(request.domain.as_str());
+    let plan = match Plan::new(&request, domain, &service.settings.prefix, service.settings.cluster) {
+        Ok(plan) => plan,
+        Err(text) => return (StatusCode::BAD_REQUEST, format!("{text}\n")).into_response(),
+    };
+    let mut text = Vec::new();
+    for (descriptor, slot) in request.descriptors.iter().zip(&plan.slots) {
+        text.extend(format!("descriptor {}\n", Printable(&show_descriptor(descriptor))).into_bytes());
+        // Writing to memory cannot fail.
+        _ = cli::show(&request.domain, slot, &mut text);
+        if let Slot::Check(check) | Slot::Replaced(check) = slot {
+            text.extend(holds(&service, check).await.into_bytes());
+        }
+    }
+    String::from_utf8_lossy(&text).into_owned().into_response()
+}
+
+/// What a limit holds.
+async fn holds(service: &Service, check: &Check) -> String {
+    let mut text = format!("  name     {}\n", check.policy.label());
+    let remembered = service.limiter.top_denials(ALL).into_iter().find(|denial| denial.key == check.key.as_bytes());
+    if let Some(denial) = remembered {
+        _ = writeln!(text, "  denied   without Redis, by a remembered denial, for {} more", seconds(denial.ends_in));
+    }
+    let limiter = service.limiter.with_fallback(Fallback::Error);
+    match limiter.peek(&check.policy.request(&check.key).with_key_as_it_is()).await {
+        Err(error) => _ = writeln!(text, "  Redis    {}", Printable(&error.to_string())),
+        Ok(decision) => {
+            let when = match decision.retry_after {
+                _ if decision.allowed && !decision.shadow => "now".to_owned(),
+                RetryAfter::After(wait) => format!("in {}", seconds(wait)),
+                RetryAfter::Now => "now".to_owned(),
+                RetryAfter::Never => "never".to_owned(),
+            };
+            // What remains is without the unit that would be allowed.
+            let left = decision.remaining.saturating_add(u64::from(decision.allowed && !decision.shadow));
+            let used = decision.limit.saturating_sub(left);
+            _ = writeln!(text, "  used     {used} of {}", decision.limit);
+            _ = writeln!(text, "  allowed  {when}");
+        }
+    }
+    text
+}
+
+fn seconds(wait: std::time::Duration) -> String {
+    format!("{:.1} s", wait.as_secs_f64())
+}

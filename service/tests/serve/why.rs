@@ -1,0 +1,95 @@
+//! A denial says which rule denied, and `rlaas why` what each limit holds.
+
+use std::process::Command;
+
+use envoy_types::pb::google::protobuf::value::Kind;
+
+use super::process::{Rlaas, http, request};
+use super::{block_on, one_server};
+use crate::support::*;
+use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
+
+const RULES: &str = "domain: d
+authorize: {descriptors: [[{key: user, header: X-User}], [{key: path, header: X-Path}]]}
+descriptors:
+  - {key: user, rate_limit: {name: per user, unit: year, requests_per_unit: 3}}
+  - {key: path, value: /a*, rate_limit: {unit: year, requests_per_unit: 2}}
+  - {key: free, rate_limit: {unlimited: true}}
+";
+const ENABLED: [(&str, &str); 2] = [("LIMIT_RESPONSE_HEADERS_ENABLED", "true"), ("RESPONSE_DYNAMIC_METADATA", "true")];
+
+#[test]
+fn a_denial_names_its_rule_by_the_words_of_the_rules() {
+    let server = one_server();
+    let service = Rlaas::with_env(&server, RULES, &ENABLED);
+    let both = || request("d", &[&[("user", "alice")], &[("path", "/attic")]]);
+    let reply = block_on(async {
+        let mut client = service.client().await;
+        for _ in 0..2 {
+            let reply = client.ask(both()).await;
+            assert!(!reply.dynamic_metadata.expect("metadata").fields.contains_key("deniedBy"));
+        }
+        client.ask(both()).await
+    });
+    assert_eq!(reply.overall_code(), Code::OverLimit);
+    let header = reply.response_headers_to_add.iter().find(|header| header.key == "RateLimit").expect("a header");
+    assert!(header.value.starts_with("\"d.path__a_\";r=0;t="), "{}", header.value);
+    let denied_by = reply.dynamic_metadata.expect("metadata").fields["deniedBy"].kind.clone();
+    let Some(Kind::ListValue(denied_by)) = denied_by else { panic!("{denied_by:?}") };
+    let names: Vec<_> = denied_by.values.iter().map(|name| name.kind.clone()).collect();
+    assert_eq!(names, [Some(Kind::StringValue("d.path__a_".to_owned()))]);
+
+    let headers = [("X-User", "alice"), ("X-Path", "/attic")];
+    let denied = http(&service.http, "GET /authorize/d", &headers, "");
+    assert!(denied.body.contains(r#""violated-policies":["per_user","d.path__a_"]"#), "{denied:?}");
+    assert!(!denied.body.contains("alice") && !denied.body.contains("attic"), "{denied:?}");
+}
+
+#[test]
+fn why_shows_what_each_limit_holds_and_charges_nothing() {
+    let server = one_server();
+    let service = Rlaas::start(&server, RULES);
+    let why = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rlaas"));
+        let output = command.args(["why", "--debug", &service.debug, "--domain"]).args(arguments).output();
+        let output = output.expect("rlaas runs");
+        (output.status.success(), String::from_utf8(output.stdout).expect("text"))
+    };
+    block_on(async {
+        let mut client = service.client().await;
+        for _ in 0..2 {
+            assert_eq!(client.code(request("d", &[&[("user", "a,b")]])).await, Code::Ok);
+        }
+    });
+    for _ in 0..2 {
+        let (ok, text) = why(&["d", r"user=a\,b", "free=1", "other=1"]);
+        let file = service.dir.path().join("rules/rules.yaml").display().to_string();
+        let expected = format!(
+            "descriptor user=a\\,b\n  rule     d.user at {file}:4:5\n  key      rl:d:fixed:31536000:user=a%2Cb\n  \
+             command  RL.FIXED rl:d:fixed:31536000:user=a%2Cb 31536000 3 ALWAYS\n  name     per_user\n  used     2 of 3\n  \
+             allowed  now\ndescriptor free=1\n  rule     d.free at {file}:6:5\n  unlimited: allowed\n\
+             descriptor other=1\n  no limit: allowed\n"
+        );
+        assert_eq!((ok, text), (true, expected));
+    }
+    block_on(async {
+        let mut client = service.client().await;
+        for expected in [Code::Ok, Code::OverLimit, Code::OverLimit] {
+            assert_eq!(client.code(request("d", &[&[("user", "a,b")]])).await, expected);
+        }
+    });
+    let (ok, text) = why(&["d", r"user=a\,b"]);
+    assert!(
+        ok && text.contains("  used     3 of 3\n  allowed  in ") && text.contains("by a remembered denial"),
+        "{text}"
+    );
+    assert_eq!(why(&["unknown", "k=1"]), (true, "descriptor k=1\n  no limit: allowed\n".to_owned()));
+    assert_eq!(why(&["", "k=1"]), (false, "the domain must not be empty\n".to_owned()));
+    assert!(!why(&["d", "k"]).0);
+    let closed = format!("127.0.0.1:{}", free_port());
+    let output = Command::new(env!("CARGO_BIN_EXE_rlaas"))
+        .args(["why", "--debug", &closed, "--domain", "d", "k=1"])
+        .output()
+        .expect("rlaas runs");
+    assert!(String::from_utf8_lossy(&output.stdout).starts_with(&format!("--debug {closed}: ")), "{output:?}");
+}
