@@ -1,21 +1,25 @@
 //! docs/commands.md beside COMMAND DOCS, COMMAND INFO and RL.HELP.
 //!
-//! A section is named after its command. It begins with the summary and a `text` block with the syntax; a list below
-//! has the complexity, the version and the ACL categories.
+//! The table of all commands is what the server says; `UPDATE=1 cargo test --test docs` writes it. Each command has a
+//! heading too, if there is more to say.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
 
 use redis::{Connection, FromRedisValue, Value};
 
-use crate::Page;
-use crate::support::{Server, for_each_server};
+use crate::support::{Server, algorithm_words, for_each_server};
+use crate::{Page, root};
+
+const PAGE: &str = "docs/commands.md";
+const BEGIN: &str = "<!-- begin: COMMAND DOCS -->\n";
+const END: &str = "<!-- end: COMMAND DOCS -->\n";
 
 /// Registered under two names; RL.HELP and the page have it once.
 const ALIASES: [&str; 1] = ["CL.THROTTLE"];
 
-/// What is said of a command, in the page or by the server.
-#[derive(Debug, PartialEq, Eq)]
+/// What the server says of a command.
 struct About {
     summary: String,
     syntax: String,
@@ -27,65 +31,55 @@ struct About {
 
 #[test]
 fn the_page_says_what_the_server_says() {
-    let page = sections(&Page::read(Path::new("docs/commands.md")));
+    let page = Page::read(Path::new(PAGE)).text;
+    let (before, rest) = page.split_once(BEGIN).expect("the begin of the table");
+    let (table, after) = rest.split_once(END).expect("the end of the table");
+    let update = std::env::var("UPDATE").is_ok_and(|update| update == "1");
     for_each_server(|bin| {
         let server = Server::start(bin);
         let mut con = server.con3();
-        let names: Vec<String> = ask(&mut con, &["COMMAND", "LIST", "FILTERBY", "MODULE", "rl"]);
-        let mut names: Vec<String> = names.iter().map(|name| name.to_uppercase()).collect();
-        names.retain(|name| !ALIASES.contains(&name.as_str()));
-        names.sort();
-        assert_eq!(page.keys().cloned().collect::<Vec<_>>(), names, "the sections");
-
-        for (name, said) in &page {
-            let mut real = about(&mut con, name);
-            if real.categories.is_empty() {
-                real.categories.clone_from(&said.categories);
-            }
-            assert_eq!(*said, real, "{name} (left: the page, right: COMMAND DOCS)");
-            assert_eq!(
-                real.syntax.contains("[RESERV"),
-                real.complexity.contains("RESERV"),
-                "{name}: what the reservations that have ended cost"
-            );
-        }
-
+        // In the order of RL.HELP.
         let help: Vec<String> = ask(&mut con, &["RL.HELP"]);
-        let mut helped: Vec<_> =
-            help.iter().map(|line| line.split_once(": ").expect("a syntax and a summary")).collect();
-        helped.sort_unstable();
-        let mut shown: Vec<_> = page.values().map(|about| (about.syntax.as_str(), about.summary.as_str())).collect();
-        shown.sort_unstable();
-        assert_eq!(shown, helped, "(left: the page, right: RL.HELP)");
+        let abouts: Vec<About> = help.iter().map(|line| about(&mut con, line.split(' ').next().unwrap())).collect();
+        for (about, helped) in abouts.iter().zip(&help) {
+            assert_eq!(format!("{}: {}", about.syntax, about.summary), *helped, "(left: COMMAND DOCS, right: RL.HELP)");
+            let (syntax, complexity) = (&about.syntax, &about.complexity);
+            let of_reservations = syntax.contains("[RESERV") == complexity.contains("RESERV");
+            assert!(of_reservations, "{syntax}: what the reservations that have ended cost");
+        }
+        let mut names: Vec<String> = ask(&mut con, &["COMMAND", "LIST", "FILTERBY", "MODULE", "rl"]);
+        names.retain(|name| !ALIASES.contains(&name.to_uppercase().as_str()));
+        assert_eq!(names.len(), help.len(), "{names:?}");
+
+        let without = abouts[0].categories.is_empty();
+        let real = table_of(&abouts);
+        if update && !without {
+            fs::write(root().join(PAGE), format!("{before}{BEGIN}{real}{END}{after}")).expect("a page");
+        } else if without {
+            assert_eq!(without_categories(table), without_categories(&real), "(left: the page, right: COMMAND DOCS)");
+        } else {
+            assert_eq!(table, real, "(left: the page, right: COMMAND DOCS)");
+        }
     });
 }
 
-fn sections(page: &Page) -> BTreeMap<String, About> {
-    let mut sections = BTreeMap::new();
-    for section in page.text.split("\n### ").skip(1) {
-        let section = section.split("\n## ").next().unwrap_or_default();
-        let (title, rest) = section.split_once('\n').expect("a title");
-        let Some(name) = title.split_whitespace().next().filter(|name| name.starts_with("RL.")) else { continue };
-        let (summary, rest) = rest.split_once("```text\n").unwrap_or_else(|| panic!("{name} has no syntax"));
-        let (syntax, rest) = rest.split_once("```").expect("the end of the syntax");
-        let item = |item: &str| {
-            let (_, text) = rest.split_once(&format!("\n- {item}: ")).unwrap_or_else(|| panic!("{name} has no {item}"));
-            let lines = text.lines().enumerate();
-            let lines = lines.take_while(|(number, line)| *number == 0 || line.starts_with("  ")).map(|(_, line)| line);
-            joined(&lines.collect::<Vec<_>>().join(" "))
-        };
-        let mut categories: Vec<String> = item("ACL").split(' ').map(|word| word.replace('`', "")).collect();
-        categories.sort();
-        let about = About {
-            summary: joined(summary),
-            syntax: joined(syntax),
-            complexity: item("Complexity"),
-            since: item("Since"),
-            categories,
-        };
-        assert!(sections.insert(name.to_owned(), about).is_none(), "{name} twice");
+fn table_of(abouts: &[About]) -> String {
+    // In the order of the commands.
+    let words = abouts.iter().filter_map(|about| about.syntax.split(' ').next()?.strip_prefix("RL."));
+    let words: Vec<&str> = words.filter(|word| algorithm_words().any(|known| known == *word)).collect();
+    let algorithms = format!("<{}>", words.join(" | "));
+    let mut table = "| command | what it does | complexity | since | ACL |\n|---|---|---|---|---|\n".to_owned();
+    for About { syntax, summary, complexity, since, categories } in abouts {
+        let syntax = syntax.replace(&algorithms, "<ALGO>").replace('|', "\\|");
+        let categories: Vec<String> = categories.iter().map(|name| format!("`{name}`")).collect();
+        table += &format!("| `{syntax}` | {summary} | {complexity} | {since} | {} |\n", categories.join(" "));
     }
-    sections
+    table
+}
+
+/// The table without its last column, for servers that have no categories for modules.
+fn without_categories(table: &str) -> Vec<&str> {
+    table.lines().map(|row| row.trim_end_matches(" |").rsplit_once(" |").map_or(row, |(row, _)| row)).collect()
 }
 
 /// With single blanks.
