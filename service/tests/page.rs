@@ -1,4 +1,4 @@
-//! `docs/service.md` and the code know the same variables.
+//! `docs/variables.md` and the code know the same variables.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -22,7 +22,7 @@ fn the_rules_of_make_service_are_valid() {
 
 #[test]
 fn the_page_has_the_table() {
-    assert!(read("../docs/service.md").contains(VARIABLES), "docs/service.md and src/serve/variables.txt differ");
+    assert!(read("../docs/variables.md").contains(VARIABLES), "docs/variables.md and src/serve/variables.txt differ");
 }
 
 #[test]

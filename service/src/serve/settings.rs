@@ -146,7 +146,7 @@ const OF_REDIS_URL: [&str; 9] = [
     "REDIS_TLS_CLIENT_KEY",
 ];
 
-/// The variables of envoyproxy/ratelimit, and what each does here: the table of `docs/service.md`.
+/// The variables of envoyproxy/ratelimit, and what each does here: the table of `docs/variables.md`.
 const VARIABLES: &str = include_str!("variables.txt");
 
 /// Those of them that have no effect here.
