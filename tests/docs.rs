@@ -6,8 +6,6 @@ mod support;
 
 #[path = "docs/figures.rs"]
 mod figures;
-#[path = "docs/guarantees.rs"]
-mod guarantees;
 #[path = "docs/links.rs"]
 mod links;
 #[path = "docs/names.rs"]
