@@ -1,5 +1,6 @@
 //! Every algorithm against an oracle that remembers all charges. And any record, under any policy: no panic, and no more
 //! than the capacity at one time.
+//! guarantee: readers
 
 #![no_main]
 

@@ -1,5 +1,6 @@
 //! Sequences of requests, RESERVE and SETTLE with RESERVATION, against the oracle of the algorithms' tests; and under a
 //! clock that steps and windows that change: a call that is sent again changes nothing.
+//! guarantee: reservations
 
 #![no_main]
 

@@ -1,4 +1,5 @@
 //! Matching agrees with a naive oracle on generated rules and descriptors, and nothing in a file ends the service.
+//! guarantee: rules
 
 mod naive;
 

@@ -1,5 +1,6 @@
 //! RESERVE and RESERVATION: how many reservations a limit has, and what INFO counts of them. What is charged, corrected and
 //! given back is in cases.txt and differential.rs.
+//! guarantee: reservations
 
 use redis::{Connection, Value};
 use redis_rl_algorithm::reservation::MAX_RESERVATIONS;

@@ -1,6 +1,7 @@
 //! A user who may use the commands on some keys can do that, and no more: a key outside the pattern is refused to
 //! every command, wherever among the arguments it stands. (Read and write permissions are in tests/module/metadata.rs, the
 //! counter of FIXED in tests/module/permissions.rs.)
+//! guarantee: access
 
 use redis::Connection;
 

@@ -64,6 +64,7 @@ fn has(con: &mut Connection, key: &str) -> bool {
     !keys.is_empty()
 }
 
+/// guarantee: maxmemory
 #[test]
 fn under_memory_pressure_the_module_decides_as_it_is_told() {
     for_each_server(|bin| {
@@ -145,6 +146,7 @@ fn shipped(bin: &ServerBin) -> Options {
 }
 
 /// The server closes its connection, and decides for everybody else.
+/// guarantee: work
 #[test]
 fn a_client_that_does_not_read_its_replies_is_closed() {
     for_each_server(|bin| {
