@@ -43,7 +43,7 @@ const SENTENCES: &[(&str, &str, &[&str])] = &[
     (
         "docs/lua.md",
         "takes {} instructions of the server as a function, {} as a script, and {} as a command of the module; the short \
-         script that the module replaces takes {}.",
+         script that the module replaces takes {}",
         &["FCALL rl FIXED allowed", "EVALSHA rl FIXED allowed", "RL.FIXED allowed", "fixed script"],
     ),
 ];
