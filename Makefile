@@ -114,10 +114,11 @@ fuzz: $(own_module) $(if $(SERVERS),,servers) ## fuzz what reads input, and the 
 	@scripts/fuzz "$(SECONDS_EACH)" "$(TARGET)"
 
 .PHONY: lint
-lint: ## check format, clippy, luacheck and the places of the planted faults, warnings denied
+lint: ## check format, clippy, luacheck, the places of the planted faults and the tests of the guarantees, warnings denied
 	@scripts/install build lint
 	luacheck --quiet lua
 	scripts/plant --check
+	scripts/guarantees --check
 	cargo fmt --all --check
 	cargo clippy --locked $(ALL) --all-targets -- -D warnings
 	cargo clippy --locked $(ALL) --test reliability --test history -- -D warnings
@@ -134,6 +135,10 @@ lint-all: ## check what other features compile, and the documentation, warnings 
 .PHONY: full
 full: ## run all checks on all servers, and print how long each takes: an hour or more; .ci/run is what every change must pass
 	@.ci/run full
+
+.PHONY: words
+words: ## count the words of the pages, but the changelog and results
+	@git ls-files '*.md' ':!CHANGELOG.md' ':!*results*' | xargs cat | tr -s '[:space:]' '\n' | grep -c '[[:alnum:]]'
 
 .PHONY: lines
 lines: ## count the lines written by hand: product, tests and pages, by directory

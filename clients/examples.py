@@ -1,5 +1,5 @@
 #!/usr/bin/env -S python3 -B
-"""Runs the examples of README.md and docs/clients.md as they stand there: with a server, without, and while it hangs.
+"""Runs the examples of docs/clients.md as they stand there: with a server, without, and while it hangs.
 
 python3 examples.py python | node
 
@@ -17,12 +17,12 @@ from faults import NODE, PYTHON, Run, example
 from server import Server, binaries, eventually, free_port, spawn
 
 LONGEST = 1.5  # seconds, after the imports, on a machine with other work
-PAGES = ["README.md", "docs/clients.md"]
-# The language and the pages of each example, what it has, how its client names the server, and what that becomes.
+PAGE = "docs/clients.md"
+# The language of each example, what it has, how its client names the server, and what that becomes.
 EXAMPLES = [
-    ("python", PAGES, "import redis\n", "redis.Redis(", "redis.Redis(port={port}, "),
-    ("js", PAGES, 'from "redis"', "createClient()", "createClient({{ url: 'redis://127.0.0.1:{port}' }})"),
-    ("js", PAGES[1:], 'from "ioredis"', "new Redis({", "new Redis({{ host: '127.0.0.1', port: {port},"),
+    ("python", "import redis\n", "redis.Redis(", "redis.Redis(port={port}, "),
+    ("js", 'from "redis"', "createClient()", "createClient({{ url: 'redis://127.0.0.1:{port}' }})"),
+    ("js", 'from "ioredis"', "new Redis({", "new Redis({{ host: '127.0.0.1', port: {port},"),
 ]
 BEGIN = {
     "python": "import time\nimport redis\nbegin = time.monotonic()\n",
@@ -58,40 +58,41 @@ def run(language, text):
 def main():
     with contextlib.closing(Server(binaries()[0])) as server:
         wanted = {"python": "python", "node": "js"}[sys.argv[1]]
-        for language, pages, words, old, new in EXAMPLES:
-            for page in pages if language == wanted else []:
-                text = example(page, language, words)
-                assert text.count(old) == 1, f"{page}: {old}"
-                calls = text.count('"RL.TOKEN"')
+        for language, words, old, new in EXAMPLES:
+            if language != wanted:
+                continue
+            text = example(PAGE, wanted, words)
+            assert text.count(old) == 1, f"{PAGE}: {old}"
+            calls = text.count('"RL.TOKEN"')
 
-                def at(port, text=text, old=old, new=new):
-                    return text.replace(old, new.format(port=port))
+            def at(port, text=text, old=old, new=new):
+                return text.replace(old, new.format(port=port))
 
-                server.text("CONFIG", "RESETSTAT")
-                # With a timeout for a machine with other work.
-                patient, changed = re.subn(
-                    r"(timeout\w*[=(:]\s*)(0\.1|100)\b", r"\g<1>5\g<2>", at(server.port), flags=re.I
-                )
-                assert changed, f"{page}: the example has no timeout"
-                run(language, patient)
-                sent = Run.decisions(server)
-                assert sent == calls, f"{page}: {sent} sent for {calls} requests"
+            server.text("CONFIG", "RESETSTAT")
+            # With a timeout for a machine with other work.
+            patient, changed = re.subn(
+                r"(timeout\w*[=(:]\s*)(0\.1|100)\b", r"\g<1>5\g<2>", at(server.port), flags=re.I
+            )
+            assert changed, f"{PAGE}: the example has no timeout"
+            run(wanted, patient)
+            sent = Run.decisions(server)
+            assert sent == calls, f"{PAGE}: {sent} sent for {calls} requests"
 
-                took = run(language, at(free_port()))
-                assert took < LONGEST, f"{page}: {took:.1f} s without a server"
+            took = run(wanted, at(free_port()))
+            assert took < LONGEST, f"{PAGE}: {took:.1f} s without a server"
 
-                server.text("CONFIG", "RESETSTAT")
-                server.pause()
-                try:
-                    took = run(language, at(server.port))
-                finally:
-                    server.resume()
-                assert took < LONGEST, f"{page}: {took:.1f} s with a server that hangs"
-                # What the server then executes is at most each request once.
-                time.sleep(0.2)
-                sent = Run.decisions(server)
-                assert sent <= calls, f"{page}: {sent} sent for {calls} requests"
-                print(f"{page}: the example with {words.strip()}: with a server, without it, and while it hangs")
+            server.text("CONFIG", "RESETSTAT")
+            server.pause()
+            try:
+                took = run(wanted, at(server.port))
+            finally:
+                server.resume()
+            assert took < LONGEST, f"{PAGE}: {took:.1f} s with a server that hangs"
+            # What the server then executes is at most each request once.
+            time.sleep(0.2)
+            sent = Run.decisions(server)
+            assert sent <= calls, f"{PAGE}: {sent} sent for {calls} requests"
+            print(f"{PAGE}: the example with {words.strip()}: with a server, without it, and while it hangs")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 //! Arguments, separated by newlines: a window, a limit, and the options. Accepts what a naive parser accepts.
+//! guarantee: readers
 
 #![no_main]
 

@@ -1,5 +1,6 @@
 //! Rules and descriptors: the rule that a descriptor gets is that of the naive oracle of the service's tests, and two
 //! descriptors have one key only if they share a limit.
+//! guarantee: rules
 
 #![no_main]
 

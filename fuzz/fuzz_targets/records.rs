@@ -1,5 +1,6 @@
 //! The value of a key: an algorithm whose record is integers would write the same bytes as it reads, so a state has one
 //! text. And a value is of one algorithm.
+//! guarantee: readers
 
 #![no_main]
 

@@ -1,4 +1,5 @@
 //! Matching agrees with a naive oracle on generated rules and descriptors.
+//! guarantee: rules
 
 mod naive;
 

@@ -1,5 +1,6 @@
 //! What the pages name: targets of make and paths of the repository exist, and windows have a unit.
 
+use std::path::Path;
 use std::process::Command;
 
 use comrak::nodes::NodeValue;
@@ -57,7 +58,7 @@ fn the_paths_of_the_repository_exist() {
         if page.path.ends_with("CHANGELOG.md") {
             continue;
         }
-        let dir = page.path.parent().unwrap_or(std::path::Path::new("")).to_owned();
+        let dir = page.path.parent().unwrap_or(Path::new("")).to_owned();
         for word in code_of(&page).iter().flat_map(|code| code.split([' ', '=', '"', '\'', ':', ',', '(', ')'])) {
             let word = word.trim_end_matches(['.', ';']);
             let Some((first, _)) = word.split_once('/') else { continue };
@@ -111,4 +112,21 @@ fn windows_have_a_unit() {
         }
     }
     assert!(bare.is_empty() && windows > 100, "{windows} windows; these have no unit:\n{}", bare.join("\n"));
+}
+
+/// An excerpt shows lines of an example that runs.
+#[test]
+fn excerpts_are_of_examples_that_run() {
+    let excerpts = [
+        ("README.md", "python", "clients/python/README.md"),
+        ("README.md", "js", "clients/node/README.md"),
+        ("clients/rust/README.md", "rust,ignore", "clients/rust/examples/axum.rs"),
+    ];
+    for (page, language, source) in excerpts {
+        let source = Page::read(Path::new(source)).text;
+        let blocks = Page::read(Path::new(page)).blocks(language);
+        let (_, excerpt) = blocks.last().unwrap_or_else(|| panic!("{page} has no {language}"));
+        let other: Vec<_> = excerpt.lines().filter(|line| !source.contains(line)).collect();
+        assert!(other.is_empty(), "{page} shows lines of no example: {other:?}");
+    }
 }

@@ -1,63 +1,85 @@
 //! docs/commands.md beside COMMAND DOCS, COMMAND INFO and RL.HELP.
 //!
-//! A section is named after its command. It begins with the summary and a `text` block with the syntax; a list below
-//! has the complexity, the version and the ACL categories.
+//! The table of all commands is what the server says; `UPDATE=1 cargo test --test docs` writes it. Each command has a
+//! heading too, if there is more to say.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
 
 use redis::{Connection, FromRedisValue, Value};
 
-use crate::Page;
-use crate::support::{Server, for_each_server};
+use crate::support::{Server, algorithm_words, for_each_server};
+use crate::{Page, root};
+
+const PAGE: &str = "docs/commands.md";
+const BEGIN: &str = "<!-- begin: COMMAND DOCS -->\n";
+const END: &str = "<!-- end: COMMAND DOCS -->\n";
 
 /// Registered under two names; RL.HELP and the page have it once.
 const ALIASES: [&str; 1] = ["CL.THROTTLE"];
 
+/// What the server says of a command.
+struct About {
+    summary: String,
+    syntax: String,
+    complexity: String,
+    since: String,
+    /// Sorted. Empty where the server has no categories for modules.
+    categories: Vec<String>,
+}
+
 #[test]
 fn the_page_says_what_the_server_says() {
-    let page = Page::read(Path::new("docs/commands.md")).text;
-    let section = |section: &str| {
-        let (title, text) = section.split("\n## ").next()?.split_once('\n')?;
-        let name = title.split_whitespace().next().filter(|name| name.starts_with("RL."))?;
-        Some((name.to_owned(), joined(text)))
-    };
-    let sections: BTreeMap<String, String> = page.split("\n### ").skip(1).filter_map(section).collect();
+    let page = Page::read(Path::new(PAGE)).text;
+    let (before, rest) = page.split_once(BEGIN).expect("the begin of the table");
+    let (table, after) = rest.split_once(END).expect("the end of the table");
+    let update = std::env::var("UPDATE").is_ok_and(|update| update == "1");
     for_each_server(|bin| {
         let server = Server::start(bin);
         let mut con = server.con3();
-        let names: Vec<String> = ask(&mut con, &["COMMAND", "LIST", "FILTERBY", "MODULE", "rl"]);
-        let names: BTreeSet<String> = names.iter().map(|name| name.to_uppercase()).collect();
-        assert!(names.iter().filter(|name| !ALIASES.contains(&name.as_str())).eq(sections.keys()), "{names:?}");
-
-        let mut help: BTreeSet<String> = ask::<Vec<_>>(&mut con, &["RL.HELP"]).into_iter().collect();
-        for (name, section) in &sections {
-            let docs: BTreeMap<String, BTreeMap<String, Value>> = ask(&mut con, &["COMMAND", "DOCS", name]);
-            let docs = docs.into_values().next().unwrap_or_else(|| panic!("no docs of {name}"));
-            let [summary, complexity, since] =
-                ["summary", "complexity", "since"].map(|field| read::<String>(&docs[field]));
-            let arguments: Vec<Argument> = docs.get("arguments").map_or(Vec::new(), read);
-            let syntax: Vec<String> = [name.clone()].into_iter().chain(arguments.iter().map(syntax)).collect();
-            let syntax = syntax.join(" ");
-            let begins = format!("{summary} ```text {syntax} ``` ");
-            assert!(section.starts_with(&begins), "{name}: the server says {begins}, the page {section}");
-            let list = format!(" - Complexity: {complexity} - Since: {since} - ACL: ");
-            let found = section.split_once(&list);
-            let (_, acl) = found.unwrap_or_else(|| panic!("{name}: the server says {list}, the page {section}"));
-            let said: BTreeSet<&str> = acl.split(' ').map_while(|word| word.strip_prefix("`@")).collect();
-            let info: Vec<Vec<Value>> = ask(&mut con, &["COMMAND", "INFO", name]);
-            let categories: Vec<String> = read(&info[0][6]);
-            // Before Redis 7.4 a command of a module is in no category but those that its flags name.
-            if categories.iter().any(|name| name == "@ratelimit" || name == "@admin") {
-                let real = categories.iter().map(|category| format!("{}`", &category[1..]));
-                assert_eq!(real.collect::<BTreeSet<_>>(), said.into_iter().map(str::to_owned).collect(), "{name}");
-            }
-            let costs = complexity.contains("RESERV");
-            assert_eq!(syntax.contains("[RESERV"), costs, "{name}: what the reservations that have ended cost");
-            assert!(help.remove(&format!("{syntax}: {summary}")), "{name} in RL.HELP: {help:?}");
+        // In the order of RL.HELP.
+        let help: Vec<String> = ask(&mut con, &["RL.HELP"]);
+        let abouts: Vec<About> = help.iter().map(|line| about(&mut con, line.split(' ').next().unwrap())).collect();
+        for (about, helped) in abouts.iter().zip(&help) {
+            assert_eq!(format!("{}: {}", about.syntax, about.summary), *helped, "(left: COMMAND DOCS, right: RL.HELP)");
+            let (syntax, complexity) = (&about.syntax, &about.complexity);
+            let of_reservations = syntax.contains("[RESERV") == complexity.contains("RESERV");
+            assert!(of_reservations, "{syntax}: what the reservations that have ended cost");
         }
-        assert!(help.is_empty(), "more in RL.HELP: {help:?}");
+        let mut names: Vec<String> = ask(&mut con, &["COMMAND", "LIST", "FILTERBY", "MODULE", "rl"]);
+        names.retain(|name| !ALIASES.contains(&name.to_uppercase().as_str()));
+        assert_eq!(names.len(), help.len(), "{names:?}");
+
+        let without = abouts[0].categories.is_empty();
+        let real = table_of(&abouts);
+        if update && !without {
+            fs::write(root().join(PAGE), format!("{before}{BEGIN}{real}{END}{after}")).expect("a page");
+        } else if without {
+            assert_eq!(without_categories(table), without_categories(&real), "(left: the page, right: COMMAND DOCS)");
+        } else {
+            assert_eq!(table, real, "(left: the page, right: COMMAND DOCS)");
+        }
     });
+}
+
+fn table_of(abouts: &[About]) -> String {
+    // In the order of the commands.
+    let words = abouts.iter().filter_map(|about| about.syntax.split(' ').next()?.strip_prefix("RL."));
+    let words: Vec<&str> = words.filter(|word| algorithm_words().any(|known| known == *word)).collect();
+    let algorithms = format!("<{}>", words.join(" | "));
+    let mut table = "| command | what it does | complexity | since | ACL |\n|---|---|---|---|---|\n".to_owned();
+    for About { syntax, summary, complexity, since, categories } in abouts {
+        let syntax = syntax.replace(&algorithms, "<ALGO>").replace('|', "\\|");
+        let categories: Vec<String> = categories.iter().map(|name| format!("`{name}`")).collect();
+        table += &format!("| `{syntax}` | {summary} | {complexity} | {since} | {} |\n", categories.join(" "));
+    }
+    table
+}
+
+/// The table without its last column, for servers that have no categories for modules.
+fn without_categories(table: &str) -> Vec<&str> {
+    table.lines().map(|row| row.trim_end_matches(" |").rsplit_once(" |").map_or(row, |(row, _)| row)).collect()
 }
 
 /// With single blanks.
@@ -67,6 +89,28 @@ fn joined(text: &str) -> String {
 
 fn ask<T: FromRedisValue>(con: &mut Connection, words: &[&str]) -> T {
     redis::cmd(words[0]).arg(&words[1..]).query(con).unwrap_or_else(|error| panic!("{words:?}: {error}"))
+}
+
+fn about(con: &mut Connection, name: &str) -> About {
+    let docs: BTreeMap<String, BTreeMap<String, Value>> = ask(con, &["COMMAND", "DOCS", name]);
+    let docs = docs.into_values().next().unwrap_or_else(|| panic!("no docs of {name}"));
+    let info: Vec<Vec<Value>> = ask(con, &["COMMAND", "INFO", name]);
+    let mut categories: Vec<String> = read(&info[0][6]);
+    categories.sort();
+    let arguments: Vec<Argument> = docs.get("arguments").map_or(Vec::new(), read);
+    let syntax: Vec<String> = [name.to_owned()].into_iter().chain(arguments.iter().map(syntax)).collect();
+    About {
+        summary: read(&docs["summary"]),
+        syntax: syntax.join(" "),
+        complexity: read(&docs["complexity"]),
+        since: read(&docs["since"]),
+        // Before Redis 7.4 a command of a module is in no category but those that its flags name.
+        categories: if categories.iter().any(|name| name == "@ratelimit" || name == "@admin") {
+            categories
+        } else {
+            Vec::new()
+        },
+    }
 }
 
 type Argument = BTreeMap<String, Value>;

@@ -164,6 +164,7 @@ fn every_command_has_calls() {
 }
 
 /// The server's documentation of each command. That the reference says the same is in tests/docs/reference.rs.
+/// guarantee: access
 #[test]
 fn command_docs_info_and_getkeys() {
     for_each_server(|bin| {
@@ -204,6 +205,7 @@ fn command_docs_info_and_getkeys() {
 }
 
 /// A call takes the options that COMMAND DOCS shows, and rejects every other option of the module by its name.
+/// guarantee: replies
 #[test]
 fn a_call_takes_the_options_that_command_docs_shows() {
     for_each_server(|bin| {
@@ -276,6 +278,7 @@ fn triples(call: &Call, form: &str, reply: Value) -> Vec<[i64; 3]> {
 }
 
 /// The same reply on RESP2 and RESP3, in a script and in a transaction; and the same figures in every form.
+/// guarantee: replies
 #[test]
 fn every_way_to_send_a_call_has_the_same_reply() {
     const EVAL: &str = "return redis.call(unpack(ARGV))";
@@ -353,6 +356,7 @@ impl Invalidated {
 /// The effects of a call are plain commands with absolute expiry, in one transaction if they are several: with them, a
 /// replica without the module holds and fires the same. A key that changes breaks WATCH and invalidates caches. A call that
 /// changes nothing replicates and fires nothing. The files of the server bring everything back, also without the module.
+/// guarantee: replicas, by-hand, events
 #[test]
 fn each_change_is_seen_by_replicas_files_events_watch_and_caches() {
     for_each_server(|bin| {
@@ -441,6 +445,7 @@ fn a_replica_only_peeks() {
 }
 
 /// A user needs the command, and may read and write the key; for RL.PEEK reading is enough. No other command is needed.
+/// guarantee: access
 #[test]
 fn a_call_needs_permission_for_its_command_and_its_key() {
     for_each_server(|bin| {
@@ -489,6 +494,7 @@ fn a_call_needs_permission_for_its_command_and_its_key() {
 }
 
 /// Another node redirects. All that is kept of a limit is in the slot of its key.
+/// guarantee: replicas
 #[test]
 fn in_a_cluster_the_key_decides_the_slot() {
     for_each_server(|bin| {
@@ -516,6 +522,7 @@ fn in_a_cluster_the_key_decides_the_slot() {
 }
 
 /// At `maxmemory`, what frees memory or keeps it runs. What needs more is the error, or allowed or denied uncharged.
+/// guarantee: maxmemory
 #[test]
 fn at_maxmemory_the_setting_decides() {
     for_each_server(|bin| {
@@ -551,6 +558,7 @@ fn at_maxmemory_the_setting_decides() {
 }
 
 /// A key of another type, and a value that no algorithm has written, are errors in every command, and stay.
+/// guarantee: input
 #[test]
 fn what_is_another_ones_stays() {
     const WRONG_TYPE: &str = "WRONGTYPE Operation against a key holding the wrong kind of value";
@@ -618,6 +626,7 @@ fn what_is_another_ones_stays() {
 }
 
 /// An error names what is wrong, repeats nothing that the client sent, and changes nothing.
+/// guarantee: input
 #[test]
 fn a_wrong_word_at_any_place_changes_nothing() {
     const WRONG: [&str; 9] = ["", "-1", "01", "1.5", "x\0\u{ff}", "9223372036854775808", "secret", "FULL", "COST"];
@@ -662,6 +671,7 @@ fn restore(con: &mut Connection, key: &str, value: &Value, at: i64) -> Value {
 }
 
 /// Who chooses the end of a key must not reach the reservations of another.
+/// guarantee: names
 #[test]
 fn a_key_with_the_name_of_reservations_is_refused() {
     const EXPECTED: &str = "ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names \

@@ -1,4 +1,5 @@
 //! INFO rl: exact figures after known calls.
+//! guarantee: info
 
 use std::collections::BTreeMap;
 

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use crate::support::*;
 
 /// N instances spend `limit` + N × (batch − 1) units in one window if each holds a batch, less one unit, at its start.
+/// guarantee: grants
 #[test]
 fn batches_reach_the_bound_and_do_not_exceed_it() {
     const INSTANCES: i64 = 5;
@@ -47,6 +48,7 @@ fn batches_reach_the_bound_and_do_not_exceed_it() {
 
 /// A limit over k keys, chosen at random: never above the limit, and when as many units arrive as the limit has, about
 /// 0.4 × √(k ÷ limit) of them are denied.
+/// guarantee: split
 #[test]
 fn a_split_limit_denies_a_little_too_early_and_never_allows_too_much() {
     const RUNS: u64 = 300;

@@ -1,4 +1,5 @@
 //! What the server's own tools show of the commands: MONITOR, SLOWLOG, LATENCY, and INFO commandstats and errorstats.
+//! guarantee: operators
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};

@@ -1,4 +1,5 @@
 //! The names of policies in the headers: two limits of a call never share one.
+//! guarantee: headers
 
 use redis::{Connection, Value};
 

@@ -1,6 +1,7 @@
 //! RESERVE and RESERVATION: how many reservations a limit has, what INFO counts of them, and the order that is kept of them
 //! also beside an earlier version. And how much a call removes. What is charged, corrected and given back is in cases.txt and
 //! differential.rs.
+//! guarantee: reservations
 
 use std::collections::BTreeMap;
 
@@ -69,6 +70,7 @@ fn multi(limits: &str) -> Call {
 
 /// A call removes 10,000 entries and 1,000 reservations over all its limits, and leaves the rest to later calls. What has
 /// ended counts in no log and no lease. The library does the same.
+/// guarantee: work
 #[test]
 fn a_call_removes_a_bounded_number_of_what_has_ended() {
     for_each_server(|bin| {

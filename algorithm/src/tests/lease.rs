@@ -188,6 +188,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     /// Whatever the clock does: never more than the limit, nothing denied that fits, and exact figures.
+    /// guarantee: leases
     #[test]
     fn never_more_leases_than_the_limit(
         steps in steps(1), millis in prop_oneof![Just(1u64), 2..60_000u64], limit in 0..4u64
@@ -237,6 +238,7 @@ proptest! {
     }
 
     /// The clock only goes forward: every slot is free again one window after the last call that took or renewed it.
+    /// guarantee: leases
     #[test]
     fn every_slot_is_free_again_after_its_window(steps in steps(0), millis in 1..60_000u64, limit in 1..4u64) {
         let (lease, window) = (lease(millis, limit), window(millis));

@@ -177,6 +177,7 @@ proptest! {
     }
 
     /// Of all half-open windows of a clock that goes forward, one that begins with a charge holds the most.
+    /// guarantee: limit
     #[test]
     fn no_half_open_window_holds_more_than_the_limit((window, limit, steps) in coarse(0)) {
         let algorithm = rolling(window, limit);
@@ -194,6 +195,7 @@ proptest! {
     }
 
     /// Windows and limits that change from call to call: never more than the limit of the call in its window.
+    /// guarantee: limit
     #[test]
     fn changing_policies_never_allow_too_much(
         policies in proptest::collection::vec((prop_oneof![1..50u64, 4_000..100_000u64, Just(86_400_000)], limit()), 1..4),

@@ -137,6 +137,7 @@ impl Drop for Service {
 }
 
 /// Starts the service and its clients, and again when the primary is elsewhere, until it is done.
+/// guarantee: through-rlaas
 pub fn run(
     prefixes: &[&str],
     first: usize,

@@ -18,6 +18,7 @@ descriptors:
 ";
 const ENABLED: [(&str, &str); 2] = [("LIMIT_RESPONSE_HEADERS_ENABLED", "true"), ("RESPONSE_DYNAMIC_METADATA", "true")];
 
+/// guarantee: why
 #[test]
 fn a_denial_names_its_rule_by_the_words_of_the_rules() {
     let server = one_server();
@@ -45,6 +46,7 @@ fn a_denial_names_its_rule_by_the_words_of_the_rules() {
     assert!(!denied.body.contains("alice") && !denied.body.contains("attic"), "{denied:?}");
 }
 
+/// guarantee: why
 #[test]
 fn why_shows_what_each_limit_holds_and_charges_nothing() {
     let server = one_server();

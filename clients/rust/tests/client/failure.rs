@@ -1,6 +1,7 @@
 //! What a request gets when something fails: the rows of the table of failures, for each of the three ways to ask.
 //!
 //! Each row holds what its test has asserted. The variable RL_FAILURE_DIR names the directory that they are written to.
+//! guarantee: failures
 
 use std::fs::OpenOptions;
 use std::io::Write;

@@ -1,4 +1,5 @@
 //! Leases that renew themselves.
+//! guarantee: holders
 
 use std::time::Duration;
 
