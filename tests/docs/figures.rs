@@ -32,7 +32,7 @@ const SENTENCES: &[(&str, &str, &[&str])] = &[
          times ({} times with a listpack of 100 units)",
         &[
             "RL.GCRA allowed ÷ RL.TOKEN allowed",
-            "RL.LEAKY allowed ÷ RL.TOKEN allowed",
+            "RL.ROLLING allowed @4096 ÷ RL.TOKEN allowed",
             "RL.LEASE renewed ÷ RL.TOKEN allowed",
             "RL.SLIDING allowed @1000 ÷ RL.TOKEN allowed",
             "RL.SLIDING allowed @5 ÷ RL.TOKEN allowed",
