@@ -207,12 +207,11 @@ class Nginx(Client):
 
     def start(self, port, changes):
         sys.path.insert(0, str(CLIENTS / "nginx"))
-        from test_configuration import configuration
+        from test_configuration import COMMAND, configuration
 
         http_port, upstream = free_port(), free_port()
         text = replaced(configuration(port, http_port, upstream), changes)
-        binary = shutil.which("nginx") or "/usr/sbin/nginx"
-        return App([binary, "-p", ".", "-c", "nginx.conf", "-e", "stderr"], {"nginx.conf": text}, http_port)
+        return App(COMMAND, {"nginx.conf": text}, http_port)
 
 
 class Run:
