@@ -110,7 +110,7 @@ class Fake:
 
 
 def every(name: str) -> Any:
-    return pytest.mark.parametrize("case", TABLE[name], ids=lambda case: str(case.get("name", case)))
+    return pytest.mark.parametrize("case", TABLE[name], ids=lambda case: str(case.get("name", case)).replace(" ", "-"))
 
 
 @every_kind
@@ -299,31 +299,26 @@ async def test_a_lease_that_cannot_be_renewed_is_lost(
             assert counters.leases_lost == caplog.text.count("a lease has ended: LeaseLost: the reservation") == 1
 
 
-async def test_more_reservations_at_once_than_connections(port: int, calls: Calls) -> None:
-    limits = [("WINDOW", f"{calls.key}:requests", "1d", 10)]
+async def test_no_connection_is_free(port: int, calls: Calls) -> None:
     async with connected("asyncio", port, max_connections=3) as limiter:
-        reservations = await asyncio.gather(*(limiter.reserve(limits, "1h") for _ in range(50)))
-        assert [each.allowed for each in reservations].count(True) == 10
         # All of them are in use: nothing is sent, so nothing is charged and settled.
         pool = limiter.client.connection_pool
         connections = [await pool.get_connection() for _ in range(3)]
         limiter.guard.timeout = 0.1
         with pytest.raises(Overloaded, match="no connection was free"):
-            await limiter.reserve(limits, "1h")
+            await limiter.reserve([("WINDOW", f"{calls.key}:requests", "1d", 10)], "1h")
         assert await limiter.join(0)
         assert limiter.counters.errors == {"overload": 1}
         for connection in connections:
             await pool.release(connection)
-        limiter.guard.timeout = 30
-        await asyncio.gather(*(each.cancel() for each in reservations))
-        # More than any limit has: it is settled with the most that is counted.
-        huge = await limiter.reserve([("ROLLING", f"{calls.key}:tokens", "1d", 1000, "COST", 5)], "1h")
+
+
+async def test_more_is_used_than_any_limit_has(port: int, calls: Calls) -> None:
+    """It is settled with the most that is counted."""
+    async with connected("asyncio", port) as limiter:
+        huge = await limiter.reserve(calls.limits(5), "1h")
         await huge.settle(10**30)
         assert calls.counted()[1] >= 2**62
-    async with connected("threads", port, max_connections=3) as threads:
-        each = [asyncio.to_thread(threads.reserve, limits, "1h") for _ in range(50)]
-        assert [found.allowed for found in await asyncio.gather(*each)].count(True) == 10
-        assert threads.join(10)
 
 
 @every_kind
