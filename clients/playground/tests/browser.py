@@ -22,7 +22,6 @@ from contextlib import contextmanager
 from selenium import webdriver
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
-from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
@@ -268,38 +267,6 @@ class Page(unittest.TestCase):
             reply = json.loads(body)
             self.assertEqual((status, reply["field"]), (400, field), change)
             self.assertTrue(reply["error"], change)
-
-    def test_by_keyboard_only(self):
-        def press(*keys):
-            ActionChains(self.driver).send_keys(*keys).perform()
-
-        def focus():
-            return self.driver.switch_to.active_element
-
-        def tab_to(condition):
-            for _ in range(60):
-                press(Keys.TAB)
-                if condition(focus()):
-                    return
-            self.fail("TAB does not get there")
-
-        tab_to(lambda element: element.get_attribute("id") == "limit")
-        press(Keys.CONTROL + "a")
-        press("2")
-        tab_to(lambda element: element.get_attribute("name") == "mode")
-        press(Keys.ARROW_RIGHT)
-        self.assertEqual(focus().get_attribute("value"), "manual")
-        self.assertFalse(self.find("#run").is_displayed())
-        tab_to(lambda element: element.get_attribute("id") == "one")
-        outline = focus().value_of_css_property("outline-style")
-        self.assertEqual(outline, "solid", "the focus is visible")
-        for _ in range(3):
-            press(Keys.ENTER)
-        self.until(lambda: (self.count("COUNTER", "allowed"), self.count("COUNTER", "denied")) == ("2", "1"))
-        tab_to(lambda element: element.text == "COUNTER" and element.tag_name == "button")
-        press(Keys.SPACE)
-        self.assertEqual(focus().get_attribute("aria-pressed"), "true")
-        self.until(lambda: '"counter"' in self.find("#denied-reply").text)
 
     def test_everything_has_a_name(self):
         nodes = self.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
