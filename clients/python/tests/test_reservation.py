@@ -140,6 +140,7 @@ async def test_what_is_charged_at_an_end(end: Any, case: dict[str, Any], kind: s
     await joined(limiter)
     assert server.sent[0] == " ".join(TABLE["reserve"])
     server.check_settled(case["charged"])
+    assert len(server.sent) == 7
 
 
 @every_kind
