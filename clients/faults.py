@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 
-from server import MODULE, PATIENCE, ROOT, Forwarder, Server, binaries, eventually, free_port, spawn
+from server import MODULE, PATIENCE, ROOT, Forwarder, Server, binaries, eventually, free_port, listens, spawn
 
 REPLIES = 1.0  # seconds that a request takes at most if the server replies, on a machine with other work
 CLIENTS = ROOT / "clients"
@@ -43,23 +43,6 @@ def replaced(text, changes):
     return text
 
 
-class PortTaken(Exception):
-    """Another program of this machine was faster."""
-
-
-def owns(process, port):
-    """Whether the process, and no other, listens on the port."""
-    lines = pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]
-    listeners = {
-        f"socket:[{inode}]"
-        for _, local, _, state, *_, inode in (line.split()[:10] for line in lines)
-        if state == "0A" and int(local.partition(":")[2], 16) == port
-    }
-    with contextlib.suppress(OSError):  # it has ended
-        return any(os.readlink(file) in listeners for file in pathlib.Path(f"/proc/{process.pid}/fd").iterdir())
-    return False
-
-
 class App:
     """A program that serves HTTP on `port`."""
 
@@ -70,11 +53,11 @@ class App:
             (pathlib.Path(self.directory.name) / name).write_text(text)
         env = [f"{name}={value}" for name, value in environment.items()]
         self.process = spawn(["env", *env, *command], self.directory.name, "log")
-        eventually(lambda: owns(self.process, port) or self.process.poll() is not None, "it starts", 60)
+        eventually(lambda: listens(port) or self.process.poll() is not None, "it starts", 60)
         if self.process.poll() is not None:
             log = self.log()
             self.close()
-            raise PortTaken if re.search("address already in use|EADDRINUSE", log, re.I) else AssertionError(log)
+            raise AssertionError(log)
 
     def log(self):
         return (pathlib.Path(self.directory.name) / "log").read_text()
@@ -125,9 +108,7 @@ class Client:
 
     def run(self, port, changes):
         """The application, with the server on this port."""
-        while True:
-            with contextlib.suppress(PortTaken):
-                return contextlib.closing(self.start(port, changes))
+        return contextlib.closing(self.start(port, changes))
 
     def text(self, status):
         if self.limits_itself:
@@ -226,12 +207,11 @@ class Nginx(Client):
 
     def start(self, port, changes):
         sys.path.insert(0, str(CLIENTS / "nginx"))
-        from test_configuration import configuration
+        from test_configuration import COMMAND, configuration
 
         http_port, upstream = free_port(), free_port()
         text = replaced(configuration(port, http_port, upstream), changes)
-        binary = shutil.which("nginx") or "/usr/sbin/nginx"
-        return App([binary, "-p", ".", "-c", "nginx.conf", "-e", "stderr"], {"nginx.conf": text}, http_port)
+        return App(COMMAND, {"nginx.conf": text}, http_port)
 
 
 class Run:

@@ -141,47 +141,27 @@ fn picture(title: &str, outcomes: &[Outcome]) -> String {
 /// The most leases at once.
 const SLOTS: u64 = 3;
 
-/// A client that takes a lease, works, and releases the lease unless it dies.
-#[derive(Clone, Copy)]
-struct Worker {
-    starts_ms: u64,
-    works_ms: u64,
-    dies: bool,
-}
-
-impl Worker {
-    const fn new(starts_ms: u64, works_ms: u64) -> Self {
-        Self { starts_ms, works_ms, dies: false }
-    }
-
-    const fn dies(self) -> Self {
-        Self { dies: true, ..self }
-    }
-
-    const fn stops_ms(&self) -> u64 {
-        self.starts_ms + self.works_ms
-    }
-}
-
-const WORKERS: [Worker; 18] = [
-    Worker::new(500, 4_000),
-    Worker::new(1_500, 2_500).dies(),
-    Worker::new(2_500, 14_000),
-    Worker::new(3_500, 5_000),
-    Worker::new(6_000, 3_000),
-    Worker::new(7_000, 3_000),
-    Worker::new(10_000, 5_000),
-    Worker::new(12_000, 6_000),
-    Worker::new(13_500, 4_000),
-    Worker::new(16_000, 2_000).dies(),
-    Worker::new(19_000, 4_000),
-    Worker::new(20_000, 8_000),
-    Worker::new(21_000, 2_000),
-    Worker::new(24_000, 5_000),
-    Worker::new(25_000, 4_000),
-    Worker::new(27_000, 9_000),
-    Worker::new(30_500, 5_000),
-    Worker::new(32_000, 5_500),
+/// The clients that take leases: when each begins and ends its work, in milliseconds, and whether it dies then instead of
+/// releasing its lease.
+const WORKERS: [(u64, u64, bool); 18] = [
+    (500, 4_500, false),
+    (1_500, 4_000, true),
+    (2_500, 16_500, false),
+    (3_500, 8_500, false),
+    (6_000, 9_000, false),
+    (7_000, 10_000, false),
+    (10_000, 15_000, false),
+    (12_000, 18_000, false),
+    (13_500, 17_500, false),
+    (16_000, 18_000, true),
+    (19_000, 23_000, false),
+    (20_000, 28_000, false),
+    (21_000, 23_000, false),
+    (24_000, 29_000, false),
+    (25_000, 29_000, false),
+    (27_000, 36_000, false),
+    (30_500, 35_500, false),
+    (32_000, 37_500, false),
 ];
 
 /// A lease, drawn in one of the rows.
@@ -202,10 +182,10 @@ fn picture_of_leases(window: Window) -> String {
     let (mut leases, mut denied, mut most) = (Vec::<Held>::new(), Vec::new(), 0);
     for at_ms in (0..=END_MS).step_by(STEP_MS as usize) {
         let now = Micros::from_millis(at_ms);
-        for (number, worker) in WORKERS.iter().enumerate() {
+        for (number, &(starts_ms, stops_ms, dies)) in WORKERS.iter().enumerate() {
             let id = number.to_le_bytes();
             let own = leases.iter().position(|held| held.worker == number);
-            if at_ms == worker.starts_ms {
+            if at_ms == starts_ms {
                 if !key.request(&lease, &id, now).verdict.allowed {
                     denied.push(at_ms);
                     continue;
@@ -214,10 +194,10 @@ fn picture_of_leases(window: Window) -> String {
                 let row = (0..SLOTS).find(is_free).unwrap_or(SLOTS);
                 leases.push(Held { worker: number, row, until_ms: at_ms + WINDOW_MS });
             } else if let Some(held) = own.and_then(|own| leases.get_mut(own)) {
-                if at_ms == worker.stops_ms() && !worker.dies && key.release(&id, now) {
+                if at_ms == stops_ms && !dies && key.release(&id, now) {
                     held.until_ms = at_ms;
-                } else if at_ms < worker.stops_ms()
-                    && (at_ms - worker.starts_ms).is_multiple_of(RENEWED_EACH_MS)
+                } else if at_ms < stops_ms
+                    && (at_ms - starts_ms).is_multiple_of(RENEWED_EACH_MS)
                     && key.renew(window, &id, now)
                 {
                     held.until_ms = at_ms + WINDOW_MS;
@@ -235,10 +215,10 @@ fn picture_of_leases(window: Window) -> String {
         let _ = writeln!(svg, r#"<rect class="{class}" x="{from}" y="{y}" width="{width}" height="{}"/>"#, ROW - 6);
     };
     for held in &leases {
-        let Some(worker) = WORKERS.get(held.worker) else { continue };
-        bar("yes", worker.starts_ms, worker.stops_ms(), held.row);
-        if worker.dies {
-            bar("later", worker.stops_ms(), held.until_ms, held.row);
+        let Some(&(starts_ms, stops_ms, dies)) = WORKERS.get(held.worker) else { continue };
+        bar("yes", starts_ms, stops_ms, held.row);
+        if dies {
+            bar("later", stops_ms, held.until_ms, held.row);
         }
     }
     for at_ms in denied {

@@ -131,8 +131,6 @@ class Kubernetes(unittest.TestCase):
             rules = yaml.safe_load(text)
             self.assertEqual((rules["on_unavailable"], rules["instances"]), ("local", deployment["replicas"]))
         variables = {variable["name"]: variable.get("value") for variable in container["env"]}
-        for name, port in ports.items():
-            self.assertEqual(variables[f"RLAAS_{name.upper()}"], f"0.0.0.0:{port}")
         [mount] = container["volumeMounts"]
         self.assertEqual(mount["mountPath"], variables["RLAAS_RULES"])
         self.has_the_least_rights(pod["spec"], container)
@@ -142,6 +140,7 @@ class Kubernetes(unittest.TestCase):
         [program, *arguments] = json.loads(re.search(r"^ENTRYPOINT (.*)$", stage, re.MULTILINE)[1])
         self.assertEqual(program, "rlaas")
         self.assertNotIn("command", container)
+        self.assertIn(f"EXPOSE {' '.join(map(str, sorted(ports.values())))}\n", stage)
         arguments += container.get("args", [])
         with tempfile.TemporaryDirectory(prefix="rl-kubernetes-") as name:
             directory = pathlib.Path(name)

@@ -2,9 +2,12 @@
 
 import pathlib
 import re
+import shutil
 
 HERE = pathlib.Path(__file__).resolve().parent
 MODULES = "/usr/lib/nginx/modules"
+# In the directory of nginx.conf. Debian has nginx where it is not in every user's PATH.
+COMMAND = [shutil.which("nginx") or "/usr/sbin/nginx", "-p", ".", "-c", "nginx.conf", "-e", "stderr"]
 
 # Around example.conf: a whole configuration, and the upstream. One process: a worker would outlive a killed master.
 MAIN = """

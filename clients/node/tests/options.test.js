@@ -100,26 +100,6 @@ test('what a request gets without a decision', async () => {
   }
 })
 
-test('a server that replies to PING only: one request at a time tries', async () => {
-  let replies = false
-  const reply = ['allowed', 1, 'count', 1, 'remaining', 2, 'next_ms', 1, 'now_ms', 1, 'shadow', 0]
-  const client = (_key, _readOnly, [word]) => {
-    return word === 'PING' || replies ? Promise.resolve(reply) : new Promise(() => {})
-  }
-  const { store } = storeOf(client, { timeout: 50 })
-  const { errors } = store.counters
-  const sent = async () => {
-    const before = errors.timeout ?? 0
-    await Promise.allSettled([store.increment('k'), store.increment('k')])
-    return (errors.timeout ?? 0) - before
-  }
-  // It opens after 250 ms and after 500 ms. Then one of two requests is sent, and none of the next two.
-  while (!((await sent()) === 1 && (await sent()) === 0)) assert.ok(errors.timeout < 50)
-  replies = true
-  await sleep(1000) // so long is the reply to the one that tried awaited
-  assert.equal((await store.increment('k')).totalHits, 1)
-})
-
 test('a Cluster of ioredis that sends a command again is a TypeError', () => {
   for (const { Cluster } of [ioredis, ioredis5]) {
     for (const [options, accepted] of [

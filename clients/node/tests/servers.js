@@ -107,22 +107,6 @@ export async function startForwarder(port, losing) {
   return forwarder
 }
 
-/** Adds a replica of the first master to a cluster. */
-export async function addReplica(cluster, path) {
-  const bus = await freePort()
-  const replica = await startServer(path, '--cluster-enabled', 'yes', '--cluster-port', bus)
-  const [master] = cluster.nodes
-  cluster.nodes.push(replica)
-  await master.client.call('CLUSTER', 'MEET', '127.0.0.1', replica.port, bus)
-  const id = await master.client.call('CLUSTER', 'MYID')
-  await waitFor('the replica to know its master', () => replica.client.call('CLUSTER', 'REPLICATE', id))
-  await waitFor('the replica', async () => /master_link_status:up/.test(await replica.client.info('replication')))
-  for (const { client } of cluster.nodes) {
-    await waitFor('the nodes to know the replica', async () => /\bslave\b/.test(await client.call('CLUSTER', 'NODES')))
-  }
-  return [master, replica]
-}
-
 /** Three masters without replicas. */
 export async function startCluster(path) {
   const nodes = []

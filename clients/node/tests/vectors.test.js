@@ -1,7 +1,9 @@
 // The tables that all clients share.
 import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Breaker } from '../breaker.js'
 import { isUnavailable, kind } from '../guard.js'
 import { Limiter, RedisRlStore } from '../index.js'
@@ -123,4 +125,93 @@ test('the slot of a key', () => {
   for (const [key, expected] of [['123456789', 12739], ['{user}:x', 5474], ['', 0], ['{}x', 10595], ['é', 10180]]) {
     assert.equal(slot(key), expected, key)
   }
+})
+
+/** A limiter whose server replies as vectors/reservations.json says, and what was sent. */
+function reserving(given = {}, { count = 0, fail_open: failOpen } = {}) {
+  const replies = structuredClone(given)
+  const [sent, outcomes] = [[], []]
+  const client = async (_key, _readOnly, words) => {
+    if (words[0] === 'PING') return 'PONG'
+    sent.push(words.join(' ').replace(/[0-9a-f]{8}-[-0-9a-f]{27}/g, 'call-1'))
+    const [reply = 1, ...later] = replies[words[0]] ?? []
+    if (later.length > 0) replies[words[0]] = later
+    if (typeof reply === 'string') throw new Error(reply === 'lost' ? 'Socket closed unexpectedly' : reply)
+    return words[0] === 'RL.MULTI' ? [1, Array(Number(words[1])).fill([1, count, 60]), []] : reply
+  }
+  const onError = (_error, outcome) => {
+    outcomes.push(outcome)
+    if (given['RL.RENEW']) throw new Error('nobody catches it') // in the background
+  }
+  const limiter = new Limiter({ client, failOpen, onError, timeout: 30_000, logger: { warn() {}, error() {} } })
+  return { limiter, sent, outcomes }
+}
+
+describe('vectors/reservations.json', { concurrency: true }, () => {
+  const table = read('reservations')
+  const settled = (charged) => [table.release, ...table.settle.map((call, i) => call.replace('%', charged[i]))]
+
+  for (const { name, steps, charged } of table.ends) {
+    for (const end of ['close', 'signal', 'using']) {
+      test(`${name}; ${end}`, async () => {
+        const { limiter, sent } = reserving()
+        const controller = new AbortController()
+        const options = { id: 'call-1', signal: controller.signal }
+        const reservation = await limiter.reserve(table.limits, '1m', options)
+        for (const [used, error] of table.wrong_reports) {
+          assert.throws(() => reservation.report(used), { name: 'TypeError', message: new RegExp(error) })
+        }
+        for (const [step, ...words] of steps) await reservation[step](...words)
+        if (end === 'signal') controller.abort()
+        else if (end === 'using') await reservation[Symbol.asyncDispose]?.()
+        reservation.close()
+        assert.deepEqual(sent, [table.reserve.join(' '), ...settled(charged)])
+        assert.equal(getEventListeners(controller.signal, 'abort').length, 0)
+      })
+    }
+  }
+
+  for (const { name, replies, id, error, settlements, charged, counters, ...options } of table.replies) {
+    test(name, async () => {
+      const { limiter, sent } = reserving(replies, options)
+      const asked = limiter.reserve(table.limits, '1m', { id })
+      if (error === 'reserve') await assert.rejects(asked, { status: counters.faults ? 500 : 503 })
+      else {
+        const settling = (await asked).settle(450)
+        await (error ? assert.rejects(settling) : settling)
+      }
+      await sleep(100) // what is settled in the background
+      assert.equal(sent.filter((call) => call === table.release).length, settlements)
+      if (settlements) assert.deepEqual(sent.slice(-6), settled(charged))
+      const named = Object.entries(counters).map(([name, n]) => [name.replace(/_(.)/, (_, c) => c.toUpperCase()), n])
+      const none = { allowed: 0, denied: 0, failedOpen: 0, failedClosed: 0, faults: 0, unsettled: 0, leasesLost: 0 }
+      const { errors, ...found } = limiter.counters
+      assert.deepEqual(found, { ...none, ...Object.fromEntries(named) })
+    })
+  }
+
+  for (const { name, id, count, renew, lost, faults = false } of table.leases) {
+    test(`a lease: ${name}`, async () => {
+      const { limiter, sent, outcomes } = reserving({ 'RL.RENEW': renew }, { count })
+      const reservation = await limiter.reserve([['LEASE', 'k', '300ms', 1]], '1m', { id })
+      assert.equal(reservation.isLost, false)
+      await sleep(800)
+      assert.equal(reservation.isLost, lost)
+      assert.deepEqual([limiter.counters.leasesLost, limiter.counters.faults > 0], [Number(lost), faults])
+      assert.deepEqual(new Set(outcomes), new Set([...(faults ? ['faults'] : []), ...(lost ? ['leasesLost'] : [])]))
+      assert.ok(sent.slice(1).every((call) => call === 'RL.RENEW k 300ms call-1'), String(sent))
+      reservation.close()
+      assert.deepEqual([reservation.isLost, limiter.counters.leasesLost], [lost, Number(lost)])
+    })
+  }
+
+  test('wrong arguments', async () => {
+    const words = [undefined, NaN, Infinity, {}, ['k'], 1n, '']
+    const own = words.map((key) => ({ policies: [['ROLLING', key, '1m', 60]], error: 'policies: expected' }))
+    for (const { policies = [['ROLLING', 'k', '1m', 60]], ttl = '1m', id, error } of [...table.wrong_arguments, ...own]) {
+      const { limiter, sent } = reserving()
+      await assert.rejects(limiter.reserve(policies, ttl, { id }), { name: 'TypeError', message: new RegExp(error) })
+      assert.deepEqual(sent, [])
+    }
+  })
 })

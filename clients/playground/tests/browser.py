@@ -22,7 +22,6 @@ from contextlib import contextmanager
 from selenium import webdriver
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
-from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
@@ -33,6 +32,8 @@ FLAGS = (
     "--disable-component-update --disable-sync --hide-scrollbars"
 ).split()
 PATIENCE = 10
+# A request of the page.
+VALID = {"algorithm": "TOKEN", "window_ms": 1000, "limit": 5, "key": "test"}
 
 # Counts the pixels of a strip that have the colour of a custom property.
 PIXELS = """
@@ -229,20 +230,22 @@ class Page(unittest.TestCase):
         # The first denial is the server's.
         self.assertEqual(self.count("TOKEN", "client"), "2")
 
+    def status(self, path, body=None, **headers):
+        """The status of a request, and the body of the reply. Another request for each: one that was sent keeps its host."""
+        sent = body and json.dumps(body).encode()
+        request = urllib.request.Request(self.address + path, sent, {"Content-Type": "application/json", **headers})
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as reply:
+                return reply.status, reply.read()
+        except urllib.error.HTTPError as error:
+            with error as reply:
+                return reply.code, reply.read()
+
     def test_only_its_own_page_is_served(self):
         """Which hosts and origins those are, the unit tests of the program say."""
-        body = json.dumps({"algorithm": "TOKEN", "window_ms": 1000, "limit": 5, "key": "test"}).encode()
-        for path, sent in (("", None), ("api/check", body)):
-            headers = {"Content-Type": "application/json"}
-            own = urllib.request.Request(f"{self.address}{path}", sent, headers)
-            with urllib.request.urlopen(own, timeout=PATIENCE) as reply:
-                self.assertEqual(reply.status, 200)
-            # Another request: one that was sent keeps its host.
-            foreign = urllib.request.Request(own.full_url, sent, {**headers, "Host": "attacker.example:8000"})
-            with self.assertRaises(urllib.error.HTTPError) as raised:
-                urllib.request.urlopen(foreign, timeout=PATIENCE)
-            with raised.exception as reply:
-                self.assertEqual(reply.code, 403)
+        for path, body in (("", None), ("api/check", VALID)):
+            self.assertEqual(self.status(path, body)[0], 200)
+            self.assertEqual(self.status(path, body, Host="attacker.example:8000")[0], 403)
 
     def test_errors_are_shown_at_the_field(self):
         self.set("window", "0")
@@ -255,56 +258,15 @@ class Page(unittest.TestCase):
         self.assertIsNone(self.find("#window").get_attribute("aria-invalid"))
 
     def test_the_application_rejects_invalid_requests(self):
-        valid = {"algorithm": "TOKEN", "window_ms": 1000, "limit": 5, "key": "test"}
         for change, field in (
             ({"algorithm": "TOKENS"}, "algorithm"), ({"window_ms": 0}, "window"), ({"limit": 2**63}, "limit"),
             ({"burst": 0}, "burst"), ({"algorithm": "FIXED", "burst": 5}, "burst"), ({"key": "a:b"}, "key"),
             ({"work_ms": 10**9}, "work"), ({"limit": -1}, None), ({"other": 1}, None),
         ):
-            request = urllib.request.Request(
-                f"{self.address}api/check",
-                json.dumps({**valid, **change}).encode(),
-                {"content-type": "application/json"},
-            )
-            with self.assertRaises(urllib.error.HTTPError, msg=change) as raised:
-                urllib.request.urlopen(request, timeout=PATIENCE)
-            with raised.exception as reply:
-                self.assertEqual(reply.code, 400, change)
-                body = json.load(reply)
-                self.assertEqual(body["field"], field, change)
-                self.assertTrue(body["error"], change)
-
-    def test_by_keyboard_only(self):
-        def press(*keys):
-            ActionChains(self.driver).send_keys(*keys).perform()
-
-        def focus():
-            return self.driver.switch_to.active_element
-
-        def tab_to(condition):
-            for _ in range(60):
-                press(Keys.TAB)
-                if condition(focus()):
-                    return
-            self.fail("TAB does not get there")
-
-        tab_to(lambda element: element.get_attribute("id") == "limit")
-        press(Keys.CONTROL + "a")
-        press("2")
-        tab_to(lambda element: element.get_attribute("name") == "mode")
-        press(Keys.ARROW_RIGHT)
-        self.assertEqual(focus().get_attribute("value"), "manual")
-        self.assertFalse(self.find("#run").is_displayed())
-        tab_to(lambda element: element.get_attribute("id") == "one")
-        outline = focus().value_of_css_property("outline-style")
-        self.assertEqual(outline, "solid", "the focus is visible")
-        for _ in range(3):
-            press(Keys.ENTER)
-        self.until(lambda: (self.count("COUNTER", "allowed"), self.count("COUNTER", "denied")) == ("2", "1"))
-        tab_to(lambda element: element.text == "COUNTER" and element.tag_name == "button")
-        press(Keys.SPACE)
-        self.assertEqual(focus().get_attribute("aria-pressed"), "true")
-        self.until(lambda: '"counter"' in self.find("#denied-reply").text)
+            status, body = self.status("api/check", {**VALID, **change})
+            reply = json.loads(body)
+            self.assertEqual((status, reply["field"]), (400, field), change)
+            self.assertTrue(reply["error"], change)
 
     def test_everything_has_a_name(self):
         nodes = self.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
@@ -328,28 +290,6 @@ class Page(unittest.TestCase):
             )
             self.assertEqual(inside, [])
             self.assertLessEqual(self.driver.execute_script("return document.documentElement.scrollWidth"), width)
-
-    def test_dark_and_reduced_motion(self):
-        background = lambda: self.find("body").value_of_css_property("background-color")
-        light = background()
-        features = [
-            {"name": "prefers-color-scheme", "value": "dark"},
-            {"name": "prefers-reduced-motion", "value": "reduce"},
-        ]
-        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-        try:
-            self.assertNotEqual(background(), light)
-            self.find("#one").click()
-            self.until(lambda: self.pixels("TOKEN", "--yes") > 20)
-            # The picture moves once a second: at most one change in half a second.
-            canvas = self.row("TOKEN").find_element(By.TAG_NAME, "canvas")
-            pictures = set()
-            end = time.monotonic() + 0.5
-            while time.monotonic() < end:
-                pictures.add(self.driver.execute_script("return arguments[0].toDataURL()", canvas))
-            self.assertLessEqual(len(pictures), 2)
-        finally:
-            self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
 def screenshot(driver, address, path):

@@ -3,17 +3,23 @@ from __future__ import annotations
 import contextlib
 import inspect
 import itertools
+import json
 import pathlib
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import redis
-from server import Server, binaries, cluster
+from server import ROOT, Server, binaries, cluster
 
 import limits_redis_rl  # noqa: F401 - registers the schemes
 
 _numbers = itertools.count()
+
+
+def vectors(name: str) -> Any:
+    """A table that all clients share."""
+    return json.loads((ROOT / f"vectors/{name}.json").read_text())
 
 
 async def value(result: Any) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import json
 import logging
 import re
 from typing import Any
@@ -14,11 +13,12 @@ import redis
 import redis.asyncio
 from redis._parsers.base import BaseParser
 from redis.exceptions import RedisClusterException, SlotNotCoveredError
-from server import ROOT
 
 from limits_redis_rl import guard, keyed_hash
 from limits_redis_rl.charge import Charge
 from limits_redis_rl.storage import Figures
+
+from .conftest import vectors
 
 
 def reply(text: str) -> Exception:
@@ -35,10 +35,6 @@ def of_a_cluster(cause: Exception | None) -> Exception:
 def kind_of(text: str) -> str | None:
     """What such a reply is counted as, but for those to which redis-py gives a class without a code."""
     return None if text.startswith(("NOAUTH", "ERR max")) else text.split()[0]
-
-
-def vectors(name: str) -> Any:
-    return json.loads((ROOT / f"vectors/{name}.json").read_text())
 
 
 @pytest.mark.parametrize(

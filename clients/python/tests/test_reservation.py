@@ -6,26 +6,30 @@ import asyncio
 import contextlib
 import gc
 import os
+import re
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import redis
 import redis.asyncio
 from faults import example
+from redis._parsers.base import BaseParser
 from redis.backoff import NoBackoff
-from server import Forwarder, Server, binaries, eventually, free_port
+from server import Forwarder, eventually, free_port
 
 from limits_redis_rl import AsyncLimiter, Limiter, Overloaded
+from limits_redis_rl.charge import worst
 
-from .conftest import value
+from .conftest import value, vectors
 
 KINDS = ["asyncio", "threads"]
-NO_PERMISSION = redis.exceptions.NoPermissionError
+TABLE = vectors("reservations")
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
 
@@ -42,12 +46,6 @@ async def connected(kind: str, port: int, **options: Any) -> AsyncIterator[Any]:
             yield Limiter(sync, **given)
 
 
-@pytest.fixture(params=KINDS)
-async def limiter(request: Any, port: int) -> AsyncIterator[Any]:
-    async with connected(request.param, port) as found:
-        yield found
-
-
 @contextlib.asynccontextmanager
 async def held(reservation: Any) -> AsyncIterator[Any]:
     """``async with`` or ``with``."""
@@ -57,6 +55,136 @@ async def held(reservation: Any) -> AsyncIterator[Any]:
     else:
         with reservation:
             yield reservation
+
+
+async def joined(limiter: Any) -> None:
+    await (limiter.join() if isinstance(limiter, AsyncLimiter) else asyncio.to_thread(limiter.join))
+
+
+class Fake:
+    """A client whose server replies as vectors/reservations.json says, and what it has got."""
+
+    def __init__(self, kind: str, replies: dict[str, list[Any]], count: int = 0) -> None:
+        self.kind, self.count, self.sent = kind, count, list[str]()
+        self.replies = {name: list(given) for name, given in replies.items()}
+
+    def reply(self, words: Any) -> Any:
+        text = " ".join(word.decode() if isinstance(word, bytes) else str(word) for word in words)
+        self.sent.append(re.sub(r"[0-9a-f]{8}-[-0-9a-f]{27}", "call-1", text))
+        allowed = [1, [[1, self.count, 60]] * int(words[1]), []] if words[0] == "RL.MULTI" else 1
+        replies = self.replies.get(words[0], [allowed])
+        found = replies.pop(0) if len(replies) > 1 else replies[0]
+        if found == "lost":
+            raise redis.ConnectionError("Connection closed by server.")
+        return BaseParser.parse_error(found) if isinstance(found, str) else found
+
+    def result(self, call: Any) -> Any:
+        async def later() -> Any:
+            return call()
+
+        return later() if self.kind == "asyncio" else call()
+
+    def execute_command(self, *words: Any) -> Any:
+        return self.result(lambda: worst([self.reply(words)])[0])
+
+    def pipeline(self, transaction: bool) -> Any:
+        calls = list[Any]()
+        send = lambda raise_on_error: self.result(lambda: [self.reply(words) for words in calls])  # noqa: E731
+        return SimpleNamespace(execute_command=lambda *words: calls.append(words), execute=send)
+
+    def ping(self) -> Any:
+        return self.result(lambda: True)
+
+    def get_connection_kwargs(self) -> dict[str, Any]:
+        return {"socket_timeout": 30}
+
+    def limiter(self, **options: Any) -> Any:
+        client: Any = self
+        return AsyncLimiter(client, timeout=30, **options) if self.kind == "asyncio" else Limiter(client, **options)
+
+    def check_settled(self, charged: list[int], times: int = 1) -> None:
+        calls = [call.replace("%", str(units)) for call, units in zip(TABLE["settle"], charged, strict=True)]
+        sent = [call for call in self.sent if not call.startswith("RL.MULTI")]
+        assert sent.count(TABLE["release"]) == times
+        assert sent[-6:] == [TABLE["release"], *calls]
+
+
+def every(name: str) -> Any:
+    return pytest.mark.parametrize("case", TABLE[name], ids=lambda case: str(case.get("name", case)).replace(" ", "-"))
+
+
+@every_kind
+@every("ends")
+@pytest.mark.parametrize("end", ["close", RuntimeError, asyncio.CancelledError, "dropped"], ids=str)
+async def test_what_is_charged_at_an_end(end: Any, case: dict[str, Any], kind: str) -> None:
+    server = Fake(kind, {})
+    limiter = server.limiter()
+
+    async def work() -> None:
+        reservation = await value(limiter.reserve(TABLE["limits"], "1m", id="call-1"))
+        for used, error in TABLE["wrong_reports"]:
+            with pytest.raises(ValueError, match=error):
+                reservation.report(used)
+        for step, *arguments in case["steps"]:
+            await value(getattr(reservation, step)(*arguments))
+        if end == "close":
+            reservation.close()
+        elif end != "dropped":
+            async with held(reservation):
+                raise end
+
+    with contextlib.suppress(RuntimeError, asyncio.CancelledError):
+        await asyncio.create_task(work())
+    gc.collect()
+    await asyncio.sleep(0)
+    await joined(limiter)
+    assert server.sent[0] == " ".join(TABLE["reserve"])
+    server.check_settled(case["charged"])
+    assert len(server.sent) == 7
+
+
+@every_kind
+@every("replies")
+async def test_what_a_reply_leads_to(case: dict[str, Any], kind: str) -> None:
+    server = Fake(kind, case["replies"])
+    limiter, error = server.limiter(fail_open=case.get("fail_open", False)), case.get("error")
+    with pytest.raises(redis.RedisError) if error else contextlib.nullcontext():
+        reservation = await value(limiter.reserve(TABLE["limits"], "1m", id=case.get("id")))
+        assert error != "reserve"
+        await value(reservation.settle(450))
+    await joined(limiter)
+    if case["settlements"]:
+        server.check_settled(case["charged"], case["settlements"])
+    else:
+        assert len(server.sent) == 1
+    names = ["allowed", "failed_open", "failed_closed", "faults", "unsettled"]
+    assert {name: found for name in names if (found := getattr(limiter.counters, name))} == case["counters"]
+
+
+@every_kind
+@every("leases")
+async def test_when_a_lease_is_lost(case: dict[str, Any], kind: str, caplog: pytest.LogCaptureFixture) -> None:
+    server = Fake(kind, {"RL.RENEW": case["renew"]}, case["count"])
+    limiter, lost = server.limiter(), case["lost"]
+    reservation = await value(limiter.reserve([("LEASE", "k", "300ms", 1)], "1m", id=case.get("id")))
+    assert not reservation.is_lost
+    await asyncio.sleep(0.8)
+    await asyncio.to_thread(eventually, lambda: limiter.counters.leases_lost == lost, "it is counted")
+    assert reservation.is_lost == lost
+    assert (limiter.counters.faults > 0) == case.get("faults", False)
+    assert set(server.sent[1:]) <= {"RL.RENEW k 300ms call-1"}
+    reservation.close()
+    assert (reservation.is_lost, caplog.text.count("a lease has ended: LeaseLost: the reservation")) == (lost, lost)
+
+
+@every_kind
+@every("wrong_arguments")
+async def test_wrong_arguments(case: dict[str, Any], kind: str) -> None:
+    given = {"policies": [["ROLLING", "k", "1m", 60]], "ttl": "1m", "id": None, **case}
+    server = Fake(kind, {})
+    with pytest.raises((ValueError, TypeError), match=given.pop("error")):
+        await value(server.limiter().reserve(**given))
+    assert not server.sent
 
 
 class Calls:
@@ -69,19 +197,15 @@ class Calls:
         return [
             ("WINDOW", f"{self.key}:requests", "1d", 10, "AS", "requests"),
             ("ROLLING", f"{self.key}:tokens", "1d", 1000, "COST", estimate, "AS", "tokens"),
-            ("FIXED", f"{self.key}:month", "month", 5000, "ANCHOR", 0, "COST", estimate, "AS", "month"),
             ("LEASE", f"{self.key}:calls", lease, 2, "AS", "calls"),
         ]
 
-    def sum(self, pattern: str) -> int:
-        return sum(int(self.raw.get(key) or 0) for key in self.raw.keys(self.key + pattern))
-
-    def counted(self) -> tuple[int, int, int, int]:
+    def counted(self) -> tuple[int, int, int]:
         tokens = self.raw.execute_command("RL.PEEK", *self.limits(0)[1][:4], "COST", 0, "FULL")["count"]
-        return self.sum(":requests"), tokens, self.sum(":month:month:*[0-9]"), self.raw.zcard(f"{self.key}:calls")
+        return int(self.raw.get(f"{self.key}:requests") or 0), tokens, self.raw.zcard(f"{self.key}:calls")
 
     async def becomes(self, requests: int, tokens: int, leases: int = 0) -> None:
-        expected = (requests, tokens, tokens, leases)
+        expected = (requests, tokens, leases)
         with contextlib.suppress(AssertionError):
             await asyncio.to_thread(eventually, lambda: self.counted() == expected, "counted", 5)
         assert self.counted() == expected
@@ -101,6 +225,17 @@ def paused(raw: redis.Redis) -> Any:
         raw.execute_command("CLIENT", "UNPAUSE")
 
 
+def test_the_server_takes_the_words_of_the_table(raw: redis.Redis) -> None:
+    raw.flushall()
+    assert raw.execute_command(*" ".join(TABLE["reserve"]).split())[0] == 1
+    # A settlement that is sent again changes nothing.
+    for _ in range(2):
+        for call, units in zip([TABLE["release"], *TABLE["settle"]], [0, 1, 90, 20, 310, 310], strict=True):
+            raw.execute_command(*call.replace("%", str(units)).split())
+    assert (raw.get("{r}:requests"), raw.get("{r}:input"), raw.exists("{r}:calls")) == ("1", "90", 0)
+    raw.flushall()
+
+
 @every_kind
 @pytest.mark.parametrize("options", [{"protocol": 2}, {"protocol": 3}, {"decode_responses": True}], ids=str)
 async def test_settles_once(kind: str, options: dict[str, Any], port: int, calls: Calls) -> None:
@@ -109,84 +244,22 @@ async def test_settles_once(kind: str, options: dict[str, Any], port: int, calls
         assert reservation.allowed
         policies = reservation.decision.headers["RateLimit-Policy"]
         assert policies.startswith('"requests";q=10;w=86400, "tokens";q=1000')
-        assert calls.counted() == (1, 300, 300, 1)
+        assert calls.counted() == (1, 300, 1)
         denied = await value(limiter.reserve(calls.limits(701), "1h"))
         async with held(denied):
-            assert [limit[0] for limit in denied.decision.limits] == [1, 0, 1, 1]
+            assert [limit[0] for limit in denied.decision.limits] == [1, 0, 1]
             assert 86390 <= int(denied.decision.headers["Retry-After"]) <= 86422
         async with held(reservation):
             reservation.report(100)
             await value(reservation.settle(420))
-            assert calls.counted() == (1, 420, 420, 0)
+            assert calls.counted() == (1, 420, 0)
         # None of these sends anything.
         reservation.close()
         await value(reservation.cancel())
         await value(reservation.settle(1))
-        await value(limiter.join())
-        assert calls.counted() == (1, 420, 420, 0)
+        await joined(limiter)
+        assert calls.counted() == (1, 420, 0)
         assert (limiter.counters.allowed, limiter.counters.denied) == (1, 1)
-
-
-# What a holder does before the end, and the requests and tokens that are charged then.
-ENDS: list[tuple[Callable[[Any], Any], int, int]] = [
-    (lambda reservation: reservation.report(20), 1, 20),
-    (lambda reservation: None, 1, 50),
-    (lambda reservation: reservation.called(False), 0, 0),
-    (lambda reservation: (reservation.called(False), reservation.report(7)), 1, 7),
-]
-
-
-@pytest.mark.parametrize("end", [None, RuntimeError, asyncio.CancelledError, "dropped"], ids=str)
-async def test_what_an_end_without_a_settlement_charges(end: Any, limiter: Any, calls: Calls) -> None:
-    async def work(step: Callable[[Any], Any]) -> None:
-        reservation = await value(limiter.reserve(calls.limits(50), "1h"))
-        step(reservation)
-        if end != "dropped":
-            async with held(reservation):
-                if end is not None:
-                    raise end
-
-    requests = tokens = 0
-    for step, more_requests, more_tokens in ENDS:
-        with contextlib.suppress(RuntimeError, asyncio.CancelledError):
-            await asyncio.create_task(work(step))
-        gc.collect()
-        requests, tokens = requests + more_requests, tokens + more_tokens
-        await calls.becomes(requests, tokens)
-
-
-async def test_what_was_used_of_each_limit(limiter: Any, calls: Calls) -> None:
-    # A name that is an option's word, a key that is longer than the server gets, and two limits with one key.
-    input, output, budget = (f"{calls.key}:{name}" for name in ("input", "o" * 600, "budget"))
-    limits: list[Any] = [
-        ("WINDOW", f"{calls.key}:requests", "1d", 10, "AS", "cost"),
-        ("WINDOW", input, "1d", 1000, "AS", "cost", "COST", 100),
-        ("WINDOW", output, "1d", 1000, "COST", 50, "AS", "anchor"),
-        ("FIXED", budget, "month", 5000, "COST", 700),
-        ("FIXED", budget, "year", 5000, "COST", 700, "ANCHOR", 0),
-        ("LEASE", f"{calls.key}:calls", "1h", 2),
-    ]
-    patterns = [":requests", ":input", "?" * 97, ":budget:month:*[0-9]", ":budget:year:*[0-9]"]
-    used = [0] * 5
-    for reports, settled, charged in [
-        ([], {input: 90, output: 20, budget: 310}, (1, 90, 20, 310, 310)),
-        # The budget keeps its estimate.
-        ([{input: 90}, {output: 5}, {output.encode(): 6}], None, (1, 90, 6, 700, 700)),
-        ([{input: 1}], 8, (1, 8, 8, 8, 8)),
-        ([{input: 7}], "cancel", (0, 0, 0, 0, 0)),
-    ]:
-        async with held(await value(limiter.reserve(limits, "1h"))) as reservation:
-            for wrong in (f"{calls.key}:requests", f"{calls.key}:calls", "x"):
-                with pytest.raises(ValueError, match="expected keys of limits with COST"):
-                    reservation.report({wrong: 1})
-            for report in reports:
-                reservation.report(report)
-            if settled == "cancel":
-                await value(reservation.cancel())
-            elif settled is not None:
-                await value(reservation.settle(settled))
-        used = [sum(pair) for pair in zip(used, charged, strict=True)]
-        await asyncio.to_thread(eventually, lambda used=used: [calls.sum(each) for each in patterns] == used, f"{used}")
 
 
 @pytest.mark.parametrize("id", [None, "call-1"])
@@ -206,131 +279,47 @@ async def test_a_cancelled_request_for_a_reservation(id: str | None, port: int, 
         await first.cancel()
 
 
-async def test_a_repeated_request_is_charged_once(limiter: Any, calls: Calls) -> None:
-    first, again = [await value(limiter.reserve(calls.limits(300), "1h", id="call-1")) for _ in range(2)]
-    assert (first.id, again.allowed) == ("call-1", True)
-    assert calls.counted() == (1, 300, 300, 1)
-    await value(again.settle(310))
-    await value(first.settle(999))
-    assert calls.counted() == (1, 310, 310, 0)
-    others = [await value(limiter.reserve(calls.limits(0), "1h")) for _ in range(2)]
-    assert others[0].id != others[1].id
-    for other in others:
-        await value(other.cancel())
-
-
-async def test_a_lease_is_renewed_until_the_end(limiter: Any, calls: Calls, raw: redis.Redis) -> None:
-    async with held(await value(limiter.reserve(calls.limits(1, "600ms"), "1h"))) as reservation:
-        await asyncio.sleep(1.2)
-        assert not reservation.is_lost
-        assert raw.zscore(f"{calls.key}:calls", reservation.id) > float(raw.time()[0] * 1000)
-        raw.delete(f"{calls.key}:calls")
-        await asyncio.to_thread(eventually, lambda: reservation.is_lost, "it is lost")
-
-
-@pytest.mark.parametrize(("kind", "cause"), [("asyncio", "cut"), ("threads", "cut"), ("asyncio", "rejected")])
+@every_kind
 async def test_a_lease_that_cannot_be_renewed_is_lost(
-    kind: str, cause: str, port: int, calls: Calls, raw: redis.Redis, caplog: pytest.LogCaptureFixture
+    kind: str, port: int, calls: Calls, raw: redis.Redis, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """Before another is allowed."""
     lease = ("LEASE", f"{calls.key}:calls", "500ms", 1)
-    raw.execute_command("ACL", "SETUSER", "holder", "on", "nopass", "~*", "+@all", "-rl.renew")
-    user = {"username": "holder", "password": "x"} if cause == "rejected" else {}
     with contextlib.closing(Forwarder(port)) as address:
-        async with connected(kind, address.port, **user) as limiter:
+        async with connected(kind, address.port) as limiter:
             reservation = await value(limiter.reserve([lease], "200ms"))
-            assert not reservation.is_lost
-            if cause == "cut":
-                address.close()
+            address.close()
             assert not raw.execute_command("RL.LEASE", *lease[1:], "ID", "other")[0]
-            counters = limiter.counters
-            await asyncio.to_thread(eventually, lambda: counters.leases_lost, "it is lost")
-            assert reservation.is_lost
+            assert not reservation.is_lost
             eventually(lambda: raw.execute_command("RL.LEASE", *lease[1:], "ID", "other")[0], "another is allowed")
-            assert (counters.faults > 0) == (cause == "rejected")
+            assert reservation.is_lost
+            counters = limiter.counters
+            await asyncio.to_thread(eventually, lambda: counters.leases_lost, "it is counted")
             reservation.close()
-            await (limiter.join() if kind == "asyncio" else asyncio.to_thread(limiter.join))
+            await joined(limiter)
             assert counters.leases_lost == caplog.text.count("a lease has ended: LeaseLost: the reservation") == 1
 
 
-@every_kind
-async def test_a_settlement_that_the_server_rejects(kind: str, port: int, calls: Calls, raw: redis.Redis) -> None:
-    raw.execute_command("ACL", "SETUSER", "settler", "on", "nopass", "~*", "+@all", "-rl.settle")
-    limits = [("WINDOW", f"{calls.key}:requests", "1d", 100, "COST", 5)]
-    async with connected(kind, port, username="settler", password="x") as limiter:
-        with pytest.raises(NO_PERMISSION):
-            await value((await value(limiter.reserve(limits, "1h"))).settle(1))
-        await value(limiter.reserve(limits, "1h"))  # dropped
-        gc.collect()
-        await asyncio.to_thread(eventually, lambda: limiter.counters.unsettled == 2, "both are counted")
-        assert limiter.counters.faults == 2
-    assert calls.sum(":requests") == 10
-
-
-@pytest.mark.parametrize("by_setting", [True, False])
-@pytest.mark.parametrize("id", [None, "given"])
-async def test_a_lease_in_shadow_mode(
-    by_setting: bool, id: str | None, limiter: Any, calls: Calls, raw: redis.Redis
-) -> None:
-    key = f"{calls.key}:calls"
-    lease = [("LEASE", key, "600ms", 1, *([] if by_setting else ["SHADOW"]))]
-    raw.execute_command("RL.LEASE", key, "1h", 1, "ID", "other")
-    raw.config_set("rl.shadow", "yes" if by_setting else "no")
-    try:
-        reservation = await value(limiter.reserve(lease, "1h", id=id))
-    finally:
-        raw.config_set("rl.shadow", "no")
-    await asyncio.sleep(0.8)
-    assert (reservation.allowed, reservation.is_lost) == (True, False)
-    await value(reservation.settle(0))
-    assert limiter.counters.leases_lost == 0
-    assert raw.zrange(key, 0, -1) == ["other"]
-
-
-async def test_more_reservations_at_once_than_connections(port: int, calls: Calls) -> None:
-    limits = [("WINDOW", f"{calls.key}:requests", "1d", 10)]
+async def test_no_connection_is_free(port: int, calls: Calls) -> None:
     async with connected("asyncio", port, max_connections=3) as limiter:
-        reservations = await asyncio.gather(*(limiter.reserve(limits, "1h") for _ in range(50)))
-        assert [each.allowed for each in reservations].count(True) == 10
         # All of them are in use: nothing is sent, so nothing is charged and settled.
         pool = limiter.client.connection_pool
         connections = [await pool.get_connection() for _ in range(3)]
         limiter.guard.timeout = 0.1
         with pytest.raises(Overloaded, match="no connection was free"):
-            await limiter.reserve(limits, "1h")
+            await limiter.reserve([("WINDOW", f"{calls.key}:requests", "1d", 10)], "1h")
         assert await limiter.join(0)
         assert limiter.counters.errors == {"overload": 1}
         for connection in connections:
             await pool.release(connection)
-        limiter.guard.timeout = 30
-        await asyncio.gather(*(each.cancel() for each in reservations))
-        # More than any limit has: it is settled with the most that is counted.
-        huge = await limiter.reserve([("ROLLING", f"{calls.key}:tokens", "1d", 1000, "COST", 5)], "1h")
+
+
+async def test_more_is_used_than_any_limit_has(port: int, calls: Calls) -> None:
+    """It is settled with the most that is counted."""
+    async with connected("asyncio", port) as limiter:
+        huge = await limiter.reserve(calls.limits(5), "1h")
         await huge.settle(10**30)
         assert calls.counted()[1] >= 2**62
-    async with connected("threads", port, max_connections=3) as threads:
-        each = [asyncio.to_thread(threads.reserve, limits, "1h") for _ in range(50)]
-        assert [found.allowed for found in await asyncio.gather(*each)].count(True) == 10
-        assert threads.join(10)
-
-
-@every_kind
-@pytest.mark.parametrize(
-    ("word", "times", "fail_open"), [(b"RL.SETTLE", 2, False), (b"RL.MULTI", 1, True), (b"RL.MULTI", 1, False)]
-)
-async def test_a_reply_that_is_lost(
-    kind: str, word: bytes, times: int, fail_open: bool, port: int, calls: Calls
-) -> None:
-    with contextlib.closing(Forwarder(port, word, times)) as address:
-        async with connected(kind, address.port, fail_open=fail_open) as limiter:
-            if fail_open or word == b"RL.SETTLE":
-                # The server has charged it, so it is settled.
-                await value((await value(limiter.reserve(calls.limits(300), "1h"))).settle(450))
-            else:
-                with pytest.raises(redis.ConnectionError):
-                    await value(limiter.reserve(calls.limits(300), "1h"))
-            await (limiter.join() if kind == "asyncio" else asyncio.to_thread(limiter.join))
-            assert address.lost == times == limiter.counters.errors["connection"]
-            await calls.becomes(*((1, 450) if fail_open or word == b"RL.SETTLE" else (0, 0)))
 
 
 @every_kind
@@ -348,17 +337,6 @@ async def test_a_server_that_is_away(kind: str, calls: Calls) -> None:
         with pytest.raises(redis.ConnectionError):
             await value(limiter.reserve(calls.limits(300), "1s"))
         assert counters.failed_closed == 1
-
-
-async def test_what_the_server_rejects_is_never_allowed(limiter: Any, calls: Calls) -> None:
-    for limiter.fail_open in (True, False):
-        with pytest.raises(redis.ResponseError, match="invalid limit"):
-            await value(limiter.reserve([("ROLLING", calls.key, "1m", "x")], "1h"))
-    assert limiter.counters.faults == 2
-    with contextlib.closing(Server(binaries()[0], module=False)) as server:
-        async with connected("asyncio", server.port, fail_open=True) as without_module:
-            with pytest.raises(redis.ResponseError, match="unknown command"):
-                await without_module.reserve(calls.limits(1), "1h")
 
 
 @every_kind
@@ -504,33 +482,7 @@ reservation.settle(450)
     assert calls.counted()[1] == 450
 
 
-LIMIT = ("ROLLING", "k", "1m", 60)
-
-
-@pytest.mark.parametrize(
-    ("policies", "ttl", "id", "text"),
-    [
-        (
-            [("TOKEN", "k", "1m", 60)],
-            "1m",
-            None,
-            "TOKEN takes no reservation; expected FIXED, WINDOW, COUNTER",
-        ),
-        *[([LIMIT], ttl, None, "positive integer of seconds") for ttl in ("10x", "0s", 0, "", "month", True)],
-        *[(policies, "1m", None, "expected") for policies in ([], ["ROLLING"], [LIMIT[:3]])],
-        *[([LIMIT], "1m", id, "1 to 128 bytes") for id in ("", "x" * 129)],
-    ],
-)
-async def test_arguments(policies: Any, ttl: Any, id: str | None, text: str, limiter: Any) -> None:
-    with pytest.raises(ValueError, match=text):
-        await value(limiter.reserve(policies, ttl, id=id))
-
-
-async def test_units_and_clients(limiter: Any) -> None:
-    async with held(await value(limiter.reserve([LIMIT], "1s"))) as reservation:
-        for used in (-1, 1.5, True, "1", {"k": -1}):
-            with pytest.raises(ValueError, match=r"at least 0|limits with COST"):
-                reservation.report(used)
+def test_clients() -> None:
     clients: list[tuple[Any, Any]] = [(Limiter, redis.asyncio.Redis(retry=None)), (AsyncLimiter, redis.Redis())]
     for kind, client in clients:
         with pytest.raises(TypeError, match="client: expected one of redis"):
