@@ -916,8 +916,8 @@ end
 
 -- Sorted sets: the log of SLIDING and the leases of LEASE -------------------------------------------------------------
 
--- What a call may still remove, over all its limits, of what no longer counts: entries of logs and leases, and reservations
--- that have ended. It leaves the rest to later calls.
+-- What a call may still remove, over all its limits, of what no longer counts: entries of logs and leases, and
+-- reservations that have ended. It leaves the rest to later calls.
 local MAX_EXPIRED, MAX_ENDED = 10000, 1000
 local budget
 
@@ -2142,8 +2142,8 @@ end
 -- Reservations --------------------------------------------------------------------------------------------------------
 --
 -- A HASH at `<key>:reserved`, of FIXED at `<key>:<window>:reserved`. A field is { cost, charged_at, ends_at,
--- counts_until, ttl }, in ms; `cost` is nil in a mark: a reservation that has ended. Beside it is their order, a ZSET at
--- `<HASH>:ends`: the ids, scored with their ends. The field with the empty name is 0 if the order has each field; an
+-- counts_until, ttl }, in ms; `cost` is nil in a mark: a reservation that has ended. Beside it is their order, a ZSET
+-- at `<HASH>:ends`: the ids, scored with their ends. The field with the empty name is 0 if the order has each field; an
 -- earlier version writes another number. A book is what one call knows of both: `own` is the field of its id.
 
 local function build_reservations()
@@ -2233,8 +2233,8 @@ local function build_reservations()
     book.reviewed = true
   end
 
-  -- Reads what has ended in the order: as much as the budget allows, and the id of the call. Whether each of these is in
-  -- the HASH as the order says.
+  -- Reads what has ended in the order: as much as the budget allows, and the id of the call. Whether each of these is
+  -- in the HASH as the order says.
   local function review_ordered(book)
     local first = call('ZRANGE', book.ends, '0', string.format('%.0f', budget.ended), 'WITHSCORES')
     local ids, ends, found, own_found = {}, {}, {}, false

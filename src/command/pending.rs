@@ -129,7 +129,7 @@ impl<'c, A: Algorithm> Pending<'c, A> {
     /// Counts the key, as the client named it, among those that are denied most.
     #[inline(never)]
     fn record_denial(&self) {
-        denied::record(self.ctx, self.request.key.bytes(), A::NAME.word(), self.now.millis());
+        denied::record(self.ctx, self.request.key.bytes(), A::NAME as u8, self.now);
     }
 
     /// The outcome of the decision.

@@ -4,6 +4,7 @@
 
 use super::Command;
 use super::doc::SINCE;
+use super::name::Name;
 use crate::denied;
 use crate::error::Error;
 use crate::ffi::{Args, Argument, ArgumentKind, CommandDoc, Ctx, KeySpec};
@@ -55,7 +56,8 @@ impl Command for Top {
                 ctx.reply_bytes(b"key");
                 ctx.reply_bytes(denied.key);
                 ctx.reply_bytes(b"algorithm");
-                ctx.reply_bytes(denied.algorithm.as_bytes());
+                let name = Name::ALL.get(usize::from(denied.algorithm));
+                ctx.reply_bytes(name.map_or("", |name| name.word()).as_bytes());
                 for (name, n) in [("denied", denied.count), ("error", denied.error), ("last_ms", denied.last_ms)] {
                     ctx.reply_bytes(name.as_bytes());
                     ctx.reply_unsigned(n);

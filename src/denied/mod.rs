@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use lazy_static::lazy_static;
 use redis_module::{RedisGILGuard, RedisLockIndicator};
+use redis_rl_algorithm::Micros;
 
 use crate::ffi::Ctx;
 use sketch::Sketch;
@@ -35,13 +36,13 @@ pub fn len() -> u64 {
 }
 
 /// Counts a denial.
-pub fn record(ctx: Ctx<'_>, key: &[u8], algorithm: &'static str, now_ms: u64) {
+pub fn record(ctx: Ctx<'_>, key: &[u8], algorithm: u8, now: Micros) {
     let capacity = capacity();
     if capacity > 0 {
         let ctx = ctx.context();
         let mut sketch = SKETCH.lock(&ctx);
         sketch.set_capacity(capacity);
-        sketch.record(key, algorithm, now_ms);
+        sketch.record(key, algorithm, now);
         LENGTH.store(u64::try_from(sketch.len()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 }

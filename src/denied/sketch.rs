@@ -12,8 +12,10 @@ use std::cmp::Reverse;
 use std::hash::{BuildHasher, Hasher};
 
 use arrayvec::ArrayVec;
-use foldhash::quality::RandomState;
+use foldhash::fast::SeedableRandomState;
 use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use redis_rl_algorithm::Micros;
 
 /// The longest key that is stored, in bytes. A longer one is cut.
 pub const MAX_KEY: usize = 256;
@@ -23,7 +25,8 @@ pub const MAX_KEY: usize = 256;
 pub struct Denied<'a> {
     /// At most [`MAX_KEY`] bytes.
     pub key: &'a [u8],
-    pub algorithm: &'static str,
+    /// Its number.
+    pub algorithm: u8,
     /// How often: never too low.
     pub count: u64,
     /// By how much `count` can be too high.
@@ -38,13 +41,12 @@ pub struct Sketch {
     /// The counts, the highest first, and the place of each key in `keys`.
     counts: Vec<(u64, usize)>,
     keys: Vec<Counted>,
-    /// The rank after the last that was incremented: a guess at the first rank of the next count to increment, which is
-    /// right while each key is denied once.
-    guess: usize,
+    /// The rank that was incremented last. While each key is denied once, the next count to increment begins after it.
+    last: usize,
     /// The place of each key in `keys`.
     places: HashTable<usize>,
     /// Seeded, so that a client does not know which keys collide.
-    hasher: RandomState,
+    hasher: SeedableRandomState,
     /// The highest count that was dropped when the capacity was changed. No count is lower.
     dropped: u64,
 }
@@ -52,18 +54,14 @@ pub struct Sketch {
 /// A key that is counted.
 struct Counted {
     hash: u64,
+    /// Its bucket in `places`.
+    bucket: usize,
     /// Where in `counts` its count is.
     rank: usize,
     key: ArrayVec<u8, MAX_KEY>,
-    algorithm: &'static str,
+    algorithm: u8,
     error: u64,
-    last_ms: u64,
-}
-
-/// Whether two names are equal. The names of the algorithms are constants, so comparing the addresses is most often enough.
-#[inline(always)]
-fn same_name(a: &'static str, b: &'static str) -> bool {
-    std::ptr::eq(a, b) || a == b
+    last: Micros,
 }
 
 /// Whether two keys are equal. A call of memcmp costs more than the comparison of a short key.
@@ -72,9 +70,9 @@ fn same_key(a: &[u8], b: &[u8]) -> bool {
     if a.len() <= 16 { a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b) } else { a == b }
 }
 
-/// A table for so many keys. With twice the room, one that is replaced never makes it grow.
+/// A table for so many keys and one more. With twice the room, a key that is replaced never makes it grow.
 fn places_for(capacity: usize) -> HashTable<usize> {
-    HashTable::with_capacity(capacity.saturating_mul(2))
+    HashTable::with_capacity(capacity.saturating_add(1).saturating_mul(2))
 }
 
 /// What tells the table the hash of a place.
@@ -86,7 +84,7 @@ impl Sketch {
     /// A sketch that counts `capacity` keys.
     pub fn new(capacity: usize) -> Self {
         let (counts, keys, places) = (Vec::new(), Vec::new(), places_for(capacity));
-        Self { capacity, counts, keys, guess: 0, places, hasher: RandomState::default(), dropped: 0 }
+        Self { capacity, counts, keys, last: 0, places, hasher: SeedableRandomState::random(), dropped: 0 }
     }
 
     /// How many keys are counted now.
@@ -134,70 +132,89 @@ impl Sketch {
         self.keys.shrink_to(capacity);
         self.keys.reserve_exact(capacity.saturating_sub(self.keys.len()));
         self.places = places_for(capacity);
-        for (place, counted) in self.keys.iter().enumerate() {
-            self.places.insert_unique(counted.hash, place, hash_of(&self.keys));
-        }
+        self.write_places();
     }
 
     /// Counts a denial.
-    pub fn record(&mut self, key: &[u8], algorithm: &'static str, now_ms: u64) {
+    #[inline(always)]
+    pub fn record(&mut self, key: &[u8], algorithm: u8, now: Micros) {
         let key = key.get(..MAX_KEY).unwrap_or(key);
         let hash = self.hash(key, algorithm);
-        let found = self.places.find(hash, |&place| {
-            self.keys
-                .get(place)
-                .is_some_and(|c| c.hash == hash && same_name(c.algorithm, algorithm) && same_key(&c.key, key))
-        });
-        let rank = match found.and_then(|&place| self.keys.get_mut(place)) {
-            Some(counted) => {
-                counted.last_ms = now_ms;
-                counted.rank
-            }
-            None => self.replace_lowest(hash, key, algorithm, now_ms),
+        let is_same = |&place: &usize| {
+            self.keys.get(place).is_some_and(|c| c.hash == hash && c.algorithm == algorithm && same_key(&c.key, key))
         };
-        self.increment(rank);
+        let (rank, count, place) = match self.places.entry(hash, is_same, hash_of(&self.keys)) {
+            Entry::Occupied(found) => {
+                let place = *found.get();
+                let Some(counted) = self.keys.get_mut(place) else { return };
+                counted.last = now;
+                let Some(&(count, _)) = self.counts.get(counted.rank) else { return };
+                (counted.rank, count, place)
+            }
+            // A new key has the count that it can have at most: in the place of the one with the lowest count, or in a new
+            // place.
+            Entry::Vacant(free) => {
+                let (error, place, is_full) = match self.counts.last() {
+                    Some(&(lowest, place)) if self.counts.len() >= self.capacity => (lowest, place, true),
+                    _ if self.capacity == 0 => return,
+                    _ => (self.dropped, self.keys.len(), false),
+                };
+                let bucket = free.insert(place).bucket_index();
+                if !is_full {
+                    self.counts.push((error, place));
+                    let key = ArrayVec::new();
+                    self.keys.push(Counted { hash, bucket, rank: place, key, algorithm, error, last: now });
+                }
+                let Some(counted) = self.keys.get_mut(place) else { return };
+                let former = std::mem::replace(&mut counted.bucket, bucket);
+                (counted.hash, counted.algorithm, counted.error, counted.last) = (hash, algorithm, error, now);
+                counted.key.clear();
+                // It fits: it was cut above.
+                let _ = counted.key.try_extend_from_slice(key);
+                let rank = counted.rank;
+                if former != bucket
+                    && let Ok(entry) = self.places.get_bucket_entry(former)
+                    && *entry.get() == place
+                {
+                    entry.remove();
+                } else if is_full {
+                    // The table has moved its entries.
+                    self.write_places();
+                }
+                (rank, error, place)
+            }
+        };
+        self.increment(rank, count, place);
     }
 
-    /// Stores a key that is not counted yet, with the count that it can have at most: in the place of the one with the
-    /// lowest count, or in a new place. Returns its rank.
-    fn replace_lowest(&mut self, hash: u64, key: &[u8], algorithm: &'static str, last_ms: u64) -> usize {
-        let error = self.error_bound();
-        if self.counts.len() < self.capacity {
-            let (rank, place) = (self.counts.len(), self.keys.len());
-            self.counts.push((error, place));
-            self.keys.push(Counted { hash, rank, key: ArrayVec::new(), algorithm, error, last_ms });
-        } else if let Some(&(_, place)) = self.counts.last()
-            && let Some(replaced) = self.keys.get(place)
-            && let Ok(entry) = self.places.find_entry(replaced.hash, |&other| other == place)
-        {
-            entry.remove();
+    /// Writes `places` anew.
+    #[cold]
+    fn write_places(&mut self) {
+        self.places.clear();
+        for place in 0..self.keys.len() {
+            let Some(hash) = self.keys.get(place).map(|counted| counted.hash) else { continue };
+            let bucket = self.places.insert_unique(hash, place, hash_of(&self.keys)).bucket_index();
+            if let Some(counted) = self.keys.get_mut(place) {
+                counted.bucket = bucket;
+            }
         }
-        let Some(&(_, place)) = self.counts.last() else { return 0 };
-        let Some(counted) = self.keys.get_mut(place) else { return 0 };
-        (counted.hash, counted.algorithm, counted.error, counted.last_ms) = (hash, algorithm, error, last_ms);
-        counted.key.clear();
-        // It fits: record cuts it.
-        let _ = counted.key.try_extend_from_slice(key);
-        let rank = counted.rank;
-        self.places.insert_unique(hash, place, hash_of(&self.keys));
-        rank
     }
 
-    /// Adds one to the count of a rank. The count moves before those that are equal, which keeps the order.
-    fn increment(&mut self, rank: usize) {
-        let Some(&(count, place)) = self.counts.get(rank) else { return };
+    /// Adds one to the count of a key. The count moves before those that are equal, which keeps the order.
+    fn increment(&mut self, rank: usize, count: u64, place: usize) {
         let first = self.first_of(count, rank);
-        self.guess = first.saturating_add(1);
+        self.last = first;
         let Some(slot) = self.counts.get_mut(first) else { return };
         let (_, moved) = std::mem::replace(slot, (count.saturating_add(1), place));
         if moved != place {
             if let Some(slot) = self.counts.get_mut(rank) {
                 *slot = (count, moved);
             }
-            for (place, rank) in [(moved, rank), (place, first)] {
-                if let Some(counted) = self.keys.get_mut(place) {
-                    counted.rank = rank;
-                }
+            if let Some(counted) = self.keys.get_mut(moved) {
+                counted.rank = rank;
+            }
+            if let Some(counted) = self.keys.get_mut(place) {
+                counted.rank = first;
             }
         }
     }
@@ -210,11 +227,11 @@ impl Sketch {
         if before.is_none_or(|&(before, _)| before > count) {
             return rank;
         }
-        if let Some(&[(before, _), (guessed, _)]) = self.counts.get(self.guess.wrapping_sub(1)..=self.guess)
+        if let Some(&[(before, _), (next, _), ..]) = self.counts.get(self.last..)
             && before > count
-            && guessed == count
+            && next == count
         {
-            return self.guess;
+            return self.last.saturating_add(1);
         }
         self.counts.partition_point(|&(other, _)| other > count)
     }
@@ -222,8 +239,8 @@ impl Sketch {
     /// The `count` keys that were denied most, the highest count first.
     pub fn top(&self, count: usize) -> Vec<Denied<'_>> {
         let denied = |&(count, place): &(u64, usize)| {
-            let &Counted { ref key, algorithm, error, last_ms, .. } = self.keys.get(place)?;
-            Some(Denied { key, algorithm, count, error, last_ms })
+            let &Counted { ref key, algorithm, error, last, .. } = self.keys.get(place)?;
+            Some(Denied { key, algorithm, count, error, last_ms: last.millis() })
         };
         // The counts are sorted. Of keys with equal counts, any may be cut.
         let mut top: Vec<_> = self.counts.iter().take(count).filter_map(denied).collect();
@@ -231,12 +248,11 @@ impl Sketch {
         top
     }
 
-    /// A hash of the key, and of two bytes of the algorithm: two algorithms of one key seldom have one hash.
-    fn hash(&self, key: &[u8], algorithm: &'static str) -> u64 {
+    /// A hash of the key and the algorithm.
+    fn hash(&self, key: &[u8], algorithm: u8) -> u64 {
         let mut hasher = self.hasher.build_hasher();
         hasher.write(key);
-        let name = algorithm.as_bytes().first_chunk().map_or(0, |&two| u16::from_le_bytes(two));
-        hasher.finish().wrapping_add(u64::from(name))
+        hasher.finish().wrapping_add(u64::from(algorithm))
     }
 }
 
@@ -255,27 +271,14 @@ mod tests {
     #[test]
     fn a_key_has_one_entry_for_each_algorithm() {
         let mut sketch = Sketch::new(3);
-        sketch.record(b"a", "TOKEN", 5);
-        sketch.record(b"a", "TOKEN", 7);
-        sketch.record(b"a", "GCRA", 6);
+        sketch.record(b"a", 4, Micros(5_000));
+        sketch.record(b"a", 4, Micros(7_000));
+        sketch.record(b"a", 6, Micros(6_000));
         let top: Vec<_> = sketch.top(10).into_iter().map(|d| (d.algorithm, d.count, d.error, d.last_ms)).collect();
-        assert_eq!(top, [("TOKEN", 2, 0, 7), ("GCRA", 1, 0, 6)]);
+        assert_eq!(top, [(4, 2, 0, 7), (6, 1, 0, 6)]);
         assert_eq!(sketch.top(1).len(), 1);
         sketch.clear();
         assert_eq!((sketch.len(), sketch.error_bound()), (0, 0));
-    }
-
-    /// "LEAKY" and "LEASE" begin with the same letters.
-    #[test]
-    fn every_pair_of_algorithms_is_kept_apart() {
-        let algorithms = ["LEAKY", "LEASE", "LEA", "TOKEN", ""];
-        let mut sketch = Sketch::new(10);
-        for algorithm in algorithms {
-            sketch.record(b"k", algorithm, 0);
-        }
-        let mut top: Vec<_> = sketch.top(10).into_iter().map(|denied| (denied.algorithm, denied.count)).collect();
-        top.sort_unstable();
-        assert_eq!(top, [("", 1), ("LEA", 1), ("LEAKY", 1), ("LEASE", 1), ("TOKEN", 1)]);
     }
 
     #[test]
@@ -285,16 +288,30 @@ mod tests {
             sketch.set_capacity(capacity);
             let allocated = sketch.places.allocation_size();
             for key in 0..40 * capacity {
-                sketch.record(&key.to_le_bytes(), "TOKEN", 0);
+                sketch.record(&key.to_le_bytes(), 4, Micros(0));
             }
             assert_eq!((sketch.len(), sketch.places.allocation_size()), (capacity, allocated));
         }
     }
 
     #[test]
+    fn a_key_is_replaced_after_the_table_has_moved_its_entries() {
+        let mut sketch = Sketch::new(100);
+        for key in 0..1_000_u32 {
+            if key % 70 == 0 {
+                sketch.places.reserve(8 * key as usize, hash_of(&sketch.keys));
+            }
+            sketch.record(&key.to_le_bytes(), 4, Micros(0));
+            sketch.record(&key.to_le_bytes(), 4, Micros(0));
+            assert_eq!(sketch.places.len(), sketch.len());
+        }
+        assert_eq!(sketch.counts.iter().map(|&(count, _)| count).sum::<u64>(), 2_000);
+    }
+
+    #[test]
     fn a_long_key_is_cut() {
         let mut sketch = Sketch::new(1);
-        sketch.record(&[b'x'; 300], "TOKEN", 0);
+        sketch.record(&[b'x'; 300], 4, Micros(0));
         assert_eq!(sketch.top(1)[0].key, [b'x'; 256]);
     }
 
@@ -312,7 +329,7 @@ mod tests {
             for (n, key) in keys.iter().enumerate() {
                 let capacity = capacities[n / change_every];
                 sketch.set_capacity(capacity);
-                sketch.record(&[*key], "TOKEN", n as u64);
+                sketch.record(&[*key], 4, Micros(n as u64));
                 // What is denied while the sketch is off is not counted.
                 if capacity > 0 {
                     *exact.entry(vec![*key]).or_default() += 1;
