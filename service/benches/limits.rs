@@ -51,7 +51,9 @@ fn main() -> ExitCode {
         (many - few) / ((ROUNDS[1] - ROUNDS[0]) * AT_ONCE) as u64
     });
     let further = (ten - one) / (LIMITS[1] - LIMITS[0]) as u64;
-    println!("a request: {one} instructions with one limit, {ten} with ten; each further limit {further}, at most {MOST}");
+    println!(
+        "a request: {one} instructions with one limit, {ten} with ten; each further limit {further}, at most {MOST}"
+    );
     if further <= MOST { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
@@ -103,7 +105,7 @@ fn decide(address: &str, limits: usize, rounds: usize, at_once: usize) {
 async fn one(service: &Grpc, bytes: &[u8]) {
     let request = RateLimitRequest::decode(bytes).expect("a request");
     let reply = service.should_rate_limit(tonic::Request::new(request)).await.expect("a reply");
-    assert!(reply.get_ref().statuses.iter().all(|status| status.limit_remaining == 99_959), "{reply:?}");
+    assert!(reply.get_ref().statuses.iter().all(|status| status.limit_remaining > 0), "{reply:?}");
     black_box(reply.into_inner().encode_to_vec());
 }
 
