@@ -53,9 +53,8 @@ fn main() -> ExitCode {
         (many - few) / ((ROUNDS[1] - ROUNDS[0]) * AT_ONCE) as u64
     });
     let further = (ten - one) / (LIMITS[1] - LIMITS[0]) as u64;
-    println!(
-        "a request: {one} instructions with one limit, {ten} with ten; each further limit {further}, at most {MOST}"
-    );
+    println!("a request: {one} instructions with one limit, {ten} with ten");
+    println!("each further limit: {further}, at most {MOST}, target {TARGET}");
     if further <= MOST { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
