@@ -52,3 +52,8 @@ bench-service: service-build ## measure rlaas into benches/results, beside limit
 	cargo build --release --locked $(SERVICE) --example load --example empty
 	@$(own_server) RLAAS="$(TARGET)/release/rlaas" LOAD="$(TARGET)/release/examples/load" \
 	  EMPTY="$(TARGET)/release/examples/empty" benches/service.py
+
+.PHONY: bench-limits
+bench-limits: ## count the instructions of each further limit of a request; OUT=prefix keeps what callgrind writes
+	@scripts/install bench
+	CARGO_PROFILE_BENCH_LTO=off CARGO_PROFILE_BENCH_CODEGEN_UNITS=16 cargo bench --quiet --locked $(SERVICE) --bench limits

@@ -13,7 +13,7 @@ mod rules;
 use rules::{Domain, Settings, Source};
 
 /// The words of the file, as the entries of descriptors.
-fn look(name: &str, domain: &Domain, text: &str) {
+fn look(domain: &Domain, text: &str) {
     let words: Vec<&str> = text
         .split(|c: char| c.is_whitespace() || "{}[],:'\"".contains(c))
         .filter(|word| !word.is_empty())
@@ -24,8 +24,8 @@ fn look(name: &str, domain: &Domain, text: &str) {
         for descriptor in [&entries[first..=first], &entries[first..(first + 2).min(entries.len())]] {
             domain.metric(descriptor);
             let Some(found) = domain.find(descriptor) else { continue };
-            if let Some(rate) = found.limit.rate {
-                let key = rules::key("p", name, domain, &rate, descriptor, &found);
+            if found.limit.rate.is_some() {
+                let key = rules::key("p", domain, descriptor, &found);
                 assert!(domain.script_keys || key.starts_with("prl:"), "{key}");
             }
         }
@@ -47,8 +47,8 @@ fuzz_target!(|input: &[u8]| {
         }
         let Some(loaded) = loaded else { continue };
         _ = loaded.to_string();
-        for (name, domain) in &loaded.domains {
-            look(name, domain, text);
+        for domain in loaded.domains.values() {
+            look(domain, text);
         }
     }
 });

@@ -38,8 +38,7 @@ fn policy(rules: &Rules, domain: &str, entries: &[Entry<'_>]) -> String {
 
 fn key(rules: &Rules, domain: &str, entries: &[Entry<'_>]) -> String {
     let found = find(rules, domain, entries).expect("a rule");
-    let rate = found.limit.rate.expect("a limit");
-    rules::key("", domain, &rules.domains[domain], &rate, entries, &found)
+    rules::key("", &rules.domains[domain], entries, &found)
 }
 
 fn metric(rules: &Rules, domain: &str, entries: &[Entry<'_>]) -> String {

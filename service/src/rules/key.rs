@@ -10,23 +10,28 @@ use std::fmt::Write as _;
 use redis_rl_client::{Policy, bounded, bounded_after};
 
 use super::matching::{Entry, Found, without_key};
-use super::model::{Domain, Rate};
+use super::model::Domain;
+
+/// How the keys of a limit begin, after the prefix.
+pub fn key_start(domain: &str, policy: &Policy) -> Box<str> {
+    let mut start = "rl:".to_owned();
+    escape(&mut start, domain, "");
+    // A window of seconds has no unit, as in the command.
+    _ = write!(start, ":{}:{}:", policy.algorithm().word().to_ascii_lowercase(), policy.window());
+    start.into()
+}
 
 /// The key of a descriptor's state.
-pub fn key(prefix: &str, name: &str, domain: &Domain, rate: &Rate, entries: &[Entry<'_>], found: &Found<'_>) -> String {
+pub fn key(prefix: &str, domain: &Domain, entries: &[Entry<'_>], found: &Found<'_>) -> String {
+    let start = &*found.limit.key_start;
     if domain.script_keys && !found.is_own {
         // The keys of the scripts, which run side by side with this service.
         let value = entries.first().map_or("", |(_, value)| value);
-        return bounded_after(&format!("{name}:rate_limit:"), value);
+        return bounded_after(start, value);
     }
-    let mut key = String::with_capacity(prefix.len() + 96);
+    let mut key = String::with_capacity(prefix.len() + start.len() + 64);
     key.push_str(prefix);
-    key.push_str("rl:");
-    escape(&mut key, name, "");
-    key.push(':');
-    key.push_str(&rate.policy.algorithm().word().to_ascii_lowercase());
-    // A window of seconds has no unit, as in the command.
-    _ = write!(key, ":{}:", rate.policy.window());
+    key.push_str(start);
     let mut tagged = false;
     for (i, &(entry, value)) in entries.iter().enumerate() {
         if i > 0 {
@@ -78,11 +83,16 @@ pub fn command(policy: &Policy, key: &str, cost: u64, options: &str) -> String {
 
 /// Writes a part of a key so that it has none of the characters that separate parts, but for those in `keep`.
 fn escape(key: &mut String, part: &str, keep: &str) {
-    for c in part.chars() {
-        if (c <= ' ' || c == '\u{7f}' || "%:,=~*{}".contains(c)) && !keep.contains(c) {
-            _ = write!(key, "%{:02X}", u32::from(c));
-        } else {
-            key.push(c);
-        }
+    let is_escaped = |byte| {
+        matches!(byte, 0..=b' ' | 0x7f | b'%' | b':' | b',' | b'=' | b'~' | b'*' | b'{' | b'}')
+            && !keep.as_bytes().contains(&byte)
+    };
+    let mut rest = part;
+    while let Some((at, byte)) = rest.bytes().enumerate().find(|(_, byte)| is_escaped(*byte)) {
+        let (plain, escaped) = rest.split_at(at);
+        key.push_str(plain);
+        _ = write!(key, "%{byte:02X}");
+        rest = escaped.get(1..).unwrap_or_default();
     }
+    key.push_str(rest);
 }

@@ -9,6 +9,7 @@ use redis_rl_client::{Algorithm, Policy, Window};
 
 use super::authorize;
 use super::fields::{Entries, Findings, Kind, Pair, Reporter, at_of, field, joined, key_text};
+use super::key::key_start;
 use super::model::{Domain, Level, Limit, Options, Rule, Rules};
 use super::overrides::Overrides;
 use super::problem::Mark;
@@ -290,8 +291,8 @@ impl Loader<'_, '_> {
         }
         // After an error, which is reported, the rule stays: what is below it is checked too.
         let path = self.names.join(".");
-        let domain = self.names.first().map_or("", String::as_str);
-        let defaults = self.settings.overrides.of(domain, &path, name);
+        let domain = self.names.first().cloned().unwrap_or_default();
+        let defaults = self.settings.overrides.of(&domain, &path, name);
         let mut rate = rate::read(self.reporter, node.at, fields, self.options, defaults)?;
         if let Some(rate) = &mut rate {
             self.check_slot(here, at);
@@ -303,6 +304,7 @@ impl Loader<'_, '_> {
             place: Some(self.reporter.place(at)),
             name: name.into(),
             replaces: replaces.into(),
+            key_start: rate.map(|rate| key_start(&domain, &rate.policy)).unwrap_or_default(),
             rate,
             shadow,
             quota,
@@ -376,6 +378,7 @@ fn script_domain(reporter: &mut Reporter<'_>, entries: &Entries<'_>) -> Option<D
         names: [SCRIPT_DOMAIN, SCRIPT_ENTRY].map(Into::into).into(),
         place: Some(reporter.place(at)),
         rate: Some(rate::of_scripts(policy)),
+        key_start: format!("{SCRIPT_DOMAIN}:rate_limit:").into(),
         ..Limit::default()
     };
     let mut domain = Domain { script_keys: true, ..Domain::default() };

@@ -41,6 +41,7 @@ struct Step<'r> {
 impl Level {
     fn step(&self, (key, value): Entry<'_>, joined: &mut String) -> Option<Step<'_>> {
         joined.clear();
+        joined.reserve(key.len() + 1 + value.len());
         joined.push_str(key);
         joined.push('_');
         joined.push_str(value);
@@ -63,7 +64,8 @@ impl Domain {
     pub fn find(&self, entries: &[Entry<'_>]) -> Option<Found<'_>> {
         let mut shared = Vec::new();
         let mut last = None;
-        for (i, step) in self.steps(entries)?.into_iter().enumerate() {
+        for (i, step) in self.steps(entries).enumerate() {
+            let step = step?;
             if step.rule.share_threshold && step.how != How::Key {
                 shared.push((i, step.name));
             }
@@ -74,13 +76,13 @@ impl Domain {
 
     /// Whether a rule fits, with a limit or without.
     pub fn has_rule(&self, entries: &[Entry<'_>]) -> bool {
-        self.steps(entries).is_some_and(|steps| !steps.is_empty())
+        !entries.is_empty() && self.steps(entries).all(|step| step.is_some())
     }
 
     /// The domain and the entries as the metrics name them, if the limit puts values of requests there; else those of
     /// the rules themselves are [`Limit::path`].
     pub fn metric(&self, entries: &[Entry<'_>]) -> Option<Vec<String>> {
-        let steps = self.steps(entries)?;
+        let steps: Vec<_> = self.steps(entries).collect::<Option<_>>()?;
         let detailed = steps.last()?.rule.limit.as_ref()?.detailed_metric;
         let shares = steps.iter().any(|step| step.rule.share_threshold && step.how != How::Key);
         let part = |(step, &(key, value)): (&Step<'_>, &Entry<'_>)| {
@@ -105,17 +107,15 @@ impl Domain {
         Some(steps.iter().zip(entries).map(part).collect())
     }
 
-    /// A rule for each entry.
-    fn steps<'r>(&'r self, entries: &[Entry<'_>]) -> Option<Vec<Step<'r>>> {
+    /// A rule for each entry. Nothing is known of what follows one that none fits.
+    fn steps<'r>(&'r self, entries: &[Entry<'_>]) -> impl Iterator<Item = Option<Step<'r>>> {
         let mut joined = String::new();
-        let mut steps = Vec::with_capacity(entries.len());
         let mut level = Some(&self.root);
-        for entry in entries {
+        entries.iter().map(move |entry| {
             let step = level?.step(*entry, &mut joined)?;
             level = step.rule.below.as_deref();
-            steps.push(step);
-        }
-        Some(steps)
+            Some(step)
+        })
     }
 }
 

@@ -16,7 +16,7 @@ mod yaml;
 
 pub use fields::{Findings, Outcome, Pair};
 pub use files::{files, read};
-pub use key::{command, key};
+pub use key::{command, key, key_start};
 pub use load::{SCRIPT_DOMAIN, SCRIPT_ENTRY, Settings, Source, file, load, load_files};
 pub use matching::{Entry, Found};
 pub use model::{

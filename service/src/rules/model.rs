@@ -136,6 +136,8 @@ pub struct Limit {
     pub replaces: Box<[Box<str>]>,
     /// `None` for unlimited.
     pub rate: Option<Rate>,
+    /// How its keys begin, after the prefix.
+    pub key_start: Box<str>,
     pub shadow: bool,
     pub quota: bool,
     pub detailed_metric: bool,

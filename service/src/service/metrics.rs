@@ -1,5 +1,6 @@
 //! What an operator sees in Prometheus: the names and labels that envoyproxy/ratelimit has there, and some of our own.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -149,7 +150,7 @@ impl Metrics {
     fn count_decision(&self, domain: &str, check: &Check, decision: &Decision) {
         let Hits::Charge(hits) = check.hits else { return };
         let labels = self.labels(domain, check);
-        let labels = [labels[0].as_str(), labels[1].as_str(), labels[2].as_str()];
+        let labels = [&*labels[0], &*labels[1], &*labels[2]];
         let add = |counters: &IntCounterVec, n: u64| {
             // No series without a value.
             if n > 0 {
@@ -181,26 +182,26 @@ impl Metrics {
     }
 
     /// The domain and the first two rules, or what the rules put there instead.
-    fn labels(&self, domain: &str, check: &Check) -> [String; 3] {
-        let clean = |text: &str| text.replace([':', '|'], "_");
-        let part = |parts: &[String], i: usize| parts.get(i).map(|part| clean(part)).unwrap_or_default();
+    fn labels<'c>(&self, domain: &'c str, check: &'c Check) -> [Cow<'c, str>; 3] {
         let Some(parts) = &check.metric else {
-            let name = |i: usize| check.limit.names.get(i).map_or("", |name| name);
-            return [clean(domain), clean(name(1)), clean(name(2))];
+            let name = |i: usize| clean(check.limit.names.get(i).map_or("", |name| name));
+            return [clean(domain), name(1), name(2)];
         };
-        let labels = [clean(domain), part(parts, 0), part(parts, 1)];
+        let part = |i: usize| clean(parts.get(i).map_or("", String::as_str));
+        let labels = [clean(domain), part(0), part(1)];
         let mut known = self.of_requests.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.contains(&labels) {
+        let owned = labels.each_ref().map(|label| label.to_string());
+        if known.contains(&owned) {
             return labels;
         }
         if known.len() < MAX_SERIES_OF_REQUESTS {
-            known.insert(labels.clone());
+            known.insert(owned);
             if known.len() == MAX_SERIES_OF_REQUESTS {
                 warn!("{MAX_SERIES_OF_REQUESTS} series have names from requests: the others are in key1=\"{OTHERS}\"");
             }
             return labels;
         }
-        [clean(domain), OTHERS.to_owned(), String::new()]
+        [clean(domain), OTHERS.into(), "".into()]
     }
 
     /// The text that Prometheus reads.
@@ -251,6 +252,12 @@ impl Drop for CancelledUnlessReplied<'_> {
             self.metrics.errors.with_label_values(&["cancelled"]).inc();
         }
     }
+}
+
+/// A label without the characters that separate the names of envoyproxy/ratelimit's statistics.
+fn clean(text: &str) -> Cow<'_, str> {
+    let separates = |byte| matches!(byte, b':' | b'|');
+    if text.bytes().any(separates) { text.replace([':', '|'], "_").into() } else { text.into() }
 }
 
 /// From how many hits on a request is near the limit, in the precision of envoyproxy/ratelimit.

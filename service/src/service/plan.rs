@@ -82,8 +82,13 @@ impl Plan {
             let slots = request.descriptors.iter().map(|_| Slot::None).collect();
             return Ok(Self { slots, all_or_nothing: false });
         };
-        let slots = request.descriptors.iter().map(|descriptor| slot(request, descriptor, domain, prefix));
-        let mut plan = Self { slots: slots.collect::<Result<_, _>>()?, all_or_nothing: domain.options.all_or_nothing };
+        let (mut slots, mut entries) = (Vec::with_capacity(request.descriptors.len()), Vec::new());
+        for descriptor in &request.descriptors {
+            entries.clear();
+            entries.extend(descriptor.entries.iter().map(|entry| (entry.key.as_str(), entry.value.as_str())));
+            slots.push(slot(request, descriptor, &entries, domain, prefix)?);
+        }
+        let mut plan = Self { slots, all_or_nothing: domain.options.all_or_nothing };
         plan.replace();
         if plan.all_or_nothing && plan.slots.iter().filter(|slot| matches!(slot, Slot::Check(_))).count() > MAX_LIMITS {
             return Err(format!("a request of a domain with all_or_nothing may have at most {MAX_LIMITS} limits"));
@@ -109,6 +114,9 @@ impl Plan {
     fn replace(&mut self) {
         let limits = self.slots.iter().filter_map(Slot::limit);
         let replaced: Vec<_> = limits.flat_map(|limit| limit.replaces.iter().cloned()).collect();
+        if replaced.is_empty() {
+            return;
+        }
         for slot in &mut self.slots {
             *slot = match std::mem::replace(slot, Slot::None) {
                 Slot::Check(check) if !check.limit.name.is_empty() && replaced.contains(&check.limit.name) => {
@@ -134,29 +142,28 @@ impl Slot {
 fn slot(
     request: &RateLimitRequest,
     descriptor: &RateLimitDescriptor,
+    entries: &[Entry<'_>],
     domain: &Domain,
     prefix: &str,
 ) -> Result<Slot, String> {
-    let entries: Vec<Entry<'_>> =
-        descriptor.entries.iter().map(|entry| (entry.key.as_str(), entry.value.as_str())).collect();
     let hits = hits(request, descriptor)?;
     let (limit, found) = match &descriptor.limit {
         Some(given) => {
-            let limit = Arc::new(given_limit(&request.domain, &entries, given.requests_per_unit, given.unit, domain)?);
+            let limit = Arc::new(given_limit(&request.domain, entries, given.requests_per_unit, given.unit, domain)?);
             (limit, None)
         }
-        None => match domain.find(&entries) {
+        None => match domain.find(entries) {
             Some(found) => (found.limit.clone(), Some(found)),
             None => return Ok(Slot::None),
         },
     };
     let Some(rate) = limit.rate else { return Ok(Slot::Unlimited(limit)) };
     let found = found.unwrap_or(Found { limit: &limit, shared: Vec::new(), is_own: true });
-    let key = rules::key(prefix, &request.domain, domain, &rate, &entries, &found);
+    let key = rules::key(prefix, domain, entries, &found);
     let dynamic = limit.detailed_metric || limit.values_in_metric;
     let metric = match &descriptor.limit {
-        Some(_) => Some(parts(&entries)),
-        None => dynamic.then(|| domain.metric(&entries)).flatten(),
+        Some(_) => Some(parts(entries)),
+        None => dynamic.then(|| domain.metric(entries)).flatten(),
     };
     let policy = if limit.shadow { rate.policy.shadow() } else { rate.policy };
     let Rate { unit, charge, grants, .. } = rate;
@@ -199,6 +206,7 @@ fn given_limit(
     let charge = if domain.options.all_or_nothing { Charge::Allowed } else { Charge::Always };
     Ok(Limit {
         path: format!("{name}.{}", parts(entries).join(".")).into(),
+        key_start: rules::key_start(name, &policy),
         rate: Some(Rate { policy, unit, charge, grants: None }),
         // Its name has values of the request.
         detailed_metric: true,

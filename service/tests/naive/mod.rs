@@ -88,8 +88,7 @@ pub fn agrees(rules: &[Rule], descriptors: &[Vec<(String, String)>]) {
         assert_eq!(found.as_ref().map(|found| found.limit.name.to_string()), expected, "{:?}\n{}", entries, text);
         let Some(found) = found else { continue };
         // One key means one limit, and the same entries but for values that the rules share.
-        let rate = found.limit.rate.expect("limited");
-        let key = rules::key("", "d", domain, &rate, &borrowed, &found);
+        let key = rules::key("", domain, &borrowed, &found);
         let mut what = vec![found.limit.name.to_string()];
         for (i, (entry, value)) in entries.iter().enumerate() {
             let shared = found.shared.iter().any(|(at, _)| *at == i);

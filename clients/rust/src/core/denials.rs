@@ -6,11 +6,12 @@
 //! to a client that is alone. Other clients can only make a wait longer, unless they give units back.
 
 use std::cmp::Reverse;
-use std::hash::{BuildHasher, RandomState};
+use std::hash::BuildHasher;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use foldhash::fast::RandomState;
 use quick_cache::sync::Cache;
 
 use crate::decision::{Decision, RetryAfter, Source};
@@ -180,7 +181,7 @@ impl Denials {
         Self {
             cache: Cache::new(capacity),
             recheck,
-            hasher: RandomState::new(),
+            hasher: RandomState::default(),
             generations: std::array::from_fn(|_| AtomicU32::new(0)),
         }
     }
@@ -225,6 +226,9 @@ impl Denials {
 
     /// Takes a decision of the server in.
     pub fn learn(&self, request: &Request<'_>, sent: &Sent, decision: &Decision) {
+        if decision.allowed && sent.asks.is_none() {
+            return;
+        }
         let key = request.bounded_key();
         // Units were given back since, so the decision may be older than that.
         if self.generation(&key).load(Ordering::Acquire) != sent.generation {

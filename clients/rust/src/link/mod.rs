@@ -95,7 +95,8 @@ impl Link {
         let request = Request { command, asking: false, limit };
         match &self.0.to {
             To::Server(pipe) => again(pipe, pipe.send(request).await?, limit).await,
-            To::Cluster(nodes) => nodes.request(request, key).await,
+            // The futures of requests to one server stay small.
+            To::Cluster(nodes) => Box::pin(nodes.request(request, key)).await,
         }
     }
 }

@@ -7,6 +7,9 @@ use crate::policy::{Algorithm, Policy, Request, Window};
 
 /// All figures in one string. It costs server and client the least.
 const LINE: &str = "LINE";
+/// So many words, and bytes, a request has at most as a rule.
+const WORDS: usize = 8;
+const BYTES: usize = 120;
 
 /// A call of the module: about one request, or several that are decided together.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +74,8 @@ impl<'a> Call<'a> {
 
     /// The command of the module.
     pub fn native(&self) -> Cmd {
-        let mut command = cmd(self.names().0);
+        let mut command = Cmd::with_capacity(2 + WORDS * self.requests.len(), 16 + BYTES * self.requests.len());
+        command.arg(self.names().0);
         if matches!(self.verb, Verb::CheckAll) {
             command.arg(self.requests.len());
         }

@@ -55,11 +55,13 @@ impl Server {
 
     /// Whether a call is sent to the module: one every few seconds is if the server had none.
     fn tries_module(&self) -> bool {
-        let (missed_at, now) = (self.missed_at.load(Ordering::Relaxed), self.now());
-        let probe_ms = u64::try_from(self.probe_every.as_millis()).unwrap_or(u64::MAX);
-        missed_at == 0
-            || (now.saturating_sub(missed_at) >= probe_ms
-                && self.missed_at.compare_exchange(missed_at, now, Ordering::Relaxed, Ordering::Relaxed).is_ok())
+        let missed_at = self.missed_at.load(Ordering::Relaxed);
+        if missed_at == 0 {
+            return true;
+        }
+        let (now, probe_ms) = (self.now(), u64::try_from(self.probe_every.as_millis()).unwrap_or(u64::MAX));
+        now.saturating_sub(missed_at) >= probe_ms
+            && self.missed_at.compare_exchange(missed_at, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use atoi::FromRadix10SignedChecked;
 pub use redis::Value;
 
 use crate::decision::{Decision, Decisions, RetryAfter, Source};
@@ -56,15 +55,27 @@ pub fn integer(reply: Value) -> Result<i64, Error> {
 
 /// The figures of a line, with a blank between them. Those that this client does not know are left out.
 fn figures(line: &[u8]) -> Result<[i64; FIGURES], Error> {
-    let mut words = line.split(|&byte| byte == b' ').map(|word| match i64::from_radix_10_signed_checked(word) {
-        (Some(figure), used) if used > 0 && used == word.len() => Ok(figure),
-        _ => Err(Error::UnknownReply),
-    });
-    let mut known = [0; FIGURES];
-    for figure in &mut known {
-        *figure = words.next().ok_or(Error::UnknownReply)??;
+    let (mut known, mut rest) = ([0; FIGURES], line);
+    for (at, figure) in known.iter_mut().enumerate() {
+        rest = match (at, rest) {
+            (0, first) => first,
+            (_, [b' ', next @ ..]) => next,
+            _ => return Err(Error::UnknownReply),
+        };
+        (*figure, rest) = integer_before(rest).ok_or(Error::UnknownReply)?;
     }
-    Ok(known)
+    if matches!(rest, [] | [b' ', ..]) { Ok(known) } else { Err(Error::UnknownReply) }
+}
+
+/// The integer at the beginning of a text, and what follows it; `None` if there is none, or it is too large.
+fn integer_before(text: &[u8]) -> Option<(i64, &[u8])> {
+    let (sign, digits) = if let [b'-', digits @ ..] = text { (-1, digits) } else { (1, text) };
+    let (mut value, mut rest) = (0_i64, digits);
+    while let [digit @ b'0'..=b'9', after @ ..] = rest {
+        value = value.checked_mul(10)?.checked_add(sign * i64::from(digit - b'0'))?;
+        rest = after;
+    }
+    (rest.len() < digits.len()).then_some((value, rest))
 }
 
 /// Negative figures mean never; where they cannot be, 0.
@@ -91,11 +102,15 @@ mod tests {
     fn what_is_no_line_is_an_error() {
         // A newer module says more.
         assert_eq!(line("1 0 1 60 59 0 1000 1000 0 1795281570123 0 2 7").unwrap().charged, 2);
+        assert_eq!(line("0 -9223372036854775808 1 60 0 -1 -1 1000 0 1 0 0").unwrap().count, i64::MIN);
         for text in [
             "",
             "1 0 1 60 59 0 1000 1000 0 1795281570123 0",
             "1 0 1 60 59 0 1000 1000 0 1795281570123 x",
             "1  0 1 60 59 0 1000 1000 0 1 0 1",
+            "1 0 1 60 59 0 1000 1000 0 1 0 1x",
+            "1 0 1 60 59 0 1000 1000 0 1 0 -",
+            "1 0 1 60 59 0 1000 1000 0 1 0 9223372036854775808",
         ] {
             assert!(matches!(line(text), Err(Error::UnknownReply)), "{text}");
         }
