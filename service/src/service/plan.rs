@@ -1,6 +1,7 @@
 //! From a request to the limits that it is checked against.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use envoy_types::pb::envoy::extensions::common::ratelimit::v3::RateLimitDescriptor;
 use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
@@ -34,6 +35,15 @@ pub enum Hits {
     /// Charges nothing.
     Look,
     GiveBack(u64),
+    /// Charges nothing. Denied if not one unit is left.
+    OneLeft,
+}
+
+/// What is charged under an id, and comes back unless it is settled.
+#[derive(Debug)]
+pub struct Reservation {
+    pub id: String,
+    pub ttl: Duration,
 }
 
 /// A descriptor under a limit.
@@ -46,6 +56,7 @@ pub struct Check {
     pub grants: Option<u32>,
     pub hits: Hits,
     pub key: String,
+    pub reservation: Option<Arc<Reservation>>,
     /// The entries as the metrics name them, if values of the request are in the names.
     pub metric: Option<Vec<String>>,
 }
@@ -85,14 +96,20 @@ impl Plan {
         let slots = request.descriptors.iter().map(|descriptor| slot(request, descriptor, domain, prefix));
         let mut plan = Self { slots: slots.collect::<Result<_, _>>()?, all_or_nothing: domain.options.all_or_nothing };
         plan.replace();
-        if plan.all_or_nothing && plan.slots.iter().filter(|slot| matches!(slot, Slot::Check(_))).count() > MAX_LIMITS {
-            return Err(format!("a request of a domain with all_or_nothing may have at most {MAX_LIMITS} limits"));
+        match plan.cannot_be_whole(domain, cluster).filter(|_| plan.all_or_nothing) {
+            Some(text) => Err(text),
+            None => Ok(plan),
         }
-        if cluster && plan.all_or_nothing && !plan.has_one_slot() {
-            let tag = domain.options.hash_tag.as_deref().unwrap_or_default();
-            return Err(format!("the descriptors of a request must have one value of '{tag}', the entry of hash_tag"));
+    }
+
+    /// Why the limits cannot be charged as a whole; `None` if they can.
+    pub fn cannot_be_whole(&self, domain: &Domain, cluster: bool) -> Option<String> {
+        if self.slots.iter().filter(|slot| matches!(slot, Slot::Check(_))).count() > MAX_LIMITS {
+            return Some(format!("a request that is charged as a whole may have at most {MAX_LIMITS} limits"));
         }
-        Ok(plan)
+        let tag = domain.options.hash_tag.as_deref().unwrap_or_default();
+        let text = || format!("the descriptors of a request must have one value of '{tag}', the entry of hash_tag");
+        (cluster && !self.has_one_slot()).then(text)
     }
 
     /// Whether all keys that are charged have the same hash tag.
@@ -160,7 +177,8 @@ fn slot(
     };
     let policy = if limit.shadow { rate.policy.shadow() } else { rate.policy };
     let Rate { unit, charge, grants, .. } = rate;
-    Ok(Slot::Check(Box::new(Check { limit: Arc::clone(found.limit), policy, unit, charge, grants, hits, key, metric })))
+    let (limit, reservation) = (Arc::clone(found.limit), None);
+    Ok(Slot::Check(Box::new(Check { limit, policy, unit, charge, grants, hits, key, reservation, metric })))
 }
 
 /// The part of a key that says its slot in a cluster: what is in the first braces, else the whole key.
@@ -219,13 +237,16 @@ fn parts(entries: &[Entry<'_>]) -> Vec<String> {
 impl Check {
     /// The request that asks for it.
     pub fn request(&self) -> Request<'_> {
-        let request = self.policy.request(&self.key).with_key_as_it_is();
+        let mut request = self.policy.request(&self.key).with_key_as_it_is();
+        if let Some(Reservation { id, ttl }) = self.reservation.as_deref() {
+            request = request.reserve(id, *ttl);
+        }
         match self.hits {
             Hits::Charge(hits) if self.charge == Charge::Always => request.cost(hits).always(),
             Hits::Charge(hits) | Hits::GiveBack(hits) => request.cost(hits),
             // Denied only if more than the limit is counted: what a request that looked charges later may fill it.
             Hits::Look if takes_always(self.policy.algorithm()) => request.cost(0).always(),
-            Hits::Look => request.cost(0),
+            Hits::Look | Hits::OneLeft => request.cost(0),
         }
     }
 
@@ -235,6 +256,7 @@ impl Check {
         let (hits, options) = match (self.hits, self.grants) {
             (Hits::Charge(hits), Some(units)) if hits <= u64::from(units) => (u64::from(units), " PARTIAL"),
             (Hits::Charge(hits), _) => (hits, always(self.charge == Charge::Always)),
+            (Hits::OneLeft, _) => (0, ""),
             (Hits::Look, _) => (0, always(takes_always(self.policy.algorithm()))),
             (Hits::GiveBack(hits), _) => {
                 return rules::command(&self.policy, &self.key, hits, "").replacen("RL.", "RL.REFUND ", 1);
