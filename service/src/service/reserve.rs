@@ -168,7 +168,10 @@ impl Service {
         let request = RateLimitRequest { domain: used.domain, descriptors: used.descriptors, hits_addend: 0 };
         let request = with_hits(request, used.actual_amount);
         if used.reservation_id.is_empty() {
-            self.decide_planned(&snapshot, &request, arrived, span, |plan, _| reported(plan)).await?;
+            let decided = self.decide_planned(&snapshot, &request, arrived, span, |plan, _| reported(plan)).await?;
+            if decided.1.limits.iter().any(|decision| decision.source == Source::Fallback) {
+                return Err(Status::unavailable("Redis does not decide, so nothing is charged: send it again"));
+            }
             self.metrics.count_commit("charged");
             return Ok(CommitResponse { reservation_released: false });
         }
