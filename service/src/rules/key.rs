@@ -1,4 +1,5 @@
-//! The keys in Redis, `<prefix>rl:<domain>:<algorithm>:<window>:<entries>`, and the commands for them.
+//! The keys in Redis, `<prefix>rl:<domain>:<algorithm>:<window>:<entries>`, and the commands for them. That of a lease has
+//! no window.
 //!
 //! Entries are written `key=value`, with commas between them. What has a meaning in a key is escaped as in a URL, so two
 //! descriptors never have the same key. The value of the domain's `hash_tag` is in braces. Where all values of a
@@ -7,7 +8,7 @@
 
 use std::fmt::Write as _;
 
-use redis_rl_client::{Policy, bounded, bounded_after};
+use redis_rl_client::{Algorithm, Policy, bounded, bounded_after};
 
 use super::matching::{Entry, Found, without_key};
 use super::model::{Domain, Rate};
@@ -25,8 +26,11 @@ pub fn key(prefix: &str, name: &str, domain: &Domain, rate: &Rate, entries: &[En
     escape(&mut key, name, "");
     key.push(':');
     key.push_str(&rate.policy.algorithm().word().to_ascii_lowercase());
-    // A window of seconds has no unit, as in the command.
-    _ = write!(key, ":{}:", rate.policy.window());
+    // A window of seconds has no unit, as in the command. That of a lease may differ from request to request.
+    match rate.policy.algorithm() {
+        Algorithm::Lease => key.push(':'),
+        _ => _ = write!(key, ":{}:", rate.policy.window()),
+    }
     let mut tagged = false;
     for (i, &(entry, value)) in entries.iter().enumerate() {
         if i > 0 {

@@ -10,16 +10,20 @@ use super::overrides::Defaults;
 use super::problem::{Mark, quoted};
 use super::yaml::Node;
 
-/// The algorithms of rules. Nothing ends a lease in this protocol, Envoy cannot delay a request as LEAKY asks, and
-/// ROLLING is SLIDING without its cost.
-pub const ALGORITHMS: [(&str, Algorithm); 6] = [
+/// The algorithms of rules. A lease is for Reserve and Commit alone: nothing ends it in Envoy's protocol. Envoy cannot delay
+/// a request as LEAKY asks, and ROLLING is SLIDING without its cost.
+pub const ALGORITHMS: [(&str, Algorithm); 7] = [
     ("fixed", Algorithm::Fixed),
     ("window", Algorithm::Window),
     ("rolling", Algorithm::Rolling),
     ("counter", Algorithm::Counter),
     ("token", Algorithm::Token),
     ("gcra", Algorithm::Gcra),
+    ("lease", Algorithm::Lease),
 ];
+
+/// The window of a lease in a rule. Each Reserve has its own.
+const LEASE: Duration = Duration::from_secs(60);
 
 const LONGEST: Duration = Duration::from_secs(1_000_000_000_000);
 
@@ -68,6 +72,9 @@ fn limited(
     defaults: Defaults,
 ) -> Option<Rate> {
     let own = reporter.choice(fields, "algorithm", &ALGORITHMS);
+    if own == Some(Algorithm::Lease) {
+        return lease(reporter, at, fields);
+    }
     let mut window = window(reporter, at, fields)?;
     // Only fixed takes an anchor.
     let takes_default = own.is_none() && field(fields, "anchor").is_none();
@@ -99,6 +106,20 @@ fn limited(
     let grants = grants(reporter, fields, &policy, options);
     let charge = charge(reporter, fields, (algorithm, default.is_some()), options, grants.is_some());
     Some(Rate { policy, unit: unit_or(fields, window), charge, grants })
+}
+
+/// How many may be inside at once.
+fn lease(reporter: &mut Reporter<'_>, at: Mark, fields: &Entries<'_>) -> Option<Rate> {
+    for name in ["unit", "window", "anchor", "burst", "charge", "grants"] {
+        if let Some(node) = field(fields, name) {
+            reporter
+                .error(node.at, format!("invalid {name}: a lease has a limit alone, and each Reserve says its time"));
+        }
+    }
+    let limit = u64::from(limit(reporter, at, fields));
+    let policy = Policy::new(Algorithm::Lease, Window::Length(LEASE), limit);
+    let policy = policy.map_err(|error| reporter.error(at, error.to_string())).ok()?;
+    Some(Rate { policy, unit: Unit::Unknown, charge: Charge::Allowed, grants: None })
 }
 
 /// The unit that is named, else the one that is as long as the window.

@@ -20,7 +20,7 @@ use super::proto::rate_limit_service_server as kuadrant;
 use super::proto::{self, CommitRequest, CommitResponse, ReserveResponse};
 use super::redis::Known;
 use super::reply::{ReplySettings, reply};
-use super::reserve::Bounds;
+use super::reserve::{Bounds, without_leases};
 use super::state::Snapshot;
 use super::trace::{Span, Traces};
 use crate::net::{Arrival, Load, Overload};
@@ -189,7 +189,7 @@ impl Service {
         arrived: Arrived<'_>,
         span: &mut Span,
     ) -> Result<(RateLimitResponse, Decisions), Status> {
-        self.decide_planned(snapshot, request, arrived, span, |plan, _| Ok(plan)).await
+        self.decide_planned(snapshot, request, arrived, span, |plan, _| without_leases(plan)).await
     }
 
     /// [`decide_under`](Self::decide_under), where `prepare` changes the plan.

@@ -239,7 +239,8 @@ impl Check {
     pub fn request(&self) -> Request<'_> {
         let mut request = self.policy.request(&self.key).with_key_as_it_is();
         if let Some(Reservation { id, ttl }) = self.reservation.as_deref() {
-            request = request.reserve(id, *ttl);
+            let is_lease = self.policy.algorithm() == Algorithm::Lease;
+            request = if is_lease { request.id(id) } else { request.reserve(id, *ttl) };
         }
         match self.hits {
             Hits::Charge(hits) if self.charge == Charge::Always => request.cost(hits).always(),

@@ -8,7 +8,7 @@ use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
 use envoy_types::pb::envoy::service::ratelimit::v3::{RateLimitRequest, RateLimitResponse};
 use envoy_types::pb::google::protobuf::{Duration as ProtoDuration, UInt64Value};
 use futures_util::future::join_all;
-use redis_rl_client::{Algorithm, Decision, Error, Limiter, Source};
+use redis_rl_client::{Algorithm, Decision, Error, Limiter, Policy, Source, Window};
 use tonic::Status;
 
 use super::grpc::{Arrived, Service};
@@ -47,7 +47,7 @@ impl Service {
         let prepare = |mut plan: Plan, _: Option<&Domain>| {
             plan.all_or_nothing = false;
             checks(&mut plan).for_each(|check| check.hits = Hits::OneLeft);
-            Ok(plan)
+            without_leases(plan)
         };
         self.decide_planned(&snapshot, request, arrived, span, prepare).await.map(|(reply, _)| reply)
     }
@@ -125,10 +125,17 @@ impl Service {
                 let text = format!("{name}: a reservation in a cluster needs a hash_tag of the domain");
                 return Err(Status::failed_precondition(text));
             }
-            let most = u128::from(check.policy.limit()) * u128::from(self.settings.reservations.fraction) / MILLION;
-            check.hits = Hits::Charge(hits.min(u64::try_from(most).unwrap_or(u64::MAX).max(1)));
             (check.charge, check.grants) = (Charge::Allowed, None);
             check.reservation = Some(Arc::clone(reservation));
+            if check.policy.algorithm() == Algorithm::Lease {
+                if hits != 1 {
+                    return Err(Status::invalid_argument(format!("{name}: a lease takes an amount of 1")));
+                }
+                check.policy = lease_for(&check.policy, reservation.ttl)?;
+                continue;
+            }
+            let most = u128::from(check.policy.limit()) * u128::from(self.settings.reservations.fraction) / MILLION;
+            check.hits = Hits::Charge(hits.min(u64::try_from(most).unwrap_or(u64::MAX).max(1)));
         }
         plan.all_or_nothing = true;
         match domain.and_then(|domain| plan.cannot_be_whole(domain, self.settings.cluster)) {
@@ -139,9 +146,9 @@ impl Service {
 
     /// Leaves one check for each key, and rejects limits that have no reservations.
     fn reservable(&self, plan: &mut Plan) -> Result<(), Status> {
-        use Algorithm::{Counter, Fixed, Rolling, Window};
+        use Algorithm::{Counter, Fixed, Lease, Rolling, Window};
         for check in checks(plan) {
-            if !matches!(check.policy.algorithm(), Fixed | Window | Counter | Rolling) {
+            if !matches!(check.policy.algorithm(), Fixed | Window | Counter | Rolling | Lease) {
                 let word = check.policy.algorithm().word().to_ascii_lowercase();
                 let text = format!("{}: algorithm {word} has no reservations", check.policy.label());
                 return Err(Status::failed_precondition(text));
@@ -168,7 +175,16 @@ impl Service {
         let request = RateLimitRequest { domain: used.domain, descriptors: used.descriptors, hits_addend: 0 };
         let request = with_hits(request, used.actual_amount);
         if used.reservation_id.is_empty() {
-            let decided = self.decide_planned(&snapshot, &request, arrived, span, |plan, _| reported(plan)).await?;
+            let prepare = |mut plan: Plan, _: Option<&Domain>| {
+                // Without an id, there is no lease to end.
+                for slot in &mut plan.slots {
+                    if matches!(slot, Slot::Check(check) if check.policy.algorithm() == Algorithm::Lease) {
+                        *slot = Slot::None;
+                    }
+                }
+                reported(plan)
+            };
+            let decided = self.decide_planned(&snapshot, &request, arrived, span, prepare).await?;
             if decided.1.limits.iter().any(|decision| decision.source == Source::Fallback) {
                 return Err(Status::unavailable("Redis does not decide, so nothing is charged: send it again"));
             }
@@ -210,6 +226,9 @@ impl Service {
 async fn settle(limiter: &Limiter, check: &Check, id: &str) -> Result<bool, Error> {
     let Check { policy, key, .. } = check;
     let request = policy.request(key).with_key_as_it_is();
+    if policy.algorithm() == Algorithm::Lease {
+        return limiter.release_request(&request.id(id)).await;
+    }
     match check.hits {
         Hits::Charge(actual) => Ok(limiter.settle_request(&request, id, actual).await?.charged > 0),
         // The reply is the same whether the id was known. A request of cost 0 says what is reserved, and reserves nothing.
@@ -221,8 +240,29 @@ async fn settle(limiter: &Limiter, check: &Check, id: &str) -> Result<bool, Erro
     }
 }
 
+/// The policy of a lease that ends after `ttl`.
+fn lease_for(policy: &Policy, ttl: Duration) -> Result<Policy, Status> {
+    let lease = Policy::new(Algorithm::Lease, Window::Length(ttl), policy.limit());
+    let lease = lease.and_then(|lease| lease.try_name(policy.label()));
+    let lease = lease.map_err(|error| Status::internal(error.to_string()))?;
+    Ok(if policy.is_shadow() { lease.shadow() } else { lease })
+}
+
+/// Rejects leases: nothing but Commit ends them.
+pub fn without_leases(plan: Plan) -> Result<Plan, Status> {
+    let is_lease = |slot: &Slot| matches!(slot, Slot::Check(check) if check.policy.algorithm() == Algorithm::Lease);
+    match plan.slots.iter().find(|slot| is_lease(slot)).and_then(Slot::limit).and_then(|limit| limit.rate) {
+        Some(rate) => {
+            let text = format!("{}: algorithm lease is for Reserve and Commit alone", rate.policy.label());
+            Err(Status::failed_precondition(text))
+        }
+        None => Ok(plan),
+    }
+}
+
 /// Each check charges whatever its limit says.
-fn reported(mut plan: Plan) -> Result<Plan, Status> {
+fn reported(plan: Plan) -> Result<Plan, Status> {
+    let mut plan = without_leases(plan)?;
     plan.all_or_nothing = false;
     for check in checks(&mut plan) {
         if !takes_always(check.policy.algorithm()) {
@@ -259,9 +299,11 @@ fn checks(plan: &mut Plan) -> impl Iterator<Item = &mut Check> {
     plan.slots.iter_mut().filter_map(|slot| if let Slot::Check(check) = slot { Some(&mut **check) } else { None })
 }
 
-/// Whether the server holds a reservation. It holds none of what only shadow mode allows.
+/// Whether the server holds a reservation. It holds none of what only shadow mode allows. A lease that is renewed charges
+/// nothing.
 fn is_reserved(decision: &Decision) -> bool {
-    decision.source == Source::Server && decision.allowed && !decision.shadow && decision.charged > 0
+    let is_charged = decision.charged > 0 || decision.policy().algorithm() == Algorithm::Lease;
+    decision.source == Source::Server && decision.allowed && !decision.shadow && is_charged
 }
 
 /// The request where each descriptor has hits: its own, or these.

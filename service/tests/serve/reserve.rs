@@ -6,7 +6,7 @@ use std::time::Duration;
 use envoy_types::pb::envoy::extensions::common::ratelimit::v3::RateLimitDescriptor;
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
 use envoy_types::pb::envoy::service::ratelimit::v3::{RateLimitRequest, RateLimitResponse};
-use envoy_types::pb::google::protobuf::Duration as ProtoDuration;
+use envoy_types::pb::google::protobuf::{Duration as ProtoDuration, UInt64Value};
 use prost::Message;
 use tonic::codegen::http::uri::PathAndQuery;
 use tonic::transport::Channel;
@@ -130,6 +130,7 @@ descriptors:
   - {key: token, rate_limit: {name: by-token, algorithm: token, window: 1000h, limit: 100}}
   - {key: gcra, rate_limit: {name: by-gcra, algorithm: gcra, window: 1000h, limit: 100}}
   - {key: shadow, shadow_mode: true, rate_limit: {unit: year, requests_per_unit: 1}}
+  - {key: lease, rate_limit: {name: inside, algorithm: lease, limit: 3}}
   - {key: quota, quota_mode: true, rate_limit: {name: by-quota, unit: year, requests_per_unit: 1}}
 ";
 const RESERVED: [&str; 4] = ["fixed", "window", "counter", "rolling"];
@@ -366,4 +367,120 @@ fn reservations_over_http_can_be_repeated() {
     let long = format!(r#","reservation_id":"{}""#, "x".repeat(129));
     assert_eq!(post("/reserve", &long), (400, "reservation_id must have at most 128 bytes\n".to_owned()));
     assert_eq!(http(&service.http, "GET /reserve", &[], "").status, 405);
+}
+
+/// The request, where the second descriptor takes one unit.
+fn with_lease(value: &str) -> RateLimitRequest {
+    let mut both = request("d", &[&[("rolling", value)], &[("lease", value)]]);
+    both.descriptors[1].hits_addend = Some(UInt64Value { value: 1 });
+    both
+}
+
+#[test]
+fn a_lease_counts_who_is_inside() {
+    let server = one_server();
+    let service = Rlaas::start(&server, RULES);
+    block_on(async {
+        let mut gateway = Gateway::of(&service).await;
+        // Rate and concurrency in one call, all or none.
+        let (both, rolling) = (with_lease("a"), one("rolling", "a"));
+        let first = gateway.reserve(&both, 20, 0).await;
+        let others = [gateway.reserve(&both, 20, 0).await, gateway.reserve(&both, 20, 0).await];
+        assert!(gateway.denied(&both, 20).await, "three are inside");
+        assert_eq!(used(&service, &rolling).await, 60);
+        for expected in [true, false] {
+            assert_eq!(gateway.commit(&both, &first, 5).await, expected);
+        }
+        assert_eq!(used(&service, &rolling).await, 45);
+        gateway.reserve(&both, 20, 0).await;
+        assert!(gateway.denied(&both, 20).await);
+        // Without an id, nobody leaves.
+        assert!(!gateway.commit(&both, "", 1).await);
+        assert!(gateway.denied(&both, 20).await);
+        let lease = one("lease", "a");
+        assert!(gateway.commit(&lease, &others[0], 0).await);
+        // One who dies loses its place.
+        gateway.reserve(&lease, 1, 1).await;
+        assert!(gateway.denied(&lease, 1).await);
+        tokio::time::sleep(Duration::from_millis(1_100)).await;
+        gateway.reserve(&lease, 0, 0).await;
+        let (code, text) = gateway.try_reserve(&lease, 2, 0).await.expect_err("an amount");
+        assert_eq!((code, &*text), (Status::InvalidArgument, "inside: a lease takes an amount of 1"));
+        // Nothing else takes a lease.
+        for method in ["CheckRateLimit", "Report"] {
+            let failed = gateway.call::<_, RateLimitResponse>(method, lease.clone()).await.expect_err(method);
+            assert_eq!(failed, (Status::FailedPrecondition, NOT_HERE.to_owned()));
+        }
+        let failed = service.client().await.try_ask(lease).await.expect_err("an error");
+        assert_eq!((failed.code(), failed.message()), (Status::FailedPrecondition, NOT_HERE));
+    });
+    // Who has the id of a reservation stays inside.
+    let post = || {
+        let descriptors = r#"[{"entries":[{"key":"lease","value":"h"}]}]"#;
+        let body = format!(r#"{{"domain":"d","descriptors":{descriptors},"ttl":"1s","reservationId":"mine"}}"#);
+        http(&service.http, "POST /reserve", &[], &body).body
+    };
+    block_on(async {
+        let (mut gateway, lease) = (Gateway::of(&service).await, one("lease", "h"));
+        for _ in 0..2 {
+            gateway.reserve(&lease, 1, 0).await;
+        }
+        for _ in 0..4 {
+            assert_eq!(post(), r#"{"code":"OK","reservationId":"mine"}"#);
+            assert!(gateway.denied(&lease, 1).await);
+            tokio::time::sleep(Duration::from_millis(400)).await;
+        }
+        assert!(gateway.commit(&lease, "mine", 1).await);
+        gateway.reserve(&lease, 1, 0).await;
+    });
+    let keys: Vec<String> = redis::cmd("KEYS").arg("*lease*").query(&mut server.con()).expect("KEYS");
+    assert!(keys.contains(&"rl:d:lease:lease=a".to_owned()), "{keys:?}");
+}
+
+const NOT_HERE: &str = "inside: algorithm lease is for Reserve and Commit alone";
+
+/// Callers that come, stay, leave or die over two copies: never more than three are inside.
+#[test]
+fn never_more_than_the_limit_are_inside() {
+    let server = one_server();
+    let services = [Rlaas::start(&server, RULES), Rlaas::start(&server, RULES)];
+    let inside = std::sync::Arc::new(std::sync::Mutex::new((0_u32, 0_u32)));
+    block_on(async {
+        let mut callers = tokio::task::JoinSet::new();
+        for n in 0..24_u64 {
+            let (mut gateway, inside) = (Gateway::of(&services[n as usize % 2]).await, inside.clone());
+            callers.spawn(async move {
+                let both = with_lease("many");
+                let mut entered = 0;
+                for turn in 0..20 {
+                    // One unit, since all of it is counted for ever.
+                    let reply = gateway.try_reserve(&both, 1, 1).await.expect("a reply");
+                    if reply.code() == Code::OverLimit {
+                        tokio::time::sleep(Duration::from_millis(5)).await;
+                        continue;
+                    }
+                    entered += 1;
+                    {
+                        let mut inside = inside.lock().expect("no panic");
+                        inside.0 += 1;
+                        inside.1 = inside.1.max(inside.0);
+                    }
+                    tokio::time::sleep(Duration::from_millis(3)).await;
+                    inside.lock().expect("no panic").0 -= 1;
+                    // Every fifth dies: it is outside, and its place is free after a second.
+                    if (n + turn) % 5 != 0 {
+                        assert!(gateway.commit(&both, &reply.reservation_id, 0).await);
+                    }
+                }
+                entered
+            });
+        }
+        let entered: Vec<u64> = callers.join_all().await;
+        assert!(entered.iter().sum::<u64>() > 3, "{entered:?}");
+        assert!((2..=3).contains(&inside.lock().expect("no panic").1), "{inside:?}");
+        tokio::time::sleep(Duration::from_millis(1_100)).await;
+        // Nothing stays charged.
+        Gateway::of(&services[0]).await.reserve(&with_lease("many"), 1, 1).await;
+        assert_eq!(used(&services[1], &one("rolling", "many")).await, 1);
+    });
 }
