@@ -28,9 +28,14 @@ pub fn key(prefix: &str, name: &str, domain: &Domain, rate: &Rate, entries: &[En
     key.push_str(&rate.policy.algorithm().word().to_ascii_lowercase());
     // A window of seconds has no unit, as in the command. That of a lease may differ from request to request.
     match rate.policy.algorithm() {
-        Algorithm::Lease => key.push(':'),
-        _ => _ = write!(key, ":{}:", rate.policy.window()),
+        Algorithm::Lease => {}
+        _ => _ = write!(key, ":{}", rate.policy.window()),
     }
+    // Another scale begins anew: what is counted has another unit.
+    if rate.unit_scale != 1 {
+        _ = write!(key, "x{}", rate.unit_scale);
+    }
+    key.push(':');
     let mut tagged = false;
     for (i, &(entry, value)) in entries.iter().enumerate() {
         if i > 0 {

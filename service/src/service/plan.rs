@@ -14,8 +14,10 @@ const MAX_DESCRIPTORS: usize = 1_000;
 /// How many limits RL.MULTI takes.
 const MAX_LIMITS: usize = 64;
 
-/// More hits count as so many. It is more than any limit, and the counters of the server, of 63 bits, do not overflow.
+/// More hits count as so many. It is more than any limit, and the counters of the server, of 63 bits, do not overflow. A
+/// limit with `unit_scale` may be 2⁵⁰.
 const MOST_HITS: u64 = 1 << 40;
+const MOST_SCALED_HITS: u64 = 1 << 51;
 
 /// What is done for a descriptor.
 #[derive(Debug)]
@@ -156,7 +158,7 @@ fn slot(
 ) -> Result<Slot, String> {
     let entries: Vec<Entry<'_>> =
         descriptor.entries.iter().map(|entry| (entry.key.as_str(), entry.value.as_str())).collect();
-    let hits = hits(request, descriptor)?;
+    let any_hits = hits(request, descriptor)?;
     let (limit, found) = match &descriptor.limit {
         Some(given) => {
             let limit = Arc::new(given_limit(&request.domain, &entries, given.requests_per_unit, given.unit, domain)?);
@@ -174,6 +176,12 @@ fn slot(
     let metric = match &descriptor.limit {
         Some(_) => Some(parts(&entries)),
         None => dynamic.then(|| domain.metric(&entries)).flatten(),
+    };
+    let most = if rate.unit_scale == 1 { MOST_HITS } else { MOST_SCALED_HITS };
+    let hits = match any_hits {
+        Hits::Charge(hits) => Hits::Charge(hits.min(most)),
+        Hits::GiveBack(hits) => Hits::GiveBack(hits.min(most)),
+        other => other,
     };
     let policy = if limit.shadow { rate.policy.shadow() } else { rate.policy };
     let Rate { unit, charge, grants, .. } = rate;
@@ -196,7 +204,7 @@ fn hits(request: &RateLimitRequest, descriptor: &RateLimitDescriptor) -> Result<
     if i64::try_from(hits).is_err() {
         return Err("hits_addend must be at most 9223372036854775807".to_owned());
     }
-    Ok(match (hits.min(MOST_HITS), descriptor.is_negative_hits) {
+    Ok(match (hits, descriptor.is_negative_hits) {
         (0, _) => Hits::Look,
         (hits, true) => Hits::GiveBack(hits),
         (hits, false) => Hits::Charge(hits),
@@ -217,7 +225,7 @@ fn given_limit(
     let charge = if domain.options.all_or_nothing { Charge::Allowed } else { Charge::Always };
     Ok(Limit {
         path: format!("{name}.{}", parts(entries).join(".")).into(),
-        rate: Some(Rate { policy, unit, charge, grants: None }),
+        rate: Some(Rate { policy, unit, charge, grants: None, unit_scale: 1 }),
         // Its name has values of the request.
         detailed_metric: true,
         values_in_metric: true,

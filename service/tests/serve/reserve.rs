@@ -12,9 +12,8 @@ use tonic::codegen::http::uri::PathAndQuery;
 use tonic::transport::Channel;
 use tonic::{Code as Status, Request};
 
-use super::process::{Options, Paused, Rlaas, back, descriptor, hits, http, request, until};
+use super::process::{Options, Paused, Rlaas, back, hits, http, request, until};
 use super::{block_on, one_server};
-use crate::support::*;
 
 #[derive(Clone, Message)]
 struct ReserveRequest {
@@ -157,8 +156,8 @@ fn an_estimate_is_charged_and_settled_once() {
             for expected in [true, false] {
                 assert_eq!(gateway.commit(&of, &first, 60).await, expected, "{key}");
             }
-            assert_eq!(gateway.commit(&of, "unknown", 7).await, false);
-            assert_eq!(gateway.commit(&of, &second, 10).await, true);
+            assert!(!gateway.commit(&of, "unknown", 7).await);
+            assert!(gateway.commit(&of, &second, 10).await);
             assert_eq!(used(&service, &of).await, 70, "{key}");
             // What is cancelled is known once too.
             let third = gateway.reserve(&of, 5, 0).await;
@@ -166,9 +165,9 @@ fn an_estimate_is_charged_and_settled_once() {
                 assert_eq!(gateway.commit(&of, &third, 0).await, expected, "{key}");
             }
             // Without a reservation, it is charged.
-            assert_eq!(gateway.commit(&of, "", 0).await, false);
+            assert!(!gateway.commit(&of, "", 0).await);
             assert_eq!(used(&service, &of).await, 70, "{key}");
-            assert_eq!(gateway.commit(&of, "", 35).await, false);
+            assert!(!gateway.commit(&of, "", 35).await);
             assert_eq!(gateway.code("CheckRateLimit", &of).await, Code::OverLimit, "{key}");
             assert_eq!(gateway.code("Report", &of).await, Code::Ok, "{key}");
             assert_eq!(used(&service, &of).await, 100, "{key}");
@@ -435,6 +434,32 @@ fn a_lease_counts_who_is_inside() {
     });
     let keys: Vec<String> = redis::cmd("KEYS").arg("*lease*").query(&mut server.con()).expect("KEYS");
     assert!(keys.contains(&"rl:d:lease:lease=a".to_owned()), "{keys:?}");
+}
+
+/// Money: the limit is 20, and what is charged is in millionths.
+#[test]
+fn a_unit_can_be_a_part_of_the_limits_unit() {
+    let server = one_server();
+    let rule = |scale| {
+        format!(
+            "domain: d\ndescriptors: [{{key: k, rate_limit: {{name: usd, unit: year, requests_per_unit: 20{scale}}}}}]"
+        )
+    };
+    let service = Rlaas::start(&server, &rule(", unit_scale: 1000000"));
+    block_on(async {
+        let (mut gateway, of) = (Gateway::of(&service).await, one("k", "a"));
+        let id = gateway.reserve(&of, 5_000_001, 0).await;
+        let look = hits(of.clone(), 0);
+        let status = service.client().await.ask(look.clone()).await.statuses.remove(0);
+        let limit = status.current_limit.as_ref().expect("a limit");
+        assert_eq!((limit.requests_per_unit, status.limit_remaining), (20, 14));
+        assert!(gateway.commit(&of, &id, 20_000_000).await);
+        assert!(gateway.denied(&of, 1).await);
+        service.write_rules(&rule(", unit_scale: 1000"));
+        // What was counted was in another unit.
+        until("the rules are in force", || service.log().contains("generation=2"));
+        gateway.reserve(&of, 1, 0).await;
+    });
 }
 
 const NOT_HERE: &str = "inside: algorithm lease is for Reserve and Commit alone";
