@@ -226,7 +226,7 @@ algorithm: lease, window: 1s, limit: 5
 unit: day, requests_per_unit: 4294967295, unit_scale: 1000000
   62: invalid unit_scale: the limit times it must be at most 2^50
 unit: day, requests_per_unit: 5, unit_scale: 0
-  52: invalid unit_scale: expected an integer from 1 to 4294967295
+  53: invalid unit_scale: expected an integer from 1 to 4294967295
 algorithm: leaky, window: 1s, limit: 5
   19: invalid algorithm: expected fixed, window, rolling, counter, token, gcra or lease
 window: 1s, limit: 5, burst: 5
