@@ -271,7 +271,12 @@ impl Check {
                 return rules::command(&self.policy, &self.key, hits, "").replacen("RL.", "RL.REFUND ", 1);
             }
         };
-        rules::command(&self.policy, &self.key, hits, options)
+        let reservation = match self.reservation.as_deref() {
+            Some(Reservation { id, .. }) if self.policy.algorithm() == Algorithm::Lease => format!(" ID {id}"),
+            Some(Reservation { id, ttl }) => format!(" RESERVE {id} {}ms", ttl.as_millis()),
+            None => String::new(),
+        };
+        rules::command(&self.policy, &self.key, hits, &(reservation + options))
     }
 }
 

@@ -111,7 +111,7 @@ impl Service {
         domain: Option<&Domain>,
         reservation: &Arc<Reservation>,
     ) -> Result<Plan, Status> {
-        self.reservable(&mut plan)?;
+        reservable(&mut plan)?;
         for check in checks(&mut plan) {
             let name = check.policy.label();
             let Hits::Charge(hits) = check.hits else {
@@ -142,23 +142,6 @@ impl Service {
             Some(text) => Err(Status::invalid_argument(text)),
             None => Ok(plan),
         }
-    }
-
-    /// Leaves one check for each key, and rejects limits that have no reservations.
-    fn reservable(&self, plan: &mut Plan) -> Result<(), Status> {
-        use Algorithm::{Counter, Fixed, Lease, Rolling, Window};
-        for check in checks(plan) {
-            if !matches!(check.policy.algorithm(), Fixed | Window | Counter | Rolling | Lease) {
-                let word = check.policy.algorithm().word().to_ascii_lowercase();
-                let text = format!("{}: algorithm {word} has no reservations", check.policy.label());
-                return Err(Status::failed_precondition(text));
-            }
-            if matches!(check.hits, Hits::GiveBack(_)) {
-                return Err(Status::invalid_argument("is_negative_hits is not for reservations"));
-            }
-        }
-        once_each_key(plan);
-        Ok(())
     }
 
     /// Corrects a reservation to what was used. It may be sent again.
@@ -212,7 +195,7 @@ impl Service {
         valid_id(id)?;
         let plan = Plan::new(request, domain, &self.settings.prefix, self.settings.cluster);
         let mut plan = plan.map_err(Status::invalid_argument)?;
-        self.reservable(&mut plan)?;
+        reservable(&mut plan)?;
         let settled = checks(&mut plan).map(|check| settle(&self.limiter, check, id));
         let mut is_known = false;
         for settled in join_all(settled).await {
@@ -258,6 +241,23 @@ pub fn without_leases(plan: Plan) -> Result<Plan, Status> {
         }
         None => Ok(plan),
     }
+}
+
+/// Leaves one check for each key, and rejects limits that have no reservations.
+fn reservable(plan: &mut Plan) -> Result<(), Status> {
+    use Algorithm::{Counter, Fixed, Lease, Rolling, Window};
+    for check in checks(plan) {
+        if !matches!(check.policy.algorithm(), Fixed | Window | Counter | Rolling | Lease) {
+            let word = check.policy.algorithm().word().to_ascii_lowercase();
+            let text = format!("{}: algorithm {word} has no reservations", check.policy.label());
+            return Err(Status::failed_precondition(text));
+        }
+        if matches!(check.hits, Hits::GiveBack(_)) {
+            return Err(Status::invalid_argument("is_negative_hits is not for reservations"));
+        }
+    }
+    once_each_key(plan);
+    Ok(())
 }
 
 /// Each check charges whatever its limit says.
