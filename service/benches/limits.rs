@@ -20,7 +20,7 @@ use futures_util::future::join_all;
 use prost::Message as _;
 use redis_rl_client::{Limiter, Link};
 use rlaas::rules::{Settings, Source, load};
-use rlaas::service::{Grpc, ReplySettings, Service, ServiceSettings, Snapshot, Traces};
+use rlaas::service::{Bounds, Grpc, ReplySettings, Service, ServiceSettings, Snapshot, Traces};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -128,6 +128,7 @@ fn service(address: &str) -> Service {
         ready_needs_redis: false,
         ready_needs_domain: false,
         cluster: false,
+        reservations: Bounds { fraction: 500_000, ttl: long },
     };
     let snapshot = Snapshot::new(rules, None, &limiter).expect("rules");
     let service = Service::new(limiter, settings, Traces::default()).expect("metrics");

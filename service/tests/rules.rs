@@ -183,6 +183,9 @@ fn every_algorithm_has_its_options() {
         ("algorithm: rolling, window: 500ms, limit: 5", "ROLLING 500ms 5"),
         ("algorithm: counter, window: 1d, limit: 5, charge: always", "COUNTER 86400 5"),
         ("algorithm: window, window: 90s, limit: 5, charge: always", "WINDOW 90 5"),
+        ("algorithm: lease, limit: 5", "LEASE 60 5"),
+        ("unit: day, requests_per_unit: 20, unit_scale: 1000000", "FIXED 86400 20000000"),
+        ("algorithm: token, window: 1s, limit: 3, burst: 2, unit_scale: 10", "TOKEN 1 30 BURST 20"),
         ("window: month, limit: 5, anchor: 2026-01-15T00:00:00Z", "FIXED month 5 ANCHOR 1768435200"),
         ("window: 5m, limit: 5, charge: allowed", "FIXED 300 5"),
         ("window: 5m, limit: 500, grants: 100", "FIXED 300 500"),
@@ -218,7 +221,13 @@ unit: day, requests_per_unit: 5, limit: 5
 window: 60, limit: 5
   16: invalid window: expected an integer with a unit, as 500ms, 10s, 5m, 1h or 1d; or day, week, month or year
 algorithm: lease, window: 1s, limit: 5
-  19: invalid algorithm: expected fixed, window, rolling, counter, token or gcra
+  34: invalid window: a lease has a limit alone, and each Reserve says its time
+unit: day, requests_per_unit: 4294967295, unit_scale: 1000000
+  62: invalid unit_scale: the limit times it must be at most 2^50
+unit: day, requests_per_unit: 5, unit_scale: 0
+  53: invalid unit_scale: expected an integer from 1 to 4294967295
+algorithm: leaky, window: 1s, limit: 5
+  19: invalid algorithm: expected fixed, window, rolling, counter, token, gcra or lease
 window: 1s, limit: 5, burst: 5
   37: invalid burst: only token and gcra take it
 algorithm: token, window: month, limit: 5

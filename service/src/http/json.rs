@@ -8,8 +8,9 @@ use axum::body::{Bytes, HttpBody as _};
 use axum::extract::{Extension, FromRequest as _, Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
-use envoy_types::pb::envoy::service::ratelimit::v3::{RateLimitRequest, RateLimitResponse};
+use prost::Message;
 use prost_reflect::{DescriptorPool, DynamicMessage, MessageDescriptor};
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
@@ -17,12 +18,16 @@ use super::failed;
 use crate::net::{Arrival, LONG};
 use crate::service::{DESCRIPTORS, Service, Span};
 
-/// The forms of a request and of its reply.
-static FORMS: LazyLock<Option<(MessageDescriptor, MessageDescriptor)>> = LazyLock::new(|| {
-    let pool = DescriptorPool::decode(DESCRIPTORS).ok()?;
-    let message = |name| pool.get_message_by_name(&format!("envoy.service.ratelimit.v3.{name}"));
-    Some((message("RateLimitRequest")?, message("RateLimitResponse")?))
-});
+/// The forms of the messages.
+static FORMS: LazyLock<Option<DescriptorPool>> = LazyLock::new(|| DescriptorPool::decode(DESCRIPTORS).ok());
+
+/// The messages of `/json`.
+const REQUEST: &str = "envoy.service.ratelimit.v3.RateLimitRequest";
+const RESPONSE: &str = "envoy.service.ratelimit.v3.RateLimitResponse";
+
+fn form(name: &str) -> Result<MessageDescriptor, String> {
+    FORMS.as_ref().and_then(|pool| pool.get_message_by_name(name)).ok_or_else(|| format!("no descriptor of {name}"))
+}
 
 /// Decides on the request in the body.
 pub async fn json(
@@ -33,20 +38,24 @@ pub async fn json(
     body: Request,
 ) -> Response {
     let arrival = arrival.as_deref();
-    let is_long = body.body().size_hint().upper().is_none_or(|length| length > LONG as u64);
-    let long = match arrival {
-        Some(arrival) if is_long => arrival.long().await,
-        _ => None,
-    };
-    let request = match Bytes::from_request(body, &()).await {
+    let request = match bytes(arrival, body).await {
         Ok(body) => read(&body),
-        Err(rejected) => return rejected.into_response(),
+        Err(rejected) => return rejected,
     };
-    drop(long);
     let mut span = service.traces.http(&method, "/json", &headers);
     let response = respond(&service, arrival, request, &mut span).await;
     span.set_http_status(response.status());
     response
+}
+
+/// The body of a request. A long one waits for its turn.
+pub async fn bytes(arrival: Option<&Arrival>, body: Request) -> Result<Bytes, Response> {
+    let is_long = body.body().size_hint().upper().is_none_or(|length| length > LONG as u64);
+    let _long = match arrival {
+        Some(arrival) if is_long => arrival.long().await,
+        _ => None,
+    };
+    Bytes::from_request(body, &()).await.map_err(IntoResponse::into_response)
 }
 
 async fn respond(
@@ -65,10 +74,7 @@ async fn respond(
                 Code::OverLimit => StatusCode::TOO_MANY_REQUESTS,
                 _ => StatusCode::OK,
             };
-            match write(&reply) {
-                Ok(text) => (code, [(header::CONTENT_TYPE, "application/json")], text).into_response(),
-                Err(text) => (StatusCode::INTERNAL_SERVER_ERROR, format!("{text}\n")).into_response(),
-            }
+            written(code, &reply, RESPONSE)
         }
         Err(error) => failed(&error),
     }
@@ -76,13 +82,18 @@ async fn respond(
 
 /// The request in a body.
 pub fn read(body: &[u8]) -> Result<RateLimitRequest, String> {
-    let (form, _) = FORMS.as_ref().ok_or("no descriptors")?;
+    read_as(body, REQUEST)
+}
+
+/// The message of this name in a body.
+pub fn read_as<M: Message + Default>(body: &[u8], name: &str) -> Result<M, String> {
     let mut json = serde_json::Deserializer::from_slice(body);
     // An unknown field is an error: a misspelt one would lift a limit.
-    let message = DynamicMessage::deserialize(form.clone(), &mut json);
+    let message = DynamicMessage::deserialize(form(name)?, &mut json);
     let message = message.and_then(|message| json.end().map(|()| message));
     let message = message.and_then(|message| serde_json::from_slice(body).map(|Unique| message));
-    let message = message.map_err(|error| format!("the body is no RateLimitRequest in JSON: {error}"))?;
+    let short = name.rsplit('.').next().unwrap_or(name);
+    let message = message.map_err(|error| format!("the body is no {short} in JSON: {error}"))?;
     message.transcode_to().map_err(|error| error.to_string())
 }
 
@@ -134,23 +145,32 @@ impl<'de> Visitor<'de> for Unique {
     }
 }
 
-fn write(reply: &RateLimitResponse) -> Result<String, String> {
-    let (_, form) = FORMS.as_ref().ok_or("no descriptors")?;
-    let mut message = DynamicMessage::new(form.clone());
+/// A response with a message of this name.
+pub fn written(code: StatusCode, reply: &impl Message, name: &str) -> Response {
+    match write(reply, name) {
+        Ok(text) => (code, [(header::CONTENT_TYPE, "application/json")], text).into_response(),
+        Err(text) => (StatusCode::INTERNAL_SERVER_ERROR, format!("{text}\n")).into_response(),
+    }
+}
+
+fn write(reply: &impl Message, name: &str) -> Result<String, String> {
+    let mut message = DynamicMessage::new(form(name)?);
     message.transcode_from(reply).map_err(|error| error.to_string())?;
     serde_json::to_string(&message).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
 mod tests {
+    use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitResponse;
+
     use super::*;
 
     /// A field with another name, number or type than in envoy-types would be lost on the way.
     #[test]
     fn the_descriptors_are_those_of_envoy_types() {
-        let (request, reply) = FORMS.as_ref().expect("descriptors");
+        let [request, reply] = [REQUEST, RESPONSE].map(|name| form(name).expect("a descriptor"));
         let json = r#"{"domain":"d","descriptors":[{"entries":[{"key":"k","value":"v"}],"limit":{"requestsPerUnit":7,"unit":"YEAR"},"hitsAddend":"3","isNegativeHits":true}],"hitsAddend":2}"#;
-        let mut message = DynamicMessage::new(request.clone());
+        let mut message = DynamicMessage::new(request);
         message.transcode_from(&read(json.as_bytes()).expect("a request")).expect("a message");
         assert_eq!(serde_json::to_string(&message).expect("JSON"), json);
         let quota = r#"{"requests":5,"validUntil":"1970-01-01T00:01:00Z","id":"q"}"#;
@@ -160,9 +180,9 @@ mod tests {
             header("a"),
             header("b"),
         );
-        let message = DynamicMessage::deserialize(reply.clone(), &mut serde_json::Deserializer::from_str(&json));
+        let message = DynamicMessage::deserialize(reply, &mut serde_json::Deserializer::from_str(&json));
         let message: RateLimitResponse = message.expect("a reply").transcode_to().expect("a message");
-        assert_eq!(write(&message), Ok(json));
+        assert_eq!(write(&message, RESPONSE), Ok(json));
     }
 
     #[test]

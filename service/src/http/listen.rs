@@ -50,7 +50,8 @@ impl Http {
             let peer = peer.clone();
             move |mut request: Request<Incoming>| {
                 let path = request.uri().path();
-                let open = peer.begin(path == "/json" || path.starts_with("/authorize/"));
+                let open =
+                    peer.begin(matches!(path, "/json" | "/reserve" | "/commit") || path.starts_with("/authorize/"));
                 request.extensions_mut().insert(peer.arrival(&open));
                 if let Some(from) = from {
                     request.extensions_mut().insert(ConnectInfo(from));

@@ -3,6 +3,7 @@
 mod authorize;
 mod json;
 mod listen;
+mod reserve;
 mod why;
 
 use std::sync::Arc;
@@ -26,10 +27,12 @@ const SHOWN_DENIALS: usize = 100;
 /// How long a body may be: as a message of gRPC.
 const MAX_BODY: usize = 4 * 1024 * 1024;
 
-/// `/json`, `/authorize/<domain>`, `/healthcheck` and `/ready`.
+/// `/json`, `/reserve`, `/commit`, `/authorize/<domain>`, `/healthcheck` and `/ready`.
 pub fn api(service: Arc<Service>) -> Router {
     Router::new()
         .route("/json", any(json::json))
+        .route("/reserve", post(reserve::reserve))
+        .route("/commit", post(reserve::commit))
         .route("/authorize/{domain}", any(authorize::authorize))
         .route("/healthcheck", any(healthcheck))
         .route("/ready", any(ready))
@@ -93,7 +96,7 @@ async fn denials(State(service): State<Arc<Service>>) -> String {
 /// The response for an error of gRPC.
 fn failed(error: &Status) -> Response {
     let status = match error.code() {
-        Code::InvalidArgument => StatusCode::BAD_REQUEST,
+        Code::InvalidArgument | Code::FailedPrecondition => StatusCode::BAD_REQUEST,
         Code::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     };

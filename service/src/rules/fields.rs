@@ -42,7 +42,7 @@ impl Kind {
             }
             Self::RateLimit => {
                 "unit requests_per_unit unlimited name replaces algorithm window anchor limit burst charge \
-                grants"
+                grants unit_scale"
             }
             Self::Replaces => "name",
             Self::Authorize => "trusted_proxies deny_status if_none descriptors",

@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use sha2::{Digest as _, Sha256};
 
-use super::model::{Domain, Level, Limit, Rules};
+use super::model::{Domain, Level, Limit, Rate, Rules};
 
 /// So much of it is shown.
 const BYTES: usize = 8;
@@ -56,7 +56,10 @@ impl Limit {
         write!(text, "limit {name:?} {replaces:?} {shadow} {quota} {detailed_metric} {metadata:?} ")?;
         match rate {
             None => text.write_str("unlimited "),
-            Some(rate) => write!(text, "{} {:?} {:?} {:?} ", rate.policy, rate.unit, rate.charge, rate.grants),
+            Some(Rate { policy, unit, charge, grants, unit_scale }) => {
+                write!(text, "{policy} {unit:?} {charge:?} {grants:?} ")?;
+                if *unit_scale == 1 { Ok(()) } else { write!(text, "scale {unit_scale} ") }
+            }
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The keys in Redis, `<prefix>rl:<domain>:<algorithm>:<window>:<entries>`, and the commands for them.
+//! The keys in Redis, `<prefix>rl:<domain>:<algorithm>:<window>:<entries>`, and the commands for them. That of a lease has
+//! no window.
 //!
 //! Entries are written `key=value`, with commas between them. What has a meaning in a key is escaped as in a URL, so two
 //! descriptors never have the same key. The value of the domain's `hash_tag` is in braces. Where all values of a
@@ -7,17 +8,25 @@
 
 use std::fmt::Write as _;
 
-use redis_rl_client::{Policy, bounded, bounded_after};
+use redis_rl_client::{Algorithm, Policy, bounded, bounded_after};
 
 use super::matching::{Entry, Found, without_key};
-use super::model::Domain;
+use super::model::{Domain, Rate};
 
 /// How the keys of a limit begin, after the prefix.
-pub fn key_start(domain: &str, policy: &Policy) -> Box<str> {
+pub fn key_start(domain: &str, rate: &Rate) -> Box<str> {
     let mut start = "rl:".to_owned();
     escape(&mut start, domain, "");
-    // A window of seconds has no unit, as in the command.
-    _ = write!(start, ":{}:{}:", policy.algorithm().word().to_ascii_lowercase(), policy.window());
+    _ = write!(start, ":{}", rate.policy.algorithm().word().to_ascii_lowercase());
+    // A window of seconds has no unit, as in the command. That of a lease may differ from request to request.
+    if rate.policy.algorithm() != Algorithm::Lease {
+        _ = write!(start, ":{}", rate.policy.window());
+    }
+    // Another scale begins anew: what is counted has another unit.
+    if rate.unit_scale != 1 {
+        _ = write!(start, "x{}", rate.unit_scale);
+    }
+    start.push(':');
     start.into()
 }
 

@@ -304,7 +304,7 @@ impl Loader<'_, '_> {
             place: Some(self.reporter.place(at)),
             name: name.into(),
             replaces: replaces.into(),
-            key_start: rate.map(|rate| key_start(&domain, &rate.policy)).unwrap_or_default(),
+            key_start: rate.map(|rate| key_start(&domain, &rate)).unwrap_or_default(),
             rate,
             shadow,
             quota,

@@ -154,6 +154,8 @@ pub struct Rate {
     pub charge: Charge,
     /// How many units are taken from the server at once.
     pub grants: Option<u32>,
+    /// The limit of the policy is that of the rule, times this.
+    pub unit_scale: u32,
 }
 
 /// What is charged.
@@ -239,6 +241,9 @@ impl fmt::Display for Limit {
                 write!(f, ", charge {charge}")?;
                 if let Some(grants) = rate.grants {
                     write!(f, ", grants {grants}")?;
+                }
+                if rate.unit_scale != 1 {
+                    write!(f, ", unit_scale {}", rate.unit_scale)?;
                 }
             }
         }

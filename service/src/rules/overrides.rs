@@ -21,6 +21,9 @@ const CALENDARS: [(&str, Unit, Calendar); 4] = [
     ("year", Unit::Year, Calendar::Year),
 ];
 
+/// What a rule can get, besides calendars.
+const OPTIONS: [&str; 2] = ["algorithm", "unit_scale"];
+
 /// What rules get that name no algorithm.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides {
@@ -34,6 +37,7 @@ pub struct Overrides {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Defaults {
     pub algorithm: Option<Algorithm>,
+    pub unit_scale: Option<u32>,
     /// Which of `CALENDARS` count from the calendar's beginning of them.
     calendars: [bool; 4],
 }
@@ -49,7 +53,8 @@ impl Defaults {
     fn and(self, narrower: Self) -> Self {
         let mut calendars = self.calendars;
         calendars.iter_mut().zip(narrower.calendars).for_each(|(on, narrower)| *on |= narrower);
-        Self { algorithm: narrower.algorithm.or(self.algorithm), calendars }
+        let unit_scale = narrower.unit_scale.or(self.unit_scale);
+        Self { algorithm: narrower.algorithm.or(self.algorithm), unit_scale, calendars }
     }
 }
 
@@ -130,8 +135,8 @@ fn defaults(reporter: &mut Reporter<'_>, entries: &Entries<'_>, others: &[&str])
     let units = CALENDARS.map(|(word, ..)| word);
     for (key, _) in entries {
         let name = key.text().unwrap_or_default();
-        if name != "algorithm" && !units.contains(&name) && !others.contains(&name) {
-            let known = ["algorithm"].iter().chain(&units).chain(others);
+        if !OPTIONS.contains(&name) && !units.contains(&name) && !others.contains(&name) {
+            let known = OPTIONS.iter().chain(&units).chain(others);
             let known = known.copied().collect::<Vec<_>>().join(", ");
             reporter.error(key.at, format!("unknown key {}: expected one of {known}", quoted(name)));
         }
@@ -141,6 +146,7 @@ fn defaults(reporter: &mut Reporter<'_>, entries: &Entries<'_>, others: &[&str])
     let calendar = |text: &str| (text == "calendar").then_some(true);
     Defaults {
         algorithm: reporter.choice(entries, "algorithm", &known),
+        unit_scale: reporter.number(entries, "unit_scale", 1),
         calendars: units.map(|unit| {
             reporter.get(entries, unit, "calendar", |node| node.text().and_then(calendar)).unwrap_or(false)
         }),
@@ -179,7 +185,7 @@ descriptors:
     fn the_narrowest_says_the_algorithm_and_a_calendar_wins() {
         let (rules, warnings) = limits(
             "algorithm: rolling\nmonth: calendar\ndomains: {e: {algorithm: counter, week: calendar}, gone: {}}\n\
-             rules: {b name: {algorithm: token}, e.a: {algorithm: window}, d.f: {algorithm: token}, x: {}}\n",
+             rules: {b name: {algorithm: token}, e.a: {algorithm: window}, d.f: {algorithm: token}, x: {}, e.c: {unit_scale: 10}}\n",
         );
         let expected = [
             "d.a: FIXED month 5, charge always",
@@ -190,7 +196,7 @@ descriptors:
             "d.f: TOKEN 2592000 5, charge allowed, grants 2",
             "e.a: FIXED month 5, charge always",
             "e.b: TOKEN 86400 5 AS b_name, charge always",
-            "e.c: GCRA 86400 5, charge allowed",
+            "e.c: GCRA 86400 50, charge allowed, unit_scale 10",
             "e.e: FIXED 86400 5 ANCHOR 1768435200, charge always",
             "e.f: COUNTER 2592000 5, charge allowed, grants 2",
         ];
@@ -209,11 +215,11 @@ descriptors:
             ("month: 30d", "o.yaml:1:8: invalid month: expected calendar"),
             (
                 "hour: calendar",
-                "o.yaml:1:1: unknown key 'hour': expected one of algorithm, day, week, month, year, domains, rules",
+                "o.yaml:1:1: unknown key 'hour': expected one of algorithm, unit_scale, day, week, month, year, domains, rules",
             ),
             (
                 "domains: {d: {rules: {}}}",
-                "o.yaml:1:15: unknown key 'rules': expected one of algorithm, day, week, month, year",
+                "o.yaml:1:15: unknown key 'rules': expected one of algorithm, unit_scale, day, week, month, year",
             ),
             ("domains: [d]", "o.yaml:1:10: invalid domains: expected a map from names to what they get"),
             ("rules: {r: rolling}", "o.yaml:1:12: expected a map with what it gets"),

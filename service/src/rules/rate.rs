@@ -10,16 +10,23 @@ use super::overrides::Defaults;
 use super::problem::{Mark, quoted};
 use super::yaml::Node;
 
-/// The algorithms of rules. Nothing ends a lease in this protocol, Envoy cannot delay a request as LEAKY asks, and
-/// ROLLING is SLIDING without its cost.
-pub const ALGORITHMS: [(&str, Algorithm); 6] = [
+/// The algorithms of rules. A lease is for Reserve and Commit alone: nothing ends it in Envoy's protocol. Envoy cannot delay
+/// a request as LEAKY asks, and ROLLING is SLIDING without its cost.
+pub const ALGORITHMS: [(&str, Algorithm); 7] = [
     ("fixed", Algorithm::Fixed),
     ("window", Algorithm::Window),
     ("rolling", Algorithm::Rolling),
     ("counter", Algorithm::Counter),
     ("token", Algorithm::Token),
     ("gcra", Algorithm::Gcra),
+    ("lease", Algorithm::Lease),
 ];
+
+/// The window of a lease in a rule. Each Reserve has its own.
+const LEASE: Duration = Duration::from_secs(60);
+
+/// The largest limit times `unit_scale`: far from 2⁶³, where counters end.
+const MOST_SCALED: u64 = 1 << 50;
 
 const LONGEST: Duration = Duration::from_secs(1_000_000_000_000);
 
@@ -44,7 +51,7 @@ pub fn read(
 
 /// The rate of the Lua scripts' own configuration. RL.FIXED counts denied requests, as the script does.
 pub fn of_scripts(policy: Policy) -> Rate {
-    Rate { policy, unit: Unit::of(policy.window()), charge: Charge::Allowed, grants: None }
+    Rate { policy, unit: Unit::of(policy.window()), charge: Charge::Allowed, grants: None, unit_scale: 1 }
 }
 
 fn unlimited(reporter: &mut Reporter<'_>, fields: &Entries<'_>) {
@@ -53,7 +60,7 @@ fn unlimited(reporter: &mut Reporter<'_>, fields: &Entries<'_>) {
         reporter.error(at_of(fields, "unit"), "an unlimited rate_limit has no unit");
     }
     reporter.number(fields, "requests_per_unit", 0);
-    for name in ["algorithm", "window", "anchor", "limit", "burst", "charge", "grants"] {
+    for name in ["algorithm", "window", "anchor", "limit", "burst", "charge", "grants", "unit_scale"] {
         if let Some(node) = field(fields, name) {
             reporter.error(node.at, format!("an unlimited rate_limit has no {name}"));
         }
@@ -68,6 +75,9 @@ fn limited(
     defaults: Defaults,
 ) -> Option<Rate> {
     let own = reporter.choice(fields, "algorithm", &ALGORITHMS);
+    if own == Some(Algorithm::Lease) {
+        return lease(reporter, at, fields);
+    }
     let mut window = window(reporter, at, fields)?;
     // Only fixed takes an anchor.
     let takes_default = own.is_none() && field(fields, "anchor").is_none();
@@ -75,8 +85,13 @@ fn limited(
     window = calendar.map_or(window, Window::Calendar);
     let default = defaults.algorithm.filter(|_| takes_default && calendar.is_none());
     let algorithm = own.or(default).unwrap_or(Algorithm::Fixed);
-    let limit = limit(reporter, at, fields);
-    let mut policy = match Policy::new(algorithm, window, u64::from(limit)) {
+    let limit = u64::from(limit(reporter, at, fields));
+    let unit_scale = reporter.number(fields, "unit_scale", 1).or(defaults.unit_scale).unwrap_or(1);
+    let scaled = limit.saturating_mul(unit_scale.into());
+    if scaled > MOST_SCALED {
+        reporter.error(at_of(fields, "unit_scale"), "invalid unit_scale: the limit times it must be at most 2^50");
+    }
+    let mut policy = match Policy::new(algorithm, window, scaled) {
         Ok(policy) => policy,
         Err(error) => {
             reporter.error(at_of(fields, "window"), error.to_string());
@@ -84,7 +99,7 @@ fn limited(
         }
     };
     if let Some(burst) = reporter.number(fields, "burst", 1) {
-        match policy.try_burst(u64::from(burst)) {
+        match policy.try_burst(u64::from(burst).saturating_mul(unit_scale.into()).min(MOST_SCALED)) {
             Ok(with_burst) => policy = with_burst,
             Err(_) => reporter.error(at_of(fields, "burst"), "invalid burst: only token and gcra take it"),
         }
@@ -98,7 +113,21 @@ fn limited(
     }
     let grants = grants(reporter, fields, &policy, options);
     let charge = charge(reporter, fields, (algorithm, default.is_some()), options, grants.is_some());
-    Some(Rate { policy, unit: unit_or(fields, window), charge, grants })
+    Some(Rate { policy, unit: unit_or(fields, window), charge, grants, unit_scale })
+}
+
+/// How many may be inside at once.
+fn lease(reporter: &mut Reporter<'_>, at: Mark, fields: &Entries<'_>) -> Option<Rate> {
+    for name in ["unit", "window", "anchor", "burst", "charge", "grants", "unit_scale"] {
+        if let Some(node) = field(fields, name) {
+            reporter
+                .error(node.at, format!("invalid {name}: a lease has a limit alone, and each Reserve says its time"));
+        }
+    }
+    let limit = u64::from(limit(reporter, at, fields));
+    let policy = Policy::new(Algorithm::Lease, Window::Length(LEASE), limit);
+    let policy = policy.map_err(|error| reporter.error(at, error.to_string())).ok()?;
+    Some(Rate { policy, unit: Unit::Unknown, charge: Charge::Allowed, grants: None, unit_scale: 1 })
 }
 
 /// The unit that is named, else the one that is as long as the window.

@@ -38,7 +38,8 @@ const STREAM_WINDOW: u32 = 16_384;
 /// How long a connection that was asked to end may take to notice.
 const NOTICE: Duration = Duration::from_millis(50);
 /// The paths of requests that are to be decided.
-const DECIDED: &str = "/envoy.service.ratelimit.v3.RateLimitService/";
+const DECIDED: [&str; 2] =
+    ["/envoy.service.ratelimit.v3.RateLimitService/", "/kuadrant.service.ratelimit.v1.RateLimitService/"];
 
 /// When a connection ends. `None` is never.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,7 +107,7 @@ impl Grpc {
         let service = service_fn({
             let peer = peer.clone();
             move |request: Request<Incoming>| {
-                let open = peer.begin(request.uri().path().starts_with(DECIDED));
+                let open = peer.begin(DECIDED.iter().any(|decided| request.uri().path().starts_with(decided)));
                 let arrival = peer.arrival(&open);
                 let mut request = request.map(|body| Received::new(body, open.clone()));
                 request.extensions_mut().insert(arrival);

@@ -40,6 +40,7 @@ use crate::control::Control;
 use crate::http;
 use crate::net::{Pool, Pools};
 use crate::rules::{self, Outcome, Overrides};
+use crate::service::proto::rate_limit_service_server::RateLimitServiceServer as KuadrantServer;
 use crate::service::{DESCRIPTORS, Grpc, Service, Snapshot, Traces};
 use certificates::Certificates;
 use tls::Tls;
@@ -180,7 +181,8 @@ async fn serve(settings: Settings) -> io::Result<()> {
         .add_service(reflection().build_v1().map_err(io::Error::other)?)
         // What older clients ask.
         .add_service(reflection().build_v1alpha().map_err(io::Error::other)?)
-        .add_service(RateLimitServiceServer::new(Grpc(service.clone())));
+        .add_service(RateLimitServiceServer::new(Grpc(service.clone())))
+        .add_service(KuadrantServer::new(Grpc(service.clone())));
     let figures = &service.load.figures;
     let grpc = connections::Grpc::new(routes.routes(), settings.connections, figures.clone(), drains.clone());
     let (callers, stops) = (pools.callers.clone(), drains.clone());

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use redis_rl_client::Stats;
+use redis_rl_client::{Algorithm, Stats};
 use tokio::time::sleep;
 use tracing::{error, info, warn};
 
@@ -69,6 +69,8 @@ fn say(shown: &str, finding: &Finding) {
 fn words(rules: &Rules) -> Vec<&'static str> {
     let domains = rules.domains.values().filter(|domain| !domain.script_keys);
     let rates = domains.flat_map(Domain::limits).filter_map(|limit| limit.rate);
-    let words: BTreeSet<_> = rates.map(|rate| rate.policy.algorithm().word()).collect();
+    // A lease has no look.
+    let algorithms = rates.map(|rate| rate.policy.algorithm()).filter(|algorithm| *algorithm != Algorithm::Lease);
+    let words: BTreeSet<_> = algorithms.map(Algorithm::word).collect();
     words.into_iter().collect()
 }

@@ -15,7 +15,7 @@ use super::tls::TlsFiles;
 use super::traces::{Protocol, TraceSettings};
 use crate::control::ControlSettings;
 use crate::go;
-use crate::service::{HeaderNames, ReplySettings, ServiceSettings};
+use crate::service::{Bounds, HeaderNames, ReplySettings, ServiceSettings};
 
 /// The flags. Each has a variable, which counts if the flag is not given.
 #[derive(Clone, Debug, Args)]
@@ -78,6 +78,14 @@ pub struct Flags {
     /// How late this program may run; while it runs later, requests get what on_overload says
     #[arg(long, value_name = "DURATION", env = "RLAAS_MAX_LAG", default_value = "10ms", value_parser = go::duration)]
     max_lag: Duration,
+    /// The largest part of a limit that one reservation takes; more is cut to it
+    #[arg(long, value_name = "FRACTION", env = "RLAAS_MAX_RESERVATION_FRACTION", default_value = "0.5",
+          value_parser = millionths)]
+    max_reservation_fraction: u32,
+    /// How long a reservation lasts that is not committed, at most and where the request does not say
+    #[arg(long, value_name = "DURATION", env = "RLAAS_MAX_RESERVATION_TTL", default_value = "60s",
+          value_parser = at_least_a_millisecond)]
+    max_reservation_ttl: Duration,
     /// How many connections of gRPC and HTTP may be open; one more ends the one that is idle longest
     #[arg(long, value_name = "CONNECTIONS", env = "RLAAS_MAX_CONNECTIONS", default_value_t = 10_000)]
     max_connections: usize,
@@ -254,6 +262,7 @@ impl Flags {
                     .unwrap_or(0.8),
                 ready_needs_redis: env.flag("REDIS_HEALTH_CHECK_ACTIVE_CONNECTION")?,
                 ready_needs_domain: env.flag("HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED")?,
+                reservations: Bounds { fraction: self.max_reservation_fraction, ttl: self.max_reservation_ttl },
                 cluster: redis.split_once("://").is_some_and(|(scheme, _)| scheme.ends_with("-cluster")),
             },
             redis,
@@ -274,6 +283,21 @@ impl Flags {
             without_effect,
         })
     }
+}
+
+/// A fraction of 1, in millionths.
+fn millionths(text: &str) -> Result<u32, String> {
+    let fraction = text.parse().ok().filter(|fraction: &f64| (1e-6..=1.0).contains(fraction));
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most a million")]
+    let millionths = |fraction: f64| (fraction * 1e6).round() as u32;
+    fraction.map(millionths).ok_or_else(|| "expected a number from 0.000001 to 1".to_owned())
+}
+
+/// A whole number of milliseconds, at least one.
+fn at_least_a_millisecond(text: &str) -> Result<Duration, String> {
+    let duration = go::duration(text)?;
+    let is_whole = !duration.is_zero() && duration.subsec_nanos() % 1_000_000 == 0;
+    if is_whole { Ok(duration) } else { Err("expected whole milliseconds, at least one".to_owned()) }
 }
 
 /// The variables of envoyproxy/ratelimit.

@@ -7,16 +7,20 @@ use std::time::{Duration, Instant};
 use arc_swap::ArcSwapOption;
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_service_server::RateLimitService;
 use envoy_types::pb::envoy::service::ratelimit::v3::{RateLimitRequest, RateLimitResponse};
-use redis_rl_client::{Decisions, Fallback, Limiter, Policy};
-use tonic::{Code, Request, Response, Status};
+use redis_rl_client::{Decisions, Error, Fallback, Limiter, Policy};
+use tonic::metadata::MetadataMap;
+use tonic::{Code, Extensions, Request, Response, Status};
 use tracing::error;
 
 use super::decide::{How, decide};
 use super::log::{errors_left_out, log};
 use super::metrics::Metrics;
 use super::plan::Plan;
+use super::proto::rate_limit_service_server as kuadrant;
+use super::proto::{self, CommitRequest, CommitResponse, ReserveResponse};
 use super::redis::Known;
 use super::reply::{ReplySettings, reply};
+use super::reserve::{Bounds, without_leases};
 use super::state::Snapshot;
 use super::trace::{Span, Traces};
 use crate::net::{Arrival, Load, Overload};
@@ -28,9 +32,14 @@ const BEFORE_DEADLINE: Duration = Duration::from_millis(6);
 /// If less than this is left until then, the server is not asked: it would charge the request, and its reply would be late.
 const LEAST: Duration = Duration::from_millis(1);
 
+const ENVOY: &str = "envoy.service.ratelimit.v3.RateLimitService";
+const KUADRANT: &str = "kuadrant.service.ratelimit.v1.RateLimitService";
 const NO_RULES: &str = "there are no valid rules yet";
 /// What is looked at to see whether the server replies.
 const PROBE: Policy = Policy::fixed(Duration::from_secs(1), 1);
+
+/// When a request came, and when its caller no longer waits.
+pub type Arrived<'a> = (Option<&'a Arrival>, Option<Instant>);
 
 /// Decides on requests with the rules in force.
 #[derive(Debug)]
@@ -68,6 +77,7 @@ pub struct ServiceSettings {
     pub ready_needs_domain: bool,
     /// Whether the server is a cluster.
     pub cluster: bool,
+    pub reservations: Bounds,
 }
 
 impl Service {
@@ -147,7 +157,7 @@ impl Service {
     pub async fn decide(
         &self,
         request: &RateLimitRequest,
-        arrived: (Option<&Arrival>, Option<Instant>),
+        arrived: Arrived<'_>,
         span: &mut Span,
     ) -> Result<RateLimitResponse, Status> {
         let snapshot = self.rules(span)?;
@@ -176,12 +186,27 @@ impl Service {
         &self,
         snapshot: &Snapshot,
         request: &RateLimitRequest,
-        (arrival, deadline): (Option<&Arrival>, Option<Instant>),
+        arrived: Arrived<'_>,
         span: &mut Span,
+    ) -> Result<(RateLimitResponse, Decisions), Status> {
+        self.decide_planned(snapshot, request, arrived, span, |plan, _| without_leases(plan)).await
+    }
+
+    /// [`decide_under`](Self::decide_under), where `prepare` changes the plan.
+    ///
+    /// # Errors
+    /// As [`decide`](Self::decide), or of `prepare`.
+    pub async fn decide_planned(
+        &self,
+        snapshot: &Snapshot,
+        request: &RateLimitRequest,
+        (arrival, deadline): Arrived<'_>,
+        span: &mut Span,
+        prepare: impl FnOnce(Plan, Option<&Domain>) -> Result<Plan, Status>,
     ) -> Result<(RateLimitResponse, Decisions), Status> {
         let (began, cancelled) = (Instant::now(), self.metrics.cancelled_unless_replied());
         let overload = self.load.overload(arrival);
-        let result = self.decide_uncounted(snapshot, request, overload, (began, deadline)).await;
+        let result = self.decide_uncounted(snapshot, request, overload, (began, deadline), prepare).await;
         cancelled.replied();
         span.set_decision(request, result.as_ref());
         self.metrics.count_request(began.elapsed());
@@ -194,12 +219,12 @@ impl Service {
         request: &RateLimitRequest,
         overload: Option<Overload>,
         (began, deadline): (Instant, Option<Instant>),
+        prepare: impl FnOnce(Plan, Option<&Domain>) -> Result<Plan, Status>,
     ) -> Result<(RateLimitResponse, Decisions), Status> {
         let domain = snapshot.rules.domains.get(request.domain.as_str());
-        let plan = Plan::new(request, domain, &self.settings.prefix, self.settings.cluster).map_err(|text| {
-            self.metrics.count_service_error();
-            Status::invalid_argument(text)
-        })?;
+        let plan = Plan::new(request, domain, &self.settings.prefix, self.settings.cluster);
+        let plan = plan.map_err(Status::invalid_argument).and_then(|plan| prepare(plan, domain));
+        let plan = plan.inspect_err(|_| self.metrics.count_service_error())?;
         self.metrics.unmatched.count(request, domain, &plan, began);
         let rest = deadline.map_or(Duration::MAX, |end| {
             let rest = end.saturating_duration_since(Instant::now());
@@ -221,11 +246,17 @@ impl Service {
         log(request, &plan, &outcomes, overloaded, began.elapsed());
         match reply(request, &plan, &outcomes, &self.settings.reply) {
             Ok(reply) => Ok((reply, outcomes.into_iter().flatten().flatten().collect())),
-            Err(error) if error.is_unavailable() => {
-                let error = self.known.explain(&error);
-                Err(Status::unavailable(format!("the limits cannot be decided: {error}")))
-            }
-            Err(error) => Err(Status::internal(format!("the limits cannot be decided: {error}"))),
+            Err(error) => Err(self.cannot_decide(&error)),
+        }
+    }
+
+    /// The status for an error of the server.
+    pub(super) fn cannot_decide(&self, error: &Error) -> Status {
+        if error.is_unavailable() {
+            let error = self.known.explain(error);
+            Status::unavailable(format!("the limits cannot be decided: {error}"))
+        } else {
+            Status::internal(format!("the limits cannot be decided: {error}"))
         }
     }
 }
@@ -240,16 +271,61 @@ impl RateLimitService for Grpc {
         &self,
         request: Request<RateLimitRequest>,
     ) -> Result<Response<RateLimitResponse>, Status> {
-        let deadline = request.metadata().get("grpc-timeout").and_then(|value| timeout(value.to_str().ok()?));
-        let arrival = request.extensions().get::<Arrival>();
-        // It begins when the request was read.
-        let deadline = deadline.map(|rest| rest.saturating_sub(arrival.map_or(Duration::ZERO, Arrival::ago)));
-        let deadline = deadline.and_then(|rest| Instant::now().checked_add(rest));
-        let mut span = self.0.traces.grpc(request.metadata().as_ref());
-        let result = self.0.decide(request.get_ref(), (arrival, deadline), &mut span).await;
-        span.set_grpc_status(result.as_ref().map_or_else(Status::code, |_| Code::Ok));
-        result.map(Response::new)
+        let (service, (metadata, extensions, request)) = (&self.0, request.into_parts());
+        let mut span = service.traces.grpc(metadata.as_ref(), ENVOY, "ShouldRateLimit");
+        let result = service.decide(&request, arrived(&metadata, &extensions), &mut span).await;
+        replied(result, span)
     }
+}
+
+/// The calls of Kuadrant's gateways.
+#[tonic::async_trait]
+impl kuadrant::RateLimitService for Grpc {
+    async fn check_rate_limit(
+        &self,
+        request: Request<RateLimitRequest>,
+    ) -> Result<Response<RateLimitResponse>, Status> {
+        let (service, (metadata, extensions, request)) = (&self.0, request.into_parts());
+        let mut span = service.traces.grpc(metadata.as_ref(), KUADRANT, "CheckRateLimit");
+        let result = service.check(&request, arrived(&metadata, &extensions), &mut span).await;
+        replied(result, span)
+    }
+
+    async fn report(&self, request: Request<RateLimitRequest>) -> Result<Response<RateLimitResponse>, Status> {
+        let (service, (metadata, extensions, request)) = (&self.0, request.into_parts());
+        let mut span = service.traces.grpc(metadata.as_ref(), KUADRANT, "Report");
+        let result = service.report(&request, arrived(&metadata, &extensions), &mut span).await;
+        replied(result, span)
+    }
+
+    async fn reserve(&self, request: Request<proto::ReserveRequest>) -> Result<Response<ReserveResponse>, Status> {
+        let (service, (metadata, extensions, request)) = (&self.0, request.into_parts());
+        let mut span = service.traces.grpc(metadata.as_ref(), KUADRANT, "Reserve");
+        let proto::ReserveRequest { domain, descriptors, amount, ttl } = request;
+        let wanted = proto::http::ReserveRequest { domain, descriptors, amount, ttl, reservation_id: String::new() };
+        let result = service.reserve(wanted, arrived(&metadata, &extensions), &mut span).await;
+        replied(result, span)
+    }
+
+    async fn commit(&self, request: Request<CommitRequest>) -> Result<Response<CommitResponse>, Status> {
+        let (service, (metadata, extensions, request)) = (&self.0, request.into_parts());
+        let mut span = service.traces.grpc(metadata.as_ref(), KUADRANT, "Commit");
+        let result = service.commit(request, arrived(&metadata, &extensions), &mut span).await;
+        replied(result, span)
+    }
+}
+
+/// When a call came, and when its caller no longer waits: counted from when the request was read.
+fn arrived<'a>(metadata: &MetadataMap, extensions: &'a Extensions) -> Arrived<'a> {
+    let arrival = extensions.get::<Arrival>();
+    let rest = metadata.get("grpc-timeout").and_then(|value| timeout(value.to_str().ok()?));
+    let rest = rest.map(|rest| rest.saturating_sub(arrival.map_or(Duration::ZERO, Arrival::ago)));
+    (arrival, rest.and_then(|rest| Instant::now().checked_add(rest)))
+}
+
+fn replied<T>(result: Result<T, Status>, mut span: Span) -> Result<Response<T>, Status> {
+    span.set_grpc_status(result.as_ref().map_or_else(Status::code, |_| Code::Ok));
+    result.map(Response::new)
 }
 
 /// The time in the header `grpc-timeout`: up to eight digits and a unit.

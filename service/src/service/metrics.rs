@@ -46,6 +46,7 @@ pub struct Metrics {
     pub in_force: InForce,
     pub control: control::Figures,
     pub unmatched: Unmatched,
+    commits: IntCounterVec,
     unavailable: IntCounterVec,
     overload: IntCounterVec,
     overloaded: IntCounterVec,
@@ -88,6 +89,11 @@ impl Metrics {
             in_force: InForce::new(&registry)?,
             control: control::Figures::new(&registry)?,
             unmatched: Unmatched::new(&registry)?,
+            commits: labelled(
+                "rlaas_commits",
+                "Commits: settled, of an unknown reservation, or charged without one.",
+                &["outcome"],
+            )?,
             unavailable: labelled(
                 "rlaas_decisions_without_redis",
                 "Limits decided by on_unavailable.",
@@ -118,6 +124,11 @@ impl Metrics {
     /// Counts a request that is not valid, or cannot be decided for another reason than Redis.
     pub fn count_service_error(&self) {
         self.errors.with_label_values(&["service_error"]).inc();
+    }
+
+    /// Counts a Commit.
+    pub fn count_commit(&self, outcome: &str) {
+        self.commits.with_label_values(&[outcome]).inc();
     }
 
     /// Counts a request for which Redis is not asked.

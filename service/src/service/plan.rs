@@ -1,6 +1,7 @@
 //! From a request to the limits that it is checked against.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use envoy_types::pb::envoy::extensions::common::ratelimit::v3::RateLimitDescriptor;
 use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
@@ -13,8 +14,10 @@ const MAX_DESCRIPTORS: usize = 1_000;
 /// How many limits RL.MULTI takes.
 const MAX_LIMITS: usize = 64;
 
-/// More hits count as so many. It is more than any limit, and the counters of the server, of 63 bits, do not overflow.
+/// More hits count as so many. It is more than any limit, and the counters of the server, of 63 bits, do not overflow. A
+/// limit with `unit_scale` may be 2⁵⁰.
 const MOST_HITS: u64 = 1 << 40;
+const MOST_SCALED_HITS: u64 = 1 << 51;
 
 /// What is done for a descriptor.
 #[derive(Debug)]
@@ -34,6 +37,15 @@ pub enum Hits {
     /// Charges nothing.
     Look,
     GiveBack(u64),
+    /// Charges nothing. Denied if not one unit is left.
+    OneLeft,
+}
+
+/// What is charged under an id, and comes back unless it is settled.
+#[derive(Debug)]
+pub struct Reservation {
+    pub id: String,
+    pub ttl: Duration,
 }
 
 /// A descriptor under a limit.
@@ -46,6 +58,7 @@ pub struct Check {
     pub grants: Option<u32>,
     pub hits: Hits,
     pub key: String,
+    pub reservation: Option<Arc<Reservation>>,
     /// The entries as the metrics name them, if values of the request are in the names.
     pub metric: Option<Vec<String>>,
 }
@@ -90,14 +103,20 @@ impl Plan {
         }
         let mut plan = Self { slots, all_or_nothing: domain.options.all_or_nothing };
         plan.replace();
-        if plan.all_or_nothing && plan.slots.iter().filter(|slot| matches!(slot, Slot::Check(_))).count() > MAX_LIMITS {
-            return Err(format!("a request of a domain with all_or_nothing may have at most {MAX_LIMITS} limits"));
+        match plan.cannot_be_whole(domain, cluster).filter(|_| plan.all_or_nothing) {
+            Some(text) => Err(text),
+            None => Ok(plan),
         }
-        if cluster && plan.all_or_nothing && !plan.has_one_slot() {
-            let tag = domain.options.hash_tag.as_deref().unwrap_or_default();
-            return Err(format!("the descriptors of a request must have one value of '{tag}', the entry of hash_tag"));
+    }
+
+    /// Why the limits cannot be charged as a whole; `None` if they can.
+    pub fn cannot_be_whole(&self, domain: &Domain, cluster: bool) -> Option<String> {
+        if self.slots.iter().filter(|slot| matches!(slot, Slot::Check(_))).count() > MAX_LIMITS {
+            return Some(format!("a request that is charged as a whole may have at most {MAX_LIMITS} limits"));
         }
-        Ok(plan)
+        let tag = domain.options.hash_tag.as_deref().unwrap_or_default();
+        let text = || format!("the descriptors of a request must have one value of '{tag}', the entry of hash_tag");
+        (cluster && !self.has_one_slot()).then(text)
     }
 
     /// Whether all keys that are charged have the same hash tag.
@@ -146,7 +165,7 @@ fn slot(
     domain: &Domain,
     prefix: &str,
 ) -> Result<Slot, String> {
-    let hits = hits(request, descriptor)?;
+    let any_hits = hits(request, descriptor)?;
     let (limit, found) = match &descriptor.limit {
         Some(given) => {
             let limit = Arc::new(given_limit(&request.domain, entries, given.requests_per_unit, given.unit, domain)?);
@@ -165,9 +184,16 @@ fn slot(
         Some(_) => Some(parts(entries)),
         None => dynamic.then(|| domain.metric(entries)).flatten(),
     };
+    let most = if rate.unit_scale == 1 { MOST_HITS } else { MOST_SCALED_HITS };
+    let hits = match any_hits {
+        Hits::Charge(hits) => Hits::Charge(hits.min(most)),
+        Hits::GiveBack(hits) => Hits::GiveBack(hits.min(most)),
+        other => other,
+    };
     let policy = if limit.shadow { rate.policy.shadow() } else { rate.policy };
     let Rate { unit, charge, grants, .. } = rate;
-    Ok(Slot::Check(Box::new(Check { limit: Arc::clone(found.limit), policy, unit, charge, grants, hits, key, metric })))
+    let (limit, reservation) = (Arc::clone(found.limit), None);
+    Ok(Slot::Check(Box::new(Check { limit, policy, unit, charge, grants, hits, key, reservation, metric })))
 }
 
 /// The part of a key that says its slot in a cluster: what is in the first braces, else the whole key.
@@ -185,7 +211,7 @@ fn hits(request: &RateLimitRequest, descriptor: &RateLimitDescriptor) -> Result<
     if i64::try_from(hits).is_err() {
         return Err("hits_addend must be at most 9223372036854775807".to_owned());
     }
-    Ok(match (hits.min(MOST_HITS), descriptor.is_negative_hits) {
+    Ok(match (hits, descriptor.is_negative_hits) {
         (0, _) => Hits::Look,
         (hits, true) => Hits::GiveBack(hits),
         (hits, false) => Hits::Charge(hits),
@@ -204,10 +230,11 @@ fn given_limit(
     let policy = Policy::new(Algorithm::Fixed, Window::Length(unit.length()), u64::from(requests_per_unit))
         .map_err(|error| error.to_string())?;
     let charge = if domain.options.all_or_nothing { Charge::Allowed } else { Charge::Always };
+    let rate = Rate { policy, unit, charge, grants: None, unit_scale: 1 };
     Ok(Limit {
         path: format!("{name}.{}", parts(entries).join(".")).into(),
-        key_start: rules::key_start(name, &policy),
-        rate: Some(Rate { policy, unit, charge, grants: None }),
+        key_start: rules::key_start(name, &rate),
+        rate: Some(rate),
         // Its name has values of the request.
         detailed_metric: true,
         values_in_metric: true,
@@ -227,13 +254,17 @@ fn parts(entries: &[Entry<'_>]) -> Vec<String> {
 impl Check {
     /// The request that asks for it.
     pub fn request(&self) -> Request<'_> {
-        let request = self.policy.request(&self.key).with_key_as_it_is();
+        let mut request = self.policy.request(&self.key).with_key_as_it_is();
+        if let Some(Reservation { id, ttl }) = self.reservation.as_deref() {
+            let is_lease = self.policy.algorithm() == Algorithm::Lease;
+            request = if is_lease { request.id(id) } else { request.reserve(id, *ttl) };
+        }
         match self.hits {
             Hits::Charge(hits) if self.charge == Charge::Always => request.cost(hits).always(),
             Hits::Charge(hits) | Hits::GiveBack(hits) => request.cost(hits),
             // Denied only if more than the limit is counted: what a request that looked charges later may fill it.
             Hits::Look if takes_always(self.policy.algorithm()) => request.cost(0).always(),
-            Hits::Look => request.cost(0),
+            Hits::Look | Hits::OneLeft => request.cost(0),
         }
     }
 
@@ -243,12 +274,18 @@ impl Check {
         let (hits, options) = match (self.hits, self.grants) {
             (Hits::Charge(hits), Some(units)) if hits <= u64::from(units) => (u64::from(units), " PARTIAL"),
             (Hits::Charge(hits), _) => (hits, always(self.charge == Charge::Always)),
+            (Hits::OneLeft, _) => (0, ""),
             (Hits::Look, _) => (0, always(takes_always(self.policy.algorithm()))),
             (Hits::GiveBack(hits), _) => {
                 return rules::command(&self.policy, &self.key, hits, "").replacen("RL.", "RL.REFUND ", 1);
             }
         };
-        rules::command(&self.policy, &self.key, hits, options)
+        let reservation = match self.reservation.as_deref() {
+            Some(Reservation { id, .. }) if self.policy.algorithm() == Algorithm::Lease => format!(" ID {id}"),
+            Some(Reservation { id, ttl }) => format!(" RESERVE {id} {}ms", ttl.as_millis()),
+            None => String::new(),
+        };
+        rules::command(&self.policy, &self.key, hits, &(reservation + options))
     }
 }
 

@@ -101,9 +101,11 @@ fn status(slot: &Slot, outcome: Option<&Result<Decision, Error>>) -> DescriptorS
 
 fn decided(check: &Check, decision: &Decision) -> DescriptorStatus {
     let allowed = decision.allowed || matches!(check.hits, Hits::GiveBack(_));
+    // In units of the rule.
+    let scale = u64::from(check.limit.rate.map_or(1, |rate| rate.unit_scale));
     let limit = RateLimit {
         name: check.limit.name.to_string(),
-        requests_per_unit: small(check.policy.limit()),
+        requests_per_unit: small(check.policy.limit() / scale),
         unit: check.unit as i32,
     };
     let over = is_over(check, decision);
@@ -117,7 +119,7 @@ fn decided(check: &Check, decision: &Decision) -> DescriptorStatus {
         code: if allowed { Code::Ok } else { Code::OverLimit }.into(),
         // Only whether it is allowed is known without the server.
         current_limit: (decision.source != Source::Fallback || !allowed).then_some(limit),
-        limit_remaining: if over && decision.shadow { 0 } else { small(decision.remaining) },
+        limit_remaining: if over && decision.shadow { 0 } else { small(decision.remaining / scale) },
         duration_until_reset: wait.map(seconds),
         quota: None,
     }

@@ -11,9 +11,6 @@ use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider};
 use redis_rl_client::{Decisions, bounded};
 use tonic::{Code, Status};
 
-const RPC_SERVICE: &str = "envoy.service.ratelimit.v3.RateLimitService";
-const RPC_METHOD: &str = "ShouldRateLimit";
-
 /// Makes the spans, if traces are on.
 #[derive(Debug, Default)]
 pub struct Traces(Option<(SdkTracer, TraceContextPropagator)>);
@@ -29,14 +26,14 @@ impl Traces {
     }
 
     /// A call of gRPC begins.
-    pub fn grpc(&self, headers: &HeaderMap) -> Span {
+    pub fn grpc(&self, headers: &HeaderMap, service: &'static str, method: &'static str) -> Span {
         self.start(headers, || {
             let attributes = vec![
                 KeyValue::new("rpc.system", "grpc"),
-                KeyValue::new("rpc.service", RPC_SERVICE),
-                KeyValue::new("rpc.method", RPC_METHOD),
+                KeyValue::new("rpc.service", service),
+                KeyValue::new("rpc.method", method),
             ];
-            (format!("{RPC_SERVICE}/{RPC_METHOD}"), attributes)
+            (format!("{service}/{method}"), attributes)
         })
     }
 

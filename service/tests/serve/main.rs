@@ -17,6 +17,7 @@ mod process;
 mod promises;
 mod proxies;
 mod replies;
+mod reserve;
 mod security;
 mod start;
 mod steps;

@@ -180,8 +180,16 @@ impl Limiter {
     /// See [`Error`].
     pub async fn release(&self, policy: &Policy, key: impl AsRef<[u8]>, id: impl AsRef<[u8]>) -> Result<bool, Error> {
         require_lease(policy)?;
-        let request = Request::new(policy, key.as_ref());
-        self.call(Call::of(Verb::Release(id.as_ref()), &request))
+        self.release_request(&Request::new(policy, key.as_ref()).id(&id)).await
+    }
+
+    /// [`release`](Self::release) for the key, the policy and the [id](Request::id) of a request.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn release_request(&self, request: &Request<'_>) -> Result<bool, Error> {
+        require_lease(request.policy)?;
+        self.call(Call::of(Verb::Release(request.id.unwrap_or_default()), request))
             .await
             .and_then(reply::integer)
             .map(|released| released != 0)

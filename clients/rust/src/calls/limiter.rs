@@ -147,10 +147,22 @@ impl Limiter {
         id: impl AsRef<[u8]>,
         actual: u64,
     ) -> Result<Decision, Error> {
-        let (request, id) = (Request::new(policy, key.as_ref()), id.as_ref());
-        let call = Call::of(Verb::SettleReservation { id, actual }, &request);
-        let _forgets = self.core.forgets(policy, request.bounded_key());
-        self.call(call).await.and_then(|value| reply::decision(value, &request))
+        self.settle_request(&Request::new(policy, key.as_ref()), id, actual).await
+    }
+
+    /// [`settle_reservation`](Self::settle_reservation) for the key and the policy of a request.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn settle_request(
+        &self,
+        request: &Request<'_>,
+        id: impl AsRef<[u8]>,
+        actual: u64,
+    ) -> Result<Decision, Error> {
+        let call = Call::of(Verb::SettleReservation { id: id.as_ref(), actual }, request);
+        let _forgets = self.core.forgets(request.policy, request.bounded_key());
+        self.call(call).await.and_then(|value| reply::decision(value, request))
     }
 
     /// Deletes the state of a key; whether there was one.
