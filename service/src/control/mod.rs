@@ -36,7 +36,7 @@ use settings::show;
 const SLOW: Duration = Duration::from_secs(15);
 /// The first pause after two wrong sets in a row.
 const NACK_PAUSE: Duration = Duration::from_secs(1);
-/// How much of what is wrong is told to the control plane, and logged.
+/// How many problems the control plane and the log get, and how much of each.
 const MAX_PROBLEMS: usize = 10;
 const MAX_PROBLEM_CHARS: usize = 500;
 /// The code INVALID_ARGUMENT of gRPC.
