@@ -13,30 +13,24 @@ test-client: $(own_module) $(if $(SERVERS),,servers) ## test the Rust client and
 	scripts/failure-table --check "$(TARGET)/failure/client" 'rust (async)' 'rust (sync)' 'tower layer'
 	cargo package --locked $(CLIENT) --allow-dirty --list | grep -qx src/protocol/rl.lua
 
-playground = scripts/with-server "$(SERVER)" "$(RL_MODULE)" $(TARGET)/debug/redis-rl-playground
+playground = scripts/with-server "$(SERVER)" "$(RL_MODULE)" clients/playground/playground.py
 # Where the page is.
 PAGE ?= 127.0.0.1:8000
 
 .PHONY: playground
-playground: playground-build ## start a server and a page that shows what each algorithm does; PAGE=127.0.0.1:8000
+playground: $(own_module) ## start a server and a page that shows what each algorithm does; PAGE=127.0.0.1:8000
+	@scripts/install playground
 	@exec $(playground) "$(PAGE)"
 
 .PHONY: test-playground
-test-playground: playground-build ## use the page in headless Chromium
-	@scripts/install browser
-	$(if $(PACKAGES),,cargo test --quiet --locked --package redis-rl-playground)
+test-playground: $(own_module) ## use the page in headless Chromium
+	@scripts/install server browser
 	@exec clients/playground/tests/browser.py $(playground) 127.0.0.1:0
 
 .PHONY: playground-screenshot
-playground-screenshot: playground-build ## write docs/playground.png
-	@scripts/install browser
+playground-screenshot: $(own_module) ## write docs/playground.png
+	@scripts/install server browser
 	@SCREENSHOT=docs/playground.png exec clients/playground/tests/browser.py $(playground) 127.0.0.1:0
-
-.PHONY: playground-build
-playground-build: $(own_module)
-	@scripts/install run
-	@[ -x "$(TARGET)/debug/redis-rl-playground" ] || echo "Compiling the playground. The first time, this takes some minutes."
-	cargo build --quiet --locked $(or $(PACKAGES),--package redis-rl-playground) --bin redis-rl-playground
 
 # For one adapter: make test-adapters ADAPTERS=python. ALL_CLIENTS=1 adds older versions of the clients.
 ADAPTERS ?=

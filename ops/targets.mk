@@ -5,7 +5,7 @@ PROMETHEUS_PORT ?= 9090
 
 .PHONY: ops
 ops: $(own_module) ## start a server on PORT=6379, the exporter (EXPORTER_PORT=9121) and Prometheus (PROMETHEUS_PORT=9090)
-	@scripts/install run ops
+	@scripts/install server ops
 	@PORT=$(PORT) EXPORTER_PORT=$(EXPORTER_PORT) PROMETHEUS_PORT=$(PROMETHEUS_PORT) ops/stack.py "$$(scripts/servers path "$(SERVER)")"
 
 .PHONY: test-ops

@@ -48,7 +48,7 @@ bench-matching: ## measure how a descriptor finds its rule, into benches/results
 
 .PHONY: bench-service
 bench-service: service-build ## measure rlaas into benches/results, beside limitador (LIMITADOR=path); ROUNDS=5 SECONDS=2
-	@scripts/install run bench-peers
+	@scripts/install server bench-peers
 	cargo build --release --locked $(SERVICE) --example load --example empty
 	@$(own_server) RLAAS="$(TARGET)/release/rlaas" LOAD="$(TARGET)/release/examples/load" \
 	  EMPTY="$(TARGET)/release/examples/empty" benches/service.py

@@ -28,6 +28,8 @@ class Files(BuildHookInterface):
         build_data["force_include"] = {
             str(module): "redis_rl/libredis_rl.so",
             str(REPOSITORY / "lua/rl.lua"): "redis_rl/rl.lua",
+            str(REPOSITORY / "clients/playground/playground.py"): "redis_rl/playground.py",
+            str(REPOSITORY / "clients/playground/page"): "redis_rl/page",
         }
         # The module does not use Python, so one wheel is for every Python. It needs the C library 2.34 or newer, as
         # scripts/test-reproducible checks.

@@ -11,7 +11,7 @@ const ALGORITHMS = {
   GCRA: "a burst, then the rate; one number",
   LEASE: "at most the limit at the same time",
 };
-const AT_FIRST = ["FIXED", "COUNTER", "TOKEN", "LEAKY"];
+const AT_FIRST = ["FIXED", "WINDOW", "COUNTER", "TOKEN", "LEAKY"];
 const TAKES_BURST = ["TOKEN", "LEAKY", "GCRA"];
 const HAS_WINDOWS = ["FIXED", "COUNTER"];
 // Requests that have no reply yet, beyond which no more are sent.
@@ -65,7 +65,7 @@ class Row {
 
   clear() {
     this.marks = [];
-    this.allowed = this.denied = this.byClient = 0;
+    this.allowed = this.denied = 0;
     this.last = null;
     this.command = null;
     this.replies = { allowed: null, denied: null };
@@ -95,13 +95,11 @@ class Row {
     const kind = !body.allowed ? "no" : body.delay_ms > 0 ? "later" : "yes";
     this.marks.push({ at: body.now_ms + body.delay_ms, kind });
     if (body.allowed) this.allowed += 1; else this.denied += 1;
-    if (body.decided_by === "client") this.byClient += 1;
     this.command = body.command;
     if (!this.last || body.now_ms >= this.last.now_ms) this.last = body;
     this.replies[body.allowed ? "allowed" : "denied"] = {
       status: `HTTP/1.1 ${response.status} ${response.statusText}`,
-      headers: [...response.headers].filter(([name]) => !["content-length", "date"].includes(name)),
-      by: body.decided_by,
+      headers: [...response.headers].filter(([name]) => name !== "content-length" && name !== "cache-control"),
     };
     if (this.algorithm === chosen) showReplies();
     this.showCounts();
@@ -114,16 +112,15 @@ class Row {
     };
     show("allowed", String(this.allowed));
     show("denied", String(this.denied));
-    show("client", String(this.byClient));
     if (!this.last) {
       show("remaining", "–");
       show("retry", "–");
       return;
     }
     // What the last reply says of this moment.
-    const { allowed, now_ms, reset_after_ms, remaining, limit, retry_after_ms } = this.last;
+    const { allowed, now_ms, reset_ms, remaining, limit, retry_after_ms } = this.last;
     const wait = now_ms + retry_after_ms - serverNow();
-    const full = reset_after_ms >= 0 && serverNow() >= now_ms + reset_after_ms;
+    const full = reset_ms >= 0 && serverNow() >= now_ms + reset_ms;
     const more = !allowed && retry_after_ms > 0 && wait <= 0 && remaining === 0;
     show("remaining", full ? String(limit) : more ? "1+" : String(remaining));
     show("retry", allowed ? "–" : retry_after_ms < 0 ? "never" : wait <= 0 ? "now" : `${(wait / 1000).toFixed(1)} s`);
@@ -170,8 +167,7 @@ class Row {
   }
 
   describe() {
-    const client = this.byClient ? ` (${this.byClient} by the client)` : "";
-    const text = `${this.algorithm}: ${this.allowed} allowed, ${this.denied} denied${client}`;
+    const text = `${this.algorithm}: ${this.allowed} allowed, ${this.denied} denied`;
     this.canvas.setAttribute("aria-label", text);
     return text;
   }
@@ -260,10 +256,6 @@ function showReplies() {
     pre.replaceChildren(status, ...lines);
   }
   $("command").textContent = rows.get(chosen).command ?? "None yet.";
-  $("decided").textContent =
-    replies.denied?.by === "client"
-      ? "The client remembers a denial until the retry after has passed. So it denied the last one without the server."
-      : "";
 }
 
 function choose(algorithm) {
@@ -307,7 +299,7 @@ function valid() {
 
 function send(count) {
   if (waiting > MOST_WAITING) return fail("The server is slower than this traffic.");
-  const policy = { window_ms: value("window") * 1000, limit: value("limit"), key };
+  const policy = { window: value("window"), limit: value("limit"), key };
   const burst = Number.isNaN(value("burst")) ? {} : { burst: value("burst") };
   const checks = [];
   for (let n = 0; n < count; n += 1) {
@@ -391,4 +383,5 @@ $("clear").addEventListener("click", clear);
 setInterval(() => { if (running) announce(); }, 15_000);
 choose(chosen);
 settingsChanged();
+start();
 requestAnimationFrame(frame);

@@ -16,6 +16,7 @@ import tempfile
 import time
 import unittest
 import urllib.error
+import urllib.parse
 import urllib.request
 from contextlib import contextmanager
 
@@ -26,6 +27,9 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+import playground as playground_program
+
 # Chromium's own requests to the network are switched off.
 FLAGS = (
     "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
@@ -33,7 +37,7 @@ FLAGS = (
 ).split()
 PATIENCE = 10
 # A request of the page.
-VALID = {"algorithm": "TOKEN", "window_ms": 1000, "limit": 5, "key": "test"}
+VALID = {"algorithm": "TOKEN", "window": 1, "limit": 5, "key": "test"}
 
 # Counts the pixels of a strip that have the colour of a custom property.
 PIXELS = """
@@ -104,7 +108,12 @@ class Page(unittest.TestCase):
         size(self.driver, 1200, 900)
         self.driver.get_log("browser")
         self.driver.get(self.address)
-        self.until(lambda: self.find("#rows section"))
+        # It sends by itself at first.
+        self.until(lambda: self.find("#run").text == "Stop")
+        self.find("#run").click()
+        self.find("#clear").click()
+        for field, value in (("limit", "10"), ("window", "10"), ("size", "8")):
+            self.set(field, value)
 
     def find(self, selector):
         return self.driver.find_element(By.CSS_SELECTOR, selector)
@@ -139,6 +148,13 @@ class Page(unittest.TestCase):
         self.assertTrue(names)
         for name in names:
             self.assertTrue(name.startswith((self.address, "data:")), name)
+
+    def test_shows_by_itself_within_three_seconds_that_the_algorithms_differ(self):
+        self.driver.get(self.address)
+        shown = ("FIXED", "WINDOW", "COUNTER", "TOKEN", "LEAKY")
+        end = time.monotonic() + 3
+        self.until(lambda: self.pixels("LEAKY", "--later") and len({self.count(one, "allowed") for one in shown}) > 2)
+        self.assertLess(time.monotonic(), end)
 
     def test_steady_traffic_changes_the_picture_and_stops(self):
         self.wanted("FIXED", "TOKEN")
@@ -218,17 +234,21 @@ class Page(unittest.TestCase):
             monitor.wait()
             monitor.stdout.close()
 
-    def test_what_the_client_denied_is_counted(self):
-        self.wanted("TOKEN")
-        self.set("limit", "1")
-        self.set("window", "60")
-        self.find("#one").click()
-        self.until(lambda: self.count("TOKEN", "allowed") == "1")
-        for denied in range(1, 4):
-            self.find("#one").click()
-            self.until(lambda: self.count("TOKEN", "denied") == str(denied))
-        # The first denial is the server's.
-        self.assertEqual(self.count("TOKEN", "client"), "2")
+    def test_the_headers_are_those_of_the_server(self):
+        for algorithm in playground_program.ALGORITHMS:
+            for number in range(2):
+                keys = [f"{{{algorithm}}}:{at}" for at in ("line", "headers")]
+                tail = ["2", "1", *(["ID", f"{number}"] if algorithm == "LEASE" else [])]
+                # Both at one time.
+                script = "return {" + ", ".join(
+                    f"redis.call('RL.{algorithm}', '{key}', {str(tail)[1:-1]}, '{form}')"
+                    for key, form in zip(keys, ("LINE", "HEADERS"))
+                ) + "}"
+                command = ["redis-cli", "-s", self.socket, "--json", "EVAL", script, "0"]
+                line, reply = json.loads(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
+                figures = dict(zip(playground_program.FIGURES, map(int, line.split())))
+                expected = dict(zip(reply[3][::2], map(str, reply[3][1::2])))
+                self.assertEqual(playground_program.headers(algorithm.lower(), 2, figures), expected)
 
     def status(self, path, body=None, **headers):
         """The status of a request, and the body of the reply. Another request for each: one that was sent keeps its host."""
@@ -242,10 +262,25 @@ class Page(unittest.TestCase):
                 return reply.code, reply.read()
 
     def test_only_its_own_page_is_served(self):
-        """Which hosts and origins those are, the unit tests of the program say."""
+        port = urllib.parse.urlsplit(self.address).port
         for path, body in (("", None), ("api/check", VALID)):
-            self.assertEqual(self.status(path, body)[0], 200)
-            self.assertEqual(self.status(path, body, Host="attacker.example:8000")[0], 403)
+            for host, origin, expected in (
+                (f"127.0.0.1:{port}", None, 200),
+                ("localhost:8000", "http://localhost:8000", 200),
+                ("[::1]:8000", "http://[::1]:8000", 200),
+                ("192.168.1.7:8000", "http://192.168.1.7:8000", 200),
+                ("localhost", None, 200),
+                # DNS rebinding
+                ("attacker.example:8000", "http://attacker.example:8000", 403),
+                ("localhost.attacker.example:8000", None, 403),
+                ("127.0.0.1.attacker.example:8000", None, 403),
+                # another page
+                ("127.0.0.1:8000", "http://attacker.example", 403),
+                ("127.0.0.1:8000", "http://127.0.0.1:9000", 403),
+                ("127.0.0.1:8000", "null", 403),
+            ):
+                headers = {"Host": host, **({"Origin": origin} if origin else {})}
+                self.assertEqual(self.status(path, body, **headers)[0], expected, headers)
 
     def test_errors_are_shown_at_the_field(self):
         self.set("window", "0")
@@ -259,9 +294,9 @@ class Page(unittest.TestCase):
 
     def test_the_application_rejects_invalid_requests(self):
         for change, field in (
-            ({"algorithm": "TOKENS"}, "algorithm"), ({"window_ms": 0}, "window"), ({"limit": 2**63}, "limit"),
+            ({"algorithm": "TOKENS"}, "algorithm"), ({"window": 0}, "window"), ({"limit": 2**63}, "limit"),
             ({"burst": 0}, "burst"), ({"algorithm": "FIXED", "burst": 5}, "burst"), ({"key": "a:b"}, "key"),
-            ({"work_ms": 10**9}, "work"), ({"limit": -1}, None), ({"other": 1}, None),
+            ({"work_ms": 10**9}, "work"), ({"limit": -1}, "limit"), ({"limit": True}, None), ({"other": 1}, None),
         ):
             status, body = self.status("api/check", {**VALID, **change})
             reply = json.loads(body)
@@ -293,12 +328,11 @@ class Page(unittest.TestCase):
 
 
 def screenshot(driver, address, path):
-    """Seven bursts: the first comes one second after a window starts, so the last meets a full one."""
+    """Of ten seconds of the traffic that the page starts with, from a second after a window has started."""
     size(driver, 1200, 800)
+    time.sleep((1 - time.time()) % 4)
     driver.get(address)
-    time.sleep((1 - time.time()) % 10)
-    driver.find_element(By.ID, "run").click()
-    time.sleep(24.6)
+    time.sleep(10)
     size(driver, 1200, driver.execute_script("return document.body.scrollHeight"))
     driver.save_screenshot(path)
 
