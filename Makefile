@@ -25,7 +25,7 @@ export PACKAGES
 tests = cargo test --locked --no-fail-fast $(if $(PACKAGES),$(PACKAGES) $(2:%=--test %),$(1))
 
 # The groups of make help. A target that is in neither is for developers.
-FOR_USE     := help deps build run image run-image playground service ops
+FOR_USE     := help deps build run wheel image run-image playground service ops
 FOR_RELEASE := deny audit dist test-dist test-reproducible sbom test-packages test-image release-rehearsal
 
 .PHONY: help

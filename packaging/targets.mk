@@ -1,5 +1,11 @@
 # What is shipped. Read by the Makefile.
 
+.PHONY: wheel
+wheel: build ## pack the module, a server to try it and a fixture for pytest into dist/redis_rl-*.whl
+	@scripts/install pip
+	@python3 -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist packaging/python
+	@ls dist/redis_rl-*.whl
+
 .PHONY: dist
 dist: ## build and pack an archive, a Debian package and checksums for this architecture into dist/
 	@scripts/install dist
