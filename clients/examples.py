@@ -4,16 +4,19 @@
 python3 examples.py python | node
 
 None ends with an error, waits for long, or charges a request twice.
+
+python3 examples.py PROGRAM runs examples/axum, built as that program: the sixth login within five minutes gets 429.
 """
 
 import contextlib
+import http.client
 import pathlib
 import re
 import sys
 import tempfile
 import time
 
-from faults import NODE, PYTHON, Run, example
+from faults import NODE, PYTHON, App, Run, example
 from server import Server, binaries, eventually, free_port, spawn
 
 LONGEST = 1.5  # seconds, after the imports, on a machine with other work
@@ -55,7 +58,23 @@ def run(language, text):
         return float(found[1])
 
 
+def axum(program):
+    port = free_port()
+    with contextlib.closing(Server(binaries()[0])) as server:
+        environment = {"REDIS_URL": f"redis://127.0.0.1:{server.port}/", "ADDRESS": f"127.0.0.1:{port}"}
+        with contextlib.closing(App([program], {}, port, **environment)):
+            statuses = []
+            for _ in range(6):
+                with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+                    connection.request("POST", "/login")
+                    statuses.append(connection.getresponse().status)
+            assert statuses == [200] * 5 + [429], statuses
+    print("examples/axum: the sixth login gets 429")
+
+
 def main():
+    if sys.argv[1] not in ("python", "node"):
+        return axum(pathlib.Path(sys.argv[1]).resolve())
     with contextlib.closing(Server(binaries()[0])) as server:
         wanted = {"python": "python", "node": "js"}[sys.argv[1]]
         for language, words, old, new in EXAMPLES:

@@ -11,6 +11,8 @@ test-client: $(own_module) $(if $(SERVERS),,servers) ## test the Rust client and
 	  SERVERS="$${SERVERS:-$$(ls $(CURDIR)/target/servers/*/*-server | grep -v /redis-6 | xargs)}" \
 	  $(call tests,$(CLIENT),client) --quiet
 	scripts/failure-table --check "$(TARGET)/failure/client" 'rust (async)' 'rust (sync)' 'tower layer'
+	cargo build --quiet --locked $(or $(PACKAGES),$(CLIENT)) --example axum
+	@clients/examples.py "$(TARGET)/debug/examples/axum"
 	cargo package --locked $(CLIENT) --allow-dirty --list | grep -qx src/protocol/rl.lua
 
 playground = scripts/with-server "$(SERVER)" "$(RL_MODULE)" clients/playground/playground.py

@@ -120,7 +120,7 @@ fn excerpts_are_of_examples_that_run() {
     let excerpts = [
         ("README.md", "python", "clients/python/README.md"),
         ("README.md", "js", "clients/node/README.md"),
-        ("clients/rust/README.md", "rust,ignore", "clients/rust/examples/axum.rs"),
+        ("clients/rust/README.md", "rust,ignore", "examples/axum/main.rs"),
     ];
     for (page, language, source) in excerpts {
         let source = Page::read(Path::new(source)).text;
@@ -128,5 +128,14 @@ fn excerpts_are_of_examples_that_run() {
         let (_, excerpt) = blocks.last().unwrap_or_else(|| panic!("{page} has no {language}"));
         let other: Vec<_> = excerpt.lines().filter(|line| !source.contains(line)).collect();
         assert!(other.is_empty(), "{page} shows lines of no example: {other:?}");
+    }
+    // What runs in the tests of the adapters is the block of the page.
+    for (page, language, example) in [
+        ("clients/python/README.md", "python", "examples/fastapi/app.py"),
+        ("clients/node/README.md", "js", "examples/express/app.mjs"),
+    ] {
+        let example = Page::read(Path::new(example)).text;
+        let blocks = Page::read(Path::new(page)).blocks(language);
+        assert!(blocks.iter().any(|(_, block)| *block == example), "{page} has no block that is the example");
     }
 }
