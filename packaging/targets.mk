@@ -6,6 +6,13 @@ wheel: build ## pack the module, a server to try it and a fixture for pytest int
 	@python3 -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist packaging/python
 	@ls dist/redis_rl-*.whl
 
+.PHONY: site
+site: ## make a book with search of the pages in target/site/book, and look for dead links
+	@scripts/install rust node
+	@mdbook --version 2>/dev/null | grep -q ' v$(MDBOOK)$$' || \
+	  cargo install --quiet --locked mdbook@$(MDBOOK) --no-default-features --features search
+	@scripts/site "$(TARGET)/site"
+
 .PHONY: dist
 dist: ## build and pack an archive, a Debian package and checksums for this architecture into dist/
 	@scripts/install dist
