@@ -160,6 +160,7 @@ def main():
         print(f"exporter    http://127.0.0.1:{exporter}/metrics")
         print(f"Prometheus  http://127.0.0.1:{prometheus}")
         print(f"traffic     redis-benchmark -p {port} -n 100000 -r 1000 RL.TOKEN user:__rand_int__ 1m 5")
+        print("dashboard   import ops/dashboard.json into your Grafana, with this Prometheus as its data source")
         print("Ctrl-C ends all of them.", flush=True)
         while True:
             stack.check()
