@@ -33,7 +33,7 @@ async def application(port: int, policies: Any, **options: Any) -> AsyncIterator
 
 async def statuses(limited: RateLimitMiddleware, policies: Any, times: int) -> list[int]:
     """Of so many requests at once."""
-    return [found.status for found in await asyncio.gather(*(limited._decide(policies) for _ in range(times)))]
+    return [found.status for found in await asyncio.gather(*(limited.decide(policies) for _ in range(times)))]
 
 
 async def soon(check: Callable[[], bool]) -> None:
@@ -163,7 +163,7 @@ async def test_callers_that_leave_do_not_keep_the_breaker_open() -> None:
         found, end = [], time.monotonic() + 1
         while time.monotonic() < end:
             for _ in range(5):
-                leaves = asyncio.create_task(limited._decide(policies))
+                leaves = asyncio.create_task(limited.decide(policies))
                 await asyncio.sleep(0)
                 await asyncio.sleep(0)
                 leaves.cancel()
@@ -176,13 +176,13 @@ async def test_commands_are_silent_though_ping_has_a_reply(port: int, prefix: st
     async with application(port, [], timeout=0.1) as (_, limited):
         policies = [("WINDOW", f"{prefix}:key", "1d", 1000)]
         breaker, _ = limited.guard.breaker(limited.client, "")
-        await limited._decide(policies)
+        await limited.decide(policies)
         raw.execute_command("CLIENT", "PAUSE", 60_000, "WRITE")
         try:
             while breaker.state != "trying":
                 assert await statuses(limited, policies, 1) == [503]
             errors = limited.counters.errors.copy()
-            asked = [asyncio.create_task(limited._decide(policies)) for _ in range(9)]
+            asked = [asyncio.create_task(limited.decide(policies)) for _ in range(9)]
             await asyncio.sleep(0)
             await asyncio.sleep(0)
             asked[0].cancel()
