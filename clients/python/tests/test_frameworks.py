@@ -17,16 +17,28 @@ from fastapi.responses import PlainTextResponse
 from fastmcp import Client, FastMCP
 from fastmcp.client.transports import StreamableHttpTransport
 from fastmcp.server.auth.providers.jwt import StaticTokenVerifier
+from faults import example
 from limits.errors import ConfigurationError
 from limits.storage import storage_from_string
 from mcp import MCPError
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 from server import eventually, free_port
 
 from limits_redis_rl import AsyncLimiter, Limiter, RateLimitMiddleware, keyed_hash
 from limits_redis_rl.fastapi import limit
 from limits_redis_rl.fastmcp import ToolLimits
 
-settings.configure(ALLOWED_HOSTS=["*"], REST_FRAMEWORK={"DEFAULT_THROTTLE_RATES": {"wrong": "60"}}, USE_TZ=True)
+
+def page(words: str, port: int = 0) -> dict[str, Any]:
+    """The names of an example of the page."""
+    names: dict[str, Any] = {}
+    code = example("clients/python/README.md", "python", words)
+    exec(code.replace('host="localhost"', f'host="127.0.0.1", port={port}'), names)
+    return {name: names[name] for name in names if not name.startswith("_")}
+
+
+settings.configure(ALLOWED_HOSTS=["*"], **page("DEFAULT_THROTTLE_CLASSES"))
 django.setup()
 
 from rest_framework.request import Request  # noqa: E402
@@ -127,10 +139,11 @@ async def rest_framework(
     given = [{"algorithm": word, "scope": name, "rate": f"{most}/{window[1:]}"} for word, name, window, most in limits]
 
     class View(APIView):
-        throttle_classes = [type("Throttle", (drf.UserRateThrottle,), each) for each in given]  # noqa: RUF012
-
         def get(self, request: Request) -> Response:
             return Response("hello")
+
+    if limits:
+        View.throttle_classes = [type("Throttle", (drf.UserRateThrottle,), each) for each in given]
 
     class User:
         is_authenticated = True
@@ -218,8 +231,21 @@ async def test_fastapi_limits_whom_it_knows(port: int, prefix: str) -> None:
             await call("ann")
 
 
-class Scoped(drf.Throttle):
-    scope = "wrong"
+async def test_the_examples_of_the_page(port: int, prefix: str, raw: redis.Redis) -> None:
+    names = page("Depends(limit(", port)
+    async with names["client"], http_client(names["app"]) as call:
+        assert (await call("ann"))[1]["ratelimit"].startswith('"api";r=59;')
+    names = page("def policies(user, tool)", port)
+    async with names["client"], Client(names["mcp"]) as each:
+        with pytest.raises(MCPError, match="Internal server error"):  # there is no user
+            await each.call_tool("greet")
+    async with rest_framework(port, prefix, []) as call:
+        assert (await call("ann"))[0] == 200
+    assert raw.keys(f"{prefix}:*") == [f"{prefix}:rolling:throttle_user_ann"]
+
+
+class Wrong(drf.Throttle):
+    rate = "60"
 
 
 SYNC, ASYNC = redis.Redis(retry=None), redis.asyncio.Redis(retry=None)
@@ -227,12 +253,13 @@ FUNCTION = {"policies": lambda *_: None}
 SENTENCES: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (Limiter, {"client": None}, "client: expected redis.Redis(retry=None), not NoneType"),
     (Limiter, {"client": ASYNC}, "client: expected one of redis, not one of redis.asyncio"),
+    (Limiter, {"client": redis.Redis(retry=Retry(NoBackoff(), 3))}, "retry=None"),
     (Limiter, {"client": SYNC, "counters": 5}, "counters: expected Counters(), not int"),
     (keyed_hash, {"secret": None}, "secret: expected at least one byte"),
     (limit, {"key": len}, "limit: expected an algorithm, a name, a window and a limit"),
     (lambda: limit("TOKEN", "api", "1m", 60, key="user"), {}, "key: expected a dependency"),
     (lambda: limit("TOKEN", "api", key=len), {}, "policies: expected a list of limits"),
-    (Scoped, {}, "rate: expected one such as '60/min', not '60'"),
+    (Wrong, {}, "rate: expected one such as '60/min', not '60'"),
     (storage_from_string, {"storage_string": "redis-rl://h", "key_prefix": None}, "key_prefix: expected a str"),
     (
         storage_from_string,
@@ -256,7 +283,7 @@ for made in (AsyncLimiter, lambda **options: RateLimitMiddleware(FastAPI(), **op
 
 
 @pytest.mark.parametrize(("make", "arguments", "text"), SENTENCES)
-def test_a_wrong_argument_is_a_sentence(make: Callable[..., Any], arguments: dict[str, Any], text: str) -> None:
+def test_wrong_arguments_are_sentences(make: Callable[..., Any], arguments: dict[str, Any], text: str) -> None:
     with pytest.raises((TypeError, ValueError, ConfigurationError, drf.ImproperlyConfigured)) as error:
         make(**arguments)
     assert text in str(error.value)
