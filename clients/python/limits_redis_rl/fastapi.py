@@ -28,13 +28,13 @@ def limit(*policy: Any, key: Callable[..., Any]) -> Callable[..., Awaitable[None
     if not callable(key):
         raise TypeError("key: expected a dependency that returns who is limited: key=user")
 
-    def of(user: Any, algorithm: Any, name: Any, *rest: Any) -> Policy:
+    def policy_of(user: Any, algorithm: Any, name: Any, *rest: Any) -> Policy:
         return (algorithm, bounded(name) + b":{" + bounded(user) + b"}", *rest, "AS", name)
 
     async def check(connection: HTTPConnection, user: Annotated[Any, Depends(key)]) -> None:
         admit = connection.scope.get(LIMIT)
         if admit is None:
             raise RuntimeError("limit: expected app.add_middleware(RateLimitMiddleware, client=client) before")
-        await admit(of(user, *policy) for policy in policies)
+        await admit(policy_of(user, *policy) for policy in policies)
 
     return check

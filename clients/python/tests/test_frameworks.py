@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from types import SimpleNamespace
 from typing import Annotated, Any
 
@@ -13,6 +14,7 @@ import redis
 import redis.asyncio
 import uvicorn
 from django.conf import settings
+from django.test import override_settings
 from fastapi import Depends, FastAPI, Header, HTTPException
 from fastapi.responses import PlainTextResponse
 from fastmcp import Client, FastMCP
@@ -244,36 +246,32 @@ class Wrong(drf.Throttle):
 
 
 SYNC, ASYNC = redis.Redis(retry=None), redis.asyncio.Redis(retry=None)
-FUNCTION = {"policies": lambda *_: None}
+STORAGE = partial(storage_from_string, "redis-rl://host")
 SENTENCES: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (Limiter, {"client": None}, "client: expected redis.Redis(retry=None), not NoneType"),
     (Limiter, {"client": ASYNC}, "client: expected one of redis, not one of redis.asyncio"),
     (Limiter, {"client": redis.Redis(retry=Retry(NoBackoff(), 3))}, "retry=None"),
     (Limiter, {"client": SYNC, "counters": 5}, "counters: expected Counters(), not int"),
     (keyed_hash, {"secret": None}, "secret: expected at least one byte"),
+    (STORAGE, {"key_prefix": None}, "key_prefix: expected a str"),
     (limit, {"key": len}, "limit: expected an algorithm, a name, a window and a limit"),
-    (lambda: limit("TOKEN", "api", "1m", 60, key="user"), {}, "key: expected a dependency"),
-    (lambda: limit("TOKEN", "api", key=len), {}, "policies: expected a list of limits"),
+    (partial(limit, "TOKEN", "api", "1m", 60), {"key": "user"}, "key: expected a dependency"),
+    (partial(limit, "TOKEN", "api"), {"key": len}, "policies: expected a list of limits"),
     (Wrong, {}, "rate: expected one such as '60/min', not '60'"),
-    (storage_from_string, {"storage_string": "redis-rl://h", "key_prefix": None}, "key_prefix: expected a str"),
-    (
-        storage_from_string,
-        {"storage_string": "redis-rl://h", "moving_window": 1},
-        "moving_window is ROLLING or SLIDING",
-    ),
+    (override_settings(LIMITS_REDIS_RL={"uri": 1})(drf.configured.__wrapped__), {}, "LIMITS_REDIS_RL: expected"),
+    (RateLimitMiddleware, {"app": FastAPI(), "client": ASYNC, "policies": []}, "policies: expected a function of the"),
     (ToolLimits, {"client": ASYNC, "policies": []}, "policies: expected a function of the user and the tool"),
-    (ToolLimits, {"client": ASYNC, **FUNCTION, "user": "ann"}, "user: expected a function of the context"),
+    (ToolLimits, {"client": ASYNC, "policies": len, "user": "ann"}, "user: expected a function of the context"),
 ]
-for made in (AsyncLimiter, lambda **options: RateLimitMiddleware(FastAPI(), **options), ToolLimits):
-    more = FUNCTION if made is not AsyncLimiter else {}
+for made in (AsyncLimiter, partial(RateLimitMiddleware, FastAPI()), partial(ToolLimits, policies=len)):
     SENTENCES += [
-        (made, {"client": None, **more}, "client: expected redis.asyncio.Redis(retry=None), not NoneType"),
-        (made, {"client": SYNC, **more}, "client: expected one of redis.asyncio, not one of redis"),
-        (made, {"client": redis.asyncio.Redis(), **more}, "client: expected one that never sends a command again"),
-        (made, {"client": ASYNC, **more, "timeout": 0}, "timeout: expected seconds"),
-        (made, {"client": ASYNC, **more, "timeout": "1s"}, "timeout: expected seconds"),
-        (made, {"client": ASYNC, **more, "fail_open": "yes"}, "fail_open: expected True or False"),
-        (made, {"client": ASYNC, **more, "counters": {}}, "counters: expected Counters(), not dict"),
+        (made, {"client": None}, "client: expected redis.asyncio.Redis(retry=None), not NoneType"),
+        (made, {"client": SYNC}, "client: expected one of redis.asyncio, not one of redis"),
+        (made, {"client": redis.asyncio.Redis()}, "client: expected one that never sends a command again"),
+        (made, {"client": ASYNC, "timeout": 0}, "timeout: expected seconds"),
+        (made, {"client": ASYNC, "timeout": "1s"}, "timeout: expected seconds"),
+        (made, {"client": ASYNC, "fail_open": "yes"}, "fail_open: expected True or False"),
+        (made, {"client": ASYNC, "counters": {}}, "counters: expected Counters(), not dict"),
     ]
 
 
