@@ -33,7 +33,7 @@ def test_tasks_run_at_their_rate_and_are_charged_once(port: int, raw: redis.Redi
     options = ["--pool", "solo", "--without-mingle", "--without-gossip"]
     worker = spawn([sys.executable, "-m", "celery", "-A", "tasks", "worker", *options], tmp_path, "log")
     try:
-        eventually(lambda: raw.llen("ran") == 5, "five runs", 60)
+        eventually(lambda: raw.llen("ran") == 5, "five runs", 30)
     finally:
         worker.kill()
         worker.wait()
