@@ -137,7 +137,7 @@ class Asgi(Python):
     wrong = {'"1s"': '"1sec"'}
     patient = {"timeout=0.1": "timeout=5"}
 
-    words = "import RateLimitMiddleware"
+    words = "def policies(scope)"
     address = 'host="localhost"', 'host="127.0.0.1", port={}'
     serve = "uvicorn", "main:app", "--port"
 

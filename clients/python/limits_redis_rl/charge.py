@@ -44,6 +44,18 @@ def milliseconds(window: str | int) -> int:
     return int(found[1]) * UNITS[found[2]]
 
 
+def listed(policies: object) -> list[Policy]:
+    """The policies; none for ``None``. Rejects one policy where a list is expected."""
+    found: list[Any] = [] if policies is None else list(policies) if isinstance(policies, Iterable) else [policies]
+    for policy in found:
+        if isinstance(policy, (str, bytes)) or not isinstance(policy, Sequence) or len(policy) < 4:
+            raise ValueError(
+                "policies: expected a list of limits, each with an algorithm, a key, a window, a limit, and options: "
+                '[("TOKEN", "user:42", "1m", 60)]'
+            )
+    return found
+
+
 def _text(value: str | bytes | int) -> str:
     return value.decode("latin-1") if isinstance(value, bytes) else str(value)
 
@@ -69,8 +81,6 @@ class Limit:
 
     @classmethod
     def of(cls, policy: Policy) -> Limit:
-        if isinstance(policy, (str, bytes)) or len(policy) < 4:
-            raise ValueError("policy: expected an algorithm, a key, a window, a limit, and options")
         algorithm, key, window, limit, *options = policy
         name = _text(algorithm).upper()
         if name not in (*RESERVES, "LEASE"):
@@ -92,7 +102,7 @@ class Charge:
     """What a reservation sends."""
 
     def __init__(self, policies: Iterable[Policy], ttl: str | int, id: str | None) -> None:
-        self.limits = [Limit.of(policy) for policy in policies]
+        self.limits = [Limit.of(policy) for policy in listed(policies)]
         if not self.limits:
             raise ValueError("policies: expected at least one")
         self.ttl = milliseconds(ttl)

@@ -186,7 +186,7 @@ def keyed_hash(secret: str | bytes) -> Callable[[str | bytes], str]:
     the same secret.
     """
     secret = secret.encode() if isinstance(secret, str) else secret
-    if not secret:
+    if not isinstance(secret, bytes) or not secret:
         raise ValueError("secret: expected at least one byte")
 
     def hashed(value: str | bytes) -> str:
@@ -536,13 +536,20 @@ def patience(client: Any) -> float:
     return float(options.get("socket_timeout") or 1)
 
 
-def check_arguments(client: Any, is_async: bool, fail_open: object, timeout: object = 1) -> None:
+def check_arguments(
+    client: Any, is_async: bool, fail_open: object, timeout: object = 1, counters: object = None
+) -> None:
     """Rejects a client of the other kind, whose calls would be charged and fail; one that sends a command again, which
     would be charged twice; and settings of another type."""
     if isinstance(client, SYNC) and is_async:
         raise TypeError("client: expected one of redis.asyncio, not one of redis: redis.asyncio.Redis(retry=None)")
     if isinstance(client, ASYNC) and not is_async:
         raise TypeError("client: expected one of redis, not one of redis.asyncio: redis.Redis(retry=None)")
+    if not hasattr(client, "execute_command"):
+        module = "redis.asyncio" if is_async else "redis"
+        raise TypeError(f"client: expected {module}.Redis(retry=None), not {type(client).__name__}")
+    if counters is not None and not isinstance(counters, Counters):
+        raise TypeError(f"counters: expected Counters(), not {type(counters).__name__}")
     if not isinstance(fail_open, bool):
         raise TypeError("fail_open: expected True or False")
     if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout <= 3600:

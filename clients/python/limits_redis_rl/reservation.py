@@ -23,7 +23,7 @@ class AsyncLimiter(AsyncBaseLimiter):
         :param timeout: how many seconds a call waits for the server at most
         :param counters: where to count what happens, for an export
         """
-        check_arguments(client, True, fail_open, timeout)
+        check_arguments(client, True, fail_open, timeout, counters)
         super().__init__(client, fail_open, Guard(counters, timeout))
 
     @property
@@ -46,5 +46,5 @@ class Limiter(BaseLimiter):
         :param fail_open: as that of :class:`AsyncLimiter`
         :param counters: where to count what happens, for an export
         """
-        check_arguments(client, False, fail_open)
+        check_arguments(client, False, fail_open, counters=counters)
         super().__init__(client, fail_open, Guard(counters, patience(client), timer=False))

@@ -31,19 +31,22 @@ class Figures:
     remaining: int
     next: float
     reset: float
+    retry_after: float | None
+    """``None`` for never."""
 
     @classmethod
     def of(cls, reply: Any) -> Figures:
         # A map on RESP3, a flat array on RESP2; names are bytes unless the client decodes replies.
         # Figures that are not known here may follow.
         pairs = reply.items() if isinstance(reply, dict) else zip(reply[::2], reply[1::2], strict=True)
-        fields = {name.decode() if isinstance(name, bytes) else name: value for name, value in pairs}
+        fields: dict[str, Any] = {name.decode() if isinstance(name, bytes) else name: value for name, value in pairs}
         return cls(
             allowed=int(fields["allowed"]) == 1,
             count=int(fields["count"]),
             remaining=int(fields["remaining"]),
             next=int(fields["next_ms"]) / 1000,
             reset=int(fields["reset_ms"]) / 1000,
+            retry_after=wait / 1000 if (wait := int(fields["retry_after_ms"])) >= 0 else None,
         )
 
     def fixed_count(self, limit: int) -> int:

@@ -480,12 +480,3 @@ reservation.settle(450)
         raw.execute_command("CLIENT", "PAUSE", 300, "WRITE")
         ends.communicate("settle\n", timeout=30)
     assert calls.counted()[1] == 450
-
-
-def test_clients() -> None:
-    clients: list[tuple[Any, Any]] = [(Limiter, redis.asyncio.Redis(retry=None)), (AsyncLimiter, redis.Redis())]
-    for kind, client in clients:
-        with pytest.raises(TypeError, match="client: expected one of redis"):
-            kind(client)
-    with pytest.raises(ValueError, match="retry=None"):
-        Limiter(redis.Redis(retry=redis.retry.Retry(NoBackoff(), 3)))

@@ -50,7 +50,7 @@ async def test_a_wrong_name_is_a_fault(name: str, status: int, sentinel: int, ra
     found = redis.asyncio.sentinel.Sentinel([("127.0.0.1", 1), ("127.0.0.1", sentinel)], **options)
     async with found.master_for(name) as client:
         limited = RateLimitMiddleware(FastAPI(), client=client, policies=lambda scope: [], timeout=30)
-        assert (await limited._decide([POLICY])).status == status
+        assert (await limited.decide([POLICY])).status == status
         assert (limited.counters.allowed, limited.counters.failed_closed, limited.counters.faults) == {
             "up": (1, 0, 0),
             "away": (0, 1, 0),

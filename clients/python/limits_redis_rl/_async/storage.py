@@ -40,6 +40,8 @@ class AsyncRedisRlStorage(Storage, MovingWindowSupport, SlidingWindowCounterSupp
         :param wrap_exceptions: whether errors are raised as :exc:`limits.errors.StorageError`
         :param options: arguments for the client of :pypi:`redis`, such as ``socket_timeout`` (0.1 s if not given)
         """
+        if not isinstance(key_prefix, str):
+            raise ConfigurationError("key_prefix: expected a str")
         super().__init__(uri, wrap_exceptions=wrap_exceptions)
         self.storage, timeout = self._connect(uri.removeprefix("async+"), options)
         if moving_window not in ("ROLLING", "SLIDING"):

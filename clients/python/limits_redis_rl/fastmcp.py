@@ -1,0 +1,65 @@
+"""Limits of the tools of a FastMCP server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from fastmcp.server.dependencies import get_access_token
+from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
+from mcp import MCPError
+
+from .aio import Client
+from .charge import Policy
+from .decide import Decider, Rejected
+from .guard import Counters
+
+# The codes of JSON-RPC, and the texts. That of a denial is the one of other gateways of MCP.
+ERRORS = {429: (-32029, "rate limit exceeded"), 500: (-32603, "internal error"), 503: (-32000, "service unavailable")}
+
+
+def subject(context: MiddlewareContext[Any]) -> str:
+    """The user of the access token: its subject, or without one its client."""
+    token = get_access_token()
+    if token is None:
+        raise TypeError("user: the request has no access token, so ToolLimits needs a function of the context")
+    return token.subject or token.claims.get("sub") or token.client_id
+
+
+class ToolLimits(Middleware):
+    """Limits the calls of tools by user and by tool. A call that is denied gets the error -32029, with
+    ``retryAfterSeconds`` and ``violatedPolicies``; one that the server cannot decide gets -32000 or is allowed."""
+
+    def __init__(
+        self,
+        *,
+        client: Client,
+        policies: Callable[[str, str], Iterable[Policy] | None],
+        user: Callable[[MiddlewareContext[Any]], str] = subject,
+        fail_open: bool = False,
+        timeout: float = 0.1,
+        counters: Counters | None = None,
+    ) -> None:
+        """
+        :param policies: the limits of a call, by the user and the name of the tool; ``None`` if it is not limited
+        :param user: who calls. If not given, the subject of the access token
+        :param client, fail_open, timeout, counters: those of :class:`limits_redis_rl.RateLimitMiddleware`
+        """
+        if not callable(policies):
+            raise TypeError("policies: expected a function of the user and the tool that returns a list of limits")
+        if not callable(user):
+            raise TypeError("user: expected a function of the context that returns who calls")
+        self.decider = Decider(client, fail_open, timeout, counters)
+        self.policies = policies
+        self.user = user
+
+    async def on_call_tool(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
+        try:
+            await self.decider.admit(self.policies(self.user(context), context.message.name))
+        except Rejected as rejected:
+            code, text = ERRORS[rejected.decided.status]
+            data: dict[str, Any] = {"violatedPolicies": rejected.decided.violated}
+            if seconds := dict(rejected.decided.headers).get(b"retry-after"):
+                data["retryAfterSeconds"] = int(seconds)
+            raise MCPError(code=code, message=text, data=data) from None
+        return await call_next(context)
