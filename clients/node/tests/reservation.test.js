@@ -188,7 +188,10 @@ describe('reservations', () => {
     const client = ioRedis(address.port)
     const { limits } = calls()
     try {
-      const limiter = new Limiter({ client, failOpen: true, logger: quiet })
+      const onError = () => {
+        throw new Error('of the caller')
+      }
+      const limiter = new Limiter({ client, failOpen: true, logger: quiet, onError })
       for (let i = 0; i < 10; i++) (await limiter.reserve(limits(1), '1s')).close()
       assert.equal(limiter.counters.failedOpen, 10)
       const lease = await limiter.reserve(limits(1, '100ms'), '1s')

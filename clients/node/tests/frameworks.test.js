@@ -1,0 +1,224 @@
+// The stores in their frameworks, each with its own guard, headers and errors. Two routes have limits of their own, a day
+// each: /two and /three allow what they are called.
+import assert from 'node:assert/strict'
+import { after, before, mock, test } from 'node:test'
+import fastifyRateLimit from '@fastify/rate-limit'
+import { createAdaptorServer } from '@hono/node-server'
+import { Controller, Get, Module } from '@nestjs/common'
+import { APP_GUARD, NestFactory } from '@nestjs/core'
+import { SkipThrottle, ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler'
+import express from 'express'
+import { rateLimit } from 'express-rate-limit'
+import fastify from 'fastify'
+import { Hono } from 'hono'
+import { rateLimiter } from 'hono-rate-limiter'
+import supertest from 'supertest'
+import { redisRlStore } from '../fastify.js'
+import { RedisRlStore as HonoStore } from '../hono.js'
+import { RedisRlStore, problem } from '../index.js'
+import { RedisRlThrottlerStorage } from '../nestjs.js'
+import { SINGLES, close, connected } from './connections.js'
+import { servers, startServer } from './servers.js'
+
+const DAY = 86_400_000
+const ROUTES = { two: 2, three: 3 }
+
+/**
+ * What each framework sends, and how it is started with the options of a store and its own: `start` resolves with what
+ * supertest takes.
+ */
+const FRAMEWORKS = {
+  'express-rate-limit': {
+    remaining: () => 'ratelimit-remaining',
+    error: (status, title) => JSON.stringify({ type: 'about:blank', title, status }),
+    start(store, options) {
+      const app = express()
+      for (const [name, limit] of Object.entries(ROUTES)) {
+        const own = new RedisRlStore({ ...store, prefix: `${store.prefix}${name}:` })
+        const keyGenerator = (request) => request.get('x-user')
+        const all = { windowMs: DAY, limit, standardHeaders: true, keyGenerator, store: own, ...options }
+        app.get(`/${name}`, rateLimit(all), (_request, response) => response.send('hello'))
+      }
+      app.get('/bug', () => {
+        throw Object.assign(new Error('of the application'), { status: 418 })
+      })
+      return app.use(problem.error)
+    },
+  },
+  '@nestjs/throttler': {
+    remaining: (route) => `x-ratelimit-remaining${route === 'two' ? '' : '-three'}`,
+    retryAfter: (route) => `retry-after${route === 'two' ? '' : '-three'}`,
+    error: (statusCode, message) => JSON.stringify({ statusCode, message }),
+    async start(store, options) {
+      class Routes {
+        two() {}
+        three() {}
+      }
+      const skipped = { two: 'three', three: 'default' }
+      for (const [name, other] of Object.entries(skipped)) {
+        const place = [Routes.prototype, name, Object.getOwnPropertyDescriptor(Routes.prototype, name)]
+        for (const decorate of [Get(name), SkipThrottle({ [other]: true })]) decorate(...place)
+      }
+      Controller()(Routes)
+      const throttlers = [
+        { limit: 2, ttl: DAY, ...options },
+        { name: 'three', limit: 3, ttl: DAY, ...options },
+      ]
+      const getTracker = (request) => request.get('x-user')
+      // Without the names of the routes: a throttler has keys of its own by its name.
+      const generateKey = (_context, tracker) => tracker
+      const all = { throttlers, getTracker, generateKey, storage: new RedisRlThrottlerStorage(store) }
+      class Main {}
+      const providers = [{ provide: APP_GUARD, useClass: ThrottlerGuard }]
+      Module({ imports: [ThrottlerModule.forRoot(all)], controllers: [Routes], providers })(Main)
+      const app = await NestFactory.create(Main, { logger: false })
+      await app.init()
+      return app.getHttpServer()
+    },
+  },
+  '@fastify/rate-limit': {
+    remaining: () => 'x-ratelimit-remaining',
+    error: (statusCode, error) => JSON.stringify({ statusCode, error, message: error }),
+    async start(store, options) {
+      const app = fastify()
+      const keyGenerator = (request) => request.headers['x-user']
+      const all = { timeWindow: '1 day', max: 2, keyGenerator, store: redisRlStore(store), ...options }
+      await app.register(fastifyRateLimit, all)
+      app.get('/two', async () => 'hello')
+      app.get('/three', { config: { rateLimit: { max: 3 } } }, async () => 'hello')
+      await app.ready()
+      return app.server
+    },
+  },
+  'hono-rate-limiter': {
+    remaining: () => 'ratelimit-remaining',
+    error: (_status, title) => title,
+    start(store, options) {
+      const app = new Hono()
+      for (const [name, limit] of Object.entries(ROUTES)) {
+        const own = new HonoStore({ ...store, prefix: `${store.prefix}${name}:` })
+        const keyGenerator = (context) => context.req.header('x-user')
+        app.use(`/${name}`, rateLimiter({ windowMs: DAY, limit, keyGenerator, store: own, ...options }))
+        app.get(`/${name}`, (context) => context.text('hello', Number(context.req.header('x-status') ?? 200)))
+      }
+      return createAdaptorServer({ fetch: app.fetch })
+    },
+  },
+}
+
+let server, client
+let number = 0
+const log = ['warn', 'error'].map((name) => mock.method(console, name, () => {}))
+
+before(async () => {
+  server = await startServer(servers.at(-1))
+  client = await connected(SINGLES['redis 6'](server.port))
+})
+after(async () => {
+  close(client)
+  await server.stop()
+})
+
+/** An application with keys of its own, and how it is asked. */
+async function application(name, store = {}, options = {}) {
+  const own = { client, algorithm: 'TOKEN', timeout: 10_000, prefix: `${(number += 1)}:`, ...store }
+  const app = await FRAMEWORKS[name].start(own, options)
+  const get = async (route, headers = {}) =>
+    supertest(app).get(`/${route}`).set({ 'x-user': 'anybody', ...headers }).buffer()
+  const statuses = async (n, ...words) => {
+    const found = []
+    for (let i = 0; i < n; i++) found.push((await get(...words)).status)
+    return found
+  }
+  return { get, statuses }
+}
+
+for (const [name, { remaining, retryAfter = () => 'retry-after', error }] of Object.entries(FRAMEWORKS)) {
+  test(`${name}: two limits, each with its headers`, async () => {
+    const { get } = await application(name)
+    for (const [route, limit] of Object.entries(ROUTES)) {
+      for (let left = limit - 1; left >= 0; left--) {
+        const { status, headers } = await get(route)
+        assert.deepEqual([status, headers[remaining(route)]], [200, String(left)])
+        assert.equal(headers[retryAfter(route)], undefined)
+      }
+      for (let i = 0; i < 2; i++) {
+        const { status, headers } = await get(route)
+        assert.equal(status, 429)
+        const wait = Number(headers[retryAfter(route)])
+        assert.ok(Math.abs(wait - DAY / 1000 / limit) <= 60, `Retry-After: ${wait}`)
+      }
+      assert.equal((await get(route, { 'x-user': 'another' })).status, 200)
+    }
+  })
+
+  test(`${name}: a server that is away`, async () => {
+    const away = SINGLES['ioredis 6'](1, { maxRetriesPerRequest: 0 })
+    try {
+      const closed = await application(name, { client: away })
+      const { status, headers, text } = await closed.get('two')
+      assert.deepEqual([status, text], [503, error(503, 'Service Unavailable')])
+      if (name !== '@nestjs/throttler') assert.equal(headers['retry-after'], '1')
+      const open = await application(name, { client: away, failOpen: true })
+      assert.deepEqual(await open.statuses(4, 'two'), Array(4).fill(200))
+    } finally {
+      close(away)
+    }
+  })
+
+  test(`${name}: a call that the server rejects is never allowed`, async () => {
+    await server.client.call('ACL', 'SETUSER', 'default', '-rl.token')
+    try {
+      const { status, text } = await (await application(name, { failOpen: true })).get('two')
+      assert.deepEqual([status, text], [500, error(500, 'Internal Server Error')])
+      // Two of the frameworks would allow after every error.
+      const option = { 'express-rate-limit': 'passOnStoreError', '@fastify/rate-limit': 'skipOnError' }[name]
+      const { statuses } = await application(name, {}, { [option]: true })
+      assert.deepEqual(await statuses(1, 'two'), [option ? 429 : 500])
+    } finally {
+      await server.client.call('ACL', 'SETUSER', 'default', '+rl.token')
+    }
+  })
+}
+
+test('a wrong configuration is an error when the store is made', async () => {
+  for (const [name, store, options, text] of [
+    ...Object.keys(FRAMEWORKS).map((name) => [name, { algoritm: 'TOKEN' }, {}, /^TypeError: algoritm: there is no such/]),
+    ['hono-rate-limiter', {}, { windowMs: 0 }, /^TypeError: windowMs: expected a positive integer/],
+    ['@fastify/rate-limit', {}, { ban: 0 }, /^TypeError: ban: a denied request is allowed/],
+    ['@fastify/rate-limit', {}, { continueExceeding: true }, /^TypeError: continueExceeding: /],
+    ['@fastify/rate-limit', {}, { exponentialBackoff: true }, /^TypeError: exponentialBackoff: /],
+  ]) {
+    await assert.rejects(application(name, store, options), (error) => text.test(String(error)) || assert.fail(error))
+  }
+})
+
+test('@nestjs/throttler: a request under a blockDuration is never allowed', async () => {
+  const { statuses } = await application('@nestjs/throttler', { failOpen: true }, { blockDuration: 1000 })
+  assert.deepEqual(await statuses(1, 'two'), [500])
+  assert.match(String(log[1].mock.calls.at(-1).arguments), /TypeError: blockDuration: /)
+  const none = await application('@nestjs/throttler', {}, { blockDuration: 0 })
+  assert.deepEqual(await none.statuses(3, 'two'), [200, 200, 429])
+})
+
+test('hono-rate-limiter: what failed is given back', async () => {
+  const { statuses } = await application('hono-rate-limiter', {}, { skipFailedRequests: true })
+  assert.deepEqual(await statuses(4, 'two', { 'x-status': '500' }), Array(4).fill(500))
+  // It also takes back what was denied, which nothing was charged for.
+  assert.deepEqual(await statuses(4, 'two'), [200, 200, 429, 429])
+})
+
+test('express-rate-limit: the headers of draft 8, and problem.denied', async () => {
+  const options = { standardHeaders: 'draft-8', identifier: 'login', handler: problem.denied }
+  const { get, statuses } = await application('express-rate-limit', {}, options)
+  const { headers } = await get('two')
+  assert.equal(headers['ratelimit'], '"login"; r=1; t=43200')
+  assert.match(headers['ratelimit-policy'], /^"login"; q=2; w=86400/)
+  await get('two')
+  const denied = await get('two')
+  assert.match(denied.headers['content-type'], /^application\/problem\+json/)
+  const type = 'https://iana.org/assignments/http-problem-types#quota-exceeded'
+  const body = { type, title: 'Quota exceeded', status: 429, 'violated-policies': ['login'] }
+  assert.deepEqual(JSON.parse(denied.text), body)
+  assert.deepEqual(await statuses(1, 'bug'), [418]) // problem.error hands it on
+})
