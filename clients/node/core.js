@@ -23,23 +23,14 @@ const OPTIONS = {
 }
 
 /**
- * What is counted where, under what limit.
- * @typedef {object} Call
- * @property {string} key whom to limit
- * @property {number} windowMs
- * @property {number | Function} limit
- * @property {string} [scope] what the key begins with, after the prefix
+ * Whom to limit, and how. The key in Redis is the prefix, the scope and the key.
+ * @typedef {{key: string, scope?: string, windowMs: number, limit: number | Function}} Call
  */
 
 /**
- * Frameworks deny if `totalHits > limit`, and send `limit - totalHits` as what remains.
- * @typedef {object} Decision
- * @property {boolean} allowed
- * @property {number} totalHits
- * @property {number | undefined} ms until more is available or, on a denial, until the next request is allowed; undefined
- *   for never
- * @property {boolean} charged
- * @property {number} at the server's time of the charge
+ * Frameworks deny if `totalHits > limit`, and send `limit - totalHits` as what remains. `ms`: until more is available
+ * or, on a denial, until the next request is allowed; undefined for never. `at`: the server's time of the charge.
+ * @typedef {{allowed: boolean, totalHits: number, ms: number | undefined, charged: boolean, at: number}} Decision
  */
 
 export class Core {
@@ -103,12 +94,10 @@ export class Core {
    */
   withoutDecision(error, windowMs, passes) {
     const outcome = this.guard.undecided(error, this.#failOpen || passes)
-    const ms = windowMs || 1000
-    if (outcome === 'failedOpen' && !passes) return { allowed: true, totalHits: 1, ms, charged: false, at: 0 }
+    const none = { ms: windowMs || 1000, charged: false, at: 0 }
+    if (outcome === 'failedOpen' && !passes) return { allowed: true, totalHits: 1, ...none }
     // The framework would allow whatever this throws, so this is denied.
-    if (outcome === 'faults' && passes) {
-      return { allowed: false, totalHits: Number.MAX_SAFE_INTEGER, ms, charged: false, at: 0 }
-    }
+    if (outcome === 'faults' && passes) return { allowed: false, totalHits: Number.MAX_SAFE_INTEGER, ...none }
     throw new RateLimitError(outcome === 'faults' ? 500 : 503, error)
   }
 
@@ -133,13 +122,10 @@ export class Core {
     return this.#ask('RL.REFUND', [this.algorithm], { ...call, limit }, at)
   }
 
-  /**
-   * @param {string} key
-   * @param {number} windowMs
-   */
-  reset(key, windowMs) {
-    key = this.#key(key, '')
-    return this.#send(key, false, ['RL.RESET', this.algorithm, key, `${windowMs}ms`])
+  /** @param {Call} call */
+  reset(call) {
+    const key = this.#key(call)
+    return this.#send(key, false, ['RL.RESET', this.algorithm, key, `${call.windowMs}ms`])
   }
 
   /** Ends the timers. */
@@ -184,17 +170,15 @@ export class Core {
    * @param {string[]} options
    * @returns {Promise<Record<string, number>>} the reply of FULL
    */
-  async #ask(command, algorithm, { key, windowMs, limit, scope = '' }, options, readOnly = false) {
-    key = this.#key(key, scope)
-    const words = [command, ...algorithm, key, `${windowMs}ms`, this.#limit(limit), ...this.#burst, ...options, 'FULL']
+  async #ask(command, algorithm, call, options, readOnly = false) {
+    const key = this.#key(call)
+    const limit = [`${call.windowMs}ms`, this.#limit(call.limit), ...this.#burst]
+    const words = [command, ...algorithm, key, ...limit, ...options, 'FULL']
     return fields(await this.#send(key, readOnly, words))
   }
 
-  /**
-   * @param {string} key
-   * @param {string} scope
-   */
-  #key(key, scope) {
+  /** @param {Call} call */
+  #key({ key, scope = '' }) {
     // Callers whose key is undefined would share one limit.
     if (typeof key !== 'string' && !Number.isFinite(key)) {
       throw new TypeError('keyGenerator: expected a string or a finite number')

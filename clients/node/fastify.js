@@ -16,7 +16,7 @@ export function redisRlStore(options) {
     constructor(settings, scope = '* ') {
       const { ban = -1, continueExceeding, exponentialBackoff, skipOnError } = settings
       for (const [name, isSet] of Object.entries({ ban: ban >= 0, continueExceeding, exponentialBackoff })) {
-        if (isSet) throw new TypeError(`${name}: a denied request is allowed as soon as the limit allows it; leave it out`)
+        if (isSet) throw new TypeError(`${name}: expected none; a denial ends when the limit allows the request`)
       }
       this.#scope = scope
       this.#passes = skipOnError === true

@@ -1,7 +1,7 @@
 import type { ClientRateLimitInfo, HonoConfigType, Store } from 'hono-rate-limiter'
 import type { StoreCounters, StoreOptions } from './types.js'
 
-/** An error of its own is an HTTPException with status 503 if the server cannot decide, with 500 if it rejects the call. */
+/** Throws an HTTPException: with status 503 if the server cannot decide, with 500 if it rejects the call. */
 export declare class RedisRlStore implements Store {
   prefix: string
   readonly counters: StoreCounters

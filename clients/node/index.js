@@ -21,7 +21,6 @@ export class RedisRlStore {
   /** Whether express-rate-limit allows a request if this store throws. */
   #passes = false
   #core
-  #counters
 
   /**
    * What increment() charged for the request at hand, for decrement(), which is told the key only. One asynchronous
@@ -33,13 +32,8 @@ export class RedisRlStore {
   /** @param {import('./types.js').StoreOptions} options */
   constructor(options) {
     this.#core = new Core(options)
-    this.#counters = Object.assign(this.#core.counters, { unrefunded: 0 })
+    this.counters = Object.assign(this.#core.counters, { unrefunded: 0 })
     this.prefix = this.#core.prefix
-  }
-
-  /** What happened since the start. */
-  get counters() {
-    return this.#counters
   }
 
   /** @param {import('express-rate-limit').Options} options */
@@ -83,7 +77,7 @@ export class RedisRlStore {
 
   /** @param {string} key */
   async resetKey(key) {
-    await this.#core.reset(key, this.#windowMs)
+    await this.#core.reset(this.#call(key))
   }
 
   /** @param {string} key */

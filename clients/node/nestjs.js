@@ -25,8 +25,8 @@ export class RedisRlThrottlerStorage {
   async increment(key, ttl, limit, blockDuration, throttlerName) {
     try {
       if (blockDuration !== ttl && blockDuration !== 0) {
-        const error = new TypeError('blockDuration: a denied request is allowed as soon as the limit allows it; leave it out')
-        this.#core.withoutDecision(error, ttl, false)
+        const text = 'blockDuration: expected none; a denial ends when the limit allows the request'
+        this.#core.withoutDecision(new TypeError(text), ttl, false)
       }
       const call = { key, windowMs: ttl, limit, scope: `${throttlerName}:` }
       const { allowed, totalHits, ms = ttl } = await this.#core.decide(call)

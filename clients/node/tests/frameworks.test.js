@@ -1,26 +1,31 @@
-// The stores in their frameworks, each with its own guard, headers and errors. Two routes have limits of their own, a day
-// each: /two and /three allow what they are called.
+// The stores in their frameworks, each with its own guard, headers and errors; and the recipes for Node.js of
+// docs/recipes.md as they stand there.
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { after, before, mock, test } from 'node:test'
 import fastifyRateLimit from '@fastify/rate-limit'
 import { createAdaptorServer } from '@hono/node-server'
 import { Controller, Get, Module } from '@nestjs/common'
 import { APP_GUARD, NestFactory } from '@nestjs/core'
 import { SkipThrottle, ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler'
+import { betterAuth } from 'better-auth'
 import express from 'express'
 import { rateLimit } from 'express-rate-limit'
 import fastify from 'fastify'
 import { Hono } from 'hono'
 import { rateLimiter } from 'hono-rate-limiter'
+import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible'
 import supertest from 'supertest'
 import { redisRlStore } from '../fastify.js'
 import { RedisRlStore as HonoStore } from '../hono.js'
 import { RedisRlStore, problem } from '../index.js'
 import { RedisRlThrottlerStorage } from '../nestjs.js'
 import { SINGLES, close, connected } from './connections.js'
+import { codeOf, run } from './pages.js'
 import { servers, startServer } from './servers.js'
 
 const DAY = 86_400_000
+/** Two routes, and what each allows in a day. */
 const ROUTES = { two: 2, three: 3 }
 
 /**
@@ -108,6 +113,8 @@ const FRAMEWORKS = {
 
 let server, client
 let number = 0
+const away = SINGLES['ioredis 6'](1, { maxRetriesPerRequest: 0, commandTimeout: 100 })
+away.on('error', () => {})
 const log = ['warn', 'error'].map((name) => mock.method(console, name, () => {}))
 
 before(async () => {
@@ -115,7 +122,7 @@ before(async () => {
   client = await connected(SINGLES['redis 6'](server.port))
 })
 after(async () => {
-  close(client)
+  for (const each of [client, away]) close(each)
   await server.stop()
 })
 
@@ -153,17 +160,12 @@ for (const [name, { remaining, retryAfter = () => 'retry-after', error }] of Obj
   })
 
   test(`${name}: a server that is away`, async () => {
-    const away = SINGLES['ioredis 6'](1, { maxRetriesPerRequest: 0 })
-    try {
-      const closed = await application(name, { client: away })
-      const { status, headers, text } = await closed.get('two')
-      assert.deepEqual([status, text], [503, error(503, 'Service Unavailable')])
-      if (name !== '@nestjs/throttler') assert.equal(headers['retry-after'], '1')
-      const open = await application(name, { client: away, failOpen: true })
-      assert.deepEqual(await open.statuses(4, 'two'), Array(4).fill(200))
-    } finally {
-      close(away)
-    }
+    const closed = await application(name, { client: away })
+    const { status, headers, text } = await closed.get('two')
+    assert.deepEqual([status, text], [503, error(503, 'Service Unavailable')])
+    if (name !== '@nestjs/throttler') assert.equal(headers['retry-after'], '1')
+    const open = await application(name, { client: away, failOpen: true })
+    assert.deepEqual(await open.statuses(4, 'two'), Array(4).fill(200))
   })
 
   test(`${name}: a call that the server rejects is never allowed`, async () => {
@@ -183,9 +185,9 @@ for (const [name, { remaining, retryAfter = () => 'retry-after', error }] of Obj
 
 test('a wrong configuration is an error when the store is made', async () => {
   for (const [name, store, options, text] of [
-    ...Object.keys(FRAMEWORKS).map((name) => [name, { algoritm: 'TOKEN' }, {}, /^TypeError: algoritm: there is no such/]),
-    ['hono-rate-limiter', {}, { windowMs: 0 }, /^TypeError: windowMs: expected a positive integer/],
-    ['@fastify/rate-limit', {}, { ban: 0 }, /^TypeError: ban: a denied request is allowed/],
+    ...Object.keys(FRAMEWORKS).map((name) => [name, { algoritm: 'TOKEN' }, {}, /^TypeError: algoritm: there is no/]),
+    ['hono-rate-limiter', {}, { windowMs: 0.5 }, /^TypeError: windowMs: expected a positive integer/],
+    ['@fastify/rate-limit', {}, { ban: 0 }, /^TypeError: ban: expected none/],
     ['@fastify/rate-limit', {}, { continueExceeding: true }, /^TypeError: continueExceeding: /],
     ['@fastify/rate-limit', {}, { exponentialBackoff: true }, /^TypeError: exponentialBackoff: /],
   ]) {
@@ -221,4 +223,50 @@ test('express-rate-limit: the headers of draft 8, and problem.denied', async () 
   const body = { type, title: 'Quota exceeded', status: 429, 'violated-policies': ['login'] }
   assert.deepEqual(JSON.parse(denied.text), body)
   assert.deepEqual(await statuses(1, 'bug'), [418]) // problem.error hands it on
+})
+
+test('the recipe for rate-limiter-flexible', async () => {
+  const code = await codeOf('docs/recipes.md', 'customIncrTtlLuaScript')
+  const limiterOf = (client) => run(code, { client, RateLimiterMemory, RateLimiterRedis }, 'limiter')
+  const denied = (limiter, key, points) => limiter.consume(key, points).then(assert.fail, (found) => found)
+  const limiter = await limiterOf(server.client)
+  assert.equal((await limiter.consume('a', 4)).remainingPoints, 6)
+  const { consumedPoints, msBeforeNext } = await denied(limiter, 'a', 7)
+  const reply = await server.client.call('RL.PEEK', 'COUNTER', 'rlflx:a', '60', '10', 'COST', '7', 'FULL')
+  const wait = reply[reply.indexOf('retry_after_ms') + 1]
+  assert.equal(consumedPoints, 11)
+  assert.ok(Math.abs(msBeforeNext - wait) < 5000, `${msBeforeNext}, not ${wait}`)
+  assert.equal((await limiter.consume('b', 10)).remainingPoints, 0)
+  await denied(limiter, 'b')
+  await limiter.delete('b')
+  assert.equal((await limiter.consume('b')).remainingPoints, 9)
+  const insured = await limiterOf(away)
+  assert.equal((await insured.consume('a', 10)).remainingPoints, 0)
+  await denied(insured, 'a')
+})
+
+test('the recipe for better-auth', async () => {
+  const env = { BETTER_AUTH_URL: 'http://localhost', BETTER_AUTH_SECRET: randomBytes(32).toString('hex') }
+  Object.assign(process.env, env)
+  const [send] = /function send.*?\n}\n/s.exec(await codeOf('docs/clients.md', 'from "ioredis"'))
+  const code = send + (await codeOf('docs/recipes.md', 'customStorage'))
+  const body = JSON.stringify({ currentPassword: 'a wrong one', newPassword: 'another one' })
+  const authenticating = async (client) => {
+    const auth = await run(code, { client, betterAuth }, 'auth')
+    return (address) => {
+      const headers = { 'content-type': 'application/json', 'x-forwarded-for': address }
+      const url = 'http://localhost/api/auth/change-password'
+      return auth.handler(new Request(url, { method: 'POST', headers, body }))
+    }
+  }
+  const post = await authenticating(server.client)
+  // Without a session each is rejected. Three are allowed to try in 10 s.
+  for (const status of [401, 401, 401, 429]) assert.equal((await post('192.0.2.1')).status, status)
+  const seconds = Number((await post('192.0.2.1')).headers.get('x-retry-after'))
+  assert.ok(seconds >= 1 && seconds <= 10, `${seconds}`)
+  assert.equal((await post('192.0.2.2')).status, 401)
+  await server.client.rpush('auth:192.0.2.3|/change-password', 'x')
+  await assert.rejects(post('192.0.2.3'), /WRONGTYPE/)
+  const postWithout = await authenticating(away)
+  for (let i = 0; i < 4; i++) assert.equal((await postWithout('192.0.2.1')).status, 401)
 })
