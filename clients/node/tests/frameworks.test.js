@@ -214,7 +214,7 @@ test('express-rate-limit: the headers of draft 8, and problem.denied', async () 
   const options = { standardHeaders: 'draft-8', identifier: 'login', handler: problem.denied }
   const { get, statuses } = await application('express-rate-limit', {}, options)
   const { headers } = await get('two')
-  assert.equal(headers['ratelimit'], '"login"; r=1; t=43200')
+  assert.match(headers['ratelimit'], /^"login"; r=1; t=43[12]\d\d$/)
   assert.match(headers['ratelimit-policy'], /^"login"; q=2; w=86400/)
   await get('two')
   const denied = await get('two')
