@@ -104,11 +104,11 @@ export function describe(error) {
 
 /** The counters and the log of one store. */
 export class Guard {
-  /** @type {import('./index.js').Counters} */
+  /** @type {import('./types.js').Counters} */
   counters = { allowed: 0, denied: 0, failedOpen: 0, failedClosed: 0, faults: 0, errors: {} }
   /** @type {Pick<Console, 'warn' | 'error'>} */
   logger = console
-  /** @type {import('./index.js').StoreOptions['onError']} */
+  /** @type {import('./types.js').StoreOptions['onError']} */
   onError
   /** @type {Map<string, {at: number, leftOut: number}>} */
   #logged = new Map()
@@ -136,18 +136,17 @@ export class Guard {
   undecided(error, failOpen) {
     const outcome = !isUnavailable(error) ? 'faults' : failOpen ? 'failedOpen' : 'failedClosed'
     this.counters[outcome] += 1
-    if (outcome === 'faults') this.log('error', 'the call was rejected, a fault of the configuration', error)
-    else this.log('warn', `no decision, failing ${failOpen ? 'open' : 'closed'}`, error)
-    this.onError?.(error, outcome)
+    if (outcome === 'faults') this.tell('error', 'the call was rejected, a fault of the configuration', error, outcome)
+    else this.tell('warn', `no decision, failing ${failOpen ? 'open' : 'closed'}`, error, outcome)
     return outcome
   }
 
   /**
-   * Logs what happened where nobody catches what `onError` throws, and calls it.
+   * Logs what happened, and calls `onError`. What that throws is logged, and changes nothing for the request.
    * @param {'warn' | 'error'} level
    * @param {string} what
    * @param {unknown} error
-   * @param {import('./index.js').Outcome} outcome
+   * @param {import('./types.js').Outcome} outcome
    */
   tell(level, what, error, outcome) {
     this.log(level, what, error)

@@ -178,8 +178,8 @@ mod tests {
     /// row of one of the tables of tests brings every test of that table along.
     const PLACES: [(&str, &str); 11] = [
         ("algorithm/src/tests/mod.rs", "            word: "),
-        ("clients/node/index.d.ts", "'WORD'"),
-        ("clients/node/index.js", "'WORD'"),
+        ("clients/node/core.js", "'WORD'"),
+        ("clients/node/types.d.ts", "'WORD'"),
         ("clients/playground/page/page.js", "  WORD: "),
         ("clients/rust/src/policy/mod.rs", "\"WORD\""),
         ("docs/algorithms.md", "\n## WORD"),

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
-import { readFile } from 'node:fs/promises'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RESP_TYPES } from 'redis'
 import { Limiter } from '../index.js'
 import { CLUSTERS, SINGLES, close, connected } from './connections.js'
+import { codeOf, run } from './pages.js'
 import { servers, startCluster, startForwarder, startServer, waitFor } from './servers.js'
 
 const quiet = { warn() {}, error() {} }
@@ -149,22 +149,16 @@ describe('reservations', () => {
         const tokens = await server.client.call('RL.PEEK', 'ROLLING', `${key}:tokens`, '1m', 9000, 'COST', 0)
         return tokens[1] === units && (await server.client.zcard(`${key}:calls`)) === 0
       })
-    const page = async (path, words, names, more = '') => {
-      const text = await readFile(new URL(path, import.meta.url), 'utf8')
-      const blocks = [...text.matchAll(/```js\n(.*?)```/gs)].map(([, code]) => code)
-      const found = blocks.filter((code) => code.includes(words))
-      assert.equal(found.length, 1, path)
-      const code = found[0].replace("import { Limiter } from 'rate-limit-redis-rl'\n", '')
-      const AsyncFunction = (async () => {}).constructor
-      const patient = code.replace('Limiter({ client', 'Limiter({ client, timeout: 30_000')
-      return new AsyncFunction('Limiter', ...Object.keys(names), patient + more)(Limiter, ...Object.values(names))
+    const page = async (path, words, names, result) => {
+      const patient = (await codeOf(path, words)).replace('Limiter({ client', 'Limiter({ client, timeout: 30_000')
+      return run(patient, { Limiter, ...names }, result)
     }
-    await page('../README.md', 'limiter.reserve(limits', { client })
+    await page('clients/node/README.md', 'limiter.reserve(limits', { client })
     await becomes('{org:7}', 4200)
 
     class TooManyRequests extends Error {}
     const names = { client, TooManyRequests }
-    const complete = await page('../../../docs/language-models.md', 'function* complete', names, '\nreturn complete')
+    const complete = await page('docs/language-models.md', 'function* complete', names, 'complete')
     const prompt = { tokens: 100 }
     const model = {
       async *stream() {
@@ -194,7 +188,10 @@ describe('reservations', () => {
     const client = ioRedis(address.port)
     const { limits } = calls()
     try {
-      const limiter = new Limiter({ client, failOpen: true, logger: quiet })
+      const onError = () => {
+        throw new Error('of the caller')
+      }
+      const limiter = new Limiter({ client, failOpen: true, logger: quiet, onError })
       for (let i = 0; i < 10; i++) (await limiter.reserve(limits(1), '1s')).close()
       assert.equal(limiter.counters.failedOpen, 10)
       const lease = await limiter.reserve(limits(1, '100ms'), '1s')
