@@ -72,7 +72,10 @@ fn integer_before(text: &[u8]) -> Option<(i64, &[u8])> {
     let (sign, digits) = if let [b'-', digits @ ..] = text { (-1, digits) } else { (1, text) };
     let (mut value, mut rest) = (0_i64, digits);
     while let [digit @ b'0'..=b'9', after @ ..] = rest {
-        value = value.checked_mul(10)?.checked_add(sign * i64::from(digit - b'0'))?;
+        // So many digits cannot be too large.
+        let is_short = digits.len() - rest.len() < 18;
+        let digit = sign * i64::from(digit - b'0');
+        value = if is_short { value * 10 + digit } else { value.checked_mul(10)?.checked_add(digit)? };
         rest = after;
     }
     (rest.len() < digits.len()).then_some((value, rest))
