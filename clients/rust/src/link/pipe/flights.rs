@@ -146,3 +146,28 @@ impl Flights {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use redis::cmd;
+
+    use super::*;
+    use crate::link::pipe::Request;
+
+    /// guarantee: failures
+    #[test]
+    fn the_replies_that_came_count_though_others_are_late() {
+        let (mut flights, now, limit) = (Flights::default(), Instant::now(), Duration::from_millis(5));
+        let (caller, mut reply) = tokio::sync::oneshot::channel();
+        let both: Vec<_> = [cmd("A"), cmd("B")].iter().map(redis::Cmd::get_packed_command).collect();
+        let request = Request { commands: both.iter().map(Vec::as_slice).collect(), asking: false, limit };
+        flights.begin(Unsent { request, to: To::Caller(caller), deadline: None }, now);
+        assert_eq!(flights.land(Value::Int(1), now, Via::default()), Landed::Part);
+        flights.end_late(now + limit);
+        let values = reply.try_recv().expect("a reply").expect("one of two").values;
+        assert!(matches!(values.as_slice(), [Ok(Value::Int(1)), Err(Error::Timeout(_))]), "{values:?}");
+        // The late one is read all the same, and is for nobody else.
+        assert_eq!(flights.land(Value::Int(2), now + limit, Via::default()), Landed::Request);
+        assert!(flights.is_empty());
+    }
+}
