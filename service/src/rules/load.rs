@@ -311,6 +311,7 @@ impl Loader<'_, '_> {
             detailed_metric,
             values_in_metric: here.values_in_metric,
             metadata,
+            ..Limit::default()
         }))
     }
 

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use foldhash::fast::RandomState;
 use http::HeaderName;
 use ipnet::IpNet;
+use prometheus::IntCounter;
 use redis_rl_client::{Algorithm, Calendar, Fallback, Policy, Window};
 
 use super::problem::{Place, Printable};
@@ -144,6 +145,21 @@ pub struct Limit {
     /// Whether a rule on the way to it puts values of requests into the metrics.
     pub values_in_metric: bool,
     pub metadata: Option<Arc<BTreeMap<String, Metadata>>>,
+    pub counters: Counters,
+}
+
+/// The counters that most requests under a limit count in, so that they are looked up once.
+#[derive(Clone, Debug, Default)]
+pub struct Counters {
+    pub total_hits: OnceLock<IntCounter>,
+    pub within: OnceLock<IntCounter>,
+}
+
+impl PartialEq for Counters {
+    /// What is counted makes no other limit.
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// How much, under which algorithm, and how it is charged.

@@ -30,19 +30,22 @@ pub async fn decide(plan: &Plan, limiter: &Limiter, snapshot: &Snapshot, how: Ho
     let mut outcomes: Outcomes = plan.slots.iter().map(|_| None).collect();
     let (together, alone): (Vec<_>, Vec<_>) = checks(plan).partition(|(_, check)| is_sent_together(check));
     let decided = async {
-        if plan.all_or_nothing { decider.all_or_nothing(&together).await } else { decider.each(&together).await }
+        if plan.all_or_nothing {
+            set(&mut outcomes, decider.all_or_nothing(&together).await);
+        } else {
+            set(&mut outcomes, numbers(&together).zip(decider.each(&together).await));
+        }
     };
     if alone.is_empty() {
-        set(&mut outcomes, decided.await);
+        decided.await;
         return outcomes;
     }
     let single = join_all(alone.iter().map(|numbered| decider.one(*numbered)));
-    let (decided, mut single) = join(decided, single).await;
+    let ((), mut single) = join(decided, single).await;
     if how.fallback != Fallback::Error {
         // Units that could not be given back deny nobody. A charge has the decision of the fallback already.
         single.retain(|(_, outcome)| !outcome.as_ref().is_err_and(Error::is_unavailable));
     }
-    set(&mut outcomes, decided);
     set(&mut outcomes, single);
     outcomes
 }
@@ -58,7 +61,11 @@ fn checks(plan: &Plan) -> impl Iterator<Item = Numbered<'_>> {
 type Numbered<'p> = (usize, &'p Check);
 type Decided = (usize, Result<Decision, Error>);
 
-fn set(outcomes: &mut Outcomes, decided: Vec<Decided>) {
+fn numbers(checks: &[Numbered<'_>]) -> impl Iterator<Item = usize> {
+    checks.iter().map(|(i, _)| *i)
+}
+
+fn set(outcomes: &mut Outcomes, decided: impl IntoIterator<Item = Decided>) {
     for (i, outcome) in decided {
         // A limit that was not checked, because another one denies, has no figures.
         let checked = !outcome.as_ref().is_ok_and(|decision| decision.source == Source::Unchecked);
@@ -80,14 +87,12 @@ struct Decider<'s> {
 }
 
 impl Decider<'_> {
-    async fn each(&self, checks: &[Numbered<'_>]) -> Vec<Decided> {
+    async fn each(&self, checks: &[Numbered<'_>]) -> Vec<Result<Decision, Error>> {
         let requests: Vec<Request<'_>> = checks.iter().map(|(_, check)| check.request()).collect();
-        let decisions = if self.how.overloaded {
-            self.limiter.decide_without_server(&requests, self.how.fallback)
-        } else {
-            self.limiter.check_each(&requests).await
-        };
-        checks.iter().map(|(i, _)| *i).zip(decisions).collect()
+        if self.how.overloaded {
+            return self.limiter.decide_without_server(&requests, self.how.fallback);
+        }
+        self.limiter.check_each(&requests).await
     }
 
     async fn one(&self, (i, check): Numbered<'_>) -> Decided {
@@ -104,7 +109,7 @@ impl Decider<'_> {
                     grants.check_cost(&check.key, hits).await
                 }
             }
-            _ => return self.each(&[(i, check)]).await.pop().unwrap_or((i, Err(Error::Overloaded))),
+            _ => self.each(&[(i, check)]).await.pop().unwrap_or(Err(Error::Overloaded)),
         };
         (i, outcome)
     }
@@ -115,7 +120,7 @@ impl Decider<'_> {
         let started = Instant::now();
         let (looks, charges): (Vec<_>, Vec<_>) =
             checks.iter().copied().partition(|(_, check)| check.hits == Hits::Look);
-        let mut outcomes = self.each(&looks).await;
+        let mut outcomes: Vec<_> = numbers(&looks).zip(self.each(&looks).await).collect();
         let goes_on = outcomes.iter().all(|(_, outcome)| outcome.as_ref().is_ok_and(|decision| decision.allowed));
         if charges.is_empty() {
             return outcomes;

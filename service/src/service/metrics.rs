@@ -1,8 +1,9 @@
 //! What an operator sees in Prometheus: the names and labels that envoyproxy/ratelimit has there, and some of our own.
 
 use std::borrow::Cow;
+use std::cell::LazyCell;
 use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 #[cfg(target_os = "linux")]
@@ -160,15 +161,19 @@ impl Metrics {
 
     fn count_decision(&self, domain: &str, check: &Check, decision: &Decision) {
         let Hits::Charge(hits) = check.hits else { return };
-        let labels = self.labels(domain, check);
-        let labels = [&*labels[0], &*labels[1], &*labels[2]];
+        let labels = LazyCell::new(|| self.labels(domain, check));
+        let find = |counters: &IntCounterVec| counters.with_label_values(&labels.each_ref().map(|label| &**label));
+        // No series without a value.
         let add = |counters: &IntCounterVec, n: u64| {
-            // No series without a value.
             if n > 0 {
-                counters.with_label_values(&labels).inc_by(n);
+                find(counters).inc_by(n);
             }
         };
-        add(&self.total_hits, hits);
+        let add_hits = |known: &OnceLock<IntCounter>, counters: &IntCounterVec| match &check.metric {
+            None => known.get_or_init(|| find(counters)).inc_by(hits),
+            Some(_) => find(counters).inc_by(hits),
+        };
+        add_hits(&check.limit.counters.total_hits, &self.total_hits);
         let limit = check.policy.capacity();
         let near_from = near_from(limit, self.near_ratio);
         let before = before(check, decision, hits);
@@ -187,7 +192,7 @@ impl Metrics {
                 add(&self.remembered, hits);
             }
         } else {
-            add(&self.within, hits);
+            add_hits(&check.limit.counters.within, &self.within);
             add(&self.near, after.saturating_sub(near_from.max(before)));
         }
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Instant, Limiter, Target, both, sleep};
+use super::{Bound, Instant, Limiter, Target, both, sleep};
 use crate::core::{Recalled, Sent};
 use crate::decision::{Decision, Decisions};
 use crate::error::Error;
@@ -218,6 +218,30 @@ impl Limiter {
             Recalled::Denied(denied) => Ok(self.core.remembered(denied)),
             Recalled::Unknown(sent) => self.send(request, sent).await,
         }
+    }
+
+    /// Decides on requests that do not depend on each other, whose calls are sent together.
+    pub(super) async fn decide_together<'r>(
+        &self,
+        requests: impl Iterator<Item = &'r Request<'r>> + Clone,
+        bound: Bound,
+    ) -> Vec<Result<Decision, Error>> {
+        let core = &self.core;
+        let recalled: Vec<_> = requests.clone().map(|request| core.recall(request)).collect();
+        let unknown = requests.clone().zip(&recalled).filter(|(_, recalled)| matches!(recalled, Recalled::Unknown(_)));
+        let calls: Vec<_> = unknown.map(|(request, _)| Call::of(Verb::Check, request)).collect();
+        let mut replies = self.converse_all(&calls, bound).await.into_iter();
+        let decide = |(request, recalled)| {
+            let decision = match recalled {
+                Recalled::Denied(denied) => Ok(core.remembered(denied)),
+                Recalled::Unknown(sent) => {
+                    let reply = replies.next().unwrap_or(Err(Error::UnknownReply));
+                    core.learned(request, sent, reply.map_err(|error| core.failed(error)))
+                }
+            };
+            decision.or_else(|error| core.fall_back(request, self.fallback, error))
+        };
+        requests.zip(recalled).map(decide).collect()
     }
 
     /// Sends a request that no remembered denial denies.

@@ -20,7 +20,6 @@ use crate::decision::Decision;
 use crate::error::Error;
 use crate::key::Bounded;
 use crate::policy::{Algorithm, Policy};
-use crate::stats::Unended;
 use fetch::Fetch;
 use lot::{Lot, Taken, is_low};
 
@@ -212,7 +211,7 @@ impl Grants {
                 Ok(running) => running,
                 Err(denied) => return Ok(shared.limiter.core.remembered(denied)),
             };
-            let unended = Unended::new(&shared.limiter.core.counters.cancelled);
+            let unended = shared.limiter.core.unended(1);
             let fetched = timeout_at(deadline.into(), running).await;
             unended.ended();
             match fetched.unwrap_or(Err(Error::Timeout(self.timeout))) {

@@ -12,6 +12,7 @@ use redis::{Cmd, RedisResult, Value};
 use crate::address::{Address, Kind, REOPEN_APART, is_read_only};
 use crate::core::at_most_a_year;
 use crate::error::Error;
+use crate::protocol::Commands;
 use crate::stats::Gauge;
 use nodes::Nodes;
 use pipe::{Pipe, Place};
@@ -87,12 +88,20 @@ impl Link {
     /// # Errors
     /// There is no connection, or it broke.
     pub async fn send(&self, command: Cmd, key: &[u8]) -> Result<Value, Error> {
-        Ok(self.request(command, key, at_most_a_year(Duration::MAX)).await?.value?)
+        self.request(Commands::from(&command), key, at_most_a_year(Duration::MAX)).await?.value()
     }
 
-    /// Sends a command, for which the server may take so long.
-    pub(crate) async fn request(&self, command: Cmd, key: &[u8], limit: Duration) -> Result<Reply, Error> {
-        let request = Request { command, asking: false, limit };
+    /// Whether keys of different slots need requests of their own.
+    pub(crate) fn is_cluster(&self) -> bool {
+        matches!(self.0.to, To::Cluster(_))
+    }
+
+    /// Sends commands, for which the server may take so long: to a cluster, one.
+    ///
+    /// # Errors
+    /// None of them has a reply.
+    pub(crate) async fn request(&self, commands: Commands, key: &[u8], limit: Duration) -> Result<Reply, Error> {
+        let request = Request { commands, asking: false, limit };
         match &self.0.to {
             To::Server(pipe) => again(pipe, pipe.send(request).await?, limit).await,
             // The futures of requests to one server stay small.
@@ -107,14 +116,22 @@ impl<T: Into<Address>> From<T> for Link {
     }
 }
 
-/// Sends a command over another connection, if the reply says that the master is elsewhere.
+/// Sends commands over another connection, if the reply says that the master is elsewhere.
 async fn again(pipe: &Pipe, mut reply: Reply, limit: Duration) -> Result<Reply, Error> {
-    let mut took = reply.took;
-    while reply.value.as_ref().is_err_and(is_read_only) && reply.via.age >= REOPEN_APART && took < limit {
+    let is_elsewhere = |value: &Result<Value, Error>| matches!(value, Err(Error::Redis(error)) if is_read_only(error));
+    while reply.values.iter().any(is_elsewhere) && reply.via.age >= REOPEN_APART && reply.took < limit {
         pipe.retire(reply.via);
-        let request = Request { command: reply.command, asking: false, limit: limit - took };
-        reply = pipe.send(request).await?;
-        took += reply.took;
+        let rejected = reply.commands.iter().zip(&reply.values).filter(|(_, value)| is_elsewhere(value));
+        let commands = rejected.map(|(command, _)| command).collect();
+        let sent = pipe.send(Request { commands, asking: false, limit: limit - reply.took }).await;
+        let rejected = reply.values.iter_mut().filter(|value| is_elsewhere(value));
+        match sent {
+            Ok(sent) => {
+                rejected.zip(sent.values).for_each(|(value, new)| *value = new);
+                (reply.took, reply.via) = (reply.took + sent.took, sent.via);
+            }
+            Err(error) => rejected.for_each(|value| *value = Err(error.clone())),
+        }
     }
-    Ok(Reply { took, ..reply })
+    Ok(reply)
 }

@@ -15,6 +15,7 @@ use super::pipe::{Pipe, Place, Reply, Request};
 use crate::address::routing::{self, Node, Range};
 use crate::address::{OPEN_TIMEOUT, Trust, at, is_misrouted};
 use crate::error::Error;
+use crate::protocol::Commands;
 use crate::stats::Gauge;
 
 /// How often the map of the slots is read at most.
@@ -130,8 +131,9 @@ impl Nodes {
         let questions = nodes.into_iter().map(|node| async move {
             let mut command = redis::cmd("CLUSTER");
             command.arg("SLOTS");
-            let reply = self.pipe(&node).send(Request { command, asking: false, limit: OPEN_TIMEOUT }).await?;
-            Ok::<_, Error>(routing::ranges(&reply.value?, &node.0)?)
+            let request = Request { commands: Commands::from(&command), asking: false, limit: OPEN_TIMEOUT };
+            let reply = self.pipe(&node).send(request).await?;
+            Ok::<_, Error>(routing::ranges(&reply.value()?, &node.0)?)
         });
         let mut questions: FuturesUnordered<_> = questions.collect();
         let mut failure = Error::Redis((ErrorKind::ClusterConnectionNotFound, "the cluster has no nodes").into());
@@ -185,7 +187,7 @@ impl Nodes {
             // Another node may have the slot by now.
             let sent = reply.inspect_err(|_| self.read_again())?;
             took += sent.took;
-            let Err(error) = &sent.value else { return Ok(Reply { took, ..sent }) };
+            let [Err(Error::Redis(error))] = sent.values.as_slice() else { return Ok(Reply { took, ..sent }) };
             let rest = limit.saturating_sub(took);
             let (node, asking) = (routing::redirected(error), routing::is_ask(error));
             if node.is_none() && !is_misrouted(error) || rest.is_zero() {
@@ -204,9 +206,13 @@ impl Nodes {
                     self.route(key, rest).await?
                 }
             };
-            reply = pipe.send(Request { command: sent.command, asking, limit: rest }).await;
+            reply = pipe.send(Request { commands: sent.commands, asking, limit: rest }).await;
         }
-        let last = reply.inspect_err(|_| self.read_again())?;
-        Ok(Reply { took: took + last.took, value: last.value.map_err(routing::given_up), ..last })
+        let mut last = reply.inspect_err(|_| self.read_again())?;
+        last.took += took;
+        if let [Err(Error::Redis(error))] = last.values.as_mut_slice() {
+            *error = routing::given_up(error.clone());
+        }
+        Ok(last)
     }
 }

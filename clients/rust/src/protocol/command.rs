@@ -1,15 +1,11 @@
 //! The commands of the module, and the same calls of the Lua library.
 
-use redis::{Cmd, cmd};
-
+use super::commands::Commands;
 use crate::key::Bounded;
 use crate::policy::{Algorithm, Policy, Request, Window};
 
 /// All figures in one string. It costs server and client the least.
 const LINE: &str = "LINE";
-/// So many words, and bytes, a request has at most as a rule.
-const WORDS: usize = 8;
-const BYTES: usize = 120;
 
 /// A call of the module: about one request, or several that are decided together.
 #[derive(Clone, Copy, Debug)]
@@ -72,41 +68,39 @@ impl<'a> Call<'a> {
         algorithms.find(|algorithm| *algorithm == Algorithm::Rolling)
     }
 
-    /// The command of the module.
-    pub fn native(&self) -> Cmd {
-        let mut command = Cmd::with_capacity(2 + WORDS * self.requests.len(), 16 + BYTES * self.requests.len());
-        command.arg(self.names().0);
+    /// Adds the command of the module.
+    pub fn native(&self, commands: &mut Commands) {
+        commands.word(self.names().0);
         if matches!(self.verb, Verb::CheckAll) {
-            command.arg(self.requests.len());
+            commands.number(self.requests.len() as u64);
         }
         for request in self.requests {
             // The command of a check names its algorithm itself.
             if !matches!(self.verb, Verb::Check) {
-                self.algorithm(&mut command, request);
+                self.algorithm(commands, request);
             }
-            command.arg(&*request.bounded_key());
-            self.words(&mut command, request);
+            commands.word(&*request.bounded_key());
+            self.words(commands, request);
         }
-        self.end(command)
+        self.end(commands);
     }
 
-    /// The call of the library as a script: the keys, the name of the function, then the words without the keys.
-    pub fn script(&self, script: Script<'_>) -> Cmd {
+    /// Adds the call of the library as a script: the keys, the name of the function, then the words without the keys.
+    pub fn script(&self, script: Script<'_>, commands: &mut Commands) {
         let (name, script) = match script {
             Script::Hash(hash) => ("EVALSHA", hash),
             Script::Source(source) => ("EVAL", source),
         };
-        let mut command = cmd(name);
-        command.arg(script).arg(self.requests.len());
+        commands.word(name).word(script).number(self.requests.len() as u64);
         for request in self.requests {
-            command.arg(&*request.bounded_key());
+            commands.word(&*request.bounded_key());
         }
-        command.arg(self.names().1);
+        commands.word(self.names().1);
         for request in self.requests {
-            self.algorithm(&mut command, request);
-            self.words(&mut command, request);
+            self.algorithm(commands, request);
+            self.words(commands, request);
         }
-        self.end(command)
+        self.end(commands);
     }
 
     /// The command of the module, and the function of the library.
@@ -124,99 +118,99 @@ impl<'a> Call<'a> {
     }
 
     /// Only LEASE has leases, so their words do not name it.
-    fn algorithm(&self, command: &mut Cmd, request: &Request<'_>) {
+    fn algorithm(&self, commands: &mut Commands, request: &Request<'_>) {
         if !matches!(self.verb, Verb::Renew(_) | Verb::Release(_)) {
-            command.arg(request.policy.algorithm().word());
+            commands.word(request.policy.algorithm().word());
         }
     }
 
     /// What follows the key.
-    fn words(&self, command: &mut Cmd, request: &Request<'_>) {
+    fn words(&self, commands: &mut Commands, request: &Request<'_>) {
         match self.verb {
-            Verb::Check | Verb::CheckAll | Verb::Peek => limit_and_options(command, request),
+            Verb::Check | Verb::CheckAll | Verb::Peek => limit_and_options(commands, request),
             Verb::Refund => {
-                limit(command, request.policy);
-                cost(command, request);
+                limit(commands, request.policy);
+                cost(commands, request);
             }
             Verb::Settle(actual) => {
-                limit(command, request.policy);
-                command.arg("RESERVED").arg(request.cost).arg("ACTUAL").arg(actual);
+                limit(commands, request.policy);
+                commands.word("RESERVED").number(request.cost).word("ACTUAL").number(actual);
             }
             Verb::SettleReservation { id, actual } => {
-                limit(command, request.policy);
-                command.arg("RESERVATION").arg(id).arg("ACTUAL").arg(actual);
+                limit(commands, request.policy);
+                commands.word("RESERVATION").word(id).word("ACTUAL").number(actual);
             }
             Verb::Reset => {
-                window(command, request.policy);
-                anchor(command, request.policy);
+                window(commands, request.policy);
+                anchor(commands, request.policy);
             }
             Verb::Renew(id) => {
-                window(command, request.policy);
-                command.arg(id);
+                window(commands, request.policy);
+                commands.word(id);
             }
             Verb::Release(id) => {
-                command.arg(id);
+                commands.word(id);
             }
         }
         if let (Verb::Refund | Verb::Settle(_), Some(at)) = (self.verb, request.at) {
-            command.arg("AT").arg(at);
+            commands.word("AT").number(at);
         }
     }
 
-    fn end(&self, mut command: Cmd) -> Cmd {
+    fn end(&self, commands: &mut Commands) {
         if !matches!(self.verb, Verb::Reset | Verb::Renew(_) | Verb::Release(_)) {
-            command.arg(LINE);
+            commands.word(LINE);
         }
-        command
+        commands.end();
     }
 }
 
-fn window(command: &mut Cmd, policy: &Policy) {
+fn window(commands: &mut Commands, policy: &Policy) {
     match policy.window() {
         // The usual one, without `fmt`, which is slow.
-        Window::Length(length) if length.subsec_nanos() == 0 => command.arg(length.as_secs()),
-        other => command.arg(other.to_string()),
+        Window::Length(length) if length.subsec_nanos() == 0 => commands.number(length.as_secs()),
+        other => commands.word(other.to_string()),
     };
 }
 
 /// `window limit [BURST n] [ANCHOR t]`. The name of the policy is not sent: only the headers have it.
-fn limit(command: &mut Cmd, policy: &Policy) {
-    window(command, policy);
-    command.arg(policy.limit());
+fn limit(commands: &mut Commands, policy: &Policy) {
+    window(commands, policy);
+    commands.number(policy.limit());
     if let Some(burst) = policy.burst_option() {
-        command.arg("BURST").arg(burst);
+        commands.word("BURST").number(burst);
     }
-    anchor(command, policy);
+    anchor(commands, policy);
 }
 
-fn anchor(command: &mut Cmd, policy: &Policy) {
+fn anchor(commands: &mut Commands, policy: &Policy) {
     if let Some(anchor) = policy.anchor_seconds() {
-        command.arg("ANCHOR").arg(anchor);
+        commands.word("ANCHOR").number(anchor);
     }
 }
 
-fn cost(command: &mut Cmd, request: &Request<'_>) {
+fn cost(commands: &mut Commands, request: &Request<'_>) {
     if request.cost != 1 {
-        command.arg("COST").arg(request.cost);
+        commands.word("COST").number(request.cost);
     }
 }
 
-fn limit_and_options(command: &mut Cmd, request: &Request<'_>) {
-    limit(command, request.policy);
-    cost(command, request);
+fn limit_and_options(commands: &mut Commands, request: &Request<'_>) {
+    limit(commands, request.policy);
+    cost(commands, request);
     if request.partial {
-        command.arg("PARTIAL");
+        commands.word("PARTIAL");
     }
     if request.always {
-        command.arg("ALWAYS");
+        commands.word("ALWAYS");
     }
     if let Some(id) = request.id {
-        command.arg("ID").arg(id);
+        commands.word("ID").word(id);
     }
     if let Some((id, ttl)) = request.reserve {
-        command.arg("RESERVE").arg(id).arg(format!("{}ms", ttl.as_millis()));
+        commands.word("RESERVE").word(id).word(format!("{}ms", ttl.as_millis()));
     }
     if request.policy.is_shadow() {
-        command.arg("SHADOW");
+        commands.word("SHADOW");
     }
 }

@@ -2,15 +2,17 @@
 //! output happens here, so the limiters with and without an async runtime share it.
 
 mod command;
+mod commands;
 pub mod reply;
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use redis::{Cmd, RedisError, RedisResult, Script as RedisScript, Value};
+use redis::{RedisError, Script as RedisScript, Value};
 
 pub use command::{Call, Script, Verb};
+pub use commands::{Commands, parse};
 
 use crate::error::Error;
 
@@ -65,14 +67,6 @@ impl Server {
     }
 }
 
-/// What a limiter does next.
-pub enum Step {
-    /// Send this command and hand over its reply.
-    Send(Cmd),
-    /// The call has ended.
-    Done(Result<Value, Error>),
-}
-
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sent {
     Nothing,
@@ -93,39 +87,46 @@ impl<'a> Exchange<'a> {
         Self { call, server, sent: Sent::Nothing }
     }
 
-    /// The first step, without a reply, or the one after a reply.
-    pub fn step(&mut self, reply: Option<RedisResult<Value>>) -> Step {
+    /// The first step, without a reply, or the one after a reply. `None` if it has added a command, which is to be sent;
+    /// else the result of the call.
+    pub fn step(
+        &mut self,
+        reply: Option<Result<Value, Error>>,
+        commands: &mut Commands,
+    ) -> Option<Result<Value, Error>> {
         match (self.sent, reply) {
             (Sent::Nothing, _) if self.server.tries_module() => {
                 self.sent = Sent::Native;
-                Step::Send(self.call.native())
+                self.call.native(commands);
+                None
             }
-            (Sent::Nothing, _) => self.send_hash(),
+            (Sent::Nothing, _) => self.send_hash(commands),
             (sent, Some(Ok(value))) => {
                 if sent == Sent::Native && self.server.lacks_module() {
                     self.server.forget();
                 }
-                Step::Done(Ok(value))
+                Some(Ok(value))
             }
-            (Sent::Native, Some(Err(error))) if is_unknown_command(&error) => {
+            (Sent::Native, Some(Err(Error::Redis(error)))) if is_unknown_command(&error) => {
                 self.server.missed_at.store(self.server.now(), Ordering::Relaxed);
-                self.send_hash()
+                self.send_hash(commands)
             }
-            (Sent::Hash, Some(Err(error))) if error.code() == Some("NOSCRIPT") => {
+            (Sent::Hash, Some(Err(Error::Redis(error)))) if error.code() == Some("NOSCRIPT") => {
                 self.sent = Sent::Source;
-                Step::Send(self.call.script(Script::Source(SOURCE)))
+                self.call.script(Script::Source(SOURCE), commands);
+                None
             }
-            (_, Some(Err(error))) => Step::Done(Err(error.into())),
-            (_, None) => Step::Done(Err(Error::UnknownReply)),
+            (_, reply) => Some(reply.unwrap_or(Err(Error::UnknownReply))),
         }
     }
 
-    fn send_hash(&mut self) -> Step {
+    fn send_hash(&mut self, commands: &mut Commands) -> Option<Result<Value, Error>> {
         if let Some(algorithm) = self.call.needs_module() {
-            return Step::Done(Err(Error::NeedsModule(algorithm)));
+            return Some(Err(Error::NeedsModule(algorithm)));
         }
         self.sent = Sent::Hash;
-        Step::Send(self.call.script(Script::Hash(hash())))
+        self.call.script(Script::Hash(hash()), commands);
+        None
     }
 }
 
@@ -148,8 +149,8 @@ mod tests {
 
     const POLICY: Policy = Policy::token(Duration::from_secs(60), 5);
 
-    fn reply(text: &str) -> Option<RedisResult<Value>> {
-        Some(parse_redis_value(format!("{text}\r\n").as_bytes()).and_then(Value::extract_error))
+    fn reply(text: &str) -> Result<Value, Error> {
+        Ok(parse_redis_value(format!("{text}\r\n").as_bytes()).and_then(Value::extract_error)?)
     }
 
     /// The names of the commands that a call sends if these are the replies, and how it ends.
@@ -159,15 +160,15 @@ mod tests {
         let (mut sent, mut replies) = (Vec::new(), replies.iter());
         let mut last = None;
         loop {
-            match exchange.step(last) {
-                Step::Done(result) => return (sent, result),
-                Step::Send(command) => {
-                    let name = command.args_iter().next();
-                    let Some(redis::Arg::Simple(name)) = name else { panic!("a command without a name") };
-                    sent.push(String::from_utf8_lossy(name).into_owned());
-                    last = reply(replies.next().expect("no more commands"));
-                }
+            let mut commands = Commands::default();
+            if let Some(result) = exchange.step(last, &mut commands) {
+                return (sent, result);
             }
+            let command = parse(commands.bytes()).expect("a command");
+            let name = command.args_iter().next();
+            let Some(redis::Arg::Simple(name)) = name else { panic!("a command without a name") };
+            sent.push(String::from_utf8_lossy(name).into_owned());
+            last = Some(reply(replies.next().expect("no more commands")));
         }
     }
 

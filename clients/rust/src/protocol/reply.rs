@@ -15,7 +15,7 @@ const FIGURES: usize = 12;
 pub fn decision(reply: Value, request: &Request<'_>) -> Result<Decision, Error> {
     let Value::BulkString(line) = reply else { return Err(Error::UnknownReply) };
     let [first, count, _, limit, remaining, retry_after_ms, next_ms, reset_ms, delay_ms, now_ms, shadow, charged] =
-        figures(&line)?;
+        figures(&line).ok_or(Error::UnknownReply)?;
     Ok(Decision {
         // With PARTIAL, COST 0 charges 0 units in either case.
         allowed: if request.partial && request.cost == 0 { retry_after_ms == 0 } else { first > 0 },
@@ -54,28 +54,35 @@ pub fn integer(reply: Value) -> Result<i64, Error> {
 }
 
 /// The figures of a line, with a blank between them. Those that this client does not know are left out.
-fn figures(line: &[u8]) -> Result<[i64; FIGURES], Error> {
+fn figures(line: &[u8]) -> Option<[i64; FIGURES]> {
     let (mut known, mut rest) = ([0; FIGURES], line);
-    for (at, figure) in known.iter_mut().enumerate() {
-        rest = match (at, rest) {
-            (0, first) => first,
-            (_, [b' ', next @ ..]) => next,
-            _ => return Err(Error::UnknownReply),
-        };
-        (*figure, rest) = integer_before(rest).ok_or(Error::UnknownReply)?;
+    for figure in &mut known {
+        (*figure, rest) = next_figure(rest)?;
     }
-    if matches!(rest, [] | [b' ', ..]) { Ok(known) } else { Err(Error::UnknownReply) }
+    Some(known)
 }
 
-/// The integer at the beginning of a text, and what follows it; `None` if there is none, or it is too large.
-fn integer_before(text: &[u8]) -> Option<(i64, &[u8])> {
-    let (sign, digits) = if let [b'-', digits @ ..] = text { (-1, digits) } else { (1, text) };
-    let (mut value, mut rest) = (0_i64, digits);
-    while let [digit @ b'0'..=b'9', after @ ..] = rest {
-        value = value.checked_mul(10)?.checked_add(sign * i64::from(digit - b'0'))?;
-        rest = after;
+/// The first figure of a text, and what is after its blank.
+fn next_figure(text: &[u8]) -> Option<(i64, &[u8])> {
+    let begin = usize::from(text.first() == Some(&b'-'));
+    let (mut value, mut end) = (0_i64, begin);
+    while let Some(digit @ b'0'..=b'9') = text.get(end) {
+        value = value.wrapping_mul(10).wrapping_add(i64::from(digit - b'0'));
+        end += 1;
     }
-    (rest.len() < digits.len()).then_some((value, rest))
+    let rest = match text.get(end..)? {
+        [] => &[],
+        [b' ', rest @ ..] => rest,
+        _ => return None,
+    };
+    let value = match end - begin {
+        0 => return None,
+        1..=18 if begin == 0 => value,
+        1..=18 => -value,
+        // It may be too large.
+        _ => std::str::from_utf8(&text[..end]).ok()?.parse().ok()?,
+    };
+    Some((value, rest))
 }
 
 /// Negative figures mean never; where they cannot be, 0.

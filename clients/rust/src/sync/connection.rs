@@ -5,7 +5,7 @@ use std::thread::spawn;
 use std::time::{Duration, Instant};
 
 use redis::cluster::{ClusterConfig, ClusterConnection};
-use redis::{Client, Cmd, RedisError, RedisResult, Value};
+use redis::{Client, RedisError, RedisResult, Value};
 
 use super::rest_until;
 use crate::address::routing::{asked, given_up, routing};
@@ -13,6 +13,7 @@ use crate::address::{
     Address, Cluster, Failure, Kind, REOPEN_APART, Sentinels, is_misrouted, is_read_only, require_master,
 };
 use crate::error::{Error, ends_connection, is_connection_error};
+use crate::protocol::{Commands, parse};
 
 /// A cluster's connection asks the nodes in turn, so one that hangs must not take all of the time.
 const NODES_IN_TURN: u32 = 4;
@@ -40,21 +41,27 @@ impl Connection {
     }
 
     /// Sends commands with keys of one slot that do not depend on each other. The reply of each, which there is by then.
-    pub fn send(&mut self, address: &Address, all: &[Cmd], key: &[u8], deadline: Instant) -> Vec<RedisResult<Value>> {
+    pub fn send(
+        &mut self,
+        address: &Address,
+        all: &Commands,
+        key: &[u8],
+        deadline: Instant,
+    ) -> Vec<RedisResult<Value>> {
         let mut replies = self.send_once(all, key, deadline);
         for (command, reply) in all.iter().zip(&mut replies) {
             // It was not executed. Another connection may reach the master, and knows the slots of now.
             while reply.as_ref().is_err_and(|error| self.is_elsewhere(error)) && Instant::now() < deadline {
                 *reply = Self::open(address, rest_until(deadline)).and_then(|new| {
                     *self = new;
-                    self.send_once(std::slice::from_ref(command), key, deadline).remove(0)
+                    self.send_once(&Commands::from_iter([command]), key, deadline).remove(0)
                 });
             }
         }
         replies.into_iter().map(|reply| reply.map_err(given_up)).collect()
     }
 
-    fn send_once(&mut self, all: &[Cmd], key: &[u8], deadline: Instant) -> Vec<RedisResult<Value>> {
+    fn send_once(&mut self, all: &Commands, key: &[u8], deadline: Instant) -> Vec<RedisResult<Value>> {
         let mut state = match &mut self.to {
             To::Server(connection) => write(connection, all, deadline),
             To::Cluster(_) => Ok(()),
@@ -85,9 +92,9 @@ fn only_broken(error: RedisError) -> RedisResult<()> {
     if ends_connection(&error) { Err(error) } else { Ok(()) }
 }
 
-fn write(connection: &mut redis::Connection, all: &[Cmd], deadline: Instant) -> RedisResult<()> {
+fn write(connection: &mut redis::Connection, all: &Commands, deadline: Instant) -> RedisResult<()> {
     connection.set_write_timeout(Some(rest_until(deadline)))?;
-    connection.send_packed_command(&all.iter().flat_map(Cmd::get_packed_command).collect::<Vec<_>>())
+    connection.send_packed_command(all.bytes())
 }
 
 /// The next reply, which may be an error of the server.
@@ -101,7 +108,8 @@ fn receive(connection: &mut redis::Connection, deadline: Instant) -> RedisResult
     }
 }
 
-fn ask_node(node: &mut ClusterConnection, command: &Cmd, key: &[u8], deadline: Instant) -> RedisResult<Value> {
+fn ask_node(node: &mut ClusterConnection, command: &[u8], key: &[u8], deadline: Instant) -> RedisResult<Value> {
+    let command = &parse(command)?;
     node.set_read_timeout(Some(rest_until(deadline)))?;
     node.set_write_timeout(Some(rest_until(deadline)))?;
     let reply = node.route_command(command, routing(key)).and_then(Value::extract_error);

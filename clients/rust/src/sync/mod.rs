@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use maybe_async::must_be_sync as both;
 use parking_lot::Mutex;
-use redis::{Cmd, RedisError, RedisResult, Value};
+use redis::{RedisError, RedisResult, Value};
 
 pub use lease::{Lease, Leased};
 pub use reservation::{Reservation, Reserved, ReservedAll};
@@ -30,9 +30,9 @@ use connection::Connection;
 
 use crate::Address as Target;
 use crate::breaker::{Breaker, Probe};
-use crate::core::{Core, Recalled};
+use crate::core::Core;
 use crate::error::{Error, ends_connection};
-use crate::protocol::{Call, Step, Verb};
+use crate::protocol::{Call, Commands};
 use crate::stats::Gauge;
 use crate::{Address, Builder, Decision, Fallback, Request};
 
@@ -120,20 +120,17 @@ impl Limiter {
             }
         }
         while !open.is_empty() {
-            let mut commands = Vec::new();
-            open.retain_mut(|(exchange, reply, result)| match exchange.step(reply.take()) {
-                Step::Send(command) => {
-                    commands.push(command);
-                    true
-                }
-                Step::Done(done) => {
+            let mut commands = Commands::default();
+            open.retain_mut(|(exchange, reply, result)| match exchange.step(reply.take(), &mut commands) {
+                None => true,
+                Some(done) => {
                     pool.breakers.ended(part, &done);
                     **result = self.core.ended(done);
                     false
                 }
             });
             let replies = pool.send(&mut connection, &commands, &key, deadline);
-            open.iter_mut().zip(replies).for_each(|((_, reply, _), new)| *reply = Some(new));
+            open.iter_mut().zip(replies).for_each(|((_, reply, _), new)| *reply = Some(new.map_err(Error::from)));
         }
         pool.keep(connection);
         results
@@ -147,8 +144,11 @@ impl Limiter {
             slots.entry(self.pool.address.group(&numbered.1.bounded_key())).or_default().push(numbered);
         }
         let slots: Vec<_> = slots.into_values().collect();
-        let decide =
-            |slots: &[Vec<_>]| slots.iter().flat_map(|some| self.decide_some(some, deadline)).collect::<Vec<_>>();
+        let decide_some = |some: &Vec<Numbered<&'_ Request<'_>>>| {
+            let decisions = self.decide_together(some.iter().map(|(_, request)| *request), deadline);
+            some.iter().map(|(number, _)| *number).zip(decisions).collect::<Vec<_>>()
+        };
+        let decide = |slots: &[Vec<_>]| slots.iter().flat_map(decide_some).collect::<Vec<_>>();
         let mut decided = if slots.len() < 2 {
             decide(&slots)
         } else {
@@ -164,31 +164,10 @@ impl Limiter {
         decided.sort_unstable_by_key(|(number, _)| *number);
         decided.into_iter().map(|(_, decision)| decision).collect()
     }
-
-    /// The decisions on requests whose keys have one slot, each with the number of its request.
-    fn decide_some(
-        &self,
-        requests: &[Numbered<&Request<'_>>],
-        deadline: Instant,
-    ) -> Vec<Numbered<Result<Decision, Error>>> {
-        let core = &self.core;
-        let recalled: Vec<_> = requests.iter().map(|(_, request)| core.recall(request)).collect();
-        let unknown = requests.iter().zip(&recalled).filter(|(_, recalled)| matches!(recalled, Recalled::Unknown(_)));
-        let calls: Vec<_> = unknown.map(|((_, request), _)| Call::of(Verb::Check, request)).collect();
-        let mut replies = self.converse_all(&calls, deadline).into_iter();
-        let decide = |(&(number, request), recalled)| {
-            let decision = match recalled {
-                Recalled::Denied(denied) => Ok(core.remembered(denied)),
-                Recalled::Unknown(sent) => {
-                    let reply = replies.next().unwrap_or(Err(Error::UnknownReply));
-                    core.learned(request, sent, reply.map_err(|error| core.failed(error)))
-                }
-            };
-            (number, decision.or_else(|error| core.fall_back(request, self.fallback, error)))
-        };
-        requests.iter().zip(recalled).map(decide).collect()
-    }
 }
+
+/// When calls must have ended.
+type Bound = Instant;
 
 struct Pool {
     address: Address,
@@ -211,7 +190,7 @@ impl Pool {
     /// Before a request, sends PING if the circuit breaker asks for it, and waits for the reply. A connection that no
     /// request uses, if there is one that is still open.
     fn probe(self: &Arc<Self>, part: u64, key: &[u8], deadline: Instant) -> Result<Option<Connection>, Error> {
-        let ping = [redis::cmd("PING")];
+        let ping = Commands::from(&redis::cmd("PING"));
         let mut connection = match self.breakers.probe(part) {
             None => {
                 let Some((mut connection, since)) = self.idle.lock().pop() else { return Ok(None) };
@@ -251,12 +230,12 @@ impl Pool {
     fn send(
         self: &Arc<Self>,
         connection: &mut Option<Connection>,
-        commands: &[Cmd],
+        commands: &Commands,
         key: &[u8],
         deadline: Instant,
     ) -> Vec<RedisResult<Value>> {
         let failed = |error| vec![Err(error); commands.len()];
-        if commands.is_empty() || Instant::now() >= deadline {
+        if commands.len() == 0 || Instant::now() >= deadline {
             return failed(timed_out());
         }
         let used = match connection {

@@ -28,7 +28,7 @@ use crate::decision::Decision;
 use crate::error::Error;
 use crate::link::Link;
 use crate::link::Link as Target;
-use crate::protocol::{Call, Step};
+use crate::protocol::{Call, Commands};
 use crate::{Builder, Fallback, Request};
 
 /// Sends requests to a server with the module, or to one without it through the Lua library.
@@ -148,31 +148,56 @@ impl Limiter {
     }
 
     async fn converse(&self, call: Call<'_>) -> Result<Value, Error> {
-        let mut exchange = self.core.begin(call, self.timeout)?;
-        let unended = self.core.unended();
-        let key = call.key();
-        let (mut limit, mut reply) = (self.timeout, None);
-        let result = loop {
-            match exchange.step(reply) {
-                Step::Send(command) => match self.link.request(command, &key, limit).await {
-                    Ok(replied) => {
-                        limit = limit.saturating_sub(replied.took);
-                        reply = Some(replied.value);
-                    }
-                    Err(error) => break Err(error),
-                },
-                Step::Done(result) => break result,
-            }
-        };
-        unended.ended();
-        self.core.ended(result)
+        self.converse_all(&[call], self.timeout).await.pop().unwrap_or(Err(Error::UnknownReply))
     }
 
-    /// The connection writes together what is sent at the same time.
+    /// Sends calls that do not depend on each other together, which may take so long. For a cluster it is one.
+    async fn converse_all(&self, calls: &[Call<'_>], mut limit: Duration) -> Vec<Result<Value, Error>> {
+        let Some(key) = calls.first().map(Call::key) else { return Vec::new() };
+        let mut results = vec![Err(Error::UnknownReply); calls.len()];
+        let mut open = Vec::with_capacity(calls.len());
+        for (call, result) in calls.iter().zip(&mut results) {
+            match self.core.begin(*call, limit) {
+                Ok(exchange) => open.push((exchange, None, result)),
+                Err(error) => *result = Err(error),
+            }
+        }
+        let unended = self.core.unended(open.len());
+        loop {
+            let mut commands = Commands::with_capacity(open.len());
+            open.retain_mut(|(exchange, reply, result)| match exchange.step(reply.take(), &mut commands) {
+                None => true,
+                Some(done) => {
+                    **result = self.core.ended(done);
+                    false
+                }
+            });
+            if open.is_empty() {
+                break;
+            }
+            match self.link.request(commands, &key, limit).await {
+                Ok(replied) => {
+                    limit = limit.saturating_sub(replied.took);
+                    open.iter_mut().zip(replied.values).for_each(|((_, reply, _), value)| *reply = Some(value));
+                }
+                Err(error) => open.drain(..).for_each(|(_, _, result)| *result = self.core.ended(Err(error.clone()))),
+            }
+        }
+        unended.ended();
+        results
+    }
+
     async fn decide_each(&self, requests: &[Request<'_>]) -> Vec<Result<Decision, Error>> {
-        join_all(requests.iter().map(|request| self.check_request(request))).await
+        if self.link.is_cluster() {
+            // The nodes reply at the same time.
+            return join_all(requests.iter().map(|request| self.check_request(request))).await;
+        }
+        self.decide_together(requests.iter(), self.timeout).await
     }
 }
+
+/// How long calls may take.
+type Bound = Duration;
 
 /// The clock of the timers.
 fn now() -> std::time::Instant {

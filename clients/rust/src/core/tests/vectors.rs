@@ -3,13 +3,13 @@
 
 use std::time::Duration;
 
-use redis::{Arg, Cmd, Value};
+use redis::{Arg, Value};
 use redis_rl_algorithm::Micros;
 
 use crate::core::local::Local;
 use crate::decision::{Decision, RetryAfter};
 use crate::policy::{Algorithm, Policy, Request};
-use crate::protocol::{Call, Script, Verb, reply};
+use crate::protocol::{Call, Commands, Script, Verb, parse, reply};
 
 /// The first call of each algorithm that the limits inside this process decide otherwise, from 0. They know no SETTLE, no
 /// RESERVE and no RESET, and give nothing back that was charged at another time. If a difference is gone, this list is
@@ -34,7 +34,10 @@ fn canonical(call: &str) -> String {
     }
 }
 
-fn words(command: &Cmd) -> String {
+fn words(write: impl FnOnce(&mut Commands)) -> String {
+    let mut commands = Commands::default();
+    write(&mut commands);
+    let command = parse(commands.bytes()).expect("a command");
     let word =
         |arg| if let Arg::Simple(word) = arg { String::from_utf8_lossy(word).into_owned() } else { String::new() };
     command.args_iter().map(word).collect::<Vec<_>>().join(" ")
@@ -99,12 +102,12 @@ fn calls_replies_and_local_limits_are_those_of_the_vectors() {
                 ("RL.RELEASE", ..) => Verb::Release(holder),
                 _ => Verb::Check,
             };
-            assert_eq!(words(&Call::of(verb, &request).native()), canonical(call));
+            assert_eq!(words(|to| Call::of(verb, &request).native(to)), canonical(call));
             // What a caller chooses is sent in a bounded form, whatever the call is.
             let long = Request { key: &[b'x'; 300], ..request };
             let long = Call::of(verb, &long);
-            for command in [long.native(), long.script(Script::Hash("hash"))] {
-                assert!(words(&command).contains(&format!(" {}~", "x".repeat(32))), "{call}");
+            for words in [words(|to| long.native(to)), words(|to| long.script(Script::Hash("hash"), to))] {
+                assert!(words.contains(&format!(" {}~", "x".repeat(32))), "{call}");
             }
             let Some(line) = row["reply"].as_str() else {
                 assert_eq!(reply::integer(Value::Int(row["reply"].as_i64().expect(call))).ok(), row["reply"].as_i64());

@@ -257,7 +257,7 @@ impl Driver {
         let now = now();
         // A probe that opens another connection is of no use any more.
         self.opening = None;
-        if self.flights.next_is_command() {
+        if self.flights.next_is_request() {
             self.breaker(|breaker| breaker.bytes(now));
         }
         while let Some(live) = &mut self.live {
@@ -269,9 +269,9 @@ impl Driver {
                 Err(error) => return self.lose(&error),
             };
             match self.flights.land(value, now, via) {
-                Landed::Command => self.breaker(|breaker| breaker.replied(now)),
+                Landed::Request => self.breaker(|breaker| breaker.replied(now)),
                 Landed::Probe => self.breaker(|breaker| breaker.ponged(now)),
-                Landed::Asking => {}
+                Landed::Part | Landed::Asking => {}
                 Landed::Unknown => return self.lose(&closed()),
             }
         }

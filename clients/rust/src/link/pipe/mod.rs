@@ -20,7 +20,7 @@ use std::task::Waker;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use redis::{Cmd, ErrorKind, RedisError, RedisResult, Value};
+use redis::{ErrorKind, RedisError, RedisResult, Value};
 use tokio::runtime::{Handle, Id};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
@@ -29,16 +29,17 @@ use self::driver::Driver;
 pub use self::open::Place;
 use self::outbox::{To, Unsent};
 use crate::error::Error;
+use crate::protocol::Commands;
 use crate::stats::Gauge;
 
 /// How long a request of another runtime waits beyond its time limit: the runtime of the connection may have stopped.
 const OTHER_RUNTIME: Duration = Duration::from_secs(1);
 
-/// A command for the server.
+/// Commands for the server, which are written together.
 #[derive(Debug)]
 pub struct Request {
-    pub command: Cmd,
-    /// Whether ASKING goes before it.
+    pub commands: Commands,
+    /// Whether ASKING goes before them: then it is one command.
     pub asking: bool,
     /// How long the server may take.
     pub limit: Duration,
@@ -47,18 +48,18 @@ pub struct Request {
 /// What the server replied.
 #[derive(Debug)]
 pub struct Reply {
-    /// An error is one of the server.
-    pub value: RedisResult<Value>,
-    /// How long that took since the command was written.
+    /// To each command. An error is one of the server, or says why there is no reply to this command.
+    pub values: Vec<Result<Value, Error>>,
+    /// How long that took since the commands were written.
     pub took: Duration,
-    /// The command, to be sent again if the reply says that it was not executed.
-    pub command: Cmd,
+    /// The commands, to be sent again if the reply says that they were not executed.
+    pub commands: Commands,
     /// The connection that it came over.
     pub via: Via,
 }
 
 /// A connection that was opened.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Via {
     number: u64,
     /// How old it was when the reply came.
@@ -108,10 +109,10 @@ impl Pipe {
         self.0.queue.lock().silence = silence;
     }
 
-    /// Sends a command and waits for its reply. If this is dropped, the command is not sent, unless it was already.
+    /// Sends commands and waits for the replies. If this is dropped, they are not sent, unless they were already.
     ///
     /// # Errors
-    /// There is no reply in time, or the breaker opened before the command was written.
+    /// None of them has a reply in time, or the breaker opened before they were written.
     pub async fn send(&self, request: Request) -> Result<Reply, Error> {
         if self.is_open() {
             // In a runtime that runs only while a request waits, this is the turn of the connection's task.
@@ -147,6 +148,13 @@ impl Pipe {
     /// Whether the breaker is open.
     pub fn is_open(&self) -> bool {
         self.0.is_open.load(Ordering::Relaxed)
+    }
+}
+
+impl Reply {
+    /// The reply to one command.
+    pub fn value(mut self) -> Result<Value, Error> {
+        self.values.pop().unwrap_or(Err(Error::UnknownReply))
     }
 }
 

@@ -11,11 +11,12 @@ use tokio::io::AsyncWrite;
 use super::socket::Stream;
 use super::{Caller, Request};
 use crate::error::Error;
+use crate::protocol::Commands;
 
 /// So much is written at once.
 const BATCH: usize = 64 * 1024;
 
-/// A command that is to be written.
+/// Commands that are to be written together.
 #[derive(Debug)]
 pub struct Unsent {
     pub request: Request,
@@ -54,7 +55,8 @@ impl Outbox {
 
     /// Sends PING before all that wait.
     pub fn push_probe(&mut self) {
-        let request = Request { command: redis::cmd("PING"), asking: false, limit: Duration::ZERO };
+        let commands = Commands::from(&redis::cmd("PING"));
+        let request = Request { commands, asking: false, limit: Duration::ZERO };
         let begun = self.ends.len().min(self.waiting.len());
         self.waiting.insert(begun, Unsent { request, to: To::Probe, deadline: None });
     }
@@ -73,11 +75,11 @@ impl Outbox {
             let (choice, at) = (chooses(unsent), self.ends.len());
             match choice {
                 Choice::Send | Choice::SendAlone => {
-                    let Request { command, asking, .. } = &unsent.request;
+                    let Request { commands, asking, .. } = &unsent.request;
                     if *asking {
                         redis::cmd("ASKING").write_packed_command(&mut self.bytes);
                     }
-                    command.write_packed_command(&mut self.bytes);
+                    self.bytes.extend_from_slice(commands.bytes());
                     self.ends.push_back(self.bytes.len());
                     if choice == Choice::SendAlone || self.bytes.len() >= BATCH {
                         return;
