@@ -31,13 +31,15 @@ const ALL: Limit = Limit { algorithm: "FIXED", window_ms: 1_000_000_000_000, lim
 const KEY: &str = "rl:gateway:fixed:1000000000:all=a";
 
 pub fn rules() -> String {
-    let rule = |key: &str, Limit { algorithm, window_ms, limit }: Limit| {
-        let algorithm = algorithm.to_ascii_lowercase();
-        let window = if algorithm == "lease" { String::new() } else { format!("window: {window_ms}ms, ") };
-        format!("  - {{key: {key}, rate_limit: {{algorithm: {algorithm}, {window}limit: {limit}}}}}\n")
-    };
-    let rules = [rule("tokens", TOKENS), rule("inside", INSIDE), rule("all", ALL)].concat();
-    format!("domain: {DOMAIN}\ndescriptors:\n{rules}")
+    let [tokens, inside, all] = [TOKENS, INSIDE, ALL].map(|limit| limit.limit);
+    format!(
+        "domain: {DOMAIN}
+descriptors:
+  - {{key: tokens, rate_limit: {{algorithm: rolling, window: 1s, limit: {tokens}}}}}
+  - {{key: inside, rate_limit: {{algorithm: lease, limit: {inside}}}}}
+  - {{key: all, rate_limit: {{algorithm: fixed, window: 1000000000s, limit: {all}}}}}
+"
+    )
 }
 
 /// guarantee: rlaas-reserve
