@@ -32,14 +32,10 @@ service-image: ## build the Docker image SERVICE_NAME=rlaas from SERVICE_IMAGE=d
 	@scripts/with-docker scripts/image service "$(SERVICE_NAME)" "$(RUST_IMAGE)" "$(SERVICE_IMAGE)"
 
 .PHONY: test-upstream
-test-upstream: service-build ## run the tests of UPSTREAM=<clone of envoyproxy/ratelimit> against rlaas; as root, 12 minutes
-	@scripts/install upstream
-	@scripts/test-upstream "$(UPSTREAM)" "$(TARGET)/release/rlaas" "$$(scripts/servers system)" "$(RL_MODULE)"
-
-.PHONY: test-gateway
-test-gateway: service-build ## run the rules and routes of GATEWAY=<clone of envoyproxy/gateway> through Envoy and rlaas
-	@scripts/install gateway
-	@scripts/test-gateway "$(GATEWAY)" "$(TARGET)/release/rlaas" "$$(scripts/servers system)" "$(RL_MODULE)"
+test-upstream: service-build ## run the tests of UPSTREAM=<clone of envoyproxy/ratelimit> (as root), or the pairs of GATEWAY=<of envoyproxy/gateway>
+	@scripts/install $(if $(GATEWAY),gateway,upstream)
+	@scripts/$(if $(GATEWAY),test-gateway "$(GATEWAY)",test-upstream "$(UPSTREAM)") \
+	  "$(TARGET)/release/rlaas" "$$(scripts/servers system)" "$(RL_MODULE)"
 
 .PHONY: bench-matching
 bench-matching: ## measure how a descriptor finds its rule, into benches/results

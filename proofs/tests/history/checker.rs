@@ -624,17 +624,18 @@ fn leases<'a>(calls: &[&'a Call], failovers: &[&Kill]) -> Offence<'a> {
     None
 }
 
-/// Guards of the client that are not lost: at most `limit` at once.
-/// guarantee: holders
+/// Guards of the client that are not lost, and what gateways hold: at most `limit` at once.
+/// guarantee: holders, rlaas-reserve
 fn holders<'a>(calls: &[&'a Call]) -> Offence<'a> {
     let mut calls: Vec<_> = calls.iter().filter(|call| call.begun_us < call.ended_us).collect();
     calls.sort_by_key(|call| call.begun_us);
-    let mut held: Vec<u64> = Vec::new();
+    let mut held: Vec<(u64, u64)> = Vec::new();
     for call in calls {
-        held.retain(|end| *end > call.begun_us);
-        held.push(call.ended_us);
-        if held.len() as u64 > call.limit.limit {
-            return Some((call, format!("{} holders of {} leases", held.len(), call.limit.limit)));
+        held.retain(|(end, _)| *end > call.begun_us);
+        held.push((call.ended_us, call.reply().map_or(0, |reply| reply.charged)));
+        let units: u64 = held.iter().map(|(_, units)| units).sum();
+        if units > call.limit.limit {
+            return Some((call, format!("{units} of {} units are held at once", call.limit.limit)));
         }
     }
     None

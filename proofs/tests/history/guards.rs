@@ -87,7 +87,8 @@ impl Instance<'_> {
             }
             seen_us = at_us;
         }
-        let outcome = Outcome::Reply(Figures { allowed: true, now_ms: seen_us / 1_000, ..Figures::default() });
+        let outcome =
+            Outcome::Reply(Figures { allowed: true, now_ms: seen_us / 1_000, charged: 1, ..Figures::default() });
         let held = Call::new(self.number, LEASES, key, LEASE, Kind::Held);
         self.calls.push(Call { begun_us, ended_us: seen_us, outcome, ..held });
         if self.random.below(3) > 0 {

@@ -10,6 +10,7 @@ mod call;
 mod checker;
 mod client;
 mod faults;
+mod gateway;
 mod grants;
 mod guards;
 mod network;

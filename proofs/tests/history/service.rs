@@ -3,7 +3,7 @@
 use std::env;
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{TcpStream, ToSocketAddrs};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,6 +17,7 @@ use tempfile::TempDir;
 use crate::Traffic;
 use crate::call::{Call, Figures, Kind, Limit, Outcome, now_us};
 use crate::client::QUOTAS;
+use crate::gateway;
 use crate::route::Route;
 use crate::support::{PATIENCE, Random};
 
@@ -89,18 +90,19 @@ fn rules(domain: &str) -> String {
 }
 
 /// A service, which ends with this value.
-struct Service {
+pub struct Service {
     child: Child,
-    http: String,
+    /// The address of its HTTP.
+    pub http: String,
     _rules: TempDir,
 }
 
 impl Service {
-    fn start(redis: &str, timeout_ms: u64) -> Self {
+    pub fn start(redis: &str, timeout_ms: u64) -> Self {
         let program = env::var_os("RL_SERVICE").map(PathBuf::from).expect("make history sets RL_SERVICE");
         let dir = tempfile::tempdir().expect("a directory");
-        for domain in [ONE, BOTH] {
-            std::fs::write(dir.path().join(domain), rules(domain)).expect("a file");
+        for (domain, rules) in [(ONE, rules(ONE)), (BOTH, rules(BOTH)), (gateway::DOMAIN, gateway::rules())] {
+            std::fs::write(dir.path().join(domain), rules).expect("a file");
         }
         let nowhere = "127.0.0.1:0";
         let mut child = Command::new(&program)
@@ -191,15 +193,14 @@ struct Client<'a> {
     /// None if no limit that lasts longer is used.
     quotas: Vec<Limit>,
     own: Vec<Limit>,
-    http: &'a str,
-    stream: Option<BufReader<TcpStream>>,
+    http: Http<&'a str>,
 }
 
 impl<'a> Client<'a> {
     fn new(number: usize, prefixes: &'a [&'a str], random: &'a mut Random, traffic: &Traffic, http: &'a str) -> Self {
         let long = |limits: &[Limit]| if traffic.long_of_service { traffic.of(limits) } else { Vec::new() };
         let (short, quotas, own) = (traffic.of(&SHORT), long(&known(&QUOTAS)), long(&OWN));
-        Self { number, prefixes, random, short, quotas, own, http, stream: None }
+        Self { number, prefixes, random, short, quotas, own, http: Http::new(http) }
     }
 
     /// Sends requests until so many have a reply.
@@ -237,11 +238,8 @@ impl<'a> Client<'a> {
         let descriptors: Vec<Value> = limits.iter().map(descriptor).collect();
         let body = json!({"domain": domain, "descriptors": descriptors, "hitsAddend": cost});
         let begun_us = now_us();
-        let reply = self.post(&body.to_string());
+        let reply = self.http.post("/json", &body);
         let ended_us = now_us();
-        if reply.is_none() {
-            self.stream = None;
-        }
         let reply = reply.and_then(|(status, body)| decided(status, &body));
         for (at, (entry, limit)) in limits.into_iter().enumerate() {
             let mut key = key(domain, prefix, entry, &limit);
@@ -273,20 +271,33 @@ impl<'a> Client<'a> {
         }
         thread::sleep(Duration::from_micros(self.random.below(3_000)));
     }
+}
+
+/// A client of HTTP, with one connection at a time.
+pub struct Http<A> {
+    address: A,
+    stream: Option<BufReader<TcpStream>>,
+}
+
+impl<A: ToSocketAddrs> Http<A> {
+    pub const fn new(address: A) -> Self {
+        Self { address, stream: None }
+    }
 
     /// The status and the body of the response; `None` without one.
-    fn post(&mut self, body: &str) -> Option<(u16, String)> {
+    pub fn post(&mut self, path: &str, body: &Value) -> Option<(u16, String)> {
         let mut stream = match self.stream.take() {
             Some(stream) => stream,
             None => {
-                let stream = TcpStream::connect(self.http).ok()?;
+                let stream = TcpStream::connect(&self.address).ok()?;
                 stream.set_nodelay(true).ok()?;
                 stream.set_read_timeout(Some(PATIENT)).ok()?;
                 BufReader::new(stream)
             }
         };
+        let body = body.to_string();
         let length = body.len();
-        let request = format!("POST /json HTTP/1.1\r\nHost: test\r\nContent-Length: {length}\r\n\r\n{body}");
+        let request = format!("POST {path} HTTP/1.1\r\nHost: test\r\nContent-Length: {length}\r\n\r\n{body}");
         stream.get_mut().write_all(request.as_bytes()).ok()?;
         let (mut status, mut length, mut line) = (None, 0, String::new());
         loop {

@@ -280,3 +280,58 @@ fn summary(problems: &[String]) -> String {
     }
     all.join("; ")
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::future::pending;
+
+    use futures_util::future::join;
+    use tokio::net::TcpListener;
+    use tokio::runtime::Handle;
+
+    use super::*;
+    use crate::serve::Env;
+
+    const HOUR: Duration = Duration::from_secs(3_600);
+
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    enum Peer {
+        Gone,
+        HangsUp,
+        Silent,
+    }
+
+    /// With a clock that goes to the next timer when nothing else is to do. A silent connection is given up 350 seconds
+    /// after it began, and each wait is between the bounds that the settings have without variables.
+    /// guarantee: control-plane
+    #[tokio::test(start_paused = true)]
+    async fn an_hour_without_a_control_plane_takes_few_attempts() {
+        for (peer, least, most) in [(Peer::Gone, 800, 2_400), (Peer::HangsUp, 60, 125), (Peer::Silent, 8, 9)] {
+            let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+            let server = listener.local_addr().expect("an address").to_string();
+            let pairs = [("CONFIG_TYPE", "GRPC_XDS_SOTW"), ("CONFIG_GRPC_XDS_SERVER_URL", &server)];
+            let variables: BTreeMap<_, _> = pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+            let control = Control {
+                settings: ControlSettings::of(&Env(&variables), None).expect("valid").expect("a control plane"),
+                rules: rules::Settings::default(),
+                figures: Figures::new(&Registry::new()).expect("metrics"),
+                publish: Arc::new(|_| panic!("there are no rules")),
+            };
+            let failures = control.figures.failures.with_label_values(&[server.as_str()]);
+            let accepts = async move {
+                let mut open = Vec::new();
+                while peer != Peer::Gone {
+                    let (connection, _) = listener.accept().await.expect("a connection");
+                    open.extend((peer == Peer::Silent).then_some(connection));
+                }
+                drop(listener);
+                pending::<()>().await;
+            };
+            _ = timeout(HOUR, join(accepts, control.run())).await;
+            assert!((least..=most).contains(&failures.get()), "{peer:?}: {}", failures.get());
+            let tasks = Handle::current().metrics().num_alive_tasks();
+            assert!(tasks < 8, "{peer:?}: {tasks} tasks are left");
+        }
+    }
+}

@@ -1,6 +1,8 @@
 //! The calls of Kuadrant's gateways. The messages are written here by hand, from limitador's public definition: so a wrong
 //! number or type of a field shows.
 
+use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use envoy_types::pb::envoy::extensions::common::ratelimit::v3::RateLimitDescriptor;
@@ -14,6 +16,7 @@ use tonic::{Code as Status, Request};
 
 use super::process::{Options, Paused, Rlaas, back, hits, http, request, until};
 use super::{block_on, one_server};
+use crate::support::{module_path, servers};
 
 #[derive(Clone, Message)]
 struct ReserveRequest {
@@ -298,7 +301,7 @@ fn what_cannot_be_reserved_is_an_error() {
         ("TTL", "0s"),
         ("TTL", "1us"),
     ] {
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_rlaas"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rlaas"));
         let ended = command.arg("serve").env(format!("RLAAS_MAX_RESERVATION_{name}"), wrong).output().expect("it runs");
         let text = String::from_utf8_lossy(&ended.stderr).into_owned();
         let flag = format!("--max-reservation-{}", name.to_lowercase());
@@ -310,8 +313,11 @@ fn what_cannot_be_reserved_is_an_error() {
 fn while_redis_is_away_nothing_is_reserved() {
     let server = one_server();
     let rules = ["allow", "deny", "error"].map(|word| {
-        let rule = "descriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 100}}]\n";
-        (word, format!("on_unavailable: {word}\n{rule}"))
+        let limits = "descriptors:
+  - {key: k, rate_limit: {unit: year, requests_per_unit: 100}}
+  - {key: lease, rate_limit: {algorithm: lease, limit: 1}}
+";
+        (word, format!("on_unavailable: {word}\n{limits}"))
     });
     let service = Rlaas::with_env(&server, "domain: d\n", &[("RLAAS_TIMEOUT", "1s")]);
     service.add_rules(&rules.each_ref().map(|(name, rules)| (*name, rules.as_str())));
@@ -322,7 +328,10 @@ fn while_redis_is_away_nothing_is_reserved() {
         let paused = Paused::new(&server);
         assert!(!gateway.denied(&allow, 1).await);
         assert!(gateway.denied(&deny, 1).await);
-        assert_eq!(gateway.try_reserve(&error, 1, 0).await.expect_err("an error").0, Status::Unavailable);
+        // Only the server can hold a lease.
+        for of in [error, request("allow", &[&[("lease", "a")]])] {
+            assert_eq!(gateway.try_reserve(&of, 1, 0).await.expect_err("an error").0, Status::Unavailable);
+        }
         // A commit that was not executed can be sent again.
         for id in [id.as_str(), ""] {
             assert_eq!(gateway.try_commit(&allow, id, 10).await.expect_err("an error").0, Status::Unavailable, "{id}");
@@ -467,49 +476,18 @@ fn a_unit_can_be_a_part_of_the_limits_unit() {
 
 const NOT_HERE: &str = "inside: algorithm lease is for Reserve and Commit alone";
 
-/// Callers that come, stay, leave or die over two copies: never more than three are inside.
-/// guarantee: rlaas-reserve
+/// What its first line says is too much, since the tokens of a stream are charged after it.
 #[test]
-fn never_more_than_the_limit_are_inside() {
-    let server = one_server();
-    let services = [Rlaas::start(&server, RULES), Rlaas::start(&server, RULES)];
-    let inside = std::sync::Arc::new(std::sync::Mutex::new((0_u32, 0_u32)));
-    block_on(async {
-        let mut callers = tokio::task::JoinSet::new();
-        for n in 0..24_u64 {
-            let (mut gateway, inside) = (Gateway::of(&services[n as usize % 2]).await, inside.clone());
-            callers.spawn(async move {
-                let both = with_lease("many");
-                let mut entered = 0;
-                for turn in 0..20 {
-                    // One unit, since all of it is counted for ever.
-                    let reply = gateway.try_reserve(&both, 1, 1).await.expect("a reply");
-                    if reply.code() == Code::OverLimit {
-                        tokio::time::sleep(Duration::from_millis(5)).await;
-                        continue;
-                    }
-                    entered += 1;
-                    {
-                        let mut inside = inside.lock().expect("no panic");
-                        inside.0 += 1;
-                        inside.1 = inside.1.max(inside.0);
-                    }
-                    tokio::time::sleep(Duration::from_millis(3)).await;
-                    inside.lock().expect("no panic").0 -= 1;
-                    // Every fifth dies: it is outside, and its place is free after a second.
-                    if (n + turn) % 5 != 0 {
-                        assert!(gateway.commit(&both, &reply.reservation_id, 0).await);
-                    }
-                }
-                entered
-            });
-        }
-        let entered: Vec<u64> = callers.join_all().await;
-        assert!(entered.iter().sum::<u64>() > 3, "{entered:?}");
-        assert!((2..=3).contains(&inside.lock().expect("no panic").1), "{inside:?}");
-        tokio::time::sleep(Duration::from_millis(1_100)).await;
-        // Nothing stays charged.
-        Gateway::of(&services[0]).await.reserve(&with_lease("many"), 1, 1).await;
-        assert_eq!(used(&services[1], &one("rolling", "many")).await, 1);
-    });
+fn the_example_shows_what_reservations_are_for() {
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/llm-gateway/gateway.py");
+    let variables = [("SERVER", &servers()[0].path), ("RL_MODULE", &module_path())];
+    let output =
+        Command::new("python3").arg(example).envs(variables).env("RLAAS", env!("CARGO_BIN_EXE_rlaas")).output();
+    let text = String::from_utf8(output.expect("python3 runs").stdout).expect("text");
+    let passed = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_else(|| panic!("{name} {text}"));
+        line.split_whitespace().next().and_then(|tokens| tokens.replace(',', "").parse().ok()).unwrap_or(0)
+    };
+    assert!(passed("check, then charge:") > 10_000, "{text}");
+    assert!((5_000..=10_000).contains(&passed("Reserve and Commit:")), "{text}");
 }
