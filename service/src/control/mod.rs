@@ -320,13 +320,15 @@ mod tests {
             };
             let failures = control.figures.failures.with_label_values(&[server.as_str()]);
             let accepts = async move {
+                if peer == Peer::Gone {
+                    drop(listener);
+                    return pending::<()>().await;
+                }
                 let mut open = Vec::new();
-                while peer != Peer::Gone {
+                loop {
                     let (connection, _) = listener.accept().await.expect("a connection");
                     open.extend((peer == Peer::Silent).then_some(connection));
                 }
-                drop(listener);
-                pending::<()>().await;
             };
             _ = timeout(HOUR, join(accepts, control.run())).await;
             assert!((least..=most).contains(&failures.get()), "{peer:?}: {}", failures.get());
