@@ -1,0 +1,91 @@
+//! `rlaas simulate`
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::RuleArgs;
+use crate::simulate::logs::{Logs, Options};
+use crate::simulate::{Settings, run};
+
+/// The arguments of `rlaas simulate`.
+#[derive(Debug, Args)]
+pub struct Simulate {
+    #[command(flatten)]
+    rules: RuleArgs,
+    /// Access logs; `-` is the standard input.
+    #[arg(long, value_name = "FILE", num_args = 1.., required = true)]
+    log: Vec<PathBuf>,
+    /// The only domain [default: all of the rules]
+    #[arg(long, value_name = "NAME")]
+    domain: Option<String>,
+    /// A descriptor of each request, as user={user},path={path}: in braces is a field of the log. May be given several
+    /// times [default: those of the part authorize of the domain]
+    #[arg(long, value_name = "KEY=VALUE[,KEY=VALUE…]")]
+    descriptor: Vec<String>,
+    /// The field with the cost of a request [default: each costs 1]
+    #[arg(long, value_name = "FIELD")]
+    hits: Option<String>,
+    /// A denied request comes again once, when it was told. Without it, it does not.
+    #[arg(long)]
+    retry: bool,
+    /// Say for each rule the smallest limit under which this share of the keys is never denied.
+    #[arg(long, value_name = "PERCENT", value_parser = share)]
+    suggest: Option<f64>,
+    /// Say what these rules change: whom they would deny newly, and whom no more.
+    #[arg(long, value_name = "RULES2", num_args = 1..)]
+    compare: Vec<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+    /// Write a page with the pictures.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// How many keys a rule may have. The requests of further keys are left out.
+    #[arg(long, value_name = "KEYS", default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(1..))]
+    max_keys: u32,
+}
+
+/// 99.9% is 0.999.
+fn share(text: &str) -> Result<f64, &'static str> {
+    let percent: f64 = text.trim_end_matches('%').trim_end().parse().map_err(|_| "expected a percentage, as 99.9%")?;
+    if percent > 0.0 && percent <= 100.0 { Ok(percent / 100.0) } else { Err("expected more than 0 and at most 100") }
+}
+
+impl Simulate {
+    pub fn run(&self, out: &mut impl Write) -> io::Result<ExitCode> {
+        let Some(rules) = self.rules.load(out)? else { return Ok(ExitCode::FAILURE) };
+        let others = if self.compare.is_empty() {
+            None
+        } else {
+            let args = RuleArgs { paths: self.compare.clone(), rules_cache: None, ..self.rules.clone() };
+            let Some(others) = args.load(out)? else { return Ok(ExitCode::FAILURE) };
+            Some(others)
+        };
+        let settings = Settings {
+            domain: self.domain.clone(),
+            descriptors: self.descriptor.clone(),
+            hits: self.hits.clone(),
+            retry: self.retry,
+            suggest: self.suggest.is_some(),
+            max_keys: self.max_keys as usize,
+        };
+        let logs = Logs::open(&self.log, &Options::default());
+        let report = match logs.and_then(|logs| run(logs, rules, others, &settings, self.suggest)) {
+            Ok(report) => report,
+            Err(error) => {
+                writeln!(io::stderr(), "rlaas: {error}")?;
+                return Ok(ExitCode::FAILURE);
+            }
+        };
+        if self.json {
+            serde_json::to_writer_pretty(&mut *out, &report)?;
+            writeln!(out)?;
+        } else {
+            write!(out, "{report}")?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}

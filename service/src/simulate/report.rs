@@ -1,0 +1,488 @@
+//! What a replay has found: as text, and as JSON.
+
+use std::fmt::{self, Write as _};
+
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+
+use super::replay::{Denials, KeyStats, LimitReplay, Replay, Totals};
+use super::times::SLOTS;
+use crate::rules::Printable;
+
+/// How many keys are shown of a rule.
+const SHOWN_KEYS: usize = 10;
+/// How many keys are shown whose decisions another set of rules changes.
+const SHOWN_CHANGED: usize = 20;
+/// The bars of the distribution of use: up to a tenth of the limit, and so on; the last one is for keys that were denied.
+pub const BARS: usize = 11;
+
+/// What a replay has found.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    pub requests: u64,
+    pub denied: u64,
+    /// When the first request began, and the last.
+    pub from: String,
+    pub to: String,
+    /// Rules that no request matches.
+    pub unused: Vec<String>,
+    /// What was assumed, and what was left out.
+    pub notes: Vec<String>,
+    pub rules: Vec<Rule>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compared: Option<Compared>,
+    #[serde(skip)]
+    pub times: Times,
+}
+
+/// Where the slots of the pictures are: seconds since 1970, and seconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Times {
+    pub start: i64,
+    pub width: i64,
+    pub len: usize,
+}
+
+/// What happened under a rule.
+#[derive(Debug, Serialize)]
+pub struct Rule {
+    pub name: String,
+    pub place: String,
+    /// As `TOKEN 10 300 BURST 50`.
+    pub policy: String,
+    pub shadow: bool,
+    pub limit: u64,
+    pub requests: u64,
+    pub denied: u64,
+    pub keys: usize,
+    pub keys_denied: usize,
+    pub first_denial: Option<Denial>,
+    /// What the denied are told to wait, in ms.
+    pub wait_p50_ms: u64,
+    pub wait_p99_ms: u64,
+    /// Denials for ever: the cost is above the limit.
+    pub never_allowed: u64,
+    /// How much of `capacity` a key used that was never denied.
+    pub most_used: u64,
+    pub capacity: u64,
+    pub logged_429: u64,
+    /// Requests of keys beyond `--max-keys`, which are not in the other figures.
+    pub left_out: u64,
+    pub denied_most: Vec<Key>,
+    /// How many keys used up to a tenth of the capacity, two tenths …; the last figure is the keys that were denied.
+    pub use_of_keys: [u64; BARS],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suggestion: Option<Suggested>,
+    #[serde(skip)]
+    pub allowed_at: Vec<u32>,
+    #[serde(skip)]
+    pub denied_at: Vec<u32>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Denial {
+    pub at: String,
+    pub key: String,
+}
+
+/// A key that was denied.
+#[derive(Debug, Serialize)]
+pub struct Key {
+    pub key: String,
+    pub requests: u64,
+    pub denied: u64,
+    pub first: String,
+    pub last: String,
+    /// For how long it was denied: from each denial until the time that it was told.
+    pub blocked_ms: u64,
+    #[serde(skip)]
+    pub denied_at: Vec<u32>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Suggested {
+    pub share_percent: f64,
+    pub limit: u64,
+    pub burst: Option<u64>,
+    pub keys_denied: usize,
+    pub left_out: u64,
+    pub half: Other,
+    pub twice: Other,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Other {
+    pub limit: u64,
+    pub denied: u64,
+    pub keys_denied: usize,
+}
+
+/// What other rules change.
+#[derive(Debug, Default, Serialize)]
+pub struct Compared {
+    pub newly_denied: u64,
+    pub no_more_denied: u64,
+    pub keys_newly_denied: Vec<Changed>,
+    pub keys_no_more_denied: Vec<Changed>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Changed {
+    pub rule: String,
+    pub key: String,
+    pub requests: u64,
+}
+
+impl Report {
+    /// `share` is that of the keys that a suggested limit never denies.
+    pub fn new(replay: &Replay, share: Option<f64>) -> Self {
+        let Totals { requests, denied, first, last, .. } = replay.totals;
+        let mut order: Vec<_> =
+            replay.limits.iter().filter(|limit| limit.rate().is_some() && limit.requests > 0).collect();
+        order.sort_by_key(|limit| std::cmp::Reverse(limit.denied));
+        let unused = replay.limits.iter().filter(|limit| limit.requests + limit.left_out == 0 && !limit.is_lease());
+        let start = replay.slots.start.unwrap_or(0);
+        let len = usize::try_from((last - start) / replay.slots.width + 1).unwrap_or(SLOTS).min(SLOTS);
+        Self {
+            requests,
+            denied,
+            from: time(first.unwrap_or(0)),
+            to: time(last),
+            unused: unused.map(|limit| name(limit) + &place(limit)).collect(),
+            notes: notes(replay),
+            rules: order.into_iter().map(|limit| Rule::new(limit, share, len)).collect(),
+            compared: None,
+            times: Times { start: start / 1_000_000, width: replay.slots.width / 1_000_000, len },
+        }
+    }
+}
+
+impl Compared {
+    /// The keys whose requests only one of two sets of rules denies.
+    pub fn new(before: &Replay, after: &Replay, newly_denied: u64, no_more_denied: u64) -> Self {
+        let (keys_newly_denied, keys_no_more_denied) = (changed(after), changed(before));
+        Self { newly_denied, no_more_denied, keys_newly_denied, keys_no_more_denied }
+    }
+}
+
+fn changed(replay: &Replay) -> Vec<Changed> {
+    let of_limit = |limit: &LimitReplay| {
+        let keys = limit.keys.iter().filter(|(_, stats)| stats.changed > 0);
+        let one = |(key, stats): (&Box<str>, &KeyStats)| Changed {
+            rule: name(limit),
+            key: printable(key),
+            requests: stats.changed,
+        };
+        keys.map(one).collect::<Vec<_>>()
+    };
+    let mut changed: Vec<_> = replay.limits.iter().flat_map(of_limit).collect();
+    changed.sort_by_key(|key| std::cmp::Reverse(key.requests));
+    changed.truncate(SHOWN_CHANGED);
+    changed
+}
+
+fn notes(replay: &Replay) -> Vec<String> {
+    let totals = replay.totals;
+    let mut notes = Vec::new();
+    for (domain, descriptor) in replay.never_made() {
+        notes.push(format!(
+            "domain {}: no request has what the descriptor {} needs",
+            printable(domain),
+            printable(descriptor)
+        ));
+    }
+    let counts = [
+        (totals.unmatched, "match no rule: allowed"),
+        (totals.without_descriptor, "have no descriptor: denied, as if_none says"),
+        (totals.costs_unread, "have no number in the field of --hits: they cost 1"),
+        (totals.retries, "came again when they were told"),
+        (totals.retries_denied, "of these were denied again"),
+    ];
+    notes.extend(
+        counts
+            .into_iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, text)| format!("{} requests {text}", grouped(count))),
+    );
+    for limit in &replay.limits {
+        if limit.left_out > 0 {
+            notes.push(format!(
+                "{}: {} requests of keys beyond --max-keys are left out",
+                name(limit),
+                grouped(limit.left_out)
+            ));
+        }
+        if limit.is_lease() {
+            notes.push(format!("{}: a lease is for Reserve and Commit: left out", name(limit)));
+        }
+        if limit.rate().is_some_and(|rate| rate.grants.is_some()) {
+            notes.push(format!("{}: decided as without grants", name(limit)));
+        }
+    }
+    notes
+}
+
+impl Rule {
+    fn new(limit: &LimitReplay, share: Option<f64>, len: usize) -> Self {
+        let capacity = limit.rate().map_or(0, |rate| rate.policy.capacity());
+        let denials = |stats: &KeyStats| stats.denials.as_ref().map_or(0, |denials| denials.count);
+        let mut most: Vec<_> = limit.keys.iter().filter(|(_, stats)| stats.denials.is_some()).collect();
+        let keys_denied = most.len();
+        most.sort_by_key(|(_, stats)| std::cmp::Reverse(denials(stats)));
+        let mut use_of_keys = [0; BARS];
+        let mut most_used = 0;
+        for stats in limit.keys.values() {
+            let bar = match stats.denials {
+                Some(_) => BARS - 1,
+                None => {
+                    most_used = most_used.max(stats.most_used);
+                    let tenths = u128::from(stats.most_used) * 10;
+                    usize::try_from(tenths.div_ceil(u128::from(capacity.max(1)))).unwrap_or(BARS).clamp(1, BARS - 1) - 1
+                }
+            };
+            use_of_keys[bar] += 1;
+        }
+        let key = |(key, stats): (&Box<str>, &KeyStats)| {
+            let Denials { count, first, last, blocked_ms, at, .. } = stats.denials.as_deref()?;
+            Some(Key {
+                key: printable(key),
+                requests: stats.requests,
+                denied: *count,
+                first: time(*first),
+                last: time(*last),
+                blocked_ms: *blocked_ms,
+                denied_at: at.all()[..len].to_vec(),
+            })
+        };
+        let first_denial = limit.first_denial.and_then(|(at, key)| {
+            let (key, _) = limit.keys.get_index(key)?;
+            Some(Denial { at: time(at), key: printable(key) })
+        });
+        let wait = |quantile| if limit.waits.is_empty() { 0 } else { limit.waits.value_at_quantile(quantile) };
+        let policy = limit.rate().map(|rate| rate.policy.to_string()).unwrap_or_default();
+        Self {
+            name: name(limit),
+            place: place(limit),
+            policy: policy.split(" AS ").next().unwrap_or_default().to_owned(),
+            shadow: limit.limit.shadow,
+            limit: limit.rate().map_or(0, |rate| rate.policy.limit()),
+            requests: limit.requests,
+            denied: limit.denied,
+            keys: limit.keys.len(),
+            keys_denied,
+            first_denial,
+            wait_p50_ms: wait(0.5),
+            wait_p99_ms: wait(0.99),
+            never_allowed: limit.never,
+            most_used,
+            capacity,
+            logged_429: limit.logged_429,
+            left_out: limit.left_out,
+            denied_most: most.into_iter().take(SHOWN_KEYS).filter_map(key).collect(),
+            use_of_keys,
+            suggestion: share.and_then(|share| Suggested::new(limit, share)),
+            allowed_at: limit.allowed_at.all()[..len].to_vec(),
+            denied_at: limit.denied_at.all()[..len].to_vec(),
+        }
+    }
+}
+
+impl Suggested {
+    fn new(limit: &LimitReplay, share: f64) -> Option<Self> {
+        let probe = limit.probe.as_ref()?;
+        let found = probe.suggest(share)?;
+        let other = |other: &super::suggest::Other| Other {
+            limit: other.limit,
+            denied: other.denied,
+            keys_denied: other.keys_denied(),
+        };
+        Some(Self {
+            share_percent: share * 100.0,
+            limit: found.limit,
+            burst: found.burst,
+            keys_denied: found.keys_denied,
+            left_out: found.left_out,
+            half: other(&probe.half),
+            twice: other(&probe.twice),
+        })
+    }
+}
+
+/// The report as text.
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.unused.is_empty() {
+            writeln!(f, "WARNING: no request matches {} of the rules, so they limit nothing:", self.unused.len())?;
+            self.unused.iter().try_for_each(|rule| writeln!(f, "  {rule}"))?;
+            writeln!(f)?;
+        }
+        let (requests, denied) = (grouped(self.requests), grouped(self.denied));
+        let share = percent(self.denied, self.requests);
+        writeln!(f, "{requests} requests from {} to {}: {denied} denied ({share})", self.from, self.to)?;
+        self.notes.iter().try_for_each(|note| writeln!(f, "  {note}"))?;
+        let mut rows = vec![
+            ["rule", "requests", "denied", "", "keys", "denied", "wait p50", "p99", "head room", "429 in the log"]
+                .map(str::to_owned),
+        ];
+        rows.extend(self.rules.iter().map(Rule::row));
+        writeln!(f, "\n{}", table(&rows))?;
+        for rule in &self.rules {
+            write!(f, "{rule}")?;
+        }
+        self.compared.as_ref().map_or(Ok(()), |compared| write!(f, "{compared}"))
+    }
+}
+
+impl Rule {
+    /// The figures of the rule, in the order of the table.
+    pub fn row(&self) -> [String; 10] {
+        let head_room = percent(self.capacity.saturating_sub(self.most_used), self.capacity);
+        [
+            self.name.clone() + if self.shadow { " (shadow)" } else { "" },
+            grouped(self.requests),
+            grouped(self.denied),
+            percent(self.denied, self.requests),
+            grouped(self.keys as u64),
+            grouped(self.keys_denied as u64),
+            if self.denied == 0 { "-".to_owned() } else { span(self.wait_p50_ms) },
+            if self.denied == 0 { "-".to_owned() } else { span(self.wait_p99_ms) },
+            head_room,
+            grouped(self.logged_429),
+        ]
+    }
+
+    /// What is to be known of the suggestion, one fact a line.
+    pub fn advice(&self) -> Vec<String> {
+        let Some(suggested) = &self.suggestion else { return Vec::new() };
+        let burst = suggested.burst.map(|burst| format!(", burst {burst}")).unwrap_or_default();
+        let left_out = if suggested.left_out == 0 {
+            String::new()
+        } else {
+            format!("; the last {} requests were not looked at", grouped(suggested.left_out))
+        };
+        let other = |other: &Other| {
+            format!(
+                "{} denies {} requests of {} keys",
+                other.limit,
+                grouped(other.denied),
+                grouped(other.keys_denied as u64)
+            )
+        };
+        vec![
+            format!(
+                "limit {}{burst} never denies {} % of the keys ({} of {} are denied){left_out}",
+                suggested.limit,
+                suggested.share_percent,
+                grouped(suggested.keys_denied as u64),
+                grouped(self.keys as u64)
+            ),
+            format!("half, {}; twice, {}", other(&suggested.half), other(&suggested.twice)),
+        ]
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let advice = self.advice();
+        if self.denied == 0 && advice.is_empty() {
+            return Ok(());
+        }
+        writeln!(f, "{}: {}{}", self.name, self.policy, self.place)?;
+        advice.iter().try_for_each(|line| writeln!(f, "  {line}"))?;
+        if let Some(first) = &self.first_denial {
+            writeln!(f, "  first denial at {}: {}", first.at, first.key)?;
+        }
+        if self.never_allowed > 0 {
+            writeln!(f, "  {} denials are for ever: the cost is above the limit", grouped(self.never_allowed))?;
+        }
+        let mut rows = vec![["  denied most", "requests", "denied", "for", "first", "last"].map(str::to_owned)];
+        rows.extend(self.denied_most.iter().map(Key::row).map(|mut row| {
+            row[0].insert_str(0, "  ");
+            row
+        }));
+        if self.denied > 0 {
+            write!(f, "{}", table(&rows))?;
+        }
+        writeln!(f)
+    }
+}
+
+impl Key {
+    pub fn row(&self) -> [String; 6] {
+        let figures = [grouped(self.requests), grouped(self.denied), span(self.blocked_ms)];
+        let [requests, denied, blocked] = figures;
+        [self.key.clone(), requests, denied, blocked, self.first.clone(), self.last.clone()]
+    }
+}
+
+impl fmt::Display for Compared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts = [
+            ("denied newly", self.newly_denied, &self.keys_newly_denied),
+            ("denied no more", self.no_more_denied, &self.keys_no_more_denied),
+        ];
+        for (what, requests, keys) in parts {
+            writeln!(f, "With the other rules, {} requests are {what}.", grouped(requests))?;
+            let rows: Vec<_> =
+                keys.iter().map(|key| [format!("  {} {}", key.rule, key.key), grouped(key.requests)]).collect();
+            write!(f, "{}", table(&rows))?;
+        }
+        Ok(())
+    }
+}
+
+/// Rows with their columns aligned: the first to the left, the others to the right.
+fn table<const N: usize>(rows: &[[String; N]]) -> String {
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: [usize; N] = std::array::from_fn(width);
+    let mut text = String::new();
+    for row in rows {
+        for (column, (cell, width)) in row.iter().zip(widths).enumerate() {
+            _ = if column == 0 { write!(text, "{cell:<width$}") } else { write!(text, "  {cell:>width$}") };
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn name(limit: &LimitReplay) -> String {
+    printable(&limit.limit.path)
+}
+
+fn place(limit: &LimitReplay) -> String {
+    limit.limit.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default()
+}
+
+fn printable(text: &str) -> String {
+    Printable(text).to_string()
+}
+
+/// As `1,234,567`.
+pub fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+pub fn percent(part: u64, whole: u64) -> String {
+    if whole == 0 { "-".to_owned() } else { format!("{:.2} %", part as f64 * 100.0 / whole as f64) }
+}
+
+/// As `1m 12s`; below ten seconds with the milliseconds.
+pub fn span(millis: u64) -> String {
+    let millis = i64::try_from(millis).unwrap_or(i64::MAX);
+    let shown =
+        if millis < 10_000 { SignedDuration::from_millis(millis) } else { SignedDuration::from_secs(millis / 1_000) };
+    format!("{shown:#}")
+}
+
+/// UTC, to the second.
+pub fn time(micros: i64) -> String {
+    Timestamp::from_second(micros.div_euclid(1_000_000)).map(|time| time.to_string()).unwrap_or_default()
+}
