@@ -1,0 +1,3 @@
+//! What rules would have done with recorded traffic.
+
+pub mod logs;
