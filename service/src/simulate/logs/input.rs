@@ -128,7 +128,7 @@ impl Lines {
         }
         self.start = (line.end + 1).min(self.end);
         let line = &self.block[line];
-        Ok(Some(Line::Whole(line.strip_suffix(b"\r").unwrap_or(line))))
+        Ok(Some(Line::Whole(trimmed(line))))
     }
 
     /// Leaves out the rest of a line.
@@ -159,4 +159,9 @@ impl Lines {
         self.ended = read == 0;
         Ok(())
     }
+}
+
+/// A line without the carriage return before its end.
+pub fn trimmed(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\r").unwrap_or(line)
 }

@@ -1,9 +1,8 @@
 //! Lines of JSON.
 
 use std::collections::HashMap;
-use std::fmt::{self, Display, Write};
 
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
 
 use super::names::Target;
 use super::request::Draft;
@@ -14,135 +13,46 @@ const KEYS: usize = 4_096;
 /// Reads objects of JSON. The key of a value within an object has those of the outer ones before it, with dots.
 #[derive(Default)]
 pub struct Json {
-    targets: HashMap<String, Target>,
+    pub targets: HashMap<String, Target>,
     key: String,
-    text: String,
 }
 
 impl Json {
-    /// Forgets where the values go.
-    pub fn forget(&mut self) {
-        self.targets.clear();
-    }
-
     pub fn read(&mut self, line: &[u8], draft: &mut Draft<'_>) -> Result<(), &'static str> {
-        self.key.clear();
-        let mut deserializer = serde_json::Deserializer::from_slice(line);
-        let read = Value { json: self, draft }.deserialize(&mut deserializer).and_then(|()| deserializer.end());
-        read.map_err(|_| "invalid JSON")
+        let value = serde_json::from_slice(line).map_err(|_| "invalid JSON")?;
+        self.put(&value, draft);
+        Ok(())
     }
-}
 
-/// The value of the key.
-struct Value<'a, 'd> {
-    json: &'a mut Json,
-    draft: &'a mut Draft<'d>,
-}
-
-impl Value<'_, '_> {
-    fn put(self, value: &[u8]) {
-        let target = match self.json.targets.get(&self.json.key) {
-            Some(target) => *target,
-            None => {
-                let target = self.draft.target(&self.json.key);
-                if self.json.targets.len() < KEYS {
-                    self.json.targets.insert(self.json.key.clone(), target);
+    /// Puts what the value of the key holds.
+    fn put(&mut self, value: &Value, draft: &mut Draft<'_>) {
+        match value {
+            Value::Object(entries) => {
+                let outer = self.key.len();
+                for (key, value) in entries {
+                    if outer > 0 {
+                        self.key.push('.');
+                    }
+                    self.key.push_str(key);
+                    self.put(value, draft);
+                    self.key.truncate(outer);
                 }
-                target
             }
-        };
-        self.draft.put(target, value);
-    }
-
-    fn put_display<E>(self, value: impl Display) -> Result<(), E> {
-        let mut text = std::mem::take(&mut self.json.text);
-        text.clear();
-        _ = write!(text, "{value}");
-        Value { json: self.json, draft: self.draft }.put(text.as_bytes());
-        self.json.text = text;
-        Ok(())
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for Value<'_, '_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Value<'_, '_> {
-    type Value = ();
-
-    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.write_str("a value")
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<(), E> {
-        self.put_display(value)
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<(), E> {
-        self.put_display(value)
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<(), E> {
-        self.put_display(value)
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<(), E> {
-        self.put_display(value)
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<(), E> {
-        self.put(value.as_bytes());
-        Ok(())
-    }
-
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
-    }
-
-    /// The first one counts, as everywhere.
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-        while items.next_element_seed(Value { json: self.json, draft: self.draft })?.is_some() {}
-        Ok(())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
-        let outer = self.json.key.len();
-        while entries.next_key_seed(Key(&mut self.json.key))?.is_some() {
-            entries.next_value_seed(Value { json: self.json, draft: self.draft })?;
-            self.json.key.truncate(outer);
+            Value::Array(items) => items.iter().for_each(|item| self.put(item, draft)),
+            Value::String(text) => draft.put(self.target(draft), text.as_bytes()),
+            Value::Number(_) | Value::Bool(_) => draft.put(self.target(draft), value.to_string().as_bytes()),
+            Value::Null => {}
         }
-        Ok(())
-    }
-}
-
-/// Adds a key to those of the outer objects.
-struct Key<'a>(&'a mut String);
-
-impl<'de> DeserializeSeed<'de> for Key<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl Visitor<'_> for Key<'_> {
-    type Value = ();
-
-    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.write_str("a key")
     }
 
-    fn visit_str<E>(self, key: &str) -> Result<(), E> {
-        if !self.0.is_empty() {
-            self.0.push('.');
+    fn target(&mut self, draft: &Draft<'_>) -> Target {
+        if let Some(target) = self.targets.get(&self.key) {
+            return *target;
         }
-        self.0.push_str(key);
-        Ok(())
+        let target = draft.target(&self.key);
+        if self.targets.len() < KEYS {
+            self.targets.insert(self.key.clone(), target);
+        }
+        target
     }
 }

@@ -116,7 +116,7 @@ impl Logs {
             let file = LogFile::new(name, source, options, &names, &mut summary)?;
             summary
                 .formats
-                .push((file.name.clone(), file.format.as_ref().map_or("empty", |format| &format.name).to_owned()));
+                .push((file.name.clone(), file.format.as_ref().map_or("empty", |format| format.name).to_owned()));
             files.push(file);
         }
         Ok(Self { files, names, allow_unread: options.allow_unread, last: None, summary, bar })
@@ -219,7 +219,7 @@ impl LogFile {
             name,
             lines: Lines::new(source),
             number: 0,
-            format: options.format.as_deref().map(Format::new).transpose()?,
+            format: None,
             clock: Clock::default(),
             requests: Vec::new(),
             free: Vec::new(),
@@ -232,6 +232,9 @@ impl LogFile {
             ended: false,
             next: None,
         };
+        if let Some(text) = &options.format {
+            file.format = Some(Format::new(text, names).map_err(|error| format!("invalid format: {error}"))?);
+        }
         file.find_format(names, summary).map_err(|error| format!("{}: {error}", file.name))?;
         Ok(file)
     }
