@@ -3,12 +3,14 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Args;
 
 use super::RuleArgs;
+use crate::go;
 use crate::simulate::logs::{Logs, Options};
-use crate::simulate::{Settings, run};
+use crate::simulate::{Settings, of_log, run};
 
 /// The arguments of `rlaas simulate`.
 #[derive(Debug, Args)]
@@ -18,6 +20,15 @@ pub struct Simulate {
     /// Access logs; `-` is the standard input.
     #[arg(long, value_name = "FILE", num_args = 1.., required = true)]
     log: Vec<PathBuf>,
+    /// What a line is: a regular expression with named groups, or the log_format of nginx [default: the first lines tell]
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<String>,
+    /// More than 1 % of the lines may be such as cannot be read.
+    #[arg(long)]
+    allow_unread: bool,
+    /// How far lines may be out of order.
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = go::duration)]
+    sort_within: Duration,
     /// The only domain [default: all of the rules]
     #[arg(long, value_name = "NAME")]
     domain: Option<String>,
@@ -72,13 +83,15 @@ impl Simulate {
             suggest: self.suggest.is_some(),
             max_keys: self.max_keys as usize,
         };
-        let logs = Logs::open(&self.log, &Options::default());
-        let report = match logs.and_then(|logs| run(logs, rules, others, &settings, self.suggest)) {
+        let options =
+            Options { format: self.format.clone(), allow_unread: self.allow_unread, sort_within: self.sort_within };
+        let mut logs = match Logs::open(&self.log, &options) {
+            Ok(logs) => logs,
+            Err(error) => return failed(&error, &[]),
+        };
+        let report = match run(&mut logs, rules, others, &settings, self.suggest) {
             Ok(report) => report,
-            Err(error) => {
-                writeln!(io::stderr(), "rlaas: {error}")?;
-                return Ok(ExitCode::FAILURE);
-            }
+            Err(error) => return failed(&error, &of_log(&logs.summary())),
         };
         if self.json {
             serde_json::to_writer_pretty(&mut *out, &report)?;
@@ -88,4 +101,11 @@ impl Simulate {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+fn failed(error: &str, notes: &[String]) -> io::Result<ExitCode> {
+    let mut err = io::stderr();
+    writeln!(err, "rlaas: {error}")?;
+    notes.iter().try_for_each(|note| writeln!(err, "  {note}"))?;
+    Ok(ExitCode::FAILURE)
 }

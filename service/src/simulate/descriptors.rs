@@ -41,7 +41,8 @@ pub struct Template {
 
 #[derive(Debug)]
 struct Source {
-    field: Field,
+    /// `None` if the log has no such field.
+    field: Option<Field>,
     header: HeaderName,
     /// Without the value of this field, no descriptor is made.
     needed: bool,
@@ -55,7 +56,7 @@ impl Source {
 
     /// The value. A path is without its query.
     fn value<'r>(&self, request: &'r Request) -> Option<&'r str> {
-        let value = request.get(self.field)?;
+        let value = request.get(self.field?)?;
         if self.is_path { value.split(['?', '#']).next() } else { Some(value) }
     }
 }
@@ -118,9 +119,12 @@ impl Template {
         for Entry { key, value } in read.entries {
             let (mut pieces, mut rest) = (Vec::new(), value.as_str());
             while let Some((before, after)) = rest.split_once('{') {
-                let (name, after) = after.split_once('}').ok_or("a '{' without '}'")?;
+                let (name, after) = after.split_once('}').ok_or("a { without }")?;
                 pieces.extend([Piece::Text(before.to_owned()), Piece::Field(sources.len())]);
                 sources.push(Source::new(name, &ORIGINAL_URI, true, logs));
+                if sources.last().is_some_and(|source| source.field.is_none()) {
+                    return Err(format!("the log has no field {name}"));
+                }
                 rest = after;
             }
             pieces.push(Piece::Text(rest.to_owned()));

@@ -12,7 +12,7 @@ mod suggest;
 mod times;
 
 pub use replay::{Replay, Settings};
-pub use report::{Compared, Report};
+pub use report::{Compared, Report, of_log};
 
 use crate::rules::Rules;
 use logs::Logs;
@@ -22,14 +22,14 @@ use logs::Logs;
 /// # Errors
 /// The log cannot be read, or the rules give no descriptors: why.
 pub fn run(
-    mut logs: Logs,
+    logs: &mut Logs,
     rules: Rules,
     others: Option<Rules>,
     settings: &Settings,
     share: Option<f64>,
 ) -> Result<Report, String> {
-    let mut replay = Replay::new(rules, settings, &mut logs)?;
-    let mut other = others.map(|others| Replay::new(others, settings, &mut logs)).transpose()?;
+    let mut replay = Replay::new(rules, settings, logs)?;
+    let mut other = others.map(|others| Replay::new(others, settings, logs)).transpose()?;
     let (mut newly, mut no_more) = (0, 0);
     while let Some(request) = logs.next()? {
         let allowed = replay.request(request)?;
@@ -47,7 +47,7 @@ pub fn run(
         }
     }
     replay.end();
-    let mut report = Report::new(&replay, share);
+    let mut report = Report::new(&replay, &logs.summary(), share);
     report.compared = other.map(|other| Compared::new(&replay, &other, newly, no_more));
     Ok(report)
 }

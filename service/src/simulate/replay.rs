@@ -44,7 +44,7 @@ pub struct Replay {
     pub slots: Slots,
     pub totals: Totals,
     hits: Option<Field>,
-    status: Field,
+    status: Option<Field>,
     settings: Settings,
     retries: BinaryHeap<Reverse<Retry>>,
     /// The limits and the keys that denied the last request.
@@ -209,13 +209,15 @@ impl Replay {
                 format!("the rules have no domain {}", Printable(name))
             }));
         }
+        let cost = |name: &String| logs.find(name).ok_or_else(|| format!("the log has no field {name}"));
+        let hits = settings.hits.as_ref().map(cost).transpose()?;
         Ok(Self {
             rules,
             domains,
             limits,
             slots: Slots::default(),
             totals: Totals::default(),
-            hits: settings.hits.as_ref().map(|name| logs.find(name)),
+            hits,
             status: logs.find("status"),
             settings: settings.clone(),
             retries: BinaryHeap::new(),
@@ -251,7 +253,7 @@ impl Replay {
                 1
             }
         };
-        let is_429 = request.get(self.status) == Some("429");
+        let is_429 = self.status.and_then(|status| request.get(status)) == Some("429");
         self.totals.requests += 1;
         self.totals.first.get_or_insert(time);
         self.totals.last = time;

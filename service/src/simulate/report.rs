@@ -5,6 +5,7 @@ use std::fmt::{self, Write as _};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
+use super::logs::{Summary, Unread};
 use super::replay::{Denials, KeyStats, LimitReplay, Replay, Totals};
 use super::times::SLOTS;
 use crate::rules::Printable;
@@ -135,7 +136,7 @@ pub struct Changed {
 
 impl Report {
     /// `share` is that of the keys that a suggested limit never denies.
-    pub fn new(replay: &Replay, share: Option<f64>) -> Self {
+    pub fn new(replay: &Replay, log: &Summary, share: Option<f64>) -> Self {
         let Totals { requests, denied, first, last, .. } = replay.totals;
         let mut order: Vec<_> =
             replay.limits.iter().filter(|limit| limit.rate().is_some() && limit.requests > 0).collect();
@@ -149,7 +150,7 @@ impl Report {
             from: time(first.unwrap_or(0)),
             to: time(last),
             unused: unused.map(|limit| name(limit) + &place(limit)).collect(),
-            notes: notes(replay),
+            notes: of_log(log).into_iter().chain(notes(replay)).collect(),
             rules: order.into_iter().map(|limit| Rule::new(limit, share, len)).collect(),
             compared: None,
             times: Times { start: start / 1_000_000, width: replay.slots.width / 1_000_000, len },
@@ -179,6 +180,29 @@ fn changed(replay: &Replay) -> Vec<Changed> {
     changed.sort_by_key(|key| std::cmp::Reverse(key.requests));
     changed.truncate(SHOWN_CHANGED);
     changed
+}
+
+/// How the log was read.
+pub fn of_log(log: &Summary) -> Vec<String> {
+    let mut notes: Vec<_> = log.formats.iter().map(|(file, format)| format!("{}: {format}", printable(file))).collect();
+    if log.whole_seconds {
+        notes.push("times in whole seconds: the requests of a second are spread evenly over it".to_owned());
+    }
+    if log.durations_subtracted {
+        notes.push("durations are subtracted from the times".to_owned());
+    }
+    let counts = [
+        (log.out_of_order, "lines are out of order: sorted"),
+        (log.not_in_order, "requests are too far out of order: they got the time of the one before"),
+        (log.unread, "lines cannot be read, the first of them:"),
+    ];
+    notes.extend(
+        counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, text)| format!("{} {text}", grouped(count))),
+    );
+    let unread =
+        |Unread { file, line, text, why }: &Unread| format!("  {}:{line}: {why}: {}", printable(file), printable(text));
+    notes.extend(log.first_unread.iter().map(unread));
+    notes
 }
 
 fn notes(replay: &Replay) -> Vec<String> {

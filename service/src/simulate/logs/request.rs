@@ -1,0 +1,127 @@
+//! One request of a log.
+
+use super::names::{Field, Names, Role, Target};
+use super::time::{self, Clock, Time};
+
+/// A request of a log: when it began, and the fields that were asked for.
+#[derive(Debug, Default)]
+pub struct Request {
+    /// When it began, in µs since 1970.
+    pub time: i64,
+    /// When it was logged.
+    pub(super) logged: Time,
+    /// How long before that it began, in µs.
+    pub(super) took: i64,
+    /// The values of the fields, one after the other.
+    text: String,
+    /// Where the value of each field begins and ends. One without a value ends where it begins.
+    spans: Vec<(usize, usize)>,
+}
+
+impl Request {
+    /// The value of a field; `None` if the line has none, or `-`.
+    pub fn get(&self, field: Field) -> Option<&str> {
+        let &(start, end) = self.spans.get(field.0)?;
+        self.text.get(start..end).filter(|text| !text.is_empty())
+    }
+
+    fn set(&mut self, field: Option<Field>, value: &[u8]) {
+        let Some(span) = field.and_then(|field| self.spans.get_mut(field.0)) else { return };
+        let start = self.text.len();
+        match std::str::from_utf8(value) {
+            Ok(value) => self.text.push_str(value),
+            Err(_) => self.text.push_str(&String::from_utf8_lossy(value)),
+        }
+        *span = (start, self.text.len());
+    }
+}
+
+/// A request while its line is read.
+pub struct Draft<'a> {
+    request: &'a mut Request,
+    clock: &'a mut Clock,
+    names: &'a Names,
+    logged: Result<Time, &'static str>,
+    start: Option<Time>,
+    took: Option<i64>,
+}
+
+impl<'a> Draft<'a> {
+    pub fn new(request: &'a mut Request, clock: &'a mut Clock, names: &'a Names) -> Self {
+        request.text.clear();
+        request.spans.clear();
+        request.spans.resize(names.len(), (0, 0));
+        Self { request, clock, names, logged: Err("no time"), start: None, took: None }
+    }
+
+    /// Where the values of a column go.
+    pub fn target(&self, column: &str) -> Target {
+        self.names.target(column)
+    }
+
+    /// Takes the value of a column. Of several columns for one field, the first one counts.
+    pub fn put(&mut self, target: Target, value: &[u8]) {
+        let Target { role, field } = target;
+        if value.is_empty() || value == b"-" {
+            return;
+        }
+        let value = if role == Role::Address { without_port(value) } else { value };
+        match role {
+            Role::Time => {
+                // The finest of several: `$time_local` and `$msec`.
+                if self.logged.is_ok_and(|time| !time.whole) {
+                    return;
+                }
+                let time = self.clock.read(value);
+                if time.is_ok_and(|time| !time.whole) || self.logged.is_err() {
+                    self.logged = time;
+                }
+            }
+            Role::Start => self.start = self.clock.read(value).ok().or(self.start),
+            Role::Duration(unit) => {
+                let unit = unit.unwrap_or(if value.contains(&b'.') { time::SECOND } else { 1_000 });
+                self.took = time::duration(value, unit).or(self.took);
+            }
+            Role::RequestLine => self.request_line(value),
+            Role::Forwarded if self.names.address.is_some_and(|field| self.request.get(field).is_none()) => {
+                let last = value.rsplit(|&byte| byte == b',').next().unwrap_or_default();
+                self.request.set(self.names.address, last.trim_ascii());
+            }
+            Role::Forwarded | Role::Address | Role::Other => {}
+        }
+        if field.is_some_and(|field| role == Role::Address || self.request.get(field).is_none()) {
+            self.request.set(field, value);
+        }
+    }
+
+    /// Anything else than a method, a path and perhaps a protocol is no request of HTTP: a handshake of TLS, or nothing.
+    fn request_line(&mut self, line: &[u8]) {
+        let Some(space) = memchr::memchr(b' ', line) else { return };
+        let (method, path) = (&line[..space], &line[space + 1..]);
+        let end = memchr::memrchr(b' ', path).filter(|&end| path[end + 1..].starts_with(b"HTTP/"));
+        self.request.set(self.names.method, method);
+        self.request.set(self.names.path, &path[..end.unwrap_or(path.len())]);
+        if let Some(end) = end {
+            self.request.set(self.names.protocol, &path[end + 1..]);
+        }
+    }
+
+    /// Ends the request; an error if it has no time that can be read.
+    pub fn end(self) -> Result<(), &'static str> {
+        self.request.logged = self.start.map_or(self.logged, Ok)?;
+        self.request.took = if self.start.is_some() { 0 } else { self.took.unwrap_or(0) };
+        Ok(())
+    }
+}
+
+/// An address as `1.2.3.4:5678` or `[::1]:5678` has it.
+fn without_port(address: &[u8]) -> &[u8] {
+    if let Some(rest) = address.strip_prefix(b"[") {
+        return rest.split(|&byte| byte == b']').next().unwrap_or(rest);
+    }
+    let mut parts = address.split(|&byte| byte == b':');
+    match (parts.next(), parts.next(), parts.next()) {
+        (Some(host), Some(_), None) => host,
+        _ => address,
+    }
+}
