@@ -1,5 +1,6 @@
 //! `rlaas simulate`
 
+use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -10,7 +11,7 @@ use clap::Args;
 use super::RuleArgs;
 use crate::go;
 use crate::simulate::logs::{Logs, Options};
-use crate::simulate::{Settings, of_log, run};
+use crate::simulate::{Settings, of_log, page, run};
 
 /// The arguments of `rlaas simulate`.
 #[derive(Debug, Args)]
@@ -93,6 +94,11 @@ impl Simulate {
             Ok(report) => report,
             Err(error) => return failed(&error, &of_log(&logs.summary())),
         };
+        if let Some(path) = &self.html
+            && let Err(error) = page(&report).and_then(|page| fs::write(path, page).map_err(|error| error.to_string()))
+        {
+            return failed(&format!("{}: {error}", path.display()), &[]);
+        }
         if self.json {
             serde_json::to_writer_pretty(&mut *out, &report)?;
             writeln!(out)?;

@@ -6,11 +6,13 @@
 mod descriptors;
 mod keys;
 pub mod logs;
+mod page;
 mod replay;
 mod report;
 mod suggest;
 mod times;
 
+pub use page::page;
 pub use replay::{Replay, Settings};
 pub use report::{Compared, Report, of_log};
 
