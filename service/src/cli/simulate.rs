@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, Parser};
 
 use super::RuleArgs;
 use crate::go;
 use crate::simulate::logs::{Logs, Options};
-use crate::simulate::{Settings, of_log, page, run};
+use crate::simulate::{Settings, example, of_log, page, run};
 
 /// The arguments of `rlaas simulate`.
 #[derive(Debug, Args)]
@@ -55,6 +55,9 @@ pub struct Simulate {
     /// Write a page with the pictures.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+    /// Write the log of a day, with rules and the page for it, into DIR/rlaas-example [default: here]
+    #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = ".", exclusive = true)]
+    example: Option<PathBuf>,
     /// How many keys a rule may have. The requests of further keys are left out.
     #[arg(long, value_name = "KEYS", default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(1..))]
     max_keys: u32,
@@ -68,6 +71,9 @@ fn share(text: &str) -> Result<f64, &'static str> {
 
 impl Simulate {
     pub fn run(&self, out: &mut impl Write) -> io::Result<ExitCode> {
+        if let Some(dir) = &self.example {
+            return run_example(&example::write(dir)?, out);
+        }
         let Some(rules) = self.rules.load(out)? else { return Ok(ExitCode::FAILURE) };
         let others = if self.compare.is_empty() {
             None
@@ -107,6 +113,26 @@ impl Simulate {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Replays the example as the command does that it prints.
+fn run_example(files: &example::Files, out: &mut impl Write) -> io::Result<ExitCode> {
+    let [rules, log, page] = [&files.rules, &files.log, &files.page].map(|path| path.display().to_string());
+    let args = ["simulate", &rules, "--log", &log, "--suggest", "99%", "--html", &page];
+    writeln!(out, "$ rlaas {}\n", args.join(" "))?;
+    let ended = match Example::try_parse_from(args) {
+        Ok(Example { args }) => args.run(out)?,
+        Err(error) => return failed(&error.to_string(), &[]),
+    };
+    writeln!(out, "The page is {page}, the rules are {rules}, the log is {log}.")?;
+    Ok(ended)
+}
+
+/// The command of the example.
+#[derive(Debug, Parser)]
+struct Example {
+    #[command(flatten)]
+    args: Simulate,
 }
 
 fn failed(error: &str, notes: &[String]) -> io::Result<ExitCode> {

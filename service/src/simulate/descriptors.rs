@@ -18,7 +18,7 @@ const ORIGINAL_URI: HeaderName = HeaderName::from_static("x-original-uri");
 const HOST_OF_CLIENT: HeaderName = HeaderName::from_static("rlaas-host-of-client");
 
 /// What the fields of a log are in the request that a proxy makes.
-const OF_PROXIES: [(&str, &str); 7] = [
+const OF_PROXIES: [(&str, &str); 9] = [
     ("x-forwarded-host", "host"),
     ("x-original-host", "host"),
     ("x-forwarded-method", "method"),
@@ -26,6 +26,8 @@ const OF_PROXIES: [(&str, &str); 7] = [
     ("x-forwarded-uri", "path"),
     ("x-original-uri", "path"),
     ("x-original-url", "path"),
+    ("x-forwarded-user", "user"),
+    ("x-remote-user", "user"),
 ];
 
 /// How a descriptor is made of some fields.

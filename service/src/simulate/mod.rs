@@ -4,6 +4,7 @@
 //! and the algorithms of the module, with the keys in memory and the time of the log.
 
 mod descriptors;
+pub mod example;
 mod keys;
 pub mod logs;
 mod page;
