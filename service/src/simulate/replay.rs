@@ -543,7 +543,7 @@ impl LimitReplay {
         denials.at.add(slot);
         match u64::try_from(verdict.retry_after_ms) {
             Ok(wait) => {
-                self.waits.saturating_record(wait);
+                _ = self.waits.record(wait);
                 let now = time / 1_000;
                 let until = now.saturating_add_unsigned(wait);
                 let blocked = until.saturating_sub(now.max(denials.blocked_until_ms)).max(0);
