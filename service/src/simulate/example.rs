@@ -26,8 +26,9 @@ pub struct Files {
 /// # Errors
 /// A file cannot be written.
 pub fn write(dir: &Path) -> io::Result<Files> {
-    let [rules, log, page] = ["rules.yaml", "access.log", "page.html"].map(|name| dir.join("rlaas-example").join(name));
-    fs::create_dir_all(dir.join("rlaas-example"))?;
+    let dir = dir.join("rlaas-example");
+    let [rules, log, page] = ["rules.yaml", "access.log", "page.html"].map(|name| dir.join(name));
+    fs::create_dir_all(&dir)?;
     fs::write(&rules, RULES)?;
     fs::write(&log, day())?;
     Ok(Files { rules, log, page })
@@ -78,7 +79,7 @@ impl Day {
 
     /// Visits of some pages each, most of them in the evening. Each page loads some files at once.
     fn visitors(&mut self) {
-        for _ in 0..4_000 {
+        for _ in 0..9_000 {
             let client = Client::visitor(self.random.u64(0..USERS));
             // Two times of the day, of which the later is more probable in the evening.
             let mut second = self.random.i64(0..DAY).max(self.random.i64(0..DAY * 9 / 10));
@@ -125,11 +126,11 @@ impl Day {
 
     /// From 14:20 on, the shop is away for eight minutes. The app tries again, faster than it should.
     fn outage(&mut self) {
-        for number in 0..60 {
-            let client = Client { agent: "shop-app/4.2 (iOS)", ..Client::visitor(number * 5 + 1) };
+        for number in 0..40 {
+            let client = Client { agent: "shop-app/4.2 (iOS)", ..Client::visitor(number * 7 + 1) };
             let mut second = 14 * 3_600 + 1_200 + self.random.i64(0..60);
             while second < 14 * 3_600 + 1_680 {
-                for _ in 0..self.random.u8(1..6) {
+                for _ in 0..self.random.u8(1..5) {
                     self.add(&client, second, "/api/cart", 502);
                 }
                 second += self.random.i64(1..3);

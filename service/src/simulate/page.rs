@@ -39,8 +39,9 @@ const ALLOWED: RGBColor = RGBColor(0, 0, 4);
 const DENIED: RGBColor = RGBColor(0, 0, 5);
 const HEAT: [RGBColor; 5] =
     [RGBColor(0, 0, 6), RGBColor(0, 0, 7), RGBColor(0, 0, 8), RGBColor(0, 0, 9), RGBColor(0, 0, 10)];
-const COLOURS: [&str; 10] =
-    ["text", "muted", "line", "allowed", "denied", "heat-1", "heat-2", "heat-3", "heat-4", "heat-5"];
+const TRACK: RGBColor = RGBColor(0, 0, 11);
+const COLOURS: [&str; 11] =
+    ["text", "muted", "line", "allowed", "denied", "heat-1", "heat-2", "heat-3", "heat-4", "heat-5", "track"];
 
 const STYLE: &str = include_str!("page.css");
 
@@ -127,7 +128,12 @@ fn write_rule(rule: &Rule, times: Times, html: &mut String) -> Drawn {
     figure(html, "Requests a second", (WIDTH, 190), |area| over_time(area, rule, times))?;
     if !rule.denied_most.is_empty() {
         let height = ROW * rule.denied_most.len() as u32 + AXIS;
-        figure(html, "Keys denied most, and when", (WIDTH, height), |area| heat_map(area, &rule.denied_most, times))?;
+        figure(
+            html,
+            "Keys denied most, and when: the stronger the colour, the more denials",
+            (WIDTH, height),
+            |area| heat_map(area, &rule.denied_most, times),
+        )?;
     }
     figure(html, "Keys by their largest use of the limit", (WIDTH, 190), |area| use_of_keys(area, rule))?;
     if !rule.denied_most.is_empty() {
@@ -198,6 +204,10 @@ fn heat_map(area: &Area<'_>, keys: &[Key], times: Times) -> Drawn {
         .x_label_formatter(&|seconds| moment(*seconds, times))
         .draw()?;
     for (row, key) in (0..rows).rev().zip(keys) {
+        let ends = [(start_of(0, times), row), (start_of(times.len, times), row + 1)];
+        let mut track = Rectangle::new(ends, TRACK.filled());
+        track.set_margin(2, 2, 0, 0);
+        chart.draw_series([track])?;
         let cells = key.denied_at.iter().enumerate().filter(|(_, count)| **count > 0);
         chart.draw_series(cells.map(|(slot, count)| {
             // By the logarithm: a key that is denied now and then is to be seen too.
@@ -272,7 +282,7 @@ fn figure(html: &mut String, caption: &str, size: (u32, u32), draw: impl FnOnce(
 }
 
 fn label(colour: RGBColor) -> TextStyle<'static> {
-    ("sans-serif", 13).into_font().color(&colour)
+    ("sans-serif", 14).into_font().color(&colour)
 }
 
 fn start_of(slot: usize, times: Times) -> i64 {

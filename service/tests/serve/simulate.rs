@@ -75,14 +75,16 @@ fn a_replay_decides_as_the_service() {
                 let user = format!("{}{}", if costs { "h" } else { "u" }, random.u8(0..5));
                 let user = if random.u8(0..4) == 0 { format!("h{}", random.u8(1..4)) } else { user };
                 let path = ["/", "/tried", "/a1", "/a2", "/tried"][random.usize(0..5)];
-                let (address, cost) = (format!("192.0.2.{}", random.u8(1..3)), [0, 1, 1, 2, 3][random.usize(0..5)]);
+                // Of IPv6, a network is a caller.
+                let address = ["192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8::2"][random.usize(0..4)];
+                let cost = [0, 1, 1, 2, 3][random.usize(0..5)];
                 let (seconds, micros) = (clock.now() / 1_000_000, clock.now() % 1_000_000);
                 _ = writeln!(
                     log,
                     r#"{{"time":{seconds}.{micros:06},"x-user":"{user}","path":"{path}?q","address":"{address}","cost":{cost}}}"#
                 );
                 decided.push(if costs {
-                    let (user, path, address) = (("user", &*user), ("path", path), ("address", &*address));
+                    let (user, path, address) = (("user", &*user), ("path", path), ("address", address));
                     let mut asked = request(domain, &[&[user], &[path], &[path, address], &[address]]);
                     for _ in 0..4 {
                         asked = hits(asked, cost);
@@ -91,7 +93,7 @@ fn a_replay_decides_as_the_service() {
                     block_on(async { service.client().await.code(asked).await }).as_str_name() == "OK"
                 } else {
                     let uri = format!("{path}?q");
-                    let headers = [("X-User", &*user), ("X-Original-URI", &uri), ("X-Forwarded-For", &address)];
+                    let headers = [("X-User", &*user), ("X-Original-URI", &uri), ("X-Forwarded-For", address)];
                     get(&service.http, &format!("/authorize/{domain}"), &headers).status == 200
                 });
             }
