@@ -56,7 +56,7 @@ pub struct Simulate {
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     /// Write the log of a day, with rules and the page for it, into DIR/rlaas-example [default: here]
-    #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = "", exclusive = true)]
+    #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = ".", exclusive = true)]
     example: Option<PathBuf>,
     /// How many keys a rule may have. The requests of further keys are left out.
     #[arg(long, value_name = "KEYS", default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(1..))]

@@ -4,8 +4,8 @@ use std::fmt::Debug;
 
 use redis_rl_algorithm::in_memory::{Charging, InMemory};
 use redis_rl_algorithm::{
-    Cost, FixedWindow, Gcra, Micros, Policy as Terms, RollingLog, SlidingCounter, TokenBucket, Unrepresentable,
-    WindowCounter,
+    Cost, FixedWindow, Forecast as _, Gcra, Micros, Policy as Terms, RollingLog, SlidingCounter, TokenBucket,
+    Unrepresentable, WindowCounter,
 };
 use redis_rl_client::Algorithm;
 
@@ -34,7 +34,7 @@ impl Ask {
 #[derive(Clone, Copy, Debug)]
 pub struct Verdict {
     pub allowed: bool,
-    /// What is counted with this request.
+    /// How much of the limit is used with this request; 0 if it is denied.
     pub used: u64,
     /// When a denied request would be allowed: milliseconds from now, −1 for never. 0 if it is allowed.
     pub retry_after_ms: i64,
@@ -64,12 +64,16 @@ impl<A: InMemory + Debug> Keys for Table<A> {
             return Verdict { allowed: false, used: 0, retry_after_ms: -1 };
         };
         let allowed = decision.verdict.allowed;
-        let retry_after_ms = if allowed { 0 } else { self.algorithm.figures(key, &decision, now).retry_after_ms };
+        let (used, retry_after_ms) = if allowed {
+            let after = self.algorithm.forecast(self.algorithm.state(key, now), &decision.change, now);
+            (after.capacity().saturating_sub(after.remaining()), 0)
+        } else {
+            (0, self.algorithm.figures(key, &decision, now).retry_after_ms)
+        };
         if commit {
             self.algorithm.commit(key, &decision.change, now);
         }
-        let counted = u64::try_from(decision.verdict.count).unwrap_or(0);
-        Verdict { allowed, used: counted.saturating_add(cost.units()), retry_after_ms }
+        Verdict { allowed, used, retry_after_ms }
     }
 }
 

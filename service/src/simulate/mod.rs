@@ -6,6 +6,7 @@
 mod descriptors;
 pub mod example;
 mod keys;
+mod limits;
 pub mod logs;
 mod page;
 mod replay;

@@ -5,8 +5,9 @@ use std::fmt::{self, Write as _};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
+use super::limits::{Denials, KeyStats, LimitReplay};
 use super::logs::{Summary, Unread};
-use super::replay::{Denials, KeyStats, LimitReplay, Replay, Totals};
+use super::replay::{Replay, Totals};
 use super::times::SLOTS;
 use crate::rules::Printable;
 
