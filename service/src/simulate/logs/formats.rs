@@ -5,7 +5,7 @@ use regex::bytes::{CaptureLocations, Regex};
 
 use super::input::{LONGEST, trimmed};
 use super::json::Json;
-use super::names::{self, Names, Target};
+use super::names::{Names, Target};
 use super::request::{Draft, Request};
 use super::time::Clock;
 
@@ -64,9 +64,12 @@ impl Format {
         Ok(Self::with("a regular expression", columns, Reader::Pattern(pattern, groups), names))
     }
 
-    /// The format in which the most of the first lines can be read.
+    /// The format in which the most of the first lines can be read; `None` if none of them can.
     pub fn of(first: &[u8], names: &Names) -> Option<Self> {
         let lines = || first.split(|&byte| byte == b'\n').map(trimmed).filter(|line| !line.is_empty());
+        if lines().next().is_none() {
+            return Some(Self::with("empty", Vec::new(), Reader::Json(Json::default()), names));
+        }
         let known = KNOWN.iter().filter_map(|(name, text)| Self::template(name, text, true, names).ok());
         let json = Self::with("JSON lines", Vec::new(), Reader::Json(Json::default()), names);
         let csv =
@@ -78,7 +81,7 @@ impl Format {
         });
         // The first of the best.
         let best = tried.reduce(|best, other| if other.0 > best.0 { other } else { best });
-        best.filter(|(count, _)| *count > 0).map(|(_, format)| format)
+        best.filter(|(read, _)| *read > 0).map(|(_, format)| format)
     }
 
     fn with(name: &'static str, columns: Vec<String>, reader: Reader, names: &Names) -> Self {
@@ -110,11 +113,6 @@ impl Format {
     /// Whether the first line names the columns.
     pub fn has_header(&self) -> bool {
         matches!(self.reader, Reader::Csv(_))
-    }
-
-    /// Whether a line may have the field of a name. What a line of JSON has, only that line tells.
-    pub fn has(&self, name: &str) -> bool {
-        matches!(self.reader, Reader::Json(_)) || self.columns.iter().any(|column| names::gives(column, name))
     }
 
     /// Learns which fields were asked for.

@@ -11,10 +11,10 @@ use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 /// The longest line that is read, in bytes.
 pub const LONGEST: usize = 64 << 10;
-/// What is held of a file. The first of it tells the format.
+/// So much is read at a time.
 const BLOCK: usize = 4 * LONGEST;
-/// What is kept of a line that is too long.
-const BEGINNING: usize = 200;
+/// Out of so many bytes the format of a file is found.
+const FIRST: u64 = LONGEST as u64;
 
 /// Opens a file, or with `-` the standard input. It is read up to the size that it has now.
 pub fn open(path: &Path, bar: &ProgressBar) -> io::Result<Box<dyn Read>> {
@@ -73,91 +73,34 @@ impl<R: BufRead> Read for Zstd<R> {
     }
 }
 
-/// A line without its end, or the beginning of one that is too long.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Line<'a> {
-    Whole(&'a [u8]),
-    TooLong(&'a [u8]),
-}
-
-/// The lines of a source. Of a line that is too long, only the beginning is held.
+/// The lines of a source.
 pub struct Lines {
-    source: Box<dyn Read>,
-    block: Box<[u8]>,
-    start: usize,
-    end: usize,
-    ended: bool,
-    beginning: Vec<u8>,
+    source: Box<dyn BufRead>,
+    line: Vec<u8>,
 }
 
 impl Lines {
-    pub fn new(source: Box<dyn Read>) -> Self {
-        Self { source, block: vec![0; BLOCK].into(), start: 0, end: 0, ended: false, beginning: Vec::new() }
+    /// The lines, and the first bytes of them.
+    pub fn new(mut source: impl Read + 'static) -> io::Result<(Self, Vec<u8>)> {
+        let mut first = Vec::new();
+        source.by_ref().take(FIRST).read_to_end(&mut first)?;
+        let source = io::Cursor::new(first.clone()).chain(BufReader::with_capacity(BLOCK, source));
+        Ok((Self { source: Box::new(source), line: Vec::new() }, first))
     }
 
-    /// The bytes that are next, as many as a block holds.
-    pub fn ahead(&mut self) -> io::Result<&[u8]> {
-        while !self.ended && self.end - self.start < BLOCK {
-            self.fill()?;
+    /// The next line, without its end; `None` after the last one. A line that has more bytes than [`LONGEST`] is cut
+    /// there, and what is left out of it is not held.
+    pub fn next(&mut self) -> io::Result<Option<&[u8]>> {
+        self.line.clear();
+        let limit = LONGEST as u64 + 2;
+        if (&mut self.source).take(limit).read_until(b'\n', &mut self.line)? == 0 {
+            return Ok(None);
         }
-        Ok(&self.block[self.start..self.end])
-    }
-
-    /// The next line; `None` at the end.
-    pub fn next(&mut self) -> io::Result<Option<Line<'_>>> {
-        let mut searched = 0;
-        let length = loop {
-            let held = &self.block[self.start..self.end];
-            if let Some(found) = memchr::memchr(b'\n', &held[searched..]) {
-                break searched + found;
-            }
-            searched = held.len();
-            if self.ended && searched == 0 {
-                return Ok(None);
-            }
-            if self.ended || searched > LONGEST {
-                break searched;
-            }
-            self.fill()?;
-        };
-        let line = self.start..self.start + length;
-        if length > LONGEST {
-            self.beginning = self.block[line].iter().take(BEGINNING).copied().collect();
-            self.skip()?;
-            return Ok(Some(Line::TooLong(&self.beginning)));
+        if self.line.len() > LONGEST + 1 && !self.line.ends_with(b"\n") {
+            self.source.skip_until(b'\n')?;
         }
-        self.start = (line.end + 1).min(self.end);
-        let line = &self.block[line];
-        Ok(Some(Line::Whole(trimmed(line))))
-    }
-
-    /// Leaves out the rest of a line.
-    fn skip(&mut self) -> io::Result<()> {
-        loop {
-            if let Some(found) = memchr::memchr(b'\n', &self.block[self.start..self.end]) {
-                self.start += found + 1;
-                return Ok(());
-            }
-            self.start = self.end;
-            if self.ended {
-                return Ok(());
-            }
-            self.fill()?;
-        }
-    }
-
-    /// Moves what is left to the beginning of the block, and reads more.
-    fn fill(&mut self) -> io::Result<()> {
-        self.block.copy_within(self.start..self.end, 0);
-        self.end -= self.start;
-        self.start = 0;
-        let read = match self.source.read(&mut self.block[self.end..]) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
-            read => read?,
-        };
-        self.end += read;
-        self.ended = read == 0;
-        Ok(())
+        let line = self.line.strip_suffix(b"\n").unwrap_or(&self.line);
+        Ok(Some(trimmed(line)))
     }
 }
 

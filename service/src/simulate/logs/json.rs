@@ -49,7 +49,7 @@ impl Json {
         if let Some(target) = self.targets.get(&self.key) {
             return *target;
         }
-        let target = draft.target(&self.key);
+        let target = draft.names.target(&self.key);
         if self.targets.len() < KEYS {
             self.targets.insert(self.key.clone(), target);
         }

@@ -15,17 +15,19 @@ use std::time::Duration;
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use formats::Format;
-use input::{LONGEST, Line, Lines};
+use input::{LONGEST, Lines};
 pub use names::Field;
 use names::Names;
 use order::Order;
 use request::Draft;
 pub use request::Request;
-use time::{Clock, SECOND};
+use time::Clock;
 
 /// So many lines that cannot be read are shown.
 const SHOWN: usize = 10;
-/// The progress is told after so many lines.
+/// So much of each.
+const SHOWN_BYTES: usize = 200;
+/// The progress is told after so many requests.
 const PROGRESS: u64 = 1 << 14;
 
 /// How logs are read.
@@ -67,7 +69,7 @@ pub struct Summary {
     /// There are durations, which were subtracted from the times.
     pub durations_subtracted: bool,
     /// Each file with its format.
-    pub formats: Vec<(String, String)>,
+    pub formats: Vec<(String, &'static str)>,
 }
 
 /// A line that cannot be read.
@@ -86,8 +88,8 @@ pub struct Logs {
     files: Vec<LogFile>,
     names: Names,
     allow_unread: bool,
-    /// The file and the number of the request that was returned last.
-    last: Option<(usize, usize)>,
+    /// The request that was returned last.
+    last: Option<Box<Request>>,
     summary: Summary,
     bar: ProgressBar,
 }
@@ -108,58 +110,41 @@ impl Logs {
     }
 
     /// The logs of sources with names. The bar counts what is read of them.
-    fn new(sources: Vec<(String, Box<dyn Read>)>, options: &Options, bar: ProgressBar) -> Result<Self, String> {
+    pub fn new(sources: Vec<(String, Box<dyn Read>)>, options: &Options, bar: ProgressBar) -> Result<Self, String> {
         let names = Names::default();
-        let mut summary = Summary::default();
-        let mut files = Vec::new();
-        for (name, source) in sources {
-            let file = LogFile::new(name, source, options, &names, &mut summary)?;
-            summary
-                .formats
-                .push((file.name.clone(), file.format.as_ref().map_or("empty", |format| format.name).to_owned()));
-            files.push(file);
-        }
+        let open = |(name, source)| LogFile::new(name, source, options, &names);
+        let files = sources.into_iter().map(open).collect::<Result<Vec<_>, _>>()?;
+        let formats = files.iter().map(|file| (file.name.clone(), file.format.name)).collect();
+        let summary = Summary { formats, ..Summary::default() };
         Ok(Self { files, names, allow_unread: options.allow_unread, last: None, summary, bar })
     }
 
-    /// The field of a name, for [`Request::get`]; `None` if no file has such a column. It may be in a line of JSON, so
-    /// there every name has a field. Only requests after this call have it: ask before the first one.
-    pub fn find(&mut self, name: &str) -> Option<Field> {
-        let mut formats = self.files.iter().filter_map(|file| file.format.as_ref());
-        if !formats.any(|format| format.has(name)) {
-            return None;
-        }
+    /// The field of a name, for [`Request::get`]. Only lines that are read after this call have it: ask before the first
+    /// request.
+    pub fn find(&mut self, name: &str) -> Field {
         let field = self.names.find(name);
-        for format in self.files.iter_mut().filter_map(|file| file.format.as_mut()) {
-            format.aim(&self.names);
+        for file in &mut self.files {
+            file.format.aim(&self.names);
         }
-        Some(field)
+        field
     }
 
-    /// The next request; `None` after the last one. An error if a file cannot be read, or at the end if too much of the
-    /// lines could not.
+    /// The next request; `None` after the last one. An error if a file cannot be read, or at the end if more than 1 % of
+    /// the lines could not.
     pub fn next(&mut self) -> Result<Option<&Request>, String> {
-        if let Some((file, request)) = self.last.take() {
-            self.files[file].free.push(request);
+        let mut spare = self.last.take();
+        for file in self.files.iter_mut().filter(|file| file.next.is_none()) {
+            file.settle(&mut spare, &self.names, &mut self.summary)?;
         }
-        let mut least: Option<(i64, usize)> = None;
-        for (index, file) in self.files.iter_mut().enumerate() {
-            if file.next.is_none() {
-                file.next = file.settle(&self.names, &mut self.summary, &self.bar)?;
-            }
-            if let Some(request) = file.next {
-                let time = file.requests[request].time;
-                if least.is_none_or(|(least, _)| time < least) {
-                    least = Some((time, index));
-                }
-            }
-        }
-        let Some((_, index)) = least else { return self.end().map(|()| None) };
-        let file = &mut self.files[index];
-        let Some(request) = file.next.take() else { return Ok(None) };
-        self.last = Some((index, request));
+        let waiting = self.files.iter_mut().filter(|file| file.next.is_some());
+        let first = waiting.min_by_key(|file| file.next.as_ref().map(|request| request.time));
+        let Some(first) = first else { return self.end().map(|()| None) };
+        self.last = first.next.take();
         self.summary.requests += 1;
-        Ok(Some(&file.requests[request]))
+        if self.summary.requests % PROGRESS == 0 {
+            self.bar.set_message(HumanCount(self.summary.lines).to_string());
+        }
+        Ok(self.last.as_deref())
     }
 
     fn end(&mut self) -> Result<(), String> {
@@ -180,105 +165,49 @@ impl Logs {
     }
 }
 
-/// A file of a log. Lines go through two queues: by the second in which they were logged, so that all requests of it are
-/// known, and then by the time when the requests began.
+/// A file of a log.
 struct LogFile {
     name: String,
     lines: Lines,
     /// The number of the last line.
     number: u64,
-    /// `None` if it is empty.
-    format: Option<Format>,
-    clock: Clock,
-    /// The requests that are held, and places for others.
-    requests: Vec<Request>,
-    free: Vec<usize>,
-    logged: Order,
-    begun: Order,
-    /// What is logged in one second.
-    second: Vec<usize>,
-    /// How far lines are out of order, in µs.
-    within: i64,
-    /// The latest time in the log, and the time of the request that was settled last.
-    latest: i64,
-    settled: i64,
     ended: bool,
+    format: Format,
+    clock: Clock,
+    order: Order,
     /// The next request, while those of other files are before it.
-    next: Option<usize>,
+    next: Option<Box<Request>>,
+    spare: Vec<Box<Request>>,
 }
 
 impl LogFile {
-    fn new(
-        name: String,
-        source: Box<dyn Read>,
-        options: &Options,
-        names: &Names,
-        summary: &mut Summary,
-    ) -> Result<Self, String> {
-        let mut file = Self {
-            name,
-            lines: Lines::new(source),
-            number: 0,
-            format: None,
-            clock: Clock::default(),
-            requests: Vec::new(),
-            free: Vec::new(),
-            logged: Order::default(),
-            begun: Order::default(),
-            second: Vec::new(),
-            within: options.sort_within.as_micros().try_into().unwrap_or(i64::MAX),
-            latest: 0,
-            settled: 0,
-            ended: false,
-            next: None,
+    fn new(name: String, source: Box<dyn Read>, options: &Options, names: &Names) -> Result<Self, String> {
+        let (mut lines, first) = Lines::new(source).map_err(|error| format!("{name}: {error}"))?;
+        let format = match &options.format {
+            Some(text) => Format::new(text, names).map_err(|error| format!("invalid format: {error}"))?,
+            None => Format::of(&first, names).ok_or_else(|| {
+                format!("{name}: no known format fits its first lines, which begin with {}", shown(&first))
+            })?,
         };
-        if let Some(text) = &options.format {
-            file.format = Some(Format::new(text, names).map_err(|error| format!("invalid format: {error}"))?);
+        let mut number = 0;
+        if format.has_header() {
+            number = 1;
+            lines.next().map_err(|error| format!("{name}: {error}"))?;
         }
-        file.find_format(names, summary).map_err(|error| format!("{}: {error}", file.name))?;
-        Ok(file)
+        let order = Order::new(options.sort_within.as_micros().try_into().unwrap_or(i64::MAX));
+        let clock = Clock::default();
+        Ok(Self { name, lines, number, ended: false, format, clock, order, next: None, spare: Vec::new() })
     }
 
-    /// Finds the format, unless it was given.
-    fn find_format(&mut self, names: &Names, summary: &mut Summary) -> Result<(), String> {
-        while self.format.is_none() && !self.ended {
-            let first = self.lines.ahead().map_err(|error| error.to_string())?;
-            let line = first.split(|&byte| byte == b'\n').next().unwrap_or_default();
-            if line.trim_ascii().is_empty() || line.len() > LONGEST {
-                self.read(names, summary).map_err(|error| error.to_string())?;
-                continue;
-            }
-            let format = Format::of(first, names);
-            self.format = Some(format.ok_or_else(|| format!("no known format fits the first lines: {}", shown(line)))?);
-        }
-        if self.format.as_ref().is_some_and(Format::has_header) {
-            self.number += 1;
-            self.lines.next().map_err(|error| error.to_string())?;
-        }
-        Ok(())
-    }
-
-    /// The next request that no later line can come before.
-    fn settle(&mut self, names: &Names, summary: &mut Summary, bar: &ProgressBar) -> Result<Option<usize>, String> {
+    /// Reads up to the next request that no later line can come before.
+    fn settle(&mut self, spare: &mut Option<Box<Request>>, names: &Names, summary: &mut Summary) -> Result<(), String> {
+        self.spare.extend(spare.take());
         loop {
-            let until = if self.ended { i64::MAX } else { self.latest.saturating_sub(self.within) };
-            while let Some((time, request)) = self.logged.pop(until.saturating_sub(SECOND)) {
-                self.begin(time, request);
-            }
-            let until = self.logged.first().map_or(until, |first| first.saturating_sub(self.within));
-            if let Some((time, request)) = self.begun.pop(until) {
-                summary.not_in_order += u64::from(time < self.settled);
-                self.settled = time.max(self.settled);
-                self.requests[request].time = self.settled;
-                return Ok(Some(request));
-            }
-            if self.ended {
-                return Ok(None);
+            self.next = self.order.next(self.ended, summary);
+            if self.next.is_some() || self.ended {
+                return Ok(());
             }
             self.read(names, summary).map_err(|error| format!("{}: {error}", self.name))?;
-            if summary.lines % PROGRESS == 0 {
-                bar.set_message(HumanCount(summary.lines).to_string());
-            }
         }
     }
 
@@ -289,69 +218,34 @@ impl LogFile {
             return Ok(());
         };
         self.number += 1;
-        if line == Line::Whole(b"") {
+        if line.is_empty() {
             return Ok(());
         }
         summary.lines += 1;
-        let number = self.free.pop().unwrap_or(self.requests.len());
-        if number == self.requests.len() {
-            self.requests.push(Request::default());
-        }
-        let request = &mut self.requests[number];
-        let read = match (&line, &mut self.format) {
-            (Line::Whole(text), Some(format)) => format.read(text, Draft::new(request, &mut self.clock, names)),
-            (Line::Whole(_), None) => Err("no known format"),
-            (Line::TooLong(_), _) => Err("longer than 64 KiB"),
+        let mut request = self.spare.pop().unwrap_or_default();
+        let read = if line.len() > LONGEST {
+            Err("longer than 64 KiB")
+        } else {
+            self.format.read(line, Draft::new(&mut request, &mut self.clock, names))
         };
-        if let Err(why) = read {
-            self.free.push(number);
-            summary.unread += 1;
-            if summary.first_unread.len() < SHOWN {
-                let (Line::Whole(text) | Line::TooLong(text)) = line;
-                summary.first_unread.push(Unread {
-                    file: self.name.clone(),
-                    line: self.number,
-                    text: shown(text),
-                    why,
-                });
+        match read {
+            Ok(()) => self.order.add(request, summary),
+            Err(why) => {
+                summary.unread += 1;
+                if summary.first_unread.len() < SHOWN {
+                    let (file, text) = (self.name.clone(), shown(line));
+                    summary.first_unread.push(Unread { file, line: self.number, text, why });
+                }
+                self.spare.push(request);
             }
-            return Ok(());
         }
-        let Request { logged, took, .. } = *request;
-        summary.whole_seconds |= logged.whole;
-        summary.durations_subtracted |= took > 0;
-        summary.out_of_order += u64::from(logged.micros < self.latest);
-        self.latest = self.latest.max(logged.micros);
-        self.logged.push(logged.micros, number);
         Ok(())
-    }
-
-    /// Sets when the requests of a time began, of which this is the first one.
-    fn begin(&mut self, time: i64, first: usize) {
-        self.second.clear();
-        self.second.push(first);
-        while let Some((_, request)) = self.logged.pop(time) {
-            self.second.push(request);
-        }
-        let count = self.second.iter().filter(|&&request| self.requests[request].logged.whole).count();
-        let mut nth = 0;
-        for &number in &self.second {
-            let Request { logged, took, .. } = self.requests[number];
-            let mut end = time;
-            if logged.whole {
-                end += nth * SECOND / i64::try_from(count).unwrap_or(i64::MAX);
-                nth += 1;
-            }
-            self.begun.push(end.saturating_sub(took).max(0), number);
-        }
     }
 }
 
 /// The beginning of a line.
-fn shown(line: &[u8]) -> String {
-    String::from_utf8_lossy(line)
-        .chars()
-        .take(100)
-        .map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c })
-        .collect()
+fn shown(text: &[u8]) -> String {
+    let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let printable = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
+    String::from_utf8_lossy(&line[..line.len().min(SHOWN_BYTES)]).chars().map(printable).collect()
 }

@@ -101,17 +101,6 @@ impl Names {
     }
 }
 
-/// Whether a column has the values of a field.
-pub fn gives(column: &str, name: &str) -> bool {
-    let (column, name) = (usual(column), usual(name));
-    let parts: &[&str] = match column.as_str() {
-        "request" => &["method", "path", "protocol"],
-        "x_forwarded_for" => &["address"],
-        _ => &[],
-    };
-    column == name || parts.contains(&name.as_str())
-}
-
 fn usual(name: &str) -> String {
     let name = name.trim().to_lowercase().replace('-', "_");
     let name = name.strip_prefix("http_").unwrap_or(&name);

@@ -4,13 +4,12 @@ use super::names::{Field, Names, Role, Target};
 use super::time::{self, Clock, Time};
 
 /// A request of a log: when it began, and the fields that were asked for.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Request {
     /// When it began, in µs since 1970.
     pub time: i64,
-    /// When it was logged.
+    /// When it was logged, and how long before that it began, in µs.
     pub(super) logged: Time,
-    /// How long before that it began, in µs.
     pub(super) took: i64,
     /// The values of the fields, one after the other.
     text: String,
@@ -28,10 +27,7 @@ impl Request {
     fn set(&mut self, field: Option<Field>, value: &[u8]) {
         let Some(span) = field.and_then(|field| self.spans.get_mut(field.0)) else { return };
         let start = self.text.len();
-        match std::str::from_utf8(value) {
-            Ok(value) => self.text.push_str(value),
-            Err(_) => self.text.push_str(&String::from_utf8_lossy(value)),
-        }
+        self.text.push_str(&String::from_utf8_lossy(value));
         *span = (start, self.text.len());
     }
 }
@@ -40,57 +36,47 @@ impl Request {
 pub struct Draft<'a> {
     request: &'a mut Request,
     clock: &'a mut Clock,
-    names: &'a Names,
-    logged: Result<Time, &'static str>,
-    start: Option<Time>,
-    took: Option<i64>,
+    pub names: &'a Names,
+    time: Result<Time, &'static str>,
+    /// The time is when it began, not when it ended.
+    began: bool,
 }
 
 impl<'a> Draft<'a> {
     pub fn new(request: &'a mut Request, clock: &'a mut Clock, names: &'a Names) -> Self {
+        request.took = 0;
         request.text.clear();
         request.spans.clear();
         request.spans.resize(names.len(), (0, 0));
-        Self { request, clock, names, logged: Err("no time"), start: None, took: None }
-    }
-
-    /// Where the values of a column go.
-    pub fn target(&self, column: &str) -> Target {
-        self.names.target(column)
+        Self { request, clock, names, time: Err("no time"), began: false }
     }
 
     /// Takes the value of a column. Of several columns for one field, the first one counts.
     pub fn put(&mut self, target: Target, value: &[u8]) {
-        let Target { role, field } = target;
         if value.is_empty() || value == b"-" {
             return;
         }
-        let value = if role == Role::Address { without_port(value) } else { value };
-        match role {
-            Role::Time => {
-                // The finest of several: `$time_local` and `$msec`.
-                if self.logged.is_ok_and(|time| !time.whole) {
-                    return;
-                }
-                let time = self.clock.read(value);
-                if time.is_ok_and(|time| !time.whole) || self.logged.is_err() {
-                    self.logged = time;
-                }
-            }
-            Role::Start => self.start = self.clock.read(value).ok().or(self.start),
+        let is_free = |field: Option<Field>| field.is_some_and(|field| self.request.get(field).is_none());
+        let is_first = is_free(target.field);
+        match target.role {
+            // The finest of several: `$time_local` and `$msec`.
+            Role::Time if self.time.is_ok_and(|time| self.began || !time.whole) => {}
+            Role::Time => self.time = self.clock.read(value).or(self.time),
+            Role::Start => (self.time, self.began) = (self.clock.read(value), true),
             Role::Duration(unit) => {
                 let unit = unit.unwrap_or(if value.contains(&b'.') { time::SECOND } else { 1_000 });
-                self.took = time::duration(value, unit).or(self.took);
+                self.request.took = time::duration(value, unit).unwrap_or(0);
             }
             Role::RequestLine => self.request_line(value),
-            Role::Forwarded if self.names.address.is_some_and(|field| self.request.get(field).is_none()) => {
+            Role::Forwarded if is_free(self.names.address) => {
                 let last = value.rsplit(|&byte| byte == b',').next().unwrap_or_default();
                 self.request.set(self.names.address, last.trim_ascii());
             }
-            Role::Forwarded | Role::Address | Role::Other => {}
+            Role::Address => self.request.set(target.field, without_port(value)),
+            Role::Forwarded | Role::Other => {}
         }
-        if field.is_some_and(|field| role == Role::Address || self.request.get(field).is_none()) {
-            self.request.set(field, value);
+        if is_first && target.role != Role::Address {
+            self.request.set(target.field, value);
         }
     }
 
@@ -101,15 +87,15 @@ impl<'a> Draft<'a> {
         let end = memchr::memrchr(b' ', path).filter(|&end| path[end + 1..].starts_with(b"HTTP/"));
         self.request.set(self.names.method, method);
         self.request.set(self.names.path, &path[..end.unwrap_or(path.len())]);
-        if let Some(end) = end {
-            self.request.set(self.names.protocol, &path[end + 1..]);
-        }
+        self.request.set(self.names.protocol, end.map_or(b"", |end| &path[end + 1..]));
     }
 
     /// Ends the request; an error if it has no time that can be read.
     pub fn end(self) -> Result<(), &'static str> {
-        self.request.logged = self.start.map_or(self.logged, Ok)?;
-        self.request.took = if self.start.is_some() { 0 } else { self.took.unwrap_or(0) };
+        self.request.logged = self.time?;
+        if self.began {
+            self.request.took = 0;
+        }
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ use jiff::tz::Offset;
 pub const SECOND: i64 = 1_000_000;
 
 /// A time of a log.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Time {
     /// µs since 1970; not negative.
     pub micros: i64,
