@@ -131,9 +131,15 @@ fn what_gives_no_descriptor_is_an_error() {
     let dir = dir();
     for (args, expected) in [
         ("rules.yaml --log access.log", "domain web has no part authorize"),
-        ("rules.yaml --log access.log --descriptor user={nothing}", "the log has no field nothing"),
+        (
+            "rules.yaml --log access.log --descriptor user={nothing}",
+            "no request has the fields of the descriptor user={nothing}",
+        ),
         ("rules.yaml --log access.log --descriptor user={user", "a { without }"),
-        ("rules.yaml --log access.log --descriptor user={user} --hits none", "the log has no field none"),
+        (
+            "rules.yaml --log access.log --descriptor user={user} --hits none",
+            "no request has a number in the field none",
+        ),
         ("rules.yaml --log access.log --domain other", "the rules have no domain other"),
         ("rules.yaml --log nowhere", "nowhere: "),
         ("rules.yaml --log access.log --suggest 101%", "at most 100"),

@@ -43,8 +43,7 @@ pub struct Template {
 
 #[derive(Debug)]
 struct Source {
-    /// `None` if the log has no such field.
-    field: Option<Field>,
+    field: Field,
     header: HeaderName,
     /// Without the value of this field, no descriptor is made.
     needed: bool,
@@ -58,7 +57,7 @@ impl Source {
 
     /// The value. A path is without its query.
     fn value<'r>(&self, request: &'r Request) -> Option<&'r str> {
-        let value = request.get(self.field?)?;
+        let value = request.get(self.field)?;
         if self.is_path { value.split(['?', '#']).next() } else { Some(value) }
     }
 }
@@ -124,9 +123,6 @@ impl Template {
                 let (name, after) = after.split_once('}').ok_or("a { without }")?;
                 pieces.extend([Piece::Text(before.to_owned()), Piece::Field(sources.len())]);
                 sources.push(Source::new(name, &ORIGINAL_URI, true, logs));
-                if sources.last().is_some_and(|source| source.field.is_none()) {
-                    return Err(format!("the log has no field {name}"));
-                }
                 rest = after;
             }
             pieces.push(Piece::Text(rest.to_owned()));

@@ -50,7 +50,7 @@ pub fn run(
             _ => {}
         }
     }
-    replay.end();
+    replay.end()?;
     let mut report = Report::new(&replay, &logs.summary(), share);
     report.compared = other.map(|other| Compared::new(&replay, &other, newly, no_more));
     Ok(report)

@@ -41,7 +41,7 @@ pub struct Replay {
     pub slots: Slots,
     pub totals: Totals,
     hits: Option<Field>,
-    status: Option<Field>,
+    status: Field,
     settings: Settings,
     retries: BinaryHeap<Reverse<Retry>>,
     /// The limits and the keys that denied the last request.
@@ -158,15 +158,13 @@ impl Replay {
                 format!("the rules have no domain {}", Printable(name))
             }));
         }
-        let cost = |name: &String| logs.find(name).ok_or_else(|| format!("the log has no field {name}"));
-        let hits = settings.hits.as_ref().map(cost).transpose()?;
         Ok(Self {
             rules,
             domains,
             limits,
             slots: Slots::default(),
             totals: Totals::default(),
-            hits,
+            hits: settings.hits.as_ref().map(|name| logs.find(name)),
             status: logs.find("status"),
             settings: settings.clone(),
             retries: BinaryHeap::new(),
@@ -202,7 +200,7 @@ impl Replay {
                 1
             }
         };
-        let is_429 = self.status.and_then(|status| request.get(status)) == Some("429");
+        let is_429 = request.get(self.status) == Some("429");
         self.totals.requests += 1;
         self.totals.first.get_or_insert(time);
         self.totals.last = time;
@@ -377,8 +375,18 @@ impl Replay {
     }
 
     /// Sends again what is still to come after the last request.
-    pub fn end(&mut self) {
+    ///
+    /// # Errors
+    /// No request has a field that the settings name.
+    pub fn end(&mut self) -> Result<(), String> {
         self.retry_until(i64::MAX);
+        let Totals { requests, costs_unread, .. } = self.totals;
+        let unread = self.settings.hits.as_ref().filter(|_| requests > 0 && costs_unread == requests);
+        if let Some(name) = unread {
+            return Err(format!("no request has a number in the field {name}"));
+        }
+        let mut never = self.never_made().filter(|_| requests > 0 && !self.settings.descriptors.is_empty());
+        never.next().map_or(Ok(()), |(_, text)| Err(format!("no request has the fields of the descriptor {text}")))
     }
 
     /// Sends again what was told to come by this time.
