@@ -124,13 +124,13 @@ impl Day {
         }
     }
 
-    /// From 14:20 on, the shop is away for eight minutes. The app tries again, faster than it should.
+    /// From 14:20 on, the shop is away for half an hour. The app tries again, faster than it should.
     fn outage(&mut self) {
-        for number in 0..40 {
+        for number in 0..20 {
             let client = Client { agent: "shop-app/4.2 (iOS)", ..Client::visitor(number * 7 + 1) };
             let mut second = 14 * 3_600 + 1_200 + self.random.i64(0..60);
-            while second < 14 * 3_600 + 1_680 {
-                for _ in 0..self.random.u8(1..5) {
+            while second < 14 * 3_600 + 3_000 {
+                for _ in 0..self.random.u8(1..6) {
                     self.add(&client, second, "/api/cart", 502);
                 }
                 second += self.random.i64(1..3);

@@ -32,6 +32,8 @@ pub struct LimitReplay {
     pub logged_429: u64,
     /// Requests of keys beyond `max_keys`: allowed, and not counted.
     pub left_out: u64,
+    /// Requests of which another limit replaces this one: not counted otherwise.
+    pub replaced: u64,
     pub allowed_at: Counts,
     pub denied_at: Counts,
     pub probe: Option<Probe>,
@@ -83,6 +85,7 @@ impl LimitReplay {
             never: 0,
             logged_429: 0,
             left_out: 0,
+            replaced: 0,
             allowed_at: Counts::default(),
             denied_at: Counts::default(),
             probe,

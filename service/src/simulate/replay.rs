@@ -101,6 +101,8 @@ pub struct Totals {
     pub without_descriptor: u64,
     pub retries: u64,
     pub retries_denied: u64,
+    /// They were told a time after the last request.
+    pub retries_later: u64,
     /// The field of the cost was no number: 1 was taken.
     pub costs_unread: u64,
     pub first: Option<i64>,
@@ -270,7 +272,12 @@ impl Replay {
             }
         }
         if !replaced.is_empty() {
-            checks.retain(|check| !self.limits[check.limit].limit.is_among(&replaced));
+            checks.retain(|check| {
+                let limit = &mut self.limits[check.limit];
+                let is_replaced = limit.limit.is_among(&replaced);
+                limit.replaced += u64::from(is_replaced);
+                !is_replaced
+            });
         }
         Ok((made, fits))
     }
@@ -326,7 +333,7 @@ impl Replay {
         }
         let slot = self.slot(time);
         let mut overall = Overall::default();
-        let mut wait = Some(0);
+        let mut wait = Some(0_u64);
         let before = self.denied_by.len();
         for (check, verdict) in checks.iter().zip(&verdicts) {
             let limit = &mut self.limits[check.limit];
@@ -338,8 +345,8 @@ impl Replay {
             overall.add(limit.limit.quota, denies);
             if denies {
                 self.denied_by.push((check.limit, check.key));
-                wait = wait
-                    .and_then(|wait: i64| Some(wait.max(u64::try_from(verdict.retry_after_ms).ok()?.try_into().ok()?)));
+                let told = u64::try_from(verdict.retry_after_ms).ok();
+                wait = wait.zip(told).map(|(wait, told)| wait.max(told));
             }
         }
         if !overall.is_over() {
@@ -348,7 +355,8 @@ impl Replay {
         }
         if let Some(wait) = wait.filter(|_| self.settings.retry && is_first) {
             // As Retry-After: whole seconds, rounded up.
-            let time = time.saturating_add((wait as u64).div_ceil(1_000) as i64 * 1_000_000);
+            let wait = i64::try_from(wait.div_ceil(1_000)).unwrap_or(i64::MAX).saturating_mul(1_000_000);
+            let time = time.saturating_add(wait);
             let retry = Retry { time, number: self.totals.requests, domain: at, checks: checks.to_vec() };
             self.retries.push(Reverse(retry));
         }
@@ -374,12 +382,12 @@ impl Replay {
         }
     }
 
-    /// Sends again what is still to come after the last request.
+    /// Ends the replay. What was told to come after the last request does not come.
     ///
     /// # Errors
     /// No request has a field that the settings name.
     pub fn end(&mut self) -> Result<(), String> {
-        self.retry_until(i64::MAX);
+        self.totals.retries_later = self.retries.len() as u64;
         let Totals { requests, costs_unread, .. } = self.totals;
         let unread = self.settings.hits.as_ref().filter(|_| requests > 0 && costs_unread == requests);
         if let Some(name) = unread {

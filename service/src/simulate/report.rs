@@ -142,7 +142,10 @@ impl Report {
         let mut order: Vec<_> =
             replay.limits.iter().filter(|limit| limit.rate().is_some() && limit.requests > 0).collect();
         order.sort_by_key(|limit| std::cmp::Reverse(limit.denied));
-        let unused = replay.limits.iter().filter(|limit| limit.requests + limit.left_out == 0 && !limit.is_lease());
+        let unused = replay
+            .limits
+            .iter()
+            .filter(|limit| limit.requests + limit.left_out + limit.replaced == 0 && !limit.is_lease());
         let start = replay.slots.start.unwrap_or(0);
         let len = usize::try_from((last - start) / replay.slots.width + 1).unwrap_or(SLOTS).min(SLOTS);
         Self {
@@ -222,6 +225,7 @@ fn notes(replay: &Replay) -> Vec<String> {
         (totals.costs_unread, "have no number in the field of --hits: they cost 1"),
         (totals.retries, "came again when they were told"),
         (totals.retries_denied, "of these were denied again"),
+        (totals.retries_later, "were told to come after the end of the log"),
     ];
     notes.extend(
         counts
@@ -387,7 +391,7 @@ impl Rule {
         };
         let other = |other: &Other| {
             format!(
-                "{} denies {} requests of {} keys",
+                "{} denies {} requests, keys denied: {}",
                 other.limit,
                 grouped(other.denied),
                 grouped(other.keys_denied as u64)
