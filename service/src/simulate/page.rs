@@ -12,7 +12,7 @@ use plotters::coord::types::RangedCoordi64;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::report::{BARS, Changed, Key, Report, Rule, Times, grouped, percent};
+use super::report::{BARS, Changed, Key, Report, Rule, Times, at, grouped, percent};
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Drawn = Result<(), Box<dyn Error>>;
@@ -123,7 +123,9 @@ fn write_rule(rule: &Rule, times: Times, html: &mut String) -> Drawn {
     if let Some(first) = &rule.first_denial {
         facts.push(format!("first denial at {}: {}", first.at, first.key));
     }
-    facts.push(format!("the rule is at{}", rule.place.trim_start_matches(" at")));
+    if !rule.place.is_empty() {
+        facts.push(format!("the rule is{}", at(&rule.place)));
+    }
     list(html, &facts)?;
     figure(html, "Requests a second", (WIDTH, 190), |area| over_time(area, rule, times))?;
     if !rule.denied_most.is_empty() {

@@ -49,6 +49,7 @@ pub struct Times {
 #[derive(Debug, Serialize)]
 pub struct Rule {
     pub name: String,
+    /// The file, the line and the column; empty if it is of no file.
     pub place: String,
     /// As `TOKEN 10 300 BURST 50`.
     pub policy: String,
@@ -153,7 +154,7 @@ impl Report {
             denied,
             from: time(first.unwrap_or(0)),
             to: time(last),
-            unused: unused.map(|limit| name(limit) + &place(limit)).collect(),
+            unused: unused.map(|limit| name(limit) + &at(&place(limit))).collect(),
             notes: of_log(log).into_iter().chain(notes(replay)).collect(),
             rules: order.into_iter().map(|limit| Rule::new(limit, share, len)).collect(),
             compared: None,
@@ -416,7 +417,7 @@ impl fmt::Display for Rule {
         if self.denied == 0 && advice.is_empty() {
             return Ok(());
         }
-        writeln!(f, "{}: {}{}", self.name, self.policy, self.place)?;
+        writeln!(f, "{}: {}{}", self.name, self.policy, at(&self.place))?;
         advice.iter().try_for_each(|line| writeln!(f, "  {line}"))?;
         if let Some(first) = &self.first_denial {
             writeln!(f, "  first denial at {}: {}", first.at, first.key)?;
@@ -479,7 +480,12 @@ fn name(limit: &LimitReplay) -> String {
 }
 
 fn place(limit: &LimitReplay) -> String {
-    limit.limit.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default()
+    limit.limit.place.as_ref().map(ToString::to_string).unwrap_or_default()
+}
+
+/// After the name of a rule; nothing for a rule without a place.
+pub fn at(place: &str) -> String {
+    if place.is_empty() { String::new() } else { format!(" at {place}") }
 }
 
 fn printable(text: &str) -> String {
