@@ -97,7 +97,7 @@ fn write_page(report: &Report, html: &mut String) -> Drawn {
     for (number, rule) in report.rules.iter().enumerate() {
         let open = if number < OPEN && rule.denied > 0 || report.rules.len() == 1 { " open" } else { "" };
         write!(html, "<details{open}><summary><h2>{}</h2> <code>{}</code> ", escape(&rule.name), escape(&rule.policy))?;
-        write!(html, "<span>{} denied</span></summary>\n", percent(rule.denied, rule.requests))?;
+        writeln!(html, "<span>{} denied</span></summary>", percent(rule.denied, rule.requests))?;
         write_rule(rule, report.times, html)?;
         html.push_str("</details>\n");
     }
@@ -279,7 +279,7 @@ fn figure(html: &mut String, caption: &str, size: (u32, u32), draw: impl FnOnce(
     for (number, name) in COLOURS.iter().enumerate() {
         svg = svg.replace(&format!("\"#{:06X}\"", number + 1), &format!("\"var(--{name})\""));
     }
-    write!(html, "<figure><figcaption>{caption}</figcaption><div class=\"wide\">{svg}</div></figure>\n")?;
+    writeln!(html, "<figure><figcaption>{caption}</figcaption><div class=\"wide\">{svg}</div></figure>")?;
     Ok(())
 }
 

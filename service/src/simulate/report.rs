@@ -174,12 +174,9 @@ impl Compared {
 fn changed(replay: &Replay) -> Vec<Changed> {
     let of_limit = |limit: &LimitReplay| {
         let keys = limit.keys.iter().filter(|(_, stats)| stats.changed > 0);
-        let one = |(key, stats): (&Box<str>, &KeyStats)| Changed {
-            rule: name(limit),
-            key: printable(key),
-            requests: stats.changed,
-        };
-        keys.map(one).collect::<Vec<_>>()
+        let one =
+            |key: &str, stats: &KeyStats| Changed { rule: name(limit), key: printable(key), requests: stats.changed };
+        keys.map(|(key, stats)| one(key, stats)).collect::<Vec<_>>()
     };
     let mut changed: Vec<_> = replay.limits.iter().flat_map(of_limit).collect();
     changed.sort_by_key(|key| std::cmp::Reverse(key.requests));
@@ -272,7 +269,7 @@ impl Rule {
             };
             use_of_keys[bar] += 1;
         }
-        let key = |(key, stats): (&Box<str>, &KeyStats)| {
+        let key = |key: &str, stats: &KeyStats| {
             let Denials { count, first, last, blocked_ms, at, .. } = stats.denials.as_deref()?;
             Some(Key {
                 key: printable(key),
@@ -308,7 +305,7 @@ impl Rule {
             capacity,
             logged_429: limit.logged_429,
             left_out: limit.left_out,
-            denied_most: most.into_iter().take(SHOWN_KEYS).filter_map(key).collect(),
+            denied_most: most.into_iter().take(SHOWN_KEYS).filter_map(|(name, stats)| key(name, stats)).collect(),
             use_of_keys,
             suggestion: share.and_then(|share| Suggested::new(limit, share)),
             allowed_at: limit.allowed_at.all()[..len].to_vec(),
