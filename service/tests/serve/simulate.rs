@@ -13,9 +13,9 @@ use crate::support::*;
 
 const DOMAINS: [&str; 2] = ["each", "whole"];
 
-/// Rules of every kind. `whole` has no `charge: always`.
+/// Rules of every kind. What is charged as a whole has no `charge: always` and no `quota_mode`.
 fn rules_of(domain: &str, whole: bool) -> String {
-    let charge = if whole { "allowed" } else { "always" };
+    let (each, charge) = if whole { (false, "allowed") } else { (true, "always") };
     format!(
         "domain: {domain}
 all_or_nothing: {whole}
@@ -34,7 +34,7 @@ descriptors:
     rate_limit: {{algorithm: counter, window: 10s, limit: 3, charge: {charge}}}
   - key: user
     value: h2
-    quota_mode: true
+    quota_mode: {each}
     rate_limit: {{algorithm: window, window: 7s, limit: 2}}
   - key: user
     value: h3
@@ -50,7 +50,7 @@ descriptors:
     descriptors:
       - {{key: address, rate_limit: {{algorithm: gcra, window: 20s, limit: 5, burst: 2, replaces: [{{name: user}}]}}}}
   - key: address
-    quota_mode: true
+    quota_mode: {each}
     rate_limit: {{window: 5s, limit: 3, algorithm: token}}
 "
     )
