@@ -12,6 +12,7 @@ mod page;
 mod replay;
 mod report;
 mod suggest;
+mod text;
 mod times;
 
 pub use page::page;

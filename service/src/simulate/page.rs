@@ -12,7 +12,8 @@ use plotters::coord::types::RangedCoordi64;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::report::{BARS, Changed, Key, Report, Rule, Times, at, grouped, percent};
+use super::report::{BARS, Changed, Key, Report, Rule, Times, at};
+use super::text::{grouped, percent};
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Drawn = Result<(), Box<dyn Error>>;

@@ -2,6 +2,7 @@
 
 use redis_rl_algorithm::Policy as Terms;
 use redis_rl_client::Algorithm;
+use serde::Serialize;
 
 use super::keys::{self, Ask, Keys};
 use crate::rules::Rate;
@@ -17,8 +18,8 @@ pub struct Probe {
     rate: Rate,
     terms: Terms,
     demand: Demand,
-    pub half: Other,
-    pub twice: Other,
+    half: Trial,
+    twice: Trial,
 }
 
 /// What the keys would take if nothing denied them.
@@ -30,25 +31,37 @@ enum Demand {
     Events { keys: Vec<Vec<(i64, u64)>>, len: usize, left_out: u64 },
 }
 
-/// What another limit does.
+/// The keys under another limit.
 #[derive(Debug)]
-pub struct Other {
+struct Trial {
     keys: Box<dyn Keys>,
-    pub limit: u64,
-    pub denied: u64,
+    limit: u64,
+    denied: u64,
     /// By the numbers of the keys.
     denies: Vec<bool>,
 }
 
 /// The limit that a rule needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub struct Suggestion {
+    /// The share of keys that it never denies.
+    pub share_percent: f64,
     pub limit: u64,
     pub burst: Option<u64>,
     /// How many keys it would deny.
     pub keys_denied: usize,
     /// Requests that were not looked at, because there are too many.
     pub left_out: u64,
+    pub half: Other,
+    pub twice: Other,
+}
+
+/// What another limit does.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Other {
+    pub limit: u64,
+    pub denied: u64,
+    pub keys_denied: usize,
 }
 
 impl Probe {
@@ -56,7 +69,7 @@ impl Probe {
     pub fn new(rate: &Rate) -> Option<Self> {
         let terms = rate.policy.terms()?;
         let other =
-            |limit| Some(Other { keys: with_limit(rate, &terms, limit)?, limit, denied: 0, denies: Vec::new() });
+            |limit| Some(Trial { keys: with_limit(rate, &terms, limit)?, limit, denied: 0, denies: Vec::new() });
         let demand = if matches!(rate.policy.algorithm(), Algorithm::Token | Algorithm::Gcra) {
             Demand::Events { keys: Vec::new(), len: 0, left_out: 0 }
         } else {
@@ -131,10 +144,13 @@ impl Probe {
         }
         let keys_denied = (0..all).filter(|key| !self.fits(*key, high)).count();
         Some(Suggestion {
+            share_percent: share * 100.0,
             limit: high,
             burst: self.terms.burst.map(|_| burst(&self.terms, high)),
             keys_denied,
             left_out,
+            half: self.half.figures(),
+            twice: self.twice.figures(),
         })
     }
 
@@ -150,7 +166,7 @@ impl Probe {
     }
 }
 
-impl Other {
+impl Trial {
     fn add(&mut self, key: usize, ask: Ask) {
         self.denies.resize(self.denies.len().max(key + 1), false);
         if !self.keys.ask(key, ask, true).allowed {
@@ -159,8 +175,9 @@ impl Other {
         }
     }
 
-    pub fn keys_denied(&self) -> usize {
-        self.denies.iter().filter(|denied| **denied).count()
+    fn figures(&self) -> Other {
+        let keys_denied = self.denies.iter().filter(|denied| **denied).count();
+        Other { limit: self.limit, denied: self.denied, keys_denied }
     }
 }
 
