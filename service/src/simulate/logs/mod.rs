@@ -99,7 +99,7 @@ impl Logs {
     pub fn open(paths: &[PathBuf], options: &Options) -> Result<Self, String> {
         // Hidden unless the standard error is a terminal.
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
-        let style = ProgressStyle::with_template("{wide_bar} {bytes}/{total_bytes}, {msg} lines, {eta} left");
+        let style = ProgressStyle::with_template("{wide_bar} {bytes} of {total_bytes}, {msg}{eta} left");
         bar.set_style(style.map_err(|error| error.to_string())?);
         let sources = paths.iter().map(|path| {
             let name = path.display().to_string();
@@ -142,7 +142,7 @@ impl Logs {
         self.last = first.next.take();
         self.summary.requests += 1;
         if self.summary.requests % PROGRESS == 0 {
-            self.bar.set_message(HumanCount(self.summary.lines).to_string());
+            self.bar.set_message(format!("{} lines, ", HumanCount(self.summary.lines)));
         }
         Ok(self.last.as_deref())
     }
@@ -154,7 +154,7 @@ impl Logs {
             return Err(format!("{unread} of {lines} lines cannot be read"));
         }
         if !self.allow_unread && not_in_order > lines / 100 {
-            return Err(format!("{not_in_order} of {lines} requests are too far out of order"));
+            return Err(format!("{not_in_order} of {lines} lines are further out of order than they are sorted"));
         }
         Ok(())
     }
