@@ -5,7 +5,7 @@ use regex::bytes::{CaptureLocations, Regex};
 
 use super::input::{LONGEST, trimmed};
 use super::json::Json;
-use super::names::{Names, Target};
+use super::names::{Names, Role, Target};
 use super::request::{Draft, Request};
 use super::time::Clock;
 
@@ -13,14 +13,14 @@ use super::time::Clock;
 /// configuration adds. Apache's combined logs have the same columns as nginx's.
 const KNOWN: [(&str, &str); 4] = [
     (
+        "combined with virtual hosts",
+        r#"$host:$port $remote_addr - $remote_user [$time_local] "$request" $status $bytes "$http_referer" "$http_user_agent""#,
+    ),
+    (
         "combined",
         r#"$remote_addr - $remote_user [$time_local] "$request" $status $bytes "$http_referer" "$http_user_agent""#,
     ),
     ("common", r#"$remote_addr - $remote_user [$time_local] "$request" $status $bytes"#),
-    (
-        "combined with virtual hosts",
-        r#"$host:$port $remote_addr - $remote_user [$time_local] "$request" $status $bytes "$http_referer" "$http_user_agent""#,
-    ),
     (
         "Envoy",
         r#"[$start_time] "$method $path $protocol" $status $response_flags $bytes_received $bytes_sent $duration $upstream_time "$x_forwarded_for" "$user_agent" "$x_request_id" "$authority" "$upstream_host""#,
@@ -77,7 +77,10 @@ impl Format {
         let tried = known.chain([json]).chain(csv).map(|mut format| {
             let (mut request, mut clock) = (Request::default(), Clock::default());
             let mut read = |line| format.read(line, Draft::new(&mut request, &mut clock, names)).is_ok();
-            (lines().take(FIRST).filter(|line| read(line)).count(), format)
+            let count = lines().take(FIRST).filter(|line| read(line)).count();
+            // A header alone is a log, too.
+            let names_time = format.targets.iter().any(|target| matches!(target.role, Role::Time | Role::Start));
+            (count + usize::from(format.has_header() && names_time), format)
         });
         // The first of the best.
         let best = tried.reduce(|best, other| if other.0 > best.0 { other } else { best });

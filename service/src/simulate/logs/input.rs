@@ -96,10 +96,10 @@ impl Lines {
         if (&mut self.source).take(limit).read_until(b'\n', &mut self.line)? == 0 {
             return Ok(None);
         }
-        if self.line.len() > LONGEST + 1 && !self.line.ends_with(b"\n") {
+        let Some(line) = self.line.strip_suffix(b"\n") else {
             self.source.skip_until(b'\n')?;
-        }
-        let line = self.line.strip_suffix(b"\n").unwrap_or(&self.line);
+            return Ok(Some(&self.line));
+        };
         Ok(Some(trimmed(line)))
     }
 }

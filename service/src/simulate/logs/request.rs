@@ -51,13 +51,11 @@ impl<'a> Draft<'a> {
         Self { request, clock, names, time: Err("no time"), began: false }
     }
 
-    /// Takes the value of a column. Of several columns for one field, the first one counts.
+    /// Takes the value of a column. Of several columns for one field, the last one counts.
     pub fn put(&mut self, target: Target, value: &[u8]) {
         if value.is_empty() || value == b"-" {
             return;
         }
-        let is_free = |field: Option<Field>| field.is_some_and(|field| self.request.get(field).is_none());
-        let is_first = is_free(target.field);
         match target.role {
             // The finest of several: `$time_local` and `$msec`.
             Role::Time if self.time.is_ok_and(|time| self.began || !time.whole) => {}
@@ -68,16 +66,14 @@ impl<'a> Draft<'a> {
                 self.request.took = time::duration(value, unit).unwrap_or(0);
             }
             Role::RequestLine => self.request_line(value),
-            Role::Forwarded if is_free(self.names.address) => {
+            Role::Forwarded if self.names.address.is_some_and(|field| self.request.get(field).is_none()) => {
                 let last = value.rsplit(|&byte| byte == b',').next().unwrap_or_default();
                 self.request.set(self.names.address, last.trim_ascii());
             }
-            Role::Address => self.request.set(target.field, without_port(value)),
+            Role::Address => return self.request.set(target.field, without_port(value)),
             Role::Forwarded | Role::Other => {}
         }
-        if is_first && target.role != Role::Address {
-            self.request.set(target.field, value);
-        }
+        self.request.set(target.field, value);
     }
 
     /// Anything else than a method, a path and perhaps a protocol is no request of HTTP: a handshake of TLS, or nothing.
