@@ -10,6 +10,7 @@ use clap::{Args, Parser};
 
 use super::RuleArgs;
 use crate::go;
+use crate::rules::Printable;
 use crate::simulate::logs::{Logs, Options};
 use crate::simulate::{Settings, example, of_log, page, run};
 
@@ -137,7 +138,7 @@ struct Example {
 
 fn failed(error: &str, notes: &[String]) -> io::Result<ExitCode> {
     let mut err = io::stderr();
-    writeln!(err, "rlaas: {error}")?;
+    writeln!(err, "rlaas: {}", Printable(error))?;
     notes.iter().try_for_each(|note| writeln!(err, "  {note}"))?;
     Ok(ExitCode::FAILURE)
 }

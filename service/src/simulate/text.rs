@@ -15,8 +15,12 @@ impl fmt::Display for Report {
             writeln!(f)?;
         }
         let (requests, denied) = (grouped(self.requests), grouped(self.denied));
-        let share = percent(self.denied, self.requests);
-        writeln!(f, "{requests} requests from {} to {}: {denied} denied ({share})", self.from, self.to)?;
+        if self.requests == 0 {
+            writeln!(f, "the log has no requests")?;
+        } else {
+            let share = percent(self.denied, self.requests);
+            writeln!(f, "{requests} requests from {} to {}: {denied} denied ({share})", self.from, self.to)?;
+        }
         self.notes.iter().try_for_each(|note| writeln!(f, "  {note}"))?;
         let mut rows = vec![
             ["rule", "requests", "denied", "", "keys", "denied", "wait p50", "p99", "head room", "429 in the log"]
