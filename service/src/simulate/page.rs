@@ -80,7 +80,6 @@ fn write_page(report: &Report, html: &mut String) -> Drawn {
         list(html, &report.unused)?;
         html.push_str("</aside>\n");
     }
-    html.push_str("<div class=\"wide\">");
     let heads = [
         "Rule",
         "Requests",
@@ -94,7 +93,6 @@ fn write_page(report: &Report, html: &mut String) -> Drawn {
         "429 in the log",
     ];
     table(html, &heads, report.rules.iter().map(Rule::row))?;
-    html.push_str("</div>\n");
     for (number, rule) in report.rules.iter().enumerate() {
         let open = if number < OPEN && rule.denied > 0 || report.rules.len() == 1 { " open" } else { "" };
         write!(html, "<details{open}><summary><h2>{}</h2> <code>{}</code> ", escape(&rule.name), escape(&rule.policy))?;
@@ -108,8 +106,8 @@ fn write_page(report: &Report, html: &mut String) -> Drawn {
             ("Denied no more", compared.no_more_denied, &compared.keys_no_more_denied),
         ] {
             write!(html, "<section><h2>{what} with the other rules: {} requests</h2>", grouped(requests))?;
-            let row = |key: &Changed| [key.rule.clone(), key.key.clone(), grouped(key.requests)];
-            table(html, &["Rule", "Key", "Requests"], keys.iter().map(row))?;
+            let row = |key: &Changed| [key.key.clone(), key.rule.clone(), grouped(key.requests)];
+            table(html, &["Key", "Rule", "Requests"], keys.iter().map(row))?;
             html.push_str("</section>\n");
         }
     }
@@ -140,10 +138,8 @@ fn write_rule(rule: &Rule, times: Times, html: &mut String) -> Drawn {
     }
     figure(html, "Keys by their largest use of the limit", (WIDTH, 190), |area| use_of_keys(area, rule))?;
     if !rule.denied_most.is_empty() {
-        html.push_str("<div class=\"wide\">");
         let heads = ["Key", "Requests", "Denied", "For", "First", "Last"];
         table(html, &heads, rule.denied_most.iter().map(Key::row))?;
-        html.push_str("</div>");
     }
     Ok(())
 }
@@ -337,7 +333,7 @@ fn table<const N: usize>(
     heads: &[&str; N],
     rows: impl Iterator<Item = [String; N]>,
 ) -> Result<(), std::fmt::Error> {
-    html.push_str("<table><tr>");
+    html.push_str("<div class=\"wide\"><table><tr>");
     heads.iter().try_for_each(|head| write!(html, "<th>{head}</th>"))?;
     html.push_str("</tr>\n");
     for row in rows {
@@ -345,7 +341,7 @@ fn table<const N: usize>(
         row.iter().try_for_each(|cell| write!(html, "<td>{}</td>", escape(cell)))?;
         html.push_str("</tr>\n");
     }
-    html.push_str("</table>");
+    html.push_str("</table></div>\n");
     Ok(())
 }
 
