@@ -15,7 +15,7 @@ pub enum Role {
     Start,
     /// How long it took, and the µs of a unit; without a unit, seconds if there is a point, else ms.
     Duration(Option<i64>),
-    /// Method, path and protocol.
+    /// Method and path, perhaps with a protocol.
     RequestLine,
     /// The client's address, perhaps with a port.
     Address,
@@ -53,7 +53,6 @@ pub struct Names {
     wanted: Vec<String>,
     pub method: Option<Field>,
     pub path: Option<Field>,
-    pub protocol: Option<Field>,
     pub address: Option<Field>,
 }
 
@@ -66,7 +65,6 @@ impl Names {
             self.wanted.push(name);
             self.method = self.field("method");
             self.path = self.field("path");
-            self.protocol = self.field("protocol");
             self.address = self.field("address");
         }
         field

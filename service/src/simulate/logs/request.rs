@@ -83,7 +83,6 @@ impl<'a> Draft<'a> {
         let end = memchr::memrchr(b' ', path).filter(|&end| path[end + 1..].starts_with(b"HTTP/"));
         self.request.set(self.names.method, method);
         self.request.set(self.names.path, &path[..end.unwrap_or(path.len())]);
-        self.request.set(self.names.protocol, end.map_or(b"", |end| &path[end + 1..]));
     }
 
     /// Ends the request; an error if it has no time that can be read.
