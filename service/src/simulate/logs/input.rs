@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
+use std::os::fd::AsFd;
 use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
@@ -16,13 +17,10 @@ const BLOCK: usize = 4 * LONGEST;
 /// Out of so many bytes the format of a file is found.
 const FIRST: u64 = LONGEST as u64;
 
-/// Opens a file, or with `-` the standard input. It is read up to the size that it has now.
+/// Opens a file, or with `-` the standard input. A file is read up to the size that it has now.
 pub fn open(path: &Path, bar: &ProgressBar) -> io::Result<Box<dyn Read>> {
-    if path == Path::new("-") {
-        bar.unset_length();
-        return decompress(bar.wrap_read(io::stdin()));
-    }
-    let file = File::open(path)?;
+    let file =
+        if path == Path::new("-") { io::stdin().as_fd().try_clone_to_owned()?.into() } else { File::open(path)? };
     let metadata = file.metadata()?;
     if !metadata.is_file() {
         bar.unset_length();

@@ -286,7 +286,7 @@ mod tests {
         (
             "",
             r#"127.0.0.1 - frank [10/Oct/2000:13:55:36 -0700] "GET /a.gif?b=c HTTP/1.0" 200 2326"#,
-            "common|2000-10-10T20:55:36Z|address=127.0.0.1|user=frank|method=GET|path=/a.gif?b=c|protocol=HTTP/1.0|\
+            "common|2000-10-10T20:55:36Z|address=127.0.0.1|user=frank|method=GET|path=/a.gif?b=c|\
              status=200|bytes=2326|user_agent=-|request=GET /a.gif?b=c HTTP/1.0",
         ),
         (

@@ -15,12 +15,12 @@ pub enum Role {
     Start,
     /// How long it took, and the µs of a unit; without a unit, seconds if there is a point, else ms.
     Duration(Option<i64>),
-    /// Method, path and protocol.
-    RequestLine,
+    /// Method and path, perhaps with a protocol.
+    RequestLine { method: Option<Field>, path: Option<Field> },
     /// The client's address, perhaps with a port.
     Address,
     /// The addresses in X-Forwarded-For. The last one is the client's, unless a column has that.
-    Forwarded,
+    Forwarded { address: Option<Field> },
 }
 
 /// Where the value of a column goes.
@@ -49,35 +49,24 @@ const ALIASES: [(&str, &[&str]); 13] = [
 
 /// The fields that were asked for.
 #[derive(Debug, Default)]
-pub struct Names {
-    wanted: Vec<String>,
-    pub method: Option<Field>,
-    pub path: Option<Field>,
-    pub protocol: Option<Field>,
-    pub address: Option<Field>,
-}
+pub struct Names(Vec<String>);
 
 impl Names {
     /// The field of a name, as a log or as [`ALIASES`] has it. Capitals do not matter, and `-` is `_`.
     pub fn find(&mut self, name: &str) -> Field {
         let name = usual(name);
-        let field = self.field(&name).unwrap_or(Field(self.wanted.len()));
-        if field.0 == self.wanted.len() {
-            self.wanted.push(name);
-            self.method = self.field("method");
-            self.path = self.field("path");
-            self.protocol = self.field("protocol");
-            self.address = self.field("address");
-        }
-        field
+        self.field(&name).unwrap_or_else(|| {
+            self.0.push(name);
+            Field(self.0.len() - 1)
+        })
     }
 
     pub fn len(&self) -> usize {
-        self.wanted.len()
+        self.0.len()
     }
 
     fn field(&self, name: &str) -> Option<Field> {
-        self.wanted.iter().position(|wanted| wanted == name).map(Field)
+        self.0.iter().position(|wanted| wanted == name).map(Field)
     }
 
     /// Where the values of a column go.
@@ -92,9 +81,9 @@ impl Names {
                 Some("us") => Some(1),
                 _ => None,
             }),
-            "request" => Role::RequestLine,
+            "request" => Role::RequestLine { method: self.field("method"), path: self.field("path") },
             "address" => Role::Address,
-            "x_forwarded_for" => Role::Forwarded,
+            "x_forwarded_for" => Role::Forwarded { address: self.field("address") },
             _ => Role::Other,
         };
         Target { role, field: self.field(&name) }

@@ -65,25 +65,24 @@ impl<'a> Draft<'a> {
                 let unit = unit.unwrap_or(if value.contains(&b'.') { time::SECOND } else { 1_000 });
                 self.request.took = time::duration(value, unit).unwrap_or(0);
             }
-            Role::RequestLine => self.request_line(value),
-            Role::Forwarded if self.names.address.is_some_and(|field| self.request.get(field).is_none()) => {
+            Role::RequestLine { method, path } => self.request_line(value, method, path),
+            Role::Forwarded { address } if address.is_some_and(|address| self.request.get(address).is_none()) => {
                 let last = value.rsplit(|&byte| byte == b',').next().unwrap_or_default();
-                self.request.set(self.names.address, last.trim_ascii());
+                self.request.set(address, last.trim_ascii());
             }
             Role::Address => return self.request.set(target.field, without_port(value)),
-            Role::Forwarded | Role::Other => {}
+            Role::Forwarded { .. } | Role::Other => {}
         }
         self.request.set(target.field, value);
     }
 
     /// Anything else than a method, a path and perhaps a protocol is no request of HTTP: a handshake of TLS, or nothing.
-    fn request_line(&mut self, line: &[u8]) {
+    fn request_line(&mut self, line: &[u8], method: Option<Field>, path: Option<Field>) {
         let Some(space) = memchr::memchr(b' ', line) else { return };
-        let (method, path) = (&line[..space], &line[space + 1..]);
-        let end = memchr::memrchr(b' ', path).filter(|&end| path[end + 1..].starts_with(b"HTTP/"));
-        self.request.set(self.names.method, method);
-        self.request.set(self.names.path, &path[..end.unwrap_or(path.len())]);
-        self.request.set(self.names.protocol, end.map_or(b"", |end| &path[end + 1..]));
+        let rest = &line[space + 1..];
+        let end = memchr::memrchr(b' ', rest).filter(|&end| rest[end + 1..].starts_with(b"HTTP/"));
+        self.request.set(method, &line[..space]);
+        self.request.set(path, &rest[..end.unwrap_or(rest.len())]);
     }
 
     /// Ends the request; an error if it has no time that can be read.
