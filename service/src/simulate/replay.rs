@@ -12,7 +12,7 @@ use super::keys::Verdict;
 use super::limits::LimitReplay;
 use super::logs::{Field, Logs, Request};
 use super::times::Slots;
-use crate::rules::{Limit, Printable, Rules};
+use crate::rules::{Authorize, Limit, Printable, Rules};
 use crate::service::{Overall, Plan, Slot};
 
 /// How requests are replayed.
@@ -113,52 +113,30 @@ impl Replay {
     /// # Errors
     /// The rules, or the settings, give no descriptors.
     pub fn new(rules: Rules, settings: &Settings, logs: &mut Logs) -> Result<Self, String> {
-        let mut limits = Vec::new();
-        let mut domains = Vec::new();
-        let mut names: Vec<_> =
-            rules.domains.keys().filter(|name| settings.domain.as_ref().is_none_or(|only| **only == ***name)).collect();
-        names.sort();
-        for name in names {
-            let domain = &rules.domains[name];
-            let templates = match (&settings.descriptors[..], &domain.options.authorize) {
-                ([], Some(authorize)) => Template::of_authorize(authorize, logs),
-                ([], None) => {
-                    let name = Printable(name);
-                    return Err(format!(
-                        "domain {name} has no part authorize: name descriptors with --descriptor, or another --domain"
-                    ));
-                }
-                (texts, _) => texts
-                    .iter()
-                    .map(|text| {
-                        Template::of_text(text, logs).map_err(|error| format!("invalid descriptor {text}: {error}"))
-                    })
-                    .collect::<Result<_, _>>()?,
-            };
+        let (mut limits, mut domains) = (Vec::new(), Vec::new());
+        let is_chosen = |name: &str| settings.domain.as_ref().is_none_or(|only| only == name);
+        let mut chosen: Vec<_> = rules.domains.iter().filter(|(name, _)| is_chosen(name)).collect();
+        chosen.sort_by_key(|(name, _)| *name);
+        for (name, domain) in chosen {
             let mut own: Vec<_> = domain.limits().into_iter().map(Arc::clone).collect();
             own.sort_by(|a, b| a.path.cmp(&b.path));
-            let replaces = own.iter().any(|limit| !limit.replaces.is_empty());
+            let authorize = domain.options.authorize.as_ref().filter(|_| settings.descriptors.is_empty());
+            domains.push(Replayed {
+                name: name.clone(),
+                templates: templates(name, authorize.map(|authorize| &**authorize), settings, logs)?,
+                all_or_nothing: domain.options.all_or_nothing,
+                allow_if_none: authorize.is_none_or(|authorize| authorize.allow_if_none),
+                replaces: own.iter().any(|limit| !limit.replaces.is_empty()),
+                found: HashMap::default(),
+            });
             for limit in own {
                 limits.push(LimitReplay::new(limit, settings.suggest)?);
             }
-            domains.push(Replayed {
-                name: name.clone(),
-                templates,
-                all_or_nothing: domain.options.all_or_nothing,
-                allow_if_none: domain
-                    .options
-                    .authorize
-                    .as_ref()
-                    .filter(|_| settings.descriptors.is_empty())
-                    .is_none_or(|authorize| authorize.allow_if_none),
-                replaces,
-                found: HashMap::default(),
-            });
         }
         if domains.is_empty() {
-            return Err(settings.domain.as_ref().map_or("there is no domain in the rules".to_owned(), |name| {
-                format!("the rules have no domain {}", Printable(name))
-            }));
+            let none = || "there is no domain in the rules".to_owned();
+            let name = settings.domain.as_deref();
+            return Err(name.map_or_else(none, |name| format!("the rules have no domain {}", Printable(name))));
         }
         Ok(Self {
             rules,
@@ -421,6 +399,25 @@ impl Replay {
             }
         }
     }
+}
+
+/// How the descriptors of a domain are made.
+fn templates(
+    name: &str,
+    authorize: Option<&Authorize>,
+    settings: &Settings,
+    logs: &mut Logs,
+) -> Result<Vec<Template>, String> {
+    if let Some(authorize) = authorize {
+        return Ok(Template::of_authorize(authorize, logs));
+    }
+    if settings.descriptors.is_empty() {
+        let advice = "name descriptors with --descriptor, or another --domain";
+        return Err(format!("domain {} has no part authorize: {advice}", Printable(name)));
+    }
+    let mut read =
+        |text: &String| Template::of_text(text, logs).map_err(|error| format!("invalid descriptor {text}: {error}"));
+    settings.descriptors.iter().map(&mut read).collect()
 }
 
 /// What is charged to the key of a check, if it is the first one with that key: the sum of all.
