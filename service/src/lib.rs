@@ -13,6 +13,7 @@ pub mod net;
 pub mod rules;
 pub mod serve;
 pub mod service;
+pub mod simulate;
 mod throttle;
 
 /// The version of the build: that of the crate, and what `git describe` says where there is a clone.

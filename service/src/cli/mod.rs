@@ -2,6 +2,7 @@
 
 mod check;
 mod explain;
+mod simulate;
 mod why;
 
 use std::env;
@@ -11,7 +12,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
-pub use explain::show;
+pub use explain::{descriptor as read_descriptor, show};
 
 use crate::rules::{self, Findings, Overrides, Printable, Problem, Rules, Settings};
 use crate::{VERSION, control, go, serve};
@@ -32,6 +33,8 @@ enum Command {
     Check(check::Check),
     /// Shows which rule matches each descriptor, its key, and the command that is sent.
     Explain(explain::Explain),
+    /// Replays access logs through rules: whom they would have denied. Needs no server, and changes nothing.
+    Simulate(Box<simulate::Simulate>),
     /// Asks a running rlaas what each limit of a request holds now. Charges nothing.
     Why(why::Why),
 }
@@ -117,6 +120,7 @@ pub fn run() -> ExitCode {
         Command::Serve(_) => Ok(ExitCode::SUCCESS),
         Command::Check(args) => check::run(args, out),
         Command::Explain(args) => args.run(out),
+        Command::Simulate(args) => args.run(out),
         Command::Why(args) => args.run(out),
     };
     result.unwrap_or_else(|error| {

@@ -79,7 +79,11 @@ async fn respond(
 }
 
 /// The descriptors of a request. One whose value is missing is left out.
-fn descriptors(rules: &Authorize, peer: IpAddr, headers: &HeaderMap) -> Result<Vec<RateLimitDescriptor>, &'static str> {
+pub fn descriptors(
+    rules: &Authorize,
+    peer: IpAddr,
+    headers: &HeaderMap,
+) -> Result<Vec<RateLimitDescriptor>, &'static str> {
     let trusted = rules.trusts(peer);
     let path = if trusted { path(headers)? } else { None };
     let value = |part: &Part| match &part.origin {

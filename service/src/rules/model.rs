@@ -232,6 +232,13 @@ impl Domain {
     }
 }
 
+impl Limit {
+    /// Whether it is one of the limits that others replace, by their names.
+    pub fn is_among(&self, replaced: &[Box<str>]) -> bool {
+        !self.name.is_empty() && replaced.contains(&self.name)
+    }
+}
+
 impl Level {
     fn collect<'l>(&'l self, limits: &mut Vec<&'l Arc<Limit>>) {
         for rule in self.rules.values() {

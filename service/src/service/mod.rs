@@ -21,7 +21,7 @@ pub use self::log::show as show_descriptor;
 pub use grpc::{Arrived, Grpc, Service, ServiceSettings};
 pub use metrics::Metrics;
 pub use plan::{Check, Hits, Plan, Slot};
-pub use reply::{HeaderNames, ReplySettings};
+pub use reply::{HeaderNames, Overall, ReplySettings};
 pub use reserve::Bounds;
 pub use state::Snapshot;
 pub use trace::{Span, Traces};

@@ -41,6 +41,34 @@ pub enum Hits {
     OneLeft,
 }
 
+impl Hits {
+    /// So many units; 0 looks.
+    pub const fn of(hits: u64) -> Self {
+        if hits == 0 { Self::Look } else { Self::Charge(hits) }
+    }
+
+    /// No more than the counters of the server can hold.
+    pub fn bounded(self, rate: &Rate) -> Self {
+        let most = if rate.unit_scale == 1 { MOST_HITS } else { MOST_SCALED_HITS };
+        match self {
+            Self::Charge(hits) => Self::Charge(hits.min(most)),
+            Self::GiveBack(hits) => Self::GiveBack(hits.min(most)),
+            other => other,
+        }
+    }
+
+    /// The cost that the server is asked for, and whether it is charged whatever the limit says.
+    pub fn cost(self, charge: Charge, algorithm: Algorithm) -> (u64, bool) {
+        match self {
+            Self::Charge(hits) => (hits, charge == Charge::Always),
+            Self::GiveBack(hits) => (hits, false),
+            // Denied only if more than the limit is counted: what a request that looked charges later may fill it.
+            Self::Look => (0, takes_always(algorithm)),
+            Self::OneLeft => (0, false),
+        }
+    }
+}
+
 /// What is charged under an id, and comes back unless it is settled.
 #[derive(Debug)]
 pub struct Reservation {
@@ -138,9 +166,7 @@ impl Plan {
         }
         for slot in &mut self.slots {
             *slot = match std::mem::replace(slot, Slot::None) {
-                Slot::Check(check) if !check.limit.name.is_empty() && replaced.contains(&check.limit.name) => {
-                    Slot::Replaced(check)
-                }
+                Slot::Check(check) if check.limit.is_among(&replaced) => Slot::Replaced(check),
                 other => other,
             };
         }
@@ -184,12 +210,7 @@ fn slot(
         Some(_) => Some(parts(entries)),
         None => dynamic.then(|| domain.metric(entries)).flatten(),
     };
-    let most = if rate.unit_scale == 1 { MOST_HITS } else { MOST_SCALED_HITS };
-    let hits = match any_hits {
-        Hits::Charge(hits) => Hits::Charge(hits.min(most)),
-        Hits::GiveBack(hits) => Hits::GiveBack(hits.min(most)),
-        other => other,
-    };
+    let hits = any_hits.bounded(&rate);
     let policy = if limit.shadow { rate.policy.shadow() } else { rate.policy };
     let Rate { unit, charge, grants, .. } = rate;
     let (limit, reservation) = (Arc::clone(found.limit), None);
@@ -211,11 +232,7 @@ fn hits(request: &RateLimitRequest, descriptor: &RateLimitDescriptor) -> Result<
     if i64::try_from(hits).is_err() {
         return Err("hits_addend must be at most 9223372036854775807".to_owned());
     }
-    Ok(match (hits, descriptor.is_negative_hits) {
-        (0, _) => Hits::Look,
-        (hits, true) => Hits::GiveBack(hits),
-        (hits, false) => Hits::Charge(hits),
-    })
+    Ok(if descriptor.is_negative_hits && hits > 0 { Hits::GiveBack(hits) } else { Hits::of(hits) })
 }
 
 /// The limit that a descriptor brings along.
@@ -259,13 +276,8 @@ impl Check {
             let is_lease = self.policy.algorithm() == Algorithm::Lease;
             request = if is_lease { request.id(id) } else { request.reserve(id, *ttl) };
         }
-        match self.hits {
-            Hits::Charge(hits) if self.charge == Charge::Always => request.cost(hits).always(),
-            Hits::Charge(hits) | Hits::GiveBack(hits) => request.cost(hits),
-            // Denied only if more than the limit is counted: what a request that looked charges later may fill it.
-            Hits::Look if takes_always(self.policy.algorithm()) => request.cost(0).always(),
-            Hits::Look | Hits::OneLeft => request.cost(0),
-        }
+        let (cost, always) = self.hits.cost(self.charge, self.policy.algorithm());
+        if always { request.cost(cost).always() } else { request.cost(cost) }
     }
 
     /// The command that is sent for it: part of RL.MULTI with `all_or_nothing`, and not sent if it is known without.

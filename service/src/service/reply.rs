@@ -42,6 +42,28 @@ pub fn is_over(check: &Check, decision: &Decision) -> bool {
     !matches!(check.hits, Hits::GiveBack(_)) && (!decision.allowed || decision.shadow)
 }
 
+/// Whether the limits of a request deny it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Overall {
+    over: bool,
+    quotas: usize,
+    quotas_over: usize,
+}
+
+impl Overall {
+    /// Adds a limit: whether it has `quota_mode`, and whether it denies.
+    pub fn add(&mut self, quota: bool, over: bool) {
+        self.quotas += usize::from(quota);
+        self.quotas_over += usize::from(quota && over);
+        self.over |= over && !quota;
+    }
+
+    /// One limit denies, or all that have `quota_mode` do.
+    pub const fn is_over(self) -> bool {
+        self.over || (self.quotas > 0 && self.quotas == self.quotas_over)
+    }
+}
+
 /// The reply.
 ///
 /// # Errors
@@ -53,7 +75,7 @@ pub fn reply(
     settings: &ReplySettings,
 ) -> Result<RateLimitResponse, Error> {
     let mut statuses = Vec::with_capacity(plan.slots.len());
-    let (mut normal_over, mut quotas, mut quotas_over) = (false, 0_usize, 0_usize);
+    let mut overall = Overall::default();
     let mut failure = None;
     for (slot, outcome) in plan.slots.iter().zip(outcomes) {
         let status = status(slot, outcome.as_ref());
@@ -62,14 +84,11 @@ pub fn reply(
         }
         if !matches!(slot, Slot::Unlimited(_)) {
             let quota = settings.quota || matches!(slot, Slot::Check(check) if check.limit.quota);
-            let over = status.code() == Code::OverLimit;
-            quotas += usize::from(quota);
-            quotas_over += usize::from(quota && over);
-            normal_over |= over && !quota;
+            overall.add(quota, status.code() == Code::OverLimit);
         }
         statuses.push(status);
     }
-    let over = normal_over || (quotas > 0 && quotas == quotas_over);
+    let over = overall.is_over();
     // A request that another limit denies is denied whatever the missing decision would have been.
     if let Some(error) = failure.filter(|_| !over) {
         return Err(error.clone());

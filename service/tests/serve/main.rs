@@ -19,6 +19,7 @@ mod proxies;
 mod replies;
 mod reserve;
 mod security;
+mod simulate;
 mod start;
 mod steps;
 mod traces;

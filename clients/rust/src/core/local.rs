@@ -10,15 +10,14 @@ use parking_lot::Mutex;
 use quick_cache::sync::{Cache, GuardResult};
 use quick_cache::{DefaultHashBuilder, Lifecycle, OptionsBuilder, UnitWeighter};
 use redis_rl_algorithm::in_memory::InMemory;
-use redis_rl_algorithm::period::{Anchor, CalendarUnit};
 use redis_rl_algorithm::{
-    Cost, FixedWindow, Gcra, LeakyBucket, MAX_COUNT, Micros, Policy as Terms, RollingLog, Schedule, SlidingCounter,
-    TokenBucket, Window as Span, WindowCounter,
+    Cost, FixedWindow, Gcra, LeakyBucket, MAX_COUNT, Micros, Policy as Terms, RollingLog, SlidingCounter, TokenBucket,
+    WindowCounter,
 };
 
 use crate::decision::{Decision, RetryAfter};
 use crate::key::State;
-use crate::policy::{Algorithm, Calendar, Policy, Request, Window};
+use crate::policy::{Algorithm, Policy, Request};
 
 /// The most keys. Beyond that, a key makes place for another one.
 const MAX_KEYS: u64 = 100_000;
@@ -220,31 +219,14 @@ fn decide<A: InMemory>(key: &mut A::Key, terms: &Terms, now: Micros, request: &R
 /// The part of a policy that one of the instances has. `None` if the module takes no such window.
 fn terms(policy: &Policy, instances: u32) -> Option<Terms> {
     let part = |whole: u64| (whole / u64::from(instances.max(1))).max(whole.min(1)).min(MAX_COUNT);
-    let anchor = match policy.anchor_seconds() {
-        Some(seconds) => Some(Anchor::from_seconds(seconds)?),
-        None => None,
-    };
-    let schedule = match (policy.window(), anchor) {
-        (Window::Length(length), anchor) => {
-            let span = Span::from_millis(u64::try_from(length.as_millis()).ok()?)?;
-            anchor.map_or(Schedule::Aligned(span), |anchor| Schedule::Anchored(span, anchor))
-        }
-        (Window::Calendar(period), anchor) => Schedule::Calendar(
-            match period {
-                Calendar::Day => CalendarUnit::Day,
-                Calendar::Week => CalendarUnit::Week,
-                Calendar::Month => CalendarUnit::Month,
-                Calendar::Year => CalendarUnit::Year,
-            },
-            anchor,
-        ),
-    };
-    Some(Terms { schedule, limit: part(policy.limit()), burst: policy.burst_option().map(part) })
+    let terms = policy.terms()?;
+    Some(Terms { limit: part(terms.limit), burst: terms.burst.map(part), ..terms })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::Window;
 
     const NOW: Micros = Micros(1_700_000_000_000_000);
 

@@ -6,7 +6,7 @@ mod text;
 use std::time::Duration;
 
 use redis_rl_algorithm::period::{Anchor, CalendarUnit};
-use redis_rl_algorithm::{Micros, Schedule};
+use redis_rl_algorithm::{Micros, Policy as Terms, Schedule, Window as Span};
 
 pub use request::Request;
 use tinystr::TinyAsciiStr;
@@ -83,6 +83,15 @@ pub enum Calendar {
 }
 
 impl Calendar {
+    const fn unit(self) -> CalendarUnit {
+        match self {
+            Self::Day => CalendarUnit::Day,
+            Self::Week => CalendarUnit::Week,
+            Self::Month => CalendarUnit::Month,
+            Self::Year => CalendarUnit::Year,
+        }
+    }
+
     /// The word of the command reference, such as `month`.
     pub const fn word(self) -> &'static str {
         match self {
@@ -332,6 +341,22 @@ impl Policy {
         self.anchor
     }
 
+    /// The same for the functions of the crate redis-rl-algorithm. `None` if the module takes no such window.
+    pub fn terms(&self) -> Option<Terms> {
+        let anchor = match self.anchor {
+            Some(seconds) => Some(Anchor::from_seconds(seconds)?),
+            None => None,
+        };
+        let schedule = match (self.window, anchor) {
+            (Window::Length(length), anchor) => {
+                let span = Span::from_millis(u64::try_from(length.as_millis()).ok()?)?;
+                anchor.map_or(Schedule::Aligned(span), |anchor| Schedule::Anchored(span, anchor))
+            }
+            (Window::Calendar(period), anchor) => Schedule::Calendar(period.unit(), anchor),
+        };
+        Some(Terms { schedule, limit: self.limit, burst: self.burst })
+    }
+
     /// The burst, if one is given.
     pub(crate) const fn burst_option(&self) -> Option<u64> {
         self.burst
@@ -356,8 +381,7 @@ impl Policy {
     /// The length of the window that contains `now_ms`, in milliseconds. Only months and years differ in length.
     pub(crate) fn window_millis_at(&self, now_ms: u64) -> u64 {
         let unit = match self.window() {
-            Window::Calendar(Calendar::Month) => CalendarUnit::Month,
-            Window::Calendar(Calendar::Year) => CalendarUnit::Year,
+            Window::Calendar(period @ (Calendar::Month | Calendar::Year)) => period.unit(),
             _ => return u64::try_from(self.longest_window().as_millis()).unwrap_or(u64::MAX),
         };
         let anchor = self.anchor_seconds().and_then(Anchor::from_seconds);
