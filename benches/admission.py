@@ -58,7 +58,7 @@ ROWS = [
     (PYTHON, "limits, sliding-window-counter", "two counters", None),
     (PYTHON, "slowapi", "a window from the first request", None),
     (PYTHON, "slowapi, moving-window", "a log, exact", None),
-    (PYTHON, "fastapi-limiter + pyrate-limiter", "a log, exact", None),
+    (PYTHON, "fastapi-limiter + pyrate-limiter", "a log, by the clocks of the callers", None),
     (PYTHON, "litellm", "a window from the first request", None),
     (PYTHON, "django-ratelimit + django-redis", "a window of the clock, later for each key", None),
     (NODE, "redis-cell", "GCRA", "PEER_MODULE"),
@@ -127,8 +127,9 @@ class Worker:
 
 
 def key(name):
-    """A key for which the windows of django-ratelimit are those of the clock."""
-    return next(found for n in range(10_000) if zlib.crc32((found := f"{name}-{n}").encode()) % WINDOW == 0)
+    """A key for which the windows of django-ratelimit, which differ by key, begin with those of the clock."""
+    names = (f"{name}-{number}" for number in range(10_000))
+    return next(found for found in names if zlib.crc32(found.encode()) % WINDOW == WINDOW - 1)
 
 
 def in_any_window(requests):

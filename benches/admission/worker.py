@@ -143,26 +143,25 @@ async def fastapi_limiter():
 
 async def litellm():
     os.environ.update(LITELLM_RATE_LIMIT_WINDOW_SIZE=str(SECONDS), LITELLM_LOCAL_MODEL_COST_MAP="True")
-    import contextlib
-
-    with contextlib.redirect_stdout(sys.stderr):
-        from litellm.caching.caching import DualCache, RedisCache
-        from litellm.proxy._types import UserAPIKeyAuth
-        from litellm.proxy.hooks.parallel_request_limiter_v3 import _PROXY_MaxParallelRequestsHandler_v3 as Handler
-        from litellm.proxy.utils import InternalUsageCache
     from fastapi import HTTPException
+    from litellm.caching.caching import DualCache, RedisCache
+    from litellm.proxy.hooks import parallel_request_limiter_v3 as v3
+    from litellm.proxy.utils import InternalUsageCache
 
-    cache = DualCache(redis_cache=RedisCache(url=URL))
-    handler = Handler(InternalUsageCache(cache))
+    cache = InternalUsageCache(DualCache(redis_cache=RedisCache(url=URL)))
+    handler = v3._PROXY_MaxParallelRequestsHandler_v3(cache)
 
     async def ask(key):
-        user, data = UserAPIKeyAuth(api_key=key, rpm_limit=LIMIT), {"model": "model", "messages": []}
+        """What its hook of a proxy does for a key with `rpm_limit`."""
+        limit = {"requests_per_unit": LIMIT, "window_size": SECONDS}
+        descriptors = [{"key": "api_key", "value": key, "rate_limit": limit}]
+        response = await handler.should_rate_limit(descriptors)
+        if response["overall_code"] == "OK":
+            return True, None
         try:
-            await handler.async_pre_call_hook(user, cache, data, "completion")
+            handler._handle_rate_limit_error(response, descriptors)
         except HTTPException as error:
-            assert error.status_code == 429, error
             return False, float(error.headers["retry-after"])
-        return True, None
 
     return ask
 
