@@ -72,6 +72,7 @@ ROWS = [
     (NODE, "rlaas, rolling", "a log, exact", None),
 ]  # fmt: skip
 OWN = {"rate-limit-redis-rl": ROOT / "clients/node", "limits-redis-rl": ROOT / "clients/python"}
+VERSIONS = (ROOT / "benches/admission/versions").read_text().splitlines()[1:]
 RULES = """
 domain: {algorithm}
 authorize: {{descriptors: [[{{key: user, header: X-User}}]]}}
@@ -80,20 +81,14 @@ descriptors: [{{key: user, rate_limit: {{algorithm: {algorithm}, window: {window
 LIMITS = "[{{namespace: admission, max_value: {limit}, seconds: {window}, conditions: [], variables: [user]}}]"
 
 
-def versions():
-    """The version of each package, with npm's separator or PyPI's."""
-    lines = (ROOT / "benches/admission/versions").read_text().splitlines()
-    return {line: re.split("(==|(?<!^)@)", line) for line in lines if not line.startswith("#")}
-
-
 def install():
     """Both sorts of packages, and those of this repository; again if the versions have changed."""
-    stamp, wanted = PLACE / "installed", (ROOT / "benches/admission/versions").read_text()
+    stamp, wanted = PLACE / "installed", "\n".join(VERSIONS)
     if not stamp.exists() or stamp.read_text() != wanted:
         (PLACE / "node").mkdir(parents=True, exist_ok=True)
         (PLACE / "node/package.json").write_text('{"private": true}')
-        npm = [line for line in versions() if "==" not in line]
-        pip = [line for line in versions() if "==" in line]
+        pip = [package for package in VERSIONS if "==" in package]
+        npm = [package for package in VERSIONS if "==" not in package]
         quiet = ["--no-audit", "--no-fund", "--loglevel=error"]
         subprocess.run(["npm", "install", *quiet, *npm, OWN["rate-limit-redis-rl"]], cwd=PLACE / "node", check=True)
         subprocess.run([sys.executable, "-m", "venv", PLACE / "python"], check=True)
@@ -246,7 +241,7 @@ def measured(binary, file, name):
 
 def line(name, what, cells):
     once, any_window, trips, wait = cells
-    for package, separator, version in versions().values():
+    for package, _, version in (re.split("(==|(?<!^)@)", package) for package in VERSIONS):
         name = re.sub(rf"(?<![\w@/-]){package}(?![\w/-])", f"{package} {version}", name)
     trips = " / ".join(f"{trip:.1f}".removesuffix(".0") for trip in trips) or "its own"
     return f"| {name} | {what} | {once} | {any_window} | {trips} | {wait} |"

@@ -27,7 +27,7 @@ const listen = async (application) => {
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
   return get(`http://127.0.0.1:${server.address().port}/`)
 }
-const ioredis = async () => new (await load('ioredis')).Redis(url)
+const ioredis = async () => new (await load('ioredis')).Redis(url, { enableReadyCheck: false })
 
 async function express(store) {
   const { default: express } = await load('express')
