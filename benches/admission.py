@@ -254,6 +254,7 @@ def main():
     assert naive[0] > LIMIT and window[0] == LIMIT, f"the measurement is wrong: {naive}, {window}"
     lines = ["| package | what counts | at once | any window | round trips | retry |", "|---|---|--:|--:|--:|---|"]
     lines += [line(name, what, cells) for (_, name, what, _), cells in zip(SELF_TEST, (naive, window))]
+    print("\n".join(lines))
     for file, name, what, given in ROWS:
         if ONLY and not any(part in name for part in ONLY.split(",")):
             continue
@@ -261,7 +262,7 @@ def main():
             lines.append(f"| {name} | {what} | not given | | | |")
         else:
             lines.append(line(name, what, measured(binary, file, name)))
-        print(lines[-1], file=sys.stderr)
+        print(lines[-1], flush=True)
     if ONLY:
         return
     begin, end = "<!-- begin: make bench-admission -->\n", "<!-- end: make bench-admission -->\n"
