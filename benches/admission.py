@@ -248,6 +248,7 @@ def line(name, what, cells):
 
 
 def main():
+    assert pathlib.Path(RLAAS).exists(), f"there is no {RLAAS}"
     install()
     binary = binaries()[0]
     naive, window = (measured(binary, file, name) for file, name, *_ in SELF_TEST)
