@@ -23,7 +23,9 @@ fuzz_target!(|input: &[u8]| {
     let options = Options { format, allow_unread: true, sort_within: Duration::from_secs(1) };
     let halves = log.split_at(log.len() / 2);
     let source = |log: &[u8]| ("log".to_owned(), Box::new(Cursor::new(log.to_vec())) as Box<dyn Read>);
-    let Ok(mut logs) = Logs::new(vec![source(halves.0), source(halves.1)], &options, ProgressBar::hidden()) else { return };
+    let Ok(mut logs) = Logs::new(vec![source(halves.0), source(halves.1)], &options, ProgressBar::hidden()) else {
+        return;
+    };
     let fields = ["path", "user", "address", "time"].map(|name| logs.find(name));
     let (mut last, mut requests) = (0, 0);
     while let Ok(Some(request)) = logs.next() {

@@ -48,7 +48,7 @@ enum Reader {
         goes_on: bool,
     },
     Pattern(Regex, CaptureLocations),
-    Csv(Csv),
+    Csv(Box<Csv>),
     Json(Json),
 }
 
@@ -72,8 +72,10 @@ impl Format {
         }
         let known = KNOWN.iter().filter_map(|(name, text)| Self::template(name, text, true, names).ok());
         let json = Self::with("JSON lines", Vec::new(), Reader::Json(Json::default()), names);
-        let csv =
-            lines().next().and_then(Csv::new).map(|(columns, csv)| Self::with("CSV", columns, Reader::Csv(csv), names));
+        let csv = lines()
+            .next()
+            .and_then(Csv::new)
+            .map(|(columns, csv)| Self::with("CSV", columns, Reader::Csv(Box::new(csv)), names));
         let tried = known.chain([json]).chain(csv).map(|mut format| {
             let (mut request, mut clock) = (Request::default(), Clock::default());
             let mut read = |line| format.read(line, Draft::new(&mut request, &mut clock, names)).is_ok();
@@ -177,10 +179,10 @@ fn end_of(rest: &[u8], after: &[u8]) -> Option<usize> {
 /// What the quotes of a `log_format` hold. A text that does not begin as one is taken as it is.
 fn unquoted(text: &str) -> String {
     let text = text.trim().trim_end_matches(';').trim_end();
-    if !text.starts_with("log_format") && !(text.starts_with('\'') && text.ends_with('\'')) {
-        return text.to_owned();
+    if text.starts_with("log_format") || text.starts_with('\'') && text.ends_with('\'') {
+        return text.split('\'').skip(1).step_by(2).collect();
     }
-    text.split('\'').skip(1).step_by(2).collect()
+    text.to_owned()
 }
 
 /// CSV with the names of its columns in the first line. A value has no line breaks.

@@ -131,6 +131,7 @@ impl Logs {
 
     /// The next request; `None` after the last one. An error if a file cannot be read, or at the end if more than 1 % of
     /// the lines could not.
+    #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend what it holds")]
     pub fn next(&mut self) -> Result<Option<&Request>, String> {
         let mut spare = self.last.take();
         for file in self.files.iter_mut().filter(|file| file.next.is_none()) {
@@ -141,7 +142,7 @@ impl Logs {
         let Some(first) = first else { return self.end().map(|()| None) };
         self.last = first.next.take();
         self.summary.requests += 1;
-        if self.summary.requests % PROGRESS == 0 {
+        if self.summary.requests.is_multiple_of(PROGRESS) {
             self.bar.set_message(format!("{} lines, ", HumanCount(self.summary.lines)));
         }
         Ok(self.last.as_deref())
@@ -177,6 +178,7 @@ struct LogFile {
     order: Order,
     /// The next request, while those of other files are before it.
     next: Option<Box<Request>>,
+    #[expect(clippy::vec_box, reason = "they go through the queues as boxes")]
     spare: Vec<Box<Request>>,
 }
 
