@@ -163,8 +163,8 @@ impl Limiter {
             }
         }
         let unended = self.core.unended(open.len());
+        let mut commands = Commands::with_capacity(open.len());
         loop {
-            let mut commands = Commands::with_capacity(open.len());
             open.retain_mut(|(exchange, reply, result)| match exchange.step(reply.take(), &mut commands) {
                 None => true,
                 Some(done) => {
@@ -175,7 +175,7 @@ impl Limiter {
             if open.is_empty() {
                 break;
             }
-            match self.link.request(commands, &key, limit).await {
+            match self.link.request(std::mem::take(&mut commands), &key, limit).await {
                 Ok(replied) => {
                     limit = limit.saturating_sub(replied.took);
                     open.iter_mut().zip(replied.values).for_each(|((_, reply, _), value)| *reply = Some(value));
