@@ -34,7 +34,6 @@ const SENTENCES: &[(&str, &str, &[&str])] = &[
             "RL.SLIDING allowed @100 ÷ RL.TOKEN allowed",
         ],
     ),
-    ("docs/development.md", "of RL.FIXED's {} instructions", &["RL.FIXED allowed"]),
     (
         "docs/lua.md",
         "takes {} instructions of the server as a function, {} as a script, and {} as a command of the module; the short \
