@@ -1,6 +1,6 @@
 //! docs/commands.md beside COMMAND DOCS, COMMAND INFO and RL.HELP.
 //!
-//! The table of all commands is what the server says; `UPDATE=1 cargo test --test docs` writes it. Each command has a
+//! The list of all commands is what the server says; `UPDATE=1 cargo test --test docs` writes it. Each command has a
 //! heading too, if there is more to say.
 
 use std::collections::BTreeMap;
@@ -31,8 +31,8 @@ struct About {
 #[test]
 fn the_page_says_what_the_server_says() {
     let page = Page::read(Path::new(PAGE)).text;
-    let (before, rest) = page.split_once(BEGIN).expect("the begin of the table");
-    let (table, after) = rest.split_once(END).expect("the end of the table");
+    let (before, rest) = page.split_once(BEGIN).expect("the begin of the list");
+    let (list, after) = rest.split_once(END).expect("the end of the list");
     let update = std::env::var("UPDATE").is_ok_and(|update| update == "1");
     for_each_server(|bin| {
         let server = Server::start(bin);
@@ -51,17 +51,17 @@ fn the_page_says_what_the_server_says() {
         names.retain(|name| !ALIASES.contains(&name.to_uppercase().as_str()));
         assert_eq!(names.len(), help.len(), "{names:?}");
 
-        let real = table_of(&abouts);
+        let real = list_of(&abouts);
         if update {
             fs::write(root().join(PAGE), format!("{before}{BEGIN}{real}{END}{after}")).expect("a page");
         } else {
-            assert_eq!(table, real, "(left: the page, right: COMMAND DOCS)");
+            assert_eq!(list, real, "(left: the page, right: COMMAND DOCS)");
         }
     });
 }
 
 impl About {
-    /// The categories that the page names below the table.
+    /// The categories that the page names below the list.
     fn expected(&self) -> Vec<&str> {
         match self.syntax.split(' ').next() {
             Some("RL.TOP") => vec!["@admin", "@dangerous"],
@@ -71,16 +71,13 @@ impl About {
     }
 }
 
-fn table_of(abouts: &[About]) -> String {
+fn list_of(abouts: &[About]) -> String {
     // In the order of the commands.
     let words = abouts.iter().filter_map(|about| about.syntax.split(' ').next()?.strip_prefix("RL."));
     let words: Vec<&str> = words.filter(|word| algorithm_words().any(|known| known == *word)).collect();
     let algorithms = format!("<{}>", words.join(" | "));
-    let mut table = "| command | what it does |\n|---|---|\n".to_owned();
-    for About { syntax, summary, .. } in abouts {
-        table += &format!("| `{}` | {summary} |\n", syntax.replace(&algorithms, "<ALGO>").replace('|', "\\|"));
-    }
-    table
+    let lines: Vec<String> = abouts.iter().map(|about| about.syntax.replace(&algorithms, "<ALGO>") + "\n").collect();
+    format!("```text\n{}```\n", lines.concat())
 }
 
 /// With single blanks.
