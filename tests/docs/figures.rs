@@ -18,11 +18,6 @@ const SENTENCES: &[(&str, &str, &[&str])] = &[
     ("README.md", "| `RL.WINDOW` | {} | {} |", &["RL.WINDOW allowed", "RL.WINDOW denied"]),
     ("README.md", "| `RL.COUNTER` | {} | {} |", &["RL.COUNTER allowed", "RL.COUNTER denied"]),
     ("README.md", "| `RL.TOKEN` | {} | {} |", &["RL.TOKEN allowed", "RL.TOKEN denied"]),
-    (
-        "docs/operations.md",
-        "at 100 units an allowed request of SLIDING takes {} instructions, in a skiplist of 1,000 units {} ",
-        &["RL.SLIDING allowed @100", "RL.SLIDING allowed @1000"],
-    ),
     ("redis.conf", "232 bytes, {} instructions", &["RL.SLIDING allowed @5"]),
     ("redis.conf", "3,140 bytes, {} instructions", &["RL.SLIDING allowed @100"]),
     ("redis.conf", "119,000 bytes, {} instructions", &["RL.SLIDING allowed @1000"]),
@@ -39,7 +34,6 @@ const SENTENCES: &[(&str, &str, &[&str])] = &[
             "RL.SLIDING allowed @100 ÷ RL.TOKEN allowed",
         ],
     ),
-    ("docs/development.md", "of RL.FIXED's {} instructions", &["RL.FIXED allowed"]),
     (
         "docs/lua.md",
         "takes {} instructions of the server as a function, {} as a script, and {} as a command of the module; the short \

@@ -111,7 +111,7 @@ fn windows_have_a_unit() {
             }
         }
     }
-    assert!(bare.is_empty() && windows > 100, "{windows} windows; these have no unit:\n{}", bare.join("\n"));
+    assert!(bare.is_empty() && windows > 50, "{windows} windows; these have no unit:\n{}", bare.join("\n"));
 }
 
 /// An excerpt shows lines of an example that runs.

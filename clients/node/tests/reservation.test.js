@@ -153,9 +153,6 @@ describe('reservations', () => {
       const patient = (await codeOf(path, words)).replace('Limiter({ client', 'Limiter({ client, timeout: 30_000')
       return run(patient, { Limiter, ...names }, result)
     }
-    await page('clients/node/README.md', 'limiter.reserve(limits', { client })
-    await becomes('{org:7}', 4200)
-
     class TooManyRequests extends Error {}
     const names = { client, TooManyRequests }
     const complete = await page('docs/language-models.md', 'function* complete', names, 'complete')

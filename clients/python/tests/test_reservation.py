@@ -357,15 +357,6 @@ async def test_in_a_cluster(kind: str, ports: list[int], prefix: str) -> None:
     await value(client.aclose() if kind == "asyncio" else client.close())
 
 
-def test_the_example_of_the_readme(port: int, raw: redis.Redis) -> None:
-    raw.flushall()
-    text = example("clients/python/README.md", "python", "import Limiter\n\nlimiter = Limiter(")
-    assert text.count("redis.Redis(socket_timeout=0.1") == 1
-    exec(text.replace("redis.Redis(socket_timeout=0.1", f"redis.Redis(port={port}, socket_timeout=5"), {})
-    assert raw.execute_command("RL.PEEK", "ROLLING", "{org:7}:tokens", "1m", 90_000, "COST", 0, "FULL")["count"] == 4200
-    assert raw.zcard("{org:7}:calls") == 0
-
-
 async def test_the_gateway_of_the_page(port: int, raw: redis.Redis) -> None:
     """docs/language-models.md."""
 
