@@ -120,7 +120,7 @@ fn excerpts_are_of_examples_that_run() {
     let excerpts = [
         ("README.md", "python", "clients/python/README.md"),
         ("README.md", "js", "clients/node/README.md"),
-        ("clients/rust/README.md", "rust,ignore", "examples/axum/main.rs"),
+        ("clients/rust/README.md", "rust,ignore", "examples/axum/server.rs"),
     ];
     for (page, language, source) in excerpts {
         let source = Page::read(Path::new(source)).text;
