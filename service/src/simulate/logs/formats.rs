@@ -26,7 +26,7 @@ const KNOWN: [(&str, &str); 4] = [
         r#"[$start_time] "$method $path $protocol" $status $response_flags $bytes_received $bytes_sent $duration $upstream_time "$x_forwarded_for" "$user_agent" "$x_request_id" "$authority" "$upstream_host""#,
     ),
 ];
-/// Out of so many first lines the format is found.
+/// How many lines at the beginning of a file its format is found from.
 const FIRST: usize = 100;
 const MISFIT: &str = "it does not fit the format";
 

@@ -12,9 +12,9 @@ use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 /// The longest line that is read, in bytes.
 pub const LONGEST: usize = 64 << 10;
-/// So much is read at a time.
+/// How many bytes are read at a time.
 const BLOCK: usize = 4 * LONGEST;
-/// Out of so many bytes the format of a file is found.
+/// How many bytes at the beginning of a file its format is found from.
 const FIRST: u64 = LONGEST as u64;
 
 /// Opens a file, or with `-` the standard input. A file is read up to the size that it has now.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::names::Target;
 use super::request::Draft;
 
-/// So many different keys are kept with their targets.
+/// How many different keys are kept with their targets.
 const KEYS: usize = 4_096;
 
 /// Reads objects of JSON. The key of a value within an object has those of the outer ones before it, with dots.

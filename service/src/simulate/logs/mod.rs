@@ -23,11 +23,11 @@ use request::Draft;
 pub use request::Request;
 use time::Clock;
 
-/// So many lines that cannot be read are shown.
+/// How many of the lines that cannot be read are shown.
 const SHOWN: usize = 10;
-/// So much of each.
+/// How many bytes of each of them are shown.
 const SHOWN_BYTES: usize = 200;
-/// The progress is told after so many requests.
+/// The progress bar changes each time this many requests were read.
 const PROGRESS: u64 = 1 << 14;
 
 /// How logs are read.
@@ -37,7 +37,7 @@ pub struct Options {
     pub format: Option<String>,
     /// More than 1 % that cannot be read, or is further out of order than `sort_within`, is no error.
     pub allow_unread: bool,
-    /// A line may be so much later in a file than its time says, and a request may take so long, and is sorted.
+    /// How far a line may be out of order, and how long a request may take. Within that, the requests are sorted.
     pub sort_within: Duration,
 }
 
