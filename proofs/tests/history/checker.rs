@@ -414,7 +414,7 @@ fn waits<'a>(calls: &[&'a Call], steps: &[Step], failovers: &[&Kill]) -> Offence
 }
 
 /// What a client knows of a reservation of its own.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Reserved {
     /// What it is charged.
     units: u64,
@@ -433,7 +433,7 @@ struct Reserved {
 const LATE_MS: u64 = 5_000;
 
 /// What a client knows of its reservations under one key.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Ledger<'a> {
     open: BTreeMap<&'a str, Reserved>,
     /// The units of those that cannot change any more.
@@ -537,7 +537,7 @@ fn reservations<'a>(calls: &[&'a Call], failovers: &[&Kill]) -> Offence<'a> {
     let mut failovers = failovers.iter().peekable();
     // What the server may have, and what it may have had since the last failover.
     let mut ledgers = vec![Ledger::default()];
-    let mut past = ledgers.clone();
+    let mut past = BTreeSet::from([Ledger::default()]);
     for call in calls {
         while let Some(kill) = failovers.next_if(|kill| kill.at_us < call.begun_us) {
             let Some(&Counted { old, new, .. }) = counted(kill, &call.key) else { continue };
@@ -550,7 +550,7 @@ fn reservations<'a>(calls: &[&'a Call], failovers: &[&Kill]) -> Offence<'a> {
                 let what = "before it, the new primary counted";
                 return Some((call, format!("{what} {} units, which the old one never did", new.units)));
             }
-            ledgers.clone_from(&past);
+            ledgers = past.iter().cloned().collect();
         }
         let mut offence = None;
         ledgers.retain_mut(|ledger| ledger.take(call).map_err(|what| offence = Some(what)).is_ok());
@@ -558,8 +558,7 @@ fn reservations<'a>(calls: &[&'a Call], failovers: &[&Kill]) -> Offence<'a> {
             return Some((call, what));
         }
         if failovers.peek().is_some() {
-            let new: Vec<_> = ledgers.iter().filter(|ledger| !past.contains(ledger)).cloned().collect();
-            past.extend(new);
+            past.extend(ledgers.iter().cloned());
         }
     }
     None
