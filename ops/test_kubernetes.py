@@ -234,7 +234,7 @@ class Kubernetes(unittest.TestCase):
 class Compose(unittest.TestCase):
     def test_its_images_and_files_exist(self):
         stages = re.findall(r"^FROM \S+ AS (\S+)$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
-        files = [ROOT / "docker-compose.yml", *(ROOT / "deploy").rglob("docker-compose.yml")]
+        files = [ROOT / "docker-compose.yml", *(ROOT / "examples").rglob("docker-compose.yml")]
         self.assertEqual(len(files), 2)
         for path in files:
             compose = yaml.safe_load(path.read_text())
