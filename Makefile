@@ -115,11 +115,12 @@ fuzz: $(own_module) $(if $(SERVERS),,servers) ## fuzz what reads input, and the 
 	@scripts/fuzz "$(SECONDS_EACH)" "$(TARGET)"
 
 .PHONY: lint
-lint: ## check format, clippy, luacheck, the places of the planted faults and the tests of the guarantees, warnings denied
+lint: ## check format, clippy, luacheck, the places of the planted faults, the tests of the guarantees and the pages of a release, warnings denied
 	@scripts/install build lint
 	luacheck --quiet lua
 	scripts/plant --check
 	scripts/guarantees --check
+	scripts/release-ready --check
 	cargo fmt --all --check
 	cargo clippy --locked $(ALL) --all-targets -- -D warnings
 	cargo clippy --locked $(ALL) --test reliability --test history -- -D warnings

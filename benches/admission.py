@@ -1,5 +1,5 @@
 #!/usr/bin/env -S python3 -B
-"""Who allows too much: make bench-admission. The table goes into docs/comparison.md.
+"""Who allows too much: make bench-admission. The table goes into benches/results/admission.md.
 
   RLAAS                                    the program rlaas, by default that in target/release
   PEER_MODULE, THROTTLECRAB, LIMITADOR     redis-cell's .so, and the programs throttlecrab-server and limitador-server
@@ -39,7 +39,7 @@ LIMIT, PROCESSES, WINDOW = 100, 8, int(os.environ.get("WINDOW") or 3)
 ONLY = os.environ.get("ONLY")
 GIVEN = {name: os.environ.get(name) for name in ("PEER_MODULE", "THROTTLECRAB", "LIMITADOR")}
 RLAAS = os.environ.get("RLAAS") or ROOT / "target/release/rlaas"
-PLACE, PAGE = ROOT / "target/admission", ROOT / "docs/comparison.md"
+PLACE, PAGE = ROOT / "target/admission", ROOT / "benches/results/admission.md"
 MARGIN = 0.003  # seconds: clocks of whole milliseconds here and in the server
 
 NODE, PYTHON = "worker.mjs", "worker.py"

@@ -14,6 +14,6 @@ bench-instructions: build ## count instructions per command against benches/budg
 	@$(own_server) cargo bench --quiet --locked $(or $(PACKAGES),--package redis-rl) --profile dev --bench instructions
 
 .PHONY: bench-admission
-bench-admission: service-build ## measure which limiters allow too much, for docs/comparison.md; WINDOW=3 s, ONLY=slowapi,rlaas names rows
+bench-admission: service-build ## measure which limiters allow too much, for benches/results/admission.md; WINDOW=3 s, ONLY=slowapi,rlaas names rows
 	@scripts/install run node python
 	@$(own_server) benches/admission.py

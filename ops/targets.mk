@@ -2,11 +2,19 @@
 
 EXPORTER_PORT   ?= 9121
 PROMETHEUS_PORT ?= 9090
+MATPLOTLIB      := 3.11.2
 
 .PHONY: ops
 ops: $(own_module) ## start a server on PORT=6379, the exporter (EXPORTER_PORT=9121) and Prometheus (PROMETHEUS_PORT=9090)
 	@scripts/install server ops
 	@PORT=$(PORT) EXPORTER_PORT=$(EXPORTER_PORT) PROMETHEUS_PORT=$(PROMETHEUS_PORT) ops/stack.py "$$(scripts/servers path "$(SERVER)")"
+
+.PHONY: ops-picture
+ops-picture: $(own_module) ## write docs/dashboard.png: the panels of ops/dashboard.json with data of a minute
+	@scripts/install server ops python
+	@python3 -m pip install --quiet --disable-pip-version-check --root-user-action ignore --no-warn-conflicts --upgrade \
+	  --target "$(TARGET)/ops-picture" matplotlib==$(MATPLOTLIB)
+	@PYTHONPATH="$(TARGET)/ops-picture" ops/picture.py "$$(scripts/servers path "$(SERVER)")" docs/dashboard.png
 
 .PHONY: test-ops
 test-ops: $(own_module) $(if $(SERVERS),,servers) ## test ops/ and deploy/: known traffic to the servers, every figure from Prometheus, every alert, the manifests

@@ -53,4 +53,5 @@ release-rehearsal: dist test-dist test-reproducible sbom ## do what a tag does e
 	else \
 	  echo "Docker does not run here: the image was NOT rehearsed"; \
 	fi
+	@scripts/release-ready --check
 	@scripts/release-ready "v$$(grep -m 1 '^version = ' Cargo.toml | cut -d '"' -f 2)" || echo "The rest is ready"

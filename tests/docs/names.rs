@@ -125,7 +125,7 @@ fn excerpts_are_of_examples_that_run() {
     for (page, language, source) in excerpts {
         let source = Page::read(Path::new(source)).text;
         let blocks = Page::read(Path::new(page)).blocks(language);
-        let (_, excerpt) = blocks.last().unwrap_or_else(|| panic!("{page} has no {language}"));
+        let (_, excerpt) = blocks.first().unwrap_or_else(|| panic!("{page} has no {language}"));
         let other: Vec<_> = excerpt.lines().filter(|line| !source.contains(line)).collect();
         assert!(other.is_empty(), "{page} shows lines of no example: {other:?}");
     }
