@@ -263,7 +263,8 @@ pub struct Book<'i, I = Vec<u8>> {
     stored: Stored,
     /// The field of the id, once [`Book::open`], [`Book::prolong`] or [`Book::close`] has changed it.
     own: Option<Option<Reservation>>,
-    review: Option<Review<I>>,
+    /// Few calls have one.
+    review: Option<Box<Review<I>>>,
 }
 
 /// What has ended, and what is known of the other fields.
@@ -340,7 +341,7 @@ impl<'i, I: AsRef<[u8]>> Book<'i, I> {
         let others_ended = ended.iter().filter(|ended| !ended.own).count().saturating_add(gone.len());
         let all = self.stored.len.saturating_sub(own) == u64::try_from(others_ended).unwrap_or(u64::MAX);
         let matter_until = all.then_some(0);
-        self.review = Some(Review { ended, ids, gone, next_end, matter_until, order: None });
+        self.review = Some(Box::new(Review { ended, ids, gone, next_end, matter_until, order: None }));
         noticed
     }
 

@@ -59,16 +59,18 @@ fn check_all<'c>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
     let count = args.next().and_then(|count| parse_count(count.bytes())).ok_or(Error::NUM_LIMITS)?;
     let (now, budget) = (Micros(ctx.now_micros()), Budget::of_call());
     // Each has room for MAX_LIMITS, and `count` is at most that.
-    let mut limits = ArrayVec::<Box<dyn Limit + 'c>, MAX>::new();
+    let mut limits = ArrayVec::<Limit<'c>, MAX>::new();
     let mut keys = ArrayVec::<Keys<'c>, MAX>::new();
     let mut names = Names::default();
     for number in 1..=count {
-        let (limit, written) = parse_limit(ctx, &mut args, now, &budget).map_err(|error| error.of_limit(number))?;
-        let mut repeats = |key: &ClosedKey<'_>| names.may_repeat(key) && keys.iter().any(|other| other.has(key));
+        let parsed = parse_limit(ctx, &mut args, now, &budget, &mut limits);
+        let written = parsed.map_err(|error| error.of_limit(number))?;
+        // A few names are compared at once.
+        let mut repeats =
+            |key: &ClosedKey<'_>| (count < 4 || names.may_repeat(key)) && keys.iter().any(|other| other.has(key));
         if repeats(&written.state) || written.reserve.as_ref().is_some_and(|reserve| repeats(&reserve.1)) {
             return Err(Error::SAME_KEY.of_limit(number));
         }
-        limits.push(limit);
         keys.push(written);
     }
     let form = parse_form(&mut args, &limits)?;
@@ -76,21 +78,22 @@ fn check_all<'c>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
 
     let mut pending = ArrayVec::<_, MAX>::new();
     for ((limit, keys), number) in limits.iter().zip(keys.drain(..)).zip(1..) {
-        pending.push(limit.decide(keys, now, &budget).map_err(|error| error.of_limit(number))?);
+        limit.decide(keys, now, &budget, &mut pending).map_err(|error| error.of_limit(number))?;
     }
     let allowed = pending.iter().all(|limit| limit.verdict().allowed);
     let allowed = allowed && require_memory(ctx, &mut pending)?;
-    let verdicts: ArrayVec<Verdict, MAX> = pending.iter().map(|limit| limit.verdict()).collect();
     let mut replies = Vec::new();
     if form != Form::Verdict {
         replies.extend(pending.iter().map(|limit| limit.reply(allowed)));
         make_names_unique(&mut replies);
     }
-    let outcome = pending.iter().map(|limit| limit.outcome()).max().unwrap_or(Outcome::Allowed);
-    STATS.multi.count(if allowed { outcome } else { Outcome::Denied });
+    let mut verdicts = ArrayVec::<_, MAX>::new();
+    let mut outcome = Outcome::Allowed;
     for limit in pending.drain(..) {
-        limit.commit(allowed);
+        verdicts.push(limit.verdict());
+        outcome = outcome.max(limit.commit(allowed));
     }
+    STATS.multi.count(if allowed { outcome } else { Outcome::Denied });
     write_multi(ctx, form, allowed, &verdicts, &replies);
     Ok(())
 }
@@ -133,7 +136,7 @@ impl Names {
 ///
 /// # Errors
 /// [`Error::OUT_OF_MEMORY`] if `rl.on-oom` is `error`.
-fn require_memory<'c>(ctx: Ctx<'c>, pending: &mut [Box<dyn PendingLimit<'c> + 'c>]) -> Result<bool, Error> {
+fn require_memory<'c>(ctx: Ctx<'c>, pending: &mut [DecidedLimit<'c>]) -> Result<bool, Error> {
     let growing = pending.iter().find(|limit| limit.needs_memory());
     if !growing.is_some_and(|limit| ctx.out_of_memory(limit.key())) {
         return Ok(true);
@@ -160,7 +163,7 @@ fn parse_count(text: &[u8]) -> Option<u8> {
 }
 
 /// The form of the reply after the last limit, or nothing.
-fn parse_form<'c>(args: &mut Args<'c>, limits: &[Box<dyn Limit + 'c>]) -> Result<Form, Error> {
+fn parse_form<'c>(args: &mut Args<'c>, limits: &[Limit<'c>]) -> Result<Form, Error> {
     let mut form = Form::Verdict;
     while let Some(word) = args.next_word() {
         form = match Form::from_word(word) {
@@ -176,13 +179,14 @@ fn parse_form<'c>(args: &mut Args<'c>, limits: &[Box<dyn Limit + 'c>]) -> Result
     Ok(form)
 }
 
-/// `<ALGO> key window limit [options]`.
+/// Parses `<ALGO> key window limit [options]` into `limits`. Returns the keys that the limit writes.
 fn parse_limit<'c>(
     ctx: Ctx<'c>,
     args: &mut Args<'c>,
     now: Micros,
     budget: &Budget,
-) -> Result<(Box<dyn Limit + 'c>, Keys<'c>), Error> {
+    limits: &mut ArrayVec<Limit<'c>, MAX>,
+) -> Result<Keys<'c>, Error> {
     let word = args.next_word().ok_or(Error::FEWER_LIMITS)?;
     let Some(name) = Name::from_word(word) else {
         return Err(match Form::from_word(word) {
@@ -198,7 +202,8 @@ fn parse_limit<'c>(
             None => None,
             Some(reserve) => Some(Box::new((reserve, request.hash_key(ctx)?))),
         };
-        Ok((Box::new(request), Keys { state, reserve }))
+        limits.push(request.into());
+        Ok(Keys { state, reserve })
     })
 }
 
@@ -223,81 +228,117 @@ fn key_positions(args: Args<'_>, report: &mut dyn FnMut(c_int)) {
     }
 }
 
-/// A request under a limit of any algorithm.
-trait Limit {
-    fn most_members_added(&self) -> u64;
+/// An enum that holds `$one` of any algorithm: a call needs no memory of its own for its limits.
+macro_rules! any {
+    (($(#[$doc:meta])* $any:ident of $one:ident) $($name:ident => $type:ty { $($text:tt)* })*) => {
+        $(#[$doc])*
+        enum $any<'c> {
+            $($name($one<'c, $type>),)*
+        }
+
+        $(impl<'c> From<$one<'c, $type>> for $any<'c> {
+            #[inline(always)]
+            fn from(one: $one<'c, $type>) -> Self {
+                Self::$name(one)
+            }
+        })*
+    };
+}
+
+/// `with_table!(match_any(Limit, limit, request => expression))`: evaluates the expression with what such an enum holds.
+macro_rules! match_any {
+    (($any:ident, $value:expr, $one:ident => $action:expr) $($name:ident => $type:ty { $($text:tt)* })*) => {
+        match $value {
+            $($any::$name($one) => $action,)*
+        }
+    };
+}
+
+with_table!(any(
+    /// A request under a limit of any algorithm.
+    Limit of Request
+));
+
+impl Limit<'_> {
+    fn most_members_added(&self) -> u64 {
+        with_table!(match_any(Limit, self, request => request.most_members_added()))
+    }
 
     /// The error for a word that follows the last limit.
-    fn usage(&self) -> Error;
-
-    /// See [`Request::decide`] and [`Request::decide_reserving`].
-    fn decide<'r>(
-        &'r self,
-        keys: Keys<'r>,
-        now: Micros,
-        budget: &Budget,
-    ) -> Result<Box<dyn PendingLimit<'r> + 'r>, Error>;
-}
-
-impl<A: Algorithm> Limit for Request<'_, A> {
-    fn most_members_added(&self) -> u64 {
-        self.most_members_added()
-    }
-
     fn usage(&self) -> Error {
-        self.usage_in_multi()
+        with_table!(match_any(Limit, self, request => request.usage_in_multi()))
     }
 
+    /// Decides into `decided`. See [`Request::decide`] and [`Request::decide_reserving`].
     fn decide<'r>(
         &'r self,
         keys: Keys<'r>,
         now: Micros,
         budget: &Budget,
-    ) -> Result<Box<dyn PendingLimit<'r> + 'r>, Error> {
-        let request: &'r Request<'r, A> = self;
-        Ok(match keys.reserve {
-            None => {
-                Box::new(Decided { pending: request.decide(keys.state, now, Purpose::Write(budget))?, reserving: None })
-            }
-            Some(reserve) => {
-                let (reserve, hash) = *reserve;
-                let (pending, reserving) = request.decide_reserving(keys.state, hash, reserve, now, budget)?;
-                Box::new(Decided { pending, reserving: Some(Box::new(reserving)) })
-            }
-        })
+        decided: &mut ArrayVec<DecidedLimit<'r>, MAX>,
+    ) -> Result<(), Error> {
+        with_table!(match_any(Limit, self, request => {
+            decided.push(Decided::new(request, keys, now, budget)?.into());
+            Ok(())
+        }))
     }
 }
 
-/// A limit that is decided and not yet committed, of any algorithm.
-trait PendingLimit<'c> {
-    fn key(&self) -> Arg<'c>;
-    fn verdict(&self) -> Verdict;
-    fn needs_memory(&self) -> bool;
-    fn is_in_shadow_mode(&self) -> bool;
-    fn outcome(&self) -> Outcome;
-    fn leave_uncharged(&mut self, allowed: bool) -> Result<(), Error>;
+with_table!(any(
+    /// A limit of any algorithm that is decided and not yet committed.
+    DecidedLimit of Decided
+));
+
+impl<'c> DecidedLimit<'c> {
+    fn key(&self) -> Arg<'c> {
+        with_table!(match_any(DecidedLimit, self, limit => limit.pending.request.key))
+    }
+
+    fn verdict(&self) -> Verdict {
+        with_table!(match_any(DecidedLimit, self, limit => limit.pending.decision.verdict))
+    }
+
+    fn is_in_shadow_mode(&self) -> bool {
+        with_table!(match_any(DecidedLimit, self, limit => limit.pending.request.is_in_shadow_mode()))
+    }
+
+    fn needs_memory(&self) -> bool {
+        with_table!(match_any(DecidedLimit, self, limit => limit.needs_memory()))
+    }
+
+    fn leave_uncharged(&mut self, allowed: bool) -> Result<(), Error> {
+        with_table!(match_any(DecidedLimit, self, limit => limit.leave_uncharged(allowed)))
+    }
 
     /// `allowed` says whether the call is allowed; otherwise nothing is charged.
-    fn reply(&self, allowed: bool) -> Reply;
+    fn reply(&self, allowed: bool) -> Reply {
+        with_table!(match_any(DecidedLimit, self, limit => limit.reply(allowed)))
+    }
 
-    /// If the call is not `allowed`, commits nothing that it charges.
-    fn commit(self: Box<Self>, allowed: bool);
+    /// Counts the decision. If the call is not `allowed`, commits nothing that it charges.
+    #[inline(always)]
+    fn commit(self, allowed: bool) -> Outcome {
+        with_table!(match_any(DecidedLimit, self, limit => limit.commit(allowed)))
+    }
 }
 
-/// See [`PendingLimit`].
+/// See [`DecidedLimit`].
 struct Decided<'c, A: Algorithm> {
     pending: Pending<'c, A>,
     /// With RESERVE.
     reserving: Option<Box<Reserving<'c>>>,
 }
 
-impl<'c, A: Algorithm> PendingLimit<'c> for Decided<'c, A> {
-    fn key(&self) -> Arg<'c> {
-        self.pending.request.key
-    }
-
-    fn verdict(&self) -> Verdict {
-        self.pending.decision.verdict
+impl<'c, A: Algorithm> Decided<'c, A> {
+    fn new(request: &'c Request<'c, A>, keys: Keys<'c>, now: Micros, budget: &Budget) -> Result<Self, Error> {
+        Ok(match keys.reserve {
+            None => Self { pending: request.decide(keys.state, now, Purpose::Write(budget))?, reserving: None },
+            Some(reserve) => {
+                let (reserve, hash) = *reserve;
+                let (pending, reserving) = request.decide_reserving(keys.state, hash, reserve, now, budget)?;
+                Self { pending, reserving: Some(Box::new(reserving)) }
+            }
+        })
     }
 
     fn needs_memory(&self) -> bool {
@@ -305,14 +346,6 @@ impl<'c, A: Algorithm> PendingLimit<'c> for Decided<'c, A> {
             None => self.pending.needs_memory(),
             Some(reserving) => reserving.needs_memory(&self.pending),
         }
-    }
-
-    fn is_in_shadow_mode(&self) -> bool {
-        self.pending.request.is_in_shadow_mode()
-    }
-
-    fn outcome(&self) -> Outcome {
-        self.pending.outcome()
     }
 
     fn leave_uncharged(&mut self, allowed: bool) -> Result<(), Error> {
@@ -329,8 +362,9 @@ impl<'c, A: Algorithm> PendingLimit<'c> for Decided<'c, A> {
         }
     }
 
-    fn commit(self: Box<Self>, allowed: bool) {
-        let Self { pending, reserving } = *self;
+    #[inline(always)]
+    fn commit(self, allowed: bool) -> Outcome {
+        let Self { pending, reserving } = self;
         match reserving {
             None if allowed => pending.commit(),
             None => pending.commit_uncharged(),

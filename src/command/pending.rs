@@ -134,7 +134,7 @@ impl<'c, A: Algorithm> Pending<'c, A> {
 
     /// The outcome of the decision.
     #[inline(always)]
-    pub fn outcome(&self) -> Outcome {
+    fn outcome(&self) -> Outcome {
         if self.shadowed {
             Outcome::ShadowDenied
         } else if !self.decision.verdict.allowed {
@@ -207,18 +207,19 @@ impl<'c, A: Algorithm> Pending<'c, A> {
     /// Counts the decision for INFO, and a denial for RL.TOP. Inlined into every command, it makes the module 3 KB larger
     /// and no request faster: RL.TOKEN takes 11,000 instructions either way.
     #[inline(never)]
-    pub(super) fn count(&self) {
+    pub(super) fn count(&self) -> Outcome {
         let outcome = self.outcome();
         A::decisions().count(outcome);
         if outcome >= Outcome::ShadowDenied {
             self.record_denial();
         }
+        outcome
     }
 
     /// Counts the decision, and commits the change without its charge: another limit of the call denies.
-    pub fn commit_uncharged(mut self) {
+    pub fn commit_uncharged(mut self) -> Outcome {
         self.drop_charge();
-        self.commit();
+        self.commit()
     }
 
     /// Leaves the charge out of the change.
@@ -230,8 +231,9 @@ impl<'c, A: Algorithm> Pending<'c, A> {
 
     /// Counts the decision, and commits the change.
     #[inline(always)]
-    pub fn commit(self) {
-        self.count();
+    pub fn commit(self) -> Outcome {
+        let outcome = self.count();
         self.request.algorithm.commit(self.loaded, self.decision.change, self.now);
+        outcome
     }
 }

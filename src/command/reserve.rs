@@ -14,7 +14,7 @@ use super::words::Form;
 use crate::config;
 use crate::error::Error;
 use crate::ffi::{ClosedKey, Ctx};
-use crate::stats::STATS;
+use crate::stats::{Outcome, STATS};
 use crate::store::reserved::{self, Loaded, hash_key};
 use crate::store::{Budget, Purpose, Reservations};
 
@@ -171,22 +171,22 @@ impl<'c> Reserving<'c> {
 
     /// Counts the decision, and commits the change and the reservation. If the call is not `allowed`, since another
     /// limit denies, it commits neither the charge nor the reservation, but what has ended is given back.
-    pub fn commit<A: Algorithm>(mut self, mut pending: Pending<'c, A>, allowed: bool) {
-        let Some(reservations) = A::RESERVATIONS else { return };
+    pub fn commit<A: Algorithm>(mut self, mut pending: Pending<'c, A>, allowed: bool) -> Outcome {
         let Request { algorithm, .. } = &pending.request;
         if !allowed {
             pending.drop_charge();
         } else if let Some(open) = self.repeated {
             self.hash.book.prolong(open, self.ttl);
             STATS.reservations_repeated.increment();
-        } else if self.opens(&pending) {
+        } else if let Some(reservations) = A::RESERVATIONS.filter(|_| self.opens(&pending)) {
             let until = (reservations.counts_until)(algorithm, &pending.loaded, &pending.decision.change, pending.now);
             self.hash.book.open(pending.cost, self.ttl, until);
             STATS.reservations_made.increment();
         }
-        pending.count();
+        let outcome = pending.count();
         let Pending { request, loaded, decision, now, .. } = pending;
         commit(&request.algorithm, self.hash, loaded, decision.change, now);
+        outcome
     }
 }
 

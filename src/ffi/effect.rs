@@ -1,12 +1,10 @@
 //! Replication, keyspace events, and the few commands that the module calls.
 
 use std::ffi::{CStr, c_int, c_longlong};
-use std::ptr::null_mut;
-use std::sync::atomic::{AtomicPtr, Ordering};
 
 use redis_module::raw;
 
-use super::{ClosedKey, Str, api};
+use super::{ClosedKey, Str, Word, api};
 
 /// Replicates a command whose first argument is the key: the key, the command, the format of all arguments, and the other
 /// arguments. As unsafe as a format that differs from them.
@@ -68,19 +66,20 @@ impl ClosedKey<'_> {
 
     /// Replicates `SET key value PXAT millis`.
     pub fn replicate_set(&self, value: &[u8], millis: u64) {
-        static PXAT: AtomicPtr<raw::RedisModuleString> = AtomicPtr::new(null_mut());
-        let pxat = created_once(&PXAT, b"PXAT");
+        static PXAT: Word = Word::new(b"PXAT");
         let mut text = itoa::Buffer::new();
         let text = text.format(millis);
         // SAFETY: a string, a buffer with its length, a string, a buffer with its length.
-        unsafe { replicate!(self, c"SET", c"sbsb", value.as_ptr(), value.len(), pxat, text.as_ptr(), text.len()) };
+        unsafe {
+            replicate!(self, c"SET", c"sbsb", value.as_ptr(), value.len(), PXAT.get().raw, text.as_ptr(), text.len())
+        };
     }
 
     /// Replicates `SET key value KEEPTTL`.
     pub fn replicate_set_keeping_ttl(&self, value: &[u8]) {
-        static KEEPTTL: AtomicPtr<raw::RedisModuleString> = AtomicPtr::new(null_mut());
+        static KEEPTTL: Word = Word::new(b"KEEPTTL");
         // SAFETY: a string, a buffer with its length, a string.
-        unsafe { replicate!(self, c"SET", c"sbs", value.as_ptr(), value.len(), created_once(&KEEPTTL, b"KEEPTTL")) };
+        unsafe { replicate!(self, c"SET", c"sbs", value.as_ptr(), value.len(), KEEPTTL.get().raw) };
     }
 
     /// Replicates `APPEND key bytes`.
@@ -203,16 +202,6 @@ impl ClosedKey<'_> {
         let reply = unsafe { call!(self, c"GET", c"s") };
         reply.bytes().map(read)
     }
-}
-
-/// A word of replicated commands. It is created once: the server would create and free one at each call.
-fn created_once(place: &AtomicPtr<raw::RedisModuleString>, word: &[u8]) -> *mut raw::RedisModuleString {
-    let mut string = place.load(Ordering::Relaxed);
-    if string.is_null() {
-        string = Str::new(word).leak();
-        place.store(string, Ordering::Relaxed);
-    }
-    string
 }
 
 /// The reply to a called command: null if the server rejected the call; freed when dropped.

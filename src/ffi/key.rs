@@ -32,7 +32,7 @@ impl<'c> ClosedKey<'c> {
 
     /// The same key again.
     pub fn duplicate(&self) -> Self {
-        Self::new(self.ctx, Str::new(self.name.bytes()))
+        Self::new(self.ctx, self.name.duplicate())
     }
 
     pub fn ctx(&self) -> Ctx<'c> {

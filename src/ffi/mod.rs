@@ -13,6 +13,7 @@ mod register;
 use std::ffi::{CStr, CString, c_int};
 use std::marker::PhantomData;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 use arrayvec::ArrayVec;
 use redis_module::raw;
@@ -207,13 +208,6 @@ impl<'c> Str<'c> {
         unsafe { Self::owned(api!(RedisModule_CreateString(std::ptr::null_mut(), bytes.as_ptr().cast(), bytes.len()))) }
     }
 
-    /// The string, never freed.
-    fn leak(self) -> *mut raw::RedisModuleString {
-        let raw = self.raw;
-        std::mem::forget(self);
-        raw
-    }
-
     /// A new string: the parts, joined.
     pub fn concat<const N: usize>(parts: [&[u8]; N]) -> Self {
         let mut short = ArrayVec::<u8, 256>::new();
@@ -248,6 +242,29 @@ impl Drop for Str<'_> {
             // SAFETY: created without a context, owned, and dropped once.
             unsafe { api!(RedisModule_FreeString(std::ptr::null_mut(), self.raw)) };
         }
+    }
+}
+
+/// A constant string, created once and never freed. To create and free one costs 300 instructions.
+pub struct Word {
+    bytes: &'static [u8],
+    string: AtomicPtr<raw::RedisModuleString>,
+}
+
+impl Word {
+    pub const fn new(bytes: &'static [u8]) -> Self {
+        Self { bytes, string: AtomicPtr::new(std::ptr::null_mut()) }
+    }
+
+    pub fn get(&self) -> Str<'static> {
+        let mut string = self.string.load(Ordering::Relaxed);
+        if string.is_null() {
+            let new = std::mem::ManuallyDrop::new(Str::new(self.bytes));
+            string = new.raw;
+            self.string.store(string, Ordering::Relaxed);
+        }
+        // SAFETY: it is never freed.
+        unsafe { Str::borrowed(string) }
     }
 }
 

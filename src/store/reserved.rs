@@ -7,10 +7,12 @@ use arrayvec::ArrayString;
 use super::counter::braces;
 use super::{Budget, Decide, StoredAlgorithm, extend, internal_error, sorted_set};
 use crate::error::Error;
-use crate::ffi::{Access, Arg, ClosedKey, Ctx, Key, Kind, Str};
+use crate::ffi::{Access, Arg, ClosedKey, Ctx, Key, Kind, Str, Word};
 use redis_rl_algorithm::integer::parse_unsigned;
 use redis_rl_algorithm::reservation::{Book, EARLIEST, Ended, Reservation, Stored};
 use redis_rl_algorithm::{Change, Cost, Micros};
+
+static EARLIEST_NAME: Word = Word::new(EARLIEST);
 
 /// What the name of a HASH has between the key and `:reserved`: empty, or `:` and a window.
 pub type Infix = ArrayString<48>;
@@ -80,7 +82,7 @@ pub fn existing<'c, A: StoredAlgorithm>(
     };
     let hash = ClosedKey::new(ctx, name).open(Access::Read);
     let ours = hash.kind() == Kind::Hash && {
-        hash.field(&Str::new(EARLIEST)).is_some_and(|earliest| parse_unsigned(earliest.bytes()).is_some())
+        hash.field(&EARLIEST_NAME.get()).is_some_and(|earliest| parse_unsigned(earliest.bytes()).is_some())
     };
     let hash = hash.close();
     match ours {
@@ -113,6 +115,8 @@ fn delete_existing(key: ClosedKey<'_>) {
 pub struct Loaded<'c> {
     key: ClosedKey<'c>,
     ends: ClosedKey<'c>,
+    /// The id that the call names.
+    id: Str<'c>,
     pub book: Book<'c, Str<'c>>,
 }
 
@@ -132,11 +136,12 @@ pub fn load<'c>(
     if !may_write(&key, &ends, named) {
         return Err(Error::NO_PERMISSION);
     }
+    let own = Str::new(id);
     let mut ends = ends.open(Access::ReadWrite);
     let key = key.open(Access::ReadWrite);
     let mut stored = match key.kind() {
         Kind::Nothing => Stored::default(),
-        Kind::Hash => stored(&key, id)?,
+        Kind::Hash => stored(&key, &own)?,
         _ => return Err(Error::WRONG_TYPE),
     };
     if !matches!(ends.kind(), Kind::SortedSet | Kind::Nothing) {
@@ -160,7 +165,7 @@ pub fn load<'c>(
         }
         budget.spend_ended(book.review_all(fields, budget.ended.get()));
     }
-    Ok(Loaded { key: key.close(), ends: ends.close(), book })
+    Ok(Loaded { key: key.close(), ends: ends.close(), id: own, book })
 }
 
 /// Reads what has ended. Whether each of these is in the HASH as the order says.
@@ -193,8 +198,8 @@ fn decode(text: Str<'_>) -> Result<Reservation, Error> {
     Reservation::decode(text.bytes()).ok_or(Error::FOREIGN_RESERVATION)
 }
 
-fn stored(key: &Key<'_>, id: &[u8]) -> Result<Stored, Error> {
-    let [own, earliest] = key.two_fields(&Str::new(id), &Str::new(EARLIEST));
+fn stored(key: &Key<'_>, id: &Str<'_>) -> Result<Stored, Error> {
+    let [own, earliest] = key.two_fields(id, &EARLIEST_NAME.get());
     let parse = |text: Str<'_>| parse_unsigned(text.bytes()).ok_or(Error::FOREIGN_RESERVATION);
     Ok(Stored {
         own: own.map(decode).transpose()?,
@@ -228,17 +233,16 @@ impl Loaded<'_> {
 
     /// Writes what the call has changed, replicates it and fires the events.
     pub fn commit(self) {
-        let Self { key, mut ends, book } = self;
+        let Self { key, mut ends, id: own, book } = self;
         let changes = book.changes();
         if changes.delete {
             return delete(key);
         }
         let number = |n: u64| Str::new(itoa::Buffer::new().format(n).as_bytes());
-        let own = Str::new(book.id());
         let own_value = changes.own.flatten().map(|field| Str::new(&field.encode()));
         let values: Vec<_> =
             changes.marks.iter().map(|(_, mark)| [Str::new(&mark.encode()), number(mark.ends_at)]).collect();
-        let earliest = changes.earliest.map(|at| [Str::new(EARLIEST), number(at)]);
+        let earliest = changes.earliest.map(|at| [EARLIEST_NAME.get(), number(at)]);
         let marks = || changes.marks.iter().zip(&values);
         let fields = marks()
             .map(|((id, _), [value, _])| [*id, value])

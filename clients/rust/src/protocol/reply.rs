@@ -55,34 +55,28 @@ pub fn integer(reply: Value) -> Result<i64, Error> {
 
 /// The figures of a line, with a blank between them. Those that this client does not know are left out.
 fn figures(line: &[u8]) -> Option<[i64; FIGURES]> {
-    let (mut known, mut rest) = ([0; FIGURES], line);
+    let (mut known, mut rest) = ([0; FIGURES], line.iter());
     for figure in &mut known {
-        (*figure, rest) = next_figure(rest)?;
+        let is_negative = rest.as_slice().first() == Some(&b'-');
+        if is_negative {
+            rest.next();
+        }
+        let (length, mut value) = (rest.len(), 0_u64);
+        let blank = loop {
+            match rest.next() {
+                Some(digit @ b'0'..=b'9') => value = value.wrapping_mul(10).wrapping_add(u64::from(digit - b'0')),
+                Some(b' ') => break 1,
+                Some(_) => return None,
+                None => break 0,
+            }
+        };
+        // So many digits fit a u64.
+        if !(1..=19).contains(&(length - rest.len() - blank)) {
+            return None;
+        }
+        *figure = if is_negative { 0_i64.checked_sub_unsigned(value) } else { i64::try_from(value).ok() }?;
     }
     Some(known)
-}
-
-/// The first figure of a text, and what is after its blank.
-fn next_figure(text: &[u8]) -> Option<(i64, &[u8])> {
-    let begin = usize::from(text.first() == Some(&b'-'));
-    let (mut value, mut end) = (0_i64, begin);
-    while let Some(digit @ b'0'..=b'9') = text.get(end) {
-        value = value.wrapping_mul(10).wrapping_add(i64::from(digit - b'0'));
-        end += 1;
-    }
-    let rest = match text.get(end..)? {
-        [] => &[],
-        [b' ', rest @ ..] => rest,
-        _ => return None,
-    };
-    let value = match end - begin {
-        0 => return None,
-        1..=18 if begin == 0 => value,
-        1..=18 => -value,
-        // It may be too large.
-        _ => std::str::from_utf8(&text[..end]).ok()?.parse().ok()?,
-    };
-    Some((value, rest))
 }
 
 /// Negative figures mean never; where they cannot be, 0.
