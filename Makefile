@@ -78,13 +78,10 @@ PROMISE      ?=
 
 export RL_PANICKING_MODULE ?= $(TARGET)/panic-on-purpose/debug/libredis_rl.so
 
-# The module with its faults for the tests: see the features in Cargo.toml.
-ON_PURPOSE := --features panic-on-purpose,lose-on-purpose --target-dir "$(TARGET)/panic-on-purpose"
-
 .PHONY: reliability
 reliability: build $(if $(SERVERS),,servers) ## test that nothing ends the server: hostile input, panics, memory, load and unload; SECONDS_EACH=5 a test
 	@scripts/install test
-	cargo build --locked $(ON_PURPOSE)
+	cargo build --locked --features panic-on-purpose --target-dir "$(TARGET)/panic-on-purpose"
 	SECONDS_EACH=$(SECONDS_EACH) $(call tests,--test reliability,reliability) -- --nocapture $(PROMISE)
 
 .PHONY: memcheck

@@ -20,8 +20,7 @@ mod topologies;
 
 use std::collections::BTreeMap;
 use std::env;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -29,7 +28,7 @@ use std::time::Duration;
 use call::{Call, Kill, Limit, Step};
 use faults::{Fault, World};
 use route::Route;
-use support::{Options, Random, Server, ServerBin, for_each_server, servers};
+use support::{Done, Random, ServerBin, for_each_server};
 
 /// Clients of each history.
 const CLIENTS: usize = 6;
@@ -110,15 +109,6 @@ impl Traffic {
     }
 }
 
-/// Sets it when dropped: clients end also when what they wait for panics.
-struct Finish<'a>(&'a AtomicBool);
-
-impl Drop for Finish<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
 fn number(name: &str, default: u64) -> u64 {
     let value = env::var(name).ok().filter(|value| !value.is_empty());
     value.map_or(default, |value| value.parse().unwrap_or_else(|_| panic!("{name} is a number")))
@@ -167,7 +157,7 @@ fn record(schedule: &Schedule, world: &mut World) -> Result<(), String> {
         }
         spawn(scope, calls, move || service::run(prefixes, CLIENTS, route, seed, traffic, done));
 
-        let _finish = Finish(done);
+        let _done = Done(done);
         let (mut random, end) = (Random::new(seed), call::now_us() + number("SECONDS", 6) * 1_000_000);
         while call::now_us() < end {
             thread::sleep(Duration::from_millis(200 + random.below(500)));
@@ -305,39 +295,4 @@ fn a_failover_while_slots_move_loses_only_what_was_not_replicated() {
         traffic,
         faults: &[faults::move_slot, faults::fail_over_and_move_slot],
     });
-}
-
-/// A server whose module is built with the feature `lose-on-purpose`: it does not replicate what it charges to some keys.
-fn losing(bin: &ServerBin) -> Options {
-    let path = env::var_os("RL_LOSING_MODULE").map(PathBuf::from).expect("make history sets RL_LOSING_MODULE");
-    Server::options(bin).module_at(&path)
-}
-
-const LOST: &str = "lose-on-purpose";
-
-/// What is lost is missing in a count, or allows too much, or too early. The first call that shows it is named.
-fn is_found(result: Result<(), String>) {
-    let offence = result.expect_err("the module loses what it counts when it is killed");
-    println!("found: {offence}");
-    assert!(offence.contains(LOST), "{offence}");
-}
-
-#[test]
-fn a_planted_fault_is_found() {
-    let bin = &servers()[0];
-    let mut world = World::pair_with(bin, losing(bin));
-    world.prefixes = &[LOST];
-    is_found(record(&ONE_SERVER, &mut world));
-}
-
-#[test]
-fn a_planted_fault_is_found_by_calls_of_the_service_alone() {
-    let mut server = losing(&servers()[0]).durable().start();
-    let (port, mut kills) = (server.port().into(), Vec::new());
-    let calls = service::around(LOST, Route::Primary(&port), number("SEED", 1), 200, || {
-        server.kill();
-        kills.push(Kill { at_us: call::now_us(), ..Kill::default() });
-        server.start_again();
-    });
-    is_found(checker::check(&calls, &kills, &[]));
 }

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, mpsc};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -172,19 +172,6 @@ pub fn run(
     calls.into_inner().expect("no panic")
 }
 
-/// The calls of one client before and after a fault, until there are so many replies each time.
-pub fn around(prefix: &str, route: Route<'_>, seed: u64, replies: usize, fault: impl FnOnce()) -> Vec<Call> {
-    // On a busy machine too, most calls get a reply.
-    let service = Service::start(&route.address(), 1_000);
-    let (mut random, mut calls) = (Random::new(seed), Vec::new());
-    let prefixes = [prefix];
-    let mut client = Client::new(0, &prefixes, &mut random, &Traffic::ALL, &service.http);
-    client.until(&mut calls, replies);
-    fault();
-    client.until(&mut calls, 2 * replies);
-    calls
-}
-
 struct Client<'a> {
     number: usize,
     prefixes: &'a [&'a str],
@@ -201,15 +188,6 @@ impl<'a> Client<'a> {
         let long = |limits: &[Limit]| if traffic.long_of_service { traffic.of(limits) } else { Vec::new() };
         let (short, quotas, own) = (traffic.of(&SHORT), long(&known(&QUOTAS)), long(&OWN));
         Self { number, prefixes, random, short, quotas, own, http: Http::new(http) }
-    }
-
-    /// Sends requests until so many have a reply.
-    fn until(&mut self, calls: &mut Vec<Call>, replies: usize) {
-        let ends = Instant::now() + 2 * PATIENCE;
-        while calls.iter().filter(|call| call.reply().is_some()).count() < replies {
-            assert!(Instant::now() < ends, "the service does not decide");
-            self.step(calls);
-        }
     }
 
     /// Sends a request of one or two limits.
