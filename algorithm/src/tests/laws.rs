@@ -238,22 +238,6 @@ fn figures_come_true_after_corrections<A: TestAlgorithm>(trace: &Trace, actions:
     Ok(())
 }
 
-/// A request is allowed exactly if what remains is enough, and charges its cost exactly if it is allowed. COST 0 needs
-/// one unit and charges none.
-fn charges_its_cost<A: TestAlgorithm>(trace: &Trace) -> TestCaseResult {
-    play::<A>(trace, |Requested { algorithm, now, cost, reply, before, after, .. }| {
-        let remaining = algorithm.remaining(before, now);
-        let allowed = reply.verdict.allowed;
-        prop_assert_eq!(allowed, remaining >= cost.needed());
-        prop_assert_eq!(reply.figures.remaining, if allowed { remaining - cost.units() } else { remaining });
-        prop_assert_eq!(algorithm.remaining(after, now), reply.figures.remaining);
-        if cost == Cost::ZERO {
-            prop_assert!(!algorithm.is_empty(before, now) || algorithm.is_empty(after, now));
-        }
-        Ok(())
-    })
-}
-
 /// `remaining`, `ttl`, `retry_after_ms`, `next_ms` and `reset_ms` are exact to the millisecond if there is no other
 /// request, whatever policies and times came before, and although the key is removed when its expiry is over.
 /// guarantee: figures
@@ -262,15 +246,18 @@ fn figures_come_true<A: TestAlgorithm>(trace: &Trace) -> TestCaseResult {
 }
 
 fn figures_hold<A: TestAlgorithm>(
-    Requested { policy, algorithm, now, cost, reply: Reply { verdict, figures, .. }, after: key, .. }: &Requested<
-        '_,
-        A,
-    >,
+    Requested { policy, algorithm, now, cost, reply, before, after: key }: &Requested<'_, A>,
 ) -> TestCaseResult {
-    let now = *now;
+    let (now, Reply { verdict, figures, .. }) = (*now, reply);
     let later = |ms: i64| now.plus(ms.cast_unsigned() * 1_000);
     let remaining = figures.remaining;
 
+    // It is allowed exactly if what remains is enough, and then charges its cost. COST 0 needs one unit and charges none.
+    let available = algorithm.remaining(before, now);
+    prop_assert_eq!(verdict.allowed, available >= cost.needed());
+    prop_assert_eq!(remaining, if verdict.allowed { available - cost.units() } else { available });
+    prop_assert_eq!(algorithm.remaining(key, now), remaining);
+    prop_assert!(*cost != Cost::ZERO || !algorithm.is_empty(before, now) || algorithm.is_empty(key, now));
     prop_assert!(remaining <= figures.limit);
     prop_assert!(remaining == 0 || algorithm.allows(key, now, remaining), "what remains is allowed");
     prop_assert!(!algorithm.allows(key, now, remaining + 1), "no more than what remains is allowed");
@@ -329,7 +316,6 @@ fn any_content_is_survived<A: TestAlgorithm>(words: [u64; 4], policy: &Policy, t
         A::expire(&mut key, now);
         let before = key.clone();
         let Some(reply) = algorithm.request_at(&mut key, now, cost) else { continue };
-        prop_assert_eq!(reply.verdict.allowed, algorithm.remaining(&before, now) >= cost.needed());
         capacity = reply.figures.limit;
         charged += if reply.verdict.allowed { u128::from(cost.units()) } else { 0 };
         figures_hold(&Requested { policy: *policy, algorithm, now, cost, reply, before: &before, after: &key })?;
@@ -610,11 +596,6 @@ macro_rules! laws {
                     trace in steady(), actions in proptest::collection::vec(action(), 1..20)
                 ) {
                     super::figures_come_true_after_corrections::<$algorithm>(&trace, &actions)?;
-                }
-
-                #[test]
-                fn charges_its_cost(trace in changing()) {
-                    super::charges_its_cost::<$algorithm>(&trace)?;
                 }
 
                 #[test]

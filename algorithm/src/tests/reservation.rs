@@ -46,22 +46,10 @@ proptest! {
     #![proptest_config(ProptestConfig { max_shrink_iters: 100_000, ..ProptestConfig::default() })]
 
     #[test]
-    fn fixed_window_agrees_with_the_oracle(calls in calls(), limit in 1..20_u64) {
+    fn each_algorithm_agrees_with_the_oracle(calls in calls(), limit in 1..20_u64) {
         agrees::<FixedWindow>(Kind::Fixed, limit, &calls);
-    }
-
-    #[test]
-    fn window_counter_agrees_with_the_oracle(calls in calls(), limit in 1..20_u64) {
         agrees::<WindowCounter>(Kind::Window, limit, &calls);
-    }
-
-    #[test]
-    fn sliding_counter_agrees_with_the_oracle(calls in calls(), limit in 1..20_u64) {
         agrees::<SlidingCounter>(Kind::Counter, limit, &calls);
-    }
-
-    #[test]
-    fn rolling_log_agrees_with_the_oracle(calls in calls(), limit in 1..20_u64) {
         agrees::<RollingLog>(Kind::Rolling, limit, &calls);
     }
 
