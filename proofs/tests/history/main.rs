@@ -20,7 +20,7 @@ mod topologies;
 
 use std::collections::BTreeMap;
 use std::env;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -109,6 +109,27 @@ impl Traffic {
     }
 }
 
+/// What all clients of a history have.
+#[derive(Clone, Copy)]
+struct Run<'a> {
+    prefixes: &'a [&'a str],
+    route: Route<'a>,
+    seed: u64,
+    traffic: &'a Traffic,
+    done: &'a AtomicBool,
+}
+
+impl Run<'_> {
+    fn is_done(&self) -> bool {
+        self.done.load(Ordering::Relaxed)
+    }
+
+    /// The choices of the client of this number.
+    fn random(&self, number: usize) -> Random {
+        Random::new(self.seed.wrapping_mul(1_000).wrapping_add(number as u64 + 1))
+    }
+}
+
 fn number(name: &str, default: u64) -> u64 {
     let value = env::var(name).ok().filter(|value| !value.is_empty());
     value.map_or(default, |value| value.parse().unwrap_or_else(|_| panic!("{name} is a number")))
@@ -141,23 +162,23 @@ fn run(schedule: &Schedule) {
 fn record(schedule: &Schedule, world: &mut World) -> Result<(), String> {
     let (port, ports) = (Arc::clone(&world.port), world.ports());
     let route = if world.primaries.len() == 1 { Route::Primary(&port) } else { Route::Cluster(&ports) };
-    let (prefixes, traffic, seed) = (world.prefixes, &schedule.traffic, number("SEED", 1));
+    let (traffic, seed) = (&schedule.traffic, number("SEED", 1));
     let (done, calls, mut history) = (AtomicBool::new(false), Mutex::new(Vec::new()), History::default());
+    let run = Run { prefixes: world.prefixes, route, seed, traffic, done: &done };
     thread::scope(|scope| {
-        let (done, calls) = (&done, &calls);
+        let calls = &calls;
         for number in 0..CLIENTS {
-            spawn(scope, calls, move || client::run(prefixes, number, route, seed, traffic, done));
+            spawn(scope, calls, move || client::run(run, number));
         }
         if traffic.grants {
-            spawn(scope, calls, move || grants::run(prefixes[0], route, done));
+            spawn(scope, calls, move || grants::run(run));
         }
         for instance in 0..if traffic.guards { guards::INSTANCES } else { 0 } {
-            let number = CLIENTS + service::CLIENTS + instance;
-            spawn(scope, calls, move || guards::run(prefixes[0], number, route, seed, traffic, done));
+            spawn(scope, calls, move || guards::run(run, CLIENTS + service::CLIENTS + instance));
         }
-        spawn(scope, calls, move || service::run(prefixes, CLIENTS, route, seed, traffic, done));
+        spawn(scope, calls, move || service::run(run, CLIENTS));
 
-        let _done = Done(done);
+        let _done = Done(&done);
         let (mut random, end) = (Random::new(seed), call::now_us() + number("SECONDS", 6) * 1_000_000);
         while call::now_us() < end {
             thread::sleep(Duration::from_millis(200 + random.below(500)));
