@@ -126,8 +126,8 @@ fn each_tool_shows_the_calls_and_what_they_call() {
         monitor.take(&mut con);
         let (mut logged, mut counts) = (Vec::new(), BTreeMap::<String, u64>::new());
         // In the case in which it was sent; a denial; and members that have left the window.
-        let denied = [("rl.token {k}token 60 0", &[][..]), ("RL.SLIDING old 60 5", &["ZREMRANGEBYSCORE"])];
-        for (call, called) in CALLS.into_iter().chain(denied) {
+        let more = [("rl.token {k}token 60 0", &[][..]), ("RL.SLIDING old 60 5", &["ZREMRANGEBYSCORE"])];
+        for (call, called) in CALLS.into_iter().chain(more) {
             ok(send(&mut con, call));
             let mut shown = monitor.take(&mut con);
             assert_eq!(shown.pop(), Some((false, words(call))));
