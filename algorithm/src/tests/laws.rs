@@ -238,26 +238,29 @@ fn figures_come_true_after_corrections<A: TestAlgorithm>(trace: &Trace, actions:
     Ok(())
 }
 
-/// `remaining`, `ttl`, `retry_after_ms`, `next_ms` and `reset_ms` are exact to the millisecond if there is no other
+/// A request is allowed exactly if what remains is enough, and then charges its cost; COST 0 needs one unit and charges
+/// none. `remaining`, `ttl`, `retry_after_ms`, `next_ms` and `reset_ms` are exact to the millisecond if there is no other
 /// request, whatever policies and times came before, and although the key is removed when its expiry is over.
 /// guarantee: figures
 fn figures_come_true<A: TestAlgorithm>(trace: &Trace) -> TestCaseResult {
-    play::<A>(trace, |requested| figures_hold(&requested))
+    play::<A>(trace, |requested| {
+        let Requested { algorithm, now, cost, before, after, reply: Reply { verdict, figures, .. }, .. } = &requested;
+        let remaining = algorithm.remaining(before, *now);
+        prop_assert_eq!(verdict.allowed, remaining >= cost.needed());
+        prop_assert_eq!(figures.remaining, if verdict.allowed { remaining - cost.units() } else { remaining });
+        prop_assert_eq!(algorithm.remaining(after, *now), figures.remaining);
+        prop_assert!(*cost != Cost::ZERO || !algorithm.is_empty(before, *now) || algorithm.is_empty(after, *now));
+        figures_hold(&requested)
+    })
 }
 
 fn figures_hold<A: TestAlgorithm>(
-    Requested { policy, algorithm, now, cost, reply, before, after: key }: &Requested<'_, A>,
+    Requested { policy, algorithm, now, cost, reply, after: key, .. }: &Requested<'_, A>,
 ) -> TestCaseResult {
     let (now, Reply { verdict, figures, .. }) = (*now, reply);
     let later = |ms: i64| now.plus(ms.cast_unsigned() * 1_000);
     let remaining = figures.remaining;
 
-    // It is allowed exactly if what remains is enough, and then charges its cost. COST 0 needs one unit and charges none.
-    let available = algorithm.remaining(before, now);
-    prop_assert_eq!(verdict.allowed, available >= cost.needed());
-    prop_assert_eq!(remaining, if verdict.allowed { available - cost.units() } else { available });
-    prop_assert_eq!(algorithm.remaining(key, now), remaining);
-    prop_assert!(*cost != Cost::ZERO || !algorithm.is_empty(before, now) || algorithm.is_empty(key, now));
     prop_assert!(remaining <= figures.limit);
     prop_assert!(remaining == 0 || algorithm.allows(key, now, remaining), "what remains is allowed");
     prop_assert!(!algorithm.allows(key, now, remaining + 1), "no more than what remains is allowed");
@@ -316,6 +319,7 @@ fn any_content_is_survived<A: TestAlgorithm>(words: [u64; 4], policy: &Policy, t
         A::expire(&mut key, now);
         let before = key.clone();
         let Some(reply) = algorithm.request_at(&mut key, now, cost) else { continue };
+        prop_assert_eq!(reply.verdict.allowed, algorithm.remaining(&before, now) >= cost.needed());
         capacity = reply.figures.limit;
         charged += if reply.verdict.allowed { u128::from(cost.units()) } else { 0 };
         figures_hold(&Requested { policy: *policy, algorithm, now, cost, reply, before: &before, after: &key })?;
