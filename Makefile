@@ -78,13 +78,10 @@ PROMISE      ?=
 
 export RL_PANICKING_MODULE ?= $(TARGET)/panic-on-purpose/debug/libredis_rl.so
 
-# The module with its faults for the tests: see the features in Cargo.toml.
-ON_PURPOSE := --features panic-on-purpose,lose-on-purpose --target-dir "$(TARGET)/panic-on-purpose"
-
 .PHONY: reliability
 reliability: build $(if $(SERVERS),,servers) ## test that nothing ends the server: hostile input, panics, memory, load and unload; SECONDS_EACH=5 a test
 	@scripts/install test
-	cargo build --locked $(ON_PURPOSE)
+	cargo build --locked --features panic-on-purpose --target-dir "$(TARGET)/panic-on-purpose"
 	SECONDS_EACH=$(SECONDS_EACH) $(call tests,--test reliability,reliability) -- --nocapture $(PROMISE)
 
 .PHONY: memcheck
@@ -109,7 +106,7 @@ audit: ## check the dependencies for known vulnerabilities (RustSec; needs the n
 	cargo audit
 
 .PHONY: fuzz
-fuzz: $(own_module) $(if $(SERVERS),,servers) ## fuzz what reads input, and the Lua library, on every core; nightly Rust; SECONDS_EACH=5
+fuzz: $(own_module) $(if $(SERVERS),,servers) ## fuzz what reads rules and logs, and the Lua library, on every core; nightly Rust; SECONDS_EACH=5
 	@scripts/install fuzz test
 	@$(call tool,fuzz,$(CARGO_FUZZ))
 	@scripts/fuzz "$(SECONDS_EACH)" "$(TARGET)"
@@ -132,7 +129,6 @@ lint-all: ## check what other features compile, and the documentation, warnings 
 	cargo clippy --locked --package redis-rl-client --no-default-features -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --package redis-rl-client --all-features --no-deps
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --package redis-rl-algorithm --package rlaas --no-deps
-	RUSTFLAGS="--cfg fuzzing" cargo check --locked --lib --target-dir "$(TARGET)/fuzzing"
 
 .PHONY: full
 full: ## run all checks on all servers, and print how long each takes: an hour or more; .ci/run is what every change must pass

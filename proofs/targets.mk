@@ -21,12 +21,9 @@ HISTORY ?=
 # Not the one of a release: `make test-service` has built this one.
 export RL_SERVICE ?= $(TARGET)/debug/rlaas
 
-export RL_LOSING_MODULE ?= $(TARGET)/panic-on-purpose/debug/libredis_rl.so
-
 .PHONY: history
 history: build $(if $(SERVERS),,servers) ## record what clients see while servers are killed, and check every call; SECONDS=4 SEED=1 HISTORY=
 	@scripts/install history
-	cargo build --locked $(ON_PURPOSE)
 	$(build_service)
 	SECONDS=$(SECONDS) SEED=$(SEED) \
 	  $(call tests,$(PROOFS) --test history,history) --quiet -- --nocapture --test-threads 1 $(ALL_HISTORIES) $(HISTORY)

@@ -27,9 +27,6 @@ mod denied;
 mod error;
 #[allow(unsafe_code)]
 mod ffi;
-#[cfg(fuzzing)]
-#[doc(hidden)]
-pub mod fuzzing;
 mod info;
 mod stats;
 mod store;
@@ -94,7 +91,7 @@ const fn module_version([major, minor, patch]: [&str; 3]) -> u32 {
 }
 
 // The allocator is that of the system, not that of the server (RedisAlloc). The handlers keep no memory, so the server
-// has little to account for, and tests, examples and fuzzers can link the crate outside a server.
+// has little to account for, and tests and examples can link the crate outside a server.
 #[allow(unsafe_code)]
 mod module {
     use super::*;

@@ -1,7 +1,7 @@
 //! Every algorithm with its state in memory: what the module does with a key, without a server. Leases, which have no
 //! cost, are [`Holders`]; all others are [`InMemory`].
 //!
-//! The tests, the fuzzer and the pictures of the documentation use it. A record is kept as the text that the module
+//! The tests and the pictures of the documentation use it. A record is kept as the text that the module
 //! stores, so each step goes through encoding and decoding.
 //!
 //! ```

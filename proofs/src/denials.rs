@@ -43,7 +43,7 @@ pub struct Denials<A> {
     pub module: PhantomData<A>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct State<K> {
     /// Steps since the beginning.
     now: u64,
@@ -194,19 +194,7 @@ impl<A: InMemory<Key: Eq + Hash>> Model for Denials<A> {
     type Action = Action;
 
     fn begin(&self) -> Self::State {
-        let clients = vec![Client::default(); self.clients];
-        State {
-            now: 0,
-            stepped: None,
-            reset: None,
-            key: A::Key::default(),
-            clients,
-            denied_wrongly: false,
-            denied_after_step: false,
-            allowed: false,
-            recalled: false,
-            allowed_again: false,
-        }
+        State { clients: vec![Client::default(); self.clients], ..State::default() }
     }
 
     fn actions(&self, state: &Self::State, actions: &mut Vec<Action>) {

@@ -25,7 +25,7 @@ pub struct Failover<A> {
     pub module: PhantomData<A>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct State<K> {
     now: u64,
     /// The key on the primary; `None` once it is gone.
@@ -74,15 +74,7 @@ impl<A: InMemory<Key: Eq + Hash>> Model for Failover<A> {
     type Action = Action;
 
     fn begin(&self) -> Self::State {
-        State {
-            now: 0,
-            primary: Some(A::Key::default()),
-            replica: A::Key::default(),
-            promoted: false,
-            backlog: VecDeque::new(),
-            allowed: Vec::new(),
-            lost: Vec::new(),
-        }
+        State { primary: Some(A::Key::default()), ..State::default() }
     }
 
     fn actions(&self, state: &Self::State, actions: &mut Vec<Action>) {

@@ -58,7 +58,7 @@ pub struct Grants<A> {
     pub module: PhantomData<A>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct State<K> {
     /// Steps since the beginning.
     now: u64,
@@ -249,9 +249,7 @@ impl<A: InMemory<Key: Eq + Hash>> Model for Grants<A> {
     type Action = Action;
 
     fn begin(&self) -> Self::State {
-        let instances = (0..self.instances).map(|_| Instance::default()).collect();
-        let (key, used) = (A::Key::default(), Vec::new());
-        State { now: 0, stepped: 0, key, instances, used, denied: false, brought: false }
+        State { instances: vec![Instance::default(); self.instances as usize], ..State::default() }
     }
 
     fn actions(&self, state: &Self::State, actions: &mut Vec<Action>) {

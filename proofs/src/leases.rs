@@ -26,7 +26,7 @@ pub struct Leases {
     pub step_ms: Option<i64>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct State {
     /// Steps since the beginning.
     now: u64,
@@ -171,8 +171,7 @@ impl Model for Leases {
     type Action = Action;
 
     fn begin(&self) -> State {
-        let clients = vec![Client::default(); self.clients];
-        State { now: 0, stepped: None, key: Holders::default(), clients, revived: false }
+        State { clients: vec![Client::default(); self.clients], ..State::default() }
     }
 
     fn actions(&self, state: &State, actions: &mut Vec<Action>) {

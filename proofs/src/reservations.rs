@@ -45,7 +45,7 @@ pub enum Span {
     Any,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct State<K> {
     now: u64,
     /// What the server's clock has stepped by, in milliseconds.
@@ -338,17 +338,7 @@ impl<A: InMemory<Key: Eq + Hash>> Model for Reservations<A> {
     type Action = Action;
 
     fn begin(&self) -> Self::State {
-        State {
-            now: 0,
-            stepped: 0,
-            key: A::Key::default(),
-            fields: BTreeMap::new(),
-            expires_at: None,
-            clients: vec![Client::default(); self.costs.len()],
-            charges: Vec::new(),
-            twice: false,
-            wrong: false,
-        }
+        State { clients: vec![Client::default(); self.costs.len()], ..State::default() }
     }
 
     fn actions(&self, state: &Self::State, actions: &mut Vec<Action>) {

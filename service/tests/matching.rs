@@ -9,7 +9,8 @@ use rlaas::rules;
 
 fn some_rules() -> impl Strategy<Value = Vec<Rule>> {
     let rule = |below: BoxedStrategy<Vec<Rule>>| {
-        ("[ab*]{1,2}|a_b", "|[ab*_]{1,3}", any::<bool>(), any::<bool>(), below)
+        // Some are separators of keys, or stand for something else in a file or a pattern.
+        ("[ab*]{1,2}|a_b|[ab_*ä :,=%]{1,3}", "|[ab*_]{1,3}|[ab_*ä :,=%]{1,5}", any::<bool>(), any::<bool>(), below)
             .prop_map(|(key, value, limited, share, below)| Rule { key, value, limited, share, below })
     };
     let leaf = prop::collection::vec(rule(Just(Vec::new()).boxed()), 0..5).prop_map(unique).boxed();
@@ -18,11 +19,11 @@ fn some_rules() -> impl Strategy<Value = Vec<Rule>> {
 }
 
 fn some_entries() -> impl Strategy<Value = Vec<(String, String)>> {
-    prop::collection::vec(("[ab]{1,2}|a_b|a\\*", "[ab_*]{0,3}"), 0..4)
+    prop::collection::vec(("[ab]{1,2}|a_b|a\\*|[ab_*ä :,=%]{1,3}", "[ab_*]{0,3}|[ab_*ä :,=%]{0,5}"), 0..4)
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(600))]
 
     #[test]
     fn agrees_with_a_naive_oracle(rules in some_rules(), descriptors in prop::collection::vec(some_entries(), 1..12)) {

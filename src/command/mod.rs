@@ -22,22 +22,21 @@ mod help;
 mod memory;
 mod multi;
 mod name;
-#[cfg_attr(fuzzing, allow(unused))]
-pub(crate) mod options;
+mod options;
 mod peek;
 mod pending;
 mod refund;
 mod release;
 mod renew;
-pub(crate) mod reply;
+mod reply;
 mod request;
 mod reserve;
 mod reset;
 mod settle;
 mod throttle;
 mod top;
-pub(crate) mod values;
-pub(crate) mod words;
+mod values;
+mod words;
 
 use algorithms::PerAlgorithm;
 pub use algorithms::for_each_decisions;

@@ -46,10 +46,6 @@ impl ClosedKey<'_> {
 
     /// Replicates `<command> key`.
     pub fn replicate(&self, command: &CStr) {
-        #[cfg(feature = "lose-on-purpose")]
-        if String::from_utf8_lossy(self.name.bytes()).contains("lose-on-purpose") {
-            return;
-        }
         // SAFETY: the format takes one string.
         unsafe { replicate!(self, command, c"s") };
     }

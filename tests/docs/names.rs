@@ -1,11 +1,10 @@
-//! What the pages name: targets of make and paths of the repository exist, and windows have a unit.
+//! What the pages name: targets of make and paths of the repository exist.
 
 use std::path::Path;
 use std::process::Command;
 
 use comrak::nodes::NodeValue;
 
-use crate::support::algorithm_words;
 use crate::{Page, pages, root};
 
 /// The text that is for copying: blocks of the shell, and code in a sentence.
@@ -79,39 +78,6 @@ fn the_paths_of_the_repository_exist() {
         }
     }
     assert!(missing.is_empty() && named > 10, "{named} paths are named; these are missing:\n{}", missing.join("\n"));
-}
-
-/// Without a unit, a limit and a window that were exchanged are accepted, and look right.
-#[test]
-fn windows_have_a_unit() {
-    let (mut bare, mut windows) = (Vec::new(), 0);
-    // The budget names the cases that were measured; the changelog, what was so.
-    let pages =
-        pages().into_iter().filter(|page| !page.path.starts_with("benches") && !page.path.ends_with("CHANGELOG.md"));
-    for page in pages {
-        let sessions = page.blocks("redis").into_iter().chain(page.blocks("text"));
-        let sessions = sessions.flat_map(|(_, text)| text.lines().map(str::to_owned).collect::<Vec<_>>());
-        for code in code_of(&page).into_iter().chain(sessions) {
-            let words: Vec<&str> = code.split_whitespace().collect();
-            // What `rlaas explain` prints begins so. It is a program's command, which nobody copies.
-            if words.first() == Some(&"command") {
-                continue;
-            }
-            for at in 0..words.len().saturating_sub(2) {
-                // `RL.TOKEN key window`, or a limit of RL.MULTI and others, `TOKEN key window`.
-                let of_ours = words[..at].iter().any(|word| word.starts_with("RL."));
-                let algorithm = words[at].strip_prefix("RL.").or(of_ours.then_some(words[at]));
-                if algorithm.is_some_and(|word| word == "RENEW" || algorithm_words().any(|known| known == word)) {
-                    windows += 1;
-                    let window = words[at + 2];
-                    if window != "0" && window.bytes().all(|byte| byte.is_ascii_digit()) {
-                        bare.push(format!("{}: {code}", page.path.display()));
-                    }
-                }
-            }
-        }
-    }
-    assert!(bare.is_empty() && windows > 50, "{windows} windows; these have no unit:\n{}", bare.join("\n"));
 }
 
 /// An excerpt shows lines of an example that runs.

@@ -184,20 +184,6 @@ fn a_server_that_asks_for_a_password_is_healthy_and_one_that_is_not_there_is_not
 }
 
 #[test]
-fn a_server_without_the_module_is_not_healthy() {
-    for password in ["", "requirepass secret\n"] {
-        let config = format!("bind *\nprotected-mode no\n{password}").into_bytes();
-        let container = server(["/etc/my.conf"]).with_copy_to("/etc/my.conf", config).start().expect("it starts");
-        assert!(replies(&container), "the server itself replies");
-        // Valkey 9.1 asks for the password before it looks a command up, so nobody can tell.
-        let unknown = run(&container, ["sh", "-c", "$(command -v valkey-cli || echo redis-cli) rl.nothing"]).0;
-        let expected = i64::from(!unknown.contains("NOAUTH"));
-        assert_eq!(run(&container, ["redis-rl-healthcheck"]).1, expected, "with {password:?}");
-        assert_eq!(run(&container, ["redis-rl-healthcheck", "live"]).1, 0);
-    }
-}
-
-#[test]
 fn a_variable_sets_maxmemory_and_an_option_wins() {
     let by_variable = server([]).with_env_var("MAXMEMORY", "64mb").start().expect("it starts");
     assert_eq!(setting(&mut connect(&by_variable), "maxmemory"), (64 << 20).to_string());

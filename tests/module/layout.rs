@@ -13,8 +13,6 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("stats", &[]),
     ("error", &[]),
     ("ffi", &[]),
-    // Only cargo-fuzz builds it.
-    ("fuzzing", &["command", "error"]),
 ];
 
 fn sources(dir: &Path) -> Vec<PathBuf> {

@@ -349,36 +349,6 @@ fn a_rolling_restart_loses_nothing() {
     });
 }
 
-/// What the old master charged and the new one has not received can be spent once more, and nothing else.
-#[test]
-fn an_unplanned_failover_loses_what_was_not_replicated() {
-    const LIMIT: i64 = 20;
-    for_each_server(|bin| {
-        let [master, replica] = pair(bin);
-        let units = |server: &Server, algorithm: &Algorithm, times: i64| -> i64 {
-            let mut con = server.con();
-            (0..times).map(|_| algorithm.ask(&mut con, algorithm.name, LONG, LIMIT)[0]).sum()
-        };
-        let both: i64 = ALGORITHMS.iter().map(|algorithm| units(&master, algorithm, 12)).sum();
-        assert_eq!(both, 12 * ALGORITHMS.len() as i64);
-        assert_eq!(cmd!(master.con(), "WAIT", 1, PATIENCE.as_millis() as u64), Ok(redis::Value::Int(1)));
-        wait_for_replica(&master, &replica);
-        // From here on the replica hears nothing.
-        ok(cmd!(replica.con(), "REPLICAOF", "NO", "ONE"));
-        for algorithm in ALGORITHMS {
-            let lost = units(&master, algorithm, 5);
-            assert_eq!(lost, 5, "{algorithm:?}");
-            let allowed = 12 + lost + units(&replica, algorithm, LIMIT);
-            assert_eq!(allowed, LIMIT + lost, "{algorithm:?}");
-        }
-        // A master that no replica hears does not go on, if told so.
-        ok(cmd!(master.con(), "CONFIG", "SET", "min-replicas-to-write", 1));
-        let alone = || cmd!(master.con(), "RL.TOKEN", "new", 60, 5).is_err_and(|e| e.code() == Some("NOREPLICAS"));
-        assert!(eventually(PATIENCE, alone), "the master goes on alone");
-        ok(cmd!(master.con(), "RL.PEEK", "TOKEN", "new", 60, 5));
-    });
-}
-
 /// A command of the table "Clocks", as it is sent for a limit of 10. Each lease has a holder of its own.
 fn call_of(label: &str, holder: i64) -> String {
     match label {

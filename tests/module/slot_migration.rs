@@ -49,15 +49,6 @@ fn request_until(done: &AtomicBool, cluster: &Cluster, allowed: &Allowed, seed: 
     }
 }
 
-/// Sets it when dropped, so that the clients end if an assertion fails.
-struct Done<'a>(&'a AtomicBool);
-
-impl Drop for Done<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
 fn node_id(node: &Server) -> String {
     redis::cmd("CLUSTER").arg("MYID").query(&mut node.con()).expect("CLUSTER MYID")
 }

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use redis::{Connection, Value};
 
-use crate::support::{LONG, Server, cmd, err, for_each_server, module_path, ok};
-use crate::{ALGORITHMS, Done, assert_sound, each, report};
+use crate::support::{Done, LONG, Server, cmd, err, for_each_server, module_path, ok};
+use crate::{ALGORITHMS, assert_sound, each, report};
 
 /// Sends requests in every way there is, whether the module is loaded or not, until it is done. Returns how many were
 /// answered.

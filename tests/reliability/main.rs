@@ -15,7 +15,6 @@ mod memory;
 mod panics;
 
 use std::env;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use support::{Server, cmd, ok};
@@ -35,15 +34,6 @@ const ALGORITHMS: [&str; support::ALGORITHMS.len()] = {
 fn each() -> Duration {
     let seconds = env::var("SECONDS_EACH").ok().filter(|text| !text.is_empty());
     Duration::from_secs(seconds.map_or(5, |text| text.parse().expect("SECONDS_EACH is a number of seconds")))
-}
-
-/// Sets it when dropped: what other threads wait for comes also when this one fails.
-struct Done<'a>(&'a AtomicBool);
-
-impl Drop for Done<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
 }
 
 /// Prints what was done.

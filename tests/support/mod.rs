@@ -32,6 +32,7 @@ mod stepped_clock;
 mod topology;
 mod traffic;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -54,6 +55,15 @@ pub use server::{Options, Server};
 pub use stepped_clock::SteppedClock;
 pub use topology::{Cluster, migrate_slot, wait_for_replica};
 pub use traffic::{Effects, LONG, assert_plain, everything, expires_at, keys, members, now_ms, only_key};
+
+/// Sets it when dropped: what other threads wait for comes also when this one fails.
+pub struct Done<'a>(pub &'a AtomicBool);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
 
 /// How long anything that a healthy server does at once may take on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(20);

@@ -188,16 +188,6 @@ impl Server {
         log(self.dir())
     }
 
-    /// The bytes of the append only files on disk.
-    pub fn aof_size(&self) -> u64 {
-        let files = fs::read_dir(self.dir().join("appendonlydir")).expect("an append only file");
-        files
-            .map(|file| file.expect("a file").path())
-            .filter(|path| path.extension().is_some_and(|extension| extension == "aof"))
-            .map(|path| path.metadata().expect("a size").len())
-            .sum()
-    }
-
     /// A new connection, RESP2.
     pub fn con(&self) -> Connection {
         connect(self.port, ProtocolVersion::RESP2).expect("a connection")
@@ -251,7 +241,7 @@ impl Server {
     }
 
     /// Rewrites the append only file, and waits for the end.
-    pub fn rewrite_aof(&self) {
+    fn rewrite_aof(&self) {
         let mut con = self.con();
         // One may be under way.
         let mut ended = |figures: &[&str]| {

@@ -238,36 +238,26 @@ fn figures_come_true_after_corrections<A: TestAlgorithm>(trace: &Trace, actions:
     Ok(())
 }
 
-/// A request is allowed exactly if what remains is enough, and charges its cost exactly if it is allowed. COST 0 needs
-/// one unit and charges none.
-fn charges_its_cost<A: TestAlgorithm>(trace: &Trace) -> TestCaseResult {
-    play::<A>(trace, |Requested { algorithm, now, cost, reply, before, after, .. }| {
-        let remaining = algorithm.remaining(before, now);
-        let allowed = reply.verdict.allowed;
-        prop_assert_eq!(allowed, remaining >= cost.needed());
-        prop_assert_eq!(reply.figures.remaining, if allowed { remaining - cost.units() } else { remaining });
-        prop_assert_eq!(algorithm.remaining(after, now), reply.figures.remaining);
-        if cost == Cost::ZERO {
-            prop_assert!(!algorithm.is_empty(before, now) || algorithm.is_empty(after, now));
-        }
-        Ok(())
-    })
-}
-
-/// `remaining`, `ttl`, `retry_after_ms`, `next_ms` and `reset_ms` are exact to the millisecond if there is no other
+/// A request is allowed exactly if what remains is enough, and then charges its cost; COST 0 needs one unit and charges
+/// none. `remaining`, `ttl`, `retry_after_ms`, `next_ms` and `reset_ms` are exact to the millisecond if there is no other
 /// request, whatever policies and times came before, and although the key is removed when its expiry is over.
 /// guarantee: figures
 fn figures_come_true<A: TestAlgorithm>(trace: &Trace) -> TestCaseResult {
-    play::<A>(trace, |requested| figures_hold(&requested))
+    play::<A>(trace, |requested| {
+        let Requested { algorithm, now, cost, before, after, reply: Reply { verdict, figures, .. }, .. } = &requested;
+        let remaining = algorithm.remaining(before, *now);
+        prop_assert_eq!(verdict.allowed, remaining >= cost.needed());
+        prop_assert_eq!(figures.remaining, if verdict.allowed { remaining - cost.units() } else { remaining });
+        prop_assert_eq!(algorithm.remaining(after, *now), figures.remaining);
+        prop_assert!(*cost != Cost::ZERO || !algorithm.is_empty(before, *now) || algorithm.is_empty(after, *now));
+        figures_hold(&requested)
+    })
 }
 
 fn figures_hold<A: TestAlgorithm>(
-    Requested { policy, algorithm, now, cost, reply: Reply { verdict, figures, .. }, after: key, .. }: &Requested<
-        '_,
-        A,
-    >,
+    Requested { policy, algorithm, now, cost, reply, after: key, .. }: &Requested<'_, A>,
 ) -> TestCaseResult {
-    let now = *now;
+    let (now, Reply { verdict, figures, .. }) = (*now, reply);
     let later = |ms: i64| now.plus(ms.cast_unsigned() * 1_000);
     let remaining = figures.remaining;
 
@@ -610,11 +600,6 @@ macro_rules! laws {
                     trace in steady(), actions in proptest::collection::vec(action(), 1..20)
                 ) {
                     super::figures_come_true_after_corrections::<$algorithm>(&trace, &actions)?;
-                }
-
-                #[test]
-                fn charges_its_cost(trace in changing()) {
-                    super::charges_its_cost::<$algorithm>(&trace)?;
                 }
 
                 #[test]

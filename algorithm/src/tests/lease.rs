@@ -191,7 +191,7 @@ proptest! {
     /// guarantee: leases
     #[test]
     fn never_more_leases_than_the_limit(
-        steps in steps(1), millis in prop_oneof![Just(1u64), 2..60_000u64], limit in 0..4u64
+        steps in prop_oneof![steps(0), steps(1)], millis in prop_oneof![Just(1u64), 2..60_000u64], limit in 0..4u64
     ) {
         let (lease, window) = (lease(millis, limit), window(millis));
         let mut run = Run { key: Holders::default(), oracle: BTreeMap::new() };
@@ -234,23 +234,6 @@ proptest! {
         now = Micros::from_millis(latest);
         for holder in 100..100 + limit {
             prop_assert!(run.key.request(&lease, &[holder as u8], now).verdict.allowed);
-        }
-    }
-
-    /// The clock only goes forward: every slot is free again one window after the last call that took or renewed it.
-    /// guarantee: leases
-    #[test]
-    fn every_slot_is_free_again_after_its_window(steps in steps(0), millis in 1..60_000u64, limit in 1..4u64) {
-        let (lease, window) = (lease(millis, limit), window(millis));
-        let mut run = Run { key: Holders::default(), oracle: BTreeMap::new() };
-        let mut now = NOW;
-        for step in steps {
-            now = step.time(now, &run.oracle);
-            run.step(&lease, window, step, now);
-        }
-        let later = now.plus(window.micros());
-        for holder in 100..100 + limit {
-            prop_assert!(run.key.request(&lease, &[holder as u8], later).verdict.allowed);
         }
     }
 

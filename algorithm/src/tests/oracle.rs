@@ -1,5 +1,4 @@
-//! One oracle for every algorithm: it remembers all charges and adds them up. The tests run it, and the target
-//! `algorithms` in `fuzz/`.
+//! One oracle for every algorithm: it remembers all charges and adds them up.
 
 use super::{CalendarUnit, Micros, Policy, Schedule};
 

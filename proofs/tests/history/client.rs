@@ -1,16 +1,15 @@
 //! A client that sends calls on every path of the protocol and records them.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use redis::{Cmd, Connection, RedisError, Value};
 
-use crate::Traffic;
 use crate::call::{Call, Figures, Kind, Limit, Outcome, now_us};
 use crate::route::{Nodes, Route};
 use crate::service;
 use crate::support::{Random, line};
+use crate::{Run, Traffic};
 
 /// How long a client waits for a reply.
 pub const TIMEOUT: Duration = Duration::from_millis(150);
@@ -98,14 +97,8 @@ fn quotas(prefix: &str) -> Vec<(String, Limit)> {
 }
 
 /// Sends calls until it is done.
-pub fn run(
-    prefixes: &[&str],
-    number: usize,
-    route: Route<'_>,
-    seed: u64,
-    traffic: &Traffic,
-    done: &AtomicBool,
-) -> Vec<Call> {
+pub fn run(run: Run<'_>, number: usize) -> Vec<Call> {
+    let Run { prefixes, route, traffic, .. } = run;
     let mut client = Client {
         prefixes,
         prefix: prefixes[0],
@@ -117,7 +110,7 @@ pub fn run(
         counters: traffic.of(&COUNTERS),
         waits: traffic.of(&WAITS),
         nodes: Nodes::default(),
-        random: Random::new(seed.wrapping_mul(1_000).wrapping_add(number as u64 + 1)),
+        random: run.random(number),
         con: None,
         calls: Vec::new(),
         denied: None,
@@ -128,7 +121,7 @@ pub fn run(
         reservations: 0,
         unanswered: Vec::new(),
     };
-    while !done.load(Ordering::Relaxed) {
+    while !run.is_done() {
         client.step();
     }
     client.calls

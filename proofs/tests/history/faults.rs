@@ -62,11 +62,7 @@ impl World {
 
     /// A primary and its replica, whose AOF has each write on disk before its reply.
     pub fn pair(bin: &ServerBin) -> Self {
-        Self::pair_with(bin, Server::options(bin))
-    }
-
-    pub fn pair_with(bin: &ServerBin, options: Options) -> Self {
-        let primary = options.durable().start();
+        let primary = Server::options(bin).durable().start();
         let replica = Options::new(bin).durable().replica_of(&primary).start();
         wait_for_replica(&primary, &replica);
         Self { replicas: vec![replica], ..Self::of(bin, primary) }

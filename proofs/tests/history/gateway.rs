@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use crate::call::{Call, Figures, Kind, Limit, Outcome, now_us};
 use crate::faults::{self, World};
 use crate::service::{Http, Service};
-use crate::support::{Random, for_each_server};
-use crate::{Finish, History, Route, checker, number};
+use crate::support::{Done, Random, for_each_server};
+use crate::{History, Route, checker, number};
 
 pub const DOMAIN: &str = "gateway";
 const STREAMS: usize = 1_000;
@@ -62,7 +62,7 @@ fn what_gateways_reserve_is_bounded_and_comes_back() {
                 thread.spawn_scoped(scope, || stream.run(&done)).expect("a thread")
             };
             let streams: Vec<_> = (0..STREAMS).map(spawn).collect();
-            let finish = Finish(&done);
+            let finish = Done(&done);
             let end = now_us() + number("SECONDS", 6) * 1_000_000;
             for fault in 0.. {
                 thread::sleep(Duration::from_millis(200 + random.below(500)));

@@ -1,12 +1,11 @@
 //! Instances of the Rust client that decide with local grants.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use redis_rl_client::{Limiter, Policy, Source};
 
+use crate::Run;
 use crate::call::{Call, Figures, Kind, Limit, Outcome, now_us};
-use crate::route::Route;
 
 /// What [`Call::path`] is.
 pub const PATH: &str = "grants";
@@ -17,18 +16,18 @@ pub const UNITS: u64 = 8;
 
 /// Sends requests until it is done. While the server is away or elsewhere, they fail.
 /// guarantee: grants
-pub fn run(prefix: &str, route: Route<'_>, done: &AtomicBool) -> Vec<Call> {
+pub fn run(run: Run<'_>) -> Vec<Call> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let key = format!("{prefix}:grants");
+    let key = format!("{}:grants", run.prefixes[0]);
     let policy = Policy::rolling(Duration::from_millis(LIMIT.window_ms), LIMIT.limit);
     runtime.block_on(async {
         let mut calls = Vec::new();
         // A failover has another port: a new client.
-        while !done.load(Ordering::Relaxed) {
-            let at = route.address();
+        while !run.is_done() {
+            let at = run.route.address();
             let open = || Limiter::open(&at).and_then(|limiter| limiter.grants(&policy, UNITS));
             let instances: Vec<_> = (0..INSTANCES).map(|_| open().expect("a limiter")).collect();
-            while !done.load(Ordering::Relaxed) && route.address() == at {
+            while !run.is_done() && run.route.address() == at {
                 for (client, instance) in instances.iter().enumerate() {
                     let begun_us = now_us();
                     let result = instance.check(&key).await;

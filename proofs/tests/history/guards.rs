@@ -1,13 +1,11 @@
 //! Instances of the Rust client that hold leases and reservations with its guards.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use redis_rl_client::{BreakerSettings, Decision, Leased, Limiter, Link, Policy, Reserved, RetryAfter};
 
-use crate::Traffic;
+use crate::Run;
 use crate::call::{Call, Figures, Kind, Limit, Outcome, now_us};
-use crate::route::Route;
 use crate::support::Random;
 
 /// What [`Call::path`] is.
@@ -23,26 +21,19 @@ const UNITS: u64 = 5;
 const TTL: Duration = Duration::from_millis(300);
 
 /// Takes leases, and reserves and settles while it holds one, until it is done.
-pub fn run(
-    prefix: &str,
-    number: usize,
-    route: Route<'_>,
-    seed: u64,
-    traffic: &Traffic,
-    done: &AtomicBool,
-) -> Vec<Call> {
+pub fn run(run: Run<'_>, number: usize) -> Vec<Call> {
+    let (prefix, random) = (run.prefixes[0], run.random(number));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let random = Random::new(seed.wrapping_mul(1_000).wrapping_add(number as u64 + 1));
     let key = format!("{prefix}:own:{number}:guards");
-    let mut instance = Instance { prefix, number, reserves: traffic.reservations, key, random, calls: Vec::new() };
+    let mut instance = Instance { prefix, number, reserves: run.traffic.reservations, key, random, calls: Vec::new() };
     // A failover has another port: a new client.
-    while !done.load(Ordering::Relaxed) {
-        let at = route.address();
+    while !run.is_done() {
+        let at = run.route.address();
         // Else it would send nothing for most of the time.
         let breaker = BreakerSettings { silence: Duration::ZERO };
         let limiter = Limiter::builder(Link::open(&at).expect("a link")).breaker(breaker).build();
         runtime.block_on(async {
-            while !done.load(Ordering::Relaxed) && route.address() == at {
+            while !run.is_done() && run.route.address() == at {
                 instance.hold(&limiter).await;
                 instance.pause(20).await;
             }

@@ -20,7 +20,6 @@ mod topologies;
 
 use std::collections::BTreeMap;
 use std::env;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -29,7 +28,7 @@ use std::time::Duration;
 use call::{Call, Kill, Limit, Step};
 use faults::{Fault, World};
 use route::Route;
-use support::{Options, Random, Server, ServerBin, for_each_server, servers};
+use support::{Done, Random, ServerBin, for_each_server};
 
 /// Clients of each history.
 const CLIENTS: usize = 6;
@@ -110,12 +109,24 @@ impl Traffic {
     }
 }
 
-/// Sets it when dropped: clients end also when what they wait for panics.
-struct Finish<'a>(&'a AtomicBool);
+/// What all clients of a history have.
+#[derive(Clone, Copy)]
+struct Run<'a> {
+    prefixes: &'a [&'a str],
+    route: Route<'a>,
+    seed: u64,
+    traffic: &'a Traffic,
+    done: &'a AtomicBool,
+}
 
-impl Drop for Finish<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
+impl Run<'_> {
+    fn is_done(&self) -> bool {
+        self.done.load(Ordering::Relaxed)
+    }
+
+    /// The choices of the client of this number.
+    fn random(&self, number: usize) -> Random {
+        Random::new(self.seed.wrapping_mul(1_000).wrapping_add(number as u64 + 1))
     }
 }
 
@@ -151,23 +162,23 @@ fn run(schedule: &Schedule) {
 fn record(schedule: &Schedule, world: &mut World) -> Result<(), String> {
     let (port, ports) = (Arc::clone(&world.port), world.ports());
     let route = if world.primaries.len() == 1 { Route::Primary(&port) } else { Route::Cluster(&ports) };
-    let (prefixes, traffic, seed) = (world.prefixes, &schedule.traffic, number("SEED", 1));
+    let (traffic, seed) = (&schedule.traffic, number("SEED", 1));
     let (done, calls, mut history) = (AtomicBool::new(false), Mutex::new(Vec::new()), History::default());
+    let run = Run { prefixes: world.prefixes, route, seed, traffic, done: &done };
     thread::scope(|scope| {
-        let (done, calls) = (&done, &calls);
+        let calls = &calls;
         for number in 0..CLIENTS {
-            spawn(scope, calls, move || client::run(prefixes, number, route, seed, traffic, done));
+            spawn(scope, calls, move || client::run(run, number));
         }
         if traffic.grants {
-            spawn(scope, calls, move || grants::run(prefixes[0], route, done));
+            spawn(scope, calls, move || grants::run(run));
         }
         for instance in 0..if traffic.guards { guards::INSTANCES } else { 0 } {
-            let number = CLIENTS + service::CLIENTS + instance;
-            spawn(scope, calls, move || guards::run(prefixes[0], number, route, seed, traffic, done));
+            spawn(scope, calls, move || guards::run(run, CLIENTS + service::CLIENTS + instance));
         }
-        spawn(scope, calls, move || service::run(prefixes, CLIENTS, route, seed, traffic, done));
+        spawn(scope, calls, move || service::run(run, CLIENTS));
 
-        let _finish = Finish(done);
+        let _done = Done(&done);
         let (mut random, end) = (Random::new(seed), call::now_us() + number("SECONDS", 6) * 1_000_000);
         while call::now_us() < end {
             thread::sleep(Duration::from_millis(200 + random.below(500)));
@@ -305,39 +316,4 @@ fn a_failover_while_slots_move_loses_only_what_was_not_replicated() {
         traffic,
         faults: &[faults::move_slot, faults::fail_over_and_move_slot],
     });
-}
-
-/// A server whose module is built with the feature `lose-on-purpose`: it does not replicate what it charges to some keys.
-fn losing(bin: &ServerBin) -> Options {
-    let path = env::var_os("RL_LOSING_MODULE").map(PathBuf::from).expect("make history sets RL_LOSING_MODULE");
-    Server::options(bin).module_at(&path)
-}
-
-const LOST: &str = "lose-on-purpose";
-
-/// What is lost is missing in a count, or allows too much, or too early. The first call that shows it is named.
-fn is_found(result: Result<(), String>) {
-    let offence = result.expect_err("the module loses what it counts when it is killed");
-    println!("found: {offence}");
-    assert!(offence.contains(LOST), "{offence}");
-}
-
-#[test]
-fn a_planted_fault_is_found() {
-    let bin = &servers()[0];
-    let mut world = World::pair_with(bin, losing(bin));
-    world.prefixes = &[LOST];
-    is_found(record(&ONE_SERVER, &mut world));
-}
-
-#[test]
-fn a_planted_fault_is_found_by_calls_of_the_service_alone() {
-    let mut server = losing(&servers()[0]).durable().start();
-    let (port, mut kills) = (server.port().into(), Vec::new());
-    let calls = service::around(LOST, Route::Primary(&port), number("SEED", 1), 200, || {
-        server.kill();
-        kills.push(Kill { at_us: call::now_us(), ..Kill::default() });
-        server.start_again();
-    });
-    is_found(checker::check(&calls, &kills, &[]));
 }

@@ -6,19 +6,17 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, mpsc};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::Traffic;
+use crate::Run;
 use crate::call::{Call, Figures, Kind, Limit, Outcome, now_us};
 use crate::client::QUOTAS;
 use crate::gateway;
-use crate::route::Route;
 use crate::support::{PATIENCE, Random};
 
 /// What [`Call::path`] is.
@@ -140,28 +138,19 @@ impl Drop for Service {
 
 /// Starts the service and its clients, and again when the primary is elsewhere, until it is done.
 /// guarantee: through-rlaas
-pub fn run(
-    prefixes: &[&str],
-    first: usize,
-    route: Route<'_>,
-    seed: u64,
-    traffic: &Traffic,
-    done: &AtomicBool,
-) -> Vec<Call> {
+pub fn run(run: Run<'_>, first: usize) -> Vec<Call> {
     let calls = Mutex::new(Vec::new());
-    let mut randoms: Vec<_> = (first..first + CLIENTS)
-        .map(|number| (number, Random::new(seed.wrapping_mul(1_000).wrapping_add(number as u64 + 1))))
-        .collect();
-    while !done.load(Ordering::Relaxed) {
-        let at = route.address();
+    let mut randoms: Vec<_> = (first..first + CLIENTS).map(|number| (number, run.random(number))).collect();
+    while !run.is_done() {
+        let at = run.route.address();
         let service = Service::start(&at, TIMEOUT_MS);
         thread::scope(|scope| {
             for (number, random) in &mut randoms {
                 let (calls, service, at) = (&calls, &service, &at);
                 scope.spawn(move || {
-                    let mut client = Client::new(*number, prefixes, random, traffic, &service.http);
+                    let mut client = Client::new(run, *number, random, &service.http);
                     let mut own = Vec::new();
-                    while !done.load(Ordering::Relaxed) && route.address() == *at {
+                    while !run.is_done() && run.route.address() == *at {
                         client.step(&mut own);
                     }
                     calls.lock().expect("no panic").append(&mut own);
@@ -170,19 +159,6 @@ pub fn run(
         });
     }
     calls.into_inner().expect("no panic")
-}
-
-/// The calls of one client before and after a fault, until there are so many replies each time.
-pub fn around(prefix: &str, route: Route<'_>, seed: u64, replies: usize, fault: impl FnOnce()) -> Vec<Call> {
-    // On a busy machine too, most calls get a reply.
-    let service = Service::start(&route.address(), 1_000);
-    let (mut random, mut calls) = (Random::new(seed), Vec::new());
-    let prefixes = [prefix];
-    let mut client = Client::new(0, &prefixes, &mut random, &Traffic::ALL, &service.http);
-    client.until(&mut calls, replies);
-    fault();
-    client.until(&mut calls, 2 * replies);
-    calls
 }
 
 struct Client<'a> {
@@ -197,19 +173,10 @@ struct Client<'a> {
 }
 
 impl<'a> Client<'a> {
-    fn new(number: usize, prefixes: &'a [&'a str], random: &'a mut Random, traffic: &Traffic, http: &'a str) -> Self {
+    fn new(Run { prefixes, traffic, .. }: Run<'a>, number: usize, random: &'a mut Random, http: &'a str) -> Self {
         let long = |limits: &[Limit]| if traffic.long_of_service { traffic.of(limits) } else { Vec::new() };
         let (short, quotas, own) = (traffic.of(&SHORT), long(&known(&QUOTAS)), long(&OWN));
         Self { number, prefixes, random, short, quotas, own, http: Http::new(http) }
-    }
-
-    /// Sends requests until so many have a reply.
-    fn until(&mut self, calls: &mut Vec<Call>, replies: usize) {
-        let ends = Instant::now() + 2 * PATIENCE;
-        while calls.iter().filter(|call| call.reply().is_some()).count() < replies {
-            assert!(Instant::now() < ends, "the service does not decide");
-            self.step(calls);
-        }
     }
 
     /// Sends a request of one or two limits.

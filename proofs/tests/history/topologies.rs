@@ -12,13 +12,12 @@ use std::time::{Duration, Instant};
 
 use redis::{Cmd, Connection, Value};
 
-use crate::Finish;
 use crate::call::Limit;
 use crate::client::COUNTERS;
 use crate::faults::peek;
 use crate::network::Network;
 use crate::route::connect_to;
-use crate::support::{Options, PATIENCE, Server, ServerBin, call, eventually, for_each_server, info};
+use crate::support::{Done, Options, PATIENCE, Server, ServerBin, call, eventually, for_each_server, info};
 
 /// Requests a second of one client, when all is well.
 const RATE: f64 = 100.0;
@@ -532,7 +531,7 @@ fn under_load(
 ) -> (Vec<Seen>, Instant, Instant) {
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
-        let (finish, done) = (Finish(&done), &done);
+        let (finish, done) = (Done(&done), &done);
         let mut running = Vec::new();
         for (number, (machine, address)) in clients.iter().enumerate() {
             let keys = COUNTERS.map(|limit| (format!("{TAG}:{number}:{}", limit.algorithm), limit)).to_vec();

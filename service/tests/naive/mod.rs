@@ -1,5 +1,4 @@
-//! Matching, done the obvious way. `tests/matching.rs` compares it with the service's, and so does the target `matching` in
-//! `fuzz/`; each has the rules as its module `rules`.
+//! Matching, done the obvious way.
 
 use std::collections::HashSet;
 

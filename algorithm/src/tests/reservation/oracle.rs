@@ -1,5 +1,4 @@
-//! Reservations against an oracle that knows every charge by itself. The tests run it, and the target `reservations` in
-//! `fuzz/`; each names what it needs of the crate in its own way.
+//! Reservations against an oracle that knows every charge by itself.
 
 use super::{EARLIEST, InMemory, Limit, Micros, Reservation, T0, cost, millis, parse_unsigned, policy};
 
