@@ -92,8 +92,7 @@ export class Breaker {
 
   /**
    * A command has its reply, an error too.
-   * @param {Command} command
-   * @param {number} now
+   * @type {(command: Command, now: number) => void}
    */
   reply(command, now) {
     this.#waiting.delete(command)

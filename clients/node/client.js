@@ -68,11 +68,7 @@ function lastError(client, many = false) {
 /** @param {any} error */
 const isReadOnly = (error) => /^READONLY /.test(error?.message ?? '')
 
-/**
- * @param {any} client of node-redis, one connection
- * @param {string[]} words
- * @param {AbortSignal} abortSignal
- */
+/** @type {(client: any, words: string[], abortSignal: AbortSignal) => Promise<unknown>} of one connection of node-redis */
 async function sendOne(client, words, abortSignal) {
   try {
     return await client.sendCommand(words, { abortSignal })
@@ -206,10 +202,7 @@ function ioRedisCluster(client, last) {
   }
 }
 
-/**
- * @param {any} client
- * @returns {Send}
- */
+/** @type {(client: any) => Send} */
 export function sender(client) {
   if (typeof client === 'function') return async (key, readOnly, words) => client(key, readOnly, words)
   const isIoRedis = typeof client?.call === 'function'

@@ -87,10 +87,7 @@ export class Core {
 
   /**
    * What a request gets without a decision: it is allowed only if the server cannot decide.
-   * @param {unknown} error
-   * @param {number} windowMs
-   * @param {boolean} passes
-   * @returns {Decision}
+   * @type {(error: unknown, windowMs: number, passes: boolean) => Decision}
    */
   withoutDecision(error, windowMs, passes) {
     const outcome = this.guard.undecided(error, this.#failOpen || passes)
@@ -138,9 +135,7 @@ export class Core {
    * `limit + 1` for a denial.
    *
    * FIXED counts every request whatever the limit is, denied ones too, so there it is the counter.
-   *
-   * @param {Record<string, number>} reply
-   * @param {number} limit
+   * @type {(reply: Record<string, number>, limit: number) => number}
    */
   #hits(reply, limit) {
     const counted = this.algorithm === 'FIXED' ? reply.count : limit - reply.remaining
@@ -188,11 +183,7 @@ export class Core {
     return bounded(key, this.prefix + scope)
   }
 
-  /**
-   * @param {string} key
-   * @param {boolean} readOnly
-   * @param {string[]} words
-   */
+  /** @type {(key: string, readOnly: boolean, words: string[]) => Promise<unknown>} */
   #send(key, readOnly, words) {
     return this.guard.counted(this.#link.call(key, readOnly, words))
   }
@@ -200,8 +191,7 @@ export class Core {
 
 /**
  * FULL is a map on RESP3, for which clients have their own types, and a flat array on RESP2.
- * @param {any} reply
- * @returns {Record<string, number>}
+ * @type {(reply: any) => Record<string, number>}
  */
 function fields(reply) {
   let pairs

@@ -10,8 +10,7 @@ const SILENCE = 250
 /**
  * Runs after at least `ms`, and after what the sockets have by then was read: a process that was busy for longer finds
  * the replies first.
- * @param {number} ms
- * @param {() => void} work
+ * @type {(ms: number, work: () => void) => NodeJS.Timeout}
  */
 const afterReading = (ms, work) => setTimeout(() => setImmediate(work), Math.ceil(Math.max(ms, 0)))
 
@@ -50,11 +49,10 @@ export class Link {
 
   /**
    * The reply. If it gives up waiting for it, the server may have executed the command.
-   * @param {string} key
-   * @param {boolean} readOnly
-   * @param {string[]} words
+   * @type {(key: string, readOnly: boolean, words: string[], longest?: number) => Promise<unknown>}
    */
-  async call(key, readOnly, words) {
+  async call(key, readOnly, words, longest = Infinity) {
+    const timeout = Math.ceil(Math.min(this.#timeout, longest))
     const node = this.#node(key)
     const command = node.breaker.request(performance.now())
     if (!command) throw this.#rejection() ?? new CircuitOpen('the server is silent, so this request was not sent')
@@ -68,9 +66,9 @@ export class Link {
     /** @type {NodeJS.Timeout | undefined} */
     let timer
     const late = new Promise((_, reject) => {
-      timer = afterReading(this.#timeout, () => {
+      timer = afterReading(timeout, () => {
         node.breaker.leave(command)
-        reject(this.#send.why?.() ?? new NoReply(`no reply within ${this.#timeout} ms`))
+        reject(this.#send.why?.() ?? new NoReply(`no reply within ${timeout} ms`))
       })
     })
     try {
@@ -110,9 +108,7 @@ export class Link {
 
   /**
    * A command has no reply, or an error reply.
-   * @param {Node} node
-   * @param {import('./breaker.js').Command} command
-   * @param {unknown} error
+   * @type {(node: Node, command: import('./breaker.js').Command, error: unknown) => void}
    */
   #failed(node, command, error) {
     const found = kind(error)

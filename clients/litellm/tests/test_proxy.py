@@ -549,7 +549,7 @@ def rejected(caller, log):
     [
         ("a bucket", "ValueError: policy: TOKEN takes no reservation"),
         ("a window", "ResponseError: limit 4: invalid window"),
-        ("a policy", "ValueError: policy: expected an algorithm, a key, a window, a limit"),
+        ("a policy", "ValueError: policies: expected a list of limits, each with an algorithm"),
         ("a price", "KeyError: 'fake'"),
         ("one key", "ValueError: policies: two limits of one key"),
         ("two keys", "ResponseError: "),
