@@ -74,28 +74,18 @@ export async function startServer(path, ...options) {
   return { port, client, kill, restart, stop, pause, resume }
 }
 
-/**
- * An address that stays, in front of servers that change. An open connection stays with its server. If `losing` is a
- * word, the reply to the first call with it is lost with its connection.
- */
-export async function startForwarder(port, losing) {
+/** An address that stays, in front of servers that change. An open connection stays with its server. */
+export async function startForwarder(port) {
   const sockets = new Set()
-  const forwarder = { target: port, losing }
+  const forwarder = { target: port }
   const listener = net.createServer((client) => {
     const server = net.connect(forwarder.target, '127.0.0.1')
     for (const [from, to] of [[client, server], [server, client]]) {
       sockets.add(from)
       from.on('error', () => {})
       from.on('close', () => to.destroy())
+      from.pipe(to)
     }
-    server.pipe(client)
-    client.on('data', (data) => {
-      server.write(data)
-      if (forwarder.losing === undefined || !data.includes(forwarder.losing)) return
-      forwarder.losing = undefined
-      server.unpipe(client)
-      server.once('data', () => client.destroy()).resume()
-    })
   })
   listener.listen(0, '127.0.0.1')
   await once(listener, 'listening')

@@ -27,17 +27,7 @@ logger = logging.getLogger("limits_redis_rl")
 T = TypeVar("T")
 
 # Replies of a server that works, but cannot decide now.
-CANNOT_DECIDE = {
-    "BUSY",
-    "CLUSTERDOWN",
-    "LOADING",
-    "MASTERDOWN",
-    "MISCONF",
-    "NOREPLICAS",
-    "OOM",
-    "READONLY",
-    "TRYAGAIN",
-}
+CANNOT_DECIDE = {"BUSY", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "MISCONF", "NOREPLICAS", "OOM", "READONLY", "TRYAGAIN"}
 TOO_MANY_CLIENTS = "max number of clients"
 
 # redis-py before 6 takes the code from the text of these errors, and does not keep it.
