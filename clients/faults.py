@@ -174,15 +174,16 @@ class NodeRedis(Client):
     timeout = "NoReply: no reply within 100 ms"
     wrong = {"limit: 100": "limit: NaN"}
     patient = {"prefix: 'api:'": "prefix: 'api:', timeout: 5000"}
-    words = "createClient({ url"
+
+    def code(self):
+        return example("clients/node/README.md", "js", "createClient({ url")
 
     def start(self, port, changes):
-        code = example("clients/node/README.md", "js", self.words)
         http_port = free_port()
         all_changes = {"localhost:6379": f"127.0.0.1:{port}", "listen(3000)": f"listen({http_port}, '127.0.0.1')"}
         # The packages are found from the directory of the program.
         app = pathlib.Path(tempfile.mkdtemp(dir=NODE))
-        (app / "main.mjs").write_text(replaced(code, {**all_changes, **changes}))
+        (app / "main.mjs").write_text(replaced(self.code(), {**all_changes, **changes}))
         try:
             return App(["node", app / "main.mjs"], {}, http_port)
         finally:
@@ -191,7 +192,10 @@ class NodeRedis(Client):
 
 class IoRedis(NodeRedis):
     name = "express-rate-limit, ioredis"
-    words = "from 'ioredis'"
+
+    def code(self):
+        client = example("clients/node/README.md", "js", "from 'ioredis'")
+        return re.sub(r"const client = .*?\n\n", lambda _: client, super().code(), count=1, flags=re.S)
 
 
 class Nginx(Client):
