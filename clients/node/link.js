@@ -14,22 +14,10 @@ const SILENCE = 250
  */
 const afterReading = (ms, work) => setTimeout(() => setImmediate(work), Math.ceil(Math.max(ms, 0)))
 
-/** A node of a cluster or, where that cannot be seen, the server. */
-class Node {
-  /** @type {NodeJS.Timeout | undefined} */
-  timer
-  /** @type {AbortController | undefined} */
-  probe
-
-  /**
-   * @param {number} timeout
-   * @param {string} key a key of this node
-   */
-  constructor(timeout, key) {
-    this.breaker = new Breaker(SILENCE, timeout)
-    this.key = key
-  }
-}
+/**
+ * A node of a cluster or, where that cannot be seen, the server, and a key of it.
+ * @typedef {{key: string, breaker: Breaker, timer?: NodeJS.Timeout, probe?: AbortController}} Node
+ */
 
 export class Link {
   /** @type {Map<string, Node>} */
@@ -101,7 +89,7 @@ export class Link {
     if (!node) {
       // The nodes of a cluster may get new addresses again and again.
       for (const [name, { breaker }] of this.#nodes) if (breaker.isNew) this.#nodes.delete(name)
-      this.#nodes.set(name, (node = new Node(this.#timeout, key)))
+      this.#nodes.set(name, (node = { key, breaker: new Breaker(SILENCE, this.#timeout) }))
     }
     return node
   }
@@ -114,7 +102,7 @@ export class Link {
     const found = kind(error)
     if (found === 'bug') node.breaker.forget(command)
     else if (found !== 'connection' && found !== 'timeout') node.breaker.reply(command, performance.now())
-    else if (command.left || found === 'timeout') node.breaker.lose(command)
+    else if (command.left || found === 'timeout') node.breaker.leave(command, true)
     else {
       node.breaker.forget(command)
       if (this.#closed) return
