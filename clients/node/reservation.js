@@ -311,7 +311,7 @@ export class Limiter {
     const reservation = new Reservation(charge, found, (charge) => this.#settle(charge))
     if (!charge.settled) {
       charge.taken(found, sent)
-      this.#renew(charge).catch(() => {}) // it is settled
+      void this.#renew(charge)
       const settle = () => void this.#settle(charge).catch(() => {})
       dropped.register(reservation, settle)
       signal?.addEventListener('abort', settle, { signal: charge.over.signal })
@@ -365,8 +365,8 @@ export class Limiter {
    */
   async #renew(charge) {
     for (let part = 3; charge.kept.length > 0 && !this.#isLost(charge); ) {
-      await sleep(charge.left(part), undefined, { ref: false, signal: charge.over.signal })
-      if (this.#isLost(charge)) return
+      await sleep(charge.left(part), undefined, { ref: false, signal: charge.over.signal }).catch(() => {})
+      if (charge.settled || this.#isLost(charge)) return
       const sent = performance.now()
       // A lease that was perhaps never taken has ended by now.
       const kept = (charge.kept = charge.kept.filter(({ isHeld, ends }) => isHeld || sent < ends))

@@ -217,14 +217,12 @@ PROBES = (0, 100, 200, 400, 800)
 SECOND = 1000
 
 
+@dataclass(eq=False, slots=True)
 class Sent:
     """A command that was sent."""
 
-    __slots__ = ("at", "is_given_up")
-
-    def __init__(self, at: float) -> None:
-        self.at = at
-        self.is_given_up = False
+    at: float
+    is_given_up: bool = False
 
 
 class Breaker:
