@@ -68,7 +68,10 @@ function lastError(client, many = false) {
 /** @param {any} error */
 const isReadOnly = (error) => /^READONLY /.test(error?.message ?? '')
 
-/** @type {(client: any, words: string[], abortSignal: AbortSignal) => Promise<unknown>} of one connection of node-redis */
+/**
+ * Sends over one connection of node-redis.
+ * @type {(client: any, words: string[], abortSignal: AbortSignal) => Promise<unknown>}
+ */
 async function sendOne(client, words, abortSignal) {
   try {
     return await client.sendCommand(words, { abortSignal })

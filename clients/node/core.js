@@ -159,11 +159,9 @@ export class Core {
   }
 
   /**
-   * @param {string} command
-   * @param {string[]} algorithm
-   * @param {Call} call
-   * @param {string[]} options
-   * @returns {Promise<Record<string, number>>} the reply of FULL
+   * The reply of FULL.
+   * @type {(command: string, algorithm: string[], call: Call, options: string[], readOnly?: boolean) =>
+   *   Promise<Record<string, number>>}
    */
   async #ask(command, algorithm, call, options, readOnly = false) {
     const key = this.#key(call)

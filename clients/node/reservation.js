@@ -285,9 +285,8 @@ export class Limiter {
   }
 
   /**
-   * @param {Policy[]} policies
-   * @param {string | number} ttl
-   * @param {import('./index.js').ReserveOptions} options
+   * @type {(policies: Policy[], ttl: string | number, options?: import('./index.js').ReserveOptions) =>
+   *   Promise<Reservation>}
    */
   async reserve(policies, ttl, { id, signal } = {}) {
     signal?.throwIfAborted()
