@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import random
+import select
 import signal
 import socket
 import subprocess
@@ -141,13 +142,10 @@ def cluster(binary):
     """Three masters without replicas."""
     with contextlib.ExitStack() as stack:
         nodes = [stack.enter_context(contextlib.closing(Server(binary, "--cluster-enabled", "yes"))) for _ in range(3)]
-        for number, (node, first, last) in enumerate(zip(nodes, [0, 5461, 10923], [5460, 10922, 16383]), 1):
-            node.text("CLUSTER", "ADDSLOTSRANGE", first, last)
-            node.text("CLUSTER", "SET-CONFIG-EPOCH", number)
-            nodes[0].text("CLUSTER", "MEET", "127.0.0.1", node.port)
+        create = ["redis-cli", "--cluster", "create", *(f"127.0.0.1:{node.port}" for node in nodes), "--cluster-yes"]
+        subprocess.run(create, stdout=subprocess.DEVNULL, check=True)
         for node in nodes:
-            info = lambda node=node: node.text("CLUSTER", "INFO")  # noqa: E731
-            eventually(lambda info=info: {"cluster_state:ok", "cluster_size:3"} <= set(info().split()), "a cluster")
+            eventually(lambda node=node: "cluster_state:ok" in node.text("CLUSTER", "INFO"), "a cluster")
         yield nodes
 
 
@@ -169,33 +167,20 @@ class Forwarder:
         with contextlib.suppress(OSError):
             while True:
                 client, _ = self.listener.accept()
-                try:
-                    server = socket.create_connection(("127.0.0.1", self.target))
-                except OSError:
-                    client.close()
-                    continue
-                self.ends += [client, server]
-                for target, ends in [(self.requests, (client, server)), (self.replies, (server, client))]:
-                    threading.Thread(target=target, args=ends, daemon=True).start()
+                threading.Thread(target=self.forward, args=[client], daemon=True).start()
 
-    def requests(self, client, server):
-        with contextlib.suppress(OSError):
+    def forward(self, client):
+        with client, contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.target)) as server:
+            self.ends += [client, server]
             loses = False
-            while not loses and (data := client.recv(65536)):
-                loses = self.lost < self.times and self.word in data
-                if loses:
-                    self.lost += 1
-                    # The other thread gives no reply to the client any more.
-                    client.shutdown(socket.SHUT_WR)
-                server.sendall(data)
-        with contextlib.suppress(OSError):
-            server.shutdown(socket.SHUT_WR)
-
-    def replies(self, server, client):
-        with contextlib.suppress(OSError):
-            while data := server.recv(65536):
-                client.sendall(data)
-        self.end([server, client])
+            while not loses:
+                for source in select.select([client, server], [], [])[0]:
+                    if not (data := source.recv(65536)):
+                        return
+                    loses = source is client and self.lost < self.times and self.word in data
+                    self.lost += loses
+                    (server if source is client else client).sendall(data)
+            server.recv(65536)
 
     @staticmethod
     def end(ends):
@@ -205,8 +190,7 @@ class Forwarder:
 
     def close(self):
         self.end([self.listener, *self.ends])
-        for end in [self.listener, *self.ends]:
-            end.close()
+        self.listener.close()
 
 
 if __name__ == "__main__":

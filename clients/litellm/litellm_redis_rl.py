@@ -12,6 +12,7 @@ import contextvars
 import json
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
@@ -83,27 +84,20 @@ def scope(
     return policies
 
 
+@dataclass(eq=False)
 class _Call:
     """One call: its reservation, and what is known of its tokens."""
 
-    def __init__(
-        self,
-        reservation: AsyncReservation,
-        units: Mapping[Any, Units],
-        model: str,
-        prompt: int,
-        task: asyncio.Task[Any] | None,
-    ) -> None:
-        self.reservation = reservation
-        self.units = units
-        self.model = model
-        self.prompt = prompt
-        self.task = task
-        self.text: list[str] = []
-        self.rest = b""
-        self.usage: tuple[int, int] | None = None
-        self.was_rejected = False
-        self.is_streaming = False
+    reservation: AsyncReservation
+    units: Mapping[Any, Units]
+    model: str
+    prompt: int
+    task: asyncio.Task[Any] | None
+    text: list[str] = field(default_factory=list)
+    rest: bytes = b""
+    usage: tuple[int, int] | None = None
+    was_rejected: bool = False
+    is_streaming: bool = False
 
     def heard(self, chunk: Any) -> None:
         """Remembers what a part of a stream says."""

@@ -30,15 +30,8 @@ local M = {}
 
 -- Replies of a server that works, but cannot decide now.
 local CANNOT_DECIDE = {
-    BUSY = true,
-    CLUSTERDOWN = true,
-    LOADING = true,
-    MASTERDOWN = true,
-    MISCONF = true,
-    NOREPLICAS = true,
-    OOM = true,
-    READONLY = true,
-    TRYAGAIN = true,
+    BUSY = true, CLUSTERDOWN = true, LOADING = true, MASTERDOWN = true, MISCONF = true, NOREPLICAS = true, OOM = true,
+    READONLY = true, TRYAGAIN = true,
 }
 
 -- A longer value is replaced: a request must not decide how long keys are. So is a longer id.

@@ -74,26 +74,18 @@ export class Breaker {
   }
 
   /**
-   * The caller of a command gave up. Its reply may still come.
-   * @param {Command} command
+   * The caller of a command gave up. Its reply may still come, unless it is lost: it counts as silence until anything
+   * is read.
+   * @type {(command: Command, lost?: boolean) => void}
    */
-  leave(command) {
+  leave(command, lost = false) {
     command.left = true
-  }
-
-  /**
-   * A command whose caller gave up will have no reply. It counts as silence until anything is read.
-   * @param {Command} command
-   */
-  lose(command) {
-    command.left = true
-    command.lost = true
+    command.lost ||= lost
   }
 
   /**
    * A command has its reply, an error too.
-   * @param {Command} command
-   * @param {number} now
+   * @type {(command: Command, now: number) => void}
    */
   reply(command, now) {
     this.#waiting.delete(command)

@@ -69,9 +69,8 @@ function lastError(client, many = false) {
 const isReadOnly = (error) => /^READONLY /.test(error?.message ?? '')
 
 /**
- * @param {any} client of node-redis, one connection
- * @param {string[]} words
- * @param {AbortSignal} abortSignal
+ * Sends over one connection of node-redis.
+ * @type {(client: any, words: string[], abortSignal: AbortSignal) => Promise<unknown>}
  */
 async function sendOne(client, words, abortSignal) {
   try {
@@ -206,10 +205,7 @@ function ioRedisCluster(client, last) {
   }
 }
 
-/**
- * @param {any} client
- * @returns {Send}
- */
+/** @type {(client: any) => Send} */
 export function sender(client) {
   if (typeof client === 'function') return async (key, readOnly, words) => client(key, readOnly, words)
   const isIoRedis = typeof client?.call === 'function'

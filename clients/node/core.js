@@ -87,10 +87,7 @@ export class Core {
 
   /**
    * What a request gets without a decision: it is allowed only if the server cannot decide.
-   * @param {unknown} error
-   * @param {number} windowMs
-   * @param {boolean} passes
-   * @returns {Decision}
+   * @type {(error: unknown, windowMs: number, passes: boolean) => Decision}
    */
   withoutDecision(error, windowMs, passes) {
     const outcome = this.guard.undecided(error, this.#failOpen || passes)
@@ -138,9 +135,7 @@ export class Core {
    * `limit + 1` for a denial.
    *
    * FIXED counts every request whatever the limit is, denied ones too, so there it is the counter.
-   *
-   * @param {Record<string, number>} reply
-   * @param {number} limit
+   * @type {(reply: Record<string, number>, limit: number) => number}
    */
   #hits(reply, limit) {
     const counted = this.algorithm === 'FIXED' ? reply.count : limit - reply.remaining
@@ -164,11 +159,9 @@ export class Core {
   }
 
   /**
-   * @param {string} command
-   * @param {string[]} algorithm
-   * @param {Call} call
-   * @param {string[]} options
-   * @returns {Promise<Record<string, number>>} the reply of FULL
+   * The reply of FULL.
+   * @type {(command: string, algorithm: string[], call: Call, options: string[], readOnly?: boolean) =>
+   *   Promise<Record<string, number>>}
    */
   async #ask(command, algorithm, call, options, readOnly = false) {
     const key = this.#key(call)
@@ -188,11 +181,7 @@ export class Core {
     return bounded(key, this.prefix + scope)
   }
 
-  /**
-   * @param {string} key
-   * @param {boolean} readOnly
-   * @param {string[]} words
-   */
+  /** @type {(key: string, readOnly: boolean, words: string[]) => Promise<unknown>} */
   #send(key, readOnly, words) {
     return this.guard.counted(this.#link.call(key, readOnly, words))
   }
@@ -200,8 +189,7 @@ export class Core {
 
 /**
  * FULL is a map on RESP3, for which clients have their own types, and a flat array on RESP2.
- * @param {any} reply
- * @returns {Record<string, number>}
+ * @type {(reply: any) => Record<string, number>}
  */
 function fields(reply) {
   let pairs

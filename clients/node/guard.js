@@ -59,8 +59,7 @@ const cause = (error) => error?.lastNodeError ?? error
 
 /**
  * The code of an error reply of the server, such as WRONGTYPE.
- * @param {any} error
- * @returns {string | undefined}
+ * @type {(error: any) => string | undefined}
  */
 function code(error) {
   return /^([A-Z][A-Z0-9]*)( |$)/.exec(cause(error)?.message ?? '')?.[1]
@@ -115,8 +114,7 @@ export class Guard {
 
   /**
    * The reply of a call. Counts why there is none.
-   * @template T
-   * @param {Promise<T>} reply
+   * @type {<T>(reply: Promise<T>) => Promise<T>}
    */
   async counted(reply) {
     try {
@@ -130,8 +128,7 @@ export class Guard {
 
   /**
    * What a request gets without a decision: it is allowed only if the server cannot decide. Counts, logs and tells it.
-   * @param {unknown} error
-   * @param {boolean} failOpen
+   * @type {(error: unknown, failOpen: boolean) => 'faults' | 'failedOpen' | 'failedClosed'}
    */
   undecided(error, failOpen) {
     const outcome = !isUnavailable(error) ? 'faults' : failOpen ? 'failedOpen' : 'failedClosed'
@@ -143,10 +140,7 @@ export class Guard {
 
   /**
    * Logs what happened, and calls `onError`. What that throws is logged, and changes nothing for the request.
-   * @param {'warn' | 'error'} level
-   * @param {string} what
-   * @param {unknown} error
-   * @param {import('./types.js').Outcome} outcome
+   * @type {(level: 'warn' | 'error', what: string, error: unknown, outcome: import('./types.js').Outcome) => void}
    */
   tell(level, what, error, outcome) {
     this.log(level, what, error)
@@ -159,9 +153,7 @@ export class Guard {
 
   /**
    * Logs one line a second at most of each kind.
-   * @param {'warn' | 'error'} level
-   * @param {string} outcome
-   * @param {unknown} error
+   * @type {(level: 'warn' | 'error', outcome: string, error: unknown) => void}
    */
   log(level, outcome, error) {
     const name = `${outcome}: ${kind(error)}`

@@ -45,18 +45,11 @@ export declare class RedisRlStore implements Store {
 /** The words of one limit: `['ROLLING', '{org:7}:tokens', '1m', 90000, 'COST', 3500, 'AS', 'tokens']` */
 export type Policy = (string | number)[]
 
-export type LimiterOptions = {
-  /** A connected client, or a function that sends a command. */
-  client: StoreOptions['client']
-  /** How many milliseconds a call waits for the server at most. 100 if not given. */
-  timeout?: number
-  /** Whether a request is allowed if the server cannot decide. If not, it is a RateLimitError. `false` if not given. */
-  failOpen?: boolean
-  /**
-   * Called for each request without a decision; for a settlement that is given up; for a renewal that is rejected; and
-   * for a lease that is lost.
-   */
-  onError?: StoreOptions['onError']
+/**
+ * The options of the store that a Limiter takes too, for its calls. `onError` is called for each request without a
+ * decision; for a settlement that is given up; for a renewal that is rejected; and for a lease that is lost.
+ */
+export type LimiterOptions = Pick<StoreOptions, 'client' | 'timeout' | 'failOpen' | 'onError'> & {
   /** The console if not given. */
   logger?: Pick<Console, 'warn' | 'error'>
 }

@@ -10,27 +10,14 @@ const SILENCE = 250
 /**
  * Runs after at least `ms`, and after what the sockets have by then was read: a process that was busy for longer finds
  * the replies first.
- * @param {number} ms
- * @param {() => void} work
+ * @type {(ms: number, work: () => void) => NodeJS.Timeout}
  */
 const afterReading = (ms, work) => setTimeout(() => setImmediate(work), Math.ceil(Math.max(ms, 0)))
 
-/** A node of a cluster or, where that cannot be seen, the server. */
-class Node {
-  /** @type {NodeJS.Timeout | undefined} */
-  timer
-  /** @type {AbortController | undefined} */
-  probe
-
-  /**
-   * @param {number} timeout
-   * @param {string} key a key of this node
-   */
-  constructor(timeout, key) {
-    this.breaker = new Breaker(SILENCE, timeout)
-    this.key = key
-  }
-}
+/**
+ * A node of a cluster or, where that cannot be seen, the server, and a key of it.
+ * @typedef {{key: string, breaker: Breaker, timer?: NodeJS.Timeout, probe?: AbortController}} Node
+ */
 
 export class Link {
   /** @type {Map<string, Node>} */
@@ -50,11 +37,10 @@ export class Link {
 
   /**
    * The reply. If it gives up waiting for it, the server may have executed the command.
-   * @param {string} key
-   * @param {boolean} readOnly
-   * @param {string[]} words
+   * @type {(key: string, readOnly: boolean, words: string[], longest?: number) => Promise<unknown>}
    */
-  async call(key, readOnly, words) {
+  async call(key, readOnly, words, longest = Infinity) {
+    const timeout = Math.ceil(Math.min(this.#timeout, longest))
     const node = this.#node(key)
     const command = node.breaker.request(performance.now())
     if (!command) throw this.#rejection() ?? new CircuitOpen('the server is silent, so this request was not sent')
@@ -68,9 +54,9 @@ export class Link {
     /** @type {NodeJS.Timeout | undefined} */
     let timer
     const late = new Promise((_, reject) => {
-      timer = afterReading(this.#timeout, () => {
+      timer = afterReading(timeout, () => {
         node.breaker.leave(command)
-        reject(this.#send.why?.() ?? new NoReply(`no reply within ${this.#timeout} ms`))
+        reject(this.#send.why?.() ?? new NoReply(`no reply within ${timeout} ms`))
       })
     })
     try {
@@ -103,22 +89,20 @@ export class Link {
     if (!node) {
       // The nodes of a cluster may get new addresses again and again.
       for (const [name, { breaker }] of this.#nodes) if (breaker.isNew) this.#nodes.delete(name)
-      this.#nodes.set(name, (node = new Node(this.#timeout, key)))
+      this.#nodes.set(name, (node = { key, breaker: new Breaker(SILENCE, this.#timeout) }))
     }
     return node
   }
 
   /**
    * A command has no reply, or an error reply.
-   * @param {Node} node
-   * @param {import('./breaker.js').Command} command
-   * @param {unknown} error
+   * @type {(node: Node, command: import('./breaker.js').Command, error: unknown) => void}
    */
   #failed(node, command, error) {
     const found = kind(error)
     if (found === 'bug') node.breaker.forget(command)
     else if (found !== 'connection' && found !== 'timeout') node.breaker.reply(command, performance.now())
-    else if (command.left || found === 'timeout') node.breaker.lose(command)
+    else if (command.left || found === 'timeout') node.breaker.leave(command, true)
     else {
       node.breaker.forget(command)
       if (this.#closed) return

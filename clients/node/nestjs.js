@@ -16,11 +16,8 @@ export class RedisRlThrottlerStorage {
   }
 
   /**
-   * @param {string} key
-   * @param {number} ttl in milliseconds
-   * @param {number} limit
-   * @param {number} blockDuration in milliseconds: `ttl` if it was not set, 0 for none
-   * @param {string} throttlerName
+   * Times are milliseconds. `blockDuration` is `ttl` if it was not set, 0 for none.
+   * @type {ThrottlerStorage['increment']}
    */
   async increment(key, ttl, limit, blockDuration, throttlerName) {
     try {

@@ -3,20 +3,13 @@
 
 /** @typedef {[expected: string, accepts: (value: any) => boolean]} Accepted */
 
-/**
- * @param {string} expected
- * @param {(value: any) => boolean} isAccepted
- * @returns {Accepted}
- */
+/** @type {(expected: string, isAccepted: (value: any) => boolean) => Accepted} */
 export const accepts = (expected, isAccepted) => [expected, isAccepted]
 
 /** @param {string[]} values */
 export const oneOf = (values) => accepts(`one of ${values.join(', ')}`, (value) => values.includes(value))
 
-/**
- * @param {number} least
- * @param {number} most
- */
+/** @type {(least: number, most: number, unit?: string) => Accepted} */
 export const integer = (least, most, unit = '') =>
   accepts(
     `an integer ${unit}from ${least} to ${most}`,
@@ -32,10 +25,7 @@ const COMMON = {
   onError: accepts('a function', (value) => typeof value === 'function'),
 }
 
-/**
- * @param {any} options
- * @param {Record<string, Accepted>} own
- */
+/** @type {(options: any, own: Record<string, Accepted>) => void} */
 export function validate(options, own) {
   if (typeof options !== 'object' || options === null) throw new TypeError('expected an object of options')
   const all = { ...COMMON, ...own }

@@ -24,11 +24,7 @@ export const problem = {
   },
 }
 
-/**
- * @param {import('express').Response} response
- * @param {number} status
- * @param {object} body
- */
+/** @type {(response: import('express').Response, status: number, body: object) => void} */
 function send(response, status, body) {
   response.status(status).type('application/problem+json').send(JSON.stringify(body))
 }

@@ -55,10 +55,8 @@ class Charge {
    * @type {unknown}
    */
   notRenewed
-  /** @type {NodeJS.Timeout | undefined} */
-  timer
-  /** @type {(() => void) | undefined} */
-  over
+  /** Aborted when it is settled. */
+  over = new AbortController()
 
   /**
    * @param {Policy[]} policies
@@ -138,12 +136,14 @@ class Charge {
   }
 
   /**
-   * How long to wait until the leases are renewed: at most until the first one ends.
-   * @param {number} part of the window
+   * The milliseconds of a part of the leases' window, at most until the first one ends.
+   * @param {number} part
    */
-  pause(part) {
+  left(part) {
     const now = performance.now()
-    return Math.min(...this.kept.map(({ ms, ends }) => Math.min(ms / part, ends - now)))
+    const ms = Math.min(...this.kept.map(({ ms, ends }) => Math.min(ms / part, ends - now)))
+    // A timer may be early by a part of a millisecond.
+    return Math.min(Math.max(ms, 0) + 1, LONGEST_TIMER)
   }
 
   /** @param {import('./index.js').Used} used */
@@ -175,8 +175,7 @@ class Charge {
     if (this.settled) return []
     this.isLost()
     this.settled = true
-    clearTimeout(this.timer)
-    this.over?.()
+    this.over.abort()
     const charged = this.called || this.reported
     /** @type {string[][]} */
     const calls = this.leases.map(({ key }) => ['RL.RELEASE', key, this.id])
@@ -286,9 +285,8 @@ export class Limiter {
   }
 
   /**
-   * @param {Policy[]} policies
-   * @param {string | number} ttl
-   * @param {import('./index.js').ReserveOptions} options
+   * @type {(policies: Policy[], ttl: string | number, options?: import('./index.js').ReserveOptions) =>
+   *   Promise<Reservation>}
    */
   async reserve(policies, ttl, { id, signal } = {}) {
     signal?.throwIfAborted()
@@ -312,20 +310,15 @@ export class Limiter {
     const reservation = new Reservation(charge, found, (charge) => this.#settle(charge))
     if (!charge.settled) {
       charge.taken(found, sent)
-      this.#renewLater(charge, 3)
+      void this.#renew(charge)
       const settle = () => void this.#settle(charge).catch(() => {})
       dropped.register(reservation, settle)
-      signal?.addEventListener('abort', settle)
-      charge.over = () => signal?.removeEventListener('abort', settle)
+      signal?.addEventListener('abort', settle, { signal: charge.over.signal })
     }
     return reservation
   }
 
-  /**
-   * @param {unknown} error
-   * @param {Charge} charge
-   * @returns {Decision}
-   */
+  /** @type {(error: unknown, charge: Charge) => Decision} */
   #withoutDecision(error, charge) {
     const outcome = this.#guard.undecided(error, this.#failOpen)
     // What was not sent is not charged; but an earlier call with a given id may have been.
@@ -366,51 +359,29 @@ export class Limiter {
   }
 
   /**
+   * Renews the leases until they are released or lost.
    * @param {Charge} charge
-   * @param {number} part of the window, after which the leases are renewed
    */
-  #renewLater(charge, part) {
-    const renew = () => void this.#renew(charge)
-    if (charge.kept.length > 0) this.#after(charge, charge.pause(part), renew)
-    else clearTimeout(charge.timer)
-  }
-
-  /**
-   * @param {Charge} charge
-   * @param {number} ms
-   * @param {() => void} work
-   */
-  #after(charge, ms, work) {
-    clearTimeout(charge.timer)
-    // A timer may be early by a part of a millisecond.
-    charge.timer = setTimeout(work, Math.min(Math.max(ms, 0) + 1, LONGEST_TIMER)).unref()
-  }
-
-  /** @param {Charge} charge */
   async #renew(charge) {
-    if (charge.settled || this.#isLost(charge)) return
-    const sent = performance.now()
-    // A lease that was perhaps never taken has ended by now.
-    charge.kept = charge.kept.filter(({ isHeld, ends }) => isHeld || sent < ends)
-    const { kept } = charge
-    if (kept.length === 0) return
-    // It may be lost before there is a reply.
-    this.#after(charge, charge.pause(1), () => void this.#isLost(charge))
-    const results = await Promise.allSettled(
-      kept.map(({ key, window }) => this.#call(['RL.RENEW', key, window, charge.id])),
-    )
-    if (charge.settled || this.#isLost(charge)) return
-    for (const [at, result] of results.entries()) {
-      if (result.status === 'fulfilled') charge.renewed(kept[at], Number(result.value) !== 0, sent)
-      else this.#notRenewed(charge, result.reason)
+    for (let part = 3; charge.kept.length > 0 && !this.#isLost(charge); ) {
+      await sleep(charge.left(part), undefined, { ref: false, signal: charge.over.signal }).catch(() => {})
+      if (charge.settled || this.#isLost(charge)) return
+      const sent = performance.now()
+      // A lease that was perhaps never taken has ended by now.
+      const kept = (charge.kept = charge.kept.filter(({ isHeld, ends }) => isHeld || sent < ends))
+      const results = await Promise.allSettled(
+        kept.map(({ key, window }) => this.#call(['RL.RENEW', key, window, charge.id], charge.left(1))),
+      )
+      if (charge.settled || this.#isLost(charge)) return
+      part = results.some(({ status }) => status === 'rejected') ? 10 : 3
+      for (const [at, result] of results.entries()) {
+        if (result.status === 'fulfilled') charge.renewed(kept[at], Number(result.value) !== 0, sent)
+        else this.#notRenewed(charge, result.reason)
+      }
     }
-    if (!this.#isLost(charge)) this.#renewLater(charge, results.some(({ status }) => status === 'rejected') ? 10 : 3)
   }
 
-  /**
-   * @param {Charge} charge
-   * @param {unknown} error
-   */
+  /** @type {(charge: Charge, error: unknown) => void} */
   #notRenewed(charge, error) {
     charge.notRenewed = error
     if (isUnavailable(error)) return this.#guard.log('warn', 'renewing again', error)
@@ -432,10 +403,10 @@ export class Limiter {
     return isLost
   }
 
-  /** @param {string[]} words */
-  #call(words) {
+  /** @type {(words: string[], longest?: number) => Promise<unknown>} */
+  #call(words, longest) {
     // The key decides the node of a cluster.
     const key = words[0] === 'RL.MULTI' ? words[3] : words[0] === 'RL.SETTLE' ? words[2] : words[1]
-    return this.#guard.counted(this.#link.call(key, false, words))
+    return this.#guard.counted(this.#link.call(key, false, words, longest))
   }
 }

@@ -245,10 +245,10 @@ test('the recipe for rate-limiter-flexible', async () => {
   await denied(insured, 'a')
 })
 
-test('the recipe for better-auth', async () => {
+test('the recipe for better-auth', async (context) => {
   const env = { BETTER_AUTH_URL: 'http://localhost', BETTER_AUTH_SECRET: randomBytes(32).toString('hex') }
   Object.assign(process.env, env)
-  const [send] = /function send.*?\n}\n/s.exec(await codeOf('docs/clients.md', 'from "ioredis"'))
+  const [send] = /const isReply.*?\n}\n/s.exec(await codeOf('docs/clients.md', 'from "ioredis"'))
   const code = send + (await codeOf('docs/recipes.md', 'customStorage'))
   const body = JSON.stringify({ currentPassword: 'a wrong one', newPassword: 'another one' })
   const authenticating = async (client) => {
@@ -269,4 +269,9 @@ test('the recipe for better-auth', async () => {
   await assert.rejects(post('192.0.2.3'), /WRONGTYPE/)
   const postWithout = await authenticating(away)
   for (let i = 0; i < 4; i++) assert.equal((await postWithout('192.0.2.1')).status, 401)
+  const options = { username: 'nobody', password: 'wrong', maxRetriesPerRequest: 0, lazyConnect: true }
+  const rejected = SINGLES['ioredis 6'](server.port, options)
+  context.after(() => close(rejected))
+  const postRejected = await authenticating(rejected)
+  for (let i = 0; i < 3; i++) await assert.rejects(postRejected('192.0.2.1'), /WRONGPASS/)
 })

@@ -1,11 +1,12 @@
 // Starts servers with the module on free ports of the loopback address.
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { Redis } from 'ioredis'
 
 const { RL_MODULE: module, SERVERS = '' } = process.env
@@ -74,28 +75,18 @@ export async function startServer(path, ...options) {
   return { port, client, kill, restart, stop, pause, resume }
 }
 
-/**
- * An address that stays, in front of servers that change. An open connection stays with its server. If `losing` is a
- * word, the reply to the first call with it is lost with its connection.
- */
-export async function startForwarder(port, losing) {
+/** An address that stays, in front of servers that change. An open connection stays with its server. */
+export async function startForwarder(port) {
   const sockets = new Set()
-  const forwarder = { target: port, losing }
+  const forwarder = { target: port }
   const listener = net.createServer((client) => {
     const server = net.connect(forwarder.target, '127.0.0.1')
     for (const [from, to] of [[client, server], [server, client]]) {
       sockets.add(from)
       from.on('error', () => {})
       from.on('close', () => to.destroy())
+      from.pipe(to)
     }
-    server.pipe(client)
-    client.on('data', (data) => {
-      server.write(data)
-      if (forwarder.losing === undefined || !data.includes(forwarder.losing)) return
-      forwarder.losing = undefined
-      server.unpipe(client)
-      server.once('data', () => client.destroy()).resume()
-    })
   })
   listener.listen(0, '127.0.0.1')
   await once(listener, 'listening')
@@ -112,24 +103,13 @@ export async function startCluster(path) {
   const nodes = []
   const stop = () => Promise.all(nodes.map((node) => node.stop()))
   try {
-    for (let i = 0; i < 3; i++) {
-      const bus = await freePort()
-      nodes.push(await startServer(path, '--cluster-enabled', 'yes', '--cluster-port', bus))
-      nodes[i].bus = bus
+    while (nodes.length < 3) {
+      nodes.push(await startServer(path, '--cluster-enabled', 'yes', '--cluster-port', await freePort()))
     }
-    const bounds = [0, 5461, 10923, 16384]
-    for (const [i, { client }] of nodes.entries()) {
-      await client.call('CLUSTER', 'ADDSLOTSRANGE', bounds[i], bounds[i + 1] - 1)
-      await client.call('CLUSTER', 'SET-CONFIG-EPOCH', i + 1)
-    }
-    for (const { port, bus } of nodes.slice(1)) {
-      await nodes[0].client.call('CLUSTER', 'MEET', '127.0.0.1', port, bus)
-    }
+    const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`)
+    await promisify(execFile)('redis-cli', ['--cluster', 'create', ...addresses, '--cluster-yes'])
     for (const { client } of nodes) {
-      await waitFor('the cluster', async () => {
-        const info = await client.call('CLUSTER', 'INFO')
-        return info.includes('cluster_state:ok') && info.includes('cluster_size:3')
-      })
+      await waitFor('the cluster', async () => (await client.call('CLUSTER', 'INFO')).includes('cluster_state:ok'))
     }
   } catch (error) {
     await stop()

@@ -11,6 +11,7 @@ import math
 import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -37,14 +38,14 @@ Job = Callable[[], Awaitable[float | None]]
 TICK = 0.005
 
 
+@dataclass
 class Progress:
     """How far a call is."""
 
-    def __init__(self) -> None:
-        self.has_waited = False
-        """Whether all connections were in use."""
-        self.sent: Sent | None = None
-        """The command, if it may have been sent."""
+    has_waited: bool = False
+    """Whether all connections were in use."""
+    sent: Sent | None = None
+    """The command, if it may have been sent."""
 
 
 async def send(

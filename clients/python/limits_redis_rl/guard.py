@@ -27,17 +27,7 @@ logger = logging.getLogger("limits_redis_rl")
 T = TypeVar("T")
 
 # Replies of a server that works, but cannot decide now.
-CANNOT_DECIDE = {
-    "BUSY",
-    "CLUSTERDOWN",
-    "LOADING",
-    "MASTERDOWN",
-    "MISCONF",
-    "NOREPLICAS",
-    "OOM",
-    "READONLY",
-    "TRYAGAIN",
-}
+CANNOT_DECIDE = {"BUSY", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "MISCONF", "NOREPLICAS", "OOM", "READONLY", "TRYAGAIN"}
 TOO_MANY_CLIENTS = "max number of clients"
 
 # redis-py before 6 takes the code from the text of these errors, and does not keep it.
@@ -227,14 +217,12 @@ PROBES = (0, 100, 200, 400, 800)
 SECOND = 1000
 
 
+@dataclass(eq=False, slots=True)
 class Sent:
     """A command that was sent."""
 
-    __slots__ = ("at", "is_given_up")
-
-    def __init__(self, at: float) -> None:
-        self.at = at
-        self.is_given_up = False
+    at: float
+    is_given_up: bool = False
 
 
 class Breaker:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import redis
 import redis.asyncio
+from faults import example
 from redis._parsers.base import BaseParser
 from redis.exceptions import RedisClusterException, SlotNotCoveredError
 
@@ -235,3 +236,27 @@ def test_keyed_hash() -> None:
     assert hashed("192.0.2.1") != keyed_hash("other")("192.0.2.1")
     with pytest.raises(ValueError, match="secret"):
         keyed_hash("")
+
+
+def test_the_example_without_a_library_allows_only_if_the_server_cannot_decide(monkeypatch: pytest.MonkeyPatch) -> None:
+    code = example("docs/clients.md", "python", 'client.execute_command("RL.TOKEN", "user:42"')
+
+    def run(error: Exception) -> Any:
+        def fails(*_: Any, **__: Any) -> None:
+            raise error
+
+        monkeypatch.setattr(redis.Redis, "execute_command", fails)
+        names: dict[str, Any] = {}
+        exec(code, names)
+        return names["allowed"]
+
+    for error in (redis.ConnectionError("Connection refused"), redis.TimeoutError("Timeout reading from socket")):
+        assert run(error) == 1
+    for error in (
+        redis.AuthenticationError("invalid username-password pair"),
+        redis.exceptions.AuthorizationError("this user has no permissions"),
+        redis.exceptions.MaxConnectionsError("Too many connections"),
+        redis.ResponseError("WRONGTYPE Operation against a key"),
+    ):
+        with pytest.raises(type(error)):
+            run(error)
