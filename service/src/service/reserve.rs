@@ -11,11 +11,11 @@ use futures_util::future::join_all;
 use redis_rl_client::{Algorithm, Decision, Error, Limiter, Policy, Source, Window};
 use tonic::Status;
 
-use super::grpc::{Arrived, Service};
+use super::call::Call;
+use super::grpc::Service;
 use super::plan::{Check, Hits, Plan, Reservation, Slot};
 use super::proto::http::ReserveRequest;
 use super::proto::{CommitRequest, CommitResponse, ReserveResponse};
-use super::trace::Span;
 use crate::rules::{Charge, Domain, takes_always};
 
 /// How long an id may be.
@@ -37,33 +37,23 @@ impl Service {
     ///
     /// # Errors
     /// As [`decide`](Self::decide).
-    pub async fn check(
-        &self,
-        request: &RateLimitRequest,
-        arrived: Arrived<'_>,
-        span: &mut Span,
-    ) -> Result<RateLimitResponse, Status> {
-        let snapshot = self.rules(span)?;
+    pub async fn check(&self, request: &RateLimitRequest, call: &mut Call) -> Result<RateLimitResponse, Status> {
+        let snapshot = self.rules(call)?;
         let prepare = |mut plan: Plan, _: Option<&Domain>| {
             plan.all_or_nothing = false;
             checks(&mut plan).for_each(|check| check.hits = Hits::OneLeft);
             without_leases(plan)
         };
-        self.decide_planned(&snapshot, request, arrived, span, prepare).await.map(|(reply, _)| reply)
+        self.decide_planned(&snapshot, request, call, prepare).await.map(|(reply, _)| reply)
     }
 
     /// Charges the hits, whatever the limits say: it is never denied.
     ///
     /// # Errors
     /// As [`decide`](Self::decide), or a limit has an algorithm that cannot count beyond it.
-    pub async fn report(
-        &self,
-        request: &RateLimitRequest,
-        arrived: Arrived<'_>,
-        span: &mut Span,
-    ) -> Result<RateLimitResponse, Status> {
-        let snapshot = self.rules(span)?;
-        self.decide_planned(&snapshot, request, arrived, span, |plan, _| reported(plan)).await?;
+    pub async fn report(&self, request: &RateLimitRequest, call: &mut Call) -> Result<RateLimitResponse, Status> {
+        let snapshot = self.rules(call)?;
+        self.decide_planned(&snapshot, request, call, |plan, _| reported(plan)).await?;
         Ok(RateLimitResponse { overall_code: Code::Ok.into(), ..RateLimitResponse::default() })
     }
 
@@ -71,18 +61,13 @@ impl Service {
     ///
     /// # Errors
     /// As [`decide`](Self::decide), or a limit cannot be reserved.
-    pub async fn reserve(
-        &self,
-        wanted: ReserveRequest,
-        arrived: Arrived<'_>,
-        span: &mut Span,
-    ) -> Result<ReserveResponse, Status> {
-        let snapshot = self.rules(span)?;
+    pub async fn reserve(&self, wanted: ReserveRequest, call: &mut Call) -> Result<ReserveResponse, Status> {
+        let snapshot = self.rules(call)?;
         let reservation = self.reservation(&wanted).inspect_err(|_| self.metrics.count_service_error())?;
         let request = RateLimitRequest { domain: wanted.domain, descriptors: wanted.descriptors, hits_addend: 0 };
         let request = with_hits(request, wanted.amount.max(1));
         let prepare = |plan, domain: Option<&Domain>| self.reserved(plan, domain, &reservation);
-        let (reply, decisions) = self.decide_planned(&snapshot, &request, arrived, span, prepare).await?;
+        let (reply, decisions) = self.decide_planned(&snapshot, &request, call, prepare).await?;
         let is_held = reply.overall_code() == Code::Ok && decisions.limits.iter().any(is_reserved);
         let reservation_id = if is_held { reservation.id.clone() } else { String::new() };
         Ok(ReserveResponse { code: reply.overall_code, reservation_id })
@@ -148,13 +133,8 @@ impl Service {
     ///
     /// # Errors
     /// As [`decide`](Self::decide), but the server must decide.
-    pub async fn commit(
-        &self,
-        used: CommitRequest,
-        arrived: Arrived<'_>,
-        span: &mut Span,
-    ) -> Result<CommitResponse, Status> {
-        let snapshot = self.rules(span)?;
+    pub async fn commit(&self, used: CommitRequest, call: &mut Call) -> Result<CommitResponse, Status> {
+        let snapshot = self.rules(call)?;
         let request = RateLimitRequest { domain: used.domain, descriptors: used.descriptors, hits_addend: 0 };
         let request = with_hits(request, used.actual_amount);
         if used.reservation_id.is_empty() {
@@ -167,7 +147,7 @@ impl Service {
                 }
                 reported(plan)
             };
-            let decided = self.decide_planned(&snapshot, &request, arrived, span, prepare).await?;
+            let decided = self.decide_planned(&snapshot, &request, call, prepare).await?;
             if decided.1.limits.iter().any(|decision| decision.source == Source::Fallback) {
                 return Err(Status::unavailable("Redis does not decide, so nothing is charged: send it again"));
             }
@@ -184,7 +164,7 @@ impl Service {
             }
             Err(error) => {
                 self.metrics.count_service_error();
-                span.set_error(&error);
+                call.span.set_error(&error);
                 Err(error)
             }
         }
