@@ -22,7 +22,7 @@ use crate::service::{Call, DESCRIPTORS, Service};
 static FORMS: LazyLock<Option<DescriptorPool>> = LazyLock::new(|| DescriptorPool::decode(DESCRIPTORS).ok());
 
 /// The messages of `/json`.
-const REQUEST: &str = "envoy.service.ratelimit.v3.RateLimitRequest";
+pub const REQUEST: &str = "envoy.service.ratelimit.v3.RateLimitRequest";
 const RESPONSE: &str = "envoy.service.ratelimit.v3.RateLimitResponse";
 
 fn form(name: &str) -> Result<MessageDescriptor, String> {
@@ -126,7 +126,8 @@ pub fn written(code: StatusCode, reply: &impl Message, name: &str) -> Response {
     }
 }
 
-fn write(reply: &impl Message, name: &str) -> Result<String, String> {
+/// A message of this name as JSON.
+pub fn write(reply: &impl Message, name: &str) -> Result<String, String> {
     let mut message = DynamicMessage::new(form(name)?);
     message.transcode_from(reply).map_err(|error| error.to_string())?;
     serde_json::to_string(&message).map_err(|error| error.to_string())

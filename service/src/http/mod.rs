@@ -1,7 +1,7 @@
 //! The service over HTTP: for callers without gRPC, and for proxies that ask another server before each request.
 
 mod authorize;
-mod json;
+pub mod json;
 mod listen;
 mod reserve;
 mod why;

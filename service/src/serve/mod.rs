@@ -19,9 +19,10 @@ use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_service_server::R
 use redis_rl_client::{Limiter, Link};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::watch as channel;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
+use tokio_stream::wrappers::{TcpListenerStream, UnixListenerStream};
+use tokio_util::sync::CancellationToken;
 use tonic::service::Routes;
 use tonic_health::ServingStatus;
 use tonic_health::server::HealthReporter;
@@ -128,12 +129,12 @@ async fn serve(settings: Settings) -> io::Result<()> {
         }
     }
     tokio::spawn(redis::watch(service.clone(), settings.redis.clone()));
-    let (draining, drains) = channel::channel(false);
+    let drains = CancellationToken::new();
     let reloads = tokio::spawn({
-        let (service, health, mut drains, tls) = (service.clone(), health.clone(), drains.clone(), tls.clone());
+        let (service, health, drains, tls) = (service.clone(), health.clone(), drains.clone(), tls.clone());
         async move {
             let mut ready = false;
-            while !*drains.borrow() {
+            while !drains.is_cancelled() {
                 let is_ready = !service.is_draining() && service.lacks_rules().is_none();
                 if ready != is_ready {
                     ready = is_ready;
@@ -141,7 +142,7 @@ async fn serve(settings: Settings) -> io::Result<()> {
                     set_health(&health, status).await;
                 }
                 let hung_up = tokio::select! {
-                    _ = drains.changed() => false,
+                    () = drains.cancelled() => false,
                     _ = hangup.recv() => true,
                     () = sleep(LOOK_EVERY) => false,
                 };
@@ -190,9 +191,9 @@ async fn serve(settings: Settings) -> io::Result<()> {
         Address::Tcp(address) => {
             let listener = TcpListener::bind(address).await.map_err(|error| named("gRPC", address, &error))?;
             info!(address = %listener.local_addr()?, "gRPC listens");
-            tokio::spawn(callers.accept("grpc", listener, stops, move |io, peer, from| {
-                grpc.clone().serve_tcp(io, peer, from, tls.clone())
-            }))
+            let incoming = TcpListenerStream::new(listener);
+            let serve = move |io, peer| grpc.clone().serve_tcp(io, peer, tls.clone());
+            tokio::spawn(callers.accept("grpc", incoming, stops, serve))
         }
         Address::Unix(path) => {
             // A socket that an earlier process left would be in the way.
@@ -202,7 +203,8 @@ async fn serve(settings: Settings) -> io::Result<()> {
             let name = path.display().to_string();
             let listener = UnixListener::bind(path).map_err(|error| named("gRPC", &name, &error))?;
             info!(address = name, "gRPC listens");
-            tokio::spawn(callers.accept("grpc", listener, stops, move |io, peer, _| grpc.clone().serve(io, peer)))
+            let incoming = UnixListenerStream::new(listener);
+            tokio::spawn(callers.accept("grpc", incoming, stops, move |io, peer| grpc.clone().serve(io, peer)))
         }
     };
     let listens = async |what, address, app, pool| {
@@ -226,7 +228,7 @@ async fn serve(settings: Settings) -> io::Result<()> {
     service.drain();
     set_health(&health, ServingStatus::NotServing).await;
     sleep(settings.drain_delay).await;
-    _ = draining.send(true);
+    drains.cancel();
     let ended = async {
         for task in http {
             _ = task.await;
@@ -263,13 +265,12 @@ async fn listen(
     address: &str,
     http: http::Http,
     pool: &Arc<Pool>,
-    stops: channel::Receiver<bool>,
+    stops: CancellationToken,
 ) -> io::Result<JoinHandle<()>> {
     let listener = TcpListener::bind(address).await.map_err(|error| named(what, address, &error))?;
     info!(address = %listener.local_addr()?, "{what} listens");
-    Ok(tokio::spawn(
-        pool.clone().accept(what, listener, stops, move |io, peer, from| http.clone().serve(io, peer, from)),
-    ))
+    let incoming = TcpListenerStream::new(listener);
+    Ok(tokio::spawn(pool.clone().accept(what, incoming, stops, move |io, peer| http.clone().serve(io, peer))))
 }
 
 /// Reads the rules if the files have changed. Whether they are in force, or wrong.
