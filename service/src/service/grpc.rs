@@ -12,7 +12,7 @@ use tonic::{Request, Response, Status};
 use tracing::error;
 
 use super::call::Call;
-use super::decide::{How, decide};
+use super::decide::{How, decide, has_no_decision};
 use super::log::{errors_left_out, log};
 use super::metrics::Metrics;
 use super::plan::Plan;
@@ -20,7 +20,7 @@ use super::proto::rate_limit_service_server as kuadrant;
 use super::proto::{self, CommitRequest, CommitResponse, ReserveResponse};
 use super::redis::Known;
 use super::reply::{ReplySettings, reply};
-use super::reserve::{Bounds, without_leases};
+use super::reserve::{Bounds, count_leases, without_leases};
 use super::state::Snapshot;
 use super::trace::Traces;
 use crate::net::{Load, Overload};
@@ -214,7 +214,7 @@ impl Service {
         let domain = snapshot.rules.domains.get(request.domain.as_str());
         let plan = Plan::new(request, domain, &self.settings.prefix, self.settings.cluster);
         let plan = plan.map_err(Status::invalid_argument).and_then(|plan| prepare(plan, domain));
-        let plan = plan.inspect_err(|_| self.metrics.count_service_error())?;
+        let mut plan = plan.inspect_err(|_| self.metrics.count_service_error())?;
         self.metrics.unmatched.count(request, domain, &plan, began);
         let rest = deadline.map_or(Duration::MAX, |end| {
             let rest = end.saturating_duration_since(Instant::now());
@@ -231,7 +231,10 @@ impl Service {
                     if overloaded { options.on_overload } else { options.on_unavailable }
                 },
             );
-        let outcomes = decide(&plan, &self.limiter, snapshot, How { overloaded, fallback, timeout }).await;
+        let mut outcomes = decide(&plan, &self.limiter, snapshot, How { overloaded, fallback, timeout }).await;
+        if fallback != Fallback::Error && has_no_decision(&outcomes) && count_leases(&mut plan) {
+            outcomes = decide(&plan, &self.limiter, snapshot, How { overloaded: true, fallback, timeout }).await;
+        }
         self.metrics.count(&request.domain, &plan, &outcomes, overloaded);
         log(request, &plan, &outcomes, overloaded, began.elapsed());
         match reply(request, &plan, &outcomes, &self.settings.reply) {

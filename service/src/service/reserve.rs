@@ -116,7 +116,7 @@ impl Service {
                 if hits != 1 {
                     return Err(Status::invalid_argument(format!("{name}: a lease takes an amount of 1")));
                 }
-                check.policy = lease_for(&check.policy, reservation.ttl)?;
+                check.policy = of_lease(&check.policy, Algorithm::Lease, Window::Length(reservation.ttl))?;
                 continue;
             }
             let most = u128::from(check.policy.limit()) * u128::from(self.settings.reservations.fraction) / MILLION;
@@ -203,12 +203,23 @@ async fn settle(limiter: &Limiter, check: &Check, id: &str) -> Result<bool, Erro
     }
 }
 
-/// The policy of a lease that ends after `ttl`.
-fn lease_for(policy: &Policy, ttl: Duration) -> Result<Policy, Status> {
-    let lease = Policy::new(Algorithm::Lease, Window::Length(ttl), policy.limit());
-    let lease = lease.and_then(|lease| lease.try_name(policy.label()));
+/// The policy of a lease, with a window or an algorithm for one request.
+fn of_lease(policy: &Policy, algorithm: Algorithm, window: Window) -> Result<Policy, Status> {
+    let lease = Policy::new(algorithm, window, policy.limit()).and_then(|lease| lease.try_name(policy.label()));
     let lease = lease.map_err(|error| Status::internal(error.to_string()))?;
     Ok(if policy.is_shadow() { lease.shadow() } else { lease })
+}
+
+/// Makes units of RL.ROLLING of leases, which the client does not decide without the server: there, each counts until its
+/// time ends. Whether there is one.
+pub fn count_leases(plan: &mut Plan) -> bool {
+    let mut has_one = false;
+    for check in checks(plan).filter(|check| check.policy.algorithm() == Algorithm::Lease) {
+        if let Ok(policy) = of_lease(&check.policy, Algorithm::Rolling, check.policy.window()) {
+            (check.policy, check.reservation, has_one) = (policy, None, true);
+        }
+    }
+    has_one
 }
 
 /// Rejects leases: nothing but Commit ends them.

@@ -17,7 +17,7 @@ use prost::{Message as _, Name as _};
 use serde_json::{Value, json};
 
 use super::envoy::in_front_of;
-use super::process::{Client, Rlaas, get, request, until};
+use super::process::{Client, Rlaas, get, until};
 use super::security::Certificates;
 use super::{block_on, one_server};
 use crate::support::*;
@@ -160,14 +160,8 @@ fn one(domain: &str, limit: u32) -> RateLimitConfig {
 
 /// How many requests of a domain pass, of so many.
 fn passing(service: &Rlaas, domain: &str, value: &str, of: usize) -> usize {
-    block_on(async {
-        let mut client = service.client().await;
-        let mut passing = 0;
-        for _ in 0..of {
-            passing += usize::from(client.code(request(domain, &[&[("k", value)]])).await == Code::Ok);
-        }
-        passing
-    })
+    let ask = format!("{domain}: k={value}");
+    (0..of).filter(|_| service.code(&*ask) == Code::Ok).count()
 }
 
 fn in_force(service: &Rlaas) -> String {
@@ -378,7 +372,7 @@ fn large_sets_are_bounded() {
     let before = service.memory("VmHWM");
     // Beyond the bound of a message, which the error names.
     plane.send("2", &[config("large", "d", (0..80_000).map(|n| limited("k", &format!("{n:050}"), 1)).collect())]);
-    until("it is too large", || service.log().contains("the control plane is away"));
+    service.until_log("the control plane is away");
     assert!(service.log().contains("decoded message length too large"), "{}", service.log());
     assert_eq!(passing(&service, "d9999", "y", 2), 1);
     assert!(service.memory("VmHWM") < before + 64 * 1024, "{} {before}", service.memory("VmHWM"));
@@ -404,7 +398,7 @@ fn the_control_plane_and_the_service_check_each_other() {
     };
     let own = [("CONFIG_GRPC_XDS_CLIENT_TLS_CERT", client.as_str()), ("CONFIG_GRPC_XDS_CLIENT_TLS_KEY", &client_key)];
     let fails = |service: &Rlaas| {
-        until("it cannot connect", || service.log().contains("the control plane is away"));
+        service.until_log("the control plane is away");
         assert_eq!(get(&service.http, "/ready", &[]).status, 503);
     };
     // Another name, and no certificate.
@@ -491,8 +485,7 @@ fn in_the_place_of_envoyproxy_ratelimit_it_starts_as_envoy_gateway_starts_it() {
                 tonic::transport::Channel::from_shared(format!("https://127.0.0.1:{grpc}")).expect("an address");
             let channel = endpoint.tls_config(tls).expect("certificates").connect().await.expect("a connection");
             let mut client = Client(RateLimitServiceClient::new(channel));
-            let ask = || request("d", &[&[("k", "x")]]);
-            [client.code(ask()).await, client.code(ask()).await]
+            [client.code("k=x").await, client.code("k=x").await]
         });
         assert_eq!(codes, [Code::Ok, Code::OverLimit]);
         let metrics = get(&format!("127.0.0.1:{metrics}"), "/metrics", &[]).body;

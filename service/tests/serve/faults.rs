@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
 use tokio::time::{sleep, sleep_until};
 
-use super::process::{Options, Rlaas, request, signal, url};
+use super::process::{Options, Rlaas, signal, url};
 use super::{block_on, one_server};
 use crate::support::{Cluster, PATIENCE, Server, servers};
 
@@ -32,7 +32,7 @@ descriptors: [{key: k, rate_limit: {algorithm: token, unit: year, requests_per_u
 fn stalled(service: &Rlaas, process: u32, stall: Duration) -> (usize, usize) {
     block_on(async {
         let mut client = service.client().await;
-        _ = client.try_ask(request("d", &[&[("k", "warm")]])).await;
+        _ = client.try_ask("k=warm").await;
         tokio::spawn(async move {
             sleep(Duration::from_millis(200)).await;
             signal(process, "-STOP");
@@ -43,7 +43,7 @@ fn stalled(service: &Rlaas, process: u32, stall: Duration) -> (usize, usize) {
         for n in 0..((stall + Duration::from_millis(600)).as_micros() / EVERY.as_micros()) as u32 {
             sleep_until((began + EVERY * n).into()).await;
             let mut client = client.clone();
-            tasks.spawn(async move { client.try_ask(request("d", &[&[("k", &n.to_string())]])).await });
+            tasks.spawn(async move { client.try_ask(&*format!("k={n}")).await });
         }
         let replies = tasks.join_all().await;
         let allowed = replies.iter().flatten().filter(|reply| reply.overall_code() == Code::Ok).count();
@@ -91,23 +91,23 @@ fn the_limits_of_other_shards_count_while_one_is_away() {
     let [away, here] = [of_node(0), of_node(1)];
     block_on(async {
         let mut client = service.client().await;
-        let both = || request("d", &[&[("k", &away)], &[("k", &here)]]);
+        let both = &*format!("k={away} | k={here}");
         let ends = Instant::now() + PATIENCE;
-        while client.codes(both()).await.0 != [Code::OverLimit; 2] {
+        while client.codes(both).await.0 != [Code::OverLimit; 2] {
             assert!(Instant::now() < ends, "never decided");
         }
         cluster.nodes[0].kill();
         // The breaker opens for the slots of this node alone.
         for _ in 0..10 {
-            assert_eq!(client.code(request("d", &[&[("k", &away)]])).await, Code::Ok);
+            assert_eq!(client.code(&*format!("k={away}")).await, Code::Ok);
         }
         for _ in 0..5 {
             // One limit is decided by on_unavailable, the other by its server.
-            assert_eq!(client.codes(both()).await, (vec![Code::Ok, Code::OverLimit], Code::OverLimit));
+            assert_eq!(client.codes(both).await, (vec![Code::Ok, Code::OverLimit], Code::OverLimit));
         }
         cluster.nodes[0].start_again();
         let ends = Instant::now() + PATIENCE;
-        while client.codes(both()).await.0[1] != Code::OverLimit || client.try_ask(both()).await.is_err() {
+        while client.codes(both).await.0[1] != Code::OverLimit || client.try_ask(both).await.is_err() {
             assert!(Instant::now() < ends, "it does not recover");
         }
     });
