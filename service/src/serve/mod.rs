@@ -19,7 +19,6 @@ use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_service_server::R
 use redis_rl_client::{Limiter, Link};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 use tokio_stream::wrappers::{TcpListenerStream, UnixListenerStream};
 use tokio_util::sync::CancellationToken;
@@ -189,9 +188,7 @@ async fn serve(settings: Settings) -> io::Result<()> {
     let (callers, stops) = (pools.callers.clone(), drains.clone());
     let serving = match &settings.grpc {
         Address::Tcp(address) => {
-            let listener = TcpListener::bind(address).await.map_err(|error| named("gRPC", address, &error))?;
-            info!(address = %listener.local_addr()?, "gRPC listens");
-            let incoming = TcpListenerStream::new(listener);
+            let incoming = bind("gRPC", address).await?;
             let serve = move |io, peer| grpc.clone().serve_tcp(io, peer, tls.clone());
             tokio::spawn(callers.accept("grpc", incoming, stops, serve))
         }
@@ -207,9 +204,11 @@ async fn serve(settings: Settings) -> io::Result<()> {
             tokio::spawn(callers.accept("grpc", incoming, stops, move |io, peer| grpc.clone().serve(io, peer)))
         }
     };
-    let listens = async |what, address, app, pool| {
+    let listens = async |what, address, app, pool: &Arc<Pool>| {
         let http = http::Http::new(app, settings.http_timeout, figures.clone(), drains.clone());
-        listen(what, address, http, pool, drains.clone()).await
+        let serve = move |io, peer| http.clone().serve(io, peer);
+        let (incoming, pool) = (bind(what, address).await?, pool.clone());
+        Ok::<_, io::Error>(tokio::spawn(pool.accept(what, incoming, drains.clone(), serve)))
     };
     let metrics = http::metrics(service.clone(), &settings.metrics_path);
     let mut http = vec![
@@ -259,18 +258,10 @@ async fn set_health(health: &HealthReporter, status: ServingStatus) {
     }
 }
 
-/// Serves HTTP until the service drains.
-async fn listen(
-    what: &'static str,
-    address: &str,
-    http: http::Http,
-    pool: &Arc<Pool>,
-    stops: CancellationToken,
-) -> io::Result<JoinHandle<()>> {
+async fn bind(what: &str, address: &str) -> io::Result<TcpListenerStream> {
     let listener = TcpListener::bind(address).await.map_err(|error| named(what, address, &error))?;
     info!(address = %listener.local_addr()?, "{what} listens");
-    let incoming = TcpListenerStream::new(listener);
-    Ok(tokio::spawn(pool.clone().accept(what, incoming, stops, move |io, peer| http.clone().serve(io, peer))))
+    Ok(TcpListenerStream::new(listener))
 }
 
 /// Reads the rules if the files have changed. Whether they are in force, or wrong.

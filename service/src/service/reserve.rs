@@ -1,6 +1,7 @@
 //! `kuadrant.service.ratelimit.v1.RateLimitService`: an estimate is charged before a request, and corrected after it.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -223,15 +224,15 @@ pub fn count_leases(plan: &mut Plan) -> bool {
 }
 
 /// Rejects leases: nothing but Commit ends them.
-pub fn without_leases(plan: Plan) -> Result<Plan, Status> {
-    let is_lease = |slot: &Slot| matches!(slot, Slot::Check(check) if check.policy.algorithm() == Algorithm::Lease);
-    match plan.slots.iter().find(|slot| is_lease(slot)).and_then(Slot::limit).and_then(|limit| limit.rate) {
-        Some(rate) => {
-            let text = format!("{}: algorithm lease is for Reserve and Commit alone", rate.policy.label());
-            Err(Status::failed_precondition(text))
-        }
-        None => Ok(plan),
-    }
+pub fn without_leases(mut plan: Plan) -> Result<Plan, Status> {
+    let lease = checks(&mut plan).find(|check| check.policy.algorithm() == Algorithm::Lease);
+    lease.map_or(Ok(()), |lease| Err(unable(lease, "is for Reserve and Commit alone")))?;
+    Ok(plan)
+}
+
+fn unable(Check { policy, .. }: &Check, why: &str) -> Status {
+    let word = policy.algorithm().word().to_ascii_lowercase();
+    Status::failed_precondition(format!("{}: algorithm {word} {why}", policy.label()))
 }
 
 /// Leaves one check for each key, and rejects limits that have no reservations.
@@ -239,9 +240,7 @@ fn reservable(plan: &mut Plan) -> Result<(), Status> {
     use Algorithm::{Counter, Fixed, Lease, Rolling, Window};
     for check in checks(plan) {
         if !matches!(check.policy.algorithm(), Fixed | Window | Counter | Rolling | Lease) {
-            let word = check.policy.algorithm().word().to_ascii_lowercase();
-            let text = format!("{}: algorithm {word} has no reservations", check.policy.label());
-            return Err(Status::failed_precondition(text));
+            return Err(unable(check, "has no reservations"));
         }
         if matches!(check.hits, Hits::GiveBack(_)) {
             return Err(Status::invalid_argument("is_negative_hits is not for reservations"));
@@ -257,9 +256,7 @@ fn reported(plan: Plan) -> Result<Plan, Status> {
     plan.all_or_nothing = false;
     for check in checks(&mut plan) {
         if !takes_always(check.policy.algorithm()) {
-            let word = check.policy.algorithm().word().to_ascii_lowercase();
-            let text = format!("{}: algorithm {word} cannot count beyond its limit", check.policy.label());
-            return Err(Status::failed_precondition(text));
+            return Err(unable(check, "cannot count beyond its limit"));
         }
         (check.charge, check.grants) = (Charge::Always, None);
     }
@@ -268,19 +265,21 @@ fn reported(plan: Plan) -> Result<Plan, Status> {
 
 /// One check for each key: the largest of its hits.
 fn once_each_key(plan: &mut Plan) {
-    let units = |hits| if let Hits::Charge(units) = hits { units } else { 0 };
-    let mut largest: HashMap<String, (usize, Hits)> = HashMap::new();
-    for (i, slot) in plan.slots.iter().enumerate() {
-        let Slot::Check(check) = slot else { continue };
-        let known = largest.entry(check.key.clone()).or_insert((i, check.hits));
-        if units(check.hits) > units(known.1) {
-            *known = (i, check.hits);
+    let units = |slot: &Slot| match slot {
+        Slot::Check(check) => {
+            if let Hits::Charge(units) = check.hits {
+                units
+            } else {
+                0
+            }
         }
-    }
-    for (i, slot) in plan.slots.iter_mut().enumerate() {
-        let is_other =
-            matches!(slot, Slot::Check(check) if largest.get(&check.key).is_some_and(|(kept, _)| *kept != i));
-        if is_other {
+        _ => 0,
+    };
+    let mut slots: Vec<_> = plan.slots.iter_mut().collect();
+    slots.sort_by_key(|slot| Reverse(units(slot)));
+    let mut keys = HashSet::new();
+    for slot in slots {
+        if matches!(slot, Slot::Check(check) if !keys.insert(check.key.clone())) {
             *slot = Slot::None;
         }
     }

@@ -73,17 +73,20 @@ impl Rlaas {
         if !options.rules.is_empty() {
             std::fs::write(rules.join("rules.yaml"), options.rules).expect("a file");
         }
-        let mut child = command
+        command
             .args(["serve", "--redis", &options.redis, "--grpc", "127.0.0.1:0", "--http", "127.0.0.1:0"])
             .args(["--metrics", "127.0.0.1:0", "--debug", "127.0.0.1:0", "--rules"])
             .arg(&rules)
             .env_clear()
             .env("RLAAS_TIMEOUT", PATIENT)
             .env("RLAAS_MAX_LAG", PATIENT)
-            .envs(options.env.iter().copied())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("rlaas runs");
+            .envs(options.env.iter().copied());
+        Self::spawn(command, dir, "debug")
+    }
+
+    /// Starts a command with a directory of its own, until this address listens, which is the last one.
+    pub fn spawn(mut command: Command, dir: TempDir, last: &str) -> Self {
+        let mut child = command.stderr(Stdio::piped()).spawn().expect("rlaas runs");
         let log = Arc::new(Mutex::new(String::new()));
         let lines = BufReader::new(child.stderr.take().expect("piped")).lines();
         let reader = thread::spawn({
@@ -98,18 +101,16 @@ impl Rlaas {
         });
         let [address, http, metrics, debug] = [const { String::new() }; 4];
         let mut service = Self { child, dir, address, http, metrics, debug, log, reader: Some(reader) };
-        let found = |service: &Self, what: &str| {
-            let log = service.log();
-            let line = log.lines().find(|line| line.contains(what))?.to_owned();
+        service.until_log(&format!("{last} listens"));
+        let log = service.log();
+        let found = |what: &str| {
+            let line = log.lines().find(|line| line.contains(&format!("{what} listens")))?;
             // As text, or as JSON.
             let (_, address) = line.split_once("address=").or_else(|| line.split_once("\"address\":"))?;
             Some(address.trim_matches(['"', '}', ' ']).to_owned())
         };
-        until("it listens", || found(&service, "debug listens").is_some());
-        service.address = found(&service, "gRPC listens").expect("an address");
-        service.http = found(&service, "HTTP listens").expect("an address");
-        service.metrics = found(&service, "metrics listens").expect("an address");
-        service.debug = found(&service, "debug listens").expect("an address");
+        [service.address, service.http, service.metrics, service.debug] =
+            ["gRPC", "HTTP", "metrics", "debug"].map(|what| found(what).unwrap_or_default());
         service
     }
 

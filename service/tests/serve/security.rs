@@ -69,7 +69,7 @@ impl Certificates {
     }
 
     /// Whether a request of this client gets a reply.
-    async fn connects(&self, service: &Rlaas, client: Option<&str>) -> bool {
+    pub async fn connects(&self, service: &Rlaas, client: Option<&str>) -> bool {
         let read = |name: &str| fs::read(self.path(name)).expect("a file");
         let mut tls = ClientTlsConfig::new().ca_certificate(Certificate::from_pem(read("ca.pem")));
         if let Some(name) = client {
