@@ -151,6 +151,7 @@ fn problem(status: u16, body: &serde_json::Value) -> Response {
 mod tests {
     use super::*;
     use crate::rules;
+    use crate::service::show_descriptor;
 
     /// The descriptors of a request, as text.
     fn made(authorize: &str, peer: &str, headers: &[(&str, &str)]) -> Result<Vec<String>, &'static str> {
@@ -164,13 +165,8 @@ mod tests {
             let value = HeaderValue::from_bytes(value.as_bytes()).expect("a value");
             map.append(HeaderName::try_from(*name).expect("a name"), value);
         }
-        let show = |descriptor: RateLimitDescriptor| {
-            let entries: Vec<_> =
-                descriptor.entries.iter().map(|entry| format!("{}={}", entry.key, entry.value)).collect();
-            entries.join(",")
-        };
         let made = descriptors(&authorize, peer.parse().expect("an address"), &map)?;
-        Ok(made.into_iter().map(show).collect())
+        Ok(made.iter().map(show_descriptor).collect())
     }
 
     const ALL: &str = "{trusted_proxies: [10.0.0.0/8, 2001:db8:1::1], descriptors: [[{key: api_key, header: X-Api-Key}], \
