@@ -232,6 +232,7 @@ impl Service {
                 },
             );
         let mut outcomes = decide(&plan, &self.limiter, snapshot, How { overloaded, fallback, timeout }).await;
+        // Only the server holds leases.
         if fallback != Fallback::Error && has_no_decision(&outcomes) && count_leases(&mut plan) {
             outcomes = decide(&plan, &self.limiter, snapshot, How { overloaded: true, fallback, timeout }).await;
         }
