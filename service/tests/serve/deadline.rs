@@ -77,8 +77,8 @@ fn callers_in_a_hurry_do_not_take_the_limits_of_others_away() {
         let mut client = service.client().await;
         assert_eq!(client.code("k=x").await, Code::OverLimit);
         for _ in 0..30 {
-            // What is left after the way back is not enough to ask Redis. It is decided here, and not by on_unavailable: that
-            // is the default of on_overload.
+            // What is left after the way back is not enough to ask Redis. It is decided here, and not by on_unavailable:
+            // that is the default of on_overload.
             if let Ok(reply) = client.try_ask_with(("grpc-timeout", "5m"), "k=x").await {
                 assert_eq!(reply.overall_code(), Code::OverLimit);
             }
