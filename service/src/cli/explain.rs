@@ -18,33 +18,44 @@ use crate::service::{Plan, Slot};
 pub struct Explain {
     #[command(flatten)]
     rules: RuleArgs,
-    /// The domain of a request, and its descriptors: their entries, with commas between them. A backslash takes the
-    /// next character as it is.
-    #[arg(long, num_args = 2.., value_names = ["DOMAIN", "KEY=VALUE[,KEY=VALUE…]"], required = true)]
-    domain: Vec<String>,
+    #[command(flatten)]
+    request: RequestArgs,
     /// What every key begins with [default: nothing]
     #[arg(long, env = "RLAAS_PREFIX")]
     prefix: Option<String>,
 }
 
+/// A request.
+#[derive(Debug, Args)]
+pub struct RequestArgs {
+    /// The domain of a request, and its descriptors: their entries, with commas between them. A backslash takes the
+    /// next character as it is.
+    #[arg(long, num_args = 2.., value_names = ["DOMAIN", "KEY=VALUE[,KEY=VALUE…]"], required = true)]
+    domain: Vec<String>,
+}
+
+impl RequestArgs {
+    /// The request; or prints what is wrong with it.
+    pub fn read(&self, out: &mut impl Write) -> io::Result<Option<RateLimitRequest>> {
+        let [domain, descriptors @ ..] = self.domain.as_slice() else { return Ok(None) };
+        match descriptors.iter().map(|text| descriptor(text)).collect() {
+            Ok(descriptors) => Ok(Some(RateLimitRequest { domain: domain.clone(), descriptors, hits_addend: 0 })),
+            Err(error) => writeln!(out, "invalid descriptor: {error}").map(|()| None),
+        }
+    }
+}
+
 impl Explain {
     pub fn run(&self, out: &mut impl Write) -> io::Result<ExitCode> {
-        let [name, descriptors @ ..] = self.domain.as_slice() else { return Ok(ExitCode::FAILURE) };
-        let descriptors = match descriptors.iter().map(|text| descriptor(text)).collect() {
-            Ok(descriptors) => descriptors,
-            Err(error) => {
-                writeln!(out, "invalid descriptor: {error}")?;
-                return Ok(ExitCode::FAILURE);
-            }
-        };
+        let Some(request) = self.request.read(out)? else { return Ok(ExitCode::FAILURE) };
         let Some(rules) = self.rules.load(out)? else { return Ok(ExitCode::FAILURE) };
+        let name = &request.domain;
         let Some(domain) = rules.domains.get(name.as_str()) else {
             writeln!(out, "domain {}: no rules, so every request is allowed", Printable(name))?;
             return Ok(ExitCode::SUCCESS);
         };
         // As for `rlaas serve`.
         let prefix = self.prefix.clone().or_else(|| env::var("CACHE_KEY_PREFIX").ok()).unwrap_or_default();
-        let request = RateLimitRequest { domain: name.clone(), descriptors, hits_addend: 0 };
         let plan = match Plan::new(&request, Some(domain), &prefix, false) {
             Ok(plan) => plan,
             Err(error) => {

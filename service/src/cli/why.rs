@@ -6,20 +6,17 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use envoy_types::pb::envoy::extensions::common::ratelimit::v3::RateLimitDescriptor;
-use serde_json::json;
 
-use super::explain::descriptor;
+use super::explain::RequestArgs;
+use crate::http::json;
 
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The arguments of `rlaas why`.
 #[derive(Debug, Args)]
 pub struct Why {
-    /// The domain of a request, and its descriptors: their entries, with commas between them. A backslash takes the
-    /// next character as it is.
-    #[arg(long, num_args = 2.., value_names = ["DOMAIN", "KEY=VALUE[,KEY=VALUE…]"], required = true)]
-    domain: Vec<String>,
+    #[command(flatten)]
+    request: RequestArgs,
     /// The debug address of the running rlaas.
     #[arg(long, value_name = "ADDR", env = "RLAAS_DEBUG", default_value = "127.0.0.1:6070")]
     debug: String,
@@ -27,20 +24,9 @@ pub struct Why {
 
 impl Why {
     pub fn run(&self, out: &mut impl Write) -> io::Result<ExitCode> {
-        let [domain, descriptors @ ..] = self.domain.as_slice() else { return Ok(ExitCode::FAILURE) };
-        let descriptors: Vec<RateLimitDescriptor> = match descriptors.iter().map(|text| descriptor(text)).collect() {
-            Ok(descriptors) => descriptors,
-            Err(error) => {
-                writeln!(out, "invalid descriptor: {error}")?;
-                return Ok(ExitCode::FAILURE);
-            }
-        };
-        let descriptor = |descriptor: &RateLimitDescriptor| {
-            let entries = descriptor.entries.iter().map(|entry| json!({"key": entry.key, "value": entry.value}));
-            json!({"entries": entries.collect::<Vec<_>>()})
-        };
-        let descriptors: Vec<_> = descriptors.iter().map(descriptor).collect();
-        let (ok, text) = match self.ask(&json!({"domain": domain, "descriptors": descriptors}).to_string()) {
+        let Some(request) = self.request.read(out)? else { return Ok(ExitCode::FAILURE) };
+        let body = json::write(&request, json::REQUEST).map_err(io::Error::other)?;
+        let (ok, text) = match self.ask(&body) {
             Ok(reply) => reply,
             Err(error) => (false, format!("--debug {}: {error}\n", self.debug)),
         };

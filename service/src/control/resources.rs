@@ -1,180 +1,123 @@
 //! Rules that a control plane sends, as maps like those of a file: what checks the ones checks the others.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
 
+use envoy_types::pb::google::protobuf::Value as ProtoValue;
 use envoy_types::pb::google::protobuf::value::Kind;
-use envoy_types::pb::google::protobuf::{Struct, Value as ProtoValue};
 use envoy_types::pb::ratelimit::config::ratelimit::v3::{
     RateLimitConfig, RateLimitDescriptor, RateLimitPolicy, RateLimitUnit,
 };
 
-use crate::rules::{Findings, Mark, Node, Pair, Problem, Rules, Scalar, Settings, Value, file, load_files};
+use crate::rules::{Findings, Mark, Node, Pair, Rules, Scalar, Settings, Value, file, load_files};
+
+/// The paths of the descriptors of a resource, each before those below it. The number of a path, from 1, is the line of
+/// the marks of its descriptor.
+type Paths = Vec<String>;
 
 /// Reads resources. There are rules only if no resource has an error.
 ///
 /// The places of findings have the names of the resources; the texts begin with the path of the rule.
 pub fn load_resources(resources: &[RateLimitConfig], settings: &Settings) -> (Option<Rules>, Findings) {
-    let mut findings = Findings::default();
-    let read = |resource| file(name(resource).into(), Counter(0).config(resource), &mut findings);
-    let files: Vec<_> = resources.iter().filter_map(read).collect();
+    let (mut findings, mut paths, mut files) = (Findings::default(), HashMap::new(), Vec::new());
+    for RateLimitConfig { name, domain, descriptors } in resources {
+        let name: Arc<str> = format!("resource {}", if name.is_empty() { domain } else { name }).into();
+        let mut of_resource = Paths::new();
+        let descriptors = self::descriptors(domain, descriptors, &mut of_resource);
+        paths.entry(name.clone()).or_insert(of_resource);
+        let fields = map(Mark::default(), [("domain", filled(domain)), ("descriptors", descriptors)]);
+        files.extend(file(name, fields, &mut findings));
+    }
     let (rules, mut findings) = load_files(&files, findings, settings);
     for problem in findings.errors.iter_mut().chain(&mut findings.warnings) {
-        let resource = resources.iter().find(|resource| *name(resource) == *problem.place.file);
-        if let Some(path) = resource.and_then(|resource| path(resource, problem)) {
+        let number = problem.place.at.line.checked_sub(1).and_then(|number| usize::try_from(number).ok());
+        if let Some(path) = paths.get(&problem.place.file).zip(number).and_then(|(paths, number)| paths.get(number)) {
             problem.text = format!("{path}: {}", problem.text);
         }
     }
     (rules, findings)
 }
 
-/// How findings and logs name a resource.
-fn name(resource: &RateLimitConfig) -> String {
-    let RateLimitConfig { name, domain, .. } = resource;
-    format!("resource {}", if name.is_empty() { domain } else { name })
+fn descriptors<'a>(above: &str, all: &'a [RateLimitDescriptor], paths: &mut Paths) -> Option<Value<'a>> {
+    list(all.iter().map(|one| descriptor(above, one, paths)).collect())
 }
 
-/// The path of the descriptor that a problem is about.
-fn path(resource: &RateLimitConfig, problem: &Problem) -> Option<String> {
-    let mut path = resource.domain.clone();
-    let mut left = problem.place.at.line.checked_sub(1)?;
-    descend(&resource.descriptors, &mut left, &mut path).then_some(path)
+fn descriptor<'a>(above: &str, descriptor: &'a RateLimitDescriptor, paths: &mut Paths) -> Node<'a> {
+    let RateLimitDescriptor { key, value, descriptors, .. } = descriptor;
+    let path = [above, ".", key, if value.is_empty() { "" } else { "_" }, value].concat();
+    paths.push(path.clone());
+    let at = Mark { line: u32::try_from(paths.len()).unwrap_or(u32::MAX), column: 0 };
+    let fields = [
+        ("key", filled(key)),
+        ("value", filled(value)),
+        ("shadow_mode", flag(descriptor.shadow_mode)),
+        ("detailed_metric", flag(descriptor.detailed_metric)),
+        ("quota_mode", flag(descriptor.quota_mode)),
+        ("rate_limit", descriptor.rate_limit.as_ref().map(|policy| rate_limit(at, policy))),
+        ("metadata", descriptor.metadata.as_ref().map(|metadata| structure(at, &metadata.fields))),
+        ("descriptors", self::descriptors(&path, descriptors, paths)),
+    ];
+    Node { at, value: Value::Map(map(at, fields)) }
 }
 
-/// Whether the descriptor is among these or below them: the path is its path then, else it is as before.
-fn descend(descriptors: &[RateLimitDescriptor], left: &mut u32, path: &mut String) -> bool {
-    descriptors.iter().any(|RateLimitDescriptor { key, value, descriptors, .. }| {
-        let length = path.len();
-        let separator = if value.is_empty() { "" } else { "_" };
-        path.extend([".", key, separator, value]);
-        let found = left.checked_sub(1).is_none_or(|fewer| {
-            *left = fewer;
-            descend(descriptors, left, path)
-        });
-        if !found {
-            path.truncate(length);
-        }
-        found
-    })
-}
-
-/// Counts the descriptors, each before those below it: the number is the line of its mark.
-struct Counter(u32);
-
-impl Counter {
-    fn config<'a>(&mut self, config: &'a RateLimitConfig) -> Vec<Pair<'a>> {
-        let mut map = Map::new(Mark::default());
-        map.text("domain", &config.domain);
-        map.list("descriptors", self.descriptors(&config.descriptors));
-        map.entries
-    }
-
-    fn descriptors<'a>(&mut self, descriptors: &'a [RateLimitDescriptor]) -> Vec<Node<'a>> {
-        descriptors.iter().map(|descriptor| self.descriptor(descriptor)).collect()
-    }
-
-    fn descriptor<'a>(&mut self, descriptor: &'a RateLimitDescriptor) -> Node<'a> {
-        self.0 = self.0.saturating_add(1);
-        let mut map = Map::new(Mark { line: self.0, column: 0 });
-        map.text("key", &descriptor.key);
-        map.text("value", &descriptor.value);
-        map.flag("shadow_mode", descriptor.shadow_mode);
-        map.flag("detailed_metric", descriptor.detailed_metric);
-        map.flag("quota_mode", descriptor.quota_mode);
-        if let Some(policy) = &descriptor.rate_limit {
-            map.rate_limit(policy);
-        }
-        if let Some(metadata) = &descriptor.metadata {
-            let metadata = structure(map.at, metadata);
-            map.put("metadata", metadata);
-        }
-        map.list("descriptors", self.descriptors(&descriptor.descriptors));
-        map.node()
-    }
-}
-
-/// A map of which every part has one mark. What has the default of protobuf is left out.
-struct Map<'a> {
-    at: Mark,
-    entries: Vec<Pair<'a>>,
-}
-
-impl<'a> Map<'a> {
-    const fn new(at: Mark) -> Self {
-        Self { at, entries: Vec::new() }
-    }
-
-    fn node(self) -> Node<'a> {
-        Node { at: self.at, value: Value::Map(self.entries) }
-    }
-
-    fn put(&mut self, key: &'a str, value: Value<'a>) {
-        self.entries.push((text(self.at, key), Node { at: self.at, value }));
-    }
-
-    fn plain(&mut self, key: &'static str, word: impl Into<Cow<'a, str>>) {
-        self.put(key, Value::Scalar(Scalar { text: word.into(), plain: true }));
-    }
-
-    fn text(&mut self, key: &'static str, value: &'a str) {
-        if !value.is_empty() {
-            self.put(key, Value::Scalar(Scalar { text: value.into(), plain: false }));
-        }
-    }
-
-    fn flag(&mut self, key: &'static str, on: bool) {
-        if on {
-            self.plain(key, "true");
-        }
-    }
-
-    fn list(&mut self, key: &'static str, items: Vec<Node<'a>>) {
-        if !items.is_empty() {
-            self.put(key, Value::List(items));
-        }
-    }
-
-    fn rate_limit(&mut self, policy: &'a RateLimitPolicy) {
-        let mut map = Map::new(self.at);
-        match RateLimitUnit::try_from(policy.unit) {
-            Ok(unit) => map.text("unit", unit.as_str_name()),
-            Err(_) => map.plain("unit", policy.unit.to_string()),
-        }
+fn rate_limit(at: Mark, policy: &RateLimitPolicy) -> Value<'_> {
+    let unit = match RateLimitUnit::try_from(policy.unit) {
+        Ok(unit) => text(unit.as_str_name()),
+        Err(_) => plain(policy.unit.to_string()),
+    };
+    let replaces = policy.replaces.iter();
+    let replaces = replaces.map(|other| Node { at, value: Value::Map(map(at, [("name", filled(&other.name))])) });
+    let fields = [
+        ("unit", Some(unit)),
         // There is no difference between 0 and none.
-        map.plain("requests_per_unit", policy.requests_per_unit.to_string());
-        map.flag("unlimited", policy.unlimited);
-        map.text("name", &policy.name);
-        let replaces = policy.replaces.iter().map(|replaced| {
-            let mut map = Map::new(self.at);
-            map.text("name", &replaced.name);
-            map.node()
-        });
-        map.list("replaces", replaces.collect());
-        self.put("rate_limit", Value::Map(map.entries));
-    }
+        ("requests_per_unit", Some(plain(policy.requests_per_unit.to_string()))),
+        ("unlimited", flag(policy.unlimited)),
+        ("name", filled(&policy.name)),
+        ("replaces", list(replaces.collect())),
+    ];
+    Value::Map(map(at, fields))
 }
 
-fn text(at: Mark, text: &str) -> Node<'_> {
-    Node { at, value: Value::Scalar(Scalar { text: text.into(), plain: false }) }
+/// A map of which every part has one mark. What has no value is left out.
+fn map<'a>(at: Mark, fields: impl IntoIterator<Item = (&'a str, Option<Value<'a>>)>) -> Vec<Pair<'a>> {
+    let node = |value| Node { at, value };
+    fields.into_iter().filter_map(|(key, value)| Some((node(text(key)), node(value?)))).collect()
 }
 
-fn structure(at: Mark, fields: &Struct) -> Value<'_> {
-    let mut map = Map::new(at);
-    for (name, field) in &fields.fields {
-        map.put(name, value(at, field));
-    }
-    Value::Map(map.entries)
+fn text(text: &str) -> Value<'_> {
+    Value::Scalar(Scalar { text: text.into(), plain: false })
+}
+
+fn plain<'a>(word: impl Into<Cow<'a, str>>) -> Value<'a> {
+    Value::Scalar(Scalar { text: word.into(), plain: true })
+}
+
+/// `None` for the default of protobuf, and so for the next ones.
+fn filled(text: &str) -> Option<Value<'_>> {
+    (!text.is_empty()).then(|| self::text(text))
+}
+
+fn flag(on: bool) -> Option<Value<'static>> {
+    on.then(|| plain("true"))
+}
+
+fn list(items: Vec<Node<'_>>) -> Option<Value<'_>> {
+    (!items.is_empty()).then_some(Value::List(items))
+}
+
+fn structure(at: Mark, fields: &HashMap<String, ProtoValue>) -> Value<'_> {
+    Value::Map(map(at, fields.iter().map(|(name, field)| (name.as_str(), Some(value(at, field))))))
 }
 
 fn value(at: Mark, value: &ProtoValue) -> Value<'_> {
-    let plain = |text: Cow<'static, str>| Value::Scalar(Scalar { text, plain: true });
     match &value.kind {
-        None | Some(Kind::NullValue(_)) => plain("null".into()),
-        Some(Kind::BoolValue(on)) => plain(if *on { "true" } else { "false" }.into()),
-        Some(Kind::NumberValue(number)) if number.is_finite() => plain(number.to_string().into()),
-        // JSON, in which control planes write them, has no such number.
-        Some(Kind::NumberValue(_)) => plain("null".into()),
-        Some(Kind::StringValue(text)) => Value::Scalar(Scalar { text: text.into(), plain: false }),
-        Some(Kind::StructValue(fields)) => structure(at, fields),
+        Some(Kind::BoolValue(on)) => plain(if *on { "true" } else { "false" }),
+        Some(Kind::NumberValue(number)) if number.is_finite() => plain(number.to_string()),
+        // JSON, in which control planes write them, has no other number.
+        None | Some(Kind::NullValue(_) | Kind::NumberValue(_)) => plain("null"),
+        Some(Kind::StringValue(word)) => text(word),
+        Some(Kind::StructValue(fields)) => structure(at, &fields.fields),
         Some(Kind::ListValue(list)) => {
             Value::List(list.values.iter().map(|item| Node { at, value: self::value(at, item) }).collect())
         }

@@ -3,8 +3,8 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use axum::extract::{ConnectInfo, Extension, Path, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::extract::{ConnectInfo, Path, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use envoy_types::pb::envoy::extensions::common::ratelimit::v3::RateLimitDescriptor;
 use envoy_types::pb::envoy::extensions::common::ratelimit::v3::rate_limit_descriptor::Entry;
@@ -14,10 +14,9 @@ use redis_rl_client::Decisions;
 use redis_rl_client::layer::keys;
 use serde_json::json;
 
-use super::failed;
-use crate::net::Arrival;
+use super::Rejected;
 use crate::rules::{Authorize, Origin, Part};
-use crate::service::{Service, Span};
+use crate::service::{Call, Service};
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 /// Both name the path, so both count. A proxy sets one of them and passes on what the client says in the other.
@@ -27,55 +26,38 @@ const PATHS: [&str; 2] = ["x-forwarded-uri", "x-original-uri"];
 pub async fn authorize(
     State(service): State<Arc<Service>>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
-    arrival: Option<Extension<Arrival>>,
-    Path(name): Path<String>,
-    method: Method,
+    Path(domain): Path<String>,
     headers: HeaderMap,
+    mut call: Call,
 ) -> Response {
-    let mut span = service.traces.http(&method, "/authorize/{domain}", &headers);
-    let response = respond(&service, (peer.ip(), arrival.as_deref()), name, &headers, &mut span).await;
-    span.set_http_status(response.status());
-    response
+    let response = decided(&service, peer.ip(), domain, &headers, &mut call).await;
+    call.responded(response)
 }
 
-async fn respond(
+async fn decided(
     service: &Service,
-    (peer, arrival): (IpAddr, Option<&Arrival>),
-    name: String,
+    peer: IpAddr,
+    domain: String,
     headers: &HeaderMap,
-    span: &mut Span,
-) -> Response {
-    let snapshot = match service.rules(span) {
-        Ok(snapshot) => snapshot,
-        Err(error) => return failed(&error),
-    };
-    let rules = snapshot.rules.domains.get(name.as_str()).and_then(|domain| domain.options.authorize.clone());
+    call: &mut Call,
+) -> Result<Response, Rejected> {
+    let snapshot = service.rules(call)?;
+    let rules = snapshot.rules.domains.get(domain.as_str()).and_then(|domain| domain.options.authorize.as_ref());
     let Some(rules) = rules else {
-        return (StatusCode::NOT_FOUND, "no domain of that name has the part authorize\n").into_response();
+        return Ok((StatusCode::NOT_FOUND, "no domain of that name has the part authorize\n").into_response());
     };
-    let descriptors = match descriptors(&rules, peer, headers) {
-        Ok(descriptors) => descriptors,
-        Err(text) => return (StatusCode::BAD_REQUEST, format!("{text}\n")).into_response(),
-    };
+    let descriptors = descriptors(rules, peer, headers).map_err(str::to_owned)?;
     if descriptors.is_empty() {
-        return if rules.allow_if_none {
-            StatusCode::OK.into_response()
-        } else {
-            let body = json!({"title": "No descriptor fits the request", "status": rules.deny_status});
-            problem(rules.deny_status, &body)
-        };
+        let body = json!({"title": "No descriptor fits the request", "status": rules.deny_status});
+        let denial = || problem(rules.deny_status, &body);
+        return Ok(if rules.allow_if_none { StatusCode::OK.into_response() } else { denial() });
     }
-    let request = RateLimitRequest { domain: name, descriptors, hits_addend: 0 };
-    match service.decide_under(&snapshot, &request, (arrival, None), span).await {
-        Ok((reply, decisions)) => {
-            let over = reply.overall_code() == Code::OverLimit;
-            let mut response =
-                if over { denied(rules.deny_status, &decisions) } else { StatusCode::OK.into_response() };
-            set_headers(response.headers_mut(), &decisions, over);
-            response
-        }
-        Err(error) => failed(&error),
-    }
+    let request = RateLimitRequest { domain, descriptors, hits_addend: 0 };
+    let (reply, decisions) = service.decide_under(&snapshot, &request, call).await?;
+    let over = reply.overall_code() == Code::OverLimit;
+    let mut response = if over { denied(rules.deny_status, &decisions) } else { StatusCode::OK.into_response() };
+    set_headers(response.headers_mut(), &decisions, over);
+    Ok(response)
 }
 
 /// The descriptors of a request. One whose value is missing is left out.
@@ -169,6 +151,7 @@ fn problem(status: u16, body: &serde_json::Value) -> Response {
 mod tests {
     use super::*;
     use crate::rules;
+    use crate::service::show_descriptor;
 
     /// The descriptors of a request, as text.
     fn made(authorize: &str, peer: &str, headers: &[(&str, &str)]) -> Result<Vec<String>, &'static str> {
@@ -182,13 +165,8 @@ mod tests {
             let value = HeaderValue::from_bytes(value.as_bytes()).expect("a value");
             map.append(HeaderName::try_from(*name).expect("a name"), value);
         }
-        let show = |descriptor: RateLimitDescriptor| {
-            let entries: Vec<_> =
-                descriptor.entries.iter().map(|entry| format!("{}={}", entry.key, entry.value)).collect();
-            entries.join(",")
-        };
         let made = descriptors(&authorize, peer.parse().expect("an address"), &map)?;
-        Ok(made.into_iter().map(show).collect())
+        Ok(made.iter().map(show_descriptor).collect())
     }
 
     const ALL: &str = "{trusted_proxies: [10.0.0.0/8, 2001:db8:1::1], descriptors: [[{key: api_key, header: X-Api-Key}], \

@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 use axum::body::{Bytes, HttpBody as _};
-use axum::extract::{Extension, FromRequest as _, Request, State};
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::extract::{FromRequest as _, Request, State};
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
@@ -14,15 +14,15 @@ use prost::Message;
 use prost_reflect::{DescriptorPool, DynamicMessage, MessageDescriptor};
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
-use super::failed;
-use crate::net::{Arrival, LONG};
-use crate::service::{DESCRIPTORS, Service, Span};
+use super::Rejected;
+use crate::net::LONG;
+use crate::service::{Call, DESCRIPTORS, Service};
 
 /// The forms of the messages.
 static FORMS: LazyLock<Option<DescriptorPool>> = LazyLock::new(|| DescriptorPool::decode(DESCRIPTORS).ok());
 
 /// The messages of `/json`.
-const REQUEST: &str = "envoy.service.ratelimit.v3.RateLimitRequest";
+pub const REQUEST: &str = "envoy.service.ratelimit.v3.RateLimitRequest";
 const RESPONSE: &str = "envoy.service.ratelimit.v3.RateLimitResponse";
 
 fn form(name: &str) -> Result<MessageDescriptor, String> {
@@ -30,54 +30,27 @@ fn form(name: &str) -> Result<MessageDescriptor, String> {
 }
 
 /// Decides on the request in the body.
-pub async fn json(
-    State(service): State<Arc<Service>>,
-    method: Method,
-    headers: HeaderMap,
-    arrival: Option<Extension<Arrival>>,
-    body: Request,
-) -> Response {
-    let arrival = arrival.as_deref();
-    let request = match bytes(arrival, body).await {
-        Ok(body) => read(&body),
-        Err(rejected) => return rejected,
-    };
-    let mut span = service.traces.http(&method, "/json", &headers);
-    let response = respond(&service, arrival, request, &mut span).await;
-    span.set_http_status(response.status());
-    response
+pub async fn json(State(service): State<Arc<Service>>, mut call: Call, body: Request) -> Response {
+    let response = decided(&service, &mut call, body).await;
+    call.responded(response)
+}
+
+async fn decided(service: &Service, call: &mut Call, body: Request) -> Result<Response, Rejected> {
+    let request = read(&bytes(call, body).await?)?;
+    let reply = service.decide(&request, call).await?;
+    let is_over = reply.overall_code() == Code::OverLimit;
+    let status = if is_over { StatusCode::TOO_MANY_REQUESTS } else { StatusCode::OK };
+    Ok(written(status, &reply, RESPONSE))
 }
 
 /// The body of a request. A long one waits for its turn.
-pub async fn bytes(arrival: Option<&Arrival>, body: Request) -> Result<Bytes, Response> {
+pub async fn bytes(call: &Call, body: Request) -> Result<Bytes, Rejected> {
     let is_long = body.body().size_hint().upper().is_none_or(|length| length > LONG as u64);
-    let _long = match arrival {
+    let _long = match &call.arrival {
         Some(arrival) if is_long => arrival.long().await,
         _ => None,
     };
-    Bytes::from_request(body, &()).await.map_err(IntoResponse::into_response)
-}
-
-async fn respond(
-    service: &Service,
-    arrival: Option<&Arrival>,
-    request: Result<RateLimitRequest, String>,
-    span: &mut Span,
-) -> Response {
-    let request = match request {
-        Ok(request) => request,
-        Err(text) => return (StatusCode::BAD_REQUEST, format!("{text}\n")).into_response(),
-    };
-    match service.decide(&request, (arrival, None), span).await {
-        Ok(reply) => {
-            let code = match reply.overall_code() {
-                Code::OverLimit => StatusCode::TOO_MANY_REQUESTS,
-                _ => StatusCode::OK,
-            };
-            written(code, &reply, RESPONSE)
-        }
-        Err(error) => failed(&error),
-    }
+    Bytes::from_request(body, &()).await.map_err(|rejected| Rejected(rejected.into_response()))
 }
 
 /// The request in a body.
@@ -153,7 +126,8 @@ pub fn written(code: StatusCode, reply: &impl Message, name: &str) -> Response {
     }
 }
 
-fn write(reply: &impl Message, name: &str) -> Result<String, String> {
+/// A message of this name as JSON.
+pub fn write(reply: &impl Message, name: &str) -> Result<String, String> {
     let mut message = DynamicMessage::new(form(name)?);
     message.transcode_from(reply).map_err(|error| error.to_string())?;
     serde_json::to_string(&message).map_err(|error| error.to_string())

@@ -1,7 +1,6 @@
 //! Connections of HTTP. A client that is slow to send a request does not hold its connection for ever.
 
 use std::convert::Infallible;
-use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,11 +15,11 @@ use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpStream;
-use tokio::sync::watch;
 use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 use tracing::debug;
 
-use crate::net::{Counted, Figures, Peer, Watched, stopped};
+use crate::net::{Counted, Figures, Peer, Watched};
 
 /// How long the header of a request may be.
 const MAX_HEADER: usize = 64 * 1024;
@@ -33,18 +32,20 @@ pub struct Http {
     app: Router,
     limit: Duration,
     figures: Figures,
-    stops: watch::Receiver<bool>,
+    stops: CancellationToken,
 }
 
 impl Http {
-    pub fn new(app: Router, limit: Duration, figures: Figures, stops: watch::Receiver<bool>) -> Self {
+    pub fn new(app: Router, limit: Duration, figures: Figures, stops: CancellationToken) -> Self {
         let mut http1 = http1::Builder::new();
         http1.timer(TokioTimer::new()).header_read_timeout(limit).max_buf_size(MAX_HEADER);
         Self { http1, app, limit, figures, stops }
     }
 
     /// Serves a connection until it ends.
-    pub async fn serve(mut self, io: TcpStream, peer: Arc<Peer>, from: Option<SocketAddr>) {
+    pub async fn serve(self, io: TcpStream, peer: Arc<Peer>) {
+        let from = io.peer_addr().ok();
+        _ = io.set_nodelay(true);
         let (app, limit) = (TowerToHyperService::new(self.app.clone()), self.limit);
         let service = service_fn({
             let peer = peer.clone();
@@ -72,7 +73,7 @@ impl Http {
         let ended = tokio::select! {
             ended = connection.as_mut() => ended,
             why = peer.closed() => return self.figures.closed.with_label_values(&[why.word()]).inc(),
-            () = stopped(&mut self.stops) => {
+            () = self.stops.cancelled() => {
                 connection.as_mut().graceful_shutdown();
                 connection.await
             }

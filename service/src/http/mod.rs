@@ -1,7 +1,7 @@
 //! The service over HTTP: for callers without gRPC, and for proxies that ask another server before each request.
 
 mod authorize;
-mod json;
+pub mod json;
 mod listen;
 mod reserve;
 mod why;
@@ -94,12 +94,31 @@ async fn denials(State(service): State<Arc<Service>>) -> String {
     service.limiter.top_denials(SHOWN_DENIALS).into_iter().map(line).collect()
 }
 
-/// The response for an error of gRPC.
-fn failed(error: &Status) -> Response {
-    let status = match error.code() {
-        Code::InvalidArgument | Code::FailedPrecondition => StatusCode::BAD_REQUEST,
-        Code::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
-        _ => StatusCode::INTERNAL_SERVER_ERROR,
-    };
-    (status, format!("{}\n", error.message())).into_response()
+/// What a request gets that is not decided.
+#[derive(Debug)]
+pub struct Rejected(Response);
+
+impl IntoResponse for Rejected {
+    fn into_response(self) -> Response {
+        self.0
+    }
+}
+
+/// What is wrong with the request.
+impl From<String> for Rejected {
+    fn from(text: String) -> Self {
+        Self((StatusCode::BAD_REQUEST, text + "\n").into_response())
+    }
+}
+
+/// An error of gRPC.
+impl From<Status> for Rejected {
+    fn from(error: Status) -> Self {
+        let status = match error.code() {
+            Code::InvalidArgument | Code::FailedPrecondition => StatusCode::BAD_REQUEST,
+            Code::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            _ => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        Self((status, format!("{}\n", error.message())).into_response())
+    }
 }

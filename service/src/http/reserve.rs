@@ -2,54 +2,35 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Extension, Request, State};
-use axum::http::{HeaderMap, Method, StatusCode};
-use axum::response::{IntoResponse as _, Response};
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::response::Response;
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
-use prost::Message;
 
-use super::{failed, json};
-use crate::net::Arrival;
-use crate::service::Service;
-
-type Caller = (State<Arc<Service>>, HeaderMap, Option<Extension<Arrival>>);
+use super::{Rejected, json};
+use crate::service::{Call, Service};
 
 /// Charges an estimate. A `reservation_id` repeats a reservation, or renews it.
-pub async fn reserve((State(service), headers, arrival): Caller, body: Request) -> Response {
-    let arrival = arrival.as_deref();
-    let wanted = match read(arrival, body, "rlaas.v1.ReserveRequest").await {
-        Ok(wanted) => wanted,
-        Err(rejected) => return rejected,
-    };
-    let mut span = service.traces.http(&Method::POST, "/reserve", &headers);
-    let response = match service.reserve(wanted, (arrival, None), &mut span).await {
-        Ok(reply) => {
-            let status = if reply.code() == Code::OverLimit { StatusCode::TOO_MANY_REQUESTS } else { StatusCode::OK };
-            json::written(status, &reply, "kuadrant.service.ratelimit.v1.ReserveResponse")
-        }
-        Err(error) => failed(&error),
-    };
-    span.set_http_status(response.status());
-    response
+pub async fn reserve(State(service): State<Arc<Service>>, mut call: Call, body: Request) -> Response {
+    let response = reserved(&service, &mut call, body).await;
+    call.responded(response)
+}
+
+async fn reserved(service: &Service, call: &mut Call, body: Request) -> Result<Response, Rejected> {
+    let wanted = json::read_as(&json::bytes(call, body).await?, "rlaas.v1.ReserveRequest")?;
+    let reply = service.reserve(wanted, call).await?;
+    let status = if reply.code() == Code::OverLimit { StatusCode::TOO_MANY_REQUESTS } else { StatusCode::OK };
+    Ok(json::written(status, &reply, "kuadrant.service.ratelimit.v1.ReserveResponse"))
 }
 
 /// Corrects a reservation to what was used.
-pub async fn commit((State(service), headers, arrival): Caller, body: Request) -> Response {
-    let arrival = arrival.as_deref();
-    let used = match read(arrival, body, "kuadrant.service.ratelimit.v1.CommitRequest").await {
-        Ok(used) => used,
-        Err(rejected) => return rejected,
-    };
-    let mut span = service.traces.http(&Method::POST, "/commit", &headers);
-    let response = match service.commit(used, (arrival, None), &mut span).await {
-        Ok(reply) => json::written(StatusCode::OK, &reply, "kuadrant.service.ratelimit.v1.CommitResponse"),
-        Err(error) => failed(&error),
-    };
-    span.set_http_status(response.status());
-    response
+pub async fn commit(State(service): State<Arc<Service>>, mut call: Call, body: Request) -> Response {
+    let response = committed(&service, &mut call, body).await;
+    call.responded(response)
 }
 
-async fn read<M: Message + Default>(arrival: Option<&Arrival>, body: Request, name: &str) -> Result<M, Response> {
-    let body = json::bytes(arrival, body).await?;
-    json::read_as(&body, name).map_err(|text| (StatusCode::BAD_REQUEST, format!("{text}\n")).into_response())
+async fn committed(service: &Service, call: &mut Call, body: Request) -> Result<Response, Rejected> {
+    let used = json::read_as(&json::bytes(call, body).await?, "kuadrant.service.ratelimit.v1.CommitRequest")?;
+    let reply = service.commit(used, call).await?;
+    Ok(json::written(StatusCode::OK, &reply, "kuadrant.service.ratelimit.v1.CommitResponse"))
 }

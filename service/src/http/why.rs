@@ -5,34 +5,23 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
 use redis_rl_client::{Fallback, RetryAfter};
 
-use super::{failed, json};
+use super::{Rejected, json};
 use crate::cli;
 use crate::rules::Printable;
-use crate::service::{Check, Plan, Service, Slot, Span, show_descriptor};
+use crate::service::{Call, Check, Plan, Service, Slot, show_descriptor};
 
 /// More remembered denials than there can be of a request.
 const ALL: usize = usize::MAX;
 
 /// Shows, for each descriptor of the request in the body, its rule and key, how much is used, and when it is allowed
 /// again. Charges nothing.
-pub async fn why(State(service): State<Arc<Service>>, body: Bytes) -> Response {
-    let request = match json::read(&body) {
-        Ok(request) => request,
-        Err(text) => return (StatusCode::BAD_REQUEST, format!("{text}\n")).into_response(),
-    };
-    let snapshot = match service.rules(&mut Span::default()) {
-        Ok(snapshot) => snapshot,
-        Err(error) => return failed(&error),
-    };
+pub async fn why(State(service): State<Arc<Service>>, body: Bytes) -> Result<String, Rejected> {
+    let request = json::read(&body)?;
+    let snapshot = service.rules(&mut Call::default())?;
     let domain = snapshot.rules.domains.get(request.domain.as_str());
-    let plan = match Plan::new(&request, domain, &service.settings.prefix, service.settings.cluster) {
-        Ok(plan) => plan,
-        Err(text) => return (StatusCode::BAD_REQUEST, format!("{text}\n")).into_response(),
-    };
+    let plan = Plan::new(&request, domain, &service.settings.prefix, service.settings.cluster)?;
     let mut text = Vec::new();
     for (descriptor, slot) in request.descriptors.iter().zip(&plan.slots) {
         text.extend(format!("descriptor {}\n", Printable(&show_descriptor(descriptor))).into_bytes());
@@ -42,7 +31,7 @@ pub async fn why(State(service): State<Arc<Service>>, body: Bytes) -> Response {
             text.extend(holds(&service, check).await.into_bytes());
         }
     }
-    String::from_utf8_lossy(&text).into_owned().into_response()
+    Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 /// What a limit holds.

@@ -9,17 +9,10 @@ mod pool;
 use std::sync::LazyLock;
 use std::time::Instant;
 
-use tokio::sync::watch;
-
 pub use body::{Counted, LONG, Received};
 pub use io::Watched;
 pub use load::{Arrival, Ending, Figures, Load, MAX_STREAMS, Overload, Peer, register};
-pub use pool::{Listener, Pool, Pools};
-
-/// Waits until this process ends.
-pub async fn stopped(stops: &mut watch::Receiver<bool>) {
-    _ = stops.wait_for(|stop| *stop).await;
-}
+pub use pool::{Pool, Pools};
 
 /// Microseconds since the process began, from 1.
 fn micros() -> u64 {

@@ -2,14 +2,13 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{interval, sleep, timeout};
+use tokio_stream::{Stream, StreamExt as _};
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::{debug, error, info};
 
@@ -76,32 +75,6 @@ fn descriptors() -> Option<usize> {
     getrlimit(Resource::Nofile).current.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX))
 }
 
-/// What accepts connections.
-pub trait Listener: Send + Sync + 'static {
-    type Io: AsyncRead + AsyncWrite + Send + Unpin + 'static;
-
-    /// The next connection, and where it comes from.
-    fn accept(&self) -> impl Future<Output = io::Result<(Self::Io, Option<SocketAddr>)>> + Send;
-}
-
-impl Listener for TcpListener {
-    type Io = TcpStream;
-
-    async fn accept(&self) -> io::Result<(TcpStream, Option<SocketAddr>)> {
-        let (stream, from) = Self::accept(self).await?;
-        _ = stream.set_nodelay(true);
-        Ok((stream, Some(from)))
-    }
-}
-
-impl Listener for UnixListener {
-    type Io = UnixStream;
-
-    async fn accept(&self) -> io::Result<(UnixStream, Option<SocketAddr>)> {
-        Ok((Self::accept(self).await?.0, None))
-    }
-}
-
 impl Pool {
     fn new(load: &Arc<Load>, max: usize) -> Arc<Self> {
         Arc::new(Self {
@@ -126,23 +99,25 @@ impl Pool {
     }
 
     /// Accepts connections until `stops` says so, and waits for their ends. `serve` must end soon after that.
-    pub async fn accept<L: Listener, F: Future<Output = ()> + Send + 'static>(
+    pub async fn accept<I, F: Future<Output = ()> + Send + 'static>(
         self: Arc<Self>,
         name: &'static str,
-        listener: L,
-        mut stops: watch::Receiver<bool>,
-        serve: impl Fn(L::Io, Arc<Peer>, Option<SocketAddr>) -> F,
+        mut incoming: impl Stream<Item = io::Result<I>> + Unpin,
+        stops: CancellationToken,
+        serve: impl Fn(I, Arc<Peer>) -> F,
     ) {
         let open = self.load.figures.open.with_label_values(&[name]);
         let connections = TaskTracker::new();
         loop {
             let accepted = tokio::select! {
-                () = super::stopped(&mut stops) => break,
-                accepted = listener.accept() => accepted,
+                () = stops.cancelled() => break,
+                accepted = incoming.next() => accepted,
             };
-            let (io, from) = match accepted {
-                Ok(accepted) => accepted,
-                Err(error) => {
+            let io = match accepted {
+                // A listener does not end.
+                None => break,
+                Some(Ok(io)) => io,
+                Some(Err(error)) => {
                     self.failed(name, &error);
                     // Too many open files, for example.
                     self.close_idle();
@@ -153,7 +128,7 @@ impl Pool {
             let Some(place) = self.place().await else { break };
             let (peer, pool, open) = (Peer::new(&self.load), self.clone(), open.clone());
             let id = self.add(&peer);
-            let served = serve(io, peer, from);
+            let served = serve(io, peer);
             connections.spawn(async move {
                 open.inc();
                 served.await;
@@ -163,7 +138,7 @@ impl Pool {
             });
         }
         // Nothing is accepted while the last connections end.
-        drop(listener);
+        drop(incoming);
         connections.close();
         connections.wait().await;
     }

@@ -4,7 +4,6 @@
 use std::convert::Infallible;
 use std::error::Error as _;
 use std::future::{pending, poll_fn};
-use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,13 +16,13 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
 use tokio::net::TcpStream;
-use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
 use tonic::service::Routes;
 use tracing::debug;
 
 use super::tls::Tls;
-use crate::net::{Counted, Ending, Figures, MAX_STREAMS, Peer, Received, Watched, stopped};
+use crate::net::{Counted, Ending, Figures, MAX_STREAMS, Peer, Received, Watched};
 
 /// How often a connection without requests is asked whether it is still there.
 const KEEPALIVE: Duration = Duration::from_secs(60);
@@ -58,11 +57,11 @@ pub struct Grpc {
     routes: Routes,
     ages: Ages,
     figures: Figures,
-    stops: watch::Receiver<bool>,
+    stops: CancellationToken,
 }
 
 impl Grpc {
-    pub fn new(routes: Routes, ages: Ages, figures: Figures, stops: watch::Receiver<bool>) -> Self {
+    pub fn new(routes: Routes, ages: Ages, figures: Figures, stops: CancellationToken) -> Self {
         let mut http2 = http2::Builder::new(TokioExecutor::new());
         http2
             .timer(TokioTimer::new())
@@ -75,13 +74,14 @@ impl Grpc {
     }
 
     /// Serves a connection of TCP until it ends; with certificates, an encrypted one.
-    pub async fn serve_tcp(self, io: TcpStream, peer: Arc<Peer>, from: Option<SocketAddr>, tls: Option<Arc<Tls>>) {
+    pub async fn serve_tcp(self, io: TcpStream, peer: Arc<Peer>, tls: Option<Arc<Tls>>) {
+        let from = io.peer_addr().ok();
+        _ = io.set_nodelay(true);
         let Some(tls) = tls else { return self.serve(io, peer).await };
-        let mut stops = self.stops.clone();
         let io = tokio::select! {
             io = tls.handshake(io) => io,
             why = peer.closed() => return self.count_closed(why),
-            () = stopped(&mut stops) => return,
+            () = self.stops.cancelled() => return,
         };
         match io {
             Ok(io) => Box::pin(self.serve(io, peer)).await,
@@ -91,7 +91,6 @@ impl Grpc {
 
     /// Serves a connection until it ends.
     pub async fn serve<I: AsyncRead + AsyncWrite + Send + Unpin + 'static>(self, mut io: I, peer: Arc<Peer>) {
-        let mut drains = self.stops.clone();
         let mut preface = [0; PREFACE.len()];
         let begun = async { io.read_exact(&mut preface).await.is_ok() && preface == *PREFACE };
         tokio::select! {
@@ -101,7 +100,7 @@ impl Grpc {
                 }
             }
             why = peer.closed() => return self.count_closed(why),
-            () = stopped(&mut drains) => return,
+            () = self.stops.cancelled() => return,
         }
         let app = TowerToHyperService::new(self.routes.clone());
         let service = service_fn({
@@ -126,7 +125,7 @@ impl Grpc {
         let (why, grace) = tokio::select! {
             ended = looked_at(&peer, connection.as_mut()) => return self.ended(ended),
             () = after(self.ages.age.map(about)) => ("age", self.ages.grace),
-            () = stopped(&mut drains) => ("drain", None),
+            () = self.stops.cancelled() => ("drain", None),
             why = peer.closed() => (why.word(), None),
         };
         self.figures.goaways.with_label_values(&[why]).inc();

@@ -19,9 +19,9 @@ use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_service_server::R
 use redis_rl_client::{Limiter, Link};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::watch as channel;
-use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
+use tokio_stream::wrappers::{TcpListenerStream, UnixListenerStream};
+use tokio_util::sync::CancellationToken;
 use tonic::service::Routes;
 use tonic_health::ServingStatus;
 use tonic_health::server::HealthReporter;
@@ -128,12 +128,12 @@ async fn serve(settings: Settings) -> io::Result<()> {
         }
     }
     tokio::spawn(redis::watch(service.clone(), settings.redis.clone()));
-    let (draining, drains) = channel::channel(false);
+    let drains = CancellationToken::new();
     let reloads = tokio::spawn({
-        let (service, health, mut drains, tls) = (service.clone(), health.clone(), drains.clone(), tls.clone());
+        let (service, health, drains, tls) = (service.clone(), health.clone(), drains.clone(), tls.clone());
         async move {
             let mut ready = false;
-            while !*drains.borrow() {
+            while !drains.is_cancelled() {
                 let is_ready = !service.is_draining() && service.lacks_rules().is_none();
                 if ready != is_ready {
                     ready = is_ready;
@@ -141,7 +141,7 @@ async fn serve(settings: Settings) -> io::Result<()> {
                     set_health(&health, status).await;
                 }
                 let hung_up = tokio::select! {
-                    _ = drains.changed() => false,
+                    () = drains.cancelled() => false,
                     _ = hangup.recv() => true,
                     () = sleep(LOOK_EVERY) => false,
                 };
@@ -188,11 +188,9 @@ async fn serve(settings: Settings) -> io::Result<()> {
     let (callers, stops) = (pools.callers.clone(), drains.clone());
     let serving = match &settings.grpc {
         Address::Tcp(address) => {
-            let listener = TcpListener::bind(address).await.map_err(|error| named("gRPC", address, &error))?;
-            info!(address = %listener.local_addr()?, "gRPC listens");
-            tokio::spawn(callers.accept("grpc", listener, stops, move |io, peer, from| {
-                grpc.clone().serve_tcp(io, peer, from, tls.clone())
-            }))
+            let incoming = bind("gRPC", address).await?;
+            let serve = move |io, peer| grpc.clone().serve_tcp(io, peer, tls.clone());
+            tokio::spawn(callers.accept("grpc", incoming, stops, serve))
         }
         Address::Unix(path) => {
             // A socket that an earlier process left would be in the way.
@@ -202,12 +200,15 @@ async fn serve(settings: Settings) -> io::Result<()> {
             let name = path.display().to_string();
             let listener = UnixListener::bind(path).map_err(|error| named("gRPC", &name, &error))?;
             info!(address = name, "gRPC listens");
-            tokio::spawn(callers.accept("grpc", listener, stops, move |io, peer, _| grpc.clone().serve(io, peer)))
+            let incoming = UnixListenerStream::new(listener);
+            tokio::spawn(callers.accept("grpc", incoming, stops, move |io, peer| grpc.clone().serve(io, peer)))
         }
     };
-    let listens = async |what, address, app, pool| {
+    let listens = async |what, address, app, pool: &Arc<Pool>| {
         let http = http::Http::new(app, settings.http_timeout, figures.clone(), drains.clone());
-        listen(what, address, http, pool, drains.clone()).await
+        let serve = move |io, peer| http.clone().serve(io, peer);
+        let (incoming, pool) = (bind(what, address).await?, pool.clone());
+        Ok::<_, io::Error>(tokio::spawn(pool.accept(what, incoming, drains.clone(), serve)))
     };
     let metrics = http::metrics(service.clone(), &settings.metrics_path);
     let mut http = vec![
@@ -226,7 +227,7 @@ async fn serve(settings: Settings) -> io::Result<()> {
     service.drain();
     set_health(&health, ServingStatus::NotServing).await;
     sleep(settings.drain_delay).await;
-    _ = draining.send(true);
+    drains.cancel();
     let ended = async {
         for task in http {
             _ = task.await;
@@ -257,19 +258,10 @@ async fn set_health(health: &HealthReporter, status: ServingStatus) {
     }
 }
 
-/// Serves HTTP until the service drains.
-async fn listen(
-    what: &'static str,
-    address: &str,
-    http: http::Http,
-    pool: &Arc<Pool>,
-    stops: channel::Receiver<bool>,
-) -> io::Result<JoinHandle<()>> {
+async fn bind(what: &str, address: &str) -> io::Result<TcpListenerStream> {
     let listener = TcpListener::bind(address).await.map_err(|error| named(what, address, &error))?;
     info!(address = %listener.local_addr()?, "{what} listens");
-    Ok(tokio::spawn(
-        pool.clone().accept(what, listener, stops, move |io, peer, from| http.clone().serve(io, peer, from)),
-    ))
+    Ok(TcpListenerStream::new(listener))
 }
 
 /// Reads the rules if the files have changed. Whether they are in force, or wrong.

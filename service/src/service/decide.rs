@@ -50,6 +50,11 @@ pub async fn decide(plan: &Plan, limiter: &Limiter, snapshot: &Snapshot, how: Ho
     outcomes
 }
 
+/// Whether the server could not decide on a limit, and the fallback neither.
+pub fn has_no_decision(outcomes: &Outcomes) -> bool {
+    outcomes.iter().flatten().any(|outcome| outcome.as_ref().is_err_and(Error::is_unavailable))
+}
+
 /// What is to be checked, by the numbers of the descriptors.
 fn checks(plan: &Plan) -> impl Iterator<Item = Numbered<'_>> {
     plan.slots.iter().enumerate().filter_map(|(i, slot)| match slot {

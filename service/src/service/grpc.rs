@@ -8,11 +8,11 @@ use arc_swap::ArcSwapOption;
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_service_server::RateLimitService;
 use envoy_types::pb::envoy::service::ratelimit::v3::{RateLimitRequest, RateLimitResponse};
 use redis_rl_client::{Decisions, Error, Fallback, Limiter, Policy};
-use tonic::metadata::MetadataMap;
-use tonic::{Code, Extensions, Request, Response, Status};
+use tonic::{Request, Response, Status};
 use tracing::error;
 
-use super::decide::{How, decide};
+use super::call::Call;
+use super::decide::{How, decide, has_no_decision};
 use super::log::{errors_left_out, log};
 use super::metrics::Metrics;
 use super::plan::Plan;
@@ -20,10 +20,10 @@ use super::proto::rate_limit_service_server as kuadrant;
 use super::proto::{self, CommitRequest, CommitResponse, ReserveResponse};
 use super::redis::Known;
 use super::reply::{ReplySettings, reply};
-use super::reserve::{Bounds, without_leases};
+use super::reserve::{Bounds, count_leases, without_leases};
 use super::state::Snapshot;
-use super::trace::{Span, Traces};
-use crate::net::{Arrival, Load, Overload};
+use super::trace::Traces;
+use crate::net::{Load, Overload};
 use crate::rules::Domain;
 
 /// The reply must be on its way before the caller's deadline: by so much, or a twentieth of the time if that is more.
@@ -37,9 +37,6 @@ const KUADRANT: &str = "kuadrant.service.ratelimit.v1.RateLimitService";
 const NO_RULES: &str = "there are no valid rules yet";
 /// What is looked at to see whether the server replies.
 const PROBE: Policy = Policy::fixed(Duration::from_secs(1), 1);
-
-/// When a request came, and when its caller no longer waits.
-pub type Arrived<'a> = (Option<&'a Arrival>, Option<Instant>);
 
 /// Decides on requests with the rules in force.
 #[derive(Debug)]
@@ -150,30 +147,25 @@ impl Service {
         None
     }
 
-    /// Decides on a request that has come like this, and must be answered by `deadline`.
+    /// Decides on a request.
     ///
     /// # Errors
     /// The request is not valid, or it cannot be decided and the domain says `error`.
-    pub async fn decide(
-        &self,
-        request: &RateLimitRequest,
-        arrived: Arrived<'_>,
-        span: &mut Span,
-    ) -> Result<RateLimitResponse, Status> {
-        let snapshot = self.rules(span)?;
-        self.decide_under(&snapshot, request, arrived, span).await.map(|(reply, _)| reply)
+    pub async fn decide(&self, request: &RateLimitRequest, call: &mut Call) -> Result<RateLimitResponse, Status> {
+        let snapshot = self.rules(call)?;
+        self.decide_under(&snapshot, request, call).await.map(|(reply, _)| reply)
     }
 
     /// The rules in force, for a request.
     ///
     /// # Errors
     /// There are none yet. The request counts as an error.
-    pub fn rules(&self, span: &mut Span) -> Result<Arc<Snapshot>, Status> {
+    pub fn rules(&self, call: &mut Call) -> Result<Arc<Snapshot>, Status> {
         self.snapshot.load_full().ok_or_else(|| {
             self.metrics.count_request(Duration::ZERO);
             self.metrics.count_service_error();
             let error = Status::unavailable(NO_RULES);
-            span.set_error(&error);
+            call.span.set_error(&error);
             error
         })
     }
@@ -186,10 +178,9 @@ impl Service {
         &self,
         snapshot: &Snapshot,
         request: &RateLimitRequest,
-        arrived: Arrived<'_>,
-        span: &mut Span,
+        call: &mut Call,
     ) -> Result<(RateLimitResponse, Decisions), Status> {
-        self.decide_planned(snapshot, request, arrived, span, |plan, _| without_leases(plan)).await
+        self.decide_planned(snapshot, request, call, |plan, _| without_leases(plan)).await
     }
 
     /// [`decide_under`](Self::decide_under), where `prepare` changes the plan.
@@ -200,15 +191,14 @@ impl Service {
         &self,
         snapshot: &Snapshot,
         request: &RateLimitRequest,
-        (arrival, deadline): Arrived<'_>,
-        span: &mut Span,
+        call: &mut Call,
         prepare: impl FnOnce(Plan, Option<&Domain>) -> Result<Plan, Status>,
     ) -> Result<(RateLimitResponse, Decisions), Status> {
         let (began, cancelled) = (Instant::now(), self.metrics.cancelled_unless_replied());
-        let overload = self.load.overload(arrival);
-        let result = self.decide_uncounted(snapshot, request, overload, (began, deadline), prepare).await;
+        let overload = self.load.overload(call.arrival.as_ref());
+        let result = self.decide_uncounted(snapshot, request, overload, (began, call.deadline), prepare).await;
         cancelled.replied();
-        span.set_decision(request, result.as_ref());
+        call.span.set_decision(request, result.as_ref());
         self.metrics.count_request(began.elapsed());
         result
     }
@@ -224,7 +214,7 @@ impl Service {
         let domain = snapshot.rules.domains.get(request.domain.as_str());
         let plan = Plan::new(request, domain, &self.settings.prefix, self.settings.cluster);
         let plan = plan.map_err(Status::invalid_argument).and_then(|plan| prepare(plan, domain));
-        let plan = plan.inspect_err(|_| self.metrics.count_service_error())?;
+        let mut plan = plan.inspect_err(|_| self.metrics.count_service_error())?;
         self.metrics.unmatched.count(request, domain, &plan, began);
         let rest = deadline.map_or(Duration::MAX, |end| {
             let rest = end.saturating_duration_since(Instant::now());
@@ -241,7 +231,11 @@ impl Service {
                     if overloaded { options.on_overload } else { options.on_unavailable }
                 },
             );
-        let outcomes = decide(&plan, &self.limiter, snapshot, How { overloaded, fallback, timeout }).await;
+        let mut outcomes = decide(&plan, &self.limiter, snapshot, How { overloaded, fallback, timeout }).await;
+        // Only the server holds leases.
+        if fallback != Fallback::Error && has_no_decision(&outcomes) && count_leases(&mut plan) {
+            outcomes = decide(&plan, &self.limiter, snapshot, How { overloaded: true, fallback, timeout }).await;
+        }
         self.metrics.count(&request.domain, &plan, &outcomes, overloaded);
         log(request, &plan, &outcomes, overloaded, began.elapsed());
         match reply(request, &plan, &outcomes, &self.settings.reply) {
@@ -265,98 +259,43 @@ impl Service {
 #[derive(Debug)]
 pub struct Grpc(pub Arc<Service>);
 
+type Replied<T> = Result<Response<T>, Status>;
+
 #[tonic::async_trait]
 impl RateLimitService for Grpc {
-    async fn should_rate_limit(
-        &self,
-        request: Request<RateLimitRequest>,
-    ) -> Result<Response<RateLimitResponse>, Status> {
-        let (service, (metadata, extensions, request)) = (&self.0, request.into_parts());
-        let mut span = service.traces.grpc(metadata.as_ref(), ENVOY, "ShouldRateLimit");
-        let result = service.decide(&request, arrived(&metadata, &extensions), &mut span).await;
-        replied(result, span)
+    async fn should_rate_limit(&self, request: Request<RateLimitRequest>) -> Replied<RateLimitResponse> {
+        let (mut call, request) = Call::grpc(&self.0, request, ENVOY, "ShouldRateLimit");
+        let result = self.0.decide(&request, &mut call).await;
+        call.replied(result)
     }
 }
 
 /// The calls of Kuadrant's gateways.
 #[tonic::async_trait]
 impl kuadrant::RateLimitService for Grpc {
-    async fn check_rate_limit(
-        &self,
-        request: Request<RateLimitRequest>,
-    ) -> Result<Response<RateLimitResponse>, Status> {
-        let (service, (metadata, extensions, request)) = (&self.0, request.into_parts());
-        let mut span = service.traces.grpc(metadata.as_ref(), KUADRANT, "CheckRateLimit");
-        let result = service.check(&request, arrived(&metadata, &extensions), &mut span).await;
-        replied(result, span)
+    async fn check_rate_limit(&self, request: Request<RateLimitRequest>) -> Replied<RateLimitResponse> {
+        let (mut call, request) = Call::grpc(&self.0, request, KUADRANT, "CheckRateLimit");
+        let result = self.0.check(&request, &mut call).await;
+        call.replied(result)
     }
 
-    async fn report(&self, request: Request<RateLimitRequest>) -> Result<Response<RateLimitResponse>, Status> {
-        let (service, (metadata, extensions, request)) = (&self.0, request.into_parts());
-        let mut span = service.traces.grpc(metadata.as_ref(), KUADRANT, "Report");
-        let result = service.report(&request, arrived(&metadata, &extensions), &mut span).await;
-        replied(result, span)
+    async fn report(&self, request: Request<RateLimitRequest>) -> Replied<RateLimitResponse> {
+        let (mut call, request) = Call::grpc(&self.0, request, KUADRANT, "Report");
+        let result = self.0.report(&request, &mut call).await;
+        call.replied(result)
     }
 
-    async fn reserve(&self, request: Request<proto::ReserveRequest>) -> Result<Response<ReserveResponse>, Status> {
-        let (service, (metadata, extensions, request)) = (&self.0, request.into_parts());
-        let mut span = service.traces.grpc(metadata.as_ref(), KUADRANT, "Reserve");
+    async fn reserve(&self, request: Request<proto::ReserveRequest>) -> Replied<ReserveResponse> {
+        let (mut call, request) = Call::grpc(&self.0, request, KUADRANT, "Reserve");
         let proto::ReserveRequest { domain, descriptors, amount, ttl } = request;
         let wanted = proto::http::ReserveRequest { domain, descriptors, amount, ttl, reservation_id: String::new() };
-        let result = service.reserve(wanted, arrived(&metadata, &extensions), &mut span).await;
-        replied(result, span)
+        let result = self.0.reserve(wanted, &mut call).await;
+        call.replied(result)
     }
 
-    async fn commit(&self, request: Request<CommitRequest>) -> Result<Response<CommitResponse>, Status> {
-        let (service, (metadata, extensions, request)) = (&self.0, request.into_parts());
-        let mut span = service.traces.grpc(metadata.as_ref(), KUADRANT, "Commit");
-        let result = service.commit(request, arrived(&metadata, &extensions), &mut span).await;
-        replied(result, span)
-    }
-}
-
-/// When a call came, and when its caller no longer waits: counted from when the request was read.
-fn arrived<'a>(metadata: &MetadataMap, extensions: &'a Extensions) -> Arrived<'a> {
-    let arrival = extensions.get::<Arrival>();
-    let rest = metadata.get("grpc-timeout").and_then(|value| timeout(value.to_str().ok()?));
-    let rest = rest.map(|rest| rest.saturating_sub(arrival.map_or(Duration::ZERO, Arrival::ago)));
-    (arrival, rest.and_then(|rest| Instant::now().checked_add(rest)))
-}
-
-fn replied<T>(result: Result<T, Status>, mut span: Span) -> Result<Response<T>, Status> {
-    span.set_grpc_status(result.as_ref().map_or_else(Status::code, |_| Code::Ok));
-    result.map(Response::new)
-}
-
-/// The time in the header `grpc-timeout`: up to eight digits and a unit.
-fn timeout(text: &str) -> Option<Duration> {
-    let (digits, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
-    if digits.is_empty() || digits.len() > 8 || !digits.bytes().all(|c| c.is_ascii_digit()) {
-        return None;
-    }
-    let n: u64 = digits.parse().ok()?;
-    Some(match unit {
-        "H" => Duration::from_secs(n * 3_600),
-        "M" => Duration::from_secs(n * 60),
-        "S" => Duration::from_secs(n),
-        "m" => Duration::from_millis(n),
-        "u" => Duration::from_micros(n),
-        "n" => Duration::from_nanos(n),
-        _ => return None,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_deadline_of_a_call_is_read() {
-        assert_eq!(timeout("20m"), Some(Duration::from_millis(20)));
-        assert_eq!(timeout("99999999H"), Some(Duration::from_secs(99_999_999 * 3_600)));
-        assert_eq!(timeout("1500u"), Some(Duration::from_micros(1500)));
-        for wrong in ["", "m", "20", "-1m", "123456789m", "1x", "1é"] {
-            assert_eq!(timeout(wrong), None, "{wrong}");
-        }
+    async fn commit(&self, request: Request<CommitRequest>) -> Replied<CommitResponse> {
+        let (mut call, request) = Call::grpc(&self.0, request, KUADRANT, "Commit");
+        let result = self.0.commit(request, &mut call).await;
+        call.replied(result)
     }
 }

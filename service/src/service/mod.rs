@@ -1,5 +1,6 @@
 //! Decides on requests, and says so over gRPC.
 
+mod call;
 mod decide;
 mod grpc;
 mod in_force;
@@ -18,10 +19,11 @@ mod unmatched;
 pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
 
 pub use self::log::show as show_descriptor;
-pub use grpc::{Arrived, Grpc, Service, ServiceSettings};
+pub use call::Call;
+pub use grpc::{Grpc, Service, ServiceSettings};
 pub use metrics::Metrics;
 pub use plan::{Check, Hits, Plan, Slot};
 pub use reply::{HeaderNames, Overall, ReplySettings};
 pub use reserve::Bounds;
 pub use state::Snapshot;
-pub use trace::{Span, Traces};
+pub use trace::Traces;

@@ -303,10 +303,11 @@ impl Check {
 
 #[cfg(test)]
 mod tests {
-    use envoy_types::pb::envoy::extensions::common::ratelimit::v3::rate_limit_descriptor::{Entry, RateLimitOverride};
+    use envoy_types::pb::envoy::extensions::common::ratelimit::v3::rate_limit_descriptor::RateLimitOverride;
     use envoy_types::pb::google::protobuf::UInt64Value;
 
     use super::*;
+    use crate::cli::read_descriptor;
     use crate::rules::{Settings, Source};
 
     #[test]
@@ -321,11 +322,7 @@ descriptors:
         let source = Source { name: "d".to_owned(), text: text.to_owned() };
         let (rules, _) = rules::load(&[source], &Settings { cluster: true, ..Settings::default() });
         let rules = rules.expect("valid");
-        let descriptor = |text: &str| {
-            let pairs = text.split(',').filter_map(|pair| pair.split_once('='));
-            let entries = pairs.map(|(key, value)| Entry { key: key.to_owned(), value: value.to_owned() }).collect();
-            RateLimitDescriptor { entries, ..RateLimitDescriptor::default() }
-        };
+        let descriptor = |text: &str| read_descriptor(text).expect("a descriptor");
         let plan = |descriptors: Vec<RateLimitDescriptor>, cluster| {
             let request = RateLimitRequest { domain: "d".to_owned(), descriptors, hits_addend: 0 };
             Plan::new(&request, rules.domains.get("d"), "", cluster).map(|plan| plan.slots.len())

@@ -1,6 +1,7 @@
 //! `kuadrant.service.ratelimit.v1.RateLimitService`: an estimate is charged before a request, and corrected after it.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,11 +12,11 @@ use futures_util::future::join_all;
 use redis_rl_client::{Algorithm, Decision, Error, Limiter, Policy, Source, Window};
 use tonic::Status;
 
-use super::grpc::{Arrived, Service};
+use super::call::Call;
+use super::grpc::Service;
 use super::plan::{Check, Hits, Plan, Reservation, Slot};
 use super::proto::http::ReserveRequest;
 use super::proto::{CommitRequest, CommitResponse, ReserveResponse};
-use super::trace::Span;
 use crate::rules::{Charge, Domain, takes_always};
 
 /// How long an id may be.
@@ -37,33 +38,23 @@ impl Service {
     ///
     /// # Errors
     /// As [`decide`](Self::decide).
-    pub async fn check(
-        &self,
-        request: &RateLimitRequest,
-        arrived: Arrived<'_>,
-        span: &mut Span,
-    ) -> Result<RateLimitResponse, Status> {
-        let snapshot = self.rules(span)?;
+    pub async fn check(&self, request: &RateLimitRequest, call: &mut Call) -> Result<RateLimitResponse, Status> {
+        let snapshot = self.rules(call)?;
         let prepare = |mut plan: Plan, _: Option<&Domain>| {
             plan.all_or_nothing = false;
             checks(&mut plan).for_each(|check| check.hits = Hits::OneLeft);
             without_leases(plan)
         };
-        self.decide_planned(&snapshot, request, arrived, span, prepare).await.map(|(reply, _)| reply)
+        self.decide_planned(&snapshot, request, call, prepare).await.map(|(reply, _)| reply)
     }
 
     /// Charges the hits, whatever the limits say: it is never denied.
     ///
     /// # Errors
     /// As [`decide`](Self::decide), or a limit has an algorithm that cannot count beyond it.
-    pub async fn report(
-        &self,
-        request: &RateLimitRequest,
-        arrived: Arrived<'_>,
-        span: &mut Span,
-    ) -> Result<RateLimitResponse, Status> {
-        let snapshot = self.rules(span)?;
-        self.decide_planned(&snapshot, request, arrived, span, |plan, _| reported(plan)).await?;
+    pub async fn report(&self, request: &RateLimitRequest, call: &mut Call) -> Result<RateLimitResponse, Status> {
+        let snapshot = self.rules(call)?;
+        self.decide_planned(&snapshot, request, call, |plan, _| reported(plan)).await?;
         Ok(RateLimitResponse { overall_code: Code::Ok.into(), ..RateLimitResponse::default() })
     }
 
@@ -71,18 +62,13 @@ impl Service {
     ///
     /// # Errors
     /// As [`decide`](Self::decide), or a limit cannot be reserved.
-    pub async fn reserve(
-        &self,
-        wanted: ReserveRequest,
-        arrived: Arrived<'_>,
-        span: &mut Span,
-    ) -> Result<ReserveResponse, Status> {
-        let snapshot = self.rules(span)?;
+    pub async fn reserve(&self, wanted: ReserveRequest, call: &mut Call) -> Result<ReserveResponse, Status> {
+        let snapshot = self.rules(call)?;
         let reservation = self.reservation(&wanted).inspect_err(|_| self.metrics.count_service_error())?;
         let request = RateLimitRequest { domain: wanted.domain, descriptors: wanted.descriptors, hits_addend: 0 };
         let request = with_hits(request, wanted.amount.max(1));
         let prepare = |plan, domain: Option<&Domain>| self.reserved(plan, domain, &reservation);
-        let (reply, decisions) = self.decide_planned(&snapshot, &request, arrived, span, prepare).await?;
+        let (reply, decisions) = self.decide_planned(&snapshot, &request, call, prepare).await?;
         let is_held = reply.overall_code() == Code::Ok && decisions.limits.iter().any(is_reserved);
         let reservation_id = if is_held { reservation.id.clone() } else { String::new() };
         Ok(ReserveResponse { code: reply.overall_code, reservation_id })
@@ -131,7 +117,7 @@ impl Service {
                 if hits != 1 {
                     return Err(Status::invalid_argument(format!("{name}: a lease takes an amount of 1")));
                 }
-                check.policy = lease_for(&check.policy, reservation.ttl)?;
+                check.policy = of_lease(&check.policy, Algorithm::Lease, Window::Length(reservation.ttl))?;
                 continue;
             }
             let most = u128::from(check.policy.limit()) * u128::from(self.settings.reservations.fraction) / MILLION;
@@ -148,13 +134,8 @@ impl Service {
     ///
     /// # Errors
     /// As [`decide`](Self::decide), but the server must decide.
-    pub async fn commit(
-        &self,
-        used: CommitRequest,
-        arrived: Arrived<'_>,
-        span: &mut Span,
-    ) -> Result<CommitResponse, Status> {
-        let snapshot = self.rules(span)?;
+    pub async fn commit(&self, used: CommitRequest, call: &mut Call) -> Result<CommitResponse, Status> {
+        let snapshot = self.rules(call)?;
         let request = RateLimitRequest { domain: used.domain, descriptors: used.descriptors, hits_addend: 0 };
         let request = with_hits(request, used.actual_amount);
         if used.reservation_id.is_empty() {
@@ -167,7 +148,7 @@ impl Service {
                 }
                 reported(plan)
             };
-            let decided = self.decide_planned(&snapshot, &request, arrived, span, prepare).await?;
+            let decided = self.decide_planned(&snapshot, &request, call, prepare).await?;
             if decided.1.limits.iter().any(|decision| decision.source == Source::Fallback) {
                 return Err(Status::unavailable("Redis does not decide, so nothing is charged: send it again"));
             }
@@ -184,7 +165,7 @@ impl Service {
             }
             Err(error) => {
                 self.metrics.count_service_error();
-                span.set_error(&error);
+                call.span.set_error(&error);
                 Err(error)
             }
         }
@@ -223,24 +204,35 @@ async fn settle(limiter: &Limiter, check: &Check, id: &str) -> Result<bool, Erro
     }
 }
 
-/// The policy of a lease that ends after `ttl`.
-fn lease_for(policy: &Policy, ttl: Duration) -> Result<Policy, Status> {
-    let lease = Policy::new(Algorithm::Lease, Window::Length(ttl), policy.limit());
-    let lease = lease.and_then(|lease| lease.try_name(policy.label()));
+/// The policy of a lease, with a window or an algorithm for one request.
+fn of_lease(policy: &Policy, algorithm: Algorithm, window: Window) -> Result<Policy, Status> {
+    let lease = Policy::new(algorithm, window, policy.limit()).and_then(|lease| lease.try_name(policy.label()));
     let lease = lease.map_err(|error| Status::internal(error.to_string()))?;
     Ok(if policy.is_shadow() { lease.shadow() } else { lease })
 }
 
-/// Rejects leases: nothing but Commit ends them.
-pub fn without_leases(plan: Plan) -> Result<Plan, Status> {
-    let is_lease = |slot: &Slot| matches!(slot, Slot::Check(check) if check.policy.algorithm() == Algorithm::Lease);
-    match plan.slots.iter().find(|slot| is_lease(slot)).and_then(Slot::limit).and_then(|limit| limit.rate) {
-        Some(rate) => {
-            let text = format!("{}: algorithm lease is for Reserve and Commit alone", rate.policy.label());
-            Err(Status::failed_precondition(text))
+/// Makes units of RL.ROLLING of leases, which the client does not decide without the server: there, each counts until its
+/// time ends. Whether there is one.
+pub fn count_leases(plan: &mut Plan) -> bool {
+    let mut has_one = false;
+    for check in checks(plan).filter(|check| check.policy.algorithm() == Algorithm::Lease) {
+        if let Ok(policy) = of_lease(&check.policy, Algorithm::Rolling, check.policy.window()) {
+            (check.policy, check.reservation, has_one) = (policy, None, true);
         }
-        None => Ok(plan),
     }
+    has_one
+}
+
+/// Rejects leases: nothing but Commit ends them.
+pub fn without_leases(mut plan: Plan) -> Result<Plan, Status> {
+    let lease = checks(&mut plan).find(|check| check.policy.algorithm() == Algorithm::Lease);
+    lease.map_or(Ok(()), |lease| Err(unable(lease, "is for Reserve and Commit alone")))?;
+    Ok(plan)
+}
+
+fn unable(Check { policy, .. }: &Check, why: &str) -> Status {
+    let word = policy.algorithm().word().to_ascii_lowercase();
+    Status::failed_precondition(format!("{}: algorithm {word} {why}", policy.label()))
 }
 
 /// Leaves one check for each key, and rejects limits that have no reservations.
@@ -248,9 +240,7 @@ fn reservable(plan: &mut Plan) -> Result<(), Status> {
     use Algorithm::{Counter, Fixed, Lease, Rolling, Window};
     for check in checks(plan) {
         if !matches!(check.policy.algorithm(), Fixed | Window | Counter | Rolling | Lease) {
-            let word = check.policy.algorithm().word().to_ascii_lowercase();
-            let text = format!("{}: algorithm {word} has no reservations", check.policy.label());
-            return Err(Status::failed_precondition(text));
+            return Err(unable(check, "has no reservations"));
         }
         if matches!(check.hits, Hits::GiveBack(_)) {
             return Err(Status::invalid_argument("is_negative_hits is not for reservations"));
@@ -266,9 +256,7 @@ fn reported(plan: Plan) -> Result<Plan, Status> {
     plan.all_or_nothing = false;
     for check in checks(&mut plan) {
         if !takes_always(check.policy.algorithm()) {
-            let word = check.policy.algorithm().word().to_ascii_lowercase();
-            let text = format!("{}: algorithm {word} cannot count beyond its limit", check.policy.label());
-            return Err(Status::failed_precondition(text));
+            return Err(unable(check, "cannot count beyond its limit"));
         }
         (check.charge, check.grants) = (Charge::Always, None);
     }
@@ -277,19 +265,21 @@ fn reported(plan: Plan) -> Result<Plan, Status> {
 
 /// One check for each key: the largest of its hits.
 fn once_each_key(plan: &mut Plan) {
-    let units = |hits| if let Hits::Charge(units) = hits { units } else { 0 };
-    let mut largest: HashMap<String, (usize, Hits)> = HashMap::new();
-    for (i, slot) in plan.slots.iter().enumerate() {
-        let Slot::Check(check) = slot else { continue };
-        let known = largest.entry(check.key.clone()).or_insert((i, check.hits));
-        if units(check.hits) > units(known.1) {
-            *known = (i, check.hits);
+    let units = |slot: &Slot| match slot {
+        Slot::Check(check) => {
+            if let Hits::Charge(units) = check.hits {
+                units
+            } else {
+                0
+            }
         }
-    }
-    for (i, slot) in plan.slots.iter_mut().enumerate() {
-        let is_other =
-            matches!(slot, Slot::Check(check) if largest.get(&check.key).is_some_and(|(kept, _)| *kept != i));
-        if is_other {
+        _ => 0,
+    };
+    let mut slots: Vec<_> = plan.slots.iter_mut().collect();
+    slots.sort_by_key(|slot| Reverse(units(slot)));
+    let mut keys = HashSet::new();
+    for slot in slots {
+        if matches!(slot, Slot::Check(check) if !keys.insert(check.key.clone())) {
             *slot = Slot::None;
         }
     }

@@ -38,11 +38,11 @@ impl Traces {
     }
 
     /// A request of HTTP begins.
-    pub fn http(&self, method: &Method, route: &'static str, headers: &HeaderMap) -> Span {
+    pub fn http(&self, method: &Method, route: &str, headers: &HeaderMap) -> Span {
         self.start(headers, || {
             let attributes = vec![
                 KeyValue::new("http.request.method", method.to_string()),
-                KeyValue::new("http.route", route),
+                KeyValue::new("http.route", route.to_owned()),
                 KeyValue::new("url.scheme", "http"),
             ];
             (format!("{method} {route}"), attributes)

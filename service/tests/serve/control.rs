@@ -17,12 +17,11 @@ use prost::{Message as _, Name as _};
 use serde_json::{Value, json};
 
 use super::envoy::in_front_of;
-use super::process::{Client, Rlaas, get, request, until};
+use super::process::{Rlaas, get, until};
 use super::security::Certificates;
 use super::{block_on, one_server};
 use crate::support::*;
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
-use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_service_client::RateLimitServiceClient;
 
 /// Shorter than the defaults of ten seconds and three.
 const IN_A_HURRY: [(&str, &str); 4] = [
@@ -160,14 +159,8 @@ fn one(domain: &str, limit: u32) -> RateLimitConfig {
 
 /// How many requests of a domain pass, of so many.
 fn passing(service: &Rlaas, domain: &str, value: &str, of: usize) -> usize {
-    block_on(async {
-        let mut client = service.client().await;
-        let mut passing = 0;
-        for _ in 0..of {
-            passing += usize::from(client.code(request(domain, &[&[("k", value)]])).await == Code::Ok);
-        }
-        passing
-    })
+    let ask = format!("{domain}: k={value}");
+    (0..of).filter(|_| service.code(&*ask) == Code::Ok).count()
 }
 
 fn in_force(service: &Rlaas) -> String {
@@ -378,7 +371,7 @@ fn large_sets_are_bounded() {
     let before = service.memory("VmHWM");
     // Beyond the bound of a message, which the error names.
     plane.send("2", &[config("large", "d", (0..80_000).map(|n| limited("k", &format!("{n:050}"), 1)).collect())]);
-    until("it is too large", || service.log().contains("the control plane is away"));
+    service.until_log("the control plane is away");
     assert!(service.log().contains("decoded message length too large"), "{}", service.log());
     assert_eq!(passing(&service, "d9999", "y", 2), 1);
     assert!(service.memory("VmHWM") < before + 64 * 1024, "{} {before}", service.memory("VmHWM"));
@@ -404,7 +397,7 @@ fn the_control_plane_and_the_service_check_each_other() {
     };
     let own = [("CONFIG_GRPC_XDS_CLIENT_TLS_CERT", client.as_str()), ("CONFIG_GRPC_XDS_CLIENT_TLS_KEY", &client_key)];
     let fails = |service: &Rlaas| {
-        until("it cannot connect", || service.log().contains("the control plane is away"));
+        service.until_log("the control plane is away");
         assert_eq!(get(&service.http, "/ready", &[]).status, 503);
     };
     // Another name, and no certificate.
@@ -461,49 +454,28 @@ fn in_the_place_of_envoyproxy_ratelimit_it_starts_as_envoy_gateway_starts_it() {
     let program = dir.path().join("ratelimit");
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_rlaas"), &program).expect("a link");
     let [grpc, http, metrics] = [(); 3].map(|()| free_port());
+    let (of_plane, of_server) = (plane.port, server.port());
     let environment = format!(
         "RUNTIME_ROOT=/data RUNTIME_SUBDIRECTORY=ratelimit RUNTIME_IGNOREDOTFILES=true RUNTIME_WATCH_ROOT=false \
-         LOG_LEVEL=info USE_STATSD=false CONFIG_TYPE=GRPC_XDS_SOTW CONFIG_GRPC_XDS_SERVER_URL=127.0.0.1:{} \
+         LOG_LEVEL=info USE_STATSD=false CONFIG_TYPE=GRPC_XDS_SOTW CONFIG_GRPC_XDS_SERVER_URL=127.0.0.1:{of_plane} \
          CONFIG_GRPC_XDS_NODE_ID=envoy-ratelimit GRPC_SERVER_USE_TLS=true GRPC_SERVER_TLS_CERT={cert} \
          GRPC_SERVER_TLS_KEY={key} GRPC_SERVER_TLS_CA_CERT={ca} CONFIG_GRPC_XDS_SERVER_USE_TLS=true \
          CONFIG_GRPC_XDS_CLIENT_TLS_CERT={cert} CONFIG_GRPC_XDS_CLIENT_TLS_KEY={key} \
          CONFIG_GRPC_XDS_SERVER_TLS_CACERT={ca} FORCE_START_WITHOUT_INITIAL_CONFIG=true REDIS_SOCKET_TYPE=tcp \
-         REDIS_URL=127.0.0.1:{} USE_PROMETHEUS=true PROMETHEUS_ADDR=:{metrics} \
-         PROMETHEUS_MAPPER_YAML=/etc/statsd-exporter/conf.yaml GRPC_PORT={grpc} PORT={http} REDIS_TIMEOUT=10s",
-        plane.port,
-        server.port()
+         REDIS_URL=127.0.0.1:{of_server} USE_PROMETHEUS=true PROMETHEUS_ADDR=:{metrics} \
+         PROMETHEUS_MAPPER_YAML=/etc/statsd-exporter/conf.yaml GRPC_PORT={grpc} PORT={http} REDIS_TIMEOUT=10s"
     );
-    let environment = environment.split_whitespace().map(|pair| pair.split_once('=').expect("a pair"));
-    let mut service =
-        Command::new(program).env_clear().envs(environment).stderr(Stdio::null()).spawn().expect("it runs");
-    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        let address = format!("127.0.0.1:{http}");
-        until("it listens", || std::net::TcpStream::connect(&address).is_ok());
-        // Its probes, also before the first rules.
-        assert_eq!(get(&address, "/healthcheck", &[]).status, 200);
-        plane.accepts("1", &[one("d", 1)]);
-        assert_eq!(plane.events("request")[0]["node"]["id"], "envoy-ratelimit");
-        assert_eq!(get(&address, "/healthcheck", &[]).status, 200);
-        let codes = block_on(async {
-            let ca = tonic::transport::Certificate::from_pem(std::fs::read(&ca).expect("a file"));
-            let tls = tonic::transport::ClientTlsConfig::new().ca_certificate(ca);
-            let endpoint =
-                tonic::transport::Channel::from_shared(format!("https://127.0.0.1:{grpc}")).expect("an address");
-            let channel = endpoint.tls_config(tls).expect("certificates").connect().await.expect("a connection");
-            let mut client = Client(RateLimitServiceClient::new(channel));
-            let ask = || request("d", &[&[("k", "x")]]);
-            [client.code(ask()).await, client.code(ask()).await]
-        });
-        assert_eq!(codes, [Code::Ok, Code::OverLimit]);
-        let metrics = get(&format!("127.0.0.1:{metrics}"), "/metrics", &[]).body;
-        assert!(
-            metrics.contains("ratelimit_service_rate_limit_over_limit{domain=\"d\",key1=\"k\",key2=\"\"} 1"),
-            "{metrics}"
-        );
-    }));
-    _ = service.kill();
-    _ = service.wait();
-    if let Err(panic) = result {
-        std::panic::resume_unwind(panic);
+    let mut command = Command::new(program);
+    command.env_clear().envs(environment.split_whitespace().map(|pair| pair.split_once('=').expect("a pair")));
+    let service = Rlaas::spawn(command, dir, "metrics");
+    // Its probes, also before the first rules.
+    assert_eq!(get(&service.http, "/healthcheck", &[]).status, 200);
+    plane.accepts("1", &[one("d", 1)]);
+    assert_eq!(plane.events("request")[0]["node"]["id"], "envoy-ratelimit");
+    assert_eq!(get(&service.http, "/healthcheck", &[]).status, 200);
+    for _ in 0..2 {
+        assert!(block_on(files.connects(&service, None)), "a request over TLS");
     }
+    let over = "ratelimit_service_rate_limit_over_limit{domain=\"d\",key1=\"k\",key2=\"\"} 1";
+    assert_eq!(service.metrics("ratelimit_service_rate_limit_over_limit"), [over]);
 }

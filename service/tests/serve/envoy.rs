@@ -41,6 +41,8 @@ pub fn with_routes(service: &Rlaas, routes: &str) -> Front {
 
 fn configured(services: &[&Rlaas], cluster: &str, routes: &str) -> Front {
     let (port, mock) = (free_port(), free_port());
+    // By the name of the path.
+    let domains = ["together", "allow", "deny", "error"].map(|name| route(name, name, "")).concat();
     let endpoint = |service: &&Rlaas| {
         let port = service.grpc_port();
         format!("{{endpoint: {{address: {{socket_address: {{address: 127.0.0.1, port_value: {port}}}}}}}}}")
@@ -49,12 +51,21 @@ fn configured(services: &[&Rlaas], cluster: &str, routes: &str) -> Front {
         .replace("<FRONT>", &port.to_string())
         .replace("<MOCK>", &mock.to_string())
         .replace("# <TLS>", cluster)
-        .replace("                        # <ROUTES>\n", routes)
+        .replace("                        # <ROUTES>\n", &(routes.to_owned() + &domains))
         .replace("stat_prefix: front", if routes.is_empty() { "stat_prefix: front" } else { BELIEVES })
         .replace("<RLAAS>", &services.iter().map(endpoint).collect::<Vec<_>>().join(", "));
     let envoy = start(&config, port);
     until("Envoy listens", || TcpStream::connect(("127.0.0.1", mock)).is_ok());
     envoy
+}
+
+/// The route of the paths that begin with a name, whose limits are those of a domain: one in the list of routes.
+pub fn route(name: &str, domain: &str, more: &str) -> String {
+    format!(
+        "                        - {{match: {{prefix: /{name}}}, route: {{cluster: mock{more}}}, \
+         typed_per_filter_config: {{envoy.filters.http.ratelimit: {{\"@type\": \
+         type.googleapis.com/envoy.extensions.filters.http.ratelimit.v3.RateLimitPerRoute, domain: {domain}}}}}}}\n"
+    )
 }
 
 /// Envoy with a configuration, in which it listens on this port.

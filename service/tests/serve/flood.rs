@@ -17,7 +17,7 @@ use futures_util::stream;
 use super::process::{Client, Options, Rlaas, get, hits, http, request, until, url};
 use super::promises::frame;
 use super::steps::check;
-use super::{block_on, one_server};
+use super::{block_on, one_server, steps};
 use crate::support::*;
 use Code::{Ok as OK, OverLimit as OVER};
 
@@ -90,8 +90,7 @@ fn a_flood_lifts_no_limit() {
     for connections in [1, 50] {
         for says in says {
             let _busy = Busy::new();
-            let user = connections.to_string();
-            let ask = request(says, &[&[("user", &user)]]);
+            let ask = steps::request(&format!("{says}: user={connections}"));
             let outcomes = block_on(flood(&service, connections, 100, 2_000, &ask));
             // What `local` adds is a limit of its own.
             let most = if says == "local" { 2 * LIMIT } else { LIMIT };
@@ -186,28 +185,20 @@ descriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 2}}]
     let service = start(&[]);
     block_on(async {
         let mut client = service.client().await;
-        let hurry = |request| {
-            let mut call = tonic::Request::new(request);
-            call.metadata_mut().insert("grpc-timeout", "6m".parse().expect("ASCII"));
-            call
-        };
-        let granted = || request("deny", &[&[("granted", "y")]]);
-        assert_eq!(client.code(granted()).await, OK);
+        let (hurry, granted, over) = (("grpc-timeout", "6m"), "deny: granted=y", "error: k=y +3");
+        assert_eq!(client.code(granted).await, OK);
         let mut allowed = 0;
         for _ in 0..9 {
-            let reply = client.0.should_rate_limit(hurry(granted())).await;
+            let reply = client.try_ask_with(hurry, granted).await;
             // It is late on a busy machine.
-            allowed += u32::from(reply.is_ok_and(|reply| reply.into_inner().overall_code() == OK));
+            allowed += u32::from(reply.is_ok_and(|reply| reply.overall_code() == OK));
         }
         assert!(allowed <= 3, "{allowed} of the 3 that it holds");
-        let over = || hits(request("error", &[&[("k", "y")]]), 3);
-        assert_eq!(client.code(over()).await, OVER);
-        until("a remembered denial denies", || {
-            let reply = tokio::task::block_in_place(|| {
-                tokio::runtime::Handle::current().block_on(client.0.should_rate_limit(hurry(over())))
-            });
-            reply.is_ok_and(|reply| reply.into_inner().overall_code() == OVER)
-        });
+        assert_eq!(client.code(over).await, OVER);
+        let ends = Instant::now() + PATIENCE;
+        while !client.try_ask_with(hurry, over).await.is_ok_and(|reply| reply.overall_code() == OVER) {
+            assert!(Instant::now() < ends, "no remembered denial denies");
+        }
     });
     assert!(service.metrics("rlaas_granted ")[0] != "rlaas_granted 0");
     assert!(service.metrics("rlaas_overload{").iter().any(|line| line.contains("deadline")));
@@ -217,7 +208,7 @@ descriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 2}}]
 pub fn calls(streams: u32, value: Option<&str>) -> Vec<u8> {
     let [data, headers] = [0, 1];
     let body = value.map_or_else(Vec::new, |value| {
-        let message = prost::Message::encode_to_vec(&request("d", &[&[("k", value)]]));
+        let message = prost::Message::encode_to_vec(&steps::request(&format!("k={value}")));
         let length = u32::try_from(message.len()).expect("short").to_be_bytes();
         [&[0][..], &length, &message].concat()
     });
@@ -329,7 +320,7 @@ fn what_a_caller_sends_decides_no_size() {
             let calls = (0..requests / 10).map(|n| {
                 let mut client = client.clone();
                 let value = format!("{at}-{n}-{}", "x".repeat(LONG));
-                async move { client.code(request("d", &[&[("k", &value)]])).await }
+                async move { client.code(&*format!("k={value}")).await }
             });
             stream::iter(calls).buffer_unordered(50).collect::<Vec<_>>().await
         });
@@ -390,7 +381,7 @@ fn connections_that_say_nothing_are_closed_and_keep_nobody_out() {
     let still_serves = || {
         assert_eq!(get(&service.http, "/healthcheck", &[]).status, 200);
         assert!(get(&service.debug, "/rlconfig", &[]).body.contains("d.k"));
-        block_on(async { assert_eq!(service.client().await.code(request("d", &[&[("k", "x")]])).await, OK) });
+        assert_eq!(service.code("k=x"), OK);
         service.metrics("rlaas_connections")
     };
     let figures = still_serves();
@@ -405,39 +396,4 @@ fn connections_that_say_nothing_are_closed_and_keep_nobody_out() {
     let figures = still_serves();
     assert!(figures.iter().any(|line| line.starts_with("rlaas_connections_closed{reason=\"silent\"}")), "{figures:?}");
     drop(many);
-}
-
-/// A client that gives up after 20 ms, as Envoy does, asks 400 times a second while rlaas is stopped for a while.
-#[test]
-fn a_pause_of_rlaas_loses_no_request() {
-    let server = one_server();
-    let rules = "domain: d\ndescriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 1000000}}]\n";
-    let service = Rlaas::start(&server, rules);
-    block_on(async {
-        let client = service.client().await;
-        let mut ticks = tokio::time::interval(Duration::from_micros(2_500));
-        let mut tasks = Vec::new();
-        for tick in 0..400 {
-            ticks.tick().await;
-            match tick {
-                100 => service.signal("-STOP"),
-                200 => service.signal("-CONT"),
-                _ => {}
-            }
-            let mut client = client.clone();
-            tasks.push(tokio::spawn(async move {
-                let call = client.try_ask(request("d", &[&[("k", "x")]]));
-                tokio::time::timeout(Duration::from_millis(20), call).await
-            }));
-        }
-        let (mut replied, mut late) = (0, 0);
-        for task in tasks {
-            match task.await.expect("no panic") {
-                Ok(reply) => replied += u32::from(reply.map_err(|status| panic!("{status}")).is_ok()),
-                Err(_) => late += 1,
-            }
-        }
-        assert!(replied > 0 && late >= 80, "{replied} {late}");
-    });
-    assert_eq!(service.metrics("rlaas_goaways_sent{"), [""; 0]);
 }

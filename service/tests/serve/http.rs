@@ -140,7 +140,7 @@ fn health_and_the_rules_in_force_are_shown() {
     drop(paused);
     until("it is ready again", || show("/ready").status == 200);
     service.signal("-TERM");
-    until("it drains", || service.log().contains("draining"));
+    service.until_log("draining");
     assert_eq!((show("/healthcheck").status, show("/ready").status), (500, 503));
 }
 
@@ -185,12 +185,12 @@ fn rules_without_a_limit_replace_none_and_are_not_ready_if_told_so() {
         assert_eq!(status(), expected);
         until("the health check says so", || serving() == (expected.0 == 200));
         service.write_rules(RULES);
-        until("the new rules are in force", || service.log().contains("generation=2"));
+        service.until_generation(2);
         assert_eq!(status(), (200, 200));
         until("it is serving", serving);
         // From here on, files without a limit are as wrong as others.
         std::fs::remove_file(service.dir.path().join("rules/rules.yaml")).expect("removed");
-        until("the old rules stay", || service.log().contains("the old ones stay"));
+        service.until_log("the old ones stay");
         service.write_rules("domain: d\ndescriptors: [{key: user, rate_limit: {unlimited: true}}]\n");
         until("the old rules stay", || service.log().matches("the old ones stay").count() == 2);
         assert_eq!(

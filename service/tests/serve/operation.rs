@@ -11,7 +11,7 @@ use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
 
-use super::process::{Options, Paused, Rlaas, back, hits, request, until};
+use super::process::{Options, Paused, Rlaas, hits, request, until};
 use super::{block_on, one_server};
 use crate::support::*;
 use Code::{Ok as OK, OverLimit as OVER};
@@ -26,18 +26,14 @@ fn rules(limit: u32) -> String {
 fn rules_are_reloaded_and_wrong_ones_change_nothing() {
     let server = one_server();
     let service = Rlaas::start(&server, &rules(0));
-    block_on(async {
-        let mut client = service.client().await;
-        let ask = || request("d", &[&[("k", "x")]]);
-        assert_eq!(client.code(ask()).await, OVER);
-        // The denial is remembered, for a minute, and forgotten with its rule.
-        service.write_rules(&rules(5));
-        until("the new rules are in force", || service.log().contains("generation=2"));
-        assert_eq!(client.code(ask()).await, OK);
-        service.write_rules("domain: [");
-        until("the error is logged", || service.log().contains("the old ones stay"));
-        assert_eq!(client.code(ask()).await, OK);
-    });
+    assert_eq!(service.code("k=x"), OVER);
+    // The denial is remembered, for a minute, and forgotten with its rule.
+    service.write_rules(&rules(5));
+    service.until_generation(2);
+    assert_eq!(service.code("k=x"), OK);
+    service.write_rules("domain: [");
+    service.until_log("the old ones stay");
+    assert_eq!(service.code("k=x"), OK);
     assert_eq!(
         service.metrics("ratelimit_service_config_load_"),
         ["ratelimit_service_config_load_error 1", "ratelimit_service_config_load_success 2",]
@@ -58,19 +54,10 @@ descriptors:
     descriptors: [{key: user, rate_limit: {algorithm: counter, unit: year, requests_per_unit: 1}}]
 ";
     let service = Rlaas::start(&server, text);
-    block_on(async {
-        let mut client = service.client().await;
-        let with = |n| hits(request("d", &[&[("k", "x")]]), n);
-        // 7 within; then 6: 3 fit, of which 2 are near, and 3 are over; then 6 that are remembered.
-        assert_eq!(client.code(with(7)).await, OK);
-        assert_eq!(client.code(with(6)).await, OVER);
-        assert_eq!(client.code(with(6)).await, OVER);
-        assert_eq!(
-            client.code(request("d", &[&[("s", "x")], &[("v", "a:b")], &[("deep", "1"), ("user", "u")]])).await,
-            OK
-        );
-        client.try_ask(request("", &[])).await.expect_err("no domain");
-    });
+    // 7 within; then 6: 3 fit, of which 2 are near, and 3 are over; then 6 that are remembered.
+    let asked = ["k=x +7", "k=x +6", "k=x +6", "s=x | v=a:b | deep=1,user=u"];
+    assert_eq!(asked.map(|ask| service.code(ask)), [OK, OVER, OVER, OK]);
+    service.try_ask(": ").expect_err("no domain");
     let lines = service.metrics("ratelimit_service_rate_limit_");
     let expected = [
         "near_limit{domain=\"d\",key1=\"deep_1\",key2=\"user\"} 1",
@@ -100,21 +87,18 @@ fn what_no_rule_limits_is_counted_and_logged() {
     let server = one_server();
     let rules = rules(5).replace("descriptors: [", "descriptors: [{key: k, value: free}, ");
     let service = Rlaas::start(&server, &rules);
-    block_on(async {
-        let mut client = service.client().await;
-        let long = "x".repeat(300);
-        // A rule without a limit is no typo.
-        let known = [&[("k", "x")][..], &[("k", "free")]];
-        let typos = [&[("q\n", "1")][..], &[("k", "x"), ("more", long.as_str())]];
-        assert_eq!(client.code(request("d", &known)).await, OK);
-        assert!(service.metrics("rlaas_descriptors_without_rule").is_empty());
-        for _ in 0..2 {
-            assert_eq!(client.code(request("d", &typos)).await, OK);
-        }
-        for n in 0..103 {
-            assert_eq!(client.code(request(&format!("{n}{long}"), &known)).await, OK);
-        }
-    });
+    let long = "x".repeat(300);
+    // A rule without a limit is no typo.
+    let known = "k=x | k=free";
+    let typos = [&[("q\n", "1")][..], &[("k", "x"), ("more", long.as_str())]];
+    assert_eq!(service.code(known), OK);
+    assert!(service.metrics("rlaas_descriptors_without_rule").is_empty());
+    for _ in 0..2 {
+        assert_eq!(service.code(request("d", &typos)), OK);
+    }
+    for n in 0..103 {
+        assert_eq!(service.code(&*format!("{n}{long}: {known}")), OK);
+    }
     assert_eq!(service.metrics("rlaas_descriptors_without_rule"), ["rlaas_descriptors_without_rule{domain=\"d\"} 4"]);
     let domains = service.metrics("rlaas_requests_of_unknown_domains");
     assert_eq!(domains.len(), 101, "{domains:?}");
@@ -137,12 +121,11 @@ fn a_request_whose_caller_is_gone_is_counted() {
     let server = one_server();
     let rules = rules(5).replacen("\n", "\nauthorize: {descriptors: [[{key: k, header: K}]]}\n", 1);
     let service = Rlaas::start(&server, &rules);
-    let ask = || request("d", &[&[("k", "x")]]);
     block_on(async {
         let mut client = service.client().await;
-        assert_eq!(client.code(ask()).await, OK);
+        assert_eq!(client.code("k=x").await, OK);
         let _paused = Paused::new(&server);
-        let gone = tokio::time::timeout(Duration::from_millis(100), client.try_ask(ask())).await;
+        let gone = tokio::time::timeout(Duration::from_millis(100), client.try_ask("k=x")).await;
         assert!(gone.is_err(), "{gone:?}");
         let json = r#"{"domain": "d", "descriptors": [{"entries": [{"key": "k", "value": "x"}]}]}"#;
         let json = format!("POST /json HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n{json}", json.len());
@@ -181,7 +164,7 @@ fn no_request_fails_over_a_reload() {
                 service.write_rules(&both(if generation % 2 == 1 { 4_000_000_000 } else { 0 }));
                 written = Instant::now();
             }
-            let (codes, _) = client.codes(request("d", &[&[("a", "x")], &[("b", "x")]])).await;
+            let (codes, _) = client.codes("a=x | b=x").await;
             assert_eq!(codes[0], codes[1], "half of one set of rules, half of another");
             seen[usize::from(codes[0] == OK)] += 1;
         }
@@ -196,14 +179,14 @@ fn sigterm_and_sigint_drain_and_exit_0() {
         let mut service = Rlaas::with_env(&server, &rules(5), &[("RLAAS_DRAIN_DELAY", "700ms")]);
         block_on(async {
             let mut client = service.client().await;
-            assert_eq!(client.code(request("d", &[&[("k", "x")]])).await, OK);
+            assert_eq!(client.code("k=x").await, OK);
             let mut health = HealthClient::new(service.channel().await);
             service.signal(signal);
-            until("it drains", || service.log().contains("draining"));
+            service.until_log("draining");
             // Balancers see it, and requests are still decided until they have.
             let request_health = HealthCheckRequest { service: String::new() };
             assert_eq!(health.check(request_health).await.expect("still there").into_inner().status, 2);
-            assert_eq!(client.code(request("d", &[&[("k", "x")]])).await, OK);
+            assert_eq!(client.code("k=x").await, OK);
         });
         assert_eq!(service.wait(), 0);
     }
@@ -213,18 +196,12 @@ fn sigterm_and_sigint_drain_and_exit_0() {
 fn an_operator_ends_a_denial_within_the_time_that_is_set() {
     let server = one_server();
     let service = Rlaas::with_env(&server, &rules(1), &[("RLAAS_RECHECK_DENIALS", "300ms")]);
-    block_on(async {
-        let mut client = service.client().await;
-        let ask = || request("d", &[&[("k", "x")]]);
-        assert_eq!((client.code(ask()).await, client.code(ask()).await), (OK, OVER));
-        redis::cmd("DEL").arg("rl:d:token:31536000:k=x").exec(&mut server.con()).expect("DEL");
-        // The default is ten seconds.
-        let ends = Instant::now() + Duration::from_secs(5);
-        while client.code(ask()).await == OVER {
-            assert!(Instant::now() < ends, "{}", service.metrics("rlaas_").join("\n"));
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    });
+    assert_eq!([service.code("k=x"), service.code("k=x")], [OK, OVER]);
+    redis::cmd("DEL").arg("rl:d:token:31536000:k=x").exec(&mut server.con()).expect("DEL");
+    let began = Instant::now();
+    until("the denial ends", || service.code("k=x") == OK);
+    // The default is ten seconds.
+    assert!(began.elapsed() < Duration::from_secs(5), "{}", service.metrics("rlaas_").join("\n"));
 }
 
 #[test]
@@ -234,49 +211,37 @@ fn sighup_reads_the_rules_again() {
     // It waits until the file stays the same, but for a signal.
     std::fs::write(service.dir.path().join("rules/rules.yaml"), rules(5)).expect("a file");
     service.signal("-HUP");
-    until("the rules are read", || service.log().contains("SIGHUP"));
-    until("the rules are in force", || service.log().contains("generation=2"));
+    service.until_log("SIGHUP");
+    service.until_generation(2);
     service.signal("-HUP");
-    until("they are read again", || service.log().contains("generation=3"));
-    assert_eq!(block_on(async { service.client().await.code(request("d", &[&[("k", "x")]])).await }), OK);
+    service.until_generation(3);
+    assert_eq!(service.code("k=x"), OK);
     assert!(!service.log().contains("draining"), "{}", service.log());
 }
 
 #[test]
 fn without_redis_a_request_gets_what_the_domain_says() {
-    let closed = free_port();
     let rule = "descriptors:
   - {key: k, rate_limit: {algorithm: token, unit: hour, requests_per_unit: 10}}
   - {key: granted, rate_limit: {algorithm: token, unit: hour, requests_per_unit: 10, grants: 5}}
 ";
-    for (says, expected) in [("allow", Ok(OK)), ("deny", Ok(OVER)), ("error", Err(())), ("local\ninstances: 2", Ok(OK))]
+    // It starts and listens without Redis.
+    let redis = format!("redis://127.0.0.1:{}", free_port());
+    let service = Rlaas::with(&Options { redis, rules: "domain: d\n", env: &[("RLAAS_TIMEOUT", "15ms")] });
+    let says = [("allow", "allow"), ("deny", "deny"), ("error", "error"), ("local", "local\ninstances: 2")];
+    let rules = says.map(|(domain, says)| (domain, format!("on_unavailable: {says}\n{rule}")));
+    service.add_rules(&rules.each_ref().map(|(domain, rules)| (*domain, rules.as_str())));
+    // Half of ten, since two instances share them.
+    let local = [Ok(OK), Ok(OK), Ok(OK), Ok(OK), Ok(OK), Ok(OVER)];
+    let unavailable = [Err(tonic::Code::Unavailable); 6];
+    for (domain, expected) in
+        [("allow", [Ok(OK); 6]), ("deny", [Ok(OVER); 6]), ("error", unavailable), ("local", local)]
     {
-        let rules = format!("domain: d\non_unavailable: {says}\n{rule}");
-        // It starts and listens without Redis.
-        let redis = format!("redis://127.0.0.1:{closed}");
-        let service = Rlaas::with(&Options { redis, rules: &rules, env: &[("RLAAS_TIMEOUT", "15ms")] });
-        block_on(async {
-            let mut client = service.client().await;
-            for key in ["k", "granted"] {
-                for _ in 0..3 {
-                    match client.try_ask(request("d", &[&[(key, "x")]])).await {
-                        Ok(reply) => assert_eq!(Ok(reply.overall_code()), expected, "{says} {key}"),
-                        Err(status) => {
-                            let found = (status.code(), expected);
-                            assert_eq!(found, (tonic::Code::Unavailable, Err(())), "{says} {key}: {status}");
-                        }
-                    }
-                }
-                if says.starts_with("local") {
-                    // Half of ten, since two instances share them.
-                    let mut allowed = 3;
-                    while client.code(request("d", &[&[(key, "x")]])).await == OK {
-                        allowed += 1;
-                    }
-                    assert_eq!(allowed, 5, "{key}");
-                }
-            }
-        });
+        for key in ["k", "granted"] {
+            let ask = || service.try_ask(&*format!("{domain}: {key}=x"));
+            let found = [(); 6].map(|()| ask().map(|reply| reply.overall_code()).map_err(|status| status.code()));
+            assert_eq!(found, expected, "{domain} {key}");
+        }
     }
 }
 
@@ -312,20 +277,15 @@ fn series_that_come_from_requests_are_bounded() {
 descriptors: [{key: v, value_to_metric: true, rate_limit: {algorithm: token, unit: year, requests_per_unit: 10}}]
 ";
     let service = Rlaas::start(&server, rules);
-    block_on(async {
-        let mut client = service.client().await;
-        for part in 0..11 {
-            let values: Vec<_> = (0..1_000).map(|n| format!("{part}-{n}")).collect();
-            let entries: Vec<_> = values.iter().map(|value| [("v", value.as_str())]).collect();
-            let descriptors: Vec<_> = entries.iter().map(|entries| &entries[..]).collect();
-            assert_eq!(client.code(request("d", &descriptors)).await, OK);
-        }
-    });
+    for part in 0..11 {
+        let descriptors: Vec<_> = (0..1_000).map(|n| format!("v={part}-{n}")).collect();
+        assert_eq!(service.code(&*descriptors.join(" | ")), OK);
+    }
     let lines = service.metrics("ratelimit_service_rate_limit_total_hits{");
     assert_eq!(lines.len(), 10_001);
     let others = "ratelimit_service_rate_limit_total_hits{domain=\"d\",key1=\"other\",key2=\"\"} 1000";
     assert!(lines.iter().any(|line| line == others));
-    until("the log says so", || service.log().contains("10000 series have names from requests"));
+    service.until_log("10000 series have names from requests");
 }
 
 #[test]
@@ -341,9 +301,9 @@ descriptors:
     block_on(async {
         let mut client = service.client().await;
         // Four of the units that it holds now are to be given back.
-        assert_eq!(client.code(request("d", &[&[("k", "x")], &[("granted", "x")]])).await, OK);
+        assert_eq!(client.code("k=x | granted=x").await, OK);
         let _paused = Paused::new(&server);
-        let hangs = tokio::spawn(async move { client.try_ask(request("d", &[&[("k", "y")]])).await });
+        let hangs = tokio::spawn(async move { client.try_ask("k=y").await });
         tokio::time::sleep(Duration::from_millis(100)).await;
         let began = Instant::now();
         service.signal("-TERM");
@@ -370,17 +330,14 @@ descriptors:
 ";
     redis::cmd("LPUSH").arg("rl:d:token:31536000:list=x").arg("x").exec(&mut server.con()).expect("LPUSH");
     let service = Rlaas::with_env(&server, rules, &[("RLAAS_LOG_LEVEL", "debug"), ("RLAAS_LOG_FORMAT", "json")]);
-    block_on(async {
-        let mut client = service.client().await;
-        let all =
-            [&[("k", "a,b\nc")][..], &[("try", "x")], &[("free", "x")], &[("old", "x")], &[("new", "x"), ("a=b", "c")]];
-        assert_eq!(client.code(request("d", &all)).await, OK);
-        assert_eq!(client.code(hits(request("d", &[&[("k", "a,b\nc")]]), 2)).await, OVER);
-        assert_eq!(client.code(hits(request("d", &[&[("k", "a,b\nc")]]), 2)).await, OVER);
-        assert_eq!(client.code(request("d", &[&[("granted", "x")]])).await, OK);
-        assert_eq!(client.code(back(request("d", &[&[("k", "z")]]))).await, OK);
-        client.try_ask(request("d", &[&[("list", "x")]])).await.expect_err("a list");
-    });
+    let all =
+        [&[("k", "a,b\nc")][..], &[("try", "x")], &[("free", "x")], &[("old", "x")], &[("new", "x"), ("a=b", "c")]];
+    assert_eq!(service.code(request("d", &all)), OK);
+    for _ in 0..2 {
+        assert_eq!(service.code(hits(request("d", &[&[("k", "a,b\nc")]]), 2)), OVER);
+    }
+    assert_eq!([service.code("granted=x"), service.code("k=z -1")], [OK, OK]);
+    service.try_ask("list=x").expect_err("a list");
     let events = || -> Vec<serde_json::Value> {
         let log = service.log();
         let events = log.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect(line));
@@ -423,11 +380,8 @@ descriptors:
 fn a_decision_cannot_forge_a_line_of_the_log() {
     let server = one_server();
     let service = Rlaas::with_env(&server, &rules(5), &[("RLAAS_LOG_LEVEL", "debug")]);
-    block_on(async {
-        let forged = request("d\nERROR forged", &[&[("k", "x\nERROR forged")]]);
-        assert_eq!(service.client().await.code(forged).await, OK);
-    });
-    until("the decision is logged", || service.log().contains("decided"));
+    assert_eq!(service.code(request("d\nERROR forged", &[&[("k", "x\nERROR forged")]])), OK);
+    service.until_log("decided");
     assert!(service.log().lines().all(|line| !line.starts_with("ERROR")), "{}", service.log());
 }
 

@@ -5,7 +5,7 @@
 use envoy_types::pb::ratelimit::config::ratelimit::v3::RateLimitDescriptor;
 
 use super::control::{ControlPlane, config, descriptor, limited};
-use super::envoy::with_routes;
+use super::envoy::{route, with_routes};
 use super::one_server;
 use super::process::until;
 
@@ -99,18 +99,14 @@ fn pairs() -> [Pair; 5] {
 }
 
 /// The route of a pair, which asks under the domain of the pairs.
-fn route(Pair { name, actions, .. }: &Pair) -> String {
+fn route_of(Pair { name, actions, .. }: &Pair) -> String {
     let limit = |actions: &&[&str]| {
         let actions: Vec<_> = actions.iter().copied().map(action).collect();
         let route = format!("{{generic_key: {{descriptor_key: {name}, descriptor_value: {name}}}}}");
         format!("{{actions: [{route}, {}]}}", actions.join(", "))
     };
     let limits = actions.iter().map(limit).collect::<Vec<_>>().join(", ");
-    format!(
-        "                        - {{match: {{prefix: /{name}}}, route: {{cluster: mock, rate_limits: [{limits}]}}, \
-         typed_per_filter_config: {{envoy.filters.http.ratelimit: {{\"@type\": \
-         type.googleapis.com/envoy.extensions.filters.http.ratelimit.v3.RateLimitPerRoute, domain: first-listener}}}}}}\n"
-    )
+    route(name, "first-listener", &format!(", rate_limits: [{limits}]"))
 }
 
 #[test]
@@ -121,7 +117,7 @@ fn each_leaf_of_the_rules_limits_what_its_route_asks() {
     let pairs = pairs();
     let rules = pairs.iter().map(|pair| descriptor(pair.name, pair.name, pair.rules.clone())).collect();
     plane.accepts("1", &[config("first-listener", "first-listener", rules)]);
-    let envoy = with_routes(&service, &pairs.iter().map(route).collect::<String>());
+    let envoy = with_routes(&service, &pairs.iter().map(route_of).collect::<String>());
     until("the service is healthy", || envoy.status("/free", &[]) == 200);
     for Pair { name, leaves, .. } in &pairs {
         for (path, headers, limit, sibling, of_sibling) in *leaves {

@@ -17,6 +17,7 @@ use tempfile::TempDir;
 use tonic::Status;
 use tonic::transport::Channel;
 
+use super::{block_on, steps};
 use crate::support::{PATIENCE, Server, eventually, record_headers};
 
 /// How long the server may take, and how late the service may run: on a busy machine the defaults of 15 ms and 10 ms are
@@ -72,17 +73,20 @@ impl Rlaas {
         if !options.rules.is_empty() {
             std::fs::write(rules.join("rules.yaml"), options.rules).expect("a file");
         }
-        let mut child = command
+        command
             .args(["serve", "--redis", &options.redis, "--grpc", "127.0.0.1:0", "--http", "127.0.0.1:0"])
             .args(["--metrics", "127.0.0.1:0", "--debug", "127.0.0.1:0", "--rules"])
             .arg(&rules)
             .env_clear()
             .env("RLAAS_TIMEOUT", PATIENT)
             .env("RLAAS_MAX_LAG", PATIENT)
-            .envs(options.env.iter().copied())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("rlaas runs");
+            .envs(options.env.iter().copied());
+        Self::spawn(command, dir, "debug")
+    }
+
+    /// Starts a command with a directory of its own, until this address listens, which is the last one.
+    pub fn spawn(mut command: Command, dir: TempDir, last: &str) -> Self {
+        let mut child = command.stderr(Stdio::piped()).spawn().expect("rlaas runs");
         let log = Arc::new(Mutex::new(String::new()));
         let lines = BufReader::new(child.stderr.take().expect("piped")).lines();
         let reader = thread::spawn({
@@ -97,18 +101,16 @@ impl Rlaas {
         });
         let [address, http, metrics, debug] = [const { String::new() }; 4];
         let mut service = Self { child, dir, address, http, metrics, debug, log, reader: Some(reader) };
-        let found = |service: &Self, what: &str| {
-            let log = service.log();
-            let line = log.lines().find(|line| line.contains(what))?.to_owned();
+        service.until_log(&format!("{last} listens"));
+        let log = service.log();
+        let found = |what: &str| {
+            let line = log.lines().find(|line| line.contains(&format!("{what} listens")))?;
             // As text, or as JSON.
             let (_, address) = line.split_once("address=").or_else(|| line.split_once("\"address\":"))?;
             Some(address.trim_matches(['"', '}', ' ']).to_owned())
         };
-        until("it listens", || found(&service, "debug listens").is_some());
-        service.address = found(&service, "gRPC listens").expect("an address");
-        service.http = found(&service, "HTTP listens").expect("an address");
-        service.metrics = found(&service, "metrics listens").expect("an address");
-        service.debug = found(&service, "debug listens").expect("an address");
+        [service.address, service.http, service.metrics, service.debug] =
+            ["gRPC", "HTTP", "metrics", "debug"].map(|what| found(what).unwrap_or_default());
         service
     }
 
@@ -161,6 +163,25 @@ impl Rlaas {
 
     pub async fn client(&self) -> Client {
         Client(RateLimitServiceClient::new(self.channel().await))
+    }
+
+    /// What one request gets, over a connection of its own.
+    pub fn try_ask(&self, ask: impl Ask) -> Result<RateLimitResponse, Status> {
+        block_on(async { self.client().await.try_ask(ask).await })
+    }
+
+    pub fn code(&self, ask: impl Ask) -> Code {
+        self.try_ask(ask).expect("a reply").overall_code()
+    }
+
+    /// Waits until the log has a text.
+    pub fn until_log(&self, text: &str) {
+        until(text, || self.log().contains(text));
+    }
+
+    /// Waits until so many sets of rules were in force.
+    pub fn until_generation(&self, n: u32) {
+        self.until_log(&format!("generation={n}"));
     }
 
     pub fn pid(&self) -> u32 {
@@ -239,27 +260,55 @@ pub fn url(server: &Server) -> String {
     format!("redis://127.0.0.1:{}", server.port())
 }
 
+/// A request, or its text in the language of `steps`.
+pub trait Ask {
+    fn request(self) -> RateLimitRequest;
+}
+
+impl Ask for RateLimitRequest {
+    fn request(self) -> Self {
+        self
+    }
+}
+
+impl Ask for &str {
+    fn request(self) -> RateLimitRequest {
+        steps::request(self)
+    }
+}
+
 /// A client of the service.
 #[derive(Clone)]
 pub struct Client(pub RateLimitServiceClient<Channel>);
 
 impl Client {
-    pub async fn try_ask(&mut self, request: RateLimitRequest) -> Result<RateLimitResponse, Status> {
-        self.0.should_rate_limit(request).await.map(tonic::Response::into_inner)
+    pub async fn try_ask(&mut self, ask: impl Ask) -> Result<RateLimitResponse, Status> {
+        self.0.should_rate_limit(ask.request()).await.map(tonic::Response::into_inner)
     }
 
-    pub async fn ask(&mut self, request: RateLimitRequest) -> RateLimitResponse {
-        self.try_ask(request).await.expect("a reply")
+    /// With a header of gRPC: its name and its value.
+    pub async fn try_ask_with(
+        &mut self,
+        (name, value): (&'static str, &str),
+        ask: impl Ask,
+    ) -> Result<RateLimitResponse, Status> {
+        let mut call = tonic::Request::new(ask.request());
+        call.metadata_mut().insert(name, value.parse().expect("ASCII"));
+        self.0.should_rate_limit(call).await.map(tonic::Response::into_inner)
+    }
+
+    pub async fn ask(&mut self, ask: impl Ask) -> RateLimitResponse {
+        self.try_ask(ask).await.expect("a reply")
     }
 
     /// Whether each descriptor is allowed, and all of them.
-    pub async fn codes(&mut self, request: RateLimitRequest) -> (Vec<Code>, Code) {
-        let reply = self.ask(request).await;
+    pub async fn codes(&mut self, ask: impl Ask) -> (Vec<Code>, Code) {
+        let reply = self.ask(ask).await;
         (reply.statuses.iter().map(DescriptorStatus::code).collect(), reply.overall_code())
     }
 
-    pub async fn code(&mut self, request: RateLimitRequest) -> Code {
-        self.ask(request).await.overall_code()
+    pub async fn code(&mut self, ask: impl Ask) -> Code {
+        self.ask(ask).await.overall_code()
     }
 }
 
@@ -280,12 +329,6 @@ pub fn descriptor(entries: &[(&str, &str)]) -> RateLimitDescriptor {
 /// The same request, with hits of its first descriptor.
 pub fn hits(mut request: RateLimitRequest, hits: u64) -> RateLimitRequest {
     request.descriptors[0].hits_addend = Some(UInt64Value { value: hits });
-    request
-}
-
-/// The same request, and its first descriptor gives back.
-pub fn back(mut request: RateLimitRequest) -> RateLimitRequest {
-    request.descriptors[0].is_negative_hits = true;
     request
 }
 

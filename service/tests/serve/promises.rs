@@ -16,7 +16,7 @@ use proptest::test_runner::{Config, TestRunner};
 use tonic::Code as Status;
 
 use super::flood::{calls, connect};
-use super::process::{Client, Options, Paused, Rlaas, request};
+use super::process::{Client, Options, Paused, Rlaas};
 use super::{block_on, one_server};
 use crate::support::*;
 use Code::Ok as OK;
@@ -28,15 +28,11 @@ fn rules(limit: u32) -> String {
     )
 }
 
-fn ask() -> RateLimitRequest {
-    request("d", &[&[("k", "x")]])
-}
-
 /// Waits until a request gets this code.
 async fn until_code(client: &mut Client, expected: Code) {
     let ends = Instant::now() + PATIENCE;
     loop {
-        match client.try_ask(ask()).await {
+        match client.try_ask("k=x").await {
             Ok(reply) if reply.overall_code() == expected => return,
             other => assert!(Instant::now() < ends, "{other:?}"),
         }
@@ -76,7 +72,7 @@ fn a_master_that_hangs_is_left_after_a_failover() {
             let said = || sentinel.ask::<Fields>("MASTER");
             assert!(Instant::now() < ends, "the new master is never asked; Sentinel: {:?}", said());
             let began = Instant::now();
-            let reply = client.try_ask(ask()).await;
+            let reply = client.try_ask("k=x").await;
             times.push(began.elapsed());
             match reply {
                 Ok(reply) => assert_eq!(reply.overall_code(), OK),
@@ -106,7 +102,7 @@ fn ten_instances_allow_exactly_the_limit() {
         }
         let ask_all = clients.iter_mut().map(async |client| {
             for _ in 0..30 {
-                if client.code(ask()).await == OK {
+                if client.code("k=x").await == OK {
                     allowed.fetch_add(1, Ordering::Relaxed);
                 }
             }
@@ -122,11 +118,11 @@ fn a_message_of_4_mib_is_decided_and_a_longer_one_is_an_error() {
     let service = Rlaas::start(&server, &rules(5));
     block_on(async {
         let mut client = service.client().await;
-        let long = |bytes: usize| request("d", &[&[("k", &"x".repeat(bytes))]]);
-        assert_eq!(client.code(long(4 * 1024 * 1024 - 100)).await, OK);
-        let status = client.try_ask(long(4 * 1024 * 1024)).await.expect_err("too long");
+        let long = |bytes: usize| format!("k={}", "x".repeat(bytes));
+        assert_eq!(client.code(&*long(4 * 1024 * 1024 - 100)).await, OK);
+        let status = client.try_ask(&*long(4 * 1024 * 1024)).await.expect_err("too long");
         assert_eq!(status.code(), Status::OutOfRange, "{status}");
-        assert_eq!(client.code(ask()).await, OK);
+        assert_eq!(client.code("k=x").await, OK);
     });
 }
 
@@ -163,18 +159,14 @@ fn floods_of_http2_end_their_connections_and_nothing_else() {
             _ = stream.write_all(&preface).and_then(|()| stream.write_all(&flood));
             connections.push(stream);
         }
-        block_on(async {
-            assert_eq!(service.client().await.code(request("d", &[&[("k", "other"), ("k", "y")]])).await, OK);
-        });
+        assert_eq!(service.code("k=other,k=y"), OK);
     }
     // A connection that says something else.
     let mut wrong = TcpStream::connect(&service.address).expect("a connection");
     wrong.set_read_timeout(Some(PATIENCE)).expect("a timeout");
     wrong.write_all(b"GET / HTTP/1.1\r\n\r\n").expect("sent");
     _ = wrong.read(&mut [0; 64]);
-    block_on(async {
-        assert_eq!(service.client().await.code(ask()).await, OK);
-    });
+    assert_eq!(service.code("k=x"), OK);
 }
 
 #[test]
@@ -257,5 +249,5 @@ fn no_request_ends_it() {
     });
     result.expect("every request gets a reply");
     assert!(!service.log().contains("panicked"));
-    assert_eq!(runtime.block_on(client.code(request("d", &[&[("k", "x")]]))), OK);
+    assert_eq!(runtime.block_on(client.code("k=x")), OK);
 }

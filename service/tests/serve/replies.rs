@@ -3,7 +3,7 @@
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::{Code, RateLimit};
 use serde_json::{Value, json};
 
-use super::process::{Rlaas, descriptor, hits, http, request, until};
+use super::process::{Rlaas, http};
 use super::steps::{check, counted};
 use super::{block_on, for_each_server, one_server};
 use crate::support::*;
@@ -241,19 +241,15 @@ descriptors:
   - {key: window, rate_limit: {algorithm: window, window: 1000h, limit: 3}}
 ";
     let service = Rlaas::start(&server, rules);
-    block_on(async {
-        let mut client = service.client().await;
-        client.ask(request("d", &[&[("bucket", "x")]])).await;
-        let all = request("d", &[&[("user", "a")], &[("bucket", "x")], &[("window", "x")]]);
-        let statuses = client.ask(all).await.statuses;
-        let limit = RateLimit { name: "mine".to_owned(), requests_per_unit: 3, unit: 6 };
-        assert_eq!(statuses[0].current_limit, Some(limit));
-        assert_eq!(statuses[1].current_limit.as_ref().expect("a limit").unit, 0);
-        // A token comes every 10 seconds; a window starts with its first request.
-        for (status, expected) in statuses.iter().zip([1..=31_536_000, 9..=10, 3_599_990..=3_600_000]) {
-            assert!(expected.contains(&status.duration_until_reset.expect("a time").seconds), "{status:?}");
-        }
-    });
+    assert_eq!(service.code("bucket=x"), OK);
+    let statuses = service.try_ask("user=a | bucket=x | window=x").expect("a reply").statuses;
+    let limit = RateLimit { name: "mine".to_owned(), requests_per_unit: 3, unit: 6 };
+    assert_eq!(statuses[0].current_limit, Some(limit));
+    assert_eq!(statuses[1].current_limit.as_ref().expect("a limit").unit, 0);
+    // A token comes every 10 seconds; a window starts with its first request.
+    for (status, expected) in statuses.iter().zip([1..=31_536_000, 9..=10, 3_599_990..=3_600_000]) {
+        assert!(expected.contains(&status.duration_until_reset.expect("a time").seconds), "{status:?}");
+    }
 }
 
 #[test]
@@ -276,14 +272,7 @@ descriptors:
   - {key: a, descriptors: [{key: b, rate_limit: {unit: year, requests_per_unit: 1000, grants: 500}}]}
 ";
     let service = Rlaas::start(&server, rules);
-    let (few, many) = (request("d", &[&[("a.b", "x")]]), request("d", &[&[("a", "x"), ("b", "x")]]));
-    let ask = || {
-        block_on(async {
-            let mut client = service.client().await;
-            assert_eq!(client.code(few.clone()).await, OK);
-            assert_eq!(client.code(many.clone()).await, OK);
-        });
-    };
+    let ask = || assert_eq!(["a.b=x", "a=x,b=x"].map(|ask| service.code(ask)), [OK, OK]);
     let counted = |key: &str| counted(&server, &format!("rl:d:fixed:31536000:{key}")).expect("a counter");
     ask();
     // What is fetched ahead may be a batch more.
@@ -291,7 +280,7 @@ descriptors:
     assert!(small <= 4 && large >= 500, "{small} {large}");
     // A reload takes both over.
     service.write_rules(&format!("{rules}  - {{key: c}}\n"));
-    until("the new rules are in force", || service.log().contains("generation=2"));
+    service.until_generation(2);
     ask();
     assert!(counted("a.b=x") <= 6 && counted("a=x") == large, "{} {}", counted("a.b=x"), counted("a=x"));
 }
@@ -353,26 +342,19 @@ fn wrong_requests_are_invalid_arguments() {
         &server,
         "domain: d\nall_or_nothing: true\ndescriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 5}}]\n",
     );
-    block_on(async {
-        let mut client = service.client().await;
-        let many = |n: usize| {
-            let mut request = request("d", &[]);
-            request.descriptors = (0..n).map(|i| descriptor(&[("k", &i.to_string())])).collect();
-            request
-        };
-        for (wrong, text) in [
-            (request("", &[&[("k", "x")]]), "the domain"),
-            (request("d", &[]), "the list of descriptors"),
-            (many(1_001), "1000 descriptors"),
-            (many(65), "64 limits"),
-            (hits(request("d", &[&[("k", "x")]]), u64::MAX), "hits_addend"),
-        ] {
-            let status = client.try_ask(wrong).await.expect_err(text);
-            assert_eq!(status.code(), tonic::Code::InvalidArgument);
-            assert!(status.message().contains(text), "{status}");
-        }
-        assert_eq!(client.code(many(64)).await, OK);
-    });
+    let many = |n: usize| (0..n).map(|i| format!("k={i}")).collect::<Vec<_>>().join(" | ");
+    for (wrong, text) in [
+        (": k=x", "the domain"),
+        ("d: ", "the list of descriptors"),
+        (&many(1_001), "1000 descriptors"),
+        (&many(65), "64 limits"),
+        ("k=x +18446744073709551615", "hits_addend"),
+    ] {
+        let status = service.try_ask(wrong).expect_err(text);
+        assert_eq!(status.code(), tonic::Code::InvalidArgument);
+        assert!(status.message().contains(text), "{status}");
+    }
+    assert_eq!(service.code(&*many(64)), OK);
 }
 
 #[test]
@@ -387,12 +369,10 @@ fn all_limits_of_a_request_take_one_round_trip() {
     let mut reads = || info(&mut con, "total_reads_processed").parse::<u64>().expect("a number");
     block_on(async {
         let mut client = service.client().await;
-        let all = [&[("fixed", "x")], &[("window", "x")], &[("rolling", "x")], &[("token", "x")], &[("gcra", "x")]];
-        let all = all.map(|entries| &entries[..]);
-        assert_eq!(client.code(request("d", &all)).await, OK);
+        let all = "fixed=x | window=x | rolling=x | token=x | gcra=x";
+        assert_eq!(client.code(all).await, OK);
         let before = reads();
-        let twice: Vec<_> = all.iter().chain(&all).copied().collect();
-        assert_eq!(client.code(request("d", &twice)).await, OK);
+        assert_eq!(client.code(&*format!("{all} | {all}")).await, OK);
         let more = reads() - before - 1;
         // TCP may cut it in two.
         assert!((1..=2).contains(&more), "{more} reads for ten limits");

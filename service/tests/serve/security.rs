@@ -12,7 +12,7 @@ use tonic_reflection::pb::v1::server_reflection_client::ServerReflectionClient;
 use tonic_reflection::pb::v1::server_reflection_request::MessageRequest;
 use tonic_reflection::pb::v1::server_reflection_response::MessageResponse;
 
-use super::process::{Client, Options, Rlaas, back, hits, request, until};
+use super::process::{Client, Options, Rlaas};
 use super::{block_on, one_server};
 use crate::support::*;
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
@@ -69,7 +69,7 @@ impl Certificates {
     }
 
     /// Whether a request of this client gets a reply.
-    async fn connects(&self, service: &Rlaas, client: Option<&str>) -> bool {
+    pub async fn connects(&self, service: &Rlaas, client: Option<&str>) -> bool {
         let read = |name: &str| fs::read(self.path(name)).expect("a file");
         let mut tls = ClientTlsConfig::new().ca_certificate(Certificate::from_pem(read("ca.pem")));
         if let Some(name) = client {
@@ -78,7 +78,7 @@ impl Certificates {
         let endpoint = Channel::from_shared(format!("https://{}", service.address)).expect("an address");
         let Ok(channel) = endpoint.tls_config(tls).expect("certificates").connect().await else { return false };
         let mut client = Client(RateLimitServiceClient::new(channel));
-        client.try_ask(request("d", &[&[("k", "x")]])).await.is_ok()
+        client.try_ask("k=x").await.is_ok()
     }
 }
 
@@ -114,12 +114,12 @@ fn certificates_are_checked_and_read_again() {
         let plain = Channel::from_shared(format!("http://{}", service.address)).expect("an address").connect().await;
         if let Ok(channel) = plain {
             let mut client = Client(RateLimitServiceClient::new(channel));
-            assert!(client.try_ask(request("d", &[&[("k", "x")]])).await.is_err());
+            assert!(client.try_ask("k=x").await.is_err());
         }
         // Wrong files change nothing.
         let before = fs::read_to_string(&cert).expect("a file");
         files.write("server.pem", "no certificate");
-        until("the files are read", || service.log().contains("the certificates are wrong"));
+        service.until_log("the certificates are wrong");
         assert!(files.connects(&service, Some("client")).await);
         files.write("server.pem", &before);
         files.renew();
@@ -175,24 +175,19 @@ fn the_user_of_the_page_is_enough() {
         env: &[("RLAAS_REDIS_PASSWORD_FILE", password.to_str().expect("text"))],
     };
     let service = Rlaas::with(&options);
-    block_on(async {
-        let mut client = service.client().await;
-        for name in all {
-            let of = |n| hits(request("d", &[&[(name, "x")]]), n);
-            for request in [of(3), of(0), back(of(1))] {
-                assert_eq!(client.code(request).await, Code::Ok, "{name}");
-            }
+    for name in all {
+        for hits in ["+3", "?", "-1"] {
+            assert_eq!(service.code(&*format!("{name}=x {hits}")), Code::Ok, "{name}");
         }
-        service.write_rules(&format!("domain: d\nall_or_nothing: true\ndescriptors:\n{rules}"));
-        until("the rules are in force", || service.log().contains("generation=2"));
-        let both = request("d", &[&[("gcra", "y")], &[("token", "y")]]);
-        assert_eq!(client.code(hits(both.clone(), 5)).await, Code::Ok);
-        // The look denies, so the other limit is only shown: RL.PEEK.
-        assert_eq!(client.code(hits(both, 0)).await, Code::OverLimit);
-        service.write_rules("rate-limiter: {use-algo: sliding-window-algo, window-size: 60, max-requests: 5}");
-        until("the rules are in force", || service.log().contains("generation=3"));
-        assert_eq!(client.code(request("rlaas", &[&[("userId", "x")]])).await, Code::Ok);
-    });
+    }
+    service.write_rules(&format!("domain: d\nall_or_nothing: true\ndescriptors:\n{rules}"));
+    service.until_generation(2);
+    assert_eq!(service.code("gcra=y +5 | token=y"), Code::Ok);
+    // The look denies, so the other limit is only shown: RL.PEEK.
+    assert_eq!(service.code("gcra=y ? | token=y"), Code::OverLimit);
+    service.write_rules("rate-limiter: {use-algo: sliding-window-algo, window-size: 60, max-requests: 5}");
+    service.until_generation(3);
+    assert_eq!(service.code("rlaas: userId=x"), Code::Ok);
     let denied: Vec<redis::Value> = redis::cmd("ACL").arg("LOG").query(&mut con).expect("a log");
     assert!(denied.is_empty(), "{denied:?}");
     let used: String = redis::cmd("INFO").arg("commandstats").query(&mut con).expect("INFO");

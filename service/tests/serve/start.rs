@@ -1,8 +1,8 @@
 //! What the start says of Redis, and what is said later.
 
-use super::process::{Options, Rlaas, request, until};
+use super::one_server;
+use super::process::{Options, Rlaas, until};
 use super::security::Certificates;
-use super::{block_on, one_server};
 use crate::support::*;
 
 const RULES: &str = "domain: d\ndescriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 5}}]\n";
@@ -46,19 +46,14 @@ fn the_cause_is_named_later_too() {
     let mut server = one_server();
     let redis = format!("redis://127.0.0.1:{}", server.port());
     let service = Rlaas::with(&Options { redis, rules: RULES, env: &[("RLAAS_TIMEOUT", "15ms")] });
-    until("the start says what it finds", || service.log().contains("reachable, "));
+    service.until_log("reachable, ");
     let port = server.port();
     server.kill();
-    block_on(async {
-        let mut client = service.client().await;
-        // The next attempt is made when requests fail.
-        let ends = std::time::Instant::now() + PATIENCE;
-        while !service.log().contains(&format!(":{port}: connection refused: no server listens there")) {
-            assert!(std::time::Instant::now() < ends, "the cause is never named");
-            _ = client.try_ask(request("d", &[&[("k", "x")]])).await;
-            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-        }
-        let error = client.try_ask(request("d", &[&[("k", "x")]])).await.expect_err("no server");
-        assert!(error.message().contains("connection refused: no server listens there"), "{error}");
+    // The next attempt is made when requests fail.
+    until("the cause is named", || {
+        _ = service.try_ask("k=x");
+        service.log().contains(&format!(":{port}: connection refused: no server listens there"))
     });
+    let error = service.try_ask("k=x").expect_err("no server");
+    assert!(error.message().contains("connection refused: no server listens there"), "{error}");
 }

@@ -14,7 +14,6 @@ use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
 use envoy_types::pb::envoy::r#type::v3::RateLimitUnit;
 use envoy_types::pb::google::protobuf::UInt64Value;
 
-use super::block_on;
 use super::process::{Rlaas, descriptor};
 use crate::support::Server;
 
@@ -42,9 +41,8 @@ fn run(server: &Server, service: &Rlaas, step: &str) -> String {
         redis::cmd(first).arg(words.collect::<Vec<_>>()).exec(&mut server.con()).expect(step);
         return String::new();
     }
-    let reply = block_on(async { service.client().await.try_ask(request(step)).await });
     let word = |code| if code == Code::Ok { "ok" } else { "over" };
-    match reply {
+    match service.try_ask(step) {
         Ok(reply) => {
             let statuses = reply.statuses.iter();
             let shown = statuses.map(|status| format!("{} {}", word(status.code()), status.limit_remaining));
@@ -64,7 +62,7 @@ pub fn counted(server: &Server, key: &str) -> Option<i64> {
 pub fn request(text: &str) -> RateLimitRequest {
     let (domain, descriptors) = text.split_once(": ").unwrap_or(("d", text));
     let mut request = RateLimitRequest { domain: domain.to_owned(), ..RateLimitRequest::default() };
-    for part in descriptors.split(" | ") {
+    for part in descriptors.split(" | ").filter(|_| !descriptors.is_empty()) {
         let mut words = part.split(' ');
         let entries = words.next().unwrap_or_default();
         let entries: Vec<_> = entries.split(',').filter_map(|entry| entry.split_once('=')).collect();

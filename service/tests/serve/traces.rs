@@ -21,7 +21,7 @@ use tokio_stream::wrappers::TcpListenerStream;
 use tonic::service::Routes;
 use tonic::{Request, Response, Status};
 
-use super::process::{Options, Rlaas, get, http, request, url};
+use super::process::{Rlaas, get, http};
 use super::{block_on, one_server};
 
 const RULES: &str = "domain: d
@@ -106,12 +106,10 @@ fn each_request_is_a_span_of_the_callers_trace() {
             ];
             let mut service = Rlaas::with_env(&server, RULES, &env);
             let mut client = service.client().await;
-            let mut call = tonic::Request::new(request("d", &[&[("k", "x")]]));
             let parent = format!("00-{TRACE}-{PARENT}-01");
-            call.metadata_mut().insert("traceparent", parent.parse().expect("ASCII"));
-            client.0.should_rate_limit(call).await.expect("a reply");
-            assert_eq!(client.code(request("d", &[&[("k", "x")]])).await, Code::OverLimit);
-            client.try_ask(request("d", &[])).await.expect_err("no descriptors");
+            client.try_ask_with(("traceparent", &parent), "k=x").await.expect("a reply");
+            assert_eq!(client.code("k=x").await, Code::OverLimit);
+            client.try_ask("d: ").await.expect_err("no descriptors");
             let address = service.http.clone();
             let both = tokio::task::spawn_blocking(move || {
                 let status = get(&address, "/authorize/d", &[("K", "y"), ("Traceparent", &parent)]).status;
@@ -119,10 +117,8 @@ fn each_request_is_a_span_of_the_callers_trace() {
             });
             assert_eq!(both.await.expect("two responses"), (200, 400));
             // The caller says that this trace is not kept.
-            let mut call = tonic::Request::new(request("d", &[&[("k", "x")]]));
             let unsampled = format!("00-{TRACE}-{PARENT}-00");
-            call.metadata_mut().insert("traceparent", unsampled.parse().expect("ASCII"));
-            client.0.should_rate_limit(call).await.expect("a reply");
+            client.try_ask_with(("traceparent", &unsampled), "k=x").await.expect("a reply");
             drop(client);
             // The last spans are sent before it ends.
             service.signal("-TERM");
@@ -160,10 +156,8 @@ fn each_request_is_a_span_of_the_callers_trace() {
 fn a_collector_that_is_away_delays_nothing() {
     let server = one_server();
     let env = [("TRACING_ENABLED", "1"), ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")];
-    let mut service = Rlaas::with(&Options { redis: url(&server), rules: RULES, env: &env });
-    block_on(async {
-        assert_eq!(service.client().await.code(request("d", &[&[("k", "x")]])).await, Code::Ok);
-    });
+    let mut service = Rlaas::with_env(&server, RULES, &env);
+    assert_eq!(service.code("k=x"), Code::Ok);
     service.signal("-TERM");
     assert_eq!(service.wait(), 0);
     assert!(service.log().contains("rlaas ends"));

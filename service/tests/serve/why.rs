@@ -4,8 +4,8 @@ use std::process::Command;
 
 use envoy_types::pb::google::protobuf::value::Kind;
 
+use super::one_server;
 use super::process::{Rlaas, http, request};
-use super::{block_on, one_server};
 use crate::support::*;
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
 
@@ -23,15 +23,10 @@ const ENABLED: [(&str, &str); 2] = [("LIMIT_RESPONSE_HEADERS_ENABLED", "true"), 
 fn a_denial_names_its_rule_by_the_words_of_the_rules() {
     let server = one_server();
     let service = Rlaas::with_env(&server, RULES, &ENABLED);
-    let both = || request("d", &[&[("user", "alice")], &[("path", "/attic")]]);
-    let reply = block_on(async {
-        let mut client = service.client().await;
-        for _ in 0..2 {
-            let reply = client.ask(both()).await;
-            assert!(!reply.dynamic_metadata.expect("metadata").fields.contains_key("deniedBy"));
-        }
-        client.ask(both()).await
-    });
+    let [one, two, reply] = [(); 3].map(|()| service.try_ask("user=alice | path=/attic").expect("a reply"));
+    for allowed in [one, two] {
+        assert!(!allowed.dynamic_metadata.expect("metadata").fields.contains_key("deniedBy"));
+    }
     assert_eq!(reply.overall_code(), Code::OverLimit);
     let header = reply.response_headers_to_add.iter().find(|header| header.key == "RateLimit").expect("a header");
     assert!(header.value.starts_with("\"d.path__a_\";r=0;t="), "{}", header.value);
@@ -57,12 +52,8 @@ fn why_shows_what_each_limit_holds_and_charges_nothing() {
         let output = output.expect("rlaas runs");
         (output.status.success(), String::from_utf8(output.stdout).expect("text"))
     };
-    block_on(async {
-        let mut client = service.client().await;
-        for _ in 0..2 {
-            assert_eq!(client.code(request("d", &[&[("user", "a,b")]])).await, Code::Ok);
-        }
-    });
+    let code = || service.code(request("d", &[&[("user", "a,b")]]));
+    assert_eq!([code(), code()], [Code::Ok; 2]);
     for _ in 0..2 {
         let (ok, text) = why(&["d", r"user=a\,b", "free=1", "other=1"]);
         let file = service.dir.path().join("rules/rules.yaml").display().to_string();
@@ -74,12 +65,7 @@ fn why_shows_what_each_limit_holds_and_charges_nothing() {
         );
         assert_eq!((ok, text), (true, expected));
     }
-    block_on(async {
-        let mut client = service.client().await;
-        for expected in [Code::Ok, Code::OverLimit, Code::OverLimit] {
-            assert_eq!(client.code(request("d", &[&[("user", "a,b")]])).await, expected);
-        }
-    });
+    assert_eq!([code(), code(), code()], [Code::Ok, Code::OverLimit, Code::OverLimit]);
     let (ok, text) = why(&["d", r"user=a\,b"]);
     assert!(
         ok && text.contains("  used     3 of 3\n  allowed  in ") && text.contains("by a remembered denial"),
