@@ -1,9 +1,7 @@
 //! Which node of a cluster gets a command.
 
 use redis::cluster_routing::{Route, RoutingInfo, SingleNodeRoutingInfo, Slot, SlotAddr};
-use redis::{RedisError, ServerErrorKind};
-#[cfg(feature = "async")]
-use redis::{RedisResult, Value};
+use redis::{RedisError, RedisResult, ServerErrorKind, Value};
 
 use crate::key::around_tag;
 
@@ -36,7 +34,6 @@ pub fn given_up(error: RedisError) -> RedisError {
 pub type Node = (String, u16);
 
 /// Slots of one node: from the first to the last.
-#[cfg(feature = "async")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Range {
     first: u64,
@@ -45,14 +42,12 @@ pub struct Range {
 }
 
 /// Who has a slot.
-#[cfg(feature = "async")]
 pub fn owner(ranges: &[Range], slot: u64) -> Option<&Node> {
     let at = ranges.partition_point(|range| range.last < slot);
     ranges.get(at).filter(|range| range.first <= slot).map(|range| &range.node)
 }
 
 /// The reply to CLUSTER SLOTS: ranges with their primary and its replicas. A node without a name is the one that replied.
-#[cfg(feature = "async")]
 pub fn ranges(reply: &Value, host: &str) -> RedisResult<Vec<Range>> {
     let parts = |value: &Value| match value {
         Value::Array(parts) => Some(parts.clone()),
@@ -108,7 +103,6 @@ mod tests {
         }
     }
 
-    #[cfg(feature = "async")]
     #[test]
     fn the_map_says_who_has_a_slot() {
         let reply = "*3\r\n*4\r\n:5\r\n:9\r\n*3\r\n$1\r\nb\r\n:2\r\n$2\r\nid\r\n*2\r\n$1\r\nz\r\n:9\r\n\

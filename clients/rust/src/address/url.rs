@@ -3,7 +3,7 @@
 use redis::{Client, ConnectionInfo, IntoConnectionInfo};
 use url::Url;
 
-use super::{Cluster, Kind, Sentinels, Trust};
+use super::{Kind, Sentinels, Trust};
 use crate::error::Error;
 
 const SCHEMES: &str = "expected redis://, rediss://, unix://, redis-cluster:// or redis-sentinel://";
@@ -82,26 +82,8 @@ impl Parts<'_> {
         if !self.path.trim_matches('/').is_empty() {
             return Err(invalid("a cluster has no databases; expected nothing after the hosts"));
         }
-        let nodes = self.hosts.iter().map(|host| self.info(host, self.user, ""));
-        let nodes = nodes.collect::<Result<Vec<_>, _>>()?;
-        let builder = redis::cluster::ClusterClient::builder(nodes.clone())
-            // Nothing that may have been executed is sent again. Redirections are followed by this crate.
-            .retries(0)
-            .connection_timeout(super::CONNECT_TIMEOUT)
-            // The limiter has a timeout of its own.
-            .response_timeout(std::time::Duration::from_secs(60));
-        #[cfg(feature = "tls")]
-        let builder = match self.trust.certificates.clone() {
-            Some(certificates) => builder.certs(certificates),
-            None => builder,
-        };
-        let builder = match self.parameter("protocol") {
-            Some("resp3" | "3") => builder.use_protocol(redis::ProtocolVersion::RESP3),
-            _ => builder,
-        };
-        let cluster = builder.build().map_err(|error| invalid(error.to_string()))?;
-        let nodes = nodes.into_iter().map(client).collect();
-        Ok(Kind::Cluster(Box::new(Cluster { client: cluster, nodes })))
+        let nodes = self.hosts.iter().map(|host| self.info(host, self.user, "").map(client));
+        Ok(Kind::Cluster(nodes.collect::<Result<_, _>>()?))
     }
 
     fn sentinel(&self) -> Result<Kind, Error> {
@@ -181,7 +163,8 @@ fn trust<'p>(tls: bool, parameter: impl Fn(&str) -> Option<&'p str>) -> Result<T
     if tls && rustls::crypto::CryptoProvider::get_default().is_none() {
         let _ = rustls::crypto::ring::default_provider().install_default();
     }
-    Ok(Trust::new(tls.then_some(redis::TlsCertificates { client_tls, root_cert })))
+    let certificates = tls.then_some(redis::TlsCertificates { client_tls, root_cert });
+    Ok(Trust { certificates, ..Trust::default() })
 }
 
 #[cfg(test)]

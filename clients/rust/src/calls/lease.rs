@@ -38,7 +38,8 @@ struct Kept {
     known: Arc<Known>,
     /// Dropping it makes the keeper release the lease.
     held: Held,
-    keeper: Task<Result<bool, Error>>,
+    /// `None` if no thread could be started. Then the lease ends by itself.
+    keeper: Option<Task<Result<bool, Error>>>,
 }
 
 /// What guard and keeper know of the lease.
@@ -84,7 +85,10 @@ impl Lease {
     pub async fn release(self) -> Result<bool, Error> {
         let Some(Kept { held, keeper, .. }) = self.kept else { return Ok(false) };
         drop(held);
-        join(keeper).await.unwrap_or(Ok(false))
+        match keeper {
+            Some(keeper) => join(keeper).await.unwrap_or(Ok(false)),
+            None => Ok(false),
+        }
     }
 }
 
@@ -168,10 +172,7 @@ impl Limiter {
     pub async fn renew(&self, policy: &Policy, key: impl AsRef<[u8]>, id: impl AsRef<[u8]>) -> Result<bool, Error> {
         require_lease(policy)?;
         let request = Request::new(policy, key.as_ref());
-        self.call(Call::of(Verb::Renew(id.as_ref()), &request))
-            .await
-            .and_then(reply::integer)
-            .map(|renewed| renewed != 0)
+        self.call(Call::of(Verb::Renew(id.as_ref()), &request)).await.and_then(reply::flag)
     }
 
     /// Ends a lease; whether it was still held. [`Lease`] does this by itself.
@@ -189,10 +190,7 @@ impl Limiter {
     /// See [`Error`].
     pub async fn release_request(&self, request: &Request<'_>) -> Result<bool, Error> {
         require_lease(request.policy)?;
-        self.call(Call::of(Verb::Release(request.id.unwrap_or_default()), request))
-            .await
-            .and_then(reply::integer)
-            .map(|released| released != 0)
+        self.call(Call::of(Verb::Release(request.id.unwrap_or_default()), request)).await.and_then(reply::flag)
     }
 }
 
@@ -203,7 +201,7 @@ async fn take_new(limiter: Limiter, policy: Policy, key: Vec<u8>) -> Result<Leas
     let leased = limiter.take(&policy, &key, &id, Holder::New).await;
     if leased.as_ref().is_err_and(Error::is_failure) {
         // The server may have taken the lease after all. Nobody else has this id.
-        Background::here().start(move || async move { limiter.release(&policy, key, id).await });
+        let _ = Background::here().start(move || async move { limiter.release(&policy, key, id).await });
     }
     leased
 }

@@ -53,8 +53,8 @@ struct Shared {
 pub enum Recalled {
     /// It is denied.
     Denied(Denied),
-    /// It is to be sent. `None` if nothing is remembered.
-    Unknown(Option<Sent>),
+    /// It is to be sent.
+    Unknown(Sent),
 }
 
 /// A request that a remembered denial denies.
@@ -176,7 +176,7 @@ pub struct TopDenial {
 }
 
 impl Denials {
-    /// Remembers the denials of at most `capacity` keys, and sends a request again after `recheck`.
+    /// Remembers the denials of at most `capacity` keys, with 0 of none, and sends a request again after `recheck`.
     pub fn new(capacity: usize, recheck: Duration) -> Self {
         Self {
             cache: Cache::new(capacity),
@@ -191,10 +191,10 @@ impl Denials {
         let key = request.bounded_key();
         // A reservation may be open already: then the request is allowed.
         let known = if request.reserve.is_some() { None } else { self.known(request, &key, now) };
-        let Some((entry, decision)) = known else { return Recalled::Unknown(Some(self.sent(&key, now, None))) };
+        let Some((entry, decision)) = known else { return Recalled::Unknown(self.sent(&key, now, None)) };
         let asks = if entry.denial.is_due(now) { Asks::begin(&entry) } else { None };
         match asks {
-            Some(asks) => Recalled::Unknown(Some(self.sent(&key, now, Some(asks)))),
+            Some(asks) => Recalled::Unknown(self.sent(&key, now, Some(asks))),
             None => Recalled::Denied(Denied { decision, shared: entry.shared }),
         }
     }
@@ -368,7 +368,7 @@ mod tests {
     fn sent(denials: &Denials, request: &Request<'_>, at: Instant) -> Option<Sent> {
         match denials.recall(request, at) {
             Recalled::Denied(_) => None,
-            Recalled::Unknown(sent) => sent,
+            Recalled::Unknown(sent) => Some(sent),
         }
     }
 

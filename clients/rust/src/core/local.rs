@@ -71,9 +71,9 @@ impl Local {
 
     /// Gives back what [`Local::decide`] charged.
     pub fn refund(&self, request: &Request<'_>, charged: u64, instances: u32) {
-        let (Some(terms), Some(cost)) = (terms(request.policy, instances), Cost::new(charged)) else { return };
-        if let Some(counts) = self.keys.get(&State::new(request.policy, &request.bounded_key()).kept()) {
-            counts.lock().refund(&terms, self.now(), cost);
+        let counts = self.keys.get(&State::new(request.policy, &request.bounded_key()).kept());
+        if let (Some(counts), Some(cost)) = (counts, Cost::new(charged)) {
+            counts.lock().refund(&terms(request.policy, instances), self.now(), cost);
         }
     }
 
@@ -102,8 +102,6 @@ impl Local {
         forgotten: impl FnOnce(),
     ) -> Decision {
         let policy = request.policy;
-        let denied = || Decision::of_fallback(policy, false, 0, RetryAfter::Never);
-        let Some(terms) = terms(policy, instances) else { return denied() };
         self.tidy();
         _ = self.sweep_at.compare_exchange(0, self.next_sweep(), Ordering::Relaxed, Ordering::Relaxed);
         let counts = self.counts(request, |evicted| {
@@ -111,7 +109,8 @@ impl Local {
                 forgotten();
             }
         });
-        counts.lock().request(&terms, now, request).unwrap_or_else(denied)
+        let decision = counts.lock().request(&terms(policy, instances), now, request);
+        decision.unwrap_or_else(|| Decision::of_fallback(policy, false, 0, RetryAfter::Never))
     }
 
     fn counts(&self, request: &Request<'_>, evict: impl FnOnce(Counts)) -> Counts {
@@ -216,11 +215,11 @@ fn decide<A: InMemory>(key: &mut A::Key, terms: &Terms, now: Micros, request: &R
     Some(Decision { delay: Duration::from_millis(u64::try_from(figures.delay_ms).unwrap_or(0)), ..decision })
 }
 
-/// The part of a policy that one of the instances has. `None` if the module takes no such window.
-fn terms(policy: &Policy, instances: u32) -> Option<Terms> {
+/// The part of a policy that one of the instances has.
+fn terms(policy: &Policy, instances: u32) -> Terms {
     let part = |whole: u64| (whole / u64::from(instances.max(1))).max(whole.min(1)).min(MAX_COUNT);
-    let terms = policy.terms()?;
-    Some(Terms { limit: part(terms.limit), burst: terms.burst.map(part), ..terms })
+    let terms = policy.terms();
+    Terms { limit: part(terms.limit), burst: terms.burst.map(part), ..terms }
 }
 
 #[cfg(test)]

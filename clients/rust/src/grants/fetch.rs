@@ -74,7 +74,7 @@ impl Fetch {
 
 impl Shared {
     /// Charges what is missing from a whole grant, or what fits of it.
-    async fn fetch(&self, key: &Key, unknown: Option<Sent>) -> Result<Fetched, Error> {
+    async fn fetch(&self, key: &Key, unknown: Sent) -> Result<Fetched, Error> {
         let missing = key.lot.lock().missing(self.units, Instant::now());
         let request = key.request(&self.policy).cost(missing).partial();
         let sent = Instant::now();

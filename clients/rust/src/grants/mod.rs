@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use parking_lot::{Mutex, RwLock};
+use scopeguard::ScopeGuard;
 use tokio::sync::watch;
 use tokio::time::timeout_at;
 
@@ -213,7 +214,7 @@ impl Grants {
             };
             let unended = shared.limiter.core.unended(1);
             let fetched = timeout_at(deadline.into(), running).await;
-            unended.ended();
+            ScopeGuard::into_inner(unended);
             match fetched.unwrap_or(Err(Error::Timeout(self.timeout))) {
                 Ok(fetched) => {
                     let decision = key.lot.lock().take_after(cost, &fetched.decision, Instant::now());

@@ -5,13 +5,13 @@ mod command;
 mod commands;
 pub mod reply;
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use redis::{RedisError, Script as RedisScript, Value};
+use redis::{RedisError, Script, Value};
 
-pub use command::{Call, Script, Verb};
+pub use command::{Call, Verb};
 pub use commands::{Commands, parse};
 
 use crate::error::Error;
@@ -22,10 +22,7 @@ const SOURCE: &str = include_str!("rl.lua");
 /// How often a request looks for the module on a server that had none.
 const PROBE_EVERY: Duration = Duration::from_secs(5);
 
-fn hash() -> &'static str {
-    static HASH: OnceLock<String> = OnceLock::new();
-    HASH.get_or_init(|| RedisScript::new(SOURCE).get_hash().to_owned())
-}
+static HASH: LazyLock<String> = LazyLock::new(|| Script::new(SOURCE).get_hash().to_owned());
 
 /// What is known of the server.
 #[derive(Debug)]
@@ -113,7 +110,7 @@ impl<'a> Exchange<'a> {
             }
             (Sent::Hash, Some(Err(Error::Redis(error)))) if error.code() == Some("NOSCRIPT") => {
                 self.sent = Sent::Source;
-                self.call.script(Script::Source(SOURCE), commands);
+                self.call.script("EVAL", SOURCE, commands);
                 None
             }
             (_, reply) => Some(reply.unwrap_or(Err(Error::UnknownReply))),
@@ -125,7 +122,7 @@ impl<'a> Exchange<'a> {
             return Some(Err(Error::NeedsModule(algorithm)));
         }
         self.sent = Sent::Hash;
-        self.call.script(Script::Hash(hash()), commands);
+        self.call.script("EVALSHA", &HASH, commands);
         None
     }
 }

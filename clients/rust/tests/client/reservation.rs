@@ -35,6 +35,11 @@ fn a_reservation_is_settled_once() {
         let again = limiter.settle_reservation(&TOKENS, "k", &id, 500).await.unwrap();
         assert_eq!(again.charged, 0);
         assert!(left_is(&limiter, 850).await);
+        // A key that is sent as it is, and would else be bounded once more.
+        let key = format!("{}~{}", "k".repeat(32), "0".repeat(64));
+        let request = TOKENS.request(&key).cost(10).with_key_as_it_is();
+        limiter.reserve(&request, TTL).await.unwrap().held().expect("room").settle(4).await.unwrap();
+        assert_eq!(limiter.peek(&request.cost(0)).await.unwrap().remaining, 996);
     });
 }
 
@@ -276,23 +281,14 @@ mod page {
 
     use redis_rl_client::{Error, InvalidPolicy, Limiter, Policy, ReservedAll};
 
-    #[expect(dead_code, reason = "a service looks at them")]
+    #[derive(Debug, thiserror::Error)]
     pub enum Failed {
-        Limiter(Error),
-        Policy(InvalidPolicy),
+        #[error(transparent)]
+        Limiter(#[from] Error),
+        #[error(transparent)]
+        Policy(#[from] InvalidPolicy),
+        #[error("too many requests")]
         TooManyRequests(Vec<(&'static str, String)>),
-    }
-
-    impl From<Error> for Failed {
-        fn from(error: Error) -> Self {
-            Self::Limiter(error)
-        }
-    }
-
-    impl From<InvalidPolicy> for Failed {
-        fn from(error: InvalidPolicy) -> Self {
-            Self::Policy(error)
-        }
     }
 
     pub struct Prompt {
