@@ -6,7 +6,7 @@ use redis::Value;
 use scopeguard::ScopeGuard;
 
 use super::{Instant, Limiter, Target, both, sleep};
-use crate::core::{Recalled, Sent};
+use crate::core::Sent;
 use crate::decision::{Decision, Decisions};
 use crate::error::Error;
 use crate::policy::Policy;
@@ -223,8 +223,8 @@ impl Limiter {
         let key = request.bounded_key();
         let request = &request.with_bounded(&key);
         match self.core.recall(request) {
-            Recalled::Denied(denied) => Ok(self.core.remembered(denied)),
-            Recalled::Unknown(sent) => self.send(request, sent).await,
+            Ok(sent) => self.send(request, sent).await,
+            Err(denied) => Ok(self.core.remembered(denied)),
         }
     }
 
@@ -236,13 +236,13 @@ impl Limiter {
     ) -> Vec<Result<Decision, Error>> {
         let core = &self.core;
         let recalled: Vec<_> = requests.clone().map(|request| core.recall(request)).collect();
-        let unknown = requests.clone().zip(&recalled).filter(|(_, recalled)| matches!(recalled, Recalled::Unknown(_)));
+        let unknown = requests.clone().zip(&recalled).filter(|(_, recalled)| recalled.is_ok());
         let calls: Vec<_> = unknown.map(|(request, _)| Call::of(Verb::Check, request)).collect();
         let mut replies = self.converse_all(&calls, limit).await.into_iter();
         let decide = |(request, recalled)| {
             let decision = match recalled {
-                Recalled::Denied(denied) => Ok(core.remembered(denied)),
-                Recalled::Unknown(sent) => {
+                Err(denied) => Ok(core.remembered(denied)),
+                Ok(sent) => {
                     let reply = replies.next().unwrap_or(Err(Error::UnknownReply));
                     core.learned(request, sent, reply.map_err(|error| core.failed(error)))
                 }

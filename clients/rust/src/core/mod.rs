@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use redis::Value;
 use scopeguard::ScopeGuard;
 
-pub use denials::{Denial, Denied, Recalled, Sent, TopDenial};
+pub use denials::{Denial, Denied, Sent, TopDenial};
 pub use settings::{Builder, Settings, at_most_a_year};
 
 use crate::decision::{Decision, Decisions, RetryAfter};
@@ -151,7 +151,7 @@ impl Core {
     }
 
     /// Whether a request is denied without the server, or is to be sent. Not counted.
-    pub fn recall(&self, request: &Request<'_>) -> Recalled {
+    pub fn recall(&self, request: &Request<'_>) -> Result<Sent, Denied> {
         self.denials.recall(request, Instant::now())
     }
 
@@ -336,7 +336,7 @@ mod tests {
         let wait = RetryAfter::After(Duration::from_secs(3600));
         let denial = Decision::of_fallback(request.policy, false, 0, wait);
         let decision = Decision { source: Source::Server, ..denial };
-        let Recalled::Unknown(sent) = core.recall(request) else { panic!("a denial is known") };
+        let Ok(sent) = core.recall(request) else { panic!("a denial is known") };
         core.denials.learn(request, &sent, &decision);
     }
 

@@ -8,7 +8,7 @@ use futures_util::future::{self, BoxFuture};
 use parking_lot::Mutex;
 
 use super::{Key, Shared};
-use crate::core::{Denied, Recalled, Sent};
+use crate::core::{Denied, Sent};
 use crate::decision::{Decision, Source};
 use crate::error::Error;
 
@@ -35,13 +35,9 @@ impl Fetch {
     ///
     /// # Errors
     /// A remembered denial denies it. If the fetch that is under way asks about that denial, it denies all other requests.
-    #[expect(clippy::result_large_err, reason = "it is used at once")]
     pub fn start(shared: &Arc<Shared>, key: &Arc<Key>) -> Result<Running, Denied> {
         let mut running = key.fetch.running.lock();
-        let sent = match shared.limiter.core.recall(&key.request(&shared.policy).partial()) {
-            Recalled::Denied(denied) => return Err(denied),
-            Recalled::Unknown(sent) => sent,
-        };
+        let sent = shared.limiter.core.recall(&key.request(&shared.policy).partial())?;
         if let Some(running) = running.as_ref() {
             return Ok(running.clone());
         }

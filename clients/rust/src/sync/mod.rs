@@ -177,16 +177,14 @@ impl Pool {
         }
         let replies = self.send(&mut connection, &commands, key, began + limit);
         self.keep(connection);
-        let mut failures = replies.iter().map(|reply| reply.as_ref().err().filter(|error| ends_connection(error)));
         self.breaker(part, |breaker, now| {
-            // The first error that is no reply is that of all that follow.
-            let (first, last) = (failures.next().flatten(), failures.last().flatten());
-            if first.is_none() {
+            if replies.first().is_some_and(|reply| !reply.as_ref().is_err_and(ends_connection)) {
                 breaker.bytes(now);
             }
-            match last.or(first) {
-                Some(error) if error.is_timeout() => breaker.left(),
-                Some(error) if is_connection_error(error) => breaker.connect_failed(now),
+            // The first error that is no reply is that of all that follow.
+            match replies.last() {
+                Some(Err(error)) if error.is_timeout() => breaker.left(),
+                Some(Err(error)) if is_connection_error(error) => breaker.connect_failed(now),
                 _ => breaker.replied(now),
             }
         });
