@@ -7,7 +7,7 @@ pub mod reply;
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use redis::{RedisError, Script, Value};
 
@@ -20,7 +20,7 @@ use crate::error::Error;
 const SOURCE: &str = include_str!("rl.lua");
 
 /// How often a request looks for the module on a server that had none.
-const PROBE_EVERY: Duration = Duration::from_secs(5);
+const PROBE_EVERY_MS: u64 = 5_000;
 
 static HASH: LazyLock<String> = LazyLock::new(|| Script::new(SOURCE).get_hash().to_owned());
 
@@ -28,14 +28,13 @@ static HASH: LazyLock<String> = LazyLock::new(|| Script::new(SOURCE).get_hash().
 #[derive(Debug)]
 pub struct Server {
     began: Instant,
-    probe_every: Duration,
     /// When the module was last missed, in ms since `began`, from 1; 0 if it was not.
     missed_at: AtomicU64,
 }
 
 impl Server {
     pub fn new() -> Self {
-        Self { began: Instant::now(), probe_every: PROBE_EVERY, missed_at: AtomicU64::new(0) }
+        Self { began: Instant::now(), missed_at: AtomicU64::new(0) }
     }
 
     /// Whether the module is not there, as far as known.
@@ -58,8 +57,8 @@ impl Server {
         if missed_at == 0 {
             return true;
         }
-        let (now, probe_ms) = (self.now(), u64::try_from(self.probe_every.as_millis()).unwrap_or(u64::MAX));
-        now.saturating_sub(missed_at) >= probe_ms
+        let now = self.now();
+        now.saturating_sub(missed_at) >= PROBE_EVERY_MS
             && self.missed_at.compare_exchange(missed_at, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 }
@@ -139,6 +138,8 @@ fn is_unknown_command(error: &RedisError) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use redis::parse_redis_value;
 
     use super::*;
@@ -209,13 +210,15 @@ mod tests {
 
     #[test]
     fn the_module_is_looked_for_again_after_a_while() {
-        let server = Server { probe_every: Duration::from_millis(300), ..Server::new() };
+        // Since ten seconds: the time of the last miss can lie before now.
+        let server = Server { began: Instant::now() - Duration::from_secs(10), ..Server::new() };
+        let pass = |millis| server.missed_at.fetch_sub(millis, Ordering::Relaxed);
         exchange(&server, &POLICY, &[MISSING, ":1"]).1.unwrap();
-        std::thread::sleep(Duration::from_millis(301));
+        pass(PROBE_EVERY_MS);
         // One request looks; it is not there.
         assert_eq!(exchange(&server, &POLICY, &[MISSING, ":1"]).0, ["RL.TOKEN", "EVALSHA"]);
         assert_eq!(exchange(&server, &POLICY, &[":1"]).0, ["EVALSHA"]);
-        std::thread::sleep(Duration::from_millis(301));
+        pass(PROBE_EVERY_MS);
         // Now it is.
         assert_eq!(exchange(&server, &POLICY, &[":1"]).0, ["RL.TOKEN"]);
         assert!(!server.lacks_module());

@@ -290,8 +290,7 @@ impl Driver {
                 let breaker = &self.breaker;
                 self.outbox.fill(|unsent| match &unsent.caller {
                     None => Choice::Send,
-                    Some(caller) if caller.is_closed() => Choice::Leave,
-                    Some(_) if !breaker.permits(now) => Choice::Reject,
+                    Some(caller) if caller.is_closed() || !breaker.permits(now) => Choice::Reject,
                     Some(_) if breaker.is_trying() => Choice::SendAlone,
                     Some(_) => Choice::Send,
                 });

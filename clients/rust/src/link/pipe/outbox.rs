@@ -75,21 +75,17 @@ impl Outbox {
             return;
         }
         while let Some(unsent) = self.waiting.get(self.ends.len()) {
-            let (choice, at) = (chooses(unsent), self.ends.len());
-            match choice {
-                Choice::Send | Choice::SendAlone => {
-                    self.bytes.extend_from_slice(unsent.commands.bytes());
-                    self.ends.push_back(self.bytes.len());
-                    if choice == Choice::SendAlone || self.bytes.len() >= BATCH {
-                        return;
-                    }
+            let choice = chooses(unsent);
+            if choice == Choice::Reject {
+                if let Some(mut unsent) = self.waiting.remove(self.ends.len()) {
+                    unsent.end(Error::CircuitOpen);
                 }
-                Choice::Leave => drop(self.waiting.remove(at)),
-                Choice::Reject => {
-                    if let Some(mut unsent) = self.waiting.remove(at) {
-                        unsent.end(Error::CircuitOpen);
-                    }
-                }
+                continue;
+            }
+            self.bytes.extend_from_slice(unsent.commands.bytes());
+            self.ends.push_back(self.bytes.len());
+            if choice == Choice::SendAlone || self.bytes.len() >= BATCH {
+                return;
             }
         }
     }
@@ -222,8 +218,6 @@ pub enum Choice {
     Send,
     /// No other goes with it.
     SendAlone,
-    /// Its caller is gone.
-    Leave,
-    /// The breaker does not permit it.
+    /// The breaker does not permit it, or its caller is gone.
     Reject,
 }
