@@ -6,7 +6,9 @@ use redis_rl_client::{
     Address, BreakerSettings, Error, Fallback, Limiter, Link, Policy, Request, Reservation, ReservedAll, sync,
 };
 
-use crate::setup::{Paused, block_on, client, connected, eventually_is, for_each_way, limiter, one_server};
+use crate::setup::{
+    Paused, block_on, client, connected, eventually_is, for_each_way, limiter, on_one_server, one_server,
+};
 use crate::support::*;
 
 const TTL: Duration = Duration::from_secs(60);
@@ -341,9 +343,7 @@ fn the_gateway_of_the_page() {
     let shown = words(shown.split("```").next().unwrap());
     let own = include_str!("reservation.rs").split("// The page begins here.").nth(1).unwrap();
     assert!(words(own).contains(&shown), "docs/language-models.md shows other code than this test runs");
-    block_on(async {
-        let server = one_server();
-        let limiter = limiter(&server).await;
+    on_one_server(async |limiter, _| {
         let prompt = page::Prompt { tokens: 100 };
         assert_eq!(page::complete(&limiter, &page::Model(30), &prompt, 1_000).await.ok().unwrap().len(), 150);
         // What was used is settled when the guards are dropped: 400 of 1,100.
