@@ -55,8 +55,8 @@ impl Lease {
         let term = Mutex::new(Term::new(policy.longest_window(), sent));
         let known = Arc::new(Known { term, changed: Changed::default() });
         let (held, other) = channel();
-        let keeper = Keeper { limiter, policy, key, id: id.clone(), known: Arc::clone(&known) };
-        let keeper = Background::here().start(move || keeper.run(other));
+        let (holder, renewed) = (id.clone(), Arc::clone(&known));
+        let keeper = Background::here().start(move || renew_until(other, limiter, policy, key, holder, renewed));
         Self { id, kept: Some(Kept { known, held, keeper }) }
     }
 
@@ -92,36 +92,32 @@ impl Lease {
     }
 }
 
-/// What runs behind a lease.
-struct Keeper {
+/// Renews a lease until the guard is dropped, and releases it then.
+#[both]
+async fn renew_until(
+    mut dropped: Other,
     limiter: Limiter,
     policy: Policy,
     key: Vec<u8>,
     id: String,
     known: Arc<Known>,
-}
-
-#[both]
-impl Keeper {
-    async fn run(self, mut other: Other) -> Result<bool, Error> {
-        let mut pause = self.known.term.lock().first_pause(now());
-        while !is_dropped_within(&mut other, pause).await {
-            let (sent, ends) = (now(), self.known.term.lock().ends());
-            let renewing = self.limiter.renew(&self.policy, &self.key, &self.id);
-            let renewed = until(ends.unwrap_or(sent), renewing).await;
-            let renewal = renewed.as_ref().map_or(Renewal::Unknown, Renewal::of);
-            let next = self.known.term.lock().renewed(sent, renewal, now());
-            tell(&self.known.changed);
-            match next {
-                Some(next) => pause = next,
-                None => {
-                    self.limiter.core.lease_lost();
-                    return Ok(false);
-                }
+) -> Result<bool, Error> {
+    let mut pause = known.term.lock().first_pause(now());
+    while !is_dropped_within(&mut dropped, pause).await {
+        let (sent, ends) = (now(), known.term.lock().ends());
+        let renewed = until(ends.unwrap_or(sent), limiter.renew(&policy, &key, &id)).await;
+        let renewal = renewed.as_ref().map_or(Renewal::Unknown, Renewal::of);
+        let next = known.term.lock().renewed(sent, renewal, now());
+        tell(&known.changed);
+        match next {
+            Some(next) => pause = next,
+            None => {
+                limiter.core.lease_lost();
+                return Ok(false);
             }
         }
-        self.limiter.release(&self.policy, &self.key, &self.id).await
     }
+    limiter.release(&policy, &key, &id).await
 }
 
 #[both]
