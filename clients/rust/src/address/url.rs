@@ -22,8 +22,8 @@ struct Parts<'a> {
 }
 
 /// What is wrong, without the URL: it may hold a password.
-fn invalid(what: impl Into<String>) -> Error {
-    Error::InvalidUrl(what.into())
+fn invalid(what: impl ToString) -> Error {
+    Error::InvalidUrl(what.to_string())
 }
 
 pub fn parse(text: &str) -> Result<(Kind, Trust), Error> {
@@ -62,7 +62,7 @@ fn find<'p>(parameters: &'p [(String, String)], name: &str) -> Option<&'p str> {
 }
 
 fn open(url: impl IntoConnectionInfo) -> Result<ConnectionInfo, Error> {
-    url.into_connection_info().map_err(|error| invalid(error.to_string()))
+    url.into_connection_info().map_err(invalid)
 }
 
 fn client(info: ConnectionInfo) -> Client {
@@ -116,7 +116,7 @@ impl Parts<'_> {
         let scheme = if self.tls { "rediss" } else { "redis" };
         let at = if user.is_empty() { "" } else { "@" };
         let text = format!("{scheme}://{user}{at}{host}/{path}");
-        let mut url = Url::parse(&text).map_err(|error| invalid(error.to_string()))?;
+        let mut url = Url::parse(&text).map_err(invalid)?;
         if url.host_str().is_none_or(str::is_empty) {
             return Err(invalid("expected a host"));
         }
@@ -133,7 +133,7 @@ impl Parts<'_> {
     fn with_certificates(&self, info: ConnectionInfo) -> Result<ConnectionInfo, Error> {
         #[cfg(feature = "tls")]
         if let Some(certificates) = self.trust.certificates.clone() {
-            let client = Client::build_with_tls(info, certificates).map_err(|error| invalid(error.to_string()))?;
+            let client = Client::build_with_tls(info, certificates).map_err(invalid)?;
             return Ok(client.get_connection_info().clone());
         }
         Ok(info)

@@ -44,9 +44,6 @@ const SLOTS_OF_PART: u64 = 64;
 /// How many connections a call to a cluster uses at once.
 const MAX_THREADS: usize = 8;
 
-/// What belongs to the request of this number.
-type Numbered<T> = (usize, T);
-
 /// The same as the limiter of async programs, for threads. It opens a connection for each request that runs at the same
 /// time, and keeps them.
 ///
@@ -96,17 +93,18 @@ impl Limiter {
     /// Threads send the requests of different slots.
     fn decide_each(&self, requests: &[Request<'_>]) -> Vec<Result<Decision, Error>> {
         let deadline = Instant::now() + self.timeout;
-        let mut slots: HashMap<u64, Vec<Numbered<&Request<'_>>>> = HashMap::new();
-        for numbered in requests.iter().enumerate() {
-            slots.entry(self.link.address.group(&numbered.1.bounded_key())).or_default().push(numbered);
+        // The numbers of the requests of each slot.
+        let mut slots: HashMap<u64, Vec<usize>> = HashMap::new();
+        for (number, request) in requests.iter().enumerate() {
+            slots.entry(self.link.address.group(&request.bounded_key())).or_default().push(number);
         }
         let slots: Vec<_> = slots.into_values().collect();
-        let decide_some = |some: &Vec<Numbered<&'_ Request<'_>>>| {
+        let decide_some = |numbers: &Vec<usize>| {
             let rest = deadline.saturating_duration_since(Instant::now());
-            let decisions = self.decide_together(some.iter().map(|(_, request)| *request), rest);
-            some.iter().map(|(number, _)| *number).zip(decisions).collect::<Vec<_>>()
+            let decisions = self.decide_together(numbers.iter().map(|&number| &requests[number]), rest);
+            numbers.iter().copied().zip(decisions).collect::<Vec<_>>()
         };
-        let decide = |slots: &[Vec<_>]| slots.iter().flat_map(decide_some).collect::<Vec<_>>();
+        let decide = |slots: &[Vec<usize>]| slots.iter().flat_map(decide_some).collect::<Vec<_>>();
         let mut decided = if slots.len() < 2 {
             decide(&slots)
         } else {
