@@ -159,7 +159,21 @@ where
     A::Key: PartialEq + Send,
 {
     fn request(&mut self, terms: &Terms, now: Micros, request: &Request<'_>) -> Option<Decision> {
-        decide::<A>(&mut self.0, terms, now, request)
+        let (algorithm, key) = (A::with_policy(terms).ok()?, &mut self.0);
+        A::expire(key, now);
+        // With PARTIAL as much as fits; if nothing does, 1, for the time to wait.
+        let is_partial = request.partial && request.cost > 0;
+        let cost = if is_partial { algorithm.remaining(key, now).clamp(1, request.cost) } else { request.cost };
+        let units = Cost::new(cost)?;
+        let reply =
+            if request.always { algorithm.request_always(key, now, units) } else { algorithm.request(key, now, units) };
+        let reply = reply.ok()?;
+        let allowed = reply.verdict.allowed;
+        let charged = if allowed || request.always { cost } else { 0 };
+        let figures = reply.figures;
+        let retry_after = RetryAfter::from_millis(figures.retry_after_ms);
+        let decision = Decision::of_fallback(request.policy, allowed, charged, retry_after);
+        Some(Decision { delay: Duration::from_millis(u64::try_from(figures.delay_ms).unwrap_or(0)), ..decision })
     }
 
     fn refund(&mut self, terms: &Terms, now: Micros, cost: Cost) {
@@ -191,28 +205,6 @@ fn new_key(algorithm: Algorithm) -> Counts {
         // SLIDING would keep an entry for each unit. ROLLING keeps 64 KiB at most.
         Algorithm::Sliding | Algorithm::Rolling | Algorithm::Lease => new::<RollingLog>(),
     }
-}
-
-fn decide<A: InMemory>(key: &mut A::Key, terms: &Terms, now: Micros, request: &Request<'_>) -> Option<Decision> {
-    let algorithm = A::with_policy(terms).ok()?;
-    A::expire(key, now);
-    let cost = match request.cost {
-        // As much as fits. If nothing does, the whole cost, for the time to wait.
-        cost if request.partial && cost > 0 => {
-            Some(algorithm.remaining(key, now).min(cost)).filter(|&n| n > 0).unwrap_or(1)
-        }
-        cost => cost,
-    };
-    let units = Cost::new(cost)?;
-    let reply =
-        if request.always { algorithm.request_always(key, now, units) } else { algorithm.request(key, now, units) };
-    let reply = reply.ok()?;
-    let allowed = reply.verdict.allowed;
-    let charged = if allowed || request.always { cost } else { 0 };
-    let figures = reply.figures;
-    let retry_after = RetryAfter::from_millis(figures.retry_after_ms);
-    let decision = Decision::of_fallback(request.policy, allowed, charged, retry_after);
-    Some(Decision { delay: Duration::from_millis(u64::try_from(figures.delay_ms).unwrap_or(0)), ..decision })
 }
 
 /// The part of a policy that one of the instances has.
