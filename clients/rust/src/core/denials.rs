@@ -410,6 +410,9 @@ mod tests {
         let new = sent(&denials, &request, now).unwrap();
         denials.learn(&request, &new, &decision(false, Some(100)));
         assert!(sent(&denials, &request, now).is_none());
+        let none = Denials::new(0, LONGEST);
+        none.learn(&request, &sent(&none, &request, now).unwrap(), &decision(false, Some(100)));
+        assert!(sent(&none, &request, now).is_some());
     }
 
     const RECHECK: Duration = Duration::from_secs(10);
