@@ -212,7 +212,7 @@ pub const MAX_EXPIRED: usize = 10_000;
 /// assert_eq!(Window::from_millis(1_500).map(Window::micros), Some(1_500_000));
 /// assert_eq!(Window::from_millis(0), None);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Window(u64);
 
 impl Window {
@@ -288,7 +288,7 @@ impl Cost {
 /// assert_eq!(policy.capacity(), 10);
 /// assert_eq!(Policy { burst: Some(50), ..policy }.capacity(), 50);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Policy {
     /// The length of the windows and, for the fixed window counter, when they start.
     pub schedule: Schedule,

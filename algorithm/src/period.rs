@@ -27,7 +27,7 @@ const CYCLE: u64 = 146_097 * DAY;
 const SECOND: u64 = 1_000_000;
 
 /// A calendar word in the place of a window's length.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CalendarUnit {
     /// 24 hours; starts at midnight UTC.
     Day,
@@ -96,7 +96,7 @@ impl CalendarUnit {
 }
 
 /// A moment at which a period starts: 0 to [`Anchor::MAX`] seconds since the Unix epoch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Anchor(u64);
 
 impl Anchor {
@@ -146,7 +146,7 @@ impl Anchor {
 /// assert_eq!((january.seconds(), february.seconds()), (28 * 86_400, 31 * 86_400));
 /// assert_eq!(billing.suffix_at(january.end).to_string(), "month:1772280000000");
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Schedule {
     /// Windows that start at whole multiples of their length since the epoch.
     Aligned(Window),

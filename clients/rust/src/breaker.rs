@@ -148,14 +148,12 @@ impl Breaker {
         self.silent_since = None;
     }
 
-    /// There is no connection, and none can be opened. Whether this opened it.
-    pub fn connect_failed(&mut self, now: Instant) -> bool {
+    /// There is no connection, and none can be opened.
+    pub fn connect_failed(&mut self, now: Instant) {
         self.lost();
-        let opens = self.limit.is_some() && !matches!(self.state, State::Open { .. });
-        if opens {
+        if self.limit.is_some() && !matches!(self.state, State::Open { .. }) {
             self.open(now);
         }
-        opens
     }
 
     fn open(&mut self, now: Instant) {
@@ -185,11 +183,7 @@ impl Breaker {
         }
         self.silent_since?.checked_add(self.limit?)
     }
-}
 
-/// What something needs that runs between requests.
-#[cfg(feature = "async")]
-impl Breaker {
     pub const fn set_limit(&mut self, limit: Option<Duration>) {
         self.limit = limit;
     }
@@ -308,7 +302,6 @@ mod tests {
                         row[3].as_array().unwrap().iter().map(|sent| sent.as_str().unwrap()).collect();
                     assert_eq!((state, sent), (row[2].as_str().unwrap(), expected), "{}: {row}", case["name"]);
                     // A timer that waits for this time misses nothing.
-                    #[cfg(feature = "async")]
                     assert!(!timer || breaker.next_tick().is_none_or(|next| next > at));
                 }
             }

@@ -19,9 +19,6 @@ pub fn new_id() -> String {
 }
 
 /// Rejects a policy of another algorithm.
-///
-/// # Errors
-/// [`Error::Unsupported`].
 pub fn require_lease(policy: &Policy) -> Result<(), Error> {
     match policy.algorithm() {
         Algorithm::Lease => Ok(()),

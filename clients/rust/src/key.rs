@@ -5,9 +5,10 @@ use std::borrow::Cow;
 use std::ops::Deref;
 
 use quick_cache::Equivalent;
+use redis_rl_algorithm::Schedule;
 use sha2::{Digest, Sha256};
 
-use crate::policy::{Algorithm, Policy, Window};
+use crate::policy::{Algorithm, Policy};
 
 /// The longest value that stays as it is.
 const LONGEST: usize = 256;
@@ -133,15 +134,13 @@ fn digested(value: &[u8]) -> Vec<u8> {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct State<'a> {
     algorithm: Algorithm,
-    window: Window,
-    anchor: Option<u64>,
+    schedule: Schedule,
     key: Cow<'a, [u8]>,
 }
 
 impl<'a> State<'a> {
     pub fn new(policy: &Policy, key: &'a Bounded<'_>) -> Self {
-        let (algorithm, window, anchor) = (policy.algorithm(), policy.window(), policy.anchor_seconds());
-        Self { algorithm, window, anchor, key: Cow::Borrowed(key) }
+        Self { algorithm: policy.algorithm(), schedule: policy.terms().schedule, key: Cow::Borrowed(key) }
     }
 
     /// The same, to be kept.

@@ -49,6 +49,8 @@
 
 #![forbid(unsafe_code)]
 #![allow(clippy::duplicate_mod, reason = "what is in calls is compiled with async, and without in sync")]
+#![allow(clippy::result_large_err, reason = "a request that is denied uses its decision at once")]
+#![cfg_attr(not(feature = "async"), allow(dead_code, unused_imports, reason = "what only the runtime needs"))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod address;

@@ -35,28 +35,6 @@ impl Counter {
     }
 }
 
-/// Counts what is dropped before it has ended: so many calls.
-#[cfg(feature = "async")]
-pub struct Unended<'a>(&'a Counter, usize);
-
-#[cfg(feature = "async")]
-impl<'a> Unended<'a> {
-    pub const fn new(counter: &'a Counter, calls: usize) -> Self {
-        Self(counter, calls)
-    }
-
-    pub fn ended(mut self) {
-        self.1 = 0;
-    }
-}
-
-#[cfg(feature = "async")]
-impl Drop for Unended<'_> {
-    fn drop(&mut self) {
-        (0..self.1).for_each(|_| self.0.increment());
-    }
-}
-
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident,)*) => {
         /// The counters themselves.

@@ -70,7 +70,7 @@ impl LimitReplay {
         let counted = match limit.rate {
             None => None,
             Some(rate) => {
-                let terms = rate.policy.terms().ok_or_else(failed)?;
+                let terms = rate.policy.terms();
                 keys::new(rate.policy.algorithm(), &terms).map_err(|_| failed())?.map(|keys| (rate, keys))
             }
         };

@@ -67,7 +67,7 @@ pub struct Other {
 impl Probe {
     /// `None` if the policy cannot be represented with another limit.
     pub fn new(rate: &Rate) -> Option<Self> {
-        let terms = rate.policy.terms()?;
+        let terms = rate.policy.terms();
         let other =
             |limit| Some(Trial { keys: with_limit(rate, &terms, limit)?, limit, denied: 0, denies: Vec::new() });
         let demand = if matches!(rate.policy.algorithm(), Algorithm::Token | Algorithm::Gcra) {

@@ -9,7 +9,6 @@ mod url;
 use std::str::FromStr;
 use std::time::Duration;
 
-use redis::cluster::ClusterClient;
 use redis::{Client, ConnectionAddr, ConnectionInfo, RedisError, ServerErrorKind};
 
 use crate::error::Error;
@@ -29,11 +28,7 @@ pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 pub(crate) const REOPEN_APART: Duration = Duration::from_millis(200);
 
 /// How long it may take until a connection is open, with Sentinels, a login and the nodes of a cluster.
-#[cfg(feature = "async")]
 pub(crate) const OPEN_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// How many slots of a cluster are one part: a node has them in ranges.
-const SLOTS_OF_PART: u64 = 64;
 
 /// Where the server is: one server, a cluster, or a master that Sentinels know. Nothing is connected yet.
 ///
@@ -64,31 +59,14 @@ const SLOTS_OF_PART: u64 = 64;
 /// A `redis::Client` is one too. If it has certificates of its own, only `sync::Limiter` can use them: they cannot be read
 /// out of it. Name their files in a URL instead.
 #[derive(Clone, Debug)]
-pub struct Address(
-    pub(crate) Kind,
-    #[cfg_attr(not(feature = "async"), allow(dead_code, reason = "the crate redis opens the connections"))]
-    pub(crate)  Trust,
-);
+pub struct Address(pub(crate) Kind, pub(crate) Trust);
 
 #[derive(Clone, Debug)]
 pub(crate) enum Kind {
     Server(Box<Client>),
-    Cluster(Box<Cluster>),
+    /// By some of its nodes.
+    Cluster(Vec<Client>),
     Sentinel(Box<Sentinels>),
-}
-
-/// A cluster, by some of its nodes.
-#[derive(Clone)]
-pub(crate) struct Cluster {
-    pub client: ClusterClient,
-    /// The nodes of the URL, each by itself.
-    pub nodes: Vec<Client>,
-}
-
-impl std::fmt::Debug for Cluster {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Cluster").finish_non_exhaustive()
-    }
 }
 
 impl FromStr for Address {
@@ -100,11 +78,6 @@ impl FromStr for Address {
 }
 
 impl Address {
-    /// The part of the server that decides on a key: see [`Breakers`](crate::sync).
-    pub(crate) fn part(&self, key: &[u8]) -> u64 {
-        self.group(key) / SLOTS_OF_PART
-    }
-
     /// What the keys have in common whose commands can be sent together: the slot of a cluster.
     pub(crate) fn group(&self, key: &[u8]) -> u64 {
         if matches!(self.0, Kind::Cluster(_)) { routing::slot(key) } else { 0 }

@@ -1,9 +1,7 @@
 //! Which node of a cluster gets a command.
 
 use redis::cluster_routing::{Route, RoutingInfo, SingleNodeRoutingInfo, Slot, SlotAddr};
-use redis::{RedisError, ServerErrorKind};
-#[cfg(feature = "async")]
-use redis::{RedisResult, Value};
+use redis::{ErrorKind, RedisError, RedisResult, ServerErrorKind, Value};
 
 use crate::key::around_tag;
 
@@ -36,7 +34,6 @@ pub fn given_up(error: RedisError) -> RedisError {
 pub type Node = (String, u16);
 
 /// Slots of one node: from the first to the last.
-#[cfg(feature = "async")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Range {
     first: u64,
@@ -45,36 +42,27 @@ pub struct Range {
 }
 
 /// Who has a slot.
-#[cfg(feature = "async")]
 pub fn owner(ranges: &[Range], slot: u64) -> Option<&Node> {
     let at = ranges.partition_point(|range| range.last < slot);
     ranges.get(at).filter(|range| range.first <= slot).map(|range| &range.node)
 }
 
 /// The reply to CLUSTER SLOTS: ranges with their primary and its replicas. A node without a name is the one that replied.
-#[cfg(feature = "async")]
 pub fn ranges(reply: &Value, host: &str) -> RedisResult<Vec<Range>> {
-    let parts = |value: &Value| match value {
-        Value::Array(parts) => Some(parts.clone()),
-        _ => None,
-    };
-    let number = |value: &Value| match value {
-        Value::Int(number) => u64::try_from(*number).ok(),
-        _ => None,
-    };
-    let range = |value: &Value| {
-        let range = parts(value)?;
-        let primary = parts(range.get(2)?)?;
-        let name = match primary.first()? {
+    let no_map = || RedisError::from((ErrorKind::Parse, "the reply is no map of the slots"));
+    let range = |range: &Value| {
+        let Value::Array(range) = range else { return None };
+        let [Value::Int(first), Value::Int(last), Value::Array(primary), ..] = range.as_slice() else { return None };
+        let [name, Value::Int(port), ..] = primary.as_slice() else { return None };
+        let name = match name {
             Value::BulkString(name) if !name.is_empty() => String::from_utf8(name.clone()).ok()?,
             _ => host.to_owned(),
         };
-        let port = u16::try_from(number(primary.get(1)?)?).ok()?;
-        Some(Range { first: number(range.first()?)?, last: number(range.get(1)?)?, node: (name, port) })
+        let (first, last) = (u64::try_from(*first).ok()?, u64::try_from(*last).ok()?);
+        Some(Range { first, last, node: (name, u16::try_from(*port).ok()?) })
     };
-    let ranges = parts(reply).and_then(|all| all.iter().map(range).collect::<Option<Vec<_>>>());
-    let mut ranges =
-        ranges.ok_or_else(|| RedisError::from((redis::ErrorKind::Parse, "the reply is no map of the slots")))?;
+    let Value::Array(all) = reply else { return Err(no_map()) };
+    let mut ranges = all.iter().map(range).collect::<Option<Vec<_>>>().ok_or_else(no_map)?;
     ranges.sort_unstable_by_key(|range| range.first);
     Ok(ranges)
 }
@@ -108,7 +96,6 @@ mod tests {
         }
     }
 
-    #[cfg(feature = "async")]
     #[test]
     fn the_map_says_who_has_a_slot() {
         let reply = "*3\r\n*4\r\n:5\r\n:9\r\n*3\r\n$1\r\nb\r\n:2\r\n$2\r\nid\r\n*2\r\n$1\r\nz\r\n:9\r\n\

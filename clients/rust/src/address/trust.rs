@@ -1,35 +1,20 @@
 //! Whom a connection with TLS trusts, and how it shows who it is.
 
-use redis::TlsCertificates;
-#[cfg(feature = "async")]
-use {
-    redis::{ErrorKind, RedisError, RedisResult},
-    rustls::pki_types::pem::PemObject,
-    rustls::pki_types::{CertificateDer, PrivateKeyDer},
-    rustls::{ClientConfig, RootCertStore},
-    std::fmt::Display,
-    std::sync::{Arc, OnceLock},
-};
+use std::fmt::Display;
+use std::sync::{Arc, OnceLock};
+
+use redis::{ErrorKind, RedisError, RedisResult, TlsCertificates};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ClientConfig, RootCertStore};
 
 /// The certificates of a URL, and what becomes of them: those of the system are read once.
 #[derive(Clone, Debug, Default)]
 pub struct Trust {
     pub certificates: Option<TlsCertificates>,
-    #[cfg(feature = "async")]
-    config: Arc<OnceLock<Arc<ClientConfig>>>,
+    pub(super) config: Arc<OnceLock<Arc<ClientConfig>>>,
 }
 
-impl Trust {
-    pub fn new(certificates: Option<TlsCertificates>) -> Self {
-        Self {
-            certificates,
-            #[cfg(feature = "async")]
-            config: Arc::default(),
-        }
-    }
-}
-
-#[cfg(feature = "async")]
 impl Trust {
     /// The settings of rustls. `has_hidden` says whether a client of the crate `redis` may have certificates.
     pub fn config(&self, has_hidden: bool) -> RedisResult<Arc<ClientConfig>> {
@@ -77,7 +62,6 @@ impl Trust {
     }
 }
 
-#[cfg(feature = "async")]
 fn wrong(what: &str, error: impl Display) -> RedisError {
     (ErrorKind::InvalidClientConfig, "a certificate cannot be used", format!("{what}: {error}")).into()
 }

@@ -3,7 +3,7 @@
 use redis::{Client, ConnectionInfo, IntoConnectionInfo};
 use url::Url;
 
-use super::{Cluster, Kind, Sentinels, Trust};
+use super::{Kind, Sentinels, Trust};
 use crate::error::Error;
 
 const SCHEMES: &str = "expected redis://, rediss://, unix://, redis-cluster:// or redis-sentinel://";
@@ -22,8 +22,8 @@ struct Parts<'a> {
 }
 
 /// What is wrong, without the URL: it may hold a password.
-fn invalid(what: impl Into<String>) -> Error {
-    Error::InvalidUrl(what.into())
+fn invalid(what: impl ToString) -> Error {
+    Error::InvalidUrl(what.to_string())
 }
 
 pub fn parse(text: &str) -> Result<(Kind, Trust), Error> {
@@ -62,7 +62,7 @@ fn find<'p>(parameters: &'p [(String, String)], name: &str) -> Option<&'p str> {
 }
 
 fn open(url: impl IntoConnectionInfo) -> Result<ConnectionInfo, Error> {
-    url.into_connection_info().map_err(|error| invalid(error.to_string()))
+    url.into_connection_info().map_err(invalid)
 }
 
 fn client(info: ConnectionInfo) -> Client {
@@ -82,26 +82,8 @@ impl Parts<'_> {
         if !self.path.trim_matches('/').is_empty() {
             return Err(invalid("a cluster has no databases; expected nothing after the hosts"));
         }
-        let nodes = self.hosts.iter().map(|host| self.info(host, self.user, ""));
-        let nodes = nodes.collect::<Result<Vec<_>, _>>()?;
-        let builder = redis::cluster::ClusterClient::builder(nodes.clone())
-            // Nothing that may have been executed is sent again. Redirections are followed by this crate.
-            .retries(0)
-            .connection_timeout(super::CONNECT_TIMEOUT)
-            // The limiter has a timeout of its own.
-            .response_timeout(std::time::Duration::from_secs(60));
-        #[cfg(feature = "tls")]
-        let builder = match self.trust.certificates.clone() {
-            Some(certificates) => builder.certs(certificates),
-            None => builder,
-        };
-        let builder = match self.parameter("protocol") {
-            Some("resp3" | "3") => builder.use_protocol(redis::ProtocolVersion::RESP3),
-            _ => builder,
-        };
-        let cluster = builder.build().map_err(|error| invalid(error.to_string()))?;
-        let nodes = nodes.into_iter().map(client).collect();
-        Ok(Kind::Cluster(Box::new(Cluster { client: cluster, nodes })))
+        let nodes = self.hosts.iter().map(|host| self.info(host, self.user, "").map(client));
+        Ok(Kind::Cluster(nodes.collect::<Result<_, _>>()?))
     }
 
     fn sentinel(&self) -> Result<Kind, Error> {
@@ -134,7 +116,7 @@ impl Parts<'_> {
         let scheme = if self.tls { "rediss" } else { "redis" };
         let at = if user.is_empty() { "" } else { "@" };
         let text = format!("{scheme}://{user}{at}{host}/{path}");
-        let mut url = Url::parse(&text).map_err(|error| invalid(error.to_string()))?;
+        let mut url = Url::parse(&text).map_err(invalid)?;
         if url.host_str().is_none_or(str::is_empty) {
             return Err(invalid("expected a host"));
         }
@@ -151,7 +133,7 @@ impl Parts<'_> {
     fn with_certificates(&self, info: ConnectionInfo) -> Result<ConnectionInfo, Error> {
         #[cfg(feature = "tls")]
         if let Some(certificates) = self.trust.certificates.clone() {
-            let client = Client::build_with_tls(info, certificates).map_err(|error| invalid(error.to_string()))?;
+            let client = Client::build_with_tls(info, certificates).map_err(invalid)?;
             return Ok(client.get_connection_info().clone());
         }
         Ok(info)
@@ -181,7 +163,8 @@ fn trust<'p>(tls: bool, parameter: impl Fn(&str) -> Option<&'p str>) -> Result<T
     if tls && rustls::crypto::CryptoProvider::get_default().is_none() {
         let _ = rustls::crypto::ring::default_provider().install_default();
     }
-    Ok(Trust::new(tls.then_some(redis::TlsCertificates { client_tls, root_cert })))
+    let certificates = tls.then_some(redis::TlsCertificates { client_tls, root_cert });
+    Ok(Trust { certificates, ..Trust::default() })
 }
 
 #[cfg(test)]

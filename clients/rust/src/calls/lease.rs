@@ -38,7 +38,8 @@ struct Kept {
     known: Arc<Known>,
     /// Dropping it makes the keeper release the lease.
     held: Held,
-    keeper: Task<Result<bool, Error>>,
+    /// `None` if no thread could be started. Then the lease ends by itself.
+    keeper: Option<Task<Result<bool, Error>>>,
 }
 
 /// What guard and keeper know of the lease.
@@ -54,8 +55,8 @@ impl Lease {
         let term = Mutex::new(Term::new(policy.longest_window(), sent));
         let known = Arc::new(Known { term, changed: Changed::default() });
         let (held, other) = channel();
-        let keeper = Keeper { limiter, policy, key, id: id.clone(), known: Arc::clone(&known) };
-        let keeper = Background::here().start(move || keeper.run(other));
+        let (holder, renewed) = (id.clone(), Arc::clone(&known));
+        let keeper = Background::here().start(move || renew_until(other, limiter, policy, key, holder, renewed));
         Self { id, kept: Some(Kept { known, held, keeper }) }
     }
 
@@ -84,40 +85,39 @@ impl Lease {
     pub async fn release(self) -> Result<bool, Error> {
         let Some(Kept { held, keeper, .. }) = self.kept else { return Ok(false) };
         drop(held);
-        join(keeper).await.unwrap_or(Ok(false))
+        match keeper {
+            Some(keeper) => join(keeper).await.unwrap_or(Ok(false)),
+            None => Ok(false),
+        }
     }
 }
 
-/// What runs behind a lease.
-struct Keeper {
+/// Renews a lease until the guard is dropped, and releases it then.
+#[both]
+async fn renew_until(
+    mut dropped: Other,
     limiter: Limiter,
     policy: Policy,
     key: Vec<u8>,
     id: String,
     known: Arc<Known>,
-}
-
-#[both]
-impl Keeper {
-    async fn run(self, mut other: Other) -> Result<bool, Error> {
-        let mut pause = self.known.term.lock().first_pause(now());
-        while !is_dropped_within(&mut other, pause).await {
-            let (sent, ends) = (now(), self.known.term.lock().ends());
-            let renewing = self.limiter.renew(&self.policy, &self.key, &self.id);
-            let renewed = until(ends.unwrap_or(sent), renewing).await;
-            let renewal = renewed.as_ref().map_or(Renewal::Unknown, Renewal::of);
-            let next = self.known.term.lock().renewed(sent, renewal, now());
-            tell(&self.known.changed);
-            match next {
-                Some(next) => pause = next,
-                None => {
-                    self.limiter.core.lease_lost();
-                    return Ok(false);
-                }
+) -> Result<bool, Error> {
+    let mut pause = known.term.lock().first_pause(now());
+    while !is_dropped_within(&mut dropped, pause).await {
+        let (sent, ends) = (now(), known.term.lock().ends());
+        let renewed = until(ends.unwrap_or(sent), limiter.renew(&policy, &key, &id)).await;
+        let renewal = renewed.as_ref().map_or(Renewal::Unknown, Renewal::of);
+        let next = known.term.lock().renewed(sent, renewal, now());
+        tell(&known.changed);
+        match next {
+            Some(next) => pause = next,
+            None => {
+                limiter.core.lease_lost();
+                return Ok(false);
             }
         }
-        self.limiter.release(&self.policy, &self.key, &self.id).await
     }
+    limiter.release(&policy, &key, &id).await
 }
 
 #[both]
@@ -168,10 +168,7 @@ impl Limiter {
     pub async fn renew(&self, policy: &Policy, key: impl AsRef<[u8]>, id: impl AsRef<[u8]>) -> Result<bool, Error> {
         require_lease(policy)?;
         let request = Request::new(policy, key.as_ref());
-        self.call(Call::of(Verb::Renew(id.as_ref()), &request))
-            .await
-            .and_then(reply::integer)
-            .map(|renewed| renewed != 0)
+        self.call(Call::of(Verb::Renew(id.as_ref()), &request)).await.and_then(reply::flag)
     }
 
     /// Ends a lease; whether it was still held. [`Lease`] does this by itself.
@@ -189,10 +186,7 @@ impl Limiter {
     /// See [`Error`].
     pub async fn release_request(&self, request: &Request<'_>) -> Result<bool, Error> {
         require_lease(request.policy)?;
-        self.call(Call::of(Verb::Release(request.id.unwrap_or_default()), request))
-            .await
-            .and_then(reply::integer)
-            .map(|released| released != 0)
+        self.call(Call::of(Verb::Release(request.id.unwrap_or_default()), request)).await.and_then(reply::flag)
     }
 }
 
@@ -203,7 +197,7 @@ async fn take_new(limiter: Limiter, policy: Policy, key: Vec<u8>) -> Result<Leas
     let leased = limiter.take(&policy, &key, &id, Holder::New).await;
     if leased.as_ref().is_err_and(Error::is_failure) {
         // The server may have taken the lease after all. Nobody else has this id.
-        Background::here().start(move || async move { limiter.release(&policy, key, id).await });
+        let _ = Background::here().start(move || async move { limiter.release(&policy, key, id).await });
     }
     leased
 }

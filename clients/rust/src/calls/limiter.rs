@@ -2,16 +2,19 @@
 
 use std::time::Duration;
 
-use super::{Bound, Instant, Limiter, Target, both, sleep};
-use crate::core::{Recalled, Sent};
+use redis::Value;
+use scopeguard::ScopeGuard;
+
+use super::{Instant, Limiter, Target, both, sleep};
+use crate::core::Sent;
 use crate::decision::{Decision, Decisions};
 use crate::error::Error;
 use crate::policy::Policy;
-use crate::protocol::{Call, Verb, reply};
-use crate::{Builder, Fallback, Request, Stats, TopDenial};
+use crate::protocol::{Call, Commands, Verb, reply};
+use crate::{Address, Builder, Fallback, Request, Stats, TopDenial};
 
 impl Limiter {
-    /// A limiter with the default settings: see [`Address`](crate::Address) for what a server can be.
+    /// A limiter with the default settings: see [`Address`] for what a server can be.
     pub fn new(server: impl Into<Target>) -> Self {
         Self::of(Builder::new(server.into()))
     }
@@ -19,6 +22,16 @@ impl Limiter {
     /// A limiter with other settings.
     pub fn builder(server: impl Into<Target>) -> Builder<Target> {
         Builder::new(server.into())
+    }
+
+    /// A limiter for the server of this URL, with the default settings: see [`Address`] for the URLs. It starts at once: the
+    /// first request opens the connection, which is opened again when it is lost. For other settings, use
+    /// `Limiter::builder(url.parse::<Address>()?)`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidUrl`].
+    pub fn open(url: &str) -> Result<Self, Error> {
+        url.parse::<Address>().map(Self::new)
     }
 
     /// The same limiter with another fallback, for example one that denies logins.
@@ -50,7 +63,7 @@ impl Limiter {
     /// The keys whose [remembered denials](crate::Builder::denials) denied the most requests, the first the most; at most
     /// `most`. Looks at all that are remembered: a few milliseconds for 10,000.
     pub fn top_denials(&self, most: usize) -> Vec<TopDenial> {
-        self.core.top_denials(most)
+        self.core.denials.top(most, std::time::Instant::now())
     }
 
     /// What this limiter and its clones did.
@@ -62,7 +75,7 @@ impl Limiter {
     /// after a connection failed, and every five seconds. A server that was restarted without the module is noticed at the
     /// first request.
     pub fn lacks_module(&self) -> bool {
-        self.core.lacks_module()
+        self.core.server.lacks_module()
     }
 }
 
@@ -118,8 +131,7 @@ impl Limiter {
     /// # Errors
     /// See [`Error`].
     pub async fn refund(&self, request: &Request<'_>) -> Result<Decision, Error> {
-        let _forgets = self.core.forgets(request.policy, request.bounded_key());
-        self.call(Call::of(Verb::Refund, request)).await.and_then(|value| reply::decision(value, request))
+        self.correct(Verb::Refund, request).await.and_then(|value| reply::decision(value, request))
     }
 
     /// Corrects a request that was charged its [cost](Request::cost) and turned out to cost `actual`: gives the
@@ -130,8 +142,7 @@ impl Limiter {
     /// See [`Error`].
     pub async fn settle(&self, request: &Request<'_>, actual: u64) -> Result<Decision, Error> {
         let next = Request::new(request.policy, request.key);
-        let _forgets = self.core.forgets(request.policy, request.bounded_key());
-        self.call(Call::of(Verb::Settle(actual), request)).await.and_then(|value| reply::decision(value, &next))
+        self.correct(Verb::Settle(actual), request).await.and_then(|value| reply::decision(value, &next))
     }
 
     /// Corrects what was [reserved](Request::reserve) under an id to `actual`, once: an id that is not known changes
@@ -160,9 +171,8 @@ impl Limiter {
         id: impl AsRef<[u8]>,
         actual: u64,
     ) -> Result<Decision, Error> {
-        let call = Call::of(Verb::SettleReservation { id: id.as_ref(), actual }, request);
-        let _forgets = self.core.forgets(request.policy, request.bounded_key());
-        self.call(call).await.and_then(|value| reply::decision(value, request))
+        let verb = Verb::SettleReservation { id: id.as_ref(), actual };
+        self.correct(verb, request).await.and_then(|value| reply::decision(value, request))
     }
 
     /// Deletes the state of a key; whether there was one.
@@ -170,9 +180,7 @@ impl Limiter {
     /// # Errors
     /// See [`Error`].
     pub async fn reset(&self, policy: &Policy, key: impl AsRef<[u8]>) -> Result<bool, Error> {
-        let request = Request::new(policy, key.as_ref());
-        let _forgets = self.core.forgets(policy, request.bounded_key());
-        self.call(Call::of(Verb::Reset, &request)).await.and_then(reply::integer).map(|deleted| deleted != 0)
+        self.correct(Verb::Reset, &Request::new(policy, key.as_ref())).await.and_then(reply::flag)
     }
 
     /// Sends a request, waits until it is allowed, and waits for its [delay](Decision::delay); at most for `patience`.
@@ -215,8 +223,8 @@ impl Limiter {
         let key = request.bounded_key();
         let request = &request.with_bounded(&key);
         match self.core.recall(request) {
-            Recalled::Denied(denied) => Ok(self.core.remembered(denied)),
-            Recalled::Unknown(sent) => self.send(request, sent).await,
+            Ok(sent) => self.send(request, sent).await,
+            Err(denied) => Ok(self.core.remembered(denied)),
         }
     }
 
@@ -224,17 +232,17 @@ impl Limiter {
     pub(super) async fn decide_together<'r>(
         &self,
         requests: impl Iterator<Item = &'r Request<'r>> + Clone,
-        bound: Bound,
+        limit: Duration,
     ) -> Vec<Result<Decision, Error>> {
         let core = &self.core;
         let recalled: Vec<_> = requests.clone().map(|request| core.recall(request)).collect();
-        let unknown = requests.clone().zip(&recalled).filter(|(_, recalled)| matches!(recalled, Recalled::Unknown(_)));
+        let unknown = requests.clone().zip(&recalled).filter(|(_, recalled)| recalled.is_ok());
         let calls: Vec<_> = unknown.map(|(request, _)| Call::of(Verb::Check, request)).collect();
-        let mut replies = self.converse_all(&calls, bound).await.into_iter();
+        let mut replies = self.converse_all(&calls, limit).await.into_iter();
         let decide = |(request, recalled)| {
             let decision = match recalled {
-                Recalled::Denied(denied) => Ok(core.remembered(denied)),
-                Recalled::Unknown(sent) => {
+                Err(denied) => Ok(core.remembered(denied)),
+                Ok(sent) => {
                     let reply = replies.next().unwrap_or(Err(Error::UnknownReply));
                     core.learned(request, sent, reply.map_err(|error| core.failed(error)))
                 }
@@ -245,7 +253,7 @@ impl Limiter {
     }
 
     /// Sends a request that no remembered denial denies.
-    pub(crate) async fn send(&self, request: &Request<'_>, sent: Option<Sent>) -> Result<Decision, Error> {
+    pub(crate) async fn send(&self, request: &Request<'_>, sent: Sent) -> Result<Decision, Error> {
         self.core.learned(request, sent, self.call(Call::of(Verb::Check, request)).await)
     }
 
@@ -258,8 +266,53 @@ impl Limiter {
         self.core.learned_all(requests, sent, self.call(Call::all(requests)).await)
     }
 
+    /// Sends a call that may give units back. What is remembered of the key is forgotten then, also if this future is
+    /// dropped before the reply.
+    async fn correct(&self, verb: Verb<'_>, request: &Request<'_>) -> Result<Value, Error> {
+        let forget = |key| self.core.denials.forget(request.policy, &key);
+        let _forgets = scopeguard::guard(request.bounded_key(), forget);
+        self.call(Call::of(verb, request)).await
+    }
+
     /// Sends a call within the timeout.
-    pub(crate) async fn call(&self, call: Call<'_>) -> Result<reply::Value, Error> {
-        self.converse(call).await.map_err(|error| self.core.failed(error))
+    pub(crate) async fn call(&self, call: Call<'_>) -> Result<Value, Error> {
+        let reply = self.converse_all(&[call], self.timeout).await.pop().unwrap_or(Err(Error::UnknownReply));
+        reply.map_err(|error| self.core.failed(error))
+    }
+
+    /// Sends calls that do not depend on each other together, which may take so long. Their keys have one slot.
+    async fn converse_all(&self, calls: &[Call<'_>], mut limit: Duration) -> Vec<Result<Value, Error>> {
+        let Some(key) = calls.first().map(Call::key) else { return Vec::new() };
+        let mut results = vec![Err(Error::UnknownReply); calls.len()];
+        let mut open = Vec::with_capacity(calls.len());
+        for (call, result) in calls.iter().zip(&mut results) {
+            match self.core.begin(*call, self.timeout) {
+                Ok(exchange) => open.push((exchange, None, result)),
+                Err(error) => *result = Err(error),
+            }
+        }
+        let unended = self.core.unended(open.len());
+        let mut commands = Commands::with_capacity(open.len());
+        loop {
+            open.retain_mut(|(exchange, reply, result)| match exchange.step(reply.take(), &mut commands) {
+                None => true,
+                Some(done) => {
+                    **result = self.core.ended(done);
+                    false
+                }
+            });
+            if open.is_empty() {
+                break;
+            }
+            match self.link.request(std::mem::take(&mut commands), &key, limit).await {
+                Ok(replied) => {
+                    limit = limit.saturating_sub(replied.took);
+                    open.iter_mut().zip(replied.values).for_each(|((_, reply, _), value)| *reply = Some(value));
+                }
+                Err(error) => open.drain(..).for_each(|(_, _, result)| *result = self.core.ended(Err(error.clone()))),
+            }
+        }
+        ScopeGuard::into_inner(unended);
+        results
     }
 }

@@ -99,20 +99,50 @@ impl Drop for Reservation {
         let Some(charge) = self.charge.take() else { return };
         let (background, core, actual) =
             (charge.background.clone(), Arc::clone(&charge.limiter.core), self.usage.units());
-        if !background.run(move || async move { drop(charge.end(actual).await) }) {
+        if background.start(move || async move { charge.end(actual).await }).is_none() {
             core.unsettled(&Error::Redis(std::io::Error::other("no thread can be started").into()));
         }
     }
 }
 
-/// What is reserved, or may be.
+/// What is reserved, or may be, with the request for it.
 struct Charge {
     limiter: Limiter,
     background: Background,
     policy: Policy,
+    /// Of a bounded length already.
     key: Vec<u8>,
     id: String,
     ttl: Duration,
+    cost: u64,
+    partial: bool,
+    always: bool,
+    holder: Option<Vec<u8>>,
+}
+
+impl Charge {
+    fn of(limiter: &Limiter, request: &Request<'_>, id: &str, ttl: Duration) -> Self {
+        let &Request { policy, cost, partial, always, id: holder, .. } = request;
+        Self {
+            limiter: limiter.clone(),
+            background: Background::here(),
+            policy: *policy,
+            key: request.bounded_key().to_vec(),
+            id: id.to_owned(),
+            ttl,
+            cost,
+            partial,
+            always,
+            holder: holder.map(<[u8]>::to_vec),
+        }
+    }
+
+    fn request(&self) -> Request<'_> {
+        let &Self { ref policy, ref key, ref id, ttl, cost, partial, always, .. } = self;
+        let holder = self.holder.as_deref();
+        // The server rejects what excludes RESERVE.
+        Request { cost, partial, always, id: holder, ..Request::for_bounded(policy, key) }.reserve(id, ttl)
+    }
 }
 
 #[both]
@@ -121,7 +151,8 @@ impl Charge {
     async fn send(&self, actual: u64) -> Result<Decision, Error> {
         let mut retry = Retry::new(self.ttl);
         loop {
-            let result = self.limiter.settle_reservation(&self.policy, &self.key, &self.id, actual).await;
+            let request = Request::for_bounded(&self.policy, &self.key);
+            let result = self.limiter.settle_request(&request, &self.id, actual).await;
             match retry.pause(&result) {
                 Some(pause) => sleep(pause).await,
                 None => return result,
@@ -137,7 +168,7 @@ impl Charge {
     /// Cancels what the server may have charged although it did not reply. Nobody else has the id.
     fn cancel(self) {
         let background = self.background.clone();
-        background.run(move || async move { drop(self.send(0).await) });
+        drop(background.start(move || async move { self.send(0).await }));
     }
 
     /// The guard. Until the caller has it, nobody can have called the upstream.
@@ -145,31 +176,6 @@ impl Charge {
         let usage = Usage { reserved: decision.charged, reported: None, called: false };
         let id = self.id.clone();
         Reservation { id, decision, usage, charge: is_settled.then_some(self) }
-    }
-}
-
-/// A request for a reservation, of a task.
-struct Wanted {
-    charge: Charge,
-    cost: u64,
-    partial: bool,
-    always: bool,
-    holder: Option<Vec<u8>>,
-}
-
-impl Wanted {
-    fn of(limiter: &Limiter, request: &Request<'_>, id: &str, ttl: Duration) -> Self {
-        let &Request { policy, key, cost, partial, always, id: holder, .. } = request;
-        let (limiter, background, key) = (limiter.clone(), Background::here(), key.to_vec());
-        let charge = Charge { limiter, background, policy: *policy, key, id: id.to_owned(), ttl };
-        Self { charge, cost, partial, always, holder: holder.map(<[u8]>::to_vec) }
-    }
-
-    fn request(&self) -> Request<'_> {
-        let Charge { policy, key, id, ttl, .. } = &self.charge;
-        let (cost, partial, always, holder) = (self.cost, self.partial, self.always, self.holder.as_deref());
-        // The server rejects what excludes RESERVE.
-        Request { cost, partial, always, id: holder, ..Request::new(policy, key) }.reserve(id, *ttl)
     }
 }
 
@@ -199,7 +205,7 @@ impl Limiter {
     /// As [`check`](Self::check).
     pub async fn reserve_all(&self, requests: &[Request<'_>], ttl: Duration) -> Result<ReservedAll, Error> {
         let id = new_id();
-        let all: Vec<_> = requests.iter().map(|request| Wanted::of(self, request, &id, ttl)).collect();
+        let all: Vec<_> = requests.iter().map(|request| Charge::of(self, request, &id, ttl)).collect();
         let mut reserved = Background::here().apart(hold(self.clone(), all)).await?;
         if let Ok(ReservedAll::Held(reservations)) = &mut reserved {
             reservations.iter_mut().for_each(|reservation| reservation.called(true));
@@ -224,7 +230,7 @@ impl Limiter {
             return Ok(Reserved::Denied(decision));
         }
         // An earlier call may have charged the id.
-        let mut reservation = Wanted::of(self, request, &id, ttl).charge.guard(decision, true);
+        let mut reservation = Charge::of(self, request, &id, ttl).guard(decision, true);
         reservation.called(true);
         Ok(Reserved::Held(reservation))
     }
@@ -232,8 +238,8 @@ impl Limiter {
 
 /// Reserves although the caller may be gone by then: the guards are dropped, which cancels.
 #[both]
-async fn hold(limiter: Limiter, all: Vec<Wanted>) -> Result<ReservedAll, Error> {
-    let requests: Vec<_> = all.iter().map(Wanted::request).collect();
+async fn hold(limiter: Limiter, charges: Vec<Charge>) -> Result<ReservedAll, Error> {
+    let requests: Vec<_> = charges.iter().map(Charge::request).collect();
     let result = match requests.as_slice() {
         [request] => limiter.check_on_server(request).await.map(Decisions::from),
         requests => limiter.check_all_on_server(requests).await,
@@ -241,16 +247,15 @@ async fn hold(limiter: Limiter, all: Vec<Wanted>) -> Result<ReservedAll, Error> 
     let may_be_charged = result.as_ref().is_err_and(Error::may_be_charged);
     let is_settled = may_be_charged || result.is_ok();
     let result = result.or_else(|error| limiter.core.fall_back_all(&requests, limiter.fallback, error));
-    let charges = all.into_iter().map(|wanted| wanted.charge);
     match result {
         Ok(decisions) if decisions.allowed => {
-            let guards = charges.zip(decisions.limits);
+            let guards = charges.into_iter().zip(decisions.limits);
             let guards = guards.map(|(charge, decision)| charge.guard(decision, is_settled));
             Ok(ReservedAll::Held(guards.collect()))
         }
         result => {
             if may_be_charged {
-                charges.for_each(Charge::cancel);
+                charges.into_iter().for_each(Charge::cancel);
             }
             result.map(ReservedAll::Denied)
         }

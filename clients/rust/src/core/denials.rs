@@ -49,14 +49,6 @@ struct Shared {
     denied: AtomicU64,
 }
 
-/// What is known of a request before it is sent.
-pub enum Recalled {
-    /// It is denied.
-    Denied(Denied),
-    /// It is to be sent. `None` if nothing is remembered.
-    Unknown(Option<Sent>),
-}
-
 /// A request that a remembered denial denies.
 #[derive(Debug)]
 pub struct Denied {
@@ -176,7 +168,7 @@ pub struct TopDenial {
 }
 
 impl Denials {
-    /// Remembers the denials of at most `capacity` keys, and sends a request again after `recheck`.
+    /// Remembers the denials of at most `capacity` keys, with 0 of none, and sends a request again after `recheck`.
     pub fn new(capacity: usize, recheck: Duration) -> Self {
         Self {
             cache: Cache::new(capacity),
@@ -186,16 +178,19 @@ impl Denials {
         }
     }
 
-    /// Whether a request is denied at `now`, or is to be sent. A denial is asked about again by one request at a time.
-    pub fn recall(&self, request: &Request<'_>, now: Instant) -> Recalled {
+    /// A request at `now` that is to be sent. A denial is asked about again by one request at a time.
+    ///
+    /// # Errors
+    /// It is denied.
+    pub fn recall(&self, request: &Request<'_>, now: Instant) -> Result<Sent, Denied> {
         let key = request.bounded_key();
         // A reservation may be open already: then the request is allowed.
         let known = if request.reserve.is_some() { None } else { self.known(request, &key, now) };
-        let Some((entry, decision)) = known else { return Recalled::Unknown(Some(self.sent(&key, now, None))) };
+        let Some((entry, decision)) = known else { return Ok(self.sent(&key, now, None)) };
         let asks = if entry.denial.is_due(now) { Asks::begin(&entry) } else { None };
         match asks {
-            Some(asks) => Recalled::Unknown(Some(self.sent(&key, now, Some(asks)))),
-            None => Recalled::Denied(Denied { decision, shared: entry.shared }),
+            Some(asks) => Ok(self.sent(&key, now, Some(asks))),
+            None => Err(Denied { decision, shared: entry.shared }),
         }
     }
 
@@ -366,10 +361,7 @@ mod tests {
 
     /// What is sent of a request, if it is.
     fn sent(denials: &Denials, request: &Request<'_>, at: Instant) -> Option<Sent> {
-        match denials.recall(request, at) {
-            Recalled::Denied(_) => None,
-            Recalled::Unknown(sent) => sent,
-        }
+        denials.recall(request, at).ok()
     }
 
     proptest! {
@@ -418,6 +410,9 @@ mod tests {
         let new = sent(&denials, &request, now).unwrap();
         denials.learn(&request, &new, &decision(false, Some(100)));
         assert!(sent(&denials, &request, now).is_none());
+        let none = Denials::new(0, LONGEST);
+        none.learn(&request, &sent(&none, &request, now).unwrap(), &decision(false, Some(100)));
+        assert!(sent(&none, &request, now).is_some());
     }
 
     const RECHECK: Duration = Duration::from_secs(10);

@@ -71,9 +71,9 @@ impl Local {
 
     /// Gives back what [`Local::decide`] charged.
     pub fn refund(&self, request: &Request<'_>, charged: u64, instances: u32) {
-        let (Some(terms), Some(cost)) = (terms(request.policy, instances), Cost::new(charged)) else { return };
-        if let Some(counts) = self.keys.get(&State::new(request.policy, &request.bounded_key()).kept()) {
-            counts.lock().refund(&terms, self.now(), cost);
+        let counts = self.keys.get(&State::new(request.policy, &request.bounded_key()).kept());
+        if let (Some(counts), Some(cost)) = (counts, Cost::new(charged)) {
+            counts.lock().refund(&terms(request.policy, instances), self.now(), cost);
         }
     }
 
@@ -102,8 +102,6 @@ impl Local {
         forgotten: impl FnOnce(),
     ) -> Decision {
         let policy = request.policy;
-        let denied = || Decision::of_fallback(policy, false, 0, RetryAfter::Never);
-        let Some(terms) = terms(policy, instances) else { return denied() };
         self.tidy();
         _ = self.sweep_at.compare_exchange(0, self.next_sweep(), Ordering::Relaxed, Ordering::Relaxed);
         let counts = self.counts(request, |evicted| {
@@ -111,7 +109,8 @@ impl Local {
                 forgotten();
             }
         });
-        counts.lock().request(&terms, now, request).unwrap_or_else(denied)
+        let decision = counts.lock().request(&terms(policy, instances), now, request);
+        decision.unwrap_or_else(|| Decision::of_fallback(policy, false, 0, RetryAfter::Never))
     }
 
     fn counts(&self, request: &Request<'_>, evict: impl FnOnce(Counts)) -> Counts {
@@ -160,7 +159,21 @@ where
     A::Key: PartialEq + Send,
 {
     fn request(&mut self, terms: &Terms, now: Micros, request: &Request<'_>) -> Option<Decision> {
-        decide::<A>(&mut self.0, terms, now, request)
+        let (algorithm, key) = (A::with_policy(terms).ok()?, &mut self.0);
+        A::expire(key, now);
+        // With PARTIAL as much as fits; if nothing does, 1, for the time to wait.
+        let is_partial = request.partial && request.cost > 0;
+        let cost = if is_partial { algorithm.remaining(key, now).clamp(1, request.cost) } else { request.cost };
+        let units = Cost::new(cost)?;
+        let reply =
+            if request.always { algorithm.request_always(key, now, units) } else { algorithm.request(key, now, units) };
+        let reply = reply.ok()?;
+        let allowed = reply.verdict.allowed;
+        let charged = if allowed || request.always { cost } else { 0 };
+        let figures = reply.figures;
+        let retry_after = RetryAfter::from_millis(figures.retry_after_ms);
+        let decision = Decision::of_fallback(request.policy, allowed, charged, retry_after);
+        Some(Decision { delay: Duration::from_millis(u64::try_from(figures.delay_ms).unwrap_or(0)), ..decision })
     }
 
     fn refund(&mut self, terms: &Terms, now: Micros, cost: Cost) {
@@ -194,33 +207,11 @@ fn new_key(algorithm: Algorithm) -> Counts {
     }
 }
 
-fn decide<A: InMemory>(key: &mut A::Key, terms: &Terms, now: Micros, request: &Request<'_>) -> Option<Decision> {
-    let algorithm = A::with_policy(terms).ok()?;
-    A::expire(key, now);
-    let cost = match request.cost {
-        // As much as fits. If nothing does, the whole cost, for the time to wait.
-        cost if request.partial && cost > 0 => {
-            Some(algorithm.remaining(key, now).min(cost)).filter(|&n| n > 0).unwrap_or(1)
-        }
-        cost => cost,
-    };
-    let units = Cost::new(cost)?;
-    let reply =
-        if request.always { algorithm.request_always(key, now, units) } else { algorithm.request(key, now, units) };
-    let reply = reply.ok()?;
-    let allowed = reply.verdict.allowed;
-    let charged = if allowed || request.always { cost } else { 0 };
-    let figures = reply.figures;
-    let retry_after = RetryAfter::from_millis(figures.retry_after_ms);
-    let decision = Decision::of_fallback(request.policy, allowed, charged, retry_after);
-    Some(Decision { delay: Duration::from_millis(u64::try_from(figures.delay_ms).unwrap_or(0)), ..decision })
-}
-
-/// The part of a policy that one of the instances has. `None` if the module takes no such window.
-fn terms(policy: &Policy, instances: u32) -> Option<Terms> {
+/// The part of a policy that one of the instances has.
+fn terms(policy: &Policy, instances: u32) -> Terms {
     let part = |whole: u64| (whole / u64::from(instances.max(1))).max(whole.min(1)).min(MAX_COUNT);
-    let terms = policy.terms()?;
-    Some(Terms { limit: part(terms.limit), burst: terms.burst.map(part), ..terms })
+    let terms = policy.terms();
+    Terms { limit: part(terms.limit), burst: terms.burst.map(part), ..terms }
 }
 
 #[cfg(test)]

@@ -12,21 +12,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use redis::Value;
+use scopeguard::ScopeGuard;
 
-#[cfg(feature = "async")]
-pub use denials::Denial;
-pub use denials::{Denied, Recalled, Sent, TopDenial};
-#[cfg(feature = "async")]
-pub use settings::at_most_a_year;
-pub use settings::{Builder, Settings};
+pub use denials::{Denial, Denied, Sent, TopDenial};
+pub use settings::{Builder, Settings, at_most_a_year};
 
 use crate::decision::{Decision, Decisions, RetryAfter};
 use crate::error::{Error, Fallback, is_connection_error};
-use crate::key::Bounded;
-use crate::policy::{Algorithm, Policy, Request};
+use crate::policy::{Algorithm, Request};
 use crate::protocol::{Call, Exchange, Server, reply};
-#[cfg(feature = "async")]
-use crate::stats::Unended;
 use crate::stats::{Counters, Gauge, Kind, Log, Stats};
 use denials::Denials;
 use local::Local;
@@ -39,11 +33,11 @@ pub struct Core {
     pub timeout: Duration,
     pub counters: Counters,
     pub log: Log,
-    server: Server,
+    pub denials: Denials,
+    pub server: Server,
     /// Whether the log says that the Lua library decides.
     library_decides: AtomicBool,
     gauge: Arc<Gauge>,
-    denials: Option<Denials>,
     local: Local,
 }
 
@@ -54,18 +48,15 @@ impl Core {
             timeout: settings.timeout,
             counters: Counters::default(),
             log: Log::default(),
+            denials: Denials::new(settings.denials, settings.recheck_denials),
             server: Server::new(),
             library_decides: AtomicBool::new(false),
             gauge,
-            denials: (settings.denials > 0).then(|| Denials::new(settings.denials, settings.recheck_denials)),
             local: Local::default(),
         }
     }
 
-    /// Begins a call that may wait for `timeout`.
-    ///
-    /// # Errors
-    /// The timeout is 0.
+    /// Begins a call, unless it may not wait at all.
     pub fn begin<'a>(&'a self, call: Call<'a>, timeout: Duration) -> Result<Exchange<'a>, Error> {
         if timeout.is_zero() { Err(Error::Timeout(timeout)) } else { Ok(Exchange::new(call, &self.server)) }
     }
@@ -100,10 +91,9 @@ impl Core {
         error
     }
 
-    /// Counts calls whose caller does not wait for the end.
-    #[cfg(feature = "async")]
-    pub const fn unended(&self, calls: usize) -> Unended<'_> {
-        Unended::new(&self.counters.cancelled, calls)
+    /// Counts calls whose caller does not wait for the end: what is dropped before it is taken apart.
+    pub fn unended(&self, calls: usize) -> ScopeGuard<usize, impl FnOnce(usize)> {
+        scopeguard::guard(calls, |calls| (0..calls).for_each(|_| self.counters.cancelled.increment()))
     }
 
     /// What was counted.
@@ -160,29 +150,17 @@ impl Core {
         self.log.warn(Kind::LeaseLost, format_args!("{text}"));
     }
 
-    /// Whether the server has no module, as far as known.
-    pub fn lacks_module(&self) -> bool {
-        self.server.lacks_module()
-    }
-
     /// Whether a request is denied without the server, or is to be sent. Not counted.
-    pub fn recall(&self, request: &Request<'_>) -> Recalled {
-        match &self.denials {
-            Some(denials) => denials.recall(request, Instant::now()),
-            None => Recalled::Unknown(None),
-        }
+    pub fn recall(&self, request: &Request<'_>) -> Result<Sent, Denied> {
+        self.denials.recall(request, Instant::now())
     }
 
     /// [`Core::recall`] of a request under several limits: if one denies, all do.
     ///
     /// # Errors
     /// It is denied.
-    pub fn recall_all(&self, requests: &[Request<'_>]) -> Result<Vec<Option<Sent>>, Decisions> {
-        let Some(denials) = &self.denials else { return Ok(requests.iter().map(|_| None).collect()) };
-        match denials.recall_all(requests, Instant::now()) {
-            Ok(sent) => Ok(sent.into_iter().map(Some).collect()),
-            Err(known) => Err(self.remembered_all(requests, known)),
-        }
+    pub fn recall_all(&self, requests: &[Request<'_>]) -> Result<Vec<Sent>, Decisions> {
+        self.denials.recall_all(requests, Instant::now()).map_err(|known| self.remembered_all(requests, known))
     }
 
     /// The decision on a request that is denied without the server.
@@ -199,21 +177,11 @@ impl Core {
         Decisions { allowed: false, limits: requests.iter().zip(known).map(decide).collect() }
     }
 
-    /// The keys whose remembered denials denied the most requests.
-    pub fn top_denials(&self, most: usize) -> Vec<TopDenial> {
-        self.denials.as_ref().map_or_else(Vec::new, |denials| denials.top(most, Instant::now()))
-    }
-
     /// Takes the reply to a request in.
-    pub fn learned(
-        &self,
-        request: &Request<'_>,
-        sent: Option<Sent>,
-        result: Result<Value, Error>,
-    ) -> Result<Decision, Error> {
+    pub fn learned(&self, request: &Request<'_>, sent: Sent, result: Result<Value, Error>) -> Result<Decision, Error> {
         let decision = reply::decision(result?, request)?;
         self.decided(decision.allowed);
-        self.learn(request, sent, &decision);
+        self.denials.learn(request, &sent, &decision);
         Ok(decision)
     }
 
@@ -221,27 +189,15 @@ impl Core {
     pub fn learned_all(
         &self,
         requests: &[Request<'_>],
-        sent: Vec<Option<Sent>>,
+        sent: Vec<Sent>,
         result: Result<Value, Error>,
     ) -> Result<Decisions, Error> {
         let decisions = reply::decisions(result?, requests)?;
         self.decided(decisions.allowed);
         for ((request, sent), decision) in requests.iter().zip(sent).zip(&decisions.limits) {
-            self.learn(request, sent, decision);
+            self.denials.learn(request, &sent, decision);
         }
         Ok(decisions)
-    }
-
-    /// Forgets remembered denials of a key when it is dropped, because units were given back by then. So does a future
-    /// that is dropped before the reply.
-    pub fn forgets<'a>(&'a self, policy: &'a Policy, key: Bounded<'a>) -> impl Drop + 'a {
-        Forgets { denials: self.denials.as_ref(), policy, key }
-    }
-
-    fn learn(&self, request: &Request<'_>, sent: Option<Sent>, decision: &Decision) {
-        if let (Some(denials), Some(sent)) = (&self.denials, sent) {
-            denials.learn(request, &sent, decision);
-        }
     }
 
     /// Decides on a request without the server, if it cannot decide: a remembered denial, else the fallback.
@@ -295,7 +251,7 @@ impl Core {
             self.rejected(&error);
             return Err(error);
         }
-        let hold = |request| self.denials.as_ref()?.hold(request, Instant::now());
+        let hold = |request| self.denials.hold(request, Instant::now());
         let held: Vec<_> = requests.iter().map(hold).collect();
         if held.iter().any(Option::is_some) {
             return Ok(self.remembered_all(requests, held));
@@ -338,24 +294,11 @@ impl Core {
     }
 }
 
-struct Forgets<'a> {
-    denials: Option<&'a Denials>,
-    policy: &'a Policy,
-    key: Bounded<'a>,
-}
-
-impl Drop for Forgets<'_> {
-    fn drop(&mut self) {
-        if let Some(denials) = self.denials {
-            denials.forget(self.policy, &self.key);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::decision::Source;
+    use crate::policy::Policy;
     use crate::protocol::{Commands, Verb};
 
     const POLICY: Policy = Policy::counter(Duration::from_secs(86_400), 10);
@@ -393,8 +336,8 @@ mod tests {
         let wait = RetryAfter::After(Duration::from_secs(3600));
         let denial = Decision::of_fallback(request.policy, false, 0, wait);
         let decision = Decision { source: Source::Server, ..denial };
-        let Recalled::Unknown(sent) = core.recall(request) else { panic!("a denial is known") };
-        core.learn(request, sent, &decision);
+        let Ok(sent) = core.recall(request) else { panic!("a denial is known") };
+        core.denials.learn(request, &sent, &decision);
     }
 
     #[test]
@@ -422,13 +365,21 @@ mod tests {
     }
 
     #[test]
-    fn decisions_of_an_overload_are_counted_and_logged_apart() {
+    fn every_fallback_is_counted_and_logged_and_those_of_an_overload_apart() {
         const LEASE: Policy = Policy::lease(Duration::from_secs(60), 1);
-        let core = core();
+        let (core, shadow) = (core(), POLICY.shadow());
         denied(&core, &POLICY.request("known"));
         let before = core.stats();
         let text = logged(|| {
-            assert!(core.fall_back(&POLICY.request("k"), Fallback::Deny, Error::CircuitOpen).is_ok());
+            let outage = |policy: &Policy, fallback| {
+                let decision = core.fall_back(&policy.request("k"), fallback, Error::CircuitOpen);
+                decision.ok().map(|decision| decision.allowed)
+            };
+            assert_eq!(outage(&POLICY, Fallback::Deny), Some(false));
+            assert_eq!(outage(&LEASE, Fallback::Allow), None);
+            assert_eq!(outage(&shadow, Fallback::Deny), Some(true));
+            let all = [POLICY.request("a"), LEASE.request("b").id("x")];
+            assert!(core.fall_back_all(&all, Fallback::Allow, Error::CircuitOpen).is_err());
             for fallback in [Fallback::Allow, Fallback::Deny, Fallback::Error] {
                 let requests = [POLICY.request("known"), POLICY.request("k"), LEASE.request("k").id("x")];
                 let decisions = core.without_server(&requests, fallback);
@@ -436,11 +387,15 @@ mod tests {
                 assert!(!known.allowed && k.is_err() == (fallback == Fallback::Error), "{k:?}");
             }
         });
-        assert_eq!([text.matches("overloaded").count(), text.matches("failing closed").count()], [1; 2], "{text}");
+        // One kind does not keep another from being logged.
+        let kinds = ["overloaded: ", "failing closed: ", "no decision: ", "failing open: "];
+        assert_eq!(kinds.map(|kind| text.matches(kind).count()), [1, 1, 1, 2], "{text}");
         let now = core.stats();
         let changed = crate::Stats {
             remembered: before.remembered + 3,
-            fallback_denied: before.fallback_denied + 1,
+            fallback_denied: 1,
+            fallback_errors: 2,
+            fallback_allowed: 1,
             overload_allowed: 1,
             overload_denied: 1,
             overload_errors: 4,
@@ -464,29 +419,6 @@ mod tests {
         let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(writer).finish();
         tracing::subscriber::with_default(subscriber, work);
         std::fs::read_to_string(file.path()).unwrap()
-    }
-
-    #[test]
-    fn every_fallback_is_logged_and_counted() {
-        const LEASE: Policy = Policy::lease(Duration::from_secs(60), 1);
-        let (single, several, shadow) = (core(), core(), POLICY.shadow());
-        let allowed = |policy: &Policy, fallback| {
-            let decision = single.fall_back(&policy.request("k"), fallback, Error::CircuitOpen);
-            decision.ok().map(|decision| decision.allowed)
-        };
-        // One kind does not keep another from being logged.
-        let text = logged(|| {
-            assert_eq!(allowed(&POLICY, Fallback::Deny), Some(false));
-            assert_eq!(allowed(&LEASE, Fallback::Allow), None);
-            assert_eq!(allowed(&shadow, Fallback::Deny), Some(true));
-        });
-        let kinds = ["failing closed: ", "no decision: ", "failing open: "];
-        assert_eq!(kinds.map(|kind| text.matches(kind).count()), [1; 3], "{text}");
-        let stats = single.stats();
-        assert_eq!((stats.fallback_denied, stats.fallback_errors, stats.fallback_allowed), (1, 1, 1), "{stats:?}");
-        let all = [POLICY.request("a"), LEASE.request("b").id("x")];
-        let text = logged(|| assert!(several.fall_back_all(&all, Fallback::Allow, Error::CircuitOpen).is_err()));
-        assert!(text.contains("no decision: ") && several.stats().fallback_errors == 1, "{text}");
     }
 
     #[test]

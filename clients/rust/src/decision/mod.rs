@@ -2,6 +2,7 @@
 
 mod headers;
 
+use std::cmp::Reverse;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 #[cfg(feature = "tower")]
@@ -9,8 +10,8 @@ pub use headers::unique_names;
 
 use crate::policy::Policy;
 
-/// When a denied request would be allowed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// When a denied request would be allowed. The longest wait is the largest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RetryAfter {
     /// It is allowed.
     Now,
@@ -35,15 +36,6 @@ impl RetryAfter {
         match self {
             Self::After(wait) => Some(wait),
             Self::Now | Self::Never => None,
-        }
-    }
-
-    /// Sort key: the longest wait is the largest.
-    fn rank(self) -> u64 {
-        match self {
-            Self::Now => 0,
-            Self::After(wait) => u64::try_from(wait.as_millis()).unwrap_or(u64::MAX - 1),
-            Self::Never => u64::MAX,
         }
     }
 }
@@ -155,12 +147,6 @@ impl Decision {
             ..self
         }
     }
-
-    /// Sort key: the smallest is the strictest limit. Denied before allowed, then the longest wait, then the least
-    /// remaining.
-    fn strictness(&self) -> (bool, std::cmp::Reverse<u64>, u64) {
-        (self.allowed, std::cmp::Reverse(self.retry_after.rank()), self.remaining)
-    }
 }
 
 /// What a request under several limits gets.
@@ -206,7 +192,7 @@ impl FromIterator<Decision> for Decisions {
     }
 }
 
-/// The first of the strictest decisions.
+/// The first of the strictest decisions: denied before allowed, then the longest wait, then the least remaining.
 pub(crate) fn strictest(decisions: &[Decision]) -> Option<&Decision> {
-    decisions.iter().min_by_key(|decision| decision.strictness())
+    decisions.iter().min_by_key(|decision| (decision.allowed, Reverse(decision.retry_after), decision.remaining))
 }

@@ -5,10 +5,9 @@ use std::time::Instant;
 
 use futures_util::FutureExt;
 use futures_util::future::{self, BoxFuture};
-use parking_lot::Mutex;
 
 use super::{Key, Shared};
-use crate::core::{Denied, Recalled, Sent};
+use crate::core::{Denied, Sent};
 use crate::decision::{Decision, Source};
 use crate::error::Error;
 
@@ -23,32 +22,22 @@ pub struct Fetched {
 /// A fetch that runs, for all who wait for it.
 pub type Running = future::Shared<BoxFuture<'static, Result<Fetched, Error>>>;
 
-/// The fetch of a key that runs now, if any.
-#[derive(Debug, Default)]
-pub struct Fetch {
-    running: Mutex<Option<Running>>,
-}
-
-impl Fetch {
+impl Shared {
     /// Fetches what is missing from a whole grant, unless that is under way. It is a task, so that what was charged
     /// reaches the lot although the request that needed it is gone.
     ///
     /// # Errors
     /// A remembered denial denies it. If the fetch that is under way asks about that denial, it denies all other requests.
-    #[expect(clippy::result_large_err, reason = "it is used at once")]
-    pub fn start(shared: &Arc<Shared>, key: &Arc<Key>) -> Result<Running, Denied> {
-        let mut running = key.fetch.running.lock();
-        let sent = match shared.limiter.core.recall(&key.request(&shared.policy).partial()) {
-            Recalled::Denied(denied) => return Err(denied),
-            Recalled::Unknown(sent) => sent,
-        };
+    pub fn start_fetch(self: &Arc<Self>, key: &Arc<Key>) -> Result<Running, Denied> {
+        let mut running = key.fetch.lock();
+        let sent = self.limiter.core.recall(&key.request(&self.policy).partial())?;
         if let Some(running) = running.as_ref() {
             return Ok(running.clone());
         }
-        let (shared, fetched) = (Arc::clone(shared), Arc::clone(key));
+        let (shared, fetched) = (Arc::clone(self), Arc::clone(key));
         let task = tokio::spawn(async move {
             let outcome = shared.fetch(&fetched, sent).await;
-            *fetched.fetch.running.lock() = None;
+            *fetched.fetch.lock() = None;
             outcome
         });
         // The task neither panics nor is it aborted, unless the runtime ends.
@@ -56,25 +45,19 @@ impl Fetch {
         Ok(running.insert(fetch).clone())
     }
 
-    pub fn is_running(&self) -> bool {
-        self.running.lock().is_some()
-    }
-
     /// Waits until no fetch runs.
-    pub async fn ended(&self) {
+    pub async fn fetch_ended(&self, key: &Key) {
         loop {
-            let Some(running) = self.running.lock().clone() else { return };
+            let Some(running) = key.fetch.lock().clone() else { return };
             _ = running.clone().await;
-            if self.running.lock().as_ref().is_some_and(|now| now.ptr_eq(&running)) {
+            if key.fetch.lock().as_ref().is_some_and(|now| now.ptr_eq(&running)) {
                 return; // The runtime ends.
             }
         }
     }
-}
 
-impl Shared {
     /// Charges what is missing from a whole grant, or what fits of it.
-    async fn fetch(&self, key: &Key, unknown: Option<Sent>) -> Result<Fetched, Error> {
+    async fn fetch(&self, key: &Key, unknown: Sent) -> Result<Fetched, Error> {
         let missing = key.lot.lock().missing(self.units, Instant::now());
         let request = key.request(&self.policy).cost(missing).partial();
         let sent = Instant::now();

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use parking_lot::{Mutex, RwLock};
+use scopeguard::ScopeGuard;
 use tokio::sync::watch;
 use tokio::time::timeout_at;
 
@@ -20,7 +21,7 @@ use crate::decision::Decision;
 use crate::error::Error;
 use crate::key::Bounded;
 use crate::policy::{Algorithm, Policy};
-use fetch::Fetch;
+use fetch::Running;
 use lot::{Lot, Taken, is_low};
 
 /// The most keys that have a grant at once. Requests of other keys are sent.
@@ -92,7 +93,8 @@ struct Shared {
 struct Key {
     name: Arc<[u8]>,
     lot: Mutex<Lot>,
-    fetch: Fetch,
+    /// The fetch that runs now, if any.
+    fetch: Mutex<Option<Running>>,
 }
 
 impl Key {
@@ -199,7 +201,7 @@ impl Grants {
                     shared.limiter.core.counters.granted.increment();
                     if is_low(left, shared.units) {
                         // If it is denied, the units that are left are used all the same.
-                        _ = Fetch::start(shared, &key);
+                        _ = shared.start_fetch(&key);
                     }
                     return Ok(decision);
                 }
@@ -207,13 +209,13 @@ impl Grants {
                 Taken::Nothing => {}
             }
             // All requests that find nothing wait for the same fetch, none for longer than the timeout.
-            let running = match Fetch::start(shared, &key) {
+            let running = match shared.start_fetch(&key) {
                 Ok(running) => running,
                 Err(denied) => return Ok(shared.limiter.core.remembered(denied)),
             };
             let unended = shared.limiter.core.unended(1);
             let fetched = timeout_at(deadline.into(), running).await;
-            unended.ended();
+            ScopeGuard::into_inner(unended);
             match fetched.unwrap_or(Err(Error::Timeout(self.timeout))) {
                 Ok(fetched) => {
                     let decision = key.lot.lock().take_after(cost, &fetched.decision, Instant::now());
@@ -273,7 +275,7 @@ impl Grants {
             return None;
         }
         let name: Arc<[u8]> = name.into();
-        let key = Arc::new(Key { name: Arc::clone(&name), lot: Mutex::default(), fetch: Fetch::default() });
+        let key = Arc::new(Key { name: Arc::clone(&name), lot: Mutex::default(), fetch: Mutex::default() });
         keys.insert(name, Arc::clone(&key));
         tokio::spawn(Arc::clone(&self.shared).keep(Arc::clone(&key), self.alive.subscribe()));
         Some(key)
@@ -293,7 +295,7 @@ impl Shared {
             match ends {
                 Some(later) => until = later,
                 // Units are on their way.
-                None if key.fetch.is_running() => until = Instant::now() + self.hold,
+                None if key.fetch.lock().is_some() => until = Instant::now() + self.hold,
                 None => break,
             }
         }
@@ -303,7 +305,7 @@ impl Shared {
     /// Removes a key, and gives back what is left of its grant.
     async fn close(&self, key: &Arc<Key>) {
         // What it brings is given back with the rest.
-        key.fetch.ended().await;
+        self.fetch_ended(key).await;
         {
             let mut keys = self.keys.write();
             if keys.get(&key.name).is_some_and(|known| Arc::ptr_eq(known, key)) {

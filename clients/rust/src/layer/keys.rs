@@ -3,7 +3,6 @@
 //! A key has a bounded length and does not show the value to those who can read the server: see [`KeyedHash`]. A value
 //! that the caller chooses is a new caller with the whole limit whenever it changes. Limit the address beside it.
 
-use std::fmt;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use hmac::{Hmac, KeyInit, Mac};
@@ -28,14 +27,8 @@ use crate::error::Error;
 /// assert_eq!(a, b);
 /// # Ok::<(), redis_rl_client::Error>(())
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct KeyedHash(Hmac<Sha256>);
-
-impl fmt::Debug for KeyedHash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("KeyedHash").finish_non_exhaustive()
-    }
-}
 
 impl KeyedHash {
     /// Makes keys with this secret.

@@ -7,7 +7,7 @@ mod pipe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use redis::{Cmd, RedisResult, Value};
+use redis::{Cmd, Value};
 
 use crate::address::{Address, Kind, REOPEN_APART, is_read_only};
 use crate::core::at_most_a_year;
@@ -15,8 +15,7 @@ use crate::error::Error;
 use crate::protocol::Commands;
 use crate::stats::Gauge;
 use nodes::Nodes;
-use pipe::{Pipe, Place};
-use pipe::{Reply, Request};
+use pipe::{Pipe, Place, Reply};
 
 /// A connection that is opened when it is needed. Clones share it, and its circuit breaker.
 ///
@@ -50,7 +49,7 @@ impl Link {
         let to = match kind {
             Kind::Server(client) => pipe(Place::Server(Box::new(client.get_connection_info().clone()), trust)),
             Kind::Sentinel(sentinels) => pipe(Place::Sentinel(sentinels, trust)),
-            Kind::Cluster(cluster) => To::Cluster(Nodes::new(&cluster.nodes, trust, Arc::clone(&gauge))),
+            Kind::Cluster(seeds) => To::Cluster(Nodes::new(&seeds, trust, Arc::clone(&gauge))),
         };
         Self(Arc::new(Shared { gauge, to }))
     }
@@ -76,7 +75,7 @@ impl Link {
     }
 
     /// Opens the connection if there is none.
-    pub(crate) async fn connect(&self) -> RedisResult<()> {
+    pub(crate) async fn connect(&self) -> Result<(), Error> {
         match &self.0.to {
             To::Server(pipe) => pipe.connect().await,
             To::Cluster(nodes) => nodes.connect().await,
@@ -96,16 +95,12 @@ impl Link {
         matches!(self.0.to, To::Cluster(_))
     }
 
-    /// Sends commands, for which the server may take so long: to a cluster, one.
-    ///
-    /// # Errors
-    /// None of them has a reply.
+    /// Sends commands, for which the server may take so long: to a cluster, one. An error if none of them has a reply.
     pub(crate) async fn request(&self, commands: Commands, key: &[u8], limit: Duration) -> Result<Reply, Error> {
-        let request = Request { commands, asking: false, limit };
         match &self.0.to {
-            To::Server(pipe) => again(pipe, pipe.send(request).await?, limit).await,
+            To::Server(pipe) => again(pipe, pipe.send(commands, limit).await?, limit).await,
             // The futures of requests to one server stay small.
-            To::Cluster(nodes) => Box::pin(nodes.request(request, key)).await,
+            To::Cluster(nodes) => Box::pin(nodes.request(commands, key, limit)).await,
         }
     }
 }
@@ -123,7 +118,7 @@ async fn again(pipe: &Pipe, mut reply: Reply, limit: Duration) -> Result<Reply, 
         pipe.retire(reply.via);
         let rejected = reply.commands.iter().zip(&reply.values).filter(|(_, value)| is_elsewhere(value));
         let commands = rejected.map(|(command, _)| command).collect();
-        let sent = pipe.send(Request { commands, asking: false, limit: limit - reply.took }).await;
+        let sent = pipe.send(commands, limit - reply.took).await;
         let rejected = reply.values.iter_mut().filter(|value| is_elsewhere(value));
         match sent {
             Ok(sent) => {

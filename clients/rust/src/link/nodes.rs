@@ -8,10 +8,10 @@ use futures_util::StreamExt;
 use futures_util::future::join_all;
 use futures_util::stream::FuturesUnordered;
 use parking_lot::Mutex;
-use redis::{Client, ConnectionAddr, ConnectionInfo, ErrorKind, RedisError, RedisResult};
+use redis::{Client, ConnectionAddr, ConnectionInfo, ErrorKind, RedisError};
 use tokio::time::{sleep, timeout};
 
-use super::pipe::{Pipe, Place, Reply, Request};
+use super::pipe::{Pipe, Place, Reply};
 use crate::address::routing::{self, Node, Range};
 use crate::address::{OPEN_TIMEOUT, Trust, at, is_misrouted};
 use crate::error::Error;
@@ -113,7 +113,7 @@ impl Nodes {
             return Ok(());
         }
         *read = Some(Instant::now());
-        let ranges = self.ask().await?;
+        let ranges = self.read_slots().await?;
         let mut state = self.0.state.lock();
         state.ranges = ranges;
         // Those that are no part of the cluster any more.
@@ -123,7 +123,7 @@ impl Nodes {
     }
 
     /// Asks all nodes that are known at the same time. The first map counts.
-    async fn ask(&self) -> Result<Vec<Range>, Error> {
+    async fn read_slots(&self) -> Result<Vec<Range>, Error> {
         let mut nodes: Vec<Node> = self.0.state.lock().ranges.iter().map(|range| range.node.clone()).collect();
         nodes.extend(self.0.seeds.iter().cloned());
         nodes.sort_unstable();
@@ -131,8 +131,7 @@ impl Nodes {
         let questions = nodes.into_iter().map(|node| async move {
             let mut command = redis::cmd("CLUSTER");
             command.arg("SLOTS");
-            let request = Request { commands: Commands::from(&command), asking: false, limit: OPEN_TIMEOUT };
-            let reply = self.pipe(&node).send(request).await?;
+            let reply = self.pipe(&node).send(Commands::from(&command), OPEN_TIMEOUT).await?;
             Ok::<_, Error>(routing::ranges(&reply.value()?, &node.0)?)
         });
         let mut questions: FuturesUnordered<_> = questions.collect();
@@ -161,28 +160,18 @@ impl Nodes {
     }
 
     /// Opens the connections to all nodes.
-    pub async fn connect(&self) -> RedisResult<()> {
-        let as_redis = |error| match error {
-            Error::Redis(error) => error,
-            error => (ErrorKind::Io, "no connection to the cluster", error.to_string()).into(),
-        };
-        self.read(|_| false).await.map_err(as_redis)?;
+    pub async fn connect(&self) -> Result<(), Error> {
+        self.read(|_| false).await?;
         let nodes: Vec<_> = self.0.state.lock().ranges.iter().map(|range| range.node.clone()).collect();
         // A node that is away does not keep the others from deciding.
         join_all(nodes.iter().map(|node| async { self.pipe(node).connect().await })).await;
         Ok(())
     }
 
-    pub async fn request(&self, request: Request, key: &[u8]) -> Result<Reply, Error> {
-        let limit = request.limit;
-        let pipe = self.route(key, limit).await?;
-        let reply = pipe.send(request).await;
-        self.follow(reply, key, limit).await
-    }
-
-    /// Follows redirections: these replies say that the command was not executed. Nothing else is sent again.
-    async fn follow(&self, first: Result<Reply, Error>, key: &[u8], limit: Duration) -> Result<Reply, Error> {
-        let (mut took, mut reply) = (Duration::ZERO, first);
+    /// Sends a command, and follows redirections: these replies say that it was not executed. Nothing else is sent again.
+    pub async fn request(&self, command: Commands, key: &[u8], limit: Duration) -> Result<Reply, Error> {
+        let mut took = Duration::ZERO;
+        let mut reply = self.route(key, limit).await?.send(command, limit).await;
         for redirection in 1..=MOST_REDIRECTIONS {
             // Another node may have the slot by now.
             let sent = reply.inspect_err(|_| self.read_again())?;
@@ -206,7 +195,7 @@ impl Nodes {
                     self.route(key, rest).await?
                 }
             };
-            reply = pipe.send(Request { commands: sent.commands, asking, limit: rest }).await;
+            reply = if asking { ask(&pipe, sent.commands, rest).await } else { pipe.send(sent.commands, rest).await };
         }
         let mut last = reply.inspect_err(|_| self.read_again())?;
         last.took += took;
@@ -215,4 +204,12 @@ impl Nodes {
         }
         Ok(last)
     }
+}
+
+/// Sends a command for a slot that is on its way to this node.
+async fn ask(pipe: &Pipe, command: Commands, limit: Duration) -> Result<Reply, Error> {
+    let asking = redis::cmd("ASKING").get_packed_command();
+    let reply = pipe.send([&*asking].into_iter().chain(command.iter()).collect(), limit).await?;
+    // The reply to ASKING says nothing.
+    Ok(Reply { values: reply.values.into_iter().skip(1).collect(), commands: command, ..reply })
 }

@@ -5,23 +5,18 @@ mod text;
 
 use std::time::Duration;
 
-use redis_rl_algorithm::period::{Anchor, CalendarUnit};
-use redis_rl_algorithm::{Micros, Policy as Terms, Schedule, Window as Span};
-
-pub use request::Request;
+use redis_rl_algorithm::period::Anchor;
+pub use redis_rl_algorithm::period::CalendarUnit as Calendar;
+use redis_rl_algorithm::{MAX_COUNT, Micros, Policy as Terms, Schedule, Window as Span};
 use tinystr::TinyAsciiStr;
 
-/// The largest limit, burst and cost: that of a signed 64-bit integer.
-const MAX_COUNT: u64 = i64::MAX as u64;
-/// The longest window: 10¹² seconds.
-const MAX_WINDOW_MILLIS: u128 = 1_000_000_000_000_000;
+pub use request::Request;
+
 /// The longest name.
 const MAX_NAME: usize = 64;
-/// The last second of the year 9999.
-const MAX_ANCHOR: u64 = 253_402_300_799;
 
 macro_rules! algorithms {
-    ($($(#[$doc:meta])* $name:ident: $word:literal, $command:literal, $label:literal;)*) => {
+    ($($(#[$doc:meta])* $name:ident: $word:literal, $label:literal;)*) => {
         /// An algorithm of the module.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Algorithm { $($(#[$doc])* $name,)* }
@@ -37,7 +32,7 @@ macro_rules! algorithms {
 
             /// The command of one request, such as `RL.TOKEN`.
             pub(crate) const fn command(self) -> &'static str {
-                match self { $(Self::$name => $command),* }
+                match self { $(Self::$name => concat!("RL.", $word)),* }
             }
 
             /// The name of a policy that has none.
@@ -50,57 +45,23 @@ macro_rules! algorithms {
 
 algorithms! {
     /// Fixed window counter.
-    Fixed: "FIXED", "RL.FIXED", "fixed";
+    Fixed: "FIXED", "fixed";
     /// Fixed window counter whose window starts with the first request.
-    Window: "WINDOW", "RL.WINDOW", "window";
+    Window: "WINDOW", "window";
     /// Sliding window log in a sorted set.
-    Sliding: "SLIDING", "RL.SLIDING", "sliding";
+    Sliding: "SLIDING", "sliding";
     /// Sliding window counter: two weighted windows.
-    Counter: "COUNTER", "RL.COUNTER", "counter";
+    Counter: "COUNTER", "counter";
     /// Token bucket.
-    Token: "TOKEN", "RL.TOKEN", "token";
+    Token: "TOKEN", "token";
     /// Leaky bucket as a queue: an allowed request has a delay.
-    Leaky: "LEAKY", "RL.LEAKY", "leaky";
+    Leaky: "LEAKY", "leaky";
     /// Generic cell rate algorithm.
-    Gcra: "GCRA", "RL.GCRA", "gcra";
+    Gcra: "GCRA", "gcra";
     /// Sliding window log in a packed string. Needs the module.
-    Rolling: "ROLLING", "RL.ROLLING", "rolling";
+    Rolling: "ROLLING", "rolling";
     /// Concurrency limit.
-    Lease: "LEASE", "RL.LEASE", "lease";
-}
-
-/// A period of the calendar, in UTC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Calendar {
-    /// From midnight.
-    Day,
-    /// From Monday.
-    Week,
-    /// From the 1st.
-    Month,
-    /// From 1 January.
-    Year,
-}
-
-impl Calendar {
-    const fn unit(self) -> CalendarUnit {
-        match self {
-            Self::Day => CalendarUnit::Day,
-            Self::Week => CalendarUnit::Week,
-            Self::Month => CalendarUnit::Month,
-            Self::Year => CalendarUnit::Year,
-        }
-    }
-
-    /// The word of the command reference, such as `month`.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Day => "day",
-            Self::Week => "week",
-            Self::Month => "month",
-            Self::Year => "year",
-        }
-    }
+    Lease: "LEASE", "lease";
 }
 
 /// How long a policy counts.
@@ -142,10 +103,7 @@ pub enum Window {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Policy {
     algorithm: Algorithm,
-    window: Window,
-    limit: u64,
-    burst: Option<u64>,
-    anchor: Option<u64>,
+    terms: Terms,
     name: Option<Name>,
     shadow: bool,
 }
@@ -243,22 +201,20 @@ impl Policy {
     /// # Errors
     /// A value is out of range, or a calendar window is given to another algorithm than FIXED.
     pub const fn new(algorithm: Algorithm, window: Window, limit: u64) -> Result<Self, InvalidPolicy> {
-        match window {
-            Window::Length(length) => {
-                let millis = length.as_millis();
-                if !length.subsec_nanos().is_multiple_of(1_000_000) || millis == 0 || millis > MAX_WINDOW_MILLIS {
-                    return Err(InvalidPolicy("invalid window: expected whole milliseconds, up to 10^12 seconds"));
-                }
-            }
-            Window::Calendar(_) if !matches!(algorithm, Algorithm::Fixed) => {
+        let schedule = match window {
+            Window::Length(length) => match span(length) {
+                Some(span) => Schedule::Aligned(span),
+                None => return Err(InvalidPolicy("invalid window: expected whole milliseconds, up to 10^12 seconds")),
+            },
+            Window::Calendar(period) if matches!(algorithm, Algorithm::Fixed) => Schedule::Calendar(period, None),
+            Window::Calendar(_) => {
                 return Err(InvalidPolicy("invalid window: only FIXED takes day, week, month and year"));
             }
-            Window::Calendar(_) => {}
-        }
+        };
         if limit > MAX_COUNT {
             return Err(InvalidPolicy("invalid limit: expected an integer from 0 to 9223372036854775807"));
         }
-        Ok(Self { algorithm, window, limit, burst: None, anchor: None, name: None, shadow: false })
+        Ok(Self { algorithm, terms: Terms { schedule, limit, burst: None }, name: None, shadow: false })
     }
 
     /// [`burst`](Self::burst).
@@ -272,7 +228,7 @@ impl Policy {
         if burst == 0 || burst > MAX_COUNT {
             return Err(InvalidPolicy("invalid BURST: expected an integer from 1 to 9223372036854775807"));
         }
-        Ok(Self { burst: Some(burst), ..self })
+        Ok(Self { terms: Terms { burst: Some(burst), ..self.terms }, ..self })
     }
 
     /// [`anchor`](Self::anchor).
@@ -283,10 +239,14 @@ impl Policy {
         if !matches!(self.algorithm, Algorithm::Fixed) {
             return Err(InvalidPolicy("invalid ANCHOR: only FIXED takes it"));
         }
-        if unix_seconds > MAX_ANCHOR {
+        let Some(anchor) = Anchor::from_seconds(unix_seconds) else {
             return Err(InvalidPolicy("invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799"));
-        }
-        Ok(Self { anchor: Some(unix_seconds), ..self })
+        };
+        let schedule = match self.terms.schedule {
+            Schedule::Aligned(span) | Schedule::Anchored(span, _) => Schedule::Anchored(span, anchor),
+            Schedule::Calendar(period, _) => Schedule::Calendar(period, Some(anchor)),
+        };
+        Ok(Self { terms: Terms { schedule, ..self.terms }, ..self })
     }
 
     /// [`name`](Self::name).
@@ -310,20 +270,20 @@ impl Policy {
 
     /// The window.
     pub const fn window(&self) -> Window {
-        self.window
+        match self.terms.schedule {
+            Schedule::Aligned(span) | Schedule::Anchored(span, _) => Window::Length(length(span)),
+            Schedule::Calendar(period, _) => Window::Calendar(period),
+        }
     }
 
     /// How many units are allowed in a window.
     pub const fn limit(&self) -> u64 {
-        self.limit
+        self.terms.limit
     }
 
     /// How much may pass at once: the burst, else the limit.
     pub const fn capacity(&self) -> u64 {
-        match self.burst {
-            Some(burst) => burst,
-            None => self.limit,
-        }
+        self.terms.capacity()
     }
 
     /// The name in the headers.
@@ -338,56 +298,42 @@ impl Policy {
 
     /// The time at which a window starts, if one is given.
     pub(crate) const fn anchor_seconds(&self) -> Option<u64> {
-        self.anchor
+        match self.terms.schedule {
+            Schedule::Anchored(_, anchor) | Schedule::Calendar(_, Some(anchor)) => Some(anchor.seconds()),
+            _ => None,
+        }
     }
 
-    /// The same for the functions of the crate redis-rl-algorithm. `None` if the module takes no such window.
-    pub fn terms(&self) -> Option<Terms> {
-        let anchor = match self.anchor {
-            Some(seconds) => Some(Anchor::from_seconds(seconds)?),
-            None => None,
-        };
-        let schedule = match (self.window, anchor) {
-            (Window::Length(length), anchor) => {
-                let span = Span::from_millis(u64::try_from(length.as_millis()).ok()?)?;
-                anchor.map_or(Schedule::Aligned(span), |anchor| Schedule::Anchored(span, anchor))
-            }
-            (Window::Calendar(period), anchor) => Schedule::Calendar(period.unit(), anchor),
-        };
-        Some(Terms { schedule, limit: self.limit, burst: self.burst })
-    }
-
-    /// The burst, if one is given.
-    pub(crate) const fn burst_option(&self) -> Option<u64> {
-        self.burst
+    /// The same for the functions of the crate redis-rl-algorithm.
+    pub const fn terms(&self) -> Terms {
+        self.terms
     }
 
     /// The length of the window; of the longest period of the calendar.
     pub(crate) const fn longest_window(&self) -> Duration {
-        match self.window {
-            Window::Length(length) => length,
-            Window::Calendar(period) => Duration::from_secs(
-                86_400
-                    * match period {
-                        Calendar::Day => 1,
-                        Calendar::Week => 7,
-                        Calendar::Month => 31,
-                        Calendar::Year => 366,
-                    },
-            ),
-        }
+        length(self.terms.window())
     }
 
     /// The length of the window that contains `now_ms`, in milliseconds. Only months and years differ in length.
     pub(crate) fn window_millis_at(&self, now_ms: u64) -> u64 {
-        let unit = match self.window() {
-            Window::Calendar(period @ (Calendar::Month | Calendar::Year)) => period.unit(),
-            _ => return u64::try_from(self.longest_window().as_millis()).unwrap_or(u64::MAX),
-        };
-        let anchor = self.anchor_seconds().and_then(Anchor::from_seconds);
-        let now = Micros(now_ms.saturating_mul(1_000));
-        Schedule::Calendar(unit, anchor).period_at(now).seconds().saturating_mul(1_000)
+        match self.terms.schedule {
+            schedule @ Schedule::Calendar(Calendar::Month | Calendar::Year, _) => {
+                schedule.period_at(Micros(now_ms.saturating_mul(1_000))).seconds().saturating_mul(1_000)
+            }
+            _ => self.terms.window().millis(),
+        }
     }
+}
+
+/// `None` for what no window is: a part of a millisecond, 0, and more than the longest.
+const fn span(length: Duration) -> Option<Span> {
+    let millis = length.as_millis();
+    let is_whole = length.subsec_nanos().is_multiple_of(1_000_000) && millis <= u64::MAX as u128;
+    if is_whole { Span::from_millis(millis as u64) } else { None }
+}
+
+const fn length(span: Span) -> Duration {
+    Duration::from_micros(span.micros())
 }
 
 /// The name of a policy, held in place so that a policy stays a plain value.

@@ -48,7 +48,6 @@ impl<'a> Request<'a> {
     }
 
     /// A request for a key that is bounded already.
-    #[cfg(feature = "async")]
     pub(crate) const fn for_bounded(policy: &'a Policy, key: &'a [u8]) -> Self {
         Self { is_bounded: true, ..Self::new(policy, key) }
     }

@@ -28,8 +28,8 @@ impl FromStr for Policy {
         while let Some(option) = words.next() {
             let mut value = || words.next().ok_or(SYNTAX);
             policy = match option.to_ascii_uppercase().as_str() {
-                "BURST" if policy.burst.is_none() => policy.try_burst(integer(value()?).ok_or(SYNTAX)?)?,
-                "ANCHOR" if policy.anchor.is_none() => policy.try_anchor(integer(value()?).ok_or(SYNTAX)?)?,
+                "BURST" if policy.terms.burst.is_none() => policy.try_burst(integer(value()?).ok_or(SYNTAX)?)?,
+                "ANCHOR" if policy.anchor_seconds().is_none() => policy.try_anchor(integer(value()?).ok_or(SYNTAX)?)?,
                 "AS" if policy.name.is_none() => policy.try_name(value()?)?,
                 "SHADOW" if !policy.shadow => policy.shadow(),
                 _ => return Err(SYNTAX),
@@ -41,11 +41,11 @@ impl FromStr for Policy {
 
 impl fmt::Display for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} {}", self.algorithm.word(), self.window, self.limit)?;
-        if let Some(burst) = self.burst {
+        write!(f, "{} {} {}", self.algorithm.word(), self.window(), self.limit())?;
+        if let Some(burst) = self.terms.burst {
             write!(f, " BURST {burst}")?;
         }
-        if let Some(anchor) = self.anchor {
+        if let Some(anchor) = self.anchor_seconds() {
             write!(f, " ANCHOR {anchor}")?;
         }
         if let Some(name) = &self.name {
@@ -60,10 +60,8 @@ impl FromStr for Window {
 
     /// Parses a calendar word, a positive integer of seconds, or one with a unit: `500ms`, `10s`, `5m`, `1h`, `1d`.
     fn from_str(text: &str) -> Result<Self, InvalidPolicy> {
-        for period in [Calendar::Day, Calendar::Week, Calendar::Month, Calendar::Year] {
-            if text.eq_ignore_ascii_case(period.word()) {
-                return Ok(Self::Calendar(period));
-            }
+        if let Some(period) = Calendar::from_word(text.as_bytes()) {
+            return Ok(Self::Calendar(period));
         }
         let units = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
         let (digits, unit_millis) =

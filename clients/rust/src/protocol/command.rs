@@ -37,15 +37,6 @@ pub enum Verb<'a> {
     Release(&'a [u8]),
 }
 
-/// How the library is called.
-#[derive(Clone, Copy, Debug)]
-pub enum Script<'a> {
-    /// By the hash of its source.
-    Hash(&'a str),
-    /// With its source, which loads it.
-    Source(&'a str),
-}
-
 impl<'a> Call<'a> {
     /// A call about one request.
     pub const fn of(verb: Verb<'a>, request: &'a Request<'a>) -> Self {
@@ -85,12 +76,9 @@ impl<'a> Call<'a> {
         self.end(commands);
     }
 
-    /// Adds the call of the library as a script: the keys, the name of the function, then the words without the keys.
-    pub fn script(&self, script: Script<'_>, commands: &mut Commands) {
-        let (name, script) = match script {
-            Script::Hash(hash) => ("EVALSHA", hash),
-            Script::Source(source) => ("EVAL", source),
-        };
+    /// Adds the call of the library, by EVALSHA and its hash, or by EVAL and its source: the keys, the name of the function,
+    /// then the words without the keys.
+    pub fn script(&self, name: &str, script: &str, commands: &mut Commands) {
         commands.word(name).word(script).number(self.requests.len() as u64);
         for request in self.requests {
             commands.word(&*request.bounded_key());
@@ -177,7 +165,7 @@ fn window(commands: &mut Commands, policy: &Policy) {
 fn limit(commands: &mut Commands, policy: &Policy) {
     window(commands, policy);
     commands.number(policy.limit());
-    if let Some(burst) = policy.burst_option() {
+    if let Some(burst) = policy.terms().burst {
         commands.word("BURST").number(burst);
     }
     anchor(commands, policy);

@@ -3,7 +3,6 @@
 use redis::{Cmd, RedisResult};
 
 /// What one command takes as a rule.
-#[cfg(feature = "async")]
 const BYTES: usize = 160;
 
 /// Commands, one after the other.
@@ -17,7 +16,6 @@ pub struct Commands {
 }
 
 impl Commands {
-    #[cfg(feature = "async")]
     pub fn with_capacity(commands: usize) -> Self {
         Self { bytes: Vec::with_capacity(BYTES * commands), ends: Vec::with_capacity(commands), words: 0 }
     }

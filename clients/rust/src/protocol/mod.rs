@@ -5,13 +5,13 @@ mod command;
 mod commands;
 pub mod reply;
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use redis::{RedisError, Script as RedisScript, Value};
+use redis::{RedisError, Script, Value};
 
-pub use command::{Call, Script, Verb};
+pub use command::{Call, Verb};
 pub use commands::{Commands, parse};
 
 use crate::error::Error;
@@ -20,25 +20,21 @@ use crate::error::Error;
 const SOURCE: &str = include_str!("rl.lua");
 
 /// How often a request looks for the module on a server that had none.
-const PROBE_EVERY: Duration = Duration::from_secs(5);
+const PROBE_EVERY_MS: u64 = 5_000;
 
-fn hash() -> &'static str {
-    static HASH: OnceLock<String> = OnceLock::new();
-    HASH.get_or_init(|| RedisScript::new(SOURCE).get_hash().to_owned())
-}
+static HASH: LazyLock<String> = LazyLock::new(|| Script::new(SOURCE).get_hash().to_owned());
 
 /// What is known of the server.
 #[derive(Debug)]
 pub struct Server {
     began: Instant,
-    probe_every: Duration,
     /// When the module was last missed, in ms since `began`, from 1; 0 if it was not.
     missed_at: AtomicU64,
 }
 
 impl Server {
     pub fn new() -> Self {
-        Self { began: Instant::now(), probe_every: PROBE_EVERY, missed_at: AtomicU64::new(0) }
+        Self { began: Instant::now(), missed_at: AtomicU64::new(0) }
     }
 
     /// Whether the module is not there, as far as known.
@@ -61,8 +57,8 @@ impl Server {
         if missed_at == 0 {
             return true;
         }
-        let (now, probe_ms) = (self.now(), u64::try_from(self.probe_every.as_millis()).unwrap_or(u64::MAX));
-        now.saturating_sub(missed_at) >= probe_ms
+        let now = self.now();
+        now.saturating_sub(missed_at) >= PROBE_EVERY_MS
             && self.missed_at.compare_exchange(missed_at, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 }
@@ -113,7 +109,7 @@ impl<'a> Exchange<'a> {
             }
             (Sent::Hash, Some(Err(Error::Redis(error)))) if error.code() == Some("NOSCRIPT") => {
                 self.sent = Sent::Source;
-                self.call.script(Script::Source(SOURCE), commands);
+                self.call.script("EVAL", SOURCE, commands);
                 None
             }
             (_, reply) => Some(reply.unwrap_or(Err(Error::UnknownReply))),
@@ -125,7 +121,7 @@ impl<'a> Exchange<'a> {
             return Some(Err(Error::NeedsModule(algorithm)));
         }
         self.sent = Sent::Hash;
-        self.call.script(Script::Hash(hash()), commands);
+        self.call.script("EVALSHA", &HASH, commands);
         None
     }
 }
@@ -142,6 +138,8 @@ fn is_unknown_command(error: &RedisError) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use redis::parse_redis_value;
 
     use super::*;
@@ -212,13 +210,15 @@ mod tests {
 
     #[test]
     fn the_module_is_looked_for_again_after_a_while() {
-        let server = Server { probe_every: Duration::from_millis(300), ..Server::new() };
+        // Since ten seconds: the time of the last miss can lie before now.
+        let server = Server { began: Instant::now() - Duration::from_secs(10), ..Server::new() };
+        let pass = |millis| server.missed_at.fetch_sub(millis, Ordering::Relaxed);
         exchange(&server, &POLICY, &[MISSING, ":1"]).1.unwrap();
-        std::thread::sleep(Duration::from_millis(301));
+        pass(PROBE_EVERY_MS);
         // One request looks; it is not there.
         assert_eq!(exchange(&server, &POLICY, &[MISSING, ":1"]).0, ["RL.TOKEN", "EVALSHA"]);
         assert_eq!(exchange(&server, &POLICY, &[":1"]).0, ["EVALSHA"]);
-        std::thread::sleep(Duration::from_millis(301));
+        pass(PROBE_EVERY_MS);
         // Now it is.
         assert_eq!(exchange(&server, &POLICY, &[":1"]).0, ["RL.TOKEN"]);
         assert!(!server.lacks_module());

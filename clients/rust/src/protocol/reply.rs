@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-pub use redis::Value;
+use redis::Value;
 
 use crate::decision::{Decision, Decisions, RetryAfter, Source};
 use crate::error::Error;
@@ -42,13 +42,13 @@ pub fn decisions(reply: Value, requests: &[Request<'_>]) -> Result<Decisions, Er
         return Err(Error::UnknownReply);
     }
     let each = limits.into_iter().zip(requests).map(|(reply, request)| decision(reply, request));
-    Ok(Decisions { allowed: integer(allowed)? != 0, limits: each.collect::<Result<_, Error>>()? })
+    Ok(Decisions { allowed: flag(allowed)?, limits: each.collect::<Result<_, Error>>()? })
 }
 
-/// An integer, as RL.RESET and RL.RELEASE reply.
-pub fn integer(reply: Value) -> Result<i64, Error> {
+/// 1 or 0, as RL.RESET and RL.RELEASE reply.
+pub fn flag(reply: Value) -> Result<bool, Error> {
     match reply {
-        Value::Int(n) => Ok(n),
+        Value::Int(n) => Ok(n != 0),
         _ => Err(Error::UnknownReply),
     }
 }

@@ -4,13 +4,13 @@ use std::sync::mpsc::channel;
 use std::thread::spawn;
 use std::time::{Duration, Instant};
 
-use redis::cluster::{ClusterConfig, ClusterConnection};
+use redis::cluster::{ClusterClient, ClusterConnection};
 use redis::{Client, RedisError, RedisResult, Value};
 
 use super::rest_until;
 use crate::address::routing::{asked, given_up, routing};
 use crate::address::{
-    Address, Cluster, Failure, Kind, REOPEN_APART, Sentinels, is_misrouted, is_read_only, require_master,
+    Address, Failure, Kind, REOPEN_APART, Sentinels, Trust, is_misrouted, is_read_only, require_master,
 };
 use crate::error::{Error, ends_connection, is_connection_error};
 use crate::protocol::{Commands, parse};
@@ -34,7 +34,7 @@ impl Connection {
     pub fn open(address: &Address, timeout: Duration) -> RedisResult<Self> {
         let to = match &address.0 {
             Kind::Server(client) => To::Server(client.get_connection_with_timeout(timeout)?),
-            Kind::Cluster(cluster) => To::Cluster(Box::new(connect_cluster(cluster, timeout / NODES_IN_TURN)?)),
+            Kind::Cluster(nodes) => To::Cluster(Box::new(connect_cluster(nodes, &address.1, timeout / NODES_IN_TURN)?)),
             Kind::Sentinel(sentinels) => To::Server(master(sentinels, timeout)?),
         };
         Ok(Self { to, since: Instant::now() })
@@ -124,24 +124,38 @@ fn ask_node(node: &mut ClusterConnection, command: &[u8], key: &[u8], deadline: 
 }
 
 /// Opens a connection, within this time for each node.
-fn connect_cluster(cluster: &Cluster, timeout: Duration) -> RedisResult<ClusterConnection> {
-    let config = ClusterConfig::new().set_connection_timeout(timeout).set_response_timeout(timeout);
-    cluster.client.get_connection_with_config(config).map_err(|error| {
-        let reason = is_connection_error(&error).then(|| login_error(cluster, timeout)).flatten();
+fn connect_cluster(nodes: &[Client], trust: &Trust, timeout: Duration) -> RedisResult<ClusterConnection> {
+    let infos = nodes.iter().map(|node| node.get_connection_info().clone());
+    let protocol = infos.clone().next().map(|info| info.redis_settings().protocol()).unwrap_or_default();
+    let builder = ClusterClient::builder(infos)
+        .use_protocol(protocol)
+        // Nothing that may have been executed is sent again. Redirections are followed by this crate.
+        .retries(0)
+        .connection_timeout(timeout)
+        .response_timeout(timeout);
+    #[cfg(feature = "tls")]
+    let builder = match trust.certificates.clone() {
+        Some(certificates) => builder.certs(certificates),
+        None => builder,
+    };
+    #[cfg(not(feature = "tls"))]
+    let _ = trust;
+    builder.build()?.get_connection().map_err(|error| {
+        let reason = is_connection_error(&error).then(|| login_error(nodes, timeout)).flatten();
         reason.unwrap_or(error)
     })
 }
 
 /// What the first node that can be reached says against the user or the password. The crate's own error may only say
 /// that the node did not reply to PING.
-fn login_error(cluster: &Cluster, timeout: Duration) -> Option<RedisError> {
+fn login_error(nodes: &[Client], timeout: Duration) -> Option<RedisError> {
     let ping = |node: &Client| {
         let mut connection = node.get_connection_with_timeout(timeout)?;
         connection.set_read_timeout(Some(timeout))?;
         redis::cmd("PING").exec(&mut connection)
     };
     let reached = |reply: &RedisResult<()>| !reply.as_ref().is_err_and(is_connection_error);
-    let error = cluster.nodes.iter().map(ping).find(reached)?.err()?;
+    let error = nodes.iter().map(ping).find(reached)?.err()?;
     Some(error).filter(|error| !Error::Redis(error.clone()).is_unavailable())
 }
 

@@ -1,6 +1,5 @@
 //! The limiter of programs without an async runtime.
 
-mod breakers;
 mod connection;
 #[path = "../calls/lease.rs"]
 mod lease;
@@ -25,24 +24,25 @@ use redis::{RedisError, RedisResult, Value};
 pub use lease::{Lease, Leased};
 pub use reservation::{Reservation, Reserved, ReservedAll};
 
-use breakers::Breakers;
 use connection::Connection;
 
 use crate::Address as Target;
 use crate::breaker::{Breaker, Probe};
 use crate::core::Core;
-use crate::error::{Error, ends_connection};
-use crate::protocol::{Call, Commands};
+use crate::error::{Error, ends_connection, is_connection_error};
+use crate::protocol::Commands;
 use crate::stats::Gauge;
 use crate::{Address, Builder, Decision, Fallback, Request};
 
 /// A connection that was idle for so long is tested with PING before a request is sent: the server may have closed it.
 const IDLE: Duration = Duration::from_millis(500);
+/// How many circuit breakers there are: one for each part of a cluster, since a node that is away does not stop the requests
+/// of the others. A single server has the first.
+const PARTS: u64 = 256;
+/// How many slots of a cluster are one part: a node has them in ranges.
+const SLOTS_OF_PART: u64 = 64;
 /// How many connections a call to a cluster uses at once.
 const MAX_THREADS: usize = 8;
-
-/// What belongs to the request of this number.
-type Numbered<T> = (usize, T);
 
 /// The same as the limiter of async programs, for threads. It opens a connection for each request that runs at the same
 /// time, and keeps them.
@@ -67,7 +67,7 @@ type Numbered<T> = (usize, T);
 /// ```
 #[derive(Clone, Debug)]
 pub struct Limiter {
-    pool: Arc<Pool>,
+    link: Arc<Pool>,
     core: Arc<Core>,
     fallback: Fallback,
     timeout: Duration,
@@ -81,74 +81,30 @@ impl Builder<Address> {
 }
 
 impl Limiter {
-    /// A limiter for the server of this URL, with the default settings: see [`Address`] for the URLs. It connects at the
-    /// first request. For other settings, use `Limiter::builder(url.parse::<Address>()?)`.
-    ///
-    /// # Errors
-    /// [`Error::InvalidUrl`].
-    pub fn open(url: &str) -> Result<Self, Error> {
-        url.parse::<Address>().map(Self::new)
-    }
-
     fn of(builder: Builder<Address>) -> Self {
         let Builder { connection: address, settings } = builder;
-        let gauge = Arc::<Gauge>::default();
-        let breakers = Breakers::new(Breaker::limit(settings.breaker, settings.timeout), Arc::clone(&gauge));
-        let pool = Arc::new(Pool { address, breakers, idle: Mutex::default() });
-        let core = Arc::new(Core::new(&settings, gauge));
-        Self { pool, core, fallback: settings.fallback, timeout: settings.timeout }
-    }
-
-    fn converse(&self, call: Call<'_>) -> Result<Value, Error> {
-        self.converse_all(&[call], Instant::now() + self.timeout).pop().unwrap_or(Err(Error::UnknownReply))
-    }
-
-    /// Sends calls that do not depend on each other together. Their keys have one slot.
-    fn converse_all(&self, calls: &[Call<'_>], deadline: Instant) -> Vec<Result<Value, Error>> {
-        let Some(key) = calls.first().map(Call::key) else { return Vec::new() };
-        let (pool, part) = (&self.pool, self.pool.address.part(&key));
-        let mut connection = match pool.probe(part, &key, deadline) {
-            Ok(connection) => connection,
-            Err(error) => return vec![Err(error); calls.len()],
-        };
-        let (mut results, mut open) = (vec![Err(Error::CircuitOpen); calls.len()], Vec::new());
-        for (call, result) in calls.iter().zip(&mut results) {
-            match self.core.begin(*call, self.timeout) {
-                Ok(exchange) if pool.breakers.begins(part) => open.push((exchange, None, result)),
-                Ok(_) => {}
-                Err(error) => *result = Err(error),
-            }
-        }
-        while !open.is_empty() {
-            let mut commands = Commands::default();
-            open.retain_mut(|(exchange, reply, result)| match exchange.step(reply.take(), &mut commands) {
-                None => true,
-                Some(done) => {
-                    pool.breakers.ended(part, &done);
-                    **result = self.core.ended(done);
-                    false
-                }
-            });
-            let replies = pool.send(&mut connection, &commands, &key, deadline);
-            open.iter_mut().zip(replies).for_each(|((_, reply, _), new)| *reply = Some(new.map_err(Error::from)));
-        }
-        pool.keep(connection);
-        results
+        let (gauge, limit) = (Arc::<Gauge>::default(), Breaker::limit(settings.breaker, settings.timeout));
+        let breakers = (0..PARTS).map(|_| Mutex::new(Breaker::new(limit))).collect();
+        let core = Arc::new(Core::new(&settings, Arc::clone(&gauge)));
+        let link = Arc::new(Pool { address, breakers, gauge, idle: Mutex::default() });
+        Self { link, core, fallback: settings.fallback, timeout: settings.timeout }
     }
 
     /// Threads send the requests of different slots.
     fn decide_each(&self, requests: &[Request<'_>]) -> Vec<Result<Decision, Error>> {
         let deadline = Instant::now() + self.timeout;
-        let mut slots: HashMap<u64, Vec<Numbered<&Request<'_>>>> = HashMap::new();
-        for numbered in requests.iter().enumerate() {
-            slots.entry(self.pool.address.group(&numbered.1.bounded_key())).or_default().push(numbered);
+        // The numbers of the requests of each slot.
+        let mut slots: HashMap<u64, Vec<usize>> = HashMap::new();
+        for (number, request) in requests.iter().enumerate() {
+            slots.entry(self.link.address.group(&request.bounded_key())).or_default().push(number);
         }
         let slots: Vec<_> = slots.into_values().collect();
-        let decide_some = |some: &Vec<Numbered<&'_ Request<'_>>>| {
-            let decisions = self.decide_together(some.iter().map(|(_, request)| *request), deadline);
-            some.iter().map(|(number, _)| *number).zip(decisions).collect::<Vec<_>>()
+        let decide_some = |numbers: &Vec<usize>| {
+            let rest = deadline.saturating_duration_since(Instant::now());
+            let decisions = self.decide_together(numbers.iter().map(|&number| &requests[number]), rest);
+            numbers.iter().copied().zip(decisions).collect::<Vec<_>>()
         };
-        let decide = |slots: &[Vec<_>]| slots.iter().flat_map(decide_some).collect::<Vec<_>>();
+        let decide = |slots: &[Vec<usize>]| slots.iter().flat_map(decide_some).collect::<Vec<_>>();
         let mut decided = if slots.len() < 2 {
             decide(&slots)
         } else {
@@ -166,12 +122,18 @@ impl Limiter {
     }
 }
 
-/// When calls must have ended.
-type Bound = Instant;
+/// What the server replied to each command, and how long that took.
+struct Reply {
+    values: Vec<Result<Value, Error>>,
+    took: Duration,
+}
 
 struct Pool {
     address: Address,
-    breakers: Breakers,
+    /// Nothing runs between requests, so a request sends the probe that is due. The bytes of a connection are not visible:
+    /// a whole reply counts as one.
+    breakers: Vec<Mutex<Breaker>>,
+    gauge: Arc<Gauge>,
     /// The connections that no request uses, and since when.
     idle: Mutex<Vec<(Connection, Instant)>>,
 }
@@ -187,11 +149,52 @@ impl Pool {
         self.idle.lock().extend(connection.map(|connection| (connection, Instant::now())));
     }
 
+    /// Lets the circuit breaker of a part see something.
+    fn breaker<T>(&self, part: usize, see: impl FnOnce(&mut Breaker, Instant) -> T) -> T {
+        let mut breaker = self.breakers[part].lock();
+        let was_open = breaker.is_open();
+        let seen = see(&mut breaker, Instant::now());
+        self.gauge.note(was_open, breaker.is_open());
+        seen
+    }
+
+    /// Sends commands with keys of one slot, for which the server may take so long.
+    fn request(self: &Arc<Self>, commands: Commands, key: &[u8], limit: Duration) -> Result<Reply, Error> {
+        let (began, part) = (Instant::now(), (self.address.group(key) / SLOTS_OF_PART) as usize);
+        let mut connection = self.probe(part, key, began + limit)?;
+        let is_permitted = self.breaker(part, |breaker, now| {
+            let permits = breaker.permits(now);
+            if permits {
+                breaker.written(now);
+            }
+            permits
+        });
+        if !is_permitted {
+            self.keep(connection);
+            return Err(Error::CircuitOpen);
+        }
+        let replies = self.send(&mut connection, &commands, key, began + limit);
+        self.keep(connection);
+        self.breaker(part, |breaker, now| {
+            if replies.first().is_some_and(|reply| !reply.as_ref().is_err_and(ends_connection)) {
+                breaker.bytes(now);
+            }
+            // The first error that is no reply is that of all that follow.
+            match replies.last() {
+                Some(Err(error)) if error.is_timeout() => breaker.left(),
+                Some(Err(error)) if is_connection_error(error) => breaker.connect_failed(now),
+                _ => breaker.replied(now),
+            }
+        });
+        let values = replies.into_iter().map(|reply| reply.map_err(Error::from)).collect();
+        Ok(Reply { values, took: began.elapsed() })
+    }
+
     /// Before a request, sends PING if the circuit breaker asks for it, and waits for the reply. A connection that no
     /// request uses, if there is one that is still open.
-    fn probe(self: &Arc<Self>, part: u64, key: &[u8], deadline: Instant) -> Result<Option<Connection>, Error> {
+    fn probe(self: &Arc<Self>, part: usize, key: &[u8], deadline: Instant) -> Result<Option<Connection>, Error> {
         let ping = Commands::from(&redis::cmd("PING"));
-        let mut connection = match self.breakers.probe(part) {
+        let mut connection = match self.breaker(part, Breaker::tick) {
             None => {
                 let Some((mut connection, since)) = self.idle.lock().pop() else { return Ok(None) };
                 if since.elapsed() >= IDLE {
@@ -214,13 +217,13 @@ impl Pool {
             // The request itself is not sent.
             Some(Err(error)) if ends_connection(&error) => {
                 if !error.is_timeout() {
-                    self.breakers.connect_failed(part);
+                    self.breaker(part, Breaker::connect_failed);
                 }
                 Err(Error::CircuitOpen)
             }
             // An error that the server replies shows that it is there.
             _ => {
-                self.breakers.ponged(part);
+                self.breaker(part, Breaker::ponged);
                 Ok(connection)
             }
         }
@@ -235,7 +238,7 @@ impl Pool {
         deadline: Instant,
     ) -> Vec<RedisResult<Value>> {
         let failed = |error| vec![Err(error); commands.len()];
-        if commands.len() == 0 || Instant::now() >= deadline {
+        if Instant::now() >= deadline {
             return failed(timed_out());
         }
         let used = match connection {
@@ -302,13 +305,9 @@ impl Background {
         Ok(done)
     }
 
-    fn start<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Task<T> {
-        spawn(work)
-    }
-
-    /// The same without a result. Returns whether it could be started.
-    fn run(&self, work: impl FnOnce() + Send + 'static) -> bool {
-        thread::Builder::new().spawn(work).is_ok()
+    /// `None` if it cannot be started.
+    fn start<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Option<Task<T>> {
+        thread::Builder::new().spawn(work).ok()
     }
 }
 

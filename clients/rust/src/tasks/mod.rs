@@ -12,7 +12,6 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use maybe_async::must_be_async as both;
-use redis::Value;
 use tokio::runtime::Handle;
 use tokio::sync::Notify as Changed;
 use tokio::sync::oneshot::{Receiver, Sender, channel};
@@ -28,7 +27,6 @@ use crate::decision::Decision;
 use crate::error::Error;
 use crate::link::Link;
 use crate::link::Link as Target;
-use crate::protocol::{Call, Commands};
 use crate::{Builder, Fallback, Request};
 
 /// Sends requests to a server with the module, or to one without it through the Lua library.
@@ -113,23 +111,13 @@ impl Builder<Link> {
 }
 
 impl Limiter {
-    /// A limiter for the server of this URL, with the default settings: see [`Address`](crate::Address) for the URLs. It
-    /// starts at once: the connection is opened by the first request or [`connect`](Self::connect), and opened again when it
-    /// is lost. For other settings, use `Limiter::builder(Link::open(url)?)`.
-    ///
-    /// # Errors
-    /// [`Error::InvalidUrl`].
-    pub fn open(url: &str) -> Result<Self, Error> {
-        Link::open(url).map(Self::new)
-    }
-
     /// Opens the connection, so that the first request does not wait for it: that takes longer than a request, and the
     /// timeout may be shorter. Takes up to 5 seconds. If this future is dropped, the attempt goes on.
     ///
     /// # Errors
     /// There is no connection. The next request tries again.
     pub async fn connect(&self) -> Result<(), Error> {
-        Ok(self.link.connect().await?)
+        self.link.connect().await
     }
 
     fn of(builder: Builder<Link>) -> Self {
@@ -147,46 +135,6 @@ impl Limiter {
         Self { timeout: at_most_a_year(timeout), ..self.clone() }
     }
 
-    async fn converse(&self, call: Call<'_>) -> Result<Value, Error> {
-        self.converse_all(&[call], self.timeout).await.pop().unwrap_or(Err(Error::UnknownReply))
-    }
-
-    /// Sends calls that do not depend on each other together, which may take so long. For a cluster it is one.
-    async fn converse_all(&self, calls: &[Call<'_>], mut limit: Duration) -> Vec<Result<Value, Error>> {
-        let Some(key) = calls.first().map(Call::key) else { return Vec::new() };
-        let mut results = vec![Err(Error::UnknownReply); calls.len()];
-        let mut open = Vec::with_capacity(calls.len());
-        for (call, result) in calls.iter().zip(&mut results) {
-            match self.core.begin(*call, limit) {
-                Ok(exchange) => open.push((exchange, None, result)),
-                Err(error) => *result = Err(error),
-            }
-        }
-        let unended = self.core.unended(open.len());
-        let mut commands = Commands::with_capacity(open.len());
-        loop {
-            open.retain_mut(|(exchange, reply, result)| match exchange.step(reply.take(), &mut commands) {
-                None => true,
-                Some(done) => {
-                    **result = self.core.ended(done);
-                    false
-                }
-            });
-            if open.is_empty() {
-                break;
-            }
-            match self.link.request(std::mem::take(&mut commands), &key, limit).await {
-                Ok(replied) => {
-                    limit = limit.saturating_sub(replied.took);
-                    open.iter_mut().zip(replied.values).for_each(|((_, reply, _), value)| *reply = Some(value));
-                }
-                Err(error) => open.drain(..).for_each(|(_, _, result)| *result = self.core.ended(Err(error.clone()))),
-            }
-        }
-        unended.ended();
-        results
-    }
-
     async fn decide_each(&self, requests: &[Request<'_>]) -> Vec<Result<Decision, Error>> {
         if self.link.is_cluster() {
             // The nodes reply at the same time.
@@ -195,9 +143,6 @@ impl Limiter {
         self.decide_together(requests.iter(), self.timeout).await
     }
 }
-
-/// How long calls may take.
-type Bound = Duration;
 
 /// The clock of the timers.
 fn now() -> std::time::Instant {
@@ -227,14 +172,12 @@ impl Background {
         self.0.spawn(work).await.map_err(|_| Error::CircuitOpen)
     }
 
-    fn start<T: Send + 'static, F: Future<Output = T> + Send + 'static>(&self, work: impl FnOnce() -> F) -> Task<T> {
-        self.0.spawn(work())
-    }
-
-    /// The same without a result. Returns whether it could be started.
-    fn run<F: Future<Output = ()> + Send + 'static>(&self, work: impl FnOnce() -> F) -> bool {
-        drop(self.start(work));
-        true
+    /// `None` if it cannot be started.
+    fn start<F>(&self, work: impl FnOnce() -> F) -> Option<Task<F::Output>>
+    where
+        F: Future<Output: Send> + Send + 'static,
+    {
+        Some(self.0.spawn(work()))
     }
 }
 

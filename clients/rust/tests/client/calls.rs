@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use redis_rl_client::{Algorithm, Calendar, Error, Fallback, Policy, RetryAfter, Source, Window};
+use redis_rl_client::{Algorithm, Calendar, Policy, RetryAfter, Source, Window};
 
 use crate::setup::{Way, for_each_way};
 use crate::support::*;
@@ -101,19 +101,5 @@ fn wait_is_as_long_as_the_limit_says_and_not_longer() {
         limiter.check_request(&queue.request("r").cost(2)).await.unwrap();
         assert!(!limiter.wait(&queue.request("r"), Duration::ZERO).await.unwrap().allowed);
         assert_eq!(limiter.peek(&queue.request("r").cost(0)).await.unwrap().remaining, 1);
-    });
-}
-
-#[test]
-fn an_error_of_the_server_is_an_error_and_no_fallback() {
-    for_each_way(async |limiter, server, way| {
-        redis::cmd("SET").arg("k").arg("foreign").exec(&mut server.con()).unwrap();
-        let limiter = limiter.with_fallback(Fallback::Allow);
-        let error = limiter.check(&API, "k").await.unwrap_err();
-        assert!(matches!(error, Error::Redis(_)) && error.to_string().contains("did not write"), "{way:?}: {error}");
-        let error = limiter.check_all(&[API.request("other"), API.request("k")]).await.unwrap_err();
-        assert!(!error.is_unavailable() && error.to_string().contains("did not write"), "{way:?}: {error}");
-        let stats = limiter.stats();
-        assert_eq!((stats.fallback_allowed, stats.rejected), (0, 2), "{stats:?}");
     });
 }

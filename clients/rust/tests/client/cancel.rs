@@ -14,18 +14,20 @@ const HOUR: Duration = Duration::from_secs(3600);
 const DELAY: Duration = Duration::from_millis(100);
 
 /// A limiter whose replies take at least twice the delay.
-async fn slow_limiter(server: &Server) -> Limiter {
+fn with_slow_replies(test: impl AsyncFnOnce(Limiter, &Server)) {
+    let server = one_server();
     let proxy = Proxy::start(server.port(), DELAY);
-    let limiter = Limiter::builder(Link::open(&url(proxy.port)).expect("a URL")).timeout(PATIENCE).build();
-    limiter.connect().await.expect("a connection");
-    limiter
+    block_on(async {
+        let limiter = Limiter::builder(Link::open(&url(proxy.port)).expect("a URL")).timeout(PATIENCE).build();
+        limiter.connect().await.expect("a connection");
+        test(limiter, &server).await;
+    });
 }
 
 #[test]
 fn units_of_cancelled_requests_come_back() {
-    block_on(async {
-        let server = one_server();
-        let (slow, direct) = (slow_limiter(&server).await, limiter(&server).await);
+    with_slow_replies(async |slow, server| {
+        let direct = limiter(server).await;
         let policy = Policy::token(HOUR, 10_000);
         let grants = slow.grants(&policy, 100).unwrap();
         for n in 0..20 {
@@ -44,9 +46,7 @@ fn units_of_cancelled_requests_come_back() {
 
 #[test]
 fn a_call_whose_caller_is_gone_is_counted() {
-    block_on(async {
-        let server = one_server();
-        let slow = slow_limiter(&server).await;
+    with_slow_replies(async |slow, _| {
         let policy = Policy::token(HOUR, 100);
         let grants = slow.grants(&policy, 10).unwrap();
         assert!(slow.check(&policy, "k").await.unwrap().allowed);
@@ -64,9 +64,7 @@ fn a_call_whose_caller_is_gone_is_counted() {
 
 #[test]
 fn a_cancelled_refund_ends_a_remembered_denial() {
-    block_on(async {
-        let server = one_server();
-        let slow = slow_limiter(&server).await;
+    with_slow_replies(async |slow, _| {
         let policy = Policy::token(HOUR, 10);
         assert!(slow.check_request(&policy.request("k").cost(10)).await.unwrap().allowed);
         assert!(!slow.check(&policy, "k").await.unwrap().allowed);
@@ -79,9 +77,7 @@ fn a_cancelled_refund_ends_a_remembered_denial() {
 
 #[test]
 fn leases_of_cancelled_requests_end() {
-    block_on(async {
-        let server = one_server();
-        let slow = slow_limiter(&server).await;
+    with_slow_replies(async |slow, server| {
         let jobs = Policy::lease(HOUR, 5);
         for _ in 0..8 {
             let taking = slow.lease(&jobs, "jobs");
@@ -97,9 +93,7 @@ fn leases_of_cancelled_requests_end() {
 /// What is held under an id may be the lease of another caller, who has the same id.
 #[test]
 fn a_cancelled_request_for_the_lease_of_an_id_releases_nothing() {
-    block_on(async {
-        let server = one_server();
-        let slow = slow_limiter(&server).await;
+    with_slow_replies(async |slow, _| {
         let jobs = Policy::lease(HOUR, 5);
         let held = slow.lease_as(&jobs, "jobs", "me").await.unwrap().held().expect("room");
         let again = slow.lease_as(&jobs, "jobs", "me");

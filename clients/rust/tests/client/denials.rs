@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use redis_rl_client::{Fallback, Policy, Request, Source, sync};
 
-use crate::setup::{Paused, block_on, client, connected, limiter, one_server};
+use crate::setup::{Paused, block_on, client, connected, limiter, on_one_server, one_server};
 use crate::support::*;
 
 const SLOW: Policy = Policy::token(Duration::from_secs(3600), 10);
@@ -44,9 +44,7 @@ fn a_denied_key_is_not_asked_for_again() {
 
 #[test]
 fn a_request_with_always_is_sent_unless_it_would_change_nothing() {
-    block_on(async {
-        let server = one_server();
-        let limiter = limiter(&server).await;
+    on_one_server(async |limiter, _| {
         let hour = Duration::from_secs(3600);
         for (policy, all_come_back_at_once) in [
             (Policy::fixed(Duration::from_secs(365 * 86_400), 10), true),
@@ -76,9 +74,7 @@ fn a_request_with_always_is_sent_unless_it_would_change_nothing() {
 
 #[test]
 fn what_this_client_gives_back_counts_at_once() {
-    block_on(async {
-        let server = one_server();
-        let limiter = limiter(&server).await;
+    on_one_server(async |limiter, server| {
         let all = SLOW.request("k").cost(10);
         let deny = async || {
             limiter.check_request(&all).await.unwrap();

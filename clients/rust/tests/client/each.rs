@@ -2,11 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use redis_rl_client::{Address, Decision, Error, Fallback, Limiter, Policy, Source, sync};
+use redis_rl_client::{Decision, Error, Limiter, Policy, sync};
 
-use crate::link_cluster::url;
 use crate::proxy::Proxy;
-use crate::setup::{Paused, Way, block_on, for_each_way, one_server};
+use crate::setup::{Way, block_on, for_each_way, one_server};
 use crate::support::*;
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -63,33 +62,4 @@ fn all_requests_are_one_round_trip() {
     let began = Instant::now();
     assert_eq!(allowed(limiter.check_each(&requests)), [true; 20]);
     assert!(is_one(began), "{:?}", began.elapsed());
-}
-
-#[test]
-fn the_nodes_of_a_cluster_that_reply_decide() {
-    const TIMEOUT: Duration = Duration::from_secs(2);
-    let cluster = Cluster::start(&servers()[0], 3, |options| options);
-    let address: Address = url(&cluster).parse().expect("a URL");
-    let keys: Vec<_> = (0..30).map(|n| format!("user:{n}")).collect();
-    let requests: Vec<_> = keys.iter().map(|key| API.request(key)).collect();
-    let lost = |key: &String| cluster.owner(key).port() == cluster.nodes[1].port();
-    assert!(keys.iter().any(lost) && !keys.iter().all(lost));
-    let expected = |without_node: bool| {
-        let source = |key| if without_node && lost(key) { Source::Fallback } else { Source::Server };
-        keys.iter().map(source).collect::<Vec<_>>()
-    };
-    let sources = |decisions: Vec<Result<Decision, Error>>| {
-        decisions.into_iter().map(|decision| decision.expect("a decision").source).collect::<Vec<_>>()
-    };
-    let sync = sync::Limiter::builder(address.clone()).timeout(TIMEOUT).fallback(Fallback::Deny).build_sync();
-    // Each of its threads opens its connection.
-    while sources(sync.check_each(&requests)) != expected(false) {}
-    block_on(async {
-        let limiter = Limiter::builder(address).timeout(TIMEOUT).fallback(Fallback::Deny).denials(0).build();
-        assert_eq!(sources(limiter.check_each(&requests).await), expected(false));
-        let _paused = Paused::new(&cluster.nodes[1]);
-        let began = Instant::now();
-        assert_eq!(sources(limiter.check_each(&requests).await), expected(true));
-        assert!(began.elapsed() < 2 * TIMEOUT, "{:?}", began.elapsed());
-    });
 }

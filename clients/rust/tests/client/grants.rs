@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use redis_rl_client::{Error, Fallback, Policy, Source};
 
-use crate::setup::{Paused, block_on, eventually_is, limiter, one_server};
+use crate::setup::{Paused, block_on, eventually_is, limiter, on_one_server};
 use crate::support::*;
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -46,9 +46,7 @@ fn a_grant_decides_many_requests_and_the_rest_is_given_back() {
 
 #[test]
 fn what_is_held_for_too_long_or_dropped_is_given_back() {
-    block_on(async {
-        let server = one_server();
-        let limiter = limiter(&server).await;
+    on_one_server(async |limiter, _| {
         let policy = Policy::counter(HOUR, 1_000);
         let left = async || limiter.peek(&policy.request("k").cost(0)).await.unwrap().remaining;
         let returned = async |units| assert!(eventually_is(units, left).await, "{} are left", left().await);
@@ -70,9 +68,7 @@ fn what_is_held_for_too_long_or_dropped_is_given_back() {
 
 #[test]
 fn costs_and_denials() {
-    block_on(async {
-        let server = one_server();
-        let limiter = limiter(&server).await;
+    on_one_server(async |limiter, _| {
         let policy = Policy::token(HOUR, 25);
         let grants = limiter.grants(&policy, 10).unwrap().hold(HOUR);
         // More than a grant: sent as it is.
@@ -101,13 +97,11 @@ fn costs_and_denials() {
 
 #[test]
 fn a_request_has_its_own_timeout_and_fallback() {
-    block_on(async {
-        let server = one_server();
+    on_one_server(async |limiter, server| {
         // The limiter itself waits for long, and returns the error.
-        let limiter = limiter(&server).await;
         let grants = limiter.grants(&Policy::token(HOUR, 1_000), 10).unwrap().hold(HOUR);
         assert!(grants.check("k").await.unwrap().allowed);
-        let paused = Paused::new(&server);
+        let paused = Paused::new(server);
         let soon = Duration::from_millis(50);
         let began = Instant::now();
         // A grant, a cost above one, and a request that does not wait.

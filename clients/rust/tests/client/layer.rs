@@ -13,7 +13,7 @@ use redis_rl_client::layer::{ActualCost, ActualCosts, Limit, Limits, Parts, Rate
 use redis_rl_client::{Decisions, Error, Fallback, Limiter, Policy, Source};
 use tower::ServiceExt;
 
-use crate::setup::{block_on, connected, eventually_is, limiter, one_server};
+use crate::setup::{block_on, connected, eventually_is, limiter, on_one_server, one_server};
 use crate::support::*;
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -108,9 +108,7 @@ fn the_third_request_gets_429_with_headers_and_a_problem() {
 
 #[test]
 fn the_cost_comes_from_the_request_and_is_settled_from_the_response() {
-    block_on(async {
-        let server = one_server();
-        let limiter = limiter(&server).await;
+    on_one_server(async |limiter, _| {
         let app = app(limiter.clone());
         let response = ask(&app, "/tokens", &[("x-user", "a"), ("x-cost", "600")]).await;
         assert_eq!(response.status(), StatusCode::OK);
@@ -127,9 +125,7 @@ fn the_cost_comes_from_the_request_and_is_settled_from_the_response() {
 
 #[test]
 fn a_cost_that_cannot_be_settled_is_counted() {
-    block_on(async {
-        let server = one_server();
-        let limiter = limiter(&server).await;
+    on_one_server(async |limiter, server| {
         ok(cmd!(server.con(), "ACL", "SETUSER", "default", "-rl.settle"));
         assert_eq!(ask(&app(limiter.clone()), "/tokens", &[("x-user", "a")]).await.status(), StatusCode::OK);
         assert!(eventually(PATIENCE, || limiter.stats().unsettled == 1));
@@ -170,9 +166,7 @@ async fn becomes(limiter: &Limiter, policy: &Policy, key: &str, remaining: u64) 
 #[test]
 fn each_settled_limit_has_its_own_cost() {
     const CENTS: Policy = Policy::counter(HOUR, 100).name("cents");
-    block_on(async {
-        let server = one_server();
-        let limiter = limiter(&server).await;
+    on_one_server(async |limiter, _| {
         let limits = |_: &Parts| {
             let limit = |policy, key: &str, cost| Limit::new(policy, key).cost(cost).settled();
             Limits::from([limit(&TOKENS, "{k}:tokens", 500), limit(&CENTS, "{k}:cents", 50)])
@@ -191,9 +185,7 @@ fn each_settled_limit_has_its_own_cost() {
 
 #[test]
 fn what_shadow_mode_did_not_charge_is_not_given_back() {
-    block_on(async {
-        let server = one_server();
-        let limiter = limiter(&server).await;
+    on_one_server(async |limiter, _| {
         let tried = Policy::token(HOUR, 10).shadow();
         limiter.check_request(&tried.request("k").cost(9)).await.unwrap();
         // Each costs more than is left, so none is charged.

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use redis_rl_client::{Address, Error, Lease, Leased, Limiter, Link, Policy, sync};
+use redis_rl_client::{Address, Lease, Leased, Limiter, Link, Policy, sync};
 use tokio::time::timeout;
 
 use crate::setup::{block_on, end_of, for_each_way, one_server};
@@ -86,19 +86,5 @@ fn a_lease_that_the_server_did_not_take_is_never_lost() {
         assert_eq!((limiter.stats().leases_lost, without.stats().leases_lost), (0, 0));
         assert!(!above.remove(0).release().await.unwrap() && !sync_above.remove(0).release().unwrap());
         assert!(first.release().await.unwrap(), "the lease within the limit is kept");
-    });
-}
-
-#[test]
-fn renew_and_release_by_hand() {
-    for_each_way(async |limiter, _, _| {
-        let request = JOBS.request("jobs").id("worker-1");
-        assert!(limiter.check_request(&request).await.unwrap().allowed);
-        assert!(limiter.renew(&JOBS, "jobs", "worker-1").await.unwrap());
-        assert!(!limiter.renew(&JOBS, "jobs", "worker-2").await.unwrap());
-        assert!(limiter.release(&JOBS, "jobs", "worker-1").await.unwrap());
-        assert!(!limiter.release(&JOBS, "jobs", "worker-1").await.unwrap());
-        // LEASE without an id.
-        assert!(matches!(limiter.check(&JOBS, "jobs").await, Err(Error::Redis(_))));
     });
 }

@@ -1,8 +1,7 @@
 //! Limiters that are made from a URL: they start without a server, and find the one that decides.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -60,6 +59,13 @@ impl Clients {
         self.check(key).map(|decision| decision.expect("a decision").source)
     }
 
+    /// The same for requests that are decided together.
+    pub fn sources_of_each(&self, keys: &[String]) -> [Vec<Source>; 2] {
+        let requests: Vec<_> = keys.iter().map(|key| API.request(key)).collect();
+        let decisions = [self.runtime.block_on(self.with.check_each(&requests)), self.without.check_each(&requests)];
+        decisions.map(|of| of.into_iter().map(|decision| decision.expect("a decision").source).collect())
+    }
+
     /// How often the circuit breaker of each opened.
     pub fn opened(&self) -> [u64; 2] {
         [self.with.stats().circuit_opened, self.without.stats().circuit_opened]
@@ -73,7 +79,6 @@ impl Clients {
     /// The server decides on every request, although these servers closed all connections before each.
     pub fn served_after_closing<'a>(&self, key: &str, servers: impl IntoIterator<Item = &'a Server> + Clone) {
         self.served(key);
-        let pair = [API.request(key), API.request(key)];
         for round in 0..3 {
             for server in servers.clone() {
                 redis::cmd("CLIENT").arg("KILL").arg("TYPE").arg("normal").exec(&mut server.con()).unwrap();
@@ -81,9 +86,7 @@ impl Clients {
             // A connection that is tested with a round trip is tested only if it was idle for so long.
             std::thread::sleep(Duration::from_millis(550));
             if round == 1 {
-                let each = self.runtime.block_on(self.with.check_each(&pair));
-                let each = each.into_iter().chain(self.without.check_each(&pair));
-                assert!(each.into_iter().all(|decision| decision.unwrap().source == Source::Server));
+                assert_eq!(self.sources_of_each(&[key.into(), key.into()]), [[Source::Server; 2]; 2]);
             } else {
                 assert_eq!(self.sources(key), [Source::Server; 2], "round {round}");
             }
@@ -144,29 +147,6 @@ fn a_limiter_that_is_connected_decides_within_a_short_timeout() {
 }
 
 #[test]
-fn no_request_fails_when_the_address_has_another_master() {
-    for_each_server(|bin| {
-        let (old, new) = (Server::start(bin), Server::start(bin));
-        let proxy = Proxy::start(old.port(), Duration::ZERO);
-        let clients = Clients::with_settings(&url(proxy.port), PATIENCE, BreakerSettings::default());
-        clients.served("k");
-        // A connection that is as young as this is kept.
-        std::thread::sleep(Duration::from_millis(300));
-        proxy.redirect(new.port());
-        // The connections stay, and their server becomes a replica.
-        redis::cmd("REPLICAOF").arg("127.0.0.1").arg(new.port()).exec(&mut old.con()).unwrap();
-        for _ in 0..5 {
-            assert_eq!(clients.sources("k"), [Source::Server; 2]);
-        }
-        let calls: u64 = ["allowed", "near"]
-            .map(|outcome| info(&mut new.con(), &format!("rl_token_{outcome}")).parse::<u64>().unwrap())
-            .iter()
-            .sum();
-        assert_eq!(calls, 10);
-    });
-}
-
-#[test]
 fn a_server_that_hangs_is_left_when_its_address_has_moved() {
     let (old, new) = (Server::start(&servers()[0]), Server::start(&servers()[0]));
     let proxy = Proxy::start(old.port(), Duration::ZERO);
@@ -190,42 +170,19 @@ fn a_server_that_hangs_is_left_when_its_address_has_moved() {
 }
 
 #[test]
-fn a_server_that_replies_again_keeps_its_connection() {
-    // So long without a reply, and a connection is given up.
-    const SILENCE: Duration = Duration::from_secs(1);
-    let server = Server::start(&servers()[0]);
-    // Replies take long enough that a request without one would count.
-    let proxy = Proxy::start(server.port(), Duration::from_millis(40));
-    let limiter = || Limiter::builder(Link::open(&url(proxy.port)).unwrap()).timeout(PATIENCE).build();
-    let (one, several) = (limiter(), limiter());
-    let soon = Duration::from_millis(100);
-    let check_one = async |limiter: &Limiter| limiter.check(&API, "k").await.is_ok();
-    let check_several = async |limiter: &Limiter| {
-        let decisions = limiter.check_each(&[API.request("a"), API.request("b")]).await;
-        decisions.into_iter().all(|decision| decision.is_ok())
-    };
-    block_on(async {
-        assert!(check_one(&one).await && check_several(&several).await);
-        let mut con = server.con();
-        let opened = info(&mut con, "total_connections_received");
-        {
-            let _paused = Paused::new(&server);
-            assert!(!check_one(&one.with_timeout(soon)).await && !check_several(&several.with_timeout(soon)).await);
-        }
-        assert!(check_one(&one).await && check_several(&several).await);
-        tokio::time::sleep(SILENCE).await;
-        assert!(check_one(&one).await && check_several(&several).await);
-        assert_eq!(info(&mut con, "total_connections_received"), opened);
-    });
-}
-
-#[test]
-fn a_server_that_has_too_many_clients_cannot_decide() {
+fn a_server_that_replies_that_it_cannot_decide_gets_the_fallback() {
     let server = Server::start(&servers()[0]);
     let mut con = server.con();
     redis::cmd("CONFIG").arg("SET").arg("maxclients").arg("1").exec(&mut con).unwrap();
     let clients = Clients::new(&url(server.port()));
     assert_eq!(clients.sources("k"), [Source::Fallback; 2]);
+    let (port, _) = stub(|key| Some(if key == "busy" { "-BUSY with a script" } else { "-LOADING the dataset" }));
+    let clients = Clients::new(&url(port));
+    for key in ["busy", "loading"] {
+        assert_eq!(clients.sources(key), [Source::Fallback; 2], "{key}");
+    }
+    // It is not silent.
+    assert_eq!(clients.opened(), [0; 2]);
 }
 
 #[test]
@@ -243,53 +200,8 @@ fn a_wrong_password_is_an_error_and_no_fallback() {
     assert_eq!(clients.sources("k"), [Source::Server; 2]);
 }
 
-/// A server that replies to everything but RL.TOKEN, on which it closes the connection. How many of them it got.
-fn closes_on_requests() -> (u16, Arc<AtomicU32>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let (port, requests) = (listener.local_addr().unwrap().port(), Arc::new(AtomicU32::new(0)));
-    let counted = Arc::clone(&requests);
-    std::thread::spawn(move || {
-        for mut stream in listener.incoming().flatten() {
-            let counted = Arc::clone(&counted);
-            std::thread::spawn(move || {
-                let mut buffer = [0; 4096];
-                while let Ok(length @ 1..) = stream.read(&mut buffer) {
-                    let text = String::from_utf8_lossy(&buffer[..length]).into_owned();
-                    let found = text.matches("RL.TOKEN").count();
-                    if found > 0 {
-                        counted.fetch_add(found as u32, Ordering::Relaxed);
-                        return;
-                    }
-                    let commands = text.matches('*').count();
-                    let _ = stream.write_all("+OK\r\n".repeat(commands).as_bytes());
-                }
-            });
-        }
-    });
-    (port, requests)
-}
-
-#[test]
-fn what_may_have_been_executed_is_not_sent_again() {
-    let (port, requests) = closes_on_requests();
-    let clients = Clients::with_settings(&url(port), TIMEOUT, NEVER_OPENS);
-    for n in 1..=5 {
-        assert_eq!(clients.sources("k"), [Source::Fallback; 2]);
-        assert_eq!(requests.load(Ordering::Relaxed), 2 * n);
-    }
-    let pair = [API.request("a"), API.request("b")];
-    block_on(async {
-        let limiter = Limiter::builder(Link::open(&url(port)).unwrap()).fallback(Fallback::Deny).build();
-        assert!(
-            limiter.check_each(&pair).await.into_iter().all(|decision| decision.unwrap().source == Source::Fallback)
-        );
-    });
-    assert_eq!(requests.load(Ordering::Relaxed), 12);
-}
-
-/// A server that lost its master's place: it replies READONLY to requests of the key "a". To those of other keys it
-/// replies an error that does not say whether they were executed, as a proxy does. The keys of the requests that it got.
-fn replies_readonly() -> (u16, Arc<Mutex<Vec<String>>>) {
+/// A server that replies this to requests, and closes the connection if it is nothing. The keys of the requests that it got.
+fn stub(reply: impl Fn(&str) -> Option<&'static str> + Copy + Send + 'static) -> (u16, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let (port, requests) = (listener.local_addr().unwrap().port(), Arc::<Mutex<Vec<String>>>::default());
     let noted = Arc::clone(&requests);
@@ -299,14 +211,15 @@ fn replies_readonly() -> (u16, Arc<Mutex<Vec<String>>>) {
             std::thread::spawn(move || {
                 let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
                 while let Some(words) = read_command(&mut lines) {
-                    let reply = match words.as_slice() {
+                    let text = match words.as_slice() {
                         [name, key, ..] if name == "RL.TOKEN" => {
                             noted.lock().unwrap().push(key.clone());
-                            if key == "a" { "-READONLY of a replica" } else { "-ERR upstream failure" }
+                            reply(key)
                         }
-                        _ => "+OK",
+                        _ => Some("+OK"),
                     };
-                    let _ = stream.write_all(format!("{reply}\r\n").as_bytes());
+                    let Some(text) = text else { return };
+                    let _ = stream.write_all(format!("{text}\r\n").as_bytes());
                 }
             });
         }
@@ -323,8 +236,22 @@ fn read_command(lines: &mut std::io::Lines<BufReader<TcpStream>>) -> Option<Vec<
 }
 
 #[test]
+fn what_may_have_been_executed_is_not_sent_again() {
+    let (port, requests) = stub(|_| None);
+    let clients = Clients::with_settings(&url(port), TIMEOUT, NEVER_OPENS);
+    for n in 1..=5 {
+        assert_eq!(clients.sources("k"), [Source::Fallback; 2]);
+        assert_eq!(requests.lock().unwrap().len(), 2 * n);
+    }
+    assert_eq!(clients.sources_of_each(&["a".into(), "b".into()]), [[Source::Fallback; 2]; 2]);
+    assert_eq!(requests.lock().unwrap()[10..], ["a"; 2]);
+}
+
+/// READONLY says that it was not executed. Another error does not say whether it was: a proxy replies some.
+#[test]
 fn of_several_requests_those_that_were_not_executed_are_sent_again() {
-    let (port, requests) = replies_readonly();
+    let (port, requests) =
+        stub(|key| Some(if key == "a" { "-READONLY of a replica" } else { "-ERR upstream failure" }));
     let clients = Clients::with_settings(&url(port), PATIENCE, NEVER_OPENS);
     let pair = [API.request("a"), API.request("b")];
     // A connection that is young is not given up for READONLY.

@@ -11,7 +11,7 @@ use crate::support::*;
 const API: Policy = Policy::token(Duration::from_secs(3600), 3);
 const COUNTED: Policy = Policy::fixed(Duration::from_secs(3600), 3);
 
-pub fn url(cluster: &Cluster) -> String {
+fn url(cluster: &Cluster) -> String {
     let nodes: Vec<_> = cluster.nodes.iter().map(|node| format!("127.0.0.1:{}", node.port())).collect();
     format!("redis-cluster://{}", nodes.join(","))
 }
@@ -148,6 +148,7 @@ fn without_one_node_the_others_decide() {
     }
     {
         let _paused = Paused::new(&cluster.nodes[1]);
+        assert_eq!(clients.sources_of_each(&keys), [[Source::Fallback, Source::Server]; 2]);
         // The breaker opens for the keys of this node alone.
         for _ in 0..4 {
             assert_eq!(keys.clone().map(|key| clients.sources(&key)), [[Source::Fallback; 2], [Source::Server; 2]]);

@@ -6,7 +6,9 @@ use redis_rl_client::{
     Address, BreakerSettings, Error, Fallback, Limiter, Link, Policy, Request, Reservation, ReservedAll, sync,
 };
 
-use crate::setup::{Paused, block_on, client, connected, eventually_is, for_each_way, limiter, one_server};
+use crate::setup::{
+    Paused, block_on, client, connected, eventually_is, for_each_way, limiter, on_one_server, one_server,
+};
 use crate::support::*;
 
 const TTL: Duration = Duration::from_secs(60);
@@ -35,6 +37,11 @@ fn a_reservation_is_settled_once() {
         let again = limiter.settle_reservation(&TOKENS, "k", &id, 500).await.unwrap();
         assert_eq!(again.charged, 0);
         assert!(left_is(&limiter, 850).await);
+        // A key that is sent as it is, and would else be bounded once more.
+        let key = format!("{}~{}", "k".repeat(32), "0".repeat(64));
+        let request = TOKENS.request(&key).cost(10).with_key_as_it_is();
+        limiter.reserve(&request, TTL).await.unwrap().held().expect("room").settle(4).await.unwrap();
+        assert_eq!(limiter.peek(&request.cost(0)).await.unwrap().remaining, 996);
     });
 }
 
@@ -276,23 +283,14 @@ mod page {
 
     use redis_rl_client::{Error, InvalidPolicy, Limiter, Policy, ReservedAll};
 
-    #[expect(dead_code, reason = "a service looks at them")]
+    #[derive(Debug, thiserror::Error)]
     pub enum Failed {
-        Limiter(Error),
-        Policy(InvalidPolicy),
+        #[error(transparent)]
+        Limiter(#[from] Error),
+        #[error(transparent)]
+        Policy(#[from] InvalidPolicy),
+        #[error("too many requests")]
         TooManyRequests(Vec<(&'static str, String)>),
-    }
-
-    impl From<Error> for Failed {
-        fn from(error: Error) -> Self {
-            Self::Limiter(error)
-        }
-    }
-
-    impl From<InvalidPolicy> for Failed {
-        fn from(error: InvalidPolicy) -> Self {
-            Self::Policy(error)
-        }
     }
 
     pub struct Prompt {
@@ -345,9 +343,7 @@ fn the_gateway_of_the_page() {
     let shown = words(shown.split("```").next().unwrap());
     let own = include_str!("reservation.rs").split("// The page begins here.").nth(1).unwrap();
     assert!(words(own).contains(&shown), "docs/language-models.md shows other code than this test runs");
-    block_on(async {
-        let server = one_server();
-        let limiter = limiter(&server).await;
+    on_one_server(async |limiter, _| {
         let prompt = page::Prompt { tokens: 100 };
         assert_eq!(page::complete(&limiter, &page::Model(30), &prompt, 1_000).await.ok().unwrap().len(), 150);
         // What was used is settled when the guards are dropped: 400 of 1,100.

@@ -75,6 +75,12 @@ pub fn one_server() -> Server {
     Server::start(&servers()[0])
 }
 
+/// A limiter of the first server under test.
+pub fn on_one_server(test: impl AsyncFnOnce(Limiter, &Server)) {
+    let server = one_server();
+    block_on(async { test(limiter(&server).await, &server).await });
+}
+
 /// A server that is continued when the test ends.
 pub struct Paused<'a>(&'a Server);
 

@@ -146,6 +146,9 @@ fn a_server_that_hangs_opens_it_and_its_late_reply_closes_it() {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         assert_eq!(limiter.stats().breakers_open, 0);
+        // That silence is over, so a second later it does not replace the connection.
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        source(&limiter).await;
         // The probes went over the connection that there was.
         assert_eq!(info(&mut con, "total_connections_received"), connections);
         let stats: String = redis::cmd("INFO").arg("commandstats").query(&mut con).expect("INFO");

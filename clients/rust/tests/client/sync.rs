@@ -86,7 +86,7 @@ fn a_sync_request_waits_no_longer_either() {
 
 /// The server closed them too, or the replies to requests that were given up are on their way.
 #[test]
-fn after_a_failure_no_connection_of_before_is_used() {
+fn connections_are_used_again_and_after_a_failure_none_of_before() {
     let server = one_server();
     let never_opens = BreakerSettings { silence: Duration::ZERO };
     let limiter = sync::Limiter::builder(client(&server, "resp3")).timeout(PATIENCE).breaker(never_opens).build_sync();
@@ -96,6 +96,10 @@ fn after_a_failure_no_connection_of_before_is_used() {
             scope.spawn(|| (0..20).for_each(|_| assert!(check().is_ok())));
         }
     });
+    let mut con = server.con();
+    let opened = info(&mut con, "total_connections_received");
+    (0..20).for_each(|_| assert!(check().is_ok()));
+    assert_eq!(info(&mut con, "total_connections_received"), opened, "a connection is not used again");
     redis::cmd("CLIENT").arg("KILL").arg("TYPE").arg("normal").exec(&mut server.con()).unwrap();
     // None of them was idle for long, so none is tested before.
     assert!(check().is_err() && check().is_ok());

@@ -14,7 +14,7 @@ use tokio::time::Sleep;
 use super::flights::{Flights, Landed};
 use super::incoming::Incoming;
 use super::open::{Opened, closed};
-use super::outbox::{Choice, Outbox, To};
+use super::outbox::{Choice, Outbox};
 use super::socket::{Stream, ask_kernel};
 use super::{Shared, Via};
 use crate::breaker::{Breaker, Probe};
@@ -168,12 +168,7 @@ impl Driver {
 
     /// Whether the connection is to be replaced, and all replies have come.
     fn replaces_retired(&self) -> bool {
-        self.live.as_ref().is_some_and(|live| live.is_retired) && self.flights.is_empty() && self.outbox_is_whole()
-    }
-
-    /// Whether no command is half written.
-    fn outbox_is_whole(&self) -> bool {
-        !self.outbox.is_filled()
+        self.live.as_ref().is_some_and(|live| live.is_retired) && self.flights.is_empty() && !self.outbox.is_filled()
     }
 
     fn open(&mut self, now: Instant) {
@@ -271,7 +266,7 @@ impl Driver {
             match self.flights.land(value, now, via) {
                 Landed::Request => self.breaker(|breaker| breaker.replied(now)),
                 Landed::Probe => self.breaker(|breaker| breaker.ponged(now)),
-                Landed::Part | Landed::Asking => {}
+                Landed::Part => {}
                 Landed::Unknown => return self.lose(&closed()),
             }
         }
@@ -279,7 +274,7 @@ impl Driver {
 
     fn write(&mut self, cx: &mut Context<'_>) {
         // The other tasks that can run may queue commands too, which then share the write.
-        if !self.flights.is_empty() && !self.gave_turn && !self.outbox.is_empty() && self.outbox_is_whole() {
+        if !self.flights.is_empty() && !self.gave_turn && !self.outbox.is_empty() && !self.outbox.is_filled() {
             self.gave_turn = true;
             return defer(cx);
         }
@@ -293,12 +288,11 @@ impl Driver {
         while let Some(live) = &mut self.live {
             if !live.is_retired {
                 let breaker = &self.breaker;
-                self.outbox.fill(|unsent| match &unsent.to {
-                    To::Probe | To::Nobody => Choice::Send,
-                    To::Caller(caller) if caller.is_closed() => Choice::Leave,
-                    To::Caller(_) if !breaker.permits(now) => Choice::Reject,
-                    To::Caller(_) if breaker.is_trying() => Choice::SendAlone,
-                    To::Caller(_) => Choice::Send,
+                self.outbox.fill(|unsent| match &unsent.caller {
+                    None => Choice::Send,
+                    Some(caller) if caller.is_closed() || !breaker.permits(now) => Choice::Reject,
+                    Some(_) if breaker.is_trying() => Choice::SendAlone,
+                    Some(_) => Choice::Send,
                 });
             }
             if !self.outbox.is_filled() {
@@ -308,7 +302,7 @@ impl Driver {
             now = self::now();
             live.used = now;
             while let Some(unsent) = self.outbox.pop_written() {
-                if !matches!(unsent.to, To::Probe) {
+                if !unsent.is_probe {
                     self.breaker.written(now);
                 }
                 let deadline = self.flights.begin(unsent, now);

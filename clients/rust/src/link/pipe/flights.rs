@@ -5,37 +5,22 @@ use std::time::{Duration, Instant};
 
 use redis::{RedisError, Value};
 
-use super::outbox::{To, Unsent};
-use super::{Caller, Reply, Via};
+use super::outbox::Unsent;
+use super::{Reply, Via};
 use crate::error::Error;
-use crate::protocol::Commands;
 
 #[derive(Debug)]
 struct Flight {
+    sent: Unsent,
     written: Instant,
-    kind: Kind,
+    /// The replies that have come.
+    values: Vec<Result<Value, Error>>,
 }
 
-#[derive(Debug)]
-enum Kind {
-    Request {
-        commands: Commands,
-        /// The replies that have come.
-        values: Vec<Result<Value, Error>>,
-        limit: Duration,
-        deadline: Option<Instant>,
-        /// `None` once its time is over. Its replies are still read.
-        caller: Option<Caller>,
-    },
-    /// ASKING goes before a command, and its reply says nothing.
-    Asking,
-    Probe,
-}
-
-impl Kind {
+impl Flight {
     /// Ends a request that took so long. The commands without a reply get this error.
     fn end(&mut self, error: &Error, took: Duration) {
-        let Self::Request { commands, values, caller, .. } = self else { return };
+        let Self { sent: Unsent { commands, caller, .. }, values, .. } = self;
         let Some(caller) = caller.take() else { return };
         if values.is_empty() {
             let _ = caller.send(Err(error.clone()));
@@ -55,7 +40,6 @@ pub enum Landed {
     Request,
     /// Others of it are still to come.
     Part,
-    Asking,
     Probe,
     /// Nothing was asked.
     Unknown,
@@ -71,70 +55,45 @@ impl Flights {
     }
 
     /// A command was written; when it ends without a reply.
-    pub fn begin(&mut self, unsent: Unsent, written: Instant) -> Option<Instant> {
-        let Unsent { request, to, deadline } = unsent;
-        if request.asking {
-            self.0.push_back(Flight { written, kind: Kind::Asking });
-        }
-        let caller = match to {
-            To::Probe => {
-                self.0.push_back(Flight { written, kind: Kind::Probe });
-                return None;
-            }
-            To::Caller(caller) => Some(caller),
-            To::Nobody => None,
-        };
-        let deadline = deadline.or_else(|| written.checked_add(request.limit)).filter(|_| caller.is_some());
-        let (commands, values) = (request.commands, Vec::new());
-        let kind = Kind::Request { commands, values, limit: request.limit, deadline, caller };
-        self.0.push_back(Flight { written, kind });
+    pub fn begin(&mut self, mut sent: Unsent, written: Instant) -> Option<Instant> {
+        let deadline = sent.deadline.or_else(|| written.checked_add(sent.limit)).filter(|_| sent.caller.is_some());
+        sent.deadline = deadline;
+        self.0.push_back(Flight { sent, written, values: Vec::new() });
         deadline
     }
 
     /// Whether the next reply is for a request.
     pub fn next_is_request(&self) -> bool {
-        self.0.front().is_some_and(|flight| matches!(flight.kind, Kind::Request { .. }))
+        self.0.front().is_some_and(|flight| !flight.sent.is_probe)
     }
 
     /// A reply has come.
     pub fn land(&mut self, value: Value, now: Instant, via: Via) -> Landed {
-        if let Some(Flight { kind: Kind::Request { commands, values, .. }, .. }) = self.0.front_mut() {
-            values.reserve_exact(commands.len() - values.len());
-            values.push(value.extract_error().map_err(Error::Redis));
-            if values.len() < commands.len() {
-                return Landed::Part;
-            }
+        let Some(Flight { sent, values, .. }) = self.0.front_mut() else { return Landed::Unknown };
+        values.reserve_exact(sent.commands.len() - values.len());
+        values.push(value.extract_error().map_err(Error::Redis));
+        if values.len() < sent.commands.len() {
+            return Landed::Part;
         }
-        let Some(Flight { written, kind }) = self.0.pop_front() else { return Landed::Unknown };
-        match kind {
-            Kind::Request { commands, values, caller, .. } => {
-                if let Some(caller) = caller {
-                    let took = now.saturating_duration_since(written);
-                    let _ = caller.send(Ok(Reply { values, took, commands, via }));
-                }
-                Landed::Request
-            }
-            Kind::Asking => Landed::Asking,
-            Kind::Probe => Landed::Probe,
+        let Some(Flight { sent, written, values }) = self.0.pop_front() else { return Landed::Unknown };
+        if let Some(caller) = sent.caller {
+            let took = now.saturating_duration_since(written);
+            let _ = caller.send(Ok(Reply { values, took, commands: sent.commands, via }));
         }
+        if sent.is_probe { Landed::Probe } else { Landed::Request }
     }
 
     /// When the first of them ends without a reply.
     pub fn first_deadline(&self) -> Option<Instant> {
-        let deadline = |flight: &Flight| match &flight.kind {
-            Kind::Request { deadline, caller: Some(_), .. } => *deadline,
-            _ => None,
-        };
-        self.0.iter().filter_map(deadline).min()
+        let waiting = self.0.iter().filter(|flight| flight.sent.caller.is_some());
+        waiting.filter_map(|flight| flight.sent.deadline).min()
     }
 
     /// Ends those whose time is over.
     pub fn end_late(&mut self, now: Instant) {
         for flight in &mut self.0 {
-            if let Kind::Request { limit, deadline: Some(deadline), .. } = flight.kind
-                && deadline <= now
-            {
-                flight.kind.end(&Error::Timeout(limit), limit);
+            if flight.sent.deadline.is_some_and(|deadline| deadline <= now) {
+                flight.end(&Error::Timeout(flight.sent.limit), flight.sent.limit);
             }
         }
     }
@@ -142,7 +101,7 @@ impl Flights {
     /// The connection is gone, and no reply comes any more.
     pub fn lost(&mut self, error: &RedisError) {
         for mut flight in self.0.drain(..) {
-            flight.kind.end(&Error::Redis(error.clone()), Duration::ZERO);
+            flight.end(&Error::Redis(error.clone()), Duration::ZERO);
         }
     }
 }
@@ -152,7 +111,6 @@ mod tests {
     use redis::cmd;
 
     use super::*;
-    use crate::link::pipe::Request;
 
     /// guarantee: failures
     #[test]
@@ -160,8 +118,8 @@ mod tests {
         let (mut flights, now, limit) = (Flights::default(), Instant::now(), Duration::from_millis(5));
         let (caller, mut reply) = tokio::sync::oneshot::channel();
         let both: Vec<_> = [cmd("A"), cmd("B")].iter().map(redis::Cmd::get_packed_command).collect();
-        let request = Request { commands: both.iter().map(Vec::as_slice).collect(), asking: false, limit };
-        flights.begin(Unsent { request, to: To::Caller(caller), deadline: None }, now);
+        let commands = both.iter().map(Vec::as_slice).collect();
+        flights.begin(Unsent { commands, limit, caller: Some(caller), is_probe: false, deadline: None }, now);
         assert_eq!(flights.land(Value::Int(1), now, Via::default()), Landed::Part);
         flights.end_late(now + limit);
         let values = reply.try_recv().expect("a reply").expect("one of two").values;

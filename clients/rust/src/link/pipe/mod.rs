@@ -27,23 +27,13 @@ use tokio::time::timeout;
 
 use self::driver::Driver;
 pub use self::open::Place;
-use self::outbox::{To, Unsent};
+use self::outbox::Unsent;
 use crate::error::Error;
 use crate::protocol::Commands;
 use crate::stats::Gauge;
 
 /// How long a request of another runtime waits beyond its time limit: the runtime of the connection may have stopped.
 const OTHER_RUNTIME: Duration = Duration::from_secs(1);
-
-/// Commands for the server, which are written together.
-#[derive(Debug)]
-pub struct Request {
-    pub commands: Commands,
-    /// Whether ASKING goes before them: then it is one command.
-    pub asking: bool,
-    /// How long the server may take.
-    pub limit: Duration,
-}
 
 /// What the server replied.
 #[derive(Debug)]
@@ -109,11 +99,12 @@ impl Pipe {
         self.0.queue.lock().silence = silence;
     }
 
-    /// Sends commands and waits for the replies. If this is dropped, they are not sent, unless they were already.
+    /// Sends commands together, and waits for the replies: so long from when they are written. If this is dropped, they are
+    /// not sent, unless they were already.
     ///
     /// # Errors
     /// None of them has a reply in time, or the breaker opened before they were written.
-    pub async fn send(&self, request: Request) -> Result<Reply, Error> {
+    pub async fn send(&self, commands: Commands, limit: Duration) -> Result<Reply, Error> {
         if self.is_open() {
             // In a runtime that runs only while a request waits, this is the turn of the connection's task.
             tokio::task::yield_now().await;
@@ -121,9 +112,9 @@ impl Pipe {
                 return Err(Error::CircuitOpen);
             }
         }
-        let (limit, (caller, reply)) = (request.limit, oneshot::channel());
+        let (caller, reply) = oneshot::channel();
         let is_here = self.0.change(|queue| {
-            queue.requests.push(Unsent { request, to: To::Caller(caller), deadline: None });
+            queue.requests.push(Unsent { commands, limit, caller: Some(caller), is_probe: false, deadline: None });
             queue.runs_in.is_none_or(|id| id == Handle::current().id())
         });
         let reply = async { reply.await.unwrap_or_else(|_| Err(stopped().into())) };
@@ -134,10 +125,10 @@ impl Pipe {
     }
 
     /// Opens the connection, if there is none.
-    pub async fn connect(&self) -> RedisResult<()> {
+    pub async fn connect(&self) -> Result<(), Error> {
         let (caller, opened) = oneshot::channel();
         self.0.change(|queue| queue.connects.push(caller));
-        opened.await.unwrap_or_else(|_| Err(stopped()))
+        Ok(opened.await.unwrap_or_else(|_| Err(stopped()))?)
     }
 
     /// The requests that follow get another connection than this one.

@@ -99,37 +99,36 @@ async fn tcp(host: &str, port: u16, info: &ConnectionInfo) -> RedisResult<TcpStr
 /// Logs in and chooses the database.
 async fn set_up(opened: &mut Opened, info: &ConnectionInfo) -> RedisResult<()> {
     let settings = info.redis_settings();
-    let (mut required, mut optional) = (Vec::new(), Vec::new());
+    let mut commands = Vec::new();
     if settings.protocol() != ProtocolVersion::RESP2 {
         let mut hello = redis::cmd("HELLO");
         hello.arg(3);
         if let Some(password) = settings.password() {
             hello.arg("AUTH").arg(settings.username().unwrap_or("default")).arg(password);
         }
-        required.push(hello);
+        commands.push(hello);
     } else if let Some(password) = settings.password() {
         let mut auth = redis::cmd("AUTH");
         auth.arg(settings.username()).arg(password);
-        required.push(auth);
+        commands.push(auth);
     }
     if settings.db() != 0 {
         let mut select = redis::cmd("SELECT");
         select.arg(settings.db());
-        required.push(select);
+        commands.push(select);
     }
+    let required = commands.len();
     // Only if the address says a name: a user of the ACL may lack the permission, and servers before 7.2 the command.
     for (what, value) in [("LIB-NAME", settings.lib_name()), ("LIB-VER", settings.lib_ver())] {
         if let Some(value) = value.filter(|_| !settings.skip_set_lib_name()) {
             let mut command = redis::cmd("CLIENT");
             command.arg("SETINFO").arg(what).arg(value);
-            optional.push(command);
+            commands.push(command);
         }
     }
-    optional.push(redis::cmd("PING"));
-    let count = required.len();
-    required.extend(optional);
-    let replies = exchange(opened, &required).await?;
-    replies.into_iter().take(count).try_for_each(|reply| reply.extract_error().map(drop))
+    commands.push(redis::cmd("PING"));
+    let replies = exchange(opened, &commands).await?;
+    replies.into_iter().take(required).try_for_each(|reply| reply.extract_error().map(drop))
 }
 
 /// Sends commands and returns their replies, which may be errors of the server.

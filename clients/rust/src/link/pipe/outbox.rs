@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use tokio::io::AsyncWrite;
 
+use super::Caller;
 use super::socket::Stream;
-use super::{Caller, Request};
 use crate::error::Error;
 use crate::protocol::Commands;
 
@@ -19,20 +19,23 @@ const BATCH: usize = 64 * 1024;
 /// Commands that are to be written together.
 #[derive(Debug)]
 pub struct Unsent {
-    pub request: Request,
-    pub to: To,
+    pub commands: Commands,
+    /// How long the server may take.
+    pub limit: Duration,
+    /// Who gets the reply. `None` for a probe, and once there is an error: the reply is still to come if some bytes are
+    /// written.
+    pub caller: Option<Caller>,
+    pub is_probe: bool,
     /// Until when it waits to be written, and has its reply: its time limit began when there was no connection.
     pub deadline: Option<Instant>,
 }
 
-/// Who gets the reply.
-#[derive(Debug)]
-pub enum To {
-    Caller(Caller),
-    /// The caller of a command of which some bytes are written has its error already.
-    Nobody,
-    /// The breaker.
-    Probe,
+impl Unsent {
+    fn end(&mut self, error: Error) {
+        if let Some(caller) = self.caller.take() {
+            let _ = caller.send(Err(error));
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -56,9 +59,9 @@ impl Outbox {
     /// Sends PING before all that wait.
     pub fn push_probe(&mut self) {
         let commands = Commands::from(&redis::cmd("PING"));
-        let request = Request { commands, asking: false, limit: Duration::ZERO };
         let begun = self.ends.len().min(self.waiting.len());
-        self.waiting.insert(begun, Unsent { request, to: To::Probe, deadline: None });
+        let probe = Unsent { commands, limit: Duration::ZERO, caller: None, is_probe: true, deadline: None };
+        self.waiting.insert(begun, probe);
     }
 
     pub fn is_empty(&self) -> bool {
@@ -72,25 +75,17 @@ impl Outbox {
             return;
         }
         while let Some(unsent) = self.waiting.get(self.ends.len()) {
-            let (choice, at) = (chooses(unsent), self.ends.len());
-            match choice {
-                Choice::Send | Choice::SendAlone => {
-                    let Request { commands, asking, .. } = &unsent.request;
-                    if *asking {
-                        redis::cmd("ASKING").write_packed_command(&mut self.bytes);
-                    }
-                    self.bytes.extend_from_slice(commands.bytes());
-                    self.ends.push_back(self.bytes.len());
-                    if choice == Choice::SendAlone || self.bytes.len() >= BATCH {
-                        return;
-                    }
+            let choice = chooses(unsent);
+            if choice == Choice::Reject {
+                if let Some(mut unsent) = self.waiting.remove(self.ends.len()) {
+                    unsent.end(Error::CircuitOpen);
                 }
-                Choice::Leave => drop(self.waiting.remove(at)),
-                Choice::Reject => {
-                    if let Some(Unsent { to: To::Caller(caller), .. }) = self.waiting.remove(at) {
-                        let _ = caller.send(Err(Error::CircuitOpen));
-                    }
-                }
+                continue;
+            }
+            self.bytes.extend_from_slice(unsent.commands.bytes());
+            self.ends.push_back(self.bytes.len());
+            if choice == Choice::SendAlone || self.bytes.len() >= BATCH {
+                return;
             }
         }
     }
@@ -162,14 +157,14 @@ impl Outbox {
     /// Ends those whose time is over.
     pub fn end_late(&mut self, now: Instant) {
         for unsent in self.waiting.iter_mut().filter(|unsent| unsent.deadline.is_some_and(|end| end <= now)) {
-            end(&mut unsent.to, Error::Timeout(unsent.request.limit));
+            unsent.end(Error::Timeout(unsent.limit));
         }
-        self.keep(|to| !matches!(to, To::Nobody));
+        self.keep(|unsent| unsent.is_probe || unsent.caller.is_some());
     }
 
     /// When the first of them ends.
     pub fn first_deadline(&self) -> Option<Instant> {
-        let callers = self.waiting.iter().filter(|unsent| matches!(unsent.to, To::Caller(_)));
+        let callers = self.waiting.iter().filter(|unsent| unsent.caller.is_some());
         callers.filter_map(|unsent| unsent.deadline).min()
     }
 
@@ -178,7 +173,7 @@ impl Outbox {
         // The later ones are at the end.
         let new = self.waiting.iter_mut().rev().take_while(|unsent| unsent.deadline.is_none());
         let deadlines = new.map(|unsent| {
-            unsent.deadline = now.checked_add(unsent.request.limit);
+            unsent.deadline = now.checked_add(unsent.limit);
             unsent.deadline
         });
         deadlines.flatten().min()
@@ -189,18 +184,18 @@ impl Outbox {
         let begun = self.begun();
         for (at, unsent) in self.waiting.iter_mut().enumerate() {
             // Some bytes of it are written, and the others may follow: the server may charge it.
-            let error = if at < begun { Error::Timeout(unsent.request.limit) } else { error.clone() };
-            end(&mut unsent.to, error);
+            let error = if at < begun { Error::Timeout(unsent.limit) } else { error.clone() };
+            unsent.end(error);
         }
-        self.keep(|to| matches!(to, To::Probe));
+        self.keep(|unsent| unsent.is_probe);
     }
 
     /// Keeps these, and what is half written.
-    fn keep(&mut self, is_kept: impl Fn(&To) -> bool) {
+    fn keep(&mut self, is_kept: impl Fn(&Unsent) -> bool) {
         let (begun, mut at) = (self.begun(), 0);
         self.waiting.retain(|unsent| {
             at += 1;
-            at <= begun || is_kept(&unsent.to)
+            at <= begun || is_kept(unsent)
         });
     }
 
@@ -209,9 +204,9 @@ impl Outbox {
         if self.begun() > 0
             && let Some(mut unsent) = self.waiting.pop_front()
         {
-            end(&mut unsent.to, error.clone());
+            unsent.end(error.clone());
         }
-        self.waiting.retain(|unsent| matches!(unsent.to, To::Caller(_)));
+        self.waiting.retain(|unsent| unsent.caller.is_some());
         self.forget_bytes();
         self.is_unflushed = false;
     }
@@ -223,16 +218,6 @@ pub enum Choice {
     Send,
     /// No other goes with it.
     SendAlone,
-    /// Its caller is gone.
-    Leave,
-    /// The breaker does not permit it.
+    /// The breaker does not permit it, or its caller is gone.
     Reject,
-}
-
-fn end(to: &mut To, error: Error) {
-    if let To::Caller(_) = to
-        && let To::Caller(caller) = std::mem::replace(to, To::Nobody)
-    {
-        let _ = caller.send(Err(error));
-    }
 }
