@@ -18,6 +18,7 @@ mod unmatched;
 pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
 
 pub use self::log::show as show_descriptor;
+pub use decide::sum_by_key;
 pub use grpc::{Arrived, Grpc, Service, ServiceSettings};
 pub use metrics::Metrics;
 pub use plan::{Check, Hits, Plan, Slot};

@@ -44,10 +44,7 @@ pub struct Draft<'a> {
 
 impl<'a> Draft<'a> {
     pub fn new(request: &'a mut Request, clock: &'a mut Clock, names: &'a Names) -> Self {
-        request.took = 0;
-        request.text.clear();
-        request.spans.clear();
-        request.spans.resize(names.len(), (0, 0));
+        *request = Request { spans: vec![(0, 0); names.len()], ..Request::default() };
         Self { request, clock, names, time: Err("no time"), began: false }
     }
 
