@@ -166,13 +166,16 @@ pub fn of_log(log: &Summary) -> Vec<String> {
         (log.not_in_order, "requests are too far out of order: they got the time of the one before"),
         (log.unread, "lines cannot be read, the first of them:"),
     ];
-    notes.extend(
-        counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, text)| format!("{} {text}", grouped(count))),
-    );
+    notes.extend(counted(counts));
     let unread =
         |Unread { file, line, text, why }: &Unread| format!("  {}:{line}: {why}: {}", printable(file), printable(text));
     notes.extend(log.first_unread.iter().map(unread));
     notes
+}
+
+/// A text for each count that is not 0.
+fn counted<const N: usize>(counts: [(u64, &str); N]) -> impl Iterator<Item = String> {
+    counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, text)| format!("{} {text}", grouped(count)))
 }
 
 fn notes(replay: &Replay) -> Vec<String> {
@@ -186,19 +189,14 @@ fn notes(replay: &Replay) -> Vec<String> {
         ));
     }
     let counts = [
-        (totals.unmatched, "match no rule: allowed"),
-        (totals.without_descriptor, "have no descriptor: denied, as if_none says"),
-        (totals.costs_unread, "have no number in the field of --hits: they cost 1"),
-        (totals.retries, "came again when they were told"),
-        (totals.retries_denied, "of these were denied again"),
-        (totals.retries_later, "were told to come after the end of the log"),
+        (totals.unmatched, "requests match no rule: allowed"),
+        (totals.without_descriptor, "requests have no descriptor: denied, as if_none says"),
+        (totals.costs_unread, "requests have no number in the field of --hits: they cost 1"),
+        (totals.retries, "requests came again when they were told"),
+        (totals.retries_denied, "requests of these were denied again"),
+        (totals.retries_later, "requests were told to come after the end of the log"),
     ];
-    notes.extend(
-        counts
-            .into_iter()
-            .filter(|(count, _)| *count > 0)
-            .map(|(count, text)| format!("{} requests {text}", grouped(count))),
-    );
+    notes.extend(counted(counts));
     for limit in &replay.limits {
         if limit.left_out > 0 {
             notes.push(format!(

@@ -393,11 +393,11 @@ mod tests {
             ("", with(b"\n\r\n", 3), "2 0"),
             ("", with(b"no newline", 101), "100 1"),
             ("", with(b"one\ntwo\n", 101), "2 of 102 lines cannot be read"),
-            ("", with(&long, 101), "100 1"),
+            ("", with(&long, 101), "100 1 longer than 64 KiB"),
             ("", [long, good.repeat(100)].concat(), "log 0: no known format fits its first lines"),
             ("(?<time>1)", line(&"b".repeat(LONGEST + 1)), "1 of 1 lines cannot be read"),
             ("", with(&line(&"b".repeat(LONGEST - good.len() + 2)), 101), "101 0"),
-            ("", with(b"{\"time\":-1}\n", 101), "100 1"),
+            ("", with(b"{\"time\":-1}\n", 101), "100 1 a time before 1970"),
             ("", with(b"{\"time\":\"\xff\"}\n{\"user\":1}\n", 201), "200 2"),
             ("", with(b"{\"time\":1,\"user\":\"\xff\"}\n", 101), "100 1"),
             ("", with("[".repeat(10_000).as_bytes(), 101), "100 1"),
@@ -421,7 +421,8 @@ mod tests {
                 read(&mut logs, "user")?;
                 let Summary { lines, requests, unread, first_unread, .. } = logs.summary();
                 assert_eq!((lines, first_unread.len() as u64), (requests + unread, unread.min(10)), "{shown}");
-                Ok(format!("{requests} {unread}"))
+                let why = first_unread.first().map_or("", |unread| unread.why);
+                Ok(format!("{requests} {unread} {why}"))
             });
             let read = read.unwrap_or_else(|error| error);
             assert!(read.starts_with(expected), "{shown}: {read}, expected {expected}");
