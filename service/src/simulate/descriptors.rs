@@ -1,7 +1,7 @@
 //! From a request of a log to descriptors: those of the part `authorize` of a domain, or those that the command names.
 
 use std::collections::HashMap;
-use std::net::IpAddr;
+use std::iter;
 
 use envoy_types::pb::envoy::extensions::common::ratelimit::v3::RateLimitDescriptor;
 use envoy_types::pb::envoy::extensions::common::ratelimit::v3::rate_limit_descriptor::Entry;
@@ -42,7 +42,7 @@ pub struct Template {
     entries: Vec<(String, Vec<Piece>)>,
     /// How often it was made.
     pub made: u64,
-    /// The values that it had last, one for each entry, and what was found for such values.
+    /// What the values are made of in the last request, one for each entry, and what was found for such.
     values: Vec<String>,
     found: HashMap<Vec<String>, Found, RandomState>,
 }
@@ -53,13 +53,8 @@ enum Piece {
     Field(Field),
     /// The field without the query.
     Path(Field),
-    /// The client's address as `/authorize/<domain>` finds it, where the first trusted proxy sends the request: from the
-    /// fields x-forwarded-for and address. One that is no address is the name of a host.
-    Client {
-        authorize: Authorize,
-        forwarded: Field,
-        address: Field,
-    },
+    /// What X-Forwarded-For says to the service: the field x-forwarded-for, if there is one, and the field address.
+    Client(Authorize, Field, Field),
 }
 
 impl Template {
@@ -77,8 +72,7 @@ impl Template {
                 Piece::Field(logs.find(known.map_or(header.as_str(), |(_, name)| name)))
             }
             Origin::ClientAddress => {
-                let (forwarded, address) = (logs.find("x-forwarded-for"), logs.find("address"));
-                Piece::Client { authorize: authorize.clone(), forwarded, address }
+                Piece::Client(authorize.clone(), logs.find("x-forwarded-for"), logs.find("address"))
             }
         };
         let template = |parts: &Vec<Part>| {
@@ -110,8 +104,7 @@ impl Template {
         Ok(Self::new(text.to_owned(), entries))
     }
 
-    /// Makes the descriptor of a request, and returns what is remembered for its values. `None` if the request has not what
-    /// it needs.
+    /// What is remembered of requests with the values that this one has. `None` if it has not what the descriptor needs.
     pub fn find(&mut self, request: &Request) -> Option<Option<Found>> {
         for ((_, pieces), value) in self.entries.iter().zip(&mut self.values) {
             value.clear();
@@ -121,7 +114,7 @@ impl Template {
         Some(self.found.get(&self.values).copied())
     }
 
-    /// Remembers what was found for the last descriptor.
+    /// Remembers what was found for the last request.
     pub fn remember(&mut self, found: Found) {
         if self.found.len() >= REMEMBERED {
             self.found.clear();
@@ -129,12 +122,27 @@ impl Template {
         self.found.insert(self.values.clone(), found);
     }
 
-    /// The last descriptor that was made.
+    /// The descriptor of the last request.
     pub fn descriptor(&self) -> RateLimitDescriptor {
-        let entry = |((key, _), value): (&(String, _), &String)| Entry { key: key.clone(), value: value.clone() };
+        let entry = |((key, pieces), value): (&(String, Vec<Piece>), &String)| {
+            let value = match pieces.as_slice() {
+                [Piece::Client(authorize, ..)] => client(authorize, value),
+                _ => value.clone(),
+            };
+            Entry { key: key.clone(), value }
+        };
         let entries = self.entries.iter().zip(&self.values).map(entry).collect();
         RateLimitDescriptor { entries, ..RateLimitDescriptor::default() }
     }
+}
+
+/// The client's address as `/authorize/<domain>` finds it, where the first trusted proxy sends the request. One that is no
+/// address is the name of a host.
+fn client(authorize: &Authorize, forwarded_for: &str) -> String {
+    let logged = forwarded_for.rsplit(',').next().unwrap_or_default();
+    let Ok(address) = logged.parse() else { return logged.to_owned() };
+    let proxy = authorize.trusted_proxies.first().map_or(address, IpNet::addr);
+    client_address(authorize, proxy, iter::once(forwarded_for))
 }
 
 impl Piece {
@@ -146,16 +154,10 @@ impl Piece {
             Self::Path(field) => {
                 to.push_str(request.get(*field)?.split(['?', '#']).next().filter(|path| !path.is_empty())?)
             }
-            Self::Client { authorize, forwarded, address } => {
+            Self::Client(_, forwarded, address) => {
                 let logged = request.get(*address)?;
-                match logged.parse::<IpAddr>() {
-                    Ok(address) => {
-                        let proxy = authorize.trusted_proxies.first().map_or(address, IpNet::addr);
-                        let lines = request.get(*forwarded).into_iter().chain([logged]);
-                        to.push_str(&client_address(authorize, proxy, lines));
-                    }
-                    Err(_) => to.push_str(logged),
-                }
+                request.get(*forwarded).into_iter().for_each(|forwarded| to.extend([forwarded, ","]));
+                to.push_str(logged);
             }
         }
         Some(())
