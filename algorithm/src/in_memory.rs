@@ -270,19 +270,20 @@ impl<A: RecordAlgorithm> InMemory for A {
     }
 }
 
-/// The counters of a fixed window, by their windows. (On a server, windows of more than some 28 years share the numbers 0
-/// and 1, and with those their counters.)
-pub type Counters = BTreeMap<Period, Counter>;
+/// The counters of a fixed window, in the order of their windows. (On a server, windows of more than some 28 years share
+/// the numbers 0 and 1, and with those their counters.)
+pub type Counters = Vec<(Period, Counter)>;
 
 impl InMemory for FixedWindow {
     type Key = Counters;
 
     fn state(&self, key: &Counters, now: Micros) -> Option<Counter> {
-        key.get(&self.period_at(now)).copied()
+        let period = self.period_at(now);
+        key.iter().find(|(known, _)| *known == period).map(|(_, counter)| *counter)
     }
 
     fn expire(key: &mut Counters, now: Micros) {
-        key.retain(|_, counter| counter.expires_at.is_none_or(|at| now.millis() <= at));
+        key.retain(|(_, counter)| counter.expires_at.is_none_or(|at| now.millis() <= at));
     }
 
     fn prune(&self, key: &mut Counters, now: Micros) {
@@ -290,7 +291,12 @@ impl InMemory for FixedWindow {
     }
 
     fn commit(&self, key: &mut Counters, change: &Change<Counter>, now: Micros) {
-        change.state().map(|&counter| key.insert(self.period_at(now), counter));
+        let Some(&counter) = change.state() else { return };
+        let period = self.period_at(now);
+        key.retain(|(known, _)| *known != period);
+        // Most keys have one counter.
+        key.reserve_exact(1);
+        key.insert(key.partition_point(|(known, _)| *known < period), (period, counter));
     }
 }
 

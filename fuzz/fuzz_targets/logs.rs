@@ -28,7 +28,7 @@ fuzz_target!(|input: &[u8]| {
     };
     let fields = ["path", "user", "address", "time"].map(|name| logs.find(name));
     let (mut last, mut requests) = (0, 0);
-    while let Ok(Some(request)) = logs.next() {
+    while let Some(Ok(request)) = logs.next() {
         assert!(request.time >= last);
         assert!(fields.iter().all(|field| request.get(*field).is_none_or(|value| !value.is_empty())));
         last = request.time;

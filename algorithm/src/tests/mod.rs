@@ -170,12 +170,12 @@ impl TestAlgorithm for FixedWindow {
 
     /// The figures do not see that the next window has been counted in already.
     fn settled(&self, key: &Counters, now: Micros) -> bool {
-        key.keys().all(|period| period.start <= now)
+        key.iter().all(|(period, _)| period.start <= now)
     }
 
     /// A counter of 0 stays until it expires, as after DECR.
     fn is_empty(&self, key: &Counters, now: Micros) -> bool {
-        key.get(&self.period_at(now)).is_none_or(|counter| counter.value == 0)
+        self.state(key, now).is_none_or(|counter| counter.value == 0)
     }
 
     /// Some time in the window after the counter's own.

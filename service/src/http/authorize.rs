@@ -18,9 +18,9 @@ use super::Rejected;
 use crate::rules::{Authorize, Origin, Part};
 use crate::service::{Call, Service};
 
-const FORWARDED_FOR: &str = "x-forwarded-for";
+const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 /// Both name the path, so both count. A proxy sets one of them and passes on what the client says in the other.
-const PATHS: [&str; 2] = ["x-forwarded-uri", "x-original-uri"];
+const PATHS: [HeaderName; 2] = [HeaderName::from_static("x-forwarded-uri"), HeaderName::from_static("x-original-uri")];
 
 /// Allows or denies a request, as its headers describe it.
 pub async fn authorize(
@@ -61,17 +61,18 @@ async fn decided(
 }
 
 /// The descriptors of a request. One whose value is missing is left out.
-pub fn descriptors(
-    rules: &Authorize,
-    peer: IpAddr,
-    headers: &HeaderMap,
-) -> Result<Vec<RateLimitDescriptor>, &'static str> {
+fn descriptors(rules: &Authorize, peer: IpAddr, headers: &HeaderMap) -> Result<Vec<RateLimitDescriptor>, &'static str> {
     let trusted = rules.trusts(peer);
     let path = if trusted { path(headers)? } else { None };
     let value = |part: &Part| match &part.origin {
         _ if part.is_told_by_proxies() && !trusted => None,
         Origin::Header(name) => text(headers, name),
-        Origin::ClientAddress => Some(client_address(rules, peer, headers)),
+        Origin::ClientAddress => {
+            // A client can put any bytes before what the proxies add to its line.
+            let lines = headers.get_all(FORWARDED_FOR).iter().map(|line| String::from_utf8_lossy(line.as_bytes()));
+            let lines: Vec<_> = lines.collect();
+            Some(client_address(rules, peer, lines.iter().map(|line| &**line)))
+        }
         Origin::Path => path.clone(),
     };
     let entry = |part: &Part| Some(Entry { key: part.key.clone(), value: value(part)? });
@@ -90,7 +91,7 @@ fn text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
 
 /// The path of the request, without the query.
 fn path(headers: &HeaderMap) -> Result<Option<String>, &'static str> {
-    let mut all = PATHS.iter().flat_map(|name| headers.get_all(*name)).map(HeaderValue::as_bytes);
+    let mut all = PATHS.into_iter().flat_map(|name| headers.get_all(name)).map(HeaderValue::as_bytes);
     let Some(first) = all.next() else { return Ok(None) };
     if all.any(|other| other != first) {
         return Err("X-Forwarded-Uri and X-Original-URI differ: the proxy must set one and remove the other");
@@ -100,12 +101,10 @@ fn path(headers: &HeaderMap) -> Result<Option<String>, &'static str> {
     Ok(Some(path.to_owned()).filter(|path| !path.is_empty()))
 }
 
-/// The last address before the trusted proxies. Of an IPv6 address its /64 network, since a caller has all of it.
-fn client_address(rules: &Authorize, peer: IpAddr, headers: &HeaderMap) -> String {
-    // A client can put any bytes before what the proxies add to its line.
-    let lines: Vec<_> =
-        headers.get_all(FORWARDED_FOR).iter().map(|line| String::from_utf8_lossy(line.as_bytes())).collect();
-    let mut entries = lines.iter().flat_map(|line| line.split(',')).rev();
+/// The last address before the trusted proxies, in the lines of X-Forwarded-For. Of an IPv6 address its /64 network, since
+/// a caller has all of it.
+pub fn client_address<'l>(rules: &Authorize, peer: IpAddr, lines: impl DoubleEndedIterator<Item = &'l str>) -> String {
+    let mut entries = lines.flat_map(|line| line.split(',')).rev();
     let mut client = peer;
     while rules.trusts(client)
         && let Some(before) = entries.next().and_then(|entry| keys::parse_address(entry.trim()))

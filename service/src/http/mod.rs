@@ -16,7 +16,7 @@ use axum::routing::{any, get, post};
 use redis_rl_client::TopDenial;
 use tonic::{Code, Status};
 
-pub use authorize::descriptors;
+pub use authorize::client_address;
 pub use listen::Http;
 
 use crate::VERSION;

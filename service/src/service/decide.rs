@@ -1,6 +1,5 @@
 //! Asks the server about the limits of a request, all in one round trip.
 
-use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use futures_util::future::{join, join_all};
@@ -157,6 +156,22 @@ const fn without_request(mut decision: Decision, hits: u64) -> Decision {
     decision
 }
 
+/// Adds up the charges of each key, which RL.MULTI charges once. Returns the sums, and which of them each charge is part of.
+pub fn sum_by_key<K: PartialEq>(charges: impl Iterator<Item = (K, u64)>) -> (Vec<(K, u64)>, Vec<usize>) {
+    let mut sums: Vec<(K, u64)> = Vec::new();
+    let mut add = |(key, units)| {
+        let known = sums.iter_mut().enumerate().find(|(_, (known, _))| *known == key);
+        if let Some((at, (_, sum))) = known {
+            *sum = sum.saturating_add(units);
+            return at;
+        }
+        sums.push((key, units));
+        sums.len() - 1
+    };
+    let at = charges.map(&mut add).collect();
+    (sums, at)
+}
+
 /// The requests of charges, one for each key.
 struct Merged<'p> {
     requests: Vec<Request<'p>>,
@@ -166,28 +181,14 @@ struct Merged<'p> {
 
 impl<'p> Merged<'p> {
     fn new(charges: &[Numbered<'p>]) -> Self {
-        let mut places: HashMap<&str, usize> = HashMap::new();
-        let mut requests: Vec<Request<'p>> = Vec::with_capacity(charges.len());
-        let mut at = Vec::with_capacity(charges.len());
-        let mut costs: Vec<u64> = Vec::with_capacity(charges.len());
-        for (_, check) in charges {
-            let Hits::Charge(hits) = check.hits else { continue };
-            let place = *places.entry(&check.key).or_insert(requests.len());
-            at.push(place);
-            match (requests.get_mut(place), costs.get_mut(place)) {
-                (Some(request), Some(cost)) => {
-                    *cost = cost.saturating_add(hits);
-                    // Two limits of one key: that of a rule, and one that a descriptor brought along.
-                    let policy =
-                        if check.policy.limit() < request.policy().limit() { &check.policy } else { request.policy() };
-                    *request = policy.request(&check.key).with_key_as_it_is().cost(*cost);
-                }
-                _ => {
-                    costs.push(hits);
-                    requests.push(check.request());
-                }
-            }
-        }
+        let hits = |check: &Check| if let Hits::Charge(hits) = check.hits { hits } else { 0 };
+        let (sums, at) = sum_by_key(charges.iter().map(|(_, check)| (check.key.as_str(), hits(check))));
+        let request = |(place, (_, sum)): (usize, &(&str, u64))| {
+            let own = charges.iter().zip(&at).filter(|(_, at)| **at == place).map(|((_, check), _)| *check);
+            // Two limits of one key: that of a rule, and one that a descriptor brought along.
+            own.min_by_key(|check| check.policy.limit()).map(|check| check.request().cost(*sum))
+        };
+        let requests = sums.iter().enumerate().filter_map(request).collect();
         Self { requests, at }
     }
 

@@ -20,6 +20,7 @@ pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descrip
 
 pub use self::log::show as show_descriptor;
 pub use call::Call;
+pub use decide::sum_by_key;
 pub use grpc::{Grpc, Service, ServiceSettings};
 pub use metrics::Metrics;
 pub use plan::{Check, Hits, Plan, Slot};

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use fastrand::Rng;
 use jiff::Timestamp;
@@ -13,29 +13,21 @@ const MIDNIGHT: i64 = 1_772_409_600;
 const DAY: i64 = 86_400;
 const USERS: u64 = 400;
 
-/// The files of the example.
-#[derive(Debug)]
-pub struct Files {
-    pub rules: PathBuf,
-    pub log: PathBuf,
-    pub page: PathBuf,
-}
-
-/// Writes the rules and the log into a directory, and says where the page is to be.
+/// Writes the rules and the log into a directory. Returns where they are, and where the page is to be.
 ///
 /// # Errors
 /// A file cannot be written.
-pub fn write(dir: &Path) -> io::Result<Files> {
+pub fn write(dir: &Path) -> io::Result<[String; 3]> {
     let dir = dir.join("rlaas-example");
-    let [rules, log, page] = ["rules.yaml", "access.log", "page.html"].map(|name| dir.join(name));
+    let paths = ["rules.yaml", "access.log", "page.html"].map(|name| dir.join(name));
     fs::create_dir_all(&dir)?;
-    fs::write(&rules, RULES)?;
-    fs::write(&log, day())?;
-    Ok(Files { rules, log, page })
+    fs::write(&paths[0], RULES)?;
+    fs::write(&paths[1], day())?;
+    Ok(paths.map(|path| path.display().to_string()))
 }
 
 /// A log in the combined format, the same each time.
-pub fn day() -> String {
+fn day() -> String {
     let mut day = Day { random: Rng::with_seed(38), lines: Vec::new() };
     day.visitors();
     day.job();

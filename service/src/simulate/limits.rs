@@ -5,6 +5,7 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 use hdrhistogram::Histogram;
 use indexmap::IndexMap;
+use indexmap::map::Entry;
 use redis_rl_client::Algorithm;
 
 use super::keys::{self, Ask, Keys, Verdict};
@@ -105,16 +106,23 @@ impl LimitReplay {
     /// The number of a key, which may be new; `None` if there are too many.
     pub fn key(&mut self, key: &str, max_keys: usize) -> Option<usize> {
         let name = key.strip_prefix(&*self.limit.key_start).unwrap_or(key);
-        match self.keys.get_index_of(name) {
-            None if self.keys.len() < max_keys => Some(self.keys.insert_full(name.into(), KeyStats::default()).0),
-            known => known,
+        let len = self.keys.len();
+        match self.keys.entry(name.into()) {
+            Entry::Vacant(_) if len >= max_keys => None,
+            entry => {
+                let number = entry.index();
+                entry.or_default();
+                Some(number)
+            }
         }
     }
 
     /// Decides on a request of a key, and charges it if `commit`.
-    pub fn ask(&mut self, key: usize, time: i64, units: u64, commit: bool) -> Option<Verdict> {
-        let (rate, keys) = self.counted.as_mut()?;
-        Some(keys.ask(key, Ask::new(time, units, rate), commit))
+    pub fn ask(&mut self, key: usize, time: i64, units: u64, commit: bool) -> Verdict {
+        match &mut self.counted {
+            Some((rate, keys)) => keys.ask(key, Ask::new(time, units, rate), commit),
+            None => Verdict { allowed: true, used: 0, retry_after_ms: 0 },
+        }
     }
 
     /// Counts a decision on a request of a key.

@@ -12,8 +12,9 @@ use plotters::coord::types::RangedCoordi64;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::report::{BARS, Changed, Key, Report, Rule, Times, at};
+use super::report::{BARS, Changed, Key, Report, Rule, at};
 use super::text::{grouped, percent};
+use super::times::Slots;
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Drawn = Result<(), Box<dyn Error>>;
@@ -80,34 +81,18 @@ fn write_page(report: &Report, html: &mut String) -> Drawn {
         list(html, &report.unused)?;
         html.push_str("</aside>\n");
     }
-    let heads = [
-        "Rule",
-        "Requests",
-        "Denied",
-        "Share",
-        "Keys",
-        "Keys denied",
-        "Wait p50",
-        "p99",
-        "Head room",
-        "429 in the log",
-    ];
-    table(html, &heads, report.rules.iter().map(Rule::row))?;
+    table(html, Rule::HEADS, report.rules.iter().map(Rule::row))?;
     for (number, rule) in report.rules.iter().enumerate() {
         let open = if number < OPEN && rule.denied > 0 || report.rules.len() == 1 { " open" } else { "" };
         write!(html, "<details{open}><summary><h2>{}</h2> <code>{}</code> ", escape(&rule.name), escape(&rule.policy))?;
         writeln!(html, "<span>{} denied</span></summary>", percent(rule.denied, rule.requests))?;
-        write_rule(rule, report.times, html)?;
+        write_rule(rule, report.slots, html)?;
         html.push_str("</details>\n");
     }
     if let Some(compared) = &report.compared {
-        for (what, requests, keys) in [
-            ("Denied newly", compared.newly_denied, &compared.keys_newly_denied),
-            ("Denied no more", compared.no_more_denied, &compared.keys_no_more_denied),
-        ] {
+        for (what, requests, keys) in compared.parts() {
             write!(html, "<section><h2>{what} with the other rules: {} requests</h2>", grouped(requests))?;
-            let row = |key: &Changed| [key.key.clone(), key.rule.clone(), grouped(key.requests)];
-            table(html, &["Key", "Rule", "Requests"], keys.iter().map(row))?;
+            table(html, Changed::HEADS, keys.iter().map(Changed::row))?;
             html.push_str("</section>\n");
         }
     }
@@ -117,36 +102,32 @@ fn write_page(report: &Report, html: &mut String) -> Drawn {
     Ok(())
 }
 
-fn write_rule(rule: &Rule, times: Times, html: &mut String) -> Drawn {
-    let mut facts = rule.advice();
-    if let Some(first) = &rule.first_denial {
-        facts.push(format!("first denial at {}: {}", first.at, first.key));
-    }
+fn write_rule(rule: &Rule, slots: Slots, html: &mut String) -> Drawn {
+    let mut facts = rule.facts();
     if !rule.place.is_empty() {
         facts.push(format!("the rule is{}", at(&rule.place)));
     }
     list(html, &facts)?;
-    figure(html, "Requests a second", (WIDTH, 190), |area| over_time(area, rule, times))?;
+    figure(html, "Requests a second", (WIDTH, 190), |area| over_time(area, rule, slots))?;
     if !rule.denied_most.is_empty() {
         let height = ROW * rule.denied_most.len() as u32 + AXIS;
         figure(
             html,
             "Keys denied most, and when: the stronger the colour, the more denials",
             (WIDTH, height),
-            |area| heat_map(area, &rule.denied_most, times),
+            |area| heat_map(area, &rule.denied_most, slots),
         )?;
     }
     figure(html, "Keys by their largest use of the limit", (WIDTH, 190), |area| use_of_keys(area, rule))?;
     if !rule.denied_most.is_empty() {
-        let heads = ["Key", "Requests", "Denied", "For", "First", "Last"];
-        table(html, &heads, rule.denied_most.iter().map(Key::row))?;
+        table(html, Key::HEADS, rule.denied_most.iter().map(Key::row))?;
     }
     Ok(())
 }
 
 /// Requests allowed and denied, one above the other.
-fn over_time(area: &Area<'_>, rule: &Rule, times: Times) -> Drawn {
-    let rate = |count: u32| f64::from(count) / times.width.max(1) as f64;
+fn over_time(area: &Area<'_>, rule: &Rule, slots: Slots) -> Drawn {
+    let rate = |count: u32| f64::from(count) / slots.width.max(1) as f64;
     let both = || rule.allowed_at.iter().zip(&rule.denied_at);
     let most = both().map(|(allowed, denied)| rate(allowed.saturating_add(*denied))).fold(0.0, f64::max);
     let mut chart = ChartBuilder::on(area)
@@ -154,7 +135,7 @@ fn over_time(area: &Area<'_>, rule: &Rule, times: Times) -> Drawn {
         .margin_right(RIGHT)
         .x_label_area_size(AXIS)
         .y_label_area_size(LEFT)
-        .build_cartesian_2d(axis(times), 0.0..most * 1.05)?;
+        .build_cartesian_2d(axis(slots), 0.0..most * 1.05)?;
     chart
         .configure_mesh()
         .disable_x_mesh()
@@ -163,18 +144,17 @@ fn over_time(area: &Area<'_>, rule: &Rule, times: Times) -> Drawn {
         .axis_style(LINE)
         .label_style(label(MUTED))
         .y_labels(4)
-        .x_label_formatter(&|seconds| moment(*seconds, times))
+        .x_label_formatter(&|seconds| moment(*seconds, slots))
         .draw()?;
-    let slots = || both().enumerate().map(|(slot, (allowed, denied))| (slot, rate(*allowed), rate(*denied)));
-    let (from, to) = (|slot| start_of(slot, times), |slot| start_of(slot + 1, times));
+    let rates = || both().enumerate().map(|(slot, (allowed, denied))| (slot, rate(*allowed), rate(*denied)));
+    let bar = |slot, low, high, colour: RGBColor| {
+        Rectangle::new([(slots.start_of(slot), low), (slots.start_of(slot + 1), high)], colour.filled())
+    };
+    chart
+        .draw_series(rates().filter(|bars| bars.1 > 0.0).map(|(slot, allowed, _)| bar(slot, 0.0, allowed, ALLOWED)))?;
     chart.draw_series(
-        slots()
-            .filter(|(_, allowed, _)| *allowed > 0.0)
-            .map(|(slot, allowed, _)| Rectangle::new([(from(slot), 0.0), (to(slot), allowed)], ALLOWED.filled())),
+        rates().filter(|bars| bars.2 > 0.0).map(|(slot, allowed, denied)| bar(slot, allowed, allowed + denied, DENIED)),
     )?;
-    chart.draw_series(slots().filter(|(.., denied)| *denied > 0.0).map(|(slot, allowed, denied)| {
-        Rectangle::new([(from(slot), allowed), (to(slot), allowed + denied)], DENIED.filled())
-    }))?;
     let x = (WIDTH - RIGHT) as i32 + 16;
     for (y, colour, text) in [
         (16, DENIED, format!("{} denied", grouped(rule.denied))),
@@ -187,23 +167,23 @@ fn over_time(area: &Area<'_>, rule: &Rule, times: Times) -> Drawn {
 }
 
 /// A row for each key: the darker, the more denials.
-fn heat_map(area: &Area<'_>, keys: &[Key], times: Times) -> Drawn {
+fn heat_map(area: &Area<'_>, keys: &[Key], slots: Slots) -> Drawn {
     let rows = keys.len() as i32;
     let most = keys.iter().flat_map(|key| &key.denied_at).max().copied().unwrap_or(1).max(1);
     let mut chart = ChartBuilder::on(area)
         .margin_left(LEFT)
         .margin_right(RIGHT)
         .x_label_area_size(AXIS)
-        .build_cartesian_2d(axis(times), 0..rows)?;
+        .build_cartesian_2d(axis(slots), 0..rows)?;
     chart
         .configure_mesh()
         .disable_mesh()
         .axis_style(LINE)
         .label_style(label(MUTED))
-        .x_label_formatter(&|seconds| moment(*seconds, times))
+        .x_label_formatter(&|seconds| moment(*seconds, slots))
         .draw()?;
     for (row, key) in (0..rows).rev().zip(keys) {
-        let ends = [(start_of(0, times), row), (start_of(times.len, times), row + 1)];
+        let ends = [(slots.start_of(0), row), (slots.start_of(slots.len), row + 1)];
         let mut track = Rectangle::new(ends, TRACK.filled());
         track.set_margin(2, 2, 0, 0);
         chart.draw_series([track])?;
@@ -212,7 +192,7 @@ fn heat_map(area: &Area<'_>, keys: &[Key], times: Times) -> Drawn {
             // By the logarithm: a key that is denied now and then is to be seen too.
             let part = f64::from(*count).ln_1p() / f64::from(most).ln_1p();
             let colour = HEAT[((part * HEAT.len() as f64) as usize).min(HEAT.len() - 1)];
-            let corners = [(start_of(slot, times), row), (start_of(slot + 1, times), row + 1)];
+            let corners = [(slots.start_of(slot), row), (slots.start_of(slot + 1), row + 1)];
             let mut cell = Rectangle::new(corners, colour.filled());
             cell.set_margin(2, 2, 0, 0);
             cell
@@ -284,26 +264,22 @@ fn label(colour: RGBColor) -> TextStyle<'static> {
     ("sans-serif", 14).into_font().color(&colour)
 }
 
-fn start_of(slot: usize, times: Times) -> i64 {
-    times.start + slot as i64 * times.width
-}
-
 /// The time of the plots, with at most ten marks at full minutes, hours or days.
-fn axis(times: Times) -> WithKeyPoints<RangedCoordi64> {
-    let range: Range<i64> = times.start..start_of(times.len.max(1), times);
-    let step = step(times);
+fn axis(slots: Slots) -> WithKeyPoints<RangedCoordi64> {
+    let range: Range<i64> = slots.start..slots.start_of(slots.len.max(1));
+    let step = step(slots);
     let first = range.start + (step - range.start.rem_euclid(step)) % step;
     let marks = (0..10).map(|mark| first + mark * step).take_while(|mark| *mark < range.end).collect();
     range.with_key_points(marks)
 }
 
-fn step(times: Times) -> i64 {
-    let length = times.width * times.len as i64;
+fn step(slots: Slots) -> i64 {
+    let length = slots.width * slots.len as i64;
     STEPS.into_iter().find(|step| length / step < 10).unwrap_or(length / 9)
 }
 
-fn moment(seconds: i64, times: Times) -> String {
-    let step = step(times);
+fn moment(seconds: i64, slots: Slots) -> String {
+    let step = step(slots);
     let form = if step >= 86_400 {
         "%e %b"
     } else if step >= 60 {
@@ -330,7 +306,7 @@ fn shortened(key: &str) -> String {
 
 fn table<const N: usize>(
     html: &mut String,
-    heads: &[&str; N],
+    heads: [&str; N],
     rows: impl Iterator<Item = [String; N]>,
 ) -> Result<(), std::fmt::Error> {
     html.push_str("<div class=\"wide\"><table><tr>");

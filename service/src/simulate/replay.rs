@@ -1,35 +1,46 @@
 //! Replays requests through a set of rules: with the plans of the service, and the keys in memory.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
-use std::sync::Arc;
+use std::collections::BinaryHeap;
 
+use clap::Args;
 use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
-use foldhash::fast::RandomState;
 
-use super::descriptors::Template;
-use super::keys::Verdict;
+use super::descriptors::{Found, Template};
 use super::limits::LimitReplay;
 use super::logs::{Field, Logs, Request};
 use super::times::Slots;
-use crate::rules::{Authorize, Limit, Printable, Rules};
-use crate::service::{Overall, Plan, Slot};
+use crate::rules::{Authorize, Printable, Rules};
+use crate::service::{Overall, Plan, Slot, sum_by_key};
 
 /// How requests are replayed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Args)]
 pub struct Settings {
-    /// The only domain.
+    /// The only domain [default: all of the rules]
+    #[arg(long, value_name = "NAME")]
     pub domain: Option<String>,
-    /// Descriptors instead of those of the part `authorize`.
+    /// A descriptor of each request, as user={user},path={path}: in braces is a field of the log. May be given several
+    /// times [default: those of the part authorize of the domain]
+    #[arg(long = "descriptor", value_name = "KEY=VALUE[,KEY=VALUE…]")]
     pub descriptors: Vec<String>,
-    /// The field with the cost.
+    /// The field with the cost of a request [default: each costs 1]
+    #[arg(long, value_name = "FIELD")]
     pub hits: Option<String>,
-    /// A denied request comes again once, when it was told.
+    /// A denied request comes again once, when it was told. Without it, it does not.
+    #[arg(long)]
     pub retry: bool,
-    /// Whether limits are to be suggested.
-    pub suggest: bool,
-    /// How many keys a limit may have.
-    pub max_keys: usize,
+    /// Say for each rule the smallest limit under which this share of the keys is never denied.
+    #[arg(long, value_name = "PERCENT", value_parser = share)]
+    pub suggest: Option<f64>,
+    /// How many keys a rule may have. The requests of further keys are left out.
+    #[arg(long, value_name = "KEYS", default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_keys: u32,
+}
+
+/// 99.9% is 0.999.
+fn share(text: &str) -> Result<f64, &'static str> {
+    let percent: f64 = text.trim_end_matches('%').trim_end().parse().map_err(|_| "expected a percentage, as 99.9%")?;
+    if percent > 0.0 && percent <= 100.0 { Ok(percent / 100.0) } else { Err("expected more than 0 and at most 100") }
 }
 
 /// A set of rules, and what it has done so far.
@@ -42,12 +53,10 @@ pub struct Replay {
     pub totals: Totals,
     hits: Option<Field>,
     status: Field,
-    settings: Settings,
+    pub settings: Settings,
     retries: BinaryHeap<Reverse<Retry>>,
-    /// The limits and the keys that denied the last request.
-    denied_by: Vec<(usize, usize)>,
-    values: Vec<u8>,
-    checks: Vec<Check>,
+    /// What denied the last request.
+    denied_by: Vec<Key>,
 }
 
 /// A domain of the rules.
@@ -58,36 +67,22 @@ struct Replayed {
     all_or_nothing: bool,
     /// Whether a request without descriptors is allowed.
     allow_if_none: bool,
-    /// Whether a limit replaces others.
-    replaces: bool,
-    /// What was found for values, by the number of the template and the values.
-    found: HashMap<Box<[u8]>, Found, RandomState>,
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Found {
-    /// No descriptor, or no rule for it.
-    None,
-    Unlimited(usize),
-    /// The number of the limit, and that of the key; no key if there are too many.
-    Limit(usize, Option<usize>),
-}
-
-/// A key of a request under a limit.
+/// A key by its number, under a limit by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Check {
+struct Key {
     limit: usize,
-    key: usize,
-    units: u64,
+    number: usize,
 }
 
 /// A request that comes again.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Retry {
     time: i64,
-    number: u64,
+    request: u64,
     domain: usize,
-    checks: Vec<Check>,
+    checks: Vec<(Key, u64)>,
 }
 
 /// What happened to all requests.
@@ -118,20 +113,18 @@ impl Replay {
         let mut chosen: Vec<_> = rules.domains.iter().filter(|(name, _)| is_chosen(name)).collect();
         chosen.sort_by_key(|(name, _)| *name);
         for (name, domain) in chosen {
-            let mut own: Vec<_> = domain.limits().into_iter().map(Arc::clone).collect();
+            let mut own: Vec<_> = domain.limits().into_iter().cloned().collect();
             own.sort_by(|a, b| a.path.cmp(&b.path));
+            for limit in own {
+                limits.push(LimitReplay::new(limit, settings.suggest.is_some())?);
+            }
             let authorize = domain.options.authorize.as_ref().filter(|_| settings.descriptors.is_empty());
             domains.push(Replayed {
                 name: name.clone(),
                 templates: templates(name, authorize.map(|authorize| &**authorize), settings, logs)?,
                 all_or_nothing: domain.options.all_or_nothing,
                 allow_if_none: authorize.is_none_or(|authorize| authorize.allow_if_none),
-                replaces: own.iter().any(|limit| !limit.replaces.is_empty()),
-                found: HashMap::default(),
             });
-            for limit in own {
-                limits.push(LimitReplay::new(limit, settings.suggest)?);
-            }
         }
         if domains.is_empty() {
             let none = || "there is no domain in the rules".to_owned();
@@ -149,19 +142,14 @@ impl Replay {
             settings: settings.clone(),
             retries: BinaryHeap::new(),
             denied_by: Vec::new(),
-            values: Vec::new(),
-            checks: Vec::new(),
         })
     }
 
-    /// The descriptors that no request had what they need for.
+    /// The descriptors that no request had what they need for, each with its domain.
     pub fn never_made(&self) -> impl Iterator<Item = (&str, &str)> {
         self.domains.iter().flat_map(|domain| {
-            domain
-                .templates
-                .iter()
-                .filter(|template| template.made == 0)
-                .map(|template| (&*domain.name, &*template.name))
+            let never = domain.templates.iter().filter(|template| template.made == 0);
+            never.map(|template| (&*domain.name, &*template.name))
         })
     }
 
@@ -170,37 +158,34 @@ impl Replay {
     /// # Errors
     /// The service would not take the request: why.
     pub fn request(&mut self, request: &Request) -> Result<bool, String> {
-        self.retry_until(request.time);
         let time = request.time;
-        let units = match self.hits.map(|field| request.get(field).and_then(|text| text.parse().ok())) {
-            None => 1,
-            Some(Some(units)) => units,
-            Some(None) => {
-                self.totals.costs_unread += 1;
-                1
+        self.retry_until(time);
+        let mut units = 1;
+        if let Some(field) = self.hits {
+            match request.get(field).and_then(|text| text.parse().ok()) {
+                Some(read) => units = read,
+                None => self.totals.costs_unread += 1,
             }
-        };
+        }
         let is_429 = request.get(self.status) == Some("429");
         self.totals.requests += 1;
         self.totals.first.get_or_insert(time);
         self.totals.last = time;
         self.denied_by.clear();
         let (mut over, mut matched) = (false, false);
-        let mut checks = std::mem::take(&mut self.checks);
         for at in 0..self.domains.len() {
-            checks.clear();
+            let mut checks = Vec::new();
             let (made, fits) = self.find(at, request, units, &mut checks)?;
             matched |= fits;
             if !made && !self.domains[at].allow_if_none {
                 self.totals.without_descriptor += 1;
                 over = true;
             }
-            for check in &checks {
-                self.limits[check.limit].logged_429 += u64::from(is_429);
+            for (key, _) in &checks {
+                self.limits[key.limit].logged_429 += u64::from(is_429);
             }
-            over |= self.decide(at, time, &checks, true);
+            over |= self.decide(at, time, checks, true);
         }
-        self.checks = checks;
         self.totals.unmatched += u64::from(!matched);
         self.totals.denied += u64::from(over);
         Ok(!over)
@@ -212,117 +197,86 @@ impl Replay {
         at: usize,
         request: &Request,
         units: u64,
-        checks: &mut Vec<Check>,
+        checks: &mut Vec<(Key, u64)>,
     ) -> Result<(bool, bool), String> {
         let (mut made, mut fits) = (false, false);
         let mut replaced = Vec::new();
-        for number in 0..self.domains[at].templates.len() {
-            self.values.clear();
-            self.values.extend((number as u64).to_ne_bytes());
-            let domain = &mut self.domains[at];
-            let template = &mut domain.templates[number];
-            if !template.write_values(request, &mut self.values) {
-                continue;
-            }
-            template.made += 1;
+        for template in 0..self.domains[at].templates.len() {
+            let found = match self.domains[at].templates[template].find(request) {
+                None => continue,
+                Some(Some(found)) => found,
+                Some(None) => self.find_anew(at, template)?,
+            };
             made = true;
-            let found = match domain.found.get(&*self.values) {
-                Some(found) => *found,
-                None => self.find_anew(at, number, request)?,
-            };
-            let limit = match found {
-                Found::None => continue,
-                Found::Unlimited(limit) => limit,
-                Found::Limit(limit, Some(key)) => {
-                    checks.push(Check { limit, key, units });
-                    limit
-                }
-                Found::Limit(limit, None) => {
-                    self.limits[limit].left_out += 1;
-                    limit
-                }
-            };
+            let Some((number, key)) = found else { continue };
             fits = true;
-            let limit = &mut self.limits[limit];
-            limit.requests += u64::from(limit.rate().is_none());
-            if self.domains[at].replaces {
-                replaced.extend(limit.limit.replaces.iter().cloned());
+            let limit = &mut self.limits[number];
+            match key {
+                Some(key) => checks.push((Key { limit: number, number: key }, units)),
+                None if limit.rate().is_some() => limit.left_out += 1,
+                None => limit.requests += 1,
             }
+            replaced.extend(limit.limit.replaces.iter().cloned());
         }
         if !replaced.is_empty() {
-            checks.retain(|check| {
-                let limit = &mut self.limits[check.limit];
+            checks.retain(|(key, _)| {
+                let limit = &mut self.limits[key.limit];
                 let is_replaced = limit.limit.is_among(&replaced);
                 limit.replaced += u64::from(is_replaced);
                 !is_replaced
             });
         }
+        if self.domains[at].all_or_nothing {
+            *checks = sum_by_key(checks.drain(..)).0;
+        }
         Ok((made, fits))
     }
 
     /// Finds the limit and the key of a descriptor as the service does, and remembers them.
-    fn find_anew(&mut self, at: usize, number: usize, request: &Request) -> Result<Found, String> {
-        let domain = &mut self.domains[at];
-        let found = match domain.templates[number].make(request) {
-            None => Found::None,
-            Some(descriptor) => {
-                let rules = self.rules.domains.get(&domain.name);
-                let request =
-                    RateLimitRequest { domain: domain.name.to_string(), descriptors: vec![descriptor], hits_addend: 0 };
-                let slot = Plan::new(&request, rules, "", false)?.slots.pop().unwrap_or(Slot::None);
-                let number = |limit: &Arc<Limit>| self.limits.iter().position(|known| Arc::ptr_eq(&known.limit, limit));
-                match slot {
-                    Slot::None | Slot::Replaced(_) => Found::None,
-                    Slot::Unlimited(limit) => number(&limit).map_or(Found::None, Found::Unlimited),
-                    Slot::Check(check) => match number(&check.limit) {
-                        None => Found::None,
-                        Some(limit) if self.limits[limit].rate().is_none() => Found::Unlimited(limit),
-                        Some(limit) => Found::Limit(limit, self.limits[limit].key(&check.key, self.settings.max_keys)),
-                    },
-                }
-            }
-        };
-        // It is a cache: the keys themselves stay.
-        if domain.found.len() >= self.settings.max_keys {
-            domain.found.clear();
-        }
-        domain.found.insert(self.values.as_slice().into(), found);
+    fn find_anew(&mut self, at: usize, template: usize) -> Result<Found, String> {
+        let Replayed { name, templates, .. } = &mut self.domains[at];
+        let template = &mut templates[template];
+        let (domain, descriptors) = (name.to_string(), vec![template.descriptor()]);
+        let request = RateLimitRequest { domain, descriptors, hits_addend: 0 };
+        let plan = Plan::new(&request, self.rules.domains.get(name), "", false)?;
+        let slot = plan.slots.into_iter().next().unwrap_or(Slot::None);
+        let number =
+            slot.limit().and_then(|limit| self.limits.iter().position(|known| std::ptr::eq(&*known.limit, limit)));
+        let found = number.map(|number| {
+            let limit = &mut self.limits[number];
+            let key = match &slot {
+                Slot::Check(check) if limit.rate().is_some() => limit.key(&check.key, self.settings.max_keys as usize),
+                _ => None,
+            };
+            (number, key)
+        });
+        template.remember(found);
         Ok(found)
     }
 
     /// Charges the keys of a request as the service does. Returns whether it is denied.
-    fn decide(&mut self, at: usize, time: i64, checks: &[Check], is_first: bool) -> bool {
-        let whole = self.domains[at].all_or_nothing;
-        let mut verdicts: Vec<Verdict> = Vec::with_capacity(checks.len());
-        let goes = !whole || self.would_all_allow(time, checks);
-        for (number, check) in checks.iter().enumerate() {
-            let units = if whole { sum_of_key(checks, number) } else { Some(check.units) };
-            let limit = &mut self.limits[check.limit];
-            // What one RL.MULTI charges once.
-            let verdict = match units {
-                Some(units) => limit.ask(check.key, time, units, goes),
-                None => verdicts
-                    .iter()
-                    .zip(checks)
-                    .find(|(_, other)| (other.limit, other.key) == (check.limit, check.key))
-                    .map(|(verdict, _)| *verdict),
-            };
-            verdicts.push(verdict.unwrap_or(Verdict { allowed: true, used: 0, retry_after_ms: 0 }));
-        }
+    fn decide(&mut self, at: usize, time: i64, checks: Vec<(Key, u64)>, is_first: bool) -> bool {
+        // As RL.MULTI, which charges all or none.
+        let commit = !self.domains[at].all_or_nothing
+            || checks.iter().all(|(key, units)| {
+                let limit = &mut self.limits[key.limit];
+                limit.limit.shadow || limit.ask(key.number, time, *units, false).allowed
+            });
         let slot = self.slot(time);
         let mut overall = Overall::default();
         let mut wait = Some(0_u64);
         let before = self.denied_by.len();
-        for (check, verdict) in checks.iter().zip(&verdicts) {
-            let limit = &mut self.limits[check.limit];
-            limit.count(check.key, time, slot, verdict);
+        for (key, units) in &checks {
+            let limit = &mut self.limits[key.limit];
+            let verdict = limit.ask(key.number, time, *units, commit);
+            limit.count(key.number, time, slot, &verdict);
             if let Some(probe) = limit.probe.as_mut().filter(|_| is_first) {
-                probe.add(check.key, time, check.units);
+                probe.add(key.number, time, *units);
             }
             let denies = !verdict.allowed && !limit.limit.shadow;
             overall.add(limit.limit.quota, denies);
             if denies {
-                self.denied_by.push((check.limit, check.key));
+                self.denied_by.push(*key);
                 let told = u64::try_from(verdict.retry_after_ms).ok();
                 wait = wait.zip(told).map(|(wait, told)| wait.max(told));
             }
@@ -334,27 +288,16 @@ impl Replay {
         if let Some(wait) = wait.filter(|_| self.settings.retry && is_first) {
             // As Retry-After: whole seconds, rounded up.
             let wait = i64::try_from(wait.div_ceil(1_000)).unwrap_or(i64::MAX).saturating_mul(1_000_000);
-            let time = time.saturating_add(wait);
-            let retry = Retry { time, number: self.totals.requests, domain: at, checks: checks.to_vec() };
-            self.retries.push(Reverse(retry));
+            let (time, request) = (time.saturating_add(wait), self.totals.requests);
+            self.retries.push(Reverse(Retry { time, request, domain: at, checks }));
         }
         true
     }
 
-    /// Whether no limit denies, as RL.MULTI finds out before it charges any.
-    fn would_all_allow(&mut self, time: i64, checks: &[Check]) -> bool {
-        (0..checks.len()).all(|number| {
-            let Some(units) = sum_of_key(checks, number) else { return true };
-            let limit = &mut self.limits[checks[number].limit];
-            limit.limit.shadow
-                || limit.ask(checks[number].key, time, units, false).is_none_or(|verdict| verdict.allowed)
-        })
-    }
-
     /// Notes that the other set of rules decides otherwise on the last request, which this one denies.
     pub fn mark_changed(&mut self) {
-        for (limit, key) in &self.denied_by {
-            if let Some((_, stats)) = self.limits[*limit].keys.get_index_mut(*key) {
+        for key in &self.denied_by {
+            if let Some((_, stats)) = self.limits[key.limit].keys.get_index_mut(key.number) {
                 stats.changed += 1;
             }
         }
@@ -381,7 +324,7 @@ impl Replay {
             let Some(Reverse(retry)) = self.retries.pop() else { return };
             self.totals.retries += 1;
             self.denied_by.clear();
-            self.totals.retries_denied += u64::from(self.decide(retry.domain, retry.time, &retry.checks, false));
+            self.totals.retries_denied += u64::from(self.decide(retry.domain, retry.time, retry.checks, false));
         }
     }
 
@@ -391,7 +334,7 @@ impl Replay {
             if let Some(slot) = self.slots.find(time) {
                 return slot;
             }
-            self.slots.width *= 2;
+            self.slots.widen();
             for limit in &mut self.limits {
                 limit.allowed_at.fold();
                 limit.denied_at.fold();
@@ -418,12 +361,4 @@ fn templates(
     let mut read =
         |text: &String| Template::of_text(text, logs).map_err(|error| format!("invalid descriptor {text}: {error}"));
     settings.descriptors.iter().map(&mut read).collect()
-}
-
-/// What is charged to the key of a check, if it is the first one with that key: the sum of all.
-fn sum_of_key(checks: &[Check], number: usize) -> Option<u64> {
-    let check = checks.get(number)?;
-    let is_same = |other: &&Check| (other.limit, other.key) == (check.limit, check.key);
-    let is_first = !checks.iter().take(number).any(|other| is_same(&other));
-    is_first.then(|| checks.iter().filter(is_same).fold(0_u64, |sum, other| sum.saturating_add(other.units)))
 }

@@ -4,11 +4,11 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::limits::{Denials, KeyStats, LimitReplay};
-use super::logs::{Summary, Unread};
+use super::logs::{MOST_HELD, Summary, Unread};
 use super::replay::{Replay, Totals};
 use super::suggest::Suggestion;
 use super::text::grouped;
-use super::times::SLOTS;
+use super::times::Slots;
 use crate::rules::Printable;
 
 /// How many keys are shown of a rule.
@@ -34,15 +34,7 @@ pub struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compared: Option<Compared>,
     #[serde(skip)]
-    pub times: Times,
-}
-
-/// Where the slots of the pictures are: seconds since 1970, and seconds.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Times {
-    pub start: i64,
-    pub width: i64,
-    pub len: usize,
+    pub slots: Slots,
 }
 
 /// What happened under a rule.
@@ -119,8 +111,7 @@ pub struct Changed {
 }
 
 impl Report {
-    /// `share` is that of the keys that a suggested limit never denies.
-    pub fn new(replay: &Replay, log: &Summary, share: Option<f64>) -> Self {
+    pub fn new(replay: &Replay, log: &Summary) -> Self {
         let Totals { requests, denied, first, last, .. } = replay.totals;
         let mut order: Vec<_> =
             replay.limits.iter().filter(|limit| limit.rate().is_some() && limit.requests > 0).collect();
@@ -129,8 +120,6 @@ impl Report {
             .limits
             .iter()
             .filter(|limit| limit.requests + limit.left_out + limit.replaced == 0 && !limit.is_lease());
-        let start = replay.slots.start.unwrap_or(0);
-        let len = usize::try_from((last - start) / replay.slots.width + 1).unwrap_or(SLOTS).min(SLOTS);
         Self {
             requests,
             denied,
@@ -138,22 +127,15 @@ impl Report {
             to: time(last),
             unused: unused.map(|limit| name(limit) + &at(&place(limit))).collect(),
             notes: of_log(log).into_iter().chain(notes(replay)).collect(),
-            rules: order.into_iter().map(|limit| Rule::new(limit, share, len)).collect(),
+            rules: order.into_iter().map(|limit| Rule::new(limit, replay.settings.suggest, replay.slots.len)).collect(),
             compared: None,
-            times: Times { start: start / 1_000_000, width: replay.slots.width / 1_000_000, len },
+            slots: replay.slots,
         }
     }
 }
 
-impl Compared {
-    /// The keys whose requests only one of two sets of rules denies.
-    pub fn new(before: &Replay, after: &Replay, newly_denied: u64, no_more_denied: u64) -> Self {
-        let (keys_newly_denied, keys_no_more_denied) = (changed(after), changed(before));
-        Self { newly_denied, no_more_denied, keys_newly_denied, keys_no_more_denied }
-    }
-}
-
-fn changed(replay: &Replay) -> Vec<Changed> {
+/// The keys whose requests these rules deny, and others do not.
+pub fn changed(replay: &Replay) -> Vec<Changed> {
     let of_limit = |limit: &LimitReplay| {
         let keys = limit.keys.iter().filter(|(_, stats)| stats.changed > 0);
         let one =
@@ -175,18 +157,25 @@ pub fn of_log(log: &Summary) -> Vec<String> {
     if log.durations_subtracted {
         notes.push("durations are subtracted from the times".to_owned());
     }
+    if log.too_many_to_sort {
+        let text = "requests of one second, or within --sort-within: sorted only as far as so many reach";
+        notes.push(format!("more than {} {text}", grouped(MOST_HELD as u64)));
+    }
     let counts = [
         (log.out_of_order, "lines are out of order: sorted"),
         (log.not_in_order, "requests are too far out of order: they got the time of the one before"),
         (log.unread, "lines cannot be read, the first of them:"),
     ];
-    notes.extend(
-        counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, text)| format!("{} {text}", grouped(count))),
-    );
+    notes.extend(counted(counts));
     let unread =
         |Unread { file, line, text, why }: &Unread| format!("  {}:{line}: {why}: {}", printable(file), printable(text));
     notes.extend(log.first_unread.iter().map(unread));
     notes
+}
+
+/// A text for each count that is not 0.
+fn counted<const N: usize>(counts: [(u64, &str); N]) -> impl Iterator<Item = String> {
+    counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, text)| format!("{} {text}", grouped(count)))
 }
 
 fn notes(replay: &Replay) -> Vec<String> {
@@ -200,19 +189,14 @@ fn notes(replay: &Replay) -> Vec<String> {
         ));
     }
     let counts = [
-        (totals.unmatched, "match no rule: allowed"),
-        (totals.without_descriptor, "have no descriptor: denied, as if_none says"),
-        (totals.costs_unread, "have no number in the field of --hits: they cost 1"),
-        (totals.retries, "came again when they were told"),
-        (totals.retries_denied, "of these were denied again"),
-        (totals.retries_later, "were told to come after the end of the log"),
+        (totals.unmatched, "requests match no rule: allowed"),
+        (totals.without_descriptor, "requests have no descriptor: denied, as if_none says"),
+        (totals.costs_unread, "requests have no number in the field of --hits: they cost 1"),
+        (totals.retries, "requests came again when they were told"),
+        (totals.retries_denied, "requests of these were denied again"),
+        (totals.retries_later, "requests were told to come after the end of the log"),
     ];
-    notes.extend(
-        counts
-            .into_iter()
-            .filter(|(count, _)| *count > 0)
-            .map(|(count, text)| format!("{} requests {text}", grouped(count))),
-    );
+    notes.extend(counted(counts));
     for limit in &replay.limits {
         if limit.left_out > 0 {
             notes.push(format!(

@@ -1,10 +1,12 @@
 //! The report as text.
 
 use std::fmt::{self, Write as _};
+use std::iter;
 
+use indicatif::HumanCount;
 use jiff::SignedDuration;
 
-use super::report::{Compared, Key, Report, Rule, at};
+use super::report::{Changed, Compared, Key, Report, Rule, at};
 use super::suggest::Other;
 
 impl fmt::Display for Report {
@@ -22,12 +24,7 @@ impl fmt::Display for Report {
             writeln!(f, "{requests} requests from {} to {}: {denied} denied ({share})", self.from, self.to)?;
         }
         self.notes.iter().try_for_each(|note| writeln!(f, "  {note}"))?;
-        let mut rows = vec![
-            ["rule", "requests", "denied", "", "keys", "denied", "wait p50", "p99", "head room", "429 in the log"]
-                .map(str::to_owned),
-        ];
-        rows.extend(self.rules.iter().map(Rule::row));
-        writeln!(f, "\n{}", table(&rows))?;
+        writeln!(f, "\n{}", table(Rule::HEADS, self.rules.iter().map(Rule::row)))?;
         for rule in &self.rules {
             write!(f, "{rule}")?;
         }
@@ -36,8 +33,22 @@ impl fmt::Display for Report {
 }
 
 impl Rule {
-    /// The figures of the rule, in the order of the table.
+    pub const HEADS: [&str; 10] = [
+        "Rule",
+        "Requests",
+        "Denied",
+        "Share",
+        "Keys",
+        "Keys denied",
+        "Wait p50",
+        "p99",
+        "Head room",
+        "429 in the log",
+    ];
+
+    /// The figures of the rule, one for each of the heads.
     pub fn row(&self) -> [String; 10] {
+        let never_denied = self.keys - self.keys_denied;
         let head_room = percent(self.capacity.saturating_sub(self.most_used), self.capacity);
         [
             self.name.clone() + if self.shadow { " (shadow)" } else { "" },
@@ -48,68 +59,59 @@ impl Rule {
             grouped(self.keys_denied as u64),
             if self.denied == 0 { "-".to_owned() } else { span(self.wait_p50_ms) },
             if self.denied == 0 { "-".to_owned() } else { span(self.wait_p99_ms) },
-            head_room,
+            if never_denied == 0 { "-".to_owned() } else { head_room },
             grouped(self.logged_429),
         ]
     }
 
-    /// What is to be known of the suggestion, one fact a line.
-    pub fn advice(&self) -> Vec<String> {
-        let Some(suggested) = &self.suggestion else { return Vec::new() };
-        let burst = suggested.burst.map(|burst| format!(", burst {burst}")).unwrap_or_default();
-        let left_out = if suggested.left_out == 0 {
-            String::new()
-        } else {
-            format!("; the last {} requests were not looked at", grouped(suggested.left_out))
-        };
-        let other = |other: &Other| {
-            format!(
-                "{} denies {} requests, keys denied: {}",
-                other.limit,
-                grouped(other.denied),
-                grouped(other.keys_denied as u64)
-            )
-        };
-        vec![
-            format!(
-                "limit {}{burst} never denies {} % of the keys ({} of {} are denied){left_out}",
+    /// What is to be known of the rule besides the tables, one fact a line.
+    pub fn facts(&self) -> Vec<String> {
+        let mut facts = Vec::new();
+        if let Some(suggested) = &self.suggestion {
+            let burst = suggested.burst.map(|burst| format!(", burst {burst}")).unwrap_or_default();
+            facts.push(format!(
+                "limit {}{burst} never denies {} % of the keys ({} of {} are denied)",
                 suggested.limit,
                 suggested.share_percent,
                 grouped(suggested.keys_denied as u64),
                 grouped(self.keys as u64)
-            ),
-            format!("half, {}; twice, {}", other(&suggested.half), other(&suggested.twice)),
-        ]
+            ));
+            if suggested.left_out > 0 {
+                facts.push(format!("the last {} requests were not looked at for that", grouped(suggested.left_out)));
+            }
+            let other = |Other { limit, denied, keys_denied }: &Other| {
+                format!("{limit} denies {} requests, keys denied: {}", grouped(*denied), grouped(*keys_denied as u64))
+            };
+            facts.push(format!("half, {}; twice, {}", other(&suggested.half), other(&suggested.twice)));
+        }
+        if let Some(first) = &self.first_denial {
+            facts.push(format!("first denial at {}: {}", first.at, first.key));
+        }
+        if self.never_allowed > 0 {
+            facts.push(format!("{} denials are for ever: the cost is above the limit", grouped(self.never_allowed)));
+        }
+        facts
     }
 }
 
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let advice = self.advice();
-        if self.denied == 0 && advice.is_empty() {
+        let facts = self.facts();
+        if facts.is_empty() {
             return Ok(());
         }
         writeln!(f, "{}: {}{}", self.name, self.policy, at(&self.place))?;
-        advice.iter().try_for_each(|line| writeln!(f, "  {line}"))?;
-        if let Some(first) = &self.first_denial {
-            writeln!(f, "  first denial at {}: {}", first.at, first.key)?;
-        }
-        if self.never_allowed > 0 {
-            writeln!(f, "  {} denials are for ever: the cost is above the limit", grouped(self.never_allowed))?;
-        }
-        let mut rows = vec![["  denied most", "requests", "denied", "for", "first", "last"].map(str::to_owned)];
-        rows.extend(self.denied_most.iter().map(Key::row).map(|mut row| {
-            row[0].insert_str(0, "  ");
-            row
-        }));
+        facts.iter().try_for_each(|fact| writeln!(f, "  {fact}"))?;
         if self.denied > 0 {
-            write!(f, "{}", table(&rows))?;
+            write!(f, "{}", table(Key::HEADS, self.denied_most.iter().map(Key::row)))?;
         }
         writeln!(f)
     }
 }
 
 impl Key {
+    pub const HEADS: [&str; 6] = ["Denied most", "Requests", "Denied", "For", "First", "Last"];
+
     pub fn row(&self) -> [String; 6] {
         let figures = [grouped(self.requests), grouped(self.denied), span(self.blocked_ms)];
         let [requests, denied, blocked] = figures;
@@ -117,30 +119,45 @@ impl Key {
     }
 }
 
+impl Compared {
+    /// What the other rules change: how many requests, and the keys.
+    pub fn parts(&self) -> [(&str, u64, &[Changed]); 2] {
+        [
+            ("Denied newly", self.newly_denied, &self.keys_newly_denied),
+            ("Denied no more", self.no_more_denied, &self.keys_no_more_denied),
+        ]
+    }
+}
+
 impl fmt::Display for Compared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parts = [
-            ("denied newly", self.newly_denied, &self.keys_newly_denied),
-            ("denied no more", self.no_more_denied, &self.keys_no_more_denied),
-        ];
-        for (what, requests, keys) in parts {
-            writeln!(f, "With the other rules, {} requests are {what}.", grouped(requests))?;
-            let rows: Vec<_> =
-                keys.iter().map(|key| [format!("  {} {}", key.rule, key.key), grouped(key.requests)]).collect();
-            write!(f, "{}", table(&rows))?;
+        for (what, requests, keys) in self.parts() {
+            writeln!(f, "{what} with the other rules: {} requests", grouped(requests))?;
+            if !keys.is_empty() {
+                write!(f, "{}", table(Changed::HEADS, keys.iter().map(Changed::row)))?;
+            }
         }
         Ok(())
     }
 }
 
-/// Rows with their columns aligned: the first to the left, the others to the right.
-fn table<const N: usize>(rows: &[[String; N]]) -> String {
+impl Changed {
+    pub const HEADS: [&str; 3] = ["Key", "Rule", "Requests"];
+
+    pub fn row(&self) -> [String; 3] {
+        [self.key.clone(), self.rule.clone(), grouped(self.requests)]
+    }
+}
+
+/// Rows under their heads, with their columns aligned: the first to the left, the others to the right.
+fn table<const N: usize>(heads: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
+    let rows: Vec<_> = iter::once(heads.map(str::to_owned)).chain(rows).collect();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: [usize; N] = std::array::from_fn(width);
     let mut text = String::new();
-    for row in rows {
+    for row in &rows {
         for (column, (cell, width)) in row.iter().zip(widths).enumerate() {
-            _ = if column == 0 { write!(text, "{cell:<width$}") } else { write!(text, "  {cell:>width$}") };
+            _ = if column == 0 { write!(text, "  {cell:<width$}") } else { write!(text, "  {cell:>width$}") };
         }
         text.push('\n');
     }
@@ -149,15 +166,7 @@ fn table<const N: usize>(rows: &[[String; N]]) -> String {
 
 /// As `1,234,567`.
 pub fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    HumanCount(n).to_string()
 }
 
 pub fn percent(part: u64, whole: u64) -> String {

@@ -3,29 +3,49 @@
 use std::mem;
 
 /// The most slots that cover a log.
-pub const SLOTS: usize = 128;
+const SLOTS: usize = 128;
 
-/// Where the slots are.
+/// Where the slots are, in seconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Slots {
-    /// When the first one begins, in µs since 1970; `None` before the first request.
-    pub start: Option<i64>,
-    /// How long each of them is, in µs.
+    /// When the first one begins, since 1970.
+    pub start: i64,
+    /// How long each of them is.
     pub width: i64,
+    /// How many have begun.
+    pub len: usize,
 }
 
 impl Default for Slots {
     fn default() -> Self {
-        Self { start: None, width: 1_000_000 }
+        Self { start: 0, width: 1, len: 0 }
     }
 }
 
 impl Slots {
-    /// The slot of a time, if the slots reach that far. Else they are to be twice as wide.
+    /// The slot of a time, in µs. `None` if the slots do not reach that far: they are to be widened.
     pub fn find(&mut self, time: i64) -> Option<usize> {
-        let start = *self.start.get_or_insert(time - time.rem_euclid(self.width));
-        let slot = usize::try_from(time.saturating_sub(start).max(0) / self.width).unwrap_or(usize::MAX);
-        (slot < SLOTS).then_some(slot)
+        let second = time.div_euclid(1_000_000);
+        if self.len == 0 {
+            self.start = second;
+        }
+        let slot = usize::try_from(second.saturating_sub(self.start).max(0) / self.width).unwrap_or(usize::MAX);
+        if slot >= SLOTS {
+            return None;
+        }
+        self.len = self.len.max(slot + 1);
+        Some(slot)
+    }
+
+    /// The second in which a slot begins.
+    pub fn start_of(&self, slot: usize) -> i64 {
+        self.start + slot as i64 * self.width
+    }
+
+    /// Makes each slot twice as wide.
+    pub fn widen(&mut self) {
+        self.width *= 2;
+        self.len = self.len.div_ceil(2);
     }
 }
 

@@ -105,7 +105,7 @@ fn a_replay_decides_as_the_service() {
                 descriptors: if costs { entries.map(str::to_owned).to_vec() } else { Vec::new() },
                 hits: costs.then(|| "cost".to_owned()),
                 retry: false,
-                suggest: false,
+                suggest: None,
                 max_keys: 1_000,
             };
             let simulated = replayed(text, &path, &settings);
@@ -129,9 +129,5 @@ fn replayed(text: &str, log: &std::path::Path, settings: &Settings) -> Vec<bool>
     let rules = rules.unwrap_or_else(|| panic!("{:?}", findings.errors));
     let mut logs = Logs::open(&[log.to_owned()], &Options::default()).expect("a log");
     let mut replay = Replay::new(rules, settings, &mut logs).expect("descriptors");
-    let mut decided = Vec::new();
-    while let Some(request) = logs.next().expect("a line") {
-        decided.push(replay.request(request).expect("a decision"));
-    }
-    decided
+    logs.map(|request| replay.request(&request.expect("a line")).expect("a decision")).collect()
 }

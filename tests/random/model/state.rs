@@ -130,7 +130,7 @@ impl Kept for FixedWindow {
     }
 
     fn written(key: Counters) -> Option<State> {
-        key.into_values().next().map(State::Counter)
+        key.into_iter().next().map(|(_, counter)| State::Counter(counter))
     }
 }
 

@@ -18,6 +18,7 @@ use formats::Format;
 use input::{LONGEST, Lines};
 pub use names::Field;
 use names::Names;
+pub use order::MOST_HELD;
 use order::Order;
 use request::Draft;
 pub use request::Request;
@@ -64,6 +65,9 @@ pub struct Summary {
     /// Requests that began further before those already returned than [`Options::sort_within`]. Each got the time of the
     /// one before it.
     pub not_in_order: u64,
+    /// More requests than are held belong to one second, or to [`Options::sort_within`]: they were sorted, and spread over
+    /// the second, as far as those reach that are held.
+    pub too_many_to_sort: bool,
     /// There are times without a fraction. The requests of such a second of a file were spread evenly over it.
     pub whole_seconds: bool,
     /// There are durations, which were subtracted from the times.
@@ -88,8 +92,6 @@ pub struct Logs {
     files: Vec<LogFile>,
     names: Names,
     allow_unread: bool,
-    /// The request that was returned last.
-    last: Option<Box<Request>>,
     summary: Summary,
     bar: ProgressBar,
 }
@@ -116,7 +118,7 @@ impl Logs {
         let files = sources.into_iter().map(open).collect::<Result<Vec<_>, _>>()?;
         let formats = files.iter().map(|file| (file.name.clone(), file.format.name)).collect();
         let summary = Summary { formats, ..Summary::default() };
-        Ok(Self { files, names, allow_unread: options.allow_unread, last: None, summary, bar })
+        Ok(Self { files, names, allow_unread: options.allow_unread, summary, bar })
     }
 
     /// The field of a name, for [`Request::get`]. Only lines that are read after this call have it: ask before the first
@@ -129,23 +131,18 @@ impl Logs {
         field
     }
 
-    /// The next request; `None` after the last one. An error if a file cannot be read, or at the end if more than 1 % of
-    /// the lines could not.
-    #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend what it holds")]
-    pub fn next(&mut self) -> Result<Option<&Request>, String> {
-        let mut spare = self.last.take();
+    fn first(&mut self) -> Result<Option<Box<Request>>, String> {
         for file in self.files.iter_mut().filter(|file| file.next.is_none()) {
-            file.settle(&mut spare, &self.names, &mut self.summary)?;
+            file.settle(&self.names, &mut self.summary)?;
         }
         let waiting = self.files.iter_mut().filter(|file| file.next.is_some());
         let first = waiting.min_by_key(|file| file.next.as_ref().map(|request| request.time));
         let Some(first) = first else { return self.end().map(|()| None) };
-        self.last = first.next.take();
         self.summary.requests += 1;
         if self.summary.requests.is_multiple_of(PROGRESS) {
             self.bar.set_message(format!("{} lines, ", HumanCount(self.summary.lines)));
         }
-        Ok(self.last.as_deref())
+        Ok(first.next.take())
     }
 
     fn end(&mut self) -> Result<(), String> {
@@ -155,7 +152,7 @@ impl Logs {
             return Err(format!("{unread} of {lines} lines cannot be read"));
         }
         if !self.allow_unread && not_in_order > lines / 100 {
-            return Err(format!("{not_in_order} of {lines} lines are further out of order than they are sorted"));
+            return Err(format!("{not_in_order} of {lines} lines are further out of order than --sort-within"));
         }
         Ok(())
     }
@@ -163,6 +160,15 @@ impl Logs {
     /// What was read up to now.
     pub fn summary(&self) -> Summary {
         Summary { bytes: self.bar.position(), ..self.summary.clone() }
+    }
+}
+
+/// An error if a file cannot be read, or at the end if more than 1 % of the lines could not.
+impl Iterator for Logs {
+    type Item = Result<Box<Request>, String>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.first().transpose()
     }
 }
 
@@ -178,8 +184,6 @@ struct LogFile {
     order: Order,
     /// The next request, while those of other files are before it.
     next: Option<Box<Request>>,
-    #[expect(clippy::vec_box, reason = "they go through the queues as boxes")]
-    spare: Vec<Box<Request>>,
 }
 
 impl LogFile {
@@ -198,12 +202,11 @@ impl LogFile {
         }
         let order = Order::new(options.sort_within.as_micros().try_into().unwrap_or(i64::MAX));
         let clock = Clock::default();
-        Ok(Self { name, lines, number, ended: false, format, clock, order, next: None, spare: Vec::new() })
+        Ok(Self { name, lines, number, ended: false, format, clock, order, next: None })
     }
 
     /// Reads up to the next request that no later line can come before.
-    fn settle(&mut self, spare: &mut Option<Box<Request>>, names: &Names, summary: &mut Summary) -> Result<(), String> {
-        self.spare.extend(spare.take());
+    fn settle(&mut self, names: &Names, summary: &mut Summary) -> Result<(), String> {
         loop {
             self.next = self.order.next(self.ended, summary);
             if self.next.is_some() || self.ended {
@@ -224,7 +227,7 @@ impl LogFile {
             return Ok(());
         }
         summary.lines += 1;
-        let mut request = self.spare.pop().unwrap_or_default();
+        let mut request = Box::default();
         let read = if line.len() > LONGEST {
             Err("longer than 64 KiB")
         } else {
@@ -238,7 +241,6 @@ impl LogFile {
                     let (file, text) = (self.name.clone(), shown(line));
                     summary.first_unread.push(Unread { file, line: self.number, text, why });
                 }
-                self.spare.push(request);
             }
         }
         Ok(())
@@ -277,7 +279,8 @@ mod tests {
     fn read(logs: &mut Logs, field: &str) -> Result<Vec<(i64, String)>, String> {
         let field = logs.find(field);
         let mut requests = Vec::new();
-        while let Some(request) = logs.next()? {
+        for request in logs {
+            let request = request?;
             requests.push((request.time, request.get(field).unwrap_or("-").to_owned()));
         }
         Ok(requests)
@@ -358,7 +361,7 @@ mod tests {
             for ((name, value), field) in fields.iter().zip(handles) {
                 assert_eq!(request.get(field).unwrap_or("-"), *value, "{name} of {log}");
             }
-            assert_eq!(logs.next(), Ok(None), "{log}");
+            assert_eq!(logs.next(), None, "{log}");
         }
     }
 
@@ -390,11 +393,11 @@ mod tests {
             ("", with(b"\n\r\n", 3), "2 0"),
             ("", with(b"no newline", 101), "100 1"),
             ("", with(b"one\ntwo\n", 101), "2 of 102 lines cannot be read"),
-            ("", with(&long, 101), "100 1"),
+            ("", with(&long, 101), "100 1 longer than 64 KiB"),
             ("", [long, good.repeat(100)].concat(), "log 0: no known format fits its first lines"),
             ("(?<time>1)", line(&"b".repeat(LONGEST + 1)), "1 of 1 lines cannot be read"),
             ("", with(&line(&"b".repeat(LONGEST - good.len() + 2)), 101), "101 0"),
-            ("", with(b"{\"time\":-1}\n", 101), "100 1"),
+            ("", with(b"{\"time\":-1}\n", 101), "100 1 a time before 1970"),
             ("", with(b"{\"time\":\"\xff\"}\n{\"user\":1}\n", 201), "200 2"),
             ("", with(b"{\"time\":1,\"user\":\"\xff\"}\n", 101), "100 1"),
             ("", with("[".repeat(10_000).as_bytes(), 101), "100 1"),
@@ -418,11 +421,31 @@ mod tests {
                 read(&mut logs, "user")?;
                 let Summary { lines, requests, unread, first_unread, .. } = logs.summary();
                 assert_eq!((lines, first_unread.len() as u64), (requests + unread, unread.min(10)), "{shown}");
-                Ok(format!("{requests} {unread}"))
+                let why = first_unread.first().map_or("", |unread| unread.why);
+                Ok(format!("{requests} {unread} {why}"))
             });
             let read = read.unwrap_or_else(|error| error);
             assert!(read.starts_with(expected), "{shown}: {read}, expected {expected}");
         }
+    }
+
+    /// guarantee: logs
+    #[test]
+    fn a_second_with_many_requests_is_not_held_whole() {
+        let log = (0..10 * MOST_HELD).fold(String::new(), |log, n| log + &format!("{{\"time\":7,\"user\":{n}}}\n"));
+        let mut logs = open(&[log.into_bytes()], &Options::default()).unwrap();
+        let user = logs.find("user");
+        let mut last = 7_000_000;
+        for n in 0..10 * MOST_HELD {
+            let request = logs.next().unwrap().unwrap();
+            assert_eq!(request.get(user), Some(&*n.to_string()));
+            assert!((last..8_000_000).contains(&request.time), "{n}: {}", request.time);
+            last = request.time;
+            let held = logs.summary().lines - logs.summary().requests;
+            assert!(held <= 2 * MOST_HELD as u64, "{n}: {held}");
+        }
+        assert!(last > 7_990_000, "{last}");
+        assert!(logs.next().is_none() && logs.summary().too_many_to_sort);
     }
 
     /// guarantee: logs

@@ -7,6 +7,9 @@ use super::Summary;
 use super::request::Request;
 use super::time::SECOND;
 
+/// How many requests a queue holds, some 120 MB of them. Those beyond go on at once.
+pub const MOST_HELD: usize = if cfg!(test) { 1_000 } else { 1 << 19 };
+
 /// Requests by a time, then by their number in the file.
 type Queue = BinaryHeap<Reverse<(i64, u64, Box<Request>)>>;
 
@@ -47,13 +50,13 @@ impl Order {
     /// The next request, if no line of those that are still to come belongs before it. `ended`: there are none.
     pub fn next(&mut self, ended: bool, summary: &mut Summary) -> Option<Box<Request>> {
         let until = if ended { i64::MAX } else { self.latest.saturating_sub(self.within) };
-        while let Some((time, number, request)) = pop(&mut self.logged, until.saturating_sub(SECOND)) {
+        while let Some((time, number, request)) = pop(&mut self.logged, until.saturating_sub(SECOND), summary) {
             let spread = if request.logged.whole { self.spread(time) } else { 0 };
             let begun = time.saturating_add(spread).saturating_sub(request.took).max(0);
             self.begun.push(Reverse((begun, number, request)));
         }
         let first = self.logged.peek().map_or(until, |Reverse((first, ..))| first.saturating_sub(self.within));
-        let (begun, _, mut request) = pop(&mut self.begun, first)?;
+        let (begun, _, mut request) = pop(&mut self.begun, first, summary)?;
         summary.not_in_order += u64::from(begun < self.last);
         self.last = self.last.max(begun);
         request.time = self.last;
@@ -72,8 +75,14 @@ impl Order {
     }
 }
 
-/// Removes the first request, if its time is not after `until`.
-fn pop(queue: &mut Queue, until: i64) -> Option<(i64, u64, Box<Request>)> {
-    queue.peek().filter(|Reverse((time, ..))| *time <= until)?;
+/// Removes the first request, if its time is not after `until`, or if there are too many.
+fn pop(queue: &mut Queue, until: i64, summary: &mut Summary) -> Option<(i64, u64, Box<Request>)> {
+    let Reverse((time, ..)) = queue.peek()?;
+    if *time > until {
+        if queue.len() <= MOST_HELD {
+            return None;
+        }
+        summary.too_many_to_sort = true;
+    }
     queue.pop().map(|Reverse(first)| first)
 }

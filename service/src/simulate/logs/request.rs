@@ -44,10 +44,7 @@ pub struct Draft<'a> {
 
 impl<'a> Draft<'a> {
     pub fn new(request: &'a mut Request, clock: &'a mut Clock, names: &'a Names) -> Self {
-        request.took = 0;
-        request.text.clear();
-        request.spans.clear();
-        request.spans.resize(names.len(), (0, 0));
+        *request = Request { spans: vec![(0, 0); names.len()], ..Request::default() };
         Self { request, clock, names, time: Err("no time"), began: false }
     }
 
@@ -59,7 +56,10 @@ impl<'a> Draft<'a> {
         match target.role {
             // The finest of several: `$time_local` and `$msec`.
             Role::Time if self.time.is_ok_and(|time| self.began || !time.whole) => {}
-            Role::Time => self.time = self.clock.read(value).or(self.time),
+            Role::Time => {
+                let read = self.clock.read(value);
+                self.time = if read.is_ok() { read } else { self.time.or(read) };
+            }
             Role::Start => (self.time, self.began) = (self.clock.read(value), true),
             Role::Duration(unit) => {
                 let unit = unit.unwrap_or(if value.contains(&b'.') { time::SECOND } else { 1_000 });
