@@ -232,3 +232,15 @@ fn a_mark_lasts_for_its_ttl_and_knows_what_was_given_back() {
     assert_eq!(stored.settle(&algorithm, now(1_500), b"another", cost(4)), Ok(0));
     assert_eq!(algorithm.remaining(&stored.key, now(1_500)), 10, "what has ended is given back");
 }
+
+/// It is five seconds later than needed, so that most calls keep it.
+#[test]
+fn the_expiry_of_the_hash_is_set_only_where_it_must() {
+    let algorithm = RollingLog::with_policy(&policy(60_000, 10)).unwrap();
+    let mut stored = Limit::<RollingLog>::default();
+    let expiries = [(b"a", 0), (b"b", 5_000), (b"c", 5_001)].map(|(id, ms)| {
+        stored.reserve(&algorithm, Micros(T0).plus(ms * 1_000), id, millis(1_000), Cost::ONE).unwrap();
+        stored.expires_at.unwrap() - T0 / 1_000
+    });
+    assert_eq!(expiries, [65_000, 65_000, 70_001]);
+}
