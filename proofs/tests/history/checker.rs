@@ -536,8 +536,8 @@ fn reservations<'a>(calls: &[&'a Call], failovers: &[&Kill]) -> Offence<'a> {
     calls.sort_by_key(|call| (call.begun_us, call.ended_us));
     let mut failovers = failovers.iter().peekable();
     // What the server may have, and what it may have had since the last failover.
-    let mut ledgers = vec![Ledger::default()];
-    let mut past = BTreeSet::from([Ledger::default()]);
+    let mut ledgers = BTreeSet::from([Ledger::default()]);
+    let mut past = ledgers.clone();
     for call in calls {
         while let Some(kill) = failovers.next_if(|kill| kill.at_us < call.begun_us) {
             let Some(&Counted { old, new, .. }) = counted(kill, &call.key) else { continue };
@@ -550,10 +550,18 @@ fn reservations<'a>(calls: &[&'a Call], failovers: &[&Kill]) -> Offence<'a> {
                 let what = "before it, the new primary counted";
                 return Some((call, format!("{what} {} units, which the old one never did", new.units)));
             }
-            ledgers = past.iter().cloned().collect();
+            ledgers.clone_from(&past);
         }
         let mut offence = None;
-        ledgers.retain_mut(|ledger| ledger.take(call).map_err(|what| offence = Some(what)).is_ok());
+        let took = ledgers.into_iter().filter_map(|mut ledger| match ledger.take(call) {
+            Ok(()) => Some(ledger),
+            Err(what) => {
+                offence = Some(what);
+                None
+            }
+        });
+        // What differed in what has ended since is equal then.
+        ledgers = took.collect();
         if let Some(what) = offence.filter(|_| ledgers.is_empty()) {
             return Some((call, what));
         }
