@@ -265,15 +265,14 @@ fn reported(plan: Plan) -> Result<Plan, Status> {
 
 /// One check for each key: the largest of its hits.
 fn once_each_key(plan: &mut Plan) {
-    let units = |slot: &Slot| match slot {
-        Slot::Check(check) => {
-            if let Hits::Charge(units) = check.hits {
-                units
-            } else {
-                0
-            }
+    let units = |slot: &Slot| {
+        if let Slot::Check(check) = slot
+            && let Hits::Charge(units) = check.hits
+        {
+            units
+        } else {
+            0
         }
-        _ => 0,
     };
     let mut slots: Vec<_> = plan.slots.iter_mut().collect();
     slots.sort_by_key(|slot| Reverse(units(slot)));

@@ -104,17 +104,22 @@ impl Template {
         Ok(Self::new(text.to_owned(), entries))
     }
 
-    /// What is remembered of requests with the values that this one has. `None` if it has not what the descriptor needs.
-    pub fn find(&mut self, request: &Request) -> Option<Option<Found>> {
-        for ((_, pieces), value) in self.entries.iter().zip(&mut self.values) {
+    /// Reads the values that a request has. Returns false if it has not what the descriptor needs.
+    pub fn read(&mut self, request: &Request) -> bool {
+        let is_made = self.entries.iter().zip(&mut self.values).all(|((_, pieces), value)| {
             value.clear();
-            pieces.iter().try_for_each(|piece| piece.write(request, value))?;
-        }
-        self.made += 1;
-        Some(self.found.get(&self.values).copied())
+            pieces.iter().all(|piece| piece.write(request, value).is_some())
+        });
+        self.made += u64::from(is_made);
+        is_made
     }
 
-    /// Remembers what was found for the last request.
+    /// What is remembered of the values of the last request.
+    pub fn recall(&self) -> Option<Found> {
+        self.found.get(&self.values).copied()
+    }
+
+    /// Remembers what was found for the values of the last request.
     pub fn remember(&mut self, found: Found) {
         if self.found.len() >= REMEMBERED {
             self.found.clear();

@@ -202,10 +202,13 @@ impl Replay {
         let (mut made, mut fits) = (false, false);
         let mut replaced = Vec::new();
         for template in 0..self.domains[at].templates.len() {
-            let found = match self.domains[at].templates[template].find(request) {
-                None => continue,
-                Some(Some(found)) => found,
-                Some(None) => self.find_anew(at, template)?,
+            let known = &mut self.domains[at].templates[template];
+            if !known.read(request) {
+                continue;
+            }
+            let found = match known.recall() {
+                Some(found) => found,
+                None => self.find_anew(at, template)?,
             };
             made = true;
             let Some((number, key)) = found else { continue };
