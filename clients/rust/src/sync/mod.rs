@@ -161,7 +161,13 @@ impl Pool {
     /// Sends commands with keys of one slot, for which the server may take so long.
     fn request(self: &Arc<Self>, commands: Commands, key: &[u8], limit: Duration) -> Result<Reply, Error> {
         let (began, part) = (Instant::now(), (self.address.group(key) / SLOTS_OF_PART) as usize);
-        let mut connection = self.probe(part, key, began + limit)?;
+        let deadline = began + limit;
+        let mut connection = self.probe(part, key, deadline)?;
+        // The server is not silent about what this process was too slow to send.
+        if Instant::now() >= deadline {
+            self.keep(connection);
+            return Err(timed_out().into());
+        }
         let is_permitted = self.breaker(part, |breaker, now| {
             let permits = breaker.permits(now);
             if permits {
@@ -173,7 +179,7 @@ impl Pool {
             self.keep(connection);
             return Err(Error::CircuitOpen);
         }
-        let replies = self.send(&mut connection, &commands, key, began + limit);
+        let replies = self.send(&mut connection, &commands, key, deadline);
         self.keep(connection);
         self.breaker(part, |breaker, now| {
             if replies.first().is_some_and(|reply| !reply.as_ref().is_err_and(ends_connection)) {
@@ -238,9 +244,6 @@ impl Pool {
         deadline: Instant,
     ) -> Vec<RedisResult<Value>> {
         let failed = |error| vec![Err(error); commands.len()];
-        if Instant::now() >= deadline {
-            return failed(timed_out());
-        }
         let used = match connection {
             Some(connection) => connection,
             None => match self.open(rest_until(deadline)) {

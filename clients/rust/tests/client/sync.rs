@@ -84,6 +84,20 @@ fn a_sync_request_waits_no_longer_either() {
     assert!(limiter.stats().timeouts >= 3, "{:?}", limiter.stats());
 }
 
+#[test]
+fn what_is_not_sent_in_time_is_no_silence_of_the_server() {
+    let server = one_server();
+    let (timeout, silence) = (Duration::from_nanos(1), Duration::from_millis(1));
+    let builder = sync::Limiter::builder(client(&server, "resp3")).timeout(timeout).fallback(Fallback::Error);
+    let late = builder.breaker(BreakerSettings { silence }).build_sync();
+    for _ in 0..3 {
+        let error = late.check(&API, "k").unwrap_err();
+        assert!(matches!(error, Error::Timeout(_)), "{error:?}");
+        std::thread::sleep(2 * silence);
+    }
+    assert_eq!(late.stats().circuit_opened, 0);
+}
+
 /// The server closed them too, or the replies to requests that were given up are on their way.
 #[test]
 fn connections_are_used_again_and_after_a_failure_none_of_before() {
