@@ -48,7 +48,7 @@ pub use client::{Reply, bytes, call, digest, err, exec, info, ints, of_limit, ok
 pub use docs::{Grammar, TAKERS, algorithms};
 pub use events::Events;
 pub use frozen_clock::FrozenClock;
-pub use process::free_port;
+pub use process::{Paused, free_port, signal};
 pub use random::{Random, randoms};
 pub use sentinel::Sentinel;
 pub use server::{Options, Server};
@@ -84,6 +84,11 @@ pub fn for_each_server(test: impl Fn(&ServerBin) + Sync) {
         running.into_iter().filter_map(|(bin, running)| running.join().err().map(|_| bin.to_string())).collect()
     });
     assert!(failed.is_empty(), "failed on {}", failed.join(", "));
+}
+
+/// The first server under test: for what does not depend on the server.
+pub fn one_server() -> Server {
+    Server::start(&servers()[0])
 }
 
 /// Asks until the answer is yes; whether it was in time.

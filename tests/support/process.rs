@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use redis::ProtocolVersion;
 
 use super::client::connect;
-use super::{Options, PATIENCE, eventually, info};
+use super::{Options, PATIENCE, Server, eventually, info};
 
 /// The process of a server, and a guard that ends it if the process of the test is killed.
 ///
@@ -76,6 +76,28 @@ impl Drop for Process {
         let _ = self.guard.wait();
         let _ = self.server.wait();
     }
+}
+
+/// A server that is continued when the test ends.
+pub struct Paused<'a>(&'a Server);
+
+impl<'a> Paused<'a> {
+    pub fn new(server: &'a Server) -> Self {
+        signal(server.pid(), "-STOP");
+        Self(server)
+    }
+}
+
+impl Drop for Paused<'_> {
+    fn drop(&mut self) {
+        signal(self.0.pid(), "-CONT");
+    }
+}
+
+pub fn signal(pid: u32, signal: &str) {
+    // The shell's own kill: a small system has no program of that name.
+    let status = Command::new("/bin/sh").args(["-c", &format!("kill {signal} {pid}")]).status();
+    assert!(status.expect("/bin/sh runs").success());
 }
 
 pub const LOG: &str = "server.log";

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
 use futures_util::future::join_all;
 
-use super::process::{Client, Paused, Rlaas};
+use super::process::{Client, Rlaas};
 use super::{block_on, one_server};
-use crate::support::PATIENCE;
+use crate::support::{PATIENCE, Paused};
 
 /// How many calls wait at the same time.
 const AT_ONCE: usize = 4;

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
 use tokio::time::{sleep, sleep_until, timeout};
 
-use super::process::{Options, Rlaas, signal, url};
+use super::process::{Options, Rlaas, url};
 use super::{block_on, one_server};
-use crate::support::{Cluster, PATIENCE, Server, servers};
+use crate::support::{Cluster, PATIENCE, Server, servers, signal};
 
 /// Requests come at this rate.
 const EVERY: Duration = Duration::from_micros(2_500);

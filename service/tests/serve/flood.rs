@@ -267,7 +267,7 @@ fn many_requests_at_once_take_little_memory() {
     let most = f64::from(max_requests + 500 + connections * 300);
     let bytes = calls(1_000, Some("x"));
     // Nobody gets a reply of Redis, so as many as may be are under way.
-    let paused = super::process::Paused::new(&server);
+    let paused = Paused::new(&server);
     let mut streams: Vec<_> = (0..connections).map(|_| connect(&service)).collect();
     thread::scope(|scope| {
         let mut readers = Vec::new();

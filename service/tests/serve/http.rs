@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
 
-use super::process::{Options, Paused, Response, Rlaas, get, http, until};
+use super::process::{Options, Response, Rlaas, get, http, until};
 use super::{block_on, one_server};
 use crate::support::*;
 

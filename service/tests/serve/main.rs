@@ -33,8 +33,3 @@ use support::*;
 fn block_on<T>(test: impl Future<Output = T>) -> T {
     Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime").block_on(test)
 }
-
-/// The first server under test: for what does not depend on the server.
-fn one_server() -> Server {
-    Server::start(&servers()[0])
-}

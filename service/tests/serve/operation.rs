@@ -11,7 +11,7 @@ use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
 
-use super::process::{Options, Paused, Rlaas, hits, request, until};
+use super::process::{Options, Rlaas, hits, request, until};
 use super::{block_on, one_server};
 use crate::support::*;
 use Code::{Ok as OK, OverLimit as OVER};

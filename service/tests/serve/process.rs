@@ -189,7 +189,7 @@ impl Rlaas {
     }
 
     pub fn signal(&self, signal: &str) {
-        self::signal(self.child.id(), signal);
+        crate::support::signal(self.child.id(), signal);
     }
 
     /// The exit status, once it has ended.
@@ -330,26 +330,4 @@ pub fn descriptor(entries: &[(&str, &str)]) -> RateLimitDescriptor {
 pub fn hits(mut request: RateLimitRequest, hits: u64) -> RateLimitRequest {
     request.descriptors[0].hits_addend = Some(UInt64Value { value: hits });
     request
-}
-
-/// A server that is continued when the test ends.
-pub struct Paused<'a>(&'a Server);
-
-impl<'a> Paused<'a> {
-    pub fn new(server: &'a Server) -> Self {
-        signal(server.pid(), "-STOP");
-        Self(server)
-    }
-}
-
-impl Drop for Paused<'_> {
-    fn drop(&mut self) {
-        signal(self.0.pid(), "-CONT");
-    }
-}
-
-pub fn signal(pid: u32, signal: &str) {
-    // The shell's own kill: a small system has no program of that name.
-    let status = Command::new("/bin/sh").args(["-c", &format!("kill {signal} {pid}")]).status();
-    assert!(status.expect("/bin/sh runs").success());
 }

@@ -16,7 +16,7 @@ use proptest::test_runner::{Config, TestRunner};
 use tonic::Code as Status;
 
 use super::flood::{calls, connect};
-use super::process::{Client, Options, Paused, Rlaas};
+use super::process::{Client, Options, Rlaas};
 use super::{block_on, one_server};
 use crate::support::*;
 use Code::Ok as OK;

@@ -14,9 +14,9 @@ use prost::Message;
 use tonic::codegen::http::uri::PathAndQuery;
 use tonic::{Code as Status, Request};
 
-use super::process::{Options, Paused, Rlaas, http, until};
+use super::process::{Options, Rlaas, http, until};
 use super::{block_on, one_server, steps};
-use crate::support::{module_path, servers};
+use crate::support::{Paused, module_path, servers};
 
 #[derive(Clone, Message)]
 struct ReserveRequest {

@@ -7,7 +7,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::link::url;
 use crate::proxy::Proxy;
-use crate::setup::{Paused, block_on, client, connected, eventually_is, limiter, one_server};
+use crate::setup::{block_on, client, connected, eventually_is, limiter};
 use crate::support::*;
 
 const HOUR: Duration = Duration::from_secs(3600);

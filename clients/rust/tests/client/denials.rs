@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use redis_rl_client::{Fallback, Policy, Request, Source, sync};
 
-use crate::setup::{Paused, block_on, client, connected, limiter, on_one_server, one_server};
+use crate::setup::{block_on, client, connected, limiter, on_one_server};
 use crate::support::*;
 
 const SLOW: Policy = Policy::token(Duration::from_secs(3600), 10);

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use redis_rl_client::{Decision, Error, Limiter, Policy, sync};
 
 use crate::proxy::Proxy;
-use crate::setup::{Way, block_on, for_each_way, one_server};
+use crate::setup::{Way, block_on, for_each_way};
 use crate::support::*;
 
 const HOUR: Duration = Duration::from_secs(3600);

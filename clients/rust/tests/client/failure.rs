@@ -14,7 +14,6 @@ use redis_rl_client::{Address, Decision, Error, Fallback, Limiter, Link, Policy,
 use tower::{ServiceBuilder, ServiceExt};
 
 use crate::proxy::Proxy;
-use crate::setup::Paused;
 use crate::support::*;
 
 const API: Policy = Policy::token(Duration::from_secs(3600), 1_000_000);
@@ -159,7 +158,7 @@ fn no_reply(fault: &str, opens: &str, fail: impl Fn(&mut Server), repair: impl F
     ];
     for way in WAYS {
         for (fallback, outcome, log) in &all {
-            let mut server = Server::start(&servers()[0]);
+            let mut server = one_server();
             if at_start {
                 fail(&mut server);
             }
@@ -205,7 +204,7 @@ fn paused() {
 #[test]
 fn restarted_empty() {
     for way in WAYS {
-        let mut server = Server::start(&servers()[0]);
+        let mut server = one_server();
         let clients = Clients::new(server.port(), Fallback::Error);
         let one = Policy::fixed(Duration::from_secs(86_400 * 365), 1);
         assert_eq!(clients.ask(way, &one, "a"), Outcome::Server);
@@ -220,7 +219,7 @@ fn restarted_empty() {
 #[test]
 fn failover() {
     for way in WAYS {
-        let (old, new) = (Server::start(&servers()[0]), Server::start(&servers()[0]));
+        let (old, new) = (one_server(), one_server());
         let proxy = Proxy::start(old.port(), Duration::ZERO);
         let clients = Clients::new(proxy.port, Fallback::Error);
         assert!(clients.served(way));
@@ -238,7 +237,7 @@ fn failover() {
 #[test]
 fn maxmemory() {
     for way in WAYS {
-        let server = Server::start(&servers()[0]);
+        let server = one_server();
         let mut con = server.con();
         for (fallback, outcome) in [
             (Fallback::Error, Outcome::Unavailable),
@@ -264,7 +263,7 @@ fn maxmemory() {
 /// A request that is wrong: an error with every fallback.
 fn rejected(fault: &str, policy: Policy, key: &str, log: &str) {
     for way in WAYS {
-        let server = Server::start(&servers()[0]);
+        let server = one_server();
         redis::cmd("RPUSH").arg("list").arg("x").exec(&mut server.con()).unwrap();
         for fallback in [Fallback::Error, Fallback::Allow, Fallback::Deny, Fallback::Local { instances: 1 }] {
             let clients = Clients::new(server.port(), fallback);

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use redis_rl_client::{Error, Fallback, Policy, Source};
 
-use crate::setup::{Paused, block_on, eventually_is, limiter, on_one_server};
+use crate::setup::{block_on, eventually_is, limiter, on_one_server};
 use crate::support::*;
 
 const HOUR: Duration = Duration::from_secs(3600);

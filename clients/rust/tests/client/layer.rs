@@ -13,7 +13,7 @@ use redis_rl_client::layer::{ActualCost, ActualCosts, Limit, Limits, Parts, Rate
 use redis_rl_client::{Decisions, Error, Fallback, Limiter, Policy, Source};
 use tower::ServiceExt;
 
-use crate::setup::{block_on, connected, eventually_is, limiter, on_one_server, one_server};
+use crate::setup::{block_on, connected, eventually_is, limiter, on_one_server};
 use crate::support::*;
 
 const HOUR: Duration = Duration::from_secs(3600);

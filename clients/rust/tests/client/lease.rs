@@ -6,7 +6,7 @@ use std::time::Duration;
 use redis_rl_client::{Address, Lease, Leased, Limiter, Link, Policy, sync};
 use tokio::time::timeout;
 
-use crate::setup::{block_on, end_of, for_each_way, one_server};
+use crate::setup::{block_on, end_of, for_each_way};
 use crate::support::*;
 
 const WINDOW: Duration = Duration::from_secs(3);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use redis_rl_client::{Address, BreakerSettings, Decision, Error, Fallback, Limiter, Link, Policy, Source, sync};
 
 use crate::proxy::Proxy;
-use crate::setup::{Paused, block_on};
+use crate::setup::block_on;
 use crate::support::*;
 
 const API: Policy = Policy::token(Duration::from_secs(3600), 1_000_000);
@@ -101,7 +101,7 @@ fn a_connection_that_the_server_closed_is_opened_before_the_next_request() {
         Clients::with_settings(&url, PATIENCE, BreakerSettings::default()).served_after_closing("k", [&server]);
     }
     // The same after a restart, and soon after the connection was closed.
-    let mut server = Server::start(&servers()[0]);
+    let mut server = one_server();
     let clients = Clients::with_settings(&url(server.port()), PATIENCE, BreakerSettings::default());
     clients.served("k");
     server.kill();
@@ -124,7 +124,7 @@ fn a_connection_that_the_server_closed_is_opened_before_the_next_request() {
 
 #[test]
 fn a_limiter_that_is_connected_decides_within_a_short_timeout() {
-    let server = Server::start(&servers()[0]);
+    let server = one_server();
     // To connect takes several replies, a request one.
     let proxy = Proxy::start(server.port(), Duration::from_millis(200));
     let limiter = || {
@@ -141,14 +141,14 @@ fn a_limiter_that_is_connected_decides_within_a_short_timeout() {
         assert!(tokio::time::timeout(Duration::from_millis(10), dropped.connect()).await.is_err());
         tokio::time::sleep(Duration::from_millis(600)).await;
         dropped.check(&API, "k").await.unwrap();
-        let nobody = Limiter::open(&url(crate::setup::free_port())).unwrap();
+        let nobody = Limiter::open(&url(free_port())).unwrap();
         assert!(nobody.connect().await.is_err_and(|error| error.is_unavailable()));
     });
 }
 
 #[test]
 fn a_server_that_hangs_is_left_when_its_address_has_moved() {
-    let (old, new) = (Server::start(&servers()[0]), Server::start(&servers()[0]));
+    let (old, new) = (one_server(), one_server());
     let proxy = Proxy::start(old.port(), Duration::ZERO);
     let clients = Clients::with_settings(&url(proxy.port), Duration::from_millis(200), NEVER_OPENS);
     clients.served("k");
@@ -171,7 +171,7 @@ fn a_server_that_hangs_is_left_when_its_address_has_moved() {
 
 #[test]
 fn a_server_that_replies_that_it_cannot_decide_gets_the_fallback() {
-    let server = Server::start(&servers()[0]);
+    let server = one_server();
     let mut con = server.con();
     redis::cmd("CONFIG").arg("SET").arg("maxclients").arg("1").exec(&mut con).unwrap();
     let clients = Clients::new(&url(server.port()));

@@ -5,7 +5,7 @@ use std::time::Duration;
 use redis_rl_client::{Address, BreakerSettings, Limiter, Policy, Source, sync};
 
 use crate::link::Clients;
-use crate::setup::{Paused, block_on};
+use crate::setup::block_on;
 use crate::support::*;
 
 const API: Policy = Policy::token(Duration::from_secs(3600), 3);

@@ -7,7 +7,7 @@ use redis_rl_client::{Limiter, Source};
 use tempfile::TempDir;
 
 use crate::link::Clients;
-use crate::setup::{block_on, free_port};
+use crate::setup::block_on;
 use crate::support::*;
 
 /// Writes a certificate authority, and a certificate of a server and of a client, each with its key.

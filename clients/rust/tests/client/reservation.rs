@@ -6,9 +6,7 @@ use redis_rl_client::{
     Address, BreakerSettings, Error, Fallback, Limiter, Link, Policy, Request, Reservation, ReservedAll, sync,
 };
 
-use crate::setup::{
-    Paused, block_on, client, connected, eventually_is, for_each_way, limiter, on_one_server, one_server,
-};
+use crate::setup::{block_on, client, connected, eventually_is, for_each_way, limiter, on_one_server};
 use crate::support::*;
 
 const TTL: Duration = Duration::from_secs(60);
@@ -247,7 +245,7 @@ fn what_was_charged_too_late_is_cancelled() {
 #[test]
 fn what_a_fallback_allows_without_sending_it_is_not_settled() {
     let opens = BreakerSettings::default();
-    let url = format!("redis://127.0.0.1:{}", crate::setup::free_port());
+    let url = format!("redis://127.0.0.1:{}", free_port());
     let request = TOKENS.request("k").cost(500);
     block_on(async {
         let builder = Limiter::builder(Link::open(&url).unwrap()).breaker(opens);

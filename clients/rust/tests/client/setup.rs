@@ -70,42 +70,8 @@ pub fn end_of(con: &mut redis::Connection, key: &str, id: &str) -> u64 {
     redis::cmd("ZSCORE").arg(key).arg(id).query(con).expect("a lease")
 }
 
-/// The first server under test: for what does not depend on the server.
-pub fn one_server() -> Server {
-    Server::start(&servers()[0])
-}
-
 /// A limiter of the first server under test.
 pub fn on_one_server(test: impl AsyncFnOnce(Limiter, &Server)) {
     let server = one_server();
     block_on(async { test(limiter(&server).await, &server).await });
-}
-
-/// A server that is continued when the test ends.
-pub struct Paused<'a>(&'a Server);
-
-impl<'a> Paused<'a> {
-    pub fn new(server: &'a Server) -> Self {
-        signal(server, "-STOP");
-        Self(server)
-    }
-}
-
-impl Drop for Paused<'_> {
-    fn drop(&mut self) {
-        signal(self.0, "-CONT");
-    }
-}
-
-fn signal(server: &Server, signal: &str) {
-    // The shell's own kill: a small system has no program of that name.
-    let command = format!("kill {signal} {}", server.pid());
-    let status = std::process::Command::new("/bin/sh").args(["-c", &command]).status();
-    assert!(status.expect("/bin/sh runs").success());
-}
-
-/// A port that no program listens on.
-pub fn free_port() -> u16 {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    listener.local_addr().expect("an address").port()
 }

@@ -8,7 +8,7 @@ use redis_rl_client::{Decision, Error, Fallback, Limiter, Link, Policy, Source};
 
 use crate::link::url;
 use crate::proxy::Proxy;
-use crate::setup::{Paused, block_on, one_server};
+use crate::setup::block_on;
 use crate::support::*;
 
 const API: Policy = Policy::token(Duration::from_secs(3600), 1_000_000);
@@ -214,7 +214,7 @@ fn a_connection_that_is_half_open_is_replaced_after_a_second() {
 #[test]
 fn without_a_connection_all_fail_at_once_and_the_first_says_why() {
     block_on(async {
-        let limiter = limiter(crate::setup::free_port()).with_fallback(Fallback::Error);
+        let limiter = limiter(free_port()).with_fallback(Fallback::Error);
         let error = limiter.check(&API, "k").await.unwrap_err();
         assert!(matches!(&error, Error::Redis(error) if error.to_string().contains("refused")), "{error}");
         assert!(matches!(limiter.check(&API, "k").await, Err(Error::CircuitOpen)));

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use redis_rl_client::{BreakerSettings, Error, Fallback, Policy, Source, sync};
 
-use crate::setup::{Paused, client, end_of, one_server};
+use crate::setup::{client, end_of};
 use crate::support::*;
 
 const API: Policy = Policy::token(Duration::from_secs(3600), 1_000_000);
