@@ -1,7 +1,7 @@
 //! Breadth-first search: every state that a model can be in.
 
-use std::collections::HashMap;
-use std::collections::hash_map::{DefaultHasher, Entry};
+use std::collections::HashSet;
+use std::collections::hash_map::DefaultHasher;
 use std::fmt::{Debug, Write};
 use std::hash::{Hash, Hasher};
 use std::time::Instant;
@@ -54,11 +54,11 @@ type Step<A> = Option<(u32, A)>;
 pub fn check<M: Model>(title: &str, model: &M) -> Result<String, String> {
     let (begun, promises) = (Instant::now(), model.promises());
     let mut found: Vec<Option<u32>> = vec![None; promises.len()];
-    let (mut seen, mut steps): (HashMap<u128, ()>, Vec<Step<M::Action>>) = (HashMap::new(), Vec::new());
+    let (mut seen, mut steps): (HashSet<u128>, Vec<Step<M::Action>>) = (HashSet::new(), Vec::new());
     let (mut level, mut next, mut actions) = (Vec::new(), Vec::new(), Vec::new());
 
     let begin = model.begin();
-    seen.insert(fingerprint(&begin), ());
+    seen.insert(fingerprint(&begin));
     steps.push(None);
     level.push((begin, 0));
     while !level.is_empty() {
@@ -71,8 +71,7 @@ pub fn check<M: Model>(title: &str, model: &M) -> Result<String, String> {
             model.actions(&state, &mut actions);
             for action in actions.drain(..) {
                 let Some(after) = model.after(&state, action) else { continue };
-                if let Entry::Vacant(new) = seen.entry(fingerprint(&after)) {
-                    new.insert(());
+                if seen.insert(fingerprint(&after)) {
                     next.push((after, u32::try_from(steps.len()).expect("fewer than 2³² states")));
                     steps.push(Some((at, action)));
                 }

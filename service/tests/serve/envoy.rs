@@ -81,7 +81,6 @@ descriptors:
     rate_limit: {unit: year, requests_per_unit: 3}
     metadata: {team: edge}
   - {key: route, value: tokens, rate_limit: {unit: year, requests_per_unit: 4}}
-  - {key: route, value: broken, rate_limit: {algorithm: token, unit: year, requests_per_unit: 4}}
   - key: user
     rate_limit: {algorithm: counter, window: 365d, limit: 10}
     descriptors: [{key: kind, value: upload, rate_limit: {algorithm: token, window: 365d, limit: 2}}]

@@ -53,7 +53,7 @@ impl Front {
         self.get(path, headers).status
     }
 
-    /// The statuses of as many equal requests, whose headers name their limits: one descriptor for each.
+    /// The statuses of as many equal requests, one after the other.
     pub fn statuses<const N: usize>(&self, path: &str, headers: &[(&str, &str)]) -> [u16; N] {
         [(); N].map(|()| self.status(path, headers))
     }
