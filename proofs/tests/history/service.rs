@@ -2,22 +2,23 @@
 
 use std::env;
 use std::fmt::Write as _;
+use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, mpsc};
+use std::process::{Child, Command};
+use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
+use tempfile::{NamedTempFile, TempDir};
 
 use crate::Run;
 use crate::call::{Call, Figures, Kind, Limit, Outcome, now_us};
 use crate::client::QUOTAS;
 use crate::gateway;
-use crate::support::{PATIENCE, Random};
+use crate::support::{PATIENCE, Random, eventually};
 
 /// What [`Call::path`] is.
 pub const PATH: &str = "service";
@@ -100,32 +101,29 @@ impl Service {
         let program = env::var_os("RL_SERVICE").map(PathBuf::from).expect("make history sets RL_SERVICE");
         let dir = tempfile::tempdir().expect("a directory");
         for (domain, rules) in [(ONE, rules(ONE)), (BOTH, rules(BOTH)), (gateway::DOMAIN, gateway::rules())] {
-            std::fs::write(dir.path().join(domain), rules).expect("a file");
+            fs::write(dir.path().join(domain), rules).expect("a file");
         }
         let nowhere = "127.0.0.1:0";
-        let mut child = Command::new(&program)
+        let log = NamedTempFile::new().expect("a file");
+        let child = Command::new(&program)
             .args(["serve", "--redis", redis, "--grpc", nowhere, "--http", nowhere, "--metrics", nowhere, "--rules"])
             .arg(dir.path())
             .env_clear()
             .env("RLAAS_TIMEOUT", format!("{timeout_ms}ms"))
             // Else it would decide without Redis on a busy machine.
             .env("RLAAS_MAX_LAG", "10s")
-            .stderr(Stdio::piped())
+            .stderr(log.reopen().expect("a file"))
             .spawn()
             .unwrap_or_else(|error| panic!("{}: {error}", program.display()));
-        let lines = BufReader::new(child.stderr.take().expect("piped")).lines().map_while(Result::ok);
-        let (sender, log) = mpsc::channel();
-        // Else it would wait for somebody to read its log.
-        thread::spawn(move || lines.for_each(|line| _ = sender.send(line)));
-        let mut seen = String::new();
-        let http = loop {
-            let Ok(line) = log.recv_timeout(PATIENCE) else { panic!("rlaas does not listen:\n{seen}") };
-            seen = seen + &line + "\n";
-            if let Some((_, address)) = line.split_once("address=").filter(|_| line.contains("HTTP listens")) {
-                break address.trim().to_owned();
-            }
-        };
-        Self { child, http, _rules: dir }
+        let mut service = Self { child, http: String::new(), _rules: dir };
+        let listens = eventually(PATIENCE, || {
+            let log = fs::read_to_string(&log).expect("a text");
+            let addresses = log.lines().filter(|line| line.contains("HTTP listens"));
+            let mut addresses = addresses.filter_map(|line| Some(line.split_once("address=")?.1.to_owned()));
+            addresses.next().map(|address| service.http = address).is_some()
+        });
+        assert!(listens, "rlaas does not listen:\n{}", fs::read_to_string(&log).unwrap_or_default());
+        service
     }
 }
 

@@ -1,10 +1,10 @@
 //! A running service.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::fs;
+use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
-use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::process::{Child, Command};
+use std::thread;
 use std::time::Duration;
 
 use envoy_types::pb::envoy::extensions::common::ratelimit::v3::RateLimitDescriptor;
@@ -32,9 +32,6 @@ pub struct Rlaas {
     pub http: String,
     pub metrics: String,
     pub debug: String,
-    log: Arc<Mutex<String>>,
-    /// Ends after the log.
-    reader: Option<JoinHandle<()>>,
 }
 
 /// How a service is started.
@@ -69,9 +66,9 @@ impl Rlaas {
     fn run(mut command: Command, options: &Options<'_>) -> Self {
         let dir = tempfile::tempdir().expect("a directory");
         let rules = dir.path().join("rules");
-        std::fs::create_dir(&rules).expect("a directory");
+        fs::create_dir(&rules).expect("a directory");
         if !options.rules.is_empty() {
-            std::fs::write(rules.join("rules.yaml"), options.rules).expect("a file");
+            fs::write(rules.join("rules.yaml"), options.rules).expect("a file");
         }
         command
             .args(["serve", "--redis", &options.redis, "--grpc", "127.0.0.1:0", "--http", "127.0.0.1:0"])
@@ -86,21 +83,11 @@ impl Rlaas {
 
     /// Starts a command with a directory of its own, until this address listens, which is the last one.
     pub fn spawn(mut command: Command, dir: TempDir, last: &str) -> Self {
-        let mut child = command.stderr(Stdio::piped()).spawn().expect("rlaas runs");
-        let log = Arc::new(Mutex::new(String::new()));
-        let lines = BufReader::new(child.stderr.take().expect("piped")).lines();
-        let reader = thread::spawn({
-            let log = log.clone();
-            move || {
-                for line in lines.map_while(Result::ok) {
-                    let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
-                    *log += &line;
-                    log.push('\n');
-                }
-            }
-        });
+        // A file has what the service wrote as soon as it goes on.
+        let log = fs::File::create(dir.path().join("log")).expect("a file");
+        let child = command.stderr(log).spawn().expect("rlaas runs");
         let [address, http, metrics, debug] = [const { String::new() }; 4];
-        let mut service = Self { child, dir, address, http, metrics, debug, log, reader: Some(reader) };
+        let mut service = Self { child, dir, address, http, metrics, debug };
         service.until_log(&format!("{last} listens"));
         let log = service.log();
         let found = |what: &str| {
@@ -120,13 +107,13 @@ impl Rlaas {
 
     /// A line of `/proc/<pid>/status`, as `VmHWM`, in KiB.
     pub fn memory(&self, line: &str) -> u64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("a process");
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("a process");
         let found = status.lines().find_map(|text| text.strip_prefix(line)?.strip_prefix(':')).expect("a line");
         found.trim().trim_end_matches(" kB").parse().expect("a number")
     }
 
     pub fn log(&self) -> String {
-        self.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        fs::read_to_string(self.dir.path().join("log")).expect("a text")
     }
 
     /// The lines of the metrics that begin so.
@@ -140,17 +127,17 @@ impl Rlaas {
     pub fn write_rules(&self, text: &str) {
         let rules = self.dir.path().join("rules");
         // The files that begin so are not read.
-        std::fs::write(rules.join("..new"), text).expect("a file");
+        fs::write(rules.join("..new"), text).expect("a file");
         // The clock of the file system must see that the rename was later.
         thread::sleep(Duration::from_millis(20));
-        std::fs::rename(rules.join("..new"), rules.join("rules.yaml")).expect("renamed");
+        fs::rename(rules.join("..new"), rules.join("rules.yaml")).expect("renamed");
     }
 
     /// Adds the rules of domains, and waits until they are in force.
     pub fn add_rules(&self, domains: &[(&str, &str)]) {
         for (domain, rules) in domains {
             let path = self.dir.path().join("rules").join(format!("{domain}.yaml"));
-            std::fs::write(path, format!("domain: {domain}\n{rules}")).expect("a file");
+            fs::write(path, format!("domain: {domain}\n{rules}")).expect("a file");
         }
         let in_force = || get(&self.debug, "/rlconfig", &[]).body;
         until("the rules are in force", || domains.iter().all(|(name, _)| in_force().contains(&format!("\n{name}."))));
@@ -194,11 +181,7 @@ impl Rlaas {
 
     /// The exit status, once it has ended.
     pub fn wait(&mut self) -> i32 {
-        let status = self.child.wait().expect("it ends").code().expect("no signal ended it");
-        if let Some(reader) = self.reader.take() {
-            reader.join().expect("the whole log");
-        }
-        status
+        self.child.wait().expect("it ends").code().expect("no signal ended it")
     }
 }
 
