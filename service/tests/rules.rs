@@ -101,7 +101,7 @@ hash_tag: tenant
     ),
     (
         "
-  - {key: yes, rate_limit: {unit: hour, requests_per_unit: 1}}
+  - {key: yes, value: 010, rate_limit: {unit: hour, requests_per_unit: 1}}
   - {key: star, value: s*, rate_limit: {unit: hour, requests_per_unit: 1}}
   - {key: detail, detailed_metric: true, rate_limit: {unit: hour, requests_per_unit: 1}}
   - key: route
@@ -118,7 +118,7 @@ hash_tag: tenant
     descriptors: [{key: m, detailed_metric: true, rate_limit: {unit: hour, requests_per_unit: 1}}]
 ",
         &[
-            ("metric yes=x", "d.yes"),
+            ("metric yes=010", "d.yes_010"),
             ("metric star=sun", "d.star_s*"),
             ("metric detail=x", "d.detail_x"),
             ("metric route=api method=GET user=u", "d.route_api.method_GET.user"),
