@@ -312,7 +312,8 @@ pub fn fail_over_and_move_slot(world: &mut World, random: &mut Random, history: 
 }
 
 fn replace_master(world: &mut World, random: &mut Random, history: &mut History, moves: bool) {
-    let at = random.below(3) as usize;
+    // One that has keys: slots move.
+    let at = world.owner(random.pick(world.prefixes));
     let (from, to) = ((at + 1) % 3, (at + 2) % 3);
     let tags = world.prefixes_of(at);
     let moving = world.prefixes_of(from).first().copied().filter(|_| moves);
