@@ -95,9 +95,7 @@ async fn serve(settings: Settings) -> io::Result<()> {
     let service = Arc::new(service);
     service.load.measure();
     let pools = Pools::new(&service.load, settings.max_connections);
-    for pool in [&pools.callers, &pools.operators] {
-        tokio::spawn(pool.clone().look_after());
-    }
+    tokio::spawn(pools.clone().look_after());
     let tls = settings.tls.clone().map(Tls::new).transpose().map_err(io::Error::other)?.map(Arc::new);
     let files = settings.tls.iter().flat_map(|tls| [Some(&tls.cert), tls.client_ca.as_ref()]).flatten().cloned();
     let of_control = settings.control.iter().flat_map(|control| control.certificates());
