@@ -1,26 +1,30 @@
-//! What a limiter does: the same calls with a runtime and without.
+//! What a limiter does.
 
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use redis::Value;
 use scopeguard::ScopeGuard;
+use tokio::time::{Instant, sleep};
 
-use super::{Instant, Limiter, Target, both, sleep};
-use crate::core::Sent;
+use super::{Builder, Limiter};
+use crate::core::{Sent, TopDenial};
 use crate::decision::{Decision, Decisions};
 use crate::error::Error;
-use crate::policy::Policy;
+use crate::fallback::Fallback;
+use crate::link::Link;
+use crate::policy::{Policy, Request};
 use crate::protocol::{Call, Commands, Verb, reply};
-use crate::{Address, Builder, Fallback, Request, Stats, TopDenial};
+use crate::{Address, Stats};
 
 impl Limiter {
     /// A limiter with the default settings: see [`Address`] for what a server can be.
-    pub fn new(server: impl Into<Target>) -> Self {
+    pub fn new(server: impl Into<Link>) -> Self {
         Self::of(Builder::new(server.into()))
     }
 
     /// A limiter with other settings.
-    pub fn builder(server: impl Into<Target>) -> Builder<Target> {
+    pub fn builder(server: impl Into<Link>) -> Builder {
         Builder::new(server.into())
     }
 
@@ -79,7 +83,6 @@ impl Limiter {
     }
 }
 
-#[both]
 impl Limiter {
     /// Checks a request of cost 1 and charges it if it is allowed.
     ///
@@ -110,12 +113,16 @@ impl Limiter {
 
     /// Checks requests that do not depend on each other, in one round trip: each has a decision of its own, in the order
     /// of the requests. In a cluster, the keys may be in any slots. If one of its nodes does not reply, the decisions of
-    /// the others still count. (Without a runtime, threads send the requests of different slots.)
+    /// the others still count.
     ///
     /// # Errors
     /// Each as [`check`](Self::check).
     pub async fn check_each(&self, requests: &[Request<'_>]) -> Vec<Result<Decision, Error>> {
-        self.decide_each(requests).await
+        if self.link.is_cluster() {
+            // The nodes reply at the same time.
+            return join_all(requests.iter().map(|request| self.check_request(request))).await;
+        }
+        self.decide_together(requests).await
     }
 
     /// What the reply to a request would be. Changes nothing. With a cost of 0, it shows what is left.
@@ -229,16 +236,12 @@ impl Limiter {
     }
 
     /// Decides on requests that do not depend on each other, whose calls are sent together.
-    pub(super) async fn decide_together<'r>(
-        &self,
-        requests: impl Iterator<Item = &'r Request<'r>> + Clone,
-        limit: Duration,
-    ) -> Vec<Result<Decision, Error>> {
+    async fn decide_together(&self, requests: &[Request<'_>]) -> Vec<Result<Decision, Error>> {
         let core = &self.core;
-        let recalled: Vec<_> = requests.clone().map(|request| core.recall(request)).collect();
-        let unknown = requests.clone().zip(&recalled).filter(|(_, recalled)| recalled.is_ok());
+        let recalled: Vec<_> = requests.iter().map(|request| core.recall(request)).collect();
+        let unknown = requests.iter().zip(&recalled).filter(|(_, recalled)| recalled.is_ok());
         let calls: Vec<_> = unknown.map(|(request, _)| Call::of(Verb::Check, request)).collect();
-        let mut replies = self.converse_all(&calls, limit).await.into_iter();
+        let mut replies = self.converse_all(&calls).await.into_iter();
         let decide = |(request, recalled)| {
             let decision = match recalled {
                 Err(denied) => Ok(core.remembered(denied)),
@@ -249,7 +252,7 @@ impl Limiter {
             };
             decision.or_else(|error| core.fall_back(request, self.fallback, error))
         };
-        requests.zip(recalled).map(decide).collect()
+        requests.iter().zip(recalled).map(decide).collect()
     }
 
     /// Sends a request that no remembered denial denies.
@@ -276,12 +279,13 @@ impl Limiter {
 
     /// Sends a call within the timeout.
     pub(crate) async fn call(&self, call: Call<'_>) -> Result<Value, Error> {
-        let reply = self.converse_all(&[call], self.timeout).await.pop().unwrap_or(Err(Error::UnknownReply));
+        let reply = self.converse_all(&[call]).await.pop().unwrap_or(Err(Error::UnknownReply));
         reply.map_err(|error| self.core.failed(error))
     }
 
-    /// Sends calls that do not depend on each other together, which may take so long. Their keys have one slot.
-    async fn converse_all(&self, calls: &[Call<'_>], mut limit: Duration) -> Vec<Result<Value, Error>> {
+    /// Sends calls that do not depend on each other together, within the timeout. Their keys have one slot.
+    async fn converse_all(&self, calls: &[Call<'_>]) -> Vec<Result<Value, Error>> {
+        let mut limit = self.timeout;
         let Some(key) = calls.first().map(Call::key) else { return Vec::new() };
         let mut results = vec![Err(Error::UnknownReply); calls.len()];
         let mut open = Vec::with_capacity(calls.len());
