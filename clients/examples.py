@@ -65,15 +65,17 @@ def run(language, text):
 def axum(program):
     port = free_port()
     with contextlib.closing(Server(binaries()[0])) as server:
-        environment = {"REDIS_URL": f"redis://127.0.0.1:{server.port}/", "ADDRESS": f"127.0.0.1:{port}"}
-        with contextlib.closing(App([program], {}, port, **environment)):
-            statuses = []
-            for _ in range(6):
-                with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
-                    connection.request("POST", "/login")
-                    statuses.append(connection.getresponse().status)
-            assert statuses == [200] * 5 + [429], statuses
-    print("examples/axum: the sixth login gets 429")
+        for user, expected, logged in (("", [200] * 5 + [429], ""), ("nobody:wrong@", [500] * 6, "WRONGPASS")):
+            url = f"redis://{user}127.0.0.1:{server.port}/"
+            with contextlib.closing(App([program], {}, port, REDIS_URL=url, ADDRESS=f"127.0.0.1:{port}")) as app:
+                statuses = []
+                for _ in expected:
+                    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+                        connection.request("POST", "/login")
+                        statuses.append(connection.getresponse().status)
+                assert statuses == expected, statuses
+                assert logged in app.log(), app.log()
+    print("examples/axum: the sixth login gets 429; with a wrong password each gets 500, and the log says why")
 
 
 def frameworks(server):
