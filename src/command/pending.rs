@@ -1,13 +1,14 @@
 //! A request that is decided and not yet committed: what the server allows of it, what it replies, and what it commits.
 
 use redis_rl_algorithm::arithmetic::to_i64;
+use redis_rl_algorithm::period::Anchor;
 use redis_rl_algorithm::{Change, Cost, Decision, Micros, Verdict};
 
 use super::algorithms::Algorithm;
 use super::memory;
 use super::reply::Reply;
 use super::request::Request;
-use crate::denied;
+use crate::denied::{self, Written};
 use crate::error::Error;
 use crate::ffi::{ClosedKey, Ctx};
 use crate::stats::Outcome;
@@ -131,7 +132,10 @@ impl<'c, A: Algorithm> Pending<'c, A> {
     /// Counts the key, as the client named it, among those that are denied most.
     #[inline(never)]
     fn record_denial(&self) {
-        denied::record(self.ctx, self.request.key.bytes(), A::NAME as u8, self.now);
+        let Request { key, window, policy, .. } = self.request;
+        let anchor = policy.schedule.anchor().map(Anchor::seconds);
+        let written = Written { window: window.bytes(), limit: policy.limit, anchor };
+        denied::record(self.ctx, key.bytes(), A::NAME as u8, self.now, written);
     }
 
     /// The outcome of the decision.
