@@ -18,6 +18,9 @@ mod unmatched;
 /// The descriptors of the protocol, a `FileDescriptorSet`.
 pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
 
+/// What an operator is told wherever limits are shown.
+pub const SHADOW_MODE: &str = "SHADOW_MODE=true: no request is denied, whatever its limits say";
+
 pub use self::log::show as show_descriptor;
 pub use call::Call;
 pub use decide::sum_by_key;
