@@ -12,10 +12,8 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
-pub use explain::{descriptor as read_descriptor, show};
-
+use crate::decide::SHADOW_MODE;
 use crate::rules::{self, Findings, Overrides, Printable, Problem, Rules, Settings};
-use crate::service::SHADOW_MODE;
 use crate::{VERSION, control, go, serve};
 
 /// Rate limits as a service: a drop-in for Envoy's rate limit service, on Redis or Valkey with the module redis-rl.
