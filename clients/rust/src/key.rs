@@ -4,7 +4,6 @@
 use std::borrow::Cow;
 use std::ops::Deref;
 
-use quick_cache::Equivalent;
 use redis_rl_algorithm::Schedule;
 use sha2::{Digest, Sha256};
 
@@ -157,7 +156,8 @@ impl<'a> State<'a> {
 #[derive(Hash)]
 pub struct Lookup<'a>(pub State<'a>);
 
-impl Equivalent<State<'static>> for Lookup<'_> {
+#[cfg(feature = "async")]
+impl quick_cache::Equivalent<State<'static>> for Lookup<'_> {
     fn equivalent(&self, state: &State<'static>) -> bool {
         self.0 == *state
     }
