@@ -75,7 +75,10 @@ fn every_way_to_be_denied_is_counted_and_nothing_else() {
             ("RL.COUNTER reserved 1h 0 RESERVE a 1h", &[("reserved", "COUNTER", "1h", 0, -1)]),
             ("RL.LEAKY k 1h 0", &[("k", "LEAKY", "1h", 0, -1)]),
             ("RL.MULTI 2 ROLLING reserved 1h 0 RESERVE a 1h TOKEN k 1h 5", &[("reserved", "ROLLING", "1h", 0, -1)]),
-            ("RL.MULTI 3 TOKEN a 1h 0 GCRA b 1h 5 FIXED c 1h 0", &[("a", "TOKEN", "1h", 0, -1), ("c", "FIXED", "1h", 0, -1)]),
+            (
+                "RL.MULTI 3 TOKEN a 1h 0 GCRA b 1h 5 FIXED c 1h 0",
+                &[("a", "TOKEN", "1h", 0, -1), ("c", "FIXED", "1h", 0, -1)],
+            ),
             ("RL.THROTTLE t 0 1 3600 2", &[("t", "GCRA", "3600", 1, -1)]),
             ("CL.THROTTLE t 0 1 3600 2", &[("t", "GCRA", "3600", 1, -1)]),
             // The window as it was written, and the anchor.

@@ -65,13 +65,7 @@ const CALLS: &[(i64, Call)] = &[
 ];
 
 /// The reply of LINE.
-fn line(
-    first: u64,
-    verdict: &Verdict,
-    figures: &Figures,
-    now: Micros,
-    (shadow, charged): (u8, u64),
-) -> String {
+fn line(first: u64, verdict: &Verdict, figures: &Figures, now: Micros, (shadow, charged): (u8, u64)) -> String {
     let Figures { limit, remaining, retry_after_ms, next_ms, reset_ms, delay_ms } = figures;
     let (count, ttl, now_ms) = (verdict.count, verdict.ttl, now.millis());
     format!(
