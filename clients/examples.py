@@ -5,9 +5,9 @@ python3 examples.py python | node
 
 None ends with an error, waits for long, or charges a request twice.
 
-With node, also those of examples/ for the frameworks of Node.js, where the package is installed.
+With node, also those of clients/node/examples for the frameworks of Node.js, where the package is installed.
 
-python3 examples.py PROGRAM runs examples/axum, built as that program: the sixth login within five minutes gets 429.
+python3 examples.py PROGRAM runs clients/rust/examples/axum, built as that program: the sixth login within five minutes gets 429.
 """
 
 import contextlib
@@ -75,7 +75,7 @@ def axum(program):
                         statuses.append(connection.getresponse().status)
                 assert statuses == expected, statuses
                 assert logged in app.log(), app.log()
-    print("examples/axum: the sixth login gets 429; with a wrong password each gets 500, and the log says why")
+    print("clients/rust/examples/axum: the sixth login gets 429; with a wrong password each gets 500, and the log says why")
 
 
 def frameworks(server):
@@ -84,7 +84,7 @@ def frameworks(server):
     node = CLIENTS / "node/node_modules/.bin/node"
     for name in ("express/app.mjs", "fastify/app.mjs", "hono/app.mjs", "nestjs/main.ts"):
         server.text("FLUSHALL")
-        source, port = ROOT / "examples" / name, free_port()
+        source, port = CLIENTS / "node/examples" / name, free_port()
         patient = {"prefix: 'api:'": "prefix: 'api:', timeout: 5000"}
         changes = {"localhost:6379": f"127.0.0.1:{server.port}", "3000": str(port), **patient}
         with tempfile.TemporaryDirectory(dir=NODE) as place:
@@ -100,7 +100,7 @@ def frameworks(server):
                     statuses.append(app.get()[0])
         assert statuses[:100] == [200] * 100, statuses
         assert statuses[-1] == 429, statuses
-        print(f"examples/{name}: 429 after {len(statuses) - 1}")
+        print(f"clients/node/examples/{name}: 429 after {len(statuses) - 1}")
 
 
 def main():
