@@ -7,7 +7,8 @@ None ends with an error, waits for long, or charges a request twice.
 
 With node, also those of clients/node/examples for the frameworks of Node.js, where the package is installed.
 
-python3 examples.py PROGRAM runs clients/rust/examples/axum, built as that program: the sixth login within five minutes gets 429.
+python3 examples.py PROGRAM runs clients/rust/examples/axum, built as that program: the sixth login within five minutes
+gets 429.
 """
 
 import contextlib
@@ -21,7 +22,7 @@ import tempfile
 import time
 
 from faults import CLIENTS, NODE, PYTHON, App, Run, example, replaced
-from server import ROOT, Server, binaries, eventually, free_port, spawn
+from server import Server, binaries, eventually, free_port, spawn
 
 LONGEST = 1.5  # seconds, after the imports, on a machine with other work
 PAGE = "docs/clients.md"
@@ -75,7 +76,7 @@ def axum(program):
                         statuses.append(connection.getresponse().status)
                 assert statuses == expected, statuses
                 assert logged in app.log(), app.log()
-    print("clients/rust/examples/axum: the sixth login gets 429; with a wrong password each gets 500, and the log says why")
+    print("clients/rust/examples/axum: the sixth login gets 429; with a wrong password the log says why")
 
 
 def frameworks(server):
