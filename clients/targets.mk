@@ -10,7 +10,7 @@ test-client: $(own_module) $(if $(SERVERS),,servers) ## test the Rust client and
 	  HEADERS_LOG="$(TARGET)/headers/client" \
 	  SERVERS="$${SERVERS:-$$(ls $(CURDIR)/target/servers/*/*-server | grep -v /redis-6 | xargs)}" \
 	  $(call tests,$(CLIENT),client) --quiet
-	scripts/failure-table --check "$(TARGET)/failure/client" 'rust (async)' 'rust (sync)' 'tower layer'
+	scripts/failure-table --check "$(TARGET)/failure/client" rust 'tower layer'
 	cargo build --quiet --locked $(or $(PACKAGES),$(CLIENT)) --example axum
 	@clients/examples.py "$(TARGET)/debug/examples/axum"
 	cargo package --locked $(CLIENT) --allow-dirty --list | grep -qx src/protocol/rl.lua
@@ -40,6 +40,10 @@ ADAPTERS ?=
 .PHONY: test-adapters
 test-adapters: $(own_module) $(if $(SERVERS),,servers) ## test what is in clients/ with its frameworks; ADAPTERS="node python" names some
 	@scripts/test-adapters $(ADAPTERS)
+
+.PHONY: bench-node
+bench-node: $(own_module) $(if $(SERVERS),,servers) ## compare the store of Node.js with rate-limit-redis; CHECK=1 fails above the goals
+	@cd clients/node && SERVERS="$${SERVERS:-$$(ls $(CURDIR)/target/servers/valkey-9.*/*-server | head -n 1)}" node tests/bench.js
 
 .PHONY: test-litellm
 test-litellm: $(own_module) $(if $(SERVERS),,servers) ## test clients/litellm with litellm's proxy and a model that is not real

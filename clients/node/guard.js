@@ -23,6 +23,17 @@ export class NoReply extends Error {
   name = 'NoReply'
 }
 
+/** The server has not loaded the module. Its own error has the caller in it. */
+export class NoModule extends Error {
+  name = 'NoModule'
+  constructor() {
+    super(
+      'ERR no module: the server has not loaded redis-rl; start it with --loadmodule /path/to/libredis_rl.so ' +
+        '(docs/install.md)',
+    )
+  }
+}
+
 /** A lease ended before it was released. */
 export class LeaseLost extends Error {
   name = 'LeaseLost'
@@ -46,7 +57,10 @@ export class RateLimitError extends Error {
     super(`${status === 503 ? 'no decision' : 'the call was rejected'}: ${describe(cause)}`, { cause })
     this.status = status
     this.statusCode = status
-    /** Express sends these too. */
+    /**
+     * Express sends these too.
+     * @type {Record<string, string>}
+     */
     this.headers = status === 503 ? { 'Retry-After': '1' } : {}
   }
 }
@@ -64,6 +78,12 @@ const cause = (error) => error?.lastNodeError ?? error
 function code(error) {
   return /^([A-Z][A-Z0-9]*)( |$)/.exec(cause(error)?.message ?? '')?.[1]
 }
+
+/**
+ * Whether the server has no such command of the module.
+ * @param {any} error
+ */
+export const isUnknown = (error) => /^(ERR )?unknown command *['`]?RL\./i.test(cause(error)?.message ?? '')
 
 /**
  * Whether the time limit of the client was over: `commandTimeout` of ioredis, `timeout` of node-redis.
@@ -105,7 +125,7 @@ export function describe(error) {
 export class Guard {
   /** @type {import('./types.js').Counters} */
   counters = { allowed: 0, denied: 0, failedOpen: 0, failedClosed: 0, faults: 0, errors: {} }
-  /** @type {Pick<Console, 'warn' | 'error'>} */
+  /** @type {import('./types.js').Logger} */
   logger = console
   /** @type {import('./types.js').StoreOptions['onError']} */
   onError
@@ -113,17 +133,13 @@ export class Guard {
   #logged = new Map()
 
   /**
-   * The reply of a call. Counts why there is none.
-   * @type {<T>(reply: Promise<T>) => Promise<T>}
+   * Counts why there is no reply, and returns it.
+   * @param {unknown} error
    */
-  async counted(reply) {
-    try {
-      return await reply
-    } catch (error) {
-      const found = kind(error)
-      this.counters.errors[found] = (this.counters.errors[found] ?? 0) + 1
-      throw error
-    }
+  counted(error) {
+    const found = kind(error)
+    this.counters.errors[found] = (this.counters.errors[found] ?? 0) + 1
+    return error
   }
 
   /**

@@ -45,16 +45,29 @@ CODES: list[tuple[type[Exception], str]] = [
 ]
 
 # A longer part of a key is cut after so many bytes, and its SHA-256 follows. No caller can write such a part by itself:
-# one that looks so is replaced too.
+# one that ends so is replaced too, however long it is.
 LONGEST_PART = 256
 KEPT = 32
-REPLACED = re.compile(rb".{29,32}~[0-9a-f]{64}", re.S)
+REPLACED = re.compile(rb"~[0-9a-f]{64}\Z")
 # Keys of reservations end so.
 RESERVED = (b":reserved", b":reserved:ends")
 
 
+# What a server without the module replies to a command of it.
+NO_MODULE = re.compile(r"(ERR )?unknown command *['`]?RL\.", re.I)
+
 # The largest integer of the server.
 LARGEST = 2**63 - 1
+
+
+class NoModule(redis.ResponseError):
+    """The server has not loaded the module. The server's own error has the caller in it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "ERR no module: the server has not loaded redis-rl; start it with --loadmodule /path/to/libredis_rl.so "
+            "(docs/install.md)"
+        )
 
 
 class CircuitOpen(redis.ConnectionError):
@@ -149,7 +162,7 @@ def bounded(key: str | bytes | int) -> bytes:
 
 def shortened(part: bytes, always: bool = False) -> bytes:
     """The part of a key, or its first bytes and its SHA-256."""
-    if not always and len(part) <= LONGEST_PART and not REPLACED.fullmatch(part):
+    if not always and len(part) <= LONGEST_PART and not REPLACED.search(part):
         return part
     end = KEPT
     # A character of UTF-8 is not cut.

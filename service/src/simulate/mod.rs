@@ -1,10 +1,11 @@
 //! `rlaas simulate`: what rules would have done to the requests of a log.
 //!
-//! The plans and the decisions are those of the service: [`Plan`](crate::service::Plan) and the algorithms of the module,
+//! The plans and the decisions are those of the service: [`Plan`](crate::decide::Plan) and the algorithms of the module,
 //! with the keys in memory and the time of the log.
 
 mod descriptors;
 pub mod example;
+mod figures;
 mod keys;
 mod limits;
 pub mod logs;
@@ -20,8 +21,8 @@ pub use replay::{Replay, Settings};
 use report::changed;
 pub use report::{Compared, Report, of_log};
 
-use crate::rules::Rules;
 use logs::Logs;
+use rlaas_rules::Rules;
 
 /// Replays a log through the rules, and through others to compare with.
 ///

@@ -1,0 +1,220 @@
+//! A `rate_limit`: how much, in which window, under which algorithm, and how it is charged.
+
+use std::time::Duration;
+
+use redis_rl_client::{Algorithm, Policy, Window};
+
+use super::defaults::Defaults;
+use super::fields::{Entries, Reporter, at_of, field};
+use super::model::{Charge, Options, Rate, Unit, takes_always};
+use super::problem::{Mark, quoted};
+use super::yaml::Node;
+
+/// The algorithms of rules. A lease is for Reserve and Commit alone: nothing ends it in Envoy's protocol. Envoy cannot delay
+/// a request as LEAKY asks, and ROLLING is SLIDING without its cost.
+pub const ALGORITHMS: [(&str, Algorithm); 7] = [
+    ("fixed", Algorithm::Fixed),
+    ("window", Algorithm::Window),
+    ("rolling", Algorithm::Rolling),
+    ("counter", Algorithm::Counter),
+    ("token", Algorithm::Token),
+    ("gcra", Algorithm::Gcra),
+    ("lease", Algorithm::Lease),
+];
+
+/// The window of a lease in a rule. Each Reserve has its own.
+const LEASE: Duration = Duration::from_secs(60);
+
+/// The largest limit times `unit_scale`: far from 2⁶³, where counters end.
+const MOST_SCALED: u64 = 1 << 50;
+
+const LONGEST: Duration = Duration::from_secs(1_000_000_000_000);
+
+/// Reads a `rate_limit`: `Some(None)` for unlimited, `None` if it has an error.
+#[expect(clippy::option_option, reason = "an error is reported and is no limit")]
+pub fn read(
+    reporter: &mut Reporter<'_>,
+    at: Mark,
+    fields: &Entries<'_>,
+    options: &Options,
+    defaults: Defaults,
+) -> Option<Option<Rate>> {
+    let errors = reporter.findings.errors.len();
+    let rate = if reporter.flag(fields, "unlimited") {
+        unlimited(reporter, fields);
+        Some(None)
+    } else {
+        limited(reporter, at, fields, options, defaults).map(Some)
+    };
+    rate.filter(|_| reporter.findings.errors.len() == errors)
+}
+
+/// The rate of the Lua scripts' own configuration. RL.FIXED counts denied requests, as the script does.
+pub fn of_scripts(policy: Policy) -> Rate {
+    Rate { policy, unit: Unit::of(policy.window()), charge: Charge::Allowed, grants: None, unit_scale: 1 }
+}
+
+fn unlimited(reporter: &mut Reporter<'_>, fields: &Entries<'_>) {
+    // As there, a unit that is none is ignored.
+    if Unit::of_word(reporter.text(fields, "unit")).is_some() {
+        reporter.error(at_of(fields, "unit"), "an unlimited rate_limit has no unit");
+    }
+    reporter.number(fields, "requests_per_unit", 0);
+    for name in ["algorithm", "window", "anchor", "limit", "burst", "charge", "grants", "unit_scale"] {
+        if let Some(node) = field(fields, name) {
+            reporter.error(node.at, format!("an unlimited rate_limit has no {name}"));
+        }
+    }
+}
+
+fn limited(
+    reporter: &mut Reporter<'_>,
+    at: Mark,
+    fields: &Entries<'_>,
+    options: &Options,
+    defaults: Defaults,
+) -> Option<Rate> {
+    let own = reporter.choice(fields, "algorithm", &ALGORITHMS);
+    if own == Some(Algorithm::Lease) {
+        return lease(reporter, at, fields);
+    }
+    let mut window = window(reporter, at, fields)?;
+    // Only fixed takes an anchor.
+    let takes_default = own.is_none() && field(fields, "anchor").is_none();
+    let calendar = field(fields, "unit").and_then(|_| defaults.calendar(Unit::of(window))).filter(|_| takes_default);
+    window = calendar.map_or(window, Window::Calendar);
+    let default = defaults.algorithm.filter(|_| takes_default && calendar.is_none());
+    let algorithm = own.or(default).unwrap_or(Algorithm::Fixed);
+    let limit = u64::from(limit(reporter, at, fields));
+    let unit_scale = reporter.number(fields, "unit_scale", 1).or(defaults.unit_scale).unwrap_or(1);
+    let scaled = limit.saturating_mul(unit_scale.into());
+    if scaled > MOST_SCALED {
+        reporter.error(at_of(fields, "unit_scale"), "invalid unit_scale: the limit times it must be at most 2^50");
+    }
+    let mut policy = match Policy::new(algorithm, window, scaled) {
+        Ok(policy) => policy,
+        Err(error) => {
+            reporter.error(at_of(fields, "window"), error.to_string());
+            return None;
+        }
+    };
+    if let Some(burst) = reporter.number(fields, "burst", 1) {
+        match policy.try_burst(u64::from(burst).saturating_mul(unit_scale.into()).min(MOST_SCALED)) {
+            Ok(with_burst) => policy = with_burst,
+            Err(_) => reporter.error(at_of(fields, "burst"), "invalid burst: only token and gcra take it"),
+        }
+    }
+    if algorithm != Algorithm::Fixed && field(fields, "anchor").is_some() {
+        reporter.error(at_of(fields, "anchor"), "invalid anchor: only fixed takes it");
+    } else {
+        let expected = "a time from 1970 to 9999, as 2026-01-15T00:00:00Z";
+        let anchored = |node: &Node<'_>| policy.try_anchor(anchor(node.text()?)?).ok();
+        policy = reporter.get(fields, "anchor", expected, anchored).unwrap_or(policy);
+    }
+    let grants = grants(reporter, fields, &policy, options);
+    let charge = charge(reporter, fields, (algorithm, default.is_some()), options, grants.is_some());
+    Some(Rate { policy, unit: unit_or(fields, window), charge, grants, unit_scale })
+}
+
+/// How many may be inside at once.
+fn lease(reporter: &mut Reporter<'_>, at: Mark, fields: &Entries<'_>) -> Option<Rate> {
+    for name in ["unit", "window", "anchor", "burst", "charge", "grants", "unit_scale"] {
+        if let Some(node) = field(fields, name) {
+            reporter
+                .error(node.at, format!("invalid {name}: a lease has a limit alone, and each Reserve says its time"));
+        }
+    }
+    let limit = u64::from(limit(reporter, at, fields));
+    let policy = Policy::new(Algorithm::Lease, Window::Length(LEASE), limit);
+    let policy = policy.map_err(|error| reporter.error(at, error.to_string())).ok()?;
+    Some(Rate { policy, unit: Unit::Unknown, charge: Charge::Allowed, grants: None, unit_scale: 1 })
+}
+
+/// The unit that is named, else the one that is as long as the window.
+fn unit_or(fields: &Entries<'_>, window: Window) -> Unit {
+    field(fields, "unit").and_then(Node::text).and_then(Unit::of_word).unwrap_or_else(|| Unit::of(window))
+}
+
+fn window(reporter: &mut Reporter<'_>, at: Mark, fields: &Entries<'_>) -> Option<Window> {
+    let Some(node) = field(fields, "window") else {
+        let text = reporter.text(fields, "unit");
+        if let Some(unit) = Unit::of_word(text) {
+            return Some(Window::Length(unit.length()));
+        }
+        let given = if text.is_empty() { String::new() } else { format!(" {}", quoted(text)) };
+        let at = field(fields, "unit").map_or(at, |node| node.at);
+        let expected = "expected second, minute, hour, day, week, month or year, or a window instead";
+        reporter.error(at, format!("invalid unit{given}: {expected}"));
+        return None;
+    };
+    if let Some(unit) = field(fields, "unit") {
+        reporter.error(unit.at, "a rate_limit has a unit or a window, not both");
+    }
+    // A number without a unit would be seconds, but nothing says so in a file.
+    let read = |node: &Node<'_>| {
+        let text = node.text().filter(|text| !text.ends_with(|c: char| c.is_ascii_digit()))?;
+        text.parse().ok().filter(|window| !matches!(window, Window::Length(length) if *length > LONGEST))
+    };
+    let expected = "an integer with a unit, as 500ms, 10s, 5m, 1h or 1d; or day, week, month or year";
+    let read = reporter.get(fields, "window", expected, read);
+    if node.is_null() {
+        reporter.error(node.at, format!("invalid window: expected {expected}"));
+    }
+    read
+}
+
+/// As there, 0 if it is not given: that denies everything.
+fn limit(reporter: &mut Reporter<'_>, at: Mark, fields: &Entries<'_>) -> u32 {
+    let (theirs, ours) = (field(fields, "requests_per_unit"), field(fields, "limit"));
+    if let (Some(_), Some(node)) = (theirs, ours) {
+        reporter.error(node.at, "a rate_limit has requests_per_unit or limit, not both");
+    }
+    if theirs.or(ours).is_none_or(Node::is_null) {
+        reporter.warn(at, "a rate_limit without requests_per_unit denies every request");
+    }
+    reporter.number(fields, if ours.is_some() { "limit" } else { "requests_per_unit" }, 0).unwrap_or(0)
+}
+
+/// Unix seconds of an RFC 3339 time.
+fn anchor(text: &str) -> Option<u64> {
+    let time: jiff::Timestamp = text.parse().ok()?;
+    (time.subsec_nanosecond() == 0).then(|| u64::try_from(time.as_second()).ok())?
+}
+
+fn grants(reporter: &mut Reporter<'_>, fields: &Entries<'_>, policy: &Policy, options: &Options) -> Option<u32> {
+    let node = field(fields, "grants")?;
+    let grants = reporter.number(fields, "grants", 1)?;
+    if options.all_or_nothing {
+        reporter.error(node.at, "invalid grants: all_or_nothing decides on the server alone");
+    }
+    if u64::from(grants) > policy.capacity() {
+        reporter.error(node.at, "invalid grants: expected at most the burst, or the limit if there is none");
+    }
+    Some(grants)
+}
+
+fn charge(
+    reporter: &mut Reporter<'_>,
+    fields: &Entries<'_>,
+    (algorithm, is_default): (Algorithm, bool),
+    options: &Options,
+    has_grants: bool,
+) -> Charge {
+    let known = [("always", Charge::Always), ("allowed", Charge::Allowed)];
+    let given = reporter.choice(fields, "charge", &known);
+    if given == Some(Charge::Always) {
+        let at = at_of(fields, "charge");
+        if !takes_always(algorithm) {
+            reporter.error(at, "invalid charge: gcra stores a time, and cannot count beyond its limit");
+        }
+        if has_grants {
+            reporter.error(at, "invalid charge: grants imply 'charge: allowed'");
+        }
+        if options.all_or_nothing {
+            reporter.error(at, "invalid charge: all_or_nothing charges only what is allowed");
+        }
+    }
+    // A default is for rules that were written for `fixed`, which always charges.
+    let always = (is_default || algorithm == Algorithm::Fixed) && !options.all_or_nothing && !has_grants;
+    given.unwrap_or(if always { Charge::Always } else { Charge::Allowed })
+}
