@@ -23,6 +23,9 @@ const TURN: Duration = Duration::from_secs(10);
 /// A frame of which less was read does not count as held.
 const SMALL: usize = 1024;
 
+/// What a connection of HTTP/1 takes that has sent a part of a request, beside that.
+const BUFFER: usize = 8 * 1024;
+
 thread_local! {
     /// What was read just now.
     static READ: RefCell<[u8; AT_ONCE]> = const { RefCell::new([0; AT_ONCE]) };
@@ -120,15 +123,18 @@ impl<I: AsyncRead + Unpin> AsyncRead for Watched<I> {
             me.hold(held);
             return read;
         }
+        let ended = me.peer.ended();
+        if std::mem::replace(&mut me.ended, ended) != ended {
+            me.hold(0);
+        }
         let before = buf.filled().len();
         let read = Pin::new(&mut me.io).poll_read(cx, buf);
         let n = buf.filled().len() - before;
         if n > 0 {
             me.peer.has_read(0, 0);
             me.peer.header_began_unless_asked();
-            let ended = me.peer.ended();
-            let kept = if std::mem::replace(&mut me.ended, ended) == ended { me.held } else { 0 };
-            me.hold(kept + n);
+            let held = me.held.max(BUFFER) + n;
+            me.hold(held);
         }
         read
     }
@@ -223,7 +229,9 @@ impl Http2 {
     /// Takes what was read. What goes on is put into `buf` as far as it fits.
     fn take(&mut self, bytes: &[u8], peer: &Peer, buf: &mut ReadBuf<'_>) {
         let Self { frames, on, .. } = self;
-        let may_begin = |frames: &Frames| peer.may_begin(frames.begun()) && peer.may_be_incomplete(frames.unended());
+        let may_begin = |frames: &Frames| {
+            peer.begun(frames.begun()) < peer.load.places() && peer.may_be_incomplete(frames.unended())
+        };
         frames.read(bytes, micros(), may_begin, |part| {
             if on.is_empty() && part.len() <= buf.remaining() {
                 buf.put_slice(part);
@@ -241,7 +249,7 @@ impl Http2 {
             // What ends at once is not under way, and ends one by one: others have their turn in between.
             let may_go_on = match peer.resetting() {
                 0 => {
-                    peer.may_begin(self.frames.begun())
+                    peer.begun(self.frames.begun()) < peer.load.places_in_turn()
                         && (next.is_whole || peer.may_be_incomplete(self.frames.unended()))
                 }
                 _ => next.is_whole || self.frames.unended() == 0,

@@ -19,9 +19,9 @@ pub const MAX_STREAMS: u32 = 1_100;
 const BEYOND: usize = 500;
 /// How many bytes all connections hold before they are read less: headers and bodies that are not whole, and those of
 /// requests under way.
-const HELD: usize = 24 * 1024 * 1024;
+const HELD: usize = 20 * 1024 * 1024;
 /// How many they hold before those that hold most for longest are closed.
-const MAX_HELD: usize = 40 * 1024 * 1024;
+const MAX_HELD: usize = 32 * 1024 * 1024;
 /// How many messages of a connection may be incomplete without a turn. If much is held, it is one.
 const FEW: usize = 16;
 /// How many connections at a time may have more.
@@ -150,10 +150,10 @@ impl Load {
 
     /// Whether this process is too busy for a request that has come like this, and whose message is whole.
     pub fn overload(&self, arrival: Option<&Arrival>) -> Option<Overload> {
-        let read = arrival.map_or(u64::MAX, |arrival| arrival.read);
-        if let Some(arrival) = arrival {
+        let read = arrival.map_or(u64::MAX, |arrival| {
             arrival.open.is_whole();
-        }
+            arrival.whole()
+        });
         if self.open() > self.max_requests {
             Some(Overload::Requests)
         } else if arrival.is_some_and(|arrival| arrival.open.peer.open.load(Ordering::Relaxed) > OF_A_CONNECTION) {
@@ -173,6 +173,12 @@ impl Load {
         }
         let left = self.max_requests.saturating_add(BEYOND).saturating_sub(self.begun.load(Ordering::Relaxed));
         (left / 4).max(1)
+    }
+
+    /// The same for requests that have waited. Where others wait for a turn, they are few: the memory of a stream stays
+    /// with its connection.
+    pub(super) fn places_in_turn(&self) -> usize {
+        if self.turns.available_permits() == 0 { self.places().min(FEW) } else { self.places() }
     }
 
     /// How many messages of a connection may be incomplete without a turn.

@@ -153,9 +153,9 @@ impl Peer {
         }
     }
 
-    /// Whether one more request may go on that is whole, if so many went on since the last look.
-    pub(super) fn may_begin(&self, since: usize) -> bool {
-        self.begun.load(Ordering::SeqCst) + since < self.load.places()
+    /// How many requests are under way, if so many went on since the last look.
+    pub(super) fn begun(&self, since: usize) -> usize {
+        self.begun.load(Ordering::SeqCst) + since
     }
 
     /// Whether one more may go on that is not whole, if so many did since the last look.
@@ -287,6 +287,7 @@ impl Peer {
             peer: self.clone(),
             decided,
             state: AtomicU8::new(BEGUN),
+            was_incomplete: AtomicBool::new(false),
             held: AtomicUsize::new(0),
             resetting: self.resetting(),
         };
@@ -323,6 +324,8 @@ pub struct Open {
     /// 1 if it is to be decided, else 0.
     decided: usize,
     state: AtomicU8,
+    /// Whether its message was incomplete at a look.
+    was_incomplete: AtomicBool,
     /// How many bytes of its body were read.
     held: AtomicUsize,
     /// Why it ends if its message is not whole; 0 if it does not.
@@ -345,6 +348,7 @@ impl Open {
     /// More of its message is to come.
     pub(super) fn is_incomplete(&self) {
         if self.state.compare_exchange(BEGUN, INCOMPLETE, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
+            self.was_incomplete.store(true, Ordering::Relaxed);
             self.hold(OF_INCOMPLETE);
             self.peer.begun.fetch_sub(self.decided, Ordering::SeqCst);
             self.peer.load.begun.fetch_sub(self.decided, Ordering::SeqCst);
@@ -423,7 +427,7 @@ impl Drop for Open {
 #[derive(Clone, Debug)]
 pub struct Arrival {
     /// When its bytes went on, in microseconds.
-    pub(super) read: u64,
+    read: u64,
     /// How long they had waited here, at most.
     waited: u64,
     pub(super) open: Arc<Open>,
@@ -433,6 +437,12 @@ impl Arrival {
     /// How long ago its first bytes were read.
     pub fn ago(&self) -> Duration {
         Duration::from_micros(micros().saturating_sub(self.read).saturating_add(self.waited))
+    }
+
+    /// When its message was read as a whole, in microseconds.
+    pub(super) fn whole(&self) -> u64 {
+        let was_incomplete = self.open.was_incomplete.load(Ordering::Relaxed);
+        if was_incomplete { self.open.peer.read.load(Ordering::Relaxed) } else { self.read }
     }
 
     /// Waits until few other long bodies are read. This one is read until the value is dropped.

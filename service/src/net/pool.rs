@@ -251,7 +251,7 @@ mod tests {
         for peer in [small, old, empty] {
             pools.callers.add(peer);
         }
-        let held = [old.holding(20 * MIB), of_operators.holding(19 * MIB), small.holding(1000)];
+        let held = [old.holding(16 * MIB), of_operators.holding(15 * MIB), small.holding(1000)];
         thread::sleep(Duration::from_millis(5));
         pools.close_largest(load.excess());
         assert_eq!(peers.each_ref().map(|peer| peer.is_closing()), [false; 4]);
@@ -265,7 +265,7 @@ mod tests {
         assert_eq!(load.excess(), 0);
         // A request ended just now, so it may hold more.
         drop(small.begin(true));
-        let _held = [small.holding(30 * MIB), of_operators.holding(15 * MIB)];
+        let _held = [small.holding(30 * MIB), of_operators.holding(10 * MIB)];
         pools.close_largest(load.excess());
         assert_eq!(peers.each_ref().map(|peer| peer.is_closing()), [true, true, false, false]);
     }
