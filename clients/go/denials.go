@@ -152,7 +152,7 @@ func (d *denials) learn(r *Request, key string, asked asked, decision *Decision)
 func (d *denials) makePlace(now time.Time) {
 	seen := 0
 	for name, each := range d.all {
-		if seen++; seen == 8 || !now.Before(each.until) {
+		if seen++; seen == min(8, len(d.all)) || !now.Before(each.until) {
 			delete(d.all, name)
 			return
 		}

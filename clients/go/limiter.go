@@ -188,7 +188,7 @@ func (l *Limiter) Check(ctx context.Context, request Request) (Decision, error) 
 		l.counters.remembered.Add(1)
 		return known.Limits[0], nil
 	}
-	value, err := l.run(ctx, &invocation{verb: check, request: &requests[0], key: keys[0]})
+	value, err := l.run(ctx, &invocation{verb: check, request: request, key: keys[0]})
 	if err == nil {
 		var decision Decision
 		if decision, err = request.decision(value); err == nil {
@@ -356,7 +356,7 @@ func (l *Limiter) correct(ctx context.Context, verb verb, r Request, actual int6
 	}
 	l.once.Do(l.setUp)
 	key := boundedKey(l.Prefix, r.Key)
-	value, err := l.run(ctx, &invocation{verb: verb, request: &r, key: key, actual: actual})
+	value, err := l.run(ctx, &invocation{verb: verb, request: r, key: key, actual: actual})
 	if verb != peek {
 		l.denials.forget(&r, key)
 	}
@@ -374,7 +374,7 @@ func (l *Limiter) Reset(ctx context.Context, policy Policy, key string) (bool, e
 	}
 	l.once.Do(l.setUp)
 	key = boundedKey(l.Prefix, key)
-	value, err := l.run(ctx, &invocation{verb: reset, request: &r, key: key})
+	value, err := l.run(ctx, &invocation{verb: reset, request: r, key: key})
 	l.denials.forget(&r, key)
 	if err != nil {
 		return false, err
@@ -402,7 +402,7 @@ const (
 // What is sent to the server.
 type invocation struct {
 	verb        verb
-	request     *Request
+	request     Request
 	key         string
 	actual      int64
 	requests    []Request

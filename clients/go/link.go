@@ -67,11 +67,11 @@ func newLink(doer Doer, timeout time.Duration) *link {
 func (l *link) now() time.Duration { return time.Since(l.began) }
 
 // The reply to a command. If it gives up waiting for it, the server may have executed the command.
-func (l *link) do(ctx context.Context, timeout time.Duration, words func([]any) []any) (any, error) {
+func (l *link) do(ctx context.Context, timeout time.Duration, c *call, words []any) (any, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	c := &call{Context: ctx, deadline: time.Now().Add(timeout), done: make(chan struct{})}
+	c.Context, c.deadline, c.done = ctx, time.Now().Add(timeout), make(chan struct{})
 	if end, limited := ctx.Deadline(); limited && end.Before(c.deadline) {
 		c.deadline = end
 	}
@@ -84,7 +84,7 @@ func (l *link) do(ctx context.Context, timeout time.Duration, words func([]any) 
 	}
 	c.replied = channels.Get().(chan reply)
 	// A client that ignores its context delays nobody.
-	go l.send(c, words(c.words[:0]))
+	go l.send(c, words)
 	timer := timers.Get().(*time.Timer)
 	timer.Reset(timeout)
 	defer timers.Put(timer)

@@ -25,7 +25,7 @@ type Policy struct{ terms *terms }
 
 type terms struct {
 	algorithm string
-	command   string // such as RL.TOKEN
+	command   any // such as RL.TOKEN
 	// The window as it is sent, and its length in milliseconds: 0 for a period of the calendar.
 	window   string
 	windowMS int64

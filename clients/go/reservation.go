@@ -124,10 +124,7 @@ func (l *Limiter) reserve(ctx context.Context, id string, isNew bool, ttl time.D
 		l.decided(r.Allowed)
 	}
 	r.called = true
-	if !r.Allowed {
-		r.settled = true
-	}
-	if r.settled {
+	if r.settled = r.settled || !r.Allowed; r.settled {
 		return r, nil
 	}
 	for _, lease := range r.leases {
@@ -137,6 +134,8 @@ func (l *Limiter) reserve(ctx context.Context, id string, isNew bool, ttl time.D
 	if len(r.leases) > 0 {
 		go r.renew()
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.release = context.AfterFunc(ctx, r.Close)
 	return r, nil
 }
@@ -259,7 +258,7 @@ func (r *Reservation) Settle(ctx context.Context, used int64) error {
 	if err := r.Report(used); err != nil {
 		return err
 	}
-	return r.end(ctx)
+	return r.send(ctx, r.settlement())
 }
 
 // Cancel charges nothing.
@@ -267,11 +266,14 @@ func (r *Reservation) Cancel(ctx context.Context) error {
 	r.mu.Lock()
 	r.reported, r.called = false, false
 	r.mu.Unlock()
-	return r.end(ctx)
+	return r.send(ctx, r.settlement())
 }
 
 // Close settles in the background with what was reported, else with the estimate. The log has the error.
-func (r *Reservation) Close() { go func() { _ = r.end(context.Background()) }() }
+func (r *Reservation) Close() {
+	calls := r.settlement()
+	go func() { _ = r.send(context.Background(), calls) }()
+}
 
 // IsLost reports whether another holder may have been allowed since a lease was taken.
 func (r *Reservation) IsLost() bool {
@@ -331,10 +333,9 @@ func (r *Reservation) settlement() [][]any {
 	return calls
 }
 
-// Settles, again and again while the server does not reply and the reservation can be settled: for one more ttl after its
-// end.
-func (r *Reservation) end(ctx context.Context) error {
-	calls := r.settlement()
+// Sends a settlement, again and again while the server does not reply and the reservation can be settled: for one more ttl
+// after its end.
+func (r *Reservation) send(ctx context.Context, calls [][]any) error {
 	until := time.Now().Add(2 * r.ttl)
 	for pause := settleAgain; len(calls) > 0; pause = min(2*pause, longestPause) {
 		var again, failed error

@@ -10,5 +10,6 @@ func (s *scripts) run(ctx context.Context, l *Limiter, c *invocation) (any, erro
 	if c.timeout > 0 {
 		timeout = c.timeout
 	}
-	return l.link.do(ctx, timeout, c.native)
+	sent := new(call)
+	return l.link.do(ctx, timeout, sent, c.native(sent.words[:0]))
 }
