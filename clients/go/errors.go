@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net"
 	"regexp"
 	"strings"
 	"sync"
@@ -23,6 +24,11 @@ var (
 	errReply = errors.New("redisrl: the reply is not one of this command")
 )
 
+// The caller's context has ended, so nobody waits for a decision.
+type hasLeft struct{ error }
+
+func (e hasLeft) Unwrap() error { return e.error }
+
 // The replies of a server that works, but cannot decide now: vectors/errors.json.
 var cannotDecide = map[string]bool{
 	"BUSY": true, "CLUSTERDOWN": true, "LOADING": true, "MASTERDOWN": true, "MISCONF": true, "NOREPLICAS": true, "OOM": true,
@@ -33,10 +39,14 @@ var replyCode = regexp.MustCompile(`^[A-Z][A-Z0-9]*( |$)`)
 
 // The code of an error reply, such as WRONGTYPE; else "circuit open", "timeout", "canceled", "reply" or "connection".
 func kind(err error) string {
+	var network net.Error
+	var left hasLeft
 	switch {
+	case errors.As(err, &left):
+		return "canceled"
 	case errors.Is(err, ErrCircuitOpen):
 		return "circuit open"
-	case errors.Is(err, ErrTimeout), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, ErrTimeout), errors.Is(err, context.DeadlineExceeded), errors.As(err, &network) && network.Timeout():
 		return "timeout"
 	case errors.Is(err, context.Canceled):
 		return "canceled"
@@ -49,6 +59,12 @@ func kind(err error) string {
 		return strings.TrimSpace(code)
 	}
 	return "connection"
+}
+
+// Whether no connection could be opened.
+func isDial(err error) bool {
+	var network *net.OpError
+	return errors.As(err, &network) && network.Op == "dial"
 }
 
 // IsUnavailable reports whether an error means that the server cannot decide now: it is away, silent, or says so. Every
@@ -82,6 +98,9 @@ func (o *onceASecond) log(logger *slog.Logger, level slog.Level, what string, er
 		o.seen = map[string]*logged{}
 	}
 	name := what + found
+	if isDial(err) { // an open connection that breaks is another thing
+		name += " dial"
+	}
 	last := o.seen[name]
 	if last != nil && now.Sub(last.at) < time.Second {
 		last.leftOut++

@@ -14,7 +14,8 @@ import (
 // Doer is a client of Redis or Valkey. The package page has adapters for go-redis, rueidis, valkey-go and redigo, and
 // what they must not do: send a command again.
 type Doer interface {
-	// Do sends one command and returns its reply: int64, string, []any, or an error whose text is the server's.
+	// Do sends one command and returns its reply: int64, string, []any, or an error whose text is the server's. All args
+	// are strings. It must return when its context ends, or the caller of the limiter waits for longer.
 	Do(ctx context.Context, args ...any) (any, error)
 }
 
@@ -250,13 +251,8 @@ func (l *Limiter) fallback(r *Request) Decision {
 
 // Counts and logs why there is no decision. The error, unless the fallback decides.
 func (l *Limiter) undecided(err error) error {
-	switch kind(err) {
-	case "canceled":
-		return err // the caller has left
-	}
 	switch {
-	case errors.Is(err, context.DeadlineExceeded):
-		l.counters.failedClosed.Add(1)
+	case kind(err) == "canceled":
 		return err
 	case !IsUnavailable(err):
 		l.counters.faults.Add(1)

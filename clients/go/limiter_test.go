@@ -108,9 +108,9 @@ var ctx = context.Background()
 // guarantee: denials
 func TestDenialsAreRemembered(t *testing.T) {
 	policy := Token(time.Minute, 60)
-	fails := false
+	var fails atomic.Bool
 	limiter, sent := over(func(n int64) (any, error) {
-		if fails {
+		if fails.Load() {
 			return nil, io.EOF
 		}
 		return denied, nil
@@ -138,14 +138,14 @@ func TestDenialsAreRemembered(t *testing.T) {
 	}
 	age(time.Second)
 	step("asks again", 9, 3, Server)
-	fails = true
+	fails.Store(true)
 	age(recheckAfter)
 	step("asks again, without a reply: it holds", 9, 4, Remembered)
 	age(20 * time.Second)
 	if _, err := ask(9); !IsUnavailable(err) {
 		t.Fatalf("it is over: %v", err)
 	}
-	fails = false
+	fails.Store(false)
 	// What this limiter gives back ends it.
 	limiter, sent = over(func(n int64) (any, error) { return denied, nil })
 	step("another", 1, 1, Server)
@@ -219,8 +219,7 @@ func TestWithoutADecision(t *testing.T) {
 	}
 }
 
-// A client that hangs, whatever its context says: the caller waits no longer than it may, a caller who leaves is never
-// allowed, and after 250 ms of silence nothing more is sent, until a PING has a reply.
+// A server that hangs: the caller waits no longer than it may, a caller who leaves is never allowed, and after 250 ms of silence nothing more is sent, until a PING has a reply.
 // guarantee: failures
 func TestASilentServer(t *testing.T) {
 	policy, hangs, sent := Token(time.Minute, 60), make(chan struct{}), new(atomic.Int64)
@@ -229,8 +228,12 @@ func TestASilentServer(t *testing.T) {
 		if args[0] != "PING" {
 			sent.Add(1)
 		}
-		<-hangs
-		return allowed, nil
+		select {
+		case <-hangs:
+			return allowed, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
 	})
 	begin := time.Now()
 	decision, err := limiter.Allow(ctx, policy, "k")

@@ -2,8 +2,8 @@ package redisrl
 
 import (
 	"context"
+	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -22,43 +22,51 @@ type link struct {
 	wakes time.Duration
 }
 
-// A command under way. It is the context of the [Doer]: that ends with the time limit, or when the caller leaves.
+// A command under way. It is the context of the [Doer], with the time limit. Most clients only look at the deadline, so the
+// channel is made when it is asked for.
 type call struct {
 	context.Context
 	command
 	deadline time.Time
+	mu       sync.Mutex
 	done     chan struct{}
-	hasLeft  atomic.Bool
-	replied  chan reply
+	stops    [2]func() bool
 	words    [9]any // enough for most commands
 }
 
-type reply struct {
-	value any
-	err   error
+func (c *call) Deadline() (time.Time, bool) { return c.deadline, true }
+
+func (c *call) Done() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.done == nil {
+		c.done = make(chan struct{})
+		end := sync.OnceFunc(func() { close(c.done) })
+		c.stops = [2]func() bool{time.AfterFunc(time.Until(c.deadline), end).Stop, context.AfterFunc(c.Context, end)}
+	}
+	return c.done
 }
 
-func (c *call) Deadline() (time.Time, bool) { return c.deadline, true }
-func (c *call) Done() <-chan struct{}       { return c.done }
 func (c *call) Err() error {
-	if !c.hasLeft.Load() {
-		return nil
-	}
 	if err := c.Context.Err(); err != nil {
 		return err
 	}
-	return context.DeadlineExceeded
+	if !time.Now().Before(c.deadline) {
+		return context.DeadlineExceeded
+	}
+	return nil
 }
 
-func (c *call) leave() {
-	c.hasLeft.Store(true)
-	close(c.done)
+// Ends the timers.
+func (c *call) stop() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, stop := range c.stops {
+		if stop != nil {
+			stop()
+		}
+	}
 }
-
-var (
-	channels = sync.Pool{New: func() any { return make(chan reply, 1) }}
-	timers   = sync.Pool{New: func() any { return time.NewTimer(time.Hour) }}
-)
 
 func newLink(doer Doer, timeout time.Duration) *link {
 	return &link{doer: doer, timeout: timeout, began: time.Now(), breaker: newBreaker(silence, timeout), wakes: never}
@@ -66,14 +74,15 @@ func newLink(doer Doer, timeout time.Duration) *link {
 
 func (l *link) now() time.Duration { return time.Since(l.began) }
 
-// The reply to a command. If it gives up waiting for it, the server may have executed the command.
+// The reply to a command. Without one, the server may have executed the command.
 func (l *link) do(ctx context.Context, timeout time.Duration, c *call, words []any) (any, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return nil, hasLeft{err}
 	}
-	c.Context, c.deadline, c.done = ctx, time.Now().Add(timeout), make(chan struct{})
-	if end, limited := ctx.Deadline(); limited && end.Before(c.deadline) {
-		c.deadline = end
+	c.Context, c.deadline = ctx, time.Now().Add(timeout)
+	ends, isLimited := ctx.Deadline()
+	if isLimited = isLimited && ends.Before(c.deadline); isLimited {
+		c.deadline = ends
 	}
 	l.mu.Lock()
 	sends := l.breaker.request(&c.command, l.now())
@@ -82,52 +91,35 @@ func (l *link) do(ctx context.Context, timeout time.Duration, c *call, words []a
 	if !sends {
 		return nil, ErrCircuitOpen
 	}
-	c.replied = channels.Get().(chan reply)
-	// A client that ignores its context delays nobody.
-	go l.send(c, words)
-	timer := timers.Get().(*time.Timer)
-	timer.Reset(timeout)
-	defer timers.Put(timer)
-	defer timer.Stop()
-	var err error
-	select {
-	case r := <-c.replied:
-		channels.Put(c.replied)
-		return r.value, r.err
-	case <-timer.C:
-		err = ErrTimeout
-	case <-ctx.Done():
-		err = ctx.Err()
-	}
-	// In a process that was busy for longer, the reply may be there too.
-	select {
-	case r := <-c.replied:
-		channels.Put(c.replied)
-		return r.value, r.err
-	default:
-	}
-	l.mu.Lock()
-	l.breaker.leave(&c.command, false)
-	l.mu.Unlock()
-	c.leave()
-	return nil, err
-}
-
-func (l *link) send(c *call, words []any) {
+	defer c.stop()
 	value, err := l.doer.Do(c, words...)
 	l.mu.Lock()
 	switch found := kindOf(err); {
-	case found == "timeout" || found == "canceled" || found == "connection" && c.left:
-		l.breaker.leave(&c.command, true)
-	case found == "connection":
+	case err != nil && isDial(err) && ctx.Err() == nil:
 		l.breaker.forget(&c.command)
 		l.breaker.connectFailed(l.now())
+	case found == "connection": // one that was open, so the next command opens another
+		l.breaker.forget(&c.command)
+	case found == "timeout" || found == "canceled":
+		l.breaker.leave(&c.command, true)
 	default: // an error reply too
 		l.breaker.reply(&c.command, l.now())
 	}
 	l.wake()
 	l.mu.Unlock()
-	c.replied <- reply{value, err}
+	if err == nil {
+		return value, nil
+	}
+	if left := ctx.Err(); left != nil {
+		return nil, hasLeft{left}
+	}
+	if isLimited && !time.Now().Before(ends) {
+		return nil, hasLeft{context.DeadlineExceeded}
+	}
+	if kind(err) == "timeout" {
+		err = fmt.Errorf("%w: %w", ErrTimeout, err)
+	}
+	return nil, err
 }
 
 func kindOf(err error) string {

@@ -118,6 +118,9 @@ func (p Policy) Shadow() Policy {
 // Algorithm is the word of the algorithm in the command reference, such as TOKEN.
 func (p Policy) Algorithm() string { return p.terms.algorithm }
 
+// IsShadow is whether it allows what the limit denies.
+func (p Policy) IsShadow() bool { return p.terms.shadow }
+
 // Limit is how many units are allowed in a window.
 func (p Policy) Limit() int64 { return p.terms.limit }
 

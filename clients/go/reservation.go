@@ -202,7 +202,7 @@ func (r *Reservation) withoutDecision(err error) error {
 	// What was not sent is not charged; but an earlier call with a given id may have been.
 	r.settled = r.isNew && errors.Is(err, ErrCircuitOpen)
 	r.Allowed = r.limiter.Unavailable == Allow
-	if r.isNew && (failed != nil || !r.Allowed) && (IsUnavailable(err) || errors.Is(err, context.Canceled)) {
+	if r.isNew && (failed != nil || !r.Allowed) && (IsUnavailable(err) || kind(err) == "canceled") {
 		r.Close()
 	}
 	return failed

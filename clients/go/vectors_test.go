@@ -550,3 +550,66 @@ func TestLeases(t *testing.T) {
 		})
 	}
 }
+
+// The scripts that are called without the module, their KEYS and ARGV.
+func TestScripts(t *testing.T) {
+	table := vectors[struct {
+		Calls []struct {
+			Command, Keys, Argv []string
+			Script, Error       string
+			NowMS               int64 `json:"now_ms"`
+			Cluster             bool
+			Suffixes            *[2]string
+		}
+		Clock []struct {
+			Error    string
+			NowMS    int64 `json:"now_ms"`
+			Suffixes [][2]string
+		}
+	}](t, "scripts")
+	boxed := func(words []string) []any {
+		var all []any
+		for _, word := range words {
+			all = append(all, word)
+		}
+		return all
+	}
+	for _, c := range table.Calls {
+		s, command := &scripts{}, boxed(c.Command)
+		s.cluster.Store(c.Cluster)
+		if limits, _, _ := readLimits(command); c.Suffixes != nil {
+			s.windows = map[string][2]string{limits[0].infix(): *c.Suffixes}
+		}
+		name, keys, argv, err := s.translate(command, c.NowMS)
+		if c.Error != "" {
+			if err == nil || err.Error() != c.Error {
+				t.Errorf("%v: %v", c.Command, err)
+			}
+			continue
+		}
+		if name != c.Script || words(keys) != strings.Join(c.Keys, " ") || words(argv) != strings.Join(c.Argv, " ") || err != nil {
+			t.Errorf("%v: %s %v %v, %v", c.Command, name, keys, argv, err)
+		}
+		if _, err := scriptOf(name); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, c := range table.Clock {
+		s, command := &scripts{}, []any{"RL.MULTI", strconv.Itoa(len(c.Suffixes))}
+		for i := range c.Suffixes {
+			command = append(command, "FIXED", "k", []string{"month", "1m"}[i+2-len(c.Suffixes)], "5")
+		}
+		if len(c.Suffixes) == 1 {
+			command = []any{"RL.FIXED", "k", "1m", "5"}
+		}
+		if !s.learnClock(errors.New(c.Error), command) || s.ahead.Load() > c.NowMS-time.Now().UnixMilli()+1000 {
+			t.Errorf("%s: %d", c.Error, s.ahead.Load())
+		}
+		limits, _, _ := readLimits(command)
+		for i, limit := range limits {
+			if found := s.suffixes(limit, c.NowMS); found != c.Suffixes[i] {
+				t.Errorf("%s: %v", c.Error, found)
+			}
+		}
+	}
+}
