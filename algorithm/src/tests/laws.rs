@@ -75,7 +75,7 @@ fn agrees_with_its_oracle<A: TestAlgorithm>(trace: &Trace, actions: &[Action], k
         };
         let before = oracle.count(now);
         match action {
-            Action::Always if A::TAKES_ALWAYS && cost.units() < 1_000 => {
+            Action::Always if A::TRAITS.always && cost.units() < 1_000 => {
                 oracle.overcharge(now, None, cost.units());
                 let reply = algorithm.request_always(&mut key, now, cost).unwrap();
                 prop_assert_eq!(reply.verdict.allowed, policy.limit > 0 && oracle.fits(now, 0));
@@ -125,7 +125,7 @@ fn at_is_used_as_declared<A: TestAlgorithm>(policy: &Policy, ago: u64, units: u6
     };
     let long_ago = Micros(now.0.saturating_sub(policy.window().micros().saturating_mul(3).saturating_add(ago)));
     let unchanged = format!("{key:?}");
-    if A::CORRECTS_AT {
+    if A::TRAITS.at {
         prop_assert_eq!(corrected(Some(long_ago)), [unchanged.clone(), unchanged]);
     } else {
         prop_assert_eq!(corrected(Some(long_ago)), corrected(None));
@@ -150,7 +150,7 @@ fn is_counted_or_an_error<A: TestAlgorithm>(policy: &Policy, amounts: &[u64], ki
         let charged = algorithm.overcharge(&mut key, now, None, cost(amount));
         let after = total.checked_add(amount).filter(|&after| after <= largest);
         prop_assert_eq!(charged, after.map(|_| ()).ok_or(Unrepresentable::Overflow));
-        if A::TAKES_ALWAYS {
+        if A::TRAITS.always {
             let always = algorithm.request_always(&mut before.clone(), now, cost(amount));
             prop_assert_eq!(always.map(|_| ()).err(), charged.err());
         }
@@ -178,7 +178,7 @@ fn is_counted_or_an_error<A: TestAlgorithm>(policy: &Policy, amounts: &[u64], ki
 /// Wherever a request without ALWAYS is allowed, one with ALWAYS is decided and charged in the same way. Elsewhere the
 /// cost is charged too. The wait of a denial is exact for the same request.
 fn always_charges<A: TestAlgorithm>(trace: &Trace) -> TestCaseResult {
-    if !A::TAKES_ALWAYS {
+    if !A::TRAITS.always {
         return Ok(());
     }
     let mut key = A::Key::default();

@@ -107,7 +107,7 @@ impl<A: TestAlgorithm> Server<A> {
                 let first = if verdict.allowed { part } else { 0 };
                 (request(format!(" COST {units} PARTIAL")), line(first, &verdict, &figures, now, first))
             }
-            Call::Always(_) if !A::TAKES_ALWAYS => return None,
+            Call::Always(_) if !A::TRAITS.always => return None,
             Call::Always(units) => {
                 let Reply { verdict, figures, .. } = algorithm.request_always(key, now, cost(units)).unwrap();
                 (request(format!(" COST {units} ALWAYS")), reply((verdict, figures), units))
@@ -126,7 +126,7 @@ impl<A: TestAlgorithm> Server<A> {
                 let words = format!(" RESERVED {reserved} ACTUAL {actual}{}", at_words(ago));
                 (correction("SETTLE", words), reply(decided(key, 1), actual))
             }
-            Call::Reserve(..) | Call::SettleReservation(..) if !A::TAKES_RESERVATIONS => return None,
+            Call::Reserve(..) | Call::SettleReservation(..) if !A::TRAITS.reserve => return None,
             Call::Reserve(id, ttl, units) => {
                 let ttl = Window::from_millis(ttl * 1_000).unwrap();
                 let reserved = self.limit.reserve(algorithm, now, id.as_bytes(), ttl, cost(units)).unwrap();
