@@ -15,7 +15,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("ffi", &[]),
 ];
 
-fn sources(dir: &Path) -> Vec<PathBuf> {
+pub fn sources(dir: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).expect("a directory") {
         let path = entry.expect("a file").path();

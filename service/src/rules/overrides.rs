@@ -8,9 +8,9 @@ use redis_rl_client::{Algorithm, Calendar};
 
 use super::fields::{Entries, Findings, Reporter};
 use super::load::Source;
-use super::model::{Domain, Rules, Unit, takes_always};
+use super::model::{Domain, Rules, Unit};
 use super::problem::{Mark, Place, Problem, quoted};
-use super::rate::ALGORITHMS;
+use super::rate::algorithms;
 use super::yaml::{self, Node};
 
 /// The units that a calendar has.
@@ -142,7 +142,7 @@ fn defaults(reporter: &mut Reporter<'_>, entries: &Entries<'_>, others: &[&str])
         }
     }
     // These rules charge what they deny.
-    let known: Vec<_> = ALGORITHMS.into_iter().filter(|(_, algorithm)| takes_always(*algorithm)).collect();
+    let known: Vec<_> = algorithms().filter(|(_, algorithm)| algorithm.traits().always).collect();
     let calendar = |text: &str| (text == "calendar").then_some(true);
     Defaults {
         algorithm: reporter.choice(entries, "algorithm", &known),

@@ -17,7 +17,7 @@ use super::grpc::Service;
 use super::plan::{Check, Hits, Plan, Reservation, Slot};
 use super::proto::http::ReserveRequest;
 use super::proto::{CommitRequest, CommitResponse, ReserveResponse};
-use crate::rules::{Charge, Domain, takes_always};
+use crate::rules::{Charge, Domain};
 
 /// How long an id may be.
 const LONGEST_ID: usize = 128;
@@ -113,11 +113,11 @@ impl Service {
             }
             (check.charge, check.grants) = (Charge::Allowed, None);
             check.reservation = Some(Arc::clone(reservation));
-            if check.policy.algorithm() == Algorithm::Lease {
+            if check.policy.algorithm().traits().id {
                 if hits != 1 {
                     return Err(Status::invalid_argument(format!("{name}: a lease takes an amount of 1")));
                 }
-                check.policy = of_lease(&check.policy, Algorithm::Lease, Window::Length(reservation.ttl))?;
+                check.policy = of_lease(&check.policy, check.policy.algorithm(), Window::Length(reservation.ttl))?;
                 continue;
             }
             let most = u128::from(check.policy.limit()) * u128::from(self.settings.reservations.fraction) / MILLION;
@@ -142,7 +142,7 @@ impl Service {
             let prepare = |mut plan: Plan, _: Option<&Domain>| {
                 // Without an id, there is no lease to end.
                 for slot in &mut plan.slots {
-                    if matches!(slot, Slot::Check(check) if check.policy.algorithm() == Algorithm::Lease) {
+                    if matches!(slot, Slot::Check(check) if check.policy.algorithm().traits().id) {
                         *slot = Slot::None;
                     }
                 }
@@ -190,7 +190,7 @@ impl Service {
 async fn settle(limiter: &Limiter, check: &Check, id: &str) -> Result<bool, Error> {
     let Check { policy, key, .. } = check;
     let request = policy.request(key).with_key_as_it_is();
-    if policy.algorithm() == Algorithm::Lease {
+    if policy.algorithm().traits().id {
         return limiter.release_request(&request.id(id)).await;
     }
     match check.hits {
@@ -215,7 +215,8 @@ fn of_lease(policy: &Policy, algorithm: Algorithm, window: Window) -> Result<Pol
 /// time ends. Whether there is one.
 pub fn count_leases(plan: &mut Plan) -> bool {
     let mut has_one = false;
-    for check in checks(plan).filter(|check| check.policy.algorithm() == Algorithm::Lease) {
+    for check in checks(plan).filter(|check| check.policy.algorithm().traits().id) {
+        // Special: it counts each unit until its own time ends.
         if let Ok(policy) = of_lease(&check.policy, Algorithm::Rolling, check.policy.window()) {
             (check.policy, check.reservation, has_one) = (policy, None, true);
         }
@@ -225,7 +226,7 @@ pub fn count_leases(plan: &mut Plan) -> bool {
 
 /// Rejects leases: nothing but Commit ends them.
 pub fn without_leases(mut plan: Plan) -> Result<Plan, Status> {
-    let lease = checks(&mut plan).find(|check| check.policy.algorithm() == Algorithm::Lease);
+    let lease = checks(&mut plan).find(|check| check.policy.algorithm().traits().id);
     lease.map_or(Ok(()), |lease| Err(unable(lease, "is for Reserve and Commit alone")))?;
     Ok(plan)
 }
@@ -237,9 +238,9 @@ fn unable(Check { policy, .. }: &Check, why: &str) -> Status {
 
 /// Leaves one check for each key, and rejects limits that have no reservations.
 fn reservable(plan: &mut Plan) -> Result<(), Status> {
-    use Algorithm::{Counter, Fixed, Lease, Rolling, Window};
     for check in checks(plan) {
-        if !matches!(check.policy.algorithm(), Fixed | Window | Counter | Rolling | Lease) {
+        let traits = check.policy.algorithm().traits();
+        if !traits.reserve && !traits.id {
             return Err(unable(check, "has no reservations"));
         }
         if matches!(check.hits, Hits::GiveBack(_)) {
@@ -255,7 +256,7 @@ fn reported(plan: Plan) -> Result<Plan, Status> {
     let mut plan = without_leases(plan)?;
     plan.all_or_nothing = false;
     for check in checks(&mut plan) {
-        if !takes_always(check.policy.algorithm()) {
+        if !check.policy.algorithm().traits().always {
             return Err(unable(check, "cannot count beyond its limit"));
         }
         (check.charge, check.grants) = (Charge::Always, None);
@@ -291,7 +292,7 @@ fn checks(plan: &mut Plan) -> impl Iterator<Item = &mut Check> {
 /// Whether the server holds a reservation. It holds none of what only shadow mode allows. A lease that is renewed charges
 /// nothing.
 fn is_reserved(decision: &Decision) -> bool {
-    let is_charged = decision.charged > 0 || decision.policy().algorithm() == Algorithm::Lease;
+    let is_charged = decision.charged > 0 || decision.policy().algorithm().traits().id;
     decision.source == Source::Server && decision.allowed && !decision.shadow && is_charged
 }
 

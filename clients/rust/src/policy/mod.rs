@@ -104,6 +104,7 @@ impl Policy {
     /// At most `limit` in each period of the calendar.
     #[track_caller]
     pub const fn fixed_calendar(period: Calendar, limit: u64) -> Self {
+        // Special: no other algorithm has windows of the calendar.
         valid(Self::new(Algorithm::Fixed, Window::Calendar(period), limit))
     }
 
