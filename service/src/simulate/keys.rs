@@ -6,8 +6,8 @@ use redis_rl_algorithm::in_memory::{Charging, InMemory};
 use redis_rl_algorithm::{Cost, Forecast as _, Micros, Policy as Terms, Unrepresentable, for_in_memory};
 use redis_rl_client::Algorithm;
 
+use crate::decide::Hits;
 use crate::rules::Rate;
-use crate::service::Hits;
 
 /// A request under a limit.
 #[derive(Clone, Copy, Debug)]

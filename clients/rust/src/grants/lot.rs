@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::decision::{Decision, RetryAfter, Source};
 
-/// The units that this process holds of a key. It reads no clock and sends nothing, so that `proofs/` can try every order
+/// The units that this process holds of a key. It reads no clock and sends nothing, so that `tests/proofs` can try every order
 /// of events.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Lot {
