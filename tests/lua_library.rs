@@ -20,15 +20,7 @@ fn it_takes_the_options_of_the_table() {
     with_both_forms(|_, con, form| {
         for word in words(|traits| traits.library) {
             let can = traits(word);
-            for (option, taken) in [
-                ("COST 1", can.cost),
-                ("PARTIAL", can.partial),
-                ("ALWAYS", can.always),
-                ("RESERVE a 1m", can.reserve),
-                ("BURST 1", can.burst),
-                ("ANCHOR 1", can.anchor),
-                ("ID a", can.id),
-            ] {
+            for (option, taken) in options(can) {
                 let id = if can.id && !option.starts_with("ID") { " ID a" } else { "" };
                 let call = Call::of(&format!("rl {word} {word} 1m 5{id} {option}"));
                 let is_taken = match answer(call.library(form).query(con)) {

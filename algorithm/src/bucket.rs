@@ -11,8 +11,8 @@ use super::arithmetic::{ceil_seconds, div_ceil, div_rem, to_i64, widening_mul};
 use super::forecast::{Forecast, ttl_of_denial};
 use super::record::{Letter, Owner};
 use super::{
-    Algorithm, Change, Changed, Cost, Decided, Decision, MAX_COUNT, MAX_SPAN, Micros, Named, Policy,
-    RecordAlgorithm, Unrepresentable, Verdict, Window,
+    Algorithm, Change, Changed, Cost, Decided, Decision, MAX_COUNT, MAX_SPAN, Micros, Named, Policy, RecordAlgorithm,
+    Unrepresentable, Verdict, Window,
 };
 
 /// A bucket of `burst` tokens that fills at the rate of `limit` tokens a `window`. A request is allowed if its tokens

@@ -188,7 +188,8 @@ mod tests {
         for (path, form) in PAGES {
             let text = std::fs::read_to_string(root.join(path)).expect(path);
             let written = Name::ALL.map(|name| form.replace("WORD", name.word()));
-            missing.extend(written.iter().filter(|form| !text.contains(*form)).map(|form| format!("{form:?} in {path}")));
+            missing
+                .extend(written.iter().filter(|form| !text.contains(*form)).map(|form| format!("{form:?} in {path}")));
         }
         assert!(missing.is_empty(), "these are missing:\n{}", missing.join("\n"));
     }

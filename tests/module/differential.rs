@@ -362,18 +362,11 @@ fn every_algorithm_takes_part() {
         assert_eq!(algorithms(&mut con), words(|_| true));
         assert_eq!(algorithm_words().collect::<Vec<_>>(), words(|_| true));
         let grammar = Grammar::of(&mut con);
-        let options: [(&str, fn(&Traits) -> bool); 7] = [
-            ("COST", |traits| traits.cost),
-            ("PARTIAL", |traits| traits.partial),
-            ("ALWAYS", |traits| traits.always),
-            ("RESERVE", |traits| traits.reserve),
-            ("BURST", |traits| traits.burst),
-            ("ANCHOR", |traits| traits.anchor),
-            ("ID", |traits| traits.id),
-        ];
-        for (option, taken) in options {
-            let takers = words(|_| true).into_iter().filter(|word| grammar.takes("RL.<ALGO>", word, option));
-            assert_eq!(takers.collect::<Vec<_>>(), words(taken), "{option}");
+        for word in words(|_| true) {
+            for (option, is_taken) in options(traits(word)) {
+                let keyword = option.split(' ').next().expect("a word");
+                assert_eq!(grammar.takes("RL.<ALGO>", word, keyword), is_taken, "{word} {keyword}");
+            }
         }
     });
 }

@@ -20,6 +20,19 @@ pub fn words(can: impl Fn(&Traits) -> bool) -> Vec<&'static str> {
     Name::ALL.into_iter().filter(|name| can(name.traits())).map(Name::word).collect()
 }
 
+/// The options that not every algorithm takes, with a value, and whether it takes them.
+pub fn options(can: &Traits) -> [(&'static str, bool); 7] {
+    [
+        ("COST 1", can.cost),
+        ("PARTIAL", can.partial),
+        ("ALWAYS", can.always),
+        ("RESERVE a 1m", can.reserve),
+        ("BURST 1", can.burst),
+        ("ANCHOR 1", can.anchor),
+        ("ID a", can.id),
+    ]
+}
+
 /// What the algorithm of a word can do.
 pub fn traits(word: &str) -> &'static Traits {
     Name::from_word(word.as_bytes()).expect("an algorithm").traits()

@@ -7,7 +7,8 @@ use crate::in_memory::Charging;
 use crate::record::Tag as _;
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../vectors/capabilities.json");
-const ABOUT: &str = "What each algorithm can do. A client that has an option has it for these algorithms and for no other.";
+const ABOUT: &str =
+    "What each algorithm can do. A client that has an option has it for these algorithms and for no other.";
 
 /// The columns that calls under 5 a minute show.
 fn shown<A: TestAlgorithm>() -> [(&'static str, bool, bool); 6] {

@@ -19,9 +19,7 @@ pub use files::{files, read};
 pub use key::{command, key, key_start};
 pub use load::{SCRIPT_DOMAIN, SCRIPT_ENTRY, Settings, Source, file, load, load_files};
 pub use matching::{Entry, Found};
-pub use model::{
-    Authorize, Charge, Domain, Level, Limit, Metadata, Options, Origin, Part, Rate, Rule, Rules, Unit,
-};
+pub use model::{Authorize, Charge, Domain, Level, Limit, Metadata, Options, Origin, Part, Rate, Rule, Rules, Unit};
 pub use overrides::Overrides;
 pub use problem::{Mark, Place, Printable, Problem};
 #[cfg(test)]

@@ -210,7 +210,7 @@ descriptors:
     #[test]
     fn a_wrong_file_says_where() {
         for (text, expected) in [
-            ("algorithm: gcra", "o.yaml:1:12: invalid algorithm: expected fixed, window, rolling, counter or token"),
+            ("algorithm: gcra", "o.yaml:1:12: invalid algorithm: expected fixed, window, counter, token or rolling"),
             ("algorithm: leaky", "o.yaml:1:12: invalid algorithm: "),
             ("month: 30d", "o.yaml:1:8: invalid month: expected calendar"),
             (

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use redis_rl_algorithm::Rules;
+use redis_rl_algorithm::{Rules, Traits};
 use redis_rl_client::{Algorithm, Policy, Window};
 
 use super::fields::{Entries, Reporter, at_of, field};
@@ -15,6 +15,12 @@ use super::yaml::Node;
 pub fn algorithms() -> impl Iterator<Item = (&'static str, Algorithm)> {
     let named = Algorithm::ALL.into_iter().filter(|algorithm| algorithm.traits().rules != Rules::No);
     named.map(|algorithm| (algorithm.label(), algorithm))
+}
+
+/// `only token and gcra take it`.
+fn only(can: impl Fn(&Traits) -> bool) -> String {
+    let takers: Vec<_> = algorithms().filter(|(_, algorithm)| can(algorithm.traits())).map(|(word, _)| word).collect();
+    format!("only {} {} it", takers.join(" and "), if takers.len() == 1 { "takes" } else { "take" })
 }
 
 /// The window of a lease in a rule. Each Reserve has its own.
@@ -97,11 +103,11 @@ fn limited(
     if let Some(burst) = reporter.number(fields, "burst", 1) {
         match policy.try_burst(u64::from(burst).saturating_mul(unit_scale.into()).min(MOST_SCALED)) {
             Ok(with_burst) => policy = with_burst,
-            Err(_) => reporter.error(at_of(fields, "burst"), &format!("invalid burst: {} takes none", algorithm.label())),
+            Err(_) => reporter.error(at_of(fields, "burst"), format!("invalid burst: {}", only(|can| can.burst))),
         }
     }
     if !algorithm.traits().anchor && field(fields, "anchor").is_some() {
-        reporter.error(at_of(fields, "anchor"), format!("invalid anchor: {} takes none", algorithm.label()));
+        reporter.error(at_of(fields, "anchor"), format!("invalid anchor: {}", only(|can| can.anchor)));
     } else {
         let expected = "a time from 1970 to 9999, as 2026-01-15T00:00:00Z";
         let anchored = |node: &Node<'_>| policy.try_anchor(anchor(node.text()?)?).ok();
