@@ -41,9 +41,15 @@ local SERVER = {
   evicted_clients = 'rl_server_evicted_clients_total',
   server_time_usec = 'rl_server_time_seconds',
 }
+local flushes = 0
+
+for command, calls in redis.call('INFO', 'commandstats'):gmatch('cmdstat_(flush%l+):calls=(%d+)') do
+  if command ~= 'flushslots' then flushes = flushes + calls end
+end
 
 -- Without the module there are no figures, which the alert RlModuleMissing reports.
 if not info.version then return metrics end
+add('rl_server_flushes_total', ('%.0f'):format(flushes))
 add('rl_info version=' .. info.version .. ' missing_api=' .. info.missing_api, '1')
 
 for _, section in ipairs({ 'server', 'clients', 'stats' }) do

@@ -139,7 +139,7 @@ def traffic():
     send(4, "RL.TOKEN new 1h 10", of("oom", "denied"), requests("token", "denied"), key=("token", "new"))
     send(1, "CONFIG SET maxmemory-policy allkeys-random")
     send(1, "SET k 1")
-    figures[of("server_evicted_clients")] = 0
+    figures[of("server_evicted_clients")] = figures[of("server_flushes")] = 0
     return commands[:first], commands[first:], figures, denials
 
 
@@ -323,6 +323,7 @@ class Ops(unittest.TestCase):
             "RlKeysEvicted": with_module,
             "RlModuleMissing": {self.without_module},
             "RlaasDecisionsWithoutRedis": {self.service},
+            "RlaasRequestErrors": {self.service},
             "RlaasRulesWrong": {self.service},
         }
         with contextlib.suppress(TimeoutError):

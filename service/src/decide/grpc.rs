@@ -85,6 +85,7 @@ impl Service {
     pub fn new(limiter: Limiter, settings: ServiceSettings, traces: Traces) -> Result<Self, prometheus::Error> {
         let metrics = Metrics::new(settings.near_limit_ratio)?;
         let figures = metrics.connections.clone();
+        metrics.in_force.shadow.set(settings.reply.shadow.into());
         Ok(Self {
             limiter,
             snapshot: ArcSwapOption::empty(),

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::cell::LazyCell;
 use std::collections::HashSet;
 use std::sync::{Mutex, OnceLock, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 #[cfg(target_os = "linux")]
 use prometheus::process_collector::ProcessCollector;
-use prometheus::{Histogram, HistogramOpts, IntCounter, IntCounterVec, Opts, Registry, TextEncoder};
+use prometheus::{Gauge, Histogram, HistogramOpts, IntCounter, IntCounterVec, Opts, Registry, TextEncoder};
 use redis_rl_client::{Decision, Source, Stats};
 use tracing::warn;
 
@@ -51,6 +51,8 @@ pub struct Metrics {
     unavailable: IntCounterVec,
     overload: IntCounterVec,
     overloaded: IntCounterVec,
+    /// How far the clock of Redis is ahead of this machine's, in seconds.
+    ahead: Gauge,
     /// Of the connections of callers.
     pub connections: Figures,
 }
@@ -106,6 +108,13 @@ impl Metrics {
                 "Limits decided by on_overload.",
                 &["domain", "outcome"],
             )?,
+            ahead: register(
+                &registry,
+                Gauge::new(
+                    "rlaas_redis_clock_ahead_seconds",
+                    "By how much Redis's clock was ahead at its last decision.",
+                ),
+            )?,
             connections: Figures::new(&registry)?,
             registry,
         })
@@ -150,6 +159,10 @@ impl Metrics {
                 (Slot::Check(check), Some(Ok(decision))) => {
                     if decision.source == Source::Fallback {
                         count(if decision.allowed { "allowed" } else { "denied" });
+                    }
+                    if decision.source == Source::Server {
+                        let here = UNIX_EPOCH.elapsed().unwrap_or_default().as_secs_f64();
+                        self.ahead.set(decision.now_ms as f64 / 1e3 - here);
                     }
                     self.count_decision(domain, check, decision);
                 }

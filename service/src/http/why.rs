@@ -21,7 +21,7 @@ pub async fn why(State(service): State<Arc<Service>>, body: Bytes) -> Result<Str
     let snapshot = service.rules(&mut Call::default())?;
     let domain = snapshot.rules.domains.get(request.domain.as_str());
     let plan = Plan::new(&request, domain, &service.settings.prefix, service.settings.cluster)?;
-    let mut text = Vec::new();
+    let mut text = super::shadow(&service).into_bytes();
     for (descriptor, slot) in request.descriptors.iter().zip(&plan.slots) {
         text.extend(format!("descriptor {}\n", Printable(&show_descriptor(descriptor))).into_bytes());
         // Writing to memory cannot fail.
