@@ -114,7 +114,7 @@ impl<A: TestAlgorithm> Server<A> {
             Call::PartialShadow(units) => {
                 let part = algorithm.remaining(key, now).min(units);
                 let Reply { mut verdict, mut figures, .. } = algorithm.request(key, now, cost(part)).unwrap();
-                if !verdict.allowed && !A::TTL_OF_SCRIPT {
+                if !verdict.allowed && !A::TRAITS.ttl_of_script {
                     verdict.ttl = figures.reset_ms.unsigned_abs().div_ceil(1_000).cast_signed();
                 }
                 figures.retry_after_ms = 0;
