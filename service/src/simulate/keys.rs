@@ -5,9 +5,9 @@ use std::fmt::Debug;
 use redis_rl_algorithm::in_memory::{Charging, InMemory};
 use redis_rl_algorithm::{Cost, Forecast as _, Micros, Policy as Terms, Unrepresentable, for_in_memory};
 use redis_rl_client::Algorithm;
+use rlaas_rules::Rate;
 
 use crate::decide::Hits;
-use crate::rules::Rate;
 
 /// A request under a limit.
 #[derive(Clone, Copy, Debug)]

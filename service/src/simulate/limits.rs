@@ -6,11 +6,11 @@ use foldhash::fast::RandomState;
 use hdrhistogram::Histogram;
 use indexmap::IndexMap;
 use indexmap::map::Entry;
+use rlaas_rules::{Limit, Printable, Rate};
 
 use super::keys::{self, Ask, Keys, Verdict};
 use super::suggest::Probe;
 use super::times::Counts;
-use crate::rules::{Limit, Printable, Rate};
 
 /// A limit, and what it has done so far.
 #[derive(Debug)]

@@ -1,10 +1,10 @@
 //! Which limit a rule needs: every key is replayed under other limits as well, as if no other rule denied.
 
 use redis_rl_algorithm::{Policy as Terms, Suggest};
+use rlaas_rules::Rate;
 use serde::Serialize;
 
 use super::keys::{self, Ask, Keys};
-use crate::rules::Rate;
 
 /// More than any limit of a rule, and far from what a counter can hold.
 const NO_LIMIT: u64 = 1 << 52;
@@ -198,12 +198,12 @@ mod tests {
     use redis_rl_client::Algorithm;
 
     use super::*;
-    use crate::rules::{Charge, Unit};
+    use rlaas_rules::{Charge, Unit};
 
     /// Those of rules for which a limit can be suggested.
     fn algorithms() -> Vec<Algorithm> {
         let suggests = |algorithm: &Algorithm| algorithm.traits().suggest != Suggest::Never;
-        crate::rules::algorithms().map(|(_, algorithm)| algorithm).filter(suggests).collect()
+        rlaas_rules::algorithms().map(|(_, algorithm)| algorithm).filter(suggests).collect()
     }
 
     proptest! {

@@ -5,10 +5,10 @@ mod text;
 
 use std::time::Duration;
 
-pub use redis_rl_algorithm::Name as Algorithm;
 use redis_rl_algorithm::period::Anchor;
 pub use redis_rl_algorithm::period::CalendarUnit as Calendar;
 use redis_rl_algorithm::{MAX_COUNT, Micros, Policy as Terms, Schedule, Window as Span};
+pub use redis_rl_algorithm::{Name as Algorithm, Rules, Traits};
 use tinystr::TinyAsciiStr;
 
 pub use request::Request;

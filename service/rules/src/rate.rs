@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use redis_rl_algorithm::{Rules, Traits};
-use redis_rl_client::{Algorithm, Policy, Window};
+use redis_rl_client::{Algorithm, Policy, Rules, Traits, Window};
 
 use super::fields::{Entries, Reporter, at_of, field};
 use super::model::{Charge, Options, Rate, Unit};

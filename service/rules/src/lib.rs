@@ -1,4 +1,5 @@
-//! Rules: limits of files or of a control plane, and which limit a descriptor gets.
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
 
 mod authorize;
 mod fields;
@@ -22,6 +23,5 @@ pub use matching::{Entry, Found};
 pub use model::{Authorize, Charge, Domain, Level, Limit, Metadata, Options, Origin, Part, Rate, Rule, Rules, Unit};
 pub use overrides::Overrides;
 pub use problem::{Mark, Place, Printable, Problem};
-#[cfg(test)]
 pub use rate::algorithms;
 pub use yaml::{Node, Scalar, Value};
