@@ -231,6 +231,23 @@ func make1(l *Limiter, call []string) (decision Decision, ok bool, err error) {
 	return decision, true, err
 }
 
+// What each algorithm takes.
+func TestCapabilities(t *testing.T) {
+	table := vectors[struct {
+		Algorithms map[string]struct{ Burst, Anchor, Cost, Partial, Reserve, ID bool }
+	}](t, "capabilities")
+	for name, c := range table.Algorithms {
+		// Others end leases at any time, so a denial of one says nothing of later.
+		want := can{burst: c.Burst, anchor: c.Anchor, cost: c.Cost, partial: c.Partial, reserve: c.Reserve, remembered: !c.ID}
+		if capabilities[name] != want {
+			t.Errorf("%s: %+v", name, want)
+		}
+	}
+	if len(capabilities) != len(table.Algorithms) {
+		t.Errorf("%d algorithms", len(capabilities))
+	}
+}
+
 type reservations struct {
 	Limits  [][]any
 	Reserve []string
