@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use redis_rl_client::{Algorithm, Stats};
+use rlaas_rules::{Domain, Printable, Rules};
 use tokio::time::sleep;
 use tracing::{error, info, warn};
 
 use crate::decide::Service;
 use crate::decide::redis::{Finding, attempt, bare};
-use crate::rules::{Domain, Printable, Rules};
 
 /// How often the counters of failed calls are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -70,7 +70,7 @@ fn words(rules: &Rules) -> Vec<&'static str> {
     let domains = rules.domains.values().filter(|domain| !domain.script_keys);
     let rates = domains.flat_map(Domain::limits).filter_map(|limit| limit.rate);
     // A lease has no look.
-    let algorithms = rates.map(|rate| rate.policy.algorithm()).filter(|algorithm| *algorithm != Algorithm::Lease);
+    let algorithms = rates.map(|rate| rate.policy.algorithm()).filter(|algorithm| algorithm.traits().cost);
     let words: BTreeSet<_> = algorithms.map(Algorithm::word).collect();
     words.into_iter().collect()
 }

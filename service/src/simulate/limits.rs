@@ -6,12 +6,11 @@ use foldhash::fast::RandomState;
 use hdrhistogram::Histogram;
 use indexmap::IndexMap;
 use indexmap::map::Entry;
-use redis_rl_client::Algorithm;
+use rlaas_rules::{Limit, Printable, Rate};
 
 use super::keys::{self, Ask, Keys, Verdict};
 use super::suggest::Probe;
 use super::times::Counts;
-use crate::rules::{Limit, Printable, Rate};
 
 /// A limit, and what it has done so far.
 #[derive(Debug)]
@@ -100,7 +99,7 @@ impl LimitReplay {
     }
 
     pub fn is_lease(&self) -> bool {
-        self.limit.rate.is_some_and(|rate| rate.policy.algorithm() == Algorithm::Lease)
+        self.limit.rate.is_some_and(|rate| rate.policy.algorithm().traits().id)
     }
 
     /// The number of a key, which may be new; `None` if there are too many.

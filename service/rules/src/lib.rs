@@ -1,6 +1,8 @@
-//! Rules: limits of files or of a control plane, and which limit a descriptor gets.
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
 
 mod authorize;
+mod defaults;
 mod fields;
 mod files;
 mod hash;
@@ -15,13 +17,12 @@ mod wildcard;
 mod yaml;
 
 pub use fields::{Findings, Outcome, Pair};
-pub use files::{files, read};
+pub use files::{Source, files, read};
 pub use key::{command, key, key_start};
-pub use load::{SCRIPT_DOMAIN, SCRIPT_ENTRY, Settings, Source, file, load, load_files};
+pub use load::{SCRIPT_DOMAIN, SCRIPT_ENTRY, Settings, file, load, load_files};
 pub use matching::{Entry, Found};
-pub use model::{
-    Authorize, Charge, Domain, Level, Limit, Metadata, Options, Origin, Part, Rate, Rule, Rules, Unit, takes_always,
-};
+pub use model::{Authorize, Charge, Domain, Level, Limit, Metadata, Options, Origin, Part, Rate, Rule, Rules, Unit};
 pub use overrides::Overrides;
 pub use problem::{Mark, Place, Printable, Problem};
+pub use rate::algorithms;
 pub use yaml::{Node, Scalar, Value};
