@@ -206,7 +206,7 @@ pub const MAX_SPAN: u64 = 1_000_000_000_000_000_000;
 pub const MAX_COUNT: u64 = i64::MAX as u64;
 
 /// The most entries of logs, and leases, that no longer count and that a call removes. It leaves the rest to later calls.
-pub const MAX_EXPIRED: usize = 10_000;
+pub const MAX_EXPIRED: usize = 4_000;
 
 /// The span that a limit applies to: whole milliseconds, from 1 ms to [`MAX_SPAN`].
 ///
