@@ -136,7 +136,7 @@ fn a_call_removes_a_bounded_number_of_what_has_ended() {
 /// guarantee: work
 #[test]
 fn an_order_that_is_lost_is_written_anew_in_steps() {
-    const COUNT: i64 = 50_000;
+    const COUNT: i64 = 20_000;
     for_each_server(|bin| {
         let (mut clock, server) = FrozenClock::server(bin);
         let mut con = server.con();
@@ -161,9 +161,9 @@ fn an_order_that_is_lost_is_written_anew_in_steps() {
                 let found: i64 = read(ok(cmd!(con, "ZCARD", "k:reserved:ends")));
                 assert!((0..=1_200).contains(&(found - members)), "{library}: {members} and then {found}");
                 (members, calls) = (found, calls + 1);
-                if calls == 20 {
+                if calls == 9 {
                     // Of the call itself the charge is known, also where it has ended.
-                    let settled = call("rl_settle k WINDOW 1d 999999 RESERVATION id-40000 ACTUAL 3 LINE");
+                    let settled = call("rl_settle k WINDOW 1d 999999 RESERVATION id-18000 ACTUAL 3 LINE");
                     assert_eq!(read::<String>(settled).split(' ').last(), Some("3"), "{library}");
                     let settled = call("rl_settle k WINDOW 1d 999999 RESERVATION id-00001 ACTUAL 0 LINE");
                     assert_eq!(read::<String>(settled).split(' ').last(), Some("0"), "{library}");
