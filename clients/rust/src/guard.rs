@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::decision::Decision;
 use crate::error::Error;
-use crate::policy::{Algorithm, Policy};
+use crate::policy::Policy;
 
 /// The shortest pause before a renewal.
 const SHORTEST: Duration = Duration::from_millis(1);
@@ -19,9 +19,10 @@ pub fn new_id() -> String {
 
 /// Rejects a policy of another algorithm.
 pub fn require_lease(policy: &Policy) -> Result<(), Error> {
-    match policy.algorithm() {
-        Algorithm::Lease => Ok(()),
-        _ => Err(Error::Unsupported("a lease needs a policy of the algorithm LEASE")),
+    if policy.algorithm().traits().id {
+        Ok(())
+    } else {
+        Err(Error::Unsupported("a lease needs a policy of the algorithm LEASE"))
     }
 }
 
@@ -157,7 +158,7 @@ pub struct Retry {
 }
 
 impl Retry {
-    /// Of a reservation with this `ttl`: it can be settled for one more after its end.
+    /// A reservation that lasts `ttl`. After it has ended, it can be settled for one further `ttl`.
     pub fn new(ttl: Duration) -> Self {
         Self { until: Instant::now().checked_add(ttl.saturating_mul(2)), pause: PAUSE }
     }

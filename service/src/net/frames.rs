@@ -65,13 +65,7 @@ pub struct Frames {
 impl Frames {
     /// Takes what was read at `now`. `may_begin` says whether a request may go on before it is known whether its message
     /// is whole, if none waits; `on` gets what goes on.
-    pub fn read(
-        &mut self,
-        mut bytes: &[u8],
-        now: u64,
-        may_begin: impl Fn(&Self) -> bool,
-        mut on: impl FnMut(&[u8]),
-    ) {
+    pub fn read(&mut self, mut bytes: &[u8], now: u64, may_begin: impl Fn(&Self) -> bool, mut on: impl FnMut(&[u8])) {
         while !bytes.is_empty() {
             let part = if self.rest > 0 {
                 let (part, later) = bytes.split_at(self.rest.min(bytes.len()));
