@@ -102,11 +102,11 @@ async fn serve(settings: Settings) -> io::Result<()> {
         tokio::spawn(pool.clone().look_after());
     }
     let tls = settings.tls.clone().map(Tls::new).transpose().map_err(io::Error::other)?.map(Arc::new);
-    let files = settings.tls.iter().flat_map(|tls| [Some(&tls.cert), tls.client_ca.as_ref()]).flatten().cloned();
     let of_control = settings.control.iter().flat_map(|control| control.certificates());
-    let files = files.chain(certificates::of_url(&settings.redis)).chain(of_control).collect();
+    let files = certificates::of_url(&settings.redis).chain(of_control).collect();
     let mut certificates = Certificates::new(files, service.metrics.in_force.certificates.clone());
-    certificates.look(Instant::now());
+    let served = |tls: &Option<Arc<Tls>>| tls.as_ref().map(|tls| tls.ends()).unwrap_or_default();
+    certificates.look(Instant::now(), &served(&tls));
     let (health, health_server) = tonic_health::server::health_reporter();
     set_health(&health, ServingStatus::NotServing).await;
     let rule_settings = rules::Settings {
@@ -159,10 +159,10 @@ async fn serve(settings: Settings) -> io::Result<()> {
                         Some(watch) => _ = look(&service, watch),
                         None => {}
                     }
-                    moved.1.look(Instant::now());
-                    if let Some(tls) = tls {
+                    if let Some(tls) = &tls {
                         tls.reload(hung_up);
                     }
+                    moved.1.look(Instant::now(), &served(&tls));
                     moved
                 })
                 .await
