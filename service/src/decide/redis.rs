@@ -6,9 +6,8 @@ use std::time::Duration;
 use arc_swap::ArcSwapOption;
 use redis::Value;
 use redis_rl_client::{Algorithm, Error, Limiter, Link};
+use rlaas_rules::{Domain, Rules};
 use tokio::time::timeout;
-
-use crate::rules::{Domain, Rules};
 
 /// How long an attempt may take.
 const ATTEMPT: Duration = Duration::from_secs(5);

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use redis_rl_client::Stats;
+use rlaas_rules::Printable;
 use tokio::time::sleep;
 use tracing::{error, info, warn};
 
 use crate::decide::Service;
 use crate::decide::redis::{Finding, attempt, bare, words};
-use crate::rules::Printable;
 
 /// How often the counters of failed calls are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);

@@ -64,11 +64,11 @@ impl Lot {
 
     /// The same, for the request that fetched the units with this reply.
     pub fn take_after(&mut self, cost: u64, reply: &Decision, now: Instant) -> Decision {
-        if reply.shadow {
-            return Decision { charged: 0, ..*reply };
-        }
         if let Taken::Units { decision, .. } = self.take(cost, now) {
             return Decision { source: reply.source, ..decision };
+        }
+        if reply.shadow {
+            return Decision { charged: 0, ..*reply };
         }
         // Something was granted, but not enough. More comes back after `next`.
         let retry_after = match reply.retry_after {
@@ -134,6 +134,7 @@ impl Grant {
             allowed: true,
             charged: cost,
             retry_after: RetryAfter::Now,
+            shadow: false,
             remaining: decision.remaining.saturating_add(held),
             ..decision
         }
