@@ -136,13 +136,13 @@ impl Service {
         if let Some(why) = self.lacks_rules() {
             return Some(why);
         }
-        if self.settings.ready_needs_redis {
-            if let Err(error) = self.ask_redis().await {
-                if let Some(left_out) = errors_left_out() {
-                    error!(error = self.known.explain(&error), left_out, "not ready: Redis cannot decide");
-                }
-                return Some(if error.is_unavailable() { "Redis does not reply" } else { "Redis rejects commands" });
+        if self.settings.ready_needs_redis
+            && let Err(error) = self.ask_redis().await
+        {
+            if let Some(left_out) = errors_left_out() {
+                error!(error = self.known.explain(&error), left_out, "not ready: Redis cannot decide");
             }
+            return Some(if error.is_unavailable() { "Redis does not reply" } else { "Redis rejects commands" });
         }
         None
     }

@@ -78,7 +78,7 @@ async fn metrics_text(State(service): State<Arc<Service>>) -> impl IntoResponse 
 
 /// The line that says that no request is denied, if that is so.
 fn shadow(service: &Service) -> String {
-    service.settings.reply.shadow.then(|| format!("{SHADOW_MODE}\n")).unwrap_or_default()
+    if service.settings.reply.shadow { format!("{SHADOW_MODE}\n") } else { String::new() }
 }
 
 async fn rlconfig(State(service): State<Arc<Service>>) -> String {
