@@ -5,8 +5,6 @@ use std::io::{self, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use super::load::Source;
-
 /// Deeper directories are not read: a link may lead back up.
 const MAX_DEPTH: usize = 16;
 
@@ -19,6 +17,13 @@ pub struct Files {
     pub rules: Vec<PathBuf>,
     /// Files whose names do not end as those of rules do.
     pub left_out: Vec<PathBuf>,
+}
+
+/// A file of rules: its name, as the errors show it, and its text.
+#[derive(Clone, Debug)]
+pub struct Source {
+    pub name: String,
+    pub text: String,
 }
 
 /// Reads files, and the files of rules in directories. The second are the lines about those that are left out.

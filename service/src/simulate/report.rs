@@ -5,11 +5,12 @@ use redis_rl_client::{Policy, Window};
 use rlaas_rules::Printable;
 use serde::Serialize;
 
+use super::figures::{grouped, span};
+use super::figures::{grouped, span};
 use super::limits::{Denials, KeyStats, LimitReplay};
 use super::logs::{MOST_HELD, Summary, Unread};
 use super::replay::{Replay, Totals};
 use super::suggest::Suggestion;
-use super::text::{grouped, span};
 use super::times::Slots;
 
 /// How many keys are shown of a rule.

@@ -20,7 +20,7 @@ pub use settings::{Settings, at_most_a_year};
 use crate::decision::{Decision, Decisions, RetryAfter};
 use crate::error::{Error, is_connection_error};
 use crate::fallback::Fallback;
-use crate::policy::{Algorithm, Request};
+use crate::policy::Request;
 use crate::protocol::{Call, Exchange, Server, reply};
 use crate::stats::{Counters, Gauge, Kind, Log, Stats};
 use denials::Denials;
@@ -212,7 +212,7 @@ impl Core {
         let (policy, counters) = (request.policy, &self.counters);
         let fallback = match fallback {
             // A lease is more than a permission, and only the server can hold one.
-            _ if policy.algorithm() == Algorithm::Lease => Fallback::Error,
+            _ if policy.algorithm().traits().id => Fallback::Error,
             // A limit that is only tried denies nobody.
             fallback if policy.is_shadow() && fallback != Fallback::Error => Fallback::Allow,
             fallback => fallback,
@@ -257,7 +257,7 @@ impl Core {
         if held.iter().any(Option::is_some) {
             return Ok(self.remembered_all(requests, held));
         }
-        if let Some(lease) = requests.iter().find(|request| request.policy.algorithm() == Algorithm::Lease) {
+        if let Some(lease) = requests.iter().find(|request| request.policy.algorithm().traits().id) {
             // An error: only the server can hold one.
             return self.by_fallback(lease, fallback, error).map(Decisions::from);
         }
