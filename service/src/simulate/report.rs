@@ -6,7 +6,6 @@ use rlaas_rules::Printable;
 use serde::Serialize;
 
 use super::figures::{grouped, span};
-use super::figures::{grouped, span};
 use super::limits::{Denials, KeyStats, LimitReplay};
 use super::logs::{MOST_HELD, Summary, Unread};
 use super::replay::{Replay, Totals};
