@@ -56,11 +56,6 @@ impl Tls {
         Ok(Self { files, read: Mutex::new(read), served: ArcSwap::from_pointee(served) })
     }
 
-    /// By file, when the first certificate ends that is in force.
-    pub fn ends(&self) -> Vec<(String, Timestamp)> {
-        self.served.load().ends.clone()
-    }
-
     /// Reads the files again if they have changed, or if told so. Wrong ones change nothing.
     pub fn reload(&self, anyway: bool) {
         let now = self.files.fingerprint();
@@ -92,6 +87,11 @@ impl Tls {
         }
         Ok(stream)
     }
+}
+
+/// By file, when the first certificate ends that is in force.
+pub fn served(tls: Option<&Arc<Tls>>) -> Vec<(String, Timestamp)> {
+    tls.map(|tls| tls.served.load().ends.clone()).unwrap_or_default()
 }
 
 fn has_name(certificate: &CertificateDer<'_>, name: &str) -> bool {
