@@ -59,9 +59,7 @@ impl Server {
         let service = Arc::new(service);
         service.load.measure();
         let pools = Pools::new(&service.load, settings.max_connections);
-        for pool in [&pools.callers, &pools.operators] {
-            tokio::spawn(pool.clone().look_after());
-        }
+        tokio::spawn(pools.clone().look_after());
         let tls = settings.tls.clone().map(Tls::new).transpose().map_err(io::Error::other)?.map(Arc::new);
         let (health, routes) = routes(&service)?;
         health.set(false).await;
