@@ -56,6 +56,7 @@
 mod address;
 mod breaker;
 mod core;
+mod counts;
 mod decision;
 mod error;
 #[cfg(feature = "async")]

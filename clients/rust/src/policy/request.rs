@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Policy;
+use super::{Algorithm, Policy};
 use crate::key::Bounded;
 
 impl Policy {
@@ -116,6 +116,18 @@ impl<'a> Request<'a> {
     #[must_use]
     pub fn reserve(self, id: &'a (impl AsRef<[u8]> + ?Sized), ttl: Duration) -> Self {
         Self { reserve: Some((id.as_ref(), ttl)), ..self }
+    }
+
+    /// Whether it may use units that were charged for another request of the key. A delay is that of one request, and who
+    /// has an id must be known to the server.
+    pub(crate) fn takes_held(&self) -> bool {
+        let is_plain = self.cost > 0 && !self.partial && self.id.is_none() && self.reserve.is_none();
+        is_plain && !self.policy.is_shadow() && !matches!(self.policy.algorithm(), Algorithm::Leaky | Algorithm::Lease)
+    }
+
+    /// Whether it is counted here what it charges: a limit in shadow mode denies nobody, and only the server holds leases.
+    pub(crate) fn counts_here(&self) -> bool {
+        !self.policy.is_shadow() && self.policy.algorithm() != Algorithm::Lease
     }
 
     /// The smallest cost that a denial of this request also denies. Nothing fits if a part does not, or a cost of 0.

@@ -12,7 +12,7 @@ use std::time::Instant;
 use redis::{RedisError, Script, Value};
 
 pub use command::{Call, Verb};
-pub use commands::{Commands, parse};
+pub use commands::{Commands, Parts, parse};
 
 use crate::error::Error;
 

@@ -22,6 +22,8 @@ impl Flight {
     fn end(&mut self, error: &Error, took: Duration) {
         let Self { sent: Unsent { commands, caller, .. }, values, .. } = self;
         let Some(caller) = caller.take() else { return };
+        // Before its caller decides by itself.
+        commands.orphan();
         if values.is_empty() {
             let _ = caller.send(Err(error.clone()));
             return;
@@ -29,7 +31,10 @@ impl Flight {
         // It still counts the replies that come.
         let mut values = values.clone();
         values.resize(commands.len(), Err(error.clone()));
-        let _ = caller.send(Ok(Reply { values, took, commands: commands.clone(), via: Via::default() }));
+        let reply = Reply { values, took, commands: commands.clone(), via: Via::default() };
+        if caller.send(Ok(reply)).is_ok() {
+            commands.accept();
+        }
     }
 }
 
@@ -71,7 +76,9 @@ impl Flights {
     pub fn land(&mut self, value: Value, now: Instant, via: Via) -> Landed {
         let Some(Flight { sent, values, .. }) = self.0.front_mut() else { return Landed::Unknown };
         values.reserve_exact(sent.commands.len() - values.len());
-        values.push(value.extract_error().map_err(Error::Redis));
+        let value = value.extract_error().map_err(Error::Redis);
+        sent.commands.answered(values.len(), &value, now);
+        values.push(value);
         if values.len() < sent.commands.len() {
             return Landed::Part;
         }
@@ -99,8 +106,9 @@ impl Flights {
     }
 
     /// The connection is gone, and no reply comes any more.
-    pub fn lost(&mut self, error: &RedisError) {
+    pub fn lost(&mut self, error: &RedisError, now: Instant) {
         for mut flight in self.0.drain(..) {
+            flight.sent.commands.lost(now);
             flight.end(&Error::Redis(error.clone()), Duration::ZERO);
         }
     }
