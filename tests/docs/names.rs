@@ -105,3 +105,14 @@ fn excerpts_are_of_examples_that_run() {
         assert!(blocks.iter().any(|(_, block)| *block == example), "{page} has no block that is the example");
     }
 }
+
+/// The commands that a newcomer is given are those that the CI runs on a new machine.
+#[test]
+fn the_readme_says_how_to_run_and_how_to_test() {
+    let blocks = Page::read(Path::new("README.md")).blocks("sh");
+    let (_, first) = blocks.first().expect("a block");
+    let commands: Vec<_> = first.lines().map(|line| line.split(" #").next().unwrap_or(line).trim()).collect();
+    assert_eq!(commands, ["make run", "make test"]);
+    let ci = Page::read(Path::new(".ci/run")).text;
+    assert!(ci.lines().any(|line| line == "step test make test"), "the CI runs another command");
+}

@@ -1,5 +1,4 @@
-//! What the guards of leases and reservations know, with and without a runtime. No input, no output and no clock, but for
-//! [`Retry`].
+//! What the guards of leases and reservations know. No input, no output and no clock, but for [`Retry`].
 
 use std::time::{Duration, Instant};
 

@@ -12,8 +12,6 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
-pub use explain::{descriptor as read_descriptor, show};
-
 use crate::rules::{self, Findings, Overrides, Printable, Problem, Rules, Settings};
 use crate::{VERSION, control, go, serve};
 

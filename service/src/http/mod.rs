@@ -20,8 +20,8 @@ pub use authorize::client_address;
 pub use listen::Http;
 
 use crate::VERSION;
+use crate::decide::{Service, Snapshot};
 use crate::rules::Printable;
-use crate::service::{Service, Snapshot};
 
 /// The number of keys that `/denials` tells of.
 const SHOWN_DENIALS: usize = 100;

@@ -1,4 +1,4 @@
-//! What the limiters with and without an async runtime share: everything but sending.
+//! What a limiter does beside sending.
 
 mod denials;
 mod settings;
@@ -14,13 +14,14 @@ use redis::Value;
 use scopeguard::ScopeGuard;
 
 pub use denials::{Denial, Denied, Sent, TopDenial};
-pub use settings::{Builder, Settings, at_most_a_year};
+pub use settings::{Settings, at_most_a_year};
 
 use crate::counts::{Asked, Count, Counts, Paid, Part};
 use crate::decision::{Decision, Decisions, RetryAfter, Source};
-use crate::error::{Error, Fallback, is_connection_error};
+use crate::error::{Error, is_connection_error};
+use crate::fallback::Fallback;
 use crate::policy::{Algorithm, Request};
-use crate::protocol::{Call, Exchange, Parts, Server, reply};
+use crate::protocol::{Call, Commands, Exchange, Parts, Server, Verb, reply};
 use crate::stats::{Counters, Gauge, Kind, Log, Stats};
 use denials::Denials;
 
@@ -153,6 +154,29 @@ impl Core {
     /// What a call charges, as far as that is counted here.
     pub fn parts(&self, call: &Call<'_>) -> Parts {
         call.parts(|request| request.counts_here().then(|| Part::of(self.count(request), request)))
+    }
+
+    /// Tells the server first what was admitted here of the keys of a call.
+    pub fn settle_before(&self, call: &Call<'_>, commands: &mut Commands) {
+        if self.counts.shared().has_unsent() {
+            _ = call.parts(|request| {
+                if request.counts_here() {
+                    self.settle(&self.count(request), commands);
+                }
+                None
+            });
+        }
+    }
+
+    /// Adds the command that tells the server what was admitted here of a key, if anything was.
+    pub fn settle(&self, count: &Arc<Count>, commands: &mut Commands) {
+        let Some((policy, units, at, mut part)) = count.take_local(Instant::now()) else { return };
+        let request = Request::for_bounded(&policy, count.key()).cost(0).at(at);
+        if Exchange::new(Call::of(Verb::Settle(units), &request), &self.server).settle(commands) {
+            commands.charge(Parts::One(part));
+        } else {
+            part.rejected(false);
+        }
     }
 
     fn count(&self, request: &Request<'_>) -> Arc<Count> {
@@ -339,7 +363,6 @@ mod tests {
     use super::*;
     use crate::decision::Source;
     use crate::policy::Policy;
-    use crate::protocol::{Commands, Verb};
 
     const POLICY: Policy = Policy::counter(Duration::from_secs(86_400), 10);
 

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use redis::{Cmd, RedisResult, Value};
+use redis::{Cmd, Value};
 
 use super::reply;
 use crate::counts::Part;
@@ -208,7 +208,8 @@ impl From<&Cmd> for Commands {
 }
 
 /// A command as the crate `redis` has it.
-pub fn parse(command: &[u8]) -> RedisResult<Cmd> {
+#[cfg(test)]
+pub fn parse(command: &[u8]) -> redis::RedisResult<Cmd> {
     let words: Vec<Vec<u8>> = redis::from_redis_value(redis::parse_redis_value(command)?)?;
     let mut parsed = Cmd::new();
     parsed.arg(words);

@@ -1,5 +1,5 @@
 //! Which command is sent next: the module's, or that of the Lua library if the server has no module. No input and no
-//! output happens here, so the limiters with and without an async runtime share it.
+//! output happens here.
 
 mod command;
 mod commands;
@@ -12,7 +12,9 @@ use std::time::Instant;
 use redis::{RedisError, Script, Value};
 
 pub use command::{Call, Verb};
-pub use commands::{Commands, Parts, parse};
+#[cfg(test)]
+pub use commands::parse;
+pub use commands::{Commands, Parts};
 
 use crate::error::Error;
 
@@ -114,6 +116,15 @@ impl<'a> Exchange<'a> {
             }
             (_, reply) => Some(reply.unwrap_or(Err(Error::UnknownReply))),
         }
+    }
+
+    /// Adds the command of a call that nobody waits for. `false` if the server cannot execute it.
+    pub fn settle(&mut self, commands: &mut Commands) -> bool {
+        if self.server.lacks_module() {
+            return self.send_hash(commands).is_none();
+        }
+        self.call.native(commands);
+        true
     }
 
     fn send_hash(&mut self, commands: &mut Commands) -> Option<Result<Value, Error>> {

@@ -4,22 +4,22 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use parking_lot::Mutex;
+use tokio::runtime::Handle;
+use tokio::sync::{Notify, oneshot};
+use tokio::task::JoinHandle;
+use tokio::time::{timeout, timeout_at};
 
-use super::{
-    Background, Changed, Held, Limiter, Other, Task, both, channel, is_dropped_within, join, now, tell, until,
-};
-use crate::Request;
+use super::{Limiter, apart};
 use crate::decision::Decision;
 use crate::error::Error;
 use crate::guard::{Holder, Outcome, Renewal, Term, new_id, require_lease};
-use crate::policy::Policy;
+use crate::policy::{Policy, Request};
 use crate::protocol::{Call, Verb, reply};
 
 /// What a request for a lease gets. It is denied if as many leases are held as the limit allows.
 pub type Leased = Outcome<Lease, Decision>;
 
-/// A lease. It is renewed every third of its window, by a task of tokio or, without a runtime, by a thread; and released
-/// when this guard is dropped.
+/// A lease. A task renews it every third of its window, and releases it when this guard is dropped.
 ///
 /// If the process dies, or the runtime ends before the release is sent, the lease ends by itself, at most a window after
 /// it was renewed last.
@@ -37,26 +37,24 @@ pub struct Lease {
 struct Kept {
     known: Arc<Known>,
     /// Dropping it makes the keeper release the lease.
-    held: Held,
-    /// `None` if no thread could be started. Then the lease ends by itself.
-    keeper: Option<Task<Result<bool, Error>>>,
+    held: oneshot::Sender<()>,
+    keeper: JoinHandle<Result<bool, Error>>,
 }
 
 /// What guard and keeper know of the lease.
 #[derive(Debug)]
-pub(super) struct Known {
-    pub(super) term: Mutex<Term>,
-    pub(super) changed: Changed,
+struct Known {
+    term: Mutex<Term>,
+    changed: Notify,
 }
 
 impl Lease {
     /// Renews a lease that was taken after `sent` until the guard is dropped.
     pub(crate) fn keep(limiter: Limiter, policy: Policy, key: Vec<u8>, id: String, sent: Instant) -> Self {
         let term = Mutex::new(Term::new(policy.longest_window(), sent));
-        let known = Arc::new(Known { term, changed: Changed::default() });
-        let (held, other) = channel();
-        let (holder, renewed) = (id.clone(), Arc::clone(&known));
-        let keeper = Background::here().start(move || renew_until(other, limiter, policy, key, holder, renewed));
+        let known = Arc::new(Known { term, changed: Notify::new() });
+        let (held, dropped) = oneshot::channel();
+        let keeper = tokio::spawn(renew_until(dropped, limiter, policy, key, id.clone(), Arc::clone(&known)));
         Self { id, kept: Some(Kept { known, held, keeper }) }
     }
 
@@ -71,13 +69,22 @@ impl Lease {
         self.known().is_some_and(|known| known.term.lock().is_lost(now()))
     }
 
-    pub(super) fn known(&self) -> Option<&Known> {
+    fn known(&self) -> Option<&Known> {
         self.kept.as_ref().map(|kept| &*kept.known)
     }
-}
 
-#[both]
-impl Lease {
+    /// Waits until the lease is lost. Never returns if that does not happen.
+    pub async fn lost(&mut self) {
+        let Some(known) = self.known() else { return std::future::pending().await };
+        loop {
+            let changed = known.changed.notified();
+            let Some(ends) = known.term.lock().ends() else { return };
+            if timeout_at(ends.into(), changed).await.is_err() {
+                return;
+            }
+        }
+    }
+
     /// Releases the lease and waits for that; whether it was still held.
     ///
     /// # Errors
@@ -85,17 +92,14 @@ impl Lease {
     pub async fn release(self) -> Result<bool, Error> {
         let Some(Kept { held, keeper, .. }) = self.kept else { return Ok(false) };
         drop(held);
-        match keeper {
-            Some(keeper) => join(keeper).await.unwrap_or(Ok(false)),
-            None => Ok(false),
-        }
+        // The task ends without a result only if the runtime ends.
+        keeper.await.unwrap_or(Ok(false))
     }
 }
 
 /// Renews a lease until the guard is dropped, and releases it then.
-#[both]
 async fn renew_until(
-    mut dropped: Other,
+    mut dropped: oneshot::Receiver<()>,
     limiter: Limiter,
     policy: Policy,
     key: Vec<u8>,
@@ -103,12 +107,13 @@ async fn renew_until(
     known: Arc<Known>,
 ) -> Result<bool, Error> {
     let mut pause = known.term.lock().first_pause(now());
-    while !is_dropped_within(&mut dropped, pause).await {
+    // Nothing is ever sent: the channel ends when the guard is dropped.
+    while timeout(pause, &mut dropped).await.is_err() {
         let (sent, ends) = (now(), known.term.lock().ends());
-        let renewed = until(ends.unwrap_or(sent), limiter.renew(&policy, &key, &id)).await;
+        let renewed = timeout_at(ends.unwrap_or(sent).into(), limiter.renew(&policy, &key, &id)).await;
         let renewal = renewed.as_ref().map_or(Renewal::Unknown, Renewal::of);
         let next = known.term.lock().renewed(sent, renewal, now());
-        tell(&known.changed);
+        known.changed.notify_waiters();
         match next {
             Some(next) => pause = next,
             None => {
@@ -120,7 +125,6 @@ async fn renew_until(
     limiter.release(&policy, &key, &id).await
 }
 
-#[both]
 impl Limiter {
     /// Takes a lease for a new holder. If the caller is gone before the reply is there, the lease is released.
     ///
@@ -130,7 +134,7 @@ impl Limiter {
     pub async fn lease(&self, policy: &Policy, key: impl AsRef<[u8]>) -> Result<Leased, Error> {
         require_lease(policy)?;
         let taking = take_new(self.clone(), *policy, key.as_ref().to_vec());
-        Background::here().apart(taking).await?
+        apart(&Handle::current(), taking).await?
     }
 
     /// Takes a lease for a holder with this id, or renews the one that it has. If the caller is gone before the reply is
@@ -191,13 +195,17 @@ impl Limiter {
 }
 
 /// Takes a lease although its caller may be gone by then: the guard is dropped, which releases it.
-#[both]
 async fn take_new(limiter: Limiter, policy: Policy, key: Vec<u8>) -> Result<Leased, Error> {
     let id = new_id();
     let leased = limiter.take(&policy, &key, &id, Holder::New).await;
     if leased.as_ref().is_err_and(Error::is_failure) {
         // The server may have taken the lease after all. Nobody else has this id.
-        let _ = Background::here().start(move || async move { limiter.release(&policy, key, id).await });
+        drop(tokio::spawn(async move { limiter.release(&policy, key, id).await }));
     }
     leased
+}
+
+/// The clock of the timers.
+fn now() -> Instant {
+    tokio::time::Instant::now().into_std()
 }

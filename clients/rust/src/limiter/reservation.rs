@@ -1,15 +1,16 @@
 //! Reservations that settle themselves.
 
 use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Background, Limiter, both, sleep};
-use crate::Request;
+use tokio::runtime::Handle;
+use tokio::time::sleep;
+
+use super::{Limiter, apart};
 use crate::decision::{Decision, Decisions};
 use crate::error::Error;
 use crate::guard::{Outcome, Retry, Usage, new_id};
-use crate::policy::Policy;
+use crate::policy::{Policy, Request};
 
 /// What a request for a reservation gets.
 pub type Reserved = Outcome<Reservation, Decision>;
@@ -20,12 +21,11 @@ pub type ReservedAll = Outcome<Vec<Reservation>, Decisions>;
 
 /// An estimate that is charged. It is settled once: by [`settle`](Self::settle), or when this guard is dropped.
 ///
-/// A guard that is dropped, also because the future that holds it is cancelled or its thread panics, settles with the
+/// A guard that is dropped, also because the future that holds it is cancelled, settles with the
 /// usage reported so far. If nothing was reported, the whole estimate stays charged, since the upstream may have worked
 /// all the same; unless the caller said that it was not [called](Self::called). So hanging up makes nothing free.
 ///
-/// Dropping does not wait: a task of tokio settles or, without a runtime, a thread. A settlement without a reply is sent
-/// again until the reservation can no longer be settled. If the process ends first, the estimate comes back when the
+/// Dropping does not wait: a task settles. A settlement without a reply is sent again until the reservation can no longer be settled. If the process ends first, the estimate comes back when the
 /// reservation ends. What a [`Fallback`](crate::Fallback) allows is not settled if the server cannot have charged it.
 pub struct Reservation {
     id: String,
@@ -67,10 +67,7 @@ impl Reservation {
     pub const fn report(&mut self, used: u64) {
         self.usage.reported = Some(used);
     }
-}
 
-#[both]
-impl Reservation {
     /// Settles with what the request has cost, and waits for the reply. If the server cannot have charged it, returns the
     /// decision of the fallback at once, with `charged` 0.
     ///
@@ -79,7 +76,7 @@ impl Reservation {
     pub async fn settle(mut self, actual: u64) -> Result<Decision, Error> {
         match self.charge.take() {
             // It goes on if the caller is gone.
-            Some(charge) => charge.background.clone().apart(charge.end(actual)).await?,
+            Some(charge) => apart(&charge.runtime.clone(), charge.end(actual)).await?,
             None => Ok(Decision { charged: 0, ..self.decision }),
         }
     }
@@ -93,22 +90,18 @@ impl Reservation {
     }
 }
 
-#[both(AFIT)]
 impl Drop for Reservation {
     fn drop(&mut self) {
         let Some(charge) = self.charge.take() else { return };
-        let (background, core, actual) =
-            (charge.background.clone(), Arc::clone(&charge.limiter.core), self.usage.units());
-        if background.start(move || async move { charge.end(actual).await }).is_none() {
-            core.unsettled(&Error::Redis(std::io::Error::other("no thread can be started").into()));
-        }
+        drop(charge.runtime.clone().spawn(charge.end(self.usage.units())));
     }
 }
 
 /// What is reserved, or may be, with the request for it.
 struct Charge {
     limiter: Limiter,
-    background: Background,
+    /// The runtime in which this was made: a guard may be dropped outside of it.
+    runtime: Handle,
     policy: Policy,
     /// Of a bounded length already.
     key: Vec<u8>,
@@ -125,7 +118,7 @@ impl Charge {
         let &Request { policy, cost, partial, always, id: holder, .. } = request;
         Self {
             limiter: limiter.clone(),
-            background: Background::here(),
+            runtime: Handle::current(),
             policy: *policy,
             key: request.bounded_key().to_vec(),
             id: id.to_owned(),
@@ -145,7 +138,6 @@ impl Charge {
     }
 }
 
-#[both]
 impl Charge {
     /// Settles, again and again while the server does not reply and the reservation can be settled.
     async fn send(&self, actual: u64) -> Result<Decision, Error> {
@@ -167,8 +159,7 @@ impl Charge {
 
     /// Cancels what the server may have charged although it did not reply. Nobody else has the id.
     fn cancel(self) {
-        let background = self.background.clone();
-        drop(background.start(move || async move { self.send(0).await }));
+        drop(self.runtime.clone().spawn(async move { self.send(0).await }));
     }
 
     /// The guard. Until the caller has it, nobody can have called the upstream.
@@ -179,7 +170,6 @@ impl Charge {
     }
 }
 
-#[both]
 impl Limiter {
     /// Charges the cost of a request as an estimate under a new id. The guard settles it once. It ends by itself after
     /// `ttl`, which must be longer than the work takes. If the caller is gone before the reply is there, it is cancelled.
@@ -206,7 +196,7 @@ impl Limiter {
     pub async fn reserve_all(&self, requests: &[Request<'_>], ttl: Duration) -> Result<ReservedAll, Error> {
         let id = new_id();
         let all: Vec<_> = requests.iter().map(|request| Charge::of(self, request, &id, ttl)).collect();
-        let mut reserved = Background::here().apart(hold(self.clone(), all)).await?;
+        let mut reserved = apart(&Handle::current(), hold(self.clone(), all)).await?;
         if let Ok(ReservedAll::Held(reservations)) = &mut reserved {
             reservations.iter_mut().for_each(|reservation| reservation.called(true));
         }
@@ -237,7 +227,6 @@ impl Limiter {
 }
 
 /// Reserves although the caller may be gone by then: the guards are dropped, which cancels.
-#[both]
 async fn hold(limiter: Limiter, charges: Vec<Charge>) -> Result<ReservedAll, Error> {
     let requests: Vec<_> = charges.iter().map(Charge::request).collect();
     let result = match requests.as_slice() {

@@ -307,7 +307,7 @@ mod tests {
     use envoy_types::pb::google::protobuf::UInt64Value;
 
     use super::*;
-    use crate::cli::read_descriptor;
+    use crate::decide::read_descriptor;
     use crate::rules::{Settings, Source};
 
     #[test]

@@ -8,8 +8,8 @@ use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
 use prometheus::{IntCounterVec, Opts, Registry};
 use tracing::warn;
 
-use super::log::show;
 use super::plan::{Plan, Slot};
+use super::text::show_descriptor;
 use crate::net::register;
 use crate::rules::{Domain, Entry, Printable};
 use crate::throttle::Throttle;
@@ -69,7 +69,7 @@ impl Unmatched {
             }
             self.descriptors.with_label_values(&[&request.domain]).inc();
             if let Some(left_out) = self.descriptor_lines.next(now) {
-                let shown = show(descriptor);
+                let shown = show_descriptor(descriptor);
                 let (domain, descriptor) = (Printable(name), Printable(cut(&shown)));
                 warn!(%domain, %descriptor, left_out, "no rule fits this descriptor: it is allowed");
             }

@@ -12,8 +12,8 @@ use prometheus::{Histogram, HistogramOpts, IntCounter, IntCounterVec, Opts, Regi
 use redis_rl_client::{Algorithm, Decision, Source, Stats};
 use tracing::warn;
 
-use super::decide::Outcomes;
 use super::in_force::InForce;
+use super::outcomes::Outcomes;
 use super::plan::{Check, Hits, Plan, Slot};
 use super::reply::is_over;
 use super::unmatched::Unmatched;

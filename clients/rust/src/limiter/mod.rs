@@ -1,33 +1,25 @@
-//! The limiter of async programs, on tokio: how it sends, and what its guards need of the runtime.
+//! The limiter, on tokio, and its guards.
 
-#[path = "../calls/lease.rs"]
+mod builder;
+mod calls;
 mod lease;
-#[path = "../calls/limiter.rs"]
-mod limiter;
-#[path = "../calls/reservation.rs"]
+mod local;
 mod reservation;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::join_all;
-use maybe_async::must_be_async as both;
 use tokio::runtime::Handle;
-use tokio::sync::Notify as Changed;
-use tokio::sync::oneshot::{Receiver, Sender, channel};
-use tokio::task::JoinHandle as Task;
-use tokio::time::{Instant, sleep, timeout, timeout_at};
 
+pub use builder::Builder;
 pub use lease::{Lease, Leased};
 pub use reservation::{Reservation, Reserved, ReservedAll};
 
 use crate::breaker::Breaker;
 use crate::core::{Core, at_most_a_year};
-use crate::decision::Decision;
 use crate::error::Error;
+use crate::fallback::Fallback;
 use crate::link::Link;
-use crate::link::Link as Target;
-use crate::{Builder, Fallback, Request};
 
 /// Sends requests to a server with the module, or to one without it through the Lua library.
 ///
@@ -103,13 +95,6 @@ pub struct Limiter {
     pub(crate) timeout: Duration,
 }
 
-impl Builder<Link> {
-    /// The limiter.
-    pub fn build(self) -> Limiter {
-        Limiter::of(self)
-    }
-}
-
 impl Limiter {
     /// Opens the connection, so that the first request does not wait for it: that takes longer than a request, and the
     /// timeout may be shorter. Takes up to 5 seconds. If this future is dropped, the attempt goes on.
@@ -120,8 +105,8 @@ impl Limiter {
         self.link.connect().await
     }
 
-    fn of(builder: Builder<Link>) -> Self {
-        let Builder { connection: link, settings } = builder;
+    fn of(builder: Builder) -> Self {
+        let Builder { link, settings } = builder;
         link.set_silence(Breaker::limit(settings.breaker, settings.timeout));
         let core = Arc::new(Core::new(&settings, link.gauge()));
         Self { link, core, fallback: settings.fallback, timeout: settings.timeout }
@@ -134,78 +119,13 @@ impl Limiter {
     pub fn with_timeout(&self, timeout: Duration) -> Self {
         Self { timeout: at_most_a_year(timeout), ..self.clone() }
     }
-
-    async fn decide_each(&self, requests: &[Request<'_>]) -> Vec<Result<Decision, Error>> {
-        if self.link.is_cluster() {
-            // The nodes reply at the same time.
-            return join_all(requests.iter().map(|request| self.check_request(request))).await;
-        }
-        self.decide_together(requests.iter(), self.timeout).await
-    }
 }
 
-/// The clock of the timers.
-fn now() -> std::time::Instant {
-    Instant::now().into_std()
-}
-
-/// What the work returns; `None` if it has not ended by then.
-async fn until<T>(ends: std::time::Instant, work: impl Future<Output = T>) -> Option<T> {
-    timeout_at(ends.into(), work).await.ok()
-}
-
-type Held = Sender<()>;
-type Other = Receiver<()>;
-
-/// Runs what goes on without its caller, in the runtime in which this was made.
-#[derive(Clone, Debug)]
-struct Background(Handle);
-
-impl Background {
-    fn here() -> Self {
-        Self(Handle::current())
-    }
-
-    /// Waits for work that goes on if nobody waits any more.
-    async fn apart<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Result<T, Error> {
-        // The task neither panics nor is it aborted, unless the runtime ends.
-        self.0.spawn(work).await.map_err(|_| Error::CircuitOpen)
-    }
-
-    /// `None` if it cannot be started.
-    fn start<F>(&self, work: impl FnOnce() -> F) -> Option<Task<F::Output>>
-    where
-        F: Future<Output: Send> + Send + 'static,
-    {
-        Some(self.0.spawn(work()))
-    }
-}
-
-/// What the task returned; `None` if the runtime ended.
-async fn join<T>(task: Task<T>) -> Option<T> {
-    task.await.ok()
-}
-
-/// Waits for so long. Returns whether the other end is dropped by then: nothing is ever sent.
-async fn is_dropped_within(other: &mut Other, pause: Duration) -> bool {
-    timeout(pause, other).await.is_ok()
-}
-
-/// Wakes those who wait for a change.
-fn tell(changed: &Changed) {
-    changed.notify_waiters();
-}
-
-impl Lease {
-    /// Waits until the lease is lost. Never returns if that does not happen.
-    pub async fn lost(&mut self) {
-        let Some(known) = self.known() else { return std::future::pending().await };
-        loop {
-            let changed = known.changed.notified();
-            let Some(ends) = known.term.lock().ends() else { return };
-            if timeout_at(ends.into(), changed).await.is_err() {
-                return;
-            }
-        }
-    }
+/// Waits for work of this runtime that goes on if nobody waits any more.
+async fn apart<T: Send + 'static>(
+    runtime: &Handle,
+    work: impl Future<Output = T> + Send + 'static,
+) -> Result<T, Error> {
+    // The task neither panics nor is it aborted, unless the runtime ends.
+    runtime.spawn(work).await.map_err(|_| Error::CircuitOpen)
 }

@@ -2,15 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use envoy_types::pb::envoy::extensions::common::ratelimit::v3::RateLimitDescriptor;
-use envoy_types::pb::envoy::extensions::common::ratelimit::v3::rate_limit_descriptor::Entry;
 use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
 use redis_rl_client::{Decision, RetryAfter, Source, bounded};
 use tracing::{Level, debug, enabled, error};
 
-use super::decide::Outcomes;
+use super::outcomes::Outcomes;
 use super::plan::{Check, Plan, Slot};
 use super::reply::is_over;
+use super::text::show_descriptor;
 use crate::throttle::Throttle;
 
 /// Logs at debug level what each descriptor of a request got, one event for each. An error about the request is logged at
@@ -32,7 +31,7 @@ pub fn log(request: &RateLimitRequest, plan: &Plan, outcomes: &Outcomes, overloa
     }
     let took_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
     for ((descriptor, slot), outcome) in request.descriptors.iter().zip(&plan.slots).zip(outcomes) {
-        let descriptor = show(descriptor);
+        let descriptor = show_descriptor(descriptor);
         let check = if let Slot::Check(check) = slot { Some(check) } else { None };
         let decided = outcome.as_ref().and_then(|outcome| outcome.as_ref().ok());
         let failed = outcome.as_ref().and_then(|outcome| outcome.as_ref().err());
@@ -97,17 +96,4 @@ fn retry_after_ms(decision: &Decision) -> Option<i64> {
         RetryAfter::After(wait) => i64::try_from(wait.as_millis()).ok(),
         RetryAfter::Never => Some(-1),
     }
-}
-
-/// A descriptor as `rlaas explain` takes it.
-pub fn show(descriptor: &RateLimitDescriptor) -> String {
-    let escape = |text: &str, special: &[char]| -> String {
-        let escaped = |c: char| special.contains(&c).then_some('\\').into_iter().chain([c]);
-        text.chars().flat_map(escaped).collect()
-    };
-    let entries = descriptor.entries.iter();
-    let entries = entries.map(|Entry { key, value }| {
-        format!("{}={}", escape(&bounded(key), &['\\', ',', '=']), escape(&bounded(value), &['\\', ',']))
-    });
-    entries.collect::<Vec<_>>().join(",")
 }

@@ -12,7 +12,7 @@ use envoy_types::pb::google::protobuf::value::Kind;
 use envoy_types::pb::google::protobuf::{self as proto, ListValue, Struct, Value};
 use redis_rl_client::{Decision, Error, RetryAfter, Source, bounded};
 
-use super::decide::Outcomes;
+use super::outcomes::Outcomes;
 use super::plan::{Check, Hits, Plan, Slot};
 use crate::rules::Metadata;
 

@@ -12,9 +12,9 @@ use tonic::{Request, Response, Status};
 use tracing::error;
 
 use super::call::Call;
-use super::decide::{How, decide, has_no_decision};
 use super::log::{errors_left_out, log};
 use super::metrics::Metrics;
+use super::outcomes::{How, decide, has_no_decision};
 use super::plan::Plan;
 use super::proto::rate_limit_service_server as kuadrant;
 use super::proto::{self, CommitRequest, CommitResponse, ReserveResponse};
