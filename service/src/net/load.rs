@@ -26,6 +26,8 @@ const AT_ONCE: usize = 8 * 1024;
 const MAX_HELD: usize = 24 * 1024 * 1024;
 /// A connection with so few requests under way is always read.
 const FEW: usize = 16;
+/// So many requests take half of the lag that is allowed.
+const FEW_TO_DECIDE: usize = 100;
 /// How many long messages are read at once.
 const LONG_AT_ONCE: usize = 4;
 /// How long a client may take to begin, and for a header.
@@ -155,6 +157,12 @@ impl Load {
         } else {
             None
         }
+    }
+
+    /// Whether so few requests are under way that they are not why this process is late, but other programs. To ask Redis
+    /// costs less then than to decide here and to tell Redis afterwards.
+    pub fn has_few(&self) -> bool {
+        self.open() <= FEW_TO_DECIDE
     }
 
     fn is_full(&self) -> bool {

@@ -559,6 +559,13 @@ impl Known {
         self.admit(limit, units, at);
     }
 
+    /// How many units are local, owed and held.
+    #[cfg(test)]
+    pub fn tests_figures(&self, limit: &Limit) -> (u64, u64, u64) {
+        let trouble = self.trouble.as_deref().copied().unwrap_or_default();
+        (self.local(limit), trouble.owed, trouble.held)
+    }
+
     /// The terms under which local units were admitted.
     pub const fn terms(&self, schedule: Schedule) -> Terms {
         let burst = if self.burst == 0 { None } else { Some(self.burst) };

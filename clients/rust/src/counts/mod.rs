@@ -3,6 +3,8 @@
 //! for requests that share a command.
 
 mod known;
+#[cfg(test)]
+mod tests;
 
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
@@ -15,11 +17,11 @@ use parking_lot::Mutex;
 use quick_cache::sync::{Cache, GuardResult};
 use quick_cache::{DefaultHashBuilder, Equivalent, Lifecycle, OptionsBuilder, UnitWeighter};
 
-pub use known::{Asked, At, Figures, Paid};
-use known::{Admission, Known, Limit, Waiter};
+pub use known::{Asked, At, Figures, Known, Limit, Paid};
+use known::{Admission, Waiter};
 
 use crate::key::State;
-use crate::policy::{Algorithm, Policy, Request};
+use crate::policy::{Policy, Request};
 use crate::stats::Counter;
 
 /// The most keys. Beyond that, a key makes place for another one.
@@ -241,7 +243,8 @@ impl Count {
         let policy = Policy::of_terms(limit.algorithm, known.terms(limit.schedule));
         drop(known);
         let millis = admitted.saturating_add_signed(limit.skew) / 1_000;
-        let part = Part { state: Stage::Open, settles: Some(admitted), ..Part::new(Arc::clone(self), units, false) };
+        let count = Arc::clone(self);
+        let part = Part { count, cost: units, holds: false, settles: Some(admitted), state: Stage::Open };
         Some((policy, units, millis, part))
     }
 
@@ -290,13 +293,9 @@ impl Clone for Part {
 }
 
 impl Part {
-    fn new(count: Arc<Count>, cost: u64, holds: bool) -> Self {
-        Self { count, cost, holds, settles: None, state: Stage::Closed }
-    }
-
     /// Of a request.
     pub fn of(count: Arc<Count>, request: &Request<'_>) -> Self {
-        Self::new(count, request.cost, request.takes_held())
+        Self { count, cost: request.cost, holds: request.takes_held(), settles: None, state: Stage::Closed }
     }
 
     /// It is to be sent.

@@ -125,8 +125,7 @@ mod tests {
     fn the_replies_that_came_count_though_others_are_late() {
         let (mut flights, now, limit) = (Flights::default(), Instant::now(), Duration::from_millis(5));
         let (caller, mut reply) = tokio::sync::oneshot::channel();
-        let both: Vec<_> = [cmd("A"), cmd("B")].iter().map(redis::Cmd::get_packed_command).collect();
-        let commands = both.iter().map(Vec::as_slice).collect();
+        let commands = crate::protocol::Commands::from(&cmd("B")).after(&cmd("A"));
         flights.begin(Unsent { commands, limit, caller: Some(caller), is_probe: false, deadline: None }, now);
         assert_eq!(flights.land(Value::Int(1), now, Via::default()), Landed::Part);
         flights.end_late(now + limit);
