@@ -61,7 +61,7 @@ impl<G, D> Outcome<G, D> {
     }
 }
 
-/// When a lease ends at the earliest. It reads no clock and sends nothing, so that `proofs/` can try every order of events.
+/// When a lease ends at the earliest. It reads no clock and sends nothing, so that `tests/proofs` can try every order of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Term {
     window: Duration,

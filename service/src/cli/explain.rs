@@ -7,10 +7,10 @@ use std::process::ExitCode;
 use clap::Args;
 use envoy_types::pb::envoy::extensions::common::ratelimit::v3::rate_limit_descriptor::Entry;
 use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
+use rlaas_rules::Printable;
 
-use super::RuleArgs;
+use super::{RuleArgs, say_shadow_mode};
 use crate::decide::{Plan, read_descriptor, show_slot};
-use crate::rules::Printable;
 
 /// The arguments of `rlaas explain`.
 #[derive(Debug, Args)]
@@ -48,6 +48,7 @@ impl Explain {
     pub fn run(&self, out: &mut impl Write) -> io::Result<ExitCode> {
         let Some(request) = self.request.read(out)? else { return Ok(ExitCode::FAILURE) };
         let Some(rules) = self.rules.load(out)? else { return Ok(ExitCode::FAILURE) };
+        say_shadow_mode(out)?;
         let name = &request.domain;
         let Some(domain) = rules.domains.get(name.as_str()) else {
             writeln!(out, "domain {}: no rules, so every request is allowed", Printable(name))?;

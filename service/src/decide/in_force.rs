@@ -13,6 +13,8 @@ pub struct InForce {
     limits: IntGauge,
     info: IntGaugeVec,
     pub wrong: IntGauge,
+    /// 1: no request is denied.
+    pub shadow: IntGauge,
     /// By `file`: seconds until the first certificate in it ends.
     pub certificates: IntGaugeVec,
 }
@@ -35,6 +37,7 @@ impl InForce {
                 "hash",
             )?,
             wrong: gauge("rlaas_rules_wrong", "1 while the files are wrong and the old rules are in force.")?,
+            shadow: gauge("rlaas_shadow_mode", "1 with SHADOW_MODE=true: no request is denied.")?,
             certificates: labelled(
                 "rlaas_certificate_ends_seconds",
                 "Seconds until the first certificate in the file ends.",

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use axum::body::Bytes;
 use axum::extract::State;
 use redis_rl_client::{Fallback, RetryAfter};
+use rlaas_rules::Printable;
 
 use super::{Rejected, json};
 use crate::decide::{Call, Check, Plan, Service, Slot, show_descriptor, show_slot};
-use crate::rules::Printable;
 
 /// More remembered denials than there can be of a request.
 const ALL: usize = usize::MAX;
@@ -21,7 +21,7 @@ pub async fn why(State(service): State<Arc<Service>>, body: Bytes) -> Result<Str
     let snapshot = service.rules(&mut Call::default())?;
     let domain = snapshot.rules.domains.get(request.domain.as_str());
     let plan = Plan::new(&request, domain, &service.settings.prefix, service.settings.cluster)?;
-    let mut text = Vec::new();
+    let mut text = super::shadow(&service).into_bytes();
     for (descriptor, slot) in request.descriptors.iter().zip(&plan.slots) {
         text.extend(format!("descriptor {}\n", Printable(&show_descriptor(descriptor))).into_bytes());
         // Writing to memory cannot fail.

@@ -1,0 +1,28 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod authorize;
+mod fields;
+mod files;
+mod hash;
+mod key;
+mod load;
+mod matching;
+mod model;
+mod overrides;
+mod problem;
+mod rate;
+mod wildcard;
+mod yaml;
+
+pub use fields::{Findings, Outcome, Pair};
+pub use files::{files, read};
+pub use key::{command, key, key_start};
+pub use load::{SCRIPT_DOMAIN, SCRIPT_ENTRY, Settings, Source, file, load, load_files};
+pub use matching::{Entry, Found};
+pub use model::{
+    Authorize, Charge, Domain, Level, Limit, Metadata, Options, Origin, Part, Rate, Rule, Rules, Unit, takes_always,
+};
+pub use overrides::Overrides;
+pub use problem::{Mark, Place, Printable, Problem};
+pub use yaml::{Node, Scalar, Value};
