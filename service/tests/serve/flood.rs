@@ -105,7 +105,8 @@ fn floods(rounds: usize) {
             let allowed = outcomes.get("allowed").copied().unwrap_or(0);
             let most = LIMIT + if is_busy { LIMIT / 10 } else { LIMIT / 50 };
             let is_within = (LIMIT - LIMIT / 20..=most).contains(&allowed);
-            let is_decided = !outcomes.contains_key("failed") && (says == "error" || !outcomes.contains_key("unavailable"));
+            let is_decided =
+                !outcomes.contains_key("failed") && (says == "error" || !outcomes.contains_key("unavailable"));
             let figures = || service.metrics("rlaas_");
             assert!(is_within && is_decided, "{says}, {connections}, busy {is_busy}: {outcomes:?} {:?}", figures());
         }

@@ -430,16 +430,16 @@ impl Known {
             _ if allowed || asked.always => cost,
             _ => 0,
         };
+        let delays = allowed && limit.algorithm == Algorithm::Leaky;
+        let delay = if delays { self.drained_in(limit, unknown, now) } else { 0 };
         let paid = self.pay(limit, allowed, if asked.always { cost.min(room) } else { charged }, charged, own, now);
-        let before = (counted / u64::from(self.instances)).saturating_add(mine);
-        let delay = if allowed && limit.algorithm == Algorithm::Leaky { self.span(limit, before) } else { 0 };
         let needed = if asked.partial { 1 } else { cost.max(1) };
         let retry_after = if allowed {
             RetryAfter::Now
         } else if needed > part(capacity, self.instances) {
             RetryAfter::Never
         } else {
-            let wait = self.wait(limit, needed.saturating_sub(room), unknown, now);
+            let wait = self.wait(limit, needed, room, unknown, now);
             RetryAfter::from_millis(i64::try_from(wait.div_ceil(1_000).max(1)).unwrap_or(i64::MAX))
         };
         Admission { allowed, charged, retry_after, delay, paid }
@@ -484,12 +484,20 @@ impl Known {
         }
     }
 
-    /// How long until so many more units are there.
-    fn wait(&self, limit: &Limit, missing: u64, unknown: u64, now: At) -> u64 {
+    /// In which time a bucket drains all that is counted.
+    fn drained_in(&self, limit: &Limit, unknown: u64, now: At) -> u64 {
+        let unknown = self.span(limit, unknown.div_ceil(u64::from(self.instances)));
+        self.reset_at.saturating_sub(now).saturating_add(self.local.units).saturating_add(unknown)
+    }
+
+    /// How long until so many units are there, of which some are there now.
+    fn wait(&self, limit: &Limit, needed: u64, room: u64, unknown: u64, now: At) -> u64 {
+        let missing = needed.saturating_sub(room);
         match limit.kind() {
             Kind::Bucket => {
-                let rate = part(self.limit, self.instances).max(1);
-                div_ceil(missing, limit.window(), rate)
+                let capacity = if self.burst == 0 { self.limit } else { self.burst };
+                let rest = part(capacity, self.instances).saturating_sub(needed);
+                self.drained_in(limit, unknown, now).saturating_sub(self.span(limit, rest))
             }
             Kind::Window => {
                 let begun = if self.local.units > 0 { self.local.at } else { now };

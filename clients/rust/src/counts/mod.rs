@@ -17,8 +17,8 @@ use parking_lot::Mutex;
 use quick_cache::sync::{Cache, GuardResult};
 use quick_cache::{DefaultHashBuilder, Equivalent, Lifecycle, OptionsBuilder, UnitWeighter};
 
-pub use known::{Asked, At, Figures, Known, Limit, Paid};
 use known::{Admission, Waiter};
+pub use known::{Asked, At, Figures, Known, Limit, Paid};
 
 use crate::key::State;
 use crate::policy::{Policy, Request};
@@ -112,7 +112,8 @@ impl Default for Counts {
         let options = options.expect("both capacities are given");
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         // Until a reply says more, this machine's clock counts.
-        let skew = i64::try_from(since_1970.as_micros()).unwrap_or(i64::MAX).saturating_sub_unsigned(at(Instant::now()));
+        let skew =
+            i64::try_from(since_1970.as_micros()).unwrap_or(i64::MAX).saturating_sub_unsigned(at(Instant::now()));
         let shared = Shared {
             skew: AtomicI64::new(skew),
             unsent: Mutex::default(),
@@ -282,7 +283,10 @@ enum Stage {
     /// Its caller no longer waits for the reply.
     Orphan,
     /// It has its reply, which charged so much.
-    Answered { charged: u64, orphan: bool },
+    Answered {
+        charged: u64,
+        orphan: bool,
+    },
 }
 
 /// A part that is to be sent again, or not at all.
@@ -332,6 +336,9 @@ impl Part {
         if !orphan && self.state != Stage::Open {
             return;
         }
+        // The reply to a settlement says what a request of cost 1 would get.
+        let request = u64::from(self.settles.is_some() && figures.allowed);
+        let figures = &Figures { remaining: figures.remaining.saturating_add(request), ..*figures };
         let now = at(now);
         let skew = i64::try_from(now_ms.saturating_mul(1_000)).unwrap_or(i64::MAX).saturating_sub_unsigned(now);
         self.count.shared.skew.store(skew, Ordering::Relaxed);

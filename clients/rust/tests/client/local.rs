@@ -21,7 +21,10 @@ fn the_server_is_told_what_was_allowed_without_it() {
             let request = policy.request("k");
             let here = |requests: usize| {
                 let decisions = limiter.decide_without_server(&vec![request; requests], HERE);
-                decisions.into_iter().filter(|decision| decision.as_ref().is_ok_and(|decision| decision.allowed)).count()
+                decisions
+                    .into_iter()
+                    .filter(|decision| decision.as_ref().is_ok_and(|decision| decision.allowed))
+                    .count()
             };
             assert_eq!(limiter.check_request(&request).await.expect("a decision").remaining, 9, "{policy}");
             assert_eq!(here(2), 2, "{policy}");

@@ -12,17 +12,17 @@ use crate::policy::{Algorithm, Policy, Request};
 use crate::protocol::{Call, Commands, Verb, parse, reply};
 
 /// The first call of each algorithm that the limits inside this process decide otherwise, from 0. They know no SETTLE, no
-/// RESERVE and no RESET, and give nothing back that was charged at another time. If a difference is gone, this list is
+/// RESERVE and no RESET, and units of a part of a window come back together. If a difference is gone, this list is
 /// wrong.
 const DIFFERS_AT: [(&str, usize); 8] = [
     ("FIXED", 24),
     ("WINDOW", 24),
-    ("SLIDING", 10),
-    ("COUNTER", 10),
+    ("SLIDING", 3),
+    ("COUNTER", 3),
     ("TOKEN", 11),
     ("LEAKY", 10),
     ("GCRA", 18),
-    ("ROLLING", 10),
+    ("ROLLING", 3),
 ];
 
 /// The words of a call as this client writes them: without what is the default, and in the units of [`Policy`].
