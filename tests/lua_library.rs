@@ -15,6 +15,28 @@ use random::random_calls::*;
 use redis::{Connection, Value};
 use support::*;
 
+#[test]
+fn it_takes_the_options_of_the_table() {
+    with_both_forms(|_, con, form| {
+        for word in words(|traits| traits.library) {
+            let can = traits(word);
+            for (option, taken) in options(can) {
+                let id = if can.id && !option.starts_with("ID") { " ID a" } else { "" };
+                let call = Call::of(&format!("rl {word} {word} 1m 5{id} {option}"));
+                let is_taken = match answer(call.library(form).query(con)) {
+                    Answer::Error(error) => {
+                        let keyword = option.split(' ').next().expect("a word");
+                        assert_eq!(error, format!("ERR invalid {keyword}: {word} takes none"));
+                        false
+                    }
+                    _ => true,
+                };
+                assert_eq!(is_taken, taken, "{word} {option}");
+            }
+        }
+    });
+}
+
 /// Runs a test with both forms of the library on every server, which has the module too.
 fn with_both_forms(test: impl Fn(&Server, &mut Connection, &Form) + Sync) {
     for_each_server(|bin| {
@@ -56,6 +78,19 @@ fn what_only_the_module_has_is_an_error_that_says_so() {
         for words in ["rl k", "rl k TOKEN", "rl k TOKEN 60", "rl_reset k TOKEN", "rl_renew k 60", "rl_release k"] {
             let command = Call::of(words.trim_end());
             assert_eq!(answer(command.library(form).query(con)), arguments, "{form:?} {words}");
+        }
+        ok(cmd!(*con, "SET", "token", "T:1:0:60000:1"));
+        for (words, text) in [
+            ("rl k TOKEN 60 5 COTS 2", "ERR syntax error: no such option, but there is COST n"),
+            ("rl_reset k FIXED 60 ANCOR 5", "ERR syntax error: no such option, but there is ANCHOR t"),
+            (
+                "rl_settle k TOKEN 60 5 ACTUAL 7",
+                "ERR syntax error: RL.SETTLE needs ACTUAL m, and RESERVED n or RESERVATION id",
+            ),
+            ("rl token WINDOW 60 5", "ERR the key holds a state of TOKEN: use another key for each algorithm"),
+            ("rl token COUNTER 60 5", "ERR the key holds a state of TOKEN: use another key for each algorithm"),
+        ] {
+            assert_eq!(send(con, form, words), error(text), "{form:?} {words}");
         }
         if let Form::Script(digest) = form {
             let unknown = err(cmd!(*con, "EVALSHA", digest, 1, "k", "rl_top", "TOKEN", 60, 5));
@@ -228,7 +263,7 @@ fn the_documented_permissions_are_enough() {
         let mut case = Case::new(2);
         // Every algorithm on every key is WRONGTYPE now and then, which is a reply as well.
         for _ in 0..1_500 {
-            let mut call = case.call(&ALL);
+            let mut call = case.call(&words(|traits| traits.library));
             call.limits.iter_mut().for_each(|(key, _)| key.splice(..0, *b"user:").for_each(drop));
             if let Answer::Error(error) = answer(call.library(&Form::Function).query(&mut user)) {
                 assert!(!refuses(&error), "{}: {error}", shown(&call.native()));

@@ -1,6 +1,7 @@
 //! From a key to the state that an algorithm decides on, and from a change back to the key. A change is written, gets
 //! its absolute expiry, is replicated and fires its keyspace events in one place for each kind of state.
 
+mod braces;
 mod counter;
 pub mod lease;
 mod log;
@@ -16,9 +17,13 @@ use crate::error::Error;
 use crate::ffi::{Access, Arg, ClosedKey, Ctx, Key, Kind, Str};
 pub use record::Record;
 use redis_rl_algorithm::arithmetic::to_i64;
+use redis_rl_algorithm::record::writer;
 use redis_rl_algorithm::reservation::MAX_ENDED;
-use redis_rl_algorithm::{Change, Cost, Decision, Figures, MAX_EXPIRED, Micros, Policy};
+use redis_rl_algorithm::{Change, Cost, Decision, Figures, MAX_EXPIRED, Micros, Named, Policy};
 pub use reserved::Reservations;
+
+/// The most entries ahead of the clock that a call moves in its first log.
+const MAX_MOVED: u64 = 500;
 
 /// What a call may still remove, over all its limits, of what no longer counts. It leaves the rest to later calls.
 #[derive(Debug, PartialEq, Eq)]
@@ -27,26 +32,35 @@ pub struct Budget {
     expired: Cell<u64>,
     /// Reservations that have ended.
     ended: Cell<usize>,
+    /// Reservations that it looks at because there is no order of them.
+    unordered: Cell<u64>,
+    /// Entries of logs ahead of the clock that it moves to now.
+    moved: Cell<u64>,
 }
 
 impl Budget {
     pub const fn of_call() -> Self {
-        Self { expired: Cell::new(MAX_EXPIRED as u64), ended: Cell::new(MAX_ENDED) }
+        let (expired, ended, unordered) = (MAX_EXPIRED as u64, MAX_ENDED, MAX_ENDED as u64);
+        let (expired, ended) = (Cell::new(expired), Cell::new(ended));
+        Self { expired, ended, unordered: Cell::new(unordered), moved: Cell::new(2 * MAX_MOVED) }
     }
 
     fn spend_expired(&self, removed: u64) {
         self.expired.set(self.expired.get().saturating_sub(removed));
     }
 
-    /// Whether a call may look at all of so many reservations, since there is no order of them: always at those of its
-    /// first limit. It then has looked at them.
-    fn may_look_at(&self, reservations: u64) -> bool {
-        let first = *self == Self::of_call();
-        let may = first || reservations <= self.expired.get();
-        if may {
-            self.spend_expired(reservations);
-        }
+    /// How many of so many reservations a call may look at, since there is no order of them. It then has looked at them.
+    fn look_at(&self, reservations: u64) -> u64 {
+        let may = reservations.min(self.unordered.get());
+        self.unordered.set(self.unordered.get().saturating_sub(may));
         may
+    }
+
+    /// How many entries the next log may move: the first [`MAX_MOVED`], each other one half of those before it.
+    fn moves(&self) -> u64 {
+        let half = self.moved.get() / 2;
+        self.moved.set(half);
+        half
     }
 
     fn spend_ended(&self, noticed: usize) {
@@ -78,22 +92,17 @@ impl Purpose<'_> {
 /// An algorithm, and where its state is stored.
 ///
 /// The steps are separate so that RL.MULTI can decide every limit before it commits any, and RL.PEEK commits nothing.
-pub trait StoredAlgorithm: Sized + 'static {
+pub trait StoredAlgorithm: Named + Sized + 'static {
     /// An open key and the state in it.
     type Loaded<'c>: 'c;
     /// What a decision writes.
     type Change;
 
-    /// Whether `count` includes this request.
-    const COUNT_IS_AFTER: bool = false;
-
-    /// Whether `ttl` is what the script replies, even on a denial, instead of the time to retry after.
-    const TTL_OF_SCRIPT: bool = false;
-    /// Decides on a request with ALWAYS. The grammar has ALWAYS exactly for the algorithms that have this.
+    /// Decides on a request with ALWAYS.
     const ALWAYS: Option<Decide<Self>>;
     /// What RL.REFUND and RL.SETTLE call. LEASE counts nothing that they could correct, and has their error instead.
     const CORRECTIONS: Result<Corrections<Self>, Error>;
-    /// What RESERVE and RESERVATION call. The grammar has them exactly for the algorithms that have this.
+    /// What RESERVE and RESERVATION call.
     const RESERVATIONS: Option<&'static Reservations<Self>>;
     /// What `q` counts in the header RateLimit-Policy, if not requests.
     const QUOTA_UNIT: Option<&'static str> = None;
@@ -213,6 +222,19 @@ fn require_own_name(key: &[u8]) -> Result<(), Error> {
     }
 }
 
+/// Rejects the deletion of a key that has the name of reservations, unless an earlier version has left a state there, and
+/// not the order of a HASH.
+///
+/// # Errors
+/// [`Error::RESERVED_KEY`].
+pub fn require_left_over(ctx: Ctx<'_>, key: Arg<'_>, exists: bool) -> Result<(), Error> {
+    let name = key.bytes();
+    require_own_name(name).or_else(|error| {
+        let hash = name.strip_suffix(b":ends").map(|hash| ClosedKey::new(ctx, Str::new(hash)).open(Access::Read));
+        if exists && hash.is_none_or(|hash| hash.kind() != Kind::Hash) { Ok(()) } else { Err(error) }
+    })
+}
+
 /// The key that holds the state of the limit on `key`.
 ///
 /// # Errors
@@ -251,6 +273,16 @@ fn read_string<T>(key: &Key<'_>, purpose: Purpose<'_>, read: impl FnOnce(&[u8]) 
         (Kind::String, Purpose::Read) => Ok(key.closed().get_string(read)),
         (Kind::String, Purpose::Write(_) | Purpose::Delete) => Ok(Some(read(key.string()))),
         _ => Err(Error::WRONG_TYPE),
+    }
+}
+
+/// The error for a STRING that the algorithm with this tag did not write. Names the one that did, where that can be told.
+#[cold]
+fn foreign_value(key: &Key<'_>, purpose: Purpose<'_>, tag: &[u8], otherwise: Error) -> Error {
+    let writer = |record: &[u8]| if tag.is_empty() || !record.starts_with(tag) { writer(record) } else { None };
+    match read_string(key, purpose, writer) {
+        Ok(Some(Some(algorithm))) => Error::held_by(algorithm),
+        _ => otherwise,
     }
 }
 

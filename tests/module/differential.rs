@@ -117,14 +117,13 @@ fn run_case(lab: &mut Lab, seed: u64, seen: &mut Seen) -> u64 {
     let (hostile, with_settings) = (seed.is_multiple_of(2), seed % 4 == 3);
     let mut case = if hostile { Case::new(seed) } else { Case::valid(seed) };
     let algorithms = match (hostile, with_settings) {
-        (true, _) => &ALL[..],
-        (_, false) => &OF_MODULE,
-        // All but LEASE.
-        (_, true) => &OF_MODULE[..8],
+        (true, _) => words(|traits| traits.library),
+        (_, false) => words(|_| true),
+        (_, true) => words(|traits| traits.cost),
     };
-    let (mut own, other) = (case.random.pick(algorithms), case.random.pick(algorithms));
+    let (mut own, other) = (case.random.pick(&algorithms), case.random.pick(&algorithms));
     if with_settings && case.chance(2) {
-        own = case.random.pick(&RESERVING);
+        own = case.random.pick(&words(|traits| traits.reserve));
     }
     let names = [format!("{own}-a"), format!("{own}-b"), format!("{other}-c{{x}}")];
     let keys: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -360,11 +359,15 @@ fn every_algorithm_takes_part() {
     for_each_server(|bin| {
         let server = Server::start(bin);
         let mut con = server.con();
-        assert_eq!(algorithms(&mut con), OF_MODULE);
-        assert_eq!(algorithm_words().collect::<BTreeSet<_>>(), OF_MODULE.into());
+        assert_eq!(algorithms(&mut con), words(|_| true));
+        assert_eq!(algorithm_words().collect::<Vec<_>>(), words(|_| true));
         let grammar = Grammar::of(&mut con);
-        let reserving = OF_MODULE.into_iter().filter(|word| grammar.takes("RL.<ALGO>", word, "RESERVE"));
-        assert_eq!(reserving.collect::<Vec<_>>(), RESERVING);
+        for word in words(|_| true) {
+            for (option, is_taken) in options(traits(word)) {
+                let keyword = option.split(' ').next().expect("a word");
+                assert_eq!(grammar.takes("RL.<ALGO>", word, keyword), is_taken, "{word} {keyword}");
+            }
+        }
     });
 }
 
@@ -375,8 +378,9 @@ fn assert_all_happened(seen: &Seen, calls: u64) {
         found.map(|(_, count)| count).sum()
     };
     for name in ["rl", "rl_multi", "rl_peek", "rl_refund", "rl_settle"] {
-        for algorithm in OF_MODULE {
-            if algorithm == "LEASE" && matches!(name, "rl_refund" | "rl_settle") {
+        for algorithm in words(|_| true) {
+            let (can, is) = (traits(algorithm), |other: &str| name == other);
+            if is("rl_refund") && !can.refund || is("rl_settle") && !can.settle {
                 continue;
             }
             for outcome in ["allowed", "denied"] {

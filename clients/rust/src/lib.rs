@@ -71,7 +71,7 @@ mod policy;
 pub use decision::{Decision, Decisions, RetryAfter, Source};
 pub use fallback::Fallback;
 pub use key::{bounded, bounded_after};
-pub use policy::{Algorithm, Calendar, InvalidPolicy, Policy, Request, Window};
+pub use policy::{Algorithm, Calendar, InvalidPolicy, Policy, Request, Rules, Traits, Window};
 
 #[cfg(feature = "async")]
 mod address;

@@ -20,7 +20,7 @@ use crate::counts::{Asked, Count, Counts, Paid, Part};
 use crate::decision::{Decision, Decisions, RetryAfter, Source};
 use crate::error::{Error, is_connection_error};
 use crate::fallback::Fallback;
-use crate::policy::{Algorithm, Request};
+use crate::policy::Request;
 use crate::protocol::{Call, Commands, Exchange, Parts, Server, Verb, reply};
 use crate::stats::{Counters, Gauge, Kind, Log, Stats};
 use denials::Denials;
@@ -265,7 +265,7 @@ impl Core {
         let (policy, counters) = (request.policy, &self.counters);
         let fallback = match fallback {
             // A lease is more than a permission, and only the server can hold one.
-            _ if policy.algorithm() == Algorithm::Lease => Fallback::Error,
+            _ if policy.algorithm().traits().id => Fallback::Error,
             // A limit that is only tried denies nobody.
             fallback if policy.is_shadow() && fallback != Fallback::Error => Fallback::Allow,
             fallback => fallback,
@@ -322,7 +322,7 @@ impl Core {
         if held.iter().any(Option::is_some) {
             return Ok(self.remembered_all(requests, held));
         }
-        if let Some(lease) = requests.iter().find(|request| request.policy.algorithm() == Algorithm::Lease) {
+        if let Some(lease) = requests.iter().find(|request| request.policy.algorithm().traits().id) {
             // An error: only the server can hold one.
             return self.by_fallback(lease, fallback, error).map(|(decision, _)| decision.into());
         }

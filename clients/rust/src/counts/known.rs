@@ -5,7 +5,7 @@
 use redis_rl_algorithm::{MAX_COUNT, Micros, Policy as Terms, Schedule};
 
 use crate::decision::RetryAfter;
-use crate::policy::Algorithm;
+use crate::policy::{Algorithm, Traits};
 
 /// How long units are held that were charged for a caller who did not get them.
 const HOLD: u64 = 1_000_000;
@@ -61,11 +61,11 @@ pub struct Limit {
 
 impl Limit {
     const fn kind(&self) -> Kind {
-        match self.algorithm {
-            Algorithm::Fixed | Algorithm::Window => Kind::Window,
-            Algorithm::Token | Algorithm::Leaky | Algorithm::Gcra => Kind::Bucket,
-            Algorithm::Counter => Kind::Counter,
-            Algorithm::Sliding | Algorithm::Rolling | Algorithm::Lease => Kind::Log,
+        match self.algorithm.traits() {
+            Traits { ends_at_once: true, .. } => Kind::Window,
+            Traits { burst: true, .. } => Kind::Bucket,
+            _ if matches!(self.algorithm, Algorithm::Counter) => Kind::Counter,
+            _ => Kind::Log,
         }
     }
 
@@ -75,12 +75,11 @@ impl Limit {
 
     /// When the window ends in which units of this moment count, if they all come back at once.
     fn end_of_window(&self, at: At) -> At {
-        match self.algorithm {
-            Algorithm::Fixed => {
-                let end = self.schedule.period_at(Micros(at.saturating_add_signed(self.skew))).end;
-                end.0.saturating_add_signed(self.skew.saturating_neg())
-            }
-            _ => at.saturating_add(self.window()),
+        if self.algorithm.traits().key_per_window {
+            let end = self.schedule.period_at(Micros(at.saturating_add_signed(self.skew))).end;
+            end.0.saturating_add_signed(self.skew.saturating_neg())
+        } else {
+            at.saturating_add(self.window())
         }
     }
 }
@@ -430,7 +429,7 @@ impl Known {
             _ if allowed || asked.always => cost,
             _ => 0,
         };
-        let delays = allowed && limit.algorithm == Algorithm::Leaky;
+        let delays = allowed && limit.algorithm.traits().delays;
         let delay = if delays { self.drained_in(limit, unknown, now) } else { 0 };
         let paid = self.pay(limit, allowed, if asked.always { cost.min(room) } else { charged }, charged, own, now);
         let needed = if asked.partial { 1 } else { cost.max(1) };

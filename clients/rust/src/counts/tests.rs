@@ -5,10 +5,7 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use redis_rl_algorithm::in_memory::InMemory;
-use redis_rl_algorithm::{
-    Cost, FixedWindow, Gcra, LeakyBucket, Micros, Policy as Terms, RollingLog, SlidingCounter, TokenBucket,
-    WindowCounter,
-};
+use redis_rl_algorithm::{Cost, Micros, Policy as Terms, for_in_memory};
 
 use super::*;
 use crate::decision::RetryAfter;
@@ -18,7 +15,7 @@ const HOUR: Duration = Duration::from_secs(3_600);
 const NOW: u64 = 1_700_000_000_000_000;
 
 fn algorithms() -> impl Iterator<Item = Algorithm> {
-    Algorithm::ALL.into_iter().filter(|algorithm| *algorithm != Algorithm::Lease)
+    Algorithm::ALL.into_iter().filter(|algorithm| algorithm.traits().cost)
 }
 
 fn limit(policy: &Policy) -> Limit {
@@ -62,15 +59,7 @@ fn server(algorithm: Algorithm, terms: &Terms) -> Box<dyn Server> {
     fn key<A: InMemory + 'static>(terms: &Terms) -> Box<dyn Server> {
         Box::new(Key(A::with_policy(terms).unwrap(), A::Key::default()))
     }
-    match algorithm {
-        Algorithm::Fixed => key::<FixedWindow>(terms),
-        Algorithm::Window => key::<WindowCounter>(terms),
-        Algorithm::Counter => key::<SlidingCounter>(terms),
-        Algorithm::Token => key::<TokenBucket>(terms),
-        Algorithm::Leaky => key::<LeakyBucket>(terms),
-        Algorithm::Gcra => key::<Gcra>(terms),
-        _ => key::<RollingLog>(terms),
-    }
+    for_in_memory!(algorithm, A => key::<A>(terms))
 }
 
 #[test]
@@ -386,7 +375,7 @@ proptest! {
         let held = |copy: &Copy| copy.count.known.lock().tests_figures(&copy.count.limit()).2;
         let held: u64 = all.iter().map(held).sum();
         // A delay is that of one request.
-        let loses = lost.is_some() || algorithm == Algorithm::Leaky;
+        let loses = lost.is_some() || algorithm.traits().delays;
         prop_assert!(loses || used == admitted + held, "{used} counted, {admitted} admitted, {held} held");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Algorithm, Policy};
+use super::Policy;
 use crate::key::Bounded;
 
 impl Policy {
@@ -122,12 +122,12 @@ impl<'a> Request<'a> {
     /// has an id must be known to the server.
     pub(crate) fn takes_held(&self) -> bool {
         let is_plain = self.cost > 0 && !self.partial && self.id.is_none() && self.reserve.is_none();
-        is_plain && !self.policy.is_shadow() && !matches!(self.policy.algorithm(), Algorithm::Leaky | Algorithm::Lease)
+        is_plain && self.counts_here() && !self.policy.algorithm().traits().delays
     }
 
     /// Whether it is counted here what it charges: a limit in shadow mode denies nobody, and only the server holds leases.
     pub(crate) fn counts_here(&self) -> bool {
-        !self.policy.is_shadow() && self.policy.algorithm() != Algorithm::Lease
+        !self.policy.is_shadow() && !self.policy.algorithm().traits().id
     }
 
     /// The smallest cost that a denial of this request also denies. Nothing fits if a part does not, or a cost of 0.

@@ -66,7 +66,7 @@ impl<'a> Call<'a> {
     /// The first algorithm of the call that the library does not have.
     pub fn needs_module(&self) -> Option<Algorithm> {
         let mut algorithms = self.requests.iter().map(|request| request.policy.algorithm());
-        algorithms.find(|algorithm| *algorithm == Algorithm::Rolling)
+        algorithms.find(|algorithm| !algorithm.traits().library)
     }
 
     /// Adds the command of the module.

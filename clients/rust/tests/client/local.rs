@@ -11,10 +11,9 @@ const HERE: Fallback = Fallback::Local { instances: 1 };
 #[test]
 fn the_server_is_told_what_was_allowed_without_it() {
     for_each_way(async |limiter, _, way| {
-        let has = |algorithm: &Algorithm| match algorithm {
-            Algorithm::Lease => false,
-            Algorithm::Rolling => way == Way::Module,
-            _ => true,
+        let has = |algorithm: &Algorithm| {
+            let traits = algorithm.traits();
+            traits.cost && (traits.library || way == Way::Module)
         };
         for (at, algorithm) in Algorithm::ALL.into_iter().filter(has).enumerate() {
             let policy = Policy::new(algorithm, Window::Length(Duration::from_secs(36_000)), 10).expect("a policy");

@@ -122,7 +122,7 @@ fn calls_replies_and_local_limits_are_those_of_the_vectors() {
             expected.remove(1);
             assert_eq!(figures(&decision), *expected, "{call}: {line}");
 
-            if matches!(verb, Verb::Check) && request.reserve.is_none() && algorithm != Algorithm::Lease {
+            if matches!(verb, Verb::Check) && request.reserve.is_none() && algorithm.traits().cost {
                 let Request { cost, partial, always, .. } = request;
                 let asked = Asked { terms: policy.terms(), cost, partial, always, sent: false, instances: 1 };
                 let limit = Limit { algorithm, schedule: policy.terms().schedule, skew: 0 };
