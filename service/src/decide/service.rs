@@ -238,13 +238,16 @@ impl Service {
         });
         let timeout = rest.min(self.settings.timeout);
         let overload = overload.or((timeout < LEAST).then_some(Overload::Deadline));
+        // Only a reply that is not there in time is decided here then.
+        let is_busy = overload.is_some();
+        let overload = overload.filter(|why| *why != Overload::Lag || !self.load.has_few());
         overload.inspect(|why| self.metrics.count_overload(*why));
         let overloaded = overload.is_some();
         let fallback =
             domain.map_or(
                 Fallback::Error,
                 |Domain { options, .. }| {
-                    if overloaded { options.on_overload } else { options.on_unavailable }
+                    if is_busy { options.on_overload } else { options.on_unavailable }
                 },
             );
         let mut outcomes = decide(&plan, &self.limiter, snapshot, How { overloaded, fallback, timeout }).await;
@@ -252,8 +255,8 @@ impl Service {
         if fallback != Fallback::Error && has_no_decision(&outcomes) && count_leases(&mut plan) {
             outcomes = decide(&plan, &self.limiter, snapshot, How { overloaded: true, fallback, timeout }).await;
         }
-        self.metrics.count(&request.domain, &plan, &outcomes, overloaded, &snapshot.counters);
-        log(request, &plan, &outcomes, overloaded, began.elapsed());
+        self.metrics.count(&request.domain, &plan, &outcomes, is_busy, &snapshot.counters);
+        log(request, &plan, &outcomes, is_busy, began.elapsed());
         match reply(request, &plan, &outcomes, &self.settings.reply) {
             Ok(reply) => Ok((reply, outcomes.into_iter().flatten().flatten().collect())),
             Err(error) => Err(self.cannot_decide(&error)),
