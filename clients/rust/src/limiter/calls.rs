@@ -8,7 +8,7 @@ use scopeguard::ScopeGuard;
 use tokio::time::{Instant, sleep};
 
 use super::{Builder, Limiter};
-use crate::core::{Denied, SentAt, TopDenial};
+use crate::core::{Recalled, SentAt, TopDenial};
 use crate::decision::{Decision, Decisions};
 use crate::error::Error;
 use crate::fallback::Fallback;
@@ -361,6 +361,6 @@ impl Limiter {
 enum Known {
     /// Units that were charged for another one decide it.
     Held(Decisions),
-    Denied(Denied),
+    Denied(Recalled),
     Unknown(SentAt),
 }
