@@ -26,6 +26,8 @@ const MAX_HELD: usize = 32 * 1024 * 1024;
 const FEW: usize = 16;
 /// How many connections at a time may have more.
 const TURNS: usize = 50;
+/// So many requests take half of the lag that is allowed.
+const FEW_TO_DECIDE: usize = 100;
 /// How many long messages are read at once.
 const LONG_AT_ONCE: usize = 4;
 
@@ -163,6 +165,12 @@ impl Load {
         } else {
             None
         }
+    }
+
+    /// Whether so few requests are under way that they are not why this process is late, but other programs. To ask Redis
+    /// costs less then than to decide here and to tell Redis afterwards.
+    pub fn has_few(&self) -> bool {
+        self.open() <= FEW_TO_DECIDE
     }
 
     /// How many requests a connection may have under way before it is read no further. The more there are of all, the
