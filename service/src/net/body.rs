@@ -107,6 +107,7 @@ impl Received {
     /// Keeps a part for later. If the message is long, it waits until few others are read.
     fn keep(&mut self, bytes: Bytes) {
         if self.look(&bytes) {
+            self.open.queues(true);
             self.waits = Some(Box::pin(self.open.long().clone().acquire_owned()));
         }
         self.first = Some(bytes);
@@ -134,6 +135,7 @@ impl Received {
         if let Some(waits) = &mut self.waits {
             let permit = ready!(waits.as_mut().poll(cx))?;
             self.waits = None;
+            self.open.queues(false);
             self.open.keep(permit);
             self.long = Some(Box::pin(sleep(PATIENCE)));
         }
@@ -194,5 +196,13 @@ impl Body for Received {
 
     fn size_hint(&self) -> SizeHint {
         if self.first.is_some() { SizeHint::default() } else { self.body.size_hint() }
+    }
+}
+
+impl Drop for Received {
+    fn drop(&mut self) {
+        if self.waits.is_some() {
+            self.open.queues(false);
+        }
     }
 }

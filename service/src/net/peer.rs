@@ -52,6 +52,8 @@ pub struct Peer {
     begun: AtomicUsize,
     /// Those that are to be decided, and whose messages are whole.
     pub(super) open: AtomicUsize,
+    /// Those that wait until fewer others are long.
+    queued: AtomicUsize,
     /// How many bytes it holds.
     held: AtomicUsize,
     waker: AtomicWaker,
@@ -107,6 +109,7 @@ impl Peer {
             incomplete: AtomicUsize::new(0),
             begun: AtomicUsize::new(0),
             open: AtomicUsize::new(0),
+            queued: AtomicUsize::new(0),
             held: AtomicUsize::new(0),
             waker: AtomicWaker::new(),
             waits: AtomicBool::new(false),
@@ -218,6 +221,7 @@ impl Peer {
         let incomplete = self.incomplete.load(Ordering::Relaxed) > self.others.load(Ordering::Relaxed);
         ((incomplete || self.begun.load(Ordering::Relaxed) > 0)
             && !self.waits.load(Ordering::Relaxed)
+            && self.queued.load(Ordering::Relaxed) == 0
             && moved > patience.saturating_add(longest))
         .then_some(Ending::Stuck)
     }
@@ -394,6 +398,15 @@ impl Open {
     /// Told when it ends if its message is incomplete.
     pub(super) fn resets(&self) -> &Arc<Notify> {
         &self.peer.resets
+    }
+
+    /// It waits until fewer others are long, or no longer.
+    pub(super) fn queues(&self, now: bool) {
+        if now {
+            self.peer.queued.fetch_add(1, Ordering::Relaxed);
+        } else {
+            self.peer.queued.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 
     /// Keeps its place among the long ones until it ends.
