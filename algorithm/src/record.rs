@@ -68,7 +68,7 @@ pub fn new_expiry<A: RecordAlgorithm>(
     held: impl FnOnce() -> Option<u64>,
 ) -> Option<u64> {
     let needed_for = |state| algorithm.expires_at(state).ceil_millis();
-    let latest_for = |needed: u64| needed.saturating_add(SLACK_MS);
+    let latest_for = |needed: u64| needed.saturating_add(A::EXPIRY_SLACK_MS);
     match (change, before) {
         (Change::Delete, _) | (Change::Keep, None) => None,
         (Change::Keep, Some(before)) => {

@@ -7,7 +7,7 @@ import { bounded } from './keys.js'
 import { Link } from './link.js'
 import { accepts, integer, oneOf, validate } from './options.js'
 
-const ALGORITHMS = ['FIXED', 'WINDOW', 'SLIDING', 'ROLLING', 'COUNTER', 'TOKEN', 'LEAKY', 'GCRA']
+const ALGORITHMS = ['FIXED', 'WINDOW', 'SLIDING', 'ROLLING', 'COUNTER', 'TOKEN', 'LEAKY', 'GCRA', 'LOCKOUT']
 
 const TAKES_BURST = ['TOKEN', 'LEAKY', 'GCRA']
 

@@ -1,6 +1,6 @@
 // What the stores of all frameworks share.
 
-export type Algorithm = 'FIXED' | 'WINDOW' | 'SLIDING' | 'ROLLING' | 'COUNTER' | 'TOKEN' | 'LEAKY' | 'GCRA'
+export type Algorithm = 'FIXED' | 'WINDOW' | 'SLIDING' | 'ROLLING' | 'COUNTER' | 'TOKEN' | 'LEAKY' | 'GCRA' | 'LOCKOUT'
 
 /** Sends a command (PING too) and resolves with its reply. `key` decides the node of a cluster. */
 export type SendCommand = (key: string, readOnly: boolean, words: string[]) => Promise<unknown>

@@ -135,17 +135,14 @@ pub trait StoredAlgorithm: Named + Sized + 'static {
         cost: Cost,
     ) -> Result<Decision<Self::Change>, Error>;
 
-    /// Whether a request in shadow mode changes less than one that decides: see [`StoredAlgorithm::in_shadow`].
-    const CHANGES_LESS_IN_SHADOW: bool = false;
-
-    /// The change that a request in shadow mode commits.
+    /// The change that a request in shadow mode commits, of an algorithm that leaves the times of the state as they are.
     fn in_shadow(
         &self,
         _loaded: &Self::Loaded<'_>,
         _now: Micros,
         change: Change<Self::Change>,
     ) -> Change<Self::Change> {
-        change
+        if matches!(change, Change::Rebase(_)) { Change::Keep } else { change }
     }
 
     /// The largest cost that would be allowed now.
@@ -190,7 +187,8 @@ pub type Decide<A> = fn(
 pub struct Corrections<A: StoredAlgorithm> {
     /// Gives units back, never beyond full.
     pub refund: fn(&A, &A::Loaded<'_>, Micros, Option<Micros>, Cost) -> Change<A::Change>,
-    /// Charges units whatever the limit says. It is an error if the result cannot be represented.
+    /// Charges units whatever the limit says. It is an error if the result cannot be represented, or if RL.SETTLE does not
+    /// take the algorithm.
     pub overcharge: fn(&A, &A::Loaded<'_>, Micros, Option<Micros>, Cost) -> Result<Change<A::Change>, Error>,
 }
 

@@ -4,6 +4,7 @@
 mod buckets;
 mod laws;
 mod lease;
+mod lockout;
 mod oracle;
 mod period;
 mod records_page;
@@ -35,6 +36,7 @@ macro_rules! every_algorithm {
             leaky: LeakyBucket = Kind::Bucket;
             gcra: Gcra = Kind::Gcra;
             rolling: RollingLog = Kind::Log { moments: Some(4_096) };
+            lockout: Lockout = Kind::Lockout;
         }
     };
 }
@@ -47,6 +49,7 @@ macro_rules! every_record {
             token_record: TokenBucket;
             leaky_record: LeakyBucket;
             gcra_record: Gcra;
+            lockout_record: Lockout;
         }
     };
 }
