@@ -106,11 +106,11 @@ impl Lockout {
         self.level_after(state).saturating_sub(quiet.checked_div(self.max).unwrap_or(0))
     }
 
-    /// The attempts that count at `now`, and the start of their window. A lock that is over leaves none.
+    /// The attempts that count at `now`, if there are any, and the start of their window. A lock that is over leaves none.
     fn running(&self, state: Option<&Attempts>, now: u64) -> Option<(u64, u64)> {
         let state = state?;
         let counts = if state.lock > 0 { state.is_locked(now) } else { now < self.end_of_window(state.start) };
-        counts.then_some((state.attempts, state.start))
+        (counts && state.attempts > 0).then_some((state.attempts, state.start))
     }
 
     const fn end_of_window(&self, start: u64) -> u64 {
@@ -148,9 +148,9 @@ impl Algorithm for Lockout {
     ///
     /// A denial counts nothing. It returns [`Change::Rebase`] if the state is ahead of the clock.
     #[inline]
-    fn decide(&self, state: Option<Attempts>, now: Micros, cost: Cost) -> Decided<Attempts> {
+    fn decide(&self, stored: Option<Attempts>, now: Micros, cost: Cost) -> Decided<Attempts> {
         let millis = now.millis();
-        let known = state.map(|state| state.not_after(millis));
+        let known = stored.map(|state| state.not_after(millis));
         let running = self.running(known.as_ref(), millis);
         let attempts = running.map_or(0, |(attempts, _)| attempts);
         let is_locked = known.is_some_and(|state| state.is_locked(millis));
@@ -162,7 +162,8 @@ impl Algorithm for Lockout {
             let start = running.map_or(millis, |(_, start)| start);
             Change::Charge(Attempts { attempts: after, start, last: millis, lock, level })
         } else {
-            known.filter(|_| known != state).map_or(Change::Keep, Change::Rebase)
+            // What counts no more is not written.
+            known.filter(|state| known != stored && self.expires_at(state) > now).map_or(Change::Keep, Change::Rebase)
         };
         let forecast = self.forecast_of(change.apply_to(known).as_ref(), now);
         let ttl = match forecast.fits_at(self.limit) {

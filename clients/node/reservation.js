@@ -208,7 +208,13 @@ function attempt(policy) {
  * @param {string[]} words
  */
 function locks(words) {
-  return words.flatMap((word, at) => (at > 3 && /^(block|max)$/i.test(word) ? words.slice(at, at + 2) : []))
+  const found = []
+  for (let at = 4; at < words.length; at += 1) {
+    const option = words[at].toUpperCase()
+    if (option === 'BLOCK' || option === 'MAX') found.push(option, words[at + 1])
+    if (option !== 'SHADOW') at += 1 // the others have a value
+  }
+  return found
 }
 
 /** @param {any} reply @returns {Decision} */

@@ -23,6 +23,10 @@ export type StoreOptions = {
   client: NodeRedis | NodeRedisCluster | IoRedis | SendCommand
   /** `FIXED` if not given. */
   algorithm?: Algorithm
+  /** The length of the first lock (LOCKOUT): `'1m'`. The window if not given. */
+  block?: string
+  /** The length of the longest lock (LOCKOUT): `'1d'`. A day, or the first lock if that is longer, if not given. */
+  max?: string
   /** How much may pass at once (TOKEN, LEAKY, GCRA). The limit if not given. */
   burst?: number
   /** What the keys in Redis begin with. `rl:<algorithm>:` if not given. Each limiter needs its own. */

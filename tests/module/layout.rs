@@ -77,6 +77,7 @@ const MAY_NAME: &[(&str, &str)] = &[
         sliding_log: arithmetic forecast
         bucket: arithmetic forecast record
         gcra: arithmetic forecast record
+        lockout: arithmetic forecast record
         lease: arithmetic forecast
         always: arithmetic forecast
         reservation: integer record text

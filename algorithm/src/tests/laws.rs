@@ -284,7 +284,8 @@ fn figures_hold<A: TestAlgorithm>(
         ms => prop_assert!(!verdict.allowed && ms > 0),
     }
     if !algorithm.settled(key, now) {
-        prop_assert!(verdict.allowed || A::TRAITS.key_per_window, "a denial restates what is ahead of the clock");
+        let may_deny = A::TRAITS.key_per_window || A::TRAITS.outlasts;
+        prop_assert!(verdict.allowed || may_deny, "a denial restates what is ahead of the clock");
         return Ok(());
     }
     match figures.retry_after_ms {

@@ -139,6 +139,15 @@ impl<A: RecordAlgorithm> TestAlgorithm for A {
         A::from_words(&record).map(stored::<A>)
     }
 
+    /// A call that needs the state for longer than the calls before does not keep it, unless the algorithm says so.
+    fn settled(&self, key: &Self::Key, _now: Micros) -> bool {
+        let Some(stored) = key.as_ref().filter(|_| !A::EXPIRY_DEPENDS_ON_POLICY && A::TRAITS.outlasts) else {
+            return true;
+        };
+        let needed = state_of::<A>(key).map(|state| A::expires_at(self, &state).ceil_millis());
+        stored.expires_at.is_none_or(|at| Some(at) >= needed)
+    }
+
     fn is_empty(&self, key: &Self::Key, _now: Micros) -> bool {
         key.is_none()
     }

@@ -259,8 +259,8 @@ impl Oracle {
                     (locks.level, locks.quiet_since) = (locks.level_before, locks.last);
                 }
                 locks.attempts = locks.attempts.saturating_sub(units.unsigned_abs() as u64);
-                // Given back after its window, it leaves nothing.
-                if locks.start.is_some_and(|start| then >= start + window.millis()) {
+                // A window without attempts, or one that is over, leaves nothing.
+                if locks.attempts == 0 || locks.start.is_some_and(|start| then >= start + window.millis()) {
                     (locks.attempts, locks.start) = (0, None);
                 }
             }

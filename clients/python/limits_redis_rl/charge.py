@@ -208,8 +208,14 @@ def attempts(policies: Iterable[Policy]) -> list[Any]:
 
 def locks(words: Sequence[Any]) -> Words:
     """The options of a limit that RL.REFUND takes too."""
-    named = [at for at in range(4, len(words)) if _text(words[at]).upper() in ("BLOCK", "MAX")]
-    return [word for at in named for word in words[at : at + 2]]
+    found: Words = []
+    options = iter(words[4:])
+    for option in options:
+        # The others have a value.
+        if _text(option).upper() != "SHADOW":
+            value = next(options, "")
+            found += [option, value] if _text(option).upper() in ("BLOCK", "MAX") else []
+    return found
 
 
 def decision_of(reply: Any) -> Decision:

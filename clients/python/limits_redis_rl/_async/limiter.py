@@ -134,7 +134,9 @@ class AsyncLockout:
         limiter, words = self._limiter, self._users + self._addresses
         call: Words = ["RL.MULTI", len(words), *itertools.chain.from_iterable(words), "HEADERS"]
         try:
-            reply = await send(limiter.guard, limiter.client, words[0][1], lambda: limiter.client.execute_command(*call))
+            reply = await send(
+                limiter.guard, limiter.client, words[0][1], lambda: limiter.client.execute_command(*call)
+            )
         except Exception as error:
             if limiter.guard.undecided(error, limiter.fail_open):
                 return Decision(True)
@@ -144,8 +146,8 @@ class AsyncLockout:
         return decision
 
     async def succeed(self) -> None:
-        """After a success: forgets the attempts of the user, and gives one back to the address, which an attacker with a
-        login of his own must not clear. Without a reply they stay."""
+        """After a success: forgets the attempts of the user, and gives one back to the address, which an attacker with
+        a login of his own must not clear. Without a reply they stay."""
         calls: list[Words] = [["RL.RESET", *words[:3]] for words in self._users]
         calls += [["RL.REFUND", *words[:4], *locks(words)] for words in self._addresses]
         for call in calls:

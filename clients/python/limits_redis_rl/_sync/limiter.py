@@ -135,7 +135,9 @@ class Lockout:
         limiter, words = self._limiter, self._users + self._addresses
         call: Words = ["RL.MULTI", len(words), *itertools.chain.from_iterable(words), "HEADERS"]
         try:
-            reply = send(limiter.guard, limiter.client, words[0][1], lambda: limiter.client.execute_command(*call))
+            reply = send(
+                limiter.guard, limiter.client, words[0][1], lambda: limiter.client.execute_command(*call)
+            )
         except Exception as error:
             if limiter.guard.undecided(error, limiter.fail_open):
                 return Decision(True)
@@ -145,8 +147,8 @@ class Lockout:
         return decision
 
     def succeed(self) -> None:
-        """After a success: forgets the attempts of the user, and gives one back to the address, which an attacker with a
-        login of his own must not clear. Without a reply they stay."""
+        """After a success: forgets the attempts of the user, and gives one back to the address, which an attacker with
+        a login of his own must not clear. Without a reply they stay."""
         calls: list[Words] = [["RL.RESET", *words[:3]] for words in self._users]
         calls += [["RL.REFUND", *words[:4], *locks(words)] for words in self._addresses]
         for call in calls:
