@@ -94,6 +94,16 @@ local function fail(name)
   fail_with(error_text(name))
 end
 
+-- The error for a STRING that this algorithm did not write. Names the one that did, where that can be told.
+local function fail_with_foreign_value(text, word, otherwise)
+  local writers = { C = 'COUNTER', L = 'LEAKY', R = 'ROLLING', T = 'TOKEN' }
+  local writer = writers[text:match('^(%u):')]
+  if not writer or writer == word then
+    fail(otherwise)
+  end
+  fail_with('ERR the key holds a state of ' .. writer .. ': use another key for each algorithm')
+end
+
 -- Integers ------------------------------------------------------------------------------------------------------------
 --
 -- All integers here are 0 or more, and exact. One below 2^53 is a Lua number. A larger one is a list of digits in base
@@ -513,7 +523,7 @@ local function load_counter(_, key, now)
   local negative = sign == '-'
   digits = digits and digits_up_to(digits, negative and '9223372036854775808' or MAX_COUNT_DIGITS)
   if not digits or (negative and digits == '0') then
-    fail('NOT_A_COUNTER')
+    fail_with_foreign_value(text, nil, 'NOT_A_COUNTER')
   end
   local value, expires_at = from_text(digits), expiry_of(key, millis(now))
   if value - value ~= 0 or (expires_at and expires_at >= EXACT) then
@@ -917,8 +927,9 @@ end
 -- Sorted sets: the log of SLIDING and the leases of LEASE -------------------------------------------------------------
 
 -- What a call may still remove, over all its limits, of what no longer counts: entries of logs and leases, and
--- reservations that have ended. It leaves the rest to later calls.
-local MAX_EXPIRED, MAX_ENDED = 10000, 1000
+-- reservations that have ended; and how many reservations it may look at that have no order, and entries of a log that
+-- are ahead of the clock it may move. It leaves the rest to later calls.
+local MAX_EXPIRED, MAX_ENDED, MAX_MOVED = 4000, 1000, 500
 local budget
 
 -- Loads a sorted set: { key, expired, len, exists }. Members with a score from `lowest` to `through` no longer count.
@@ -970,7 +981,14 @@ local function build_sliding()
 
   function SLIDING.load(policy, key, now, purpose)
     local through = millis(now) - policy.window_ms
-    return load_set(key, '0', through >= 0 and through or nil, purpose)
+    local loaded = load_set(key, '0', through >= 0 and through or nil, purpose)
+    -- The first log of a call may move half of the budget, each other one half of that before it.
+    loaded.may_move = MAX_MOVED
+    if purpose == 'write' then
+      budget.moved = math.floor(budget.moved / 2)
+      loaded.may_move = budget.moved
+    end
+    return loaded
   end
 
   function SLIDING.decide(policy, loaded, now, cost)
@@ -1029,7 +1047,7 @@ local function build_sliding()
       local lowest = loaded.exists and score_at(key, 0)
       return lowest and lowest < 0 and call('ZCOUNT', key, '-inf', '(0') or 0
     end
-    local never
+    local never, moved
     -- The ms of the n-th entry to leave, with those of this request among the others.
     local function entry(n)
       never = never or never_leaving()
@@ -1049,7 +1067,11 @@ local function build_sliding()
         local later = score(rank - added)
         at = later and later > now_ms and later or now_ms
       end
-      return decided.change == 'rebase' and math.min(at, now_ms) or at
+      if decided.change == 'rebase' then
+        moved = moved or call('ZCOUNT', key, '-inf', text_of(now_ms)) + loaded.may_move
+        return rank < moved and math.min(at, now_ms) or at
+      end
+      return at
     end
     local function leaves_at(n)
       local at = entry(n)
@@ -1093,7 +1115,7 @@ local function build_sliding()
       set_expiry(key, expires_at)
     elseif after.to_now then
       local score = string.format('%.0f', now_ms)
-      rescore(key, score, call('ZRANGEBYSCORE', key, '(' .. score, '+inf'))
+      rescore(key, score, call('ZRANGEBYSCORE', key, '(' .. score, '+inf', 'LIMIT', '0', text_of(loaded.may_move)))
       set_expiry(key, expires_at)
     else
       -- From the first to the last rank. The expiry comes first, since the key may go with its last member.
@@ -1303,7 +1325,7 @@ local function record_algorithm(algorithm)
     end
     local state = algorithm.decode(text)
     if not state then
-      fail('FOREIGN_VALUE')
+      fail_with_foreign_value(text, algorithm.word, 'FOREIGN_VALUE')
     end
     return { key = key, state = state }
   end
@@ -1991,16 +2013,39 @@ local function takes(algorithm, option)
   return not is_in(OF_ALGORITHMS, option) or algorithm.takes[option]
 end
 
--- The error for a word that is no option of a command that takes the options `accepted`.
-local function fail_with_usage(algorithm, accepted)
+-- Whether two words have their ends in common, at least two letters, and differ by at most two letters between them.
+local function is_nearly(word, option)
+  local first, last = 0, 0
+  local shorter, longer = math.min(#word, #option), math.max(#word, #option)
+  while first < shorter and word:byte(first + 1) == option:byte(first + 1) do
+    first = first + 1
+  end
+  while last < shorter - first and word:byte(-1 - last) == option:byte(-1 - last) do
+    last = last + 1
+  end
+  return first + last >= 2 and longer - first - last <= 2
+end
+
+-- The error for a word that is no option of a command that takes the options `accepted`: it names the one that was
+-- meant, or lists all.
+local function fail_with_usage(algorithm, accepted, word)
   local options = {}
   for _, row in ipairs(option_rows()) do
     if is_in(accepted, row[1]) and takes(algorithm, row[1]) then
       options[#options + 1] = row[2]
     end
   end
+  for _, form in ipairs({ 'FULL', 'LINE', 'HEADERS' }) do
+    options[#options + 1] = form
+  end
+  for _, option in ipairs(options) do
+    if is_nearly(word:upper(), option:match('^%u+')) then
+      fail_with('ERR syntax error: no such option, but there is ' .. option)
+    end
+  end
+  local last = table.remove(options)
   local usage = table.concat(options, ', ')
-  fail_with('ERR syntax error: after limit come ' .. usage .. ', FULL, LINE or HEADERS, each at most once')
+  fail_with('ERR syntax error: after limit come ' .. usage .. ' or ' .. last .. ', each at most once')
 end
 
 -- Rejects an option that the command or the algorithm does not take, or that is there already.
@@ -2127,7 +2172,7 @@ end
 local function parse_all(algorithm, key, words, accepted)
   local request = parse_request(algorithm, key, words, accepted)
   if left(words) > 0 then
-    fail_with_usage(algorithm, accepted)
+    fail_with_usage(algorithm, accepted, next_word(words))
   end
   require_few_members(most_members_added(request), 'LOG_COST')
   return request
@@ -2310,6 +2355,34 @@ local function build_reservations()
     review(book, ended)
   end
 
+  -- Reads some of many fields, where the order does not have each: it gets them. What has ended counts until the order
+  -- is complete, but for that of the call's id. The member with the empty name says where the next step begins.
+  local function add_to_order(book, most)
+    local step = book.earliest == 1 and call('ZSCORE', book.ends, '')
+    book.has_step = step and true or false
+    book.next_end = nil
+    if most > 0 then
+      local found = call('HSCAN', book.key, step and text_of(-1 - tonumber(step)) or '0', 'COUNT', text_of(most))
+      book.next_step, book.anew, book.order = tonumber(found[1]), not step, {}
+      for n = 1, #found[2], 2 do
+        local id = found[2][n]
+        if id ~= '' and id ~= book.id then
+          book.order[#book.order + 1] = { id = id, field = decode(found[2][n + 1]) }
+        elseif id ~= '' then
+          decode(found[2][n + 1])
+        end
+      end
+      table.sort(book.order, function(a, b)
+        return bytes_before(a.id, b.id)
+      end)
+      book.complete = book.next_step == 0
+    end
+    if book.own and book.own.ends_at <= book.now_ms then
+      review(book, { { id = book.id, field = book.own } })
+      book.needed = book.len == 1 and 0 or nil
+    end
+  end
+
   function RESERVATIONS.load(key, id, now)
     local found = call('HMGET', key, id, '')
     local book = { key = key, ends = key .. ':ends', id = id, now_ms = millis(now), ended = {}, gone = {} }
@@ -2324,11 +2397,14 @@ local function build_reservations()
     local first_end = math.min(book.next_end or math.huge, book.own and book.own.ends_at or math.huge)
     book.complete = ordered and (first_end > book.now_ms or review_ordered(book))
     if not book.complete then
-      -- All reservations of the first limit of a call, and of others as far as the budget reaches.
-      local first = budget.expired == MAX_EXPIRED and budget.ended == MAX_ENDED
-      if first or book.len <= budget.expired then
-        budget.expired, book.complete = math.max(0, budget.expired - book.len), true
+      local fields = book.len + (book.earliest and 1 or 0)
+      local most = math.min(fields, budget.unordered)
+      budget.unordered = budget.unordered - most
+      if most == fields then
+        book.complete, book.anew = true, true
         review_all(book)
+      else
+        add_to_order(book, most)
       end
     end
     return book
@@ -2439,7 +2515,8 @@ local function build_reservations()
     end
     if book.own then
       needed = math.max(needed, matters_until(book.own))
-      if book.complete and (book.order or not book.stored or book.own.ends_at ~= book.stored.ends_at) then
+      local has_moved = not book.stored or book.own.ends_at ~= book.stored.ends_at
+      if book.anew or book.has_step or book.complete and has_moved then
         set(members, text_of(book.own.ends_at), book.id)
       end
     end
@@ -2449,19 +2526,27 @@ local function build_reservations()
     end
     call_in_parts({ 'HSET', book.key }, fields)
     call_in_parts({ 'HDEL', book.key }, removed)
-    if book.order and book.order_len > 0 then
+    if book.next_step and book.next_step > 0 then
+      set(members, '-' .. text_of(book.next_step + 1), '')
+    end
+    if book.anew and book.order_len > 0 then
       call('UNLINK', book.ends)
     end
     -- The key goes with its last member, and would lose its expiry: new members come first.
     call_in_parts({ 'ZADD', book.ends }, members)
-    call_in_parts({ 'ZREM', book.ends }, book.order and {} or removed)
+    if book.next_step == 0 then
+      removed[#removed + 1] = ''
+    end
+    call_in_parts({ 'ZREM', book.ends }, removed)
     local held, latest, expires_at = book.expires_at, needed + SLACK_MS, nil
     local unknown = not held and not book.needed and book.len > 0
     if not unknown and (not held or held < needed or (book.needed and held > latest)) then
       expires_at = latest
     end
     set_expiry(book.key, expires_at)
-    set_expiry(book.ends, expires_at or book.order and held)
+    if expires_at or book.anew and held then
+      set_expiry(book.ends, expires_at or held)
+    end
   end
 
   return RESERVATIONS
@@ -2486,6 +2571,15 @@ local function require_own_name(key)
 end
 
 -- The key of the state, for rl_reset: it deletes also what an earlier version has left at a name of reservations.
+-- Rejects the deletion of a key with such a name, unless an earlier version has left a state there, and not the order
+-- of a HASH.
+local function require_left_over(key, exists)
+  local hash = key:match('^(.*:reserved):ends$')
+  if not exists or hash and redis.pcall('TYPE', hash).ok == 'hash' then
+    require_own_name(key)
+  end
+end
+
 local function key_to_reset(request, now)
   local find = request.algorithm.key_of_state
   return find and find(request.policy, request.key, now) or request.key
@@ -2903,7 +2997,7 @@ local function settle_reservation(request, actual)
 end
 
 function COMMANDS.rl_settle(keys, words)
-  local request = parse_correction(keys, words, 7, ACCEPTED.SETTLEMENT)
+  local request = parse_correction(keys, words, 3, ACCEPTED.SETTLEMENT)
   local algorithm = request.algorithm
   local reserved, actual = request.options.RESERVED, request.options.ACTUAL
   if actual and request.options.RESERVATION then
@@ -2926,7 +3020,8 @@ function COMMANDS.rl_reset(keys, words)
   local window = next_word(words)
   local options = parse_options(words, ACCEPTED.RESET, algorithm)
   if left(words) > 0 then
-    fail_with('ERR syntax error: after window comes ANCHOR t or nothing')
+    local option = is_nearly(next_word(words):upper(), 'ANCHOR') and 'no such option, but there is ANCHOR t'
+    fail_with('ERR syntax error: ' .. (option or 'after window comes ANCHOR t or nothing'))
   end
   -- The window selects the counter of FIXED. The limit has no influence.
   local request = { key = key, algorithm = algorithm, policy = parse_policy(algorithm, window, 0, options) }
@@ -2934,6 +3029,7 @@ function COMMANDS.rl_reset(keys, words)
   local hash = algorithm.takes.RESERVE and reservations().existing(request)
   local loaded = load(request, key_to_reset(request, now), now, 'delete')
   local exists = loaded.exists or loaded.state
+  require_left_over(key, exists or hash)
   if exists then
     algorithm.commit(request.policy, loaded, 'delete', nil, now)
   end
@@ -3030,7 +3126,7 @@ function COMMANDS.rl_multi(keys, words)
       fail('MORE_LIMITS')
     else
       of_limit(#requests, function()
-        fail_with_usage(requests[#requests].algorithm, ACCEPTED.LIMIT)
+        fail_with_usage(requests[#requests].algorithm, ACCEPTED.LIMIT, word)
       end)
     end
   end
@@ -3071,7 +3167,7 @@ local function run(name, keys, list, first)
   if not MAX_COUNT then
     set_constants()
   end
-  budget = { expired = MAX_EXPIRED, ended = MAX_ENDED }
+  budget = { expired = MAX_EXPIRED, ended = MAX_ENDED, unordered = MAX_ENDED, moved = 2 * MAX_MOVED }
   local done, result = pcall(COMMANDS[name], keys, { list = list, at = first })
   if done then
     return result

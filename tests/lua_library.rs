@@ -79,6 +79,19 @@ fn what_only_the_module_has_is_an_error_that_says_so() {
             let command = Call::of(words.trim_end());
             assert_eq!(answer(command.library(form).query(con)), arguments, "{form:?} {words}");
         }
+        ok(cmd!(*con, "SET", "token", "T:1:0:60000:1"));
+        for (words, text) in [
+            ("rl k TOKEN 60 5 COTS 2", "ERR syntax error: no such option, but there is COST n"),
+            ("rl_reset k FIXED 60 ANCOR 5", "ERR syntax error: no such option, but there is ANCHOR t"),
+            (
+                "rl_settle k TOKEN 60 5 ACTUAL 7",
+                "ERR syntax error: RL.SETTLE needs ACTUAL m, and RESERVED n or RESERVATION id",
+            ),
+            ("rl token WINDOW 60 5", "ERR the key holds a state of TOKEN: use another key for each algorithm"),
+            ("rl token COUNTER 60 5", "ERR the key holds a state of TOKEN: use another key for each algorithm"),
+        ] {
+            assert_eq!(send(con, form, words), error(text), "{form:?} {words}");
+        }
         if let Form::Script(digest) = form {
             let unknown = err(cmd!(*con, "EVALSHA", digest, 1, "k", "rl_top", "TOKEN", 60, 5));
             assert!(unknown.starts_with("ERR invalid function: expected one of rl, rl_multi,"), "{unknown}");

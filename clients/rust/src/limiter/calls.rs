@@ -8,7 +8,7 @@ use scopeguard::ScopeGuard;
 use tokio::time::{Instant, sleep};
 
 use super::{Builder, Limiter};
-use crate::core::{Sent, TopDenial};
+use crate::core::{SentAt, TopDenial};
 use crate::decision::{Decision, Decisions};
 use crate::error::Error;
 use crate::fallback::Fallback;
@@ -256,7 +256,7 @@ impl Limiter {
     }
 
     /// Sends a request that no remembered denial denies.
-    pub(crate) async fn send(&self, request: &Request<'_>, sent: Sent) -> Result<Decision, Error> {
+    pub(crate) async fn send(&self, request: &Request<'_>, sent: SentAt) -> Result<Decision, Error> {
         self.core.learned(request, sent, self.call(Call::of(Verb::Check, request)).await)
     }
 
