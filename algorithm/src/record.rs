@@ -5,7 +5,7 @@
 
 use crate::integer::take_unsigned;
 use crate::text::{CAPACITY, LONGEST_INTEGER, Text};
-use crate::{Change, RecordAlgorithm, RecordWords};
+use crate::{Change, Name, RecordAlgorithm, RecordWords};
 
 /// The start of the records of one algorithm.
 pub trait Tag {
@@ -51,14 +51,10 @@ impl<const LETTER: char> Letter<LETTER> {
 ///
 /// assert_eq!((writer(b"T:1:2:3:4"), writer(b"17"), writer(b"T")), (Some("TOKEN"), None, None));
 /// ```
-pub const fn writer(record: &[u8]) -> Option<&'static str> {
-    match record {
-        [b'C', b':', ..] => Some("COUNTER"),
-        [b'L', b':', ..] => Some("LEAKY"),
-        [b'R', b':', ..] => Some("ROLLING"),
-        [b'T', b':', ..] => Some("TOKEN"),
-        _ => None,
-    }
+pub fn writer(record: &[u8]) -> Option<&'static str> {
+    let [letter, b':', ..] = record else { return None };
+    let is_own = |name: &Name| name.traits().letter == Some(char::from(*letter));
+    Name::ALL.into_iter().find(is_own).map(Name::word)
 }
 
 /// The record of redis-cell, a bare number, has no tag.
