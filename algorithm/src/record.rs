@@ -5,7 +5,7 @@
 
 use crate::integer::take_unsigned;
 use crate::text::{CAPACITY, LONGEST_INTEGER, Text};
-use crate::{Change, Name, RecordAlgorithm, RecordWords};
+use crate::{Change, RecordAlgorithm, RecordWords};
 
 /// The start of the records of one algorithm.
 pub trait Tag {
@@ -42,19 +42,6 @@ impl<const LETTER: char> Letter<LETTER> {
         assert!(LETTER.is_ascii_uppercase(), "a tag is an upper case letter of ASCII");
         [LETTER as u8, b':']
     };
-}
-
-/// The word of the algorithm that writes records with the tag of this one; `None` where it has none.
-///
-/// ```
-/// use redis_rl_algorithm::record::writer;
-///
-/// assert_eq!((writer(b"T:1:2:3:4"), writer(b"17"), writer(b"T")), (Some("TOKEN"), None, None));
-/// ```
-pub fn writer(record: &[u8]) -> Option<&'static str> {
-    let [letter, b':', ..] = record else { return None };
-    let is_own = |name: &Name| name.traits().letter == Some(char::from(*letter));
-    Name::ALL.into_iter().find(is_own).map(Name::word)
 }
 
 /// The record of redis-cell, a bare number, has no tag.

@@ -287,6 +287,18 @@ macro_rules! names {
                 None
             }
 
+            /// The algorithm that writes records with the tag of this one; `None` where it has none.
+            ///
+            /// ```
+            /// use redis_rl_algorithm::Name;
+            ///
+            /// assert_eq!((Name::of_record(b"T:1:2"), Name::of_record(b"17")), (Some(Name::Token), None));
+            /// ```
+            pub fn of_record(record: &[u8]) -> Option<Self> {
+                let [letter, b':', ..] = record else { return None };
+                Self::ALL.into_iter().find(|name| name.traits().letter == Some(char::from(*letter)))
+            }
+
             /// The word of the grammar, such as `TOKEN`.
             pub const fn word(self) -> &'static str {
                 match self { $(Self::$name => $word,)* }

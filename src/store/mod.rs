@@ -17,9 +17,8 @@ use crate::error::Error;
 use crate::ffi::{Access, Arg, ClosedKey, Ctx, Key, Kind, Str};
 pub use record::Record;
 use redis_rl_algorithm::arithmetic::to_i64;
-use redis_rl_algorithm::record::writer;
 use redis_rl_algorithm::reservation::MAX_ENDED;
-use redis_rl_algorithm::{Change, Cost, Decision, Figures, MAX_EXPIRED, Micros, Named, Policy};
+use redis_rl_algorithm::{Change, Cost, Decision, Figures, MAX_EXPIRED, Micros, Name, Named, Policy};
 pub use reserved::Reservations;
 
 /// The most entries ahead of the clock that a call moves in its first log.
@@ -277,9 +276,10 @@ fn read_string<T>(key: &Key<'_>, purpose: Purpose<'_>, read: impl FnOnce(&[u8]) 
 /// The error for a STRING that the algorithm with this tag did not write. Names the one that did, where that can be told.
 #[cold]
 fn foreign_value(key: &Key<'_>, purpose: Purpose<'_>, tag: &[u8], otherwise: Error) -> Error {
-    let writer = |record: &[u8]| if tag.is_empty() || !record.starts_with(tag) { writer(record) } else { None };
+    let is_own = |record: &[u8]| !tag.is_empty() && record.starts_with(tag);
+    let writer = |record: &[u8]| Name::of_record(record).filter(|_| !is_own(record));
     match read_string(key, purpose, writer) {
-        Ok(Some(Some(algorithm))) => Error::held_by(algorithm),
+        Ok(Some(Some(name))) => Error::held_by(name.word()),
         _ => otherwise,
     }
 }

@@ -105,7 +105,7 @@ impl<A: TestAlgorithm> Server<A> {
                 (request(format!(" COST {units}")), reply((verdict, figures), charged))
             }
             Call::Peek(units) => (correction("PEEK", format!(" COST {units}")), reply(decided(key, units), 0)),
-            Call::Partial(_) if !A::TRAITS.partial => return None,
+            Call::Partial(_) | Call::PartialShadow(_) if !A::TRAITS.partial => return None,
             Call::Partial(units) => {
                 let part = algorithm.remaining(key, now).min(units);
                 let Reply { verdict, figures, .. } = algorithm.request(key, now, cost(part)).unwrap();
