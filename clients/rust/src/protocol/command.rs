@@ -1,6 +1,7 @@
 //! The commands of the module, and the same calls of the Lua library.
 
-use super::commands::Commands;
+use super::commands::{Commands, Parts};
+use crate::counts::Part;
 use crate::key::Bounded;
 use crate::policy::{Algorithm, Policy, Request, Window};
 
@@ -51,6 +52,15 @@ impl<'a> Call<'a> {
     /// The key whose slot decides which node of a cluster gets the call.
     pub fn key(&self) -> Bounded<'a> {
         self.requests.first().map_or(Bounded::new(b""), Request::bounded_key)
+    }
+
+    /// What the command charges, as far as that is counted here.
+    pub fn parts(&self, mut part: impl FnMut(&Request<'_>) -> Option<Part>) -> Parts {
+        match (self.verb, self.requests) {
+            (Verb::Check, [request]) => part(request).map_or(Parts::Nothing, Parts::One),
+            (Verb::CheckAll, requests) => Parts::All(requests.iter().map(part).collect()),
+            _ => Parts::Nothing,
+        }
     }
 
     /// The first algorithm of the call that the library does not have.

@@ -12,9 +12,9 @@ use std::time::Instant;
 use redis::{RedisError, Script, Value};
 
 pub use command::{Call, Verb};
-pub use commands::Commands;
 #[cfg(test)]
 pub use commands::parse;
+pub use commands::{Commands, Parts};
 
 use crate::error::Error;
 
@@ -116,6 +116,15 @@ impl<'a> Exchange<'a> {
             }
             (_, reply) => Some(reply.unwrap_or(Err(Error::UnknownReply))),
         }
+    }
+
+    /// Adds the command of a call that nobody waits for. `false` if the server cannot execute it.
+    pub fn settle(&mut self, commands: &mut Commands) -> bool {
+        if self.server.lacks_module() {
+            return self.send_hash(commands).is_none();
+        }
+        self.call.native(commands);
+        true
     }
 
     fn send_hash(&mut self, commands: &mut Commands) -> Option<Result<Value, Error>> {
