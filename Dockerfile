@@ -38,8 +38,8 @@ RUN CARGO_PROFILE_RELEASE_DEBUG=false CARGO_PROFILE_RELEASE_STRIP=debuginfo carg
  && mkdir -p /image/usr/lib/redis/modules /image/usr/local/etc/redis-rl /image/usr/local/bin /image/usr/share/doc/redis-rl \
  && mkdir /volume && mkdir -m 1777 /volume/data \
  && cp target/release/libredis_rl.so /image/usr/lib/redis/modules/ \
- && cp redis.conf docker/image.conf docker/default.conf /image/usr/local/etc/redis-rl/ \
- && cp docker/redis-rl-entrypoint docker/redis-rl-healthcheck /image/usr/local/bin/ \
+ && cp redis.conf deploy/images/image.conf deploy/images/default.conf /image/usr/local/etc/redis-rl/ \
+ && cp deploy/images/redis-rl-entrypoint deploy/images/redis-rl-healthcheck /image/usr/local/bin/ \
  && cp LICENSE /image/usr/share/doc/redis-rl/
 
 FROM ${SERVER_IMAGE} AS server

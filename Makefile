@@ -93,7 +93,7 @@ memcheck: build $(if $(SERVERS),,servers) ## run hostile input under valgrind: t
 own_module = $(if $(filter $(TARGET)/%,$(RL_MODULE)),build)
 
 # The targets of these directories. Each file is read from here, not by itself.
-include $(addsuffix /targets.mk,benches clients docker ops packaging proofs service)
+include $(addsuffix /targets.mk,benches clients deploy/images deploy/monitoring deploy/packages service tests/proofs)
 
 .PHONY: deny
 deny: ## check licenses, sources and duplicates of the dependencies (needs no database)
@@ -136,7 +136,7 @@ full: ## run all checks on all servers, and print how long each takes: an hour o
 
 .PHONY: words
 words: ## count the words of the pages, but the changelog and results: what a run has written
-	@git ls-files '*.md' ':!CHANGELOG.md' ':!*results*' ':!faults' ':!benches/budget.md' | xargs cat | tr -s '[:space:]' '\n' | grep -c '[[:alnum:]]'
+	@git ls-files '*.md' ':!CHANGELOG.md' ':!*results*' ':!tests/faults' ':!benches/budget.md' | xargs cat | tr -s '[:space:]' '\n' | grep -c '[[:alnum:]]'
 
 .PHONY: lines
 lines: ## count the lines written by hand: product, tests and pages, by directory

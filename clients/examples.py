@@ -5,19 +5,23 @@ python3 examples.py python | node
 
 None ends with an error, waits for long, or charges a request twice.
 
-python3 examples.py PROGRAM runs examples/axum, built as that program: the sixth login within five minutes gets 429.
+With node, also those of clients/node/examples for the frameworks of Node.js, where the package is installed.
+
+python3 examples.py PROGRAM runs clients/rust/examples/axum, built as that program: the sixth login within five minutes gets 429.
 """
 
 import contextlib
 import http.client
 import pathlib
 import re
+import shutil
+import subprocess
 import sys
 import tempfile
 import time
 
-from faults import NODE, PYTHON, App, Run, example
-from server import Server, binaries, eventually, free_port, spawn
+from faults import CLIENTS, NODE, PYTHON, App, Run, example, replaced
+from server import ROOT, Server, binaries, eventually, free_port, spawn
 
 LONGEST = 1.5  # seconds, after the imports, on a machine with other work
 PAGE = "docs/clients.md"
@@ -69,7 +73,32 @@ def axum(program):
                     connection.request("POST", "/login")
                     statuses.append(connection.getresponse().status)
             assert statuses == [200] * 5 + [429], statuses
-    print("examples/axum: the sixth login gets 429")
+    print("clients/rust/examples/axum: the sixth login gets 429")
+
+
+def frameworks(server):
+    """100 requests get 200, then one gets 429."""
+    # NestJS needs a newer Node.js than the package, and than Debian has.
+    node = CLIENTS / "node/node_modules/.bin/node"
+    for name in ("express/app.mjs", "fastify/app.mjs", "hono/app.mjs", "nestjs/main.ts"):
+        server.text("FLUSHALL")
+        source, port = CLIENTS / "node/examples" / name, free_port()
+        patient = {"prefix: 'api:'": "prefix: 'api:', timeout: 5000"}
+        changes = {"localhost:6379": f"127.0.0.1:{server.port}", "3000": str(port), **patient}
+        with tempfile.TemporaryDirectory(dir=NODE) as place:
+            program = pathlib.Path(place) / source.name
+            program.write_text(replaced(source.read_text(), changes))
+            if program.suffix == ".ts":
+                shutil.copy(source.with_name("tsconfig.json"), place)
+                subprocess.run([node, NODE / "node_modules/.bin/tsc", "-p", place], check=True)
+                program = program.with_suffix(".js")
+            with contextlib.closing(App([node, program], {}, port)) as app:
+                statuses = [app.get()[0] for _ in range(100)]
+                while statuses[-1] == 200 and len(statuses) < 200:  # a token comes back in 600 ms
+                    statuses.append(app.get()[0])
+        assert statuses[:100] == [200] * 100, statuses
+        assert statuses[-1] == 429, statuses
+        print(f"clients/node/examples/{name}: 429 after {len(statuses) - 1}")
 
 
 def main():
@@ -112,6 +141,8 @@ def main():
             sent = Run.decisions(server)
             assert sent <= calls, f"{PAGE}: {sent} sent for {calls} requests"
             print(f"{PAGE}: the example with {words.strip()}: with a server, without it, and while it hangs")
+        if wanted == "js":
+            frameworks(server)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from server import MODULE, PATIENCE, ROOT, Forwarder, Server, binaries, eventual
 REPLIES = 1.0  # seconds that a request takes at most if the server replies, on a machine with other work
 CLIENTS = ROOT / "clients"
 PYTHON = ROOT / "target/clients-python/bin"
-NODE = ROOT / "target/clients-node"  # an application with the packages, made by node/test
+NODE = pathlib.Path(os.environ.get("RL_NODE_APPLICATION", ""))  # has the packages, made by node/test
 
 
 def example(page, language, words):

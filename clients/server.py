@@ -1,4 +1,4 @@
-"""A server with the module, for the tests of the clients and of ops/.
+"""A server with the module, for the tests of the clients and of deploy/monitoring.
 
 As a program it runs a command once with each server of `binaries`. RL_PORT is then the port of the server:
 python3 server.py COMMAND [ARGUMENT …]

@@ -10,7 +10,7 @@ test-client: $(own_module) $(if $(SERVERS),,servers) ## test the Rust client and
 	  HEADERS_LOG="$(TARGET)/headers/client" \
 	  SERVERS="$${SERVERS:-$$(ls $(CURDIR)/target/servers/*/*-server | grep -v /redis-6 | xargs)}" \
 	  $(call tests,$(CLIENT),client) --quiet
-	scripts/failure-table --check "$(TARGET)/failure/client" 'rust (async)' 'rust (sync)' 'tower layer'
+	scripts/failure-table --check "$(TARGET)/failure/client" rust 'tower layer'
 	cargo build --quiet --locked $(or $(PACKAGES),$(CLIENT)) --example axum
 	@clients/examples.py "$(TARGET)/debug/examples/axum"
 	cargo package --locked $(CLIENT) --allow-dirty --list | grep -qx src/protocol/rl.lua

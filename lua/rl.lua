@@ -2546,7 +2546,8 @@ end
 -- Keeps a decision in the request: `loaded`, `decided`, `decided_cost` and `shadowed`.
 local function conclude(request, loaded, decided, cost, now)
   request.loaded, request.decided, request.decided_cost = loaded, decided, cost
-  request.shadowed = request.shadow and not decided.allowed and not request.open
+  local only_a_part = request.partial and cost < request.cost
+  request.shadowed = request.shadow and not request.open and (only_a_part or not decided.allowed)
   if not decided.allowed and (request.shadowed or request.open) then
     -- The change stays that of a denial.
     decided.allowed = true
@@ -2619,8 +2620,11 @@ end
 
 -- Whether the request makes a reservation, if every limit of the call allows it.
 local function opens(request)
-  local part_fits = not request.partial or request.decided_cost > 0
-  return not request.open and request.decided.allowed and not request.shadowed and part_fits
+  local fits = not request.shadowed
+  if request.partial then
+    fits = request.decided_cost > 0 and not request.full_for
+  end
+  return not request.open and request.decided.allowed and fits
 end
 
 -- If the call is not allowed, since another limit denies, what has ended is given back all the same.
@@ -2765,7 +2769,7 @@ local function charged_by(request)
     return request.open.cost
   elseif decided.change == 'charge' and request.always then
     return request.decided_cost
-  elseif decided.change ~= 'charge' or not decided.allowed or request.shadowed then
+  elseif decided.change ~= 'charge' or not decided.allowed or (request.shadowed and not request.partial) then
     return 0
   elseif request.algorithm.units_charged then
     return request.algorithm.units_charged(request.loaded)

@@ -3,7 +3,7 @@
 SERVICE := --package rlaas
 # The program, in the debug profile.
 build_service = cargo build --quiet --locked $(or $(PACKAGES),$(SERVICE)) --bin rlaas
-# The name of its image, and the image that it is made from; RUST_IMAGE is in docker/targets.mk.
+# The name of its image, and the image that it is made from; RUST_IMAGE is in deploy/images/targets.mk.
 SERVICE_NAME  ?= rlaas
 SERVICE_IMAGE ?= $(shell sed -n 's/^ARG SERVICE_IMAGE=//p' Dockerfile)
 

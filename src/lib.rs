@@ -52,7 +52,7 @@ fn try_load(ctx: &Context, args: &[RedisString]) -> Result<(), String> {
         let missing = missing.join(", ");
         return Err(format!("commands that the module needs are renamed (rename-command) or missing: {missing}"));
     }
-    info::loaded();
+    info::loaded(ctx);
     ffi::set_up(ffi::Ctx::of(ctx));
     ffi::watch_shutdown(ffi::Ctx::of(ctx));
     let loaded = config::register(ctx, args)?;

@@ -163,6 +163,15 @@ pub enum Schedule {
 }
 
 impl Schedule {
+    /// The anchor that the arguments name.
+    pub const fn anchor(&self) -> Option<Anchor> {
+        match *self {
+            Self::Aligned(_) => None,
+            Self::Anchored(_, anchor) => Some(anchor),
+            Self::Calendar(_, anchor) => anchor,
+        }
+    }
+
     /// The period that contains `now`.
     ///
     /// Each moment lies in exactly one period, and the next one starts where a period ends.

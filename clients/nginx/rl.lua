@@ -69,11 +69,10 @@ local function digest(text)
     return hex(ffi.string(found, 32))
 end
 
--- Whether a value has the form of a replaced one already. It is replaced too, so that it is not that of another.
+-- Whether a value ends as a replaced one does. It is replaced too, however long it is, so that it is not that of another.
 local function is_replaced(text)
-    local shown, hashed = text:match("^(.+)~(%x+)$")
-    local length = has_sha256 and 64 or 40
-    return shown and #shown >= SHOWN - 3 and #shown <= SHOWN and #hashed == length and hashed:lower() == hashed
+    local hashed = text:match("~([0-9a-f]+)$")
+    return hashed and #hashed == (has_sha256 and 64 or 40)
 end
 
 -- The first bytes of a value, without the part of a character of UTF-8, and its digest.
@@ -85,8 +84,8 @@ local function replaced(text)
     return text:sub(1, length) .. "~" .. digest(text)
 end
 
-local function bounded_value(text)
-    return (#text > LONGEST or is_replaced(text)) and replaced(text) or text
+local function bounded_value(text, longest)
+    return (#text > longest or is_replaced(text)) and replaced(text) or text
 end
 
 -- A key within the bounds of vectors/keys.json. Keeps the hash tag: the keys of one decision share it.
@@ -95,8 +94,8 @@ function M.bounded(key)
     local is_reserved = key:find(":reserved$") or key:find(":reserved:ends$")
     local before, tag, after = key:match("^([^{]*){([^}]+)}(.*)$")
     local last = after or key
-    last = is_reserved and replaced(last) or bounded_value(last)
-    return tag and bounded_value(before) .. "{" .. bounded_value(tag) .. "}" .. last or last
+    last = is_reserved and replaced(last) or bounded_value(last, LONGEST)
+    return tag and bounded_value(before, LONGEST) .. "{" .. bounded_value(tag, LONGEST) .. "}" .. last or last
 end
 
 -- A number as the module reads it. Lua itself writes 10^14 as 1e+14.
@@ -126,8 +125,8 @@ local function command(limits)
             end
             if position == 2 then
                 word = M.bounded(tostring(word))
-            elseif tostring(limit[position - 1]):upper() == "ID" and position > 5 and #tostring(word) > LONGEST_ID then
-                word = replaced(tostring(word))
+            elseif tostring(limit[position - 1]):upper() == "ID" and position > 5 then
+                word = bounded_value(tostring(word), LONGEST_ID)
             end
             words[#words + 1] = word
         end

@@ -152,6 +152,7 @@ export class Core {
     if (typeof limit === 'number') {
       return limit > Number.MAX_SAFE_INTEGER ? LARGEST : String(Math.max(0, Math.floor(limit)))
     }
+    if (typeof limit !== 'function') throw new TypeError(`limit: expected a number, not ${JSON.stringify(limit)}`)
     // express-rate-limit does not tell a store the limit of a request. FIXED counts the same under every limit;
     // express-rate-limit then compares with that of the request.
     if (this.algorithm === 'FIXED') return LARGEST

@@ -38,13 +38,34 @@ export function redisRlStore(options) {
      * @param {number} max
      */
     incr(key, callback, timeWindow, max) {
-      core.decide({ key, windowMs: timeWindow, limit: max, scope: this.#scope }, this.#passes).then(
-        ({ totalHits, ms = timeWindow }) => callback(null, { current: totalHits, ttl: ms }),
-        // Fastify sends the message.
-        ({ status, headers, cause }) => {
-          callback(Object.assign(new Error(STATUS_CODES[status], { cause }), { statusCode: status, headers }))
-        },
-      )
+      const call = { key, windowMs: timeWindow, limit: max, scope: this.#scope }
+      reply(core.decide(call, this.#passes), callback, timeWindow)
+    }
+
+    /**
+     * What is counted, for `{ increment: false }`. Nothing is charged.
+     * @type {Store['incr']}
+     */
+    read(key, callback, timeWindow, max) {
+      const call = { key, windowMs: timeWindow, limit: max, scope: this.#scope }
+      const none = { totalHits: 0, ms: 0 }
+      const found = core.peek(call).catch((error) => core.withoutDecision(error, timeWindow, this.#passes))
+      reply(found.then((hits) => hits ?? none), callback, timeWindow)
     }
   }
+}
+
+/**
+ * @param {Promise<{totalHits: number, ms: number | undefined}>} found
+ * @param {(error: Error | null, result?: {current: number, ttl: number}) => void} callback
+ * @param {number} timeWindow
+ */
+function reply(found, callback, timeWindow) {
+  found.then(
+    ({ totalHits, ms = timeWindow }) => callback(null, { current: totalHits, ttl: ms }),
+    // Fastify sends the message.
+    ({ status, headers, cause }) => {
+      callback(Object.assign(new Error(STATUS_CODES[status], { cause }), { statusCode: status, headers }))
+    },
+  )
 }

@@ -46,7 +46,10 @@ export class RateLimitError extends Error {
     super(`${status === 503 ? 'no decision' : 'the call was rejected'}: ${describe(cause)}`, { cause })
     this.status = status
     this.statusCode = status
-    /** Express sends these too. */
+    /**
+     * Express sends these too.
+     * @type {Record<string, string>}
+     */
     this.headers = status === 503 ? { 'Retry-After': '1' } : {}
   }
 }
@@ -105,7 +108,7 @@ export function describe(error) {
 export class Guard {
   /** @type {import('./types.js').Counters} */
   counters = { allowed: 0, denied: 0, failedOpen: 0, failedClosed: 0, faults: 0, errors: {} }
-  /** @type {Pick<Console, 'warn' | 'error'>} */
+  /** @type {import('./types.js').Logger} */
   logger = console
   /** @type {import('./types.js').StoreOptions['onError']} */
   onError

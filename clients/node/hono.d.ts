@@ -3,6 +3,7 @@ import type { StoreCounters, StoreOptions } from './types.js'
 
 /** Throws an HTTPException: with status 503 if the server cannot decide, with 500 if it rejects the call. */
 export declare class RedisRlStore implements Store {
+  localKeys: boolean
   prefix: string
   readonly counters: StoreCounters
   constructor(options: StoreOptions)

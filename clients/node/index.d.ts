@@ -1,8 +1,15 @@
-import type { ErrorRequestHandler } from 'express'
-import type { ClientRateLimitInfo, Options, RateLimitExceededEventHandler, Store } from 'express-rate-limit'
-import type { Counters, StoreCounters, StoreOptions } from './types.js'
+// It names no type of express or express-rate-limit, which an application with a Limiter only does not have.
+import type { Counters, Logger, StoreCounters, StoreOptions } from './types.js'
 
 export * from './types.js'
+
+/** What this package uses of a response of express. */
+type Response = {
+  headersSent: boolean
+  getHeader(name: string): unknown
+  set(headers: Record<string, string>): unknown
+  status(code: number): { type(type: string): { send(body: string): unknown } }
+}
 
 export type LimiterCounters = Counters & {
   /** Reservations that stay charged with their estimate until they end by themselves. */
@@ -21,24 +28,29 @@ export declare class RateLimitError extends Error {
 /** Responses of the type `application/problem+json`. */
 export declare const problem: {
   /** For the option `handler` of express-rate-limit. */
-  denied: RateLimitExceededEventHandler
+  denied(request: unknown, response: Response): void
   /** For `app.use`, after the routes: a RateLimitError. It hands every other error on. */
-  error: ErrorRequestHandler
+  error(error: unknown, request: unknown, response: Response, next: (error: unknown) => void): void
 }
 
 /** Whether the server cannot decide now. Every other error is a fault of the configuration or of the request. */
 export declare function isUnavailable(error: unknown): boolean
 
-export declare class RedisRlStore implements Store {
+/** The hits that are counted, and when more is available. */
+export type Hits = { totalHits: number; resetTime: Date | undefined }
+
+/** For the option `store` of express-rate-limit. */
+export declare class RedisRlStore {
   localKeys: boolean
   prefix: string
   readonly counters: StoreCounters
   constructor(options: StoreOptions)
-  init(options: Options): void
-  increment(key: string): Promise<ClientRateLimitInfo>
+  init(options: { windowMs: number; limit: unknown; passOnStoreError?: boolean; logger?: Logger }): void
+  increment(key: string): Promise<Hits>
   decrement(key: string): Promise<void>
   resetKey(key: string): Promise<void>
-  get(key: string): Promise<ClientRateLimitInfo | undefined>
+  /** Undefined if nothing is counted: also after everything was given back. */
+  get(key: string): Promise<Hits | undefined>
   shutdown(): void
 }
 
@@ -51,7 +63,7 @@ export type Policy = (string | number)[]
  */
 export type LimiterOptions = Pick<StoreOptions, 'client' | 'timeout' | 'failOpen' | 'onError'> & {
   /** The console if not given. */
-  logger?: Pick<Console, 'warn' | 'error'>
+  logger?: Logger
 }
 
 export type ReserveOptions = {

@@ -7,16 +7,13 @@ import { Limiter, Reservation } from './reservation.js'
 
 export { Limiter, RateLimitError, Reservation, isUnavailable, problem }
 
-/** @typedef {import('express-rate-limit').Store} Store */
-
-/** @implements {Store} */
 export class RedisRlStore {
   /** The keys are those of a server that others use too. */
   localKeys = false
 
   /** @type {number} */
   #windowMs = 0
-  /** @type {import('express-rate-limit').Options['limit']} */
+  /** @type {any} */
   #limit = 0
   /** Whether express-rate-limit allows a request if this store throws. */
   #passes = false
@@ -36,7 +33,7 @@ export class RedisRlStore {
     this.prefix = this.#core.prefix
   }
 
-  /** @param {import('express-rate-limit').Options} options */
+  /** @type {import('./index.js').RedisRlStore['init']} */
   init({ windowMs, limit, passOnStoreError, logger }) {
     if (!Number.isSafeInteger(windowMs) || windowMs < 1) {
       // express-rate-limit logs this. Each request is then an error of the module.
@@ -45,7 +42,7 @@ export class RedisRlStore {
     this.#windowMs = windowMs
     this.#limit = limit
     this.#passes = passOnStoreError === true
-    if (logger) this.#core.guard.logger = /** @type {any} */ (logger)
+    if (logger) this.#core.guard.logger = logger
   }
 
   /** @param {string} key */

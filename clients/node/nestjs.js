@@ -16,12 +16,12 @@ export class RedisRlThrottlerStorage {
   }
 
   /**
-   * Times are milliseconds. `blockDuration` is `ttl` if it was not set, 0 for none.
+   * Times are milliseconds. `blockDuration` is `ttl` if it was not set, 0 or less for none.
    * @type {ThrottlerStorage['increment']}
    */
   async increment(key, ttl, limit, blockDuration, throttlerName) {
     try {
-      if (blockDuration !== ttl && blockDuration !== 0) {
+      if (blockDuration !== ttl && blockDuration > 0) {
         const text = 'blockDuration: expected none; a denial ends when the limit allows the request'
         this.#core.withoutDecision(new TypeError(text), ttl, false)
       }

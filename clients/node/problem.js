@@ -24,7 +24,7 @@ export const problem = {
   },
 }
 
-/** @type {(response: import('express').Response, status: number, body: object) => void} */
+/** @type {(response: Parameters<typeof problem.denied>[1], status: number, body: object) => void} */
 function send(response, status, body) {
   response.status(status).type('application/problem+json').send(JSON.stringify(body))
 }

@@ -15,6 +15,9 @@ type NodeRedisCluster = {
 /** A client of `ioredis` (Redis; Cluster with `retryDelayOnFailover: 0`). */
 type IoRedis = { isCluster: boolean; call(command: string, ...words: string[]): Promise<unknown> }
 
+/** What is logged to: the console, for example. */
+export type Logger = { warn(text: string): void; error(text: string): void }
+
 export type StoreOptions = {
   /** A connected client, or a function that sends a command. */
   client: NodeRedis | NodeRedisCluster | IoRedis | SendCommand

@@ -19,8 +19,8 @@ use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_service_server::R
 use futures_util::future::join_all;
 use prost::Message as _;
 use redis_rl_client::{Limiter, Link};
+use rlaas::decide::{Bounds, Grpc, ReplySettings, Service, ServiceSettings, Snapshot, Traces};
 use rlaas::rules::{Settings, Source, load};
-use rlaas::service::{Bounds, Grpc, ReplySettings, Service, ServiceSettings, Snapshot, Traces};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -7,12 +7,13 @@
 
 pub mod cli;
 pub mod control;
+pub mod decide;
+mod env;
 mod go;
 pub mod http;
 pub mod net;
 pub mod rules;
 pub mod serve;
-pub mod service;
 pub mod simulate;
 mod throttle;
 

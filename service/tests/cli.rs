@@ -13,6 +13,7 @@ fn rlaas(dir: &TempDir, args: &[&str]) -> (i32, String) {
         .env_remove("MERGE_DOMAIN_CONFIG")
         .env_remove("RLAAS_PREFIX")
         .env_remove("CACHE_KEY_PREFIX")
+        .env_remove("SHADOW_MODE")
         .output()
         .expect("rlaas runs");
     let text = String::from_utf8(output.stdout).expect("text") + &String::from_utf8(output.stderr).expect("text");

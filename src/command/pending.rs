@@ -1,13 +1,14 @@
 //! A request that is decided and not yet committed: what the server allows of it, what it replies, and what it commits.
 
 use redis_rl_algorithm::arithmetic::to_i64;
+use redis_rl_algorithm::period::Anchor;
 use redis_rl_algorithm::{Change, Cost, Decision, Micros, Verdict};
 
 use super::algorithms::Algorithm;
 use super::memory;
 use super::reply::Reply;
 use super::request::Request;
-use crate::denied;
+use crate::denied::{self, Written};
 use crate::error::Error;
 use crate::ffi::{ClosedKey, Ctx};
 use crate::stats::Outcome;
@@ -24,7 +25,8 @@ pub struct Pending<'c, A: Algorithm> {
     ctx: Ctx<'c>,
     /// Denied because the server is at `maxmemory`, not by the limit.
     out_of_memory: bool,
-    /// Allowed by shadow mode. The limit denies, and the change is that of a denial.
+    /// Allowed by shadow mode. The limit denies, and the change is that of a denial; with PARTIAL, a part of the cost may
+    /// be charged.
     pub(super) shadowed: bool,
 }
 
@@ -75,8 +77,9 @@ impl<'c, A: Algorithm> Request<'c, A> {
         now: Micros,
         ctx: Ctx<'c>,
     ) -> Pending<'c, A> {
-        let shadowed = !decision.verdict.allowed && self.is_in_shadow_mode();
-        if shadowed {
+        let denied = !decision.verdict.allowed;
+        let shadowed = (denied || (self.partial && cost < self.cost)) && self.is_in_shadow_mode();
+        if shadowed && denied {
             self.allow(&loaded, &mut decision, now);
         }
         if A::CHANGES_LESS_IN_SHADOW && self.is_in_shadow_mode() {
@@ -129,7 +132,10 @@ impl<'c, A: Algorithm> Pending<'c, A> {
     /// Counts the key, as the client named it, among those that are denied most.
     #[inline(never)]
     fn record_denial(&self) {
-        denied::record(self.ctx, self.request.key.bytes(), A::NAME as u8, self.now);
+        let Request { key, window, policy, .. } = self.request;
+        let anchor = policy.schedule.anchor().map(Anchor::seconds);
+        let written = Written { window: window.bytes(), limit: policy.limit, anchor };
+        denied::record(self.ctx, key.bytes(), A::NAME as u8, self.now, written);
     }
 
     /// The outcome of the decision.
@@ -164,8 +170,8 @@ impl<'c, A: Algorithm> Pending<'c, A> {
     pub fn charged(&self) -> u64 {
         match self.decision.change {
             Change::Charge(_) if self.request.always => self.cost.units(),
-            // FIXED counts denials too. A charge in shadow mode is that of a denial.
-            Change::Charge(_) if self.decision.verdict.allowed && !self.shadowed => {
+            // FIXED counts denials too. A charge in shadow mode is that of a denial, but for a part that fits.
+            Change::Charge(_) if self.decision.verdict.allowed && (!self.shadowed || self.request.partial) => {
                 A::units_charged(&self.loaded, self.cost)
             }
             _ => 0,
@@ -204,13 +210,15 @@ impl<'c, A: Algorithm> Pending<'c, A> {
         }
     }
 
-    /// Counts the decision for INFO, and a denial for RL.TOP. Inlined into every command, it makes the module 3 KB larger
+    /// Counts the decision for INFO, and one that does not charge the whole cost for RL.TOP. Inlined into every command, it makes the module 3 KB larger
     /// and no request faster: RL.TOKEN takes 11,000 instructions either way.
     #[inline(never)]
     pub(super) fn count(&self) -> Outcome {
         let outcome = self.outcome();
         A::decisions().count(outcome);
-        if outcome >= Outcome::ShadowDenied {
+        // A flood that is charged in parts is one too.
+        let only_a_part = self.cost < self.request.cost && self.cost != Cost::ZERO;
+        if outcome >= Outcome::ShadowDenied || only_a_part {
             self.record_denial();
         }
         outcome

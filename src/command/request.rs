@@ -22,6 +22,8 @@ const MAX_MEMBERS: u64 = 1_000;
 pub struct Request<'c, A> {
     /// As the client named it. The state may have another key.
     pub key: Arg<'c>,
+    /// As the client wrote it.
+    pub window: Arg<'c>,
     pub algorithm: A,
     pub policy: Policy,
     /// Its name in the headers; the word of the algorithm if the client gives none.
@@ -48,6 +50,7 @@ impl<'c, A: Algorithm> Request<'c, A> {
         let policy = parse_policy::<A>(window, limit, options)?;
         Ok(Self {
             key,
+            window,
             algorithm: A::new(&policy)?,
             policy,
             name: options.name,

@@ -119,7 +119,9 @@ impl<'c, A: Algorithm> Request<'c, A> {
                 decision.verdict.ttl = to_i64(millis.div_ceil(1_000));
             }
         }
-        let pending = self.pend(loaded, decision, cost, now, ctx);
+        let mut pending = self.pend(loaded, decision, cost, now, ctx);
+        // It denies nothing, though a part of the cost is charged.
+        pending.shadowed &= repeated.is_none();
         Ok((pending, Reserving { hash, ttl: reserve.ttl, repeated, full_for, uncharged: false }))
     }
 }
@@ -127,9 +129,9 @@ impl<'c, A: Algorithm> Request<'c, A> {
 impl<'c> Reserving<'c> {
     /// Whether the request makes a reservation, if every limit of the call allows it.
     fn opens<A: Algorithm>(&self, pending: &Pending<'_, A>) -> bool {
-        let allowed = pending.decision.verdict.allowed && !pending.shadowed;
-        let part_fits = !pending.request.partial || pending.cost != Cost::ZERO;
-        self.repeated.is_none() && allowed && part_fits && !self.uncharged
+        let fits = if pending.request.partial { pending.cost != Cost::ZERO } else { !pending.shadowed };
+        let allowed = pending.decision.verdict.allowed && self.full_for.is_none();
+        self.repeated.is_none() && allowed && fits && !self.uncharged
     }
 
     /// Whether the change creates a key, or makes one larger.

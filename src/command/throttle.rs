@@ -58,14 +58,14 @@ fn throttle<'c>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
 }
 
 fn parse<'c>(mut args: Args<'c>) -> Result<Request<'c, Record<Gcra>>, Error> {
-    let (Some(key), Some(max_burst), Some(count), Some(period)) = (args.next(), args.next(), args.next(), args.next())
+    let (Some(key), Some(max_burst), Some(count), Some(window)) = (args.next(), args.next(), args.next(), args.next())
     else {
         return Err(Error::ARITY);
     };
     let number = |text: &[u8], least: u64| parse_unsigned(text).filter(|n| (least..=MAX_COUNT).contains(n));
     let max_burst = number(max_burst.bytes(), 0).ok_or(Error::MAX_BURST)?;
     let count = number(count.bytes(), 1).ok_or(Error::COUNT)?;
-    let period = number(period.bytes(), 1).ok_or(Error::PERIOD)?;
+    let period = number(window.bytes(), 1).ok_or(Error::PERIOD)?;
     let quantity = args.next().map_or(Some(1), |quantity| number(quantity.bytes(), 0));
     let cost = quantity.and_then(Cost::new).ok_or(Error::QUANTITY)?;
     if !args.is_empty() {
@@ -73,9 +73,10 @@ fn parse<'c>(mut args: Args<'c>) -> Result<Request<'c, Record<Gcra>>, Error> {
     }
     let algorithm = Record(Gcra::throttle(max_burst, count, period)?);
     // Only headers show the policy, and this command has none: a period above the longest window is cut.
-    let window = Window::from_millis(period.saturating_mul(1_000)).unwrap_or(Window::LONGEST);
-    let policy = Policy { burst: max_burst.checked_add(1), ..Policy::new(window, count) };
-    Ok(Request { key, algorithm, policy, name: None, id: None, cost, partial: false, always: false, shadow: false })
+    let length = Window::from_millis(period.saturating_mul(1_000)).unwrap_or(Window::LONGEST);
+    let policy = Policy { burst: max_burst.checked_add(1), ..Policy::new(length, count) };
+    let (name, id) = (None, None);
+    Ok(Request { key, window, algorithm, policy, name, id, cost, partial: false, always: false, shadow: false })
 }
 
 const ARGUMENTS: &[Argument] = &[

@@ -8,6 +8,7 @@ use super::name::Name;
 use crate::denied;
 use crate::error::Error;
 use crate::ffi::{Args, Argument, ArgumentKind, CommandDoc, Ctx, KeySpec};
+use redis_rl_algorithm::arithmetic::to_i64;
 use redis_rl_algorithm::integer::parse_unsigned;
 
 /// How many keys are replied if the call does not say.
@@ -52,7 +53,7 @@ impl Command for Top {
             ctx.reply_bytes(b"keys");
             ctx.reply_array(keys.len());
             for denied in keys {
-                ctx.reply_map(5);
+                ctx.reply_map(8);
                 ctx.reply_bytes(b"key");
                 ctx.reply_bytes(denied.key);
                 ctx.reply_bytes(b"algorithm");
@@ -62,6 +63,12 @@ impl Command for Top {
                     ctx.reply_bytes(name.as_bytes());
                     ctx.reply_unsigned(n);
                 }
+                ctx.reply_bytes(b"window");
+                ctx.reply_bytes(denied.last.window);
+                ctx.reply_bytes(b"limit");
+                ctx.reply_unsigned(denied.last.limit);
+                ctx.reply_bytes(b"anchor");
+                ctx.reply_integer(denied.last.anchor.map_or(-1, to_i64));
             }
         });
         Ok(())

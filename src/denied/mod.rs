@@ -10,6 +10,7 @@ use redis_rl_algorithm::Micros;
 
 use crate::ffi::Ctx;
 use sketch::Sketch;
+pub use sketch::Written;
 
 /// The largest `rl.top-keys`.
 pub const MAX_CAPACITY: i64 = 10_000;
@@ -36,13 +37,13 @@ pub fn len() -> u64 {
 }
 
 /// Counts a denial.
-pub fn record(ctx: Ctx<'_>, key: &[u8], algorithm: u8, now: Micros) {
+pub fn record(ctx: Ctx<'_>, key: &[u8], algorithm: u8, now: Micros, written: Written<'_>) {
     let capacity = capacity();
     if capacity > 0 {
         let ctx = ctx.context();
         let mut sketch = SKETCH.lock(&ctx);
         sketch.set_capacity(capacity);
-        sketch.record(key, algorithm, now);
+        sketch.record(key, algorithm, now, written);
         LENGTH.store(u64::try_from(sketch.len()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 }

@@ -19,6 +19,17 @@ use redis_rl_algorithm::Micros;
 
 /// The longest key that is stored, in bytes. A longer one is cut.
 pub const MAX_KEY: usize = 256;
+/// Longer than any window: 20 digits and a unit, or a word of the calendar.
+const MAX_WINDOW: usize = 24;
+
+/// The limit of a denial, as the call wrote it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Written<'a> {
+    pub window: &'a [u8],
+    pub limit: u64,
+    /// In Unix seconds.
+    pub anchor: Option<u64>,
+}
 
 /// A key, and how often it was denied.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +44,8 @@ pub struct Denied<'a> {
     pub error: u64,
     /// The last time, in Unix milliseconds.
     pub last_ms: u64,
+    /// The limit of that time.
+    pub last: Written<'a>,
 }
 
 /// The keys with the highest counts.
@@ -62,6 +75,19 @@ struct Counted {
     algorithm: u8,
     error: u64,
     last: Micros,
+    window: ArrayVec<u8, MAX_WINDOW>,
+    limit: u64,
+    anchor: Option<u64>,
+}
+
+impl Counted {
+    #[inline(always)]
+    fn set_last(&mut self, now: Micros, written: Written<'_>) {
+        (self.last, self.limit, self.anchor) = (now, written.limit, written.anchor);
+        self.window.clear();
+        // It fits: what parses as a window is that short.
+        let _ = self.window.try_extend_from_slice(written.window);
+    }
 }
 
 /// Whether two keys are equal. A call of memcmp costs more than the comparison of a short key.
@@ -137,7 +163,7 @@ impl Sketch {
 
     /// Counts a denial.
     #[inline(always)]
-    pub fn record(&mut self, key: &[u8], algorithm: u8, now: Micros) {
+    pub fn record(&mut self, key: &[u8], algorithm: u8, now: Micros, written: Written<'_>) {
         let key = key.get(..MAX_KEY).unwrap_or(key);
         let hash = self.hash(key, algorithm);
         let is_same = |&place: &usize| {
@@ -147,7 +173,7 @@ impl Sketch {
             Entry::Occupied(found) => {
                 let place = *found.get();
                 let Some(counted) = self.keys.get_mut(place) else { return };
-                counted.last = now;
+                counted.set_last(now, written);
                 let Some(&(count, _)) = self.counts.get(counted.rank) else { return };
                 (counted.rank, count, place)
             }
@@ -162,12 +188,14 @@ impl Sketch {
                 let bucket = free.insert(place).bucket_index();
                 if !is_full {
                     self.counts.push((error, place));
-                    let key = ArrayVec::new();
-                    self.keys.push(Counted { hash, bucket, rank: place, key, algorithm, error, last: now });
+                    let (key, window, rank) = (ArrayVec::new(), ArrayVec::new(), place);
+                    let (last, limit, anchor) = (now, 0, None);
+                    self.keys.push(Counted { hash, bucket, rank, key, algorithm, error, last, window, limit, anchor });
                 }
                 let Some(counted) = self.keys.get_mut(place) else { return };
                 let former = std::mem::replace(&mut counted.bucket, bucket);
-                (counted.hash, counted.algorithm, counted.error, counted.last) = (hash, algorithm, error, now);
+                (counted.hash, counted.algorithm, counted.error) = (hash, algorithm, error);
+                counted.set_last(now, written);
                 counted.key.clear();
                 // It fits: it was cut above.
                 let _ = counted.key.try_extend_from_slice(key);
@@ -239,8 +267,9 @@ impl Sketch {
     /// The `count` keys that were denied most, the highest count first.
     pub fn top(&self, count: usize) -> Vec<Denied<'_>> {
         let denied = |&(count, place): &(u64, usize)| {
-            let &Counted { ref key, algorithm, error, last, .. } = self.keys.get(place)?;
-            Some(Denied { key, algorithm, count, error, last_ms: last.millis() })
+            let &Counted { ref key, algorithm, error, last, ref window, limit, anchor, .. } = self.keys.get(place)?;
+            let (last_ms, last) = (last.millis(), Written { window, limit, anchor });
+            Some(Denied { key, algorithm, count, error, last_ms, last })
         };
         // The counts are sorted. Of keys with equal counts, any may be cut.
         let mut top: Vec<_> = self.counts.iter().take(count).filter_map(denied).collect();
@@ -264,6 +293,8 @@ mod tests {
 
     use super::*;
 
+    const LIMIT: Written<'_> = Written { window: b"1m", limit: 5, anchor: None };
+
     fn counts(sketch: &Sketch) -> HashMap<Vec<u8>, (u64, u64)> {
         sketch.top(usize::MAX).into_iter().map(|d| (d.key.to_vec(), (d.count, d.error))).collect()
     }
@@ -271,11 +302,13 @@ mod tests {
     #[test]
     fn a_key_has_one_entry_for_each_algorithm() {
         let mut sketch = Sketch::new(3);
-        sketch.record(b"a", 4, Micros(5_000));
-        sketch.record(b"a", 4, Micros(7_000));
-        sketch.record(b"a", 6, Micros(6_000));
+        sketch.record(b"a", 4, Micros(5_000), LIMIT);
+        let last = Written { window: b"month", limit: 7, anchor: Some(0) };
+        sketch.record(b"a", 4, Micros(7_000), last);
+        sketch.record(b"a", 6, Micros(6_000), LIMIT);
         let top: Vec<_> = sketch.top(10).into_iter().map(|d| (d.algorithm, d.count, d.error, d.last_ms)).collect();
         assert_eq!(top, [(4, 2, 0, 7), (6, 1, 0, 6)]);
+        assert_eq!(sketch.top(10).into_iter().map(|d| d.last).collect::<Vec<_>>(), [last, LIMIT]);
         assert_eq!(sketch.top(1).len(), 1);
         sketch.clear();
         assert_eq!((sketch.len(), sketch.error_bound()), (0, 0));
@@ -288,7 +321,7 @@ mod tests {
             sketch.set_capacity(capacity);
             let allocated = sketch.places.allocation_size();
             for key in 0..40 * capacity {
-                sketch.record(&key.to_le_bytes(), 4, Micros(0));
+                sketch.record(&key.to_le_bytes(), 4, Micros(0), LIMIT);
             }
             assert_eq!((sketch.len(), sketch.places.allocation_size()), (capacity, allocated));
         }
@@ -301,8 +334,8 @@ mod tests {
             if key % 70 == 0 {
                 sketch.places.reserve(8 * key as usize, hash_of(&sketch.keys));
             }
-            sketch.record(&key.to_le_bytes(), 4, Micros(0));
-            sketch.record(&key.to_le_bytes(), 4, Micros(0));
+            sketch.record(&key.to_le_bytes(), 4, Micros(0), LIMIT);
+            sketch.record(&key.to_le_bytes(), 4, Micros(0), LIMIT);
             assert_eq!(sketch.places.len(), sketch.len());
         }
         assert_eq!(sketch.counts.iter().map(|&(count, _)| count).sum::<u64>(), 2_000);
@@ -311,7 +344,7 @@ mod tests {
     #[test]
     fn a_long_key_is_cut() {
         let mut sketch = Sketch::new(1);
-        sketch.record(&[b'x'; 300], 4, Micros(0));
+        sketch.record(&[b'x'; 300], 4, Micros(0), LIMIT);
         assert_eq!(sketch.top(1)[0].key, [b'x'; 256]);
     }
 
@@ -329,7 +362,7 @@ mod tests {
             for (n, key) in keys.iter().enumerate() {
                 let capacity = capacities[n / change_every];
                 sketch.set_capacity(capacity);
-                sketch.record(&[*key], 4, Micros(n as u64));
+                sketch.record(&[*key], 4, Micros(n as u64), LIMIT);
                 // What is denied while the sketch is off is not counted.
                 if capacity > 0 {
                     *exact.entry(vec![*key]).or_default() += 1;

@@ -67,7 +67,7 @@ fn the_paths_of_the_repository_exist() {
             // src/main/ is that of an application in Java, and pytest names files from the directory of a client.
             let of_another = page.path.starts_with("clients") && first == "src"
                 || word.starts_with("src/main/")
-                || page.path.starts_with("faults");
+                || page.path.starts_with("tests/faults");
             if made || of_another || first.is_empty() || first.starts_with('.') || !root().join(first).is_dir() {
                 continue;
             }
@@ -86,7 +86,7 @@ fn excerpts_are_of_examples_that_run() {
     let excerpts = [
         ("README.md", "python", "clients/python/README.md"),
         ("README.md", "js", "clients/node/README.md"),
-        ("clients/rust/README.md", "rust,ignore", "examples/axum/server.rs"),
+        ("clients/rust/README.md", "rust,ignore", "clients/rust/examples/axum/server.rs"),
     ];
     for (page, language, source) in excerpts {
         let source = Page::read(Path::new(source)).text;
@@ -97,11 +97,22 @@ fn excerpts_are_of_examples_that_run() {
     }
     // What runs in the tests of the adapters is the block of the page.
     for (page, language, example) in [
-        ("clients/python/README.md", "python", "examples/fastapi/app.py"),
-        ("clients/node/README.md", "js", "examples/express/app.mjs"),
+        ("clients/python/README.md", "python", "clients/python/examples/fastapi/app.py"),
+        ("clients/node/README.md", "js", "clients/node/examples/express/app.mjs"),
     ] {
         let example = Page::read(Path::new(example)).text;
         let blocks = Page::read(Path::new(page)).blocks(language);
         assert!(blocks.iter().any(|(_, block)| *block == example), "{page} has no block that is the example");
     }
+}
+
+/// The commands that a newcomer is given are those that the CI runs on a new machine.
+#[test]
+fn the_readme_says_how_to_run_and_how_to_test() {
+    let blocks = Page::read(Path::new("README.md")).blocks("sh");
+    let (_, first) = blocks.first().expect("a block");
+    let commands: Vec<_> = first.lines().map(|line| line.split(" #").next().unwrap_or(line).trim()).collect();
+    assert_eq!(commands, ["make run", "make test"]);
+    let ci = Page::read(Path::new(".ci/run")).text;
+    assert!(ci.lines().any(|line| line == "step test make test"), "the CI runs another command");
 }

@@ -10,7 +10,7 @@ use crate::{Page, root, text_of};
 
 #[test]
 fn each_alert_leads_to_its_section() {
-    let rules = fs::read_to_string(root().join("ops/alerts.yml")).expect("the alerts");
+    let rules = fs::read_to_string(root().join("deploy/monitoring/alerts.yml")).expect("the alerts");
     let after = |prefix: &'static str| rules.lines().filter_map(move |line| line.trim_start().strip_prefix(prefix));
     let alerts: BTreeSet<String> = after("- alert: ").map(str::to_owned).collect();
     let expected: Vec<_> = after("- alert: ").map(|name| format!("docs/runbook.md#{}", name.to_lowercase())).collect();

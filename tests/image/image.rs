@@ -379,7 +379,7 @@ fn the_example_application_is_denied_now_and_then_and_ends_at_sigterm() {
         .with_entrypoint("sh")
         .with_wait_for(WaitFor::message_on_stdout("denied, again in"))
         .with_cmd(["/app"])
-        .with_copy_to("/app", include_bytes!("../../docker/example-app").to_vec())
+        .with_copy_to("/app", include_bytes!("../../deploy/images/example-app").to_vec())
         .with_network(&network)
         .with_env_var("SERVER", &server_name)
         .with_env_var("REPLICA", &server_name)

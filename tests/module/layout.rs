@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// Each part of `src/`, and the parts that it may name. `lib.rs` may name all.
 const MAY_NAME: &[(&str, &[&str])] = &[
     ("command", &["config", "denied", "error", "ffi", "stats", "store"]),
-    ("info", &["command", "denied", "ffi", "stats"]),
+    ("info", &["command", "config", "denied", "ffi", "stats"]),
     ("config", &["denied", "ffi"]),
     ("denied", &["ffi"]),
     ("store", &["error", "ffi"]),

@@ -417,7 +417,7 @@ fn clocks_that_step_do_what_the_page_says() {
 
 /// The exit status of the image's check.
 fn check(server: &Server, arguments: &[&str], password: Option<&str>) -> i32 {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("docker/redis-rl-healthcheck");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/images/redis-rl-healthcheck");
     let mut check = std::process::Command::new(script);
     check.args(arguments).env("REDIS_RL_PORT", server.port().to_string());
     if let Some(password) = password {

@@ -6,6 +6,25 @@ use std::fs;
 use crate::support::*;
 use redis::Connection;
 
+/// An operator sees whether a restart has lost every count, also where the file has no snapshot yet.
+#[test]
+fn info_has_the_number_of_keys_that_were_loaded() {
+    for_each_server(|bin| {
+        for (durable, expected) in [(true, 3), (false, 0)] {
+            let options = Server::options(bin);
+            let mut server = if durable { options.durable() } else { options }.start();
+            for key in ["a", "b", "c"] {
+                ok(cmd!(server.con(), "RL.GCRA", key, LONG, 9));
+            }
+            server.kill();
+            server.start_again();
+            ok(cmd!(server.con(), "RL.GCRA", "d", LONG, 9));
+            let info = read::<String>(ok(cmd!(server.con(), "INFO", "rl")));
+            assert!(info.contains(&format!("rl_loaded_keys:{expected}\r\n")), "{info}");
+        }
+    });
+}
+
 /// A server that is killed while it writes leaves half of a call in the file. Nothing of it is done, also not later.
 #[test]
 fn half_of_a_call_in_the_append_only_file_is_never_done() {

@@ -12,6 +12,8 @@ struct Denied {
     denied: i64,
     error: i64,
     last_ms: i64,
+    /// The window, limit and ANCHOR of the last denial.
+    limit: (String, i64, i64),
 }
 
 /// The values of a map, which is a flat array on RESP2.
@@ -33,9 +35,11 @@ fn top(con: &mut Connection, arguments: &[&str]) -> (i64, Vec<Denied>) {
     let reply = ok(redis::cmd("RL.TOP").arg(arguments).query(con));
     let [bound, Value::Array(keys)] = values(reply, ["error_bound", "keys"]) else { panic!("no list") };
     let denied = |entry: Value| {
-        let [key, algorithm, denied, error, last] = values(entry, ["key", "algorithm", "denied", "error", "last_ms"]);
+        let [key, algorithm, denied, error, last, window, limit, anchor] =
+            values(entry, ["key", "algorithm", "denied", "error", "last_ms", "window", "limit", "anchor"]);
         let Value::BulkString(key) = key else { panic!("{key:?}") };
-        Denied { key, algorithm: read(algorithm), denied: read(denied), error: read(error), last_ms: read(last) }
+        let limit = (read(window), read(limit), read(anchor));
+        Denied { key, algorithm: read(algorithm), denied: read(denied), error: read(error), last_ms: read(last), limit }
     };
     (read(bound), keys.into_iter().map(denied).collect())
 }
@@ -59,21 +63,34 @@ fn every_way_to_be_denied_is_counted_and_nothing_else() {
     for_each_server(|bin| {
         let (clock, server) = FrozenClock::server(bin);
         for (call, counted) in [
-            ("RL.TOKEN k 1h 0", &[("k", "TOKEN")][..]),
-            ("RL.TOKEN k 1h 0 SHADOW", &[("k", "TOKEN")]),
-            ("RL.TOKEN k 1h 5 COST 6 FULL", &[("k", "TOKEN")]),
-            ("RL.TOKEN k 1h 0 COST 5 ALWAYS", &[("k", "TOKEN")]),
-            ("RL.SLIDING k 1h 0 COST 2 PARTIAL", &[("k", "SLIDING")]),
-            ("RL.LEASE k 1h 0 ID id", &[("k", "LEASE")]),
+            ("RL.TOKEN k 1h 0", &[("k", "TOKEN", "1h", 0, -1)][..]),
+            ("RL.TOKEN k 1h 0 SHADOW", &[("k", "TOKEN", "1h", 0, -1)]),
+            ("RL.TOKEN k 1h 5 COST 6 FULL", &[("k", "TOKEN", "1h", 5, -1)]),
+            ("RL.TOKEN k 1h 0 COST 5 ALWAYS", &[("k", "TOKEN", "1h", 0, -1)]),
+            ("RL.SLIDING k 1h 0 COST 2 PARTIAL", &[("k", "SLIDING", "1h", 0, -1)]),
+            ("RL.LEASE k 1h 0 ID id", &[("k", "LEASE", "1h", 0, -1)]),
             // FIXED too shows the key that the client named.
-            ("RL.FIXED reserved 1h 0 RESERVE a 1h", &[("reserved", "FIXED")]),
-            ("RL.WINDOW reserved 1h 0 RESERVE a 1h", &[("reserved", "WINDOW")]),
-            ("RL.COUNTER reserved 1h 0 RESERVE a 1h", &[("reserved", "COUNTER")]),
-            ("RL.LEAKY k 1h 0", &[("k", "LEAKY")]),
-            ("RL.MULTI 2 ROLLING reserved 1h 0 RESERVE a 1h TOKEN k 1h 5", &[("reserved", "ROLLING")]),
-            ("RL.MULTI 3 TOKEN a 1h 0 GCRA b 1h 5 FIXED c 1h 0", &[("a", "TOKEN"), ("c", "FIXED")]),
-            ("RL.THROTTLE t 0 1 3600 2", &[("t", "GCRA")]),
-            ("CL.THROTTLE t 0 1 3600 2", &[("t", "GCRA")]),
+            ("RL.FIXED reserved 1h 0 RESERVE a 1h", &[("reserved", "FIXED", "1h", 0, -1)]),
+            ("RL.WINDOW reserved 1h 0 RESERVE a 1h", &[("reserved", "WINDOW", "1h", 0, -1)]),
+            ("RL.COUNTER reserved 1h 0 RESERVE a 1h", &[("reserved", "COUNTER", "1h", 0, -1)]),
+            ("RL.LEAKY k 1h 0", &[("k", "LEAKY", "1h", 0, -1)]),
+            ("RL.MULTI 2 ROLLING reserved 1h 0 RESERVE a 1h TOKEN k 1h 5", &[("reserved", "ROLLING", "1h", 0, -1)]),
+            (
+                "RL.MULTI 3 TOKEN a 1h 0 GCRA b 1h 5 FIXED c 1h 0",
+                &[("a", "TOKEN", "1h", 0, -1), ("c", "FIXED", "1h", 0, -1)],
+            ),
+            ("RL.THROTTLE t 0 1 3600 2", &[("t", "GCRA", "3600", 1, -1)]),
+            ("CL.THROTTLE t 0 1 3600 2", &[("t", "GCRA", "3600", 1, -1)]),
+            // The window as it was written, and the anchor.
+            ("RL.TOKEN k 3600s 0", &[("k", "TOKEN", "3600s", 0, -1)]),
+            ("RL.FIXED k month 0 ANCHOR 1768608000", &[("k", "FIXED", "month", 0, 1_768_608_000)]),
+            ("RL.MULTI 1 FIXED k 86400000ms 3 COST 4 ANCHOR 0", &[("k", "FIXED", "86400000ms", 3, 0)]),
+            ("RL.GCRA k 1000000000000000ms 0", &[("k", "GCRA", "1000000000000000ms", 0, -1)]),
+            // A part of the cost, with PARTIAL.
+            ("RL.TOKEN k 1h 5 COST 6 PARTIAL", &[("k", "TOKEN", "1h", 5, -1)]),
+            ("RL.TOKEN k 1h 5 COST 6 PARTIAL SHADOW", &[("k", "TOKEN", "1h", 5, -1)]),
+            ("RL.TOKEN k 1h 5 COST 5 PARTIAL", &[]),
+            ("RL.ROLLING reserved 1h 0 RESERVE a 1h COST 9 PARTIAL", &[]),
             // An allowed request, one that changes nothing, and errors.
             ("RL.TOKEN new 1h 5", &[]),
             ("RL.MULTI 1 TOKEN new 1h 5", &[]),
@@ -92,12 +109,13 @@ fn every_way_to_be_denied_is_counted_and_nothing_else() {
                 ok(cmd!(con, "RL.TOP", "reset"));
                 let reply = send(&mut con, call);
                 assert_eq!(reply.is_err(), call.ends_with('x'), "{call}");
-                let entry = |(key, word): &(&str, &str)| Denied {
+                let entry = |&(key, word, window, limit, anchor): &(&str, &str, &str, i64, i64)| Denied {
                     key: key.as_bytes().to_vec(),
-                    algorithm: (*word).to_owned(),
+                    algorithm: word.to_owned(),
                     denied: 1,
                     error: 0,
                     last_ms: clock.now_ms(),
+                    limit: (window.to_owned(), limit, anchor),
                 };
                 assert_eq!(top(&mut con, &[]), (0, counted.iter().map(entry).collect()), "{call}");
                 assert_eq!(info(&mut con, "rl_top_keys"), counted.len().to_string(), "{call}");

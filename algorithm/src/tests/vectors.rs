@@ -20,6 +20,8 @@ enum Call {
     Request(u64),
     Peek(u64),
     Partial(u64),
+    /// With SHADOW.
+    PartialShadow(u64),
     Always(u64),
     /// Units, and how many milliseconds ago they were charged.
     Refund(u64, Option<u64>),
@@ -55,17 +57,19 @@ const CALLS: &[(i64, Call)] = &[
     (0, Call::SettleReservation("b", 3)),
     (0, Call::SettleReservation("c", 3)),
     (65_000, Call::Request(2)),
+    (0, Call::PartialShadow(3)),
+    (0, Call::PartialShadow(1)),
     (0, Call::Reset),
     (0, Call::Request(5)),
     (-2_000, Call::Request(1)),
 ];
 
 /// The reply of LINE.
-fn line(first: u64, verdict: &Verdict, figures: &Figures, now: Micros, charged: u64) -> String {
+fn line(first: u64, verdict: &Verdict, figures: &Figures, now: Micros, (shadow, charged): (u8, u64)) -> String {
     let Figures { limit, remaining, retry_after_ms, next_ms, reset_ms, delay_ms } = figures;
     let (count, ttl, now_ms) = (verdict.count, verdict.ttl, now.millis());
     format!(
-        "\"{first} {count} {ttl} {limit} {remaining} {retry_after_ms} {next_ms} {reset_ms} {delay_ms} {now_ms} 0 {charged}\""
+        "\"{first} {count} {ttl} {limit} {remaining} {retry_after_ms} {next_ms} {reset_ms} {delay_ms} {now_ms} {shadow} {charged}\""
     )
 }
 
@@ -92,7 +96,7 @@ impl<A: TestAlgorithm> Server<A> {
             (decision.verdict, algorithm.figures(&key, &decision, now))
         };
         let reply = |(verdict, figures): (Verdict, Figures), charged| {
-            line(verdict.allowed.into(), &verdict, &figures, now, charged)
+            line(verdict.allowed.into(), &verdict, &figures, now, (0, charged))
         };
         Some(match call {
             Call::Request(units) => {
@@ -105,7 +109,18 @@ impl<A: TestAlgorithm> Server<A> {
                 let part = algorithm.remaining(key, now).min(units);
                 let Reply { verdict, figures, .. } = algorithm.request(key, now, cost(part)).unwrap();
                 let first = if verdict.allowed { part } else { 0 };
-                (request(format!(" COST {units} PARTIAL")), line(first, &verdict, &figures, now, first))
+                (request(format!(" COST {units} PARTIAL")), line(first, &verdict, &figures, now, (0, first)))
+            }
+            Call::PartialShadow(units) => {
+                let part = algorithm.remaining(key, now).min(units);
+                let Reply { mut verdict, mut figures, .. } = algorithm.request(key, now, cost(part)).unwrap();
+                if !verdict.allowed && !A::TTL_OF_SCRIPT {
+                    verdict.ttl = figures.reset_ms.unsigned_abs().div_ceil(1_000).cast_signed();
+                }
+                figures.retry_after_ms = 0;
+                let charged = if verdict.allowed { part } else { 0 };
+                let shadowed = (u8::from(charged < units), charged);
+                (request(format!(" COST {units} PARTIAL SHADOW")), line(units, &verdict, &figures, now, shadowed))
             }
             Call::Always(_) if !A::TAKES_ALWAYS => return None,
             Call::Always(units) => {
@@ -219,7 +234,7 @@ fn cases_of_leases() -> String {
             _ => {
                 let Reply { verdict, figures, .. } = key.request(&lease, id.as_bytes(), at);
                 let charged = u64::from(verdict.allowed && !held);
-                let reply = line(verdict.allowed.into(), &verdict, &figures, at, charged);
+                let reply = line(verdict.allowed.into(), &verdict, &figures, at, (0, charged));
                 (format!("RL.LEASE k 30s 2 ID {id} LINE"), reply)
             }
         };

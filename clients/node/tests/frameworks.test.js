@@ -115,6 +115,7 @@ let server, client
 let number = 0
 const away = SINGLES['ioredis 6'](1, { maxRetriesPerRequest: 0, commandTimeout: 100 })
 away.on('error', () => {})
+const rejecting = async () => Promise.reject(new Error('WRONGTYPE Operation against a key'))
 const log = ['warn', 'error'].map((name) => mock.method(console, name, () => {}))
 
 before(async () => {
@@ -182,6 +183,84 @@ for (const [name, { remaining, retryAfter = () => 'retry-after', error }] of Obj
     }
   })
 }
+
+/** The stores of a framework with the contract of express-rate-limit, and how the framework hands them their options. */
+for (const [name, Store] of Object.entries({ 'express-rate-limit': RedisRlStore, 'hono-rate-limiter': HonoStore })) {
+  test(`${name}: the contract of a store, method by method`, async () => {
+    for (const algorithm of ['FIXED', 'WINDOW', 'SLIDING', 'ROLLING', 'COUNTER', 'TOKEN', 'GCRA']) {
+      const store = new Store({ client, algorithm, timeout: 10_000, prefix: `${(number += 1)}:` })
+      store.init({ windowMs: DAY, limit: 3 })
+      assert.deepEqual([store.localKeys, store.prefix, store.resetAll], [false, `${number}:`, undefined])
+      for (const key of ['a', 'b']) assert.equal((await store.increment(key)).totalHits, 1)
+      const { totalHits, resetTime } = await store.increment('a')
+      assert.equal(totalHits, 2)
+      assert.ok(resetTime > Date.now() && resetTime <= Date.now() + 2 * DAY, `${algorithm}: ${resetTime}`)
+      assert.equal((await store.get('a')).totalHits, 2)
+      await store.decrement('a')
+      assert.equal((await store.get('a')).totalHits, 1)
+      // Down to nothing is as if nothing was counted, and not below.
+      for (let i = 0; i < 2; i++) await store.decrement('a')
+      assert.equal(await store.get('a'), undefined)
+      assert.equal((await store.increment('a')).totalHits, 1)
+      await store.resetKey('a')
+      assert.deepEqual([await store.get('a'), (await store.get('b')).totalHits], [undefined, 1])
+      store.shutdown()
+    }
+  })
+}
+
+test('@fastify/rate-limit: the contract of a store, method by method', async () => {
+  for (const algorithm of ['FIXED', 'WINDOW', 'SLIDING', 'ROLLING', 'COUNTER', 'TOKEN', 'GCRA']) {
+    const store = new (redisRlStore({ client, algorithm, timeout: 10_000, prefix: `${(number += 1)}:` }))({})
+    const call = (store, method) =>
+      new Promise((resolve, reject) =>
+        store[method]('a', (error, found) => (error ? reject(error) : resolve(found)), DAY, 2),
+      )
+    assert.deepEqual(await call(store, 'read'), { current: 0, ttl: 0 })
+    for (const [method, current] of [['incr', 1], ['read', 1], ['incr', 2], ['read', 2], ['read', 2], ['incr', 3]]) {
+      const found = await call(store, method)
+      assert.equal(found.current, current, `${algorithm}: ${method}`)
+      assert.ok(found.ttl > 0 && found.ttl <= 2 * DAY, `${algorithm}: ${found.ttl}`)
+    }
+    const child = store.child({ routeInfo: { method: 'GET', url: '/' } })
+    assert.deepEqual(await call(child, 'read'), { current: 0, ttl: 0 })
+  }
+})
+
+test('@fastify/rate-limit: createRateLimit counts, and looks', async () => {
+  for (const [store, skipOnError, found] of [
+    [{}, false, [true, 2, 2, 1, 0, 0]],
+    [{ client: away }, false, 503],
+    [{ client: away, failOpen: true }, false, [true, 1, 1, 1, 1, 1]], // without a decision, one request is used
+    [{ client: rejecting }, true, [true, 0, 0, 0, 0, 0]],
+    [{ client: rejecting, failOpen: true }, false, 500],
+  ]) {
+    const app = fastify()
+    const own = { client, algorithm: 'TOKEN', timeout: 10_000, prefix: `${(number += 1)}:`, ...store }
+    await app.register(fastifyRateLimit, { global: false, store: redisRlStore(own), skipOnError })
+    const check = app.createRateLimit({ max: 2, timeWindow: DAY })
+    app.get('/', async (request) => {
+      const all = []
+      for (const increment of [false, false, true, true, false]) all.push(await check(request, { increment }))
+      return [all.every(({ max }) => max === 2), ...all.map(({ remaining }) => remaining)]
+    })
+    await app.ready()
+    const { status, body } = await supertest(app.server).get('/')
+    assert.deepEqual(status === 200 ? body : status, found)
+  }
+})
+
+test('@nestjs/throttler: the contract of a storage', async () => {
+  const storage = new RedisRlThrottlerStorage({ client, algorithm: 'TOKEN', timeout: 10_000, prefix: `${(number += 1)}:` })
+  for (const [name, blockDuration] of [['a', DAY], ['b', 0], ['c', -1]]) {
+    for (const [totalHits, isBlocked] of [[1, false], [2, false], [3, true], [3, true]]) {
+      const { timeToExpire, timeToBlockExpire, ...found } = await storage.increment('k', DAY, 2, blockDuration, name)
+      assert.deepEqual(found, { totalHits, isBlocked })
+      assert.ok(timeToExpire > 0 && timeToExpire <= DAY / 1000)
+      assert.equal(timeToBlockExpire > 0, isBlocked)
+    }
+  }
+})
 
 test('a wrong configuration is an error when the store is made', async () => {
   for (const [name, store, options, text] of [

@@ -39,6 +39,15 @@ test('wrong options are a TypeError that names the option', () => {
   new RedisRlStore({ client, algorithm: undefined, burst: undefined })
 })
 
+test('a limit that is no number, nor a function', async () => {
+  for (const [limit, text] of [[undefined, /limit: expected a number, not undefined/], ['5', /not "5"/], [null, /not null/]]) {
+    const { store, lines } = storeOf(client, { failOpen: true })
+    store.init({ windowMs: 60_000, limit, logger: { error: (line) => lines.push(line) } })
+    await assert.rejects(store.increment('k'), { status: 500 })
+    assert.match(String(lines), text)
+  }
+})
+
 test('which errors without a reply mean that the server cannot decide', () => {
   for (const [error, expected] of [
     ...[new Error('Socket closed unexpectedly'), new AggregateError([])].map((error) => [error, 'connection']),

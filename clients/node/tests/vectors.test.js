@@ -44,6 +44,8 @@ test('the bounds of keys of vectors/keys.json', () => {
   for (const [key, expected] of [...keys, ...plain]) assert.equal(bounded(key), expected)
   // With a prefix, the rest is bounded; but the module sees the whole key.
   for (const [key, expected] of keys) assert.equal(bounded(key, 'app-'), `app-${expected}`)
+  const different = new Set(keys.flat())
+  assert.equal(new Set([...different].map((key) => bounded(key))).size, different.size)
   assert.match(bounded('reserved', 'app:'), /^app:reserved~[0-9a-f]{64}$/)
   assert.match(bounded('ends', 'app:reserved:'), /^app:reserved:ends~[0-9a-f]{64}$/)
 })

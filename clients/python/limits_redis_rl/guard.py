@@ -45,10 +45,10 @@ CODES: list[tuple[type[Exception], str]] = [
 ]
 
 # A longer part of a key is cut after so many bytes, and its SHA-256 follows. No caller can write such a part by itself:
-# one that looks so is replaced too.
+# one that ends so is replaced too, however long it is.
 LONGEST_PART = 256
 KEPT = 32
-REPLACED = re.compile(rb".{29,32}~[0-9a-f]{64}", re.S)
+REPLACED = re.compile(rb"~[0-9a-f]{64}\Z")
 # Keys of reservations end so.
 RESERVED = (b":reserved", b":reserved:ends")
 
@@ -149,7 +149,7 @@ def bounded(key: str | bytes | int) -> bytes:
 
 def shortened(part: bytes, always: bool = False) -> bytes:
     """The part of a key, or its first bytes and its SHA-256."""
-    if not always and len(part) <= LONGEST_PART and not REPLACED.fullmatch(part):
+    if not always and len(part) <= LONGEST_PART and not REPLACED.search(part):
         return part
     end = KEPT
     # A character of UTF-8 is not cut.

@@ -142,6 +142,11 @@ def test_bounded_keys(key: str, expected: str) -> None:
     assert guard.bounded(key) == guard.bounded(key.encode()) == expected.encode()
 
 
+def test_two_keys_never_become_one() -> None:
+    different = {key for pair in VECTORS["keys"] for key in pair}
+    assert len({guard.bounded(key) for key in different}) == len(different)
+
+
 @pytest.mark.parametrize(("value", "expected"), [*VECTORS["values"]])
 def test_bounded_parts_of_keys(value: str, expected: str) -> None:
     assert guard.shortened(value.encode()) == expected.encode()

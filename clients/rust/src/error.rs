@@ -1,4 +1,4 @@
-//! What can go wrong, and what a request gets then.
+//! What can go wrong.
 
 use std::time::Duration;
 
@@ -70,53 +70,10 @@ impl Error {
     }
 }
 
-/// What a request gets if the server cannot decide: it does not reply within the timeout, the connection fails, the
-/// circuit breaker is open, or the server replies that it accepts no writes now (LOADING, OOM, READONLY …).
-///
-/// It applies to requests: [`check`](crate::Limiter::check) and its variants, and [`wait`](crate::Limiter::wait). Peeks,
-/// refunds, settlements and resets return the error, and so does a lease. A policy in shadow mode denies nobody: unless
-/// the fallback is `Error`, its requests are allowed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Fallback {
-    /// Returns the error.
-    #[default]
-    Error,
-    /// Allows the request: the service is more important than the limit.
-    Allow,
-    /// Denies the request: the limit is more important than the service.
-    Deny,
-    /// Limits inside this process, by the same algorithms: each of so many instances of the service allows its part of
-    /// the limit and the burst, rounded down, but at least 1. It starts with nothing counted, and counts at most 100,000
-    /// keys: [`Stats::local_forgotten`](crate::Stats::local_forgotten). SLIDING is decided as ROLLING.
-    Local {
-        /// How many instances share the limit.
-        instances: u32,
-    },
-}
-
 /// The connection failed, so it is not known whether the command was executed.
 pub(crate) fn is_connection_error(error: &RedisError) -> bool {
-    let kinds = [
-        ErrorKind::Io,
-        ErrorKind::ClusterConnectionNotFound,
-        ErrorKind::MasterNameNotFoundBySentinel,
-        ErrorKind::EmptySentinelList,
-    ];
-    kinds.contains(&error.kind()) && !is_login_error(error)
-}
-
-/// The connections of a cluster report every error of a first connection as one of I/O. These texts say that the password
-/// or the user is wrong.
-fn is_login_error(error: &RedisError) -> bool {
-    let texts = ["Password authentication failed", "WRONGPASS", "NOAUTH", "NOPERM"];
-    error.kind() == ErrorKind::Io
-        && error.detail().is_some_and(|detail| texts.into_iter().any(|text| detail.contains(text)))
-}
-
-/// The connection failed, or what came over it was no reply: the next one may be that of another request.
-pub(crate) fn ends_connection(error: &RedisError) -> bool {
-    is_connection_error(error) || error.kind() == ErrorKind::Parse
+    let kinds = [ErrorKind::Io, ErrorKind::ClusterConnectionNotFound, ErrorKind::MasterNameNotFoundBySentinel];
+    kinds.contains(&error.kind())
 }
 
 /// Replies of a server that works, but does not accept this write now.
@@ -157,17 +114,10 @@ mod tests {
 
     #[test]
     fn the_breaker_counts_what_had_no_reply() {
-        for kind in [
-            ErrorKind::Io,
-            ErrorKind::ClusterConnectionNotFound,
-            ErrorKind::MasterNameNotFoundBySentinel,
-            ErrorKind::EmptySentinelList,
-        ] {
+        for kind in [ErrorKind::Io, ErrorKind::ClusterConnectionNotFound, ErrorKind::MasterNameNotFoundBySentinel] {
             let error = Error::Redis(RedisError::from((kind, "no connection")));
             assert!(error.is_unavailable() && error.is_failure(), "{kind:?}");
         }
-        let wrong_password = (ErrorKind::Io, "no connection", "Password authentication failed".to_owned());
-        assert!(!Error::Redis(wrong_password.into()).is_unavailable());
         assert!(Error::Timeout(Duration::ZERO).is_unavailable() && Error::Timeout(Duration::ZERO).is_failure());
         // It was not sent, so it says nothing new of the server.
         for error in [Error::CircuitOpen, Error::Overloaded] {

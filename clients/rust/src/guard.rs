@@ -1,5 +1,4 @@
-//! What the guards of leases and reservations know, with and without a runtime. No input, no output and no clock, but for
-//! [`Retry`].
+//! What the guards of leases and reservations know. No input, no output and no clock, but for [`Retry`].
 
 use std::time::{Duration, Instant};
 
@@ -62,7 +61,7 @@ impl<G, D> Outcome<G, D> {
     }
 }
 
-/// When a lease ends at the earliest. It reads no clock and sends nothing, so that `proofs/` can try every order of events.
+/// When a lease ends at the earliest. It reads no clock and sends nothing, so that `tests/proofs` can try every order of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Term {
     window: Duration,

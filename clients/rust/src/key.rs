@@ -4,7 +4,6 @@
 use std::borrow::Cow;
 use std::ops::Deref;
 
-use quick_cache::Equivalent;
 use redis_rl_algorithm::Schedule;
 use sha2::{Digest, Sha256};
 
@@ -20,8 +19,8 @@ const DIGEST: usize = 64;
 const RESERVED: [&[u8]; 2] = [b":reserved", b":reserved:ends"];
 
 /// A value of a bounded length: one of more than 256 bytes is its first 32 bytes, `~`, and its SHA-256 in hexadecimal; so
-/// is one that already has this form. Of the 32 bytes, up to three are left out that would cut a character. Any other
-/// value is returned as it is.
+/// is one that already ends so, however long it is, and two values never become one. Of the 32 bytes, up to three are left
+/// out that would cut a character. Any other value is returned as it is.
 ///
 /// The limiters do the same with each part of a key: what is before, in and after its hash tag. So the text of a caller
 /// makes no long keys. A service that makes keys of several values bounds each of them itself, so that its own words stay:
@@ -107,12 +106,12 @@ pub fn around_tag(key: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     (!tag.is_empty()).then_some((before, tag, after.get(1..)?))
 }
 
-/// Whether a value is what [`digested`] returns for values that are long.
+/// Whether a value ends as all that [`digested`] returns: what it returns is never a value that stays as it is.
 fn has_bounded_form(value: &[u8]) -> bool {
-    let Some((kept, [b'~', digest @ ..])) = value.len().checked_sub(DIGEST + 1).map(|at| value.split_at(at)) else {
+    let Some([b'~', digest @ ..]) = value.len().checked_sub(DIGEST + 1).and_then(|at| value.get(at..)) else {
         return false;
     };
-    (KEPT - 3..=KEPT).contains(&kept.len()) && digest.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    digest.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// The beginning of a value, `~`, and its digest.
@@ -157,7 +156,8 @@ impl<'a> State<'a> {
 #[derive(Hash)]
 pub struct Lookup<'a>(pub State<'a>);
 
-impl Equivalent<State<'static>> for Lookup<'_> {
+#[cfg(feature = "async")]
+impl quick_cache::Equivalent<State<'static>> for Lookup<'_> {
     fn equivalent(&self, state: &State<'static>) -> bool {
         self.0 == *state
     }
@@ -165,7 +165,18 @@ impl Equivalent<State<'static>> for Lookup<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
+
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use proptest::sample;
+
     use super::*;
+
+    const LONG: &str = match std::str::from_utf8(&[b'a'; 250]) {
+        Ok(text) => text,
+        Err(_) => "",
+    };
 
     /// The pairs of a list of `vectors/keys.json`: what is handed in, and what it becomes.
     fn vectors(list: &str) -> Vec<(String, String)> {
@@ -186,6 +197,26 @@ mod tests {
             assert_eq!(String::from_utf8_lossy(&bounded), expected);
             // What stays as it is costs no memory.
             assert_eq!(matches!(bounded.0, Cow::Borrowed(_)), key == expected, "{key}");
+        }
+    }
+
+    proptest! {
+        /// Also not if one of them is what the other becomes.
+        #[test]
+        fn two_different_keys_never_become_one(
+            keys in vec(vec(sample::select(vec!["", "a", "é", "{", "}", "~", "0", ":reserved", ":reserved:ends", LONG]), 0..6), 1..4),
+        ) {
+            let mut keys: Vec<_> = keys.into_iter().map(|parts| parts.concat().into_bytes()).collect();
+            for _ in 0..3 {
+                let what_they_become: Vec<_> = keys.iter().map(|key| Bounded::new(key).to_vec()).collect();
+                keys.extend(what_they_become.iter().map(|key| [b"a", &**key].concat()));
+                keys.extend(what_they_become);
+            }
+            let mut from = HashMap::new();
+            for key in &keys {
+                let other = from.insert(Bounded::new(key).to_vec(), key);
+                prop_assert!(other.is_none_or(|other| other == key), "{key:?} and {other:?}");
+            }
         }
     }
 }

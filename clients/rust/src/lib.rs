@@ -32,7 +32,18 @@
 //! - Long keys are sent and kept in a bounded form: [`bounded`].
 //! - A service that is overloaded itself: [`Limiter::decide_without_server`].
 //! - Keys with many requests: [`Grants`].
-//! - Programs without an async runtime: [`sync`]. Services of `tower`, such as axum's: [`layer`].
+//! - Services of `tower`, such as axum's: [`layer`].
+//! - Programs without an async runtime start one. This one runs while a call does; leases, reservations and [`Grants`] also
+//!   need it between calls, as `new_multi_thread` with one worker does:
+//!
+//!   ```no_run
+//!   # use redis_rl_client::{Limiter, Policy};
+//!   # const API: Policy = Policy::token(std::time::Duration::from_secs(60), 600);
+//!   let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+//!   let limiter = Limiter::open("redis://127.0.0.1/")?;
+//!   let decision = runtime.block_on(limiter.check(&API, "user:42"))?;
+//!   # Ok::<(), Box<dyn std::error::Error>>(())
+//!   ```
 //!
 //! After a timeout or an error, no request is repeated, since the server may have charged it. (READONLY, MOVED, ASK and
 //! TRYAGAIN say that it did not.)
@@ -41,53 +52,62 @@
 //!
 //! | feature | |
 //! |---|---|
-//! | `async` (default) | [`Limiter`], on tokio. Without it there is only [`sync::Limiter`] |
+//! | `async` (default) | [`Limiter`], on tokio. Without it there are policies, keys and decisions |
 //! | `tls` | URLs of the form `rediss://`, with rustls |
 //! | `tower` | [`layer`] |
 //! | `axum` | [`layer::keys::peer_address`], from axum's `ConnectInfo` |
 //! | `metrics` | [`Stats`] as counters of the facade `metrics` |
 
 #![forbid(unsafe_code)]
-#![allow(clippy::duplicate_mod, reason = "what is in calls is compiled with async, and without in sync")]
 #![allow(clippy::result_large_err, reason = "a request that is denied uses its decision at once")]
-#![cfg_attr(not(feature = "async"), allow(dead_code, unused_imports, reason = "what only the runtime needs"))]
+#![cfg_attr(not(feature = "async"), allow(dead_code, reason = "what only the limiter needs"))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod address;
-mod breaker;
-mod core;
 mod decision;
+mod fallback;
+mod key;
+mod policy;
+
+pub use decision::{Decision, Decisions, RetryAfter, Source};
+pub use fallback::Fallback;
+pub use key::{bounded, bounded_after};
+pub use policy::{Algorithm, Calendar, InvalidPolicy, Policy, Request, Window};
+
+#[cfg(feature = "async")]
+mod address;
+#[cfg(feature = "async")]
+mod breaker;
+#[cfg(feature = "async")]
+mod core;
+#[cfg(feature = "async")]
 mod error;
 #[cfg(feature = "async")]
 mod grants;
+#[cfg(feature = "async")]
 mod guard;
-mod key;
 #[cfg(feature = "tower")]
 pub mod layer;
 #[cfg(feature = "async")]
+mod limiter;
+#[cfg(feature = "async")]
 mod link;
-mod policy;
+#[cfg(feature = "async")]
 mod protocol;
 #[cfg(feature = "async")]
 #[doc(hidden)]
 pub mod state_machines;
+#[cfg(feature = "async")]
 mod stats;
-pub mod sync;
-#[cfg(feature = "async")]
-mod tasks;
 
-pub use address::Address;
-pub use breaker::BreakerSettings;
-pub use core::{Builder, TopDenial};
-pub use decision::{Decision, Decisions, RetryAfter, Source};
-pub use error::{Error, Fallback};
 #[cfg(feature = "async")]
-pub use grants::Grants;
-pub use guard::Outcome;
-pub use key::{bounded, bounded_after};
-#[cfg(feature = "async")]
-pub use link::Link;
-pub use policy::{Algorithm, Calendar, InvalidPolicy, Policy, Request, Window};
-pub use stats::Stats;
-#[cfg(feature = "async")]
-pub use tasks::{Lease, Leased, Limiter, Reservation, Reserved, ReservedAll};
+pub use {
+    address::Address,
+    breaker::BreakerSettings,
+    core::TopDenial,
+    error::Error,
+    grants::Grants,
+    guard::Outcome,
+    limiter::{Builder, Lease, Leased, Limiter, Reservation, Reserved, ReservedAll},
+    link::Link,
+    stats::Stats,
+};

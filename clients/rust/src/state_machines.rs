@@ -1,4 +1,4 @@
-//! The state machines inside the limiter, for `proofs/`. Not part of the API.
+//! The state machines inside the limiter, for `tests/proofs`. Not part of the API.
 
 use redis::Value;
 

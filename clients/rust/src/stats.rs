@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
-use crate::error::{Error, Fallback};
+use crate::error::Error;
+use crate::fallback::Fallback;
 
 /// A counter, which is also one of the facade `metrics` with that feature.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::{RuleArgs, count};
+use super::{RuleArgs, count, say_shadow_mode};
 use crate::VERSION;
 
 /// The arguments of `rlaas check`.
@@ -28,5 +28,6 @@ pub fn run(args: &Check, out: &mut impl Write) -> io::Result<ExitCode> {
     }
     writeln!(out, "the rules are valid: {} in {}", count(limits, "limit"), count(domains, "domain"))?;
     writeln!(out, "hash {}, of rlaas {VERSION}", rules.hash())?;
+    say_shadow_mode(out)?;
     Ok(ExitCode::SUCCESS)
 }

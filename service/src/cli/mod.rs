@@ -12,8 +12,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
-pub use explain::{descriptor as read_descriptor, show};
-
+use crate::decide::SHADOW_MODE;
 use crate::rules::{self, Findings, Overrides, Printable, Problem, Rules, Settings};
 use crate::{VERSION, control, go, serve};
 
@@ -99,6 +98,12 @@ impl RuleArgs {
             .map_err(|(path, error)| format!("{}: {error}", path.display()))?;
         Ok(rules::load(&sources, &settings))
     }
+}
+
+/// What `rlaas serve` would do with the same variables.
+fn say_shadow_mode(out: &mut impl Write) -> io::Result<()> {
+    let is_on = env::var("SHADOW_MODE").is_ok_and(|text| go::boolean(&text) == Ok(true));
+    if is_on { writeln!(out, "{SHADOW_MODE}") } else { Ok(()) }
 }
 
 fn count(n: usize, what: &str) -> String {

@@ -291,7 +291,7 @@ mod tests {
     use tokio::runtime::Handle;
 
     use super::*;
-    use crate::serve::Env;
+    use crate::env::Env;
 
     const HOUR: Duration = Duration::from_secs(3_600);
 

@@ -10,7 +10,7 @@ use envoy_types::pb::google::protobuf::{Struct, Value};
 use tonic::metadata::{AsciiMetadataKey, AsciiMetadataValue};
 use tonic::transport::{Certificate, ClientTlsConfig, Endpoint, Identity};
 
-use crate::serve::Env;
+use crate::env::Env;
 
 /// What a Go client accepts if it is not told.
 const MAX_MESSAGE: usize = 4 << 20;

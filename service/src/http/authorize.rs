@@ -15,8 +15,8 @@ use redis_rl_client::layer::keys;
 use serde_json::json;
 
 use super::Rejected;
+use crate::decide::{Call, Service};
 use crate::rules::{Authorize, Origin, Part};
-use crate::service::{Call, Service};
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 /// Both name the path, so both count. A proxy sets one of them and passes on what the client says in the other.
@@ -149,8 +149,8 @@ fn problem(status: u16, body: &serde_json::Value) -> Response {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::decide::show_descriptor;
     use crate::rules;
-    use crate::service::show_descriptor;
 
     /// The descriptors of a request, as text.
     fn made(authorize: &str, peer: &str, headers: &[(&str, &str)]) -> Result<Vec<String>, &'static str> {

@@ -15,8 +15,8 @@ use prost_reflect::{DescriptorPool, DynamicMessage, MessageDescriptor};
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
 use super::Rejected;
+use crate::decide::{Call, DESCRIPTORS, Service};
 use crate::net::LONG;
-use crate::service::{Call, DESCRIPTORS, Service};
 
 /// The forms of the messages.
 static FORMS: LazyLock<Option<DescriptorPool>> = LazyLock::new(|| DescriptorPool::decode(DESCRIPTORS).ok());

@@ -20,8 +20,8 @@ pub use authorize::client_address;
 pub use listen::Http;
 
 use crate::VERSION;
+use crate::decide::{SHADOW_MODE, Service, Snapshot};
 use crate::rules::Printable;
-use crate::service::{Service, Snapshot};
 
 /// The number of keys that `/denials` tells of.
 const SHOWN_DENIALS: usize = 100;
@@ -75,11 +75,17 @@ async fn metrics_text(State(service): State<Arc<Service>>) -> impl IntoResponse 
     }
 }
 
+/// The line that says that no request is denied, if that is so.
+fn shadow(service: &Service) -> String {
+    service.settings.reply.shadow.then(|| format!("{SHADOW_MODE}\n")).unwrap_or_default()
+}
+
 async fn rlconfig(State(service): State<Arc<Service>>) -> String {
     match service.snapshot.load_full() {
         Some(snapshot) => {
             let Snapshot { generation, hash, rules, .. } = &*snapshot;
-            format!("generation: {generation}\nhash: {hash}\nversion: {VERSION}\n{rules}")
+            let shadow = shadow(&service);
+            format!("{shadow}generation: {generation}\nhash: {hash}\nversion: {VERSION}\n{rules}")
         }
         None => "there are no valid rules yet\n".to_owned(),
     }

@@ -8,7 +8,7 @@ use axum::response::Response;
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
 
 use super::{Rejected, json};
-use crate::service::{Call, Service};
+use crate::decide::{Call, Service};
 
 /// Charges an estimate. A `reservation_id` repeats a reservation, or renews it.
 pub async fn reserve(State(service): State<Arc<Service>>, mut call: Call, body: Request) -> Response {

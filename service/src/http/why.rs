@@ -8,9 +8,8 @@ use axum::extract::State;
 use redis_rl_client::{Fallback, RetryAfter};
 
 use super::{Rejected, json};
-use crate::cli;
+use crate::decide::{Call, Check, Plan, Service, Slot, show_descriptor, show_slot};
 use crate::rules::Printable;
-use crate::service::{Call, Check, Plan, Service, Slot, show_descriptor};
 
 /// More remembered denials than there can be of a request.
 const ALL: usize = usize::MAX;
@@ -22,11 +21,11 @@ pub async fn why(State(service): State<Arc<Service>>, body: Bytes) -> Result<Str
     let snapshot = service.rules(&mut Call::default())?;
     let domain = snapshot.rules.domains.get(request.domain.as_str());
     let plan = Plan::new(&request, domain, &service.settings.prefix, service.settings.cluster)?;
-    let mut text = Vec::new();
+    let mut text = super::shadow(&service).into_bytes();
     for (descriptor, slot) in request.descriptors.iter().zip(&plan.slots) {
         text.extend(format!("descriptor {}\n", Printable(&show_descriptor(descriptor))).into_bytes());
         // Writing to memory cannot fail.
-        _ = cli::show(&request.domain, slot, &mut text);
+        _ = show_slot(&request.domain, slot, &mut text);
         if let Slot::Check(check) | Slot::Replaced(check) = slot {
             text.extend(holds(&service, check).await.into_bytes());
         }

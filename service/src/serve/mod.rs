@@ -31,17 +31,17 @@ use tracing_subscriber::fmt;
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-pub use settings::{Address, Env, Flags, Settings};
+pub use settings::{Address, Flags, Settings};
 pub use tls::TlsFiles;
 pub use traces::{Protocol, TraceSettings};
 
 use crate::VERSION;
 use crate::control::Control;
+use crate::decide::proto::rate_limit_service_server::RateLimitServiceServer as KuadrantServer;
+use crate::decide::{DESCRIPTORS, Grpc, SHADOW_MODE, Service, Snapshot, Traces};
 use crate::http;
 use crate::net::{Pool, Pools};
 use crate::rules::{self, Outcome, Overrides};
-use crate::service::proto::rate_limit_service_server::RateLimitServiceServer as KuadrantServer;
-use crate::service::{DESCRIPTORS, Grpc, Service, Snapshot, Traces};
 use certificates::Certificates;
 use tls::Tls;
 use watch::{LOOK_EVERY, Watch};
@@ -88,6 +88,9 @@ async fn serve(settings: Settings) -> io::Result<()> {
     let mut hangup = signal(SignalKind::hangup())?;
     for name in &settings.without_effect {
         warn!("{name} has no effect here");
+    }
+    if settings.service.reply.shadow {
+        warn!("{SHADOW_MODE}");
     }
     let provider = settings.traces.as_ref().map(traces::provider).transpose().map_err(io::Error::other)?;
     let traces = Traces::new(provider.as_ref());

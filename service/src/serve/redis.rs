@@ -8,9 +8,9 @@ use redis_rl_client::{Algorithm, Stats};
 use tokio::time::sleep;
 use tracing::{error, info, warn};
 
+use crate::decide::Service;
+use crate::decide::redis::{Finding, attempt, bare};
 use crate::rules::{Domain, Printable, Rules};
-use crate::service::Service;
-use crate::service::redis::{Finding, attempt, bare};
 
 /// How often the counters of failed calls are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);

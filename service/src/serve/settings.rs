@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::Ipv6Addr;
-use std::ops::RangeInclusive;
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Args;
@@ -14,8 +12,9 @@ use super::connections::Ages;
 use super::tls::TlsFiles;
 use super::traces::{Protocol, TraceSettings};
 use crate::control::ControlSettings;
+use crate::decide::{Bounds, HeaderNames, ReplySettings, ServiceSettings};
+use crate::env::Env;
 use crate::go;
-use crate::service::{Bounds, HeaderNames, ReplySettings, ServiceSettings};
 
 /// The flags. Each has a variable, which counts if the flag is not given.
 #[derive(Clone, Debug, Args)]
@@ -300,49 +299,10 @@ fn at_least_a_millisecond(text: &str) -> Result<Duration, String> {
     if is_whole { Ok(duration) } else { Err("expected whole milliseconds, at least one".to_owned()) }
 }
 
-/// The variables of envoyproxy/ratelimit.
-pub struct Env<'e>(pub &'e BTreeMap<String, String>);
-
 impl Env<'_> {
-    /// A variable that is set and not empty.
-    pub fn text(&self, name: &str) -> Option<String> {
-        self.0.get(name).filter(|value| !value.is_empty()).cloned()
-    }
-
-    /// A variable in the form that `parse` reads.
-    pub fn value<T>(&self, name: &str, parse: impl Fn(&str) -> Result<T, String>) -> Result<Option<T>, String> {
-        self.text(name).map(|text| parse(&text)).transpose().map_err(|error| format!("{name}: {error}"))
-    }
-
-    /// False if it is not set.
-    pub fn flag(&self, name: &str) -> Result<bool, String> {
-        Ok(self.value(name, go::boolean)?.unwrap_or(false))
-    }
-
-    pub fn duration(&self, name: &str) -> Result<Option<Duration>, String> {
-        self.value(name, go::duration)
-    }
-
-    pub fn number<T: FromStr + PartialOrd>(
-        &self,
-        name: &str,
-        range: RangeInclusive<T>,
-        expected: &str,
-    ) -> Result<Option<T>, String> {
-        let parse = |text: &str| text.parse().ok().filter(|number| range.contains(number));
-        self.value(name, |text| parse(text).ok_or_else(|| format!("expected {expected}")))
-    }
-
     /// A time after which connections end. 0 is never, as in Go.
     fn age(&self, name: &str, default: Duration) -> Result<Option<Duration>, String> {
         Ok(Some(self.duration(name)?.unwrap_or(default)).filter(|age| !age.is_zero()))
-    }
-
-    fn must_be(&self, name: &str, only: &str, why: &str) -> Result<(), String> {
-        match self.text(name) {
-            Some(value) if !value.eq_ignore_ascii_case(only) => Err(format!("{name}: expected {only}: {why}")),
-            _ => Ok(()),
-        }
     }
 
     fn rules(&self) -> Vec<PathBuf> {

@@ -9,7 +9,7 @@ use foldhash::fast::RandomState;
 use ipnet::IpNet;
 
 use super::logs::{Field, Logs, Request};
-use crate::cli::read_descriptor;
+use crate::decide::read_descriptor;
 use crate::http::client_address;
 use crate::rules::{Authorize, Origin, Part};
 

@@ -9,8 +9,8 @@ use redis_rl_algorithm::{
 };
 use redis_rl_client::Algorithm;
 
+use crate::decide::Hits;
 use crate::rules::Rate;
-use crate::service::Hits;
 
 /// A request under a limit.
 #[derive(Clone, Copy, Debug)]

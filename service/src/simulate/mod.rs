@@ -1,6 +1,6 @@
 //! `rlaas simulate`: what rules would have done to the requests of a log.
 //!
-//! The plans and the decisions are those of the service: [`Plan`](crate::service::Plan) and the algorithms of the module,
+//! The plans and the decisions are those of the service: [`Plan`](crate::decide::Plan) and the algorithms of the module,
 //! with the keys in memory and the time of the log.
 
 mod descriptors;

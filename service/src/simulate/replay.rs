@@ -10,8 +10,8 @@ use super::descriptors::{Found, Template};
 use super::limits::LimitReplay;
 use super::logs::{Field, Logs, Request};
 use super::times::Slots;
+use crate::decide::{Overall, Plan, Slot, sum_by_key};
 use crate::rules::{Authorize, Printable, Rules};
-use crate::service::{Overall, Plan, Slot, sum_by_key};
 
 /// How requests are replayed.
 #[derive(Clone, Debug, Args)]

@@ -281,9 +281,9 @@ fn no_request_fails_while_one_of_two_copies_drains() {
 #[test]
 fn the_files_of_docker_compose_limit() {
     let server = one_server();
-    let service = Rlaas::start(&server, include_str!("../../../examples/envoy/rules/web.yaml"));
+    let service = Rlaas::start(&server, include_str!("../../examples/envoy/rules/web.yaml"));
     let port = free_port();
-    let mut config = include_str!("../../../examples/envoy/envoy.yaml").to_owned();
+    let mut config = include_str!("../../examples/envoy/envoy.yaml").to_owned();
     // The names and ports of its network, and a timeout for a busy machine.
     for (there, here) in [
         ("address: 0.0.0.0, port_value: 8000", format!("address: 127.0.0.1, port_value: {port}")),

@@ -83,6 +83,20 @@ descriptors:
 }
 
 #[test]
+fn the_metrics_have_how_far_the_clocks_differ() {
+    let clock = SteppedClock::new();
+    let server = clock.govern(Server::options(&servers()[0])).start();
+    let service = Rlaas::start(&server, &rules(5));
+    for seconds in [0, 3_600, -3_600] {
+        clock.step(&mut server.con(), seconds);
+        assert_eq!(service.code("k=x +0"), OK);
+        let [line] = &service.metrics("rlaas_redis_clock_ahead_seconds")[..] else { panic!("one line") };
+        let ahead: f64 = line.rsplit(' ').next().and_then(|number| number.parse().ok()).expect(line);
+        assert!((ahead - seconds as f64).abs() < 60.0, "{seconds}: {line}");
+    }
+}
+
+#[test]
 fn what_no_rule_limits_is_counted_and_logged() {
     let server = one_server();
     let rules = rules(5).replace("descriptors: [", "descriptors: [{key: k, value: free}, ");

@@ -424,7 +424,7 @@ fn a_unit_can_be_a_part_of_the_limits_unit() {
 /// What its first line says is too much, since the tokens of a stream are charged after it.
 #[test]
 fn the_example_shows_what_reservations_are_for() {
-    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/llm-gateway/gateway.py");
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/llm-gateway/gateway.py");
     let variables = [("SERVER", &servers()[0].path), ("RL_MODULE", &module_path())];
     let output =
         Command::new("python3").arg(example).envs(variables).env("RLAAS", env!("CARGO_BIN_EXE_rlaas")).output();

@@ -41,6 +41,30 @@ fn a_denial_names_its_rule_by_the_words_of_the_rules() {
     assert!(!denied.body.contains("alice") && !denied.body.contains("attic"), "{denied:?}");
 }
 
+#[test]
+fn who_looks_at_limits_is_told_that_shadow_mode_lifts_them() {
+    const LINE: &str = "SHADOW_MODE=true: no request is denied, whatever its limits say\n";
+    let server = one_server();
+    for (value, expected) in [("true", true), ("false", false)] {
+        let service = Rlaas::with_env(&server, RULES, &[("SHADOW_MODE", value)]);
+        let of_command = |arguments: &[&str]| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_rlaas"));
+            let output = command.args(arguments).current_dir(service.dir.path()).env("SHADOW_MODE", value).output();
+            String::from_utf8(output.expect("rlaas runs").stdout).expect("text")
+        };
+        for (what, text) in [
+            ("the log", service.log()),
+            ("/rlconfig", http(&service.debug, "GET /rlconfig", &[], "").body),
+            ("why", of_command(&["why", "--debug", &service.debug, "--domain", "d", "user=x"])),
+            ("check", of_command(&["check", "rules"])),
+            ("explain", of_command(&["explain", "rules", "--domain", "d", "user=x"])),
+        ] {
+            assert!(text.len() > 50 && text.contains(LINE) == expected, "{what} {value}: {text}");
+        }
+        assert_eq!(service.metrics("rlaas_shadow_mode"), [format!("rlaas_shadow_mode {}", u8::from(expected))]);
+    }
+}
+
 /// guarantee: why
 #[test]
 fn why_shows_what_each_limit_holds_and_charges_nothing() {

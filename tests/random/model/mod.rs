@@ -229,6 +229,7 @@ impl Model {
             let mut uncharged = pending.uncharged.take();
             for one in uncharged.iter_mut().flat_map(|both| both.iter_mut()).chain([&mut pending]) {
                 one.charged = open.units();
+                one.shadowed = false;
                 one.first = if request.partial { open.units().cast_signed() } else { one.first };
                 one.writes = [&book, &otherwise].map(|book| committed(book, &Change::Keep));
             }
@@ -237,7 +238,8 @@ impl Model {
             for one in pending.uncharged.iter_mut().flat_map(|both| both.iter_mut()) {
                 one.writes = [(); 2].map(|()| committed(&otherwise, &Change::Keep));
             }
-            if pending.verdict.allowed && !pending.shadowed && (!request.partial || cost != Cost::ZERO) {
+            let fits = if request.partial { cost != Cost::ZERO } else { !pending.shadowed };
+            if pending.verdict.allowed && fits {
                 pending.needs_memory = true;
                 let counts_until = algorithm.counts_until(algorithm.state(&key, now), &change, now);
                 book.open(cost, ttl, counts_until);

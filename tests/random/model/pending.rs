@@ -110,15 +110,16 @@ pub fn conclude<A: Kept>(
     now: Micros,
     commit: impl Fn(&Change<A::Change>) -> Option<Writes>,
 ) -> Pending {
-    let shadowed = !decision.verdict.allowed && request.shadow;
-    if shadowed {
+    let denied = !decision.verdict.allowed;
+    let shadowed = request.shadow && (denied || request.partial && cost < request.cost);
+    if request.shadow && denied {
         allow(algorithm, key, &mut decision, now);
     }
     decision.change = change_of(algorithm, request, key, decision.change, now);
     let pending = |decision: &Decision<A::Change>| {
         let Verdict { allowed, .. } = decision.verdict;
         let charged = match decision.change {
-            Change::Charge(_) if request.always || allowed && !shadowed => cost.units(),
+            Change::Charge(_) if request.always || allowed && (request.partial || !shadowed) => cost.units(),
             _ => 0,
         };
         let part = if shadowed { request.cost } else { cost };

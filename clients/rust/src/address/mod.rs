@@ -56,8 +56,8 @@ pub(crate) const OPEN_TIMEOUT: Duration = Duration::from_secs(5);
 /// # Ok::<(), redis_rl_client::Error>(())
 /// ```
 ///
-/// A `redis::Client` is one too. If it has certificates of its own, only `sync::Limiter` can use them: they cannot be read
-/// out of it. Name their files in a URL instead.
+/// A `redis::Client` is one too, unless it has certificates of its own, which cannot be read out of it. Name their files
+/// in a URL instead: `rediss://cache.example/?ca=/etc/tls/ca.pem&cert=/etc/tls/me.pem&key=/etc/tls/me.key`.
 #[derive(Clone, Debug)]
 pub struct Address(pub(crate) Kind, pub(crate) Trust);
 
@@ -74,13 +74,6 @@ impl FromStr for Address {
 
     fn from_str(url: &str) -> Result<Self, Error> {
         url::parse(url).map(|(kind, trust)| Self(kind, trust))
-    }
-}
-
-impl Address {
-    /// What the keys have in common whose commands can be sent together: the slot of a cluster.
-    pub(crate) fn group(&self, key: &[u8]) -> u64 {
-        if matches!(self.0, Kind::Cluster(_)) { routing::slot(key) } else { 0 }
     }
 }
 

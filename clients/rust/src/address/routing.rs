@@ -1,19 +1,11 @@
 //! Which node of a cluster gets a command.
 
-use redis::cluster_routing::{Route, RoutingInfo, SingleNodeRoutingInfo, Slot, SlotAddr};
 use redis::{ErrorKind, RedisError, RedisResult, ServerErrorKind, Value};
 
 use crate::key::around_tag;
 
 /// How many slots a cluster has.
 const SLOTS: u16 = 16_384;
-
-/// The node that owns the key. The crate `redis` takes the first argument of a command that it does not know for its key, which
-/// it is not in RL.MULTI and RL.PEEK.
-pub fn routing(key: &[u8]) -> RoutingInfo {
-    let route = Route::with_slot(Slot::for_key(key), SlotAddr::Master);
-    RoutingInfo::SingleNode(SingleNodeRoutingInfo::SpecificNode(route))
-}
 
 /// The slot of a key.
 pub fn slot(key: &[u8]) -> u64 {
@@ -77,12 +69,6 @@ pub fn redirected(error: &RedisError) -> Option<Node> {
 /// Whether the next command for the node that the error names needs ASKING before it.
 pub fn is_ask(error: &RedisError) -> bool {
     error.kind() == ServerErrorKind::Ask.into()
-}
-
-/// The node that an ASK names.
-pub fn asked(error: &RedisError) -> Option<SingleNodeRoutingInfo> {
-    let (host, port) = redirected(error).filter(|_| is_ask(error))?;
-    Some(SingleNodeRoutingInfo::ByAddress { host, port })
 }
 
 #[cfg(test)]

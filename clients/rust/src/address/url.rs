@@ -101,7 +101,7 @@ impl Parts<'_> {
             let set = |ok: Result<(), ()>| ok.map_err(|()| invalid("a Sentinel cannot have this user"));
             set(url.set_username(self.parameter("sentinel_username").unwrap_or_default()))?;
             set(url.set_password(self.parameter("sentinel_password")))?;
-            Ok(client(self.with_certificates(open(url)?)?))
+            Ok(client(open(url)?))
         });
         let sentinels = sentinels.collect::<Result<Vec<_>, Error>>()?;
         Ok(Kind::Sentinel(Box::new(Sentinels { sentinels, name: name.to_owned(), master })))
@@ -109,7 +109,7 @@ impl Parts<'_> {
 
     /// The settings of one server.
     fn info(&self, host: &str, user: &str, path: &str) -> Result<ConnectionInfo, Error> {
-        self.with_certificates(open(self.url(host, user, path)?)?)
+        open(self.url(host, user, path)?)
     }
 
     fn url(&self, host: &str, user: &str, path: &str) -> Result<Url, Error> {
@@ -128,15 +128,6 @@ impl Parts<'_> {
 
     fn parameter(&self, name: &str) -> Option<&str> {
         find(&self.parameters, name)
-    }
-
-    fn with_certificates(&self, info: ConnectionInfo) -> Result<ConnectionInfo, Error> {
-        #[cfg(feature = "tls")]
-        if let Some(certificates) = self.trust.certificates.clone() {
-            let client = Client::build_with_tls(info, certificates).map_err(invalid)?;
-            return Ok(client.get_connection_info().clone());
-        }
-        Ok(info)
     }
 }
 
@@ -159,10 +150,6 @@ fn trust<'p>(tls: bool, parameter: impl Fn(&str) -> Option<&'p str>) -> Result<T
         (None, None) => None,
         _ => return Err(invalid("expected both cert and key, or none of them")),
     };
-    // The crate rustls panics if a program has several implementations of its cryptography and has chosen none.
-    if tls && rustls::crypto::CryptoProvider::get_default().is_none() {
-        let _ = rustls::crypto::ring::default_provider().install_default();
-    }
     let certificates = tls.then_some(redis::TlsCertificates { client_tls, root_cert });
     Ok(Trust { certificates, ..Trust::default() })
 }

@@ -94,7 +94,7 @@ impl Drop for Asks {
     }
 }
 
-/// A denial that is remembered. It reads no clock, so that `proofs/` can try every order of events.
+/// A denial that is remembered. It reads no clock, so that `tests/proofs` can try every order of events.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Denial {
     decision: Decision,

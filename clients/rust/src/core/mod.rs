@@ -1,4 +1,4 @@
-//! What the limiters with and without an async runtime share: everything but sending.
+//! What a limiter does beside sending.
 
 mod denials;
 mod local;
@@ -15,10 +15,11 @@ use redis::Value;
 use scopeguard::ScopeGuard;
 
 pub use denials::{Denial, Denied, Sent, TopDenial};
-pub use settings::{Builder, Settings, at_most_a_year};
+pub use settings::{Settings, at_most_a_year};
 
 use crate::decision::{Decision, Decisions, RetryAfter};
-use crate::error::{Error, Fallback, is_connection_error};
+use crate::error::{Error, is_connection_error};
+use crate::fallback::Fallback;
 use crate::policy::{Algorithm, Request};
 use crate::protocol::{Call, Exchange, Server, reply};
 use crate::stats::{Counters, Gauge, Kind, Log, Stats};

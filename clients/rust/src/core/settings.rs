@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::breaker::BreakerSettings;
-use crate::error::Fallback;
+use crate::fallback::Fallback;
 
 /// The settings of a limiter.
 #[derive(Clone, Copy, Debug)]
@@ -30,76 +30,4 @@ impl Default for Settings {
 /// A longer timeout could not be added to the time of now.
 pub fn at_most_a_year(timeout: Duration) -> Duration {
     timeout.min(Duration::from_secs(365 * 86_400))
-}
-
-/// The settings of a limiter that is to be built over a connection, or over a client without an async runtime.
-#[derive(Clone, Debug)]
-pub struct Builder<C> {
-    pub(crate) connection: C,
-    pub(crate) settings: Settings,
-}
-
-impl<C> Builder<C> {
-    pub(crate) fn new(connection: C) -> Self {
-        Self { connection, settings: Settings::default() }
-    }
-
-    /// How long a call may take, with everything that it sends; 100 ms if not given.
-    ///
-    /// The connection has a timeout of its own: with the crate `redis` and an async runtime, 500 ms for a reply. Raise that
-    /// too if a call may take longer.
-    #[must_use]
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.settings.timeout = at_most_a_year(timeout);
-        self
-    }
-
-    /// What a request gets if the server cannot decide; an error if not given.
-    #[must_use]
-    pub fn fallback(mut self, fallback: Fallback) -> Self {
-        self.settings.fallback = fallback;
-        self
-    }
-
-    /// The limiter remembers the denials of at most so many keys: 10,000 if not given. With 0 it sends every request.
-    ///
-    /// Until a denied request could be allowed, the limiter denies by itself what costs as much or more, under the same
-    /// policy. It never denies what the server would allow if this limiter is the only client of the key. What it gives
-    /// back itself ([`refund`](crate::Limiter::refund), [`settle`](crate::Limiter::settle),
-    /// [`reset`](crate::Limiter::reset)) counts at once. What others give back or reset counts when the denial ends, or
-    /// after [`recheck_denials`](Self::recheck_denials). The same is true of `rl.shadow`, of FLUSHALL and a server that
-    /// restarts empty, and of memory that becomes free under `rl.on-oom deny`.
-    ///
-    /// While the server cannot decide, a denial holds until its own end, but for a minute at most: no
-    /// [fallback](Self::fallback) allows what the server denied.
-    ///
-    /// The server does not count requests that are not sent: not in the counter of FIXED, in INFO or in RL.TOP.
-    /// [`Limiter::top_denials`](crate::Limiter::top_denials) has the keys. Leases are not remembered, since other holders
-    /// release them.
-    #[must_use]
-    pub fn denials(mut self, keys: usize) -> Self {
-        self.settings.denials = keys;
-        self
-    }
-
-    /// After how long a remembered denial is asked about again; 10 seconds if not given. With 0, at once; more than a minute
-    /// is never, since no denial is remembered for longer.
-    ///
-    /// From then on one request at a time of each key is sent, and its reply takes the place of the denial: it is denied for
-    /// as long again, or the key is allowed. Meanwhile the other requests are denied. If there is no reply, the denial stays
-    /// until its own end, also for that request. So what an operator does to end a denial (RL.RESET, `rl.shadow yes`,
-    /// FLUSHALL) is in force within this time in every process.
-    #[must_use]
-    pub fn recheck_denials(mut self, after: Duration) -> Self {
-        self.settings.recheck_denials = after;
-        self
-    }
-
-    /// When requests are no longer sent because the server is silent. Each node of a cluster has a circuit breaker of its own
-    /// (without a runtime, each range of 64 slots), so one that is away stops only the requests of its keys.
-    #[must_use]
-    pub fn breaker(mut self, breaker: BreakerSettings) -> Self {
-        self.settings.breaker = breaker;
-        self
-    }
 }

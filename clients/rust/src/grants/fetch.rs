@@ -62,8 +62,8 @@ impl Shared {
         let request = key.request(&self.policy).cost(missing).partial();
         let sent = Instant::now();
         let decision = self.limiter.send(&request, unknown).await?;
-        // Shadow mode charges nothing, so there is nothing to hold.
-        let granted = decision.source == Source::Server && !decision.shadow;
+        // Shadow mode charges what fits: there may be nothing to hold.
+        let granted = decision.source == Source::Server && (decision.charged > 0 || !decision.shadow);
         if granted && !key.lot.lock().add(&decision, sent, self.hold) {
             self.give_back(key, decision.charged, decision.now_ms).await;
         }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::decision::{Decision, RetryAfter, Source};
 use crate::policy::Algorithm;
 
-/// The units that this process holds of a key. It reads no clock and sends nothing, so that `proofs/` can try every order
+/// The units that this process holds of a key. It reads no clock and sends nothing, so that `tests/proofs` can try every order
 /// of events.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Lot {
@@ -64,11 +64,11 @@ impl Lot {
 
     /// The same, for the request that fetched the units with this reply.
     pub fn take_after(&mut self, cost: u64, reply: &Decision, now: Instant) -> Decision {
-        if reply.shadow {
-            return Decision { charged: 0, ..*reply };
-        }
         if let Taken::Units { decision, .. } = self.take(cost, now) {
             return Decision { source: reply.source, ..decision };
+        }
+        if reply.shadow {
+            return Decision { charged: 0, ..*reply };
         }
         // Something was granted, but not enough. More comes back after `next`.
         let retry_after = match reply.retry_after {
@@ -134,6 +134,7 @@ impl Grant {
             allowed: true,
             charged: cost,
             retry_after: RetryAfter::Now,
+            shadow: false,
             remaining: decision.remaining.saturating_add(held),
             ..decision
         }

@@ -1,6 +1,6 @@
 //! Commands in the form in which they are sent.
 
-use redis::{Cmd, RedisResult};
+use redis::Cmd;
 
 /// What one command takes as a rule.
 const BYTES: usize = 160;
@@ -89,7 +89,8 @@ impl<'c> FromIterator<&'c [u8]> for Commands {
 }
 
 /// A command as the crate `redis` has it.
-pub fn parse(command: &[u8]) -> RedisResult<Cmd> {
+#[cfg(test)]
+pub fn parse(command: &[u8]) -> redis::RedisResult<Cmd> {
     let words: Vec<Vec<u8>> = redis::from_redis_value(redis::parse_redis_value(command)?)?;
     let mut parsed = Cmd::new();
     parsed.arg(words);

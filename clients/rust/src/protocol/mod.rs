@@ -1,5 +1,5 @@
 //! Which command is sent next: the module's, or that of the Lua library if the server has no module. No input and no
-//! output happens here, so the limiters with and without an async runtime share it.
+//! output happens here.
 
 mod command;
 mod commands;
@@ -12,7 +12,9 @@ use std::time::Instant;
 use redis::{RedisError, Script, Value};
 
 pub use command::{Call, Verb};
-pub use commands::{Commands, parse};
+pub use commands::Commands;
+#[cfg(test)]
+pub use commands::parse;
 
 use crate::error::Error;
 

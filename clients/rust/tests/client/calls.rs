@@ -1,4 +1,4 @@
-//! Each call, over RESP2 and RESP3, with the module and with the library. (The limiter without a runtime is the same code.)
+//! Each call, over RESP2 and RESP3, with the module and with the library.
 
 use std::time::{Duration, Instant};
 

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use redis_rl_client::{Fallback, Policy, Request, Source, sync};
+use redis_rl_client::{Fallback, Policy, Request, Source};
 
-use crate::setup::{block_on, client, connected, limiter, on_one_server};
+use crate::setup::{block_on, connected, limiter, on_one_server};
 use crate::support::*;
 
 const SLOW: Policy = Policy::token(Duration::from_secs(3600), 10);
@@ -108,19 +108,14 @@ fn what_others_give_back_counts_when_the_denial_is_asked_about_again() {
     block_on(async {
         let server = one_server();
         let asks = connected(&server, |builder| builder.timeout(PATIENCE).recheck_denials(RECHECK)).await;
-        let client = client(&server, "resp3");
-        let sync = sync::Limiter::builder(client).timeout(PATIENCE).recheck_denials(RECHECK).build_sync();
         let all = SLOW.request("k").cost(10);
         let mut con = server.con();
         let allowed = async |way| match way {
             0 => asks.check_request(&all).await.unwrap().allowed,
             1 => asks.check_each(&[all]).await.pop().unwrap().unwrap().allowed,
-            2 => asks.check_all(&[all]).await.unwrap().allowed,
-            3 => sync.check_request(&all).unwrap().allowed,
-            4 => sync.check_each(&[all]).pop().unwrap().unwrap().allowed,
-            _ => sync.check_all(&[all]).unwrap().allowed,
+            _ => asks.check_all(&[all]).await.unwrap().allowed,
         };
-        for way in 0..6 {
+        for way in 0..3 {
             redis::cmd("FLUSHALL").exec(&mut con).unwrap();
             assert_eq!((allowed(way).await, allowed(way).await), (true, false), "{way}");
             redis::cmd("FLUSHALL").exec(&mut con).unwrap();

@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use redis_rl_client::{Decision, Error, Limiter, Policy, sync};
+use redis_rl_client::{Decision, Error, Limiter, Link, Policy};
 
+use crate::link::url;
 use crate::proxy::Proxy;
 use crate::setup::{Way, block_on, for_each_way};
 use crate::support::*;
@@ -45,21 +46,14 @@ fn all_requests_are_one_round_trip() {
     const DELAY: Duration = Duration::from_millis(100);
     let server = one_server();
     let proxy = Proxy::start(server.port(), DELAY);
-    let client = || redis::Client::open(format!("redis://127.0.0.1:{}/", proxy.port)).expect("a client");
     let keys: Vec<_> = (0..20).map(|n| format!("user:{n}")).collect();
     let requests: Vec<_> = keys.iter().map(|key| API.request(key)).collect();
-    // One after the other they need four seconds.
-    let is_one = |began: Instant| (2 * DELAY..Duration::from_secs(3)).contains(&began.elapsed());
     block_on(async {
-        let limiter = Limiter::builder(client()).timeout(PATIENCE).build();
+        let limiter = Limiter::builder(Link::open(&url(proxy.port)).expect("a URL")).timeout(PATIENCE).build();
         limiter.connect().await.expect("a connection");
         let began = Instant::now();
         assert_eq!(allowed(limiter.check_each(&requests).await), [true; 20]);
-        assert!(is_one(began), "{:?}", began.elapsed());
+        // One after the other they need four seconds.
+        assert!((2 * DELAY..Duration::from_secs(3)).contains(&began.elapsed()), "{:?}", began.elapsed());
     });
-    let limiter = sync::Limiter::builder(client()).timeout(PATIENCE).build_sync();
-    assert!(limiter.check(&API, "opens the connection").unwrap().allowed);
-    let began = Instant::now();
-    assert_eq!(allowed(limiter.check_each(&requests)), [true; 20]);
-    assert!(is_one(began), "{:?}", began.elapsed());
 }

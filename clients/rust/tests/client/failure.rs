@@ -1,4 +1,4 @@
-//! What a request gets when something fails: the rows of the table of failures, for each of the three ways to ask.
+//! What a request gets when something fails: the rows of the table of failures, for the limiter and the layer.
 //!
 //! Each row holds what its test has asserted. The variable RL_FAILURE_DIR names the directory that they are written to.
 //! guarantee: failures
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use http::{Request, Response, StatusCode};
 use redis_rl_client::layer::{Limit, Parts, RateLimitLayer};
-use redis_rl_client::{Address, Decision, Error, Fallback, Limiter, Link, Policy, Source, sync};
+use redis_rl_client::{Decision, Error, Fallback, Limiter, Link, Policy, Source};
 use tower::{ServiceBuilder, ServiceExt};
 
 use crate::proxy::Proxy;
@@ -24,18 +24,16 @@ const RECOVERY: Duration = Duration::from_secs(3);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
-    Async,
-    Sync,
+    Limiter,
     Layer,
 }
 
-const WAYS: [Way; 3] = [Way::Async, Way::Sync, Way::Layer];
+const WAYS: [Way; 2] = [Way::Limiter, Way::Layer];
 
-/// A limiter of each way, over its own connections, with one fallback.
-struct Clients {
+/// A limiter with one fallback, and the runtime that it is called in.
+struct Client {
     runtime: tokio::runtime::Runtime,
-    with: Limiter,
-    without: sync::Limiter,
+    limiter: Limiter,
     /// What is logged in the thread of this limiter.
     logs: tempfile::NamedTempFile,
 }
@@ -50,14 +48,13 @@ enum Outcome {
     Rejected,
 }
 
-impl Clients {
+impl Client {
     fn new(port: u16, fallback: Fallback) -> Self {
         let url = format!("redis://127.0.0.1:{port}");
         // One thread, whose events are all seen.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let with = Limiter::builder(Link::open(&url).unwrap()).fallback(fallback).build();
-        let without = sync::Limiter::builder(url.parse::<Address>().unwrap()).fallback(fallback).build_sync();
-        Self { runtime, with, without, logs: tempfile::NamedTempFile::new().unwrap() }
+        let limiter = Limiter::builder(Link::open(&url).unwrap()).fallback(fallback).build();
+        Self { runtime, limiter, logs: tempfile::NamedTempFile::new().unwrap() }
     }
 
     fn ask(&self, way: Way, policy: &Policy, key: &str) -> Outcome {
@@ -65,8 +62,7 @@ impl Clients {
         let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(Arc::new(logs)).finish();
         let began = Instant::now();
         let outcome = tracing::subscriber::with_default(subscriber, || match way {
-            Way::Async => of_result(self.runtime.block_on(self.with.check(policy, key))),
-            Way::Sync => of_result(self.without.check(policy, key)),
+            Way::Limiter => of_result(self.runtime.block_on(self.limiter.check(policy, key))),
             Way::Layer => self.runtime.block_on(self.ask_layer(*policy, key.to_owned())),
         });
         assert!(began.elapsed() <= LONGEST, "{:?}", began.elapsed());
@@ -74,7 +70,7 @@ impl Clients {
     }
 
     async fn ask_layer(&self, policy: Policy, key: String) -> Outcome {
-        let layer = RateLimitLayer::new(self.with.clone(), move |_: &Parts| Limit::new(&policy, key.clone()));
+        let layer = RateLimitLayer::new(self.limiter.clone(), move |_: &Parts| Limit::new(&policy, key.clone()));
         let service = tower::service_fn(|request: Request<axum::body::Body>| async move {
             let decisions = request.extensions().get::<redis_rl_client::Decisions>().unwrap();
             let source = if decisions.limits[0].source == Source::Server { "server" } else { "fallback" };
@@ -102,10 +98,6 @@ impl Clients {
         std::fs::read_to_string(self.logs.path()).unwrap().contains(text)
     }
 
-    fn stats(&self, way: Way) -> redis_rl_client::Stats {
-        if way == Way::Sync { self.without.stats() } else { self.with.stats() }
-    }
-
     fn served(&self, way: Way) -> bool {
         eventually(RECOVERY, || self.ask(way, &API, "k") == Outcome::Server)
     }
@@ -125,8 +117,7 @@ fn of_result(result: Result<Decision, Error>) -> Outcome {
 fn record(way: Way, fault: &str, [request, breaker, recovery, log]: [&str; 4]) {
     let Ok(dir) = std::env::var("RL_FAILURE_DIR") else { return };
     let client = match way {
-        Way::Async => "rust (async)",
-        Way::Sync => "rust (sync)",
+        Way::Limiter => "rust",
         Way::Layer => "tower layer",
     };
     let request = if way == Way::Layer {
@@ -162,19 +153,19 @@ fn no_reply(fault: &str, opens: &str, fail: impl Fn(&mut Server), repair: impl F
             if at_start {
                 fail(&mut server);
             }
-            let clients = Clients::new(server.port(), *fallback);
+            let client = Client::new(server.port(), *fallback);
             if !at_start {
-                assert!(clients.served(way));
+                assert!(client.served(way));
                 fail(&mut server);
             }
             for _ in 0..10 {
-                assert_eq!(clients.ask(way, &API, "k"), *outcome, "{fault}");
+                assert_eq!(client.ask(way, &API, "k"), *outcome, "{fault}");
             }
-            let stats = clients.stats(way);
+            let stats = client.limiter.stats();
             assert!(stats.circuit_opened >= 1 && stats.circuit_open >= 4, "{stats:?}");
-            assert!(clients.logged(log) && clients.logged("WARN"), "{fault}");
+            assert!(client.logged(log) && client.logged("WARN"), "{fault}");
             repair(&mut server);
-            assert!(clients.served(way), "{fault}");
+            assert!(client.served(way), "{fault}");
         }
         record(way, fault, [UNDECIDED, opens, BY_ITSELF, LOGS_FALLBACK]);
     }
@@ -205,13 +196,13 @@ fn paused() {
 fn restarted_empty() {
     for way in WAYS {
         let mut server = one_server();
-        let clients = Clients::new(server.port(), Fallback::Error);
+        let client = Client::new(server.port(), Fallback::Error);
         let one = Policy::fixed(Duration::from_secs(86_400 * 365), 1);
-        assert_eq!(clients.ask(way, &one, "a"), Outcome::Server);
+        assert_eq!(client.ask(way, &one, "a"), Outcome::Server);
         server.kill();
         server.start_again();
         // What was counted is gone.
-        assert!(eventually(RECOVERY, || clients.ask(way, &one, "a") == Outcome::Server));
+        assert!(eventually(RECOVERY, || client.ask(way, &one, "a") == Outcome::Server));
         record(way, "restarted-empty", ["allowed anew; the first may get the fallback", "stays closed", BY_ITSELF, ""]);
     }
 }
@@ -221,15 +212,15 @@ fn failover() {
     for way in WAYS {
         let (old, new) = (one_server(), one_server());
         let proxy = Proxy::start(old.port(), Duration::ZERO);
-        let clients = Clients::new(proxy.port, Fallback::Error);
-        assert!(clients.served(way));
+        let client = Client::new(proxy.port, Fallback::Error);
+        assert!(client.served(way));
         std::thread::sleep(Duration::from_millis(300));
         proxy.redirect(new.port());
         redis::cmd("REPLICAOF").arg("127.0.0.1").arg(new.port()).exec(&mut old.con()).unwrap();
         for _ in 0..5 {
-            assert_eq!(clients.ask(way, &API, "k"), Outcome::Server);
+            assert_eq!(client.ask(way, &API, "k"), Outcome::Server);
         }
-        assert_eq!(clients.stats(way).circuit_opened, 0);
+        assert_eq!(client.limiter.stats().circuit_opened, 0);
         record(way, "failover", ["the new primary decides, over a new connection", "stays closed", "at once", ""]);
     }
 }
@@ -245,16 +236,16 @@ fn maxmemory() {
             (Fallback::Deny, Outcome::Denied),
         ] {
             redis::cmd("CONFIG").arg("SET").arg("maxmemory").arg("1").exec(&mut con).unwrap();
-            let clients = Clients::new(server.port(), fallback);
+            let client = Client::new(server.port(), fallback);
             for _ in 0..10 {
-                assert_eq!(clients.ask(way, &API, "m"), outcome);
+                assert_eq!(client.ask(way, &API, "m"), outcome);
             }
             if fallback == Fallback::Error {
-                assert!(clients.logged("no decision: "));
+                assert!(client.logged("no decision: "));
             }
-            assert!(clients.logged("WARN") && clients.logged("OOM") && clients.stats(way).circuit_opened == 0);
+            assert!(client.logged("WARN") && client.logged("OOM") && client.limiter.stats().circuit_opened == 0);
             redis::cmd("CONFIG").arg("SET").arg("maxmemory").arg("0").exec(&mut con).unwrap();
-            assert_eq!(clients.ask(way, &API, "other"), Outcome::Server);
+            assert_eq!(client.ask(way, &API, "other"), Outcome::Server);
         }
         record(way, "maxmemory", [UNDECIDED, "stays closed", "at once", LOGS_FALLBACK]);
     }
@@ -266,15 +257,15 @@ fn rejected(fault: &str, policy: Policy, key: &str, log: &str) {
         let server = one_server();
         redis::cmd("RPUSH").arg("list").arg("x").exec(&mut server.con()).unwrap();
         for fallback in [Fallback::Error, Fallback::Allow, Fallback::Deny, Fallback::Local { instances: 1 }] {
-            let clients = Clients::new(server.port(), fallback);
+            let client = Client::new(server.port(), fallback);
             for _ in 0..10 {
-                assert_eq!(clients.ask(way, &policy, key), Outcome::Rejected, "{fault}");
+                assert_eq!(client.ask(way, &policy, key), Outcome::Rejected, "{fault}");
             }
             assert!(
-                clients.logged("ERROR") && clients.logged("a fault of the configuration, ") && clients.logged(log),
+                client.logged("ERROR") && client.logged("a fault of the configuration, ") && client.logged(log),
                 "{fault}"
             );
-            let stats = clients.stats(way);
+            let stats = client.limiter.stats();
             assert_eq!((stats.circuit_opened, stats.rejected), (0, 10), "{stats:?}");
         }
         let row = ["error (a fault of the configuration), whatever the fallback is", "stays closed"];
@@ -305,14 +296,14 @@ fn no_module() {
     let rolling = Policy::rolling(Duration::from_secs(60), 5);
     for way in WAYS {
         let server = Server::options(&servers()[0]).without_module().start();
-        let clients = Clients::new(server.port(), Fallback::Allow);
+        let client = Client::new(server.port(), Fallback::Allow);
         // The library decides on all but ROLLING.
         for _ in 0..3 {
-            assert_eq!(clients.ask(way, &API, "k"), Outcome::Server);
+            assert_eq!(client.ask(way, &API, "k"), Outcome::Server);
         }
-        assert_eq!(clients.ask(way, &rolling, "k"), Outcome::Rejected);
-        assert!(clients.logged("ERROR") && clients.logged("a fault of the configuration, "));
-        assert!(clients.logged("ROLLING needs the module"));
+        assert_eq!(client.ask(way, &rolling, "k"), Outcome::Rejected);
+        assert!(client.logged("ERROR") && client.logged("a fault of the configuration, "));
+        assert!(client.logged("ROLLING needs the module"));
         let request = "the Lua library decides; ROLLING: error (a fault of the configuration)";
         record(
             way,

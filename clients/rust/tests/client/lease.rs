@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use redis_rl_client::{Address, Lease, Leased, Limiter, Link, Policy, sync};
+use redis_rl_client::{Lease, Leased, Limiter, Policy};
 use tokio::time::timeout;
 
-use crate::setup::{block_on, end_of, for_each_way};
+use crate::setup::{block_on, end_of, for_each_way, limiter};
 use crate::support::*;
 
 const WINDOW: Duration = Duration::from_secs(3);
@@ -57,34 +57,25 @@ fn a_lease_that_the_server_did_not_take_is_never_lost() {
     const ONE: Policy = Policy::lease(WINDOW, 1);
     let server = one_server();
     let mut con = server.con();
-    let url = format!("redis://127.0.0.1:{}", server.port());
-    let without = sync::Limiter::builder(url.parse::<Address>().unwrap()).timeout(PATIENCE).build_sync();
     block_on(async {
-        let limiter = Limiter::builder(Link::open(&url).unwrap()).timeout(PATIENCE).build();
+        let limiter = limiter(&server).await;
         let lease =
             async |policy: &Policy, key: &str| limiter.lease(policy, key).await.unwrap().held().expect("allowed");
-        let sync_lease = |policy: &Policy, key: &str| match without.lease(policy, key).unwrap() {
-            sync::Leased::Held(lease) => lease,
-            sync::Leased::Denied(_) => panic!("denied"),
-        };
         let first = lease(&ONE, "k").await;
         let mut above = vec![lease(&ONE.shadow(), "k").await];
-        let mut sync_above = vec![sync_lease(&ONE.shadow(), "k")];
         redis::cmd("CONFIG").arg("SET").arg("rl.shadow").arg("yes").exec(&mut con).unwrap();
         above.push(lease(&ONE, "k").await);
-        sync_above.push(sync_lease(&ONE, "k"));
         redis::cmd("CONFIG").arg("SET").arg("rl.shadow").arg("no").exec(&mut con).unwrap();
         // At maxmemory, the server counts nothing.
         redis::cmd("CONFIG").arg("SET").arg("rl.on-oom").arg("allow").exec(&mut con).unwrap();
         redis::cmd("CONFIG").arg("SET").arg("maxmemory").arg("1").exec(&mut con).unwrap();
         above.push(lease(&ONE, "other").await);
-        sync_above.push(sync_lease(&ONE, "other"));
         redis::cmd("CONFIG").arg("SET").arg("maxmemory").arg("0").exec(&mut con).unwrap();
         let lost = futures_util::future::select_all(above.iter_mut().map(|lease| Box::pin(lease.lost())));
         assert!(timeout(WINDOW / 3 + Duration::from_millis(200), lost).await.is_err(), "lost");
-        assert!(above.iter().all(|lease| !lease.is_lost()) && sync_above.iter().all(|lease| !lease.is_lost()));
-        assert_eq!((limiter.stats().leases_lost, without.stats().leases_lost), (0, 0));
-        assert!(!above.remove(0).release().await.unwrap() && !sync_above.remove(0).release().unwrap());
+        assert!(above.iter().all(|lease| !lease.is_lost()));
+        assert_eq!(limiter.stats().leases_lost, 0);
+        assert!(!above.remove(0).release().await.unwrap());
         assert!(first.release().await.unwrap(), "the lease within the limit is kept");
     });
 }

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use redis_rl_client::{Address, BreakerSettings, Limiter, Policy, Source, sync};
+use redis_rl_client::{BreakerSettings, Limiter, Link, Policy, Source};
 
-use crate::link::Clients;
+use crate::link::Client;
 use crate::setup::block_on;
 use crate::support::*;
 
@@ -37,9 +37,9 @@ fn every_call_reaches_the_node_of_its_key() {
         for with_module in [true, false] {
             let options = |options: Options| if with_module { options } else { options.without_module() };
             let cluster = Cluster::start(bin, 3, options);
-            let address: Address = url(&cluster).parse().expect("a URL");
+            let link = Link::open(&url(&cluster)).expect("a URL");
             block_on(async {
-                let limiter = Limiter::builder(address.clone()).denials(0).timeout(PATIENCE).build();
+                let limiter = Limiter::builder(link).denials(0).timeout(PATIENCE).build();
                 for n in 0..10 {
                     let key = format!("user:{n}");
                     assert_eq!(limiter.check(&API, &key).await.unwrap().remaining, 2);
@@ -55,14 +55,6 @@ fn every_call_reaches_the_node_of_its_key() {
                 assert!(lease.release().await.unwrap());
                 assert_eq!(limiter.lacks_module(), !with_module);
             });
-            let limiter = sync::Limiter::builder(address).timeout(PATIENCE).build_sync();
-            for n in 0..10 {
-                let key = format!("sync:{n}");
-                assert!(limiter.check(&API, &key).unwrap().allowed);
-                assert!(limiter.peek(&API.request(&key)).unwrap().allowed);
-                let (a, b) = (format!("{{{key}}}a"), format!("{{{key}}}b"));
-                assert!(limiter.check_all(&[API.request(&a), COUNTED.request(&b)]).unwrap().allowed);
-            }
             // No command went to a wrong node first, not even those whose first argument is no key.
             assert_eq!(moved(&cluster), 0);
         }
@@ -73,9 +65,9 @@ fn every_call_reaches_the_node_of_its_key() {
 fn slots_that_move_are_followed() {
     for_each_server(|bin| {
         let cluster = Cluster::start(bin, 3, |options| options);
-        let clients = Clients::with_settings(&url(&cluster), PATIENCE, BreakerSettings::default());
+        let client = Client::with_settings(&url(&cluster), PATIENCE, BreakerSettings::default());
         for n in 0..10 {
-            assert_eq!(clients.sources(&format!("k{n}")), [Source::Server; 2]);
+            assert_eq!(client.source(&format!("k{n}")), Source::Server);
         }
         // A slot that holds no key moves. Each node gets the new owner.
         let key = "moved";
@@ -87,7 +79,7 @@ fn slots_that_move_are_followed() {
             command::<String>(node, &["SETSLOT", &slot, "NODE", &id]);
         }
         for _ in 0..5 {
-            assert_eq!(clients.sources(key), [Source::Server; 2]);
+            assert_eq!(client.source(key), Source::Server);
         }
         // A slot on its way: a key that is not there yet is asked for elsewhere.
         let key = "asked";
@@ -98,7 +90,7 @@ fn slots_that_move_are_followed() {
         command::<String>(target, &["SETSLOT", &slot, "IMPORTING", &ids[0]]);
         command::<String>(source, &["SETSLOT", &slot, "MIGRATING", &ids[1]]);
         for _ in 0..3 {
-            assert_eq!(clients.sources(key), [Source::Server; 2]);
+            assert_eq!(client.source(key), Source::Server);
         }
         assert_eq!(keys(&mut target.con()).iter().filter(|found| *found == key).count(), 1);
     });
@@ -107,8 +99,8 @@ fn slots_that_move_are_followed() {
 #[test]
 fn connections_that_a_node_closed_are_opened_before_the_next_request() {
     let cluster = Cluster::start(&servers()[0], 3, |options| options);
-    let clients = Clients::with_settings(&url(&cluster), PATIENCE, BreakerSettings::default());
-    clients.served_after_closing("k", &cluster.nodes);
+    let client = Client::with_settings(&url(&cluster), PATIENCE, BreakerSettings::default());
+    client.served_after_closing("k", &cluster.nodes);
 }
 
 #[test]
@@ -116,7 +108,7 @@ fn a_wrong_password_of_a_cluster_is_an_error_and_no_fallback() {
     let cluster = Cluster::start(&servers()[0], 3, |options| options);
     let nodes = url(&cluster).replace("redis-cluster://", "");
     let right =
-        |user: &str| Clients::with_settings(&format!("redis-cluster://{user}{nodes}"), PATIENCE, Default::default());
+        |user: &str| Client::with_settings(&format!("redis-cluster://{user}{nodes}"), PATIENCE, Default::default());
     let open = right("");
     open.served("k");
     for node in &cluster.nodes {
@@ -128,35 +120,33 @@ fn a_wrong_password_of_a_cluster_is_an_error_and_no_fallback() {
     }
     for (user, protocol) in [("", ""), (":wrong@", ""), (":wrong@", "?protocol=resp3"), ("small:right@", "")] {
         let url = format!("redis-cluster://{user}{nodes}{protocol}");
-        for result in Clients::with_settings(&url, PATIENCE, Default::default()).check("k") {
-            let error = result.expect_err(&url);
-            assert!(!error.is_unavailable(), "{url} {error:?}");
-        }
+        let error = Client::with_settings(&url, PATIENCE, Default::default()).check("k").expect_err(&url);
+        assert!(!error.is_unavailable(), "{url} {error:?}");
     }
-    assert_eq!(right(":right@").sources("k"), [Source::Server; 2]);
+    assert_eq!(right(":right@").source("k"), Source::Server);
 }
 
 #[test]
 fn without_one_node_the_others_decide() {
     let cluster = Cluster::start(&servers()[0], 3, |options| options.set("cluster-node-timeout", "60000"));
-    let clients = Clients::with_settings(&url(&cluster), Duration::from_millis(500), BreakerSettings::default());
+    let client = Client::with_settings(&url(&cluster), Duration::from_millis(500), BreakerSettings::default());
     let lost = |key: &str| cluster.owner(key).port() == cluster.nodes[1].port();
     let key = |gone| (0..).map(|n| format!("k{n}")).find(|key| lost(key) == gone).expect("a key");
     let keys = [key(true), key(false)];
     for key in &keys {
-        clients.served(key);
+        client.served(key);
     }
     {
         let _paused = Paused::new(&cluster.nodes[1]);
-        assert_eq!(clients.sources_of_each(&keys), [[Source::Fallback, Source::Server]; 2]);
+        assert_eq!(client.sources_of_each(&keys), [Source::Fallback, Source::Server]);
         // The breaker opens for the keys of this node alone.
         for _ in 0..4 {
-            assert_eq!(keys.clone().map(|key| clients.sources(&key)), [[Source::Fallback; 2], [Source::Server; 2]]);
+            assert_eq!(keys.clone().map(|key| client.source(&key)), [Source::Fallback, Source::Server]);
         }
     }
-    assert_eq!(clients.opened(), [1; 2]);
+    assert_eq!(client.opened(), 1);
     for key in &keys {
-        clients.served(key);
+        client.served(key);
     }
 }
 
@@ -168,9 +158,9 @@ fn a_node_that_is_gone_cannot_decide() {
     let key = |of_gone| (0..).map(|n| format!("k{n}")).find(|key| (cluster.owner(key).port() == gone) == of_gone);
     let keys = [key(true), key(false)].map(|key| key.expect("a key"));
     cluster.nodes[1].kill();
-    let clients =
-        Clients::with_settings(&url(&cluster), Duration::from_millis(500), BreakerSettings { silence: Duration::ZERO });
+    let client =
+        Client::with_settings(&url(&cluster), Duration::from_millis(500), BreakerSettings { silence: Duration::ZERO });
     for _ in 0..3 {
-        assert_eq!(keys.clone().map(|key| clients.sources(&key)), [[Source::Fallback; 2], [Source::Server; 2]]);
+        assert_eq!(keys.clone().map(|key| client.source(&key)), [Source::Fallback, Source::Server]);
     }
 }

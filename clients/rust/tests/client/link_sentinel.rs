@@ -2,7 +2,7 @@
 
 use redis_rl_client::Source;
 
-use crate::link::Clients;
+use crate::link::Client;
 use crate::support::*;
 
 #[test]
@@ -14,8 +14,8 @@ fn a_failover_ends_with_the_new_master_and_is_never_an_error() {
         let sentinel = Sentinel::start(bin, master.port());
         // The first of the Sentinels is gone.
         let url = format!("redis-sentinel://127.0.0.1:{},127.0.0.1:{}/main", free_port(), sentinel.port());
-        let clients = Clients::new(&url);
-        clients.served("k");
+        let client = Client::new(&url);
+        client.served("k");
         assert!(eventually(PATIENCE, || sentinel.ask::<String>("FAILOVER").is_ok()), "no failover");
         let decided = |server: &Server| try_info(server.port(), "rl_token_allowed")?.parse::<u64>().ok();
         let mut before = None;
@@ -23,8 +23,8 @@ fn a_failover_ends_with_the_new_master_and_is_never_an_error() {
             before = decided(&replica);
             before.is_some()
         }));
-        // Every request gets a decision; `sources` fails on an error.
-        assert!(eventually(PATIENCE, || { clients.sources("k") == [Source::Server; 2] && decided(&replica) > before }));
+        // Every request gets a decision; `source` fails on an error.
+        assert!(eventually(PATIENCE, || client.source("k") == Source::Server && decided(&replica) > before));
     });
 }
 
@@ -33,7 +33,7 @@ fn a_connection_that_the_master_closed_is_opened_before_the_next_request() {
     let master = one_server();
     let sentinel = Sentinel::start(&servers()[0], master.port());
     let url = format!("redis-sentinel://127.0.0.1:{}/main", sentinel.port());
-    Clients::with_settings(&url, PATIENCE, Default::default()).served_after_closing("k", [&master]);
+    Client::with_settings(&url, PATIENCE, Default::default()).served_after_closing("k", [&master]);
 }
 
 /// A name that the Sentinels do not know, and a server that is no Sentinel.
@@ -47,14 +47,12 @@ fn a_wrong_configuration_of_sentinels_is_an_error_and_no_fallback() {
         (format!("redis-sentinel://127.0.0.1:{away},127.0.0.1:{known}/other"), "other"),
         (format!("redis-sentinel://127.0.0.1:{}/main", master.port()), "SENTINEL"),
     ] {
-        let clients = Clients::with_settings(&url, PATIENCE, Default::default());
-        for result in clients.check("k") {
-            let error = result.expect_err("an error");
-            assert!(!error.is_unavailable() && error.to_string().contains(text), "{error}");
-        }
+        let client = Client::with_settings(&url, PATIENCE, Default::default());
+        let error = client.check("k").expect_err("an error");
+        assert!(!error.is_unavailable() && error.to_string().contains(text), "{error}");
     }
     // No Sentinel, or a name that is known and a master that is away, is an outage.
-    assert_eq!(Clients::new(&format!("redis-sentinel://127.0.0.1:{away}/main")).sources("k"), [Source::Fallback; 2]);
+    assert_eq!(Client::new(&format!("redis-sentinel://127.0.0.1:{away}/main")).source("k"), Source::Fallback);
     drop(master);
-    assert_eq!(Clients::new(&format!("redis-sentinel://127.0.0.1:{known}/main")).sources("k"), [Source::Fallback; 2]);
+    assert_eq!(Client::new(&format!("redis-sentinel://127.0.0.1:{known}/main")).source("k"), Source::Fallback);
 }

@@ -6,7 +6,7 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, 
 use redis_rl_client::{Limiter, Source};
 use tempfile::TempDir;
 
-use crate::link::Clients;
+use crate::link::Client;
 use crate::setup::block_on;
 use crate::support::*;
 
@@ -50,12 +50,12 @@ fn the_server_and_the_client_show_their_certificates() {
         });
         format!("rediss://localhost:{port}?{}", parts.collect::<Vec<_>>().join("&"))
     };
-    let all = Clients::with_settings(&parameters(&["ca", "cert", "key"]), PATIENCE, Default::default());
+    let all = Client::with_settings(&parameters(&["ca", "cert", "key"]), PATIENCE, Default::default());
     all.served_after_closing("k", [&server]);
     // Without the authority the server is not trusted, and without a certificate the client is not.
     for names in [&["cert", "key"][..], &["ca"]] {
-        let clients = Clients::with_settings(&parameters(names), PATIENCE, Default::default());
-        assert_eq!(clients.sources("k"), [Source::Fallback; 2], "{names:?}");
+        let client = Client::with_settings(&parameters(names), PATIENCE, Default::default());
+        assert_eq!(client.source("k"), Source::Fallback, "{names:?}");
     }
     // The log has the reason.
     let limiter = Limiter::open(&parameters(&["cert", "key"])).expect("a URL");

@@ -21,4 +21,3 @@ mod proxy;
 mod reservation;
 mod setup;
 mod silence;
-mod sync;

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use redis::Client;
-use redis_rl_client::{Builder, Limiter, Link};
+use redis_rl_client::{Builder, Limiter};
 use tokio::runtime;
 
 use crate::support::*;
@@ -42,7 +42,7 @@ pub fn client(server: &Server, protocol: &str) -> Client {
 }
 
 /// A limiter with other settings than the default, which is connected.
-pub async fn connected(server: &Server, set: impl FnOnce(Builder<Link>) -> Builder<Link>) -> Limiter {
+pub async fn connected(server: &Server, set: impl FnOnce(Builder) -> Builder) -> Limiter {
     let limiter = set(Limiter::builder(client(server, "resp3"))).build();
     limiter.connect().await.expect("a connection");
     limiter

@@ -81,7 +81,8 @@ fn calls_replies_and_local_limits_are_those_of_the_vectors() {
             // RL.RESET and RL.RENEW name no limit, and RL.RELEASE no window.
             let limit = rest.get(2).filter(|limit| limit.parse::<u64>().is_ok()).unwrap_or(&"1");
             let window = if verb == "RL.RELEASE" { "1" } else { rest[1] };
-            let policy: Policy = format!("{} {window} {limit}", algorithm.word()).parse().expect(call);
+            let shadow = if rest.contains(&"SHADOW") { " SHADOW" } else { "" };
+            let policy: Policy = format!("{} {window} {limit}{shadow}", algorithm.word()).parse().expect(call);
             let number_of = |name| option(rest, name).map(|value| value.parse::<u64>().expect(call));
             let mut request = Request::new(&policy, rest[0].as_bytes());
             request.cost = number_of("COST").or(number_of("RESERVED")).unwrap_or(1);

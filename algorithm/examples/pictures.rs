@@ -1,0 +1,228 @@
+//! Draws what each algorithm allows of the same traffic, in `docs/<algorithm>.svg`.
+//!
+//!     cargo run --package redis-rl-algorithm --example pictures
+//!
+//! The limit is 10 requests each 10 seconds. Two bursts of 12 come just before and just after the boundary of a window,
+//! and a third later, in addition to a request every other second.
+//!
+//! The picture of LEASE has other traffic, since a lease limits what happens at the same time: clients that take a lease
+//! of 10 seconds, renew it every 5 seconds and release it. Some die before they release it.
+
+use std::fmt::Write;
+use std::{fs, io};
+
+use redis_rl_algorithm::in_memory::{Holders, InMemory};
+use redis_rl_algorithm::{
+    Cost, FixedWindow, Gcra, LeakyBucket, Lease, Micros, Policy, RollingLog, SlidingCounter, SlidingLog, TokenBucket,
+    Window, WindowCounter,
+};
+
+const LIMIT: u64 = 10;
+const WINDOW_MS: u64 = 10_000;
+const END_MS: u64 = 40_000;
+
+/// What the reply to a request said.
+#[derive(Clone, Copy)]
+struct Outcome {
+    at_ms: u64,
+    allowed: bool,
+    delay_ms: u64,
+}
+
+fn main() -> io::Result<()> {
+    let window = Window::from_millis(WINDOW_MS).ok_or_else(|| io::Error::other("no window"))?;
+    let policy = Policy::new(window, LIMIT);
+    for (file, title, outcomes) in [
+        ("fixed", "FIXED: nearly twice the limit is allowed around a boundary", outcomes::<FixedWindow>(&policy)),
+        ("window", "WINDOW: a window starts with its first request", outcomes::<WindowCounter>(&policy)),
+        ("sliding", "SLIDING: never more than the limit in any window", outcomes::<SlidingLog>(&policy)),
+        ("rolling", "ROLLING: the same, in one packed record", outcomes::<RollingLog>(&policy)),
+        ("counter", "COUNTER: nearly the same, from two counters", outcomes::<SlidingCounter>(&policy)),
+        ("token", "TOKEN: a burst at once, then at the rate", outcomes::<TokenBucket>(&policy)),
+        ("leaky", "LEAKY: the same requests, each with its delay", outcomes::<LeakyBucket>(&policy)),
+        ("gcra", "GCRA: a token bucket whose state is one time", outcomes::<Gcra>(&policy)),
+    ] {
+        fs::write(format!("docs/{file}.svg"), picture(title, &outcomes))?;
+    }
+    fs::write("docs/lease.svg", picture_of_leases(window))
+}
+
+/// Milliseconds at which requests come, in order.
+fn traffic() -> Vec<u64> {
+    let steady = (0..END_MS).step_by(2_000).map(|at| at + 700);
+    let burst = |start: u64| (0..12).map(move |n| start + n * 120);
+    let mut all: Vec<u64> = steady.chain(burst(8_200)).chain(burst(10_100)).chain(burst(27_000)).collect();
+    all.sort_unstable();
+    all
+}
+
+fn outcomes<A: InMemory>(policy: &Policy) -> Vec<Outcome> {
+    let Ok(algorithm) = A::with_policy(policy) else { return Vec::new() };
+    let mut key = A::Key::default();
+    let request = |at_ms| {
+        let now = Micros::from_millis(at_ms);
+        A::expire(&mut key, now);
+        let reply = algorithm.request(&mut key, now, Cost::ONE).ok()?;
+        let delay_ms = u64::try_from(reply.figures.delay_ms).unwrap_or(0);
+        Some(Outcome { at_ms, allowed: reply.verdict.allowed, delay_ms })
+    };
+    traffic().into_iter().filter_map(request).collect()
+}
+
+/// The most requests that went on within the length of a window. A delayed request goes on after its delay.
+fn most_in_a_window(outcomes: &[Outcome]) -> usize {
+    let mut went_on: Vec<u64> = outcomes.iter().filter(|o| o.allowed).map(|o| o.at_ms + o.delay_ms).collect();
+    went_on.sort_unstable();
+    let within = |start: u64| went_on.iter().filter(|&&at| (start..start + WINDOW_MS).contains(&at)).count();
+    went_on.iter().map(|&start| within(start)).max().unwrap_or(0)
+}
+
+/// Where a time is in a picture, from left to right.
+const fn x(at_ms: u64) -> u64 {
+    LEFT + at_ms * BIN_WIDTH / BIN_MS
+}
+
+const BIN_MS: u64 = 500;
+const BIN_WIDTH: u64 = 9;
+const LEFT: u64 = 16;
+const BASE: u64 = 128;
+
+/// The title, the line below the picture, the axis of time, and a line at each boundary of a window.
+fn frame(title: &str, below: &str) -> String {
+    let (width, end) = (x(END_MS) + LEFT, x(END_MS));
+    let mut svg = format!(
+        r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} 176" role="img" font-family="sans-serif" font-size="12">
+<style>
+text {{ fill: #24292f }} .axis {{ stroke: #8c959f }} .edge {{ stroke: #8c959f; stroke-dasharray: 3 3 }}
+.yes {{ fill: #1a7f37 }} .no {{ fill: #cf222e; fill-opacity: .55 }} .later {{ fill: #9a6700 }}
+@media (prefers-color-scheme: dark) {{ text {{ fill: #e6edf3 }} .yes {{ fill: #3fb950 }} .no {{ fill: #f85149; fill-opacity: .6 }} .later {{ fill: #d29922 }} }}
+</style>
+<text x="{LEFT}" y="18" font-weight="bold">{title}</text>
+<text x="{LEFT}" y="168">{below}</text>
+"##
+    );
+    // Writing to a String cannot fail.
+    for boundary in (0..=END_MS).step_by(WINDOW_MS as usize) {
+        let (x, label) = (x(boundary), boundary / 1_000);
+        let _ = writeln!(svg, r#"<line class="edge" x1="{x}" y1="28" x2="{x}" y2="{BASE}"/>"#);
+        let _ = writeln!(svg, r#"<text x="{x}" y="{}" text-anchor="middle">{label} s</text>"#, BASE + 16);
+    }
+    let _ = writeln!(svg, r#"<line class="axis" x1="{LEFT}" y1="{BASE}" x2="{end}" y2="{BASE}"/>"#);
+    svg
+}
+
+/// Draws requests as stacks, one for each half second: allowed requests below, denied requests on top. A delayed request
+/// is in the stack of the moment at which it goes on.
+fn picture(title: &str, outcomes: &[Outcome]) -> String {
+    const UNIT: u64 = 11;
+    let allowed = outcomes.iter().filter(|o| o.allowed).count();
+    let (all, most) = (outcomes.len(), most_in_a_window(outcomes));
+    let below = format!("{allowed} of {all} allowed; at most {most} went on within any 10 s (limit {LIMIT})");
+    let mut svg = frame(title, &below);
+    let bins = (END_MS / BIN_MS) as usize + 1;
+    let mut height = vec![0u64; bins];
+    let mut draw = |class: &str, at_ms: u64| {
+        let bin = at_ms / BIN_MS;
+        let Some(stacked) = height.get_mut(bin as usize) else { return };
+        *stacked += 1;
+        let (x, y) = (LEFT + bin * BIN_WIDTH + 1, BASE.saturating_sub(*stacked * UNIT));
+        let _ =
+            writeln!(svg, r#"<rect class="{class}" x="{x}" y="{y}" width="{}" height="{}"/>"#, BIN_WIDTH - 2, UNIT - 2);
+    };
+    for outcome in outcomes.iter().filter(|o| o.allowed) {
+        draw(if outcome.delay_ms > 0 { "later" } else { "yes" }, outcome.at_ms + outcome.delay_ms);
+    }
+    for outcome in outcomes.iter().filter(|o| !o.allowed) {
+        draw("no", outcome.at_ms);
+    }
+    svg + "</svg>\n"
+}
+
+/// The most leases at once.
+const SLOTS: u64 = 3;
+
+/// The clients that take leases: when each begins and ends its work, in milliseconds, and whether it dies then instead of
+/// releasing its lease.
+const WORKERS: [(u64, u64, bool); 18] = [
+    (500, 4_500, false),
+    (1_500, 4_000, true),
+    (2_500, 16_500, false),
+    (3_500, 8_500, false),
+    (6_000, 9_000, false),
+    (7_000, 10_000, false),
+    (10_000, 15_000, false),
+    (12_000, 18_000, false),
+    (13_500, 17_500, false),
+    (16_000, 18_000, true),
+    (19_000, 23_000, false),
+    (20_000, 28_000, false),
+    (21_000, 23_000, false),
+    (24_000, 29_000, false),
+    (25_000, 29_000, false),
+    (27_000, 36_000, false),
+    (30_500, 35_500, false),
+    (32_000, 37_500, false),
+];
+
+/// A lease, drawn in one of the rows.
+struct Held {
+    worker: usize,
+    row: u64,
+    until_ms: u64,
+}
+
+/// Draws a row for each lease that can be held: green while its holder works, amber from the death of its holder to its
+/// end. Denied requests are in the row below.
+fn picture_of_leases(window: Window) -> String {
+    const STEP_MS: u64 = 100;
+    const RENEWED_EACH_MS: u64 = 5_000;
+    const ROW: u64 = 24;
+    let lease = Lease::new(&Policy::new(window, SLOTS));
+    let mut key = Holders::default();
+    let (mut leases, mut denied, mut most) = (Vec::<Held>::new(), Vec::new(), 0);
+    for at_ms in (0..=END_MS).step_by(STEP_MS as usize) {
+        let now = Micros::from_millis(at_ms);
+        for (number, &(starts_ms, stops_ms, dies)) in WORKERS.iter().enumerate() {
+            let id = number.to_le_bytes();
+            let own = leases.iter().position(|held| held.worker == number);
+            if at_ms == starts_ms {
+                if !key.request(&lease, &id, now).verdict.allowed {
+                    denied.push(at_ms);
+                    continue;
+                }
+                let is_free = |row: &u64| leases.iter().all(|held| held.row != *row || held.until_ms <= at_ms);
+                let row = (0..SLOTS).find(is_free).unwrap_or(SLOTS);
+                leases.push(Held { worker: number, row, until_ms: at_ms + WINDOW_MS });
+            } else if let Some(held) = own.and_then(|own| leases.get_mut(own)) {
+                if at_ms == stops_ms && !dies && key.release(&id, now) {
+                    held.until_ms = at_ms;
+                } else if at_ms < stops_ms
+                    && (at_ms - starts_ms).is_multiple_of(RENEWED_EACH_MS)
+                    && key.renew(window, &id, now)
+                {
+                    held.until_ms = at_ms + WINDOW_MS;
+                }
+            }
+        }
+        most = most.max(key.ends.values().filter(|&&end| end > at_ms).count());
+    }
+    let (allowed, all) = (leases.len(), WORKERS.len());
+    let below = format!("{allowed} of {all} allowed; at most {most} leases at once (limit {SLOTS})");
+    let mut svg = frame("LEASE: never more than the limit at once; the lease of a dead holder ends by itself", &below);
+    let mut bar = |class: &str, from_ms: u64, to_ms: u64, row: u64| {
+        let (from, to) = (x(from_ms), x(to_ms.min(END_MS)));
+        let (y, width) = (32 + row * ROW, to.saturating_sub(from + 1));
+        let _ = writeln!(svg, r#"<rect class="{class}" x="{from}" y="{y}" width="{width}" height="{}"/>"#, ROW - 6);
+    };
+    for held in &leases {
+        let Some(&(starts_ms, stops_ms, dies)) = WORKERS.get(held.worker) else { continue };
+        bar("yes", starts_ms, stops_ms, held.row);
+        if dies {
+            bar("later", stops_ms, held.until_ms, held.row);
+        }
+    }
+    for at_ms in denied {
+        bar("no", at_ms, at_ms + BIN_MS, SLOTS);
+    }
+    svg + "</svg>\n"
+}

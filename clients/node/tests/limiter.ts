@@ -1,0 +1,18 @@
+// Compiled only, here and where the package is installed without a framework: the clients accept the types of the package.
+import { Cluster, Redis } from 'ioredis'
+import { Limiter, RedisRlStore, isUnavailable } from 'rate-limit-redis-rl'
+import { createClient, createClientPool, createCluster } from 'redis'
+
+const store = new RedisRlStore({ client: createClient(), algorithm: 'TOKEN', burst: 5 })
+new RedisRlStore({ client: createClientPool() })
+new RedisRlStore({ client: createCluster({ rootNodes: [] }) })
+new RedisRlStore({ client: new Redis() })
+new RedisRlStore({ client: new Cluster([], { retryDelayOnFailover: 0 }), prefix: 'login:' })
+new RedisRlStore({ client: async (_key, _readOnly, words) => words.length })
+// @ts-expect-error: LEASE is not for requests
+new RedisRlStore({ client: createClient(), algorithm: 'LEASE' })
+
+const limits = new Limiter({ client: new Redis(), onError: (error, outcome) => isUnavailable(error) && outcome === 'leasesLost' })
+const counted: number = limits.counters.leasesLost + store.counters.unrefunded
+// @ts-expect-error: a store has no leases
+counted + store.counters.leasesLost

@@ -1,0 +1,26 @@
+//! What a request gets while the server cannot decide.
+
+/// What a request gets if the server cannot decide: it does not reply within the timeout, the connection fails, the
+/// circuit breaker is open, or the server replies that it accepts no writes now (LOADING, OOM, READONLY …).
+///
+/// It applies to requests: [`check`](crate::Limiter::check) and its variants, and [`wait`](crate::Limiter::wait). Peeks,
+/// refunds, settlements and resets return the error, and so does a lease. A policy in shadow mode denies nobody: unless
+/// the fallback is `Error`, its requests are allowed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fallback {
+    /// Returns the error.
+    #[default]
+    Error,
+    /// Allows the request: the service is more important than the limit.
+    Allow,
+    /// Denies the request: the limit is more important than the service.
+    Deny,
+    /// Limits inside this process, by the same algorithms: each of so many instances of the service allows its part of
+    /// the limit and the burst, rounded down, but at least 1. It starts with nothing counted, and counts at most 100,000
+    /// keys: [`Stats::local_forgotten`](crate::Stats::local_forgotten). SLIDING is decided as ROLLING.
+    Local {
+        /// How many instances share the limit.
+        instances: u32,
+    },
+}

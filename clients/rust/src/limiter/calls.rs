@@ -1,0 +1,322 @@
+//! What a limiter does.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use redis::Value;
+use scopeguard::ScopeGuard;
+use tokio::time::{Instant, sleep};
+
+use super::{Builder, Limiter};
+use crate::core::{Sent, TopDenial};
+use crate::decision::{Decision, Decisions};
+use crate::error::Error;
+use crate::fallback::Fallback;
+use crate::link::Link;
+use crate::policy::{Policy, Request};
+use crate::protocol::{Call, Commands, Verb, reply};
+use crate::{Address, Stats};
+
+impl Limiter {
+    /// A limiter with the default settings: see [`Address`] for what a server can be.
+    pub fn new(server: impl Into<Link>) -> Self {
+        Self::of(Builder::new(server.into()))
+    }
+
+    /// A limiter with other settings.
+    pub fn builder(server: impl Into<Link>) -> Builder {
+        Builder::new(server.into())
+    }
+
+    /// A limiter for the server of this URL, with the default settings: see [`Address`] for the URLs. It starts at once: the
+    /// first request opens the connection, which is opened again when it is lost. For other settings, use
+    /// `Limiter::builder(url.parse::<Address>()?)`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidUrl`].
+    pub fn open(url: &str) -> Result<Self, Error> {
+        url.parse::<Address>().map(Self::new)
+    }
+
+    /// The same limiter with another fallback, for example one that denies logins.
+    #[must_use]
+    pub fn with_fallback(&self, fallback: Fallback) -> Self {
+        Self { fallback, ..self.clone() }
+    }
+
+    /// Decides on requests that do not depend on each other, as [`check_each`](Self::check_each) does while the server
+    /// cannot decide: remembered denials deny, and the rest gets `fallback`. Nothing is sent and nothing is waited for. For
+    /// a service that is overloaded itself: with [`Fallback::Local`] it still limits, by the same counts as in an outage.
+    /// [`Stats`] has these decisions apart.
+    ///
+    /// # Errors
+    /// Each [`Error::Overloaded`], with [`Fallback::Error`] or LEASE.
+    pub fn decide_without_server(&self, requests: &[Request<'_>], fallback: Fallback) -> Vec<Result<Decision, Error>> {
+        self.core.without_server(requests, fallback)
+    }
+
+    /// [`decide_without_server`](Self::decide_without_server), all or nothing as [`check_all`](Self::check_all): if one limit
+    /// denies, none is charged.
+    ///
+    /// # Errors
+    /// [`Error::Overloaded`], with [`Fallback::Error`] or LEASE.
+    pub fn decide_all_without_server(&self, requests: &[Request<'_>], fallback: Fallback) -> Result<Decisions, Error> {
+        self.core.fall_back_all(requests, fallback, Error::Overloaded)
+    }
+
+    /// The keys whose [remembered denials](crate::Builder::denials) denied the most requests, the first the most; at most
+    /// `most`. Looks at all that are remembered: a few milliseconds for 10,000.
+    pub fn top_denials(&self, most: usize) -> Vec<TopDenial> {
+        self.core.denials.top(most, std::time::Instant::now())
+    }
+
+    /// What this limiter and its clones did.
+    pub fn stats(&self) -> Stats {
+        self.core.stats()
+    }
+
+    /// Whether the server has no module, as far as known: the Lua library decides then. The module is looked for again
+    /// after a connection failed, and every five seconds. A server that was restarted without the module is noticed at the
+    /// first request.
+    pub fn lacks_module(&self) -> bool {
+        self.core.server.lacks_module()
+    }
+}
+
+impl Limiter {
+    /// Checks a request of cost 1 and charges it if it is allowed.
+    ///
+    /// # Errors
+    /// See [`Error`]. With a [`Fallback`] other than [`Fallback::Error`], a server that cannot decide is no error.
+    pub async fn check(&self, policy: &Policy, key: impl AsRef<[u8]>) -> Result<Decision, Error> {
+        self.check_request(&Request::new(policy, key.as_ref())).await
+    }
+
+    /// Checks a request with options.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub async fn check_request(&self, request: &Request<'_>) -> Result<Decision, Error> {
+        let decision = self.check_on_server(request).await;
+        decision.or_else(|error| self.core.fall_back(request, self.fallback, error))
+    }
+
+    /// Checks a request under several limits: if every limit allows it, every one is charged, else none is. In a cluster
+    /// all keys must be in one slot.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub async fn check_all(&self, requests: &[Request<'_>]) -> Result<Decisions, Error> {
+        let decisions = self.check_all_on_server(requests).await;
+        decisions.or_else(|error| self.core.fall_back_all(requests, self.fallback, error))
+    }
+
+    /// Checks requests that do not depend on each other, in one round trip: each has a decision of its own, in the order
+    /// of the requests. In a cluster, the keys may be in any slots. If one of its nodes does not reply, the decisions of
+    /// the others still count.
+    ///
+    /// # Errors
+    /// Each as [`check`](Self::check).
+    pub async fn check_each(&self, requests: &[Request<'_>]) -> Vec<Result<Decision, Error>> {
+        if self.link.is_cluster() {
+            // The nodes reply at the same time.
+            return join_all(requests.iter().map(|request| self.check_request(request))).await;
+        }
+        self.decide_together(requests).await
+    }
+
+    /// What the reply to a request would be. Changes nothing. With a cost of 0, it shows what is left.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn peek(&self, request: &Request<'_>) -> Result<Decision, Error> {
+        self.call(Call::of(Verb::Peek, request)).await.and_then(|value| reply::decision(value, request))
+    }
+
+    /// Gives the cost of a request back, never beyond full. The decision is that of [`peek`](Self::peek) afterwards.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn refund(&self, request: &Request<'_>) -> Result<Decision, Error> {
+        self.correct(Verb::Refund, request).await.and_then(|value| reply::decision(value, request))
+    }
+
+    /// Corrects a request that was charged its [cost](Request::cost) and turned out to cost `actual`: gives the
+    /// difference back, or charges it whatever the limit says. The decision is that of [`peek`](Self::peek) afterwards,
+    /// for a request of cost 1.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn settle(&self, request: &Request<'_>, actual: u64) -> Result<Decision, Error> {
+        let next = Request::new(request.policy, request.key);
+        self.correct(Verb::Settle(actual), request).await.and_then(|value| reply::decision(value, &next))
+    }
+
+    /// Corrects what was [reserved](Request::reserve) under an id to `actual`, once: an id that is not known changes
+    /// nothing, so the call may be sent again. [`Decision::charged`] is `actual`, or 0 for such an id. The guard that
+    /// [`reserve`](Self::reserve) returns does this by itself.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn settle_reservation(
+        &self,
+        policy: &Policy,
+        key: impl AsRef<[u8]>,
+        id: impl AsRef<[u8]>,
+        actual: u64,
+    ) -> Result<Decision, Error> {
+        self.settle_request(&Request::new(policy, key.as_ref()), id, actual).await
+    }
+
+    /// [`settle_reservation`](Self::settle_reservation) for the key and the policy of a request.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn settle_request(
+        &self,
+        request: &Request<'_>,
+        id: impl AsRef<[u8]>,
+        actual: u64,
+    ) -> Result<Decision, Error> {
+        let verb = Verb::SettleReservation { id: id.as_ref(), actual };
+        self.correct(verb, request).await.and_then(|value| reply::decision(value, request))
+    }
+
+    /// Deletes the state of a key; whether there was one.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn reset(&self, policy: &Policy, key: impl AsRef<[u8]>) -> Result<bool, Error> {
+        self.correct(Verb::Reset, &Request::new(policy, key.as_ref())).await.and_then(reply::flag)
+    }
+
+    /// Sends a request, waits until it is allowed, and waits for its [delay](Decision::delay); at most for `patience`.
+    /// With LEAKY the delay alone makes requests of all processes first come, first served. The others wait for
+    /// [`retry_after`](Decision::retry_after) and send the request again.
+    ///
+    /// If it cannot be allowed in time, returns the denial at once. A LEAKY request whose delay is too long is given
+    /// back first.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub async fn wait(&self, request: &Request<'_>, patience: Duration) -> Result<Decision, Error> {
+        // `None` if it is later than any time that can be represented.
+        let deadline = Instant::now().checked_add(patience);
+        loop {
+            let decision = self.check_request(request).await?;
+            let rest = deadline.map_or(Duration::MAX, |end| end.saturating_duration_since(Instant::now()));
+            if decision.allowed {
+                if decision.delay <= rest {
+                    // A sleep of no time still ends with the timer's next tick, after up to a millisecond.
+                    if !decision.delay.is_zero() {
+                        sleep(decision.delay).await;
+                    }
+                    return Ok(decision);
+                }
+                if decision.charged > 0 {
+                    self.refund(&request.cost(decision.charged).at(decision.now_ms)).await?;
+                }
+                return Ok(decision.denied_for(decision.delay));
+            }
+            match decision.retry_after.duration() {
+                Some(wait) if wait <= rest => sleep(wait).await,
+                _ => return Ok(decision),
+            }
+        }
+    }
+
+    /// Checks a request, without a fallback.
+    pub(crate) async fn check_on_server(&self, request: &Request<'_>) -> Result<Decision, Error> {
+        let key = request.bounded_key();
+        let request = &request.with_bounded(&key);
+        match self.core.recall(request) {
+            Ok(sent) => self.send(request, sent).await,
+            Err(denied) => Ok(self.core.remembered(denied)),
+        }
+    }
+
+    /// Decides on requests that do not depend on each other, whose calls are sent together.
+    async fn decide_together(&self, requests: &[Request<'_>]) -> Vec<Result<Decision, Error>> {
+        let core = &self.core;
+        let recalled: Vec<_> = requests.iter().map(|request| core.recall(request)).collect();
+        let unknown = requests.iter().zip(&recalled).filter(|(_, recalled)| recalled.is_ok());
+        let calls: Vec<_> = unknown.map(|(request, _)| Call::of(Verb::Check, request)).collect();
+        let mut replies = self.converse_all(&calls).await.into_iter();
+        let decide = |(request, recalled)| {
+            let decision = match recalled {
+                Err(denied) => Ok(core.remembered(denied)),
+                Ok(sent) => {
+                    let reply = replies.next().unwrap_or(Err(Error::UnknownReply));
+                    core.learned(request, sent, reply.map_err(|error| core.failed(error)))
+                }
+            };
+            decision.or_else(|error| core.fall_back(request, self.fallback, error))
+        };
+        requests.iter().zip(recalled).map(decide).collect()
+    }
+
+    /// Sends a request that no remembered denial denies.
+    pub(crate) async fn send(&self, request: &Request<'_>, sent: Sent) -> Result<Decision, Error> {
+        self.core.learned(request, sent, self.call(Call::of(Verb::Check, request)).await)
+    }
+
+    /// Checks a request under several limits, without a fallback.
+    pub(crate) async fn check_all_on_server(&self, requests: &[Request<'_>]) -> Result<Decisions, Error> {
+        let sent = match self.core.recall_all(requests) {
+            Ok(sent) => sent,
+            Err(denied) => return Ok(denied),
+        };
+        self.core.learned_all(requests, sent, self.call(Call::all(requests)).await)
+    }
+
+    /// Sends a call that may give units back. What is remembered of the key is forgotten then, also if this future is
+    /// dropped before the reply.
+    async fn correct(&self, verb: Verb<'_>, request: &Request<'_>) -> Result<Value, Error> {
+        let forget = |key| self.core.denials.forget(request.policy, &key);
+        let _forgets = scopeguard::guard(request.bounded_key(), forget);
+        self.call(Call::of(verb, request)).await
+    }
+
+    /// Sends a call within the timeout.
+    pub(crate) async fn call(&self, call: Call<'_>) -> Result<Value, Error> {
+        let reply = self.converse_all(&[call]).await.pop().unwrap_or(Err(Error::UnknownReply));
+        reply.map_err(|error| self.core.failed(error))
+    }
+
+    /// Sends calls that do not depend on each other together, within the timeout. Their keys have one slot.
+    async fn converse_all(&self, calls: &[Call<'_>]) -> Vec<Result<Value, Error>> {
+        let mut limit = self.timeout;
+        let Some(key) = calls.first().map(Call::key) else { return Vec::new() };
+        let mut results = vec![Err(Error::UnknownReply); calls.len()];
+        let mut open = Vec::with_capacity(calls.len());
+        for (call, result) in calls.iter().zip(&mut results) {
+            match self.core.begin(*call, self.timeout) {
+                Ok(exchange) => open.push((exchange, None, result)),
+                Err(error) => *result = Err(error),
+            }
+        }
+        let unended = self.core.unended(open.len());
+        let mut commands = Commands::with_capacity(open.len());
+        loop {
+            open.retain_mut(|(exchange, reply, result)| match exchange.step(reply.take(), &mut commands) {
+                None => true,
+                Some(done) => {
+                    **result = self.core.ended(done);
+                    false
+                }
+            });
+            if open.is_empty() {
+                break;
+            }
+            match self.link.request(std::mem::take(&mut commands), &key, limit).await {
+                Ok(replied) => {
+                    limit = limit.saturating_sub(replied.took);
+                    open.iter_mut().zip(replied.values).for_each(|((_, reply, _), value)| *reply = Some(value));
+                }
+                Err(error) => open.drain(..).for_each(|(_, _, result)| *result = self.core.ended(Err(error.clone()))),
+            }
+        }
+        ScopeGuard::into_inner(unended);
+        results
+    }
+}

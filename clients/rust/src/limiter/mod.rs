@@ -1,0 +1,130 @@
+//! The limiter, on tokio, and its guards.
+
+mod builder;
+mod calls;
+mod lease;
+mod reservation;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+
+pub use builder::Builder;
+pub use lease::{Lease, Leased};
+pub use reservation::{Reservation, Reserved, ReservedAll};
+
+use crate::breaker::Breaker;
+use crate::core::{Core, at_most_a_year};
+use crate::error::Error;
+use crate::fallback::Fallback;
+use crate::link::Link;
+
+/// Sends requests to a server with the module, or to one without it through the Lua library.
+///
+/// Clones are cheap; they share the connection, the remembered denials, the circuit breaker and the counters.
+///
+/// ```
+/// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/doc.rs")); } use doc::with_client;
+/// use std::time::Duration;
+/// use redis_rl_client::{Fallback, Leased, Limiter, Policy, Reserved, ReservedAll, RetryAfter};
+///
+/// const LOGIN: Policy = Policy::sliding(Duration::from_secs(300), 2).name("login");
+/// const JOBS: Policy = Policy::lease(Duration::from_secs(30), 2).name("jobs");
+///
+/// # with_client(async |client| {
+/// let limiter = Limiter::builder(client).timeout(Duration::from_secs(1)).fallback(Fallback::Deny).build();
+/// assert!(limiter.check(&LOGIN, "login:alice").await?.allowed);
+/// assert!(limiter.check(&LOGIN, "login:alice").await?.allowed);
+/// let denied = limiter.check(&LOGIN, "login:alice").await?;
+/// assert!(!denied.allowed && denied.retry_after != RetryAfter::Never);
+///
+/// // As much as fits.
+/// let (calls, tokens): (Policy, Policy) = ("TOKEN 1m 60 AS calls".parse()?, "COUNTER 1m 3000 AS tokens".parse()?);
+/// let decision = limiter.check_request(&tokens.request("org:7").cost(3500).partial()).await?;
+/// assert_eq!((decision.allowed, decision.charged), (true, 3000));
+///
+/// // Several limits, all or nothing.
+/// let requests = [calls.request("{org:8}:calls"), tokens.request("{org:8}:tokens").cost(3500)];
+/// let decisions = limiter.check_all(&requests).await?;
+/// let names: Vec<_> = decisions.denied().map(|decision| decision.policy().label()).collect();
+/// assert_eq!(names, ["tokens"]);
+///
+/// // Several requests in one round trip, each with a decision of its own.
+/// let mut allowed = Vec::new();
+/// for decision in limiter.check_each(&requests).await {
+///     allowed.push(decision?.allowed);
+/// }
+/// assert_eq!(allowed, [true, false]);
+///
+/// // At most two at the same time.
+/// match limiter.lease(&JOBS, "jobs:42").await? {
+///     Leased::Held(lease) => {
+///         // Work. The lease is renewed every 10 seconds.
+///         lease.release().await?;
+///     }
+///     Leased::Denied(decision) => println!("two jobs run already: {:?}", decision.retry_after),
+/// }
+///
+/// // An estimate, which is corrected when the cost is known.
+/// match limiter.reserve(&tokens.request("org:9").cost(800), Duration::from_secs(600)).await? {
+///     Reserved::Held(mut reservation) => {
+///         for streamed in [100, 200, 300] {
+///             // If the caller hangs up here, 100, 200 or 300 tokens stay charged.
+///             reservation.report(streamed);
+///         }
+///         reservation.settle(310).await?;
+///     }
+///     Reserved::Denied(decision) => println!("too many tokens: {:?}", decision.retry_after),
+/// }
+/// let window: Policy = "WINDOW 1m 60 AS requests".parse()?;
+/// let all = [window.request("{org:10}:requests"), tokens.request("{org:10}:tokens").cost(700)];
+/// match limiter.reserve_all(&all, Duration::from_secs(600)).await? {
+///     ReservedAll::Held(mut reservations) => reservations[1].report(690), // settled when they are dropped
+///     ReservedAll::Denied(decisions) => println!("too many: {:?}", decisions.denied().next()),
+/// }
+/// # Ok(())
+/// # });
+/// ```
+#[derive(Clone, Debug)]
+pub struct Limiter {
+    link: Link,
+    pub(crate) core: Arc<Core>,
+    pub(crate) fallback: Fallback,
+    pub(crate) timeout: Duration,
+}
+
+impl Limiter {
+    /// Opens the connection, so that the first request does not wait for it: that takes longer than a request, and the
+    /// timeout may be shorter. Takes up to 5 seconds. If this future is dropped, the attempt goes on.
+    ///
+    /// # Errors
+    /// There is no connection. The next request tries again.
+    pub async fn connect(&self) -> Result<(), Error> {
+        self.link.connect().await
+    }
+
+    fn of(builder: Builder) -> Self {
+        let Builder { link, settings } = builder;
+        link.set_silence(Breaker::limit(settings.breaker, settings.timeout));
+        let core = Arc::new(Core::new(&settings, link.gauge()));
+        Self { link, core, fallback: settings.fallback, timeout: settings.timeout }
+    }
+
+    /// The same limiter with another timeout, for example what is left of a caller's deadline. With 0 it sends nothing.
+    ///
+    /// It says nothing about the server: the circuit breaker has the timeout of the [builder](crate::Builder::timeout).
+    #[must_use]
+    pub fn with_timeout(&self, timeout: Duration) -> Self {
+        Self { timeout: at_most_a_year(timeout), ..self.clone() }
+    }
+}
+
+/// Waits for work of this runtime that goes on if nobody waits any more.
+async fn apart<T: Send + 'static>(
+    runtime: &Handle,
+    work: impl Future<Output = T> + Send + 'static,
+) -> Result<T, Error> {
+    // The task neither panics nor is it aborted, unless the runtime ends.
+    runtime.spawn(work).await.map_err(|_| Error::CircuitOpen)
+}

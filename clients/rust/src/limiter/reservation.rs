@@ -1,0 +1,252 @@
+//! Reservations that settle themselves.
+
+use std::fmt;
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio::time::sleep;
+
+use super::{Limiter, apart};
+use crate::decision::{Decision, Decisions};
+use crate::error::Error;
+use crate::guard::{Outcome, Retry, Usage, new_id};
+use crate::policy::{Policy, Request};
+
+/// What a request for a reservation gets.
+pub type Reserved = Outcome<Reservation, Decision>;
+
+/// What a request for reservations of several limits gets. There is a guard for each request, in their order, and each
+/// settles by itself. If a limit denies, nothing is charged.
+pub type ReservedAll = Outcome<Vec<Reservation>, Decisions>;
+
+/// An estimate that is charged. It is settled once: by [`settle`](Self::settle), or when this guard is dropped.
+///
+/// A guard that is dropped, also because the future that holds it is cancelled, settles with the
+/// usage reported so far. If nothing was reported, the whole estimate stays charged, since the upstream may have worked
+/// all the same; unless the caller said that it was not [called](Self::called). So hanging up makes nothing free.
+///
+/// Dropping does not wait: a task settles. A settlement without a reply is sent again until the reservation can no longer be settled. If the process ends first, the estimate comes back when the
+/// reservation ends. What a [`Fallback`](crate::Fallback) allows is not settled if the server cannot have charged it.
+pub struct Reservation {
+    id: String,
+    decision: Decision,
+    usage: Usage,
+    /// `None` if there is nothing to settle.
+    charge: Option<Charge>,
+}
+
+impl fmt::Debug for Reservation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { id, decision, usage, .. } = self;
+        f.debug_struct("Reservation")
+            .field("id", id)
+            .field("decision", decision)
+            .field("usage", usage)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Reservation {
+    /// The id: a random UUID, unless it was given.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The decision that charged the estimate.
+    pub const fn decision(&self) -> &Decision {
+        &self.decision
+    }
+
+    /// Says whether the upstream was called, or is called next. A guard counts as called. A guard that is not, and to
+    /// which nothing was reported, is cancelled when it is dropped: it charges nothing.
+    pub const fn called(&mut self, called: bool) {
+        self.usage.called = called;
+    }
+
+    /// Says that so many units were used in all so far: tokens that were streamed, for example.
+    pub const fn report(&mut self, used: u64) {
+        self.usage.reported = Some(used);
+    }
+
+    /// Settles with what the request has cost, and waits for the reply. If the server cannot have charged it, returns the
+    /// decision of the fallback at once, with `charged` 0.
+    ///
+    /// # Errors
+    /// See [`Error`]. The server did not reply until the reservation could no longer be settled, or rejects the call.
+    pub async fn settle(mut self, actual: u64) -> Result<Decision, Error> {
+        match self.charge.take() {
+            // It goes on if the caller is gone.
+            Some(charge) => apart(&charge.runtime.clone(), charge.end(actual)).await?,
+            None => Ok(Decision { charged: 0, ..self.decision }),
+        }
+    }
+
+    /// Charges nothing: the upstream has done no work.
+    ///
+    /// # Errors
+    /// As [`settle`](Self::settle).
+    pub async fn cancel(self) -> Result<Decision, Error> {
+        self.settle(0).await
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        let Some(charge) = self.charge.take() else { return };
+        drop(charge.runtime.clone().spawn(charge.end(self.usage.units())));
+    }
+}
+
+/// What is reserved, or may be, with the request for it.
+struct Charge {
+    limiter: Limiter,
+    /// The runtime in which this was made: a guard may be dropped outside of it.
+    runtime: Handle,
+    policy: Policy,
+    /// Of a bounded length already.
+    key: Vec<u8>,
+    id: String,
+    ttl: Duration,
+    cost: u64,
+    partial: bool,
+    always: bool,
+    holder: Option<Vec<u8>>,
+}
+
+impl Charge {
+    fn of(limiter: &Limiter, request: &Request<'_>, id: &str, ttl: Duration) -> Self {
+        let &Request { policy, cost, partial, always, id: holder, .. } = request;
+        Self {
+            limiter: limiter.clone(),
+            runtime: Handle::current(),
+            policy: *policy,
+            key: request.bounded_key().to_vec(),
+            id: id.to_owned(),
+            ttl,
+            cost,
+            partial,
+            always,
+            holder: holder.map(<[u8]>::to_vec),
+        }
+    }
+
+    fn request(&self) -> Request<'_> {
+        let &Self { ref policy, ref key, ref id, ttl, cost, partial, always, .. } = self;
+        let holder = self.holder.as_deref();
+        // The server rejects what excludes RESERVE.
+        Request { cost, partial, always, id: holder, ..Request::for_bounded(policy, key) }.reserve(id, ttl)
+    }
+}
+
+impl Charge {
+    /// Settles, again and again while the server does not reply and the reservation can be settled.
+    async fn send(&self, actual: u64) -> Result<Decision, Error> {
+        let mut retry = Retry::new(self.ttl);
+        loop {
+            let request = Request::for_bounded(&self.policy, &self.key);
+            let result = self.limiter.settle_request(&request, &self.id, actual).await;
+            match retry.pause(&result) {
+                Some(pause) => sleep(pause).await,
+                None => return result,
+            }
+        }
+    }
+
+    /// Settles what a guard had.
+    async fn end(self, actual: u64) -> Result<Decision, Error> {
+        self.send(actual).await.inspect_err(|error| self.limiter.core.unsettled(error))
+    }
+
+    /// Cancels what the server may have charged although it did not reply. Nobody else has the id.
+    fn cancel(self) {
+        drop(self.runtime.clone().spawn(async move { self.send(0).await }));
+    }
+
+    /// The guard. Until the caller has it, nobody can have called the upstream.
+    fn guard(self, decision: Decision, is_settled: bool) -> Reservation {
+        let usage = Usage { reserved: decision.charged, reported: None, called: false };
+        let id = self.id.clone();
+        Reservation { id, decision, usage, charge: is_settled.then_some(self) }
+    }
+}
+
+impl Limiter {
+    /// Charges the cost of a request as an estimate under a new id. The guard settles it once. It ends by itself after
+    /// `ttl`, which must be longer than the work takes. If the caller is gone before the reply is there, it is cancelled.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub async fn reserve(&self, request: &Request<'_>, ttl: Duration) -> Result<Reserved, Error> {
+        let mut all = match self.reserve_all(std::slice::from_ref(request), ttl).await? {
+            ReservedAll::Held(all) => all,
+            ReservedAll::Denied(Decisions { mut limits, .. }) => {
+                return limits.pop().map(Reserved::Denied).ok_or(Error::UnknownReply);
+            }
+        };
+        all.pop().map(Reserved::Held).ok_or(Error::UnknownReply)
+    }
+
+    /// Charges the costs of all requests as estimates, or none, under one new id. Each guard settles its own limit, so
+    /// limits that count different things are settled with different numbers. A limit of requests has a cost of 1, which
+    /// stays charged when its guard is dropped. In a cluster all keys must be in one slot. LEASE takes no reservation:
+    /// take a [`lease`](Self::lease) first.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub async fn reserve_all(&self, requests: &[Request<'_>], ttl: Duration) -> Result<ReservedAll, Error> {
+        let id = new_id();
+        let all: Vec<_> = requests.iter().map(|request| Charge::of(self, request, &id, ttl)).collect();
+        let mut reserved = apart(&Handle::current(), hold(self.clone(), all)).await?;
+        if let Ok(ReservedAll::Held(reservations)) = &mut reserved {
+            reservations.iter_mut().for_each(|reservation| reservation.called(true));
+        }
+        reserved
+    }
+
+    /// Charges an estimate under this id, or finds it charged: the request may be sent again after an error. The party
+    /// that is limited must not choose the id: a request that repeats an open id is free.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub async fn reserve_as(
+        &self,
+        request: &Request<'_>,
+        id: impl Into<String>,
+        ttl: Duration,
+    ) -> Result<Reserved, Error> {
+        let id = id.into();
+        let decision = self.check_request(&request.reserve(&id, ttl)).await?;
+        if !decision.allowed {
+            return Ok(Reserved::Denied(decision));
+        }
+        // An earlier call may have charged the id.
+        let mut reservation = Charge::of(self, request, &id, ttl).guard(decision, true);
+        reservation.called(true);
+        Ok(Reserved::Held(reservation))
+    }
+}
+
+/// Reserves although the caller may be gone by then: the guards are dropped, which cancels.
+async fn hold(limiter: Limiter, charges: Vec<Charge>) -> Result<ReservedAll, Error> {
+    let requests: Vec<_> = charges.iter().map(Charge::request).collect();
+    let result = match requests.as_slice() {
+        [request] => limiter.check_on_server(request).await.map(Decisions::from),
+        requests => limiter.check_all_on_server(requests).await,
+    };
+    let may_be_charged = result.as_ref().is_err_and(Error::may_be_charged);
+    let is_settled = may_be_charged || result.is_ok();
+    let result = result.or_else(|error| limiter.core.fall_back_all(&requests, limiter.fallback, error));
+    match result {
+        Ok(decisions) if decisions.allowed => {
+            let guards = charges.into_iter().zip(decisions.limits);
+            let guards = guards.map(|(charge, decision)| charge.guard(decision, is_settled));
+            Ok(ReservedAll::Held(guards.collect()))
+        }
+        result => {
+            if may_be_charged {
+                charges.into_iter().for_each(Charge::cancel);
+            }
+            result.map(ReservedAll::Denied)
+        }
+    }
+}

@@ -1,0 +1,260 @@
+"""The manifests of deploy/kubernetes: valid by the schemas of Kubernetes, fitting each other, and a server runs with them.
+
+No cluster is needed, and none is used.
+"""
+
+import contextlib
+import json
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+import urllib.request
+
+import kubernetes_validate
+import yaml
+from stack import OPS, USER, eventually, free_ports, program, spawn
+from test_ops import servers, service
+
+ROOT = OPS.parent.parent
+MANIFESTS = ROOT / "deploy" / "kubernetes"
+VERSIONS = ["1.29", "1.37"]
+
+
+def manifests():
+    """All of them: {(kind, name): manifest}."""
+    found = {}
+    for path in sorted(MANIFESTS.glob("*.yaml")):
+        for manifest in yaml.safe_load_all(path.read_text()):
+            key = manifest["kind"], manifest["metadata"]["name"]
+            assert key not in found, f"{path}: {key} twice"
+            found[key] = manifest
+    return found
+
+
+def responds(url):
+    with contextlib.suppress(OSError), urllib.request.urlopen(url, timeout=10) as reply:
+        return reply.status == 200
+    return False
+
+
+def wait_for(process, log, check):
+    """Waits until `check` is true, while the process runs."""
+
+    def ready():
+        assert process.poll() is None, log.read_text(errors="replace")
+        return check()
+
+    eventually(ready, log, patience=20)
+
+
+def bytes_of(text):
+    """600mb of the server, 1Gi of Kubernetes."""
+    number, unit = re.fullmatch(r"(\d+)(mb|gb|Mi|Gi)", text).groups()
+    return int(number) << {"m": 20, "g": 30}[unit[0].lower()]
+
+
+class Kubernetes(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.all = manifests()
+        cls.pod = cls.all["StatefulSet", "redis-rl"]["spec"]["template"]
+        [cls.container] = cls.pod["spec"]["containers"]
+        cls.config = cls.all["ConfigMap", "redis-rl"]["data"]["redis-rl.conf"]
+
+    def test_schemas(self):
+        self.assertEqual(len(self.all), 11)
+        for version in VERSIONS:
+            for key, manifest in self.all.items():
+                with self.subTest(version=version, manifest=key):
+                    kubernetes_validate.validate(manifest, version, strict=True)
+
+    def selectors(self, name, *services):
+        """The labels by which the manifests of this name, and these further services, select pods."""
+        kind = "Deployment" if ("Deployment", name) in self.all else "StatefulSet"
+        return [
+            self.all[kind, name]["spec"]["selector"]["matchLabels"],
+            *(self.all["Service", service]["spec"]["selector"] for service in [name, *services]),
+            self.all["PodDisruptionBudget", name]["spec"]["selector"]["matchLabels"],
+            self.all["NetworkPolicy", name]["spec"]["podSelector"]["matchLabels"],
+        ]
+
+    def has_the_least_rights(self, pod, container):
+        rights = container["securityContext"]
+        self.assertTrue(pod["securityContext"]["runAsNonRoot"] and rights["readOnlyRootFilesystem"])
+        self.assertFalse(rights["allowPrivilegeEscalation"] or pod["automountServiceAccountToken"])
+        self.assertEqual(rights["capabilities"], {"drop": ["ALL"]})
+
+    def test_they_fit_each_other(self):
+        labels = self.pod["metadata"]["labels"]
+        stateful_set = self.all["StatefulSet", "redis-rl"]["spec"]
+        self.assertEqual(self.selectors("redis-rl", "redis-rl-pods"), [labels] * 5)
+        self.assertIn(("Service", stateful_set["serviceName"]), self.all)
+        self.assertEqual(self.container["ports"], [{"name": "redis", "containerPort": 6379}])
+        for name in ["redis-rl", "redis-rl-pods"]:
+            [port] = self.all["Service", name]["spec"]["ports"]
+            self.assertEqual(port["targetPort"], "redis")
+        [ingress] = self.all["NetworkPolicy", "redis-rl"]["spec"]["ingress"]
+        self.assertEqual([port["port"] for port in ingress["ports"]], ["redis"])
+
+        volumes = {volume["name"] for volume in self.pod["spec"]["volumes"]}
+        volumes |= {claim["metadata"]["name"] for claim in stateful_set["volumeClaimTemplates"]}
+        mounts = {mount["name"]: mount["mountPath"] for mount in self.container["volumeMounts"]}
+        self.assertEqual(set(mounts), volumes)
+        self.assertEqual(self.container["args"], [mounts["config"]])
+        self.assertIn(f"aclfile {mounts['users']}/users.acl\n", self.config)
+        self.has_the_least_rights(self.pod["spec"], self.container)
+
+    def test_the_service(self):
+        deployment = self.all["Deployment", "rlaas"]["spec"]
+        pod = deployment["template"]
+        labels = {"app.kubernetes.io/name": "rlaas"}
+        self.assertEqual(self.selectors("rlaas"), [labels] * 4)
+        [spread] = pod["spec"]["topologySpreadConstraints"]
+        self.assertEqual(spread["labelSelector"]["matchLabels"], labels)
+        [client] = self.all["NetworkPolicy", "redis-rl"]["spec"]["ingress"][0]["from"]
+        wanted = {**labels, **client["podSelector"]["matchLabels"]}
+        self.assertEqual(pod["metadata"]["labels"], wanted)
+
+        [container] = pod["spec"]["containers"]
+        ports = {port["name"]: port["containerPort"] for port in container["ports"]}
+        for port in self.all["Service", "rlaas"]["spec"]["ports"]:
+            self.assertEqual(port["port"], ports[port["targetPort"]])
+        allowed = [[port["port"] for port in rule["ports"]] for rule in self.all["NetworkPolicy", "rlaas"]["spec"]["ingress"]]
+        self.assertEqual(allowed, [["grpc", "http"], ["metrics"]])
+        scrape = {"scrape": "true", "port": str(ports["metrics"]), "path": "/metrics"}
+        wanted = {f"prometheus.io/{name}": value for name, value in scrape.items()}
+        self.assertEqual(pod["metadata"]["annotations"], wanted)
+        for text in self.all["ConfigMap", "rlaas"]["data"].values():
+            rules = yaml.safe_load(text)
+            self.assertEqual((rules["on_unavailable"], rules["instances"]), ("local", deployment["replicas"]))
+        variables = {variable["name"]: variable.get("value") for variable in container["env"]}
+        [mount] = container["volumeMounts"]
+        self.assertEqual(mount["mountPath"], variables["RLAAS_RULES"])
+        self.has_the_least_rights(pod["spec"], container)
+
+        # It starts as the image does, with these variables and rules, and the probes say so.
+        stage = (ROOT / "Dockerfile").read_text().partition(" AS service\n")[2].partition("\nFROM ")[0]
+        [program, *arguments] = json.loads(re.search(r"^ENTRYPOINT (.*)$", stage, re.MULTILINE)[1])
+        self.assertEqual(program, "rlaas")
+        self.assertNotIn("command", container)
+        self.assertIn(f"EXPOSE {' '.join(map(str, sorted(ports.values())))}\n", stage)
+        arguments += container.get("args", [])
+        with tempfile.TemporaryDirectory(prefix="rl-kubernetes-") as name:
+            directory = pathlib.Path(name)
+            for file, text in self.all["ConfigMap", "rlaas"]["data"].items():
+                (directory / file).write_text(text)
+            free = dict(zip(ports, free_ports(len(ports))))
+            variables |= {f"RLAAS_{name.upper()}": f"127.0.0.1:{port}" for name, port in free.items()}
+            variables |= {"RLAAS_RULES": name, "RLAAS_REDIS_PASSWORD": "CHANGE-ME"}
+            log = directory / "..log"  # such names are no rules
+            settings = [f"{name}={value}" for name, value in variables.items()]
+            process = spawn(["env", "-i", *settings, service(), *arguments], directory, log.name)
+            try:
+                paths = [container[probe]["httpGet"]["path"] for probe in ("livenessProbe", "readinessProbe")]
+                urls = [f"http://127.0.0.1:{free['http']}{path}" for path in paths]
+                wait_for(process, log, lambda: all(map(responds, urls)))
+            finally:
+                process.terminate()
+                self.assertEqual(process.wait(timeout=20), 0, log.read_text())
+
+    def test_the_example_for_istio(self):
+        """Its schema is Istio's, so only that it names the service of the manifests is tested."""
+        text = (ROOT / "deploy" / "istio" / "envoyfilter.yaml").read_text()
+        patches = yaml.safe_load(text)["spec"]["configPatches"]
+        [cluster, filter_, _] = [patch["patch"]["value"] for patch in patches]
+        config = filter_["typed_config"]
+        self.assertIn(f"domain: {config['domain']}\n", self.all["ConfigMap", "rlaas"]["data"]["web.yaml"])
+        self.assertEqual(config["rate_limit_service"]["grpc_service"]["envoy_grpc"]["cluster_name"], cluster["name"])
+        [endpoint] = cluster["load_assignment"]["endpoints"][0]["lb_endpoints"]
+        address = endpoint["endpoint"]["address"]["socket_address"]
+        self.assertIn(address["port_value"], [port["port"] for port in self.all["Service", "rlaas"]["spec"]["ports"]])
+
+    def test_the_memory_fits_the_limit(self):
+        maxmemory = bytes_of(re.search(r"^maxmemory (\w+)$", self.config, re.MULTILINE)[1])
+        self.assertLessEqual(maxmemory, 0.6 * bytes_of(self.container["resources"]["limits"]["memory"]))
+
+    def test_the_users_are_those_of_the_pages(self):
+        example = (MANIFESTS / "users.acl.example").read_text()
+        users = dict(re.findall(r"^user (\w+) (.+)$", example, re.MULTILINE))
+        page = (ROOT / "docs" / "operations.md").read_text().replace("\\\n", "")
+        [app, *_] = re.findall(r"^redis-cli ACL SETUSER app (.+)$", page, re.MULTILINE)
+        self.assertEqual(users["app"].split(), re.sub(r"['\\]", "", app).split())
+        exporter = USER.replace(">secret", ">CHANGE-ME resetchannels")
+        self.assertEqual(users["exporter"], exporter)
+
+    def test_a_server_runs_with_them_and_the_probes_say_so(self):
+        path = next(path for path in servers() if "valkey-8" in path or os.environ.get("SERVERS"))
+        probes = [self.container[probe]["exec"]["command"] for probe in ("livenessProbe", "readinessProbe")]
+        with tempfile.TemporaryDirectory(prefix="rl-kubernetes-") as name:
+            directory, [port] = pathlib.Path(name), free_ports(1)
+            (directory / "users.acl").write_text((MANIFESTS / "users.acl.example").read_text())
+            config = self.config
+            for there, here in [
+                ("/usr/local/etc/redis-rl/image.conf", f"{directory}/image.conf"),
+                ("/usr/lib/redis/modules/libredis_rl.so", os.environ["RL_MODULE"]),
+                ("/etc/redis-rl/users/users.acl", f"{directory}/users.acl"),
+            ]:
+                self.assertIn(there, config)
+                config = config.replace(there, here)
+            image = (ROOT / "deploy" / "images" / "image.conf").read_text()
+            image = image.replace("/usr/local/etc/redis-rl/redis.conf", str(ROOT / "redis.conf"))
+            (directory / "image.conf").write_text(image.replace("dir /data", f"dir {directory}"))
+            (directory / "redis-rl.conf").write_text(config)
+            environment = {**os.environ, "REDIS_RL_PORT": str(port), "REDIS_RL_USER": "probe"}
+            environment["REDISCLI_AUTH"] = environment["VALKEYCLI_AUTH"] = "CHANGE-ME"
+
+            def check(arguments):
+                program = ROOT / "deploy" / "images" / arguments[0]
+                return subprocess.run([program, *arguments[1:]], env=environment, check=False).returncode
+
+            self.assertEqual([check(probe) for probe in probes], [1, 1])
+            # Reachable from this machine only, whatever the configuration says.
+            server = spawn([path, "redis-rl.conf", "--port", port, "--bind", "127.0.0.1"], directory, "log")
+            try:
+                wait_for(server, directory / "log", lambda: check(probes[1]) == 0)
+                self.assertEqual(check(probes[0]), 0)
+
+                def send(user, *words):
+                    cli = [program("redis-cli"), "-p", str(port), "--no-auth-warning", "--user", user]
+                    run = subprocess.run([*cli, *words], env=environment, capture_output=True, text=True, check=False)
+                    return run.stdout.split("\n")
+
+                self.assertEqual(send("app", "RL.TOKEN", "limit:a", "1m", "5")[0], "1")
+                self.assertIn("NOPERM", send("app", "INFO")[0])
+                self.assertIn("# rl", send("exporter", "INFO", "rl")[0])
+                self.assertIn("NOPERM", send("probe", "RL.TOKEN", "limit:a", "1m", "5")[0])
+            finally:
+                server.kill()
+                server.wait()
+
+
+class Compose(unittest.TestCase):
+    def test_its_images_and_files_exist(self):
+        stages = re.findall(r"^FROM \S+ AS (\S+)$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+        files = [ROOT / "docker-compose.yml", *(ROOT / "service" / "examples").rglob("docker-compose.yml")]
+        self.assertEqual(len(files), 2)
+        for path in files:
+            compose = yaml.safe_load(path.read_text())
+            made = {service["image"] for service in compose["services"].values() if "build" in service}
+            for name, service in compose["services"].items():
+                with self.subTest(path=path, service=name):
+                    self.assertTrue(service["image"] in made or ":" in service["image"])
+                    if isinstance(service.get("build"), dict):
+                        self.assertEqual((path.parent / service["build"]["context"]).resolve(), ROOT)
+                        self.assertIn(service["build"]["target"], stages)
+                    self.assertEqual(service["restart"], "unless-stopped")
+                    for other in service.get("depends_on", []):
+                        self.assertIn(other, compose["services"])
+                    for volume in service.get("volumes", []):
+                        source = volume.split(":")[0]
+                        found = (path.parent / source).exists() if source[0] == "." else source in compose["volumes"]
+                        self.assertTrue(found, volume)
+                    for port in service.get("ports", []):
+                        self.assertTrue(port.startswith("127.0.0.1:"), port)
+
+
+if __name__ == "__main__":
+    unittest.main()

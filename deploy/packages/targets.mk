@@ -1,0 +1,57 @@
+# What is shipped. Read by the Makefile.
+
+.PHONY: wheel
+wheel: build ## pack the module, a server to try it and a fixture for pytest into dist/redis_rl-*.whl
+	@scripts/install pip
+	@python3 -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist deploy/packages/python
+	@ls dist/redis_rl-*.whl
+
+.PHONY: site
+site: ## make a book with search of the pages in target/site/book, and look for dead links
+	@scripts/install rust node
+	@mdbook --version 2>/dev/null | grep -q ' v$(MDBOOK)$$' || \
+	  cargo install --quiet --locked mdbook@$(MDBOOK) --no-default-features --features search
+	@scripts/site "$(TARGET)/site"
+
+.PHONY: dist
+dist: ## build and pack an archive, a Debian package and checksums for this architecture into dist/
+	@scripts/install dist
+	@scripts/dist "$(TARGET)"
+
+.PHONY: test-dist
+test-dist: ## check the files in dist/: they load, and lintian accepts them
+	@scripts/install test-dist
+	@scripts/test-dist
+
+.PHONY: test-reproducible
+test-reproducible: ## check that the same sources in another directory make the bytes that are in dist/
+	@scripts/install dist
+	@scripts/test-reproducible
+
+.PHONY: test-packages
+test-packages: $(own_module) ## check the crates, the Python and the Node package as a registry gets them, and install them
+	@scripts/install rust node python
+	@scripts/test-packages
+
+.PHONY: sbom
+sbom: ## list in dist/ which crates the module and the service are built from, in CycloneDX
+	@scripts/install rust python
+	@$(call tool,cyclonedx,$(CARGO_CYCLONEDX))
+	@scripts/sbom redis-rl rlaas
+
+.PHONY: release-rehearsal
+release-rehearsal: dist test-dist test-reproducible sbom ## do what a tag does except signing, into dist/, target/rehearsal and a local registry
+	@DRY_RUN=yes scripts/publish crates
+	@DRY_RUN=yes scripts/publish python
+	@DRY_RUN=yes scripts/publish node
+	@scripts/check-package target/rehearsal/*/*
+	@scripts/install rust node python
+	@PACKED=target/rehearsal scripts/test-packages
+	@scripts/install image rust registry
+	@if scripts/with-docker true; then \
+	  scripts/with-docker sh -c 'scripts/test-image "$(RUST_IMAGE)" "$(SERVICE_IMAGE)" valkey/valkey:8.1 && scripts/rehearse-image'; \
+	else \
+	  echo "Docker does not run here: the image was NOT rehearsed"; \
+	fi
+	@scripts/release-ready --check
+	@scripts/release-ready "v$$(grep -m 1 '^version = ' Cargo.toml | cut -d '"' -f 2)" || echo "The rest is ready"

@@ -1,0 +1,34 @@
+//! Decides on requests, and says so over gRPC.
+
+mod call;
+mod grpc;
+mod in_force;
+mod log;
+mod metrics;
+mod outcomes;
+mod plan;
+pub mod proto;
+pub mod redis;
+mod reply;
+mod reserve;
+mod state;
+mod text;
+mod trace;
+mod unmatched;
+
+/// The descriptors of the protocol, a `FileDescriptorSet`.
+pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
+
+/// What an operator is told wherever limits are shown.
+pub const SHADOW_MODE: &str = "SHADOW_MODE=true: no request is denied, whatever its limits say";
+
+pub use call::Call;
+pub use grpc::{Grpc, Service, ServiceSettings};
+pub use metrics::Metrics;
+pub use outcomes::sum_by_key;
+pub use plan::{Check, Hits, Plan, Slot};
+pub use reply::{HeaderNames, Overall, ReplySettings};
+pub use reserve::Bounds;
+pub use state::Snapshot;
+pub use text::{read_descriptor, show_descriptor, show_slot};
+pub use trace::Traces;

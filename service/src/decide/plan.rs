@@ -1,0 +1,346 @@
+//! From a request to the limits that it is checked against.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use envoy_types::pb::envoy::extensions::common::ratelimit::v3::RateLimitDescriptor;
+use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
+use redis_rl_client::{Algorithm, Policy, Request, Window, bounded};
+
+use crate::rules::{self, Charge, Domain, Entry, Found, Limit, Rate, Unit, takes_always};
+
+/// How many descriptors a request may have.
+const MAX_DESCRIPTORS: usize = 1_000;
+/// How many limits RL.MULTI takes.
+const MAX_LIMITS: usize = 64;
+
+/// More hits count as so many. It is more than any limit, and the counters of the server, of 63 bits, do not overflow. A
+/// limit with `unit_scale` may be 2⁵⁰.
+const MOST_HITS: u64 = 1 << 40;
+const MOST_SCALED_HITS: u64 = 1 << 51;
+
+/// What is done for a descriptor.
+#[derive(Debug)]
+pub enum Slot {
+    /// No rule fits.
+    None,
+    /// Another descriptor of the request replaces the limit.
+    Replaced(Box<Check>),
+    Unlimited(Arc<Limit>),
+    Check(Box<Check>),
+}
+
+/// What a descriptor does to its limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hits {
+    Charge(u64),
+    /// Charges nothing.
+    Look,
+    GiveBack(u64),
+    /// Charges nothing. Denied if not one unit is left.
+    OneLeft,
+}
+
+impl Hits {
+    /// So many units; 0 looks.
+    pub const fn of(hits: u64) -> Self {
+        if hits == 0 { Self::Look } else { Self::Charge(hits) }
+    }
+
+    /// No more than the counters of the server can hold.
+    pub fn bounded(self, rate: &Rate) -> Self {
+        let most = if rate.unit_scale == 1 { MOST_HITS } else { MOST_SCALED_HITS };
+        match self {
+            Self::Charge(hits) => Self::Charge(hits.min(most)),
+            Self::GiveBack(hits) => Self::GiveBack(hits.min(most)),
+            other => other,
+        }
+    }
+
+    /// The cost that the server is asked for, and whether it is charged whatever the limit says.
+    pub fn cost(self, charge: Charge, algorithm: Algorithm) -> (u64, bool) {
+        match self {
+            Self::Charge(hits) => (hits, charge == Charge::Always),
+            Self::GiveBack(hits) => (hits, false),
+            // Denied only if more than the limit is counted: what a request that looked charges later may fill it.
+            Self::Look => (0, takes_always(algorithm)),
+            Self::OneLeft => (0, false),
+        }
+    }
+}
+
+/// What is charged under an id, and comes back unless it is settled.
+#[derive(Debug)]
+pub struct Reservation {
+    pub id: String,
+    pub ttl: Duration,
+}
+
+/// A descriptor under a limit.
+#[derive(Debug)]
+pub struct Check {
+    pub limit: Arc<Limit>,
+    pub policy: Policy,
+    pub unit: Unit,
+    pub charge: Charge,
+    pub grants: Option<u32>,
+    pub hits: Hits,
+    pub key: String,
+    pub reservation: Option<Arc<Reservation>>,
+    /// The entries as the metrics name them, if values of the request are in the names.
+    pub metric: Option<Vec<String>>,
+}
+
+/// The limits of a request, one slot for each descriptor.
+#[derive(Debug)]
+pub struct Plan {
+    pub slots: Vec<Slot>,
+    pub all_or_nothing: bool,
+}
+
+impl Plan {
+    /// The limits of a request. `domain` is `None` if there are no rules for it. In a cluster, what is charged as a whole
+    /// must be in one slot.
+    ///
+    /// # Errors
+    /// The request is not valid: why.
+    pub fn new(
+        request: &RateLimitRequest,
+        domain: Option<&Domain>,
+        prefix: &str,
+        cluster: bool,
+    ) -> Result<Self, String> {
+        if request.domain.is_empty() {
+            return Err("the domain must not be empty".to_owned());
+        }
+        if request.descriptors.is_empty() {
+            return Err("the list of descriptors must not be empty".to_owned());
+        }
+        if request.descriptors.len() > MAX_DESCRIPTORS {
+            return Err(format!("a request may have at most {MAX_DESCRIPTORS} descriptors"));
+        }
+        let Some(domain) = domain else {
+            let slots = request.descriptors.iter().map(|_| Slot::None).collect();
+            return Ok(Self { slots, all_or_nothing: false });
+        };
+        let (mut slots, mut entries) = (Vec::with_capacity(request.descriptors.len()), Vec::new());
+        for descriptor in &request.descriptors {
+            entries.clear();
+            entries.extend(descriptor.entries.iter().map(|entry| (entry.key.as_str(), entry.value.as_str())));
+            slots.push(slot(request, descriptor, &entries, domain, prefix)?);
+        }
+        let mut plan = Self { slots, all_or_nothing: domain.options.all_or_nothing };
+        plan.replace();
+        match plan.cannot_be_whole(domain, cluster).filter(|_| plan.all_or_nothing) {
+            Some(text) => Err(text),
+            None => Ok(plan),
+        }
+    }
+
+    /// Why the limits cannot be charged as a whole; `None` if they can.
+    pub fn cannot_be_whole(&self, domain: &Domain, cluster: bool) -> Option<String> {
+        if self.slots.iter().filter(|slot| matches!(slot, Slot::Check(_))).count() > MAX_LIMITS {
+            return Some(format!("a request that is charged as a whole may have at most {MAX_LIMITS} limits"));
+        }
+        let tag = domain.options.hash_tag.as_deref().unwrap_or_default();
+        let text = || format!("the descriptors of a request must have one value of '{tag}', the entry of hash_tag");
+        (cluster && !self.has_one_slot()).then(text)
+    }
+
+    /// Whether all keys that are charged have the same hash tag.
+    fn has_one_slot(&self) -> bool {
+        let charged = self.slots.iter().filter_map(|slot| match slot {
+            Slot::Check(check) if matches!(check.hits, Hits::Charge(_)) => Some(hashed(&check.key)),
+            _ => None,
+        });
+        let mut pairs = charged.clone().zip(charged.skip(1));
+        pairs.all(|(one, next)| one == next)
+    }
+
+    /// Drops the limits that others replace, by their names.
+    fn replace(&mut self) {
+        let limits = self.slots.iter().filter_map(Slot::limit);
+        let replaced: Vec<_> = limits.flat_map(|limit| limit.replaces.iter().cloned()).collect();
+        if replaced.is_empty() {
+            return;
+        }
+        for slot in &mut self.slots {
+            *slot = match std::mem::replace(slot, Slot::None) {
+                Slot::Check(check) if check.limit.is_among(&replaced) => Slot::Replaced(check),
+                other => other,
+            };
+        }
+    }
+}
+
+impl Slot {
+    /// The limit of the rule that fits, or of the descriptor itself.
+    pub fn limit(&self) -> Option<&Limit> {
+        match self {
+            Self::None => None,
+            Self::Unlimited(limit) => Some(limit),
+            Self::Check(check) | Self::Replaced(check) => Some(&check.limit),
+        }
+    }
+}
+
+fn slot(
+    request: &RateLimitRequest,
+    descriptor: &RateLimitDescriptor,
+    entries: &[Entry<'_>],
+    domain: &Domain,
+    prefix: &str,
+) -> Result<Slot, String> {
+    let any_hits = hits(request, descriptor)?;
+    let (limit, found) = match &descriptor.limit {
+        Some(given) => {
+            let limit = Arc::new(given_limit(&request.domain, entries, given.requests_per_unit, given.unit, domain)?);
+            (limit, None)
+        }
+        None => match domain.find(entries) {
+            Some(found) => (found.limit.clone(), Some(found)),
+            None => return Ok(Slot::None),
+        },
+    };
+    let Some(rate) = limit.rate else { return Ok(Slot::Unlimited(limit)) };
+    let found = found.unwrap_or(Found { limit: &limit, shared: Vec::new(), is_own: true });
+    let key = rules::key(prefix, domain, entries, &found);
+    let dynamic = limit.detailed_metric || limit.values_in_metric;
+    let metric = match &descriptor.limit {
+        Some(_) => Some(parts(entries)),
+        None => dynamic.then(|| domain.metric(entries)).flatten(),
+    };
+    let hits = any_hits.bounded(&rate);
+    let policy = if limit.shadow { rate.policy.shadow() } else { rate.policy };
+    let Rate { unit, charge, grants, .. } = rate;
+    let (limit, reservation) = (Arc::clone(found.limit), None);
+    Ok(Slot::Check(Box::new(Check { limit, policy, unit, charge, grants, hits, key, reservation, metric })))
+}
+
+/// The part of a key that says its slot in a cluster: what is in the first braces, else the whole key.
+fn hashed(key: &str) -> &str {
+    let tag = key.split_once('{').and_then(|(_, rest)| rest.split_once('}')).map(|(tag, _)| tag);
+    tag.filter(|tag| !tag.is_empty()).unwrap_or(key)
+}
+
+/// What a descriptor does: its own hits win over those of the request, where 0 means 1.
+fn hits(request: &RateLimitRequest, descriptor: &RateLimitDescriptor) -> Result<Hits, String> {
+    let hits = match &descriptor.hits_addend {
+        Some(own) => own.value,
+        None => u64::from(request.hits_addend.max(1)),
+    };
+    if i64::try_from(hits).is_err() {
+        return Err("hits_addend must be at most 9223372036854775807".to_owned());
+    }
+    Ok(if descriptor.is_negative_hits && hits > 0 { Hits::GiveBack(hits) } else { Hits::of(hits) })
+}
+
+/// The limit that a descriptor brings along.
+fn given_limit(
+    name: &str,
+    entries: &[Entry<'_>],
+    requests_per_unit: u32,
+    unit: i32,
+    domain: &Domain,
+) -> Result<Limit, String> {
+    let unit = Unit::of_number(unit).ok_or("the limit of a descriptor has an unknown unit")?;
+    let policy = Policy::new(Algorithm::Fixed, Window::Length(unit.length()), u64::from(requests_per_unit))
+        .map_err(|error| error.to_string())?;
+    let charge = if domain.options.all_or_nothing { Charge::Allowed } else { Charge::Always };
+    let rate = Rate { policy, unit, charge, grants: None, unit_scale: 1 };
+    Ok(Limit {
+        path: format!("{name}.{}", parts(entries).join(".")).into(),
+        key_start: rules::key_start(name, &rate),
+        rate: Some(rate),
+        // Its name has values of the request.
+        detailed_metric: true,
+        values_in_metric: true,
+        ..Limit::default()
+    })
+}
+
+/// Entries as the metrics name them.
+fn parts(entries: &[Entry<'_>]) -> Vec<String> {
+    let part = |(key, value): &Entry<'_>| {
+        let key = bounded(key);
+        if value.is_empty() { key.into_owned() } else { format!("{key}_{}", bounded(value)) }
+    };
+    entries.iter().map(part).collect()
+}
+
+impl Check {
+    /// The request that asks for it.
+    pub fn request(&self) -> Request<'_> {
+        let mut request = self.policy.request(&self.key).with_key_as_it_is();
+        if let Some(Reservation { id, ttl }) = self.reservation.as_deref() {
+            let is_lease = self.policy.algorithm() == Algorithm::Lease;
+            request = if is_lease { request.id(id) } else { request.reserve(id, *ttl) };
+        }
+        let (cost, always) = self.hits.cost(self.charge, self.policy.algorithm());
+        if always { request.cost(cost).always() } else { request.cost(cost) }
+    }
+
+    /// The command that is sent for it: part of RL.MULTI with `all_or_nothing`, and not sent if it is known without.
+    pub fn command(&self) -> String {
+        let always = |always| if always { " ALWAYS" } else { "" };
+        let (hits, options) = match (self.hits, self.grants) {
+            (Hits::Charge(hits), Some(units)) if hits <= u64::from(units) => (u64::from(units), " PARTIAL"),
+            (Hits::Charge(hits), _) => (hits, always(self.charge == Charge::Always)),
+            (Hits::OneLeft, _) => (0, ""),
+            (Hits::Look, _) => (0, always(takes_always(self.policy.algorithm()))),
+            (Hits::GiveBack(hits), _) => {
+                return rules::command(&self.policy, &self.key, hits, "").replacen("RL.", "RL.REFUND ", 1);
+            }
+        };
+        let reservation = match self.reservation.as_deref() {
+            Some(Reservation { id, .. }) if self.policy.algorithm() == Algorithm::Lease => format!(" ID {id}"),
+            Some(Reservation { id, ttl }) => format!(" RESERVE {id} {}ms", ttl.as_millis()),
+            None => String::new(),
+        };
+        rules::command(&self.policy, &self.key, hits, &(reservation + options))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use envoy_types::pb::envoy::extensions::common::ratelimit::v3::rate_limit_descriptor::RateLimitOverride;
+    use envoy_types::pb::google::protobuf::UInt64Value;
+
+    use super::*;
+    use crate::decide::read_descriptor;
+    use crate::rules::{Settings, Source};
+
+    #[test]
+    fn what_is_charged_as_a_whole_is_in_one_slot() {
+        let text = "domain: d
+all_or_nothing: true
+hash_tag: tenant
+descriptors:
+  - {key: tenant, rate_limit: {unit: day, requests_per_unit: 5}}
+  - {key: path, descriptors: [{key: tenant, rate_limit: {unit: day, requests_per_unit: 5}}]}
+";
+        let source = Source { name: "d".to_owned(), text: text.to_owned() };
+        let (rules, _) = rules::load(&[source], &Settings { cluster: true, ..Settings::default() });
+        let rules = rules.expect("valid");
+        let descriptor = |text: &str| read_descriptor(text).expect("a descriptor");
+        let plan = |descriptors: Vec<RateLimitDescriptor>, cluster| {
+            let request = RateLimitRequest { domain: "d".to_owned(), descriptors, hits_addend: 0 };
+            Plan::new(&request, rules.domains.get("d"), "", cluster).map(|plan| plan.slots.len())
+        };
+        let (a, b) = (descriptor("tenant=a"), descriptor("tenant=b"));
+        assert_eq!(plan(vec![a.clone(), descriptor("path=/,tenant=a")], true), Ok(2));
+        assert_eq!(plan(vec![a.clone(), b.clone()], false), Ok(2));
+        let error = plan(vec![a.clone(), b.clone()], true).expect_err("two slots");
+        assert!(error.contains("'tenant'"), "{error}");
+        let own = |mut descriptor: RateLimitDescriptor| {
+            descriptor.limit = Some(RateLimitOverride { requests_per_unit: 5, unit: 4 });
+            descriptor
+        };
+        assert!(plan(vec![a.clone(), own(descriptor("path=/"))], true).is_err());
+        assert_eq!(plan(vec![own(descriptor("path=/"))], true), Ok(1));
+        // What is not part of RL.MULTI may be elsewhere.
+        let look = RateLimitDescriptor { hits_addend: Some(UInt64Value { value: 0 }), ..b.clone() };
+        assert_eq!(plan(vec![a.clone(), look], true), Ok(2));
+        assert_eq!(plan(vec![a, RateLimitDescriptor { is_negative_hits: true, ..b }], true), Ok(2));
+    }
+}

@@ -1,0 +1,95 @@
+//! Requests that no rule limits: of a domain without rules, or with a descriptor without one. A typo looks so.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
+use prometheus::{IntCounterVec, Opts, Registry};
+use tracing::warn;
+
+use super::plan::{Plan, Slot};
+use super::text::show_descriptor;
+use crate::net::register;
+use crate::rules::{Domain, Entry, Printable};
+use crate::throttle::Throttle;
+
+/// How many domains of requests have a series. The others share one.
+const MAX_DOMAINS: usize = 100;
+/// The name of that one.
+const OTHERS: &str = "other";
+/// How long the name of a domain, or a descriptor, may be in a label or in the log.
+const MAX_BYTES: usize = 100;
+/// How often there is a line of the log, for each of the two.
+const LINES_APART: Duration = Duration::from_secs(60);
+
+/// Counts them, and says so once a minute.
+#[derive(Debug)]
+pub struct Unmatched {
+    domains: IntCounterVec,
+    descriptors: IntCounterVec,
+    /// The labels that come from requests.
+    labels: Mutex<HashSet<String>>,
+    domain_lines: Throttle,
+    descriptor_lines: Throttle,
+}
+
+impl Unmatched {
+    /// # Errors
+    /// A metric is there twice, which is a fault of this program.
+    pub fn new(registry: &Registry) -> Result<Self, prometheus::Error> {
+        let counters =
+            |name: &str, help: &str| register(registry, IntCounterVec::new(Opts::new(name, help), &["domain"]));
+        Ok(Self {
+            domains: counters("rlaas_requests_of_unknown_domains", "Requests of a domain that has no rules.")?,
+            descriptors: counters("rlaas_descriptors_without_rule", "Descriptors that no rule fits.")?,
+            labels: Mutex::default(),
+            domain_lines: Throttle::new(LINES_APART),
+            descriptor_lines: Throttle::new(LINES_APART),
+        })
+    }
+
+    /// Counts a request, if something of it is not limited.
+    pub fn count(&self, request: &RateLimitRequest, domain: Option<&Domain>, plan: &Plan, now: Instant) {
+        let name = cut(&request.domain);
+        let Some(domain) = domain else {
+            self.domains.with_label_values(&[self.label(name)]).inc();
+            if let Some(left_out) = self.domain_lines.next(now) {
+                warn!(domain = %Printable(name), left_out, "no rules have this domain: its requests are allowed");
+            }
+            return;
+        };
+        for (slot, descriptor) in plan.slots.iter().zip(&request.descriptors) {
+            let entries = || -> Vec<Entry<'_>> {
+                descriptor.entries.iter().map(|entry| (entry.key.as_str(), entry.value.as_str())).collect()
+            };
+            // A rule without a limit is there on purpose.
+            if !matches!(slot, Slot::None) || domain.has_rule(&entries()) {
+                continue;
+            }
+            self.descriptors.with_label_values(&[&request.domain]).inc();
+            if let Some(left_out) = self.descriptor_lines.next(now) {
+                let shown = show_descriptor(descriptor);
+                let (domain, descriptor) = (Printable(name), Printable(cut(&shown)));
+                warn!(%domain, %descriptor, left_out, "no rule fits this descriptor: it is allowed");
+            }
+        }
+    }
+
+    fn label<'n>(&self, name: &'n str) -> &'n str {
+        let mut labels = self.labels.lock().unwrap_or_else(PoisonError::into_inner);
+        if labels.contains(name) {
+            return name;
+        }
+        if labels.len() >= MAX_DOMAINS {
+            return OTHERS;
+        }
+        labels.insert(name.to_owned());
+        name
+    }
+}
+
+fn cut(text: &str) -> &str {
+    let end = (0..=MAX_BYTES.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+    end.and_then(|end| text.get(..end)).unwrap_or_default()
+}

@@ -1,0 +1,37 @@
+# The models and the histories. Read by the Makefile.
+
+PROOFS := --package redis-rl-proofs
+# SIZE=large visits more states; MODEL=leases names one.
+SIZE  ?= small
+MODEL ?=
+
+.PHONY: proofs
+proofs: ## visit every state of the models in tests/proofs/; SIZE=large, MODEL=grants, denials, leases, reservations, split or failover
+	@scripts/install rust
+	$(if $(PACKAGES),,cargo test --quiet --locked $(PROOFS))
+	cargo build --quiet --locked $(or $(PACKAGES),$(PROOFS)) --bin redis-rl-proofs
+	"$(TARGET)/debug/redis-rl-proofs" $(SIZE) $(MODEL)
+
+# Seconds of each history, and the seed of its faults; SEED='1 2 3' records one after the other.
+SECONDS ?= 4
+SEED    ?= 1
+# HISTORY=sentinel runs the histories whose name contains that.
+HISTORY ?=
+
+# Not the one of a release: `make test-service` has built this one.
+export RL_SERVICE ?= $(TARGET)/debug/rlaas
+
+.PHONY: history
+history: build $(if $(SERVERS),,servers) ## record what clients see while servers are killed, and check every call; SECONDS=4 SEED=1 HISTORY=
+	@scripts/install history
+	$(build_service)
+	for seed in $(SEED); do SECONDS=$(SECONDS) SEED=$$seed \
+	  $(call tests,$(PROOFS) --test history,history) --quiet -- --nocapture --test-threads 1 $(ALL_HISTORIES) $(HISTORY) || exit; \
+	  done
+
+.PHONY: history-long
+# Not longer ones: each failover multiplies what a server may have counted, and the checker keeps all of it.
+history-long: SECONDS = 10
+history-long: SEED = 1 2 3 4 5 6
+history-long: ALL_HISTORIES = --include-ignored
+history-long: history ## the same with six seeds for 10 s each, and what each topology of docs/operations.md loses
