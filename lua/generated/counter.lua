@@ -233,8 +233,8 @@ local function decide_request(r)
     r.decided_cost = cost
     decide(r, cost)
   end
-  if r.SHADOW and not r.allowed then
-    cold().allow_all_the_same(r)
+  if r.SHADOW then
+    cold().conclude(r)
   end
 end
 local function load_and_decide(r)
@@ -315,7 +315,7 @@ local function charged_by(r)
     return 0
   elseif r.ALWAYS then
     return r.decided_cost
-  elseif not r.allowed or r.shadowed then
+  elseif not r.allowed or (r.shadowed and not r.PARTIAL) then
     return 0
   end
   return r.decided_cost
@@ -373,7 +373,8 @@ end
 local function encode(counts)
   local window_ms, current, previous = counts.window_ms, counts.current, counts.previous
   local number = divide(counts.start_ms, window_ms)
-  if number - number ~= 0 or number + window_ms + current + previous >= 2147483648 then
+  local large = number - number ~= 0 or current - current ~= 0 or previous - previous ~= 0
+  if large or number + window_ms + current + previous >= 2147483648 then
     number, current, previous = text_of(number), text_of(current), text_of(previous)
     return 'C:' .. text_of(window_ms) .. ':' .. number .. ':' .. current .. ':' .. previous
   end
@@ -786,12 +787,15 @@ function cold()
       r.hash, r.ends = hash, ends
       return at + 2
     end
-    local function allow_all_the_same(r)
-      r.shadowed = not r.open
-      r.allowed = true
-      if not (nil) then
-        local _, _, _, reset_ms = figures(r)
-        r.ttl = seconds_of(reset_ms)
+    local function conclude(r)
+      local only_a_part = r.PARTIAL and r.decided_cost < r.cost
+      r.shadowed = r.SHADOW and not r.open and (only_a_part or not r.allowed)
+      if not r.allowed and (r.shadowed or r.open) then
+        r.allowed = true
+        if not (nil) then
+          local _, _, _, reset_ms = figures(r)
+          r.ttl = seconds_of(reset_ms)
+        end
       end
     end
     local function remaining_of(r)
@@ -1094,9 +1098,7 @@ function cold()
         end
       end
       r.decided_cost = cost
-      if not r.allowed and (r.SHADOW or r.open) then
-        allow_all_the_same(r)
-      end
+      conclude(r)
     end
     local function load_and_reserve(r)
       r.book = load_book(r, r.RESERVE.id)
@@ -1114,8 +1116,11 @@ function cold()
       end
     end
     local function opens(r)
-      local part_fits = not r.PARTIAL or r.decided_cost > 0
-      return not r.open and r.allowed and not r.shadowed and part_fits
+      local fits = not r.shadowed
+      if r.PARTIAL then
+        fits = r.decided_cost > 0 and not r.full_for
+      end
+      return not r.open and r.allowed and fits
     end
     local function commit_change(r, change, after)
       if r.gave_back then
@@ -1324,7 +1329,7 @@ function cold()
       end
       return { first_integer(r), r.count, r.ttl, headers({ r }) }
     end
-    COLD = { add_large = add_large, allow_all_the_same = allow_all_the_same, commit_rare_request = commit_rare_request, decide_rare = decide_rare, digits_of = digits_of, divide_large = divide_large, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_with_usage = fail_with_usage, from_digits = from_digits, is_beyond_count = is_beyond_count, less_large = less_large, load_and_reserve = load_and_reserve, long_line = long_line, longer_expiry = longer_expiry, moved_expiry = moved_expiry, mul_large = mul_large, other_reply = other_reply, parse_count = parse_count, parse_digits = parse_digits, parse_options = parse_options, part_allowed = part_allowed, realign = realign, require_other_name = require_other_name, sub_large = sub_large, take_book = take_book, text_of_large = text_of_large, window_of = window_of }
+    COLD = { add_large = add_large, commit_rare_request = commit_rare_request, conclude = conclude, decide_rare = decide_rare, digits_of = digits_of, divide_large = divide_large, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_with_usage = fail_with_usage, from_digits = from_digits, is_beyond_count = is_beyond_count, less_large = less_large, load_and_reserve = load_and_reserve, long_line = long_line, longer_expiry = longer_expiry, moved_expiry = moved_expiry, mul_large = mul_large, other_reply = other_reply, parse_count = parse_count, parse_digits = parse_digits, parse_options = parse_options, part_allowed = part_allowed, realign = realign, require_other_name = require_other_name, sub_large = sub_large, take_book = take_book, text_of_large = text_of_large, window_of = window_of }
   end
   return COLD
 end

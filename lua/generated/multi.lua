@@ -148,8 +148,8 @@ local function decide_request(r)
     r.decided_cost = cost
     algorithm.decide(r, cost)
   end
-  if r.SHADOW and not r.allowed then
-    cold().allow_all_the_same(r)
+  if r.SHADOW then
+    cold().conclude(r)
   end
 end
 local function load_and_decide(r)
@@ -170,7 +170,7 @@ local function charged_by(r)
     return 0
   elseif r.ALWAYS then
     return r.decided_cost
-  elseif not r.allowed or r.shadowed then
+  elseif not r.allowed or (r.shadowed and not r.PARTIAL) then
     return 0
   end
   if algorithm.units_charged then
@@ -553,13 +553,16 @@ function cold()
       local rest = ms % 1000
       return ms < 0 and -1 or rest == 0 and ms / 1000 or (ms - rest) / 1000 + 1
     end
-    local function allow_all_the_same(r)
+    local function conclude(r)
       local algorithm = r.algorithm
-      r.shadowed = not r.open
-      r.allowed = true
-      if not algorithm.ttl_of_script then
-        local _, _, _, reset_ms = figures(r)
-        r.ttl = seconds_of(reset_ms)
+      local only_a_part = r.PARTIAL and r.decided_cost < r.cost
+      r.shadowed = r.SHADOW and not r.open and (only_a_part or not r.allowed)
+      if not r.allowed and (r.shadowed or r.open) then
+        r.allowed = true
+        if not algorithm.ttl_of_script then
+          local _, _, _, reset_ms = figures(r)
+          r.ttl = seconds_of(reset_ms)
+        end
       end
     end
     local function decide_reserving(r)
@@ -582,9 +585,7 @@ function cold()
         end
       end
       r.decided_cost = cost
-      if not r.allowed and (r.SHADOW or r.open) then
-        allow_all_the_same(r)
-      end
+      conclude(r)
     end
     local function digits_of(n)
       if n - n ~= 0 then
@@ -1324,7 +1325,8 @@ function cold()
         local function encode(counts)
           local window_ms, current, previous = counts.window_ms, counts.current, counts.previous
           local number = divide(counts.start_ms, window_ms)
-          if number - number ~= 0 or number + window_ms + current + previous >= 2147483648 then
+          local large = number - number ~= 0 or current - current ~= 0 or previous - previous ~= 0
+          if large or number + window_ms + current + previous >= 2147483648 then
             number, current, previous = text_of(number), text_of(current), text_of(previous)
             return 'C:' .. text_of(window_ms) .. ':' .. number .. ':' .. current .. ':' .. previous
           end
@@ -2510,8 +2512,11 @@ function cold()
       end
     end
     local function opens(r)
-      local part_fits = not r.PARTIAL or r.decided_cost > 0
-      return not r.open and r.allowed and not r.shadowed and part_fits
+      local fits = not r.shadowed
+      if r.PARTIAL then
+        fits = r.decided_cost > 0 and not r.full_for
+      end
+      return not r.open and r.allowed and fits
     end
     local function commit_change(r, change, after)
       local algorithm = r.algorithm
@@ -2714,7 +2719,7 @@ function cold()
       end
       return texts
     end
-    COLD = { FORMS = FORMS, add_large = add_large, allow_all_the_same = allow_all_the_same, both_suffixes = both_suffixes, build_named = build_named, commit_rare_request = commit_rare_request, decide_rare = decide_rare, divide_large = divide_large, error_reply = error_reply, fail = fail, fail_with = fail_with, fail_with_usage = fail_with_usage, full = full, headers = headers, is_in = is_in, load_and_reserve = load_and_reserve, long_line = long_line, most_members_added = most_members_added, mul_large = mul_large, next_form = next_form, parse_count = parse_count, parse_options = parse_options, part_allowed = part_allowed, require_few_members = require_few_members, require_other_name = require_other_name, take_book = take_book, window_of = window_of }
+    COLD = { FORMS = FORMS, add_large = add_large, both_suffixes = both_suffixes, build_named = build_named, commit_rare_request = commit_rare_request, conclude = conclude, decide_rare = decide_rare, divide_large = divide_large, error_reply = error_reply, fail = fail, fail_with = fail_with, fail_with_usage = fail_with_usage, full = full, headers = headers, is_in = is_in, load_and_reserve = load_and_reserve, long_line = long_line, most_members_added = most_members_added, mul_large = mul_large, next_form = next_form, parse_count = parse_count, parse_options = parse_options, part_allowed = part_allowed, require_few_members = require_few_members, require_other_name = require_other_name, take_book = take_book, window_of = window_of }
   end
   return COLD
 end

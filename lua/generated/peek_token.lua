@@ -239,8 +239,8 @@ local function decide_request(r)
     r.decided_cost = cost
     decide(r, cost)
   end
-  if r.SHADOW and not r.allowed then
-    cold().allow_all_the_same(r)
+  if r.SHADOW then
+    cold().conclude(r)
   end
 end
 local function forecast(r, _, level)
@@ -642,12 +642,15 @@ function cold()
         fail('RESERVED_KEY')
       end
     end
-    local function allow_all_the_same(r)
-      r.shadowed = not r.open
-      r.allowed = true
-      if not (nil) then
-        local _, _, _, reset_ms = figures(r)
-        r.ttl = seconds_of(reset_ms)
+    local function conclude(r)
+      local only_a_part = r.PARTIAL and r.decided_cost < r.cost
+      r.shadowed = r.SHADOW and not r.open and (only_a_part or not r.allowed)
+      if not r.allowed and (r.shadowed or r.open) then
+        r.allowed = true
+        if not (nil) then
+          local _, _, _, reset_ms = figures(r)
+          r.ttl = seconds_of(reset_ms)
+        end
       end
     end
     local function remaining_of(r)
@@ -799,7 +802,7 @@ function cold()
       end
       return { first_integer(r), r.count, r.ttl, headers({ r }) }
     end
-    COLD = { add_large = add_large, allow_all_the_same = allow_all_the_same, debt_of = debt_of, decide_rare = decide_rare, divide_large = divide_large, error_reply = error_reply, fail = fail, fail_with_usage = fail_with_usage, is_beyond_time = is_beyond_time, is_foreign = is_foreign, less_large = less_large, long_line = long_line, mul_large = mul_large, no_more_than_time = no_more_than_time, other_reply = other_reply, parse_count = parse_count, parse_digits = parse_digits, parse_options = parse_options, part_allowed = part_allowed, require_other_name = require_other_name, require_span = require_span, sub_large = sub_large, window_of = window_of }
+    COLD = { add_large = add_large, conclude = conclude, debt_of = debt_of, decide_rare = decide_rare, divide_large = divide_large, error_reply = error_reply, fail = fail, fail_with_usage = fail_with_usage, is_beyond_time = is_beyond_time, is_foreign = is_foreign, less_large = less_large, long_line = long_line, mul_large = mul_large, no_more_than_time = no_more_than_time, other_reply = other_reply, parse_count = parse_count, parse_digits = parse_digits, parse_options = parse_options, part_allowed = part_allowed, require_other_name = require_other_name, require_span = require_span, sub_large = sub_large, window_of = window_of }
   end
   return COLD
 end

@@ -206,8 +206,8 @@ local function decide_request(r)
     r.decided_cost = cost
     decide(r, cost)
   end
-  if r.SHADOW and not r.allowed then
-    cold().allow_all_the_same(r)
+  if r.SHADOW then
+    cold().conclude(r)
   end
 end
 local function wait(r, cost)
@@ -756,12 +756,15 @@ function cold()
       local rest = ms % 1000
       return ms < 0 and -1 or rest == 0 and ms / 1000 or (ms - rest) / 1000 + 1
     end
-    local function allow_all_the_same(r)
-      r.shadowed = not r.open
-      r.allowed = true
-      if not true then
-        local _, _, _, reset_ms = figures(r)
-        r.ttl = seconds_of(reset_ms)
+    local function conclude(r)
+      local only_a_part = r.PARTIAL and r.decided_cost < r.cost
+      r.shadowed = r.SHADOW and not r.open and (only_a_part or not r.allowed)
+      if not r.allowed and (r.shadowed or r.open) then
+        r.allowed = true
+        if not true then
+          local _, _, _, reset_ms = figures(r)
+          r.ttl = seconds_of(reset_ms)
+        end
       end
     end
     local function remaining_of(r)
@@ -952,7 +955,7 @@ function cold()
       end
       return { first_integer(r), r.count, r.ttl, headers({ r }) }
     end
-    COLD = { add_large = add_large, allow_all_the_same = allow_all_the_same, calendar_suffix = calendar_suffix, commit_change = commit_change, decide_rare = decide_rare, divide_large = divide_large, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_by_clock = fail_by_clock, fail_with_usage = fail_with_usage, less_large = less_large, long_line = long_line, mul_large = mul_large, other_reply = other_reply, parse_count = parse_count, parse_options = parse_options, part_allowed = part_allowed, period_of = period_of, refund = refund, require_other_name = require_other_name, take_book = take_book, text_of_large = text_of_large, value_of = value_of, window_of = window_of }
+    COLD = { add_large = add_large, calendar_suffix = calendar_suffix, commit_change = commit_change, conclude = conclude, decide_rare = decide_rare, divide_large = divide_large, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_by_clock = fail_by_clock, fail_with_usage = fail_with_usage, less_large = less_large, long_line = long_line, mul_large = mul_large, other_reply = other_reply, parse_count = parse_count, parse_options = parse_options, part_allowed = part_allowed, period_of = period_of, refund = refund, require_other_name = require_other_name, take_book = take_book, text_of_large = text_of_large, value_of = value_of, window_of = window_of }
   end
   return COLD
 end

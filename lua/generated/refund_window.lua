@@ -208,8 +208,8 @@ local function decide_request(r)
     r.decided_cost = cost
     decide(r, cost)
   end
-  if r.SHADOW and not r.allowed then
-    cold().allow_all_the_same(r)
+  if r.SHADOW then
+    cold().conclude(r)
   end
 end
 local function needed_for(cost)
@@ -631,12 +631,15 @@ function cold()
       r.hash, r.ends = hash, ends
       return at + 2
     end
-    local function allow_all_the_same(r)
-      r.shadowed = not r.open
-      r.allowed = true
-      if not (nil) then
-        local _, _, _, reset_ms = figures(r)
-        r.ttl = seconds_of(reset_ms)
+    local function conclude(r)
+      local only_a_part = r.PARTIAL and r.decided_cost < r.cost
+      r.shadowed = r.SHADOW and not r.open and (only_a_part or not r.allowed)
+      if not r.allowed and (r.shadowed or r.open) then
+        r.allowed = true
+        if not (nil) then
+          local _, _, _, reset_ms = figures(r)
+          r.ttl = seconds_of(reset_ms)
+        end
       end
     end
     local function remaining_of(r)
@@ -839,7 +842,7 @@ function cold()
       end
       return { first_integer(r), r.count, r.ttl, headers({ r }) }
     end
-    COLD = { add_large = add_large, allow_all_the_same = allow_all_the_same, commit_change = commit_change, decide_rare = decide_rare, divide_large = divide_large, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_with_usage = fail_with_usage, less_large = less_large, long_line = long_line, mul_large = mul_large, other_reply = other_reply, parse_count = parse_count, parse_options = parse_options, part_allowed = part_allowed, refund = refund, require_other_name = require_other_name, sub_large = sub_large, take_book = take_book, value_of = value_of, window_of = window_of }
+    COLD = { add_large = add_large, commit_change = commit_change, conclude = conclude, decide_rare = decide_rare, divide_large = divide_large, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_with_usage = fail_with_usage, less_large = less_large, long_line = long_line, mul_large = mul_large, other_reply = other_reply, parse_count = parse_count, parse_options = parse_options, part_allowed = part_allowed, refund = refund, require_other_name = require_other_name, sub_large = sub_large, take_book = take_book, value_of = value_of, window_of = window_of }
   end
   return COLD
 end

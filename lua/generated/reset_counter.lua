@@ -148,7 +148,8 @@ end
 local function encode(counts)
   local window_ms, current, previous = counts.window_ms, counts.current, counts.previous
   local number = divide(counts.start_ms, window_ms)
-  if number - number ~= 0 or number + window_ms + current + previous >= 2147483648 then
+  local large = number - number ~= 0 or current - current ~= 0 or previous - previous ~= 0
+  if large or number + window_ms + current + previous >= 2147483648 then
     number, current, previous = text_of(number), text_of(current), text_of(previous)
     return 'C:' .. text_of(window_ms) .. ':' .. number .. ':' .. current .. ':' .. previous
   end

@@ -423,13 +423,16 @@ local function figures(r)
   end
   return remaining, retry, next_ms, reset, r.delay == 0 and 0 or exact(divide_up(r.delay, 1000))
 end
-local function allow_all_the_same(r)
+local function conclude(r)
   local algorithm = r.algorithm
-  r.shadowed = not r.open
-  r.allowed = true
-  if not algorithm.ttl_of_script then
-    local _, _, _, reset_ms = figures(r)
-    r.ttl = seconds_of(reset_ms)
+  local only_a_part = r.PARTIAL and r.decided_cost < r.cost
+  r.shadowed = r.SHADOW and not r.open and (only_a_part or not r.allowed)
+  if not r.allowed and (r.shadowed or r.open) then
+    r.allowed = true
+    if not algorithm.ttl_of_script then
+      local _, _, _, reset_ms = figures(r)
+      r.ttl = seconds_of(reset_ms)
+    end
   end
 end
 local function decide_reserving(r)
@@ -452,9 +455,7 @@ local function decide_reserving(r)
     end
   end
   r.decided_cost = cost
-  if not r.allowed and (r.SHADOW or r.open) then
-    allow_all_the_same(r)
-  end
+  conclude(r)
 end
 local function ttl_of_denial(r, cost)
   local algorithm = r.algorithm
@@ -1213,7 +1214,8 @@ local function build_algorithm(word)
     local function encode(counts)
       local window_ms, current, previous = counts.window_ms, counts.current, counts.previous
       local number = divide(counts.start_ms, window_ms)
-      if number - number ~= 0 or number + window_ms + current + previous >= 2147483648 then
+      local large = number - number ~= 0 or current - current ~= 0 or previous - previous ~= 0
+      if large or number + window_ms + current + previous >= 2147483648 then
         number, current, previous = text_of(number), text_of(current), text_of(previous)
         return 'C:' .. text_of(window_ms) .. ':' .. number .. ':' .. current .. ':' .. previous
       end
@@ -2389,8 +2391,8 @@ local function decide_request(r)
     r.decided_cost = cost
     algorithm.decide(r, cost)
   end
-  if r.SHADOW and not r.allowed then
-    allow_all_the_same(r)
+  if r.SHADOW then
+    conclude(r)
   end
 end
 local function load_and_decide(r)
@@ -2547,7 +2549,7 @@ local function charged_by(r)
     return 0
   elseif r.ALWAYS then
     return r.decided_cost
-  elseif not r.allowed or r.shadowed then
+  elseif not r.allowed or (r.shadowed and not r.PARTIAL) then
     return 0
   end
   if algorithm.units_charged then
@@ -2566,8 +2568,11 @@ local function prolong_book(book, open, ttl)
   end
 end
 local function opens(r)
-  local part_fits = not r.PARTIAL or r.decided_cost > 0
-  return not r.open and r.allowed and not r.shadowed and part_fits
+  local fits = not r.shadowed
+  if r.PARTIAL then
+    fits = r.decided_cost > 0 and not r.full_for
+  end
+  return not r.open and r.allowed and fits
 end
 local function commit_change(r, change, after)
   local algorithm = r.algorithm

@@ -278,8 +278,8 @@ local function decide_request(r)
     r.decided_cost = cost
     decide(r, cost)
   end
-  if r.SHADOW and not r.allowed then
-    cold().allow_all_the_same(r)
+  if r.SHADOW then
+    cold().conclude(r)
   end
 end
 local function forecast(r, _, old)
@@ -1095,12 +1095,15 @@ function cold()
       set_expiry(book.key, expires_at)
       set_expiry(book.ends, expires_at or book.order and held)
     end
-    local function allow_all_the_same(r)
-      r.shadowed = not r.open
-      r.allowed = true
-      if not (nil) then
-        local _, _, _, reset_ms = figures(r)
-        r.ttl = seconds_of(reset_ms)
+    local function conclude(r)
+      local only_a_part = r.PARTIAL and r.decided_cost < r.cost
+      r.shadowed = r.SHADOW and not r.open and (only_a_part or not r.allowed)
+      if not r.allowed and (r.shadowed or r.open) then
+        r.allowed = true
+        if not (nil) then
+          local _, _, _, reset_ms = figures(r)
+          r.ttl = seconds_of(reset_ms)
+        end
       end
     end
     local function remaining_of(r)
@@ -1142,7 +1145,8 @@ function cold()
     local function encode(counts)
       local window_ms, current, previous = counts.window_ms, counts.current, counts.previous
       local number = divide(counts.start_ms, window_ms)
-      if number - number ~= 0 or number + window_ms + current + previous >= 2147483648 then
+      local large = number - number ~= 0 or current - current ~= 0 or previous - previous ~= 0
+      if large or number + window_ms + current + previous >= 2147483648 then
         number, current, previous = text_of(number), text_of(current), text_of(previous)
         return 'C:' .. text_of(window_ms) .. ':' .. number .. ':' .. current .. ':' .. previous
       end
@@ -1275,7 +1279,7 @@ function cold()
       end
       return { first_integer(r), r.count, r.ttl, headers({ r }) }
     end
-    COLD = { add_large = add_large, allow_all_the_same = allow_all_the_same, commit_book = commit_book, commit_change = commit_change, decide_rare = decide_rare, digits_of = digits_of, divide_large = divide_large, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_with_usage = fail_with_usage, from_digits = from_digits, give_back_book = give_back_book, is_beyond_count = is_beyond_count, less_large = less_large, load_book = load_book, long_line = long_line, longer_expiry = longer_expiry, moved_expiry = moved_expiry, mul_large = mul_large, other_reply = other_reply, overcharge = overcharge, parse_count = parse_count, parse_digits = parse_digits, parse_options = parse_options, part_allowed = part_allowed, realign = realign, refund = refund, require_other_name = require_other_name, settle_reserved = settle_reserved, sub_large = sub_large, take_book = take_book, window_of = window_of }
+    COLD = { add_large = add_large, commit_book = commit_book, commit_change = commit_change, conclude = conclude, decide_rare = decide_rare, digits_of = digits_of, divide_large = divide_large, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_with_usage = fail_with_usage, from_digits = from_digits, give_back_book = give_back_book, is_beyond_count = is_beyond_count, less_large = less_large, load_book = load_book, long_line = long_line, longer_expiry = longer_expiry, moved_expiry = moved_expiry, mul_large = mul_large, other_reply = other_reply, overcharge = overcharge, parse_count = parse_count, parse_digits = parse_digits, parse_options = parse_options, part_allowed = part_allowed, realign = realign, refund = refund, require_other_name = require_other_name, settle_reserved = settle_reserved, sub_large = sub_large, take_book = take_book, window_of = window_of }
   end
   return COLD
 end

@@ -196,8 +196,8 @@ local function decide_request(r)
     r.decided_cost = cost
     decide(r, cost)
   end
-  if r.SHADOW and not r.allowed then
-    cold().allow_all_the_same(r)
+  if r.SHADOW then
+    cold().conclude(r)
   end
 end
 local function load_and_decide(r)
@@ -268,7 +268,7 @@ local function charged_by(r)
     return 0
   elseif r.ALWAYS then
     return r.decided_cost
-  elseif not r.allowed or r.shadowed then
+  elseif not r.allowed or (r.shadowed and not r.PARTIAL) then
     return 0
   end
   return r.decided_cost
@@ -672,12 +672,15 @@ function cold()
       r.hash, r.ends = hash, ends
       return at + 2
     end
-    local function allow_all_the_same(r)
-      r.shadowed = not r.open
-      r.allowed = true
-      if not (nil) then
-        local _, _, _, reset_ms = figures(r)
-        r.ttl = seconds_of(reset_ms)
+    local function conclude(r)
+      local only_a_part = r.PARTIAL and r.decided_cost < r.cost
+      r.shadowed = r.SHADOW and not r.open and (only_a_part or not r.allowed)
+      if not r.allowed and (r.shadowed or r.open) then
+        r.allowed = true
+        if not (nil) then
+          local _, _, _, reset_ms = figures(r)
+          r.ttl = seconds_of(reset_ms)
+        end
       end
     end
     local function remaining_of(r)
@@ -966,9 +969,7 @@ function cold()
         end
       end
       r.decided_cost = cost
-      if not r.allowed and (r.SHADOW or r.open) then
-        allow_all_the_same(r)
-      end
+      conclude(r)
     end
     local function load_and_reserve(r)
       r.book = load_book(r, r.RESERVE.id)
@@ -995,8 +996,11 @@ function cold()
       end
     end
     local function opens(r)
-      local part_fits = not r.PARTIAL or r.decided_cost > 0
-      return not r.open and r.allowed and not r.shadowed and part_fits
+      local fits = not r.shadowed
+      if r.PARTIAL then
+        fits = r.decided_cost > 0 and not r.full_for
+      end
+      return not r.open and r.allowed and fits
     end
     local function commit_change(r, change, after)
       if r.gave_back then
@@ -1208,7 +1212,7 @@ function cold()
       end
       return { first_integer(r), r.count, r.ttl, headers({ r }) }
     end
-    COLD = { add_large = add_large, allow_all_the_same = allow_all_the_same, commit_rare_request = commit_rare_request, decide_rare = decide_rare, divide_large = divide_large, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_with_usage = fail_with_usage, load_and_reserve = load_and_reserve, long_line = long_line, mul_large = mul_large, other_reply = other_reply, parse_count = parse_count, parse_options = parse_options, part_allowed = part_allowed, require_other_name = require_other_name, sub_large = sub_large, take_book = take_book, text_of_large = text_of_large, value_of = value_of, window_of = window_of }
+    COLD = { add_large = add_large, commit_rare_request = commit_rare_request, conclude = conclude, decide_rare = decide_rare, divide_large = divide_large, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_with_usage = fail_with_usage, load_and_reserve = load_and_reserve, long_line = long_line, mul_large = mul_large, other_reply = other_reply, parse_count = parse_count, parse_options = parse_options, part_allowed = part_allowed, require_other_name = require_other_name, sub_large = sub_large, take_book = take_book, text_of_large = text_of_large, value_of = value_of, window_of = window_of }
   end
   return COLD
 end

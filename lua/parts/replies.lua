@@ -27,7 +27,7 @@ local function charged_by(r)
     return 0
   elseif r.ALWAYS then
     return r.decided_cost
-  elseif not r.allowed or r.shadowed then
+  elseif not r.allowed or (r.shadowed and not r.PARTIAL) then
     return 0
   end
 --@if units_charged

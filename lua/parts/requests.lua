@@ -39,13 +39,16 @@ local function decide_always(r)
 end
 
 -- Allows what the limit denies: in shadow mode, or since the reservation is open. The change stays that of a denial.
-local function allow_all_the_same(r)
+local function conclude(r)
   local algorithm = r.algorithm
-  r.shadowed = not r.open
-  r.allowed = true
-  if not algorithm.ttl_of_script then
-    local _, _, _, reset_ms = figures(r)
-    r.ttl = seconds_of(reset_ms)
+  local only_a_part = r.PARTIAL and r.decided_cost < r.cost
+  r.shadowed = r.SHADOW and not r.open and (only_a_part or not r.allowed)
+  if not r.allowed and (r.shadowed or r.open) then
+    r.allowed = true
+    if not algorithm.ttl_of_script then
+      local _, _, _, reset_ms = figures(r)
+      r.ttl = seconds_of(reset_ms)
+    end
   end
 end
 
@@ -76,8 +79,8 @@ local function decide_request(r)
     r.decided_cost = cost
     algorithm.decide(r, cost)
   end
-  if r.SHADOW and not r.allowed then
-    allow_all_the_same(r)
+  if r.SHADOW then
+    conclude(r)
   end
 end
 
@@ -121,15 +124,16 @@ local function decide_reserving(r)
     end
   end
   r.decided_cost = cost
-  if not r.allowed and (r.SHADOW or r.open) then
-    allow_all_the_same(r)
-  end
+  conclude(r)
 end
 
 -- Whether the request makes a reservation, if every limit of the call allows it.
 local function opens(r)
-  local part_fits = not r.PARTIAL or r.decided_cost > 0
-  return not r.open and r.allowed and not r.shadowed and part_fits
+  local fits = not r.shadowed
+  if r.PARTIAL then
+    fits = r.decided_cost > 0 and not r.full_for
+  end
+  return not r.open and r.allowed and fits
 end
 
 -- Loads the reservations and the state of a request with RESERVE, and decides.
