@@ -129,7 +129,7 @@ lint-all: ## check what other features compile, and the documentation, warnings 
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	cargo clippy --locked --package redis-rl-client --no-default-features -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --package redis-rl-client --all-features --no-deps
-	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --package redis-rl-algorithm --package rlaas --no-deps
+	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --package redis-rl-algorithm --package rlaas --package rlaas-rules --no-deps
 
 .PHONY: full
 full: ## run all checks on all servers, and print how long each takes: an hour or more; .ci/run is what every change must pass

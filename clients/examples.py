@@ -7,7 +7,8 @@ None ends with an error, waits for long, or charges a request twice.
 
 With node, also those of clients/node/examples for the frameworks of Node.js, where the package is installed.
 
-python3 examples.py PROGRAM runs clients/rust/examples/axum, built as that program: the sixth login within five minutes gets 429.
+python3 examples.py PROGRAM runs clients/rust/examples/axum, built as that program: the sixth login within five minutes
+gets 429.
 """
 
 import contextlib
@@ -21,7 +22,7 @@ import tempfile
 import time
 
 from faults import CLIENTS, NODE, PYTHON, App, Run, example, replaced
-from server import ROOT, Server, binaries, eventually, free_port, spawn
+from server import Server, binaries, eventually, free_port, spawn
 
 LONGEST = 1.5  # seconds, after the imports, on a machine with other work
 PAGE = "docs/clients.md"
@@ -65,15 +66,17 @@ def run(language, text):
 def axum(program):
     port = free_port()
     with contextlib.closing(Server(binaries()[0])) as server:
-        environment = {"REDIS_URL": f"redis://127.0.0.1:{server.port}/", "ADDRESS": f"127.0.0.1:{port}"}
-        with contextlib.closing(App([program], {}, port, **environment)):
-            statuses = []
-            for _ in range(6):
-                with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
-                    connection.request("POST", "/login")
-                    statuses.append(connection.getresponse().status)
-            assert statuses == [200] * 5 + [429], statuses
-    print("clients/rust/examples/axum: the sixth login gets 429")
+        for user, expected, logged in (("", [200] * 5 + [429], ""), ("nobody:wrong@", [500] * 6, "WRONGPASS")):
+            url = f"redis://{user}127.0.0.1:{server.port}/"
+            with contextlib.closing(App([program], {}, port, REDIS_URL=url, ADDRESS=f"127.0.0.1:{port}")) as app:
+                statuses = []
+                for _ in expected:
+                    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+                        connection.request("POST", "/login")
+                        statuses.append(connection.getresponse().status)
+                assert statuses == expected, statuses
+                assert logged in app.log(), app.log()
+    print("clients/rust/examples/axum: the sixth login gets 429; with a wrong password the log says why")
 
 
 def frameworks(server):

@@ -96,6 +96,7 @@ class Client:
     timeout = None  # and a server that does not reply
     out_of_memory = "OOM"
     read_only = "READONLY"
+    no_module = "NoModule: ERR no module"
     # What makes the policy of the example wrong.
     wrong = None
     # Where the timeout is not what is tested, it is one for a machine with other work.
@@ -207,6 +208,7 @@ class Nginx(Client):
     timeout = "timeout"
     breaker = "opens after 250 ms of silence, or without a connection, for each worker"
     breaker_log = "circuit open"
+    no_module = "unknown command"
     wrong = {'"1m", 60': '"1min", 60'}
     patient = {"$rl_timeout 100": "$rl_timeout 5000"}
 
@@ -415,7 +417,7 @@ class Run:
         client = self.client
         options = ("--enable-module-command", "local")
         with self.running(*options, module=False, changes=client.patient) as (app, server):
-            log = self.replied(app, client.fault, client.rejected, "unknown command")
+            log = self.replied(app, client.fault, client.rejected, client.no_module)
             self.limits_itself(app)
             server.text("MODULE", "LOAD", MODULE)
             self.recovers(app, server)

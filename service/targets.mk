@@ -1,20 +1,20 @@
 # The service rlaas. Read by the Makefile.
 
-SERVICE := --package rlaas
+SERVICE := --package rlaas --package rlaas-rules
 # The program, in the debug profile.
-build_service = cargo build --quiet --locked $(or $(PACKAGES),$(SERVICE)) --bin rlaas
+build_service = cargo build --quiet --locked $(or $(PACKAGES),--package rlaas) --bin rlaas
 # The name of its image, and the image that it is made from; RUST_IMAGE is in deploy/images/targets.mk.
 SERVICE_NAME  ?= rlaas
 SERVICE_IMAGE ?= $(shell sed -n 's/^ARG SERVICE_IMAGE=//p' Dockerfile)
 
 .PHONY: service
-service: service-build ## start a server and rlaas with the rules of service/rules; prints requests of which one gets 429
+service: service-build ## start a server and rlaas with the rules of service/examples/rules; prints requests of which one gets 429
 	@exec scripts/with-server "$(SERVER)" "$(RL_MODULE)" scripts/service "$(TARGET)/release/rlaas"
 
 .PHONY: service-build
 service-build: $(own_module)
 	@scripts/install run
-	cargo build --release --locked $(SERVICE)
+	cargo build --release --locked --package rlaas
 
 .PHONY: test-service
 test-service: $(own_module) $(if $(SERVERS),,servers) ## test rlaas: its rules, real servers, and real proxies in front
@@ -40,16 +40,16 @@ test-upstream: service-build ## run the tests of UPSTREAM=<clone of envoyproxy/r
 .PHONY: bench-matching
 bench-matching: ## measure how a descriptor finds its rule, into benches/results
 	@scripts/install bench
-	cargo bench --quiet --locked $(SERVICE) --bench matching
+	cargo bench --quiet --locked --package rlaas-rules --bench matching
 
 .PHONY: bench-service
 bench-service: service-build ## measure rlaas into benches/results, beside limitador (LIMITADOR=path); ROUNDS=5 SECONDS=2
 	@scripts/install server bench-peers
-	cargo build --release --locked $(SERVICE) --example load --example empty
+	cargo build --release --locked --package rlaas --example load --example empty
 	@$(own_server) RLAAS="$(TARGET)/release/rlaas" LOAD="$(TARGET)/release/examples/load" \
 	  EMPTY="$(TARGET)/release/examples/empty" benches/service.py
 
 .PHONY: bench-limits
 bench-limits: ## count the instructions of each further limit of a request; OUT=prefix keeps what callgrind writes
 	@scripts/install bench
-	CARGO_PROFILE_BENCH_LTO=off CARGO_PROFILE_BENCH_CODEGEN_UNITS=16 cargo bench --quiet --locked $(SERVICE) --bench limits
+	CARGO_PROFILE_BENCH_LTO=off CARGO_PROFILE_BENCH_CODEGEN_UNITS=16 cargo bench --quiet --locked --package rlaas --bench limits

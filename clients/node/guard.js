@@ -23,6 +23,17 @@ export class NoReply extends Error {
   name = 'NoReply'
 }
 
+/** The server has not loaded the module. Its own error has the caller in it. */
+export class NoModule extends Error {
+  name = 'NoModule'
+  constructor() {
+    super(
+      'ERR no module: the server has not loaded redis-rl; start it with --loadmodule /path/to/libredis_rl.so ' +
+        '(docs/install.md)',
+    )
+  }
+}
+
 /** A lease ended before it was released. */
 export class LeaseLost extends Error {
   name = 'LeaseLost'
@@ -67,6 +78,12 @@ const cause = (error) => error?.lastNodeError ?? error
 function code(error) {
   return /^([A-Z][A-Z0-9]*)( |$)/.exec(cause(error)?.message ?? '')?.[1]
 }
+
+/**
+ * Whether the server has no such command of the module.
+ * @param {any} error
+ */
+export const isUnknown = (error) => /^(ERR )?unknown command *['`]?RL\./i.test(cause(error)?.message ?? '')
 
 /**
  * Whether the time limit of the client was over: `commandTimeout` of ioredis, `timeout` of node-redis.

@@ -2,7 +2,7 @@
 // Sends the commands of one store: within the time limit, and none to a node that is silent.
 import { Breaker } from './breaker.js'
 import { sender } from './client.js'
-import { CircuitOpen, NoReply, isUnavailable, kind } from './guard.js'
+import { CircuitOpen, NoModule, NoReply, isUnavailable, isUnknown, kind } from './guard.js'
 
 /** Milliseconds of silence after which no command is sent. */
 const SILENCE = 250
@@ -46,7 +46,9 @@ export class Link {
     if (!command) throw this.#rejection() ?? new CircuitOpen('the server is silent, so this request was not sent')
     this.#wake(node)
     const abort = new AbortController()
-    const reply = this.#send(key, readOnly, words, abort.signal)
+    const reply = this.#send(key, readOnly, words, abort.signal).catch((error) => {
+      throw isUnknown(error) ? new NoModule() : error
+    })
     reply.then(
       () => node.breaker.reply(command, performance.now()),
       (error) => this.#failed(node, command, error),

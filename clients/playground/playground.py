@@ -10,6 +10,8 @@ service with this limit would reply.
 
 from __future__ import annotations
 
+import contextlib
+import heapq
 import http
 import http.server
 import io
@@ -21,7 +23,9 @@ import re
 import socket
 import sys
 import threading
+import time
 import urllib.parse
+from collections.abc import Callable
 
 PAGE = pathlib.Path(__file__).with_name("page")
 FILES = {
@@ -138,6 +142,30 @@ def is_own(host: str | None, origin: str | None, own: str) -> bool:
     return origin is None or origin == f"http://{host}"
 
 
+class Releases(threading.Thread):
+    """Releases leases, one after the other, each at its time."""
+
+    def __init__(self, send: Callable[[list[str]], str]) -> None:
+        super().__init__(daemon=True)
+        self.send = send
+        self.due: list[tuple[float, list[str]]] = []
+        self.changed = threading.Condition()
+
+    def add(self, after: float, words: list[str]) -> None:
+        with self.changed:
+            heapq.heappush(self.due, (time.monotonic() + after, words))
+            self.changed.notify()
+
+    def run(self) -> None:
+        while True:
+            with self.changed:
+                while not self.due or self.due[0][0] > time.monotonic():
+                    self.changed.wait(self.due[0][0] - time.monotonic() if self.due else None)
+                _, words = heapq.heappop(self.due)
+            with contextlib.suppress(OSError, Invalid):  # then it ends by itself
+                self.send(words)
+
+
 class Playground(http.server.ThreadingHTTPServer):
     request_queue_size = 128
 
@@ -145,6 +173,8 @@ class Playground(http.server.ThreadingHTTPServer):
         self.own, _, port = address.rpartition(":")
         self.url = url
         self.local = threading.local()
+        self.releases = Releases(self.send)
+        self.releases.start()
         host = self.own.strip("[]")
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         super().__init__((host, int(port)), Handler)
@@ -203,9 +233,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if algorithm == "LEASE":
             if figures["allowed"]:
                 release = ["RL.RELEASE", words[1], words[words.index("ID") + 1]]
-                timer = threading.Timer(check.get("work_ms", 0) / 1000, self.server.send, [release])
-                timer.daemon = True
-                timer.start()
+                self.server.releases.add(check.get("work_ms", 0) / 1000, release)
             shown[words.index("ID") + 1] = "…"
         body = {**figures, "allowed": bool(figures["allowed"]), "command": " ".join(shown)}
         return 200 if figures["allowed"] else 429, body, headers(algorithm.lower(), check["window"], figures)

@@ -18,7 +18,8 @@ import urllib.parse
 import urllib.request
 
 OPS = pathlib.Path(__file__).resolve().parent
-sys.path.append(str(OPS.parent / "clients"))
+ROOT = OPS.parent.parent
+sys.path.append(str(ROOT / "clients"))
 from server import eventually, free_ports, spawn  # noqa: E402, F401 - clients/server.py
 
 # The least that the exporter's user needs, as in README.md.

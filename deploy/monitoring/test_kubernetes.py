@@ -15,10 +15,9 @@ import urllib.request
 
 import kubernetes_validate
 import yaml
-from stack import OPS, USER, eventually, free_ports, program, spawn
+from stack import ROOT, USER, eventually, free_ports, program, spawn
 from test_ops import servers, service
 
-ROOT = OPS.parent.parent
 MANIFESTS = ROOT / "deploy" / "kubernetes"
 VERSIONS = ["1.29", "1.37"]
 

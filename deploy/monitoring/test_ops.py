@@ -17,7 +17,7 @@ import urllib.request
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.cog.plugins import register_default_plugins
 from grafana_foundation_sdk.models.dashboard import Dashboard
-from stack import OPS, USER, Stack, program
+from stack import OPS, ROOT, USER, Stack, program
 
 ALGORITHMS = ["fixed", "window", "sliding", "counter", "token", "leaky", "gcra", "rolling", "lease"]
 # As a client may name it, and as its label is: whatever is not printable ASCII is escaped, and \ too.
@@ -30,20 +30,20 @@ MAY_BE_EMPTY = {"Connections that rlaas ended"}
 
 SERVICE_METRICS = {
     name
-    for file in (OPS.parent / "service" / "src").rglob("*.rs")
+    for file in (ROOT / "service" / "src").rglob("*.rs")
     for name in re.findall(r'"(rlaas_\w+)"', file.read_text())
 }
 
 
 def service():
-    path = os.environ.get("RLAAS") or OPS.parent / "target" / "debug" / "rlaas"
+    path = os.environ.get("RLAAS") or ROOT / "target" / "debug" / "rlaas"
     return str(path) if os.path.exists(path) else sys.exit(f"{path} is missing: cargo build --package rlaas")
 
 
 def servers():
     if os.environ.get("SERVERS", "").strip():
         return [path for path in re.split("[ :]", os.environ["SERVERS"]) if path]
-    found = sorted((OPS.parent / "target" / "servers").glob("*/*-server"))
+    found = sorted((ROOT / "target" / "servers").glob("*/*-server"))
     found = [str(path) for path in found if not path.parent.name.startswith("redis-6")]  # too old for the module
     return found or sys.exit("no server in target/servers: run make servers")
 
@@ -232,7 +232,7 @@ class Ops(unittest.TestCase):
                 }
                 self.assertEqual(found, self.figures)
                 [(info, one)] = self.query(f'rl_info{{instance="{instance}"}}')
-                version = re.search(r'^version = "(.+)"', (OPS.parent / "Cargo.toml").read_text(), re.MULTILINE)[1]
+                version = re.search(r'^version = "(.+)"', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)[1]
                 # What git says of the build may follow.
                 self.assertEqual((info["version"].split("+")[0], one), (version, 1))
                 self.assertIn(info["missing_api"], ["none", "acl-categories", "acl-categories,cached-time"])

@@ -2,9 +2,11 @@
 
 .PHONY: wheel
 wheel: build ## pack the module, a server to try it and a fixture for pytest into dist/redis_rl-*.whl
-	@scripts/install pip
+	@scripts/install pip python
 	@python3 -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist deploy/packages/python
-	@ls dist/redis_rl-*.whl
+	@echo "To install it and start a server:"
+	@printf '  %s\n' 'python3 -m venv redis-rl' "redis-rl/bin/pip install $$(ls -t dist/redis_rl-*.whl | head -n 1)" \
+	  redis-rl/bin/redis-rl-server
 
 .PHONY: site
 site: ## make a book with search of the pages in target/site/book, and look for dead links

@@ -20,7 +20,7 @@ use futures_util::future::join_all;
 use prost::Message as _;
 use redis_rl_client::{Limiter, Link};
 use rlaas::decide::{Bounds, Grpc, ReplySettings, Service, ServiceSettings, Snapshot, Traces};
-use rlaas::rules::{Settings, Source, load};
+use rlaas_rules::{Settings, Source, load};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -12,7 +12,6 @@ mod env;
 mod go;
 pub mod http;
 pub mod net;
-pub mod rules;
 pub mod serve;
 pub mod simulate;
 mod throttle;

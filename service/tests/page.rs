@@ -8,7 +8,7 @@ const VARIABLES: &str = include_str!("../src/serve/variables.txt");
 
 #[test]
 fn the_rules_of_make_service_are_valid() {
-    let rules = format!("{}/rules", env!("CARGO_MANIFEST_DIR"));
+    let rules = format!("{}/examples/rules", env!("CARGO_MANIFEST_DIR"));
     let output = Command::new(env!("CARGO_BIN_EXE_rlaas")).args(["check", &rules]).output().expect("rlaas runs");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && text.starts_with("the rules are valid: 2 limits in 1 domain"), "{text}");

@@ -48,6 +48,19 @@ test('a limit that is no number, nor a function', async () => {
   }
 })
 
+test('a server without the module: the error says so, and names no caller', async () => {
+  for (const text of ["ERR unknown command 'RL.TOKEN', with args beginning with: 'rl:token:192.0.2.1'", 'ERR unknown command `rl.token`']) {
+    const { store, lines } = storeOf(async () => Promise.reject(new Error(text)), { failOpen: true })
+    const error = await store.increment('192.0.2.1').catch((error) => error)
+    assert.equal(error.status, 500)
+    for (const said of [lines.join(), error.message, String(error.cause), String(error.cause.cause)]) {
+      assert.doesNotMatch(said, /192\.0/)
+    }
+    assert.match(lines.join(), /has not loaded redis-rl; start it with --loadmodule/)
+    assert.deepEqual(store.counters.errors, { ERR: 1 })
+  }
+})
+
 test('which errors without a reply mean that the server cannot decide', () => {
   for (const [error, expected] of [
     ...[new Error('Socket closed unexpectedly'), new AggregateError([])].map((error) => [error, 'connection']),

@@ -11,7 +11,7 @@ const ALGORITHMS = {
   GCRA: "a burst, then the rate; one number",
   LEASE: "at most the limit at the same time",
 };
-const AT_FIRST = ["FIXED", "WINDOW", "COUNTER", "TOKEN", "LEAKY"];
+const AT_FIRST = ["FIXED", "WINDOW", "ROLLING", "COUNTER", "TOKEN", "LEAKY"];
 const TAKES_BURST = ["TOKEN", "LEAKY", "GCRA"];
 const HAS_WINDOWS = ["FIXED", "COUNTER"];
 // Requests that have no reply yet, beyond which no more are sent.
@@ -38,7 +38,7 @@ const active = () => [...rows.values()].filter((row) => row.on);
 
 // Each page counts by itself.
 function newKey() {
-  return [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return [...crypto.getRandomValues(new Uint8Array(4))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 class Row {
@@ -160,7 +160,7 @@ class Row {
       for (const kind of ["yes", "later", "no"]) {
         context.fillStyle = view.colors[kind];
         for (let n = 0; n < kinds[kind]; n += 1, y -= step) {
-          context.fillRect(view.x(column * view.column), y - step * 0.8, MARK, step * 0.8);
+          mark(context, kind, view.x(column * view.column), y - step * 0.8, step * 0.8);
         }
       }
     }
@@ -170,6 +170,16 @@ class Row {
     const text = `${this.algorithm}: ${this.allowed} allowed, ${this.denied} denied`;
     this.canvas.setAttribute("aria-label", text);
     return text;
+  }
+}
+
+// A full mark is allowed. One that is hollow, or narrow where many are on top of another, is denied.
+function mark(context, kind, x, y, height) {
+  if (kind !== "no") context.fillRect(x, y, MARK, height);
+  else if (height < 5) context.fillRect(x + 2, y, MARK - 4, height);
+  else {
+    context.fillRect(x, y, MARK, height);
+    context.clearRect(x + 2, y + 2, MARK - 4, height - 4);
   }
 }
 

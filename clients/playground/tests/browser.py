@@ -54,21 +54,21 @@ return count;
 """
 
 
-def socket_of(process):
-    """The socket of the server, from the arguments of the program that scripts/with-server has started."""
-    children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-    arguments = [pathlib.Path(f"/proc/{child}/cmdline").read_text() for child in children]
-    return re.search(r"redis\+unix://([^\0]+)", "".join(arguments))[1]
+def child_of(process):
+    """The program that scripts/with-server has started, and the socket of the server, from its arguments."""
+    for child in pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split():
+        if found := re.search(r"redis\+unix://([^\0]+)", pathlib.Path(f"/proc/{child}/cmdline").read_text()):
+            return child, found[1]
 
 
 @contextmanager
 def playground():
-    """Runs the playground, and gives its address and the socket of its server."""
+    """Runs the playground, and gives its address, its process and the socket of its server."""
     process = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE, text=True)
     try:
         for line in process.stdout:
             if found := re.search(r"http://\S+", line):
-                yield found[0], socket_of(process)
+                yield found[0], *child_of(process)
                 break
         else:
             sys.exit("the playground did not start")
@@ -102,7 +102,7 @@ def size(driver, width, height, scale=1):
 
 
 class Page(unittest.TestCase):
-    address = socket = driver = None
+    address = process = socket = driver = None
 
     def setUp(self):
         size(self.driver, 1200, 900)
@@ -151,7 +151,7 @@ class Page(unittest.TestCase):
 
     def test_shows_by_itself_within_three_seconds_that_the_algorithms_differ(self):
         self.driver.get(self.address)
-        shown = ("FIXED", "WINDOW", "COUNTER", "TOKEN", "LEAKY")
+        shown = ("FIXED", "WINDOW", "ROLLING", "COUNTER", "TOKEN", "LEAKY")
         end = time.monotonic() + 3
         self.until(lambda: self.pixels("LEAKY", "--later") and len({self.count(one, "allowed") for one in shown}) > 1)
         self.assertLess(time.monotonic(), end)
@@ -166,6 +166,10 @@ class Page(unittest.TestCase):
         for algorithm in ("FIXED", "TOKEN"):
             for color in ("--yes", "--no-mark"):
                 self.until(lambda: self.pixels(algorithm, color) > 20)
+        # They differ by their shape, too.
+        full, hollow = (self.pixels("TOKEN", color) for color in ("--yes", "--no-mark"))
+        allowed, denied = (int(self.count("TOKEN", name)) for name in ("allowed", "denied"))
+        self.assertGreater(full / allowed, 1.1 * hollow / denied)
         self.until(lambda: int(self.count("TOKEN", "denied")) > 3)
         self.assertEqual(self.count("TOKEN", "remaining"), "0")
         self.assertRegex(self.count("TOKEN", "retry"), r"^\d\.\d s$")
@@ -261,6 +265,16 @@ class Page(unittest.TestCase):
             with error as reply:
                 return reply.code, reply.read()
 
+    def test_leases_need_no_threads(self):
+        check = {**VALID, "algorithm": "LEASE", "limit": 10_000, "window": 60, "work_ms": 60_000}
+        for _ in range(200):
+            self.assertEqual(self.status("api/check", check)[0], 200)
+        short = {**check, "key": "short", "limit": 1, "work_ms": 500}
+        self.assertEqual([self.status("api/check", short)[0] for _ in range(2)], [200, 429])
+        self.until(lambda: self.status("api/check", short)[0] == 200)  # although longer ones came first
+        threads = re.search(r"Threads:\s+(\d+)", pathlib.Path(f"/proc/{self.process}/status").read_text())[1]
+        self.assertLess(int(threads), 50)
+
     def test_only_its_own_page_is_served(self):
         port = urllib.parse.urlsplit(self.address).port
         for path, body in (("", None), ("api/check", VALID)):
@@ -340,10 +354,10 @@ def screenshot(driver, address, path):
 def main():
     # Ends what was started.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    with playground() as (address, socket), browser() as driver:
+    with playground() as (address, process, socket), browser() as driver:
         if path := os.environ.get("SCREENSHOT"):
             return screenshot(driver, address, path)
-        Page.address, Page.socket, Page.driver = address, socket, driver
+        Page.address, Page.process, Page.socket, Page.driver = address, process, socket, driver
         result = unittest.TextTestRunner(verbosity=2).run(unittest.defaultTestLoader.loadTestsFromTestCase(Page))
         return 0 if result.wasSuccessful() else 1
 

@@ -22,6 +22,8 @@ Policies = Callable[[Scope], Iterable[Policy] | Awaitable[Iterable[Policy] | Non
 
 # Where a scope has the function that checks more policies, for what decides later.
 LIMIT = "limits_redis_rl.limit"
+# What is checked when an application starts: functions of the application that return what is wrong.
+CHECKS: list[Callable[[Any], Iterable[str]]] = []
 # The messages that have headers.
 STARTS = ("http.response.start", "websocket.accept", "websocket.http.response.start")
 TITLES = {429: "Quota exceeded", 500: "Internal Server Error", 503: "Service Unavailable"}
@@ -64,8 +66,17 @@ class RateLimitMiddleware(Decider):
         super().__init__(client, fail_open, timeout, counters)
         self.app = app
         self.policies = policies
+        self._wrong: list[str] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._wrong is None:
+            self._wrong = [text for check in CHECKS for text in check(scope.get("app"))]
+        if self._wrong:
+            text = "\n".join(self._wrong)
+            if scope["type"] == "lifespan":  # the server then does not start
+                await receive()
+                await send({"type": "lifespan.startup.failed", "message": text})
+            raise ValueError(text)
         if scope["type"] not in ("http", "websocket"):
             return await self.app(scope, receive, send)
         headers: dict[bytes, bytes] = {}

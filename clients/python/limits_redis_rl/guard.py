@@ -53,8 +53,21 @@ REPLACED = re.compile(rb"~[0-9a-f]{64}\Z")
 RESERVED = (b":reserved", b":reserved:ends")
 
 
+# What a server without the module replies to a command of it.
+NO_MODULE = re.compile(r"(ERR )?unknown command *['`]?RL\.", re.I)
+
 # The largest integer of the server.
 LARGEST = 2**63 - 1
+
+
+class NoModule(redis.ResponseError):
+    """The server has not loaded the module. The server's own error has the caller in it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "ERR no module: the server has not loaded redis-rl; start it with --loadmodule /path/to/libredis_rl.so "
+            "(docs/install.md)"
+        )
 
 
 class CircuitOpen(redis.ConnectionError):

@@ -15,6 +15,7 @@ from limits.storage import storage_from_string
 from rest_framework import throttling
 from rest_framework.exceptions import APIException
 
+from . import words
 from .storage import Figures
 from .threads import send
 
@@ -41,6 +42,17 @@ class Throttle(throttling.SimpleRateThrottle):  # type: ignore[misc]
     algorithm = "ROLLING"
     options: tuple[str | int, ...] = ()
     """More words of the command, such as ``("BURST", 10)``."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Checks the words that are constant when the application starts."""
+        super().__init_subclass__(**options)
+        try:
+            words.check((cls.algorithm, "key", 60, 1, *cls.options))
+        except ValueError as error:
+            raise ImproperlyConfigured(f"{cls.__name__}: {error}") from None
+        rate = getattr(cls, "rate", None) or cls.THROTTLE_RATES.get(cls.scope)
+        if rate is not None:
+            cls.parse_rate(cls.__new__(cls), rate)
 
     def parse_rate(self, rate: Any) -> Any:
         try:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from types import SimpleNamespace
@@ -15,20 +16,21 @@ import redis.asyncio
 import uvicorn
 from django.conf import settings
 from django.test import override_settings
-from fastapi import Depends, FastAPI, Header, HTTPException
+from fastapi import APIRouter, Depends, FastAPI, Header, HTTPException
 from fastapi.responses import PlainTextResponse
 from fastmcp import Client, FastMCP
 from fastmcp.client.transports import StreamableHttpTransport
 from fastmcp.server.auth.providers.jwt import StaticTokenVerifier
-from faults import example
+from faults import App, example, replaced
 from limits.errors import ConfigurationError
 from limits.storage import storage_from_string
 from mcp import MCPError
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 from server import eventually, free_port
+from starlette.testclient import TestClient
 
-from limits_redis_rl import AsyncLimiter, Limiter, RateLimitMiddleware, keyed_hash
+from limits_redis_rl import AsyncLimiter, Limiter, RateLimitMiddleware, keyed_hash, words
 from limits_redis_rl.fastapi import limit
 from limits_redis_rl.fastmcp import ToolLimits
 
@@ -161,6 +163,8 @@ async def rest_framework(
     drf.configured()[0].storage.close()
 
 
+# For a machine with other work.
+PATIENT = "policies=policies, timeout=30)"
 HTTP = [asgi, fastapi]
 every = pytest.mark.parametrize("start", [*HTTP, fastmcp, rest_framework], ids=lambda start: start.__name__)
 
@@ -206,7 +210,8 @@ async def test_without_a_decision(start: Any, port: int, prefix: str) -> None:
         assert (status, int(headers["retry-after"])) == (503, 1)
     async with start(away, prefix, [("TOKEN", "api", "1m", 2)], fail_open=True) as call:
         assert (await call("ann"))[0] == 200
-    async with start(port, prefix, [("TOKNE", "api", "1m", 2)], fail_open=True, timeout=30) as call:
+    wrong = [("TOKNE", "api", "1m", 2)] if start in (asgi, fastmcp) else [("GCRA", "api", "1m", 2**63 - 1)]
+    async with start(port, prefix, wrong, fail_open=True, timeout=30) as call:
         assert (await call("ann"))[0] == 500
 
 
@@ -232,17 +237,78 @@ async def test_the_examples_of_the_page(port: int, prefix: str, raw: redis.Redis
     names = page("Depends(limit(", port)
     async with names["client"], http_client(names["app"]) as call:
         assert (await call("ann"))[1]["ratelimit"].startswith('"api";r=59;')
-    names = page("def policies(user, tool)", port)
-    async with names["client"], Client(names["mcp"]) as each:
-        with pytest.raises(MCPError, match="Internal server error"):  # there is no user
-            await each.call_tool("greet")
+    http = free_port()
+    code = example("clients/python/README.md", "python", "def policies(user, tool)")
+    changes = {'host="localhost"': f'host="127.0.0.1", port={port}', "8000": f"{http}", "policies=policies)": PATIENT}
+    with contextlib.closing(App([sys.executable, "main.py"], {"main.py": replaced(code, changes)}, http)):
+        async with Client(StreamableHttpTransport(f"http://127.0.0.1:{http}/mcp", auth="secret")) as each:
+            for _ in range(20):
+                assert (await each.call_tool("greet")).content[0].text == "hello"
+            with pytest.raises(MCPError, match="rate limit exceeded") as denied:
+                await each.call_tool("greet")
+            assert denied.value.error.data["violatedPolicies"] == ["tool"]
     async with rest_framework(port, prefix, []) as call:
         assert (await call("ann"))[0] == 200
     assert raw.keys(f"{prefix}:*") == [f"{prefix}:rolling:throttle_user_ann"]
 
 
-class Wrong(drf.Throttle):
-    rate = "60"
+WORDS: list[tuple[Any, ...]] = [
+    *(("token", "k", window, 5) for window in ("1m", 60, "0", "1w", "day", "500ms", "1000000000000", "1000000000001")),
+    *(("FIXED", "k", window, 5) for window in ("Day", "year", "1day")),
+    *(("COUNTER", "k", "1m", limit) for limit in (0, -1, 2**63 - 1, 2**63, "05", "x")),
+    *(
+        (algorithm, "k", "1m", 5, option, *value)
+        for algorithm in [*words.TAKES, "TOKNE"]
+        for option in [*words.OPTIONS, "PARTIAL", "ALWAYS", "x"]
+        for value in [(), ("0",), ("2",), ("2m",), ("a b",), (2**63,), ("x" * 65,)]
+    ),
+    *(("TOKEN", "k", "1m", 5, *more) for more in [("COST", 1, "cost", 1), ("SHADOW", "AS", "x", "COST", 1)]),
+    ("LEASE", "k", "1m", 5, "AS", "x", "ID", "y"),
+]
+
+
+def test_the_words_of_a_limit_are_those_of_the_server(raw: redis.Redis) -> None:
+    known = "rl.lockout" in map(str.lower, raw.command_list())
+    for policy in WORDS:
+        if policy[0] == "LOCKOUT" and not known:
+            continue
+        raw.delete("k", *raw.keys("k:*"))
+        accepted = []
+        for check in (words.check, lambda policy: raw.execute_command("RL.MULTI", 1, *policy)):
+            try:
+                check(policy)
+                accepted.append(True)
+            except (ValueError, redis.ResponseError):
+                accepted.append(False)
+        assert accepted[0] == accepted[1], policy
+
+
+async def test_a_wrong_limit_of_a_route_is_found_at_the_start() -> None:
+    for place in ("the application", "a router", "another application"):
+        app = route = FastAPI()
+        app.add_middleware(RateLimitMiddleware, client=ASYNC)
+        if place == "a router":
+            route = APIRouter(prefix="/v1", dependencies=[Depends(limit("COUNTER", "all", "1m", "many", key=len))])
+        elif place == "another application":
+            route = FastAPI()
+        route.get("/items", dependencies=[Depends(limit("TOKNE", "api", "1m", 60, key=len))])(lambda: "hello")
+        expected = ["GET /items: limit 'api': algorithm: expected one of "]
+        if place == "a router":
+            app.include_router(route)
+            expected = ["GET /v1/items: limit 'api': ", "GET /v1/items: limit 'all': limit: expected an integer"]
+        elif place == "another application":
+            app.mount("/sub", route)
+            expected = ["GET /sub/items: limit 'api': "]
+        with pytest.raises(ValueError, match="limit") as error, TestClient(app):  # with its lifespan
+            pass
+        assert all(text in str(error.value) for text in expected), error.value
+        async with http_client(app) as call:  # without
+            with pytest.raises(ValueError, match="'TOKNE'"):
+                await call("ann")
+
+
+def wrong_throttle(**attributes: Any) -> Any:
+    return type("Wrong", (drf.Throttle,), attributes)
 
 
 SYNC, ASYNC = redis.Redis(retry=None), redis.asyncio.Redis(retry=None)
@@ -257,7 +323,9 @@ SENTENCES: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (limit, {"key": len}, "limit: expected an algorithm, a name, a window and a limit"),
     (partial(limit, "TOKEN", "api", "1m", 60), {"key": "user"}, "key: expected a dependency"),
     (partial(limit, "TOKEN", "api"), {"key": len}, "policies: expected a list of limits"),
-    (Wrong, {}, "rate: expected one such as '60/min', not '60'"),
+    (partial(wrong_throttle, rate="60"), {}, "rate: expected one such as '60/min', not '60'"),
+    (partial(wrong_throttle, algorithm="TOKNE"), {}, "Wrong: algorithm: expected one of"),
+    (partial(wrong_throttle, options=("BURST", 5)), {}, "Wrong: 'BURST': ROLLING takes COST, AS, SHADOW"),
     (override_settings(LIMITS_REDIS_RL={"uri": 1})(drf.configured.__wrapped__), {}, "LIMITS_REDIS_RL: expected"),
     (RateLimitMiddleware, {"app": FastAPI(), "client": ASYNC, "policies": []}, "policies: expected a function of the"),
     (ToolLimits, {"client": ASYNC, "policies": []}, "policies: expected a function of the user and the tool"),

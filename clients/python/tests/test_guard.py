@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import logging
 import re
+import traceback
 from typing import Any
 
 import pytest
@@ -16,6 +17,8 @@ from redis._parsers.base import BaseParser
 from redis.exceptions import RedisClusterException, SlotNotCoveredError
 
 from limits_redis_rl import guard, keyed_hash
+from limits_redis_rl._async.limiter import AsyncBaseLimiter
+from limits_redis_rl._sync.limiter import BaseLimiter
 from limits_redis_rl.charge import Charge
 from limits_redis_rl.storage import Figures
 
@@ -265,3 +268,26 @@ def test_the_example_without_a_library_allows_only_if_the_server_cannot_decide(m
     ):
         with pytest.raises(type(error)):
             run(error)
+
+
+@pytest.mark.parametrize("text", ["ERR unknown command 'RL.MULTI', with args beginning with: 'TOKEN' '192.0.2.1'", "x"])
+async def test_no_module_names_no_caller(text: str, caplog: pytest.LogCaptureFixture) -> None:
+    expected = "has not loaded redis-rl; start it with --loadmodule" if text != "x" else "ResponseError: x"
+
+    class Client:
+        async def execute_command(self, *_: Any) -> Any:
+            raise reply(text)
+
+    class Blocking:
+        def execute_command(self, *_: Any) -> Any:
+            raise reply(text)
+
+    asynchronous, blocking = guard.Guard(), guard.Guard(timer=False)
+    with pytest.raises(redis.ResponseError) as first:
+        await AsyncBaseLimiter(Client(), True, asynchronous).reserve([("WINDOW", "192.0.2.1", "1m", 5)], "1m")
+    with pytest.raises(redis.ResponseError) as second:
+        BaseLimiter(Blocking(), True, blocking).reserve([("WINDOW", "192.0.2.1", "1m", 5)], "1m")
+    assert caplog.text.count(expected) == 2
+    for error in (first, second):
+        lines = "".join(traceback.format_exception(error.type, error.value, error.tb))
+        assert text == "x" or "192.0.2.1" not in caplog.text + str(error.value) + lines.replace('"192.0.2.1"', "")

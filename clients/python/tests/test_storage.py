@@ -153,7 +153,7 @@ async def test_the_keys_of_a_storage(kind: str, port: int, prefix: str, raw: red
 
 
 @every_kind
-async def test_errors(kind: str, port: int, prefix: str, raw: redis.Redis) -> None:
+async def test_errors(kind: str, port: int, prefix: str, raw: redis.Redis, monkeypatch: pytest.MonkeyPatch) -> None:
     async with limited(kind, port, "moving-window", prefix) as it:
         assert await value(it.storage.check())
         with pytest.raises(ValueError, match="the key does not end"):
@@ -174,6 +174,12 @@ async def test_errors(kind: str, port: int, prefix: str, raw: redis.Redis) -> No
         assert await it.hit(parse("100/day"))
         assert it.storage.counters.errors["READONLY"] == 3
     async with limited(kind, free_port(), "fixed-window", prefix, wrap_exceptions=True) as away:
+        assert not await value(away.storage.check())
+
+        def fails(*_: Any) -> Any:
+            raise ValueError("of a subclass")
+
+        monkeypatch.setattr(away.storage.storage, "ping", fails)
         assert not await value(away.storage.check())
         with pytest.raises(StorageError):
             await value(away.storage.incr("LIMITER/user/5/1/day", 86400))

@@ -7,10 +7,10 @@ use std::process::ExitCode;
 use clap::Args;
 use envoy_types::pb::envoy::extensions::common::ratelimit::v3::rate_limit_descriptor::Entry;
 use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
+use rlaas_rules::Printable;
 
 use super::{RuleArgs, say_shadow_mode};
 use crate::decide::{Plan, read_descriptor, show_slot};
-use crate::rules::Printable;
 
 /// The arguments of `rlaas explain`.
 #[derive(Debug, Args)]

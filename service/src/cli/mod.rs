@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
+use rlaas_rules::{self as rules, Findings, Overrides, Printable, Problem, Rules, Settings};
 
 use crate::decide::SHADOW_MODE;
-use crate::rules::{self, Findings, Overrides, Printable, Problem, Rules, Settings};
 use crate::{VERSION, control, go, serve};
 
 /// Rate limits as a service: a drop-in for Envoy's rate limit service, on Redis or Valkey with the module redis-rl.

@@ -7,10 +7,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, Parser as _};
+use rlaas_rules::Printable;
 
 use super::{Cli, Command, RuleArgs};
 use crate::go;
-use crate::rules::Printable;
 use crate::simulate::logs::{Logs, Options};
 use crate::simulate::{Settings, example, of_log, page, run};
 

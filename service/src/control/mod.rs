@@ -28,7 +28,7 @@ pub use resources::load_resources;
 pub use settings::{Backoff, ControlSettings, ControlTls};
 
 use crate::net::register;
-use crate::rules::{self, Outcome, Printable};
+use rlaas_rules::{self as rules, Outcome, Printable};
 use settings::show;
 
 /// How long connecting may take. After so long without a response on a stream, the log says so: a control plane may have

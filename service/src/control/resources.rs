@@ -9,8 +9,7 @@ use envoy_types::pb::google::protobuf::value::Kind;
 use envoy_types::pb::ratelimit::config::ratelimit::v3::{
     RateLimitConfig, RateLimitDescriptor, RateLimitPolicy, RateLimitUnit,
 };
-
-use crate::rules::{Findings, Mark, Node, Pair, Rules, Scalar, Settings, Value, file, load_files};
+use rlaas_rules::{Findings, Mark, Node, Pair, Rules, Scalar, Settings, Value, file, load_files};
 
 /// The paths of the descriptors of a resource, each before those below it. The number of a path, from 1, is the line of
 /// the marks of its descriptor.

@@ -8,6 +8,7 @@ use arc_swap::ArcSwapOption;
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_service_server::RateLimitService;
 use envoy_types::pb::envoy::service::ratelimit::v3::{RateLimitRequest, RateLimitResponse};
 use redis_rl_client::{Decisions, Error, Fallback, Limiter, Policy};
+use rlaas_rules::Domain;
 use tonic::{Request, Response, Status};
 use tracing::error;
 
@@ -24,7 +25,6 @@ use super::reserve::{Bounds, count_leases, without_leases};
 use super::state::Snapshot;
 use super::trace::Traces;
 use crate::net::{Load, Overload};
-use crate::rules::Domain;
 
 /// The reply must be on its way before the caller's deadline: by so much, or a twentieth of the time if that is more.
 /// Timers end up to two milliseconds late.
@@ -237,7 +237,7 @@ impl Service {
         if fallback != Fallback::Error && has_no_decision(&outcomes) && count_leases(&mut plan) {
             outcomes = decide(&plan, &self.limiter, snapshot, How { overloaded: true, fallback, timeout }).await;
         }
-        self.metrics.count(&request.domain, &plan, &outcomes, overloaded);
+        self.metrics.count(&request.domain, &plan, &outcomes, overloaded, &snapshot.counters);
         log(request, &plan, &outcomes, overloaded, began.elapsed());
         match reply(request, &plan, &outcomes, &self.settings.reply) {
             Ok(reply) => Ok((reply, outcomes.into_iter().flatten().flatten().collect())),

@@ -10,6 +10,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use prometheus::process_collector::ProcessCollector;
 use prometheus::{Gauge, Histogram, HistogramOpts, IntCounter, IntCounterVec, Opts, Registry, TextEncoder};
 use redis_rl_client::{Algorithm, Decision, Source, Stats};
+use rlaas_rules::Charge;
 use tracing::warn;
 
 use super::in_force::InForce;
@@ -19,7 +20,6 @@ use super::reply::is_over;
 use super::unmatched::Unmatched;
 use crate::control;
 use crate::net::{Figures, Load, Overload, register};
-use crate::rules::Charge;
 
 /// How many series may have names that come from requests. The others share one.
 const MAX_SERIES_OF_REQUESTS: usize = 10_000;
@@ -55,6 +55,13 @@ pub struct Metrics {
     ahead: Gauge,
     /// Of the connections of callers.
     pub connections: Figures,
+}
+
+/// The counters that most requests under a limit count in, so that they are looked up once.
+#[derive(Debug, Default)]
+pub struct Counters {
+    total_hits: OnceLock<IntCounter>,
+    within: OnceLock<IntCounter>,
 }
 
 impl Metrics {
@@ -147,7 +154,7 @@ impl Metrics {
     }
 
     /// Counts the hits of a request of a domain that has rules, if there is a limit.
-    pub fn count(&self, domain: &str, plan: &Plan, outcomes: &Outcomes, overloaded: bool) {
+    pub fn count(&self, domain: &str, plan: &Plan, outcomes: &Outcomes, overloaded: bool, known: &[Counters]) {
         if outcomes.iter().flatten().any(Result::is_err) {
             let why = if overloaded { "service_error" } else { "redis_error" };
             self.errors.with_label_values(&[why]).inc();
@@ -164,7 +171,7 @@ impl Metrics {
                         let here = UNIX_EPOCH.elapsed().unwrap_or_default().as_secs_f64();
                         self.ahead.set(decision.now_ms as f64 / 1e3 - here);
                     }
-                    self.count_decision(domain, check, decision);
+                    self.count_decision(domain, check, decision, known.get(check.limit.number));
                 }
                 (Slot::Check(_), Some(Err(error))) if error.is_unavailable() => count("error"),
                 _ => {}
@@ -172,7 +179,7 @@ impl Metrics {
         }
     }
 
-    fn count_decision(&self, domain: &str, check: &Check, decision: &Decision) {
+    fn count_decision(&self, domain: &str, check: &Check, decision: &Decision, known: Option<&Counters>) {
         let Hits::Charge(hits) = check.hits else { return };
         let labels = LazyCell::new(|| self.labels(domain, check));
         let find = |counters: &IntCounterVec| counters.with_label_values(&labels.each_ref().map(|label| &**label));
@@ -182,11 +189,13 @@ impl Metrics {
                 find(counters).inc_by(n);
             }
         };
-        let add_hits = |known: &OnceLock<IntCounter>, counters: &IntCounterVec| match &check.metric {
-            None => known.get_or_init(|| find(counters)).inc_by(hits),
-            Some(_) => find(counters).inc_by(hits),
+        // Values of the request are in the names of the others.
+        let known = known.filter(|_| check.metric.is_none());
+        let add_hits = |known: Option<&OnceLock<IntCounter>>, counters: &IntCounterVec| match known {
+            Some(known) => known.get_or_init(|| find(counters)).inc_by(hits),
+            None => find(counters).inc_by(hits),
         };
-        add_hits(&check.limit.counters.total_hits, &self.total_hits);
+        add_hits(known.map(|known| &known.total_hits), &self.total_hits);
         let limit = check.policy.capacity();
         let near_from = near_from(limit, self.near_ratio);
         let before = before(check, decision, hits);
@@ -205,7 +214,7 @@ impl Metrics {
                 add(&self.remembered, hits);
             }
         } else {
-            add_hits(&check.limit.counters.within, &self.within);
+            add_hits(known.map(|known| &known.within), &self.within);
             add(&self.near, after.saturating_sub(near_from.max(before)));
         }
     }

@@ -6,8 +6,7 @@ use std::time::Duration;
 use envoy_types::pb::envoy::extensions::common::ratelimit::v3::RateLimitDescriptor;
 use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
 use redis_rl_client::{Algorithm, Policy, Request, Window, bounded};
-
-use crate::rules::{self, Charge, Domain, Entry, Found, Limit, Rate, Unit, takes_always};
+use rlaas_rules::{self as rules, Charge, Domain, Entry, Found, Limit, Rate, Unit, takes_always};
 
 /// How many descriptors a request may have.
 const MAX_DESCRIPTORS: usize = 1_000;
@@ -308,7 +307,7 @@ mod tests {
 
     use super::*;
     use crate::decide::read_descriptor;
-    use crate::rules::{Settings, Source};
+    use rlaas_rules::{Settings, Source};
 
     #[test]
     fn what_is_charged_as_a_whole_is_in_one_slot() {

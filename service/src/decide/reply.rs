@@ -11,10 +11,10 @@ use envoy_types::pb::envoy::r#type::v3::RateLimitUnit;
 use envoy_types::pb::google::protobuf::value::Kind;
 use envoy_types::pb::google::protobuf::{self as proto, ListValue, Struct, Value};
 use redis_rl_client::{Decision, Error, RetryAfter, Source, bounded};
+use rlaas_rules::Metadata;
 
 use super::outcomes::Outcomes;
 use super::plan::{Check, Hits, Plan, Slot};
-use crate::rules::Metadata;
 
 /// What the replies have besides the decision.
 #[derive(Clone, Debug, Default)]

@@ -10,6 +10,7 @@ use envoy_types::pb::envoy::service::ratelimit::v3::{RateLimitRequest, RateLimit
 use envoy_types::pb::google::protobuf::{Duration as ProtoDuration, UInt64Value};
 use futures_util::future::join_all;
 use redis_rl_client::{Algorithm, Decision, Error, Limiter, Policy, Source, Window};
+use rlaas_rules::{Charge, Domain, takes_always};
 use tonic::Status;
 
 use super::call::Call;
@@ -17,7 +18,6 @@ use super::grpc::Service;
 use super::plan::{Check, Hits, Plan, Reservation, Slot};
 use super::proto::http::ReserveRequest;
 use super::proto::{CommitRequest, CommitResponse, ReserveResponse};
-use crate::rules::{Charge, Domain, takes_always};
 
 /// How long an id may be.
 const LONGEST_ID: usize = 128;

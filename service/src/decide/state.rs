@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use redis_rl_client::{Grants, Limiter, Policy};
+use rlaas_rules::{Domain, Limit, Printable, Rules};
 
-use crate::rules::{Domain, Limit, Printable, Rules};
+use super::metrics::Counters;
 
 /// A set of rules that a request uses from its beginning to its end.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub struct Snapshot {
     pub hash: String,
     /// By the names of the limit.
     pub grants: HashMap<Arc<[Box<str>]>, Granted>,
+    /// By the number of the limit.
+    pub counters: Box<[Counters]>,
 }
 
 /// The grants of a limit. They are given back when the last snapshot that has them is dropped.
@@ -33,14 +36,15 @@ impl Snapshot {
     /// # Errors
     /// A limit cannot be granted in advance: which, and why.
     pub fn new(rules: Rules, before: Option<&Self>, limiter: &Limiter) -> Result<Self, String> {
-        let mut grants = HashMap::new();
+        let (mut grants, mut counters) = (HashMap::new(), Vec::new());
         for limit in rules.domains.values().flat_map(Domain::limits) {
+            counters.push(Counters::default());
             if let Some(granted) = granted(limit, before, limiter)? {
                 grants.insert(limit.names.clone(), granted);
             }
         }
         let (generation, hash) = (before.map_or(0, |before| before.generation) + 1, rules.hash());
-        Ok(Self { rules, generation, hash, grants })
+        Ok(Self { rules, generation, hash, grants, counters: counters.into() })
     }
 }
 

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use envoy_types::pb::envoy::extensions::common::ratelimit::v3::RateLimitDescriptor;
 use envoy_types::pb::envoy::extensions::common::ratelimit::v3::rate_limit_descriptor::Entry;
 use redis_rl_client::bounded;
+use rlaas_rules::Printable;
 
 use super::plan::Slot;
-use crate::rules::Printable;
 
 /// A descriptor of `KEY=VALUE[,KEY=VALUE…]`. A backslash takes the next character as it is.
 ///

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
 use prometheus::{IntCounterVec, Opts, Registry};
+use rlaas_rules::{Domain, Entry, Printable};
 use tracing::warn;
 
 use super::plan::{Plan, Slot};
 use super::text::show_descriptor;
 use crate::net::register;
-use crate::rules::{Domain, Entry, Printable};
 use crate::throttle::Throttle;
 
 /// How many domains of requests have a series. The others share one.

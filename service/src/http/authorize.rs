@@ -12,11 +12,11 @@ use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
 use redis_rl_client::Decisions;
 use redis_rl_client::layer::keys;
+use rlaas_rules::{Authorize, Origin, Part};
 use serde_json::json;
 
 use super::Rejected;
 use crate::decide::{Call, Service};
-use crate::rules::{Authorize, Origin, Part};
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 /// Both name the path, so both count. A proxy sets one of them and passes on what the client says in the other.
@@ -150,7 +150,7 @@ fn problem(status: u16, body: &serde_json::Value) -> Response {
 mod tests {
     use super::*;
     use crate::decide::show_descriptor;
-    use crate::rules;
+    use rlaas_rules as rules;
 
     /// The descriptors of a request, as text.
     fn made(authorize: &str, peer: &str, headers: &[(&str, &str)]) -> Result<Vec<String>, &'static str> {

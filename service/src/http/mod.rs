@@ -14,6 +14,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post};
 use redis_rl_client::TopDenial;
+use rlaas_rules::Printable;
 use tonic::{Code, Status};
 
 pub use authorize::client_address;
@@ -21,7 +22,6 @@ pub use listen::Http;
 
 use crate::VERSION;
 use crate::decide::{SHADOW_MODE, Service, Snapshot};
-use crate::rules::Printable;
 
 /// The number of keys that `/denials` tells of.
 const SHOWN_DENIALS: usize = 100;

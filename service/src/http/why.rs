@@ -6,10 +6,10 @@ use std::sync::Arc;
 use axum::body::Bytes;
 use axum::extract::State;
 use redis_rl_client::{Fallback, RetryAfter};
+use rlaas_rules::Printable;
 
 use super::{Rejected, json};
 use crate::decide::{Call, Check, Plan, Service, Slot, show_descriptor, show_slot};
-use crate::rules::Printable;
 
 /// More remembered denials than there can be of a request.
 const ALL: usize = usize::MAX;

@@ -41,8 +41,8 @@ use crate::decide::proto::rate_limit_service_server::RateLimitServiceServer as K
 use crate::decide::{DESCRIPTORS, Grpc, SHADOW_MODE, Service, Snapshot, Traces};
 use crate::http;
 use crate::net::{Pool, Pools};
-use crate::rules::{self, Outcome, Overrides};
 use certificates::Certificates;
+use rlaas_rules::{self as rules, Outcome, Overrides};
 use tls::Tls;
 use watch::{LOOK_EVERY, Watch};
 

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use redis_rl_client::{Algorithm, Stats};
+use rlaas_rules::{Domain, Printable, Rules};
 use tokio::time::sleep;
 use tracing::{error, info, warn};
 
 use crate::decide::Service;
 use crate::decide::redis::{Finding, attempt, bare};
-use crate::rules::{Domain, Printable, Rules};
 
 /// How often the counters of failed calls are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);

@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::rules::{self, Outcome, Source};
+use rlaas_rules::{self as rules, Outcome, Source};
 
 /// How often the files are looked at.
 pub const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -189,7 +189,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::rules::Rules;
+    use rlaas_rules::Rules;
 
     const RULES: &str = "domain: d\ndescriptors: [{key: k, rate_limit: {unit: day, requests_per_unit: 1}}]\n";
     /// Longer than the clock of the file system stands still.

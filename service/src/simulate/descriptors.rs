@@ -7,11 +7,11 @@ use envoy_types::pb::envoy::extensions::common::ratelimit::v3::RateLimitDescript
 use envoy_types::pb::envoy::extensions::common::ratelimit::v3::rate_limit_descriptor::Entry;
 use foldhash::fast::RandomState;
 use ipnet::IpNet;
+use rlaas_rules::{Authorize, Origin, Part};
 
 use super::logs::{Field, Logs, Request};
 use crate::decide::read_descriptor;
 use crate::http::client_address;
-use crate::rules::{Authorize, Origin, Part};
 
 /// How many lists of values a descriptor remembers its keys of. It is a cache: the keys themselves stay.
 const REMEMBERED: usize = 1 << 16;

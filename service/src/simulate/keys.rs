@@ -8,9 +8,9 @@ use redis_rl_algorithm::{
     Unrepresentable, WindowCounter,
 };
 use redis_rl_client::Algorithm;
+use rlaas_rules::Rate;
 
 use crate::decide::Hits;
-use crate::rules::Rate;
 
 /// A request under a limit.
 #[derive(Clone, Copy, Debug)]

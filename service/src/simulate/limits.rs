@@ -7,11 +7,11 @@ use hdrhistogram::Histogram;
 use indexmap::IndexMap;
 use indexmap::map::Entry;
 use redis_rl_client::Algorithm;
+use rlaas_rules::{Limit, Printable, Rate};
 
 use super::keys::{self, Ask, Keys, Verdict};
 use super::suggest::Probe;
 use super::times::Counts;
-use crate::rules::{Limit, Printable, Rate};
 
 /// A limit, and what it has done so far.
 #[derive(Debug)]

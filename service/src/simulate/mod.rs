@@ -20,8 +20,8 @@ pub use replay::{Replay, Settings};
 use report::changed;
 pub use report::{Compared, Report, of_log};
 
-use crate::rules::Rules;
 use logs::Logs;
+use rlaas_rules::Rules;
 
 /// Replays a log through the rules, and through others to compare with.
 ///

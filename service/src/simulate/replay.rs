@@ -5,13 +5,13 @@ use std::collections::BinaryHeap;
 
 use clap::Args;
 use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
+use rlaas_rules::{Authorize, Printable, Rules};
 
 use super::descriptors::{Found, Template};
 use super::limits::LimitReplay;
 use super::logs::{Field, Logs, Request};
 use super::times::Slots;
 use crate::decide::{Overall, Plan, Slot, sum_by_key};
-use crate::rules::{Authorize, Printable, Rules};
 
 /// How requests are replayed.
 #[derive(Clone, Debug, Args)]

@@ -1,6 +1,7 @@
 //! What a replay has found, as JSON has it.
 
 use jiff::Timestamp;
+use rlaas_rules::Printable;
 use serde::Serialize;
 
 use super::limits::{Denials, KeyStats, LimitReplay};
@@ -9,7 +10,6 @@ use super::replay::{Replay, Totals};
 use super::suggest::Suggestion;
 use super::text::grouped;
 use super::times::Slots;
-use crate::rules::Printable;
 
 /// How many keys are shown of a rule.
 const SHOWN_KEYS: usize = 10;

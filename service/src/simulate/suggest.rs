@@ -2,10 +2,10 @@
 
 use redis_rl_algorithm::Policy as Terms;
 use redis_rl_client::Algorithm;
+use rlaas_rules::Rate;
 use serde::Serialize;
 
 use super::keys::{self, Ask, Keys};
-use crate::rules::Rate;
 
 /// More than any limit of a rule, and far from what a counter can hold.
 const NO_LIMIT: u64 = 1 << 52;
@@ -197,7 +197,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::rules::{Charge, Unit};
+    use rlaas_rules::{Charge, Unit};
 
     proptest! {
         /// guarantee: simulate-suggest

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::fs;
 
-use rlaas::rules::{self, Source};
 use rlaas::simulate::logs::{Logs, Options};
 use rlaas::simulate::{Replay, Settings};
+use rlaas_rules::{self as rules, Source};
 
 use super::block_on;
 use super::process::{Rlaas, get, hits, request};

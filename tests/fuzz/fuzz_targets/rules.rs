@@ -6,11 +6,7 @@
 
 use libfuzzer_sys::fuzz_target;
 
-#[path = "../../../service/src/rules/mod.rs"]
-#[expect(dead_code, unused_imports, reason = "the service uses the rest")]
-mod rules;
-
-use rules::{Domain, Settings, Source};
+use rlaas_rules::{self as rules, Domain, Settings, Source};
 
 /// The words of the file, as the entries of descriptors.
 fn look(domain: &Domain, text: &str) {

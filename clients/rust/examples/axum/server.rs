@@ -28,6 +28,7 @@ fn limit(hash: &KeyedHash, request: &Parts) -> Result<Limit, Error> {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    tracing_subscriber::fmt::init(); // prints why there was no decision
     let variable = |name, default: &str| env::var(name).unwrap_or_else(|_| default.to_owned());
     let link = Link::open(&variable("REDIS_URL", "redis://127.0.0.1/"))?;
     let limiter = Limiter::builder(link).fallback(Fallback::Local { instances: 3 }).build();

@@ -156,7 +156,7 @@ fn defaults(reporter: &mut Reporter<'_>, entries: &Entries<'_>, others: &[&str])
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::{Settings, load};
+    use crate::{Settings, load};
 
     fn overrides(text: &str) -> Result<Overrides, String> {
         Overrides::load(&Source { name: "o.yaml".to_owned(), text: text.to_owned() })

@@ -1,7 +1,7 @@
 //! Which limit a descriptor gets: the behaviour that envoyproxy/ratelimit documents, in rules of our own.
 
 use redis_rl_client::Fallback;
-use rlaas::rules::{self, Entry, Found, Rules, Settings, Source};
+use rlaas_rules::{self as rules, Entry, Found, Rules, Settings, Source};
 
 fn sources(files: &[&str]) -> Vec<Source> {
     let file = |(i, text): (usize, &&str)| Source { name: format!("{i}.yaml"), text: (*text).to_owned() };
@@ -464,4 +464,22 @@ descriptors:
     let swapped = rules.replace("x*", "?").replace("'*y'", "x*").replace('?', "'*y'");
     assert_ne!(load(&swapped).hash(), hash);
     assert_ne!(Rules::default().hash(), hash);
+}
+
+#[test]
+fn each_limit_of_a_set_of_rules_has_a_number_of_its_own() {
+    let scripts = "rate-limiter: {use-algo: fixed-window-algo, window-size: 60, max-requests: 5}";
+    let rules = "descriptors:
+  - {key: a, rate_limit: {unit: day, requests_per_unit: 5}, descriptors: [{key: b, rate_limit: {unlimited: true}}]}
+  - {key: KEY, rate_limit: {unit: day, requests_per_unit: 5}}";
+    let files = [("d", "c"), ("d", "e"), ("other", "c")];
+    let files = files.map(|(domain, key)| format!("domain: {domain}\n{}", rules.replace("KEY", key)));
+    let second = files[1].replace("{key: a,", "{key: f,");
+    let sources = sources(&[&files[0], &second, scripts, &files[2]]);
+    let (rules, findings) = rules::load(&sources, &Settings { merge_domains: true, ..Settings::default() });
+    let rules = rules.unwrap_or_else(|| panic!("{:?}", findings.errors));
+    let mut numbers: Vec<_> =
+        rules.domains.values().flat_map(|domain| domain.limits()).map(|limit| limit.number).collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, (0..10).collect::<Vec<_>>());
 }

@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use sha2::{Digest as _, Sha256};
 
-use super::model::{Domain, Level, Limit, Rate, Rules};
+use super::model::{Domain, Level, Limit, Rate, Rule, Rules};
 
 /// So much of it is shown.
 const BYTES: usize = 8;
@@ -33,12 +33,12 @@ impl Level {
     fn write_to(&self, text: &mut Sink) -> fmt::Result {
         let mut rules: Vec<_> = self.rules.iter().collect();
         rules.sort_unstable_by_key(|(name, _)| *name);
-        for (name, rule) in rules {
-            write!(text, "rule {name:?} {} {} ", rule.value_to_metric, rule.share_threshold)?;
-            if let Some(limit) = &rule.limit {
+        for (name, Rule { limit, below, value_to_metric, share_threshold }) in rules {
+            write!(text, "rule {name:?} {value_to_metric} {share_threshold} ")?;
+            if let Some(limit) = limit {
                 limit.write_to(text)?;
             }
-            if let Some(below) = &rule.below {
+            if let Some(below) = below {
                 text.write_str("below ")?;
                 below.write_to(text)?;
                 text.write_str("end ")?;
@@ -51,8 +51,22 @@ impl Level {
 
 impl Limit {
     fn write_to(&self, text: &mut Sink) -> fmt::Result {
-        // Neither its place, nor what its rules say already.
-        let Self { name, replaces, rate, shadow, quota, detailed_metric, metadata, .. } = self;
+        let Self {
+            name,
+            replaces,
+            rate,
+            shadow,
+            quota,
+            detailed_metric,
+            metadata,
+            // What the files do not say, or its rules say already. A new field must be named here.
+            number: _,
+            place: _,
+            path: _,
+            names: _,
+            key_start: _,
+            values_in_metric: _,
+        } = self;
         write!(text, "limit {name:?} {replaces:?} {shadow} {quota} {detailed_metric} {metadata:?} ")?;
         match rate {
             None => text.write_str("unlimited "),

@@ -58,7 +58,7 @@ pub fn load(sources: &[Source], settings: &Settings) -> (Option<Rules>, Findings
 /// Makes rules of files. There are rules only if there is no error, also among those that were found before.
 pub fn load_files(files: &[File<'_>], mut findings: Findings, settings: &Settings) -> (Option<Rules>, Findings) {
     let mut rules = Rules::default();
-    let mut domains: HashMap<&str, Vec<&File<'_>>> = HashMap::new();
+    let (mut domains, mut limits): (HashMap<&str, Vec<&File<'_>>>, _) = (HashMap::new(), 0);
     for file in files {
         domains.entry(&file.domain).or_default().push(file);
     }
@@ -75,14 +75,17 @@ pub fn load_files(files: &[File<'_>], mut findings: Findings, settings: &Setting
         if !is_first && of_domain.iter().any(|other| other.is_of_scripts) {
             reporter.error(at_of(&file.entries, "domain"), format!("domain '{}' is in {first} too", file.domain));
         } else if file.is_of_scripts {
-            rules.domains.extend(script_domain(reporter, &file.entries).map(|domain| (SCRIPT_DOMAIN.into(), domain)));
+            rules.domains.extend(
+                script_domain(reporter, &file.entries, &mut limits).map(|domain| (SCRIPT_DOMAIN.into(), domain)),
+            );
         } else if !is_first && !settings.merge_domains {
             let text = format!("domain '{}' is in {first} too; MERGE_DOMAIN_CONFIG merges them", file.domain);
             reporter.error(at_of(&file.entries, "domain"), text);
         } else if let Some(domain) = rules.domains.get_mut(file.domain.as_str()) {
             let descriptors = reporter.maps(&file.entries, "descriptors");
             let names = vec![file.domain.clone()];
-            let mut loader = Loader { reporter, options: &domain.options, settings, keys: Vec::new(), names };
+            let (options, keys, limits) = (&domain.options, Vec::new(), &mut limits);
+            let mut loader = Loader { reporter, options, settings, keys, names, limits };
             loader.add_rules(&mut domain.root, Above::default(), &descriptors);
         }
     }
@@ -204,6 +207,8 @@ struct Loader<'l, 'f> {
     keys: Vec<String>,
     /// The domain, and their `key_value`.
     names: Vec<String>,
+    /// How many limits there are by now.
+    limits: &'l mut usize,
 }
 
 impl Loader<'_, '_> {
@@ -299,6 +304,7 @@ impl Loader<'_, '_> {
             rate.policy = rate.policy.try_name(&policy_name(name, &path)).unwrap_or(rate.policy);
         }
         Some(Arc::new(Limit {
+            number: next(self.limits),
             path: path.into(),
             names: self.names.iter().map(|name| name.as_str().into()).collect(),
             place: Some(self.reporter.place(at)),
@@ -311,7 +317,6 @@ impl Loader<'_, '_> {
             detailed_metric,
             values_in_metric: here.values_in_metric,
             metadata,
-            ..Limit::default()
         }))
     }
 
@@ -335,6 +340,12 @@ impl Loader<'_, '_> {
     }
 }
 
+/// The next number.
+const fn next(numbers: &mut usize) -> usize {
+    *numbers += 1;
+    *numbers - 1
+}
+
 /// How headers and denials name a rule: by the name of its limit, else by its path. `_` stands for what no policy's name
 /// has, and a long name is cut.
 fn policy_name(limit: &str, path: &str) -> String {
@@ -344,7 +355,7 @@ fn policy_name(limit: &str, path: &str) -> String {
 }
 
 /// The domain of the configuration of the service that the Lua scripts come from.
-fn script_domain(reporter: &mut Reporter<'_>, entries: &Entries<'_>) -> Option<Domain> {
+fn script_domain(reporter: &mut Reporter<'_>, entries: &Entries<'_>, limits: &mut usize) -> Option<Domain> {
     for (key, _) in entries.iter().filter(|(key, _)| key_text(key) != Some("rate-limiter")) {
         reporter.error(key.at, "a file with 'rate-limiter' has no other key");
     }
@@ -375,6 +386,7 @@ fn script_domain(reporter: &mut Reporter<'_>, entries: &Entries<'_>) -> Option<D
         }
     };
     let limit = Limit {
+        number: next(limits),
         path: format!("{SCRIPT_DOMAIN}.{SCRIPT_ENTRY}").into(),
         names: [SCRIPT_DOMAIN, SCRIPT_ENTRY].map(Into::into).into(),
         place: Some(reporter.place(at)),

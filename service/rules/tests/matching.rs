@@ -5,7 +5,7 @@ mod naive;
 
 use naive::{Rule, agrees, unique};
 use proptest::prelude::*;
-use rlaas::rules;
+use rlaas_rules as rules;
 
 fn some_rules() -> impl Strategy<Value = Vec<Rule>> {
     let rule = |below: BoxedStrategy<Vec<Rule>>| {

@@ -1,4 +1,5 @@
-//! Rules: limits of files or of a control plane, and which limit a descriptor gets.
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
 
 mod authorize;
 mod fields;

@@ -3,13 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::net::IpAddr;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use foldhash::fast::RandomState;
 use http::HeaderName;
 use ipnet::IpNet;
-use prometheus::IntCounter;
 use redis_rl_client::{Algorithm, Calendar, Fallback, Policy, Window};
 
 use super::problem::{Place, Printable};
@@ -127,6 +126,8 @@ pub struct Rule {
 /// A limit of a rule.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Limit {
+    /// Counts the limits of a set of rules, from 0. That of a descriptor has 0 too.
+    pub number: usize,
     /// The domain and the rules on the way to it, joined by `.`, as envoyproxy/ratelimit writes them.
     pub path: Box<str>,
     /// The same one by one; none of a limit that a descriptor brings along. Two rules can have one path: `a.b`, and `b`
@@ -145,21 +146,6 @@ pub struct Limit {
     /// Whether a rule on the way to it puts values of requests into the metrics.
     pub values_in_metric: bool,
     pub metadata: Option<Arc<BTreeMap<String, Metadata>>>,
-    pub counters: Counters,
-}
-
-/// The counters that most requests under a limit count in, so that they are looked up once.
-#[derive(Clone, Debug, Default)]
-pub struct Counters {
-    pub total_hits: OnceLock<IntCounter>,
-    pub within: OnceLock<IntCounter>,
-}
-
-impl PartialEq for Counters {
-    /// What is counted makes no other limit.
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
 }
 
 /// How much, under which algorithm, and how it is charged.

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use rlaas::rules::{Domain, Entry, Settings, Source, load};
+use rlaas_rules::{Domain, Entry, Settings, Source, load};
 
 /// The most that a descriptor may take, where a level has at most 100 wildcards.
 const MOST: Duration = Duration::from_micros(2);
