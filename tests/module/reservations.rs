@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use redis::{Connection, Value};
+use redis_rl_algorithm::Micros;
 
 use crate::random::calls::{Call, Form, load_functions};
 use crate::support::*;
@@ -91,7 +92,9 @@ fn a_call_removes_a_bounded_number_of_what_has_ended() {
             ["o1", "o2"].iter().for_each(|name| fill("hash", name, 10_001, now + 60_000));
             let call = |words: &str| {
                 let call = words.strip_prefix("rl_multi ").map_or_else(|| Call::of(words), multi);
-                let command = if library { call.library(&Form::Function) } else { call.native() };
+                let at = Micros::from_millis(now.unsigned_abs());
+                let command =
+                    if library { call.library(Form::Function, at).expect("a function") } else { call.native() };
                 ok(command.query(&mut server.con()))
             };
             let mut con = server.con();
