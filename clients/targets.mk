@@ -41,6 +41,10 @@ ADAPTERS ?=
 test-adapters: $(own_module) $(if $(SERVERS),,servers) ## test what is in clients/ with its frameworks; ADAPTERS="node python" names some
 	@scripts/test-adapters $(ADAPTERS)
 
+.PHONY: bench-node
+bench-node: $(own_module) $(if $(SERVERS),,servers) ## compare the store of Node.js with rate-limit-redis; CHECK=1 fails above the goals
+	@cd clients/node && SERVERS="$${SERVERS:-$$(ls $(CURDIR)/target/servers/valkey-9.*/*-server | head -n 1)}" node tests/bench.js
+
 .PHONY: test-litellm
 test-litellm: $(own_module) $(if $(SERVERS),,servers) ## test clients/litellm with litellm's proxy and a model that is not real
 	@RL_MODULE="$(RL_MODULE)" SERVERS="$${SERVERS:-$$(ls $(CURDIR)/target/servers/valkey-9.*/*-server | head -n 1)}" \

@@ -8,7 +8,7 @@
 
 use super::arithmetic::{div_ceil, to_i64, widening_mul};
 use super::forecast::{Forecast, ttl_of_denial};
-use super::record::NoTag;
+use super::record::{NoTag, Tag};
 use super::{
     Algorithm, Change, Changed, Cost, Decided, Decision, MAX_COUNT, Micros, Policy, RecordAlgorithm, Unrepresentable,
     Verdict,
@@ -41,6 +41,11 @@ pub struct Gcra {
     tolerance: u64,
     /// The units that must be available for a request of cost 0: 1, but 0 for redis-cell's command.
     needed_for_zero: u64,
+}
+
+impl Tag for NoTag {
+    type Algorithm = Gcra;
+    const TEXT: &'static [u8] = b"";
 }
 
 /// The reply of redis-cell: `limit` and `remaining` in units, times in whole seconds.

@@ -72,17 +72,15 @@ const isReadOnly = (error) => /^READONLY /.test(error?.message ?? '')
  * Sends over one connection of node-redis.
  * @type {(client: any, words: string[], abortSignal: AbortSignal) => Promise<unknown>}
  */
-async function sendOne(client, words, abortSignal) {
-  try {
-    return await client.sendCommand(words, { abortSignal })
-  } catch (error) {
+function sendOne(client, words, abortSignal) {
+  return client.sendCommand(words, { abortSignal }).catch((/** @type {unknown} */ error) => {
     // After a failover the address may lead to another server, but the connection still leads to this one.
     if (isReadOnly(error) && client.isOpen) {
       client.destroy()
       client.connect().catch(() => {}) // it says so by its event
     }
     throw error
-  }
+  })
 }
 
 /**
@@ -168,14 +166,11 @@ function ioRedis(client, last) {
       // A command would connect it as well, but wait in its queue.
       if (client.status === 'wait') client.connect().catch(() => {})
     },
-    async call(_key, _readOnly, words) {
-      try {
-        return await client.call(...words)
-      } catch (error) {
+    call: (_key, _readOnly, words) =>
+      client.call(...words).catch((/** @type {unknown} */ error) => {
         if (isReadOnly(error) && isReady()) client.disconnect(true)
         throw error
-      }
-    },
+      }),
     why: () => (isReady() ? rejection(last) : last.error),
   }
 }
@@ -235,18 +230,23 @@ export function sender(client) {
     // The request has its reply by now, and must not be charged.
     signal.throwIfAborted()
   }
-  /** @type {Send} */
-  const send = async (key, readOnly, words, signal) => {
-    await connected(signal)
+  /** @type {SendOnce} */
+  const called = async (...words) => {
     try {
-      const reply = await call(key, readOnly, words, signal)
-      // One connection says by its event that it is connected again.
-      if (isCluster || isPool) last.error = undefined
+      const reply = await call(...words)
+      last.error = undefined
       return reply
     } catch (error) {
       throw explain ? explain(error) : error
     }
   }
+  // One connection says by its event that it is connected again.
+  const sendNow = isCluster || isPool ? called : call
+  /** @type {Send} */
+  const send = (key, readOnly, words, signal) =>
+    isReady()
+      ? sendNow(key, readOnly, words, signal)
+      : connected(signal).then(() => sendNow(key, readOnly, words, signal))
   send.why = why
   send.node = node
   return send

@@ -28,6 +28,11 @@ const OPTIONS = {
  */
 
 /**
+ * @typedef {{allowed: boolean, count: number, remaining: number, retryAfter: number, next: number, delay: number,
+ *   now: number, isShadow: boolean}} Figures
+ */
+
+/**
  * Frameworks deny if `totalHits > limit`, and send `limit - totalHits` as what remains. `ms`: until more is available
  * or, on a denial, until the next request is allowed; undefined for never. `at`: the server's time of the charge.
  * @typedef {{allowed: boolean, totalHits: number, ms: number | undefined, charged: boolean, at: number}} Decision
@@ -50,7 +55,7 @@ export class Core {
     }
     this.algorithm = algorithm
     this.#burst = burst === undefined ? [] : ['BURST', String(burst)]
-    this.#link = new Link(client, timeout)
+    this.#link = new Link(client, timeout, this.guard)
     this.#failOpen = failOpen
     this.#secret = secret
     this.guard.onError = onError
@@ -73,15 +78,15 @@ export class Core {
     }
     if (reply.allowed) this.counters.allowed += 1
     else this.counters.denied += 1
-    const ms = reply.allowed ? reply.next_ms : reply.retry_after_ms
-    const delay = reply.delay_ms > 0 ? Math.min(reply.delay_ms, LONGEST_TIMER) : 0
+    const ms = reply.allowed ? reply.next : reply.retryAfter
+    const delay = Math.min(reply.delay, LONGEST_TIMER)
     if (delay > 0) await sleep(delay)
     return {
-      allowed: reply.allowed === 1,
+      allowed: reply.allowed,
       totalHits: this.#hits(reply, Number(this.#limit(call.limit))),
       ms: ms < 0 ? undefined : Math.max(ms - delay, 0),
-      charged: this.algorithm === 'FIXED' ? reply.count > 0 : reply.allowed === 1 && reply.shadow === 0,
-      at: reply.now_ms,
+      charged: this.algorithm === 'FIXED' ? reply.count > 0 : reply.allowed && !reply.isShadow,
+      at: reply.now,
     }
   }
 
@@ -106,7 +111,7 @@ export class Core {
     const reply = await this.#ask('RL.PEEK', [this.algorithm], call, ['COST', '0'], true)
     if (reply.count === 0) return undefined
     const totalHits = this.algorithm === 'FIXED' ? reply.count : Number(this.#limit(call.limit)) - reply.remaining
-    return { totalHits, ms: reply.next_ms < 0 ? undefined : reply.next_ms }
+    return { totalHits, ms: reply.next < 0 ? undefined : reply.next }
   }
 
   /**
@@ -122,7 +127,7 @@ export class Core {
   /** @param {Call} call */
   reset(call) {
     const key = this.#key(call)
-    return this.#send(key, false, ['RL.RESET', this.algorithm, key, `${call.windowMs}ms`])
+    return this.#link.call(key, false, ['RL.RESET', this.algorithm, key, `${call.windowMs}ms`])
   }
 
   /** Ends the timers. */
@@ -135,7 +140,7 @@ export class Core {
    * `limit + 1` for a denial.
    *
    * FIXED counts every request whatever the limit is, denied ones too, so there it is the counter.
-   * @type {(reply: Record<string, number>, limit: number) => number}
+   * @type {(reply: Figures, limit: number) => number}
    */
   #hits(reply, limit) {
     const counted = this.algorithm === 'FIXED' ? reply.count : limit - reply.remaining
@@ -160,15 +165,24 @@ export class Core {
   }
 
   /**
-   * The reply of FULL.
-   * @type {(command: string, algorithm: string[], call: Call, options: string[], readOnly?: boolean) =>
-   *   Promise<Record<string, number>>}
+   * The figures of LINE that are used here.
+   * @type {(command: string, algorithm: string[], call: Call, options: string[], readOnly?: boolean) => Promise<Figures>}
    */
   async #ask(command, algorithm, call, options, readOnly = false) {
     const key = this.#key(call)
-    const limit = [`${call.windowMs}ms`, this.#limit(call.limit), ...this.#burst]
-    const words = [command, ...algorithm, key, ...limit, ...options, 'FULL']
-    return fields(await this.#send(key, readOnly, words))
+    const words = [command, ...algorithm, key, `${call.windowMs}ms`, this.#limit(call.limit), ...this.#burst, ...options]
+    words.push('LINE')
+    const line = String(await this.#link.call(key, readOnly, words)).split(' ')
+    return {
+      allowed: line[0] === '1',
+      count: Number(line[1]),
+      remaining: Number(line[4]),
+      retryAfter: Number(line[5]),
+      next: Number(line[6]),
+      delay: Number(line[8]),
+      now: Number(line[9]),
+      isShadow: line[10] === '1',
+    }
   }
 
   /** @param {Call} call */
@@ -182,20 +196,4 @@ export class Core {
     return bounded(key, this.prefix + scope)
   }
 
-  /** @type {(key: string, readOnly: boolean, words: string[]) => Promise<unknown>} */
-  #send(key, readOnly, words) {
-    return this.guard.counted(this.#link.call(key, readOnly, words))
-  }
-}
-
-/**
- * FULL is a map on RESP3, for which clients have their own types, and a flat array on RESP2.
- * @type {(reply: any) => Record<string, number>}
- */
-function fields(reply) {
-  let pairs
-  if (Array.isArray(reply)) pairs = reply.flatMap((name, i) => (i % 2 ? [] : [[name, reply[i + 1]]]))
-  else if (reply instanceof Map) pairs = [...reply]
-  else pairs = Object.entries(reply)
-  return Object.fromEntries(pairs.map(([name, value]) => [String(name), Number(value)]))
 }

@@ -133,17 +133,13 @@ export class Guard {
   #logged = new Map()
 
   /**
-   * The reply of a call. Counts why there is none.
-   * @type {<T>(reply: Promise<T>) => Promise<T>}
+   * Counts why there is no reply, and returns it.
+   * @param {unknown} error
    */
-  async counted(reply) {
-    try {
-      return await reply
-    } catch (error) {
-      const found = kind(error)
-      this.counters.errors[found] = (this.counters.errors[found] ?? 0) + 1
-      throw error
-    }
+  counted(error) {
+    const found = kind(error)
+    this.counters.errors[found] = (this.counters.errors[found] ?? 0) + 1
+    return error
   }
 
   /**

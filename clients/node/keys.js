@@ -9,6 +9,9 @@ const REPLACED = /~[0-9a-f]{64}$/
 /** Reservations have such keys. */
 const RESERVED = /:reserved(:ends)?$/
 
+/** Where more is to be looked at. */
+const SPECIAL = /[{~]|:reserved(:ends)?$/
+
 /** @param {string} text */
 function value(text, always = false) {
   const bytes = Buffer.from(text)
@@ -35,6 +38,8 @@ function tagged(key) {
  * @param {string} key
  */
 export function bounded(key, prefix = '') {
+  // Most keys are short and plain. A character is 3 bytes at most here, or half of one with 4.
+  if (key.length <= LONGEST / 4 && !SPECIAL.test(prefix + key)) return prefix + key
   const isReserved = RESERVED.test(prefix + key)
   const parts = tagged(key)
   if (!parts) return prefix + value(key, isReserved)

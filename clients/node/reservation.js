@@ -277,7 +277,7 @@ export class Limiter {
   constructor(options) {
     validate(options, { logger: accepts('an object', (value) => typeof value === 'object') })
     const { client, timeout = 100, failOpen = false, onError, logger } = options
-    this.#link = new Link(client, timeout)
+    this.#link = new Link(client, timeout, this.#guard)
     this.#failOpen = failOpen
     this.#guard.onError = onError
     if (logger) this.#guard.logger = logger
@@ -407,6 +407,6 @@ export class Limiter {
   #call(words, longest) {
     // The key decides the node of a cluster.
     const key = words[0] === 'RL.MULTI' ? words[3] : words[0] === 'RL.SETTLE' ? words[2] : words[1]
-    return this.#guard.counted(this.#link.call(key, false, words, longest))
+    return this.#link.call(key, false, words, longest)
   }
 }

@@ -29,7 +29,6 @@ export const SINGLES = {
   'ioredis 6': ioRedis(ioredis),
   'ioredis 6, numbers as text': ioRedis(ioredis, { stringNumbers: true }),
   ...more({
-    'redis 6, maps as Map': nodeRedis(redis.createClient, { commandOptions: { typeMapping: { 37: Map } } }),
     'redis 5': nodeRedis(redis5.createClient),
     'redis 5, RESP3': nodeRedis(redis5.createClient, { RESP: 3 }),
     'ioredis 6, RESP3 replies': ioRedis(ioredis, { protocol: 3, replyMapping: 'resp3' }),

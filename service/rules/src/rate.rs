@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use redis_rl_client::{Algorithm, Policy, Window};
 
+use super::defaults::Defaults;
 use super::fields::{Entries, Reporter, at_of, field};
 use super::model::{Charge, Options, Rate, Unit, takes_always};
-use super::overrides::Defaults;
 use super::problem::{Mark, quoted};
 use super::yaml::Node;
 

@@ -13,6 +13,7 @@ use redis_rl_client::{Algorithm, Decision, Source, Stats};
 use rlaas_rules::Charge;
 use tracing::warn;
 
+use super::counters::Counters;
 use super::in_force::InForce;
 use super::outcomes::Outcomes;
 use super::plan::{Check, Hits, Plan, Slot};
@@ -55,13 +56,6 @@ pub struct Metrics {
     ahead: Gauge,
     /// Of the connections of callers.
     pub connections: Figures,
-}
-
-/// The counters that most requests under a limit count in, so that they are looked up once.
-#[derive(Debug, Default)]
-pub struct Counters {
-    total_hits: OnceLock<IntCounter>,
-    within: OnceLock<IntCounter>,
 }
 
 impl Metrics {

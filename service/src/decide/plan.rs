@@ -75,6 +75,15 @@ pub struct Reservation {
     pub ttl: Duration,
 }
 
+/// The largest reservation.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// In millionths of the limit.
+    pub fraction: u32,
+    /// Also where none is given.
+    pub ttl: Duration,
+}
+
 /// A descriptor under a limit.
 #[derive(Debug)]
 pub struct Check {
