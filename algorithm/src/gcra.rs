@@ -157,9 +157,6 @@ fn seconds_of_redis_cell(ns: u64) -> i64 {
 impl Algorithm for Gcra {
     type State<'s> = Option<u64>;
     type Change = u64;
-    const TAKES_ALWAYS: bool = false;
-    const TAKES_RESERVATIONS: bool = false;
-    const CORRECTS_AT: bool = false;
 
     /// # Errors
     /// [`Unrepresentable::Span`] for more than one unit a nanosecond, and if the whole burst takes more than about

@@ -62,8 +62,6 @@ impl StoredAlgorithm for FixedWindow {
         },
         commit: |_, loaded, change, _| commit_given_back(loaded, change, c"incrby"),
     });
-    const COUNT_IS_AFTER: bool = true;
-    const TTL_OF_SCRIPT: bool = true;
 
     fn new(policy: &Policy) -> Result<Self, Error> {
         Ok(<Self as Algorithm>::new(policy)?)

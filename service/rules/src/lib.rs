@@ -21,9 +21,8 @@ pub use files::{Source, files, read};
 pub use key::{command, key, key_start};
 pub use load::{SCRIPT_DOMAIN, SCRIPT_ENTRY, Settings, file, load, load_files};
 pub use matching::{Entry, Found};
-pub use model::{
-    Authorize, Charge, Domain, Level, Limit, Metadata, Options, Origin, Part, Rate, Rule, Rules, Unit, takes_always,
-};
+pub use model::{Authorize, Charge, Domain, Level, Limit, Metadata, Options, Origin, Part, Rate, Rule, Rules, Unit};
 pub use overrides::Overrides;
 pub use problem::{Mark, Place, Printable, Problem};
+pub use rate::algorithms;
 pub use yaml::{Node, Scalar, Value};

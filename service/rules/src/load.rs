@@ -363,6 +363,7 @@ fn script_domain(reporter: &mut Reporter<'_>, entries: &Entries<'_>, limits: &mu
             reporter.error(key.at, "unknown key in rate-limiter: expected use-algo, window-size or max-requests");
         }
     }
+    // Special: the scripts that the module replaces.
     let known = [("fixed-window-algo", Algorithm::Fixed), ("sliding-window-algo", Algorithm::Sliding)];
     let algorithm = reporter.choice(fields, "use-algo", &known);
     let window = reporter.number(fields, "window-size", 1);

@@ -7,9 +7,9 @@ use std::path::Path;
 use super::defaults::{CALENDARS, Defaults};
 use super::fields::{Entries, Findings, Reporter};
 use super::files::Source;
-use super::model::{Domain, Rules, takes_always};
+use super::model::{Domain, Rules};
 use super::problem::{Mark, Place, Problem, quoted};
-use super::rate::ALGORITHMS;
+use super::rate::algorithms;
 use super::yaml::{self, Node};
 
 /// What a rule can get, besides calendars.
@@ -108,7 +108,7 @@ fn defaults(reporter: &mut Reporter<'_>, entries: &Entries<'_>, others: &[&str])
         }
     }
     // These rules charge what they deny.
-    let known: Vec<_> = ALGORITHMS.into_iter().filter(|(_, algorithm)| takes_always(*algorithm)).collect();
+    let known: Vec<_> = algorithms().filter(|(_, algorithm)| algorithm.traits().always).collect();
     let calendar = |text: &str| (text == "calendar").then_some(true);
     Defaults {
         algorithm: reporter.choice(entries, "algorithm", &known),
@@ -176,7 +176,7 @@ descriptors:
     #[test]
     fn a_wrong_file_says_where() {
         for (text, expected) in [
-            ("algorithm: gcra", "o.yaml:1:12: invalid algorithm: expected fixed, window, rolling, counter or token"),
+            ("algorithm: gcra", "o.yaml:1:12: invalid algorithm: expected fixed, window, counter, token or rolling"),
             ("algorithm: leaky", "o.yaml:1:12: invalid algorithm: "),
             ("month: 30d", "o.yaml:1:8: invalid month: expected calendar"),
             (

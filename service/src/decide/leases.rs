@@ -5,11 +5,11 @@ use tonic::Status;
 
 use super::plan::{Check, Plan, Slot};
 
-/// Makes units of RL.ROLLING of leases, which the client does not decide without the server: there, each counts until its
-/// time ends. Whether there is one.
+/// Makes units of RL.ROLLING of leases, which the client does not decide without the server. Whether there is one.
 pub fn count_leases(plan: &mut Plan) -> bool {
     let mut has_one = false;
-    for check in checks(plan).filter(|check| check.policy.algorithm() == Algorithm::Lease) {
+    for check in checks(plan).filter(|check| check.policy.algorithm().traits().id) {
+        // Special: it counts each unit until its own time ends.
         if let Ok(policy) = of_lease(&check.policy, Algorithm::Rolling, check.policy.window()) {
             (check.policy, check.reservation, has_one) = (policy, None, true);
         }
@@ -19,7 +19,7 @@ pub fn count_leases(plan: &mut Plan) -> bool {
 
 /// Rejects leases: nothing but Commit ends them.
 pub fn without_leases(mut plan: Plan) -> Result<Plan, Status> {
-    let lease = checks(&mut plan).find(|check| check.policy.algorithm() == Algorithm::Lease);
+    let lease = checks(&mut plan).find(|check| check.policy.algorithm().traits().id);
     lease.map_or(Ok(()), |lease| Err(unable(lease, "is for Reserve and Commit alone")))?;
     Ok(plan)
 }

@@ -9,8 +9,8 @@ use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
 use envoy_types::pb::envoy::service::ratelimit::v3::{RateLimitRequest, RateLimitResponse};
 use envoy_types::pb::google::protobuf::{Duration as ProtoDuration, UInt64Value};
 use futures_util::future::join_all;
-use redis_rl_client::{Algorithm, Decision, Error, Limiter, Source, Window};
-use rlaas_rules::{Charge, Domain, takes_always};
+use redis_rl_client::{Decision, Error, Limiter, Source, Window};
+use rlaas_rules::{Charge, Domain};
 use tonic::Status;
 
 use super::call::Call;
@@ -105,11 +105,11 @@ impl Service {
             }
             (check.charge, check.grants) = (Charge::Allowed, None);
             check.reservation = Some(Arc::clone(reservation));
-            if check.policy.algorithm() == Algorithm::Lease {
+            if check.policy.algorithm().traits().id {
                 if hits != 1 {
                     return Err(Status::invalid_argument(format!("{name}: a lease takes an amount of 1")));
                 }
-                check.policy = of_lease(&check.policy, Algorithm::Lease, Window::Length(reservation.ttl))?;
+                check.policy = of_lease(&check.policy, check.policy.algorithm(), Window::Length(reservation.ttl))?;
                 continue;
             }
             let most = u128::from(check.policy.limit()) * u128::from(self.settings.reservations.fraction) / MILLION;
@@ -134,7 +134,7 @@ impl Service {
             let prepare = |mut plan: Plan, _: Option<&Domain>| {
                 // Without an id, there is no lease to end.
                 for slot in &mut plan.slots {
-                    if matches!(slot, Slot::Check(check) if check.policy.algorithm() == Algorithm::Lease) {
+                    if matches!(slot, Slot::Check(check) if check.policy.algorithm().traits().id) {
                         *slot = Slot::None;
                     }
                 }
@@ -182,7 +182,7 @@ impl Service {
 async fn settle(limiter: &Limiter, check: &Check, id: &str) -> Result<bool, Error> {
     let Check { policy, key, .. } = check;
     let request = policy.request(key).with_key_as_it_is();
-    if policy.algorithm() == Algorithm::Lease {
+    if policy.algorithm().traits().id {
         return limiter.release_request(&request.id(id)).await;
     }
     match check.hits {
@@ -198,9 +198,9 @@ async fn settle(limiter: &Limiter, check: &Check, id: &str) -> Result<bool, Erro
 
 /// Leaves one check for each key, and rejects limits that have no reservations.
 fn reservable(plan: &mut Plan) -> Result<(), Status> {
-    use Algorithm::{Counter, Fixed, Lease, Rolling, Window};
     for check in checks(plan) {
-        if !matches!(check.policy.algorithm(), Fixed | Window | Counter | Rolling | Lease) {
+        let traits = check.policy.algorithm().traits();
+        if !traits.reserve && !traits.id {
             return Err(unable(check, "has no reservations"));
         }
         if matches!(check.hits, Hits::GiveBack(_)) {
@@ -216,7 +216,7 @@ fn reported(plan: Plan) -> Result<Plan, Status> {
     let mut plan = without_leases(plan)?;
     plan.all_or_nothing = false;
     for check in checks(&mut plan) {
-        if !takes_always(check.policy.algorithm()) {
+        if !check.policy.algorithm().traits().always {
             return Err(unable(check, "cannot count beyond its limit"));
         }
         (check.charge, check.grants) = (Charge::Always, None);
@@ -248,7 +248,7 @@ fn once_each_key(plan: &mut Plan) {
 /// Whether the server holds a reservation. It holds none of what only shadow mode allows. A lease that is renewed charges
 /// nothing.
 fn is_reserved(decision: &Decision) -> bool {
-    let is_charged = decision.charged > 0 || decision.policy().algorithm() == Algorithm::Lease;
+    let is_charged = decision.charged > 0 || decision.policy().algorithm().traits().id;
     decision.source == Source::Server && decision.allowed && !decision.shadow && is_charged
 }
 
