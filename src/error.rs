@@ -150,10 +150,6 @@ errors! {
     SETTLEMENT = c"ERR syntax error: RL.SETTLE needs ACTUAL m, and RESERVED n or RESERVATION id";
     TOP_COUNT = c"ERR invalid count: expected an integer of 0 or more, or RESET";
     TOP_OFF = c"ERR RL.TOP is off: set rl.top-keys above 0";
-    PARTIAL_AND_ALWAYS = c"ERR syntax error: PARTIAL and ALWAYS exclude each other";
-    RESERVE_AND_ALWAYS = c"ERR syntax error: RESERVE and ALWAYS exclude each other";
-    RESERVATION_AND_RESERVED = c"ERR syntax error: RESERVED and RESERVATION exclude each other";
-    RESERVATION_AND_AT = c"ERR syntax error: RESERVATION and AT exclude each other";
     NUM_LIMITS = c"ERR invalid numlimits: expected an integer from 1 to 64";
     FEWER_LIMITS = c"ERR invalid numlimits: fewer limits follow than it says";
     MORE_LIMITS = c"ERR invalid numlimits: more limits follow than it says";

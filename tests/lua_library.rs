@@ -16,6 +16,28 @@ use redis::{Connection, Value};
 use redis_rl_algorithm::Micros;
 use support::*;
 
+#[test]
+fn it_takes_the_options_of_the_table() {
+    with_all_forms(|_, con, form| {
+        for word in words(|traits| traits.library) {
+            let can = traits(word);
+            for (option, taken) in options(can) {
+                let id = if can.id && !option.starts_with("ID") { " ID a" } else { "" };
+                let call = Call::of(&format!("rl {word} {word} 1m 5{id} {option}"));
+                let is_taken = match answer(library(&call, form).query(con)) {
+                    Answer::Error(error) => {
+                        let keyword = option.split(' ').next().expect("a word");
+                        assert_eq!(error, format!("ERR invalid {keyword}: {word} takes none"));
+                        false
+                    }
+                    _ => true,
+                };
+                assert_eq!(is_taken, taken, "{word} {option}");
+            }
+        }
+    });
+}
+
 /// Runs a test with every form of the library on every server, which has the module too.
 fn with_all_forms(test: impl Fn(&Server, &mut Connection, Form) + Sync) {
     for_each_server(|bin| {
@@ -204,7 +226,7 @@ fn the_documented_permissions_are_enough() {
         let mut case = Case::new(2);
         // Every algorithm on every key is WRONGTYPE now and then, which is a reply as well.
         for n in 0..1_500 {
-            let mut call = case.call(&ALL);
+            let mut call = case.call(&words(|traits| traits.library));
             call.limits.iter_mut().for_each(|(key, _)| key.splice(..0, *b"user:").for_each(drop));
             let at = Micros::from_millis(now_ms().unsigned_abs());
             let Some(command) = call.library(FORMS[n % FORMS.len()], at) else { continue };
@@ -236,7 +258,7 @@ fn every_key_is_declared() {
         assert_eq!(monitor.recv_response().expect("a reply"), Value::Okay);
         let mut case = Case::new(3);
         for n in 0..1_500 {
-            let call = case.call(&ALL);
+            let call = case.call(&words(|traits| traits.library));
             let form = [Form::Script, Form::Function][n % 2];
             let at = Micros::from_millis(now_ms().unsigned_abs());
             let Some(command) = call.library(form, at) else { continue };

@@ -11,7 +11,7 @@ use super::arithmetic::{ceil_seconds, div_ceil, div_rem, to_i64, widening_mul};
 use super::forecast::{Forecast, ttl_of_denial};
 use super::record::{Letter, Owner};
 use super::{
-    Algorithm, Change, Changed, Cost, Decided, Decision, MAX_COUNT, MAX_SPAN, Micros, Policy, RecordAlgorithm,
+    Algorithm, Change, Changed, Cost, Decided, Decision, MAX_COUNT, MAX_SPAN, Micros, Named, Policy, RecordAlgorithm,
     Unrepresentable, Verdict, Window,
 };
 
@@ -81,9 +81,6 @@ pub struct Bucket<const LETTER: char> {
 struct Parts(u128);
 
 impl<const LETTER: char> Bucket<LETTER> {
-    /// Whether an allowed request is delayed until what was charged before it has drained.
-    const DELAYS: bool = LETTER == 'L';
-
     fn units(&self, units: u64) -> Parts {
         Parts(widening_mul(units, self.window.micros()))
     }
@@ -118,12 +115,12 @@ impl<const LETTER: char> Bucket<LETTER> {
     }
 }
 
-impl<const LETTER: char> Algorithm for Bucket<LETTER> {
+impl<const LETTER: char> Algorithm for Bucket<LETTER>
+where
+    Self: Named,
+{
     type State<'s> = Option<Level>;
     type Change = Level;
-    const TAKES_ALWAYS: bool = !Self::DELAYS;
-    const TAKES_RESERVATIONS: bool = false;
-    const CORRECTS_AT: bool = false;
 
     /// # Errors
     /// [`Unrepresentable::Span`] if a full bucket takes longer than [`MAX_SPAN`] to drain.
@@ -160,7 +157,7 @@ impl<const LETTER: char> Algorithm for Bucket<LETTER> {
             (charged, ceil_seconds(self.time_to_drain(needed)))
         };
         let count = to_i64(whole.saturating_add(u64::from(part > 0)));
-        let delay = if Self::DELAYS && allowed { self.time_to_drain(before) } else { 0 };
+        let delay = if Self::TRAITS.delays && allowed { self.time_to_drain(before) } else { 0 };
         Ok(Decision { verdict: Verdict { allowed, count, ttl }, delay, change, needed: cost.needed() })
     }
 
@@ -206,6 +203,7 @@ impl<const LETTER: char> Algorithm for Bucket<LETTER> {
 
 impl<const LETTER: char> RecordAlgorithm for Bucket<LETTER>
 where
+    Self: Named,
     Letter<LETTER>: Owner<Algorithm = Self>,
 {
     type Record = Level;

@@ -73,9 +73,6 @@ impl FixedWindow {
 impl Algorithm for FixedWindow {
     type State<'s> = Option<Counter>;
     type Change = Counter;
-    const TAKES_ALWAYS: bool = true;
-    const TAKES_RESERVATIONS: bool = true;
-    const CORRECTS_AT: bool = true;
 
     fn new(policy: &Policy) -> Result<Self, Unrepresentable> {
         Ok(Self { schedule: policy.schedule, limit: policy.limit })

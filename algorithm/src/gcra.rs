@@ -8,7 +8,7 @@
 
 use super::arithmetic::{div_ceil, to_i64, widening_mul};
 use super::forecast::{Forecast, ttl_of_denial};
-use super::record::NoTag;
+use super::record::{NoTag, Tag};
 use super::{
     Algorithm, Change, Changed, Cost, Decided, Decision, MAX_COUNT, Micros, Policy, RecordAlgorithm, Unrepresentable,
     Verdict,
@@ -41,6 +41,11 @@ pub struct Gcra {
     tolerance: u64,
     /// The units that must be available for a request of cost 0: 1, but 0 for redis-cell's command.
     needed_for_zero: u64,
+}
+
+impl Tag for NoTag {
+    type Algorithm = Gcra;
+    const TEXT: &'static [u8] = b"";
 }
 
 /// The reply of redis-cell: `limit` and `remaining` in units, times in whole seconds.
@@ -152,9 +157,6 @@ fn seconds_of_redis_cell(ns: u64) -> i64 {
 impl Algorithm for Gcra {
     type State<'s> = Option<u64>;
     type Change = u64;
-    const TAKES_ALWAYS: bool = false;
-    const TAKES_RESERVATIONS: bool = false;
-    const CORRECTS_AT: bool = false;
 
     /// # Errors
     /// [`Unrepresentable::Span`] for more than one unit a nanosecond, and if the whole burst takes more than about

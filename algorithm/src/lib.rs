@@ -96,6 +96,7 @@
 //!   [`SlidingLog`] and [`Lease`] a sorted set: their functions say what to write.
 //! - [`reservation`]: an estimate that is charged once, corrected once, and given back if nobody settles it.
 //! - [`in_memory`]: all of them with their state in memory, as the tests use it.
+//! - [`Name`] and [`Traits`]: what each of them can do. [`with_algorithms!`] does something for each.
 //!
 //! # Units
 //!
@@ -119,6 +120,8 @@
     )
 )]
 
+#[macro_use]
+mod table;
 mod always;
 pub mod arithmetic;
 pub mod bucket;
@@ -149,6 +152,7 @@ pub use period::Schedule;
 pub use rolling_log::RollingLog;
 pub use sliding_counter::SlidingCounter;
 pub use sliding_log::SlidingLog;
+pub use table::{Join, Name, Named, Rules, Suggest, Traits};
 pub use window_counter::WindowCounter;
 
 use reservation::{Correction, Reservation};
@@ -421,17 +425,11 @@ pub struct Decision<S> {
 /// assert!(allows_twice::<TokenBucket>(&policy(2), now));
 /// assert!(!allows_twice::<TokenBucket>(&policy(1), now));
 /// ```
-pub trait Algorithm: Sized {
+pub trait Algorithm: Named + Sized {
     /// What is known of a key: most often `None` if it does not exist.
     type State<'s>: Copy;
     /// What a change writes.
     type Change: Copy + PartialEq + std::fmt::Debug;
-    /// Whether the module has the option ALWAYS for it.
-    const TAKES_ALWAYS: bool;
-    /// Whether a charge may be a [`reservation`].
-    const TAKES_RESERVATIONS: bool;
-    /// Whether a correction depends on when the units were charged. If not, `at` is ignored.
-    const CORRECTS_AT: bool;
 
     /// The algorithm under a policy.
     ///
@@ -471,11 +469,11 @@ pub trait Algorithm: Sized {
     }
 
     /// What gives `cost` units back, never beyond full. Units that the state counts beyond the limit go first. `at` is
-    /// when they were charged, if that is known: see [`Algorithm::CORRECTS_AT`].
+    /// when they were charged, if that is known: see [`Traits::at`].
     fn refunding(&self, state: Self::State<'_>, now: Micros, at: Option<Micros>, cost: Cost) -> Change<Self::Change>;
 
     /// What charges `cost` units whatever the limit says: a request turned out to cost more than it was charged. `at` is
-    /// when it was charged, if that is known: see [`Algorithm::CORRECTS_AT`]. A cost of 0 returns [`Change::Keep`].
+    /// when it was charged, if that is known: see [`Traits::at`]. A cost of 0 returns [`Change::Keep`].
     ///
     /// # Errors
     /// [`Unrepresentable::Overflow`] if more than [`MAX_COUNT`] units would be counted.

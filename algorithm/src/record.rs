@@ -48,11 +48,6 @@ impl<const LETTER: char> Letter<LETTER> {
 #[derive(Clone, Copy, Debug)]
 pub struct NoTag;
 
-impl Tag for NoTag {
-    type Algorithm = crate::Gcra;
-    const TEXT: &'static [u8] = b"";
-}
-
 /// How much later than needed the expiry of a record may be, in milliseconds. A key that is in use is then not created
 /// anew at each request, and its expiry is written and replicated once in a while instead of each time.
 pub const SLACK_MS: u64 = 5_000;

@@ -122,9 +122,6 @@ impl Owner for Letter<'C'> {
 impl Algorithm for SlidingCounter {
     type State<'s> = Option<Counts>;
     type Change = Counts;
-    const TAKES_ALWAYS: bool = true;
-    const TAKES_RESERVATIONS: bool = true;
-    const CORRECTS_AT: bool = true;
 
     fn new(policy: &Policy) -> Result<Self, Unrepresentable> {
         Ok(Self { window: policy.window(), limit: policy.limit })

@@ -201,9 +201,6 @@ impl Log {
 impl Algorithm for SlidingLog {
     type State<'s> = &'s Log;
     type Change = LogChange;
-    const TAKES_ALWAYS: bool = false;
-    const TAKES_RESERVATIONS: bool = false;
-    const CORRECTS_AT: bool = true;
 
     fn new(policy: &Policy) -> Result<Self, Unrepresentable> {
         Ok(Self { window: policy.window(), limit: policy.limit })

@@ -118,9 +118,6 @@ impl WindowCounter {
 impl Algorithm for WindowCounter {
     type State<'s> = Option<Counter>;
     type Change = Counter;
-    const TAKES_ALWAYS: bool = true;
-    const TAKES_RESERVATIONS: bool = true;
-    const CORRECTS_AT: bool = true;
 
     fn new(policy: &Policy) -> Result<Self, Unrepresentable> {
         Ok(Self { window: policy.window(), limit: policy.limit })

@@ -8,6 +8,7 @@
 
 --@late
 local find, format, match, part_of = string.find, string.format, string.match, string.sub
+local byte_of, char_of = string.byte, string.char
 
 --@hot
 local EXACT = 2 ^ 53 -- from here on, doubles skip integers

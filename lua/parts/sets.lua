@@ -45,6 +45,15 @@ local function score_at(key, rank)
   return score and tonumber(score)
 end
 
+-- Of a log: at least 1.5 windows are left after every call. A call that finds less sets 2 windows.
+local function new_log_expiry(r, held)
+  local now_ms, window_ms = r.now_ms, r.window_ms
+  if held and 2 * (held - now_ms) >= 3 * window_ms then
+    return nil
+  end
+  return now_ms + 2 * window_ms
+end
+
 --@cold
 -- Gives members another score.
 local function rescore(key, score, members)

@@ -3,22 +3,19 @@
 use std::ffi::CStr;
 use std::marker::PhantomData;
 
-use super::name::{NO_SUCH_ALGORITHM, Name};
-use super::options::{Keyword, Keywords};
+use super::name::{NO_SUCH_ALGORITHM, Name, argument};
 use super::{Command, doc};
 use crate::error::Error;
 use crate::ffi::{Args, Argument, ArgumentKind, CommandDoc, Ctx};
 use crate::stats::Decisions;
 use crate::store::StoredAlgorithm;
+use redis_rl_algorithm::Named;
 
 /// What the commands know of an algorithm: a row of the table.
 pub trait Algorithm: StoredAlgorithm + 'static {
-    const NAME: Name;
     const SUMMARY: &'static CStr;
     const COMPLEXITY: &'static CStr;
     const EXAMPLE: &'static str;
-    /// The options that it takes, in any command.
-    const KEYWORDS: Keywords = Keywords::of_algorithm(Self::NAME);
 
     /// The counters of the algorithm.
     fn decisions() -> &'static Decisions;
@@ -82,7 +79,6 @@ macro_rules! with_table {
 macro_rules! implement {
     (() $($name:ident => $type:ty { complexity: $complexity:literal, summary: $summary:literal, example: $example:literal, })*) => {
         $(impl Algorithm for $type {
-            const NAME: Name = Name::$name;
             const SUMMARY: &'static CStr = $summary;
             const COMPLEXITY: &'static CStr = $complexity;
             const EXAMPLE: &'static str = $example;
@@ -95,12 +91,20 @@ macro_rules! implement {
 
         $(const _: () = {
             assert!(
-                <$type as Algorithm>::KEYWORDS.has(Keyword::Reserve) == <$type as StoredAlgorithm>::RESERVATIONS.is_some(),
+                <$type as Named>::NAME as u8 == Name::$name as u8,
+                concat!("the row ", stringify!($name), " has the type of another algorithm"),
+            );
+            assert!(
+                <$type as Named>::TRAITS.reserve == <$type as StoredAlgorithm>::RESERVATIONS.is_some(),
                 concat!(stringify!($name), " and its store differ on RESERVE"),
             );
             assert!(
-                <$type as Algorithm>::KEYWORDS.has(Keyword::Always) == <$type as StoredAlgorithm>::ALWAYS.is_some(),
+                <$type as Named>::TRAITS.always == <$type as StoredAlgorithm>::ALWAYS.is_some(),
                 concat!(stringify!($name), " and its store differ on ALWAYS"),
+            );
+            assert!(
+                <$type as Named>::TRAITS.refund == <$type as StoredAlgorithm>::CORRECTIONS.is_ok(),
+                concat!(stringify!($name), " and its store differ on RL.REFUND"),
             );
         };)*
     };
@@ -131,9 +135,9 @@ pub const ARGUMENT: Argument = Argument::new(c"algorithm", ArgumentKind::OneOf(&
 
 const TOKENS: [Argument; Name::ALL.len()] = {
     let mut tokens = [doc::KEY; Name::ALL.len()];
-    let (mut names, mut rest) = (Name::ALL, &mut tokens as &mut [Argument]);
+    let (mut names, mut rest) = (&Name::ALL as &[Name], &mut tokens as &mut [Argument]);
     while let ([name, other_names @ ..], [token, other_tokens @ ..]) = (names, rest) {
-        *token = name.argument();
+        *token = argument(*name);
         (names, rest) = (other_names, other_tokens);
     }
     tokens
@@ -141,7 +145,7 @@ const TOKENS: [Argument; Name::ALL.len()] = {
 
 /// Calls `visit` with the name and the counters of every algorithm.
 pub fn for_each_decisions(mut visit: impl FnMut(Name, &'static Decisions)) {
-    for &name in Name::ALL {
+    for name in Name::ALL {
         visit(name, for_algorithm!(name, A => A::decisions()));
     }
 }
@@ -174,36 +178,18 @@ impl<C: AlgorithmCommand> Command for PerAlgorithm<C> {
 mod tests {
     use super::*;
 
-    /// What a new algorithm has to be written into besides this table, and how: `WORD` and `word` stand for its word. A
-    /// row of one of the tables of tests brings every test of that table along.
-    const PLACES: [(&str, &str); 11] = [
-        ("algorithm/src/tests/mod.rs", "            word: "),
-        ("clients/node/core.js", "'WORD'"),
-        ("clients/node/types.d.ts", "'WORD'"),
-        ("clients/playground/page/page.js", "  WORD: "),
-        ("clients/rust/src/policy/mod.rs", "\"WORD\""),
-        ("docs/algorithms.md", "\n## WORD"),
-        ("docs/records.md", "| WORD |"),
-        ("lua/rl.lua", "'WORD'"),
-        ("tests/random/random_calls.rs", "\"WORD\""),
-        ("tests/support/algorithms.rs", "\"RL.WORD\""),
-        ("vectors/algorithms.json", " \"WORD\": ["),
-    ];
+    /// The pages that describe every algorithm, and how: `WORD` stands for its word.
+    const PAGES: [(&str, &str); 2] = [("docs/algorithms.md", "\n## WORD"), ("docs/records.md", "| WORD |")];
 
     #[test]
-    fn every_algorithm_is_known_everywhere() {
+    fn every_algorithm_has_a_paragraph() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
         let mut missing = Vec::new();
-        for (path, form) in PLACES {
+        for (path, form) in PAGES {
             let text = std::fs::read_to_string(root.join(path)).expect(path);
-            // A lease has no cost, and tables of its own.
-            for name in Name::ALL.iter().filter(|&&name| name != Name::Lease) {
-                let (word, lower) = (name.word(), name.word().to_ascii_lowercase());
-                let written = form.replace("WORD", word).replace("word", &lower);
-                if !text.contains(&written) {
-                    missing.push(format!("{written:?} in {path}"));
-                }
-            }
+            let written = Name::ALL.map(|name| form.replace("WORD", name.word()));
+            missing
+                .extend(written.iter().filter(|form| !text.contains(*form)).map(|form| format!("{form:?} in {path}")));
         }
         assert!(missing.is_empty(), "these are missing:\n{}", missing.join("\n"));
     }

@@ -40,7 +40,7 @@ mod words;
 
 use algorithms::PerAlgorithm;
 pub use algorithms::for_each_decisions;
-use name::Name;
+use name::{Name, command};
 
 use crate::error::Error;
 use crate::ffi::{Args, CommandDoc, Ctx, Handler, KeyPositions, register};
@@ -94,9 +94,9 @@ const fn row<C: Command>(name: &'static CStr) -> (&'static CStr, CommandDoc, Reg
 /// # Errors
 /// The name of the command that the server rejected.
 pub fn register_all(ctx: Ctx<'_>, cl_throttle: bool) -> Result<(), &'static str> {
-    for &name in Name::ALL {
-        let registered = for_algorithm!(name, A => register::<check::Check<A>>(ctx, name.command()));
-        registered.map_err(|()| name.command().to_str().unwrap_or_default())?;
+    for name in Name::ALL {
+        let registered = for_algorithm!(name, A => register::<check::Check<A>>(ctx, command(name)));
+        registered.map_err(|()| name.command())?;
     }
     for (name, _, register) in COMMANDS {
         register(ctx, name).map_err(|()| name.to_str().unwrap_or_default())?;
@@ -113,8 +113,8 @@ pub fn register_all(ctx: Ctx<'_>, cl_throttle: bool) -> Result<(), &'static str>
 
 /// Calls `visit` with the name and the documentation of every command, once for redis-cell's.
 fn documentation(mut visit: impl FnMut(&'static CStr, &CommandDoc)) {
-    for &name in Name::ALL {
-        for_algorithm!(name, A => visit(name.command(), &<check::Check<A> as Command>::DOC));
+    for name in Name::ALL {
+        for_algorithm!(name, A => visit(command(name), &<check::Check<A> as Command>::DOC));
     }
     COMMANDS.iter().for_each(|(name, doc, _)| visit(name, doc));
     visit(c"RL.THROTTLE", &<throttle::Throttle as Command>::DOC);

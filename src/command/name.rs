@@ -1,6 +1,8 @@
-//! The names of the algorithms. What the commands know of each is in the table of `algorithms.rs`.
+//! The names of the algorithms as C strings.
 
 use std::ffi::CStr;
+
+pub use redis_rl_algorithm::Name;
 
 use crate::error::Error;
 use crate::ffi::{Argument, ArgumentKind};
@@ -12,58 +14,25 @@ macro_rules! list_c_str {
     };
 }
 
-/// Reads the list.
-macro_rules! names {
-    ($($name:ident $word:literal)+) => {
-        /// The algorithms, by the words of the grammar.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Name { $(#[doc = $word] $name,)+ }
+/// Reads the rows.
+macro_rules! words {
+    (() $($(#[$doc:meta])* $snake:ident $name:ident $word:literal $label:literal: $type:ty, in_memory $in_memory:ty { $($column:tt)* })*) => {
+        /// The command of an algorithm.
+        pub const fn command(name: Name) -> &'static CStr {
+            match name { $(Name::$name => c_str!("RL.", $word),)* }
+        }
 
-        impl Name {
-            /// In the order of the list.
-            pub const ALL: &'static [Self] = &[$(Self::$name),+];
-
-            /// The algorithm that a word of a call names, in any case.
-            #[inline(always)]
-            pub fn from_word(word: &[u8]) -> Option<Self> {
-                $(if word.eq_ignore_ascii_case($word.as_bytes()) {
-                    return Some(Self::$name);
-                })+
-                None
-            }
-
-            /// The word of the grammar.
-            pub const fn word(self) -> &'static str {
-                match self { $(Self::$name => $word,)+ }
-            }
-
-            /// The command of the algorithm.
-            pub const fn command(self) -> &'static CStr {
-                match self { $(Self::$name => c_str!("RL.", $word),)+ }
-            }
-
-            /// The word in COMMAND DOCS.
-            pub const fn argument(self) -> Argument {
-                match self {
-                    $(Self::$name => Argument::new(c_str!($word), ArgumentKind::Token).after(c_str!($word)),)+
-                }
+        /// The word of an algorithm in COMMAND DOCS.
+        pub const fn argument(name: Name) -> Argument {
+            match name {
+                $(Name::$name => Argument::new(c_str!($word), ArgumentKind::Token).after(c_str!($word)),)*
             }
         }
 
         /// The error for a word that is no algorithm.
         pub const NO_SUCH_ALGORITHM: Error =
-            Error::new(list_c_str!("ERR invalid algorithm: expected one of ", $($word),+));
+            Error::new(list_c_str!("ERR invalid algorithm: expected one of ", $($word),*));
     };
 }
 
-names! {
-    Fixed "FIXED"
-    Window "WINDOW"
-    Sliding "SLIDING"
-    Counter "COUNTER"
-    Token "TOKEN"
-    Leaky "LEAKY"
-    Gcra "GCRA"
-    Rolling "ROLLING"
-    Lease "LEASE"
-}
+redis_rl_algorithm::with_algorithms!(words());

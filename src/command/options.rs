@@ -2,7 +2,7 @@
 //! it.
 
 use redis_rl_algorithm::period::Anchor;
-use redis_rl_algorithm::{Cost, MAX_COUNT, Micros, Window};
+use redis_rl_algorithm::{Cost, MAX_COUNT, Micros, Traits, Window};
 
 use super::doc;
 use super::name::Name;
@@ -55,9 +55,9 @@ impl Taker {
 
     /// The options that the command requires.
     const fn requires(self, algorithm: Option<Name>) -> Keywords {
-        match self {
-            Self::Check if matches!(algorithm, Some(Name::Lease)) => Keywords::NONE.with(Keyword::Id),
-            Self::Settle => Keywords::NONE.with(Keyword::Actual),
+        match (self, algorithm) {
+            (Self::Check, Some(name)) if name.traits().id => Keywords::NONE.with(Keyword::Id),
+            (Self::Settle, _) => Keywords::NONE.with(Keyword::Actual),
             _ => Keywords::NONE,
         }
     }
@@ -70,7 +70,7 @@ macro_rules! keywords {
         $keyword:ident = $word:literal $(, value $placeholder:literal, $kind:ident $(($inner:expr))?, expected $expected:literal)?;
         argument $name:literal;
         commands $($command:ident)+;
-        algorithms $($algorithm:ident)+;
+        algorithms $column:ident;
     )+) => {
         /// The word of an option.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,16 +109,17 @@ macro_rules! keywords {
                 }
             }
 
-            const fn commands(self) -> &'static [Taker] {
-                match self { $(Self::$keyword => &[$(Taker::$command),+],)+ }
+            const fn is_taken_in(self, taker: Taker) -> bool {
+                match self { $(Self::$keyword => matches!(taker, $(Taker::$command)|+),)+ }
             }
 
             const fn commands_in_words(self) -> &'static [&'static str] {
                 match self { $(Self::$keyword => const { &[$(Taker::$command.name()),+] },)+ }
             }
 
-            const fn algorithms(self) -> &'static [Name] {
-                match self { $(Self::$keyword => keywords!(@algorithms $($algorithm)+),)+ }
+            /// Whether an algorithm takes it, in any command that does.
+            const fn is_taken_by(self, traits: &Traits) -> bool {
+                match self { $(Self::$keyword => keywords!(@taken traits $column),)+ }
             }
 
             /// The error for a value that is missing or invalid.
@@ -146,8 +147,8 @@ macro_rules! keywords {
     };
     (@expected) => { None };
     (@expected $expected:literal) => { Some($expected) };
-    (@algorithms every) => { Name::ALL };
-    (@algorithms $($algorithm:ident)+) => { &[$(Name::$algorithm),+] };
+    (@taken $traits:ident every) => { true };
+    (@taken $traits:ident $column:ident) => { $traits.$column };
 }
 
 keywords! {
@@ -155,47 +156,47 @@ keywords! {
     Cost = "COST", value "n", Integer, expected "an integer from 0 to 9223372036854775807";
         argument "cost";
         commands Check Peek Multi Refund;
-        algorithms Fixed Window Sliding Counter Token Leaky Gcra Rolling;
+        algorithms cost;
     /// Charges as much of the cost as fits.
     Partial = "PARTIAL";
         argument "partial";
         commands Check Peek;
-        algorithms Fixed Window Sliding Counter Token Leaky Gcra Rolling;
+        algorithms partial;
     /// Charges the cost whatever the limit says.
     Always = "ALWAYS";
         argument "always";
         commands Check Peek;
-        algorithms Fixed Window Counter Token Rolling;
+        algorithms always;
     /// What the request was charged.
     Reserved = "RESERVED", value "n", Integer, expected "an integer from 0 to 9223372036854775807";
         argument "reserved";
         commands Settle;
-        algorithms every;
+        algorithms settle;
     /// What the request turned out to cost.
     Actual = "ACTUAL", value "m", Integer, expected "an integer from 0 to 9223372036854775807";
         argument "actual";
         commands Settle;
-        algorithms every;
+        algorithms settle;
     /// When the request was charged.
     At = "AT", value "ms", Integer, expected "an integer of Unix milliseconds from 0 to 9223372036854775807";
         argument "unix_time_milliseconds";
         commands Refund Settle;
-        algorithms every;
+        algorithms refund;
     /// How much may pass at once.
     Burst = "BURST", value "n", Integer, expected "an integer from 1 to 9223372036854775807";
         argument "burst";
         commands Check Peek Multi Refund Settle;
-        algorithms Token Leaky Gcra;
+        algorithms burst;
     /// When the windows start.
     Anchor = "ANCHOR", value "t", Integer, expected "an integer of Unix seconds from 0 to 253402300799";
         argument "anchor";
         commands Check Peek Multi Refund Settle Reset;
-        algorithms Fixed;
+        algorithms anchor;
     /// The holder of a lease.
     Id = "ID", value "id", String, expected "1 to 512 bytes";
         argument "id";
         commands Check Peek Multi;
-        algorithms Lease;
+        algorithms id;
     /// The name of the policy in the headers.
     As = "AS", value "name", String, expected "a name of 1 to 64 characters of A-Z a-z 0-9 . _ -";
         argument "name";
@@ -210,12 +211,12 @@ keywords! {
     Reserve = "RESERVE", value "id ttl", Block(doc::RESERVATION), expected "an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one with a unit ms, s, m, h or d, up to 10^12 seconds";
         argument "reservation";
         commands Check Multi;
-        algorithms Fixed Window Counter Rolling;
+        algorithms reserve;
     /// The reservation to settle.
     Reservation = "RESERVATION", value "id", String, expected "an id of 1 to 128 bytes";
         argument "reservation_id";
         commands Settle;
-        algorithms Fixed Window Counter Rolling;
+        algorithms reserve;
 }
 
 impl Keyword {
@@ -244,40 +245,6 @@ pub struct Keywords(u16);
 
 impl Keywords {
     const NONE: Self = Self(0);
-
-    /// The options that a command takes, for any algorithm.
-    const fn of_command(taker: Taker) -> Self {
-        let mut keywords = Self::NONE;
-        let mut all = Keyword::ALL;
-        while let [keyword, rest @ ..] = all {
-            let mut commands = keyword.commands();
-            while let [command, others @ ..] = commands {
-                if *command as u8 == taker as u8 {
-                    keywords = keywords.with(*keyword);
-                }
-                commands = others;
-            }
-            all = rest;
-        }
-        keywords
-    }
-
-    /// The options that an algorithm takes, in any command.
-    pub const fn of_algorithm(name: Name) -> Self {
-        let mut keywords = Self::NONE;
-        let mut all = Keyword::ALL;
-        while let [keyword, rest @ ..] = all {
-            let mut algorithms = keyword.algorithms();
-            while let [algorithm, others @ ..] = algorithms {
-                if *algorithm as u8 == name as u8 {
-                    keywords = keywords.with(*keyword);
-                }
-                algorithms = others;
-            }
-            all = rest;
-        }
-        keywords
-    }
 
     const fn with(self, keyword: Keyword) -> Self {
         Self(self.0 | 1 << keyword as u8)
@@ -331,15 +298,21 @@ pub struct Grammar {
 impl Grammar {
     /// The options that a command takes for an algorithm; `None` is any algorithm.
     pub const fn new(taker: Taker, algorithm: Option<Name>) -> Self {
-        let by_command = Keywords::of_command(taker);
-        let by_algorithm = match algorithm {
-            Some(name) => Keywords::of_algorithm(name),
-            None => Keywords(u16::MAX),
-        };
-        let mut syntaxes = List::new("");
+        let (mut by_command, mut by_algorithm, mut syntaxes) = (Keywords::NONE, Keywords::NONE, List::new(""));
         let mut all = Keyword::ALL;
         while let [keyword, rest @ ..] = all {
-            if by_command.and(by_algorithm).has(*keyword) {
+            let in_command = keyword.is_taken_in(taker);
+            let in_algorithm = match algorithm {
+                Some(name) => keyword.is_taken_by(name.traits()),
+                None => true,
+            };
+            if in_command {
+                by_command = by_command.with(*keyword);
+            }
+            if in_algorithm {
+                by_algorithm = by_algorithm.with(*keyword);
+            }
+            if in_command && in_algorithm {
                 syntaxes = syntaxes.push(keyword.syntax());
             }
             all = rest;
@@ -416,6 +389,18 @@ pub struct Reserve<'c> {
     pub ttl: Window,
 }
 
+/// Options that exclude each other, and their words.
+static EXCLUSIVE: [([Keyword; 2], [&str; 2]); 4] = [
+    exclusive(Keyword::Partial, Keyword::Always),
+    exclusive(Keyword::Reserve, Keyword::Always),
+    exclusive(Keyword::Reserved, Keyword::Reservation),
+    exclusive(Keyword::Reservation, Keyword::At),
+];
+
+const fn exclusive(one: Keyword, other: Keyword) -> ([Keyword; 2], [&'static str; 2]) {
+    ([one, other], [one.word(), other.word()])
+}
+
 impl<'c> Options<'c> {
     /// Takes options from `words` up to the first word that is none, and the form of the reply where it is among them.
     ///
@@ -471,14 +456,8 @@ impl<'c> Options<'c> {
 
     /// Rejects options that exclude each other.
     fn require_compatible(&self) -> Result<(), Error> {
-        let given = |keyword| self.given.has(keyword);
-        match () {
-            () if given(Keyword::Always) && given(Keyword::Partial) => Err(Error::PARTIAL_AND_ALWAYS),
-            () if given(Keyword::Always) && given(Keyword::Reserve) => Err(Error::RESERVE_AND_ALWAYS),
-            () if given(Keyword::Reservation) && given(Keyword::Reserved) => Err(Error::RESERVATION_AND_RESERVED),
-            () if given(Keyword::Reservation) && given(Keyword::At) => Err(Error::RESERVATION_AND_AT),
-            () => Ok(()),
-        }
+        let both = EXCLUSIVE.iter().find(|(pair, _)| pair.iter().all(|&keyword| self.given.has(keyword)));
+        both.map_or(Ok(()), |(_, words)| Err(Error::of_words(words, "and", "exclude each other")))
     }
 
     pub const fn partial(&self) -> bool {

@@ -116,7 +116,7 @@ impl<'c, A: Algorithm> Pending<'c, A> {
         let uncharged = self.request.decide_at(&mut self.loaded, self.now, Cost::ZERO)?;
         let verdict = &mut self.decision.verdict;
         verdict.count = uncharged.verdict.count;
-        if A::TTL_OF_SCRIPT || (verdict.allowed && allowed) {
+        if A::TRAITS.ttl_of_script || (verdict.allowed && allowed) {
             verdict.ttl = uncharged.verdict.ttl;
         } else if verdict.allowed {
             verdict.ttl = memory::RETRY_SECONDS;
@@ -156,7 +156,7 @@ impl<'c, A: Algorithm> Pending<'c, A> {
     #[inline(always)]
     fn is_near(&self) -> bool {
         let before = u64::try_from(self.decision.verdict.count).unwrap_or(0);
-        let used = if A::COUNT_IS_AFTER { before } else { before.saturating_add(self.cost.units()) };
+        let used = if A::TRAITS.count_is_after { before } else { before.saturating_add(self.cost.units()) };
         let capacity = self.request.policy.capacity();
         used > capacity.saturating_sub(capacity.div_ceil(5))
     }
@@ -186,7 +186,7 @@ impl<'c, A: Algorithm> Pending<'c, A> {
             figures.retry_after_ms = figures.retry_after_ms.max(memory::RETRY_SECONDS.saturating_mul(1_000));
         }
         Reply {
-            name: name.map_or_else(|| A::NAME.word().to_ascii_lowercase(), str::to_owned),
+            name: name.map_or_else(|| A::NAME.label().to_owned(), str::to_owned),
             policy: *policy,
             quota_unit: A::QUOTA_UNIT,
             window_micros: algorithm.window_at(policy, self.now),

@@ -7,7 +7,7 @@ use redis_rl_algorithm::{Cost, Decision, Micros, Policy, Schedule};
 
 use super::algorithms::Algorithm;
 use super::name::Name;
-use super::options::{Grammar, Keyword, Options, Reserve, Taker};
+use super::options::{Grammar, Options, Reserve, Taker};
 use super::values::{parse_count, parse_schedule, parse_window};
 use super::words::Form;
 use crate::config;
@@ -154,7 +154,7 @@ impl<'c, A: Algorithm> Request<'c, A> {
     /// [`Error::ID_MISSING`].
     #[inline(always)]
     pub fn require_id(&self) -> Result<(), Error> {
-        if matches!(A::NAME, Name::Lease) && self.id.is_none() { Err(Error::ID_MISSING) } else { Ok(()) }
+        if A::TRAITS.id && self.id.is_none() { Err(Error::ID_MISSING) } else { Ok(()) }
     }
 
     /// The key of the state.
@@ -193,7 +193,7 @@ impl<'c, A: Algorithm> Request<'c, A> {
     #[cold]
     pub(super) fn allow(&self, loaded: &A::Loaded<'c>, decision: &mut Decision<A::Change>, now: Micros) {
         decision.verdict.allowed = true;
-        if !A::TTL_OF_SCRIPT {
+        if !A::TRAITS.ttl_of_script {
             let reset_ms = self.algorithm.figures(loaded, decision, now).reset_ms;
             decision.verdict.ttl = u64::try_from(reset_ms).map_or(-1, |ms| to_i64(ms.div_ceil(1_000)));
         }
@@ -224,7 +224,7 @@ pub fn parse_policy<A: Algorithm>(window: Arg<'_>, limit: u64, options: &Options
 /// A window of the calendar, or one with an anchor.
 #[cold]
 fn parse_other_schedule<A: Algorithm>(window: Arg<'_>, anchor: Option<Anchor>) -> Result<Schedule, Error> {
-    let takes_calendar = A::KEYWORDS.has(Keyword::Anchor);
+    let takes_calendar = A::TRAITS.anchor;
     match parse_schedule(window.bytes(), anchor) {
         Some(Schedule::Calendar(..)) if !takes_calendar => Err(Error::no_calendar(A::NAME.word())),
         Some(schedule) => Ok(schedule),

@@ -115,7 +115,7 @@ impl<'c, A: Algorithm> Request<'c, A> {
             decision = (reservations.decide)(&self.algorithm, &mut loaded, now, Cost::ZERO)?;
             decision.verdict.allowed = false;
             decision.needed = cost.needed();
-            if !A::TTL_OF_SCRIPT {
+            if !A::TRAITS.ttl_of_script {
                 decision.verdict.ttl = to_i64(millis.div_ceil(1_000));
             }
         }

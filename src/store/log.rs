@@ -19,7 +19,6 @@ impl StoredAlgorithm for SlidingLog {
     });
     const ALWAYS: Option<Decide<Self>> = None;
     const RESERVATIONS: Option<&'static Reservations<Self>> = None;
-    const TTL_OF_SCRIPT: bool = true;
 
     fn new(policy: &Policy) -> Result<Self, Error> {
         Ok(<Self as Algorithm>::new(policy)?)

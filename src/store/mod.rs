@@ -1,6 +1,7 @@
 //! From a key to the state that an algorithm decides on, and from a change back to the key. A change is written, gets
 //! its absolute expiry, is replicated and fires its keyspace events in one place for each kind of state.
 
+mod braces;
 mod counter;
 pub mod lease;
 mod log;
@@ -17,7 +18,7 @@ use crate::ffi::{Access, Arg, ClosedKey, Ctx, Key, Kind, Str};
 pub use record::Record;
 use redis_rl_algorithm::arithmetic::to_i64;
 use redis_rl_algorithm::reservation::MAX_ENDED;
-use redis_rl_algorithm::{Change, Cost, Decision, Figures, MAX_EXPIRED, Micros, Policy};
+use redis_rl_algorithm::{Change, Cost, Decision, Figures, MAX_EXPIRED, Micros, Named, Policy};
 pub use reserved::Reservations;
 
 /// What a call may still remove, over all its limits, of what no longer counts. It leaves the rest to later calls.
@@ -78,22 +79,17 @@ impl Purpose<'_> {
 /// An algorithm, and where its state is stored.
 ///
 /// The steps are separate so that RL.MULTI can decide every limit before it commits any, and RL.PEEK commits nothing.
-pub trait StoredAlgorithm: Sized + 'static {
+pub trait StoredAlgorithm: Named + Sized + 'static {
     /// An open key and the state in it.
     type Loaded<'c>: 'c;
     /// What a decision writes.
     type Change;
 
-    /// Whether `count` includes this request.
-    const COUNT_IS_AFTER: bool = false;
-
-    /// Whether `ttl` is what the script replies, even on a denial, instead of the time to retry after.
-    const TTL_OF_SCRIPT: bool = false;
-    /// Decides on a request with ALWAYS. The grammar has ALWAYS exactly for the algorithms that have this.
+    /// Decides on a request with ALWAYS.
     const ALWAYS: Option<Decide<Self>>;
     /// What RL.REFUND and RL.SETTLE call. LEASE counts nothing that they could correct, and has their error instead.
     const CORRECTIONS: Result<Corrections<Self>, Error>;
-    /// What RESERVE and RESERVATION call. The grammar has them exactly for the algorithms that have this.
+    /// What RESERVE and RESERVATION call.
     const RESERVATIONS: Option<&'static Reservations<Self>>;
     /// What `q` counts in the header RateLimit-Policy, if not requests.
     const QUOTA_UNIT: Option<&'static str> = None;

@@ -9,7 +9,7 @@ use super::{Budget, Corrections, Decide, Purpose, StoredAlgorithm, read_string};
 use crate::error::Error;
 use crate::ffi::{ClosedKey, Key};
 use redis_rl_algorithm::record::{decode, encode, new_expiry};
-use redis_rl_algorithm::{Change, Cost, Decision, Figures, Forecast, Micros, Policy, RecordAlgorithm};
+use redis_rl_algorithm::{Change, Cost, Decision, Figures, Forecast, Micros, Name, Named, Policy, RecordAlgorithm};
 
 /// See [`StoredAlgorithm::Loaded`].
 pub struct Loaded<'c, A: RecordAlgorithm> {
@@ -27,6 +27,10 @@ impl<A: RecordAlgorithm> Loaded<'_, A> {
 /// An algorithm whose state is a record of a few integers.
 pub struct Record<A>(pub A);
 
+impl<A: Named> Named for Record<A> {
+    const NAME: Name = A::NAME;
+}
+
 impl<A: RecordAlgorithm + 'static> StoredAlgorithm for Record<A> {
     type Loaded<'c> = Loaded<'c, A>;
     type Change = A::Record;
@@ -34,12 +38,12 @@ impl<A: RecordAlgorithm + 'static> StoredAlgorithm for Record<A> {
         refund: |this, loaded, now, at, cost| this.0.refunding(loaded.state, now, at, cost),
         overcharge: |this, loaded, now, at, cost| Ok(this.0.overcharging(loaded.state, now, at, cost)?),
     });
-    const ALWAYS: Option<Decide<Self>> = if A::TAKES_ALWAYS {
+    const ALWAYS: Option<Decide<Self>> = if A::TRAITS.always {
         Some(|this, loaded, now, cost| Ok(this.0.decide_always(loaded.state, now, cost)?))
     } else {
         None
     };
-    const RESERVATIONS: Option<&'static Reservations<Self>> = if A::TAKES_RESERVATIONS {
+    const RESERVATIONS: Option<&'static Reservations<Self>> = if A::TRAITS.reserve {
         Some(&Reservations {
             infix: |_| Infix::new(),
             decide: |this, loaded, now, cost| Ok(this.0.decide_reserving(loaded.state, now, cost)?),

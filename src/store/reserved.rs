@@ -4,7 +4,7 @@
 
 use arrayvec::ArrayString;
 
-use super::counter::braces;
+use super::braces::braces;
 use super::{Budget, Decide, StoredAlgorithm, extend, internal_error, sorted_set};
 use crate::error::Error;
 use crate::ffi::{Access, Arg, ClosedKey, Ctx, Key, Kind, Str, Word};

@@ -12,6 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use redis::Connection;
+use redis_rl_algorithm::Name;
 use testcontainers::bollard::models::{HostConfig, PortBinding};
 use testcontainers::core::wait::HealthWaitStrategy;
 use testcontainers::core::{ExecCommand, IntoContainerPort, Mount, WaitFor};
@@ -21,9 +22,10 @@ use testcontainers::{Container, ContainerRequest, GenericImage, ImageExt};
 const PATIENCE: Duration = Duration::from_secs(60);
 const DAY: u32 = 86_400; // a window that does not end within a test
 
-/// The algorithms that take a COST.
-const ALGORITHMS: [&str; 8] =
-    ["RL.FIXED", "RL.WINDOW", "RL.SLIDING", "RL.COUNTER", "RL.TOKEN", "RL.LEAKY", "RL.GCRA", "RL.ROLLING"];
+/// The commands of the algorithms that take a COST.
+fn algorithms() -> impl Iterator<Item = &'static str> {
+    Name::ALL.into_iter().filter(|name| name.traits().cost).map(Name::command)
+}
 
 /// The image's name and tag.
 fn image() -> (String, String) {
@@ -157,7 +159,7 @@ fn docker(args: &[&str]) -> String {
 fn it_starts_with_nothing_said_and_every_algorithm_answers_and_denies() {
     let container = server([]).start().expect("it starts");
     let mut con = connect(&container);
-    for algorithm in ALGORITHMS {
+    for algorithm in algorithms() {
         for nth in 1..=2 {
             assert!(request(&mut con, algorithm, algorithm, 2).0, "{algorithm} denies request {nth} of 2");
         }
@@ -225,14 +227,14 @@ fn what_was_counted_outlives_the_container_in_its_volume() {
     let volume = Volume::new();
     let first = server([]).with_mount(volume.mount()).start().expect("it starts");
     let mut con = connect(&first);
-    for algorithm in ALGORITHMS {
+    for algorithm in algorithms() {
         assert!(request(&mut con, algorithm, algorithm, 1).0, "{algorithm}");
     }
     stop(&first);
     first.rm().expect("it is removed");
     let second = server([]).with_mount(volume.mount()).start().expect("another starts");
     let mut con = connect(&second);
-    for algorithm in ALGORITHMS {
+    for algorithm in algorithms() {
         assert!(!request(&mut con, algorithm, algorithm, 1).0, "{algorithm} forgot across containers");
     }
 }
@@ -308,7 +310,7 @@ fn a_failing_snapshot_stops_neither_the_limiter_nor_docker_stop() {
         let info: String = redis::cmd("INFO").arg("persistence").query(&mut con).expect("INFO");
         info.contains("rdb_last_bgsave_status:err").then_some(())
     });
-    for algorithm in ALGORITHMS {
+    for algorithm in algorithms() {
         assert!(request(&mut con, algorithm, algorithm, 1).0, "{algorithm}");
     }
     let log = String::from_utf8(container.stderr_to_vec().expect("its log")).expect("text");

@@ -154,7 +154,8 @@ fn the_files_take_what_the_commands_take() {
                     // Without the module a client gives a key that a cluster keeps in one slot.
                     let has_tag = key.split_once('{').is_some_and(|(_, tag)| tag.find('}').is_some_and(|end| end > 0));
                     let tagged = Some(format!("{{{key}}}")).filter(|_| pair.0 == "FIXED" && !has_tag);
-                    let tagged = tagged.filter(|_| way == "lua/generated" && !key.ends_with("reserved") && !key.ends_with("ends"));
+                    let tagged = tagged
+                        .filter(|_| way == "lua/generated" && !key.ends_with("reserved") && !key.ends_with("ends"));
                     let key = tagged.as_deref().unwrap_or(key);
                     answer(request(way, pair, key, 1, &words).query(&mut con))
                 };

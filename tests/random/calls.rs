@@ -8,7 +8,7 @@ use redis::{Cmd, Connection, Value};
 use redis_rl_algorithm::period::{Anchor, CalendarUnit, Schedule};
 use redis_rl_algorithm::{Micros, Window};
 
-use super::random_calls::RESERVING;
+use super::random_calls::words;
 use crate::support::{Reply, bytes, cmd, err, ok};
 
 /// A file of lua/generated. It is read when a test runs, so that another text needs no other build.
@@ -117,18 +117,18 @@ impl Call {
     }
 
     /// The keys of a limit, as docs/lua.md says.
-    fn keys_of(&self, (key, words): &(Vec<u8>, Vec<Vec<u8>>), now: Micros) -> Vec<Vec<u8>> {
+    fn keys_of(&self, (key, sent): &(Vec<u8>, Vec<Vec<u8>>), now: Micros) -> Vec<Vec<u8>> {
         let with = |suffix: &dyn Display| [key, suffix.to_string().as_bytes()].concat();
-        let word = text(&words[0]).to_uppercase();
+        let word = text(&sent[0]).to_uppercase();
         if !self.takes_algorithm() {
             return vec![key.clone()];
         }
         let (mut keys, mut infix) = (vec![key.clone()], String::new());
-        let options = self.options(words);
+        let options = self.options(sent);
         if word == "FIXED" {
             let anchor = options.iter().find(|(option, _)| option == "ANCHOR").map(|(_, value)| value.as_str());
             // What is no window is an error, whatever the keys are.
-            let schedule = schedule(words.get(1).map(|window| text(window)).unwrap_or_default(), anchor);
+            let schedule = schedule(sent.get(1).map(|window| text(window)).unwrap_or_default(), anchor);
             let period = schedule.period_at(now);
             infix = format!(":{schedule}");
             keys = [now, period.end].map(|at| with(&format_args!(":{}", schedule.suffix_at(at)))).into();
@@ -139,7 +139,7 @@ impl Call {
             "rl_settle" => option("RESERVATION"),
             _ => option("RESERVE"),
         };
-        if with_book && RESERVING.contains(&word.as_str()) {
+        if with_book && words(|traits| traits.reserve).contains(&word.as_str()) {
             keys.extend(["", ":ends"].map(|end| with(&format_args!("{infix}:reserved{end}"))));
         }
         keys

@@ -58,7 +58,8 @@ impl Case {
             0 | 1 => {
                 let word = bad(&mut self.random);
                 // An algorithm in the place of an option begins another limit.
-                let begins = ALL.iter().any(|name| word.eq_ignore_ascii_case(name.as_bytes()));
+                let begins =
+                    super::random_calls::words(|_| true).iter().any(|name| word.eq_ignore_ascii_case(name.as_bytes()));
                 if last || at < 3 || !begins {
                     words[at] = word;
                 }

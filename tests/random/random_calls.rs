@@ -1,5 +1,7 @@
 //! Random calls: every command, algorithm, option and form of the reply, at random times.
 
+use redis_rl_algorithm::{Name, Traits};
+
 use super::calls::Call;
 use crate::support::Random;
 
@@ -13,12 +15,29 @@ pub struct Case {
     pub hostile: bool,
 }
 
-/// The algorithms of the Lua library, and those of the module.
-pub const ALL: [&str; 8] = ["FIXED", "WINDOW", "SLIDING", "COUNTER", "TOKEN", "LEAKY", "GCRA", "LEASE"];
-pub const OF_MODULE: [&str; 9] =
-    ["FIXED", "WINDOW", "SLIDING", "COUNTER", "TOKEN", "LEAKY", "GCRA", "ROLLING", "LEASE"];
-/// Those that take RESERVE.
-pub const RESERVING: [&str; 4] = ["FIXED", "WINDOW", "COUNTER", "ROLLING"];
+/// The words of the algorithms that can do this.
+pub fn words(can: impl Fn(&Traits) -> bool) -> Vec<&'static str> {
+    Name::ALL.into_iter().filter(|name| can(name.traits())).map(Name::word).collect()
+}
+
+/// The options that not every algorithm takes, with a value, and whether it takes them.
+pub fn options(can: &Traits) -> [(&'static str, bool); 7] {
+    [
+        ("COST 1", can.cost),
+        ("PARTIAL", can.partial),
+        ("ALWAYS", can.always),
+        ("RESERVE a 1m", can.reserve),
+        ("BURST 1", can.burst),
+        ("ANCHOR 1", can.anchor),
+        ("ID a", can.id),
+    ]
+}
+
+/// What the algorithm of a word can do.
+pub fn traits(word: &str) -> &'static Traits {
+    Name::from_word(word.as_bytes()).expect("an algorithm").traits()
+}
+
 pub const EXACT: i64 = 1 << 53;
 pub const HUGE: [i64; 6] = [EXACT - 2, EXACT - 1, EXACT, EXACT + 1, i64::MAX - 1, i64::MAX];
 
@@ -143,7 +162,8 @@ impl Case {
         let mut options: Vec<Vec<String>> = Vec::new();
         let limit = self.limit();
         let with = |word: &str, value: String| vec![word.to_owned(), value];
-        if algorithm == "FIXED" {
+        let traits = traits(algorithm);
+        if traits.anchor {
             if self.chance(4) {
                 window = self.random.pick(&["day", "week", "month", "year", "MONTH"]).to_owned();
             }
@@ -153,11 +173,11 @@ impl Case {
             }
         }
         let is_request = matches!(name, "rl" | "rl_multi" | "rl_peek");
-        if matches!(algorithm, "TOKEN" | "LEAKY" | "GCRA") && name != "rl_reset" && self.chance(4) {
+        if traits.burst && name != "rl_reset" && self.chance(4) {
             let burst = self.units().max(1);
             options.push(with("BURST", burst.to_string()));
         }
-        if algorithm == "LEASE" {
+        if traits.id {
             if is_request && !(name == "rl_peek" && self.chance(3)) {
                 let id = self.id();
                 options.push(with("ID", id));
@@ -166,14 +186,14 @@ impl Case {
             let cost = self.units();
             options.push(with("COST", cost.to_string()));
         }
-        if matches!(name, "rl" | "rl_peek") && algorithm != "LEASE" && self.chance(6) {
+        if matches!(name, "rl" | "rl_peek") && traits.partial && self.chance(6) {
             options.push(vec!["PARTIAL".to_owned()]);
         }
-        let takes_always = matches!(algorithm, "FIXED" | "WINDOW" | "COUNTER" | "TOKEN" | "ROLLING") || self.chance(20);
+        let takes_always = traits.always || self.chance(20);
         if matches!(name, "rl" | "rl_peek") && takes_always && self.chance(4) {
             options.push(vec!["ALWAYS".to_owned()]);
         }
-        let takes_reserve = RESERVING.contains(&algorithm) && name != "rl_peek" || self.chance(40);
+        let takes_reserve = traits.reserve && name != "rl_peek" || self.chance(40);
         if is_request && takes_reserve && self.chance(2) {
             let (id, ttl) = (self.id(), self.random.pick(&["1ms", "1", "7s", "1m", "1h"]).to_owned());
             options.push(vec!["RESERVE".to_owned(), id, ttl]);
@@ -191,7 +211,7 @@ impl Case {
         }
         if name == "rl_settle" {
             let (reserved, actual) = (self.units(), self.units());
-            let takes_reservation = RESERVING.contains(&algorithm) || self.chance(20);
+            let takes_reservation = traits.reserve || self.chance(20);
             if takes_reservation && self.chance(2) {
                 let id = self.id();
                 options.retain(|option| option[0] != "AT");
@@ -232,8 +252,7 @@ impl Case {
             "rl",
         ];
         let (key, algorithm) = self.key_and_algorithm(keys);
-        let lease = algorithm == "LEASE";
-        let name = if lease && self.chance(3) {
+        let name = if traits(algorithm).id && self.chance(3) {
             self.random.pick(&["rl_release", "rl_renew"])
         } else {
             self.random.pick(&NAMES)
@@ -279,8 +298,8 @@ impl Case {
     /// A key, and most often the algorithm whose state it has.
     pub fn key_and_algorithm(&mut self, keys: &[&str]) -> (String, &'static str) {
         let at = self.random.below(keys.len() as u64) as usize;
-        let own = OF_MODULE.into_iter().find(|&word| keys[at].starts_with(word)).expect("an algorithm");
-        let any = if self.hostile && self.chance(12) { self.random.pick(&ALL) } else { own };
+        let own = words(|_| true).into_iter().find(|&word| keys[at].starts_with(word)).expect("an algorithm");
+        let any = if self.hostile && self.chance(12) { self.random.pick(&words(|traits| traits.library)) } else { own };
         (keys[at].to_owned(), any)
     }
 

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use redis_rl_algorithm::{Name, Traits};
+
 /// What the tests have to know of an algorithm beyond what COMMAND DOCS says.
 #[derive(Clone, Copy)]
 pub struct Algorithm {
@@ -17,21 +19,41 @@ pub struct Algorithm {
     pub grows: bool,
 }
 
-const fn algorithm(name: &'static str, command: &'static str) -> Algorithm {
-    Algorithm { name, command, takes_burst: false, key_per_window: false, max_cost: i64::MAX, grows: false }
+const fn algorithm(name: Name) -> Algorithm {
+    let &Traits { burst, key_per_window, most, .. } = name.traits();
+    let max_cost = match most {
+        Some(most) => most as i64,
+        None => i64::MAX,
+    };
+    // What takes few units a call has a member of a sorted set for each.
+    let grows = most.is_some();
+    Algorithm { name: name.label(), command: name.command(), takes_burst: burst, key_per_window, max_cost, grows }
 }
 
-pub const FIXED: Algorithm = Algorithm { key_per_window: true, ..algorithm("fixed", "RL.FIXED") };
-pub const WINDOW: Algorithm = algorithm("window", "RL.WINDOW");
-pub const SLIDING: Algorithm = Algorithm { max_cost: 1_000, grows: true, ..algorithm("sliding", "RL.SLIDING") };
-pub const COUNTER: Algorithm = algorithm("counter", "RL.COUNTER");
-pub const TOKEN: Algorithm = Algorithm { takes_burst: true, ..algorithm("token", "RL.TOKEN") };
-pub const LEAKY: Algorithm = Algorithm { takes_burst: true, ..algorithm("leaky", "RL.LEAKY") };
-pub const GCRA: Algorithm = Algorithm { takes_burst: true, ..algorithm("gcra", "RL.GCRA") };
-pub const ROLLING: Algorithm = algorithm("rolling", "RL.ROLLING");
+pub const FIXED: Algorithm = algorithm(Name::Fixed);
+pub const WINDOW: Algorithm = algorithm(Name::Window);
+pub const SLIDING: Algorithm = algorithm(Name::Sliding);
+pub const COUNTER: Algorithm = algorithm(Name::Counter);
+pub const TOKEN: Algorithm = algorithm(Name::Token);
+pub const LEAKY: Algorithm = algorithm(Name::Leaky);
+pub const GCRA: Algorithm = algorithm(Name::Gcra);
+pub const ROLLING: Algorithm = algorithm(Name::Rolling);
 
 /// Every algorithm that counts units: all but [`LEASE`].
-pub const ALGORITHMS: &[Algorithm] = &[FIXED, WINDOW, SLIDING, COUNTER, TOKEN, LEAKY, GCRA, ROLLING];
+pub const ALGORITHMS: &[Algorithm] = {
+    const ALL: ([Algorithm; Name::ALL.len()], usize) = {
+        let (mut all, mut len, mut at) = ([FIXED; Name::ALL.len()], 0, 0);
+        while at < Name::ALL.len() {
+            if Name::ALL[at].traits().cost {
+                all[len] = algorithm(Name::ALL[at]);
+                len += 1;
+            }
+            at += 1;
+        }
+        (all, len)
+    };
+    ALL.0.split_at(ALL.1).0
+};
 /// The word of the concurrency limit. It counts holders and takes no COST.
 pub const LEASE: &str = "LEASE";
 
@@ -40,7 +62,7 @@ pub const FOREIGN: &str = "ERR the key holds a value that this algorithm did not
 
 /// The word of every algorithm, LEASE included.
 pub fn algorithm_words() -> impl Iterator<Item = &'static str> {
-    ALGORITHMS.iter().map(Algorithm::word).chain([LEASE])
+    Name::ALL.into_iter().map(Name::word)
 }
 
 impl Algorithm {

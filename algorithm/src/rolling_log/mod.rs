@@ -190,9 +190,6 @@ impl RollingLog {
 impl Algorithm for RollingLog {
     type State<'s> = Log<'s>;
     type Change = Edit;
-    const TAKES_ALWAYS: bool = true;
-    const TAKES_RESERVATIONS: bool = true;
-    const CORRECTS_AT: bool = true;
 
     fn new(policy: &Policy) -> Result<Self, Unrepresentable> {
         Ok(Self { sliding: SlidingLog::new(policy)?, limit: policy.limit, window_ms: policy.window().millis() })

@@ -75,7 +75,7 @@ fn agrees_with_its_oracle<A: TestAlgorithm>(trace: &Trace, actions: &[Action], k
         };
         let before = oracle.count(now);
         match action {
-            Action::Always if A::TAKES_ALWAYS && cost.units() < 1_000 => {
+            Action::Always if A::TRAITS.always && cost.units() < 1_000 => {
                 oracle.overcharge(now, None, cost.units());
                 let reply = algorithm.request_always(&mut key, now, cost).unwrap();
                 prop_assert_eq!(reply.verdict.allowed, policy.limit > 0 && oracle.fits(now, 0));
@@ -125,7 +125,7 @@ fn at_is_used_as_declared<A: TestAlgorithm>(policy: &Policy, ago: u64, units: u6
     };
     let long_ago = Micros(now.0.saturating_sub(policy.window().micros().saturating_mul(3).saturating_add(ago)));
     let unchanged = format!("{key:?}");
-    if A::CORRECTS_AT {
+    if A::TRAITS.at {
         prop_assert_eq!(corrected(Some(long_ago)), [unchanged.clone(), unchanged]);
     } else {
         prop_assert_eq!(corrected(Some(long_ago)), corrected(None));
@@ -150,7 +150,7 @@ fn is_counted_or_an_error<A: TestAlgorithm>(policy: &Policy, amounts: &[u64], ki
         let charged = algorithm.overcharge(&mut key, now, None, cost(amount));
         let after = total.checked_add(amount).filter(|&after| after <= largest);
         prop_assert_eq!(charged, after.map(|_| ()).ok_or(Unrepresentable::Overflow));
-        if A::TAKES_ALWAYS {
+        if A::TRAITS.always {
             let always = algorithm.request_always(&mut before.clone(), now, cost(amount));
             prop_assert_eq!(always.map(|_| ()).err(), charged.err());
         }
@@ -178,7 +178,7 @@ fn is_counted_or_an_error<A: TestAlgorithm>(policy: &Policy, amounts: &[u64], ki
 /// Wherever a request without ALWAYS is allowed, one with ALWAYS is decided and charged in the same way. Elsewhere the
 /// cost is charged too. The wait of a denial is exact for the same request.
 fn always_charges<A: TestAlgorithm>(trace: &Trace) -> TestCaseResult {
-    if !A::TAKES_ALWAYS {
+    if !A::TRAITS.always {
         return Ok(());
     }
     let mut key = A::Key::default();
@@ -266,7 +266,7 @@ fn figures_hold<A: TestAlgorithm>(
     prop_assert!(!algorithm.allows(key, now, remaining + 1), "no more than what remains is allowed");
     prop_assert_eq!(algorithm.allows(key, now, 0), remaining > 0, "COST 0 is allowed while something remains");
     prop_assert!(!verdict.allowed || policy.limit > 0);
-    if !A::TTL_OF_SCRIPT {
+    if !A::TRAITS.ttl_of_script {
         let ms = if verdict.allowed { figures.reset_ms } else { figures.retry_after_ms };
         let seconds = if ms == -1 { -1 } else { ms.cast_unsigned().div_ceil(1_000).cast_signed() };
         prop_assert_eq!(verdict.ttl, seconds);
@@ -282,7 +282,7 @@ fn figures_hold<A: TestAlgorithm>(
         ms => prop_assert!(!verdict.allowed && ms > 0),
     }
     if !algorithm.settled(key, now) {
-        prop_assert!(verdict.allowed || A::COUNTER_PER_WINDOW, "a denial restates what is ahead of the clock");
+        prop_assert!(verdict.allowed || A::TRAITS.key_per_window, "a denial restates what is ahead of the clock");
         return Ok(());
     }
     match figures.retry_after_ms {
@@ -325,7 +325,7 @@ fn any_content_is_survived<A: TestAlgorithm>(words: [u64; 4], policy: &Policy, t
         figures_hold(&Requested { policy: *policy, algorithm, now, cost, reply, before: &before, after: &key })?;
     }
     // A counter below 0 gives room for more: somebody used DECR.
-    prop_assert!(A::COUNTER_PER_WINDOW || charged <= u128::from(capacity));
+    prop_assert!(A::TRAITS.key_per_window || charged <= u128::from(capacity));
     let mut key = A::found(words).unwrap_or_default();
     for Call { policy, now, cost, refund } in trace.calls() {
         if let Some(algorithm) = A::build(&policy) {
@@ -349,7 +349,7 @@ fn clock_stepping_back_neither_opens_nor_locks<A: TestAlgorithm>(trace: &Trace, 
         prop_assert!(reply.figures.reset_ms <= filling.figures.reset_ms);
 
         let earlier = Micros(now.0 - back);
-        if !A::COUNTER_PER_WINDOW {
+        if !A::TRAITS.key_per_window {
             prop_assert!(!algorithm.allows(after, earlier, cost.units()));
             prop_assert!(algorithm.remaining_at(after, earlier) <= reply.figures.remaining);
         }

@@ -10,6 +10,7 @@ mod records_page;
 mod reservation;
 mod rolling_log;
 mod states;
+mod table;
 mod trace;
 mod vectors;
 
@@ -82,11 +83,6 @@ pub fn state_of<A: RecordAlgorithm>(key: &Option<StoredRecord>) -> Option<A::Rec
 
 /// What only the tests need to know of an algorithm.
 pub trait TestAlgorithm: InMemory {
-    /// `ttl` is what the script replies, even on a denial.
-    const TTL_OF_SCRIPT: bool = false;
-    /// Each window has its own counter. After the clock stepped back, a request may be counted in another one.
-    const COUNTER_PER_WINDOW: bool = false;
-
     /// The algorithm under a policy; `None` if it cannot represent the policy or a key would not fit a test's memory.
     fn build(policy: &Policy) -> Option<Self> {
         Self::with_policy(policy).ok()
@@ -153,9 +149,6 @@ impl<A: RecordAlgorithm> TestAlgorithm for A {
 }
 
 impl TestAlgorithm for FixedWindow {
-    const TTL_OF_SCRIPT: bool = true;
-    const COUNTER_PER_WINDOW: bool = true;
-
     fn stored_keys(&self, key: &Counters) -> Vec<(String, String, Option<u64>)> {
         let name = |period: &Period| format!("k:{}", self.schedule().suffix_of(period));
         key.iter().map(|(period, one)| (name(period), format!("\"{}\"", one.value), one.expires_at)).collect()
@@ -210,8 +203,6 @@ impl TestAlgorithm for WindowCounter {
 }
 
 impl TestAlgorithm for SlidingLog {
-    const TTL_OF_SCRIPT: bool = true;
-
     fn stored_keys(&self, key: &Log) -> Vec<(String, String, Option<u64>)> {
         let expires_at = key.expires_at.filter(|_| !key.entries.is_empty());
         expires_at.map(|at| ("k".to_owned(), format!("{:?}", key.entries), Some(at))).into_iter().collect()

@@ -114,7 +114,7 @@ impl<A: TestAlgorithm> Server<A> {
             Call::PartialShadow(units) => {
                 let part = algorithm.remaining(key, now).min(units);
                 let Reply { mut verdict, mut figures, .. } = algorithm.request(key, now, cost(part)).unwrap();
-                if !verdict.allowed && !A::TTL_OF_SCRIPT {
+                if !verdict.allowed && !A::TRAITS.ttl_of_script {
                     verdict.ttl = figures.reset_ms.unsigned_abs().div_ceil(1_000).cast_signed();
                 }
                 figures.retry_after_ms = 0;
@@ -122,7 +122,7 @@ impl<A: TestAlgorithm> Server<A> {
                 let shadowed = (u8::from(charged < units), charged);
                 (request(format!(" COST {units} PARTIAL SHADOW")), line(units, &verdict, &figures, now, shadowed))
             }
-            Call::Always(_) if !A::TAKES_ALWAYS => return None,
+            Call::Always(_) if !A::TRAITS.always => return None,
             Call::Always(units) => {
                 let Reply { verdict, figures, .. } = algorithm.request_always(key, now, cost(units)).unwrap();
                 (request(format!(" COST {units} ALWAYS")), reply((verdict, figures), units))
@@ -141,7 +141,7 @@ impl<A: TestAlgorithm> Server<A> {
                 let words = format!(" RESERVED {reserved} ACTUAL {actual}{}", at_words(ago));
                 (correction("SETTLE", words), reply(decided(key, 1), actual))
             }
-            Call::Reserve(..) | Call::SettleReservation(..) if !A::TAKES_RESERVATIONS => return None,
+            Call::Reserve(..) | Call::SettleReservation(..) if !A::TRAITS.reserve => return None,
             Call::Reserve(id, ttl, units) => {
                 let ttl = Window::from_millis(ttl * 1_000).unwrap();
                 let reserved = self.limit.reserve(algorithm, now, id.as_bytes(), ttl, cost(units)).unwrap();

@@ -150,6 +150,25 @@ function reserving(given = {}, { count = 0, fail_open: failOpen } = {}) {
 
 const table = read('reservations')
 
+test('the options of vectors/capabilities.json', async () => {
+  const { algorithms } = read('capabilities')
+  const declared = readFileSync(new URL('../types.d.ts', import.meta.url), 'utf8')
+  const union = declared.match(/type Algorithm = (.*)/)[1].match(/[A-Z]+/g)
+  const client = async () => []
+  const takes = (call) => Promise.resolve().then(call).then(() => true, (error) => error.name !== 'TypeError')
+  for (const [algorithm, can] of Object.entries(algorithms)) {
+    const store = (options) => takes(() => new RedisRlStore({ client, algorithm, ...options }))
+    const found = {
+      store: await store({}),
+      type: union.includes(algorithm),
+      burst: await store({ burst: 5 }),
+      reserve: await takes(() => reserving().limiter.reserve([[algorithm, 'k', '1m', 5]], '1m')),
+    }
+    assert.deepEqual(found, { store: can.cost, type: can.cost, burst: can.burst, reserve: can.reserve || can.id }, algorithm)
+  }
+  assert.deepEqual(union.filter((algorithm) => !algorithms[algorithm]), [])
+})
+
 describe('vectors/reservations.json', { concurrency: true }, () => {
   const settled = (charged) => [table.release, ...table.settle.map((call, i) => call.replace('%', charged[i]))]
 

@@ -187,6 +187,17 @@ async def test_wrong_arguments(case: dict[str, Any], kind: str) -> None:
     assert not server.sent
 
 
+@every_kind
+@pytest.mark.parametrize(("algorithm", "can"), vectors("capabilities")["algorithms"].items())
+async def test_the_algorithms_of_the_table(algorithm: str, can: dict[str, Any], kind: str) -> None:
+    call = Fake(kind, {}).limiter().reserve
+    if can["reserve"] or can["id"]:
+        (await value(call([(algorithm, "k", "1m", 5)], "1m"))).close()
+    else:
+        with pytest.raises(ValueError, match=f"{algorithm} takes no reservation"):
+            await value(call([(algorithm, "k", "1m", 5)], "1m"))
+
+
 class Calls:
     """The limits of a call, and what is counted of them."""
 

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::decision::Decision;
 use crate::error::Error;
-use crate::policy::{Algorithm, Policy};
+use crate::policy::Policy;
 
 /// The shortest pause before a renewal.
 const SHORTEST: Duration = Duration::from_millis(1);
@@ -19,9 +19,10 @@ pub fn new_id() -> String {
 
 /// Rejects a policy of another algorithm.
 pub fn require_lease(policy: &Policy) -> Result<(), Error> {
-    match policy.algorithm() {
-        Algorithm::Lease => Ok(()),
-        _ => Err(Error::Unsupported("a lease needs a policy of the algorithm LEASE")),
+    if policy.algorithm().traits().id {
+        Ok(())
+    } else {
+        Err(Error::Unsupported("a lease needs a policy of the algorithm LEASE"))
     }
 }
 

@@ -16,15 +16,6 @@ local function decide(r, cost)
   end
 end
 
--- At least 1.5 windows are left after every call. A call that finds less sets 2 windows.
-local function new_log_expiry(r, held)
-  local now_ms, window_ms = r.now_ms, r.window_ms
-  if held and 2 * (held - now_ms) >= 3 * window_ms then
-    return nil
-  end
-  return now_ms + 2 * window_ms
-end
-
 -- Neither the scripts nor the module remove scores below 0. Such members never leave the window, but go with the key.
 local function never_leaving(r)
   local key = r.key

@@ -4,10 +4,15 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::load::Source;
-
 /// Deeper directories are not read: a link may lead back up.
 const MAX_DEPTH: usize = 16;
+
+/// A file of rules: its name, as the errors show it, and its text.
+#[derive(Clone, Debug)]
+pub struct Source {
+    pub name: String,
+    pub text: String,
+}
 
 /// Reads files, and every file in directories.
 ///

@@ -8,7 +8,7 @@
 
 use std::fmt::Write as _;
 
-use redis_rl_client::{Algorithm, Policy, bounded, bounded_after};
+use redis_rl_client::{Policy, bounded, bounded_after};
 
 use super::matching::{Entry, Found, without_key};
 use super::model::{Domain, Rate};
@@ -19,7 +19,7 @@ pub fn key_start(domain: &str, rate: &Rate) -> Box<str> {
     escape(&mut start, domain, "");
     _ = write!(start, ":{}", rate.policy.algorithm().word().to_ascii_lowercase());
     // A window of seconds has no unit, as in the command. That of a lease may differ from request to request.
-    if rate.policy.algorithm() != Algorithm::Lease {
+    if !rate.policy.algorithm().traits().id {
         _ = write!(start, ":{}", rate.policy.window());
     }
     // Another scale begins anew: what is counted has another unit.

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod authorize;
+mod defaults;
 mod fields;
 mod files;
 mod hash;
@@ -16,13 +17,12 @@ mod wildcard;
 mod yaml;
 
 pub use fields::{Findings, Outcome, Pair};
-pub use files::{files, read};
+pub use files::{Source, files, read};
 pub use key::{command, key, key_start};
-pub use load::{SCRIPT_DOMAIN, SCRIPT_ENTRY, Settings, Source, file, load, load_files};
+pub use load::{SCRIPT_DOMAIN, SCRIPT_ENTRY, Settings, file, load, load_files};
 pub use matching::{Entry, Found};
-pub use model::{
-    Authorize, Charge, Domain, Level, Limit, Metadata, Options, Origin, Part, Rate, Rule, Rules, Unit, takes_always,
-};
+pub use model::{Authorize, Charge, Domain, Level, Limit, Metadata, Options, Origin, Part, Rate, Rule, Rules, Unit};
 pub use overrides::Overrides;
 pub use problem::{Mark, Place, Printable, Problem};
+pub use rate::algorithms;
 pub use yaml::{Node, Scalar, Value};

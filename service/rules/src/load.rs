@@ -9,6 +9,7 @@ use redis_rl_client::{Algorithm, Policy, Window};
 
 use super::authorize;
 use super::fields::{Entries, Findings, Kind, Pair, Reporter, at_of, field, joined, key_text};
+use super::files::Source;
 use super::key::key_start;
 use super::model::{Domain, Level, Limit, Options, Rule, Rules};
 use super::overrides::Overrides;
@@ -21,13 +22,6 @@ use super::yaml::{self, Node, Value};
 pub const SCRIPT_DOMAIN: &str = "rlaas";
 /// The descriptor of those limits.
 pub const SCRIPT_ENTRY: &str = "userId";
-
-/// A file of rules: its name, as the errors show it, and its text.
-#[derive(Clone, Debug)]
-pub struct Source {
-    pub name: String,
-    pub text: String,
-}
 
 /// How rules are read.
 #[derive(Clone, Debug, Default)]
@@ -369,6 +363,7 @@ fn script_domain(reporter: &mut Reporter<'_>, entries: &Entries<'_>, limits: &mu
             reporter.error(key.at, "unknown key in rate-limiter: expected use-algo, window-size or max-requests");
         }
     }
+    // Special: the scripts that the module replaces.
     let known = [("fixed-window-algo", Algorithm::Fixed), ("sliding-window-algo", Algorithm::Sliding)];
     let algorithm = reporter.choice(fields, "use-algo", &known);
     let window = reporter.number(fields, "window-size", 1);

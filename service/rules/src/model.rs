@@ -9,7 +9,7 @@ use std::time::Duration;
 use foldhash::fast::RandomState;
 use http::HeaderName;
 use ipnet::IpNet;
-use redis_rl_client::{Algorithm, Calendar, Fallback, Policy, Window};
+use redis_rl_client::{Calendar, Fallback, Policy, Window};
 
 use super::problem::{Place, Printable};
 use super::wildcard::Wildcard;
@@ -308,10 +308,4 @@ impl Unit {
             Window::Calendar(_) => Self::Unknown,
         }
     }
-}
-
-/// Whether an algorithm has the option ALWAYS.
-pub const fn takes_always(algorithm: Algorithm) -> bool {
-    use Algorithm::{Counter, Fixed, Rolling, Token, Window};
-    matches!(algorithm, Fixed | Window | Counter | Rolling | Token)
 }

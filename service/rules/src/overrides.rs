@@ -4,22 +4,13 @@ use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::Path;
 
-use redis_rl_client::{Algorithm, Calendar};
-
+use super::defaults::{CALENDARS, Defaults};
 use super::fields::{Entries, Findings, Reporter};
-use super::load::Source;
-use super::model::{Domain, Rules, Unit, takes_always};
+use super::files::Source;
+use super::model::{Domain, Rules};
 use super::problem::{Mark, Place, Problem, quoted};
-use super::rate::ALGORITHMS;
+use super::rate::algorithms;
 use super::yaml::{self, Node};
-
-/// The units that a calendar has.
-const CALENDARS: [(&str, Unit, Calendar); 4] = [
-    ("day", Unit::Day, Calendar::Day),
-    ("week", Unit::Week, Calendar::Week),
-    ("month", Unit::Month, Calendar::Month),
-    ("year", Unit::Year, Calendar::Year),
-];
 
 /// What a rule can get, besides calendars.
 const OPTIONS: [&str; 2] = ["algorithm", "unit_scale"];
@@ -31,31 +22,6 @@ pub struct Overrides {
     domains: BTreeMap<String, (Defaults, Place)>,
     /// By the `name` of the limit, or by the path of its rule: `domain.key_value`.
     rules: BTreeMap<String, (Defaults, Place)>,
-}
-
-/// What a rule gets.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Defaults {
-    pub algorithm: Option<Algorithm>,
-    pub unit_scale: Option<u32>,
-    /// Which of `CALENDARS` count from the calendar's beginning of them.
-    calendars: [bool; 4],
-}
-
-impl Defaults {
-    /// The calendar for a unit; `None` if its windows have a fixed length.
-    pub fn calendar(self, unit: Unit) -> Option<Calendar> {
-        let known = CALENDARS.into_iter().zip(self.calendars);
-        known.into_iter().find(|((_, known, _), on)| *known == unit && *on).map(|((_, _, calendar), _)| calendar)
-    }
-
-    /// What another one says, else this one.
-    fn and(self, narrower: Self) -> Self {
-        let mut calendars = self.calendars;
-        calendars.iter_mut().zip(narrower.calendars).for_each(|(on, narrower)| *on |= narrower);
-        let unit_scale = narrower.unit_scale.or(self.unit_scale);
-        Self { algorithm: narrower.algorithm.or(self.algorithm), unit_scale, calendars }
-    }
 }
 
 impl Overrides {
@@ -142,7 +108,7 @@ fn defaults(reporter: &mut Reporter<'_>, entries: &Entries<'_>, others: &[&str])
         }
     }
     // These rules charge what they deny.
-    let known: Vec<_> = ALGORITHMS.into_iter().filter(|(_, algorithm)| takes_always(*algorithm)).collect();
+    let known: Vec<_> = algorithms().filter(|(_, algorithm)| algorithm.traits().always).collect();
     let calendar = |text: &str| (text == "calendar").then_some(true);
     Defaults {
         algorithm: reporter.choice(entries, "algorithm", &known),
@@ -210,7 +176,7 @@ descriptors:
     #[test]
     fn a_wrong_file_says_where() {
         for (text, expected) in [
-            ("algorithm: gcra", "o.yaml:1:12: invalid algorithm: expected fixed, window, rolling, counter or token"),
+            ("algorithm: gcra", "o.yaml:1:12: invalid algorithm: expected fixed, window, counter, token or rolling"),
             ("algorithm: leaky", "o.yaml:1:12: invalid algorithm: "),
             ("month: 30d", "o.yaml:1:8: invalid month: expected calendar"),
             (

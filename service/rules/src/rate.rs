@@ -2,25 +2,25 @@
 
 use std::time::Duration;
 
-use redis_rl_client::{Algorithm, Policy, Window};
+use redis_rl_client::{Algorithm, Policy, Rules, Traits, Window};
 
+use super::defaults::Defaults;
 use super::fields::{Entries, Reporter, at_of, field};
-use super::model::{Charge, Options, Rate, Unit, takes_always};
-use super::overrides::Defaults;
+use super::model::{Charge, Options, Rate, Unit};
 use super::problem::{Mark, quoted};
 use super::yaml::Node;
 
-/// The algorithms of rules. A lease is for Reserve and Commit alone: nothing ends it in Envoy's protocol. Envoy cannot delay
-/// a request as LEAKY asks, and ROLLING is SLIDING without its cost.
-pub const ALGORITHMS: [(&str, Algorithm); 7] = [
-    ("fixed", Algorithm::Fixed),
-    ("window", Algorithm::Window),
-    ("rolling", Algorithm::Rolling),
-    ("counter", Algorithm::Counter),
-    ("token", Algorithm::Token),
-    ("gcra", Algorithm::Gcra),
-    ("lease", Algorithm::Lease),
-];
+/// The algorithms of rules, by their words.
+pub fn algorithms() -> impl Iterator<Item = (&'static str, Algorithm)> {
+    let named = Algorithm::ALL.into_iter().filter(|algorithm| algorithm.traits().rules != Rules::No);
+    named.map(|algorithm| (algorithm.label(), algorithm))
+}
+
+/// `only token and gcra take it`.
+fn only(can: impl Fn(&Traits) -> bool) -> String {
+    let takers: Vec<_> = algorithms().filter(|(_, algorithm)| can(algorithm.traits())).map(|(word, _)| word).collect();
+    format!("only {} {} it", takers.join(" and "), if takers.len() == 1 { "takes" } else { "take" })
+}
 
 /// The window of a lease in a rule. Each Reserve has its own.
 const LEASE: Duration = Duration::from_secs(60);
@@ -74,8 +74,8 @@ fn limited(
     options: &Options,
     defaults: Defaults,
 ) -> Option<Rate> {
-    let own = reporter.choice(fields, "algorithm", &ALGORITHMS);
-    if own == Some(Algorithm::Lease) {
+    let own = reporter.choice(fields, "algorithm", &algorithms().collect::<Vec<_>>());
+    if own.is_some_and(|algorithm| algorithm.traits().id) {
         return lease(reporter, at, fields);
     }
     let mut window = window(reporter, at, fields)?;
@@ -84,6 +84,7 @@ fn limited(
     let calendar = field(fields, "unit").and_then(|_| defaults.calendar(Unit::of(window))).filter(|_| takes_default);
     window = calendar.map_or(window, Window::Calendar);
     let default = defaults.algorithm.filter(|_| takes_default && calendar.is_none());
+    // Special: as envoyproxy/ratelimit.
     let algorithm = own.or(default).unwrap_or(Algorithm::Fixed);
     let limit = u64::from(limit(reporter, at, fields));
     let unit_scale = reporter.number(fields, "unit_scale", 1).or(defaults.unit_scale).unwrap_or(1);
@@ -101,11 +102,11 @@ fn limited(
     if let Some(burst) = reporter.number(fields, "burst", 1) {
         match policy.try_burst(u64::from(burst).saturating_mul(unit_scale.into()).min(MOST_SCALED)) {
             Ok(with_burst) => policy = with_burst,
-            Err(_) => reporter.error(at_of(fields, "burst"), "invalid burst: only token and gcra take it"),
+            Err(_) => reporter.error(at_of(fields, "burst"), format!("invalid burst: {}", only(|can| can.burst))),
         }
     }
-    if algorithm != Algorithm::Fixed && field(fields, "anchor").is_some() {
-        reporter.error(at_of(fields, "anchor"), "invalid anchor: only fixed takes it");
+    if !algorithm.traits().anchor && field(fields, "anchor").is_some() {
+        reporter.error(at_of(fields, "anchor"), format!("invalid anchor: {}", only(|can| can.anchor)));
     } else {
         let expected = "a time from 1970 to 9999, as 2026-01-15T00:00:00Z";
         let anchored = |node: &Node<'_>| policy.try_anchor(anchor(node.text()?)?).ok();
@@ -125,6 +126,7 @@ fn lease(reporter: &mut Reporter<'_>, at: Mark, fields: &Entries<'_>) -> Option<
         }
     }
     let limit = u64::from(limit(reporter, at, fields));
+    // Special: a limit for Reserve alone.
     let policy = Policy::new(Algorithm::Lease, Window::Length(LEASE), limit);
     let policy = policy.map_err(|error| reporter.error(at, error.to_string())).ok()?;
     Some(Rate { policy, unit: Unit::Unknown, charge: Charge::Allowed, grants: None, unit_scale: 1 })
@@ -204,8 +206,9 @@ fn charge(
     let given = reporter.choice(fields, "charge", &known);
     if given == Some(Charge::Always) {
         let at = at_of(fields, "charge");
-        if !takes_always(algorithm) {
-            reporter.error(at, "invalid charge: gcra stores a time, and cannot count beyond its limit");
+        if !algorithm.traits().always {
+            let text = format!("invalid charge: {} cannot count beyond its limit", algorithm.label());
+            reporter.error(at, text);
         }
         if has_grants {
             reporter.error(at, "invalid charge: grants imply 'charge: allowed'");
@@ -215,6 +218,6 @@ fn charge(
         }
     }
     // A default is for rules that were written for `fixed`, which always charges.
-    let always = (is_default || algorithm == Algorithm::Fixed) && !options.all_or_nothing && !has_grants;
+    let always = (is_default || algorithm.traits().counts_denials) && !options.all_or_nothing && !has_grants;
     given.unwrap_or(if always { Charge::Always } else { Charge::Allowed })
 }

@@ -205,7 +205,7 @@ unit: day, requests_per_unit: 4294967295, unit_scale: 1000000
 unit: day, requests_per_unit: 5, unit_scale: 0
   53: invalid unit_scale: expected an integer from 1 to 4294967295
 algorithm: leaky, window: 1s, limit: 5
-  19: invalid algorithm: expected fixed, window, rolling, counter, token, gcra or lease
+  19: invalid algorithm: expected fixed, window, counter, token, gcra, rolling or lease
 window: 1s, limit: 5, burst: 5
   37: invalid burst: only token and gcra take it
 algorithm: token, window: month, limit: 5
@@ -217,7 +217,7 @@ window: 1d, limit: 5, anchor: soon
 window: 1s, limit: 5, charge: often
   38: invalid charge: expected always or allowed
 algorithm: gcra, window: 1s, limit: 5, charge: always
-  55: invalid charge: gcra stores a time, and cannot count beyond its limit
+  55: invalid charge: gcra cannot count beyond its limit
 window: 1s, limit: 5, charge: always, grants: 5
   38: invalid charge: grants imply 'charge: allowed'
 unit: day, requests_per_unit: 5, name: a, replaces: [{name: a}]

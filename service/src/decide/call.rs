@@ -1,16 +1,13 @@
 //! How a request has come, and its span.
 
-use std::convert::Infallible;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use axum::extract::{FromRequestParts, MatchedPath};
+use axum::extract::MatchedPath;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use tonic::{Code, Request, Status};
 
-use super::grpc::Service;
-use super::trace::Span;
+use super::trace::{Span, Traces};
 use crate::net::Arrival;
 
 /// A call of gRPC, or a request of HTTP.
@@ -24,13 +21,20 @@ pub struct Call {
 
 impl Call {
     /// A call of gRPC, and its message. The deadline counts from when the request was read.
-    pub fn grpc<T>(service: &Service, request: Request<T>, name: &'static str, method: &'static str) -> (Self, T) {
+    pub fn grpc<T>(traces: &Traces, request: Request<T>, name: &'static str, method: &'static str) -> (Self, T) {
         let (metadata, mut extensions, message) = request.into_parts();
         let arrival = extensions.remove::<Arrival>();
         let rest = metadata.get("grpc-timeout").and_then(|value| timeout(value.to_str().ok()?));
         let rest = rest.map(|rest| rest.saturating_sub(arrival.as_ref().map_or(Duration::ZERO, Arrival::ago)));
         let deadline = rest.and_then(|rest| Instant::now().checked_add(rest));
-        (Self { arrival, deadline, span: service.traces.grpc(metadata.as_ref(), name, method) }, message)
+        (Self { arrival, deadline, span: traces.grpc(metadata.as_ref(), name, method) }, message)
+    }
+
+    /// A request of HTTP.
+    pub fn http(traces: &Traces, parts: &Parts) -> Self {
+        let route = parts.extensions.get().map_or("", MatchedPath::as_str);
+        let span = traces.http(&parts.method, route, &parts.headers);
+        Self { arrival: parts.extensions.get().cloned(), deadline: None, span }
     }
 
     /// The reply to a call of gRPC.
@@ -44,16 +48,6 @@ impl Call {
         let response = response.into_response();
         self.span.set_http_status(response.status());
         response
-    }
-}
-
-impl FromRequestParts<Arc<Service>> for Call {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, service: &Arc<Service>) -> Result<Self, Infallible> {
-        let route = parts.extensions.get().map_or("", MatchedPath::as_str);
-        let span = service.traces.http(&parts.method, route, &parts.headers);
-        Ok(Self { arrival: parts.extensions.get().cloned(), deadline: None, span })
     }
 }
 

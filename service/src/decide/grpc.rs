@@ -1,260 +1,18 @@
-//! `envoy.service.ratelimit.v3.RateLimitService`.
+//! `envoy.service.ratelimit.v3.RateLimitService`, and that of Kuadrant.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
-use arc_swap::ArcSwapOption;
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_service_server::RateLimitService;
 use envoy_types::pb::envoy::service::ratelimit::v3::{RateLimitRequest, RateLimitResponse};
-use redis_rl_client::{Decisions, Error, Fallback, Limiter, Policy};
-use rlaas_rules::Domain;
 use tonic::{Request, Response, Status};
-use tracing::error;
 
 use super::call::Call;
-use super::log::{errors_left_out, log};
-use super::metrics::Metrics;
-use super::outcomes::{How, decide, has_no_decision};
-use super::plan::Plan;
 use super::proto::rate_limit_service_server as kuadrant;
 use super::proto::{self, CommitRequest, CommitResponse, ReserveResponse};
-use super::redis::Known;
-use super::reply::{ReplySettings, reply};
-use super::reserve::{Bounds, count_leases, without_leases};
-use super::state::Snapshot;
-use super::trace::Traces;
-use crate::net::{Load, Overload};
-
-/// The reply must be on its way before the caller's deadline: by so much, or a twentieth of the time if that is more.
-/// Timers end up to two milliseconds late.
-const BEFORE_DEADLINE: Duration = Duration::from_millis(6);
-/// If less than this is left until then, the server is not asked: it would charge the request, and its reply would be late.
-const LEAST: Duration = Duration::from_millis(1);
+use super::service::Service;
 
 const ENVOY: &str = "envoy.service.ratelimit.v3.RateLimitService";
 const KUADRANT: &str = "kuadrant.service.ratelimit.v1.RateLimitService";
-const NO_RULES: &str = "there are no valid rules yet";
-/// What is looked at to see whether the server replies.
-const PROBE: Policy = Policy::fixed(Duration::from_secs(1), 1);
-
-/// Decides on requests with the rules in force.
-#[derive(Debug)]
-pub struct Service {
-    pub limiter: Limiter,
-    /// `None` until there are valid rules.
-    pub snapshot: ArcSwapOption<Snapshot>,
-    pub settings: ServiceSettings,
-    /// What is under way, and how late this process is.
-    pub load: Arc<Load>,
-    pub metrics: Metrics,
-    pub traces: Traces,
-    /// Why Redis cannot be used.
-    pub known: Known,
-    draining: AtomicBool,
-}
-
-/// How requests are decided.
-#[derive(Clone, Debug)]
-pub struct ServiceSettings {
-    /// What every key begins with.
-    pub prefix: String,
-    /// How long the server may take.
-    pub timeout: Duration,
-    pub reply: ReplySettings,
-    /// How many requests may be under way.
-    pub max_requests: usize,
-    /// How late this process may be.
-    pub max_lag: Duration,
-    /// From which part of the limit on a request is near it.
-    pub near_limit_ratio: f32,
-    /// Whether the service is ready only while the server replies.
-    pub ready_needs_redis: bool,
-    /// Whether it is ready, and healthy, only while the rules have a domain.
-    pub ready_needs_domain: bool,
-    /// Whether the server is a cluster.
-    pub cluster: bool,
-    pub reservations: Bounds,
-}
-
-impl Service {
-    /// A service without rules.
-    ///
-    /// # Errors
-    /// A metric is there twice, which is a fault of this program.
-    pub fn new(limiter: Limiter, settings: ServiceSettings, traces: Traces) -> Result<Self, prometheus::Error> {
-        let metrics = Metrics::new(settings.near_limit_ratio)?;
-        let figures = metrics.connections.clone();
-        metrics.in_force.shadow.set(settings.reply.shadow.into());
-        Ok(Self {
-            limiter,
-            snapshot: ArcSwapOption::empty(),
-            load: Load::new(settings.max_requests, settings.max_lag, settings.timeout, figures),
-            metrics,
-            traces,
-            known: Known::default(),
-            draining: AtomicBool::new(false),
-            settings,
-        })
-    }
-
-    /// Tells balancers that the service ends soon.
-    pub fn drain(&self) {
-        self.draining.store(true, Ordering::Relaxed);
-    }
-
-    pub fn is_draining(&self) -> bool {
-        self.draining.load(Ordering::Relaxed)
-    }
-
-    /// Why the rules do not make the service ready; `None` if they do.
-    pub fn lacks_rules(&self) -> Option<&'static str> {
-        match &*self.snapshot.load() {
-            None => Some(NO_RULES),
-            Some(snapshot) if self.settings.ready_needs_domain && snapshot.rules.domains.is_empty() => {
-                Some("the rules have no domain")
-            }
-            Some(_) => None,
-        }
-    }
-
-    /// Why the service is not healthy; `None` if it is.
-    pub fn not_healthy(&self) -> Option<&'static str> {
-        match self.is_draining() {
-            true => Some("draining"),
-            false => self.lacks_rules().filter(|_| self.settings.ready_needs_domain),
-        }
-    }
-
-    /// Why the service is not ready; `None` if it is.
-    pub async fn not_ready(&self) -> Option<&'static str> {
-        if self.is_draining() {
-            return Some("draining");
-        }
-        if let Some(why) = self.lacks_rules() {
-            return Some(why);
-        }
-        if self.settings.ready_needs_redis {
-            // A read of a key that the service may use.
-            let key = format!("{}rl:ready", self.settings.prefix);
-            let limiter = self.limiter.with_fallback(Fallback::Error);
-            if let Err(error) = limiter.peek(&PROBE.request(&key)).await {
-                if let Some(left_out) = errors_left_out() {
-                    error!(key, error = self.known.explain(&error), left_out, "not ready: Redis cannot decide");
-                }
-                return Some(if error.is_unavailable() { "Redis does not reply" } else { "Redis rejects commands" });
-            }
-        }
-        None
-    }
-
-    /// Decides on a request.
-    ///
-    /// # Errors
-    /// The request is not valid, or it cannot be decided and the domain says `error`.
-    pub async fn decide(&self, request: &RateLimitRequest, call: &mut Call) -> Result<RateLimitResponse, Status> {
-        let snapshot = self.rules(call)?;
-        self.decide_under(&snapshot, request, call).await.map(|(reply, _)| reply)
-    }
-
-    /// The rules in force, for a request.
-    ///
-    /// # Errors
-    /// There are none yet. The request counts as an error.
-    pub fn rules(&self, call: &mut Call) -> Result<Arc<Snapshot>, Status> {
-        self.snapshot.load_full().ok_or_else(|| {
-            self.metrics.count_request(Duration::ZERO);
-            self.metrics.count_service_error();
-            let error = Status::unavailable(NO_RULES);
-            call.span.set_error(&error);
-            error
-        })
-    }
-
-    /// Decides with these rules. The decisions are those of the limits that were checked.
-    ///
-    /// # Errors
-    /// As [`decide`](Self::decide).
-    pub async fn decide_under(
-        &self,
-        snapshot: &Snapshot,
-        request: &RateLimitRequest,
-        call: &mut Call,
-    ) -> Result<(RateLimitResponse, Decisions), Status> {
-        self.decide_planned(snapshot, request, call, |plan, _| without_leases(plan)).await
-    }
-
-    /// [`decide_under`](Self::decide_under), where `prepare` changes the plan.
-    ///
-    /// # Errors
-    /// As [`decide`](Self::decide), or of `prepare`.
-    pub async fn decide_planned(
-        &self,
-        snapshot: &Snapshot,
-        request: &RateLimitRequest,
-        call: &mut Call,
-        prepare: impl FnOnce(Plan, Option<&Domain>) -> Result<Plan, Status>,
-    ) -> Result<(RateLimitResponse, Decisions), Status> {
-        let (began, cancelled) = (Instant::now(), self.metrics.cancelled_unless_replied());
-        let overload = self.load.overload(call.arrival.as_ref());
-        let result = self.decide_uncounted(snapshot, request, overload, (began, call.deadline), prepare).await;
-        cancelled.replied();
-        call.span.set_decision(request, result.as_ref());
-        self.metrics.count_request(began.elapsed());
-        result
-    }
-
-    async fn decide_uncounted(
-        &self,
-        snapshot: &Snapshot,
-        request: &RateLimitRequest,
-        overload: Option<Overload>,
-        (began, deadline): (Instant, Option<Instant>),
-        prepare: impl FnOnce(Plan, Option<&Domain>) -> Result<Plan, Status>,
-    ) -> Result<(RateLimitResponse, Decisions), Status> {
-        let domain = snapshot.rules.domains.get(request.domain.as_str());
-        let plan = Plan::new(request, domain, &self.settings.prefix, self.settings.cluster);
-        let plan = plan.map_err(Status::invalid_argument).and_then(|plan| prepare(plan, domain));
-        let mut plan = plan.inspect_err(|_| self.metrics.count_service_error())?;
-        self.metrics.unmatched.count(request, domain, &plan, began);
-        let rest = deadline.map_or(Duration::MAX, |end| {
-            let rest = end.saturating_duration_since(Instant::now());
-            rest.saturating_sub(BEFORE_DEADLINE.max(rest / 20))
-        });
-        let timeout = rest.min(self.settings.timeout);
-        let overload = overload.or((timeout < LEAST).then_some(Overload::Deadline));
-        overload.inspect(|why| self.metrics.count_overload(*why));
-        let overloaded = overload.is_some();
-        let fallback =
-            domain.map_or(
-                Fallback::Error,
-                |Domain { options, .. }| {
-                    if overloaded { options.on_overload } else { options.on_unavailable }
-                },
-            );
-        let mut outcomes = decide(&plan, &self.limiter, snapshot, How { overloaded, fallback, timeout }).await;
-        // Only the server holds leases.
-        if fallback != Fallback::Error && has_no_decision(&outcomes) && count_leases(&mut plan) {
-            outcomes = decide(&plan, &self.limiter, snapshot, How { overloaded: true, fallback, timeout }).await;
-        }
-        self.metrics.count(&request.domain, &plan, &outcomes, overloaded, &snapshot.counters);
-        log(request, &plan, &outcomes, overloaded, began.elapsed());
-        match reply(request, &plan, &outcomes, &self.settings.reply) {
-            Ok(reply) => Ok((reply, outcomes.into_iter().flatten().flatten().collect())),
-            Err(error) => Err(self.cannot_decide(&error)),
-        }
-    }
-
-    /// The status for an error of the server.
-    pub(super) fn cannot_decide(&self, error: &Error) -> Status {
-        if error.is_unavailable() {
-            let error = self.known.explain(error);
-            Status::unavailable(format!("the limits cannot be decided: {error}"))
-        } else {
-            Status::internal(format!("the limits cannot be decided: {error}"))
-        }
-    }
-}
 
 /// The service as tonic takes it.
 #[derive(Debug)]
@@ -265,7 +23,7 @@ type Replied<T> = Result<Response<T>, Status>;
 #[tonic::async_trait]
 impl RateLimitService for Grpc {
     async fn should_rate_limit(&self, request: Request<RateLimitRequest>) -> Replied<RateLimitResponse> {
-        let (mut call, request) = Call::grpc(&self.0, request, ENVOY, "ShouldRateLimit");
+        let (mut call, request) = Call::grpc(&self.0.traces, request, ENVOY, "ShouldRateLimit");
         let result = self.0.decide(&request, &mut call).await;
         call.replied(result)
     }
@@ -275,19 +33,19 @@ impl RateLimitService for Grpc {
 #[tonic::async_trait]
 impl kuadrant::RateLimitService for Grpc {
     async fn check_rate_limit(&self, request: Request<RateLimitRequest>) -> Replied<RateLimitResponse> {
-        let (mut call, request) = Call::grpc(&self.0, request, KUADRANT, "CheckRateLimit");
+        let (mut call, request) = Call::grpc(&self.0.traces, request, KUADRANT, "CheckRateLimit");
         let result = self.0.check(&request, &mut call).await;
         call.replied(result)
     }
 
     async fn report(&self, request: Request<RateLimitRequest>) -> Replied<RateLimitResponse> {
-        let (mut call, request) = Call::grpc(&self.0, request, KUADRANT, "Report");
+        let (mut call, request) = Call::grpc(&self.0.traces, request, KUADRANT, "Report");
         let result = self.0.report(&request, &mut call).await;
         call.replied(result)
     }
 
     async fn reserve(&self, request: Request<proto::ReserveRequest>) -> Replied<ReserveResponse> {
-        let (mut call, request) = Call::grpc(&self.0, request, KUADRANT, "Reserve");
+        let (mut call, request) = Call::grpc(&self.0.traces, request, KUADRANT, "Reserve");
         let proto::ReserveRequest { domain, descriptors, amount, ttl } = request;
         let wanted = proto::http::ReserveRequest { domain, descriptors, amount, ttl, reservation_id: String::new() };
         let result = self.0.reserve(wanted, &mut call).await;
@@ -295,7 +53,7 @@ impl kuadrant::RateLimitService for Grpc {
     }
 
     async fn commit(&self, request: Request<CommitRequest>) -> Replied<CommitResponse> {
-        let (mut call, request) = Call::grpc(&self.0, request, KUADRANT, "Commit");
+        let (mut call, request) = Call::grpc(&self.0.traces, request, KUADRANT, "Commit");
         let result = self.0.commit(request, &mut call).await;
         call.replied(result)
     }

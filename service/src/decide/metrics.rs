@@ -9,10 +9,11 @@ use std::time::{Duration, UNIX_EPOCH};
 #[cfg(target_os = "linux")]
 use prometheus::process_collector::ProcessCollector;
 use prometheus::{Gauge, Histogram, HistogramOpts, IntCounter, IntCounterVec, Opts, Registry, TextEncoder};
-use redis_rl_client::{Algorithm, Decision, Source, Stats};
+use redis_rl_client::{Decision, Source, Stats};
 use rlaas_rules::Charge;
 use tracing::warn;
 
+use super::counters::Counters;
 use super::in_force::InForce;
 use super::outcomes::Outcomes;
 use super::plan::{Check, Hits, Plan, Slot};
@@ -55,13 +56,6 @@ pub struct Metrics {
     ahead: Gauge,
     /// Of the connections of callers.
     pub connections: Figures,
-}
-
-/// The counters that most requests under a limit count in, so that they are looked up once.
-#[derive(Debug, Default)]
-pub struct Counters {
-    total_hits: OnceLock<IntCounter>,
-    within: OnceLock<IntCounter>,
 }
 
 impl Metrics {
@@ -307,8 +301,7 @@ fn near_from(limit: u64, ratio: f32) -> u64 {
 /// How much was counted before a request.
 fn before(check: &Check, decision: &Decision, hits: u64) -> u64 {
     let count = u64::try_from(decision.count).unwrap_or(0);
-    // RL.FIXED says what is counted after it.
-    if check.policy.algorithm() == Algorithm::Fixed { count.saturating_sub(hits) } else { count }
+    if check.policy.algorithm().traits().count_is_after { count.saturating_sub(hits) } else { count }
 }
 
 #[cfg(test)]

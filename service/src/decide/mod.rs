@@ -1,8 +1,10 @@
 //! Decides on requests, and says so over gRPC.
 
 mod call;
+mod counters;
 mod grpc;
 mod in_force;
+mod leases;
 mod log;
 mod metrics;
 mod outcomes;
@@ -11,6 +13,7 @@ pub mod proto;
 pub mod redis;
 mod reply;
 mod reserve;
+mod service;
 mod state;
 mod text;
 mod trace;
@@ -23,12 +26,12 @@ pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descrip
 pub const SHADOW_MODE: &str = "SHADOW_MODE=true: no request is denied, whatever its limits say";
 
 pub use call::Call;
-pub use grpc::{Grpc, Service, ServiceSettings};
+pub use grpc::Grpc;
 pub use metrics::Metrics;
 pub use outcomes::sum_by_key;
-pub use plan::{Check, Hits, Plan, Slot};
+pub use plan::{Bounds, Check, Hits, Plan, Slot};
 pub use reply::{HeaderNames, Overall, ReplySettings};
-pub use reserve::Bounds;
+pub use service::{Service, ServiceSettings};
 pub use state::Snapshot;
 pub use text::{read_descriptor, show_descriptor, show_slot};
 pub use trace::Traces;

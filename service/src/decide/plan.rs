@@ -6,7 +6,7 @@ use std::time::Duration;
 use envoy_types::pb::envoy::extensions::common::ratelimit::v3::RateLimitDescriptor;
 use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
 use redis_rl_client::{Algorithm, Policy, Request, Window, bounded};
-use rlaas_rules::{self as rules, Charge, Domain, Entry, Found, Limit, Rate, Unit, takes_always};
+use rlaas_rules::{self as rules, Charge, Domain, Entry, Found, Limit, Rate, Unit};
 
 /// How many descriptors a request may have.
 const MAX_DESCRIPTORS: usize = 1_000;
@@ -62,7 +62,7 @@ impl Hits {
             Self::Charge(hits) => (hits, charge == Charge::Always),
             Self::GiveBack(hits) => (hits, false),
             // Denied only if more than the limit is counted: what a request that looked charges later may fill it.
-            Self::Look => (0, takes_always(algorithm)),
+            Self::Look => (0, algorithm.traits().always),
             Self::OneLeft => (0, false),
         }
     }
@@ -72,6 +72,15 @@ impl Hits {
 #[derive(Debug)]
 pub struct Reservation {
     pub id: String,
+    pub ttl: Duration,
+}
+
+/// The largest reservation.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// In millionths of the limit.
+    pub fraction: u32,
+    /// Also where none is given.
     pub ttl: Duration,
 }
 
@@ -243,6 +252,7 @@ fn given_limit(
     domain: &Domain,
 ) -> Result<Limit, String> {
     let unit = Unit::of_number(unit).ok_or("the limit of a descriptor has an unknown unit")?;
+    // Special: as envoyproxy/ratelimit.
     let policy = Policy::new(Algorithm::Fixed, Window::Length(unit.length()), u64::from(requests_per_unit))
         .map_err(|error| error.to_string())?;
     let charge = if domain.options.all_or_nothing { Charge::Allowed } else { Charge::Always };
@@ -272,7 +282,7 @@ impl Check {
     pub fn request(&self) -> Request<'_> {
         let mut request = self.policy.request(&self.key).with_key_as_it_is();
         if let Some(Reservation { id, ttl }) = self.reservation.as_deref() {
-            let is_lease = self.policy.algorithm() == Algorithm::Lease;
+            let is_lease = self.policy.algorithm().traits().id;
             request = if is_lease { request.id(id) } else { request.reserve(id, *ttl) };
         }
         let (cost, always) = self.hits.cost(self.charge, self.policy.algorithm());
@@ -286,13 +296,13 @@ impl Check {
             (Hits::Charge(hits), Some(units)) if hits <= u64::from(units) => (u64::from(units), " PARTIAL"),
             (Hits::Charge(hits), _) => (hits, always(self.charge == Charge::Always)),
             (Hits::OneLeft, _) => (0, ""),
-            (Hits::Look, _) => (0, always(takes_always(self.policy.algorithm()))),
+            (Hits::Look, _) => (0, always(self.policy.algorithm().traits().always)),
             (Hits::GiveBack(hits), _) => {
                 return rules::command(&self.policy, &self.key, hits, "").replacen("RL.", "RL.REFUND ", 1);
             }
         };
         let reservation = match self.reservation.as_deref() {
-            Some(Reservation { id, .. }) if self.policy.algorithm() == Algorithm::Lease => format!(" ID {id}"),
+            Some(Reservation { id, .. }) if self.policy.algorithm().traits().id => format!(" ID {id}"),
             Some(Reservation { id, ttl }) => format!(" RESERVE {id} {}ms", ttl.as_millis()),
             None => String::new(),
         };

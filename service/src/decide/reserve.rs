@@ -9,29 +9,21 @@ use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
 use envoy_types::pb::envoy::service::ratelimit::v3::{RateLimitRequest, RateLimitResponse};
 use envoy_types::pb::google::protobuf::{Duration as ProtoDuration, UInt64Value};
 use futures_util::future::join_all;
-use redis_rl_client::{Algorithm, Decision, Error, Limiter, Policy, Source, Window};
-use rlaas_rules::{Charge, Domain, takes_always};
+use redis_rl_client::{Decision, Error, Limiter, Source, Window};
+use rlaas_rules::{Charge, Domain};
 use tonic::Status;
 
 use super::call::Call;
-use super::grpc::Service;
+use super::leases::{checks, of_lease, unable, without_leases};
 use super::plan::{Check, Hits, Plan, Reservation, Slot};
 use super::proto::http::ReserveRequest;
 use super::proto::{CommitRequest, CommitResponse, ReserveResponse};
+use super::service::Service;
 
 /// How long an id may be.
 const LONGEST_ID: usize = 128;
 /// The fraction of a limit is in millionths of it.
 const MILLION: u128 = 1_000_000;
-
-/// The largest reservation.
-#[derive(Clone, Copy, Debug)]
-pub struct Bounds {
-    /// In millionths of the limit.
-    pub fraction: u32,
-    /// Also where none is given.
-    pub ttl: Duration,
-}
 
 impl Service {
     /// Whether one more unit would be allowed under each limit. Charges nothing.
@@ -113,11 +105,11 @@ impl Service {
             }
             (check.charge, check.grants) = (Charge::Allowed, None);
             check.reservation = Some(Arc::clone(reservation));
-            if check.policy.algorithm() == Algorithm::Lease {
+            if check.policy.algorithm().traits().id {
                 if hits != 1 {
                     return Err(Status::invalid_argument(format!("{name}: a lease takes an amount of 1")));
                 }
-                check.policy = of_lease(&check.policy, Algorithm::Lease, Window::Length(reservation.ttl))?;
+                check.policy = of_lease(&check.policy, check.policy.algorithm(), Window::Length(reservation.ttl))?;
                 continue;
             }
             let most = u128::from(check.policy.limit()) * u128::from(self.settings.reservations.fraction) / MILLION;
@@ -142,7 +134,7 @@ impl Service {
             let prepare = |mut plan: Plan, _: Option<&Domain>| {
                 // Without an id, there is no lease to end.
                 for slot in &mut plan.slots {
-                    if matches!(slot, Slot::Check(check) if check.policy.algorithm() == Algorithm::Lease) {
+                    if matches!(slot, Slot::Check(check) if check.policy.algorithm().traits().id) {
                         *slot = Slot::None;
                     }
                 }
@@ -190,7 +182,7 @@ impl Service {
 async fn settle(limiter: &Limiter, check: &Check, id: &str) -> Result<bool, Error> {
     let Check { policy, key, .. } = check;
     let request = policy.request(key).with_key_as_it_is();
-    if policy.algorithm() == Algorithm::Lease {
+    if policy.algorithm().traits().id {
         return limiter.release_request(&request.id(id)).await;
     }
     match check.hits {
@@ -204,42 +196,11 @@ async fn settle(limiter: &Limiter, check: &Check, id: &str) -> Result<bool, Erro
     }
 }
 
-/// The policy of a lease, with a window or an algorithm for one request.
-fn of_lease(policy: &Policy, algorithm: Algorithm, window: Window) -> Result<Policy, Status> {
-    let lease = Policy::new(algorithm, window, policy.limit()).and_then(|lease| lease.try_name(policy.label()));
-    let lease = lease.map_err(|error| Status::internal(error.to_string()))?;
-    Ok(if policy.is_shadow() { lease.shadow() } else { lease })
-}
-
-/// Makes units of RL.ROLLING of leases, which the client does not decide without the server: there, each counts until its
-/// time ends. Whether there is one.
-pub fn count_leases(plan: &mut Plan) -> bool {
-    let mut has_one = false;
-    for check in checks(plan).filter(|check| check.policy.algorithm() == Algorithm::Lease) {
-        if let Ok(policy) = of_lease(&check.policy, Algorithm::Rolling, check.policy.window()) {
-            (check.policy, check.reservation, has_one) = (policy, None, true);
-        }
-    }
-    has_one
-}
-
-/// Rejects leases: nothing but Commit ends them.
-pub fn without_leases(mut plan: Plan) -> Result<Plan, Status> {
-    let lease = checks(&mut plan).find(|check| check.policy.algorithm() == Algorithm::Lease);
-    lease.map_or(Ok(()), |lease| Err(unable(lease, "is for Reserve and Commit alone")))?;
-    Ok(plan)
-}
-
-fn unable(Check { policy, .. }: &Check, why: &str) -> Status {
-    let word = policy.algorithm().word().to_ascii_lowercase();
-    Status::failed_precondition(format!("{}: algorithm {word} {why}", policy.label()))
-}
-
 /// Leaves one check for each key, and rejects limits that have no reservations.
 fn reservable(plan: &mut Plan) -> Result<(), Status> {
-    use Algorithm::{Counter, Fixed, Lease, Rolling, Window};
     for check in checks(plan) {
-        if !matches!(check.policy.algorithm(), Fixed | Window | Counter | Rolling | Lease) {
+        let traits = check.policy.algorithm().traits();
+        if !traits.reserve && !traits.id {
             return Err(unable(check, "has no reservations"));
         }
         if matches!(check.hits, Hits::GiveBack(_)) {
@@ -255,7 +216,7 @@ fn reported(plan: Plan) -> Result<Plan, Status> {
     let mut plan = without_leases(plan)?;
     plan.all_or_nothing = false;
     for check in checks(&mut plan) {
-        if !takes_always(check.policy.algorithm()) {
+        if !check.policy.algorithm().traits().always {
             return Err(unable(check, "cannot count beyond its limit"));
         }
         (check.charge, check.grants) = (Charge::Always, None);
@@ -284,14 +245,10 @@ fn once_each_key(plan: &mut Plan) {
     }
 }
 
-fn checks(plan: &mut Plan) -> impl Iterator<Item = &mut Check> {
-    plan.slots.iter_mut().filter_map(|slot| if let Slot::Check(check) = slot { Some(&mut **check) } else { None })
-}
-
 /// Whether the server holds a reservation. It holds none of what only shadow mode allows. A lease that is renewed charges
 /// nothing.
 fn is_reserved(decision: &Decision) -> bool {
-    let is_charged = decision.charged > 0 || decision.policy().algorithm() == Algorithm::Lease;
+    let is_charged = decision.charged > 0 || decision.policy().algorithm().traits().id;
     decision.source == Source::Server && decision.allowed && !decision.shadow && is_charged
 }
 

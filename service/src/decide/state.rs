@@ -6,7 +6,7 @@ use std::sync::Arc;
 use redis_rl_client::{Grants, Limiter, Policy};
 use rlaas_rules::{Domain, Limit, Printable, Rules};
 
-use super::metrics::Counters;
+use super::counters::Counters;
 
 /// A set of rules that a request uses from its beginning to its end.
 #[derive(Debug)]

@@ -6,10 +6,12 @@ mod listen;
 mod reserve;
 mod why;
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, State};
+use axum::extract::{DefaultBodyLimit, FromRequestParts, State};
+use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post};
@@ -21,7 +23,7 @@ pub use authorize::client_address;
 pub use listen::Http;
 
 use crate::VERSION;
-use crate::decide::{SHADOW_MODE, Service, Snapshot};
+use crate::decide::{Call, SHADOW_MODE, Service, Snapshot};
 
 /// The number of keys that `/denials` tells of.
 const SHOWN_DENIALS: usize = 100;
@@ -77,7 +79,7 @@ async fn metrics_text(State(service): State<Arc<Service>>) -> impl IntoResponse 
 
 /// The line that says that no request is denied, if that is so.
 fn shadow(service: &Service) -> String {
-    service.settings.reply.shadow.then(|| format!("{SHADOW_MODE}\n")).unwrap_or_default()
+    if service.settings.reply.shadow { format!("{SHADOW_MODE}\n") } else { String::new() }
 }
 
 async fn rlconfig(State(service): State<Arc<Service>>) -> String {
@@ -98,6 +100,14 @@ async fn denials(State(service): State<Arc<Service>>) -> String {
         format!("{count} {} {policy} {}\n", ends_in.as_secs(), Printable(&key))
     };
     service.limiter.top_denials(SHOWN_DENIALS).into_iter().map(line).collect()
+}
+
+impl FromRequestParts<Arc<Service>> for Call {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, service: &Arc<Service>) -> Result<Self, Infallible> {
+        Ok(Self::http(&service.traces, parts))
+    }
 }
 
 /// What a request gets that is not decided.

@@ -70,7 +70,7 @@ fn words(rules: &Rules) -> Vec<&'static str> {
     let domains = rules.domains.values().filter(|domain| !domain.script_keys);
     let rates = domains.flat_map(Domain::limits).filter_map(|limit| limit.rate);
     // A lease has no look.
-    let algorithms = rates.map(|rate| rate.policy.algorithm()).filter(|algorithm| *algorithm != Algorithm::Lease);
+    let algorithms = rates.map(|rate| rate.policy.algorithm()).filter(|algorithm| algorithm.traits().cost);
     let words: BTreeSet<_> = algorithms.map(Algorithm::word).collect();
     words.into_iter().collect()
 }

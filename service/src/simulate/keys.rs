@@ -3,10 +3,7 @@
 use std::fmt::Debug;
 
 use redis_rl_algorithm::in_memory::{Charging, InMemory};
-use redis_rl_algorithm::{
-    Cost, FixedWindow, Forecast as _, Gcra, Micros, Policy as Terms, RollingLog, SlidingCounter, TokenBucket,
-    Unrepresentable, WindowCounter,
-};
+use redis_rl_algorithm::{Cost, Forecast as _, Micros, Policy as Terms, Unrepresentable, for_in_memory};
 use redis_rl_client::Algorithm;
 use rlaas_rules::Rate;
 
@@ -82,13 +79,5 @@ pub fn new(algorithm: Algorithm, terms: &Terms) -> Result<Option<Box<dyn Keys>>,
     fn table<A: InMemory + Debug + 'static>(terms: &Terms) -> Result<Option<Box<dyn Keys>>, Unrepresentable> {
         Ok(Some(Box::new(Table { algorithm: A::with_policy(terms)?, keys: Vec::new() })))
     }
-    match algorithm {
-        Algorithm::Fixed => table::<FixedWindow>(terms),
-        Algorithm::Window => table::<WindowCounter>(terms),
-        Algorithm::Rolling | Algorithm::Sliding => table::<RollingLog>(terms),
-        Algorithm::Counter => table::<SlidingCounter>(terms),
-        Algorithm::Token | Algorithm::Leaky => table::<TokenBucket>(terms),
-        Algorithm::Gcra => table::<Gcra>(terms),
-        Algorithm::Lease => Ok(None),
-    }
+    if algorithm.traits().id { Ok(None) } else { for_in_memory!(algorithm, A => table::<A>(terms)) }
 }

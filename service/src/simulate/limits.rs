@@ -6,7 +6,6 @@ use foldhash::fast::RandomState;
 use hdrhistogram::Histogram;
 use indexmap::IndexMap;
 use indexmap::map::Entry;
-use redis_rl_client::Algorithm;
 use rlaas_rules::{Limit, Printable, Rate};
 
 use super::keys::{self, Ask, Keys, Verdict};
@@ -100,7 +99,7 @@ impl LimitReplay {
     }
 
     pub fn is_lease(&self) -> bool {
-        self.limit.rate.is_some_and(|rate| rate.policy.algorithm() == Algorithm::Lease)
+        self.limit.rate.is_some_and(|rate| rate.policy.algorithm().traits().id)
     }
 
     /// The number of a key, which may be new; `None` if there are too many.

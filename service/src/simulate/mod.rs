@@ -5,6 +5,7 @@
 
 mod descriptors;
 pub mod example;
+mod figures;
 mod keys;
 mod limits;
 pub mod logs;

@@ -12,8 +12,8 @@ use plotters::coord::types::RangedCoordi64;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
+use super::figures::{grouped, percent};
 use super::report::{BARS, Changed, Key, Report, Rule, at};
-use super::text::{grouped, percent};
 use super::times::Slots;
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;

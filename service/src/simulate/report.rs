@@ -4,11 +4,11 @@ use jiff::Timestamp;
 use rlaas_rules::Printable;
 use serde::Serialize;
 
+use super::figures::grouped;
 use super::limits::{Denials, KeyStats, LimitReplay};
 use super::logs::{MOST_HELD, Summary, Unread};
 use super::replay::{Replay, Totals};
 use super::suggest::Suggestion;
-use super::text::grouped;
 use super::times::Slots;
 
 /// How many keys are shown of a rule.

@@ -1,7 +1,6 @@
 //! Which limit a rule needs: every key is replayed under other limits as well, as if no other rule denied.
 
-use redis_rl_algorithm::Policy as Terms;
-use redis_rl_client::Algorithm;
+use redis_rl_algorithm::{Policy as Terms, Suggest};
 use rlaas_rules::Rate;
 use serde::Serialize;
 
@@ -65,15 +64,15 @@ pub struct Other {
 }
 
 impl Probe {
-    /// `None` if the policy cannot be represented with another limit.
+    /// `None` if no limit can be suggested for the algorithm, or if the policy cannot be represented with another one.
     pub fn new(rate: &Rate) -> Option<Self> {
         let terms = rate.policy.terms();
         let other =
             |limit| Some(Trial { keys: with_limit(rate, &terms, limit)?, limit, denied: 0, denies: Vec::new() });
-        let demand = if matches!(rate.policy.algorithm(), Algorithm::Token | Algorithm::Gcra) {
-            Demand::Events { keys: Vec::new(), len: 0, left_out: 0 }
-        } else {
-            Demand::Counts(with_limit(rate, &terms, NO_LIMIT)?, Vec::new())
+        let demand = match rate.policy.algorithm().traits().suggest {
+            Suggest::Trying => Demand::Events { keys: Vec::new(), len: 0, left_out: 0 },
+            Suggest::Counting => Demand::Counts(with_limit(rate, &terms, NO_LIMIT)?, Vec::new()),
+            Suggest::Never => return None,
         };
         Some(Self {
             rate: *rate,
@@ -196,23 +195,31 @@ fn with_limit(rate: &Rate, terms: &Terms, limit: u64) -> Option<Box<dyn Keys>> {
 mod tests {
     use proptest::prelude::*;
 
+    use redis_rl_client::Algorithm;
+
     use super::*;
     use rlaas_rules::{Charge, Unit};
+
+    /// Those of rules for which a limit can be suggested.
+    fn algorithms() -> Vec<Algorithm> {
+        let suggests = |algorithm: &Algorithm| algorithm.traits().suggest != Suggest::Never;
+        rlaas_rules::algorithms().map(|(_, algorithm)| algorithm).filter(suggests).collect()
+    }
 
     proptest! {
         /// guarantee: simulate-suggest
         #[test]
         fn a_suggested_limit_is_the_smallest(
-            algorithm in prop::sample::select(vec!["FIXED", "WINDOW", "ROLLING", "COUNTER", "TOKEN", "GCRA"]),
+            algorithm in prop::sample::select(algorithms()),
             burst in prop::option::of(1_u64..9),
             always: bool,
             share in prop::sample::select(vec![0.5, 0.8, 1.0]),
             requests in prop::collection::vec((0_i64..3_000_000, 0_usize..6, 0_u64..4), 1..60),
         ) {
-            let rated = matches!(algorithm, "TOKEN" | "GCRA");
-            let burst = burst.filter(|_| rated).map(|burst| format!(" BURST {burst}")).unwrap_or_default();
-            let policy = format!("{algorithm} 1 4{burst}").parse().expect("a policy");
-            let charge = if always && algorithm != "GCRA" { Charge::Always } else { Charge::Allowed };
+            let traits = algorithm.traits();
+            let burst = burst.filter(|_| traits.burst).map(|burst| format!(" BURST {burst}")).unwrap_or_default();
+            let policy = format!("{} 1 4{burst}", algorithm.word()).parse().expect("a policy");
+            let charge = if always && traits.always { Charge::Always } else { Charge::Allowed };
             let rate = Rate { policy, unit: Unit::Second, charge, grants: None, unit_scale: 1 };
             let mut probe = Probe::new(&rate).expect("limits");
             let mut time = 1_700_000_000_000_000;

@@ -13,6 +13,7 @@ use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
 use envoy_types::pb::google::protobuf::UInt64Value;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
+use redis_rl_algorithm::{Name, Rules};
 use tonic::Code as Status;
 
 use super::flood::{calls, connect};
@@ -201,7 +202,7 @@ fn a_connection_gets_goaway_at_its_age_and_is_cut_after_the_grace() {
 /// A descriptor; about half of them fit a rule.
 fn some_descriptor() -> impl Strategy<Value = RateLimitDescriptor> {
     let text = "k|a|b|\\PC{0,8}|[ -~]{0,12}";
-    let fits = prop::sample::select(&ALGORITHMS[..]).prop_map(|name| ("a".to_owned(), name.to_owned()));
+    let fits = prop::sample::select(algorithms()).prop_map(|name| ("a".to_owned(), name.to_owned()));
     let entry = prop_oneof![fits, (text, text)].prop_map(|(key, value)| Entry { key, value });
     let limit =
         (any::<u32>(), -1..10_i32).prop_map(|(requests_per_unit, unit)| RateLimitOverride { requests_per_unit, unit });
@@ -217,17 +218,20 @@ fn some_descriptor() -> impl Strategy<Value = RateLimitDescriptor> {
     )
 }
 
-const ALGORITHMS: [&str; 6] = ["fixed", "window", "rolling", "counter", "token", "gcra"];
+/// Those that rules may name for every call.
+fn algorithms() -> Vec<&'static str> {
+    Name::ALL.into_iter().filter(|name| name.traits().rules == Rules::Every).map(Name::label).collect()
+}
 
 #[test]
 fn no_request_ends_it() {
     let server = one_server();
-    let rules = ALGORITHMS.map(|name| {
+    let rules = algorithms().into_iter().map(|name| {
         format!(
             "  - {{key: a, value: '{name}*', rate_limit: {{algorithm: {name}, unit: hour, requests_per_unit: 3}}}}\n"
         )
     });
-    let rules = format!("descriptors:\n  - {{key: k}}\n{}", rules.concat());
+    let rules = format!("descriptors:\n  - {{key: k}}\n{}", rules.collect::<String>());
     let service = Rlaas::start(&server, "");
     service.add_rules(&[("d", &rules), ("e", &format!("all_or_nothing: true\n{rules}"))]);
     let some = ("d|e|\\PC{0,3}", prop::collection::vec(some_descriptor(), 0..70), any::<u32>());

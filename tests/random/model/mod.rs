@@ -11,13 +11,11 @@ use redis::Value;
 use redis_rl_algorithm::in_memory::{Charging, Holders, InMemory, Limit};
 use redis_rl_algorithm::reservation::{EARLIEST, Reservation, Standing};
 use redis_rl_algorithm::{
-    Change, Cost, Decision, FixedWindow, Gcra, LeakyBucket, Lease, Micros, RollingLog, SlidingCounter, SlidingLog,
-    TokenBucket, Unrepresentable, Verdict, Window, WindowCounter,
+    Change, Cost, Decision, Lease, Micros, Name, SlidingLog, Unrepresentable, Verdict, Window, for_in_memory,
 };
 
 use super::calls::{Call, text};
 use super::dump::{FAR_AWAY, Keys};
-use super::random_calls::RESERVING;
 use pending::{Pending, Writes, allow, change_of, conclude, leave_all_uncharged, seconds, uncharged};
 use request::Request;
 use state::{Hash, Kept, State};
@@ -33,30 +31,16 @@ pub struct Model {
     hashes: BTreeMap<String, Hash>,
 }
 
-/// Runs an expression with the algorithm of a word: one that keeps a state, or one of those that take RESERVE.
+/// Runs an expression with the algorithm of a word, which has costs.
 macro_rules! with_algorithm {
     ($word:expr, $name:ident => $action:expr) => {
-        match $word {
-            "SLIDING" => with_algorithm!(@ SlidingLog, $name => $action),
-            "TOKEN" => with_algorithm!(@ TokenBucket, $name => $action),
-            "LEAKY" => with_algorithm!(@ LeakyBucket, $name => $action),
-            "GCRA" => with_algorithm!(@ Gcra, $name => $action),
-            word => with_reserving!(word, $name => $action),
-        }
-    };
-    (@ $algorithm:ty, $name:ident => $action:expr) => {{
-        type $name = $algorithm;
-        $action
-    }};
-}
-macro_rules! with_reserving {
-    ($word:expr, $name:ident => $action:expr) => {
-        match $word {
-            "FIXED" => with_algorithm!(@ FixedWindow, $name => $action),
-            "WINDOW" => with_algorithm!(@ WindowCounter, $name => $action),
-            "COUNTER" => with_algorithm!(@ SlidingCounter, $name => $action),
-            "ROLLING" => with_algorithm!(@ RollingLog, $name => $action),
-            other => panic!("no such algorithm: {other}"),
+        match Name::from_word($word.as_bytes()).expect("an algorithm") {
+            // Special: elsewhere it is kept in memory as ROLLING.
+            Name::Sliding => {
+                type $name = SlidingLog;
+                $action
+            }
+            other => for_in_memory!(other, $name => $action),
         }
     };
 }
@@ -112,7 +96,7 @@ impl Model {
             }
             _ => {
                 let (writes, charged) = match &request.reservation {
-                    Some(id) => with_reserving!(request.algorithm.as_str(), A => self.settle::<A>(&request, id, now)),
+                    Some(id) => with_algorithm!(request.algorithm.as_str(), A => self.settle::<A>(&request, id, now)),
                     None => {
                         with_algorithm!(request.algorithm.as_str(), A => self.correct::<A>(&request, call.name, now))
                     }
@@ -193,7 +177,7 @@ impl Model {
         match &request.reserve {
             _ if word == "LEASE" => Ok(self.lease(request, now)),
             None => with_algorithm!(word, A => self.charge::<A>(request, now)),
-            Some((id, ttl)) => with_reserving!(word, A => self.reserve::<A>(request, id, *ttl, now)),
+            Some((id, ttl)) => with_algorithm!(word, A => self.reserve::<A>(request, id, *ttl, now)),
         }
     }
 
@@ -319,7 +303,7 @@ impl Model {
         let algorithm = A::with_policy(&request.policy)?;
         let existed = self.states.remove(&algorithm.name(&request.key, now)).is_some();
         let name = format!("{}{}:reserved", request.key, algorithm.infix());
-        let reserves = RESERVING.contains(&request.algorithm.as_str());
+        let reserves = A::TRAITS.reserve;
         let has_reservations =
             reserves && self.hashes.get(&name).is_some_and(|(fields, _)| fields.contains_key(EARLIEST));
         if has_reservations {

@@ -75,7 +75,7 @@ impl Pending {
 /// Allows what the limit denies. The change stays that of a denial.
 pub fn allow<A: Kept>(algorithm: &A, key: &A::Key, decision: &mut Decision<A::Change>, now: Micros) {
     decision.verdict.allowed = true;
-    if !A::TTL_OF_SCRIPT {
+    if !A::TRAITS.ttl_of_script {
         decision.verdict.ttl = seconds(algorithm.figures(key, decision, now).reset_ms);
     }
 }
@@ -144,7 +144,7 @@ pub fn conclude<A: Kept>(
         let (look, mut decision) = (look.as_ref()?, decision);
         let verdict = &mut decision.verdict;
         verdict.count = look.verdict.count;
-        if A::TTL_OF_SCRIPT || verdict.allowed && may {
+        if A::TRAITS.ttl_of_script || verdict.allowed && may {
             verdict.ttl = look.verdict.ttl;
         } else if verdict.allowed {
             verdict.ttl = 1;

@@ -48,9 +48,6 @@ impl State {
 
 /// An algorithm whose state is at one key.
 pub trait Kept: InMemory {
-    /// `ttl` is what the script replies.
-    const TTL_OF_SCRIPT: bool = false;
-
     /// The key of the state.
     fn name(&self, key: &str, _now: Micros) -> String {
         key.to_owned()
@@ -115,8 +112,6 @@ fn counter(stored: Option<&State>) -> Option<Counter> {
 }
 
 impl Kept for FixedWindow {
-    const TTL_OF_SCRIPT: bool = true;
-
     fn name(&self, key: &str, now: Micros) -> String {
         format!("{key}:{}", self.suffix_at(now))
     }
@@ -149,8 +144,6 @@ impl Kept for WindowCounter {
 }
 
 impl Kept for SlidingLog {
-    const TTL_OF_SCRIPT: bool = true;
-
     fn read(&self, stored: Option<&State>, _now: Micros) -> Log {
         stored.map_or_else(Log::default, |state| match state {
             State::Log(log) => log.clone(),

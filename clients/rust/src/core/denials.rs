@@ -16,7 +16,7 @@ use quick_cache::sync::Cache;
 
 use crate::decision::{Decision, RetryAfter, Source};
 use crate::key::{Bounded, Lookup, State};
-use crate::policy::{Algorithm, Policy, Request};
+use crate::policy::{Policy, Request};
 
 /// The longest time for which a denial is remembered. The limits of the server itself may change, for example by
 /// `rl.shadow`.
@@ -113,11 +113,8 @@ impl Denial {
     /// at a time is sent again.
     pub fn new(request: &Request<'_>, sent: Instant, decision: &Decision, recheck: Duration) -> Option<Self> {
         // Other holders release their leases at any time. Elsewhere, what ALWAYS charges makes the wait longer.
-        let remembered = match request.policy.algorithm() {
-            Algorithm::Lease => false,
-            Algorithm::Fixed | Algorithm::Window => !request.always || request.cost > 0,
-            _ => !request.always,
-        };
+        let traits = request.policy.algorithm().traits();
+        let remembered = !traits.id && (!request.always || traits.ends_at_once && request.cost > 0);
         if decision.allowed || !remembered {
             return None;
         }

@@ -10,10 +10,7 @@ use parking_lot::Mutex;
 use quick_cache::sync::{Cache, GuardResult};
 use quick_cache::{DefaultHashBuilder, Lifecycle, OptionsBuilder, UnitWeighter};
 use redis_rl_algorithm::in_memory::InMemory;
-use redis_rl_algorithm::{
-    Cost, FixedWindow, Gcra, LeakyBucket, MAX_COUNT, Micros, Policy as Terms, RollingLog, SlidingCounter, TokenBucket,
-    WindowCounter,
-};
+use redis_rl_algorithm::{Cost, MAX_COUNT, Micros, Policy as Terms, for_in_memory};
 
 use crate::decision::{Decision, RetryAfter};
 use crate::key::State;
@@ -195,16 +192,7 @@ fn new_key(algorithm: Algorithm) -> Counts {
     {
         Arc::new(Mutex::new(Counted::<A>(A::Key::default())))
     }
-    match algorithm {
-        Algorithm::Fixed => new::<FixedWindow>(),
-        Algorithm::Window => new::<WindowCounter>(),
-        Algorithm::Counter => new::<SlidingCounter>(),
-        Algorithm::Token => new::<TokenBucket>(),
-        Algorithm::Leaky => new::<LeakyBucket>(),
-        Algorithm::Gcra => new::<Gcra>(),
-        // SLIDING would keep an entry for each unit. ROLLING keeps 64 KiB at most.
-        Algorithm::Sliding | Algorithm::Rolling | Algorithm::Lease => new::<RollingLog>(),
-    }
+    for_in_memory!(algorithm, A => new::<A>())
 }
 
 /// The part of a policy that one of the instances has.
@@ -223,7 +211,7 @@ mod tests {
 
     #[test]
     fn each_instance_allows_its_part() {
-        for algorithm in Algorithm::ALL.into_iter().filter(|&algorithm| algorithm != Algorithm::Lease) {
+        for algorithm in Algorithm::ALL.into_iter().filter(|algorithm| algorithm.traits().cost) {
             let local = Local::default();
             let policy = Policy::new(algorithm, Window::Length(Duration::from_secs(3600)), 30).expect("a policy");
             let allowed = |instances, key: &str| {

@@ -8,7 +8,6 @@
 use std::time::Duration;
 
 use super::{Decision, Decisions, Source, strictest};
-use crate::policy::Algorithm;
 
 /// The largest integer of a structured header field (RFC 9651, section 3.3.1). A larger one voids the whole header.
 const MAX_INTEGER: u64 = 999_999_999_999_999;
@@ -77,7 +76,7 @@ pub fn unique_names(decisions: &[Decision]) -> Vec<String> {
 fn policy_item(decision: &Decision, name: &str) -> String {
     let policy = &decision.policy;
     let window = policy.window_millis_at(decision.now_ms);
-    if policy.algorithm() == Algorithm::Lease {
+    if policy.algorithm().traits().id {
         // How many at once does not depend on the window.
         let [quota, seconds] = [policy.limit(), window.div_ceil(1_000)].map(|n| n.min(MAX_INTEGER));
         return format!("\"{name}\";q={quota};w={seconds};qu=\"concurrent-requests\"");

@@ -3,7 +3,6 @@
 use std::time::{Duration, Instant};
 
 use crate::decision::{Decision, RetryAfter, Source};
-use crate::policy::Algorithm;
 
 /// The units that this process holds of a key. It reads no clock and sends nothing, so that `tests/proofs` can try every order
 /// of events.
@@ -83,7 +82,7 @@ impl Lot {
         if decision.charged == 0 || self.closed {
             return !self.closed;
         }
-        let window_ends = matches!(decision.policy.algorithm(), Algorithm::Fixed | Algorithm::Window).then(|| {
+        let window_ends = decision.policy.algorithm().traits().ends_at_once.then(|| {
             // The figures are rounded up, by less than a millisecond.
             sent + decision.reset_after.unwrap_or_default().saturating_sub(Duration::from_millis(1))
         });

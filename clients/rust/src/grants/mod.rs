@@ -20,7 +20,7 @@ use crate::core::at_most_a_year;
 use crate::decision::Decision;
 use crate::error::Error;
 use crate::key::Bounded;
-use crate::policy::{Algorithm, Policy};
+use crate::policy::Policy;
 use fetch::Running;
 use lot::{Lot, Taken, is_low};
 
@@ -110,7 +110,8 @@ impl Limiter {
     /// # Errors
     /// The algorithm is LEASE or LEAKY, or `units` is 0 or more than the policy allows at once.
     pub fn grants(&self, policy: &Policy, units: u64) -> Result<Grants, Error> {
-        if matches!(policy.algorithm(), Algorithm::Lease | Algorithm::Leaky) {
+        let traits = policy.algorithm().traits();
+        if !traits.partial || traits.delays {
             return Err(Error::Unsupported("LEASE and LEAKY cannot be granted in advance; send each request"));
         }
         if units == 0 || units > policy.capacity() {

@@ -7,7 +7,7 @@ use crate::Limiter;
 use crate::Request;
 use crate::error::Error;
 use crate::guard::new_id;
-use crate::policy::{Algorithm, Policy};
+use crate::policy::Policy;
 
 /// A policy, the key that it counts, and what the request takes.
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ pub struct Limit {
 impl Limit {
     /// A limit that the request takes 1 of. With LEASE, the request holds a lease until the body of its response ends.
     pub fn new(policy: &Policy, key: impl Into<Vec<u8>>) -> Self {
-        let id = (policy.algorithm() == Algorithm::Lease).then(new_id);
+        let id = policy.algorithm().traits().id.then(new_id);
         Self { policy: *policy, key: key.into(), cost: 1, always: false, settled: false, id }
     }
 

@@ -8,61 +8,13 @@ use std::time::Duration;
 use redis_rl_algorithm::period::Anchor;
 pub use redis_rl_algorithm::period::CalendarUnit as Calendar;
 use redis_rl_algorithm::{MAX_COUNT, Micros, Policy as Terms, Schedule, Window as Span};
+pub use redis_rl_algorithm::{Name as Algorithm, Rules, Traits};
 use tinystr::TinyAsciiStr;
 
 pub use request::Request;
 
 /// The longest name.
 const MAX_NAME: usize = 64;
-
-macro_rules! algorithms {
-    ($($(#[$doc:meta])* $name:ident: $word:literal, $label:literal;)*) => {
-        /// An algorithm of the module.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum Algorithm { $($(#[$doc])* $name,)* }
-
-        impl Algorithm {
-            /// Every algorithm.
-            pub const ALL: [Self; [$($word),*].len()] = [$(Self::$name),*];
-
-            /// The word of the command reference, such as `TOKEN`.
-            pub const fn word(self) -> &'static str {
-                match self { $(Self::$name => $word),* }
-            }
-
-            /// The command of one request, such as `RL.TOKEN`.
-            pub(crate) const fn command(self) -> &'static str {
-                match self { $(Self::$name => concat!("RL.", $word)),* }
-            }
-
-            /// The name of a policy that has none.
-            const fn default_name(self) -> &'static str {
-                match self { $(Self::$name => $label),* }
-            }
-        }
-    };
-}
-
-algorithms! {
-    /// Fixed window counter.
-    Fixed: "FIXED", "fixed";
-    /// Fixed window counter whose window starts with the first request.
-    Window: "WINDOW", "window";
-    /// Sliding window log in a sorted set.
-    Sliding: "SLIDING", "sliding";
-    /// Sliding window counter: two weighted windows.
-    Counter: "COUNTER", "counter";
-    /// Token bucket.
-    Token: "TOKEN", "token";
-    /// Leaky bucket as a queue: an allowed request has a delay.
-    Leaky: "LEAKY", "leaky";
-    /// Generic cell rate algorithm.
-    Gcra: "GCRA", "gcra";
-    /// Sliding window log in a packed string. Needs the module.
-    Rolling: "ROLLING", "rolling";
-    /// Concurrency limit.
-    Lease: "LEASE", "lease";
-}
 
 /// How long a policy counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -122,46 +74,37 @@ const fn valid(policy: Result<Policy, InvalidPolicy>) -> Policy {
     }
 }
 
-macro_rules! constructors {
-    ($($(#[$doc:meta])* $name:ident: $algorithm:ident;)*) => {
+/// Reads the rows.
+macro_rules! of_each_algorithm {
+    (() $($(#[$doc:meta])* $snake:ident $name:ident $word:literal $label:literal: $type:ty, in_memory $in_memory:ty { $($column:tt)* })*) => {
         /// A constructor for each algorithm.
         impl Policy {
             $($(#[$doc])*
             #[track_caller]
-            pub const fn $name(window: Duration, limit: u64) -> Self {
-                valid(Self::new(Algorithm::$algorithm, Window::Length(window), limit))
+            pub const fn $snake(window: Duration, limit: u64) -> Self {
+                valid(Self::new(Algorithm::$name, Window::Length(window), limit))
             })*
+        }
+
+        /// The error for an option that the algorithm does not take.
+        macro_rules! takes_none {
+            ($option:literal, $algorithm:expr) => {
+                match $algorithm {
+                    $(Algorithm::$name => InvalidPolicy(concat!("invalid ", $option, ": ", $word, " takes none")),)*
+                }
+            };
         }
     };
 }
 
-constructors! {
-    /// At most `limit` in each window. Windows start at multiples of their length since 1970.
-    fixed: Fixed;
-    /// At most `limit` in each window. A window starts with the first request that finds no key.
-    window_counter: Window;
-    /// At most `limit` in any window, with one member of a sorted set for each unit.
-    sliding: Sliding;
-    /// At most `limit` in any window, estimated from two counters.
-    counter: Counter;
-    /// A bucket that fills with `limit` tokens each window. It holds [`burst`](Self::burst) of them.
-    token: Token;
-    /// A queue that `limit` units leave each window. It holds [`burst`](Self::burst) of them, and an allowed request has a
-    /// [delay](crate::Decision::delay).
-    leaky: Leaky;
-    /// As [`token`](Self::token); its whole state is one time.
-    gcra: Gcra;
-    /// At most `limit` in any window, in a packed string. Needs the module.
-    rolling: Rolling;
-    /// At most `limit` holders at the same time. The lease of a holder that dies ends after `window`.
-    lease: Lease;
-}
+redis_rl_algorithm::with_algorithms!(of_each_algorithm());
 
 /// The options. Each panics if a value is invalid.
 impl Policy {
     /// At most `limit` in each period of the calendar.
     #[track_caller]
     pub const fn fixed_calendar(period: Calendar, limit: u64) -> Self {
+        // Special: no other algorithm has windows of the calendar.
         valid(Self::new(Algorithm::Fixed, Window::Calendar(period), limit))
     }
 
@@ -206,7 +149,7 @@ impl Policy {
                 Some(span) => Schedule::Aligned(span),
                 None => return Err(InvalidPolicy("invalid window: expected whole milliseconds, up to 10^12 seconds")),
             },
-            Window::Calendar(period) if matches!(algorithm, Algorithm::Fixed) => Schedule::Calendar(period, None),
+            Window::Calendar(period) if algorithm.traits().anchor => Schedule::Calendar(period, None),
             Window::Calendar(_) => {
                 return Err(InvalidPolicy("invalid window: only FIXED takes day, week, month and year"));
             }
@@ -222,8 +165,8 @@ impl Policy {
     /// # Errors
     /// The burst is 0 or too large, or the algorithm takes none.
     pub const fn try_burst(self, burst: u64) -> Result<Self, InvalidPolicy> {
-        if !matches!(self.algorithm, Algorithm::Token | Algorithm::Leaky | Algorithm::Gcra) {
-            return Err(InvalidPolicy("invalid BURST: only TOKEN, LEAKY and GCRA take it"));
+        if !self.algorithm.traits().burst {
+            return Err(takes_none!("BURST", self.algorithm));
         }
         if burst == 0 || burst > MAX_COUNT {
             return Err(InvalidPolicy("invalid BURST: expected an integer from 1 to 9223372036854775807"));
@@ -236,8 +179,8 @@ impl Policy {
     /// # Errors
     /// The anchor is later than the year 9999, or the algorithm takes none.
     pub const fn try_anchor(self, unix_seconds: u64) -> Result<Self, InvalidPolicy> {
-        if !matches!(self.algorithm, Algorithm::Fixed) {
-            return Err(InvalidPolicy("invalid ANCHOR: only FIXED takes it"));
+        if !self.algorithm.traits().anchor {
+            return Err(takes_none!("ANCHOR", self.algorithm));
         }
         let Some(anchor) = Anchor::from_seconds(unix_seconds) else {
             return Err(InvalidPolicy("invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799"));
@@ -288,7 +231,7 @@ impl Policy {
 
     /// The name in the headers.
     pub fn label(&self) -> &str {
-        self.name.as_ref().map_or(self.algorithm.default_name(), Name::as_str)
+        self.name.as_ref().map_or(self.algorithm.label(), Name::as_str)
     }
 
     /// Whether it allows what the limit denies.

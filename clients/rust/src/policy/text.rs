@@ -21,7 +21,7 @@ impl FromStr for Policy {
         let mut words = text.split_ascii_whitespace();
         let mut next = || words.next().ok_or(SYNTAX);
         let word = next()?;
-        let algorithm = Algorithm::ALL.into_iter().find(|algorithm| algorithm.word().eq_ignore_ascii_case(word));
+        let algorithm = Algorithm::from_word(word.as_bytes());
         let window = next()?.parse()?;
         let limit = integer(next()?).ok_or(SYNTAX)?;
         let mut policy = Self::new(algorithm.ok_or(SYNTAX)?, window, limit)?;

@@ -122,7 +122,7 @@ fn calls_replies_and_local_limits_are_those_of_the_vectors() {
             expected.remove(1);
             assert_eq!(figures(&decision), *expected, "{call}: {line}");
 
-            if matches!(verb, Verb::Check) && request.reserve.is_none() && algorithm != Algorithm::Lease {
+            if matches!(verb, Verb::Check) && request.reserve.is_none() && algorithm.traits().cost {
                 let ours = local.decide_at(&request, 1, Micros(row["at"].as_u64().expect(call)), || {});
                 let of =
                     |decision: &Decision| (decision.allowed, decision.charged, decision.retry_after, decision.delay);

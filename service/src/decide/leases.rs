@@ -1,0 +1,43 @@
+//! Leases, which only Reserve takes and only Commit ends, in the plans of requests.
+
+use redis_rl_client::{Algorithm, Policy, Window};
+use tonic::Status;
+
+use super::plan::{Check, Plan, Slot};
+
+/// Makes units of RL.ROLLING of leases, which the client does not decide without the server. Whether there is one.
+pub fn count_leases(plan: &mut Plan) -> bool {
+    let mut has_one = false;
+    for check in checks(plan).filter(|check| check.policy.algorithm().traits().id) {
+        // Special: it counts each unit until its own time ends.
+        if let Ok(policy) = of_lease(&check.policy, Algorithm::Rolling, check.policy.window()) {
+            (check.policy, check.reservation, has_one) = (policy, None, true);
+        }
+    }
+    has_one
+}
+
+/// Rejects leases: nothing but Commit ends them.
+pub fn without_leases(mut plan: Plan) -> Result<Plan, Status> {
+    let lease = checks(&mut plan).find(|check| check.policy.algorithm().traits().id);
+    lease.map_or(Ok(()), |lease| Err(unable(lease, "is for Reserve and Commit alone")))?;
+    Ok(plan)
+}
+
+/// Why the algorithm of a limit cannot do what is asked.
+pub fn unable(Check { policy, .. }: &Check, why: &str) -> Status {
+    let word = policy.algorithm().word().to_ascii_lowercase();
+    Status::failed_precondition(format!("{}: algorithm {word} {why}", policy.label()))
+}
+
+/// The policy of a lease, with a window or an algorithm for one request.
+pub fn of_lease(policy: &Policy, algorithm: Algorithm, window: Window) -> Result<Policy, Status> {
+    let lease = Policy::new(algorithm, window, policy.limit()).and_then(|lease| lease.try_name(policy.label()));
+    let lease = lease.map_err(|error| Status::internal(error.to_string()))?;
+    Ok(if policy.is_shadow() { lease.shadow() } else { lease })
+}
+
+/// The limits that are to be checked.
+pub fn checks(plan: &mut Plan) -> impl Iterator<Item = &mut Check> {
+    plan.slots.iter_mut().filter_map(|slot| if let Slot::Check(check) = slot { Some(&mut **check) } else { None })
+}
