@@ -7,7 +7,7 @@ import { slot } from './keys.js'
 /**
  * Sends a command. `why` returns what keeps the reply away, if that is known; `node` the node of a key.
  * @typedef {(key: string, readOnly: boolean, words: string[], signal: AbortSignal) => Promise<unknown>} SendOnce
- * @typedef {SendOnce & {why?: () => unknown, node?: (key: string) => string | undefined}} Send
+ * @typedef {SendOnce & {isCluster?: boolean, why?: () => unknown, node?: (key: string) => string | undefined}} Send
  */
 
 /**
@@ -247,6 +247,7 @@ export function sender(client) {
     isReady()
       ? sendNow(key, readOnly, words, signal)
       : connected(signal).then(() => sendNow(key, readOnly, words, signal))
+  send.isCluster = isCluster
   send.why = why
   send.node = node
   return send

@@ -35,6 +35,8 @@ export type StoreOptions = {
    * allowed.
    */
   failOpen?: boolean
+  /** Without the module, the Lua scripts decide; with `required`, each request is an error with status 500. */
+  module?: 'required'
   /** Keys have an HMAC of the caller instead of the caller (an address). All processes need the same secret. */
   secret?: string
   /** Called for each request without a decision, and for each one that could not be given back. */
