@@ -13,7 +13,6 @@ import { Scripts } from '../scripts.js'
 const { RL_MODULE: module, SERVERS = '', MODULE } = process.env
 /** MODULE=none: the servers have no module, and the Lua scripts decide. */
 export const withoutModule = MODULE === 'none'
-const loaded = withoutModule ? [] : ['--loadmodule', module]
 export const servers = SERVERS.split(/[ :]/).filter(Boolean)
 if (!module || servers.length === 0) throw new Error('no RL_MODULE or SERVERS: run scripts/test-adapters node')
 
@@ -37,6 +36,8 @@ export async function waitFor(what, check) {
 }
 
 export async function startServer(path, ...options) {
+  const own = typeof options.at(-1) === 'object' ? options.pop() : { module: !withoutModule }
+  const loaded = own.module ? ['--loadmodule', module] : []
   const port = await freePort()
   const dir = mkdtempSync(join(tmpdir(), 'rl-node-'))
   const words = ['--port', port, '--bind', '127.0.0.1', '--save', '', '--dir', dir, ...loaded, ...options]
