@@ -375,7 +375,9 @@ local function correct(r, change, after, charged)
     decide_request(r)
     answer = reply(r, charged)
     r.state = before
-  cold().commit_change(r, change, after)
+  if not r.is_unknown then
+    cold().commit_change(r, change, after)
+  end
   return answer
 end
 local function run_refund(keys, words)

@@ -296,7 +296,9 @@ local function correct(r, change, after, charged)
     answer = reply(r, charged)
     r.state = before
   end
-  cold().commit_change(r, change, after)
+  if not r.is_unknown then
+    cold().commit_change(r, change, after)
+  end
   if not answer then
     load(r, 'read')
     decide_request(r)

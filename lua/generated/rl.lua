@@ -3245,7 +3245,9 @@ local function correct(r, change, after, charged)
     answer = reply(r, charged)
     r.state = before
   end
-  commit_change(r, change, after)
+  if not r.is_unknown then
+    commit_change(r, change, after)
+  end
   if not answer then
     algorithm.load(r, 'read')
     decide_request(r)
@@ -3265,6 +3267,7 @@ local function settle_reservation(r)
     charged = r.ACTUAL
     book.own = nil
   end
+  r.is_unknown = not charge and not r.gave_back
   local answer = correct(r, change, after, charged)
   commit_book(book)
   return answer

@@ -274,7 +274,9 @@ local function correct(r, change, after, charged)
     decide_request(r)
     answer = reply(r, charged)
     r.state = before
-  cold().commit_change(r, change, after)
+  if not r.is_unknown then
+    cold().commit_change(r, change, after)
+  end
   return answer
 end
 local function settle_reservation(r)
@@ -288,6 +290,7 @@ local function settle_reservation(r)
     charged = r.ACTUAL
     book.own = nil
   end
+  r.is_unknown = not charge and not r.gave_back
   local answer = correct(r, change, after, charged)
   cold().commit_book(book)
   return answer

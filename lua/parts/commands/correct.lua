@@ -24,7 +24,9 @@ local function correct(r, change, after, charged)
 --@if adds_members
   end
 --@end
-  commit_change(r, change, after)
+  if not r.is_unknown then
+    commit_change(r, change, after)
+  end
 --@if adds_members
   if not answer then
     algorithm.load(r, 'read')
@@ -75,6 +77,7 @@ local function settle_reservation(r)
     charged = r.ACTUAL
     book.own = nil
   end
+  r.is_unknown = not charge and not r.gave_back
   local answer = correct(r, change, after, charged)
   commit_book(book)
   return answer

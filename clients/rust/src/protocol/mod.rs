@@ -13,7 +13,9 @@ use redis::{RedisError, Value};
 use redis_rl_algorithm::Micros;
 
 pub use command::{Call, Verb};
-pub use commands::{Commands, parse};
+pub use commands::Commands;
+#[cfg(test)]
+pub use commands::parse;
 
 use crate::error::Error;
 
