@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use redis::{Value, parse_redis_value};
-use redis_rl_algorithm::Micros;
+use redis_rl_algorithm::{Micros, Schedule};
 
 use super::commands::Commands;
 use super::scripts::Script;
@@ -139,7 +139,8 @@ impl<'a> Call<'a> {
         let schedule = policy.terms().schedule;
         if has_suffix {
             let period = schedule.period_at(now);
-            let late = now.0 - period.start.0 >= (period.end.0 - period.start.0) / 2;
+            let late = !matches!(schedule, Schedule::Aligned(_))
+                || now.0 - period.start.0 >= (period.end.0 - period.start.0) / 2;
             let other = if late { period.end } else { Micros(period.start.0.saturating_sub(1)) };
             for at in [now, other] {
                 keys.push(named(&format_args!(":{}", schedule.suffix_at(at)))?);
