@@ -1,6 +1,7 @@
 //! A server to measure: fills its keys, and sends it commands.
 
-use std::cell::OnceCell;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use redis::{Connection, ConnectionLike, Value};
@@ -16,7 +17,7 @@ pub struct Lab {
     pub con: Connection,
     fixed_script: String,
     sliding_script: String,
-    functions: OnceCell<()>,
+    loaded: RefCell<BTreeMap<String, String>>,
 }
 
 /// The values of the placeholders of a [`super::cases::Case`].
@@ -42,7 +43,7 @@ impl Lab {
         let mut con = server.con();
         let mut load = |script| redis::cmd("SCRIPT").arg("LOAD").arg(script).query(&mut con).expect("SCRIPT LOAD");
         let (fixed_script, sliding_script) = (load(FIXED_SCRIPT), load(SLIDING_SCRIPT));
-        Self { server, con, fixed_script, sliding_script, functions: OnceCell::new() }
+        Self { server, con, fixed_script, sliding_script, loaded: RefCell::default() }
     }
 
     /// Whether the server has a command of that name.
@@ -74,18 +75,16 @@ impl Lab {
         last
     }
 
-    /// A file of lua/generated, which is loaded when a command needs it first: it makes the garbage collection of every other
-    /// script take longer.
+    /// The digest of a script of lua/generated, or nothing of the functions. It is loaded when a command needs it first: it
+    /// makes the garbage collection of every other script take longer.
     fn lua(&self, name: &str) -> String {
-        let path = format!("{}/lua/generated/{name}.lua", env!("CARGO_MANIFEST_DIR"));
-        let source = std::fs::read_to_string(&path).expect(&path);
-        let mut con = self.server.con();
-        if name != "rl" {
-            return redis::cmd("SCRIPT").arg("LOAD").arg(source).query(&mut con).expect("SCRIPT LOAD");
-        }
-        self.functions
-            .get_or_init(|| redis::cmd("FUNCTION").arg("LOAD").arg(source).exec(&mut con).expect("FUNCTION LOAD"));
-        String::new()
+        let load = || {
+            let path = format!("{}/lua/generated/{name}.lua", env!("CARGO_MANIFEST_DIR"));
+            let source = std::fs::read_to_string(&path).expect(&path);
+            let load = if name == "rl" { ["FUNCTION", "LOAD"] } else { ["SCRIPT", "LOAD"] };
+            redis::cmd(load[0]).arg(load[1]).arg(source).query(&mut self.server.con()).expect("it is loaded")
+        };
+        self.loaded.borrow_mut().entry(name.to_owned()).or_insert_with(load).clone()
     }
 
     pub fn words(&self, sends: &str, put: &Words) -> Vec<String> {
