@@ -19,6 +19,18 @@ pub struct Error {
 #[derive(Clone, Copy, Debug)]
 enum Message {
     Text(&'static CStr),
+    /// Too few words for this command, or too many.
+    Arity {
+        command: &'static str,
+    },
+    /// A STRING that another algorithm wrote.
+    HeldBy {
+        algorithm: &'static str,
+    },
+    /// A word that is nearly this option.
+    Meant {
+        option: &'static str,
+    },
     /// An option that only these commands take.
     OnlyFor {
         option: &'static str,
@@ -50,6 +62,27 @@ impl Error {
     /// An error with this text, which begins with its code.
     pub const fn new(text: &'static CStr) -> Self {
         Self { message: Message::Text(text), limit: 0 }
+    }
+
+    /// The error for a key with a state of this algorithm, which is another one than that of the call.
+    pub const fn held_by(algorithm: &'static str) -> Self {
+        Self { message: Message::HeldBy { algorithm }, limit: 0 }
+    }
+
+    /// The error for a word that is nearly `option`.
+    pub const fn meant(option: &'static str) -> Self {
+        Self { message: Message::Meant { option }, limit: 0 }
+    }
+
+    /// The same error of a command, which a wrong number of arguments names. `example` begins with the name.
+    pub fn of_command(self, example: &'static str) -> Self {
+        match self.message {
+            Message::Arity { .. } => {
+                let command = example.split(' ').next().unwrap_or_default();
+                Self { message: Message::Arity { command }, ..self }
+            }
+            _ => self,
+        }
     }
 
     /// The error for an option of other commands, which are `takers`.
@@ -87,6 +120,14 @@ impl Error {
         let text = match self.message {
             Message::Text(text) if self.limit == 0 => return Cow::Borrowed(text),
             Message::Text(text) => text.to_string_lossy().into_owned(),
+            Message::Arity { command } => {
+                let word = command.strip_prefix("RL.").unwrap_or(command);
+                format!("ERR wrong number of arguments for '{command}' command: RL.HELP {word} says which it takes")
+            }
+            Message::HeldBy { algorithm } => {
+                format!("ERR the key holds a state of {algorithm}: use another key for each algorithm")
+            }
+            Message::Meant { option } => format!("ERR syntax error: no such option, but there is {option}"),
             Message::OnlyFor { option, takers } => {
                 let verb = if takers.len() == 1 { "takes" } else { "take" };
                 format!("ERR invalid {option}: only {} {verb} it", in_words(takers, "and"))
@@ -121,6 +162,11 @@ fn in_words(words: &[&str], and: &str) -> String {
     }
 }
 
+impl Error {
+    /// [`Error::of_command`] names the command.
+    pub const ARITY: Self = Self { message: Message::Arity { command: "RL.HELP" }, limit: 0 };
+}
+
 macro_rules! errors {
     ($($(#[$doc:meta])* $name:ident = $text:literal;)*) => {
         impl Error { $($(#[$doc])* pub const $name: Self = Self::new($text);)* }
@@ -131,7 +177,6 @@ errors! {
     WRONG_TYPE = c"WRONGTYPE Operation against a key holding the wrong kind of value";
     OUT_OF_MEMORY = c"OOM command not allowed when used memory > 'maxmemory'.";
     NO_PERMISSION = c"NOPERM No permissions to access a key";
-    ARITY = c"ERR wrong number of arguments";
     /// A hash that holds what is no reservation.
     FOREIGN_RESERVATION = c"ERR the hash of the reservations holds a value that the module did not write";
     /// A STRING that the algorithm has not written.
@@ -190,8 +235,10 @@ mod tests {
 
     #[test]
     fn the_number_of_the_limit_follows_the_code() {
-        assert_eq!(text(Error::ARITY), "ERR wrong number of arguments");
-        assert_eq!(text(Error::ARITY.of_limit(2)), "ERR limit 2: wrong number of arguments");
+        let arity = Error::ARITY.of_command("RL.TOP 10");
+        let expected = "wrong number of arguments for 'RL.TOP' command: RL.HELP TOP says which it takes";
+        assert_eq!(text(arity), format!("ERR {expected}"));
+        assert_eq!(text(arity.of_limit(2)), format!("ERR limit 2: {expected}"));
         let invalid = Error::taken_by_none("BURST", "FIXED").of_limit(64);
         assert_eq!(text(invalid), "ERR limit 64: invalid BURST: FIXED takes none");
     }

@@ -31,11 +31,37 @@ mod info;
 mod stats;
 mod store;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use redis_module::{Context, RedisString, Status, redis_module};
+
+static IS_LOADED: AtomicBool = AtomicBool::new(false);
+
+/// The name of the module. The crate reads it before it asks the server whether the name is free, and fails without a word
+/// if it is not.
+struct ModuleName;
+
+impl ModuleName {
+    const NAME: &str = "rl";
+
+    fn as_ptr(&self) -> *const u8 {
+        if IS_LOADED.load(Ordering::Relaxed) {
+            ffi::log_loaded_twice();
+        }
+        Self::NAME.as_ptr()
+    }
+
+    const fn len(&self) -> usize {
+        Self::NAME.len()
+    }
+}
 
 fn load(ctx: &Context, args: &[RedisString]) -> Status {
     match try_load(ctx, args) {
-        Ok(()) => Status::Ok,
+        Ok(()) => {
+            IS_LOADED.store(true, Ordering::Relaxed);
+            Status::Ok
+        }
         Err(why) => {
             // The server puts the name of the module in front.
             ctx.log_warning(&format!("not loaded: {}", why.replace('\0', "?")));
@@ -97,7 +123,7 @@ mod module {
     use super::*;
 
     redis_module! {
-        name: "rl",
+        name: ModuleName,
         version: VERSION,
         allocator: (std::alloc::System, std::alloc::System),
         data_types: [],

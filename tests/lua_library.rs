@@ -75,6 +75,20 @@ fn what_only_the_module_has_is_an_error_that_says_so() {
         let stored = error("ERR the key holds a number above 9007199254740991, which needs the module");
         assert_eq!(send(con, form, "rl k2 FIXED 1000000000000 5"), stored, "{form:?}");
         assert_eq!(ok(cmd!(*con, "GET", "k2:0")), bytes("9007199254740992"), "{form:?}");
+        ok(cmd!(*con, "SET", "token", "T:1:0:60000:1"));
+        for (words, text) in [
+            ("rl k TOKEN 60", "ERR wrong number of arguments"),
+            ("rl k TOKEN 60 5 COTS 2", "ERR syntax error: no such option, but there is COST n"),
+            ("rl_reset k FIXED 60 ANCOR 5", "ERR syntax error: no such option, but there is ANCHOR t"),
+            (
+                "rl_settle k TOKEN 60 5 ACTUAL 7",
+                "ERR syntax error: RL.SETTLE needs ACTUAL m, and RESERVED n or RESERVATION id",
+            ),
+            ("rl token WINDOW 60 5", "ERR the key holds a state of TOKEN: use another key for each algorithm"),
+            ("rl token COUNTER 60 5", "ERR the key holds a state of TOKEN: use another key for each algorithm"),
+        ] {
+            assert_eq!(send(con, form, words), error(text), "{form:?} {words}");
+        }
     });
 }
 

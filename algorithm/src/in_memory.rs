@@ -488,7 +488,8 @@ impl<A: InMemory> Limit<A> {
         let mut all: Vec<_> = reserved.filter_map(|id| Some((id.clone(), field(id)?))).collect();
         all.sort_by_key(|(_, field)| field.ends_at);
         let any_ended = all.first().is_some_and(|(_, field)| field.ends_at <= now.millis());
-        let stored = Stored { own: field(id), earliest, len, order_len: len, any_ended, expires_at: self.expires_at };
+        let (own, expires_at) = (field(id), self.expires_at);
+        let stored = Stored { own, earliest, len, order_len: len, any_ended, has_step: false, expires_at };
         let (mut key, mut book) = (self.key.clone(), Book::new(id, stored, now));
         if !book.is_ordered() {
             book.review_all(all, MAX_ENDED);

@@ -62,8 +62,8 @@
 //!   policy changes from call to call.
 //! - A [`Cost`] above the capacity is denied for ever, and is no error. A cost of 0 charges nothing and is allowed while a
 //!   unit is left.
-//! - A clock that steps back allows nothing more. A state ahead of the clock counts as of now, and the next denial
-//!   restates it so ([`Change::Rebase`]). Two exceptions: [`FixedWindow`] has a counter for each window, so a step back
+//! - A clock that steps back allows nothing more. A state ahead of the clock is read as if it began
+//!   now, and the next denial writes it so ([`Change::Rebase`]). Two exceptions: [`FixedWindow`] has a counter for each window, so a step back
 //!   into a window whose counter has expired opens it; leases of a [`Lease`] last longer by the step.
 //! - No argument and no stored state panics.
 //!
@@ -152,7 +152,7 @@ pub use period::Schedule;
 pub use rolling_log::RollingLog;
 pub use sliding_counter::SlidingCounter;
 pub use sliding_log::SlidingLog;
-pub use table::{Join, Name, Named, Rules, Suggest, Traits};
+pub use table::{Join, Name, Rules, Suggest, Traits};
 pub use window_counter::WindowCounter;
 
 use reservation::{Correction, Reservation};
@@ -206,7 +206,7 @@ pub const MAX_SPAN: u64 = 1_000_000_000_000_000_000;
 pub const MAX_COUNT: u64 = i64::MAX as u64;
 
 /// The most entries of logs, and leases, that no longer count and that a call removes. It leaves the rest to later calls.
-pub const MAX_EXPIRED: usize = 10_000;
+pub const MAX_EXPIRED: usize = 4_000;
 
 /// The span that a limit applies to: whole milliseconds, from 1 ms to [`MAX_SPAN`].
 ///
@@ -352,8 +352,8 @@ pub enum Change<S> {
     Keep,
     /// Counts the request. This is the new state.
     Charge(S),
-    /// Writes the same state as of now. The request charges nothing. The stored state is ahead of the clock, counts
-    /// windows of another length, or has an expiry that is missing or too late. If it stayed, the key would be blocked
+    /// Writes the state again, counted from now. The request charges nothing. The stored state is ahead of the clock,
+    /// counts windows of another length, or has an expiry that is missing or too late. Otherwise the key would be denied
     /// for longer than the figures say: until the clock has caught up, for example.
     Rebase(S),
     /// Gives units back. This is the new state.
@@ -406,6 +406,14 @@ pub struct Decision<S> {
     /// How many units must be available for the same request to be allowed: its cost; for a cost of 0 it is 1, or 0 with
     /// ALWAYS.
     pub needed: u64,
+}
+
+/// An algorithm of the table.
+pub trait Named {
+    /// Its name.
+    const NAME: Name;
+    /// Its row.
+    const TRAITS: &'static Traits = Self::NAME.traits();
 }
 
 /// An algorithm: what it decides on a request, and how it corrects a charge. All of it is pure: the caller writes the

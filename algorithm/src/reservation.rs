@@ -40,7 +40,8 @@ use crate::{Cost, MAX_COUNT, Micros, Window};
 /// The most reservations and marks of a limit, if the server sets no other number.
 pub const MAX_RESERVATIONS: u64 = 100_000;
 
-/// The most reservations and marks that have ended of which a call takes notice, and that of the id that it names.
+/// The most reservations and marks that have ended of which a call takes notice, and that of the id that it names. The most
+/// fields, too, at which it looks where there is no complete order.
 pub const MAX_ENDED: usize = 1_000;
 
 /// The name of the field in which earlier versions hold the earliest end, in milliseconds since the epoch: they look at
@@ -50,8 +51,9 @@ pub const EARLIEST: &[u8] = b"";
 /// The value of [`EARLIEST`] if the order has each field: no earlier version has written to the hash since.
 pub const ORDERED: u64 = 0;
 
-/// The value of [`EARLIEST`] if this version has written to the hash and not looked at its order.
-const UNORDERED: u64 = 1;
+/// The value of [`EARLIEST`] if this version has written to the hash, and the order does not have each field. It gets them
+/// in steps; where the next step begins is in the order.
+pub const UNORDERED: u64 = 1;
 
 /// A field: an open reservation, or the mark of one that has ended. Times are in milliseconds since the epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -209,6 +211,8 @@ pub struct Stored {
     pub order_len: u64,
     /// Whether a reservation in the order has ended.
     pub any_ended: bool,
+    /// Whether the order got some fields in a step before.
+    pub has_step: bool,
     /// The expiry of the hash in milliseconds since the epoch.
     pub expires_at: Option<u64>,
 }
@@ -239,8 +243,12 @@ pub struct Changes<'b, I> {
     pub own_end: Option<u64>,
     /// The call's id is not in the order yet.
     pub is_new: bool,
-    /// The order is written anew: of these ids with their ends, of `marks` and of the call's id.
-    pub order: Option<&'b [(I, u64)]>,
+    /// The order gets these ids with their ends, beside `marks` and the call's id.
+    pub order: &'b [(I, u64)],
+    /// The order is written anew: the one that there is goes first.
+    pub anew: bool,
+    /// Where the next step begins; 0 if the order has each field then, and remembers no step.
+    pub next_step: Option<u64>,
     /// The new value of [`EARLIEST`].
     pub earliest: Option<u64>,
     /// The new expiry of the hash and of the order.
@@ -250,8 +258,9 @@ pub struct Changes<'b, I> {
 impl<I> Default for Changes<'_, I> {
     fn default() -> Self {
         let (marks, removed) = (Vec::new(), Vec::new());
-        let (own, own_end, order, earliest, expires_at) = (None, None, None, None, None);
-        Self { delete: false, marks, removed, own, own_end, is_new: false, order, earliest, expires_at }
+        let (own, own_end, earliest, expires_at) = (None, None, None, None);
+        let (delete, is_new, order, anew, next_step) = (false, false, &[][..], false, None);
+        Self { delete, marks, removed, own, own_end, is_new, order, anew, next_step, earliest, expires_at }
     }
 }
 
@@ -265,6 +274,8 @@ pub struct Book<'i, I = Vec<u8>> {
     own: Option<Option<Reservation>>,
     /// Few calls have one.
     review: Option<Box<Review<I>>>,
+    /// What the order gets, and where the next step begins; `None` if this call makes none.
+    step: Option<(Vec<(I, u64)>, Option<u64>)>,
 }
 
 /// What has ended, and what is known of the other fields.
@@ -286,7 +297,7 @@ struct Review<I> {
 impl<'i, I: AsRef<[u8]>> Book<'i, I> {
     /// The reservations that a call finds.
     pub const fn new(id: &'i [u8], stored: Stored, now: Micros) -> Self {
-        Self { id, now, stored, own: None, review: None }
+        Self { id, now, stored, own: None, review: None, step: None }
     }
 
     /// The id that the call names.
@@ -304,7 +315,8 @@ impl<'i, I: AsRef<[u8]>> Book<'i, I> {
         self.stored.expires_at
     }
 
-    /// Whether the order has every field. Otherwise the call looks at every field: [`Book::review_all`].
+    /// Whether the order has every field. Otherwise the call looks at every field, or at some of many:
+    /// [`Book::review_all`], [`Book::add_to_order`].
     pub fn is_ordered(&self) -> bool {
         let Stored { earliest, len, order_len, .. } = self.stored;
         len == order_len && (earliest == Some(ORDERED) || len == 0 && earliest.is_none())
@@ -371,6 +383,19 @@ impl<'i, I: AsRef<[u8]>> Book<'i, I> {
         noticed
     }
 
+    /// Takes notice of some of many fields, where there is no complete order: it gets them. `next` is where the next step
+    /// begins, 0 after the last; `None` if this call looks at none. What has ended counts until the order is complete, but
+    /// for that of the call's `own` id.
+    pub fn add_to_order(&mut self, fields: impl IntoIterator<Item = (I, Reservation)>, next: Option<u64>, own: I) {
+        let others = fields.into_iter().filter(|(id, _)| id.as_ref() != self.id);
+        let mut found: Vec<_> = others.map(|(id, field)| (id, field.ends_at)).collect();
+        found.sort_unstable_by(|a, b| a.0.as_ref().cmp(b.0.as_ref()));
+        self.step = Some((found, next));
+        if let Some(field) = self.stored.own.filter(|field| self.has_ended(field.ends_at)) {
+            self.review([(own, field)], None);
+        }
+    }
+
     /// The reservations that have ended, those that were charged first first. Their units are to be given back.
     pub fn ended_mut(&mut self) -> &mut [Ended] {
         self.review.as_mut().map_or(&mut [], |review| &mut review.ended)
@@ -425,6 +450,7 @@ impl<'i, I: AsRef<[u8]>> Book<'i, I> {
         }
         let now = self.now.millis();
         let earliest = match &self.review {
+            None if self.step.is_some() => None,
             None => first_end(),
             Some(review) => {
                 let marks = review.ended.iter().filter(|ended| !ended.own);
@@ -461,7 +487,7 @@ impl<'i, I: AsRef<[u8]>> Book<'i, I> {
         }
         let mut changes = Changes::default();
         let mut needed = own.map_or(0, |own| own.matters_until());
-        let mut written = ORDERED;
+        let mut is_complete = self.is_ordered();
         if let Some(review) = &self.review {
             needed = needed.max(review.matter_until.unwrap_or(0));
             changes.marks.reserve_exact(review.ended.len());
@@ -475,19 +501,25 @@ impl<'i, I: AsRef<[u8]>> Book<'i, I> {
                     changes.removed.push(id);
                 }
             }
-            changes.order = review.order.as_deref();
-        } else if !self.is_ordered() {
-            written = UNORDERED;
+            if let Some(order) = &review.order {
+                (changes.order, changes.anew, is_complete) = (order, true, true);
+            }
         }
+        if let Some((found, next)) = &self.step {
+            changes.anew = next.is_some() && !self.stored.has_step;
+            (changes.order, changes.next_step, is_complete) = (found, *next, *next == Some(0));
+        }
+        let written = if is_complete { ORDERED } else { UNORDERED };
         changes.own = match own {
             Some(_) if self.stored.own != own => Some(own),
             None if self.stored.own.is_some() => Some(None),
             _ => None,
         };
         let has_moved = self.stored.own.map(|own| own.ends_at) != own.map(|own| own.ends_at);
-        let in_order = written == ORDERED && (has_moved || changes.order.is_some());
-        changes.own_end = own.map(|own| own.ends_at).filter(|_| in_order);
-        changes.is_new = self.stored.own.is_none();
+        // A step does not find again what it has passed.
+        let grows = changes.anew || self.stored.has_step;
+        changes.own_end = own.map(|own| own.ends_at).filter(|_| grows || is_complete && has_moved);
+        changes.is_new = self.stored.own.is_none() && !grows;
         changes.earliest = Some(written).filter(|_| earliest != Some(written));
         changes.expires_at = self.new_expiry(needed);
         changes

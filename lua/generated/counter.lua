@@ -49,7 +49,7 @@ end
 local function parse_all(words, accepted)
   local r, at = parse_request(words, 1, accepted)
   if words[at] then
-    cold().fail_with_usage(r, accepted)
+    cold().fail_with_usage(r, accepted, words[at])
   end
   return r
 end
@@ -65,7 +65,9 @@ local function take_keys(r, keys, at, with_book, is_reset)
       cold().fail('KEYS')
     end
     r.key, at = key, at + 1
-  if not is_reset and find(key, ':reserved', 1, true) then
+  if is_reset then
+    r.name = key
+  elseif find(key, ':reserved', 1, true) then
     cold().require_other_name(key)
   end
   if with_book then
@@ -115,7 +117,7 @@ end
 local function load_record(r)
   local text = call('GET', r.key)
   if text then
-    r.state = decode(text) or cold().fail('FOREIGN_VALUE')
+    r.state = decode(text) or cold().fail_with_foreign_value(text, ('COUNTER'), 'FOREIGN_VALUE')
   end
 end
 local function state_of(window_ms, start_ms, current, previous)
@@ -474,6 +476,14 @@ function cold()
     local function fail(name)
       fail_with(errors[name])
     end
+    local function fail_with_foreign_value(text, word, otherwise)
+      local writers = { C = 'COUNTER', L = 'LEAKY', R = 'ROLLING', T = 'TOKEN' }
+      local writer = writers[match(text, '^(%u):')]
+      if not writer or writer == word then
+        fail(otherwise)
+      end
+      fail_with('ERR the key holds a state of ' .. writer .. ': use another key for each algorithm')
+    end
     local function error_reply(raised)
       if type(raised) == 'table' then
         return raised
@@ -672,15 +682,35 @@ function cold()
     local function takes(r, option)
       return not is_in(' COST PARTIAL ALWAYS BURST ANCHOR ID RESERVE RESERVATION ', option) or is_in((' COST PARTIAL ALWAYS RESERVE RESERVATION '), option)
     end
-    local function fail_with_usage(r, accepted)
+    local function is_nearly(word, option)
+      local first, last = 0, 0
+      local shorter, longer = math.min(#word, #option), math.max(#word, #option)
+      while first < shorter and word:byte(first + 1) == option:byte(first + 1) do
+        first = first + 1
+      end
+      while last < shorter - first and word:byte(-1 - last) == option:byte(-1 - last) do
+        last = last + 1
+      end
+      return first + last >= 2 and longer - first - last <= 2
+    end
+    local function fail_with_usage(r, accepted, word)
       local options = {}
       for _, row in ipairs(OPTIONS) do
         if is_in(accepted, row[1]) and takes(r, row[1]) then
           options[#options + 1] = row[2]
         end
       end
+      for _, form in ipairs({ 'FULL', 'LINE', 'HEADERS' }) do
+        options[#options + 1] = form
+      end
+      for _, option in ipairs(options) do
+        if is_nearly(word:upper(), match(option, '^%u+')) then
+          fail_with('ERR syntax error: no such option, but there is ' .. option)
+        end
+      end
+      local last = table.remove(options)
       local usage = table.concat(options, ', ')
-      fail_with('ERR syntax error: after limit come ' .. usage .. ', FULL, LINE or HEADERS, each at most once')
+      fail_with('ERR syntax error: after limit come ' .. usage .. ' or ' .. last .. ', each at most once')
     end
     local function require_option(row, r, accepted)
       local option, algorithm = row[1], r.algorithm
@@ -880,7 +910,7 @@ function cold()
       local score = call('ZRANGE', key, rank, rank, 'WITHSCORES')[2]
       return score and tonumber(score)
     end
-    local expired_left, ended_left = 10000, 1000
+    local expired_left, ended_left, unordered_left, moved_left = 4000, 1000, 1000, 2 * 500
     local function review(book, found)
       book.ended, book.gone = {}, {}
       for _, one in ipairs(found) do
@@ -973,6 +1003,31 @@ function cold()
       end
       review(book, ended)
     end
+    local function add_to_order(book, most)
+      local step = book.earliest == 1 and call('ZSCORE', book.ends, '')
+      book.has_step = step and true or false
+      book.next_end = nil
+      if most > 0 then
+        local found = call('HSCAN', book.key, step and text_of(-1 - tonumber(step)) or '0', 'COUNT', text_of(most))
+        book.next_step, book.anew, book.order = tonumber(found[1]), not step, {}
+        for n = 1, #found[2], 2 do
+          local id = found[2][n]
+          if id ~= '' and id ~= book.id then
+            book.order[#book.order + 1] = { id = id, field = decode_field(found[2][n + 1]) }
+          elseif id ~= '' then
+            decode_field(found[2][n + 1])
+          end
+        end
+        table.sort(book.order, function(a, b)
+          return bytes_before(a.id, b.id)
+        end)
+        book.complete = book.next_step == 0
+      end
+      if book.own and book.own.ends_at <= book.now_ms then
+        review(book, { { id = book.id, field = book.own } })
+        book.needed = book.len == 1 and 0 or nil
+      end
+    end
     local function load_book(r, id)
       local key = r.hash
       local found = call('HMGET', key, id, '')
@@ -988,10 +1043,14 @@ function cold()
       local first_end = math.min(book.next_end or math.huge, book.own and book.own.ends_at or math.huge)
       book.complete = ordered and (first_end > book.now_ms or review_ordered(book))
       if not book.complete then
-        local first = expired_left == 10000 and ended_left == 1000
-        if first or book.len <= expired_left then
-          expired_left, book.complete = math.max(0, expired_left - book.len), true
+        local fields = book.len + (book.earliest and 1 or 0)
+        local most = math.min(fields, unordered_left)
+        unordered_left = unordered_left - most
+        if most == fields then
+          book.complete, book.anew = true, true
           review_all(book)
+        else
+          add_to_order(book, most)
         end
       end
       return book
@@ -1190,7 +1249,8 @@ function cold()
       end
       if book.own then
         needed = math.max(needed, matters_until(book.own))
-        if book.complete and (book.order or not book.stored or book.own.ends_at ~= book.stored.ends_at) then
+        local has_moved = not book.stored or book.own.ends_at ~= book.stored.ends_at
+        if book.anew or book.has_step or book.complete and has_moved then
           set(members, text_of(book.own.ends_at), book.id)
         end
       end
@@ -1200,18 +1260,26 @@ function cold()
       end
       call_in_parts({ 'HSET', book.key }, fields)
       call_in_parts({ 'HDEL', book.key }, removed)
-      if book.order and book.order_len > 0 then
+      if book.next_step and book.next_step > 0 then
+        set(members, '-' .. text_of(book.next_step + 1), '')
+      end
+      if book.anew and book.order_len > 0 then
         call('UNLINK', book.ends)
       end
       call_in_parts({ 'ZADD', book.ends }, members)
-      call_in_parts({ 'ZREM', book.ends }, book.order and {} or removed)
+      if book.next_step == 0 then
+        removed[#removed + 1] = ''
+      end
+      call_in_parts({ 'ZREM', book.ends }, removed)
       local held, latest, expires_at = book.expires_at, needed + 5000, nil
       local unknown = not held and not book.needed and book.len > 0
       if not unknown and (not held or held < needed or (book.needed and held > latest)) then
         expires_at = latest
       end
       set_expiry(book.key, expires_at)
-      set_expiry(book.ends, expires_at or book.order and held)
+      if expires_at or book.anew and held then
+        set_expiry(book.ends, expires_at or held)
+      end
     end
     local function commit_rare_request(r, allowed)
       if not allowed and r.change == 'charge' then
@@ -1329,7 +1397,7 @@ function cold()
       end
       return { first_integer(r), r.count, r.ttl, headers({ r }) }
     end
-    COLD = { add_large = add_large, commit_rare_request = commit_rare_request, conclude = conclude, decide_rare = decide_rare, digits_of = digits_of, divide_large = divide_large, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_with_usage = fail_with_usage, from_digits = from_digits, is_beyond_count = is_beyond_count, less_large = less_large, load_and_reserve = load_and_reserve, long_line = long_line, longer_expiry = longer_expiry, moved_expiry = moved_expiry, mul_large = mul_large, other_reply = other_reply, parse_count = parse_count, parse_digits = parse_digits, parse_options = parse_options, part_allowed = part_allowed, realign = realign, require_other_name = require_other_name, sub_large = sub_large, take_book = take_book, text_of_large = text_of_large, window_of = window_of }
+    COLD = { add_large = add_large, commit_rare_request = commit_rare_request, conclude = conclude, decide_rare = decide_rare, digits_of = digits_of, divide_large = divide_large, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_with_foreign_value = fail_with_foreign_value, fail_with_usage = fail_with_usage, from_digits = from_digits, is_beyond_count = is_beyond_count, less_large = less_large, load_and_reserve = load_and_reserve, long_line = long_line, longer_expiry = longer_expiry, moved_expiry = moved_expiry, mul_large = mul_large, other_reply = other_reply, parse_count = parse_count, parse_digits = parse_digits, parse_options = parse_options, part_allowed = part_allowed, realign = realign, require_other_name = require_other_name, sub_large = sub_large, take_book = take_book, text_of_large = text_of_large, window_of = window_of }
   end
   return COLD
 end

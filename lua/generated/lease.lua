@@ -49,7 +49,7 @@ end
 local function parse_all(words, accepted)
   local r, at = parse_request(words, 1, accepted)
   if words[at] then
-    cold().fail_with_usage(r, accepted)
+    cold().fail_with_usage(r, accepted, words[at])
   end
   return r
 end
@@ -65,7 +65,9 @@ local function take_keys(r, keys, at, with_book, is_reset)
       cold().fail('KEYS')
     end
     r.key, at = key, at + 1
-  if not is_reset and find(key, ':reserved', 1, true) then
+  if is_reset then
+    r.name = key
+  elseif find(key, ':reserved', 1, true) then
     cold().require_other_name(key)
   end
   return at
@@ -76,7 +78,7 @@ local function place(r, keys, with_book, is_reset)
     cold().fail('KEYS')
   end
 end
-local expired_left, ended_left = 10000, 1000
+local expired_left, ended_left, unordered_left, moved_left = 4000, 1000, 1000, 2 * 500
 local function load_set(r, lowest, through, purpose)
   local key = r.key
   local members, expired = call('ZCARD', key), 0
@@ -566,15 +568,35 @@ function cold()
     local function takes(r, option)
       return not is_in(' COST PARTIAL ALWAYS BURST ANCHOR ID RESERVE RESERVATION ', option) or is_in((' ID '), option)
     end
-    local function fail_with_usage(r, accepted)
+    local function is_nearly(word, option)
+      local first, last = 0, 0
+      local shorter, longer = math.min(#word, #option), math.max(#word, #option)
+      while first < shorter and word:byte(first + 1) == option:byte(first + 1) do
+        first = first + 1
+      end
+      while last < shorter - first and word:byte(-1 - last) == option:byte(-1 - last) do
+        last = last + 1
+      end
+      return first + last >= 2 and longer - first - last <= 2
+    end
+    local function fail_with_usage(r, accepted, word)
       local options = {}
       for _, row in ipairs(OPTIONS) do
         if is_in(accepted, row[1]) and takes(r, row[1]) then
           options[#options + 1] = row[2]
         end
       end
+      for _, form in ipairs({ 'FULL', 'LINE', 'HEADERS' }) do
+        options[#options + 1] = form
+      end
+      for _, option in ipairs(options) do
+        if is_nearly(word:upper(), match(option, '^%u+')) then
+          fail_with('ERR syntax error: no such option, but there is ' .. option)
+        end
+      end
+      local last = table.remove(options)
       local usage = table.concat(options, ', ')
-      fail_with('ERR syntax error: after limit come ' .. usage .. ', FULL, LINE or HEADERS, each at most once')
+      fail_with('ERR syntax error: after limit come ' .. usage .. ' or ' .. last .. ', each at most once')
     end
     local function require_option(row, r, accepted)
       local option, algorithm = row[1], r.algorithm

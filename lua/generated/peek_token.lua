@@ -58,7 +58,7 @@ end
 local function parse_all(words, accepted)
   local r, at = parse_request(words, 1, accepted)
   if words[at] then
-    cold().fail_with_usage(r, accepted)
+    cold().fail_with_usage(r, accepted, words[at])
   end
   return r
 end
@@ -74,7 +74,9 @@ local function take_keys(r, keys, at, with_book, is_reset)
       cold().fail('KEYS')
     end
     r.key, at = key, at + 1
-  if not is_reset and find(key, ':reserved', 1, true) then
+  if is_reset then
+    r.name = key
+  elseif find(key, ':reserved', 1, true) then
     cold().require_other_name(key)
   end
   return at
@@ -123,7 +125,7 @@ end
 local function load_record(r)
   local text = call('GET', r.key)
   if text then
-    r.state = decode(text) or cold().fail('FOREIGN_VALUE')
+    r.state = decode(text) or cold().fail_with_foreign_value(text, ('TOKEN'), 'FOREIGN_VALUE')
   end
 end
 local function sub(a, b)
@@ -403,6 +405,14 @@ function cold()
       local debt = digits and parse_digits(digits)
       return debt and debt ~= 0 and not is_beyond_count(debt) and debt or nil
     end
+    local function fail_with_foreign_value(text, word, otherwise)
+      local writers = { C = 'COUNTER', L = 'LEAKY', R = 'ROLLING', T = 'TOKEN' }
+      local writer = writers[match(text, '^(%u):')]
+      if not writer or writer == word then
+        fail(otherwise)
+      end
+      fail_with('ERR the key holds a state of ' .. writer .. ': use another key for each algorithm')
+    end
     local function error_reply(raised)
       if type(raised) == 'table' then
         return raised
@@ -546,15 +556,35 @@ function cold()
     local function takes(r, option)
       return not is_in(' COST PARTIAL ALWAYS BURST ANCHOR ID RESERVE RESERVATION ', option) or is_in((' COST PARTIAL BURST ALWAYS '), option)
     end
-    local function fail_with_usage(r, accepted)
+    local function is_nearly(word, option)
+      local first, last = 0, 0
+      local shorter, longer = math.min(#word, #option), math.max(#word, #option)
+      while first < shorter and word:byte(first + 1) == option:byte(first + 1) do
+        first = first + 1
+      end
+      while last < shorter - first and word:byte(-1 - last) == option:byte(-1 - last) do
+        last = last + 1
+      end
+      return first + last >= 2 and longer - first - last <= 2
+    end
+    local function fail_with_usage(r, accepted, word)
       local options = {}
       for _, row in ipairs(OPTIONS) do
         if is_in(accepted, row[1]) and takes(r, row[1]) then
           options[#options + 1] = row[2]
         end
       end
+      for _, form in ipairs({ 'FULL', 'LINE', 'HEADERS' }) do
+        options[#options + 1] = form
+      end
+      for _, option in ipairs(options) do
+        if is_nearly(word:upper(), match(option, '^%u+')) then
+          fail_with('ERR syntax error: no such option, but there is ' .. option)
+        end
+      end
+      local last = table.remove(options)
       local usage = table.concat(options, ', ')
-      fail_with('ERR syntax error: after limit come ' .. usage .. ', FULL, LINE or HEADERS, each at most once')
+      fail_with('ERR syntax error: after limit come ' .. usage .. ' or ' .. last .. ', each at most once')
     end
     local function require_option(row, r, accepted)
       local option, algorithm = row[1], r.algorithm
@@ -802,7 +832,7 @@ function cold()
       end
       return { first_integer(r), r.count, r.ttl, headers({ r }) }
     end
-    COLD = { add_large = add_large, conclude = conclude, debt_of = debt_of, decide_rare = decide_rare, divide_large = divide_large, error_reply = error_reply, fail = fail, fail_with_usage = fail_with_usage, is_beyond_time = is_beyond_time, is_foreign = is_foreign, less_large = less_large, long_line = long_line, mul_large = mul_large, no_more_than_time = no_more_than_time, other_reply = other_reply, parse_count = parse_count, parse_digits = parse_digits, parse_options = parse_options, part_allowed = part_allowed, require_other_name = require_other_name, require_span = require_span, sub_large = sub_large, window_of = window_of }
+    COLD = { add_large = add_large, conclude = conclude, debt_of = debt_of, decide_rare = decide_rare, divide_large = divide_large, error_reply = error_reply, fail = fail, fail_with_foreign_value = fail_with_foreign_value, fail_with_usage = fail_with_usage, is_beyond_time = is_beyond_time, is_foreign = is_foreign, less_large = less_large, long_line = long_line, mul_large = mul_large, no_more_than_time = no_more_than_time, other_reply = other_reply, parse_count = parse_count, parse_digits = parse_digits, parse_options = parse_options, part_allowed = part_allowed, require_other_name = require_other_name, require_span = require_span, sub_large = sub_large, window_of = window_of }
   end
   return COLD
 end

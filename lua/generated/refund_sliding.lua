@@ -49,15 +49,15 @@ end
 local function parse_all(words, accepted)
   local r, at = parse_request(words, 1, accepted)
   if words[at] then
-    cold().fail_with_usage(r, accepted)
+    cold().fail_with_usage(r, accepted, words[at])
   end
   if true then
     cold().require_few_members(cold().most_members_added(r), 'LOG_COST')
   end
   return r
 end
-local function parse_correction(words, least, accepted)
-  if not words[1 + least - 1] then
+local function parse_correction(words, accepted)
+  if not words[1 + 1] then
     cold().fail('ARITY')
   end
   return parse_all(words, accepted)
@@ -74,7 +74,9 @@ local function take_keys(r, keys, at, with_book, is_reset)
       cold().fail('KEYS')
     end
     r.key, at = key, at + 1
-  if not is_reset and find(key, ':reserved', 1, true) then
+  if is_reset then
+    r.name = key
+  elseif find(key, ':reserved', 1, true) then
     cold().require_other_name(key)
   end
   return at
@@ -85,7 +87,7 @@ local function place(r, keys, with_book, is_reset)
     cold().fail('KEYS')
   end
 end
-local expired_left, ended_left = 10000, 1000
+local expired_left, ended_left, unordered_left, moved_left = 4000, 1000, 1000, 2 * 500
 local function load_set(r, lowest, through, purpose)
   local key = r.key
   local members, expired = call('ZCARD', key), 0
@@ -103,6 +105,11 @@ local function load_set(r, lowest, through, purpose)
 end
 local function load(r, purpose)
   load_set(r, '0', r.now_ms - r.window_ms, purpose)
+  r.may_move = 500
+  if purpose == 'write' then
+    moved_left = (moved_left - moved_left % 2) / 2
+    r.may_move = moved_left
+  end
 end
 local function state_after(change, after, before)
   if change == 'keep' then
@@ -162,6 +169,18 @@ local function made_at(r, rank)
   local score = rank >= 0 and score_at(r.key, rank)
   return score and math.max(0, math.ceil(score))
 end
+local function text_of(n)
+  if n - n ~= 0 then
+    return cold().text_of_large(n)
+  end
+  if n < 2147483648 then
+    return format('%d', n)
+  elseif n < 2e15 then
+    local rest = n % 1000000
+    return format('%d%06d', (n - rest) / 1000000, rest)
+  end
+  return format('%.0f', n)
+end
 local function leaves_at(r, n)
   local now_ms, added = r.now_ms, r.added
   r.never = r.never or never_leaving(r)
@@ -177,7 +196,11 @@ local function leaves_at(r, n)
     local later = made_at(r, rank - added)
     at = later and later > now_ms and later or now_ms
   end
-  return (r.rebased and math.min(at, now_ms) or at) + r.window_ms
+  if r.rebased then
+    r.moved = r.moved or call('ZCOUNT', r.key, '-inf', text_of(now_ms)) + r.may_move
+    at = rank < r.moved and math.min(at, now_ms) or at
+  end
+  return at + r.window_ms
 end
 local function wait_in_order(r, cost, charged, leaves_at, gone_at)
   local room = r.limit - cost
@@ -210,7 +233,7 @@ local function expiry_of(key, now_ms)
   return at >= 0 and at or nil
 end
 local function forecast(r, change, after)
-  r.never, r.added, r.rebased = nil, change == 'charge' and after.add or 0, change == 'rebase'
+  r.never, r.moved, r.added, r.rebased = nil, nil, change == 'charge' and after.add or 0, change == 'rebase'
   local remaining = r.limit - r.len - r.added
   r.remaining = remaining > 0 and remaining or 0
   r.held = r.exists and expiry_of(r.key, r.now_ms) or nil
@@ -296,7 +319,9 @@ local function correct(r, change, after, charged)
     answer = reply(r, charged)
     r.state = before
   end
-  cold().commit_change(r, change, after)
+  if not r.is_unknown then
+    cold().commit_change(r, change, after)
+  end
   if not answer then
     load(r, 'read')
     decide_request(r)
@@ -305,7 +330,7 @@ local function correct(r, change, after, charged)
   return answer
 end
 local function run_refund(keys, words)
-  local r = parse_correction(words, 2, ' form COST AT BURST ANCHOR ')
+  local r = parse_correction(words, ' form COST AT BURST ANCHOR ')
   cold().require_few_members(true and r.cost or 0, 'LOG_COST')
   place(r, keys)
   load(r, 'write')
@@ -469,6 +494,15 @@ function cold()
       end
       return quotient, a
     end
+    local function text_of_large(n)
+      local tail = ''
+      while n - n ~= 0 do
+        local rest
+        n, rest = divide(n, 10000000)
+        tail = format('%07.0f', rest) .. tail
+      end
+      return format('%.0f', n) .. tail
+    end
     local function expiry_by_ttl(key, now_ms)
       local left = call('PTTL', key)
       return left >= 0 and now_ms + left or nil
@@ -540,15 +574,35 @@ function cold()
     local function takes(r, option)
       return not is_in(' COST PARTIAL ALWAYS BURST ANCHOR ID RESERVE RESERVATION ', option) or is_in((' COST PARTIAL '), option)
     end
-    local function fail_with_usage(r, accepted)
+    local function is_nearly(word, option)
+      local first, last = 0, 0
+      local shorter, longer = math.min(#word, #option), math.max(#word, #option)
+      while first < shorter and word:byte(first + 1) == option:byte(first + 1) do
+        first = first + 1
+      end
+      while last < shorter - first and word:byte(-1 - last) == option:byte(-1 - last) do
+        last = last + 1
+      end
+      return first + last >= 2 and longer - first - last <= 2
+    end
+    local function fail_with_usage(r, accepted, word)
       local options = {}
       for _, row in ipairs(OPTIONS) do
         if is_in(accepted, row[1]) and takes(r, row[1]) then
           options[#options + 1] = row[2]
         end
       end
+      for _, form in ipairs({ 'FULL', 'LINE', 'HEADERS' }) do
+        options[#options + 1] = form
+      end
+      for _, option in ipairs(options) do
+        if is_nearly(word:upper(), match(option, '^%u+')) then
+          fail_with('ERR syntax error: no such option, but there is ' .. option)
+        end
+      end
+      local last = table.remove(options)
       local usage = table.concat(options, ', ')
-      fail_with('ERR syntax error: after limit come ' .. usage .. ', FULL, LINE or HEADERS, each at most once')
+      fail_with('ERR syntax error: after limit come ' .. usage .. ' or ' .. last .. ', each at most once')
     end
     local function require_option(row, r, accepted)
       local option, algorithm = row[1], r.algorithm
@@ -710,27 +764,6 @@ function cold()
         decide(r, cost)
       end
     end
-    local function text_of_large(n)
-      local tail = ''
-      while n - n ~= 0 do
-        local rest
-        n, rest = divide(n, 10000000)
-        tail = format('%07.0f', rest) .. tail
-      end
-      return format('%.0f', n) .. tail
-    end
-    local function text_of(n)
-      if n - n ~= 0 then
-        return text_of_large(n)
-      end
-      if n < 2147483648 then
-        return format('%d', n)
-      elseif n < 2e15 then
-        local rest = n % 1000000
-        return format('%d%06d', (n - rest) / 1000000, rest)
-      end
-      return format('%.0f', n)
-    end
     local function add_members(key, ms, count)
       local score = format('%.0f', ms)
       local n = call('ZCOUNT', key, score, score)
@@ -781,7 +814,7 @@ function cold()
       local expires_at = new_log_expiry(r, r.exists and expiry_of(key, r.now_ms) or nil)
       if after.to_now then
         local score = format('%.0f', r.now_ms)
-        rescore(key, score, call('ZRANGEBYSCORE', key, '(' .. score, '+inf'))
+        rescore(key, score, call('ZRANGEBYSCORE', key, '(' .. score, '+inf', 'LIMIT', '0', text_of(r.may_move)))
         set_expiry(key, expires_at)
         return
       end
@@ -913,7 +946,7 @@ function cold()
       end
       return { first_integer(r), r.count, r.ttl, headers({ r }) }
     end
-    COLD = { add_large = add_large, commit_change = commit_change, conclude = conclude, decide_rare = decide_rare, divide_large = divide_large, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_with_usage = fail_with_usage, less_large = less_large, long_line = long_line, most_members_added = most_members_added, mul_large = mul_large, other_reply = other_reply, parse_count = parse_count, parse_options = parse_options, part_allowed = part_allowed, refund = refund, remove_some = remove_some, require_few_members = require_few_members, require_other_name = require_other_name, window_of = window_of }
+    COLD = { add_large = add_large, commit_change = commit_change, conclude = conclude, decide_rare = decide_rare, divide_large = divide_large, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_with_usage = fail_with_usage, less_large = less_large, long_line = long_line, most_members_added = most_members_added, mul_large = mul_large, other_reply = other_reply, parse_count = parse_count, parse_options = parse_options, part_allowed = part_allowed, refund = refund, remove_some = remove_some, require_few_members = require_few_members, require_other_name = require_other_name, text_of_large = text_of_large, window_of = window_of }
   end
   return COLD
 end

@@ -55,7 +55,7 @@ function cold()
       return sum
     end
     local find, format, match, part_of = string.find, string.format, string.match, string.sub
-    local expired_left, ended_left = 10000, 1000
+    local expired_left, ended_left, unordered_left, moved_left = 4000, 1000, 1000, 2 * 500
     local function remove_some(key, lowest, last, members, most)
       local expired = call('ZCOUNT', key, lowest, last)
       local removed = math.min(expired, most)

@@ -54,7 +54,9 @@ local function take_keys(r, keys, at, with_book, is_reset)
     end
     r.key, at = key, at + 1
   end
-  if not is_reset and find(key, ':reserved', 1, true) then
+  if is_reset then
+    r.name = key
+  elseif find(key, ':reserved', 1, true) then
     cold().require_other_name(key)
   end
   if with_book then
@@ -116,7 +118,7 @@ local function run_reset(keys, words)
   local r = { limit = 0, capacity = 0 }
   local at = cold().parse_options(r, words, 1 + 1, ' ANCHOR ')
   if words[at] then
-    cold().fail('RESET_WORDS')
+    cold().fail(cold().is_nearly(words[at]:upper(), 'ANCHOR') and 'NO_SUCH_OPTION' or 'RESET_WORDS')
   end
   r.anchor_ms = r.ANCHOR and r.ANCHOR * 1000
   r.window_ms = cold().window_of(r, window)
@@ -125,14 +127,16 @@ local function run_reset(keys, words)
   local has_hash = with_book and cold().has_book(r)
   load_counter(r, 'delete')
   local exists = r.exists or r.state
+  local found = exists
+  found = exists or has_hash
+  cold().require_left_over(r, found)
   if exists then
     commit(r, 'delete')
   end
   if has_hash then
     call('UNLINK', r.hash, r.ends)
-    exists = true
   end
-  return exists and 1 or 0
+  return found and 1 or 0
 end
 function cold()
   if not COLD then
@@ -161,6 +165,7 @@ function cold()
     errors.KEYS = 'ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
     errors.ARITY = 'ERR wrong number of arguments'
     errors.RESET_WORDS = 'ERR syntax error: after window comes ANCHOR t or nothing'
+    errors.NO_SUCH_OPTION = 'ERR syntax error: no such option, but there is ANCHOR t'
     local function days_before(year, month)
       if month < 2 then
         year = year - 1
@@ -386,6 +391,14 @@ function cold()
       end
       return (#text < #most or (#text == #most and not bytes_before(most, text))) and text or nil
     end
+    local function fail_with_foreign_value(text, word, otherwise)
+      local writers = { C = 'COUNTER', L = 'LEAKY', R = 'ROLLING', T = 'TOKEN' }
+      local writer = writers[match(text, '^(%u):')]
+      if not writer or writer == word then
+        fail(otherwise)
+      end
+      fail_with('ERR the key holds a state of ' .. writer .. ': use another key for each algorithm')
+    end
     local function from_text(digits)
       if #digits <= 15 or (#digits == 16 and bytes_before(digits, '9007199254740992')) then
         return digits + 0
@@ -402,7 +415,7 @@ function cold()
       local negative = sign == '-'
       digits = digits and digits_up_to(digits, negative and '9223372036854775808' or '9223372036854775807')
       if not digits or (negative and digits == '0') then
-        fail('NOT_A_COUNTER')
+        fail_with_foreign_value(text, nil, 'NOT_A_COUNTER')
       end
       local value = from_text(digits)
       if value - value ~= 0 then
@@ -412,6 +425,17 @@ function cold()
     end
     local function is_in(list, word)
       return not find(word, ' ', 1, true) and find(list, ' ' .. word .. ' ', 1, true) ~= nil
+    end
+    local function is_nearly(word, option)
+      local first, last = 0, 0
+      local shorter, longer = math.min(#word, #option), math.max(#word, #option)
+      while first < shorter and word:byte(first + 1) == option:byte(first + 1) do
+        first = first + 1
+      end
+      while last < shorter - first and word:byte(-1 - last) == option:byte(-1 - last) do
+        last = last + 1
+      end
+      return first + last >= 2 and longer - first - last <= 2
     end
     local OPTIONS = {
       { 'COST', 'COST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
@@ -544,6 +568,12 @@ function cold()
         fail('RESERVED_KEY')
       end
     end
+    local function require_left_over(r, exists)
+      local hash = match(r.name, '^(.*:reserved):ends$')
+      if not exists or hash and redis.pcall('TYPE', hash).ok == 'hash' then
+        require_other_name(r.name)
+      end
+    end
     local function next_suffix(r)
       local _, last = period(r)
       if r.unit or r.anchor_ms then
@@ -574,7 +604,7 @@ function cold()
       local earliest = redis.pcall('HGET', r.hash, '')
       return type(earliest) == 'string' and digits_up_to(earliest, '18446744073709551615')
     end
-    COLD = { calendar_suffix = calendar_suffix, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_by_clock = fail_by_clock, has_book = has_book, is_in = is_in, parse_options = parse_options, period_of = period_of, require_other_name = require_other_name, take_book = take_book, text_of_large = text_of_large, value_of = value_of, window_of = window_of }
+    COLD = { calendar_suffix = calendar_suffix, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_by_clock = fail_by_clock, has_book = has_book, is_in = is_in, is_nearly = is_nearly, parse_options = parse_options, period_of = period_of, require_left_over = require_left_over, require_other_name = require_other_name, take_book = take_book, text_of_large = text_of_large, value_of = value_of, window_of = window_of }
   end
   return COLD
 end

@@ -13,7 +13,9 @@ local function take_keys(r, keys, at, with_book, is_reset)
       cold().fail('KEYS')
     end
     r.key, at = key, at + 1
-  if not is_reset and find(key, ':reserved', 1, true) then
+  if is_reset then
+    r.name = key
+  elseif find(key, ':reserved', 1, true) then
     cold().require_other_name(key)
   end
   if with_book then
@@ -72,7 +74,7 @@ end
 local function load(r)
   local text = call('GET', r.key)
   if text then
-    r.state = read(r, text) or cold().fail('FOREIGN_VALUE')
+    r.state = read(r, text) or cold().fail_with_foreign_value(text, 'ROLLING', 'FOREIGN_VALUE')
   end
 end
 local function expiry_of(key, now_ms)
@@ -148,7 +150,7 @@ local function run_reset(keys, words)
   local r = { limit = 0, capacity = 0 }
   local at = cold().parse_options(r, words, 1 + 1, ' ANCHOR ')
   if words[at] then
-    cold().fail('RESET_WORDS')
+    cold().fail(cold().is_nearly(words[at]:upper(), 'ANCHOR') and 'NO_SUCH_OPTION' or 'RESET_WORDS')
   end
   r.anchor_ms = r.ANCHOR and r.ANCHOR * 1000
   r.window_ms = cold().window_of(r, window)
@@ -157,14 +159,16 @@ local function run_reset(keys, words)
   local has_hash = with_book and cold().has_book(r)
   load(r, 'delete')
   local exists = r.exists or r.state
+  local found = exists
+  found = exists or has_hash
+  cold().require_left_over(r, found)
   if exists then
     commit(r, 'delete')
   end
   if has_hash then
     call('UNLINK', r.hash, r.ends)
-    exists = true
   end
-  return exists and 1 or 0
+  return found and 1 or 0
 end
 function cold()
   if not COLD then
@@ -192,6 +196,7 @@ function cold()
     errors.ARITY = 'ERR wrong number of arguments'
     errors.FOREIGN_VALUE = 'ERR the key holds a value that this algorithm did not write'
     errors.RESET_WORDS = 'ERR syntax error: after window comes ANCHOR t or nothing'
+    errors.NO_SUCH_OPTION = 'ERR syntax error: no such option, but there is ANCHOR t'
     errors.INEXACT_STATE = 'ERR the key holds a number above 9007199254740991, which needs the module'
     local function sum_of(hi, lo, other_hi, other_lo)
       hi, lo = hi + other_hi, lo + other_lo
@@ -402,6 +407,14 @@ function cold()
     local function fail(name)
       fail_with(errors[name])
     end
+    local function fail_with_foreign_value(text, word, otherwise)
+      local writers = { C = 'COUNTER', L = 'LEAKY', R = 'ROLLING', T = 'TOKEN' }
+      local writer = writers[match(text, '^(%u):')]
+      if not writer or writer == word then
+        fail(otherwise)
+      end
+      fail_with('ERR the key holds a state of ' .. writer .. ': use another key for each algorithm')
+    end
     local function error_reply(raised)
       if type(raised) == 'table' then
         return raised
@@ -425,6 +438,17 @@ function cold()
     end
     local function is_in(list, word)
       return not find(word, ' ', 1, true) and find(list, ' ' .. word .. ' ', 1, true) ~= nil
+    end
+    local function is_nearly(word, option)
+      local first, last = 0, 0
+      local shorter, longer = math.min(#word, #option), math.max(#word, #option)
+      while first < shorter and word:byte(first + 1) == option:byte(first + 1) do
+        first = first + 1
+      end
+      while last < shorter - first and word:byte(-1 - last) == option:byte(-1 - last) do
+        last = last + 1
+      end
+      return first + last >= 2 and longer - first - last <= 2
     end
     local OPTIONS = {
       { 'COST', 'COST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
@@ -579,6 +603,12 @@ function cold()
         fail('RESERVED_KEY')
       end
     end
+    local function require_left_over(r, exists)
+      local hash = match(r.name, '^(.*:reserved):ends$')
+      if not exists or hash and redis.pcall('TYPE', hash).ok == 'hash' then
+        require_other_name(r.name)
+      end
+    end
     local function take_book(r, keys, at, key)
       local hash, ends = keys[at] or '', keys[at + 1]
       local name = ((nil) and (nil)(r) or '') .. ':reserved'
@@ -592,7 +622,7 @@ function cold()
       local earliest = redis.pcall('HGET', r.hash, '')
       return type(earliest) == 'string' and digits_up_to(earliest, '18446744073709551615')
     end
-    COLD = { error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, has_book = has_book, is_in = is_in, parse_options = parse_options, require_other_name = require_other_name, set_whole = set_whole, take_book = take_book, text_of_large = text_of_large, window_of = window_of }
+    COLD = { error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_with_foreign_value = fail_with_foreign_value, has_book = has_book, is_in = is_in, is_nearly = is_nearly, parse_options = parse_options, require_left_over = require_left_over, require_other_name = require_other_name, set_whole = set_whole, take_book = take_book, text_of_large = text_of_large, window_of = window_of }
   end
   return COLD
 end

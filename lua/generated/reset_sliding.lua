@@ -13,7 +13,9 @@ local function take_keys(r, keys, at, with_book, is_reset)
       cold().fail('KEYS')
     end
     r.key, at = key, at + 1
-  if not is_reset and find(key, ':reserved', 1, true) then
+  if is_reset then
+    r.name = key
+  elseif find(key, ':reserved', 1, true) then
     cold().require_other_name(key)
   end
   return at
@@ -24,7 +26,7 @@ local function place(r, keys, with_book, is_reset)
     cold().fail('KEYS')
   end
 end
-local expired_left, ended_left = 10000, 1000
+local expired_left, ended_left, unordered_left, moved_left = 4000, 1000, 1000, 2 * 500
 local function load_set(r, lowest, through, purpose)
   local key = r.key
   local members, expired = call('ZCARD', key), 0
@@ -42,6 +44,11 @@ local function load_set(r, lowest, through, purpose)
 end
 local function load(r, purpose)
   load_set(r, '0', r.now_ms - r.window_ms, purpose)
+  r.may_move = 500
+  if purpose == 'write' then
+    moved_left = (moved_left - moved_left % 2) / 2
+    r.may_move = moved_left
+  end
 end
 local function new_log_expiry(r, held)
   local now_ms, window_ms = r.now_ms, r.window_ms
@@ -111,7 +118,7 @@ local function run_reset(keys, words)
   local r = { limit = 0, capacity = 0 }
   local at = cold().parse_options(r, words, 1 + 1, ' ANCHOR ')
   if words[at] then
-    cold().fail('RESET_WORDS')
+    cold().fail(cold().is_nearly(words[at]:upper(), 'ANCHOR') and 'NO_SUCH_OPTION' or 'RESET_WORDS')
   end
   r.anchor_ms = r.ANCHOR and r.ANCHOR * 1000
   r.window_ms = cold().window_of(r, window)
@@ -119,10 +126,12 @@ local function run_reset(keys, words)
   place(r, keys, with_book, true)
   load(r, 'delete')
   local exists = r.exists or r.state
+  local found = exists
+  cold().require_left_over(r, found)
   if exists then
     commit(r, 'delete')
   end
-  return exists and 1 or 0
+  return found and 1 or 0
 end
 function cold()
   if not COLD then
@@ -148,6 +157,7 @@ function cold()
       .. 'reservations'
     errors.ARITY = 'ERR wrong number of arguments'
     errors.RESET_WORDS = 'ERR syntax error: after window comes ANCHOR t or nothing'
+    errors.NO_SUCH_OPTION = 'ERR syntax error: no such option, but there is ANCHOR t'
     errors.KEYS = 'ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
     local function call_in_parts(arguments, many)
       local sum = 0
@@ -177,7 +187,7 @@ function cold()
       local expires_at = new_log_expiry(r, r.exists and expiry_of(key, r.now_ms) or nil)
       if after.to_now then
         local score = format('%.0f', r.now_ms)
-        rescore(key, score, call('ZRANGEBYSCORE', key, '(' .. score, '+inf'))
+        rescore(key, score, call('ZRANGEBYSCORE', key, '(' .. score, '+inf', 'LIMIT', '0', text_of(r.may_move)))
         set_expiry(key, expires_at)
         return
       end
@@ -368,6 +378,17 @@ function cold()
     local function is_in(list, word)
       return not find(word, ' ', 1, true) and find(list, ' ' .. word .. ' ', 1, true) ~= nil
     end
+    local function is_nearly(word, option)
+      local first, last = 0, 0
+      local shorter, longer = math.min(#word, #option), math.max(#word, #option)
+      while first < shorter and word:byte(first + 1) == option:byte(first + 1) do
+        first = first + 1
+      end
+      while last < shorter - first and word:byte(-1 - last) == option:byte(-1 - last) do
+        last = last + 1
+      end
+      return first + last >= 2 and longer - first - last <= 2
+    end
     local OPTIONS = {
       { 'COST', 'COST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
       { 'PARTIAL', 'PARTIAL', 'RL.<ALGO> and RL.PEEK take' },
@@ -512,7 +533,13 @@ function cold()
         fail('RESERVED_KEY')
       end
     end
-    COLD = { commit_rare = commit_rare, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, is_in = is_in, parse_options = parse_options, remove_some = remove_some, require_other_name = require_other_name, text_of_large = text_of_large, window_of = window_of }
+    local function require_left_over(r, exists)
+      local hash = match(r.name, '^(.*:reserved):ends$')
+      if not exists or hash and redis.pcall('TYPE', hash).ok == 'hash' then
+        require_other_name(r.name)
+      end
+    end
+    COLD = { commit_rare = commit_rare, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, is_in = is_in, is_nearly = is_nearly, parse_options = parse_options, remove_some = remove_some, require_left_over = require_left_over, require_other_name = require_other_name, text_of_large = text_of_large, window_of = window_of }
   end
   return COLD
 end

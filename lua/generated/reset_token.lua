@@ -13,7 +13,9 @@ local function take_keys(r, keys, at, with_book, is_reset)
       cold().fail('KEYS')
     end
     r.key, at = key, at + 1
-  if not is_reset and find(key, ':reserved', 1, true) then
+  if is_reset then
+    r.name = key
+  elseif find(key, ':reserved', 1, true) then
     cold().require_other_name(key)
   end
   return at
@@ -62,7 +64,7 @@ end
 local function load_record(r)
   local text = call('GET', r.key)
   if text then
-    r.state = decode(text) or cold().fail('FOREIGN_VALUE')
+    r.state = decode(text) or cold().fail_with_foreign_value(text, ('TOKEN'), 'FOREIGN_VALUE')
   end
 end
 local function add(a, b)
@@ -197,7 +199,7 @@ local function run_reset(keys, words)
   local r = { limit = 0, capacity = 0 }
   local at = cold().parse_options(r, words, 1 + 1, ' ANCHOR ')
   if words[at] then
-    cold().fail('RESET_WORDS')
+    cold().fail(cold().is_nearly(words[at]:upper(), 'ANCHOR') and 'NO_SUCH_OPTION' or 'RESET_WORDS')
   end
   r.anchor_ms = r.ANCHOR and r.ANCHOR * 1000
   r.window_ms = cold().window_of(r, window)
@@ -205,10 +207,12 @@ local function run_reset(keys, words)
   place(r, keys, with_book, true)
   load_record(r, 'delete')
   local exists = r.exists or r.state
+  local found = exists
+  cold().require_left_over(r, found)
   if exists then
     commit_record(r, 'delete')
   end
-  return exists and 1 or 0
+  return found and 1 or 0
 end
 function cold()
   if not COLD then
@@ -236,6 +240,7 @@ function cold()
     errors.ARITY = 'ERR wrong number of arguments'
     errors.FOREIGN_VALUE = 'ERR the key holds a value that this algorithm did not write'
     errors.RESET_WORDS = 'ERR syntax error: after window comes ANCHOR t or nothing'
+    errors.NO_SUCH_OPTION = 'ERR syntax error: no such option, but there is ANCHOR t'
     errors.KEYS = 'ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
     local LARGE = {
       __sub = function()
@@ -296,6 +301,14 @@ function cold()
     end
     local function fail(name)
       fail_with(errors[name])
+    end
+    local function fail_with_foreign_value(text, word, otherwise)
+      local writers = { C = 'COUNTER', L = 'LEAKY', R = 'ROLLING', T = 'TOKEN' }
+      local writer = writers[match(text, '^(%u):')]
+      if not writer or writer == word then
+        fail(otherwise)
+      end
+      fail_with('ERR the key holds a state of ' .. writer .. ': use another key for each algorithm')
     end
     local function error_reply(raised)
       if type(raised) == 'table' then
@@ -437,6 +450,17 @@ function cold()
     local function is_in(list, word)
       return not find(word, ' ', 1, true) and find(list, ' ' .. word .. ' ', 1, true) ~= nil
     end
+    local function is_nearly(word, option)
+      local first, last = 0, 0
+      local shorter, longer = math.min(#word, #option), math.max(#word, #option)
+      while first < shorter and word:byte(first + 1) == option:byte(first + 1) do
+        first = first + 1
+      end
+      while last < shorter - first and word:byte(-1 - last) == option:byte(-1 - last) do
+        last = last + 1
+      end
+      return first + last >= 2 and longer - first - last <= 2
+    end
     local OPTIONS = {
       { 'COST', 'COST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
       { 'PARTIAL', 'PARTIAL', 'RL.<ALGO> and RL.PEEK take' },
@@ -557,7 +581,13 @@ function cold()
         fail('RESERVED_KEY')
       end
     end
-    COLD = { add_large = add_large, debt_of = debt_of, digits_of = digits_of, divide_large = divide_large, encode_large = encode_large, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, from_digits = from_digits, is_foreign = is_foreign, is_in = is_in, less_large = less_large, longer_expiry = longer_expiry, moved_expiry = moved_expiry, mul_large = mul_large, no_more_than_time = no_more_than_time, parse_digits = parse_digits, parse_options = parse_options, require_other_name = require_other_name, text_of_large = text_of_large, window_of = window_of }
+    local function require_left_over(r, exists)
+      local hash = match(r.name, '^(.*:reserved):ends$')
+      if not exists or hash and redis.pcall('TYPE', hash).ok == 'hash' then
+        require_other_name(r.name)
+      end
+    end
+    COLD = { add_large = add_large, debt_of = debt_of, digits_of = digits_of, divide_large = divide_large, encode_large = encode_large, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_with_foreign_value = fail_with_foreign_value, from_digits = from_digits, is_foreign = is_foreign, is_in = is_in, is_nearly = is_nearly, less_large = less_large, longer_expiry = longer_expiry, moved_expiry = moved_expiry, mul_large = mul_large, no_more_than_time = no_more_than_time, parse_digits = parse_digits, parse_options = parse_options, require_left_over = require_left_over, require_other_name = require_other_name, text_of_large = text_of_large, window_of = window_of }
   end
   return COLD
 end

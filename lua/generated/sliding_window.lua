@@ -49,7 +49,7 @@ end
 local function parse_all(words, accepted)
   local r, at = parse_request(words, 2, accepted)
   if words[at] then
-    cold().fail_with_usage(r, accepted)
+    cold().fail_with_usage(r, accepted, words[at])
   end
   if true then
     cold().require_few_members(cold().most_members_added(r), 'LOG_COST')
@@ -68,7 +68,9 @@ local function take_keys(r, keys, at, with_book, is_reset)
       cold().fail('KEYS')
     end
     r.key, at = key, at + 1
-  if not is_reset and find(key, ':reserved', 1, true) then
+  if is_reset then
+    r.name = key
+  elseif find(key, ':reserved', 1, true) then
     cold().require_other_name(key)
   end
   return at
@@ -82,7 +84,7 @@ local function place(r, keys, with_book, is_reset)
     cold().fail('KEYS')
   end
 end
-local expired_left, ended_left = 10000, 1000
+local expired_left, ended_left, unordered_left, moved_left = 4000, 1000, 1000, 2 * 500
 local function load_set(r, lowest, through, purpose)
   local key = r.key
   local members, expired = call('ZCARD', key), 0
@@ -100,6 +102,11 @@ local function load_set(r, lowest, through, purpose)
 end
 local function load(r, purpose)
   load_set(r, '0', r.now_ms - r.window_ms, purpose)
+  r.may_move = 500
+  if purpose == 'write' then
+    moved_left = (moved_left - moved_left % 2) / 2
+    r.may_move = moved_left
+  end
 end
 local function seconds_of(ms)
   local rest = ms % 1000
@@ -151,6 +158,18 @@ local function made_at(r, rank)
   local score = rank >= 0 and score_at(r.key, rank)
   return score and math.max(0, math.ceil(score))
 end
+local function text_of(n)
+  if n - n ~= 0 then
+    return cold().text_of_large(n)
+  end
+  if n < 2147483648 then
+    return format('%d', n)
+  elseif n < 2e15 then
+    local rest = n % 1000000
+    return format('%d%06d', (n - rest) / 1000000, rest)
+  end
+  return format('%.0f', n)
+end
 local function leaves_at(r, n)
   local now_ms, added = r.now_ms, r.added
   r.never = r.never or never_leaving(r)
@@ -166,7 +185,11 @@ local function leaves_at(r, n)
     local later = made_at(r, rank - added)
     at = later and later > now_ms and later or now_ms
   end
-  return (r.rebased and math.min(at, now_ms) or at) + r.window_ms
+  if r.rebased then
+    r.moved = r.moved or call('ZCOUNT', r.key, '-inf', text_of(now_ms)) + r.may_move
+    at = rank < r.moved and math.min(at, now_ms) or at
+  end
+  return at + r.window_ms
 end
 local function wait_in_order(r, cost, charged, leaves_at, gone_at)
   local room = r.limit - cost
@@ -199,7 +222,7 @@ local function expiry_of(key, now_ms)
   return at >= 0 and at or nil
 end
 local function forecast(r, change, after)
-  r.never, r.added, r.rebased = nil, change == 'charge' and after.add or 0, change == 'rebase'
+  r.never, r.moved, r.added, r.rebased = nil, nil, change == 'charge' and after.add or 0, change == 'rebase'
   local remaining = r.limit - r.len - r.added
   r.remaining = remaining > 0 and remaining or 0
   r.held = r.exists and expiry_of(r.key, r.now_ms) or nil
@@ -288,18 +311,6 @@ local function charged_by(r)
     return 0
   end
   return r.decided_cost
-end
-local function text_of(n)
-  if n - n ~= 0 then
-    return cold().text_of_large(n)
-  end
-  if n < 2147483648 then
-    return format('%d', n)
-  elseif n < 2e15 then
-    local rest = n % 1000000
-    return format('%d%06d', (n - rest) / 1000000, rest)
-  end
-  return format('%.0f', n)
 end
 local function add_members(key, ms, count)
   local score = format('%.0f', ms)
@@ -405,7 +416,7 @@ function cold()
       local expires_at = new_log_expiry(r, r.exists and expiry_of(key, r.now_ms) or nil)
       if after.to_now then
         local score = format('%.0f', r.now_ms)
-        rescore(key, score, call('ZRANGEBYSCORE', key, '(' .. score, '+inf'))
+        rescore(key, score, call('ZRANGEBYSCORE', key, '(' .. score, '+inf', 'LIMIT', '0', text_of(r.may_move)))
         set_expiry(key, expires_at)
         return
       end
@@ -631,15 +642,35 @@ function cold()
     local function takes(r, option)
       return not is_in(' COST PARTIAL ALWAYS BURST ANCHOR ID RESERVE RESERVATION ', option) or is_in((' COST PARTIAL '), option)
     end
-    local function fail_with_usage(r, accepted)
+    local function is_nearly(word, option)
+      local first, last = 0, 0
+      local shorter, longer = math.min(#word, #option), math.max(#word, #option)
+      while first < shorter and word:byte(first + 1) == option:byte(first + 1) do
+        first = first + 1
+      end
+      while last < shorter - first and word:byte(-1 - last) == option:byte(-1 - last) do
+        last = last + 1
+      end
+      return first + last >= 2 and longer - first - last <= 2
+    end
+    local function fail_with_usage(r, accepted, word)
       local options = {}
       for _, row in ipairs(OPTIONS) do
         if is_in(accepted, row[1]) and takes(r, row[1]) then
           options[#options + 1] = row[2]
         end
       end
+      for _, form in ipairs({ 'FULL', 'LINE', 'HEADERS' }) do
+        options[#options + 1] = form
+      end
+      for _, option in ipairs(options) do
+        if is_nearly(word:upper(), match(option, '^%u+')) then
+          fail_with('ERR syntax error: no such option, but there is ' .. option)
+        end
+      end
+      local last = table.remove(options)
       local usage = table.concat(options, ', ')
-      fail_with('ERR syntax error: after limit come ' .. usage .. ', FULL, LINE or HEADERS, each at most once')
+      fail_with('ERR syntax error: after limit come ' .. usage .. ' or ' .. last .. ', each at most once')
     end
     local function require_option(row, r, accepted)
       local option, algorithm = row[1], r.algorithm

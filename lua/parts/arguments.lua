@@ -99,16 +99,39 @@ local function takes(r, option)
   return not is_in(OF_ALGORITHMS, option) or is_in(algorithm.takes, option)
 end
 
--- The error for a word that is no option of a command that takes the options `accepted`.
-local function fail_with_usage(r, accepted)
+-- Whether two words have their ends in common, at least two letters, and differ by at most two letters between them.
+local function is_nearly(word, option)
+  local first, last = 0, 0
+  local shorter, longer = math.min(#word, #option), math.max(#word, #option)
+  while first < shorter and word:byte(first + 1) == option:byte(first + 1) do
+    first = first + 1
+  end
+  while last < shorter - first and word:byte(-1 - last) == option:byte(-1 - last) do
+    last = last + 1
+  end
+  return first + last >= 2 and longer - first - last <= 2
+end
+
+-- The error for a word that is no option of a command that takes the options `accepted`: it names the one that was
+-- meant, or lists all.
+local function fail_with_usage(r, accepted, word)
   local options = {}
   for _, row in ipairs(OPTIONS) do
     if is_in(accepted, row[1]) and takes(r, row[1]) then
       options[#options + 1] = row[2]
     end
   end
+  for _, form in ipairs({ 'FULL', 'LINE', 'HEADERS' }) do
+    options[#options + 1] = form
+  end
+  for _, option in ipairs(options) do
+    if is_nearly(word:upper(), match(option, '^%u+')) then
+      fail_with('ERR syntax error: no such option, but there is ' .. option)
+    end
+  end
+  local last = table.remove(options)
   local usage = table.concat(options, ', ')
-  fail_with('ERR syntax error: after limit come ' .. usage .. ', FULL, LINE or HEADERS, each at most once')
+  fail_with('ERR syntax error: after limit come ' .. usage .. ' or ' .. last .. ', each at most once')
 end
 
 -- Rejects an option that the command or the algorithm does not take, or that is there already.

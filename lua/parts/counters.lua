@@ -7,7 +7,7 @@ local function value_of(text)
   local negative = sign == '-'
   digits = digits and digits_up_to(digits, negative and '9223372036854775808' or MAX_COUNT_DIGITS)
   if not digits or (negative and digits == '0') then
-    fail('NOT_A_COUNTER')
+    fail_with_foreign_value(text, nil, 'NOT_A_COUNTER')
   end
   local value = from_text(digits)
   if value - value ~= 0 then

@@ -30,6 +30,7 @@ errors.RESERVATION_AND_AT = 'ERR syntax error: RESERVATION and AT exclude each o
 errors.FOREIGN_RESERVATION = 'ERR the hash of the reservations holds a value that the module did not write'
 errors.SETTLEMENT = 'ERR syntax error: RL.SETTLE needs ACTUAL m, and RESERVED n or RESERVATION id'
 errors.RESET_WORDS = 'ERR syntax error: after window comes ANCHOR t or nothing'
+errors.NO_SUCH_OPTION = 'ERR syntax error: no such option, but there is ANCHOR t'
 errors.NUM_LIMITS = 'ERR invalid numlimits: expected an integer from 1 to 64'
 errors.FEWER_LIMITS = 'ERR invalid numlimits: fewer limits follow than it says'
 errors.LIMIT_ARITY = 'ERR syntax error: expected the word of an algorithm, a key, a window and a limit'
@@ -56,6 +57,16 @@ end
 
 local function fail(name)
   fail_with(errors[name])
+end
+
+-- The error for a STRING that this algorithm did not write. Names the one that did, where that can be told.
+local function fail_with_foreign_value(text, word, otherwise)
+  local writers = { C = 'COUNTER', L = 'LEAKY', R = 'ROLLING', T = 'TOKEN' }
+  local writer = writers[match(text, '^(%u):')]
+  if not writer or writer == word then
+    fail(otherwise)
+  end
+  fail_with('ERR the key holds a state of ' .. writer .. ': use another key for each algorithm')
 end
 
 -- The reply for an error that has ended a call. Servers before 7.0 raise errors of commands as texts.

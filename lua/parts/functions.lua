@@ -4,7 +4,7 @@ local function run(command, keys, words)
   if not find then
     set_late()
   end
-  expired_left, ended_left = MAX_EXPIRED, MAX_ENDED
+  expired_left, ended_left, unordered_left, moved_left = MAX_EXPIRED, MAX_ENDED, MAX_ENDED, 2 * MAX_MOVED
   local done, result = pcall(command, keys, words)
   return done and result or error_reply(result)
 end

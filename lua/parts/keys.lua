@@ -18,6 +18,14 @@ local function both_suffixes(r)
   return algorithm.suffix(r) .. ' ' .. algorithm.next_suffix(r)
 end
 
+-- RL.RESET deletes a key with such a name if an earlier version has left a state there, and not the order of a HASH.
+local function require_left_over(r, exists)
+  local hash = match(r.name, '^(.*:reserved):ends$')
+  if not exists or hash and redis.pcall('TYPE', hash).ok == 'hash' then
+    require_other_name(r.name)
+  end
+end
+
 local function fail_by_clock(r)
   fail_with(format('ERR clock %.0f %s', r.now_ms, both_suffixes(r)))
 end
@@ -80,7 +88,9 @@ local function take_keys(r, keys, at, with_book, is_reset)
   end
 --@end
   -- Most keys cost this one call.
-  if not is_reset and find(key, ':reserved', 1, true) then
+  if is_reset then
+    r.name = key
+  elseif find(key, ':reserved', 1, true) then
     require_other_name(key)
   end
 --@if RESERVE

@@ -4,7 +4,7 @@ local function load_record(r)
   local text = call('GET', r.key)
   if text then
     local algorithm = r.algorithm
-    r.state = algorithm.decode(text) or fail('FOREIGN_VALUE')
+    r.state = algorithm.decode(text) or fail_with_foreign_value(text, algorithm.word, 'FOREIGN_VALUE')
   end
 end
 

@@ -156,6 +156,34 @@ local function review_all(book)
   review(book, ended)
 end
 
+-- Reads some of many fields, where the order does not have each: it gets them. What has ended counts until the order is
+-- complete, but for that of the call's id. The member with the empty name says where the next step begins.
+local function add_to_order(book, most)
+  local step = book.earliest == 1 and call('ZSCORE', book.ends, '')
+  book.has_step = step and true or false
+  book.next_end = nil
+  if most > 0 then
+    local found = call('HSCAN', book.key, step and text_of(-1 - tonumber(step)) or '0', 'COUNT', text_of(most))
+    book.next_step, book.anew, book.order = tonumber(found[1]), not step, {}
+    for n = 1, #found[2], 2 do
+      local id = found[2][n]
+      if id ~= '' and id ~= book.id then
+        book.order[#book.order + 1] = { id = id, field = decode_field(found[2][n + 1]) }
+      elseif id ~= '' then
+        decode_field(found[2][n + 1])
+      end
+    end
+    table.sort(book.order, function(a, b)
+      return bytes_before(a.id, b.id)
+    end)
+    book.complete = book.next_step == 0
+  end
+  if book.own and book.own.ends_at <= book.now_ms then
+    review(book, { { id = book.id, field = book.own } })
+    book.needed = book.len == 1 and 0 or nil
+  end
+end
+
 local function load_book(r, id)
   local key = r.hash
   local found = call('HMGET', key, id, '')
@@ -171,11 +199,14 @@ local function load_book(r, id)
   local first_end = math.min(book.next_end or math.huge, book.own and book.own.ends_at or math.huge)
   book.complete = ordered and (first_end > book.now_ms or review_ordered(book))
   if not book.complete then
-    -- All reservations of the first limit of a call, and of others as far as the budget reaches.
-    local first = expired_left == MAX_EXPIRED and ended_left == MAX_ENDED
-    if first or book.len <= expired_left then
-      expired_left, book.complete = math.max(0, expired_left - book.len), true
+    local fields = book.len + (book.earliest and 1 or 0)
+    local most = math.min(fields, unordered_left)
+    unordered_left = unordered_left - most
+    if most == fields then
+      book.complete, book.anew = true, true
       review_all(book)
+    else
+      add_to_order(book, most)
     end
   end
   return book
@@ -295,7 +326,8 @@ local function commit_book(book)
   end
   if book.own then
     needed = math.max(needed, matters_until(book.own))
-    if book.complete and (book.order or not book.stored or book.own.ends_at ~= book.stored.ends_at) then
+    local has_moved = not book.stored or book.own.ends_at ~= book.stored.ends_at
+    if book.anew or book.has_step or book.complete and has_moved then
       set(members, text_of(book.own.ends_at), book.id)
     end
   end
@@ -305,17 +337,25 @@ local function commit_book(book)
   end
   call_in_parts({ 'HSET', book.key }, fields)
   call_in_parts({ 'HDEL', book.key }, removed)
-  if book.order and book.order_len > 0 then
+  if book.next_step and book.next_step > 0 then
+    set(members, '-' .. text_of(book.next_step + 1), '')
+  end
+  if book.anew and book.order_len > 0 then
     call('UNLINK', book.ends)
   end
   -- The key goes with its last member, and would lose its expiry: new members come first.
   call_in_parts({ 'ZADD', book.ends }, members)
-  call_in_parts({ 'ZREM', book.ends }, book.order and {} or removed)
+  if book.next_step == 0 then
+    removed[#removed + 1] = ''
+  end
+  call_in_parts({ 'ZREM', book.ends }, removed)
   local held, latest, expires_at = book.expires_at, needed + SLACK_MS, nil
   local unknown = not held and not book.needed and book.len > 0
   if not unknown and (not held or held < needed or (book.needed and held > latest)) then
     expires_at = latest
   end
   set_expiry(book.key, expires_at)
-  set_expiry(book.ends, expires_at or book.order and held)
+  if expires_at or book.anew and held then
+    set_expiry(book.ends, expires_at or held)
+  end
 end

@@ -1,10 +1,12 @@
 -- Sorted sets: the log of SLIDING and the leases of LEASE. What is loaded: `len`, `expired` and `exists`.
 
 -- What a call may still remove, over all its limits, of what no longer counts: entries of logs and leases, and
--- reservations that have ended. It leaves the rest to later calls.
-local MAX_EXPIRED = 10000
+-- reservations that have ended; and how many reservations it may look at that have no order, and entries of a log that
+-- are ahead of the clock it may move. It leaves the rest to later calls.
+local MAX_EXPIRED = 4000
 local MAX_ENDED = 1000
-local expired_left, ended_left = MAX_EXPIRED, MAX_ENDED
+local MAX_MOVED = 500
+local expired_left, ended_left, unordered_left, moved_left = MAX_EXPIRED, MAX_ENDED, MAX_ENDED, 2 * MAX_MOVED
 
 --@cold
 -- Counts the members that no longer count, and removes as many of them as the call may.

@@ -37,7 +37,7 @@ macro_rules! with_table {
                 example: "RL.WINDOW user:42 60s 100",
             }
             Sliding => redis_rl_algorithm::SlidingLog {
-                complexity: c"O(log(N)+M) with N the requests in the window, and M the cost and the requests that left the window, at most 10000",
+                complexity: c"O(log(N)+M) with N the requests in the window, and M the cost and the requests that left the window, at most 4000",
                 summary: c"Checks a request against a sliding window log and charges it if allowed.",
                 example: "RL.SLIDING user:42 60s 100",
             }
@@ -67,7 +67,7 @@ macro_rules! with_table {
                 example: "RL.ROLLING user:42 60s 100",
             }
             Lease => redis_rl_algorithm::Lease {
-                complexity: c"O(log(N)+M) with N the leases, and M those that have ended, at most 10000",
+                complexity: c"O(log(N)+M) with N the leases, and M those that have ended, at most 4000",
                 summary: c"Takes or renews a lease if fewer than the limit are held.",
                 example: "RL.LEASE jobs 30s 5 ID worker-1",
             }
@@ -153,6 +153,8 @@ pub fn for_each_decisions(mut visit: impl FnMut(Name, &'static Decisions)) {
 /// A command whose first argument is the word of an algorithm. [`PerAlgorithm`] registers it.
 pub trait AlgorithmCommand {
     const DOC: CommandDoc;
+    /// The fewest arguments that it takes, with the word.
+    const LEAST: usize = 4;
 
     /// Runs the command with the arguments after the word.
     ///
@@ -168,7 +170,8 @@ impl<C: AlgorithmCommand> Command for PerAlgorithm<C> {
     const DOC: CommandDoc = C::DOC;
 
     fn run<'c>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
-        let word = args.next().ok_or(Error::ARITY)?.bytes();
+        let word = if args.len() < C::LEAST { None } else { args.next() };
+        let word = word.ok_or(Error::ARITY)?.bytes();
         let name = Name::from_word(word).ok_or(NO_SUCH_ALGORITHM)?;
         for_algorithm!(name, A => C::run::<A>(ctx, args))
     }

@@ -30,7 +30,6 @@ impl<A: Algorithm> Command for Check<A> {
         summary: A::SUMMARY,
         complexity: A::COMPLEXITY,
         since: SINCE,
-        arity: -4,
         keys: KeySpec::At(1, Access::ReadWrite),
         arguments: Self::ARGUMENTS.as_slice(),
         example: A::EXAMPLE,

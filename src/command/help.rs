@@ -17,7 +17,6 @@ impl Command for Help {
         summary: c"Replies the syntax of every command, or describes one of them.",
         complexity: c"O(1)",
         since: SINCE,
-        arity: -1,
         keys: KeySpec::None,
         arguments: &[Argument::new(c"command", ArgumentKind::String).optional()],
         example: "RL.HELP TOKEN",

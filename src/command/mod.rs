@@ -63,7 +63,7 @@ impl<C: Command> Handler for C {
     const KEY_POSITIONS: Option<KeyPositions> = C::KEY_POSITIONS;
 
     fn run<'c>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Cow<'static, CStr>> {
-        <C as Command>::run(ctx, args).map_err(Error::text)
+        <C as Command>::run(ctx, args).map_err(|error| error.of_command(<C as Command>::DOC.example).text())
     }
 }
 

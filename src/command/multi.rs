@@ -43,7 +43,6 @@ impl Command for Multi {
         summary: c"Checks a request against several limits and charges all of them, or none.",
         complexity: c"O(N) with N the number of limits; SLIDING, ROLLING, LEASE and RESERVE add what the command of the algorithm says",
         since: SINCE,
-        arity: -6,
         keys: KeySpec::FromCommand(3),
         arguments: &[Argument::new(c"numlimits", ArgumentKind::Integer), LIMITS, Form::ARGUMENT],
         example: "RL.MULTI 2 TOKEN {org:7}:requests 60s 100 TOKEN {org:7}:tokens 60s 50000 COST 1200",
@@ -56,6 +55,9 @@ impl Command for Multi {
 }
 
 fn check_all<'c>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
+    if args.len() < 5 {
+        return Err(Error::ARITY);
+    }
     let count = args.next().and_then(|count| parse_count(count.bytes())).ok_or(Error::NUM_LIMITS)?;
     let (now, budget) = (Micros(ctx.now_micros()), Budget::of_call());
     // Each has room for MAX_LIMITS, and `count` is at most that.
@@ -172,7 +174,7 @@ fn parse_form<'c>(args: &mut Args<'c>, limits: &[Limit<'c>]) -> Result<Form, Err
             None if Name::from_word(word).is_some() => return Err(Error::MORE_LIMITS),
             None => {
                 let number = u8::try_from(limits.len()).unwrap_or(MAX_LIMITS);
-                return Err(limits.last().map_or(Error::NUM_LIMITS, |limit| limit.usage()).of_limit(number));
+                return Err(limits.last().map_or(Error::NUM_LIMITS, |limit| limit.usage(word)).of_limit(number));
             }
         };
     }
@@ -265,8 +267,8 @@ impl Limit<'_> {
     }
 
     /// The error for a word that follows the last limit.
-    fn usage(&self) -> Error {
-        with_table!(match_any(Limit, self, request => request.usage_in_multi()))
+    fn usage(&self, word: &[u8]) -> Error {
+        with_table!(match_any(Limit, self, request => request.usage_in_multi(word)))
     }
 
     /// Decides into `decided`. See [`Request::decide`] and [`Request::decide_reserving`].

@@ -328,9 +328,15 @@ impl Grammar {
         Self { taker, algorithm, by_command, by_algorithm, syntaxes }
     }
 
-    /// The error for a word that is no option here: it lists those that are.
-    pub const fn usage(&'static self) -> Error {
-        Error::usage(self.taker.last_before_options(), self.syntaxes.as_slice())
+    /// The error for a word that is no option here: it names the one that was meant, or lists all.
+    #[cold]
+    pub fn usage(&'static self, word: &[u8]) -> Error {
+        let options = self.syntaxes.as_slice();
+        let named = |option: &&&str| is_nearly(word, option.split(' ').next().unwrap_or_default().as_bytes());
+        match options.iter().find(named) {
+            Some(option) => Error::meant(option),
+            None => Error::usage(self.taker.last_before_options(), options),
+        }
     }
 
     /// `head`, and then the options, in COMMAND DOCS.
@@ -363,6 +369,17 @@ impl Grammar {
             _ => Ok(()),
         }
     }
+}
+
+/// Whether two words have their ends in common, at least two letters, and differ by at most two letters between them.
+fn is_nearly(word: &[u8], option: &[u8]) -> bool {
+    let same = |(a, b): &(&u8, &u8)| a.eq_ignore_ascii_case(b);
+    let begin = word.iter().zip(option).take_while(same).count();
+    let rest = |text: &[u8]| text.len().saturating_sub(begin);
+    let most = rest(word).min(rest(option));
+    let end = word.iter().rev().zip(option.iter().rev()).take(most).take_while(same).count();
+    let differs = rest(word).max(rest(option)).saturating_sub(end);
+    begin.saturating_add(end) >= 2 && differs <= 2
 }
 
 /// The options of one limit, in any order, each at most once.
@@ -488,7 +505,7 @@ mod tests {
         let words: Vec<&[u8]> = text.split_ascii_whitespace().map(str::as_bytes).collect();
         let mut words = words.iter();
         let parsed = Options::parse(&mut words, grammar).map_err(text_of)?;
-        if words.len() == 0 { Ok(parsed) } else { Err(text_of(grammar.usage())) }
+        if words.len() == 0 { Ok(parsed) } else { Err(text_of(grammar.usage(words.next().expect("a word")))) }
     }
 
     fn text_of(error: Error) -> String {
@@ -536,6 +553,11 @@ mod tests {
             (&REQUEST, "RESERVE a 1m ALWAYS", "ERR syntax error: RESERVE and ALWAYS exclude each other"),
             (&SETTLEMENT, "RESERVED 1 RESERVATION a", "ERR syntax error: RESERVED and RESERVATION exclude each other"),
             (&SETTLEMENT, "RESERVATION a AT 1", "ERR syntax error: RESERVATION and AT exclude each other"),
+            (&REQUEST, "COTS 1", "ERR syntax error: no such option, but there is COST n"),
+            (&REQUEST, "brust 1", "ERR syntax error: no such option, but there is BURST n"),
+            (&REQUEST, "RESRVE a 1m", "ERR syntax error: no such option, but there is RESERVE id ttl"),
+            (&REQUEST, "HEADER", "ERR syntax error: no such option, but there is HEADERS"),
+            (&SETTLEMENT, "ACTAUL 1", "ERR syntax error: no such option, but there is ACTUAL m"),
             (&REQUEST, "FULL FULL", "ERR syntax error: FULL, LINE or HEADERS comes at most once"),
             (&REQUEST, "FULL HEADERS", "ERR syntax error: FULL, LINE and HEADERS exclude each other"),
             (

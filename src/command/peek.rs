@@ -23,7 +23,6 @@ impl AlgorithmCommand for Peek {
         summary: c"Replies what the reply to a request would be, and changes nothing.",
         complexity: c"O(1); with SLIDING and LEASE O(log(N)) with N the requests in the window or the leases; with ROLLING O(N) with N the entries of the record",
         since: SINCE,
-        arity: -5,
         keys: KeySpec::At(2, Access::Read),
         arguments: ARGUMENTS.as_slice(),
         example: "RL.PEEK TOKEN user:42 60s 100 FULL",

@@ -22,7 +22,6 @@ impl AlgorithmCommand for Refund {
         summary: c"Gives back what a request was charged.",
         complexity: c"O(1); with SLIDING O(log(N)+M) with N the requests in the window, and M the cost and the requests that left the window; with ROLLING O(N) with N the entries of the record",
         since: SINCE,
-        arity: -5,
         keys: KeySpec::At(2, Access::ReadWrite),
         arguments: ARGUMENTS.as_slice(),
         example: "RL.REFUND TOKEN user:42 60s 100 COST 3",

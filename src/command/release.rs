@@ -19,7 +19,6 @@ impl Command for Release {
         summary: c"Ends leases.",
         complexity: c"O(M*log(N)+E) with N the leases, M the ids and E the leases that have ended",
         since: SINCE,
-        arity: -3,
         keys: KeySpec::At(1, Access::ReadWrite),
         arguments: &[KEY, IDS],
         example: "RL.RELEASE jobs worker-1",

@@ -19,14 +19,15 @@ impl Command for Renew {
         summary: c"Renews leases that have not ended.",
         complexity: c"O(M*log(N)+E) with N the leases, M the ids and E the leases that have ended",
         since: SINCE,
-        arity: -4,
         keys: KeySpec::At(1, Access::ReadWrite),
         arguments: &[KEY, WINDOW, IDS],
         example: "RL.RENEW jobs 30s worker-1",
     };
 
     fn run<'c>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
-        let (Some(key), Some(window)) = (args.next(), args.next()) else { return Err(Error::ARITY) };
+        let (Some(key), Some(window), false) = (args.next(), args.next(), args.is_empty()) else {
+            return Err(Error::ARITY);
+        };
         let window = parse_window(window.bytes()).ok_or(Error::WINDOW)?;
         let holders = parse_ids(args)?;
         let now = Micros(ctx.now_micros());

@@ -77,8 +77,8 @@ impl<'c, A: Algorithm> Request<'c, A> {
     /// An argument is invalid, or the cost is too large for one call.
     pub fn parse_all(mut args: Args<'c>, grammar: &'static Grammar) -> Result<(Self, Options<'c>, Form), Error> {
         let (request, options, form) = Self::parse(&mut args, grammar)?;
-        if !args.is_empty() {
-            return Err(grammar.usage());
+        if let Some(word) = args.next() {
+            return Err(grammar.usage(word.bytes()));
         }
         require_few_members([request.most_members_added()])?;
         Ok((request, options, form))
@@ -108,8 +108,8 @@ impl<'c, A: Algorithm> Request<'c, A> {
     const IN_MULTI: &'static Grammar = &Grammar::new(Taker::Multi, Some(A::NAME));
 
     /// The error for a word that follows the last limit of RL.MULTI.
-    pub fn usage_in_multi(&self) -> Error {
-        Self::IN_MULTI.usage()
+    pub fn usage_in_multi(&self, word: &[u8]) -> Error {
+        Self::IN_MULTI.usage(word)
     }
 
     /// Parses a limit of RL.MULTI, and leaves what follows it.

@@ -30,7 +30,6 @@ impl AlgorithmCommand for Settle {
         summary: c"Corrects what a request was charged to what it turned out to cost.",
         complexity: c"O(1); with SLIDING O(log(N)+M) with N the requests in the window, and M the difference and the requests that left the window; with ROLLING O(N) with N the entries of the record; with RESERVATION add O(log(R)+E*log(E)) with R the reservations of the limit, and E those that have ended, at most 1000",
         since: SINCE,
-        arity: -9,
         keys: KeySpec::At(2, Access::ReadWrite),
         arguments: ARGUMENTS.as_slice(),
         example: "RL.SETTLE TOKEN user:42 60s 100 RESERVED 10 ACTUAL 7",

@@ -25,7 +25,6 @@ impl Command for Throttle {
         summary: c"Checks a request with the generic cell rate algorithm, as redis-cell does.",
         complexity: c"O(1)",
         since: SINCE,
-        arity: -5,
         keys: KeySpec::At(1, Access::ReadWrite),
         arguments: ARGUMENTS,
         example: "RL.THROTTLE user:42 15 30 60",

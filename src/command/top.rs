@@ -24,7 +24,6 @@ impl Command for Top {
         summary: c"Replies the keys that are denied most, or clears them.",
         complexity: c"O(N*log(N)) with N the value of rl.top-keys",
         since: SINCE,
-        arity: -1,
         keys: KeySpec::None,
         arguments: &[WHAT],
         example: "RL.TOP 10",

@@ -15,8 +15,6 @@ pub struct CommandDoc {
     pub summary: &'static CStr,
     pub complexity: &'static CStr,
     pub since: &'static CStr,
-    /// The number of words, with the name of the command; negative for at least that many.
-    pub arity: c_int,
     pub keys: KeySpec,
     pub arguments: &'static [Argument],
     /// A call, for RL.HELP.

@@ -273,8 +273,8 @@ impl<'c> Key<'c> {
         (status == raw::REDISMODULE_OK as c_int).then_some(score)
     }
 
-    /// The members with a score above `min`.
-    pub fn members_above(&mut self, min: u64) -> Vec<Str<'c>> {
+    /// The members with a score above `min`, lowest first, at most `most`.
+    pub fn members_above(&mut self, min: u64, most: u64) -> Vec<Str<'c>> {
         let mut members = Vec::new();
         // SAFETY: as above; each member is a new string that this module owns.
         unsafe {
@@ -283,7 +283,7 @@ impl<'c> Key<'c> {
             {
                 return members;
             }
-            while api!(RedisModule_ZsetRangeEndReached(self.raw)) == 0 {
+            while api!(RedisModule_ZsetRangeEndReached(self.raw)) == 0 && (members.len() as u64) < most {
                 let mut score = 0.0;
                 let member = api!(RedisModule_ZsetRangeCurrentElement(self.raw, &mut score));
                 if !member.is_null() {

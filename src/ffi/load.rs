@@ -33,9 +33,21 @@ const SERVER_COMMANDS: &[&CStr] = &[
     c"ZREMRANGEBYSCORE",
     // Called.
     c"GET",
+    c"HSCAN",
     c"ZCOUNT",
     c"ZRANGE",
 ];
+
+/// Says in the log that the module is loaded already. There is no context then.
+pub fn log_loaded_twice() {
+    let text = c"<rl> not loaded again: the module is loaded already. For another version, restart the server with it";
+    // SAFETY: the first load has set the function, if it got that far; without a context the server names no module.
+    unsafe {
+        if let Some(log) = raw::RedisModule_Log {
+            log(null_mut(), c"warning".as_ptr(), c"%s".as_ptr(), text.as_ptr());
+        }
+    }
+}
 
 /// Checks that the server has every function of the module API that is called without a check. Redis 7.0 is the first
 /// server that has all of them.
@@ -52,7 +64,7 @@ pub fn require_server() -> Result<(), &'static str> {
         )*};
     }
     require! {
-        RedisModule_ACLCheckCommandPermissions RedisModule_ACLCheckKeyPermissions RedisModule_Call RedisModule_CallReplyArrayElement RedisModule_CallReplyInteger RedisModule_CallReplyStringPtr
+        RedisModule_ACLCheckCommandPermissions RedisModule_ACLCheckKeyPermissions RedisModule_Call RedisModule_CallReplyArrayElement RedisModule_CallReplyInteger RedisModule_CallReplyLength RedisModule_CallReplyStringPtr
         RedisModule_CallReplyType RedisModule_CloseKey RedisModule_CreateCommand RedisModule_CreateString
         RedisModule_FreeCallReply RedisModule_FreeModuleUser RedisModule_FreeServerInfo RedisModule_FreeString RedisModule_GetAbsExpire
         RedisModule_GetClientId RedisModule_GetClientUserNameById

@@ -20,7 +20,10 @@ use redis_module::raw;
 
 pub use doc::{Access, Argument, ArgumentKind, CommandDoc, KeySpec};
 pub use key::{ClosedKey, Key, Kind};
-pub use load::{load_configs, may_unload, missing_commands, missing_features, require_server, set_up, watch_shutdown};
+pub use load::{
+    load_configs, log_loaded_twice, may_unload, missing_commands, missing_features, require_server, set_up,
+    watch_shutdown,
+};
 pub use register::{Handler, KeyPositions, register};
 
 /// Calls a function of the module API. As unsafe as that function.

@@ -63,7 +63,8 @@ pub fn register<H: Handler>(ctx: Ctx<'_>, name: &'static CStr) -> Result<(), ()>
         since: doc.since.as_ptr(),
         history: null_mut(),
         tips: null(),
-        arity: doc.arity,
+        // The command counts its words itself, and its error says where to look.
+        arity: -1,
         key_specs: keys.as_mut_ptr(),
         args: arguments.as_mut_ptr(),
     };

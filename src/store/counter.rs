@@ -8,7 +8,7 @@ use arrayvec::ArrayString;
 
 use super::braces::braces;
 use super::reserved::{Infix, Reservations};
-use super::{Budget, Corrections, Decide, Purpose, StoredAlgorithm, internal_error, read_string};
+use super::{Budget, Corrections, Decide, Purpose, StoredAlgorithm, foreign_value, internal_error, read_string};
 use crate::error::Error;
 use crate::ffi::{ClosedKey, Ctx, Key, Str};
 use redis_rl_algorithm::fixed_window::Counter;
@@ -33,7 +33,8 @@ pub fn load<'c>(key: ClosedKey<'c>, purpose: Purpose<'_>) -> Result<Loaded<'c>, 
     let key = key.open(purpose.access());
     let counter = match read_string(&key, purpose, parse_integer)? {
         None => None,
-        Some(value) => Some(Counter { value: value.ok_or(Error::NOT_A_COUNTER)?, expires_at: key.expires_at() }),
+        Some(Some(value)) => Some(Counter { value, expires_at: key.expires_at() }),
+        Some(None) => return Err(foreign_value(&key, purpose, b"", Error::NOT_A_COUNTER)),
     };
     Ok(Loaded { key, counter })
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::sorted_set::{self, Expired, SortedSet, count_scores, set_expiry};
-use super::{Corrections, Decide, Purpose, Reservations, StoredAlgorithm, internal_error};
+use super::{Corrections, Decide, MAX_MOVED, Purpose, Reservations, StoredAlgorithm, internal_error};
 use crate::error::Error;
 use crate::ffi::{ClosedKey, Key, Str};
 use redis_rl_algorithm::arithmetic::to_i64;
@@ -32,7 +32,9 @@ impl StoredAlgorithm for SlidingLog {
         now: Micros,
         purpose: Purpose<'_>,
     ) -> Result<SortedSet<'c>, Error> {
-        sorted_set::load(key, self.expired_through(now).map(Expired::FromZeroTo), purpose)
+        let set = sorted_set::load(key, self.expired_through(now).map(Expired::FromZeroTo), purpose)?;
+        let may_move = if let Purpose::Write(budget) = purpose { budget.moves() } else { MAX_MOVED };
+        Ok(SortedSet { may_move, ..set })
     }
 
     fn exists(loaded: &SortedSet<'_>) -> bool {
@@ -52,8 +54,13 @@ impl StoredAlgorithm for SlidingLog {
     fn figures(&self, loaded: &SortedSet<'_>, decision: &Decision<LogChange>, now: Micros) -> Figures {
         let added = if let Change::Charge(LogChange::Add(count)) = decision.change { count } else { 0 };
         let now_ms = now.millis();
-        // Members ahead of the clock stay where they are, unless the change moves them.
-        let latest = if matches!(decision.change, Change::Rebase(_)) { now_ms } else { u64::MAX };
+        // Members ahead of the clock stay where they are, unless the change moves them: those with the lowest ranks.
+        let moved = match decision.change {
+            Change::Rebase(_) => {
+                count_scores(&loaded.key, c"-inf", now_ms).unwrap_or(0).saturating_add(loaded.may_move)
+            }
+            _ => 0,
+        };
         let key = loaded.key.closed();
         let score_at = |rank| key.score_at(rank).map(|score| score.ceil() as u64);
         // The scripts write no scores below 0. Such members have the lowest ranks, and neither the scripts nor this
@@ -71,7 +78,7 @@ impl StoredAlgorithm for SlidingLog {
             let rank = n.saturating_add(passed);
             let score = score_at(rank).filter(|&score| score <= now_ms || added == 0);
             let later = || score_at(rank.checked_sub(added)?).filter(|&score| score > now_ms);
-            Some(score.or_else(later).unwrap_or(now_ms).min(latest))
+            Some(score.or_else(later).unwrap_or(now_ms).min(if rank < moved { now_ms } else { u64::MAX }))
         };
         let held = if loaded.exists { loaded.key.expires_at() } else { None };
         // The key still exists in the millisecond of its expiry.
@@ -107,7 +114,7 @@ impl StoredAlgorithm for SlidingLog {
             Change::Charge(LogChange::Add(count)) => add_several(key, count, millis, expires_at),
             Change::Charge(LogChange::AddEarlier { count, millis }) => add_several(key, count, millis, expires_at),
             Change::Rebase(_) => {
-                let members = key.members_above(millis);
+                let members = key.members_above(millis, loaded.may_move);
                 let key = set_expiry(key, expires_at);
                 sorted_set::rescore(&key, millis, &members);
                 super::announce(&key, expires_at);

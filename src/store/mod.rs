@@ -17,9 +17,13 @@ use crate::error::Error;
 use crate::ffi::{Access, Arg, ClosedKey, Ctx, Key, Kind, Str};
 pub use record::Record;
 use redis_rl_algorithm::arithmetic::to_i64;
+use redis_rl_algorithm::record::writer;
 use redis_rl_algorithm::reservation::MAX_ENDED;
 use redis_rl_algorithm::{Change, Cost, Decision, Figures, MAX_EXPIRED, Micros, Named, Policy};
 pub use reserved::Reservations;
+
+/// The most entries ahead of the clock that a call moves in its first log.
+const MAX_MOVED: u64 = 500;
 
 /// What a call may still remove, over all its limits, of what no longer counts. It leaves the rest to later calls.
 #[derive(Debug, PartialEq, Eq)]
@@ -28,26 +32,35 @@ pub struct Budget {
     expired: Cell<u64>,
     /// Reservations that have ended.
     ended: Cell<usize>,
+    /// Reservations that it looks at because there is no order of them.
+    unordered: Cell<u64>,
+    /// Entries of logs ahead of the clock that it moves to now.
+    moved: Cell<u64>,
 }
 
 impl Budget {
     pub const fn of_call() -> Self {
-        Self { expired: Cell::new(MAX_EXPIRED as u64), ended: Cell::new(MAX_ENDED) }
+        let (expired, ended, unordered) = (MAX_EXPIRED as u64, MAX_ENDED, MAX_ENDED as u64);
+        let (expired, ended) = (Cell::new(expired), Cell::new(ended));
+        Self { expired, ended, unordered: Cell::new(unordered), moved: Cell::new(2 * MAX_MOVED) }
     }
 
     fn spend_expired(&self, removed: u64) {
         self.expired.set(self.expired.get().saturating_sub(removed));
     }
 
-    /// Whether a call may look at all of so many reservations, since there is no order of them: always at those of its
-    /// first limit. It then has looked at them.
-    fn may_look_at(&self, reservations: u64) -> bool {
-        let first = *self == Self::of_call();
-        let may = first || reservations <= self.expired.get();
-        if may {
-            self.spend_expired(reservations);
-        }
+    /// How many of so many reservations a call may look at, since there is no order of them. It then has looked at them.
+    fn look_at(&self, reservations: u64) -> u64 {
+        let may = reservations.min(self.unordered.get());
+        self.unordered.set(self.unordered.get().saturating_sub(may));
         may
+    }
+
+    /// How many entries the next log may move: the first [`MAX_MOVED`], each other one half of those before it.
+    fn moves(&self) -> u64 {
+        let half = self.moved.get() / 2;
+        self.moved.set(half);
+        half
     }
 
     fn spend_ended(&self, noticed: usize) {
@@ -209,6 +222,19 @@ fn require_own_name(key: &[u8]) -> Result<(), Error> {
     }
 }
 
+/// Rejects the deletion of a key that has the name of reservations, unless an earlier version has left a state there, and
+/// not the order of a HASH.
+///
+/// # Errors
+/// [`Error::RESERVED_KEY`].
+pub fn require_left_over(ctx: Ctx<'_>, key: Arg<'_>, exists: bool) -> Result<(), Error> {
+    let name = key.bytes();
+    require_own_name(name).or_else(|error| {
+        let hash = name.strip_suffix(b":ends").map(|hash| ClosedKey::new(ctx, Str::new(hash)).open(Access::Read));
+        if exists && hash.is_none_or(|hash| hash.kind() != Kind::Hash) { Ok(()) } else { Err(error) }
+    })
+}
+
 /// The key that holds the state of the limit on `key`.
 ///
 /// # Errors
@@ -247,6 +273,16 @@ fn read_string<T>(key: &Key<'_>, purpose: Purpose<'_>, read: impl FnOnce(&[u8]) 
         (Kind::String, Purpose::Read) => Ok(key.closed().get_string(read)),
         (Kind::String, Purpose::Write(_) | Purpose::Delete) => Ok(Some(read(key.string()))),
         _ => Err(Error::WRONG_TYPE),
+    }
+}
+
+/// The error for a STRING that the algorithm with this tag did not write. Names the one that did, where that can be told.
+#[cold]
+fn foreign_value(key: &Key<'_>, purpose: Purpose<'_>, tag: &[u8], otherwise: Error) -> Error {
+    let writer = |record: &[u8]| if tag.is_empty() || !record.starts_with(tag) { writer(record) } else { None };
+    match read_string(key, purpose, writer) {
+        Ok(Some(Some(algorithm))) => Error::held_by(algorithm),
+        _ => otherwise,
     }
 }
 

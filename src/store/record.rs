@@ -5,10 +5,10 @@
 //! expires when the record equals none at all, or a few seconds later.
 
 use super::reserved::{Infix, Reservations};
-use super::{Budget, Corrections, Decide, Purpose, StoredAlgorithm, read_string};
+use super::{Budget, Corrections, Decide, Purpose, StoredAlgorithm, foreign_value, read_string};
 use crate::error::Error;
 use crate::ffi::{ClosedKey, Key};
-use redis_rl_algorithm::record::{decode, encode, new_expiry};
+use redis_rl_algorithm::record::{Tag, decode, encode, new_expiry};
 use redis_rl_algorithm::{Change, Cost, Decision, Figures, Forecast, Micros, Name, Named, Policy, RecordAlgorithm};
 
 /// See [`StoredAlgorithm::Loaded`].
@@ -90,7 +90,8 @@ impl<A: RecordAlgorithm + 'static> StoredAlgorithm for Record<A> {
         let key = key.open(purpose.access());
         let state = match read_string(&key, purpose, decode::<A>)? {
             None => None,
-            Some(state) => Some(state.ok_or(Error::FOREIGN_VALUE)?),
+            Some(Some(state)) => Some(state),
+            Some(None) => return Err(foreign_value(&key, purpose, A::Tag::TEXT, Error::FOREIGN_VALUE)),
         };
         Ok(Loaded { key, state })
     }

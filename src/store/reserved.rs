@@ -9,7 +9,7 @@ use super::{Budget, Decide, StoredAlgorithm, extend, internal_error, sorted_set}
 use crate::error::Error;
 use crate::ffi::{Access, Arg, ClosedKey, Ctx, Key, Kind, Str, Word};
 use redis_rl_algorithm::integer::parse_unsigned;
-use redis_rl_algorithm::reservation::{Book, EARLIEST, Ended, Reservation, Stored};
+use redis_rl_algorithm::reservation::{Book, EARLIEST, Ended, Reservation, Stored, UNORDERED};
 use redis_rl_algorithm::{Change, Cost, Micros};
 
 static EARLIEST_NAME: Word = Word::new(EARLIEST);
@@ -120,8 +120,8 @@ pub struct Loaded<'c> {
     pub book: Book<'c, Str<'c>>,
 }
 
-/// Reads what a call on `named` with this id needs: of what has ended, as much as the budget allows. Looks at every field
-/// only if the order does not have each.
+/// Reads what a call on `named` with this id needs: of what has ended, as much as the budget allows. Looks at other
+/// fields only if the order does not have each: at all if the budget allows, else at some, and the order gets those.
 ///
 /// # Errors
 /// The user has no permission for the keys, or one holds another type, or a value that is no reservation.
@@ -148,11 +148,25 @@ pub fn load<'c>(
         return Err(Error::WRONG_TYPE);
     }
     stored.order_len = ends.len();
+    let step = Some(&ends).filter(|_| stored.earliest == Some(UNORDERED)).and_then(step_of);
+    stored.has_step = step.is_some();
     stored.any_ended = stored.order_len > 0 && ends.any_score_in(f64::NEG_INFINITY, now.millis());
     let mut book = Book::new(id, stored, now);
     let is_complete =
         book.is_ordered() && (!book.needs_review() || review(&mut book, stored.own, &key, &mut ends, budget)?);
-    if !is_complete && budget.may_look_at(key.len()) {
+    let may_look_at = if is_complete { 0 } else { budget.look_at(key.len()) };
+    if !is_complete && may_look_at < key.len() {
+        let (fields, next) = match may_look_at {
+            0 => (Vec::new(), None),
+            most => key
+                .closed()
+                .some_fields(step.unwrap_or(0), most)
+                .ok_or_else(|| internal_error(key.closed().ctx(), "HSCAN"))?,
+        };
+        let fields = fields.into_iter().filter(|[id, _]| id.bytes() != EARLIEST);
+        let fields = fields.map(|[id, value]| Ok((id, decode(value)?))).collect::<Result<Vec<_>, Error>>()?;
+        book.add_to_order(fields, next, Str::new(id));
+    } else if !is_complete {
         let mut fields = Vec::with_capacity(usize::try_from(key.len()).unwrap_or(0));
         let mut foreign = false;
         key.for_each_field(|id, value| match Reservation::decode(value.bytes()) {
@@ -166,6 +180,13 @@ pub fn load<'c>(
         budget.spend_ended(book.review_all(fields, budget.ended.get()));
     }
     Ok(Loaded { key: key.close(), ends: ends.close(), id: own, book })
+}
+
+/// Where the next step goes on that gives the order its members: the score of the member with the empty name, which is
+/// below those of all others.
+fn step_of(ends: &Key<'_>) -> Option<u64> {
+    let score = Some(ends).filter(|ends| ends.kind() == Kind::SortedSet)?.score_of(&EARLIEST_NAME.get())?;
+    Some((-1.0 - score) as u64)
 }
 
 /// Reads what has ended. Whether each of these is in the HASH as the order says.
@@ -258,32 +279,39 @@ impl Loaded<'_> {
         if key.remove_fields(removed()).is_none() {
             internal_error(key.ctx(), "HDEL");
         }
-        if changes.order.is_some() {
+        if changes.anew {
             delete_existing(ends.duplicate());
         }
-        let order: Vec<_> = changes.order.unwrap_or_default().iter().map(|(id, end)| (id, number(*end))).collect();
+        let order: Vec<_> = changes.order.iter().map(|(id, end)| (id, number(*end))).collect();
+        let no_id = EARLIEST_NAME.get();
+        let next_step = changes.next_step.map(|next| Str::new(format!("-{}", next.saturating_add(1)).as_bytes()));
+        let (next_step, is_over) = (next_step.filter(|_| changes.next_step != Some(0)), changes.next_step == Some(0));
         let new_end = changes.own_end.filter(|_| changes.is_new);
         let own_end = changes.own_end.filter(|_| new_end.is_none()).map(number);
         let members = order
             .iter()
             .map(|(id, end)| [end, *id])
             .chain(marks().map(|((id, _), [_, end])| [end, *id]))
-            .chain(own_end.iter().map(|end| [end, &own]));
+            .chain(own_end.iter().map(|end| [end, &own]))
+            .chain(next_step.iter().map(|score| [score, &no_id]));
         if ends.set_scores(members).is_none() {
             internal_error(key.ctx(), "ZADD");
         }
         if let Some(end) = new_end {
             ends = add(ends, end, &own);
         }
-        if changes.order.is_none() && ends.remove_members(removed()).is_none() {
+        if ends.remove_members(removed().chain(is_over.then_some(&no_id))).is_none() {
             internal_error(key.ctx(), "ZREM");
         }
         let expires_at = changes.expires_at;
         if let Some(millis) = expires_at {
             extend(key.open(Access::ReadWrite), millis);
         }
-        if let Some(millis) = expires_at.or(book.held_expiry().filter(|_| changes.order.is_some())) {
-            extend(ends.open(Access::ReadWrite), millis);
+        if let Some(millis) = expires_at.or(book.held_expiry().filter(|_| changes.anew))
+            && let ends = ends.open(Access::ReadWrite)
+            && ends.kind() != Kind::Nothing
+        {
+            extend(ends, millis);
         }
     }
 }

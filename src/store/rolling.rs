@@ -1,10 +1,10 @@
 //! The record of a rolling log: a STRING that most requests change in one entry, with APPEND or SETRANGE.
 
 use super::reserved::{Infix, Reservations};
-use super::{Corrections, Decide, Purpose, StoredAlgorithm, read_string};
+use super::{Corrections, Decide, Purpose, StoredAlgorithm, foreign_value, read_string};
 use crate::error::Error;
 use crate::ffi::{ClosedKey, Key, Kind};
-use redis_rl_algorithm::rolling_log::{Edit, Live, Log, Write};
+use redis_rl_algorithm::rolling_log::{Edit, Live, Log, TAG, Write};
 use redis_rl_algorithm::{Algorithm, Change, Cost, Decision, Figures, Forecast, Micros, Policy, RollingLog};
 
 /// See [`StoredAlgorithm::Loaded`].
@@ -59,10 +59,11 @@ impl StoredAlgorithm for RollingLog {
         purpose: Purpose<'_>,
     ) -> Result<Loaded<'c>, Error> {
         let key = key.open(purpose.access());
+        let foreign = || foreign_value(&key, purpose, &TAG, Error::FOREIGN_VALUE);
         if purpose != Purpose::Read {
             let live = match key.kind() {
                 Kind::Nothing => None,
-                Kind::String => Some(self.read(key.string(), now).ok_or(Error::FOREIGN_VALUE)?.live()),
+                Kind::String => Some(self.read(key.string(), now).ok_or_else(foreign)?.live()),
                 _ => return Err(Error::WRONG_TYPE),
             };
             return Ok(Loaded { key, copy: None, live });
@@ -70,7 +71,7 @@ impl StoredAlgorithm for RollingLog {
         let copy = read_string(&key, purpose, <[u8]>::to_vec)?;
         let live = match &copy {
             None => None,
-            Some(record) => Some(self.read(record, now).ok_or(Error::FOREIGN_VALUE)?.live()),
+            Some(record) => Some(self.read(record, now).ok_or_else(foreign)?.live()),
         };
         Ok(Loaded { key, copy, live })
     }

@@ -15,6 +15,8 @@ pub struct SortedSet<'c> {
     /// Members that count.
     pub len: u64,
     pub exists: bool,
+    /// How many members of a log may be moved to now, if there are some ahead of the clock.
+    pub may_move: u64,
 }
 
 /// The scores of the members that no longer count.
@@ -44,7 +46,7 @@ impl Expired {
 pub fn load<'c>(key: ClosedKey<'c>, expired: Option<Expired>, purpose: Purpose<'_>) -> Result<SortedSet<'c>, Error> {
     let mut key = key.open(purpose.access());
     match key.kind() {
-        Kind::Nothing => return Ok(SortedSet { key, expired: 0, len: 0, exists: false }),
+        Kind::Nothing => return Ok(SortedSet { key, expired: 0, len: 0, exists: false, may_move: 0 }),
         Kind::SortedSet => {}
         _ => return Err(Error::WRONG_TYPE),
     }
@@ -74,7 +76,8 @@ pub fn load<'c>(key: ClosedKey<'c>, expired: Option<Expired>, purpose: Purpose<'
         };
     }
     let members = key.len();
-    Ok(SortedSet { key, expired: still_there, len: members.saturating_sub(still_there), exists: members > 0 })
+    let len = members.saturating_sub(still_there);
+    Ok(SortedSet { key, expired: still_there, len, exists: members > 0, may_move: 0 })
 }
 
 /// Removes `count` members, lowest score first, of those with a score of at least `min`: 0, or -infinity.

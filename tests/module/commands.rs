@@ -585,6 +585,9 @@ fn what_is_another_ones_stays() {
         "X:1:0:60:1",
         "R:",
         "R:0123456789012345",
+        "T:1",
+        "L:1:0:60000:1x",
+        "C:",
         &long,
     ];
     for_each_server(|bin| {
@@ -618,7 +621,12 @@ fn what_is_another_ones_stays() {
                 }
                 let foreign = if ["FIXED", "WINDOW"].contains(&story.word.as_str()) { NO_COUNTER } else { FOREIGN };
                 for value in strings.iter().filter(|_| kind == "string") {
-                    refuse(&["SET", "KEY", value], foreign);
+                    let writers = [("C:", "COUNTER"), ("L:", "LEAKY"), ("R:", "ROLLING"), ("T:", "TOKEN")];
+                    let writer = writers.iter().find(|(tag, word)| value.starts_with(tag) && *word != story.word);
+                    let held = writer.map(|(_, word)| {
+                        format!("ERR the key holds a state of {word}: use another key for each algorithm")
+                    });
+                    refuse(&["SET", "KEY", value], held.as_deref().unwrap_or(foreign));
                 }
             }
         }
@@ -653,10 +661,19 @@ fn a_key_with_the_name_of_reservations_is_refused() {
         for (make, reset) in [
             ("ZADD k:reserved 1 a", "RL.RESET SLIDING k:reserved 1m"),
             ("SET k:reserved 5", "RL.RESET WINDOW k:reserved 1m"),
+            ("ZADD k:reserved:ends 1 a", "RL.RESET LEASE k:reserved:ends 1m"),
         ] {
             ok(cmd!(con, "FLUSHALL"));
             ok(send(&mut con, make));
             assert_eq!(ok(send(&mut con, reset)), Value::Int(1), "{reset}");
+            assert_eq!(err(send(&mut con, reset)), EXPECTED, "{reset}");
         }
+        // An order is no state.
+        ok(send(&mut con, "RL.COUNTER k 1m 5 RESERVE a 1m"));
+        let before = everything(&mut con);
+        for algorithm in ["LEASE", "SLIDING"] {
+            assert_eq!(err(send(&mut con, &format!("RL.RESET {algorithm} k:reserved:ends 1m"))), EXPECTED);
+        }
+        assert_eq!(everything(&mut con), before);
     });
 }

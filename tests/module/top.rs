@@ -146,7 +146,8 @@ fn the_number_of_keys_of_a_reply_and_of_places() {
             let text = err(cmd!(con, "RL.TOP", wrong));
             assert_eq!(text, "ERR invalid count: expected an integer of 0 or more, or RESET", "{wrong}");
         }
-        assert_eq!(err(cmd!(con, "RL.TOP", "RESET", "1")), "ERR wrong number of arguments");
+        let arity = "ERR wrong number of arguments for 'RL.TOP' command: RL.HELP TOP says which it takes";
+        assert_eq!(err(cmd!(con, "RL.TOP", "RESET", "1")), arity);
         assert_eq!(counts(&mut con, &["15"]), all, "errors change nothing");
         // With fewer places those denied most stay.
         ok(cmd!(con, "CONFIG", "SET", "rl.top-keys", 3));

@@ -150,6 +150,18 @@ impl<'a> State<'a> {
     pub fn into_key(self) -> Vec<u8> {
         self.key.into_owned()
     }
+
+    pub fn key(&self) -> &[u8] {
+        &self.key
+    }
+
+    pub const fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    pub const fn schedule(&self) -> Schedule {
+        self.schedule
+    }
 }
 
 /// A state to look for.

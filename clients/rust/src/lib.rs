@@ -80,6 +80,8 @@ mod breaker;
 #[cfg(feature = "async")]
 mod core;
 #[cfg(feature = "async")]
+mod counts;
+#[cfg(feature = "async")]
 mod error;
 #[cfg(feature = "async")]
 mod grants;

@@ -26,9 +26,13 @@ impl Counter {
     }
 
     pub fn increment(&self) {
-        self.count.fetch_add(1, Ordering::Relaxed);
+        self.add(1);
+    }
+
+    pub fn add(&self, n: u64) {
+        self.count.fetch_add(n, Ordering::Relaxed);
         #[cfg(feature = "metrics")]
-        metrics::counter!(self.name).increment(1);
+        metrics::counter!(self.name).increment(n);
     }
 
     pub fn get(&self) -> u64 {
@@ -56,6 +60,11 @@ macro_rules! counters {
         #[non_exhaustive]
         pub struct Stats {
             $($(#[$doc])* pub $name: u64,)*
+            /// Units that the local limit of [`Fallback::Local`](crate::Fallback) allowed, and that the server was told of
+            /// afterwards.
+            pub local_sent: u64,
+            /// Units of them that the server was not told of, or perhaps not: their window ended before, or the connection.
+            pub local_dropped: u64,
             /// How often the circuit breaker opened.
             pub circuit_opened: u64,
             /// How many circuit breakers are open now: there is one for each node of a cluster, else one. No counter of
@@ -64,9 +73,12 @@ macro_rules! counters {
         }
 
         impl Counters {
-            pub fn snapshot(&self, gauge: &Gauge) -> Stats {
+            pub fn snapshot(&self, gauge: &Gauge, local: [&Counter; 2]) -> Stats {
+                let [local_sent, local_dropped] = local.map(Counter::get);
                 Stats {
                     $($name: self.$name.get(),)*
+                    local_sent,
+                    local_dropped,
                     circuit_opened: gauge.opened.get(),
                     breakers_open: gauge.open(),
                 }

@@ -94,7 +94,7 @@ end
 local function load(r)
   local text = call('GET', r.key)
   if text then
-    r.state = read(r, text) or fail('FOREIGN_VALUE')
+    r.state = read(r, text) or fail_with_foreign_value(text, 'ROLLING', 'FOREIGN_VALUE')
   end
 end
 

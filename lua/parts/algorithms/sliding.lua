@@ -2,6 +2,12 @@
 
 local function load(r, purpose)
   load_set(r, '0', r.now_ms - r.window_ms, purpose)
+  -- The first log of a call may move half of the budget, each other one half of that before it.
+  r.may_move = MAX_MOVED
+  if purpose == 'write' then
+    moved_left = (moved_left - moved_left % 2) / 2
+    r.may_move = moved_left
+  end
 end
 
 local function decide(r, cost)
@@ -45,11 +51,15 @@ local function leaves_at(r, n)
     local later = made_at(r, rank - added)
     at = later and later > now_ms and later or now_ms
   end
-  return (r.rebased and math.min(at, now_ms) or at) + r.window_ms
+  if r.rebased then
+    r.moved = r.moved or call('ZCOUNT', r.key, '-inf', text_of(now_ms)) + r.may_move
+    at = rank < r.moved and math.min(at, now_ms) or at
+  end
+  return at + r.window_ms
 end
 
 local function forecast(r, change, after)
-  r.never, r.added, r.rebased = nil, change == 'charge' and after.add or 0, change == 'rebase'
+  r.never, r.moved, r.added, r.rebased = nil, nil, change == 'charge' and after.add or 0, change == 'rebase'
   local remaining = r.limit - r.len - r.added
   r.remaining = remaining > 0 and remaining or 0
   r.held = r.exists and expiry_of(r.key, r.now_ms) or nil
@@ -89,7 +99,7 @@ local function commit_rare(r, change, after)
   local expires_at = new_log_expiry(r, r.exists and expiry_of(key, r.now_ms) or nil)
   if after.to_now then
     local score = format('%.0f', r.now_ms)
-    rescore(key, score, call('ZRANGEBYSCORE', key, '(' .. score, '+inf'))
+    rescore(key, score, call('ZRANGEBYSCORE', key, '(' .. score, '+inf', 'LIMIT', '0', text_of(r.may_move)))
     set_expiry(key, expires_at)
     return
   end

@@ -5,7 +5,7 @@ local function parse_all(words, accepted)
   local algorithm = selected(words)
   local r, at = parse_request(algorithm, words, FIRST, accepted)
   if words[at] then
-    fail_with_usage(r, accepted)
+    fail_with_usage(r, accepted, words[at])
   end
 --@if adds_members
   if algorithm.adds_members then

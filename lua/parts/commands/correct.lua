@@ -24,7 +24,9 @@ local function correct(r, change, after, charged)
 --@if adds_members
   end
 --@end
-  commit_change(r, change, after)
+  if not r.is_unknown then
+    commit_change(r, change, after)
+  end
 --@if adds_members
   if not answer then
     algorithm.load(r, 'read')
@@ -35,9 +37,9 @@ local function correct(r, change, after, charged)
   return answer
 end
 
--- The request that a refund or a settlement corrects. It has at least so many words.
-local function parse_correction(words, least, accepted)
-  if not words[FIRST + least - 1] then
+-- The request that a refund or a settlement corrects.
+local function parse_correction(words, accepted)
+  if not words[FIRST + 1] then
     fail('ARITY')
   end
 --@if no_correction
@@ -50,7 +52,7 @@ local function parse_correction(words, least, accepted)
 end
 
 local function run_refund(keys, words)
-  local r = parse_correction(words, 2, REFUND)
+  local r = parse_correction(words, REFUND)
   local algorithm = r.algorithm
 --@if adds_members
   require_few_members(algorithm.adds_members and r.cost or 0, 'LOG_COST')
@@ -75,6 +77,7 @@ local function settle_reservation(r)
     charged = r.ACTUAL
     book.own = nil
   end
+  r.is_unknown = not charge and not r.gave_back
   local answer = correct(r, change, after, charged)
   commit_book(book)
   return answer
@@ -82,7 +85,7 @@ end
 --@end
 
 local function run_settle(keys, words)
-  local r = parse_correction(words, 6, SETTLEMENT)
+  local r = parse_correction(words, SETTLEMENT)
   local algorithm = r.algorithm
   local reserved, actual = r.RESERVED, r.ACTUAL
 --@if RESERVE

@@ -79,7 +79,7 @@ local function run_multi(keys, words)
       fail('KEYS')
     else
       of_limit(#requests, function()
-        fail_with_usage(requests[#requests], LIMIT)
+        fail_with_usage(requests[#requests], LIMIT, word)
       end)
     end
     at = at + 1

@@ -10,7 +10,7 @@ local function run_reset(keys, words)
   local r = { algorithm = algorithm, limit = 0, capacity = 0 }
   local at = parse_options(r, words, FIRST + 1, RESET)
   if words[at] then
-    fail('RESET_WORDS')
+    fail(is_nearly(words[at]:upper(), 'ANCHOR') and 'NO_SUCH_OPTION' or 'RESET_WORDS')
   end
   r.anchor_ms = r.ANCHOR and r.ANCHOR * 1000
   r.window_ms = window_of(r, window)
@@ -21,14 +21,18 @@ local function run_reset(keys, words)
 --@end
   algorithm.load(r, 'delete')
   local exists = r.exists or r.state
+  local found = exists
+--@if RESERVE
+  found = exists or has_hash
+--@end
+  require_left_over(r, found)
   if exists then
     algorithm.commit(r, 'delete')
   end
 --@if RESERVE
   if has_hash then
     call('UNLINK', r.hash, r.ends)
-    exists = true
   end
 --@end
-  return exists and 1 or 0
+  return found and 1 or 0
 end

@@ -1,7 +1,6 @@
 //! What a limiter does beside sending.
 
 mod denials;
-mod local;
 mod settings;
 #[cfg(test)]
 #[path = "tests/vectors.rs"]
@@ -14,17 +13,17 @@ use std::time::{Duration, Instant};
 use redis::Value;
 use scopeguard::ScopeGuard;
 
-pub use denials::{Denial, Denied, Sent, TopDenial};
+pub use denials::{Denial, Recalled, SentAt, TopDenial};
 pub use settings::{Settings, at_most_a_year};
 
-use crate::decision::{Decision, Decisions, RetryAfter};
+use crate::counts::{Asked, Count, Counts, Paid, Part};
+use crate::decision::{Decision, Decisions, RetryAfter, Source};
 use crate::error::{Error, is_connection_error};
 use crate::fallback::Fallback;
 use crate::policy::Request;
-use crate::protocol::{Call, Exchange, Server, reply};
+use crate::protocol::{Call, Commands, Exchange, Parts, Server, Verb, reply};
 use crate::stats::{Counters, Gauge, Kind, Log, Stats};
 use denials::Denials;
-use local::Local;
 
 /// When a request may be repeated that [`Fallback::Deny`] denied.
 const RETRY: RetryAfter = RetryAfter::After(Duration::from_secs(1));
@@ -39,7 +38,9 @@ pub struct Core {
     /// Whether the log says that the Lua scripts decide.
     scripts_decide: AtomicBool,
     gauge: Arc<Gauge>,
-    local: Local,
+    pub counts: Counts,
+    /// Whether a task sends what was admitted here.
+    pub sends_local: AtomicBool,
 }
 
 impl Core {
@@ -53,7 +54,8 @@ impl Core {
             server: Server::new(settings.requires_module, in_cluster),
             scripts_decide: AtomicBool::new(false),
             gauge,
-            local: Local::default(),
+            counts: Counts::default(),
+            sends_local: AtomicBool::new(false),
         }
     }
 
@@ -69,9 +71,6 @@ impl Core {
             && is_connection_error(error)
         {
             self.server.forget();
-        }
-        if result.is_ok() {
-            self.local.tidy();
         }
         result
     }
@@ -99,7 +98,8 @@ impl Core {
 
     /// What was counted.
     pub fn stats(&self) -> Stats {
-        self.counters.snapshot(&self.gauge)
+        let shared = self.counts.shared();
+        self.counters.snapshot(&self.gauge, [&shared.sent, &shared.dropped])
     }
 
     /// Says once that the scripts decide instead of the module, and again after the module was there or a connection
@@ -148,8 +148,56 @@ impl Core {
         self.log.warn(Kind::LeaseLost, format_args!("{text}"));
     }
 
+    /// What a call charges, as far as that is counted here.
+    pub fn parts(&self, call: &Call<'_>) -> Parts {
+        call.parts(|request| request.counts_here().then(|| Part::of(self.count(request), request)))
+    }
+
+    /// Tells the server first what was admitted here of the keys of a call.
+    pub fn settle_before(&self, call: &Call<'_>, commands: &mut Commands) {
+        if self.counts.shared().has_unsent() {
+            _ = call.parts(|request| {
+                if request.counts_here() {
+                    self.settle(&self.count(request), commands);
+                }
+                None
+            });
+        }
+    }
+
+    /// Adds the command that tells the server what was admitted here of a key, if anything was.
+    pub fn settle(&self, count: &Arc<Count>, commands: &mut Commands) {
+        let Some((policy, units, at, mut part)) = count.take_local(Instant::now()) else { return };
+        let request = Request::for_bounded(&policy, count.key()).cost(0).at(at);
+        if Exchange::new(Call::of(Verb::Settle(units), &request), &self.server).settle(commands) {
+            commands.charge(Parts::One(part));
+        } else {
+            part.rejected(false);
+        }
+    }
+
+    fn count(&self, request: &Request<'_>) -> Arc<Count> {
+        self.counts.of(request, || self.local_forgotten())
+    }
+
+    /// The decisions on requests that take units which were charged for others, and which these did not get: of all
+    /// requests or of none.
+    pub fn held(&self, requests: &[Request<'_>]) -> Option<Decisions> {
+        let now = Instant::now();
+        let counts = self.counts.take_held(requests, now)?;
+        self.counters.granted.increment();
+        let decide = |(request, count): (&Request<'_>, Arc<Count>)| {
+            let (policy, (used, reset)) = (request.policy, count.used(now));
+            let decision = Decision::of_fallback(policy, true, request.cost, RetryAfter::Now);
+            let (remaining, reset_after) = (decision.limit.saturating_sub(used), reset.map(Duration::from_micros));
+            let count = i64::try_from(used).unwrap_or(i64::MAX);
+            Decision { count, remaining, reset_after, next: reset_after, source: Source::Grant, ..decision }
+        };
+        Some(Decisions { allowed: true, limits: requests.iter().zip(counts).map(decide).collect() })
+    }
+
     /// Whether a request is denied without the server, or is to be sent. Not counted.
-    pub fn recall(&self, request: &Request<'_>) -> Result<Sent, Denied> {
+    pub fn recall(&self, request: &Request<'_>) -> Result<SentAt, Recalled> {
         self.denials.recall(request, Instant::now())
     }
 
@@ -157,26 +205,31 @@ impl Core {
     ///
     /// # Errors
     /// It is denied.
-    pub fn recall_all(&self, requests: &[Request<'_>]) -> Result<Vec<Sent>, Decisions> {
+    pub fn recall_all(&self, requests: &[Request<'_>]) -> Result<Vec<SentAt>, Decisions> {
         self.denials.recall_all(requests, Instant::now()).map_err(|known| self.remembered_all(requests, known))
     }
 
     /// The decision on a request that is denied without the server.
-    pub fn remembered(&self, denied: Denied) -> Decision {
+    pub fn remembered(&self, denied: Recalled) -> Decision {
         self.counters.remembered.increment();
         denied.counted()
     }
 
-    fn remembered_all(&self, requests: &[Request<'_>], known: Vec<Option<Denied>>) -> Decisions {
+    fn remembered_all(&self, requests: &[Request<'_>], known: Vec<Option<Recalled>>) -> Decisions {
         self.counters.remembered.increment();
-        let decide = |(request, known): (&Request<'_>, Option<Denied>)| {
-            known.map_or_else(|| Decision::unchecked(request.policy), Denied::counted)
+        let decide = |(request, known): (&Request<'_>, Option<Recalled>)| {
+            known.map_or_else(|| Decision::unchecked(request.policy), Recalled::counted)
         };
         Decisions { allowed: false, limits: requests.iter().zip(known).map(decide).collect() }
     }
 
     /// Takes the reply to a request in.
-    pub fn learned(&self, request: &Request<'_>, sent: Sent, result: Result<Value, Error>) -> Result<Decision, Error> {
+    pub fn learned(
+        &self,
+        request: &Request<'_>,
+        sent: SentAt,
+        result: Result<Value, Error>,
+    ) -> Result<Decision, Error> {
         let decision = reply::decision(result?, request)?;
         self.decided(decision.allowed);
         self.denials.learn(request, &sent, &decision);
@@ -187,7 +240,7 @@ impl Core {
     pub fn learned_all(
         &self,
         requests: &[Request<'_>],
-        sent: Vec<Sent>,
+        sent: Vec<SentAt>,
         result: Result<Value, Error>,
     ) -> Result<Decisions, Error> {
         let decisions = reply::decisions(result?, requests)?;
@@ -204,8 +257,13 @@ impl Core {
         decisions.limits.into_iter().next().ok_or(Error::UnknownReply)
     }
 
-    /// What the fallback says of a request that no remembered denial denies.
-    fn by_fallback(&self, request: &Request<'_>, fallback: Fallback, error: Error) -> Result<Decision, Error> {
+    /// What the fallback says of a request that no remembered denial denies, and what it is paid with.
+    fn by_fallback(
+        &self,
+        request: &Request<'_>,
+        fallback: Fallback,
+        error: Error,
+    ) -> Result<(Decision, Option<(Arc<Count>, Paid)>), Error> {
         let (policy, counters) = (request.policy, &self.counters);
         let fallback = match fallback {
             // A lease is more than a permission, and only the server can hold one.
@@ -216,6 +274,7 @@ impl Core {
         };
         self.log.fell_back(fallback, &error);
         let overloaded = matches!(error, Error::Overloaded);
+        let mut taken = None;
         let (decision, counter) = match fallback {
             Fallback::Error => (Err(error), &counters.fallback_errors),
             Fallback::Allow => {
@@ -224,7 +283,15 @@ impl Core {
             }
             Fallback::Deny => (Ok(Decision::of_fallback(policy, false, 0, RETRY)), &counters.fallback_denied),
             Fallback::Local { instances } => {
-                let decision = self.local.decide(request, instances, || self.local_forgotten());
+                let Request { cost, partial, always, .. } = *request;
+                let (terms, sent) = (policy.terms(), error.may_be_charged());
+                let asked = Asked { terms, cost, partial, always, sent, instances };
+                let count = self.count(request);
+                let admission = count.decide(&asked, Instant::now());
+                taken = Some((count, admission.paid));
+                let (allowed, charged) = (admission.allowed, admission.charged);
+                let decision = Decision::of_fallback(policy, allowed, charged, admission.retry_after);
+                let decision = Decision { delay: Duration::from_micros(admission.delay), ..decision };
                 (Ok(decision), if decision.allowed { &counters.local_allowed } else { &counters.local_denied })
             }
         };
@@ -235,7 +302,7 @@ impl Core {
             Err(_) => &counters.overload_errors,
         };
         counter.increment();
-        decision
+        decision.map(|decision| (decision, taken))
     }
 
     /// [`Core::fall_back`] of several limits.
@@ -249,6 +316,9 @@ impl Core {
             self.rejected(&error);
             return Err(error);
         }
+        if let Some(held) = self.held(requests) {
+            return Ok(held);
+        }
         let hold = |request| self.denials.hold(request, Instant::now());
         let held: Vec<_> = requests.iter().map(hold).collect();
         if held.iter().any(Option::is_some) {
@@ -256,20 +326,27 @@ impl Core {
         }
         if let Some(lease) = requests.iter().find(|request| request.policy.algorithm().traits().id) {
             // An error: only the server can hold one.
-            return self.by_fallback(lease, fallback, error).map(Decisions::from);
+            return self.by_fallback(lease, fallback, error).map(|(decision, _)| decision.into());
         }
         let mut limits: Vec<Decision> = Vec::with_capacity(requests.len());
+        let mut taken = Vec::with_capacity(requests.len());
         for request in requests {
             if limits.last().is_some_and(|last| !last.allowed) {
                 break;
             }
-            limits.push(self.by_fallback(request, fallback, error.clone())?);
+            let (decision, from) = self.by_fallback(request, fallback, error.clone())?;
+            limits.push(decision);
+            taken.push(from);
         }
         let allowed = limits.iter().all(|decision| decision.allowed);
         if !allowed {
             // Nothing is charged if one denies, but what is charged whatever the limit says.
-            for (request, decision) in requests.iter().zip(&mut limits).filter(|(request, _)| !request.always) {
-                self.give_back_locally(request, decision, fallback);
+            let each = requests.iter().zip(&mut limits).zip(taken);
+            for ((_, decision), taken) in each.filter(|((request, _), _)| !request.always) {
+                decision.charged = 0;
+                if let Some((count, paid)) = taken {
+                    count.give_back(paid);
+                }
             }
         }
         let rest = requests.iter().skip(limits.len()).map(|request| Decision::unchecked(request.policy));
@@ -281,15 +358,6 @@ impl Core {
     pub fn without_server(&self, requests: &[Request<'_>], fallback: Fallback) -> Vec<Result<Decision, Error>> {
         requests.iter().map(|request| self.fall_back(request, fallback, Error::Overloaded)).collect()
     }
-
-    fn give_back_locally(&self, request: &Request<'_>, decision: &mut Decision, fallback: Fallback) {
-        if let Fallback::Local { instances } = fallback
-            && decision.charged > 0
-        {
-            self.local.refund(request, decision.charged, instances);
-        }
-        decision.charged = 0;
-    }
 }
 
 #[cfg(test)]
@@ -297,7 +365,6 @@ mod tests {
     use super::*;
     use crate::decision::Source;
     use crate::policy::Policy;
-    use crate::protocol::{Commands, Verb};
 
     const POLICY: Policy = Policy::counter(Duration::from_secs(86_400), 10);
 

@@ -8,7 +8,7 @@ use scopeguard::ScopeGuard;
 use tokio::time::{Instant, sleep};
 
 use super::{Builder, Limiter};
-use crate::core::{Sent, TopDenial};
+use crate::core::{Recalled, SentAt, TopDenial};
 use crate::decision::{Decision, Decisions};
 use crate::error::Error;
 use crate::fallback::Fallback;
@@ -52,7 +52,9 @@ impl Limiter {
     /// # Errors
     /// Each [`Error::Overloaded`], with [`Fallback::Error`] or LEASE.
     pub fn decide_without_server(&self, requests: &[Request<'_>], fallback: Fallback) -> Vec<Result<Decision, Error>> {
-        self.core.without_server(requests, fallback)
+        let decisions = self.core.without_server(requests, fallback);
+        self.send_local();
+        decisions
     }
 
     /// [`decide_without_server`](Self::decide_without_server), all or nothing as [`check_all`](Self::check_all): if one limit
@@ -61,7 +63,9 @@ impl Limiter {
     /// # Errors
     /// [`Error::Overloaded`], with [`Fallback::Error`] or LEASE.
     pub fn decide_all_without_server(&self, requests: &[Request<'_>], fallback: Fallback) -> Result<Decisions, Error> {
-        self.core.fall_back_all(requests, fallback, Error::Overloaded)
+        let decisions = self.core.fall_back_all(requests, fallback, Error::Overloaded);
+        self.send_local();
+        decisions
     }
 
     /// The keys whose [remembered denials](crate::Builder::denials) denied the most requests, the first the most; at most
@@ -98,7 +102,9 @@ impl Limiter {
     /// As [`check`](Self::check).
     pub async fn check_request(&self, request: &Request<'_>) -> Result<Decision, Error> {
         let decision = self.check_on_server(request).await;
-        decision.or_else(|error| self.core.fall_back(request, self.fallback, error))
+        let decision = decision.or_else(|error| self.core.fall_back(request, self.fallback, error));
+        self.send_local();
+        decision
     }
 
     /// Checks a request under several limits: if every limit allows it, every one is charged, else none is. In a cluster
@@ -108,7 +114,9 @@ impl Limiter {
     /// As [`check`](Self::check).
     pub async fn check_all(&self, requests: &[Request<'_>]) -> Result<Decisions, Error> {
         let decisions = self.check_all_on_server(requests).await;
-        decisions.or_else(|error| self.core.fall_back_all(requests, self.fallback, error))
+        let decisions = decisions.or_else(|error| self.core.fall_back_all(requests, self.fallback, error));
+        self.send_local();
+        decisions
     }
 
     /// Checks requests that do not depend on each other, in one round trip: each has a decision of its own, in the order
@@ -187,7 +195,15 @@ impl Limiter {
     /// # Errors
     /// See [`Error`].
     pub async fn reset(&self, policy: &Policy, key: impl AsRef<[u8]>) -> Result<bool, Error> {
-        self.correct(Verb::Reset, &Request::new(policy, key.as_ref())).await.and_then(reply::flag)
+        self.reset_request(&Request::new(policy, key.as_ref())).await
+    }
+
+    /// As [`reset`](Self::reset), for the policy and the key of a request.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn reset_request(&self, request: &Request<'_>) -> Result<bool, Error> {
+        self.correct(Verb::Reset, request).await.and_then(reply::flag)
     }
 
     /// Sends a request, waits until it is allowed, and waits for its [delay](Decision::delay); at most for `patience`.
@@ -229,6 +245,9 @@ impl Limiter {
     pub(crate) async fn check_on_server(&self, request: &Request<'_>) -> Result<Decision, Error> {
         let key = request.bounded_key();
         let request = &request.with_bounded(&key);
+        if let Some(held) = self.core.held(std::slice::from_ref(request)) {
+            return held.limits.into_iter().next().ok_or(Error::UnknownReply);
+        }
         match self.core.recall(request) {
             Ok(sent) => self.send(request, sent).await,
             Err(denied) => Ok(self.core.remembered(denied)),
@@ -238,30 +257,40 @@ impl Limiter {
     /// Decides on requests that do not depend on each other, whose calls are sent together.
     async fn decide_together(&self, requests: &[Request<'_>]) -> Vec<Result<Decision, Error>> {
         let core = &self.core;
-        let recalled: Vec<_> = requests.iter().map(|request| core.recall(request)).collect();
-        let unknown = requests.iter().zip(&recalled).filter(|(_, recalled)| recalled.is_ok());
+        let recall = |request| match core.held(std::slice::from_ref(request)) {
+            Some(held) => Known::Held(held),
+            None => core.recall(request).map_or_else(Known::Denied, Known::Unknown),
+        };
+        let recalled: Vec<_> = requests.iter().map(recall).collect();
+        let unknown = requests.iter().zip(&recalled).filter(|(_, known)| matches!(known, Known::Unknown(_)));
         let calls: Vec<_> = unknown.map(|(request, _)| Call::of(Verb::Check, request)).collect();
         let mut replies = self.converse_all(&calls).await.into_iter();
         let decide = |(request, recalled)| {
             let decision = match recalled {
-                Err(denied) => Ok(core.remembered(denied)),
-                Ok(sent) => {
+                Known::Held(held) => held.limits.into_iter().next().ok_or(Error::UnknownReply),
+                Known::Denied(denied) => Ok(core.remembered(denied)),
+                Known::Unknown(sent) => {
                     let reply = replies.next().unwrap_or(Err(Error::UnknownReply));
                     core.learned(request, sent, reply.map_err(|error| core.failed(error)))
                 }
             };
             decision.or_else(|error| core.fall_back(request, self.fallback, error))
         };
-        requests.iter().zip(recalled).map(decide).collect()
+        let decisions = requests.iter().zip(recalled).map(decide).collect();
+        self.send_local();
+        decisions
     }
 
     /// Sends a request that no remembered denial denies.
-    pub(crate) async fn send(&self, request: &Request<'_>, sent: Sent) -> Result<Decision, Error> {
+    pub(crate) async fn send(&self, request: &Request<'_>, sent: SentAt) -> Result<Decision, Error> {
         self.core.learned(request, sent, self.call(Call::of(Verb::Check, request)).await)
     }
 
     /// Checks a request under several limits, without a fallback.
     pub(crate) async fn check_all_on_server(&self, requests: &[Request<'_>]) -> Result<Decisions, Error> {
+        if let Some(held) = self.core.held(requests) {
+            return Ok(held);
+        }
         let sent = match self.core.recall_all(requests) {
             Ok(sent) => sent,
             Err(denied) => return Ok(denied),
@@ -291,15 +320,21 @@ impl Limiter {
         let mut open = Vec::with_capacity(calls.len());
         for (call, result) in calls.iter().zip(&mut results) {
             match self.core.begin(*call, self.timeout) {
-                Ok(exchange) => open.push((exchange, None, result)),
+                Ok(exchange) => open.push((exchange, call, None, result)),
                 Err(error) => *result = Err(error),
             }
         }
         let unended = self.core.unended(open.len());
         let mut commands = Commands::with_capacity(open.len());
+        // The server counts what was admitted here before it decides.
+        open.iter().for_each(|(_, call, ..)| self.core.settle_before(call, &mut commands));
+        commands.go_ahead();
         loop {
-            open.retain_mut(|(exchange, reply, result)| match exchange.step(reply.take(), &mut commands) {
-                None => true,
+            open.retain_mut(|(exchange, call, reply, result)| match exchange.step(reply.take(), &mut commands) {
+                None => {
+                    commands.charge(self.core.parts(call));
+                    true
+                }
                 Some(done) => {
                     **result = self.core.ended(done);
                     false
@@ -309,14 +344,23 @@ impl Limiter {
                 break;
             }
             match self.link.request(std::mem::take(&mut commands), &key, limit).await {
-                Ok(replied) => {
+                Ok(mut replied) => {
+                    replied.commands.accept();
                     limit = limit.saturating_sub(replied.took);
-                    open.iter_mut().zip(replied.values).for_each(|((_, reply, _), value)| *reply = Some(value));
+                    open.iter_mut().zip(replied.values).for_each(|((_, _, reply, _), value)| *reply = Some(value));
                 }
-                Err(error) => open.drain(..).for_each(|(_, _, result)| *result = self.core.ended(Err(error.clone()))),
+                Err(error) => open.drain(..).for_each(|(.., result)| *result = self.core.ended(Err(error.clone()))),
             }
         }
         ScopeGuard::into_inner(unended);
         results
     }
+}
+
+/// What is known of a request before it is sent.
+enum Known {
+    /// Units that were charged for another one decide it.
+    Held(Decisions),
+    Denied(Recalled),
+    Unknown(SentAt),
 }

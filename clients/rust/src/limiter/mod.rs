@@ -3,6 +3,7 @@
 mod builder;
 mod calls;
 mod lease;
+mod local;
 mod reservation;
 
 use std::sync::Arc;

@@ -116,12 +116,12 @@ async fn again(pipe: &Pipe, mut reply: Reply, limit: Duration) -> Result<Reply, 
     let is_elsewhere = |value: &Result<Value, Error>| matches!(value, Err(Error::Redis(error)) if is_read_only(error));
     while reply.values.iter().any(is_elsewhere) && reply.via.age >= REOPEN_APART && reply.took < limit {
         pipe.retire(reply.via);
-        let rejected = reply.commands.iter().zip(&reply.values).filter(|(_, value)| is_elsewhere(value));
-        let commands = rejected.map(|(command, _)| command).collect();
+        let commands = reply.commands.only(|at| reply.values.get(at).is_some_and(is_elsewhere));
         let sent = pipe.send(commands, limit - reply.took).await;
         let rejected = reply.values.iter_mut().filter(|value| is_elsewhere(value));
         match sent {
-            Ok(sent) => {
+            Ok(mut sent) => {
+                sent.commands.accept();
                 rejected.zip(sent.values).for_each(|(value, new)| *value = new);
                 (reply.took, reply.via) = (reply.took + sent.took, sent.via);
             }

@@ -208,8 +208,6 @@ impl Nodes {
 
 /// Sends a command for a slot that is on its way to this node.
 async fn ask(pipe: &Pipe, command: Commands, limit: Duration) -> Result<Reply, Error> {
-    let asking = redis::cmd("ASKING").get_packed_command();
-    let reply = pipe.send([&*asking].into_iter().chain(command.iter()).collect(), limit).await?;
     // The reply to ASKING says nothing.
-    Ok(Reply { values: reply.values.into_iter().skip(1).collect(), commands: command, ..reply })
+    pipe.send(command.after(&redis::cmd("ASKING")), limit).await
 }

@@ -118,6 +118,18 @@ impl<'a> Request<'a> {
         Self { reserve: Some((id.as_ref(), ttl)), ..self }
     }
 
+    /// Whether it may use units that were charged for another request of the key. A delay is that of one request, and who
+    /// has an id must be known to the server.
+    pub(crate) fn takes_held(&self) -> bool {
+        let is_plain = self.cost > 0 && !self.partial && self.id.is_none() && self.reserve.is_none();
+        is_plain && self.counts_here() && !self.policy.algorithm().traits().delays
+    }
+
+    /// Whether it is counted here what it charges: a limit in shadow mode denies nobody, and only the server holds leases.
+    pub(crate) fn counts_here(&self) -> bool {
+        !self.policy.is_shadow() && !self.policy.algorithm().traits().id
+    }
+
     /// The smallest cost that a denial of this request also denies. Nothing fits if a part does not, or a cost of 0.
     pub(crate) const fn least_cost(&self) -> u64 {
         if self.partial || self.cost == 0 { 1 } else { self.cost }

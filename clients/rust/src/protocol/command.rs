@@ -3,10 +3,11 @@
 use std::fmt::Display;
 
 use redis::{Value, parse_redis_value};
-use redis_rl_algorithm::Micros;
+use redis_rl_algorithm::{Micros, Schedule};
 
-use super::commands::Commands;
+use super::commands::{Commands, Parts};
 use super::scripts::Script;
+use crate::counts::Part;
 use crate::error::Error;
 use crate::key::Bounded;
 use crate::policy::{Policy, Request, Window};
@@ -58,6 +59,15 @@ impl<'a> Call<'a> {
     /// The key whose slot decides which node of a cluster gets the call.
     pub fn key(&self) -> Bounded<'a> {
         self.requests.first().map_or(Bounded::new(b""), Request::bounded_key)
+    }
+
+    /// What the command charges, as far as that is counted here.
+    pub fn parts(&self, mut part: impl FnMut(&Request<'_>) -> Option<Part>) -> Parts {
+        match (self.verb, self.requests) {
+            (Verb::Check, [request]) => part(request).map_or(Parts::Nothing, Parts::One),
+            (Verb::CheckAll, requests) => Parts::All(requests.iter().map(part).collect()),
+            _ => Parts::Nothing,
+        }
     }
 
     /// Adds the command of the module.
@@ -139,7 +149,8 @@ impl<'a> Call<'a> {
         let schedule = policy.terms().schedule;
         if has_suffix {
             let period = schedule.period_at(now);
-            let late = now.0 - period.start.0 >= (period.end.0 - period.start.0) / 2;
+            let late = !matches!(schedule, Schedule::Aligned(_))
+                || now.0 - period.start.0 >= (period.end.0 - period.start.0) / 2;
             let other = if late { period.end } else { Micros(period.start.0.saturating_sub(1)) };
             for at in [now, other] {
                 keys.push(named(&format_args!(":{}", schedule.suffix_at(at)))?);

@@ -1,6 +1,12 @@
 //! Commands in the form in which they are sent.
 
-use redis::Cmd;
+use std::time::Instant;
+
+use redis::{Cmd, Value};
+
+use super::reply;
+use crate::counts::Part;
+use crate::error::Error;
 
 /// What one command takes as a rule.
 const BYTES: usize = 160;
@@ -9,15 +15,63 @@ const BYTES: usize = 160;
 #[derive(Clone, Debug, Default)]
 pub struct Commands {
     bytes: Vec<u8>,
-    /// Where each of them ends.
-    ends: Vec<usize>,
+    ends: Vec<End>,
     /// How many words the next one has by now.
     words: usize,
+    /// How many of the first are sent before the others, and their replies are for nobody.
+    ahead: usize,
+}
+
+/// Where a command ends, and what it charges.
+#[derive(Clone, Debug)]
+struct End {
+    at: usize,
+    parts: Parts,
+}
+
+/// What a command charges, as far as that is counted here.
+#[derive(Clone, Debug)]
+pub enum Parts {
+    Nothing,
+    One(Part),
+    /// Of each limit of RL.MULTI.
+    All(Vec<Option<Part>>),
+}
+
+impl Parts {
+    fn each(&mut self, change: impl FnMut(&mut Part)) {
+        match self {
+            Self::Nothing => {}
+            Self::One(part) => std::iter::once(part).for_each(change),
+            Self::All(parts) => parts.iter_mut().flatten().for_each(change),
+        }
+    }
+
+    /// The reply to the command has come.
+    fn answered(&mut self, reply: &Result<Value, Error>, now: Instant) {
+        let answer = |part: &mut Part, line: &Value| match reply::kept(line) {
+            Some((figures, now_ms)) => part.answered(&figures, now_ms, now),
+            None => part.rejected(false),
+        };
+        match (self, reply) {
+            (Self::One(part), Ok(line)) => answer(part, line),
+            (Self::All(parts), Ok(Value::Array(reply))) => {
+                let lines = reply.last().and_then(Value::as_sequence).unwrap_or_default();
+                let parts = parts.iter_mut().zip(lines).filter_map(|(part, line)| Some((part.as_mut()?, line)));
+                parts.for_each(|(part, line)| answer(part, line));
+            }
+            (parts, reply) => {
+                let sent_again = reply.as_ref().is_err_and(Error::is_sent_again);
+                parts.each(|part| part.rejected(sent_again));
+            }
+        }
+    }
 }
 
 impl Commands {
     pub fn with_capacity(commands: usize) -> Self {
-        Self { bytes: Vec::with_capacity(BYTES * commands), ends: Vec::with_capacity(commands), words: 0 }
+        let (bytes, ends) = (Vec::with_capacity(BYTES * commands), Vec::with_capacity(commands));
+        Self { bytes, ends, words: 0, ahead: 0 }
     }
 
     /// Adds a word to the next command.
@@ -36,13 +90,13 @@ impl Commands {
 
     /// Ends the next command.
     pub fn end(&mut self) {
-        let (begin, end) = (self.ends.last().copied().unwrap_or(0), self.bytes.len());
+        let (begin, end) = (self.ends.last().map_or(0, |end| end.at), self.bytes.len());
         let words = std::mem::take(&mut self.words);
         // The header comes first, and is known last.
         self.header(b'*', words);
         let header = self.bytes.len() - end;
         self.bytes[begin..].rotate_right(header);
-        self.ends.push(self.bytes.len());
+        self.ends.push(End { at: self.bytes.len(), parts: Parts::Nothing });
     }
 
     fn header(&mut self, kind: u8, length: usize) {
@@ -66,25 +120,90 @@ impl Commands {
 
     /// Each of them.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        let begins = std::iter::once(0).chain(self.ends.iter().copied());
-        begins.zip(&self.ends).map(|(begin, end)| &self.bytes[begin..*end])
+        let begins = std::iter::once(0).chain(self.ends.iter().map(|end| end.at));
+        begins.zip(&self.ends).map(|(begin, end)| &self.bytes[begin..end.at])
+    }
+
+    /// What the last of them charges.
+    pub fn charge(&mut self, parts: Parts) {
+        if let Some(last) = self.ends.last_mut() {
+            last.parts = parts;
+        }
+    }
+
+    /// Those that are there by now are sent before the others, and their replies are for nobody.
+    pub const fn go_ahead(&mut self) {
+        self.ahead = self.ends.len();
+    }
+
+    /// The same commands after others, whose replies are for nobody.
+    pub fn after(&self, first: &Cmd) -> Self {
+        let mut all = Self::from(first);
+        all.go_ahead();
+        let begin = all.bytes.len();
+        all.bytes.extend_from_slice(&self.bytes);
+        all.ends.extend(self.ends.iter().map(|end| End { at: begin + end.at, parts: end.parts.clone() }));
+        all
+    }
+
+    /// Some of them, to be sent again.
+    pub fn only(&self, chooses: impl Fn(usize) -> bool) -> Self {
+        let mut some = Self::default();
+        for (_, (command, end)) in self.iter().zip(&self.ends).enumerate().filter(|(at, _)| chooses(*at)) {
+            some.bytes.extend_from_slice(command);
+            some.ends.push(End { at: some.bytes.len(), parts: end.parts.clone() });
+        }
+        some
+    }
+
+    /// Leaves out those that went ahead. How many they were.
+    pub fn forget_ahead(&mut self) -> usize {
+        let ahead = std::mem::take(&mut self.ahead);
+        if ahead > 0 {
+            let begin = self.ends.drain(..ahead).next_back().map_or(0, |end| end.at);
+            self.bytes.drain(..begin);
+            self.ends.iter_mut().for_each(|end| end.at -= begin);
+        }
+        ahead
+    }
+
+    fn parts(&mut self) -> impl Iterator<Item = &mut Parts> {
+        self.ends.iter_mut().map(|end| &mut end.parts)
+    }
+
+    /// They are to be sent.
+    pub fn open(&mut self) {
+        self.parts().for_each(|parts| parts.each(Part::open));
+    }
+
+    /// One of them has its reply.
+    pub fn answered(&mut self, at: usize, reply: &Result<Value, Error>, now: Instant) {
+        if let Some(end) = self.ends.get_mut(at) {
+            end.parts.answered(reply, now);
+        }
+    }
+
+    /// Their caller has the replies.
+    pub fn accept(&mut self) {
+        self.parts().for_each(|parts| parts.each(Part::accept));
+    }
+
+    /// Their caller no longer waits for those that have no reply.
+    pub fn orphan(&mut self) {
+        self.parts().for_each(|parts| parts.each(Part::orphan));
+    }
+
+    /// Nobody knows what became of those that have no reply.
+    pub fn lost(&mut self, now: Instant) {
+        self.parts().for_each(|parts| parts.each(|part| part.lost(now)));
     }
 }
 
 impl From<&Cmd> for Commands {
     fn from(command: &Cmd) -> Self {
-        Self::from_iter([&*command.get_packed_command()])
-    }
-}
-
-impl<'c> FromIterator<&'c [u8]> for Commands {
-    fn from_iter<I: IntoIterator<Item = &'c [u8]>>(commands: I) -> Self {
-        let mut all = Self::default();
-        for command in commands {
-            all.bytes.extend_from_slice(command);
-            all.ends.push(all.bytes.len());
-        }
-        all
+        let bytes = command.get_packed_command();
+        let ends = vec![End { at: bytes.len(), parts: Parts::Nothing }];
+        Self { bytes, ends, ..Self::default() }
     }
 }
 

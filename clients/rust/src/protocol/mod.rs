@@ -13,7 +13,9 @@ use redis::{RedisError, Value};
 use redis_rl_algorithm::Micros;
 
 pub use command::{Call, Verb};
-pub use commands::{Commands, parse};
+#[cfg(test)]
+pub use commands::parse;
+pub use commands::{Commands, Parts};
 
 use crate::error::Error;
 
@@ -141,6 +143,15 @@ impl<'a> Exchange<'a> {
             }
             (_, reply) => Some(reply.unwrap_or(Err(Error::UnknownReply))),
         }
+    }
+
+    /// Adds the command of a call that nobody waits for. `false` if the server cannot execute it.
+    pub fn settle(&mut self, commands: &mut Commands) -> bool {
+        if self.server.lacks_module() {
+            return self.send_script(Sent::Hash, commands).is_none();
+        }
+        self.call.native(commands);
+        true
     }
 
     /// Whether an error of a script says what makes other keys of the same call.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use redis::Value;
 
+use crate::counts::Figures;
 use crate::decision::{Decision, Decisions, RetryAfter, Source};
 use crate::error::Error;
 use crate::policy::Request;
@@ -32,6 +33,21 @@ pub fn decision(reply: Value, request: &Request<'_>) -> Result<Decision, Error> 
         source: Source::Server,
         policy: *request.policy,
     })
+}
+
+/// The figures of a LINE reply that are kept of its key, and the server's time in milliseconds.
+pub fn kept(reply: &Value) -> Option<(Figures, u64)> {
+    let Value::BulkString(line) = reply else { return None };
+    let [first, _, _, limit, remaining, _, _, reset_ms, _, now_ms, shadow, charged] = figures(line)?;
+    let figures = Figures {
+        allowed: first > 0,
+        limit: unsigned(limit),
+        remaining: unsigned(remaining),
+        reset: u64::try_from(reset_ms).map_or(u64::MAX, |millis| millis.saturating_mul(1_000)),
+        shadow: shadow != 0,
+        charged: unsigned(charged),
+    };
+    Some((figures, unsigned(now_ms)))
 }
 
 /// The LINE reply of RL.MULTI.

@@ -14,7 +14,7 @@ pub struct Script {
 
 macro_rules! scripts {
     ($($command:literal: $($word:literal)+;)+) => {
-        &[$($(Script {
+        [$($(Script {
             command: $command,
             word: $word,
             source: include_str!(concat!("scripts/", $command, $word, ".lua")),
@@ -23,7 +23,7 @@ macro_rules! scripts {
     };
 }
 
-static SCRIPTS: &[Script] = scripts! {
+static SCRIPTS: [Script; 46] = scripts! {
     "": "fixed" "window" "sliding" "counter" "token" "leaky" "gcra" "rolling" "lease" "multi" "renew" "release";
     "peek_": "fixed" "window" "sliding" "counter" "token" "leaky" "gcra" "rolling" "lease";
     "reset_": "fixed" "window" "sliding" "counter" "token" "leaky" "gcra" "rolling" "lease";

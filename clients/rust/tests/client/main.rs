@@ -16,6 +16,7 @@ mod link;
 mod link_cluster;
 mod link_sentinel;
 mod link_tls;
+mod local;
 mod package;
 mod proxy;
 mod reservation;

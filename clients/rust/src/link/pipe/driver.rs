@@ -224,8 +224,9 @@ impl Driver {
     /// The connection is gone.
     fn lose(&mut self, error: &RedisError) {
         self.live = None;
-        self.flights.lost(error);
-        self.outbox.lost(&Error::Redis(error.clone()));
+        let now = now();
+        self.flights.lost(error, now);
+        self.outbox.lost(&Error::Redis(error.clone()), now);
         self.breaker(Breaker::lost);
     }
 

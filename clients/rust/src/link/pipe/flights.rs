@@ -22,6 +22,8 @@ impl Flight {
     fn end(&mut self, error: &Error, took: Duration) {
         let Self { sent: Unsent { commands, caller, .. }, values, .. } = self;
         let Some(caller) = caller.take() else { return };
+        // Before its caller decides by itself.
+        commands.orphan();
         if values.is_empty() {
             let _ = caller.send(Err(error.clone()));
             return;
@@ -29,7 +31,10 @@ impl Flight {
         // It still counts the replies that come.
         let mut values = values.clone();
         values.resize(commands.len(), Err(error.clone()));
-        let _ = caller.send(Ok(Reply { values, took, commands: commands.clone(), via: Via::default() }));
+        let reply = Reply { values, took, commands: commands.clone(), via: Via::default() };
+        if caller.send(Ok(reply)).is_ok() {
+            commands.accept();
+        }
     }
 }
 
@@ -71,7 +76,9 @@ impl Flights {
     pub fn land(&mut self, value: Value, now: Instant, via: Via) -> Landed {
         let Some(Flight { sent, values, .. }) = self.0.front_mut() else { return Landed::Unknown };
         values.reserve_exact(sent.commands.len() - values.len());
-        values.push(value.extract_error().map_err(Error::Redis));
+        let value = value.extract_error().map_err(Error::Redis);
+        sent.commands.answered(values.len(), &value, now);
+        values.push(value);
         if values.len() < sent.commands.len() {
             return Landed::Part;
         }
@@ -99,8 +106,9 @@ impl Flights {
     }
 
     /// The connection is gone, and no reply comes any more.
-    pub fn lost(&mut self, error: &RedisError) {
+    pub fn lost(&mut self, error: &RedisError, now: Instant) {
         for mut flight in self.0.drain(..) {
+            flight.sent.commands.lost(now);
             flight.end(&Error::Redis(error.clone()), Duration::ZERO);
         }
     }
@@ -117,8 +125,7 @@ mod tests {
     fn the_replies_that_came_count_though_others_are_late() {
         let (mut flights, now, limit) = (Flights::default(), Instant::now(), Duration::from_millis(5));
         let (caller, mut reply) = tokio::sync::oneshot::channel();
-        let both: Vec<_> = [cmd("A"), cmd("B")].iter().map(redis::Cmd::get_packed_command).collect();
-        let commands = both.iter().map(Vec::as_slice).collect();
+        let commands = crate::protocol::Commands::from(&cmd("B")).after(&cmd("A"));
         flights.begin(Unsent { commands, limit, caller: Some(caller), is_probe: false, deadline: None }, now);
         assert_eq!(flights.land(Value::Int(1), now, Via::default()), Landed::Part);
         flights.end_late(now + limit);

@@ -104,7 +104,7 @@ impl Pipe {
     ///
     /// # Errors
     /// None of them has a reply in time, or the breaker opened before they were written.
-    pub async fn send(&self, commands: Commands, limit: Duration) -> Result<Reply, Error> {
+    pub async fn send(&self, mut commands: Commands, limit: Duration) -> Result<Reply, Error> {
         if self.is_open() {
             // In a runtime that runs only while a request waits, this is the turn of the connection's task.
             tokio::task::yield_now().await;
@@ -112,16 +112,19 @@ impl Pipe {
                 return Err(Error::CircuitOpen);
             }
         }
+        commands.open();
         let (caller, reply) = oneshot::channel();
         let is_here = self.0.change(|queue| {
             queue.requests.push(Unsent { commands, limit, caller: Some(caller), is_probe: false, deadline: None });
             queue.runs_in.is_none_or(|id| id == Handle::current().id())
         });
         let reply = async { reply.await.unwrap_or_else(|_| Err(stopped().into())) };
-        if is_here {
-            return reply.await;
-        }
-        timeout(limit.saturating_add(OTHER_RUNTIME), reply).await.unwrap_or(Err(Error::Timeout(limit)))
+        let reply = if is_here {
+            reply.await
+        } else {
+            timeout(limit.saturating_add(OTHER_RUNTIME), reply).await.unwrap_or(Err(Error::Timeout(limit)))
+        };
+        reply.map(Reply::without_ahead)
     }
 
     /// Opens the connection, if there is none.
@@ -143,6 +146,13 @@ impl Pipe {
 }
 
 impl Reply {
+    /// The replies to the commands that somebody waits for.
+    fn without_ahead(mut self) -> Self {
+        let ahead = self.commands.forget_ahead();
+        self.values.drain(..ahead.min(self.values.len()));
+        self
+    }
+
     /// The reply to one command.
     pub fn value(mut self) -> Result<Value, Error> {
         self.values.pop().unwrap_or(Err(Error::UnknownReply))

@@ -185,6 +185,9 @@ impl Outbox {
         for (at, unsent) in self.waiting.iter_mut().enumerate() {
             // Some bytes of it are written, and the others may follow: the server may charge it.
             let error = if at < begun { Error::Timeout(unsent.limit) } else { error.clone() };
+            if at < begun {
+                unsent.commands.orphan();
+            }
             unsent.end(error);
         }
         self.keep(|unsent| unsent.is_probe);
@@ -200,10 +203,11 @@ impl Outbox {
     }
 
     /// The connection is gone. What was half written ends with this error, and probes are of no use any more.
-    pub fn lost(&mut self, error: &Error) {
+    pub fn lost(&mut self, error: &Error, now: Instant) {
         if self.begun() > 0
             && let Some(mut unsent) = self.waiting.pop_front()
         {
+            unsent.commands.lost(now);
             unsent.end(error.clone());
         }
         self.waiting.retain(|unsent| unsent.caller.is_some());

@@ -1,0 +1,69 @@
+//! Tells the server what was admitted without it.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use tokio::runtime::Handle;
+use tokio::time::sleep;
+
+use super::Limiter;
+use crate::counts::Count;
+use crate::protocol::Commands;
+
+/// How long units wait for others of their key.
+const APART: Duration = Duration::from_millis(20);
+/// How long after some could not be sent.
+const AFTER_FAILURE: Duration = Duration::from_millis(500);
+/// How many keys are sent at once.
+const AT_ONCE: usize = 100;
+
+impl Limiter {
+    /// Sends what was admitted without the server, in the background, unless that goes on already. Costs nothing if there
+    /// is none.
+    pub(super) fn send_local(&self) {
+        if self.core.counts.shared().has_unsent()
+            && let Ok(runtime) = Handle::try_current()
+            && !self.core.sends_local.swap(true, Ordering::AcqRel)
+        {
+            let limiter = self.clone();
+            runtime.spawn(async move {
+                let core = &limiter.core;
+                // Where this task is not run to its end, another one takes its place.
+                let _ends = scopeguard::guard((), |()| core.sends_local.store(false, Ordering::Release));
+                let mut pause = APART;
+                // With its last limiter the service ends.
+                while core.counts.shared().has_unsent() && Arc::strong_count(core) > 1 {
+                    sleep(pause).await;
+                    let all = limiter.settle_some(&core.counts.unsent(AT_ONCE)).await;
+                    pause = if all { APART } else { AFTER_FAILURE };
+                }
+            });
+        }
+    }
+
+    /// Sends the local units of these keys. Whether each has a reply.
+    async fn settle_some(&self, counts: &[Arc<Count>]) -> bool {
+        let settle = |count: &Arc<Count>| {
+            let mut commands = Commands::default();
+            self.core.settle(count, &mut commands);
+            commands
+        };
+        if self.link.is_cluster() {
+            let sent = counts.iter().map(async |count| self.send_settled(settle(count), count.key()).await);
+            return join_all(sent).await.into_iter().all(|sent| sent);
+        }
+        let mut commands = Commands::default();
+        counts.iter().for_each(|count| self.core.settle(count, &mut commands));
+        self.send_settled(commands, b"").await
+    }
+
+    async fn send_settled(&self, commands: Commands, key: &[u8]) -> bool {
+        if commands.len() == 0 {
+            return true;
+        }
+        let reply = self.link.request(commands, key, self.core.timeout).await;
+        reply.is_ok_and(|reply| reply.values.iter().all(Result::is_ok))
+    }
+}
