@@ -634,7 +634,7 @@ local function take_keys(r, keys, at, with_book, is_reset)
     require_other_name(key)
   end
   if with_book then
-    at = take_book(r, keys, at, key)
+    at = r.wrong_clock and at + 2 or take_book(r, keys, at, key)
   end
   return at
 end
