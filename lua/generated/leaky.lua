@@ -1,5 +1,9 @@
 -- RL.LEAKY, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
 local COLD, cold
+local function is_short(words, at, accepted)
+  local value = words[at + 1]
+  return accepted == ' form COST PARTIAL ALWAYS BURST ANCHOR ID AS SHADOW RESERVE ' and value and #value > 0 and #value < 16 and words[at + 2] == 'LINE' and not words[at + 3]
+end
 local find, format, match, part_of = string.find, string.format, string.match, string.sub
 local function mul(a, b)
   if a - a == 0 and b - b == 0 and a * b < (2 ^ 53) then
@@ -41,6 +45,8 @@ local function parse_request(words, at, accepted)
   at = at + 2
   if option == 'LINE' and not words[at + 1] and accepted ~= ' COST BURST ANCHOR ID AS SHADOW RESERVE ' then
     r.form, at = option, at + 1
+  elseif option == 'COST' and (' COST PARTIAL BURST ') ~= ' ID ' and is_short(words, at, accepted) and find(words[at + 1], '^[1-9]%d*$') then
+    r.form, r.cost, at = 'LINE', words[at + 1] + 0, at + 3
   elseif option then
     at = cold().parse_options(r, words, at, accepted)
     r.cost = r.COST or 1
@@ -94,10 +100,11 @@ local function words_of(text, pattern)
   elseif find(text, ':0%d') then
     return nil
   end
+  local last = #d < 17 and d + 0
   return #a < 16 and a + 0 or cold().parse_digits(a),
     #b < 16 and b + 0 or cold().parse_digits(b),
     #c < 16 and c + 0 or cold().parse_digits(c),
-    #d < 16 and d + 0 or cold().parse_digits(d),
+    last and last < 9e15 and last or cold().parse_digits(d),
     rest
 end
 local function is_window(ms)

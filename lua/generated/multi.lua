@@ -16,6 +16,10 @@ local ALGORITHMS = {}
 local function select_algorithm(word)
   return ALGORITHMS[word] or cold().build_named(word)
 end
+local function is_short(words, at, accepted)
+  local value = words[at + 1]
+  return accepted == ' form COST PARTIAL ALWAYS BURST ANCHOR ID AS SHADOW RESERVE ' and value and #value > 0 and #value < 16 and words[at + 2] == 'LINE' and not words[at + 3]
+end
 local function mul(a, b)
   if a - a == 0 and b - b == 0 and a * b < (2 ^ 53) then
     return a * b
@@ -51,6 +55,10 @@ local function parse_request(algorithm, words, at, accepted)
   at = at + 2
   if option == 'LINE' and not words[at + 1] and accepted ~= ' COST BURST ANCHOR ID AS SHADOW RESERVE ' then
     r.form, at = option, at + 1
+  elseif option == 'COST' and algorithm.takes ~= ' ID ' and is_short(words, at, accepted) and find(words[at + 1], '^[1-9]%d*$') then
+    r.form, r.cost, at = 'LINE', words[at + 1] + 0, at + 3
+  elseif option == 'ID' and algorithm.takes == ' ID ' and is_short(words, at, accepted) then
+    r.form, r.ID, at = 'LINE', words[at + 1], at + 3
   elseif option then
     at = cold().parse_options(r, words, at, accepted)
     r.cost = r.COST or 1
@@ -735,10 +743,11 @@ function cold()
       elseif find(text, ':0%d') then
         return nil
       end
+      local last = #d < 17 and d + 0
       return #a < 16 and a + 0 or parse_digits(a),
         #b < 16 and b + 0 or parse_digits(b),
         #c < 16 and c + 0 or parse_digits(c),
-        #d < 16 and d + 0 or parse_digits(d),
+        last and last < 9e15 and last or parse_digits(d),
         rest
     end
     local function is_window(ms)

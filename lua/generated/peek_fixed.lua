@@ -1,5 +1,9 @@
 -- RL.PEEK FIXED, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
 local COLD, cold
+local function is_short(words, at, accepted)
+  local value = words[at + 1]
+  return accepted == ' form COST PARTIAL ALWAYS BURST ANCHOR ID AS SHADOW RESERVE ' and value and #value > 0 and #value < 16 and words[at + 2] == 'LINE' and not words[at + 3]
+end
 local find, format, match, part_of = string.find, string.format, string.match, string.sub
 local function mul(a, b)
   if a - a == 0 and b - b == 0 and a * b < (2 ^ 53) then
@@ -35,6 +39,8 @@ local function parse_request(words, at, accepted)
   at = at + 2
   if option == 'LINE' and not words[at + 1] and accepted ~= ' COST BURST ANCHOR ID AS SHADOW RESERVE ' then
     r.form, at = option, at + 1
+  elseif option == 'COST' and (' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION ') ~= ' ID ' and is_short(words, at, accepted) and find(words[at + 1], '^[1-9]%d*$') then
+    r.form, r.cost, at = 'LINE', words[at + 1] + 0, at + 3
   elseif option then
     at = cold().parse_options(r, words, at, accepted)
     r.cost = r.COST or 1

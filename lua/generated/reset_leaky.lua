@@ -33,10 +33,11 @@ local function words_of(text, pattern)
   elseif find(text, ':0%d') then
     return nil
   end
+  local last = #d < 17 and d + 0
   return #a < 16 and a + 0 or cold().parse_digits(a),
     #b < 16 and b + 0 or cold().parse_digits(b),
     #c < 16 and c + 0 or cold().parse_digits(c),
-    #d < 16 and d + 0 or cold().parse_digits(d),
+    last and last < 9e15 and last or cold().parse_digits(d),
     rest
 end
 local function is_window(ms)

@@ -17,9 +17,9 @@ errors.SPAN = 'ERR invalid window, limit or BURST: together they describe a rate
 errors.LEASE_CORRECTION = 'ERR invalid algorithm: a lease has no cost to correct; RL.RELEASE ends it'
 errors.ALGORITHM = 'ERR invalid algorithm: expected one of FIXED, WINDOW, SLIDING, COUNTER, TOKEN, LEAKY, GCRA, '
   .. 'ROLLING, LEASE'
+errors.ID = 'ERR invalid ID: expected 1 to 512 bytes'
 errors.AT = 'ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
 errors.ANCHOR = 'ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
-errors.ID = 'ERR invalid ID: expected 1 to 512 bytes'
 errors.AS = 'ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
 errors.RESERVE = 'ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
   .. 'with a unit ms, s, m, h or d, up to 10^12 seconds'
@@ -555,10 +555,11 @@ local function words_of(text, pattern)
   elseif find(text, ':0%d') then
     return nil
   end
+  local last = #d < 17 and d + 0
   return #a < 16 and a + 0 or parse_digits(a),
     #b < 16 and b + 0 or parse_digits(b),
     #c < 16 and c + 0 or parse_digits(c),
-    #d < 16 and d + 0 or parse_digits(d),
+    last and last < 9e15 and last or parse_digits(d),
     rest
 end
 local function is_window(ms)
@@ -2438,6 +2439,10 @@ local function selected(words)
   end
   return select_algorithm(word)
 end
+local function is_short(words, at, accepted)
+  local value = words[at + 1]
+  return accepted == ' form COST PARTIAL ALWAYS BURST ANCHOR ID AS SHADOW RESERVE ' and value and #value > 0 and #value < 16 and words[at + 2] == 'LINE' and not words[at + 3]
+end
 local OPTIONS = {
   { 'COST', 'COST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
   { 'PARTIAL', 'PARTIAL', 'RL.<ALGO> and RL.PEEK take' },
@@ -2587,6 +2592,10 @@ local function parse_request(algorithm, words, at, accepted)
   at = at + 2
   if option == 'LINE' and not words[at + 1] and accepted ~= ' COST BURST ANCHOR ID AS SHADOW RESERVE ' then
     r.form, at = option, at + 1
+  elseif option == 'COST' and algorithm.takes ~= ' ID ' and is_short(words, at, accepted) and find(words[at + 1], '^[1-9]%d*$') then
+    r.form, r.cost, at = 'LINE', words[at + 1] + 0, at + 3
+  elseif option == 'ID' and algorithm.takes == ' ID ' and is_short(words, at, accepted) then
+    r.form, r.ID, at = 'LINE', words[at + 1], at + 3
   elseif option then
     at = parse_options(r, words, at, accepted)
     r.cost = r.COST or 1
@@ -2652,7 +2661,7 @@ local function parse_all(words, accepted)
   if words[at] then
     fail_with_usage(r, accepted, words[at])
   end
-  if algorithm.adds_members then
+  if algorithm.adds_members and r.cost > 1000 then
     require_few_members(most_members_added(r), 'LOG_COST')
   end
   return r

@@ -224,6 +224,12 @@ local function require_few_members(members, text)
 end
 
 --@hot
+-- Whether an option with a short value and LINE are the last words of a check, as clients send them.
+local function is_short(words, at, accepted)
+  local value = words[at + 1]
+  return accepted == CHECK and value and #value > 0 and #value < 16 and words[at + 2] == 'LINE' and not words[at + 3]
+end
+
 -- Parses `window limit [options]` from the index `at` on. Returns the request, and the index of what follows the options.
 local function parse_request(algorithm, words, at, accepted)
   local window, limit, option = words[at], words[at + 1], words[at + 2]
@@ -254,6 +260,12 @@ local function parse_request(algorithm, words, at, accepted)
   at = at + 2
   if option == 'LINE' and not words[at + 1] and accepted ~= LIMIT then
     r.form, at = option, at + 1
+  elseif option == 'COST' and algorithm.takes ~= ' ID ' and is_short(words, at, accepted) and find(words[at + 1], '^[1-9]%d*$') then
+    r.form, r.cost, at = 'LINE', words[at + 1] + 0, at + 3
+--@if ID
+  elseif option == 'ID' and algorithm.takes == ' ID ' and is_short(words, at, accepted) then
+    r.form, r.ID, at = 'LINE', words[at + 1], at + 3
+--@end
   elseif option then
     at = parse_options(r, words, at, accepted)
     r.cost = r.COST or 1

@@ -10,10 +10,12 @@ local function words_of(text, pattern)
   elseif find(text, ':0%d') then
     return nil
   end
+  -- The last one is a time in µs, of 16 digits.
+  local last = #d < 17 and d + 0
   return #a < 16 and a + 0 or parse_digits(a),
     #b < 16 and b + 0 or parse_digits(b),
     #c < 16 and c + 0 or parse_digits(c),
-    #d < 16 and d + 0 or parse_digits(d),
+    last and last < 9e15 and last or parse_digits(d),
     rest
 end
 

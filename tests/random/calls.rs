@@ -105,6 +105,11 @@ impl Call {
         Some(command)
     }
 
+    /// The call of the function.
+    pub fn function(&self, now_ms: i64) -> Cmd {
+        self.library(Form::Function, Micros::from_millis(now_ms.unsigned_abs())).expect("a function")
+    }
+
     /// The name of the script.
     fn script(&self) -> String {
         let command = self.name.strip_prefix("rl_").unwrap_or_default();

@@ -8,7 +8,7 @@ local function parse_all(words, accepted)
     fail_with_usage(r, accepted, words[at])
   end
 --@if adds_members
-  if algorithm.adds_members then
+  if algorithm.adds_members and r.cost > 1000 then
     require_few_members(most_members_added(r), 'LOG_COST')
   end
 --@end
