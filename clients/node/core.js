@@ -11,8 +11,8 @@ const ALGORITHMS = ['FIXED', 'WINDOW', 'SLIDING', 'ROLLING', 'COUNTER', 'TOKEN',
 
 const TAKES_BURST = ['TOKEN', 'LEAKY', 'GCRA']
 
-// The largest limit that the module takes.
-const LARGEST = '9223372036854775807'
+// The largest limit that the scripts take, which decide without the module.
+const LARGEST = String(Number.MAX_SAFE_INTEGER)
 
 /** What the options of a store are, beside those of options.js. */
 const OPTIONS = {
@@ -49,13 +49,13 @@ export class Core {
   /** @param {import('./types.js').StoreOptions} options */
   constructor(options) {
     validate(options, OPTIONS)
-    const { client, algorithm = 'FIXED', burst, prefix, timeout = 100, failOpen = false, secret, onError } = options
+    const { client, algorithm = 'FIXED', burst, prefix, timeout = 100, failOpen = false, secret, onError, module } = options
     if (burst !== undefined && !TAKES_BURST.includes(algorithm)) {
       throw new TypeError(`burst: ${algorithm} takes none; expected it with ${TAKES_BURST.join(', ')}`)
     }
     this.algorithm = algorithm
     this.#burst = burst === undefined ? [] : ['BURST', String(burst)]
-    this.#link = new Link(client, timeout, this.guard)
+    this.#link = new Link(client, timeout, this.guard, module)
     this.#failOpen = failOpen
     this.#secret = secret
     this.guard.onError = onError
