@@ -16,6 +16,7 @@ import os
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -92,6 +93,7 @@ class Client:
     rejected = "the call was rejected, a fault of the configuration: "
     breaker = "opens after 250 ms of silence, or without a connection"
     breaker_log = "CircuitOpen"
+    remembered = None  # what a denial gets that it remembers, whatever became of the server
     connection = None  # how the log names a connection that fails
     timeout = None  # and a server that does not reply
     out_of_memory = "OOM"
@@ -219,6 +221,31 @@ class Nginx(Client):
         http_port, upstream = free_port(), free_port()
         text = replaced(configuration(port, http_port, upstream), changes)
         return App(COMMAND, {"nginx.conf": text}, http_port)
+
+
+class Go(Client):
+    name = "go"
+    open = 503
+    prefix = "no decision, failing closed"
+    rejected = "the call was rejected, a fault of the configuration"
+    connection = "connection refused"
+    timeout = "no reply in time"
+    breaker_log = "circuit open"
+    remembered = 429
+    wrong = {'redisrl.Token(time.Minute, 60).Burst(10).As("api")': 'redisrl.FixedCalendar("year", 60).Anchor(time.Unix(1<<37, 0))'}
+    patient = {'Prefix: "api:"': 'Prefix: "api:", Timeout: 5 * time.Second'}
+
+    def start(self, port, changes):
+        http_port, module = free_port(), CLIENTS / "go/redigotest"
+        main = replaced(
+            (module / "example/main.go").read_text(),
+            {"localhost:6379": f"127.0.0.1:{port}", '":3000"': f'"127.0.0.1:{http_port}"', **changes},
+        )
+        with tempfile.TemporaryDirectory(dir=module) as place:
+            path = pathlib.Path(place)
+            (path / "main.go").write_text(main)
+            subprocess.run(["go", "build", "-o", "main", "main.go"], cwd=place, check=True)
+            return App([path / "main"], {}, http_port)
 
 
 class Run:
@@ -366,7 +393,7 @@ class Run:
         server.stop()
         server.start()
         found, _ = app.get()
-        assert found in (200, self.client.open), app.log()[-3000:]
+        assert found in (200, self.client.open, self.client.remembered), app.log()[-3000:]
         self.recovers(app, server)
         first = "" if self.client.open == 200 else f"; the first may get {self.client.open}"
         self.report("restarted-empty", f"allowed (200), and limits begin anew{first}", "", breaker="")
@@ -431,7 +458,7 @@ class Run:
             self.report("wrong-policy", client.fault, log + "…", REPLIES, recovery="never: correct the policy")
 
 
-ALL = {client.name: client for client in (Asgi, FlaskLimiter, SlowApi, NodeRedis, IoRedis, Nginx)}
+ALL = {client.name: client for client in (Asgi, FlaskLimiter, SlowApi, Go, NodeRedis, IoRedis, Nginx)}
 
 
 def main():

@@ -62,8 +62,8 @@
 //!   policy changes from call to call.
 //! - A [`Cost`] above the capacity is denied for ever, and is no error. A cost of 0 charges nothing and is allowed while a
 //!   unit is left.
-//! - A clock that steps back allows nothing more. A state ahead of the clock counts as of now, and the next denial
-//!   restates it so ([`Change::Rebase`]). Two exceptions: [`FixedWindow`] has a counter for each window, so a step back
+//! - A clock that steps back allows nothing more. A state ahead of the clock is read as if it began
+//!   now, and the next denial writes it so ([`Change::Rebase`]). Two exceptions: [`FixedWindow`] has a counter for each window, so a step back
 //!   into a window whose counter has expired opens it; leases of a [`Lease`] last longer by the step.
 //! - No argument and no stored state panics.
 //!
@@ -352,8 +352,8 @@ pub enum Change<S> {
     Keep,
     /// Counts the request. This is the new state.
     Charge(S),
-    /// Writes the same state as of now. The request charges nothing. The stored state is ahead of the clock, counts
-    /// windows of another length, or has an expiry that is missing or too late. If it stayed, the key would be blocked
+    /// Writes the state again, counted from now. The request charges nothing. The stored state is ahead of the clock,
+    /// counts windows of another length, or has an expiry that is missing or too late. Otherwise the key would be denied
     /// for longer than the figures say: until the clock has caught up, for example.
     Rebase(S),
     /// Gives units back. This is the new state.

@@ -48,28 +48,35 @@ pub struct Denied<'a> {
     pub last: Written<'a>,
 }
 
-/// The keys with the highest counts.
+/// The keys with the highest counts. A key stays in its slot while its rank changes; the table finds the slot of a key.
 pub struct Sketch {
     capacity: usize,
-    /// The counts, the highest first, and the place of each key in `keys`.
-    counts: Vec<(u64, usize)>,
-    keys: Vec<Counted>,
+    /// By rank: the highest count first.
+    ranks: Vec<Rank>,
+    slots: Vec<Counted>,
     /// The rank that was incremented last. While each key is denied once, the next count to increment begins after it.
-    last: usize,
-    /// The place of each key in `keys`.
-    places: HashTable<usize>,
+    last_rank: usize,
+    /// The slot of each key, by its hash.
+    table: HashTable<usize>,
     /// Seeded, so that a client does not know which keys collide.
     hasher: SeedableRandomState,
     /// The highest count that was dropped when the capacity was changed. No count is lower.
     dropped: u64,
 }
 
+/// A count, and the slot of its key.
+#[derive(Clone, Copy)]
+struct Rank {
+    count: u64,
+    slot: usize,
+}
+
 /// A key that is counted.
 struct Counted {
     hash: u64,
-    /// Its bucket in `places`.
+    /// Where in the table its slot is.
     bucket: usize,
-    /// Where in `counts` its count is.
+    /// Where in `ranks` its count is.
     rank: usize,
     key: ArrayVec<u8, MAX_KEY>,
     algorithm: u8,
@@ -97,40 +104,40 @@ fn same_key(a: &[u8], b: &[u8]) -> bool {
 }
 
 /// A table for so many keys and one more. With twice the room, a key that is replaced never makes it grow.
-fn places_for(capacity: usize) -> HashTable<usize> {
+fn table_for(capacity: usize) -> HashTable<usize> {
     HashTable::with_capacity(capacity.saturating_add(1).saturating_mul(2))
 }
 
-/// What tells the table the hash of a place.
-fn hash_of(keys: &[Counted]) -> impl Fn(&usize) -> u64 {
-    |&place| keys.get(place).map_or(0, |counted| counted.hash)
+/// What tells the table the hash of the key in a slot.
+fn hash_of(slots: &[Counted]) -> impl Fn(&usize) -> u64 {
+    |&slot| slots.get(slot).map_or(0, |counted| counted.hash)
 }
 
 impl Sketch {
     /// A sketch that counts `capacity` keys.
     pub fn new(capacity: usize) -> Self {
-        let (counts, keys, places) = (Vec::new(), Vec::new(), places_for(capacity));
-        Self { capacity, counts, keys, last: 0, places, hasher: SeedableRandomState::random(), dropped: 0 }
+        let (ranks, slots, table) = (Vec::new(), Vec::new(), table_for(capacity));
+        Self { capacity, ranks, slots, last_rank: 0, table, hasher: SeedableRandomState::random(), dropped: 0 }
     }
 
     /// How many keys are counted now.
     pub fn len(&self) -> usize {
-        self.counts.len()
+        self.ranks.len()
     }
 
     /// The most that a key which is not counted can have been denied.
     pub fn error_bound(&self) -> u64 {
-        match self.counts.last() {
-            Some(&(lowest, _)) if self.counts.len() >= self.capacity => lowest,
+        match self.ranks.last() {
+            Some(&Rank { count: lowest, .. }) if self.ranks.len() >= self.capacity => lowest,
             _ => self.dropped,
         }
     }
 
     /// Forgets everything.
     pub fn clear(&mut self) {
-        self.counts.clear();
-        self.keys.clear();
-        self.places.clear();
+        self.ranks.clear();
+        self.slots.clear();
+        self.table.clear();
         self.dropped = 0;
     }
 
@@ -145,20 +152,20 @@ impl Sketch {
     #[cold]
     fn change_capacity(&mut self, capacity: usize) {
         // A key that was replaced before can have been denied so often, and so can the first key that is dropped now.
-        let first_to_go = self.counts.get(capacity).map_or(0, |&(count, _)| count);
+        let first_to_go = self.ranks.get(capacity).map_or(0, |first| first.count);
         self.dropped = self.error_bound().max(first_to_go);
         self.capacity = capacity;
-        self.counts.truncate(capacity);
-        self.keys.sort_unstable_by_key(|key| key.rank);
-        self.keys.truncate(capacity);
-        self.counts.iter_mut().enumerate().for_each(|(rank, (_, place))| *place = rank);
+        self.ranks.truncate(capacity);
+        self.slots.sort_unstable_by_key(|key| key.rank);
+        self.slots.truncate(capacity);
+        self.ranks.iter_mut().enumerate().for_each(|(at, rank)| rank.slot = at);
         // A denial then allocates nothing.
-        self.counts.shrink_to(capacity);
-        self.counts.reserve_exact(capacity.saturating_sub(self.counts.len()));
-        self.keys.shrink_to(capacity);
-        self.keys.reserve_exact(capacity.saturating_sub(self.keys.len()));
-        self.places = places_for(capacity);
-        self.write_places();
+        self.ranks.shrink_to(capacity);
+        self.ranks.reserve_exact(capacity.saturating_sub(self.ranks.len()));
+        self.slots.shrink_to(capacity);
+        self.slots.reserve_exact(capacity.saturating_sub(self.slots.len()));
+        self.table = table_for(capacity);
+        self.fill_table();
     }
 
     /// Counts a denial.
@@ -166,33 +173,33 @@ impl Sketch {
     pub fn record(&mut self, key: &[u8], algorithm: u8, now: Micros, written: Written<'_>) {
         let key = key.get(..MAX_KEY).unwrap_or(key);
         let hash = self.hash(key, algorithm);
-        let is_same = |&place: &usize| {
-            self.keys.get(place).is_some_and(|c| c.hash == hash && c.algorithm == algorithm && same_key(&c.key, key))
+        let is_same = |&slot: &usize| {
+            self.slots.get(slot).is_some_and(|c| c.hash == hash && c.algorithm == algorithm && same_key(&c.key, key))
         };
-        let (rank, count, place) = match self.places.entry(hash, is_same, hash_of(&self.keys)) {
+        let (rank, count, slot) = match self.table.entry(hash, is_same, hash_of(&self.slots)) {
             Entry::Occupied(found) => {
-                let place = *found.get();
-                let Some(counted) = self.keys.get_mut(place) else { return };
+                let slot = *found.get();
+                let Some(counted) = self.slots.get_mut(slot) else { return };
                 counted.set_last(now, written);
-                let Some(&(count, _)) = self.counts.get(counted.rank) else { return };
-                (counted.rank, count, place)
+                let Some(&Rank { count, .. }) = self.ranks.get(counted.rank) else { return };
+                (counted.rank, count, slot)
             }
-            // A new key has the count that it can have at most: in the place of the one with the lowest count, or in a new
-            // place.
+            // A new key has the count that it can have at most: in the slot of the one with the lowest count, or in a new
+            // slot.
             Entry::Vacant(free) => {
-                let (error, place, is_full) = match self.counts.last() {
-                    Some(&(lowest, place)) if self.counts.len() >= self.capacity => (lowest, place, true),
+                let (error, slot, is_full) = match self.ranks.last() {
+                    Some(&Rank { count, slot }) if self.ranks.len() >= self.capacity => (count, slot, true),
                     _ if self.capacity == 0 => return,
-                    _ => (self.dropped, self.keys.len(), false),
+                    _ => (self.dropped, self.slots.len(), false),
                 };
-                let bucket = free.insert(place).bucket_index();
+                let bucket = free.insert(slot).bucket_index();
                 if !is_full {
-                    self.counts.push((error, place));
-                    let (key, window, rank) = (ArrayVec::new(), ArrayVec::new(), place);
+                    self.ranks.push(Rank { count: error, slot });
+                    let (key, window, rank) = (ArrayVec::new(), ArrayVec::new(), slot);
                     let (last, limit, anchor) = (now, 0, None);
-                    self.keys.push(Counted { hash, bucket, rank, key, algorithm, error, last, window, limit, anchor });
+                    self.slots.push(Counted { hash, bucket, rank, key, algorithm, error, last, window, limit, anchor });
                 }
-                let Some(counted) = self.keys.get_mut(place) else { return };
+                let Some(counted) = self.slots.get_mut(slot) else { return };
                 let former = std::mem::replace(&mut counted.bucket, bucket);
                 (counted.hash, counted.algorithm, counted.error) = (hash, algorithm, error);
                 counted.set_last(now, written);
@@ -201,47 +208,47 @@ impl Sketch {
                 let _ = counted.key.try_extend_from_slice(key);
                 let rank = counted.rank;
                 if former != bucket
-                    && let Ok(entry) = self.places.get_bucket_entry(former)
-                    && *entry.get() == place
+                    && let Ok(entry) = self.table.get_bucket_entry(former)
+                    && *entry.get() == slot
                 {
                     entry.remove();
                 } else if is_full {
                     // The table has moved its entries.
-                    self.write_places();
+                    self.fill_table();
                 }
-                (rank, error, place)
+                (rank, error, slot)
             }
         };
-        self.increment(rank, count, place);
+        self.increment(rank, count, slot);
     }
 
-    /// Writes `places` anew.
+    /// Writes the table anew.
     #[cold]
-    fn write_places(&mut self) {
-        self.places.clear();
-        for place in 0..self.keys.len() {
-            let Some(hash) = self.keys.get(place).map(|counted| counted.hash) else { continue };
-            let bucket = self.places.insert_unique(hash, place, hash_of(&self.keys)).bucket_index();
-            if let Some(counted) = self.keys.get_mut(place) {
+    fn fill_table(&mut self) {
+        self.table.clear();
+        for slot in 0..self.slots.len() {
+            let Some(hash) = self.slots.get(slot).map(|counted| counted.hash) else { continue };
+            let bucket = self.table.insert_unique(hash, slot, hash_of(&self.slots)).bucket_index();
+            if let Some(counted) = self.slots.get_mut(slot) {
                 counted.bucket = bucket;
             }
         }
     }
 
     /// Adds one to the count of a key. The count moves before those that are equal, which keeps the order.
-    fn increment(&mut self, rank: usize, count: u64, place: usize) {
+    fn increment(&mut self, rank: usize, count: u64, slot: usize) {
         let first = self.first_of(count, rank);
-        self.last = first;
-        let Some(slot) = self.counts.get_mut(first) else { return };
-        let (_, moved) = std::mem::replace(slot, (count.saturating_add(1), place));
-        if moved != place {
-            if let Some(slot) = self.counts.get_mut(rank) {
-                *slot = (count, moved);
+        self.last_rank = first;
+        let Some(place) = self.ranks.get_mut(first) else { return };
+        let moved = std::mem::replace(place, Rank { count: count.saturating_add(1), slot });
+        if moved.slot != slot {
+            if let Some(place) = self.ranks.get_mut(rank) {
+                *place = moved;
             }
-            if let Some(counted) = self.keys.get_mut(moved) {
+            if let Some(counted) = self.slots.get_mut(moved.slot) {
                 counted.rank = rank;
             }
-            if let Some(counted) = self.keys.get_mut(place) {
+            if let Some(counted) = self.slots.get_mut(slot) {
                 counted.rank = first;
             }
         }
@@ -251,28 +258,28 @@ impl Sketch {
     #[inline(always)]
     fn first_of(&self, count: u64, rank: usize) -> usize {
         // A key that is denied often is the only one with its count.
-        let before = rank.checked_sub(1).and_then(|before| self.counts.get(before));
-        if before.is_none_or(|&(before, _)| before > count) {
+        let before = rank.checked_sub(1).and_then(|before| self.ranks.get(before));
+        if before.is_none_or(|before| before.count > count) {
             return rank;
         }
-        if let Some(&[(before, _), (next, _), ..]) = self.counts.get(self.last..)
-            && before > count
-            && next == count
+        if let Some([before, next, ..]) = self.ranks.get(self.last_rank..)
+            && before.count > count
+            && next.count == count
         {
-            return self.last.saturating_add(1);
+            return self.last_rank.saturating_add(1);
         }
-        self.counts.partition_point(|&(other, _)| other > count)
+        self.ranks.partition_point(|other| other.count > count)
     }
 
     /// The `count` keys that were denied most, the highest count first.
     pub fn top(&self, count: usize) -> Vec<Denied<'_>> {
-        let denied = |&(count, place): &(u64, usize)| {
-            let &Counted { ref key, algorithm, error, last, ref window, limit, anchor, .. } = self.keys.get(place)?;
+        let denied = |&Rank { count, slot }: &Rank| {
+            let &Counted { ref key, algorithm, error, last, ref window, limit, anchor, .. } = self.slots.get(slot)?;
             let (last_ms, last) = (last.millis(), Written { window, limit, anchor });
             Some(Denied { key, algorithm, count, error, last_ms, last })
         };
         // The counts are sorted. Of keys with equal counts, any may be cut.
-        let mut top: Vec<_> = self.counts.iter().take(count).filter_map(denied).collect();
+        let mut top: Vec<_> = self.ranks.iter().take(count).filter_map(denied).collect();
         top.sort_unstable_by_key(|denied| (Reverse(denied.count), denied.key, denied.algorithm));
         top
     }
@@ -319,11 +326,11 @@ mod tests {
         for capacity in [1, 2, 3, 14, 112, 128, 1_000, 10_000] {
             let mut sketch = Sketch::new(0);
             sketch.set_capacity(capacity);
-            let allocated = sketch.places.allocation_size();
+            let allocated = sketch.table.allocation_size();
             for key in 0..40 * capacity {
                 sketch.record(&key.to_le_bytes(), 4, Micros(0), LIMIT);
             }
-            assert_eq!((sketch.len(), sketch.places.allocation_size()), (capacity, allocated));
+            assert_eq!((sketch.len(), sketch.table.allocation_size()), (capacity, allocated));
         }
     }
 
@@ -332,13 +339,13 @@ mod tests {
         let mut sketch = Sketch::new(100);
         for key in 0..1_000_u32 {
             if key % 70 == 0 {
-                sketch.places.reserve(8 * key as usize, hash_of(&sketch.keys));
+                sketch.table.reserve(8 * key as usize, hash_of(&sketch.slots));
             }
             sketch.record(&key.to_le_bytes(), 4, Micros(0), LIMIT);
             sketch.record(&key.to_le_bytes(), 4, Micros(0), LIMIT);
-            assert_eq!(sketch.places.len(), sketch.len());
+            assert_eq!(sketch.table.len(), sketch.len());
         }
-        assert_eq!(sketch.counts.iter().map(|&(count, _)| count).sum::<u64>(), 2_000);
+        assert_eq!(sketch.ranks.iter().map(|rank| rank.count).sum::<u64>(), 2_000);
     }
 
     #[test]

@@ -158,7 +158,7 @@ pub struct Retry {
 }
 
 impl Retry {
-    /// Of a reservation with this `ttl`: it can be settled for one more after its end.
+    /// A reservation that lasts `ttl`. After it has ended, it can be settled for one further `ttl`.
     pub fn new(ttl: Duration) -> Self {
         Self { until: Instant::now().checked_add(ttl.saturating_mul(2)), pause: PAUSE }
     }

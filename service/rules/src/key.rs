@@ -1,10 +1,11 @@
-//! The keys in Redis, `<prefix>rl:<domain>:<algorithm>:<window>:<entries>`, and the commands for them. That of a lease has
-//! no window.
+//! The keys in Redis, and the commands for them. A key is `<prefix>rl:<domain>:<algorithm>:<window>:<entries>`; the key of
+//! a lease has no window.
 //!
-//! Entries are written `key=value`, with commas between them. What has a meaning in a key is escaped as in a URL, so two
-//! descriptors never have the same key. The value of the domain's `hash_tag` is in braces. Where all values of a
-//! wildcard share a limit, the pattern is there instead of the value; a star that is part of a value is escaped. What a
-//! caller sends has a bounded length there.
+//! - Entries are `key=value`, with commas between them. Characters that separate parts of a key are escaped as in a URL,
+//!   so two descriptors never have the same key.
+//! - The value of the domain's `hash_tag` is in braces.
+//! - If all values of a wildcard share a limit, the key has the pattern instead of the value. A star in a value is escaped.
+//! - A long value of a caller is shortened to a fixed length, with its digest.
 
 use std::fmt::Write as _;
 

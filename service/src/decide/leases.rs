@@ -5,7 +5,8 @@ use tonic::Status;
 
 use super::plan::{Check, Plan, Slot};
 
-/// Makes units of RL.ROLLING of leases, which the client does not decide without the server. Whether there is one.
+/// Replaces each lease by a unit of RL.ROLLING that counts for as long: the client decides no lease without the server.
+/// Returns whether there was a lease.
 pub fn count_leases(plan: &mut Plan) -> bool {
     let mut has_one = false;
     for check in checks(plan).filter(|check| check.policy.algorithm().traits().id) {

@@ -1,9 +1,9 @@
 //! Denials of the server that are remembered, so that the same request is not sent again.
 //!
-//! A denial says when the same request would be allowed, exactly. Until then this client denies by itself what costs as
-//! much or more. The server decided after the request was sent, so that time begins, at the earliest, when it was sent.
-//! `retry_after_ms` is rounded up, so a millisecond is taken off. What is left never denies what the server would allow
-//! to a client that is alone. Other clients can only make a wait longer, unless they give units back.
+//! The reply to a denied request says exactly when the same request would be allowed. Until then, this client denies each
+//! request that costs as much or more. It counts the wait from when the request was sent, since the server decided later,
+//! and less one millisecond, since the server rounds up. So a client that is alone on a key never denies what the server
+//! would allow. Other clients can only make the wait longer, unless they give units back.
 
 use std::cmp::Reverse;
 use std::hash::BuildHasher;
@@ -43,20 +43,20 @@ struct Entry {
 /// What the denials of a key share, one after the other.
 #[derive(Debug, Default)]
 struct Shared {
-    /// Whether a request asks again.
-    is_asked: AtomicBool,
+    /// Whether a request is sent again, and has no reply yet.
+    is_rechecked: AtomicBool,
     /// How many requests were denied without the server.
     denied: AtomicU64,
 }
 
 /// A request that a remembered denial denies.
 #[derive(Debug)]
-pub struct Denied {
+pub struct Recalled {
     decision: Decision,
     shared: Arc<Shared>,
 }
 
-impl Denied {
+impl Recalled {
     /// Counts it.
     pub fn counted(self) -> Decision {
         self.shared.denied.fetch_add(1, Ordering::Relaxed);
@@ -66,31 +66,31 @@ impl Denied {
 
 /// The time at which a request is sent, and what had been given back by then.
 #[derive(Debug)]
-pub struct Sent {
+pub struct SentAt {
     at: Instant,
     generation: u32,
-    asks: Option<Asks>,
+    recheck: Option<Recheck>,
 }
 
 /// A request that is sent although a denial is remembered: the only one of its key. Dropped when the reply is learned, or
 /// when there is none.
 #[derive(Debug)]
-struct Asks {
+struct Recheck {
     shared: Arc<Shared>,
     /// When the request of that denial was sent.
     denied: Instant,
 }
 
-impl Asks {
+impl Recheck {
     fn begin(entry: &Entry) -> Option<Self> {
-        let begins = !entry.shared.is_asked.swap(true, Ordering::AcqRel);
+        let begins = !entry.shared.is_rechecked.swap(true, Ordering::AcqRel);
         begins.then(|| Self { shared: Arc::clone(&entry.shared), denied: entry.denial.sent })
     }
 }
 
-impl Drop for Asks {
+impl Drop for Recheck {
     fn drop(&mut self) {
-        self.shared.is_asked.store(false, Ordering::Release);
+        self.shared.is_rechecked.store(false, Ordering::Release);
     }
 }
 
@@ -179,15 +179,15 @@ impl Denials {
     ///
     /// # Errors
     /// It is denied.
-    pub fn recall(&self, request: &Request<'_>, now: Instant) -> Result<Sent, Denied> {
+    pub fn recall(&self, request: &Request<'_>, now: Instant) -> Result<SentAt, Recalled> {
         let key = request.bounded_key();
         // A reservation may be open already: then the request is allowed.
         let known = if request.reserve.is_some() { None } else { self.known(request, &key, now) };
         let Some((entry, decision)) = known else { return Ok(self.sent(&key, now, None)) };
-        let asks = if entry.denial.is_due(now) { Asks::begin(&entry) } else { None };
-        match asks {
-            Some(asks) => Ok(self.sent(&key, now, Some(asks))),
-            None => Err(Denied { decision, shared: entry.shared }),
+        let recheck = if entry.denial.is_due(now) { Recheck::begin(&entry) } else { None };
+        match recheck {
+            Some(recheck) => Ok(self.sent(&key, now, Some(recheck))),
+            None => Err(Recalled { decision, shared: entry.shared }),
         }
     }
 
@@ -195,7 +195,7 @@ impl Denials {
     ///
     /// # Errors
     /// The limits that deny the request.
-    pub fn recall_all(&self, requests: &[Request<'_>], now: Instant) -> Result<Vec<Sent>, Vec<Option<Denied>>> {
+    pub fn recall_all(&self, requests: &[Request<'_>], now: Instant) -> Result<Vec<SentAt>, Vec<Option<Recalled>>> {
         let keys: Vec<_> = requests.iter().map(Request::bounded_key).collect();
         let of_request = |(request, key): (&Request<'_>, &Bounded<'_>)| {
             if request.reserve.is_some() { None } else { self.known(request, key, now) }
@@ -203,22 +203,22 @@ impl Denials {
         let known: Vec<_> = requests.iter().zip(&keys).map(of_request).collect();
         // All of them are asked about, or none.
         if known.iter().flatten().all(|(entry, _)| entry.denial.is_due(now))
-            && let Some(asks) = ask_all(&known)
+            && let Some(recheck) = recheck_all(&known)
         {
-            return Ok(keys.iter().zip(asks).map(|(key, asks)| self.sent(key, now, asks)).collect());
+            return Ok(keys.iter().zip(recheck).map(|(key, recheck)| self.sent(key, now, recheck)).collect());
         }
-        Err(known.into_iter().map(|known| known.map(denied)).collect())
+        Err(known.into_iter().map(|known| known.map(recalled)).collect())
     }
 
     /// Whether a request is denied at `now` that the server cannot decide. A denial holds until its own end then, whether it
     /// is to be asked about again or not.
-    pub fn hold(&self, request: &Request<'_>, now: Instant) -> Option<Denied> {
-        self.known(request, &request.bounded_key(), now).map(denied)
+    pub fn hold(&self, request: &Request<'_>, now: Instant) -> Option<Recalled> {
+        self.known(request, &request.bounded_key(), now).map(recalled)
     }
 
     /// Takes a decision of the server in.
-    pub fn learn(&self, request: &Request<'_>, sent: &Sent, decision: &Decision) {
-        if decision.allowed && sent.asks.is_none() {
+    pub fn learn(&self, request: &Request<'_>, sent: &SentAt, decision: &Decision) {
+        if decision.allowed && sent.recheck.is_none() {
             return;
         }
         let key = request.bounded_key();
@@ -227,17 +227,17 @@ impl Denials {
             return;
         }
         let state = Lookup(State::new(request.policy, &key));
-        match (Denial::new(request, sent.at, decision, self.recheck), &sent.asks) {
+        match (Denial::new(request, sent.at, decision, self.recheck), &sent.recheck) {
             (Some(denial), _) => {
                 let old = self.cache.peek(&state).filter(|old| old.denial.until + LONGEST > sent.at);
                 let shared = old.map(|old| old.shared).unwrap_or_default();
                 self.cache.insert(state.0.kept(), Entry { denial, shared });
             }
             // The denial that it asked about is over. Another one may have taken its place since.
-            (None, Some(asks)) => {
-                let is_asked =
-                    |entry: &Entry| entry.denial.sent == asks.denied && Arc::ptr_eq(&entry.shared, &asks.shared);
-                self.cache.remove_if(&state, is_asked);
+            (None, Some(recheck)) => {
+                let is_same =
+                    |entry: &Entry| entry.denial.sent == recheck.denied && Arc::ptr_eq(&entry.shared, &recheck.shared);
+                self.cache.remove_if(&state, is_same);
             }
             (None, None) => {}
         }
@@ -269,8 +269,8 @@ impl Denials {
         Some((entry, decision))
     }
 
-    fn sent(&self, key: &Bounded<'_>, at: Instant, asks: Option<Asks>) -> Sent {
-        Sent { at, generation: self.generation(key).load(Ordering::Acquire), asks }
+    fn sent(&self, key: &Bounded<'_>, at: Instant, recheck: Option<Recheck>) -> SentAt {
+        SentAt { at, generation: self.generation(key).load(Ordering::Acquire), recheck }
     }
 
     fn generation(&self, key: &Bounded<'_>) -> &AtomicU32 {
@@ -278,21 +278,21 @@ impl Denials {
     }
 }
 
-fn denied((entry, decision): (Entry, Decision)) -> Denied {
-    Denied { decision, shared: entry.shared }
+fn recalled((entry, decision): (Entry, Decision)) -> Recalled {
+    Recalled { decision, shared: entry.shared }
 }
 
-/// Asks about all denials that are known, unless a request asks about one of them already. Two limits may have one key.
-fn ask_all(known: &[Option<(Entry, Decision)>]) -> Option<Vec<Option<Asks>>> {
-    let mut all: Vec<Option<Asks>> = Vec::with_capacity(known.len());
+/// Begins to recheck all denials that are known, unless one of them is rechecked already. Two limits may have one key.
+fn recheck_all(known: &[Option<(Entry, Decision)>]) -> Option<Vec<Option<Recheck>>> {
+    let mut all: Vec<Option<Recheck>> = Vec::with_capacity(known.len());
     for known in known {
-        let asks = match known {
-            Some((entry, _)) if !all.iter().flatten().any(|asks| Arc::ptr_eq(&asks.shared, &entry.shared)) => {
-                Some(Asks::begin(entry)?)
+        let recheck = match known {
+            Some((entry, _)) if !all.iter().flatten().any(|recheck| Arc::ptr_eq(&recheck.shared, &entry.shared)) => {
+                Some(Recheck::begin(entry)?)
             }
             _ => None,
         };
-        all.push(asks);
+        all.push(recheck);
     }
     Some(all)
 }
@@ -357,7 +357,7 @@ mod tests {
     }
 
     /// What is sent of a request, if it is.
-    fn sent(denials: &Denials, request: &Request<'_>, at: Instant) -> Option<Sent> {
+    fn sent(denials: &Denials, request: &Request<'_>, at: Instant) -> Option<SentAt> {
         denials.recall(request, at).ok()
     }
 

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use redis::Value;
 use scopeguard::ScopeGuard;
 
-pub use denials::{Denial, Denied, Sent, TopDenial};
+pub use denials::{Denial, Recalled, SentAt, TopDenial};
 pub use settings::{Settings, at_most_a_year};
 
 use crate::counts::{Asked, Count, Counts, Paid, Part};
@@ -200,7 +200,7 @@ impl Core {
     }
 
     /// Whether a request is denied without the server, or is to be sent. Not counted.
-    pub fn recall(&self, request: &Request<'_>) -> Result<Sent, Denied> {
+    pub fn recall(&self, request: &Request<'_>) -> Result<SentAt, Recalled> {
         self.denials.recall(request, Instant::now())
     }
 
@@ -208,26 +208,31 @@ impl Core {
     ///
     /// # Errors
     /// It is denied.
-    pub fn recall_all(&self, requests: &[Request<'_>]) -> Result<Vec<Sent>, Decisions> {
+    pub fn recall_all(&self, requests: &[Request<'_>]) -> Result<Vec<SentAt>, Decisions> {
         self.denials.recall_all(requests, Instant::now()).map_err(|known| self.remembered_all(requests, known))
     }
 
     /// The decision on a request that is denied without the server.
-    pub fn remembered(&self, denied: Denied) -> Decision {
+    pub fn remembered(&self, denied: Recalled) -> Decision {
         self.counters.remembered.increment();
         denied.counted()
     }
 
-    fn remembered_all(&self, requests: &[Request<'_>], known: Vec<Option<Denied>>) -> Decisions {
+    fn remembered_all(&self, requests: &[Request<'_>], known: Vec<Option<Recalled>>) -> Decisions {
         self.counters.remembered.increment();
-        let decide = |(request, known): (&Request<'_>, Option<Denied>)| {
-            known.map_or_else(|| Decision::unchecked(request.policy), Denied::counted)
+        let decide = |(request, known): (&Request<'_>, Option<Recalled>)| {
+            known.map_or_else(|| Decision::unchecked(request.policy), Recalled::counted)
         };
         Decisions { allowed: false, limits: requests.iter().zip(known).map(decide).collect() }
     }
 
     /// Takes the reply to a request in.
-    pub fn learned(&self, request: &Request<'_>, sent: Sent, result: Result<Value, Error>) -> Result<Decision, Error> {
+    pub fn learned(
+        &self,
+        request: &Request<'_>,
+        sent: SentAt,
+        result: Result<Value, Error>,
+    ) -> Result<Decision, Error> {
         let decision = reply::decision(result?, request)?;
         self.decided(decision.allowed);
         self.denials.learn(request, &sent, &decision);
@@ -238,7 +243,7 @@ impl Core {
     pub fn learned_all(
         &self,
         requests: &[Request<'_>],
-        sent: Vec<Sent>,
+        sent: Vec<SentAt>,
         result: Result<Value, Error>,
     ) -> Result<Decisions, Error> {
         let decisions = reply::decisions(result?, requests)?;

@@ -7,7 +7,7 @@ use futures_util::FutureExt;
 use futures_util::future::{self, BoxFuture};
 
 use super::{Key, Shared};
-use crate::core::{Denied, Sent};
+use crate::core::{Recalled, SentAt};
 use crate::decision::{Decision, Source};
 use crate::error::Error;
 
@@ -28,7 +28,7 @@ impl Shared {
     ///
     /// # Errors
     /// A remembered denial denies it. If the fetch that is under way asks about that denial, it denies all other requests.
-    pub fn start_fetch(self: &Arc<Self>, key: &Arc<Key>) -> Result<Running, Denied> {
+    pub fn start_fetch(self: &Arc<Self>, key: &Arc<Key>) -> Result<Running, Recalled> {
         let mut running = key.fetch.lock();
         let sent = self.limiter.core.recall(&key.request(&self.policy).partial())?;
         if let Some(running) = running.as_ref() {
@@ -57,7 +57,7 @@ impl Shared {
     }
 
     /// Charges what is missing from a whole grant, or what fits of it.
-    async fn fetch(&self, key: &Key, unknown: Sent) -> Result<Fetched, Error> {
+    async fn fetch(&self, key: &Key, unknown: SentAt) -> Result<Fetched, Error> {
         let missing = key.lot.lock().missing(self.units, Instant::now());
         let request = key.request(&self.policy).cost(missing).partial();
         let sent = Instant::now();

@@ -8,7 +8,7 @@ use scopeguard::ScopeGuard;
 use tokio::time::{Instant, sleep};
 
 use super::{Builder, Limiter};
-use crate::core::{Denied, Sent, TopDenial};
+use crate::core::{Recalled, SentAt, TopDenial};
 use crate::decision::{Decision, Decisions};
 use crate::error::Error;
 use crate::fallback::Fallback;
@@ -274,7 +274,7 @@ impl Limiter {
     }
 
     /// Sends a request that no remembered denial denies.
-    pub(crate) async fn send(&self, request: &Request<'_>, sent: Sent) -> Result<Decision, Error> {
+    pub(crate) async fn send(&self, request: &Request<'_>, sent: SentAt) -> Result<Decision, Error> {
         self.core.learned(request, sent, self.call(Call::of(Verb::Check, request)).await)
     }
 
@@ -353,6 +353,6 @@ impl Limiter {
 enum Known {
     /// Units that were charged for another one decide it.
     Held(Decisions),
-    Denied(Denied),
-    Unknown(Sent),
+    Denied(Recalled),
+    Unknown(SentAt),
 }

@@ -1,0 +1,3 @@
+module example.com/redis-rl/clients/go
+
+go 1.23

@@ -1,0 +1,3 @@
+module github.com/valkey-io/valkey-go
+
+go 1.23

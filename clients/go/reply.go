@@ -1,0 +1,222 @@
+package redisrl
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Never is a wait that has no end: the cost is above what the limit can hold.
+const Never time.Duration = -1
+
+// A Source says who decided.
+type Source int
+
+const (
+	// Server: the server decided.
+	Server Source = iota
+	// Remembered: a denial of the server that this limiter remembers. The times are those of now; Remaining is that of the
+	// denial, and may be more by now.
+	Remembered
+	// Unavailable: [Limiter.Unavailable] decided, because the server cannot. No figure is known.
+	Unavailable
+	// Unchecked: another limit denies, and this one was not asked. Allowed is true, and no figure is known.
+	Unchecked
+)
+
+// A Decision is what a request gets. The figures are those of FULL in the command reference, after this request.
+type Decision struct {
+	// Whether the request may go on; of AllowAtMost, whether any part of it may.
+	Allowed bool
+	// What the limit counts: the table of the algorithms in the command reference says what.
+	Count int64
+	// What Remaining counts down from: the burst if given, else the limit.
+	Limit int64
+	// The cost that would be allowed right now.
+	Remaining int64
+	// How many units this call charged.
+	Charged int64
+	// When the same request would be allowed: 0 if it is, Never if the limit can never hold it.
+	RetryAfter time.Duration
+	// The time until Remaining grows, and until the whole limit is available: 0 if it is, Never for never.
+	Next, Reset time.Duration
+	// Of LEAKY: how long to hold the request; else 0.
+	Delay time.Duration
+	// The server's time in milliseconds since 1970.
+	NowMS int64
+	// Whether shadow mode allowed what the limit denies.
+	Shadow bool
+	// Who decided.
+	Source Source
+
+	policy Policy
+}
+
+// Policy is the policy that decided.
+func (d Decision) Policy() Policy { return d.policy }
+
+// Decisions are what a request under several limits gets.
+type Decisions struct {
+	// Whether every limit allows it; if not, none was charged.
+	Allowed bool
+	// The decision of each limit, in the order of the requests.
+	Limits []Decision
+}
+
+const figures = 12
+
+// Reads the twelve figures of LINE; a newer module says more.
+func readLine(reply any, out *[figures]int64) bool {
+	line, isText := text(reply)
+	for i := 0; isText && i < figures; i++ {
+		word, rest, found := strings.Cut(line, " ")
+		if !found && i < figures-1 {
+			return false
+		}
+		n, err := strconv.ParseInt(word, 10, 64)
+		if err != nil {
+			return false
+		}
+		out[i], line = n, rest
+	}
+	return isText
+}
+
+func text(reply any) (string, bool) {
+	switch reply := reply.(type) {
+	case string:
+		return reply, true
+	case []byte:
+		return string(reply), true
+	}
+	return "", false
+}
+
+func number(reply any) (int64, bool) {
+	switch reply := reply.(type) {
+	case int64:
+		return reply, true
+	case int:
+		return int64(reply), true
+	}
+	words, isText := text(reply)
+	n, err := strconv.ParseInt(words, 10, 64)
+	return n, isText && err == nil
+}
+
+func wait(millis int64) time.Duration {
+	if millis < 0 {
+		return Never
+	}
+	return time.Duration(min(millis, int64(never/millisecond))) * millisecond
+}
+
+func (r *Request) decision(reply any) (Decision, error) {
+	var f [figures]int64
+	if !readLine(reply, &f) {
+		return Decision{}, errReply
+	}
+	allowed := f[0] > 0
+	if r.partial && r.cost == 0 {
+		// It charges 0 units in either case.
+		allowed = f[5] == 0
+	}
+	return Decision{
+		Allowed: allowed, Count: f[1], Limit: f[3], Remaining: f[4], RetryAfter: wait(f[5]), Next: wait(f[6]),
+		Reset: wait(f[7]), Delay: max(wait(f[8]), 0), NowMS: f[9], Shadow: f[10] != 0, Charged: f[11], policy: r.Policy,
+	}, nil
+}
+
+// WriteHeaders sets the headers of the HTTP response: X-RateLimit-Limit, -Remaining and -Reset, RateLimit-Policy and
+// RateLimit as in draft-ietf-httpapi-ratelimit-headers, and Retry-After on a denial that can be allowed later.
+func (d Decision) WriteHeaders(header http.Header) {
+	Decisions{d.Allowed, []Decision{d}}.WriteHeaders(header)
+}
+
+// The largest integer of a structured header field (RFC 9651, section 3.3.1). A larger one voids the whole header.
+const maxInteger = 999_999_999_999_999
+
+// WriteHeaders sets the headers of the HTTP response: all policies are listed, and the other figures are those of the
+// strictest limit.
+func (d Decisions) WriteHeaders(header http.Header) {
+	if len(d.Limits) == 0 {
+		return
+	}
+	policies, names, strictest := make([]string, len(d.Limits)), d.names(), 0
+	for i := range d.Limits {
+		policies[i] = d.Limits[i].item(names[i])
+		if d.Limits[i].isStricter(d.Limits[strictest]) {
+			strictest = i
+		}
+	}
+	header.Set("RateLimit-Policy", strings.Join(policies, ", "))
+	s := d.Limits[strictest]
+	if s.Source == Server || s.Source == Remembered {
+		header.Set("X-RateLimit-Limit", strconv.FormatInt(s.Limit, 10))
+		header.Set("X-RateLimit-Remaining", strconv.FormatInt(s.Remaining, 10))
+		if s.Reset != Never {
+			header.Set("X-RateLimit-Reset", strconv.FormatInt((s.NowMS+s.Reset.Milliseconds()+999)/1000, 10))
+		}
+		item := fmt.Sprintf("%q;r=%d", names[strictest], min(s.Remaining, maxInteger))
+		if s.Next != Never {
+			item += fmt.Sprintf(";t=%d", min(seconds(s.Next), maxInteger))
+		}
+		header.Set("RateLimit", item)
+	}
+	if !s.Allowed && s.RetryAfter > 0 {
+		header.Set("Retry-After", strconv.FormatInt(seconds(s.RetryAfter), 10))
+	}
+}
+
+// A name for each policy: the second of a name becomes name-2, and so on.
+func (d Decisions) names() []string {
+	names, taken := make([]string, len(d.Limits)), map[string]bool{}
+	for i, decision := range d.Limits {
+		name := decision.policy.Name()
+		names[i] = name
+		for n := 2; taken[names[i]]; n++ {
+			names[i] = fmt.Sprintf("%s-%d", name, n)
+		}
+		taken[names[i]] = true
+	}
+	return names
+}
+
+// Denied before allowed, then the longest wait, then the least remaining.
+func (d Decision) isStricter(other Decision) bool {
+	if d.Allowed != other.Allowed {
+		return !d.Allowed
+	}
+	// Never, -1, becomes the largest.
+	if a, b := uint64(d.RetryAfter), uint64(other.RetryAfter); a != b {
+		return a > b
+	}
+	if unknown := d.Source >= Unavailable; unknown != (other.Source >= Unavailable) {
+		return !unknown
+	}
+	return d.Remaining < other.Remaining
+}
+
+// The policy in RateLimit-Policy. Its window is a whole number of seconds, so the limit of another window is given for
+// the smallest whole multiple that is: 10 in 500 ms are 20 in 1 s.
+func (d Decision) item(name string) string {
+	window, limit := d.policy.windowAt(d.NowMS), d.policy.Limit()
+	if d.policy.Algorithm() == "LEASE" { // how many at once does not depend on the window
+		return fmt.Sprintf("%q;q=%d;w=%d;qu=\"concurrent-requests\"", name, min(limit, maxInteger), (window+999)/1000)
+	}
+	windows := int64(1)
+	for window*windows%1000 != 0 {
+		windows++
+	}
+	if limit > maxInteger/windows {
+		limit = maxInteger
+	} else {
+		limit *= windows
+	}
+	return fmt.Sprintf("%q;q=%d;w=%d", name, limit, min(window/1000*windows+window%1000*windows/1000, maxInteger))
+}
+
+// Rounded up.
+func seconds(d time.Duration) int64 { return (d.Milliseconds() + 999) / 1000 }

@@ -1,0 +1,295 @@
+//! A running rlaas.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::Router;
+use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_service_server::RateLimitServiceServer;
+use opentelemetry_sdk::trace::SdkTracerProvider;
+use redis_rl_client::{Limiter, Link};
+use rlaas_rules::{self as rules, Overrides};
+use tokio::net::{TcpListener, UnixListener};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
+use tokio_stream::wrappers::{TcpListenerStream, UnixListenerStream};
+use tokio_util::sync::CancellationToken;
+use tonic::service::Routes;
+use tracing::{info, warn};
+
+use super::certificates::{self, Certificates};
+use super::health::Health;
+use super::reload::{Origin, Reload, look, take};
+use super::settings::{Address, Settings};
+use super::tls::Tls;
+use super::watch::{LOOK_EVERY, Watch};
+use super::{connections, redis, traces};
+use crate::control::Control;
+use crate::decide::proto::rate_limit_service_server::RateLimitServiceServer as KuadrantServer;
+use crate::decide::{DESCRIPTORS, Grpc, Service, Traces};
+use crate::http;
+use crate::net::{Pool, Pools};
+
+/// A running rlaas: it is built, gets rules, listens, and ends.
+pub struct Server {
+    settings: Settings,
+    service: Arc<Service>,
+    routes: Routes,
+    health: Health,
+    pools: Pools,
+    tls: Option<Arc<Tls>>,
+    /// Cancelled when nothing more is accepted.
+    drains: CancellationToken,
+    tracer: Option<SdkTracerProvider>,
+    control: Option<JoinHandle<()>>,
+    reload: Option<JoinHandle<()>>,
+    listeners: Vec<JoinHandle<()>>,
+}
+
+impl Server {
+    /// What decides on requests. It has no rules, and nothing listens.
+    pub async fn build(settings: Settings) -> io::Result<Self> {
+        let tracer = settings.traces.as_ref().map(traces::provider).transpose().map_err(io::Error::other)?;
+        let traces = Traces::new(tracer.as_ref());
+        let service = Service::new(limiter(&settings)?, settings.service.clone(), traces).map_err(io::Error::other)?;
+        let service = Arc::new(service);
+        service.load.measure();
+        let pools = Pools::new(&service.load, settings.max_connections);
+        for pool in [&pools.callers, &pools.operators] {
+            tokio::spawn(pool.clone().look_after());
+        }
+        let tls = settings.tls.clone().map(Tls::new).transpose().map_err(io::Error::other)?.map(Arc::new);
+        let (health, routes) = routes(&service)?;
+        health.set(false).await;
+        Ok(Self {
+            settings,
+            service,
+            routes,
+            health,
+            pools,
+            tls,
+            drains: CancellationToken::new(),
+            tracer,
+            control: None,
+            reload: None,
+            listeners: Vec::new(),
+        })
+    }
+
+    /// Puts the rules in force, and looks at what changes from then on.
+    pub async fn load(&mut self, hangup: Signal) -> io::Result<()> {
+        let rules = rules::Settings {
+            merge_domains: self.settings.merge_domains,
+            cluster: self.settings.service.cluster,
+            overrides: overrides(&self.settings)?,
+        };
+        let mut certificates = self.certificates();
+        certificates.look(Instant::now());
+        let files = if self.settings.control.is_some() {
+            self.ask_control_plane(rules);
+            None
+        } else {
+            Some(self.read_files(rules).await)
+        };
+        tokio::spawn(redis::watch(self.service.clone(), self.settings.redis.clone()));
+        let reload = Reload { service: self.service.clone(), files, certificates, tls: self.tls.clone() };
+        self.reload = Some(tokio::spawn(reload.run(self.health.clone(), hangup, self.drains.clone())));
+        Ok(())
+    }
+
+    /// The files whose certificates end some day.
+    fn certificates(&self) -> Certificates {
+        let Settings { tls, control, redis, .. } = &self.settings;
+        let files = tls.iter().flat_map(|tls| [Some(&tls.cert), tls.client_ca.as_ref()]).flatten().cloned();
+        let of_control = control.iter().flat_map(|control| control.certificates());
+        let files = files.chain(certificates::of_url(redis)).chain(of_control).collect();
+        Certificates::new(files, self.service.metrics.in_force.certificates.clone())
+    }
+
+    /// Begins with the rules of the cache, and takes those that the control plane sends.
+    fn ask_control_plane(&mut self, rules: rules::Settings) {
+        let Some(settings) = self.settings.control.clone() else { return };
+        let (service, figures) = (self.service.clone(), self.service.metrics.control.clone());
+        let publish = Arc::new(move |outcome| take(&service, outcome, Origin::ControlPlane));
+        let client = Control { settings, rules, figures, publish };
+        client.start();
+        self.control = Some(tokio::spawn(client.run()));
+    }
+
+    async fn read_files(&self, rules: rules::Settings) -> Watch {
+        let mut files = Watch::new(self.settings.rules.clone(), self.settings.ignore_dot_files, rules);
+        if !look(&self.service, &mut files) {
+            // A file was written just now. It is complete if it stays the same.
+            sleep(LOOK_EVERY).await;
+            look(&self.service, &mut files);
+        }
+        files
+    }
+
+    /// Accepts connections from now on.
+    pub async fn listen(&mut self) -> io::Result<()> {
+        let (settings, service) = (&self.settings, &self.service);
+        let Pools { callers, operators } = &self.pools;
+        let metrics = http::metrics(service.clone(), &settings.metrics_path);
+        let mut listeners = vec![
+            self.listen_grpc().await?,
+            self.listen_http("HTTP", &settings.http, http::api(service.clone()), callers).await?,
+            self.listen_http("metrics", &settings.metrics, metrics, operators).await?,
+        ];
+        if let Some(address) = &settings.debug {
+            listeners.push(self.listen_http("debug", address, http::debug(service.clone()), operators).await?);
+        }
+        self.listeners = listeners;
+        Ok(())
+    }
+
+    async fn listen_grpc(&self) -> io::Result<JoinHandle<()>> {
+        let (figures, stops) = (self.service.load.figures.clone(), self.drains.clone());
+        let grpc = connections::Grpc::new(self.routes.clone(), self.settings.connections, figures, stops.clone());
+        let callers = self.pools.callers.clone();
+        Ok(match &self.settings.grpc {
+            Address::Tcp(address) => {
+                let (incoming, tls) = (bind("gRPC", address).await?, self.tls.clone());
+                let serve = move |io, peer| grpc.clone().serve_tcp(io, peer, tls.clone());
+                tokio::spawn(callers.accept("grpc", incoming, stops, serve))
+            }
+            Address::Unix(path) => {
+                let incoming = bind_unix(path)?;
+                tokio::spawn(callers.accept("grpc", incoming, stops, move |io, peer| grpc.clone().serve(io, peer)))
+            }
+        })
+    }
+
+    async fn listen_http(
+        &self,
+        what: &'static str,
+        address: &str,
+        app: Router,
+        pool: &Arc<Pool>,
+    ) -> io::Result<JoinHandle<()>> {
+        let (figures, stops) = (self.service.load.figures.clone(), self.drains.clone());
+        let http = http::Http::new(app, self.settings.http_timeout, figures, stops.clone());
+        let serve = move |io, peer| http.clone().serve(io, peer);
+        let (incoming, pool) = (bind(what, address).await?, pool.clone());
+        Ok(tokio::spawn(pool.accept(what, incoming, stops, serve)))
+    }
+
+    /// Serves until SIGTERM or SIGINT.
+    pub async fn serve(&self) -> io::Result<()> {
+        let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        Ok(())
+    }
+
+    /// Ends what is under way, and gives back what is held.
+    pub async fn end(mut self) -> io::Result<()> {
+        info!("draining");
+        self.service.drain();
+        self.health.set(false).await;
+        sleep(self.settings.drain_delay).await;
+        self.drains.cancel();
+        let ended = async {
+            for listener in self.listeners {
+                listener.await.map_err(io::Error::other)?;
+            }
+            Ok::<_, io::Error>(())
+        };
+        match timeout(self.settings.drain, ended).await {
+            Ok(ended) => ended?,
+            Err(_) => warn!("some connections did not end in time"),
+        }
+        if let Some(reload) = self.reload.take() {
+            _ = reload.await;
+        }
+        if let Some(control) = self.control.take() {
+            control.abort();
+        }
+        if timeout(self.settings.drain, give_back(self.service)).await.is_err() {
+            warn!("some grants were not given back in time: their units stay charged");
+        }
+        if let Some(tracer) = self.tracer {
+            traces::end(tracer).await;
+        }
+        info!("rlaas ends");
+        Ok(())
+    }
+}
+
+/// What gRPC is asked: limits, health, and what there is to ask.
+fn routes(service: &Arc<Service>) -> io::Result<(Health, Routes)> {
+    let (health, health_server) = tonic_health::server::health_reporter();
+    let reflection = || {
+        tonic_reflection::server::Builder::configure()
+            .register_encoded_file_descriptor_set(DESCRIPTORS)
+            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+    };
+    let mut routes = Routes::builder();
+    routes
+        .add_service(health_server)
+        .add_service(reflection().build_v1().map_err(io::Error::other)?)
+        // What older clients ask.
+        .add_service(reflection().build_v1alpha().map_err(io::Error::other)?)
+        .add_service(RateLimitServiceServer::new(Grpc(service.clone())))
+        .add_service(KuadrantServer::new(Grpc(service.clone())));
+    Ok((Health(health), routes.routes()))
+}
+
+async fn bind(what: &str, address: &str) -> io::Result<TcpListenerStream> {
+    let listener = TcpListener::bind(address).await.map_err(|error| named(what, address, &error))?;
+    info!(address = %listener.local_addr()?, "{what} listens");
+    Ok(TcpListenerStream::new(listener))
+}
+
+fn bind_unix(path: &Path) -> io::Result<UnixListenerStream> {
+    // A socket that an earlier process left would be in the way.
+    if fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket()) {
+        _ = fs::remove_file(path);
+    }
+    let name = path.display().to_string();
+    let listener = UnixListener::bind(path).map_err(|error| named("gRPC", &name, &error))?;
+    info!(address = name, "gRPC listens");
+    Ok(UnixListenerStream::new(listener))
+}
+
+/// The overrides of the rules. A wrong file ends the start.
+fn overrides(settings: &Settings) -> io::Result<Arc<Overrides>> {
+    let Some(path) = &settings.overrides else { return Ok(Arc::default()) };
+    Overrides::read(path).map(Arc::new).map_err(io::Error::other)
+}
+
+/// A limiter that needs no server to start.
+fn limiter(settings: &Settings) -> io::Result<Limiter> {
+    // The error does not repeat the URL, which may have a password.
+    let link = Link::open(&settings.redis).map_err(|error| io::Error::other(format!("--redis: {error}")))?;
+    let limiter = Limiter::builder(link)
+        .denials(settings.denials)
+        .recheck_denials(settings.recheck_denials)
+        .timeout(settings.service.timeout)
+        .build();
+    // The timeout of a request may be shorter than it takes to connect.
+    tokio::spawn({
+        let limiter = limiter.clone();
+        async move { limiter.connect().await }
+    });
+    Ok(limiter)
+}
+
+fn named(what: &str, address: &str, error: &io::Error) -> io::Error {
+    let flag = what.to_ascii_lowercase();
+    io::Error::new(error.kind(), format!("{what} cannot listen on {address}: {error}; --{flag} takes another address"))
+}
+
+/// Gives the units back that were granted and not used.
+async fn give_back(service: Arc<Service>) {
+    let Some(snapshot) = service.snapshot.swap(None) else { return };
+    for granted in snapshot.grants.values() {
+        granted.grants.clone().shutdown().await;
+    }
+}
