@@ -152,7 +152,7 @@ pub use period::Schedule;
 pub use rolling_log::RollingLog;
 pub use sliding_counter::SlidingCounter;
 pub use sliding_log::SlidingLog;
-pub use table::{Join, Name, Named, Rules, Suggest, Traits};
+pub use table::{Join, Name, Rules, Suggest, Traits};
 pub use window_counter::WindowCounter;
 
 use reservation::{Correction, Reservation};
@@ -406,6 +406,14 @@ pub struct Decision<S> {
     /// How many units must be available for the same request to be allowed: its cost; for a cost of 0 it is 1, or 0 with
     /// ALWAYS.
     pub needed: u64,
+}
+
+/// An algorithm of the table.
+pub trait Named {
+    /// Its name.
+    const NAME: Name;
+    /// Its row.
+    const TRAITS: &'static Traits = Self::NAME.traits();
 }
 
 /// An algorithm: what it decides on a request, and how it corrects a charge. All of it is pure: the caller writes the

@@ -292,18 +292,10 @@ macro_rules! names {
             }
         }
 
-        $(impl Named for $type {
+        $(impl crate::Named for $type {
             const NAME: Name = Name::$name;
         })*
     };
 }
 
 with_algorithms!(names());
-
-/// An algorithm of the table.
-pub trait Named {
-    /// Its name.
-    const NAME: Name;
-    /// Its row.
-    const TRAITS: &'static Traits = Self::NAME.traits();
-}

@@ -177,7 +177,11 @@ class Playground(http.server.ThreadingHTTPServer):
         self.releases.start()
         host = self.own.strip("[]")
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        super().__init__((host, int(port)), Handler)
+        try:
+            super().__init__((host, int(port)), Handler)
+        except OSError as error:
+            other = f"{self.own}:{int(port) + 1}"
+            sys.exit(f"{address}: {error.strerror}. Another address: PAGE={other} make playground, or the argument {other}")
 
     def send(self, words: list[str]) -> str:
         """Sends a command over the connection of this thread."""

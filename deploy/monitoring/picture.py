@@ -17,6 +17,12 @@ from stack import OPS, Stack
 ROWS = ["Now", "Decisions by algorithm", "Keys that are denied most (RL.TOP)"]
 SECONDS = 60
 UNITS = {"reqps": "{:,.4g} req/s", "percentunit": "{:.1%}"}
+# One colour for each algorithm and outcome, in all panels.
+COLOURS = {
+    **dict(zip(["token", "counter", "rolling", "fixed", "window"], ["#5b9bd0", "#b58be0", "#3cb7a4", "#d9b440", "#c78a5b"])),
+    **{"allowed": "#73bf69", "near": "#d9b440", "denied": "#f2812f", "errors": "#f2495c"},
+}
+STATS = {"Denied": "denied", "Errors": "errors"}
 
 
 def traffic(port):
@@ -59,29 +65,35 @@ def draw(axes, panel, ask):
         found = sorted(found, key=lambda series: -max(series[1].values()))[:10]
         times = sorted({at for _, points in found for at in points})
         below = [0.0] * len(times)
-        for name, points in found:
+        for number, (name, points) in enumerate(found):
+            colour = COLOURS["errors"] if panel["title"] == "Errors" else COLOURS.get(name, f"C{number}")
             values = [points.get(at, 0.0) + least for at, least in zip(times, below)]
-            axes.plot(times, values, label=name, linewidth=1)
+            axes.plot(times, values, label=name, linewidth=1, color=colour)
             if panel["fieldConfig"]["defaults"]["custom"]["stacking"]["mode"] == "normal":
-                axes.fill_between(times, below, values, alpha=0.2)
+                axes.fill_between(times, below, values, alpha=0.2, color=colour)
                 below = values
-        axes.set_xticks([])
+        marks = [at for at in times if at % 10 == 0]
+        axes.set_xticks(marks, [time.strftime("%H:%M:%S", time.gmtime(at)) for at in marks])
         axes.set_ylim(bottom=0)
+        axes.set_ylabel("requests a second", fontsize=7)
+        axes.tick_params(length=0)
+        axes.spines[:].set_visible(False)
         axes.grid(color="#2c3235", linewidth=0.5)
-        axes.legend(fontsize=6, ncols=5, loc="upper center", bbox_to_anchor=(0.5, 0), frameon=False)
+        axes.legend(fontsize=7, ncols=5, loc="upper center", bbox_to_anchor=(0.5, -0.08), frameon=False)
         return
     axes.axis("off")
     if panel["type"] == "table":
         cells = [[labels["key"], labels["algorithm"], shown(panel, points[-1][1])] for _, labels, points in found[:9]]
-        axes.table(cells, colLabels=["key", "algorithm", "denied"], loc="upper center", edges="horizontal", cellLoc="left")
+        axes.table(cells, colLabels=["key", "algorithm", "denied"], loc="upper center", edges="open", cellLoc="left")
         return
     text = "\n".join(f"{name}\n{shown(panel, points[-1][1])}".strip() for name, _, points in found)
-    axes.text(0.5, 0.4, text or "No data", ha="center", va="center", fontsize=11, color="#73bf69")
+    colour = COLOURS.get(STATS.get(panel["title"]), "#d8d9da")
+    axes.text(0.5, 0.4, text or "No data", ha="center", va="center", fontsize=11, color=colour)
 
 
 def main():
     plt.style.use("dark_background")
-    plt.rcParams.update({"figure.facecolor": "#111217", "axes.facecolor": "#181b1f", "ytick.labelsize": 7})
+    plt.rcParams.update({"figure.facecolor": "#111217", "axes.facecolor": "#181b1f", "xtick.labelsize": 7, "ytick.labelsize": 7})
     rows = {}
     for panel in json.loads((OPS / "dashboard.json").read_text())["panels"]:
         if panel["type"] == "row":
@@ -97,7 +109,9 @@ def main():
 
         def ask(expression, over_time):
             expression = expression.replace("$__rate_interval", "5s").replace("$instance", ".*")
-            span = {"start": end - SECONDS + 5, "end": end, "step": 1} if over_time else {"time": end}
+            # Whole seconds, so that the marks of the time are points.
+            last = int(end)
+            span = {"start": last - SECONDS + 5, "end": last, "step": 1} if over_time else {"time": end}
             result = stack.api("query_range" if over_time else "query", query=expression, **span)["result"]
             return [(series["metric"], series["values"] if over_time else [series["value"]]) for series in result]
 
@@ -110,8 +124,8 @@ def main():
                 at = panel["gridPos"]
                 y = top + at["y"] - begins[row]
                 # With room for the title, the legend and the figures. Grafana's grid has 24 columns.
-                bottom, inner = 1 - (y + at["h"] - 1.2) / height, (at["h"] - 2.2) / height
-                draw(figure.add_axes(((at["x"] + 0.8) / 24, bottom, (at["w"] - 1.2) / 24, inner)), panel, ask)
+                bottom, inner = 1 - (y + at["h"] - 1.6) / height, (at["h"] - 2.6) / height
+                draw(figure.add_axes(((at["x"] + 1.2) / 24, bottom, (at["w"] - 1.6) / 24, inner)), panel, ask)
             top += heights[row]
         figure.savefig(sys.argv[2], dpi=84)
 

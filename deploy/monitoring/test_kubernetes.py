@@ -15,7 +15,7 @@ import urllib.request
 
 import kubernetes_validate
 import yaml
-from stack import ROOT, USER, eventually, free_ports, program, spawn
+from stack import OPS, ROOT, USER, eventually, free_ports, program, spawn
 from test_ops import servers, service
 
 MANIFESTS = ROOT / "deploy" / "kubernetes"
@@ -64,7 +64,7 @@ class Kubernetes(unittest.TestCase):
         cls.config = cls.all["ConfigMap", "redis-rl"]["data"]["redis-rl.conf"]
 
     def test_schemas(self):
-        self.assertEqual(len(self.all), 11)
+        self.assertEqual(len(self.all), 12)
         for version in VERSIONS:
             for key, manifest in self.all.items():
                 with self.subTest(version=version, manifest=key):
@@ -159,6 +159,38 @@ class Kubernetes(unittest.TestCase):
                 process.terminate()
                 self.assertEqual(process.wait(timeout=20), 0, log.read_text())
 
+    def test_the_monitoring(self):
+        """What is printed is what deploy/monitoring has, and the exporter fits it."""
+        text = subprocess.run([MANIFESTS / "monitoring.py"], check=True, capture_output=True, text=True).stdout
+        printed = {(m["kind"], m["metadata"]["name"]): m for m in yaml.safe_load_all(text)}
+        config = yaml.safe_load((OPS / "prometheus.yml").read_text())["scrape_configs"]
+        for name, job in [("redis-rl-exporter", 0), ("rlaas", 1)]:
+            monitor = printed["PodMonitor", name]["spec"]
+            pod = self.all["Deployment", name]["spec"]["template"]
+            labels = monitor["selector"]["matchLabels"]
+            self.assertLessEqual(labels.items(), pod["metadata"]["labels"].items())
+            [endpoint] = monitor["podMetricsEndpoints"]
+            self.assertIn(endpoint["port"], [port["name"] for port in pod["spec"]["containers"][0]["ports"]])
+            self.assertEqual(endpoint["relabelings"][0], {"targetLabel": "job", "replacement": config[job]["job_name"]})
+            wanted = [tuple(rule.values()) for rule in config[job].get("metric_relabel_configs", [])]
+            self.assertEqual([tuple(rule.values()) for rule in endpoint["metricRelabelings"]], wanted)
+            names = {name for rule in endpoint["metricRelabelings"] for name in rule}
+            self.assertLessEqual(names, {"sourceLabels", "regex", "targetLabel", "replacement"})
+        with tempfile.NamedTemporaryFile("w", suffix=".yml") as rules:
+            yaml.safe_dump(printed["PrometheusRule", "redis-rl"]["spec"], rules)
+            rules.flush()
+            subprocess.run([program("promtool"), "check", "rules", rules.name], check=True, stdout=subprocess.DEVNULL)
+
+        pod = self.all["Deployment", "redis-rl-exporter"]["spec"]["template"]
+        [container] = pod["spec"]["containers"]
+        self.has_the_least_rights(pod["spec"], container)
+        [volume] = pod["spec"]["volumes"]
+        script = printed["ConfigMap", volume["configMap"]["name"]]["data"]
+        self.assertEqual(script, {"collect.lua": (OPS / "collect.lua").read_text()})
+        self.assertIn("-script=/etc/redis-rl/collect.lua", container["args"])
+        [client] = self.all["NetworkPolicy", "redis-rl"]["spec"]["ingress"][0]["from"]
+        self.assertLessEqual(client["podSelector"]["matchLabels"].items(), pod["metadata"]["labels"].items())
+
     def test_the_example_for_istio(self):
         """Its schema is Istio's, so only that it names the service of the manifests is tested."""
         text = (ROOT / "deploy" / "istio" / "envoyfilter.yaml").read_text()
@@ -171,6 +203,24 @@ class Kubernetes(unittest.TestCase):
         address = endpoint["endpoint"]["address"]["socket_address"]
         self.assertIn(address["port_value"], [port["port"] for port in self.all["Service", "rlaas"]["spec"]["ports"]])
 
+    def test_without_the_module_its_commands_end_the_start(self):
+        """The page of the downgrade says so."""
+        path = next(path for path in servers())
+        with tempfile.TemporaryDirectory(prefix="rl-kubernetes-") as name:
+            for text, starts in [((MANIFESTS / "users.acl.example").read_text(), False), ("user default on nopass\n", True)]:
+                (pathlib.Path(name) / "users.acl").write_text(text)
+                [port] = free_ports(1)
+                server = spawn([path, "--port", port, "--bind", "127.0.0.1", "--aclfile", f"{name}/users.acl"], name, "log")
+                try:
+                    if starts:
+                        log = pathlib.Path(name) / "log"
+                        wait_for(server, log, lambda: "eady to accept" in log.read_text())
+                    else:
+                        self.assertNotEqual(server.wait(timeout=20), 0)
+                finally:
+                    server.kill()
+                    server.wait()
+
     def test_the_memory_fits_the_limit(self):
         maxmemory = bytes_of(re.search(r"^maxmemory (\w+)$", self.config, re.MULTILINE)[1])
         self.assertLessEqual(maxmemory, 0.6 * bytes_of(self.container["resources"]["limits"]["memory"]))
@@ -179,8 +229,9 @@ class Kubernetes(unittest.TestCase):
         example = (MANIFESTS / "users.acl.example").read_text()
         users = dict(re.findall(r"^user (\w+) (.+)$", example, re.MULTILINE))
         page = (ROOT / "docs" / "operations.md").read_text().replace("\\\n", "")
-        [app, *_] = re.findall(r"^redis-cli ACL SETUSER app (.+)$", page, re.MULTILINE)
-        self.assertEqual(users["app"].split(), re.sub(r"['\\]", "", app).split())
+        for name in ["app", "operator"]:
+            [words, *_] = re.findall(rf"^redis-cli ACL SETUSER {name} (.+)$", page, re.MULTILINE)
+            self.assertEqual(users[name].split(), re.sub(r"['\\]", "", words).split())
         exporter = USER.replace(">secret", ">CHANGE-ME resetchannels")
         self.assertEqual(users["exporter"], exporter)
 
@@ -224,6 +275,8 @@ class Kubernetes(unittest.TestCase):
                 self.assertEqual(send("app", "RL.TOKEN", "limit:a", "1m", "5")[0], "1")
                 self.assertIn("NOPERM", send("app", "INFO")[0])
                 self.assertIn("# rl", send("exporter", "INFO", "rl")[0])
+                for words in [("RL.TOP",), ("INFO", "rl"), ("CONFIG", "SET", "rl.shadow", "no")]:
+                    self.assertNotIn("NOPERM", send("operator", *words)[0])
                 self.assertIn("NOPERM", send("probe", "RL.TOKEN", "limit:a", "1m", "5")[0])
             finally:
                 server.kill()

@@ -119,6 +119,7 @@ fn service(address: &str) -> Service {
     let link = Link::open(&format!("redis://{address}")).expect("a URL");
     let limiter = Limiter::builder(link).timeout(long).build();
     let settings = ServiceSettings {
+        allow_reset: false,
         prefix: String::new(),
         timeout: long,
         reply: ReplySettings::default(),

@@ -31,6 +31,10 @@ fn dir() -> TempDir {
         _ = writeln!(log, "192.0.2.1 - {user} [{time}] \"GET / HTTP/1.1\" {status} 12 \"-\" \"-\"");
     }
     fs::write(dir.path().join("access.log"), log).expect("a file");
+    let readme = "domain: web\ndescriptors:\n  - {key: user, rate_limit: {unit: minute, requests_per_unit: 5}}\n  \
+                  - {key: api_key, rate_limit: {unit: day, requests_per_unit: 9}}\n  - key: path\n    value: /login\n    \
+                  descriptors: [{key: remote_address, rate_limit: {algorithm: token, window: 1m, limit: 3}}]\n";
+    fs::write(dir.path().join("readme.yaml"), readme).expect("a file");
     fs::write(dir.path().join("rules.yaml"), RULES).expect("a file");
     fs::write(dir.path().join("stricter.yaml"), RULES.replace("unit: 5", "unit: 2")).expect("a file");
     dir
@@ -122,6 +126,16 @@ fn the_page_has_nothing_of_the_log_as_html() {
     assert!(!page.contains("<script") && !page.contains("&amp;<"), "{page}");
     // In two tables, in the facts, and beside the heat map, shortened.
     assert!(page.matches("&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;").count() >= 3, "{page}");
+    // The flood is 40 times what is usual, and does not flatten it.
+    for shown in [
+        "fixed: 5 in 1m<",
+        "all keys begin with user=<",
+        "Requests a second, by UTC; bars end at ",
+        ", in UTC<",
+        "there are only 51 keys",
+    ] {
+        assert!(page.contains(shown), "{shown}: {page}");
+    }
     // All colours are those of the page.
     assert!(page.contains("var(--heat-5)") && !page.contains("#00000"), "{page}");
 }
@@ -130,7 +144,17 @@ fn the_page_has_nothing_of_the_log_as_html() {
 fn what_gives_no_descriptor_is_an_error() {
     let dir = dir();
     for (args, expected) in [
-        ("rules.yaml --log access.log", "domain web has no part authorize"),
+        (
+            "rules.yaml --log access.log",
+            "domain web has no part authorize, which makes descriptors of requests. Add --descriptor 'user={user}'; in \
+             braces is a field of the log, which has address, user, time, method, path, status, bytes, referer, \
+             user_agent. Or name another --domain",
+        ),
+        (
+            "readme.yaml --log access.log",
+            "Add --descriptor 'api_key={api_key}' --descriptor 'path={path},remote_address={address}' --descriptor \
+             'user={user}'; in braces",
+        ),
         (
             "rules.yaml --log access.log --descriptor user={nothing}",
             "no request has the fields of the descriptor user={nothing}",

@@ -69,7 +69,8 @@ const MAY_NAME: &[(&str, &str)] = &[
     ),
     (
         "algorithm/src",
-        "in_memory: fixed_window forecast integer lease period record reservation rolling_log sliding_log window_counter
+        "table: bucket fixed_window gcra lease rolling_log sliding_counter sliding_log window_counter
+        in_memory: fixed_window forecast integer lease period record reservation rolling_log sliding_log window_counter
         fixed_window: always arithmetic forecast period reservation
         window_counter: arithmetic fixed_window forecast reservation
         rolling_log: arithmetic forecast record reservation sliding_log

@@ -10,6 +10,7 @@ import pathlib
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -321,6 +322,16 @@ class Page(unittest.TestCase):
             reply = json.loads(body)
             self.assertEqual((status, reply["field"]), (400, field), change)
             self.assertTrue(reply["error"], change)
+
+    def test_a_taken_port_is_one_line_that_names_the_setting(self):
+        root = pathlib.Path(__file__).resolve().parents[3]
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = taken.getsockname()[1]
+            page = [sys.executable, root / "clients/playground/playground.py", "redis://127.0.0.1:1", f"127.0.0.1:{port}"]
+            for command, setting in ((page, "PAGE="), ([root / "scripts/run", "redis-server", str(port), "none"], "PORT=")):
+                run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+                self.assertEqual((run.returncode, run.stdout, run.stderr.count("\n")), (1, "", 1), run.stderr)
+                self.assertIn(f"{setting}", run.stderr)
 
     def test_everything_has_a_name(self):
         nodes = self.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]

@@ -36,6 +36,9 @@ enum Command {
     Simulate(Box<simulate::Simulate>),
     /// Asks a running rlaas what each limit of a request holds now. Charges nothing.
     Why(why::Why),
+    /// Lets a running rlaas, started with --allow-reset, delete what the limits of a request hold; denials that this copy
+    /// remembers end too.
+    Reset(why::Why),
 }
 
 /// Where the rules are, and how they are read.
@@ -94,8 +97,11 @@ impl RuleArgs {
             let resources = control::resources(&kept).map_err(|problems| problems.join("\n"))?;
             return Ok(control::load_resources(&resources, &settings));
         }
-        let sources = rules::read(&self.paths, self.ignore_dot_files)
+        let (sources, left_out) = rules::read(&self.paths, self.ignore_dot_files)
             .map_err(|(path, error)| format!("{}: {error}", path.display()))?;
+        for line in left_out {
+            eprintln!("{}", Printable(&line));
+        }
         Ok(rules::load(&sources, &settings))
     }
 }
@@ -126,7 +132,8 @@ pub fn run() -> ExitCode {
         Command::Check(args) => check::run(args, out),
         Command::Explain(args) => args.run(out),
         Command::Simulate(args) => args.run(out),
-        Command::Why(args) => args.run(out),
+        Command::Why(args) => args.run("/why", out),
+        Command::Reset(args) => args.run("/reset", out),
     };
     result.unwrap_or_else(|error| {
         // A reader that went away, as `head` does, is no error.

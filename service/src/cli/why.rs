@@ -1,4 +1,4 @@
-//! `rlaas why`
+//! `rlaas why` and `rlaas reset`, which ask a running rlaas.
 
 use std::io::{self, Read as _, Write};
 use std::net::{TcpStream, ToSocketAddrs as _};
@@ -12,7 +12,7 @@ use crate::http::json;
 
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The arguments of `rlaas why`.
+/// The arguments of both.
 #[derive(Debug, Args)]
 pub struct Why {
     #[command(flatten)]
@@ -23,10 +23,11 @@ pub struct Why {
 }
 
 impl Why {
-    pub fn run(&self, out: &mut impl Write) -> io::Result<ExitCode> {
+    /// Prints what `path` of the debug address replies.
+    pub fn run(&self, path: &str, out: &mut impl Write) -> io::Result<ExitCode> {
         let Some(request) = self.request.read(out)? else { return Ok(ExitCode::FAILURE) };
         let body = json::write(&request, json::REQUEST).map_err(io::Error::other)?;
-        let (ok, text) = match self.ask(&body) {
+        let (ok, text) = match self.ask(path, &body) {
             Ok(reply) => reply,
             Err(error) => (false, format!("--debug {}: {error}\n", self.debug)),
         };
@@ -35,12 +36,12 @@ impl Why {
     }
 
     /// Whether the status is 200, and the text of the reply.
-    fn ask(&self, body: &str) -> io::Result<(bool, String)> {
+    fn ask(&self, path: &str, body: &str) -> io::Result<(bool, String)> {
         let address = self.debug.to_socket_addrs()?.next().ok_or(io::ErrorKind::NotFound)?;
         let mut stream = TcpStream::connect_timeout(&address, TIMEOUT)?;
         stream.set_read_timeout(Some(TIMEOUT))?;
         let (host, length) = (&self.debug, body.len());
-        let head = format!("POST /why HTTP/1.0\r\nHost: {host}\r\nContent-Length: {length}\r\n\r\n");
+        let head = format!("POST {path} HTTP/1.0\r\nHost: {host}\r\nContent-Length: {length}\r\n\r\n");
         stream.write_all((head + body).as_bytes())?;
         let mut reply = String::new();
         stream.read_to_string(&mut reply)?;

@@ -1,10 +1,12 @@
 //! Whether Redis can be used, and why not: in words that say what to change.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
 use redis::Value;
-use redis_rl_client::{Error, Limiter, Link};
+use redis_rl_client::{Algorithm, Error, Limiter, Link};
+use rlaas_rules::{Domain, Rules};
 use tokio::time::timeout;
 
 /// How long an attempt may take.
@@ -38,6 +40,16 @@ impl Known {
             _ => explain(error),
         }
     }
+}
+
+/// The algorithms of the rules, but for that of the keys of the scripts.
+pub fn words(rules: &Rules) -> Vec<&'static str> {
+    let domains = rules.domains.values().filter(|domain| !domain.script_keys);
+    let rates = domains.flat_map(Domain::limits).filter_map(|limit| limit.rate);
+    // A lease has no look.
+    let algorithms = rates.map(|rate| rate.policy.algorithm()).filter(|algorithm| algorithm.traits().cost);
+    let words: BTreeSet<_> = algorithms.map(Algorithm::word).collect();
+    words.into_iter().collect()
 }
 
 /// Connects anew, and sends commands that charge nothing: for each of these words of algorithms.

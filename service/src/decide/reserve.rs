@@ -32,6 +32,9 @@ impl Service {
     /// As [`decide`](Self::decide).
     pub async fn check(&self, request: &RateLimitRequest, call: &mut Call) -> Result<RateLimitResponse, Status> {
         let snapshot = self.rules(call)?;
+        if request.domain.is_empty() {
+            return Ok(of_no_domain());
+        }
         let prepare = |mut plan: Plan, _: Option<&Domain>| {
             plan.all_or_nothing = false;
             checks(&mut plan).for_each(|check| check.hits = Hits::OneLeft);
@@ -46,6 +49,9 @@ impl Service {
     /// As [`decide`](Self::decide), or a limit has an algorithm that cannot count beyond it.
     pub async fn report(&self, request: &RateLimitRequest, call: &mut Call) -> Result<RateLimitResponse, Status> {
         let snapshot = self.rules(call)?;
+        if request.domain.is_empty() {
+            return Ok(of_no_domain());
+        }
         self.decide_planned(&snapshot, request, call, |plan, _| reported(plan)).await?;
         Ok(RateLimitResponse { overall_code: Code::Ok.into(), ..RateLimitResponse::default() })
     }
@@ -176,6 +182,11 @@ impl Service {
         }
         Ok(is_known)
     }
+}
+
+/// As limitador replies to CheckRateLimit and Report. ShouldRateLimit is an error, as in envoyproxy/ratelimit.
+fn of_no_domain() -> RateLimitResponse {
+    RateLimitResponse { overall_code: Code::Unknown.into(), ..RateLimitResponse::default() }
 }
 
 /// Whether the limit knew the id.

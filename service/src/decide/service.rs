@@ -17,7 +17,7 @@ use super::log::{errors_left_out, log};
 use super::metrics::Metrics;
 use super::outcomes::{How, decide, has_no_decision};
 use super::plan::{Bounds, Plan};
-use super::redis::Known;
+use super::redis::{Known, words};
 use super::reply::{ReplySettings, reply};
 use super::state::Snapshot;
 use super::trace::Traces;
@@ -30,7 +30,7 @@ const BEFORE_DEADLINE: Duration = Duration::from_millis(6);
 const LEAST: Duration = Duration::from_millis(1);
 
 const NO_RULES: &str = "there are no valid rules yet";
-/// What is looked at to see whether the server replies.
+/// What is looked at to see whether the server replies, if the rules have no limit that can be looked at.
 const PROBE: Policy = Policy::fixed(Duration::from_secs(1), 1);
 
 /// Decides on requests with the rules in force.
@@ -70,6 +70,8 @@ pub struct ServiceSettings {
     /// Whether the server is a cluster.
     pub cluster: bool,
     pub reservations: Bounds,
+    /// Whether the debug address deletes what limits hold.
+    pub allow_reset: bool,
 }
 
 impl Service {
@@ -80,6 +82,7 @@ impl Service {
     pub fn new(limiter: Limiter, settings: ServiceSettings, traces: Traces) -> Result<Self, prometheus::Error> {
         let metrics = Metrics::new(settings.near_limit_ratio)?;
         let figures = metrics.connections.clone();
+        metrics.in_force.shadow.set(settings.reply.shadow.into());
         metrics.in_force.shadow.set(settings.reply.shadow.into());
         Ok(Self {
             limiter,
@@ -129,18 +132,35 @@ impl Service {
         if let Some(why) = self.lacks_rules() {
             return Some(why);
         }
-        if self.settings.ready_needs_redis {
-            // A read of a key that the service may use.
-            let key = format!("{}rl:ready", self.settings.prefix);
-            let limiter = self.limiter.with_fallback(Fallback::Error);
-            if let Err(error) = limiter.peek(&PROBE.request(&key)).await {
-                if let Some(left_out) = errors_left_out() {
-                    error!(key, error = self.known.explain(&error), left_out, "not ready: Redis cannot decide");
-                }
-                return Some(if error.is_unavailable() { "Redis does not reply" } else { "Redis rejects commands" });
+        if self.settings.ready_needs_redis
+            && let Err(error) = self.ask_redis().await
+        {
+            if let Some(left_out) = errors_left_out() {
+                error!(error = self.known.explain(&error), left_out, "not ready: Redis cannot decide");
             }
+            return Some(if error.is_unavailable() { "Redis does not reply" } else { "Redis rejects commands" });
         }
         None
+    }
+
+    /// Asks what decisions ask, and charges nothing: a request of each algorithm in the rules, for a key that the service
+    /// may use.
+    async fn ask_redis(&self) -> Result<(), Error> {
+        let key = format!("{}rl:ready", self.settings.prefix);
+        let limiter = self.limiter.with_fallback(Fallback::Error);
+        let snapshot = self.snapshot.load_full();
+        let words = snapshot.as_ref().map(|snapshot| words(&snapshot.rules)).unwrap_or_default();
+        let policies: Vec<Policy> = words.iter().filter_map(|word| format!("{word} 1s 1").parse().ok()).collect();
+        let requests: Vec<_> = policies.iter().map(|policy| policy.request(&key).cost(0).with_key_as_it_is()).collect();
+        for decision in limiter.check_each(&requests).await {
+            decision?;
+        }
+        let joins = snapshot.as_ref().is_some_and(|set| set.rules.domains.values().any(|d| d.options.all_or_nothing));
+        match requests.get(..1) {
+            Some(first) if joins => limiter.check_all(first).await.map(|_| ()),
+            Some(_) => Ok(()),
+            None => limiter.peek(&PROBE.request(&key)).await.map(|_| ()),
+        }
     }
 
     /// Decides on a request.

@@ -19,10 +19,10 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tracing::debug;
 
-use crate::net::{Counted, Figures, Peer, Watched};
+use crate::net::{Counted, Ending, Figures, Peer, Received, Watched};
 
 /// How long the header of a request may be.
-const MAX_HEADER: usize = 64 * 1024;
+const MAX_HEADER: usize = 16 * 1024;
 
 /// Connections of HTTP. A request may take `limit` after its header, with its reply. A connection that is idle for so long
 /// is closed.
@@ -42,18 +42,35 @@ impl Http {
         Self { http1, app, limit, figures, stops }
     }
 
-    /// Serves a connection until it ends.
+    /// Serves a connection until it ends. One that has sent nothing takes little.
     pub async fn serve(self, io: TcpStream, peer: Arc<Peer>) {
+        tokio::select! {
+            begun = io.readable() => if begun.is_err() {
+                return;
+            },
+            why = peer.closed() => return self.count_closed(why),
+            () = self.stops.cancelled() => return,
+        }
+        Box::pin(self.serve_begun(io, peer)).await;
+    }
+
+    fn count_closed(&self, why: Ending) {
+        self.figures.closed.with_label_values(&[why.word()]).inc();
+    }
+
+    async fn serve_begun(self, io: TcpStream, peer: Arc<Peer>) {
         let from = io.peer_addr().ok();
         _ = io.set_nodelay(true);
         let (app, limit) = (TowerToHyperService::new(self.app.clone()), self.limit);
         let service = service_fn({
             let peer = peer.clone();
-            move |mut request: Request<Incoming>| {
+            move |request: Request<Incoming>| {
                 let path = request.uri().path();
                 let open =
                     peer.begin(matches!(path, "/json" | "/reserve" | "/commit") || path.starts_with("/authorize/"));
-                request.extensions_mut().insert(peer.arrival(&open));
+                let arrival = peer.arrival(&open);
+                let mut request = request.map(|body| Received::http(body, open.clone()));
+                request.extensions_mut().insert(arrival);
                 if let Some(from) = from {
                     request.extensions_mut().insert(ConnectInfo(from));
                 }
@@ -72,7 +89,7 @@ impl Http {
         let mut connection = pin!(self.http1.serve_connection(TokioIo::new(watched), service));
         let ended = tokio::select! {
             ended = connection.as_mut() => ended,
-            why = peer.closed() => return self.figures.closed.with_label_values(&[why.word()]).inc(),
+            why = peer.closed() => return self.count_closed(why),
             () = self.stops.cancelled() => {
                 connection.as_mut().graceful_shutdown();
                 connection.await

@@ -49,10 +49,11 @@ pub fn metrics(service: Arc<Service>, path: &str) -> Router {
 }
 
 /// `/rlconfig`: the rules in force. `/denials`: the keys that remembered denials deny most. `/why`: what the limits of a
-/// request hold.
+/// request hold. `/reset`: deletes that.
 pub fn debug(service: Arc<Service>) -> Router {
     let router = Router::new().route("/rlconfig", get(rlconfig)).route("/denials", get(denials));
-    let router = router.route("/why", post(why::why)).layer(DefaultBodyLimit::max(MAX_BODY));
+    let router =
+        router.route("/why", post(why::why)).route("/reset", post(why::reset)).layer(DefaultBodyLimit::max(MAX_BODY));
     router.with_state(service)
 }
 
@@ -132,6 +133,7 @@ impl From<Status> for Rejected {
     fn from(error: Status) -> Self {
         let status = match error.code() {
             Code::InvalidArgument | Code::FailedPrecondition => StatusCode::BAD_REQUEST,
+            Code::PermissionDenied => StatusCode::FORBIDDEN,
             Code::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };

@@ -7,6 +7,7 @@ use axum::body::Bytes;
 use axum::extract::State;
 use redis_rl_client::{Fallback, RetryAfter};
 use rlaas_rules::Printable;
+use tonic::Status;
 
 use super::{Rejected, json};
 use crate::decide::{Call, Check, Plan, Service, Slot, show_descriptor, show_slot};
@@ -14,23 +15,47 @@ use crate::decide::{Call, Check, Plan, Service, Slot, show_descriptor, show_slot
 /// More remembered denials than there can be of a request.
 const ALL: usize = usize::MAX;
 
+/// Deletes what the limits of the request in the body hold, and ends the denials of them that this copy remembers.
+pub async fn reset(State(service): State<Arc<Service>>, body: Bytes) -> Result<String, Rejected> {
+    if !service.settings.allow_reset {
+        return Err(Status::permission_denied("this rlaas was started without --allow-reset").into());
+    }
+    each(&service, &body, true).await
+}
+
 /// Shows, for each descriptor of the request in the body, its rule and key, how much is used, and when it is allowed
 /// again. Charges nothing.
 pub async fn why(State(service): State<Arc<Service>>, body: Bytes) -> Result<String, Rejected> {
-    let request = json::read(&body)?;
+    each(&service, &body, false).await
+}
+
+/// The rule and the key of each descriptor of the request in the body, and what its limit holds, or held.
+async fn each(service: &Service, body: &Bytes, resets: bool) -> Result<String, Rejected> {
+    let request = json::read(body)?;
     let snapshot = service.rules(&mut Call::default())?;
     let domain = snapshot.rules.domains.get(request.domain.as_str());
     let plan = Plan::new(&request, domain, &service.settings.prefix, service.settings.cluster)?;
-    let mut text = super::shadow(&service).into_bytes();
+    let mut text = super::shadow(service).into_bytes();
     for (descriptor, slot) in request.descriptors.iter().zip(&plan.slots) {
         text.extend(format!("descriptor {}\n", Printable(&show_descriptor(descriptor))).into_bytes());
         // Writing to memory cannot fail.
         _ = show_slot(&request.domain, slot, &mut text);
         if let Slot::Check(check) | Slot::Replaced(check) = slot {
-            text.extend(holds(&service, check).await.into_bytes());
+            let said = if resets { held(service, check).await } else { holds(service, check).await };
+            text.extend(said.into_bytes());
         }
     }
     Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// Whether a limit held something, which is deleted.
+async fn held(service: &Service, check: &Check) -> String {
+    let request = check.policy.request(&check.key).with_key_as_it_is();
+    match service.limiter.reset_request(&request).await {
+        Ok(true) => "  reset    it held something\n".to_owned(),
+        Ok(false) => "  reset    it held nothing\n".to_owned(),
+        Err(error) => format!("  Redis    {}\n", Printable(&error.to_string())),
+    }
 }
 
 /// What a limit holds.

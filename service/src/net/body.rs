@@ -1,5 +1,6 @@
 //! The bodies of requests and responses: what is under way ends with them, and few long messages are read at once.
 
+use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -8,10 +9,11 @@ use std::time::Duration;
 
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::{Bytes, Incoming};
+use tokio::sync::futures::OwnedNotified;
 use tokio::sync::{AcquireError, OwnedSemaphorePermit};
 use tokio::time::{Sleep, sleep};
 
-use super::load::Open;
+use super::peer::Open;
 
 /// A longer message waits until few others are read.
 pub const LONG: usize = 16 * 1024;
@@ -54,27 +56,66 @@ impl<B: Body<Data = Bytes> + Unpin> Body for Counted<B> {
     }
 }
 
-/// A message of gRPC as it is received. The length that it begins with says whether it is long.
+/// A message as it is received. A request counts when it is whole. A message of gRPC begins with its length, which says
+/// whether it is long.
 pub struct Received {
     body: Incoming,
     open: Arc<Open>,
-    /// The first five bytes: a flag, and the length.
+    /// The first five bytes of one of gRPC: a flag, and the length.
     head: [u8; 5],
     known: usize,
+    /// Whether the connection counts what it holds.
+    is_held: bool,
     /// The first part of a long message, while others are read.
     first: Option<Bytes>,
     waits: Option<Boxed<dyn Future<Output = Result<OwnedSemaphorePermit, AcquireError>> + Send>>,
     long: Option<(OwnedSemaphorePermit, Boxed<Sleep>)>,
+    /// Ready when the request ends since more of the message does not come.
+    ends: Option<Boxed<OwnedNotified>>,
 }
 
 impl Received {
-    pub const fn new(body: Incoming, open: Arc<Open>) -> Self {
-        Self { body, open, head: [0; 5], known: 0, first: None, waits: None, long: None }
+    pub fn grpc(body: Incoming, open: Arc<Open>) -> Self {
+        Self::new(body, open, 0)
+    }
+
+    pub fn http(body: Incoming, open: Arc<Open>) -> Self {
+        if body.is_end_stream() {
+            open.is_whole();
+        }
+        Self::new(body, open, 5)
+    }
+
+    fn new(body: Incoming, open: Arc<Open>, known: usize) -> Self {
+        let is_held = known > 0;
+        Self { body, open, head: [0; 5], known, is_held, first: None, waits: None, long: None, ends: None }
+    }
+
+    /// Whether a part of the message has come.
+    pub async fn has_come(&mut self) -> bool {
+        poll_fn(|cx| {
+            let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(cx) else { return Poll::Ready(false) };
+            if let Some(Ok(bytes)) = frame.map(|frame| frame.map(|frame| frame.into_data().unwrap_or_default())) {
+                self.keep(bytes);
+            }
+            Poll::Ready(true)
+        })
+        .await
+    }
+
+    /// Keeps a part for later. If the message is long, it waits until few others are read.
+    fn keep(&mut self, bytes: Bytes) {
+        if self.look(&bytes) {
+            self.waits = Some(Box::pin(self.open.long().clone().acquire_owned()));
+        }
+        self.first = Some(bytes);
     }
 
     /// Looks at a part of the message. Whether it is the one that says that the message is long.
     fn look(&mut self, bytes: &Bytes) -> bool {
-        self.open.hold(bytes.len());
+        if !self.is_held {
+            self.open.hold(bytes.len());
+        }
         if self.known == self.head.len() {
             return false;
         }
@@ -87,39 +128,62 @@ impl Received {
         // A longer one is an error at once.
         self.known == self.head.len() && (LONG..=4 * 1024 * 1024).contains(&length)
     }
-}
 
-impl Body for Received {
-    type Data = Bytes;
-    type Error = Box<dyn std::error::Error + Send + Sync>;
-
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        let me = &mut *self;
-        if let Some(waits) = &mut me.waits {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Failed>>> {
+        if let Some(waits) = &mut self.waits {
             let permit = ready!(waits.as_mut().poll(cx))?;
-            me.waits = None;
-            me.open.is_long(true);
-            me.long = Some((permit, Box::pin(sleep(PATIENCE))));
+            self.waits = None;
+            self.long = Some((permit, Box::pin(sleep(PATIENCE))));
         }
-        if let Some(first) = me.first.take() {
+        if let Some(first) = self.first.take() {
             return Poll::Ready(Some(Ok(Frame::data(first))));
         }
-        if let Some((_, ends)) = &mut me.long
+        if let Some((_, ends)) = &mut self.long
             && ends.as_mut().poll(cx).is_ready()
         {
             return Poll::Ready(Some(Err(io::Error::from(io::ErrorKind::TimedOut).into())));
         }
-        let frame = match ready!(Pin::new(&mut me.body).poll_frame(cx)) {
+        let frame = match ready!(Pin::new(&mut self.body).poll_frame(cx)) {
             None => return Poll::Ready(None),
             Some(frame) => frame?,
         };
         let Some(bytes) = frame.data_ref().cloned() else { return Poll::Ready(Some(Ok(frame))) };
-        if me.look(&bytes) {
-            me.first = Some(bytes);
-            me.waits = Some(Box::pin(me.open.long().clone().acquire_owned()));
-            return self.poll_frame(cx);
+        self.keep(bytes);
+        if self.waits.is_some() {
+            return self.poll(cx);
         }
+        self.first = None;
         Poll::Ready(Some(Ok(frame)))
+    }
+
+    /// Whether the request ends now, since more of its message does not come.
+    fn ends(&mut self, cx: &mut Context<'_>) -> bool {
+        let resets = self.open.resets();
+        let ends = self.ends.get_or_insert_with(|| Box::pin(resets.clone().notified_owned()));
+        ends.as_mut().poll(cx).is_ready() || self.open.ends_now()
+    }
+}
+
+type Failed = Box<dyn std::error::Error + Send + Sync>;
+
+impl Body for Received {
+    type Data = Bytes;
+    type Error = Failed;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Failed>>> {
+        let polled = self.poll(cx);
+        match &polled {
+            Poll::Pending => {
+                self.open.is_incomplete();
+                if !self.is_held && self.ends(cx) {
+                    return Poll::Ready(Some(Err(self.open.reset().into())));
+                }
+            }
+            Poll::Ready(None) => self.open.is_whole(),
+            Poll::Ready(Some(_)) if self.is_end_stream() => self.open.is_whole(),
+            Poll::Ready(_) => {}
+        }
+        polled
     }
 
     fn is_end_stream(&self) -> bool {
@@ -128,13 +192,5 @@ impl Body for Received {
 
     fn size_hint(&self) -> SizeHint {
         if self.first.is_some() { SizeHint::default() } else { self.body.size_hint() }
-    }
-}
-
-impl Drop for Received {
-    fn drop(&mut self) {
-        if self.long.take().is_some() {
-            self.open.is_long(false);
-        }
     }
 }

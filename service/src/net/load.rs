@@ -1,17 +1,15 @@
 //! The requests under way, for all connections and for each.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::task::Context;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use futures_util::task::AtomicWaker;
 use prometheus::core::Collector;
 use prometheus::{IntCounter, IntCounterVec, IntGaugeVec, Opts, Registry};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, SetOnce};
+use tokio::sync::{Notify, Semaphore};
 
 use super::lag::Lag;
-use super::micros;
+use super::peer::Arrival;
 
 /// How many requests of a connection are decided as others. It may have a few more under way.
 const OF_A_CONNECTION: usize = 1_000;
@@ -19,19 +17,19 @@ const OF_A_CONNECTION: usize = 1_000;
 pub const MAX_STREAMS: u32 = 1_100;
 /// How many requests beyond `--max-requests` are read before they are decided.
 const BEYOND: usize = 500;
-/// How much of a connection is read at once, before what it brought is looked at. Else one that waited for long would have
-/// more streams open, and cancelled, than h2 takes.
-const AT_ONCE: usize = 8 * 1024;
-/// How many bytes of bodies are read before they are decided.
-const MAX_HELD: usize = 24 * 1024 * 1024;
-/// A connection with so few requests under way is always read.
+/// How many bytes all connections hold before they are read less: headers and bodies that are not whole, and those of
+/// requests under way.
+const HELD: usize = 20 * 1024 * 1024;
+/// How many they hold before those that hold most for longest are closed.
+const MAX_HELD: usize = 32 * 1024 * 1024;
+/// How many messages of a connection may be incomplete without a turn. If much is held, it is one.
 const FEW: usize = 16;
+/// How many connections at a time may have more.
+const TURNS: usize = 50;
 /// So many requests take half of the lag that is allowed.
 const FEW_TO_DECIDE: usize = 100;
 /// How many long messages are read at once.
 const LONG_AT_ONCE: usize = 4;
-/// How long a client may take to begin, and for a header.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What is under way.
 #[derive(Debug)]
@@ -39,14 +37,17 @@ pub struct Load {
     max_requests: usize,
     max_lag: u64,
     /// How long a request may take.
-    longest: Duration,
-    lag: Arc<Lag>,
-    open: AtomicUsize,
+    pub(super) longest: Duration,
+    pub(super) lag: Arc<Lag>,
+    /// Requests under way whose message is whole.
+    pub(super) open: AtomicUsize,
+    /// Those, and those whose message has not been looked at.
+    pub(super) begun: AtomicUsize,
     held: AtomicUsize,
-    long: Arc<Semaphore>,
-    /// The connections that are not read until less is under way.
-    waiting: Mutex<Vec<Arc<Peer>>>,
-    waits: AtomicBool,
+    /// Told when too much is held.
+    pub(super) full: Notify,
+    pub(super) long: Arc<Semaphore>,
+    pub(super) turns: Arc<Semaphore>,
     pub figures: Figures,
 }
 
@@ -81,6 +82,8 @@ pub struct Figures {
     /// By `reason`.
     pub goaways: IntCounterVec,
     pub accept_errors: IntCounter,
+    /// By `reason`: requests that rlaas ended since their messages did not come.
+    pub resets: IntCounterVec,
 }
 
 /// Adds a metric to those that Prometheus reads.
@@ -109,6 +112,7 @@ impl Figures {
             closed: counters("rlaas_connections_closed", "Connections that rlaas closed, not the client.")?,
             goaways: counters("rlaas_goaways_sent", "Connections of HTTP/2 that rlaas asked to end.")?,
             accept_errors: register(registry, accept_errors)?,
+            resets: counters("rlaas_requests_reset", "Requests that rlaas ended since their message did not come.")?,
         })
     }
 }
@@ -122,10 +126,11 @@ impl Load {
             longest,
             lag: Arc::new(Lag::new(workers)),
             open: AtomicUsize::new(0),
+            begun: AtomicUsize::new(0),
             held: AtomicUsize::new(0),
+            full: Notify::new(),
             long: Arc::new(Semaphore::new(LONG_AT_ONCE)),
-            waiting: Mutex::default(),
-            waits: AtomicBool::new(false),
+            turns: Arc::new(Semaphore::new(TURNS)),
             figures,
         })
     }
@@ -135,7 +140,7 @@ impl Load {
         self.lag.measure();
     }
 
-    /// How many requests are under way.
+    /// How many requests are under way. One counts when its message is whole.
     pub fn open(&self) -> usize {
         self.open.load(Ordering::Relaxed)
     }
@@ -145,9 +150,12 @@ impl Load {
         Duration::from_micros(self.lag.largest())
     }
 
-    /// Whether this process is too busy for a request that has come like this.
+    /// Whether this process is too busy for a request that has come like this, and whose message is whole.
     pub fn overload(&self, arrival: Option<&Arrival>) -> Option<Overload> {
-        let read = arrival.map_or(u64::MAX, |arrival| arrival.read);
+        let read = arrival.map_or(u64::MAX, |arrival| {
+            arrival.open.is_whole();
+            arrival.whole()
+        });
         if self.open() > self.max_requests {
             Some(Overload::Requests)
         } else if arrival.is_some_and(|arrival| arrival.open.peer.open.load(Ordering::Relaxed) > OF_A_CONNECTION) {
@@ -165,262 +173,45 @@ impl Load {
         self.open() <= FEW_TO_DECIDE
     }
 
-    fn is_full(&self) -> bool {
-        self.open() > self.max_requests.saturating_add(BEYOND) || self.held.load(Ordering::Relaxed) > MAX_HELD
-    }
-
-    /// Reads the connections again that wait.
-    fn wake(&self) {
-        let waiting = std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
-        self.waits.store(false, Ordering::SeqCst);
-        for peer in waiting {
-            peer.waits.store(false, Ordering::SeqCst);
-            peer.waker.wake();
+    /// How many requests a connection may have under way before it is read no further. The more there are of all, the
+    /// fewer of each, so that a few connections leave a place for others.
+    pub(super) fn places(&self) -> usize {
+        if self.held() > HELD {
+            return 1;
         }
-    }
-}
-
-/// The client at the other end of a connection.
-#[derive(Debug)]
-pub struct Peer {
-    load: Arc<Load>,
-    /// When something was read. The other times are in microseconds too.
-    read: AtomicU64,
-    /// Since when a header is not complete, or the client has sent nothing; 0 if neither.
-    began: AtomicU64,
-    /// When a request ended last, or the first of those under way began.
-    moved: AtomicU64,
-    /// How much may be read before the next look.
-    may_read: AtomicUsize,
-    /// All requests under way.
-    active: AtomicUsize,
-    /// Those of them that are to be decided.
-    open: AtomicUsize,
-    /// How many of them have a long message that is read.
-    long: AtomicUsize,
-    waker: AtomicWaker,
-    /// Whether it is not read until less is under way.
-    waits: AtomicBool,
-    end: SetOnce<Ending>,
-}
-
-/// Why a connection is closed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// It sent nothing, or half a header.
-    Silent,
-    /// It was idle, and there were too many.
-    Idle,
-    /// None of its requests has ended for too long.
-    Stuck,
-}
-
-impl Ending {
-    /// The label of the metrics.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Silent => "silent",
-            Self::Idle => "idle",
-            Self::Stuck => "stuck",
-        }
-    }
-}
-
-impl Peer {
-    pub fn new(load: &Arc<Load>) -> Arc<Self> {
-        let now = micros();
-        Arc::new(Self {
-            load: load.clone(),
-            read: AtomicU64::new(now),
-            began: AtomicU64::new(now),
-            moved: AtomicU64::new(now),
-            may_read: AtomicUsize::new(AT_ONCE),
-            active: AtomicUsize::new(0),
-            open: AtomicUsize::new(0),
-            long: AtomicUsize::new(0),
-            waker: AtomicWaker::new(),
-            waits: AtomicBool::new(false),
-            end: SetOnce::new(),
-        })
+        let left = self.max_requests.saturating_add(BEYOND).saturating_sub(self.begun.load(Ordering::Relaxed));
+        (left / 4).max(1)
     }
 
-    /// To be called before each look at the connection.
-    pub fn look(&self) {
-        self.may_read.store(AT_ONCE, Ordering::Relaxed);
+    /// The same for requests that have waited. Where others wait for a turn, they are few: the memory of a stream stays
+    /// with its connection.
+    pub(super) fn places_in_turn(&self) -> usize {
+        if self.turns.available_permits() == 0 { self.places().min(FEW) } else { self.places() }
     }
 
-    pub(super) fn has_read_enough(&self) -> bool {
-        self.may_read.load(Ordering::Relaxed) == 0
+    /// How many messages of a connection may be incomplete without a turn.
+    pub(super) fn few(&self) -> usize {
+        if self.held() > HELD / 2 { 1 } else { FEW }
     }
 
-    pub(super) fn has_read(&self, bytes: usize) {
-        self.read.store(micros(), Ordering::Relaxed);
-        self.may_read.store(self.may_read.load(Ordering::Relaxed).saturating_sub(bytes), Ordering::Relaxed);
+    /// How many bytes are held.
+    fn held(&self) -> usize {
+        self.held.load(Ordering::Relaxed)
     }
 
-    pub(super) fn header_began(&self) {
-        if self.began.load(Ordering::Relaxed) == 0 {
-            self.began.store(micros(), Ordering::Relaxed);
-        }
-    }
-
-    /// What is read while a request is under way is its body.
-    pub(super) fn header_began_unless_asked(&self) {
-        if self.active.load(Ordering::Relaxed) == 0 {
-            self.header_began();
-        }
-    }
-
-    pub(super) fn header_ended(&self) {
-        if self.began.load(Ordering::Relaxed) != 0 {
-            self.began.store(0, Ordering::Relaxed);
-        }
-    }
-
-    /// Whether the connection must not be read now. The task is woken when it may be.
-    pub(super) fn must_wait(self: &Arc<Self>, cx: &Context<'_>) -> bool {
-        if !self.is_beyond() {
-            return false;
-        }
-        self.waker.register(cx.waker());
-        if !self.waits.swap(true, Ordering::SeqCst) {
-            self.load.waiting.lock().unwrap_or_else(PoisonError::into_inner).push(self.clone());
-            self.load.waits.store(true, Ordering::SeqCst);
-        }
-        // Requests may have ended in between.
-        self.is_beyond()
-    }
-
-    fn is_beyond(&self) -> bool {
-        self.load.is_full()
-            && self.open.load(Ordering::Relaxed) > FEW
-            // Its messages would never end.
-            && self.long.load(Ordering::Relaxed) == 0
-    }
-
-    /// Why the connection is to be closed now, if it is.
-    pub(super) fn is_over(&self) -> Option<Ending> {
-        // What came meanwhile may not be read yet.
-        let patience = u64::try_from(PATIENCE.as_micros()).unwrap_or(u64::MAX).saturating_add(self.load.lag.largest());
-        let now = micros();
-        let longest = u64::try_from(self.load.longest.as_micros()).unwrap_or(u64::MAX);
-        let began = self.began.load(Ordering::Relaxed);
-        if began != 0 && now.saturating_sub(began) > patience {
-            return Some(Ending::Silent);
-        }
-        let moved = self.moved.load(Ordering::Relaxed).max(self.read.load(Ordering::Relaxed));
-        let moved = now.saturating_sub(moved);
-        (self.open.load(Ordering::Relaxed) > 0 && moved > patience.saturating_add(longest)).then_some(Ending::Stuck)
-    }
-
-    /// Sort key: the smallest is the one that is idle longest. One with requests under way comes after those without.
-    pub(super) fn idle(&self) -> (bool, u64) {
-        (self.active.load(Ordering::Relaxed) > 0, self.read.load(Ordering::Relaxed))
-    }
-
-    /// Closes the connection.
-    pub(super) fn close(&self, why: Ending) {
-        _ = self.end.set(why);
-    }
-
-    /// Whether it was closed, and may take a moment.
-    pub(super) fn is_closing(&self) -> bool {
-        self.end.initialized()
-    }
-
-    /// Waits until the connection is to be closed.
-    pub async fn closed(&self) -> Ending {
-        *self.end.wait().await
-    }
-
-    /// A request begins. `decided` says whether it is one that is to be decided.
-    pub fn begin(self: &Arc<Self>, decided: bool) -> Arc<Open> {
-        self.header_ended();
-        self.active.fetch_add(1, Ordering::Relaxed);
-        if decided {
-            if self.open.fetch_add(1, Ordering::SeqCst) == 0 {
-                self.moved.store(micros(), Ordering::Relaxed);
-            }
-            self.load.open.fetch_add(1, Ordering::SeqCst);
-        }
-        Arc::new(Open { peer: self.clone(), decided, held: AtomicUsize::new(0) })
-    }
-
-    /// How a request has come that begins now.
-    pub fn arrival(&self, open: &Arc<Open>) -> Arrival {
-        Arrival { read: self.read.load(Ordering::Relaxed), open: open.clone() }
-    }
-}
-
-/// A request under way, until the last clone of its reference is dropped.
-#[derive(Debug)]
-pub struct Open {
-    peer: Arc<Peer>,
-    decided: bool,
-    /// How many bytes of its body were read.
-    held: AtomicUsize,
-}
-
-impl Open {
-    /// So much more of its body was read.
     pub(super) fn hold(&self, bytes: usize) {
-        self.held.fetch_add(bytes, Ordering::Relaxed);
-        self.peer.load.held.fetch_add(bytes, Ordering::SeqCst);
-    }
-
-    pub(super) fn long(&self) -> &Arc<Semaphore> {
-        &self.peer.load.long
-    }
-
-    /// A long message is read, or has been.
-    pub(super) fn is_long(&self, long: bool) {
-        if long {
-            self.peer.long.fetch_add(1, Ordering::SeqCst);
-            if self.peer.waits.load(Ordering::SeqCst) {
-                self.peer.waker.wake();
-            }
-        } else {
-            self.peer.long.fetch_sub(1, Ordering::SeqCst);
+        if self.held.fetch_add(bytes, Ordering::SeqCst).saturating_add(bytes) > MAX_HELD {
+            self.full.notify_one();
         }
     }
-}
 
-impl Drop for Open {
-    fn drop(&mut self) {
-        let (peer, load) = (&self.peer, &self.peer.load);
-        load.held.fetch_sub(*self.held.get_mut(), Ordering::SeqCst);
-        peer.active.fetch_sub(1, Ordering::Relaxed);
-        if self.decided {
-            peer.open.fetch_sub(1, Ordering::SeqCst);
-            peer.moved.store(micros(), Ordering::Relaxed);
-            load.open.fetch_sub(1, Ordering::SeqCst);
-        }
-        if load.waits.load(Ordering::SeqCst) {
-            if !load.is_full() {
-                load.wake();
-            } else if peer.waits.load(Ordering::SeqCst) && !peer.is_beyond() {
-                peer.waker.wake();
-            }
-        }
-    }
-}
-
-/// How a request has come. An extension of the request.
-#[derive(Clone, Debug)]
-pub struct Arrival {
-    /// When its bytes were read, in microseconds.
-    read: u64,
-    open: Arc<Open>,
-}
-
-impl Arrival {
-    /// How long ago its bytes were read.
-    pub fn ago(&self) -> Duration {
-        Duration::from_micros(micros().saturating_sub(self.read))
+    pub(super) fn release(&self, bytes: usize) {
+        self.held.fetch_sub(bytes, Ordering::SeqCst);
     }
 
-    /// Waits until few other long bodies are read. This one is read until the value is dropped.
-    pub async fn long(&self) -> Option<OwnedSemaphorePermit> {
-        self.open.long().clone().acquire_owned().await.ok()
+    /// How many bytes must be given up.
+    pub(super) fn excess(&self) -> usize {
+        // A little more, so that this is not looked for with each byte.
+        if self.held() > MAX_HELD { self.held() - MAX_HELD / 8 * 7 } else { 0 }
     }
 }

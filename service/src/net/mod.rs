@@ -1,9 +1,11 @@
 //! Connections of callers, the requests under way over them, and how late this process is.
 
 mod body;
+mod frames;
 mod io;
 mod lag;
 mod load;
+mod peer;
 mod pool;
 
 use std::sync::LazyLock;
@@ -11,7 +13,8 @@ use std::time::Instant;
 
 pub use body::{Counted, LONG, Received};
 pub use io::Watched;
-pub use load::{Arrival, Ending, Figures, Load, MAX_STREAMS, Overload, Peer, register};
+pub use load::{Figures, Load, MAX_STREAMS, Overload, register};
+pub use peer::{Arrival, Ending, Peer};
 pub use pool::{Pool, Pools};
 
 /// Microseconds since the process began, from 1.

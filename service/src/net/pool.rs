@@ -12,7 +12,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::{debug, error, info};
 
-use super::load::{Ending, Load, Peer};
+use super::load::Load;
+use super::micros;
+use super::peer::{Ending, Peer};
 use crate::throttle::Throttle;
 
 /// Descriptors that are not for connections of callers: for Redis, the log, files of rules, and the listeners.
@@ -63,6 +65,47 @@ impl Pools {
         }
         Self { callers: Pool::new(load, callers), operators: Pool::new(load, OPERATORS) }
     }
+
+    /// Closes connections that have sent nothing for too long, and those that hold most if all hold too much, until the
+    /// runtime ends.
+    pub async fn look_after(self) {
+        let load = &self.callers.load;
+        let mut looks = interval(LOOK_EVERY);
+        loop {
+            tokio::select! {
+                _ = looks.tick() => {
+                    for peer in self.all() {
+                        if let Some(ending) = peer.is_over() {
+                            peer.close(ending);
+                        }
+                    }
+                }
+                () = load.full.notified() => self.close_largest(load.excess()),
+            }
+        }
+    }
+
+    fn all(&self) -> Vec<Arc<Peer>> {
+        let all = |pool: &Pool| pool.peers().all.values().cloned().collect::<Vec<_>>();
+        [all(&self.callers), all(&self.operators)].concat()
+    }
+
+    /// Closes those that hold most for longest, until they hold so much.
+    fn close_largest(&self, mut excess: usize) {
+        let now = micros();
+        let mut all: Vec<_> = self.all().into_iter().map(|peer| (peer.holds(now), peer)).collect();
+        all.sort_unstable_by_key(|((key, _), peer)| (peer.is_closing(), *key));
+        // What was closed and has not ended yet counts.
+        for ((_, held), peer) in all.into_iter().rev() {
+            if excess == 0 {
+                return;
+            }
+            if held > 0 {
+                peer.close(Ending::Memory);
+                excess = excess.saturating_sub(held);
+            }
+        }
+    }
 }
 
 /// How many descriptors this process may have.
@@ -83,19 +126,6 @@ impl Pool {
             peers: Mutex::default(),
             errors: Throttle::new(Duration::from_secs(1)),
         })
-    }
-
-    /// Closes connections that have sent nothing for too long, until the runtime ends.
-    pub async fn look_after(self: Arc<Self>) {
-        let mut looks = interval(LOOK_EVERY);
-        loop {
-            looks.tick().await;
-            for peer in self.peers().all.values() {
-                if let Some(ending) = peer.is_over() {
-                    peer.close(ending);
-                }
-            }
-        }
     }
 
     /// Accepts connections until `stops` says so, and waits for their ends. `serve` must end soon after that.
@@ -197,5 +227,46 @@ impl Pool {
         if let Some(left_out) = self.errors.next(Instant::now()) {
             error!(listener = name, %error, left_out, "a connection could not be accepted");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use prometheus::Registry;
+
+    use super::*;
+    use crate::net::{Figures, Load};
+
+    #[test]
+    fn what_holds_most_for_longest_is_closed_when_all_hold_too_much() {
+        const MIB: usize = 1024 * 1024;
+        let figures = Figures::new(&Registry::new()).expect("figures");
+        let load = Load::new(1, Duration::ZERO, Duration::ZERO, figures);
+        let pools = Pools { callers: Pool::new(&load, 9), operators: Pool::new(&load, 9) };
+        let peers = [(); 4].map(|()| Peer::new(&load));
+        let [old, of_operators, small, empty] = &peers;
+        pools.operators.add(of_operators);
+        for peer in [small, old, empty] {
+            pools.callers.add(peer);
+        }
+        let held = [old.holding(16 * MIB), of_operators.holding(15 * MIB), small.holding(1000)];
+        thread::sleep(Duration::from_millis(5));
+        pools.close_largest(load.excess());
+        assert_eq!(peers.each_ref().map(|peer| peer.is_closing()), [false; 4]);
+        let more = small.holding(2 * MIB);
+        pools.close_largest(load.excess());
+        assert_eq!(peers.each_ref().map(|peer| peer.is_closing()), [true, false, false, false]);
+        // It counts as gone before it is.
+        pools.close_largest(load.excess());
+        assert!(!of_operators.is_closing());
+        drop((held, more));
+        assert_eq!(load.excess(), 0);
+        // A request ended just now, so it may hold more.
+        drop(small.begin(true));
+        let _held = [small.holding(30 * MIB), of_operators.holding(10 * MIB)];
+        pools.close_largest(load.excess());
+        assert_eq!(peers.each_ref().map(|peer| peer.is_closing()), [true, true, false, false]);
     }
 }

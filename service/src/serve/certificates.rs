@@ -30,18 +30,19 @@ impl Certificates {
     }
 
     /// Sets the metric, and reads the files if the last time is a while ago. Says at the first time which have ended.
-    pub fn look(&mut self, now: Instant) {
+    /// `served` are those of gRPC that are in force: what their files have may be wrong.
+    pub fn look(&mut self, now: Instant, served: &[(String, Timestamp)]) {
         let time = Timestamp::now();
         if self.read.is_none_or(|read| now.saturating_duration_since(read) >= READ_EVERY) {
             let end = |file: &PathBuf| Some((file.display().to_string(), first_end(file)?));
             self.ends = self.files.iter().filter_map(end).collect();
-            for (file, end) in self.ends.iter().filter(|(_, end)| self.read.is_none() && *end <= time) {
+            for (file, end) in self.ends.iter().chain(served).filter(|(_, end)| self.read.is_none() && *end <= time) {
                 error!("{file}: the certificate has ended at {end}");
             }
             self.read = Some(now);
             self.seconds.reset();
         }
-        for (file, end) in &self.ends {
+        for (file, end) in self.ends.iter().chain(served) {
             self.seconds.with_label_values(&[file]).set(end.as_second().saturating_sub(time.as_second()));
         }
     }
@@ -62,8 +63,8 @@ fn first_end(file: &PathBuf) -> Option<Timestamp> {
     all.filter_map(|certificate| end(&certificate.ok()?)).min()
 }
 
-/// `None` if it is no certificate.
-fn end(certificate: &[u8]) -> Option<Timestamp> {
+/// When a certificate ends. `None` if it is none.
+pub fn end(certificate: &[u8]) -> Option<Timestamp> {
     let (_, certificate) = X509Certificate::from_der(certificate).ok()?;
     Timestamp::from_second(certificate.validity().not_after.timestamp()).ok()
 }

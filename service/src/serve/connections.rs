@@ -8,6 +8,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::Either;
 use http::{Request, Response};
 use hyper::body::Incoming;
 use hyper::server::conn::http2;
@@ -24,7 +25,8 @@ use tracing::debug;
 use super::tls::Tls;
 use crate::net::{Counted, Ending, Figures, MAX_STREAMS, Peer, Received, Watched};
 
-/// How often a connection without requests is asked whether it is still there.
+/// How often a connection without requests is asked whether it is still there, and how long it may take to say so: one
+/// that waits for its turn is not read.
 const KEEPALIVE: Duration = Duration::from_secs(60);
 /// What a client of HTTP/2 sends first.
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -34,6 +36,8 @@ const CANCELLED: usize = 1_000;
 /// How much of a message may be on its way before it is read. A connection has this for each stream: long messages that
 /// wait never stop the one that is read.
 const STREAM_WINDOW: u32 = 16_384;
+/// What a TLS handshake takes.
+const HANDSHAKE: usize = 8 * 1024;
 /// How long a connection that was asked to end may take to notice.
 const NOTICE: Duration = Duration::from_millis(50);
 /// The paths of requests that are to be decided.
@@ -66,6 +70,7 @@ impl Grpc {
         http2
             .timer(TokioTimer::new())
             .keep_alive_interval(KEEPALIVE)
+            .keep_alive_timeout(KEEPALIVE)
             .initial_stream_window_size(STREAM_WINDOW)
             .initial_connection_window_size(STREAM_WINDOW * MAX_STREAMS)
             .max_concurrent_streams(MAX_STREAMS)
@@ -78,13 +83,19 @@ impl Grpc {
         let from = io.peer_addr().ok();
         _ = io.set_nodelay(true);
         let Some(tls) = tls else { return self.serve(io, peer).await };
+        let handshake = async {
+            io.readable().await?;
+            // One that has sent nothing takes little.
+            let _holding = peer.holding(HANDSHAKE);
+            Box::pin(tls.handshake(io)).await
+        };
         let io = tokio::select! {
-            io = tls.handshake(io) => io,
+            io = handshake => io,
             why = peer.closed() => return self.count_closed(why),
             () = self.stops.cancelled() => return,
         };
         match io {
-            Ok(io) => Box::pin(self.serve(io, peer)).await,
+            Ok(io) => self.serve(io, peer).await,
             Err(error) => debug!(?from, %error, "a TLS handshake failed"),
         }
     }
@@ -102,15 +113,28 @@ impl Grpc {
             why = peer.closed() => return self.count_closed(why),
             () = self.stops.cancelled() => return,
         }
+        Box::pin(self.serve_begun(io, peer)).await;
+    }
+
+    /// Serves one whose preface was read.
+    async fn serve_begun<I: AsyncRead + AsyncWrite + Send + Unpin + 'static>(self, io: I, peer: Arc<Peer>) {
         let app = TowerToHyperService::new(self.routes.clone());
         let service = service_fn({
             let peer = peer.clone();
             move |request: Request<Incoming>| {
                 let open = peer.begin(DECIDED.iter().any(|decided| request.uri().path().starts_with(decided)));
                 let arrival = peer.arrival(&open);
-                let mut request = request.map(|body| Received::new(body, open.clone()));
+                let mut request = request.map(|body| Received::grpc(body, open.clone()));
                 request.extensions_mut().insert(arrival);
-                let response = app.call(request);
+                let response = if open.ends_now() {
+                    let (app, open) = (app.clone(), open.clone());
+                    Either::Left(Box::pin(async move {
+                        let has_come = request.body_mut().has_come().await;
+                        if has_come { app.call(request).await } else { Ok(open.reset().into_http()) }
+                    }))
+                } else {
+                    Either::Right(app.call(request))
+                };
                 async move {
                     let response = match response.await {
                         Ok(response) => response,

@@ -57,6 +57,10 @@ pub struct Flags {
     /// Where /rlconfig shows the rules in force [default: nowhere]
     #[arg(long, value_name = "ADDR", env = "RLAAS_DEBUG")]
     debug: Option<String>,
+    /// Whether `rlaas reset` may delete, through that address, what limits hold
+    #[arg(long, env = "RLAAS_ALLOW_RESET", value_parser = go::boolean, default_value = "false", num_args = 0..=1,
+          default_missing_value = "true", require_equals = true)]
+    allow_reset: bool,
     /// What every key begins with [default: nothing]
     #[arg(long, env = "RLAAS_PREFIX")]
     prefix: Option<String>,
@@ -193,6 +197,7 @@ impl Flags {
                     .unwrap_or(0.8),
                 ready_needs_redis: env.flag("REDIS_HEALTH_CHECK_ACTIVE_CONNECTION")?,
                 ready_needs_domain: env.flag("HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED")?,
+                allow_reset: self.allow_reset,
                 reservations: Bounds { fraction: self.max_reservation_fraction, ttl: self.max_reservation_ttl },
                 cluster: redis.split_once("://").is_some_and(|(scheme, _)| scheme.ends_with("-cluster")),
             },

@@ -1,16 +1,15 @@
 //! Says at the start whether Redis can be used, and later when that changes.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use redis_rl_client::{Algorithm, Stats};
-use rlaas_rules::{Domain, Printable, Rules};
+use redis_rl_client::Stats;
+use rlaas_rules::Printable;
 use tokio::time::sleep;
 use tracing::{error, info, warn};
 
 use crate::decide::Service;
-use crate::decide::redis::{Finding, attempt, bare};
+use crate::decide::redis::{Finding, attempt, bare, words};
 
 /// How often the counters of failed calls are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -63,14 +62,4 @@ fn say(shown: &str, finding: &Finding) {
             warn!("--redis {shown}: reachable, {server} without the module redis-rl: the Lua library decides");
         }
     }
-}
-
-/// The algorithms of the rules, but for that of the keys of the scripts.
-fn words(rules: &Rules) -> Vec<&'static str> {
-    let domains = rules.domains.values().filter(|domain| !domain.script_keys);
-    let rates = domains.flat_map(Domain::limits).filter_map(|limit| limit.rate);
-    // A lease has no look.
-    let algorithms = rates.map(|rate| rate.policy.algorithm()).filter(|algorithm| algorithm.traits().cost);
-    let words: BTreeSet<_> = algorithms.map(Algorithm::word).collect();
-    words.into_iter().collect()
 }

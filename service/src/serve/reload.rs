@@ -11,7 +11,7 @@ use tracing::{error, info, warn};
 
 use super::certificates::Certificates;
 use super::health::Health;
-use super::tls::Tls;
+use super::tls::{Tls, served};
 use super::watch::{LOOK_EVERY, Watch};
 use crate::VERSION;
 use crate::decide::{Service, Snapshot};
@@ -55,10 +55,10 @@ impl Reload {
             Some(files) => _ = look(&self.service, files),
             None => {}
         }
-        self.certificates.look(Instant::now());
         if let Some(tls) = &self.tls {
             tls.reload(hung_up);
         }
+        self.certificates.look(Instant::now(), &served(self.tls.as_ref()));
         self
     }
 }

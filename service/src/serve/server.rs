@@ -25,7 +25,7 @@ use super::certificates::{self, Certificates};
 use super::health::Health;
 use super::reload::{Origin, Reload, look, take};
 use super::settings::{Address, Settings};
-use super::tls::Tls;
+use super::tls::{Tls, served};
 use super::watch::{LOOK_EVERY, Watch};
 use super::{connections, redis, traces};
 use crate::control::Control;
@@ -59,9 +59,7 @@ impl Server {
         let service = Arc::new(service);
         service.load.measure();
         let pools = Pools::new(&service.load, settings.max_connections);
-        for pool in [&pools.callers, &pools.operators] {
-            tokio::spawn(pool.clone().look_after());
-        }
+        tokio::spawn(pools.clone().look_after());
         let tls = settings.tls.clone().map(Tls::new).transpose().map_err(io::Error::other)?.map(Arc::new);
         let (health, routes) = routes(&service)?;
         health.set(false).await;
@@ -88,7 +86,7 @@ impl Server {
             overrides: overrides(&self.settings)?,
         };
         let mut certificates = self.certificates();
-        certificates.look(Instant::now());
+        certificates.look(Instant::now(), &served(self.tls.as_ref()));
         let files = if self.settings.control.is_some() {
             self.ask_control_plane(rules);
             None
@@ -101,12 +99,11 @@ impl Server {
         Ok(())
     }
 
-    /// The files whose certificates end some day.
+    /// The files whose certificates end some day, but for those of gRPC: it matters which of these are served.
     fn certificates(&self) -> Certificates {
-        let Settings { tls, control, redis, .. } = &self.settings;
-        let files = tls.iter().flat_map(|tls| [Some(&tls.cert), tls.client_ca.as_ref()]).flatten().cloned();
+        let Settings { control, redis, .. } = &self.settings;
         let of_control = control.iter().flat_map(|control| control.certificates());
-        let files = files.chain(certificates::of_url(redis)).chain(of_control).collect();
+        let files = certificates::of_url(redis).chain(of_control).collect();
         Certificates::new(files, self.service.metrics.in_force.certificates.clone())
     }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
+use jiff::Timestamp;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::crypto::ring;
@@ -16,6 +17,7 @@ use tokio_rustls::server::TlsStream;
 use tracing::{error, info};
 use webpki::EndEntityCert;
 
+use super::certificates::end;
 use super::watch::Fingerprint;
 
 /// The files, and what a client must show.
@@ -34,7 +36,15 @@ pub struct TlsFiles {
 pub struct Tls {
     files: TlsFiles,
     read: Mutex<Option<Fingerprint>>,
-    config: ArcSwap<ServerConfig>,
+    served: ArcSwap<Served>,
+}
+
+/// The certificates that a connection gets.
+#[derive(Debug)]
+struct Served {
+    config: Arc<ServerConfig>,
+    /// When the first certificate of each file ends.
+    ends: Vec<(String, Timestamp)>,
 }
 
 impl Tls {
@@ -42,8 +52,8 @@ impl Tls {
     /// A file cannot be read or has no certificate: which, and why.
     pub fn new(files: TlsFiles) -> Result<Self, String> {
         let read = files.fingerprint();
-        let config = files.read()?;
-        Ok(Self { files, read: Mutex::new(read), config: ArcSwap::from_pointee(config) })
+        let served = files.read()?;
+        Ok(Self { files, read: Mutex::new(read), served: ArcSwap::from_pointee(served) })
     }
 
     /// Reads the files again if they have changed, or if told so. Wrong ones change nothing.
@@ -55,8 +65,8 @@ impl Tls {
         }
         *read = now;
         match self.files.read() {
-            Ok(config) => {
-                self.config.store(Arc::new(config));
+            Ok(served) => {
+                self.served.store(Arc::new(served));
                 info!("the certificates are in force");
             }
             Err(error) => error!("the certificates are wrong: the old ones stay: {error}"),
@@ -68,7 +78,7 @@ impl Tls {
     /// # Errors
     /// It has not, or it does not speak TLS.
     pub async fn handshake(&self, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
-        let stream = TlsAcceptor::from(self.config.load_full()).accept(stream).await?;
+        let stream = TlsAcceptor::from(self.served.load().config.clone()).accept(stream).await?;
         if let Some(name) = &self.files.client_name {
             let certificates = stream.get_ref().1.peer_certificates();
             if !certificates.and_then(<[_]>::first).is_some_and(|certificate| has_name(certificate, name)) {
@@ -77,6 +87,11 @@ impl Tls {
         }
         Ok(stream)
     }
+}
+
+/// By file, when the first certificate ends that is in force.
+pub fn served(tls: Option<&Arc<Tls>>) -> Vec<(String, Timestamp)> {
+    tls.map(|tls| tls.served.load().ends.clone()).unwrap_or_default()
 }
 
 fn has_name(certificate: &CertificateDer<'_>, name: &str) -> bool {
@@ -90,7 +105,13 @@ impl TlsFiles {
         Fingerprint::of([&self.cert, &self.key].into_iter().chain(&self.client_ca).cloned())
     }
 
-    fn read(&self) -> Result<ServerConfig, String> {
+    fn read(&self) -> Result<Served, String> {
+        let mut ends = Vec::new();
+        let mut certificates = |path: &PathBuf| -> Result<_, String> {
+            let all = certificates(path)?;
+            ends.extend(all.iter().filter_map(|der| end(der)).min().map(|end| (path.display().to_string(), end)));
+            Ok(all)
+        };
         let builder = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
             .map_err(|error| error.to_string())?;
@@ -112,7 +133,7 @@ impl TlsFiles {
             .with_single_cert(certificates(&self.cert)?, key)
             .map_err(|error| format!("{}: {error}", self.cert.display()))?;
         config.alpn_protocols = vec![b"h2".to_vec()];
-        Ok(config)
+        Ok(Served { config: Arc::new(config), ends })
     }
 }
 

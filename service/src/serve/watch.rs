@@ -54,7 +54,7 @@ struct Change {
     since: Instant,
 }
 
-type Texts = Result<Vec<Source>, String>;
+type Texts = Result<(Vec<Source>, Vec<String>), String>;
 
 impl Watch {
     pub const fn new(paths: Vec<PathBuf>, ignore_dot_files: bool, settings: rules::Settings) -> Self {
@@ -109,19 +109,20 @@ impl Watch {
     }
 
     fn load(&self, texts: Texts) -> Outcome {
-        let (rules, findings) = rules::load(&texts.map_err(|error| vec![error])?, &self.settings);
-        findings.outcome(rules)
+        let (sources, left_out) = texts.map_err(|error| vec![error])?;
+        let (rules, findings) = rules::load(&sources, &self.settings);
+        findings.outcome(rules).map(|(rules, warnings)| (rules, [left_out, warnings].concat()))
     }
 
     fn seen(&self) -> Seen {
-        rules::files(&self.paths, self.ignore_dot_files).ok().and_then(Fingerprint::of)
+        rules::files(&self.paths, self.ignore_dot_files).ok().and_then(|files| Fingerprint::of(files.rules))
     }
 }
 
 fn hash(texts: &Texts) -> u64 {
     let mut hasher = DefaultHasher::new();
     match texts {
-        Ok(sources) => sources.iter().for_each(|source| source.text.hash(&mut hasher)),
+        Ok((sources, _)) => sources.iter().for_each(|source| source.text.hash(&mut hasher)),
         Err(error) => error.hash(&mut hasher),
     }
     hasher.finish()
@@ -184,6 +185,7 @@ impl Fingerprint {
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
+    use std::process::Command;
     use std::thread::sleep;
 
     use tempfile::TempDir;
@@ -324,6 +326,45 @@ mod tests {
         assert!(looks.watch.read_now().is_ok_and(|(rules, _)| rules.domains.len() == 1));
         assert!(looks.watch.read_now().is_ok(), "also if nothing has changed");
         assert_eq!((looks.look(), looks.look(), looks.look()), (None, None, None));
+    }
+
+    #[test]
+    fn what_is_no_file_of_rules_is_named() {
+        let mut looks = Looks::new();
+        looks.write("a.yaml", RULES);
+        assert_eq!(looks.look(), domain("d"));
+        let path = |name: &str| looks.dir.path().join("rules").join(name);
+        let texts = || -> Vec<String> {
+            let mut watch = Watch::new(vec![path("")], false, rules::Settings::default());
+            watch.read_now().map_or_else(|problems| problems, |(_, warnings)| warnings)
+        };
+        let fifo = |path| assert!(Command::new("mkfifo").arg(path).status().is_ok_and(|status| status.success()));
+        let file = |path, bytes| fs::File::create(path).and_then(|file| file.set_len(bytes)).expect("a file");
+        type Make<'m> = &'m dyn Fn(PathBuf);
+        let rows: [(&str, Make<'_>, &str); 6] = [
+            ("fifo.yaml", &fifo, "it is no regular file"),
+            ("device.yml", &|path| symlink("/dev/zero", path).expect("a link"), "it is no regular file"),
+            ("sparse.yaml", &|path| file(path, 3 << 30), "the rules have more than 64 MiB"),
+            ("r.yml.bak", &|path| fs::write(path, "wrong: [").expect("a file"), "left out, since"),
+            ("README", &fifo, "left out, since"),
+            ("linked.yaml", &|path| symlink("a.yaml", path).expect("a link"), "domain"),
+        ];
+        for (name, make, expected) in rows {
+            make(path(name));
+            let texts = texts();
+            assert!(
+                matches!(&texts[..], [text] if text.contains(name) && text.contains(expected)),
+                "{name}: {texts:?}"
+            );
+            fs::remove_file(path(name)).expect("removed");
+        }
+        // Together they have too much.
+        (0..2).for_each(|n| fs::write(path(&format!("{n}.yaml")), "#".repeat(33 << 20)).expect("a file"));
+        assert!(texts()[0].contains("1.yaml: the rules have more than 64 MiB"), "{:?}", texts());
+        // One that is named itself is read whatever its name is.
+        fs::write(path("r.yml.bak"), RULES).expect("a file");
+        let mut named = Watch::new(vec![path("r.yml.bak")], false, rules::Settings::default());
+        assert!(named.read_now().is_ok_and(|(rules, warnings)| rules.domains.len() == 1 && warnings.is_empty()));
     }
 
     #[test]

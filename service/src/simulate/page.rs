@@ -27,6 +27,8 @@ const LEFT: u32 = 60;
 const RIGHT: u32 = 250;
 const ROW: u32 = 22;
 const AXIS: u32 = 26;
+/// A bar ends at so many times what is usual: three quarters of the time there are fewer requests.
+const FLOOD: f64 = 4.0;
 /// The characters of a key that fit to the right.
 const SHOWN: usize = 36;
 /// The steps of an axis of time, in seconds.
@@ -63,7 +65,7 @@ fn write_page(report: &Report, html: &mut String) -> Drawn {
         html,
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>rlaas simulate</title>\n\
          <meta name=\"viewport\" content=\"width=device-width\"><style>{STYLE}</style></head><body>\n\
-         <header><h1>What these rules would have done</h1><p>{} to {}</p></header>\n<dl class=\"figures\">",
+         <header><h1>What these rules would have done</h1><p>{} to {}, in UTC</p></header>\n<dl class=\"figures\">",
         escape(&report.from),
         escape(&report.to)
     )?;
@@ -84,7 +86,7 @@ fn write_page(report: &Report, html: &mut String) -> Drawn {
     table(html, Rule::HEADS, report.rules.iter().map(Rule::row))?;
     for (number, rule) in report.rules.iter().enumerate() {
         let open = if number < OPEN && rule.denied > 0 || report.rules.len() == 1 { " open" } else { "" };
-        write!(html, "<details{open}><summary><h2>{}</h2> <code>{}</code> ", escape(&rule.name), escape(&rule.policy))?;
+        write!(html, "<details{open}><summary><h2>{}</h2> <code>{}</code> ", escape(&rule.name), escape(&rule.terms))?;
         writeln!(html, "<span>{} denied</span></summary>", percent(rule.denied, rule.requests))?;
         write_rule(rule, report.slots, html)?;
         html.push_str("</details>\n");
@@ -107,29 +109,58 @@ fn write_rule(rule: &Rule, slots: Slots, html: &mut String) -> Drawn {
     if !rule.place.is_empty() {
         facts.push(format!("the rule is{}", at(&rule.place)));
     }
+    if !rule.prefix.is_empty() && rule.denied > 0 {
+        facts.push(format!("all keys begin with {}", rule.prefix));
+    }
     list(html, &facts)?;
-    figure(html, "Requests a second", (WIDTH, 190), |area| over_time(area, rule, slots))?;
+    let highest = highest(rule, slots);
+    let cut = if highest.1 > highest.0 {
+        format!("; bars end at {:.1}, the highest is {:.1}", highest.0, highest.1)
+    } else {
+        String::new()
+    };
+    figure(html, &format!("Requests a second, by UTC{cut}"), (WIDTH, 190), |area| {
+        over_time(area, rule, slots, highest.0)
+    })?;
     if !rule.denied_most.is_empty() {
         let height = ROW * rule.denied_most.len() as u32 + AXIS;
         figure(
             html,
-            "Keys denied most, and when: the stronger the colour, the more denials",
+            "Keys denied most, and when, by UTC: the stronger the colour, the more denials",
             (WIDTH, height),
-            |area| heat_map(area, &rule.denied_most, slots),
+            |area| heat_map(area, rule, slots),
         )?;
     }
     figure(html, "Keys by their largest use of the limit", (WIDTH, 190), |area| use_of_keys(area, rule))?;
     if !rule.denied_most.is_empty() {
-        table(html, Key::HEADS, rule.denied_most.iter().map(Key::row))?;
+        let row = |key: &Key| {
+            let [name, rest @ ..] = key.row();
+            let [requests, denied, blocked, first, last] = rest;
+            [rule.short(&name).to_owned(), requests, denied, blocked, first, last]
+        };
+        table(html, Key::HEADS, rule.denied_most.iter().map(row))?;
     }
     Ok(())
 }
 
+fn rate(count: u32, slots: Slots) -> f64 {
+    f64::from(count) / slots.width.max(1) as f64
+}
+
+/// Up to where requests a second are drawn, and the most that there are: where one caller floods for a while, what is
+/// usual is to be seen too.
+fn highest(rule: &Rule, slots: Slots) -> (f64, f64) {
+    let both = rule.allowed_at.iter().zip(&rule.denied_at).map(|(a, b)| rate(a.saturating_add(*b), slots));
+    let mut rates: Vec<f64> = both.filter(|rate| *rate > 0.0).collect();
+    rates.sort_by(f64::total_cmp);
+    let (most, usual) = (rates.last().copied().unwrap_or(0.0), rates.get(rates.len() * 3 / 4).copied().unwrap_or(0.0));
+    (most.min(usual * FLOOD), most)
+}
+
 /// Requests allowed and denied, one above the other.
-fn over_time(area: &Area<'_>, rule: &Rule, slots: Slots) -> Drawn {
-    let rate = |count: u32| f64::from(count) / slots.width.max(1) as f64;
+fn over_time(area: &Area<'_>, rule: &Rule, slots: Slots, most: f64) -> Drawn {
+    let rate = |count: u32| rate(count, slots);
     let both = || rule.allowed_at.iter().zip(&rule.denied_at);
-    let most = both().map(|(allowed, denied)| rate(allowed.saturating_add(*denied))).fold(0.0, f64::max);
     let mut chart = ChartBuilder::on(area)
         .margin_top(8)
         .margin_right(RIGHT)
@@ -147,8 +178,9 @@ fn over_time(area: &Area<'_>, rule: &Rule, slots: Slots) -> Drawn {
         .x_label_formatter(&|seconds| moment(*seconds, slots))
         .draw()?;
     let rates = || both().enumerate().map(|(slot, (allowed, denied))| (slot, rate(*allowed), rate(*denied)));
-    let bar = |slot, low, high, colour: RGBColor| {
-        Rectangle::new([(slots.start_of(slot), low), (slots.start_of(slot + 1), high)], colour.filled())
+    let bar = |slot, low: f64, high: f64, colour: RGBColor| {
+        let ends = [(slots.start_of(slot), low.min(most)), (slots.start_of(slot + 1), high.min(most))];
+        Rectangle::new(ends, colour.filled())
     };
     chart
         .draw_series(rates().filter(|bars| bars.1 > 0.0).map(|(slot, allowed, _)| bar(slot, 0.0, allowed, ALLOWED)))?;
@@ -167,7 +199,8 @@ fn over_time(area: &Area<'_>, rule: &Rule, slots: Slots) -> Drawn {
 }
 
 /// A row for each key: the darker, the more denials.
-fn heat_map(area: &Area<'_>, keys: &[Key], slots: Slots) -> Drawn {
+fn heat_map(area: &Area<'_>, rule: &Rule, slots: Slots) -> Drawn {
+    let keys = &rule.denied_most;
     let rows = keys.len() as i32;
     let most = keys.iter().flat_map(|key| &key.denied_at).max().copied().unwrap_or(1).max(1);
     let mut chart = ChartBuilder::on(area)
@@ -203,7 +236,7 @@ fn heat_map(area: &Area<'_>, keys: &[Key], slots: Slots) -> Drawn {
         let count = label(MUTED).pos(Pos::new(HPos::Right, VPos::Center));
         area.draw(&Text::new(grouped(key.denied), (LEFT as i32 - 8, middle), count))?;
         let name = label(TEXT).pos(Pos::new(HPos::Left, VPos::Center));
-        area.draw(&Text::new(shortened(&key.key), ((WIDTH - RIGHT) as i32 + 16, middle), name))?;
+        area.draw(&Text::new(shortened(rule.short(&key.key)), ((WIDTH - RIGHT) as i32 + 16, middle), name))?;
     }
     Ok(())
 }

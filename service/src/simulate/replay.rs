@@ -1,17 +1,20 @@
 //! Replays requests through a set of rules: with the plans of the service, and the keys in memory.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeSet, BinaryHeap};
 
 use clap::Args;
 use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
-use rlaas_rules::{Authorize, Printable, Rules};
+use rlaas_rules::{Authorize, Level, Printable, Rules};
 
 use super::descriptors::{Found, Template};
 use super::limits::LimitReplay;
-use super::logs::{Field, Logs, Request};
+use super::logs::{Field, Logs, Request, usual};
 use super::times::Slots;
 use crate::decide::{Overall, Plan, Slot, sum_by_key};
+
+/// How many descriptors an error suggests.
+const SUGGESTED: usize = 5;
 
 /// How requests are replayed.
 #[derive(Clone, Debug, Args)]
@@ -121,7 +124,7 @@ impl Replay {
             let authorize = domain.options.authorize.as_ref().filter(|_| settings.descriptors.is_empty());
             domains.push(Replayed {
                 name: name.clone(),
-                templates: templates(name, authorize.map(|authorize| &**authorize), settings, logs)?,
+                templates: templates(name, &domain.root, authorize.map(|authorize| &**authorize), settings, logs)?,
                 all_or_nothing: domain.options.all_or_nothing,
                 allow_if_none: authorize.is_none_or(|authorize| authorize.allow_if_none),
             });
@@ -347,9 +350,26 @@ impl Replay {
     }
 }
 
+/// Descriptors that rules of a level fit, at most five.
+fn fitting(level: &Level, fields: &[String]) -> BTreeSet<String> {
+    let mut all = BTreeSet::new();
+    for (name, rule) in &level.rules {
+        // The key, and the value after a `_` if there is one: what the log has tells which part is the key.
+        let ends = [name.len()].into_iter().chain(name.rmatch_indices('_').map(|(end, _)| end));
+        let known = ends.map(|end| &name[..end]).find(|key| fields.contains(&usual(key)));
+        let key = known.unwrap_or(name);
+        let entry = format!("{key}={{{}}}", known.map_or_else(|| key.to_owned(), usual));
+        all.extend(rule.limit.is_some().then(|| entry.clone()));
+        let below = rule.below.iter().flat_map(|below| fitting(below, fields));
+        all.extend(below.map(|below| format!("{entry},{below}")));
+    }
+    all.into_iter().take(SUGGESTED).collect()
+}
+
 /// How the descriptors of a domain are made.
 fn templates(
     name: &str,
+    root: &Level,
     authorize: Option<&Authorize>,
     settings: &Settings,
     logs: &mut Logs,
@@ -358,8 +378,15 @@ fn templates(
         return Ok(Template::of_authorize(authorize, logs));
     }
     if settings.descriptors.is_empty() {
-        let advice = "name descriptors with --descriptor, or another --domain";
-        return Err(format!("domain {} has no part authorize: {advice}", Printable(name)));
+        let fields = logs.fields();
+        let fitting: Vec<_> = fitting(root, &fields).iter().map(|text| format!("--descriptor '{text}'")).collect();
+        let known = if fields.is_empty() { String::new() } else { format!(", which has {}", fields.join(", ")) };
+        return Err(format!(
+            "domain {} has no part authorize, which makes descriptors of requests. Add {}; in braces is a field of the \
+             log{known}. Or name another --domain",
+            Printable(name),
+            fitting.join(" ")
+        ));
     }
     let mut read =
         |text: &String| Template::of_text(text, logs).map_err(|error| format!("invalid descriptor {text}: {error}"));

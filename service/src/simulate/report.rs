@@ -1,10 +1,11 @@
 //! What a replay has found, as JSON has it.
 
 use jiff::Timestamp;
+use redis_rl_client::{Policy, Window};
 use rlaas_rules::Printable;
 use serde::Serialize;
 
-use super::figures::grouped;
+use super::figures::{grouped, span};
 use super::limits::{Denials, KeyStats, LimitReplay};
 use super::logs::{MOST_HELD, Summary, Unread};
 use super::replay::{Replay, Totals};
@@ -45,6 +46,12 @@ pub struct Rule {
     pub place: String,
     /// As `TOKEN 10 300 BURST 50`.
     pub policy: String,
+    /// As `token: 300 in 10s, burst 50`.
+    #[serde(skip)]
+    pub terms: String,
+    /// What all keys begin with, up to a `:` or a `=`.
+    #[serde(skip)]
+    pub prefix: String,
     pub shadow: bool,
     pub limit: u64,
     pub requests: u64,
@@ -257,6 +264,8 @@ impl Rule {
             name: name(limit),
             place: place(limit),
             policy: policy.split(" AS ").next().unwrap_or_default().to_owned(),
+            terms: limit.rate().map(|rate| terms(&rate.policy)).unwrap_or_default(),
+            prefix: prefix(limit.keys.keys().map(|key| &**key)),
             shadow: limit.limit.shadow,
             limit: limit.rate().map_or(0, |rate| rate.policy.limit()),
             requests: limit.requests,
@@ -278,6 +287,31 @@ impl Rule {
             denied_at: limit.denied_at.all()[..len].to_vec(),
         }
     }
+}
+
+/// As `token: 300 in 10s, burst 50`.
+fn terms(policy: &Policy) -> String {
+    let text = policy.to_string();
+    let (word, limit) = (policy.algorithm().word().to_ascii_lowercase(), grouped(policy.limit()));
+    let window = match policy.window() {
+        Window::Length(length) => span(u64::try_from(length.as_millis()).unwrap_or(u64::MAX)),
+        Window::Calendar(_) => format!("a {} of the calendar", text.split(' ').nth(1).unwrap_or_default()),
+    };
+    let burst = text.split_once(" BURST ").and_then(|(_, rest)| rest.split(' ').next());
+    format!("{word}: {limit} in {window}{}", burst.map(|burst| format!(", burst {burst}")).unwrap_or_default())
+}
+
+/// Nothing if there is only one.
+fn prefix<'k>(mut keys: impl Iterator<Item = &'k str>) -> String {
+    let Some(first) = keys.next() else { return String::new() };
+    let mut several = false;
+    let common = keys.fold(first, |common, key| {
+        several = true;
+        let same = common.char_indices().zip(key.chars()).find(|((_, a), b)| a != b).map(|((at, _), _)| at);
+        &common[..same.unwrap_or(common.len().min(key.len()))]
+    });
+    let end = common.rfind([':', '=', ',']).filter(|_| several).map_or(0, |end| end + 1);
+    printable(&common[..end])
 }
 
 fn name(limit: &LimitReplay) -> String {

@@ -44,6 +44,11 @@ impl Rule {
         "429 in the log",
     ];
 
+    /// A key without what all of them begin with.
+    pub fn short<'k>(&self, key: &'k str) -> &'k str {
+        key.strip_prefix(&self.prefix).filter(|rest| !rest.is_empty()).unwrap_or(key)
+    }
+
     /// The figures of the rule, one for each of the heads.
     pub fn row(&self) -> [String; 10] {
         let never_denied = self.keys - self.keys_denied;
@@ -74,6 +79,10 @@ impl Rule {
                 grouped(suggested.keys_denied as u64),
                 grouped(self.keys as u64)
             ));
+            if self.keys < 100 && suggested.share_percent < 100.0 {
+                let keys = grouped(self.keys as u64);
+                facts.push(format!("there are only {keys} keys, so one of them decides which limit that is"));
+            }
             if suggested.left_out > 0 {
                 facts.push(format!("the last {} requests were not looked at for that", grouped(suggested.left_out)));
             }

@@ -1,6 +1,6 @@
 //! Many requests at once: no limit is lifted because rlaas is busy, and its memory is bounded.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::net::TcpStream;
@@ -286,6 +286,13 @@ descriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 2}}]
 
 /// Frames of calls, as many as streams, whose only entry is the key `k` with this value; without one, their headers alone.
 pub fn calls(streams: u32, value: Option<&str>) -> Vec<u8> {
+    let (mut all, messages) = parts_of_calls(streams, value);
+    all.iter_mut().zip(messages).for_each(|(headers, message)| headers.extend(message));
+    all.concat()
+}
+
+/// The headers of calls, and their messages.
+fn parts_of_calls(streams: u32, value: Option<&str>) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     let [data, headers] = [0, 1];
     let body = value.map_or_else(Vec::new, |value| {
         let message = prost::Message::encode_to_vec(&steps::request(&format!("k={value}")));
@@ -293,20 +300,24 @@ pub fn calls(streams: u32, value: Option<&str>) -> Vec<u8> {
         [&[0][..], &length, &message].concat()
     });
     let literal = |text: &str| [&[u8::try_from(text.len()).expect("short")], text.as_bytes()].concat();
-    // POST http of host "x", and then literal fields.
-    let mut fields = vec![0x83, 0x86, 0x01, 1, b'x'];
-    fields.extend([vec![0x04], literal("/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit")].concat());
-    fields.extend([vec![0x00], literal("content-type"), literal("application/grpc")].concat());
-    let call = |n: u32| {
-        let stream = 2 * n + 1;
-        let mut frames = frame(headers, 4, stream, &fields);
+    // POST http of host "x". What the first says at length the others name by its place.
+    let first = [
+        vec![0x83, 0x86, 0x44],
+        literal("/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit"),
+        vec![0x41, 1, b'x', 0x5f],
+        literal("application/grpc"),
+    ];
+    let (first, others) = (first.concat(), [0x83, 0x86, 0xc0, 0xbf, 0xbe]);
+    let header = |n| frame(headers, 4, 2 * n + 1, if n == 0 { &first } else { &others });
+    let message = |n| {
+        let mut frames = Vec::new();
         let mut parts = body.chunks(16_384).peekable();
         while let Some(part) = parts.next() {
-            frames.extend(frame(data, u8::from(parts.peek().is_none()), stream, part));
+            frames.extend(frame(data, u8::from(parts.peek().is_none()), 2 * n + 1, part));
         }
         frames
     };
-    (0..streams).flat_map(call).collect()
+    ((0..streams).map(header).collect(), (0..streams).map(message).collect())
 }
 
 /// A connection that has begun, and lets the service send as much as it likes.
@@ -322,17 +333,31 @@ pub fn connect(service: &Rlaas) -> TcpStream {
 
 /// How many calls of a connection have ended, until it is closed or so many have.
 fn replies(stream: &mut TcpStream, until: u32) -> u32 {
-    let (mut ended, mut head) = (0, [0; 9]);
-    while ended < until && stream.read_exact(&mut head).is_ok() {
-        let [a, b, c, kind, flags, ..] = head;
+    let (replies, resets) = outcomes(stream, until);
+    replies + resets
+}
+
+/// How many calls have a message as their reply, and how many only an error.
+fn outcomes(stream: &mut TcpStream, until: u32) -> (u32, u32) {
+    let (mut ok, mut other, mut head, mut replied) = (0, 0, [0; 9], HashSet::new());
+    while ok + other < until && stream.read_exact(&mut head).is_ok() {
+        let [a, b, c, kind, flags, id @ ..] = head;
         let mut payload = vec![0; u32::from_be_bytes([0, a, b, c]) as usize];
         if stream.read_exact(&mut payload).is_err() {
             break;
         }
-        // The trailers of a reply, or a stream that was refused.
-        ended += u32::from((kind == 1 && flags & 1 == 1) || kind == 3);
+        if kind == 0 {
+            replied.insert(id);
+        } else if kind == 1 && flags & 1 == 1 {
+            *(if replied.remove(&id) { &mut ok } else { &mut other }) += 1;
+        }
     }
-    ended
+    (ok, other)
+}
+
+/// The service may stop to read.
+fn writes_all(stream: &mut TcpStream, bytes: &[u8]) {
+    stream.write_all(bytes).expect("sent");
 }
 
 #[test]
@@ -354,8 +379,7 @@ fn many_requests_at_once_take_little_memory() {
         for stream in &mut streams {
             let bytes = &bytes;
             let mut writes = stream.try_clone().expect("a connection");
-            // The service may stop to read.
-            scope.spawn(move || writes.write_all(bytes).expect("sent"));
+            scope.spawn(move || writes_all(&mut writes, bytes));
             readers.push(scope.spawn(|| replies(stream, 1_000)));
         }
         until("many are under way", || under_way(&service) > f64::from(max_requests));
@@ -364,18 +388,160 @@ fn many_requests_at_once_take_little_memory() {
         let ended: u32 = readers.into_iter().map(|reader| reader.join().expect("replies")).sum();
         assert_eq!(ended, connections * 1_000, "{:?}", service.metrics("rlaas_"));
     });
-    // Calls whose messages never come. Beyond the bound, the service does not read the connections.
-    let mut unfinished: Vec<_> = (0..connections).map(|_| connect(&service)).collect();
-    let headers = calls(1_000, None);
-    for stream in &mut unfinished {
-        stream.set_write_timeout(Some(Duration::from_millis(200))).expect("a timeout");
-        _ = stream.write_all(&headers);
-    }
-    until("many have begun", || under_way(&service) > f64::from(max_requests));
-    thread::sleep(Duration::from_secs(1));
-    assert!(under_way(&service) < most, "{} have begun", under_way(&service));
     let after = service.memory("VmHWM");
     assert!(after < 128 * 1024, "{before} KiB, then {after} KiB");
+}
+
+/// Messages that never come hold up nobody else, and end a second after their turn began; their connections do not.
+#[test]
+fn messages_that_are_not_whole_take_little_and_end() {
+    let (connections, streams) = if is_long() { (400, 1_000) } else { (60, 300) };
+    let server = one_server();
+    let rules = "domain: d\ndescriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 1000000}}]\n";
+    let service = Rlaas::with_env(&server, rules, &[("RLAAS_MAX_REQUESTS", "500")]);
+    let (before, headers) = (service.memory("VmHWM"), calls(streams, None));
+    let mut attackers: Vec<_> = (0..connections).map(|_| connect(&service)).collect();
+    let resets = || service.metrics("rlaas_requests_reset{reason=\"no_progress\"}");
+    let polite = thread::scope(|scope| {
+        for stream in &mut attackers {
+            stream.set_write_timeout(Some(Duration::from_millis(500))).expect("a timeout");
+            // The service may not read all of it.
+            scope.spawn(|| _ = stream.write_all(&headers));
+        }
+        let polite = scope.spawn(|| {
+            block_on(async {
+                let mut client = service.client().await;
+                let mut times = Vec::new();
+                while times.len() < 300 {
+                    let began = Instant::now();
+                    assert_eq!(client.code("k=polite").await, OK);
+                    times.push(began.elapsed());
+                    tokio::time::sleep(Duration::from_millis(10)).await;
+                }
+                times.sort_unstable();
+                times
+            })
+        });
+        polite.join().expect("replies")
+    });
+    let n = |line: &str| line.rsplit(' ').next().and_then(|n| n.parse::<u32>().ok()).unwrap_or(0);
+    let have_ended = || resets().iter().any(|line| n(line) > connections * (streams - 20));
+    assert!(eventually(10 * PATIENCE, have_ended), "{:?} of {connections}", resets());
+    let figures = service.metrics("rlaas_");
+    assert_memory(&service, before);
+    assert!(!figures.iter().any(|line| line.starts_with("rlaas_overload{")), "{figures:?}");
+    assert!(!figures.iter().any(|line| line.starts_with("rlaas_connections_closed")), "{figures:?}");
+    let late = polite[polite.len() * 99 / 100];
+    assert!(late < PATIENCE / 4, "{late:?}");
+    // Each caller knows that its request has ended, and may make others.
+    let more = frame(1, 4, 2 * streams + 1, &[0x83, 0x86, 0xc0, 0xbf, 0xbe]);
+    let stream = attackers.first_mut().expect("one");
+    stream.write_all(&more).expect("sent");
+    assert_eq!(replies(stream, streams), streams);
+}
+
+/// The headers of many calls, and only then their messages, as some clients send them.
+#[test]
+fn messages_that_come_late_are_all_read() {
+    let (connections, streams) = if is_long() { (1_000, 200) } else { (100, 100) };
+    raise_descriptors();
+    let server = one_server();
+    let rules = "domain: d\ndescriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 1000000}}]\n";
+    let service = Rlaas::with_env(&server, rules, &[("RLAAS_MAX_REQUESTS", "1000")]);
+    let before = service.memory("VmHWM");
+    let (headers, messages) = parts_of_calls(streams, Some("x"));
+    let (headers, messages) = (headers.concat(), messages.concat());
+    let mut streams_of: Vec<_> = (0..connections).map(|_| connect(&service)).collect();
+    for stream in &mut streams_of {
+        stream.write_all(&headers).expect("sent");
+    }
+    let ended: u32 = thread::scope(|scope| {
+        let ends = |stream: TcpStream| {
+            let (mut writes, mut reads, messages) = (stream.try_clone().expect("a connection"), stream, &messages);
+            scope.spawn(move || writes_all(&mut writes, messages));
+            scope.spawn(move || outcomes(&mut reads, streams).0)
+        };
+        let all: Vec<_> = streams_of.into_iter().map(ends).collect();
+        all.into_iter().map(|replies| replies.join().expect("replies")).sum()
+    });
+    assert_eq!(ended, connections * streams, "{:?}", service.metrics("rlaas_"));
+    assert_memory(&service, before);
+    assert_eq!(service.metrics("rlaas_connections_closed"), [""; 0]);
+    assert_eq!(service.metrics("rlaas_requests_reset"), [""; 0]);
+}
+
+/// Half requests of HTTP, and half handshakes, take no more than all connections may hold.
+#[test]
+fn half_requests_take_little_and_keep_nobody_out() {
+    let connections: usize = if is_long() { 9_500 } else { 300 };
+    raise_descriptors();
+    let (server, files) = (one_server(), super::security::Certificates::new());
+    let half = |header: usize, body: usize| {
+        let length = if body > 0 { format!("Content-Length: {}\r\n\r\n", 2 * body) } else { String::new() };
+        let field = format!("X: {}{}", "x".repeat(header), if body > 0 { "\r\n" } else { "" });
+        format!("POST /json HTTP/1.1\r\nHost: x\r\n{field}{length}{}", "x".repeat(body)).into_bytes()
+    };
+    let hello = [&b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"[..], &[b'r'; 200]].concat();
+    let rules = "domain: d\ndescriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 100}}]\n";
+    for (what, bytes, connections, closed) in [
+        ("a header of 60 KB", half(60_000, 0), connections, true),
+        ("a header of 8 KB", half(8_000, 0), connections, false),
+        ("nothing", Vec::new(), connections, false),
+        ("a body of 15 KB", half(1, 15_000), connections, false),
+        ("half a ClientHello", hello, connections.min(5_000), false),
+    ] {
+        let with_tls = what.contains("Hello");
+        let service = if with_tls { files.service(&server, rules) } else { Rlaas::start(&server, rules) };
+        let address = if with_tls { &service.address } else { &service.http };
+        let mut streams: Vec<_> =
+            (0..connections).map(|_| TcpStream::connect(address).expect("a connection")).collect();
+        for stream in &mut streams {
+            // It may be closed before all is sent.
+            _ = stream.write_all(&bytes);
+            assert!(!closed || is_answered(stream), "{what}");
+        }
+        let memory = service.memory("VmHWM");
+        assert_eq!(get(&service.http, "/healthcheck", &[]).status, 200, "{what}");
+        if with_tls {
+            assert!(block_on(files.connects(&service, Some("client"))));
+        } else {
+            assert_eq!(json(&service, "d"), 200, "{what}");
+        }
+        let figures = service.metrics("rlaas_connections");
+        let most = if is_long() { 256 } else { 128 } * 1024;
+        assert!(memory < most, "{what}: {memory} KiB, {figures:?}");
+        let for_memory = figures.iter().any(|line| line.contains("closed{reason=\"memory\"}"));
+        assert_eq!(for_memory, is_long() && what.contains("KB") && !closed, "{what}: {figures:?}");
+    }
+}
+
+/// Whether a response comes: that the header is too long.
+fn is_answered(stream: &mut TcpStream) -> bool {
+    stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+    let mut start = [0; 12];
+    match stream.read_exact(&mut start) {
+        Ok(()) => start == *b"HTTP/1.1 431",
+        // It had been sent when the rest came.
+        Err(error) => error.kind() == io::ErrorKind::ConnectionReset,
+    }
+}
+
+/// 128 MB for a program that is optimized, which begins with 20.
+fn assert_memory(service: &Rlaas, before: u64) {
+    let after = service.memory("VmHWM");
+    assert!(after - before < 108 * 1024, "{before} KiB, then {after} KiB");
+}
+
+/// So many connections take as many descriptors.
+fn raise_descriptors() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let maximum = getrlimit(Resource::Nofile).maximum;
+    setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).expect("a limit");
+}
+
+/// Whether this is the run at length, which `make full` makes.
+fn is_long() -> bool {
+    std::env::var("FLOODS").is_ok_and(|floods| floods == "long")
 }
 
 fn under_way(service: &Rlaas) -> f64 {

@@ -165,6 +165,36 @@ fn it_is_ready_only_if_redis_takes_its_commands() {
     }
 }
 
+/// What rejects decisions makes it not ready, and nothing else does.
+#[test]
+fn it_is_ready_if_decisions_work() {
+    let server = one_server();
+    let config = |name: &str, value: &str| {
+        redis::cmd("CONFIG").arg(&["SET", name, value]).exec(&mut server.con()).expect("CONFIG SET");
+    };
+    let rules = |all: bool| {
+        let limit = |name: &str| format!("{{key: {name}, rate_limit: {{algorithm: {name}, window: 1h, limit: 0}}}}");
+        format!("domain: d\nall_or_nothing: {all}\ndescriptors: [{}, {}]\n", limit("gcra"), limit("rolling"))
+    };
+    for (all, acl, replicas, status) in [
+        (false, "+rl.gcra +rl.rolling", "0", 200),
+        (false, "+rl.gcra +rl.rolling", "1", 503),
+        (false, "+rl.gcra +rl.peek", "0", 503),
+        (true, "+rl.gcra +rl.rolling", "0", 503),
+        (true, "+rl.gcra +rl.rolling +rl.multi", "0", 200),
+    ] {
+        let words = format!("SETUSER me reset on >p ~rl:* {acl}");
+        redis::cmd("ACL").arg(words.split(' ').collect::<Vec<_>>()).exec(&mut server.con()).expect("ACL");
+        config("min-replicas-to-write", replicas);
+        let redis = format!("redis://me:p@127.0.0.1:{}", server.port());
+        let env = [("REDIS_HEALTH_CHECK_ACTIVE_CONNECTION", "true")];
+        let service = Rlaas::with(&Options { redis, rules: &rules(all), env: &env });
+        assert_eq!(get(&service.http, "/ready", &[]).status, status, "{all} {acl} {replicas}: {}", service.log());
+    }
+    let keys: Vec<String> = redis::cmd("KEYS").arg("*").query(&mut server.con()).expect("KEYS");
+    assert!(keys.is_empty(), "{keys:?}");
+}
+
 #[test]
 fn rules_without_a_limit_replace_none_and_are_not_ready_if_told_so() {
     let server = one_server();

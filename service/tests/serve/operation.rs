@@ -186,6 +186,23 @@ fn no_request_fails_over_a_reload() {
     });
 }
 
+/// A name may lead to what has no end, or waits for a writer.
+#[test]
+fn what_is_no_file_among_the_rules_stops_nothing() {
+    let server = one_server();
+    let mut service = Rlaas::start(&server, &rules(5));
+    let fifo = service.dir.path().join("rules/fifo.yaml");
+    assert!(Command::new("mkfifo").arg(&fifo).status().is_ok_and(|status| status.success()));
+    service.until_log("fifo.yaml: it is no regular file");
+    assert_eq!(service.metrics("rlaas_rules_wrong"), ["rlaas_rules_wrong 1"]);
+    std::fs::remove_file(&fifo).expect("removed");
+    service.write_rules(&rules(6));
+    service.until_generation(2);
+    assert!(Command::new("mkfifo").arg(&fifo).status().is_ok_and(|status| status.success()));
+    service.signal("-TERM");
+    assert_eq!(service.wait(), 0);
+}
+
 #[test]
 fn sigterm_and_sigint_drain_and_exit_0() {
     let server = one_server();

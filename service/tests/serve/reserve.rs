@@ -120,6 +120,18 @@ impl Gateway<'_> {
     }
 }
 
+/// As limitador. In envoyproxy/ratelimit, ShouldRateLimit is an error.
+#[test]
+fn a_request_without_a_domain_is_unknown() {
+    let server = one_server();
+    let service = Rlaas::start(&server, RULES);
+    for method in ["CheckRateLimit", "Report"] {
+        let reply: RateLimitResponse = Gateway(&service).call(method, steps::request(": fixed=a")).expect("a reply");
+        assert_eq!(reply, RateLimitResponse::default(), "{method}");
+    }
+    assert_eq!(service.try_ask(": fixed=a").expect_err("no domain").code(), Status::InvalidArgument);
+}
+
 const RULES: &str = "domain: d
 descriptors:
   - {key: fixed, rate_limit: {unit: year, requests_per_unit: 100}}

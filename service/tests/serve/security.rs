@@ -12,7 +12,7 @@ use tonic_reflection::pb::v1::server_reflection_client::ServerReflectionClient;
 use tonic_reflection::pb::v1::server_reflection_request::MessageRequest;
 use tonic_reflection::pb::v1::server_reflection_response::MessageResponse;
 
-use super::process::{Client, Options, Rlaas};
+use super::process::{Client, Options, Rlaas, until};
 use super::{block_on, one_server};
 use crate::support::*;
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
@@ -100,6 +100,16 @@ fn certificates_say_when_they_end() {
     };
     let year = 365 * 86_400;
     assert!(seconds("server.pem") < -5 * year && seconds("ca.pem") > 5 * year);
+    // A new certificate whose key was forgotten is not served.
+    let other = KeyPair::generate().expect("a key");
+    params.not_after = rcgen::date_time_ymd(2090, 1, 2);
+    files.write("server.pem", &params.self_signed(&other).expect("a certificate").pem());
+    service.until_log("the certificates are wrong: the old ones stay");
+    service.signal("-HUP");
+    service.until_log("SIGHUP");
+    assert!(seconds("server.pem") < -5 * year);
+    files.write("server.key", &other.serialize_pem());
+    until("it is served", || seconds("server.pem") > 50 * year);
 }
 
 #[test]

@@ -42,6 +42,34 @@ fn a_denial_names_its_rule_by_the_words_of_the_rules() {
 }
 
 #[test]
+fn reset_ends_a_denial_where_it_is_allowed() {
+    let server = one_server();
+    for allowed in ["true", "false"] {
+        let service = Rlaas::with_env(&server, RULES, &[("RLAAS_ALLOW_RESET", allowed)]);
+        let reset = |arguments: &[&str]| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_rlaas"));
+            let output = command.args(["reset", "--debug", &service.debug, "--domain", "d"]).args(arguments).output();
+            let output = output.expect("rlaas runs");
+            (output.status.success(), String::from_utf8(output.stdout).expect("text"))
+        };
+        // Longer than a key may be.
+        let long = "x".repeat(300);
+        let code = || service.code(request("d", &[&[("user", &*long)]]));
+        let (before, after) = if allowed == "true" { (Code::Ok, Code::Ok) } else { (Code::Ok, Code::OverLimit) };
+        assert_eq!(
+            [code(), code(), code(), code(), code()],
+            [before, before, before, Code::OverLimit, Code::OverLimit]
+        );
+        let (ok, text) = reset(&[&format!("user={long}"), "free=1"]);
+        let expected =
+            if allowed == "true" { "  reset    it held something\ndescriptor free=1" } else { "--allow-reset" };
+        assert!(ok == (allowed == "true") && text.contains(expected), "{text}");
+        assert_eq!(code(), after);
+        assert_eq!(reset(&[&format!("user={long}")]).0, allowed == "true");
+    }
+}
+
+#[test]
 fn who_looks_at_limits_is_told_that_shadow_mode_lifts_them() {
     const LINE: &str = "SHADOW_MODE=true: no request is denied, whatever its limits say\n";
     let server = one_server();

@@ -195,7 +195,15 @@ impl Limiter {
     /// # Errors
     /// See [`Error`].
     pub async fn reset(&self, policy: &Policy, key: impl AsRef<[u8]>) -> Result<bool, Error> {
-        self.correct(Verb::Reset, &Request::new(policy, key.as_ref())).await.and_then(reply::flag)
+        self.reset_request(&Request::new(policy, key.as_ref())).await
+    }
+
+    /// As [`reset`](Self::reset), for the policy and the key of a request.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn reset_request(&self, request: &Request<'_>) -> Result<bool, Error> {
+        self.correct(Verb::Reset, request).await.and_then(reply::flag)
     }
 
     /// Sends a request, waits until it is allowed, and waits for its [delay](Decision::delay); at most for `patience`.

@@ -5,7 +5,7 @@ use regex::bytes::{CaptureLocations, Regex};
 
 use super::input::{LONGEST, trimmed};
 use super::json::Json;
-use super::names::{Names, Role, Target};
+use super::names::{Names, Role, Target, usual};
 use super::request::{Draft, Request};
 use super::time::Clock;
 
@@ -113,6 +113,15 @@ impl Format {
             return Err("expected a regular expression with named groups, or variables as $time_local".to_owned());
         }
         Ok(Self::with(name, columns, Reader::Template { before, after, goes_on }, names))
+    }
+
+    /// The names of the fields; none of JSON, of which each line may have others.
+    pub fn fields(&self) -> Vec<String> {
+        let of_column = |column: &String| match usual(column).as_str() {
+            "request" => vec!["method".to_owned(), "path".to_owned()],
+            name => vec![name.to_owned()],
+        };
+        self.columns.iter().filter(|column| !column.is_empty()).flat_map(of_column).collect()
     }
 
     /// Whether the first line names the columns.

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::os::fd::AsFd;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
@@ -22,6 +23,9 @@ pub fn open(path: &Path, bar: &ProgressBar) -> io::Result<Box<dyn Read>> {
     let file =
         if path == Path::new("-") { io::stdin().as_fd().try_clone_to_owned()?.into() } else { File::open(path)? };
     let metadata = file.metadata()?;
+    if path != Path::new("-") && (metadata.file_type().is_char_device() || metadata.file_type().is_block_device()) {
+        return Err(io::Error::other("it is a device"));
+    }
     if !metadata.is_file() {
         bar.unset_length();
         return decompress(bar.wrap_read(file));

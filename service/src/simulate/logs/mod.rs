@@ -18,6 +18,7 @@ use formats::Format;
 use input::{LONGEST, Lines};
 pub use names::Field;
 use names::Names;
+pub use names::usual;
 pub use order::MOST_HELD;
 use order::Order;
 use request::Draft;
@@ -129,6 +130,11 @@ impl Logs {
             file.format.aim(&self.names);
         }
         field
+    }
+
+    /// The names of the fields of the first file, as far as its format tells.
+    pub fn fields(&self) -> Vec<String> {
+        self.files.first().map(|file| file.format.fields()).unwrap_or_default()
     }
 
     fn first(&mut self) -> Result<Option<Box<Request>>, String> {

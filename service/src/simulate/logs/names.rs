@@ -39,7 +39,10 @@ const ALIASES: [(&str, &[&str]); 13] = [
     ("method", &["request_method", "requestmethod"]),
     ("path", &["request_uri", "uri", "url", "request_path", "requestpath"]),
     ("host", &["authority", "requesthost", "vhost"]),
-    ("address", &["remote_addr", "remote_ip", "client_ip", "clienthost", "downstream_remote_address", "ip"]),
+    (
+        "address",
+        &["remote_addr", "remote_ip", "client_ip", "clienthost", "remote_address", "downstream_remote_address", "ip"],
+    ),
     ("user", &["remote_user", "username"]),
     ("status", &["response_code", "status_code", "downstreamstatus"]),
     ("bytes", &["body_bytes_sent", "bytes_sent", "size", "downstreamcontentsize"]),
@@ -90,7 +93,8 @@ impl Names {
     }
 }
 
-fn usual(name: &str) -> String {
+/// The name that a field has here, whatever a log calls it.
+pub fn usual(name: &str) -> String {
     let name = name.trim().to_lowercase().replace('-', "_");
     let name = name.strip_prefix("http_").unwrap_or(&name);
     let known = |name: &str| {
