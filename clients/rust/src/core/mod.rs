@@ -182,6 +182,16 @@ impl Core {
         }
     }
 
+    /// Whether requests of the key of this call wait for replies, to share a command.
+    pub fn is_busy(&self, call: &Call<'_>) -> bool {
+        let mut busy = false;
+        _ = call.parts(|request| {
+            busy |= request.joins().is_some() && self.count(request).is_busy();
+            None
+        });
+        busy
+    }
+
     fn count(&self, request: &Request<'_>) -> Arc<Count> {
         self.counts.of(request, || self.local_forgotten())
     }
