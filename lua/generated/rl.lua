@@ -16,7 +16,7 @@ errors.FOREIGN_VALUE = 'ERR the key holds a value that this algorithm did not wr
 errors.SPAN = 'ERR invalid window, limit or BURST: together they describe a rate that cannot be represented'
 errors.LEASE_CORRECTION = 'ERR invalid algorithm: a lease has no cost to correct; RL.RELEASE ends it'
 errors.ALGORITHM = 'ERR invalid algorithm: expected one of FIXED, WINDOW, SLIDING, COUNTER, TOKEN, LEAKY, GCRA, '
-  .. 'ROLLING, LEASE'
+  .. 'ROLLING, LEASE, LOCKOUT'
 errors.ID = 'ERR invalid ID: expected 1 to 512 bytes'
 errors.AT = 'ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
 errors.ANCHOR = 'ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
