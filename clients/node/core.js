@@ -58,8 +58,7 @@ export class Core {
   /** @param {import('./types.js').StoreOptions} options */
   constructor(options) {
     validate(options, OPTIONS)
-    const { client, algorithm = 'FIXED', burst, block, max, prefix, timeout = 100 } = options
-    const { failOpen = false, secret, onError, module } = options
+    const { client, algorithm = 'FIXED', burst, block, max, prefix, timeout = 100, failOpen = false, secret, onError, module } = options
     if (burst !== undefined && !TAKES_BURST.includes(algorithm)) {
       throw new TypeError(`burst: ${algorithm} takes none; expected it with ${TAKES_BURST.join(', ')}`)
     }
