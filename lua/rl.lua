@@ -929,7 +929,7 @@ end
 -- What a call may still remove, over all its limits, of what no longer counts: entries of logs and leases, and
 -- reservations that have ended; and how many reservations it may look at that have no order, and entries of a log that
 -- are ahead of the clock it may move. It leaves the rest to later calls.
-local MAX_EXPIRED, MAX_ENDED, MAX_MOVED = 4000, 1000, 500
+local MAX_EXPIRED, MAX_ENDED, MAX_STEP, MAX_MOVED = 4000, 1000, 500, 500
 local budget
 
 -- Loads a sorted set: { key, expired, len, exists }. Members with a score from `lowest` to `through` no longer count.
@@ -2398,7 +2398,7 @@ local function build_reservations()
     book.complete = ordered and (first_end > book.now_ms or review_ordered(book))
     if not book.complete then
       local fields = book.len + (book.earliest and 1 or 0)
-      local most = math.min(fields, budget.unordered)
+      local most = fields <= budget.unordered and fields or math.min(budget.unordered, MAX_STEP)
       budget.unordered = budget.unordered - most
       if most == fields then
         book.complete, book.anew = true, true

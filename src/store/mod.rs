@@ -18,7 +18,7 @@ use crate::ffi::{Access, Arg, ClosedKey, Ctx, Key, Kind, Str};
 pub use record::Record;
 use redis_rl_algorithm::arithmetic::to_i64;
 use redis_rl_algorithm::record::writer;
-use redis_rl_algorithm::reservation::MAX_ENDED;
+use redis_rl_algorithm::reservation::{MAX_ENDED, MAX_STEP};
 use redis_rl_algorithm::{Change, Cost, Decision, Figures, MAX_EXPIRED, Micros, Named, Policy};
 pub use reserved::Reservations;
 
@@ -49,9 +49,11 @@ impl Budget {
         self.expired.set(self.expired.get().saturating_sub(removed));
     }
 
-    /// How many of so many reservations a call may look at, since there is no order of them. It then has looked at them.
+    /// How many of so many reservations a call may look at, since there is no order of them: all, or a step. It then has
+    /// looked at them.
     fn look_at(&self, reservations: u64) -> u64 {
-        let may = reservations.min(self.unordered.get());
+        let left = self.unordered.get();
+        let may = if reservations <= left { reservations } else { left.min(MAX_STEP) };
         self.unordered.set(self.unordered.get().saturating_sub(may));
         may
     }
