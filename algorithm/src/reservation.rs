@@ -267,6 +267,9 @@ impl<I> Default for Changes<'_, I> {
     }
 }
 
+/// A part of the order that is written anew: what it gets, and where the next step begins.
+type Step<I> = (Vec<(I, u64)>, Option<u64>);
+
 /// The reservations of a limit as one call sees them. It names one id.
 #[derive(Clone, Debug)]
 pub struct Book<'i, I = Vec<u8>> {
@@ -277,8 +280,8 @@ pub struct Book<'i, I = Vec<u8>> {
     own: Option<Option<Reservation>>,
     /// Few calls have one.
     review: Option<Box<Review<I>>>,
-    /// What the order gets, and where the next step begins; `None` if this call makes none.
-    step: Option<(Vec<(I, u64)>, Option<u64>)>,
+    /// `None` if this call makes none.
+    step: Option<Step<I>>,
 }
 
 /// What has ended, and what is known of the other fields.
