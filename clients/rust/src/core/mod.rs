@@ -28,6 +28,9 @@ use denials::Denials;
 /// When a request may be repeated that [`Fallback::Deny`] denied.
 const RETRY: RetryAfter = RetryAfter::After(Duration::from_secs(1));
 
+/// A count that a fallback has charged, and what.
+type Charged = (Arc<Count>, Paid);
+
 #[derive(Debug)]
 pub struct Core {
     pub timeout: Duration,
@@ -266,7 +269,7 @@ impl Core {
         request: &Request<'_>,
         fallback: Fallback,
         error: Error,
-    ) -> Result<(Decision, Option<(Arc<Count>, Paid)>), Error> {
+    ) -> Result<(Decision, Option<Charged>), Error> {
         let (policy, counters) = (request.policy, &self.counters);
         let fallback = match fallback {
             // A lease is more than a permission, and only the server can hold one.
