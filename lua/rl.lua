@@ -74,7 +74,7 @@ local function error_text(name)
     CLUSTER_RESERVE = 'ERR invalid key: in a cluster RESERVE needs a key that is not empty and has no brace outside a '
       .. 'hash tag',
     ALGORITHM = 'ERR invalid algorithm: expected one of FIXED, WINDOW, SLIDING, COUNTER, TOKEN, LEAKY, GCRA, '
-      .. 'ROLLING, LEASE',
+      .. 'ROLLING, LEASE, LOCKOUT',
     -- The module has no such errors.
     ROLLING = 'ERR invalid algorithm: ROLLING needs the module, the Lua library has all others',
     INEXACT_STATE = 'ERR the key holds a number above 9007199254740991, which needs the module',

@@ -98,7 +98,7 @@ pub fn all() -> Vec<Case> {
             cases.extend(both(&format!("{form} {word}"), &format!("{sends} {word}"), word));
         }
     }
-    for word in ["FIXED", "WINDOW", "SLIDING", "COUNTER", "TOKEN", "LEAKY", "GCRA"] {
+    for word in ["FIXED", "WINDOW", "SLIDING", "COUNTER", "TOKEN", "LEAKY", "GCRA", "LOCKOUT"] {
         cases.extend(both(&format!("RL.{word}"), &format!("RL.{word} KEY"), word));
     }
     const MULTI: &str = "RL.MULTI 3 FIXED KEY:a 3600 LIMIT FIXED KEY:b 3600 LIMIT FIXED KEY:c 3600";

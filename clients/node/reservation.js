@@ -190,6 +190,33 @@ class Charge {
   }
 }
 
+/**
+ * The words of a limit of a login.
+ * @param {Policy} policy
+ */
+function attempt(policy) {
+  if (!Array.isArray(policy) || policy.length < 4 || String(policy[0]).toUpperCase() !== 'LOCKOUT' || policy[1] === '') {
+    throw new TypeError("policies: expected arrays of 'LOCKOUT', a key, a window, a limit, and options")
+  }
+  const words = policy.map(String)
+  words[1] = bounded(words[1])
+  return words
+}
+
+/**
+ * The options that RL.REFUND takes too.
+ * @param {string[]} words
+ */
+function locks(words) {
+  const found = []
+  for (let at = 4; at < words.length; at += 1) {
+    const option = words[at].toUpperCase()
+    if (option === 'BLOCK' || option === 'MAX') found.push(option, words[at + 1])
+    if (option !== 'SHADOW') at += 1 // the others have a value
+  }
+  return found
+}
+
 /** @param {any} reply @returns {Decision} */
 function decision([allowed, limits, headers]) {
   const pairs = headers.map(String)
@@ -318,6 +345,38 @@ export class Limiter {
     return reservation
   }
 
+  /** @type {import('./index.js').Limiter['lockout']} */
+  lockout(users, addresses = []) {
+    const [own, shared] = [users.map(attempt), addresses.map(attempt)]
+    const all = [...own, ...shared]
+    if (all.length === 0) throw new TypeError('policies: expected at least one')
+    return {
+      check: async () => {
+        let found = { allowed: true, limits: [], headers: {} }
+        try {
+          found = decision(await this.#call(['RL.MULTI', String(all.length), ...all.flat(), 'HEADERS']))
+          this.counters[found.allowed ? 'allowed' : 'denied'] += 1
+        } catch (error) {
+          const outcome = this.#guard.undecided(error, this.#failOpen)
+          if (outcome !== 'failedOpen') throw new RateLimitError(outcome === 'faults' ? 500 : 503, error)
+        }
+        return found
+      },
+      succeed: async () => {
+        const calls = [
+          ...own.map(([name, key, window]) => ['RL.RESET', name, key, window]),
+          // An attacker with a login of his own must not clear the address.
+          ...shared.map((words) => ['RL.REFUND', ...words.slice(0, 4), ...locks(words)]),
+        ]
+        for (const result of await Promise.allSettled(calls.map((words) => this.#call(words)))) {
+          if (result.status === 'fulfilled') continue
+          if (!isUnavailable(result.reason)) this.counters.faults += 1
+          this.#guard.log('warn', 'an attempt stays counted', result.reason)
+        }
+      },
+    }
+  }
+
   /** @type {(error: unknown, charge: Charge) => Decision} */
   #withoutDecision(error, charge) {
     const outcome = this.#guard.undecided(error, this.#failOpen)
@@ -406,7 +465,7 @@ export class Limiter {
   /** @type {(words: string[], longest?: number) => Promise<unknown>} */
   #call(words, longest) {
     // The key decides the node of a cluster.
-    const key = words[0] === 'RL.MULTI' ? words[3] : words[0] === 'RL.SETTLE' ? words[2] : words[1]
+    const key = words[0] === 'RL.MULTI' ? words[3] : ['RL.SETTLE', 'RL.RESET', 'RL.REFUND'].includes(words[0]) ? words[2] : words[1]
     return this.#link.call(key, false, words, longest)
   }
 }

@@ -1,6 +1,6 @@
 // What the stores of all frameworks share.
 
-export type Algorithm = 'FIXED' | 'WINDOW' | 'SLIDING' | 'ROLLING' | 'COUNTER' | 'TOKEN' | 'LEAKY' | 'GCRA'
+export type Algorithm = 'FIXED' | 'WINDOW' | 'SLIDING' | 'ROLLING' | 'COUNTER' | 'TOKEN' | 'LEAKY' | 'GCRA' | 'LOCKOUT'
 
 /** Sends a command (PING too) and resolves with its reply. `key` decides the node of a cluster. */
 export type SendCommand = (key: string, readOnly: boolean, words: string[]) => Promise<unknown>
@@ -23,6 +23,10 @@ export type StoreOptions = {
   client: NodeRedis | NodeRedisCluster | IoRedis | SendCommand
   /** `FIXED` if not given. */
   algorithm?: Algorithm
+  /** The length of the first lock (LOCKOUT): `'1m'`. The window if not given. */
+  block?: string
+  /** The length of the longest lock (LOCKOUT): `'1d'`. A day, or the first lock if that is longer, if not given. */
+  max?: string
   /** How much may pass at once (TOKEN, LEAKY, GCRA). The limit if not given. */
   burst?: number
   /** What the keys in Redis begin with. `rl:<algorithm>:` if not given. Each limiter needs its own. */

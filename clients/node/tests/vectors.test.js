@@ -150,6 +150,20 @@ function reserving(given = {}, { count = 0, fail_open: failOpen } = {}) {
 
 const table = read('reservations')
 
+test('a login resets the user after a success, and gives one back to the address', async () => {
+  const { limiter, sent } = reserving({ 'RL.REFUND': ['lost'] })
+  assert.throws(() => limiter.lockout([['TOKEN', 'k', '1m', 1]]), /^TypeError: policies: expected arrays of 'LOCKOUT'/)
+  const user = ['LOCKOUT', 'ann', '1d', 5, 'BLOCK', '1m']
+  const login = limiter.lockout([user], [['LOCKOUT', '192.0.2.1', '1d', 50, 'AS', 'max', 'MAX', '2d']])
+  assert.equal((await login.check()).allowed, true)
+  await login.succeed()
+  assert.deepEqual(sent, [
+    'RL.MULTI 2 LOCKOUT ann 1d 5 BLOCK 1m LOCKOUT 192.0.2.1 1d 50 AS max MAX 2d HEADERS',
+    'RL.RESET LOCKOUT ann 1d',
+    'RL.REFUND LOCKOUT 192.0.2.1 1d 50 MAX 2d',
+  ])
+})
+
 test('the options of vectors/capabilities.json', async () => {
   const { algorithms } = read('capabilities')
   const declared = readFileSync(new URL('../types.d.ts', import.meta.url), 'utf8')
@@ -162,9 +176,10 @@ test('the options of vectors/capabilities.json', async () => {
       store: await store({}),
       type: union.includes(algorithm),
       burst: await store({ burst: 5 }),
+      lock: await store({ block: '1m', max: '1d' }),
       reserve: await takes(() => reserving().limiter.reserve([[algorithm, 'k', '1m', 5]], '1m')),
     }
-    assert.deepEqual(found, { store: can.cost, type: can.cost, burst: can.burst, reserve: can.reserve || can.id }, algorithm)
+    assert.deepEqual(found, { store: can.cost, type: can.cost, burst: can.burst, lock: can.lock, reserve: can.reserve || can.id }, algorithm)
   }
   assert.deepEqual(union.filter((algorithm) => !algorithms[algorithm]), [])
 })
