@@ -69,7 +69,8 @@ pub struct Received {
     /// The first part of a long message, while others are read.
     first: Option<Bytes>,
     waits: Option<Boxed<dyn Future<Output = Result<OwnedSemaphorePermit, AcquireError>> + Send>>,
-    long: Option<(OwnedSemaphorePermit, Boxed<Sleep>)>,
+    /// When it must be whole, if it is long.
+    long: Option<Boxed<Sleep>>,
     /// Ready when the request ends since more of the message does not come.
     ends: Option<Boxed<OwnedNotified>>,
 }
@@ -133,12 +134,13 @@ impl Received {
         if let Some(waits) = &mut self.waits {
             let permit = ready!(waits.as_mut().poll(cx))?;
             self.waits = None;
-            self.long = Some((permit, Box::pin(sleep(PATIENCE))));
+            self.open.keep(permit);
+            self.long = Some(Box::pin(sleep(PATIENCE)));
         }
         if let Some(first) = self.first.take() {
             return Poll::Ready(Some(Ok(Frame::data(first))));
         }
-        if let Some((_, ends)) = &mut self.long
+        if let Some(ends) = &mut self.long
             && ends.as_mut().poll(cx).is_ready()
         {
             return Poll::Ready(Some(Err(io::Error::from(io::ErrorKind::TimedOut).into())));

@@ -1,7 +1,7 @@
 //! The clients at the other ends of the connections, and their requests.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::Context;
 use std::time::Duration;
 
@@ -290,6 +290,7 @@ impl Peer {
             was_incomplete: AtomicBool::new(false),
             held: AtomicUsize::new(0),
             resetting: self.resetting(),
+            place: OnceLock::new(),
         };
         if open.resetting != 0 {
             open.is_incomplete();
@@ -330,6 +331,8 @@ pub struct Open {
     held: AtomicUsize,
     /// Why it ends if its message is not whole; 0 if it does not.
     resetting: u8,
+    /// The place among the few that are long. It has it to its end, as the message stays until then.
+    place: OnceLock<OwnedSemaphorePermit>,
 }
 
 /// The message of a request was not looked at.
@@ -393,6 +396,11 @@ impl Open {
         &self.peer.resets
     }
 
+    /// Keeps its place among the long ones until it ends.
+    pub(super) fn keep(&self, place: OwnedSemaphorePermit) {
+        _ = self.place.set(place);
+    }
+
     pub(super) fn long(&self) -> &Arc<Semaphore> {
         &self.peer.load.long
     }
@@ -451,8 +459,10 @@ impl Arrival {
         if was_incomplete { self.open.peer.read.load(Ordering::Relaxed) } else { self.read }
     }
 
-    /// Waits until few other long bodies are read. This one is read until the value is dropped.
-    pub async fn long(&self) -> Option<OwnedSemaphorePermit> {
-        self.open.long().clone().acquire_owned().await.ok()
+    /// Waits until few other long messages are under way.
+    pub async fn long(&self) {
+        if let Ok(place) = self.open.long().clone().acquire_owned().await {
+            self.open.keep(place);
+        }
     }
 }
