@@ -44,6 +44,9 @@ pub const MAX_RESERVATIONS: u64 = 100_000;
 /// fields, too, at which it looks where there is no complete order.
 pub const MAX_ENDED: usize = 1_000;
 
+/// The most of these fields that one call reads of many more, and adds to the order of a million.
+pub const MAX_STEP: u64 = 500;
+
 /// The name of the field in which earlier versions hold the earliest end, in milliseconds since the epoch: they look at
 /// every field from that time on, and then write another time. This version writes [`ORDERED`].
 pub const EARLIEST: &[u8] = b"";

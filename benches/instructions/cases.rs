@@ -104,7 +104,7 @@ pub fn all() -> Vec<Case> {
         cases.push(Case { grows: word == "SLIDING", packed_ms, ..allowed });
     }
     cases.push(Case::new("Lua LEASE", "EVALSHA LUA:lease 1 KEY 3600 5 ID a LINE").answers(1));
-    for word in ["FIXED", "WINDOW", "SLIDING", "COUNTER", "TOKEN", "LEAKY", "GCRA"] {
+    for word in ["FIXED", "WINDOW", "SLIDING", "COUNTER", "TOKEN", "LEAKY", "GCRA", "LOCKOUT"] {
         cases.extend(both(&format!("RL.{word}"), &format!("RL.{word} KEY"), word));
     }
     const MULTI: &str = "RL.MULTI 3 FIXED KEY:a 3600 LIMIT FIXED KEY:b 3600 LIMIT FIXED KEY:c 3600";

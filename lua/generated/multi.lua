@@ -107,7 +107,7 @@ local function take_keys(r, keys, at, with_book, is_reset)
     cold().require_other_name(key)
   end
   if with_book then
-    at = cold().take_book(r, keys, at, key)
+    at = r.wrong_clock and at + 2 or cold().take_book(r, keys, at, key)
   end
   return at
 end
@@ -342,7 +342,7 @@ function cold()
     errors.SPAN = 'ERR invalid window, limit or BURST: together they describe a rate that cannot be represented'
     errors.LEASE_CORRECTION = 'ERR invalid algorithm: a lease has no cost to correct; RL.RELEASE ends it'
     errors.ALGORITHM = 'ERR invalid algorithm: expected one of FIXED, WINDOW, SLIDING, COUNTER, TOKEN, LEAKY, GCRA, '
-      .. 'ROLLING, LEASE'
+      .. 'ROLLING, LEASE, LOCKOUT'
     errors.AT = 'ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
     errors.ANCHOR = 'ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
     errors.ID = 'ERR invalid ID: expected 1 to 512 bytes'
@@ -2969,7 +2969,7 @@ function cold()
       book.complete = ordered and (first_end > book.now_ms or review_ordered(book))
       if not book.complete then
         local fields = book.len + (book.earliest and 1 or 0)
-        local most = math.min(fields, unordered_left)
+        local most = fields <= unordered_left and fields or math.min(unordered_left, 500)
         unordered_left = unordered_left - most
         if most == fields then
           book.complete, book.anew = true, true

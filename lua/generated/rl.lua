@@ -16,7 +16,7 @@ errors.FOREIGN_VALUE = 'ERR the key holds a value that this algorithm did not wr
 errors.SPAN = 'ERR invalid window, limit or BURST: together they describe a rate that cannot be represented'
 errors.LEASE_CORRECTION = 'ERR invalid algorithm: a lease has no cost to correct; RL.RELEASE ends it'
 errors.ALGORITHM = 'ERR invalid algorithm: expected one of FIXED, WINDOW, SLIDING, COUNTER, TOKEN, LEAKY, GCRA, '
-  .. 'ROLLING, LEASE'
+  .. 'ROLLING, LEASE, LOCKOUT'
 errors.ID = 'ERR invalid ID: expected 1 to 512 bytes'
 errors.AT = 'ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
 errors.ANCHOR = 'ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
@@ -635,7 +635,7 @@ local function take_keys(r, keys, at, with_book, is_reset)
     require_other_name(key)
   end
   if with_book then
-    at = take_book(r, keys, at, key)
+    at = r.wrong_clock and at + 2 or take_book(r, keys, at, key)
   end
   return at
 end
@@ -2817,7 +2817,7 @@ local function load_book(r, id)
   book.complete = ordered and (first_end > book.now_ms or review_ordered(book))
   if not book.complete then
     local fields = book.len + (book.earliest and 1 or 0)
-    local most = math.min(fields, unordered_left)
+    local most = fields <= unordered_left and fields or math.min(unordered_left, 500)
     unordered_left = unordered_left - most
     if most == fields then
       book.complete, book.anew = true, true

@@ -83,7 +83,7 @@ local function take_keys(r, keys, at, with_book, is_reset)
     cold().require_other_name(key)
   end
   if with_book then
-    at = cold().take_book(r, keys, at, key)
+    at = r.wrong_clock and at + 2 or cold().take_book(r, keys, at, key)
   end
   return at
 end
@@ -909,7 +909,7 @@ function cold()
       book.complete = ordered and (first_end > book.now_ms or review_ordered(book))
       if not book.complete then
         local fields = book.len + (book.earliest and 1 or 0)
-        local most = math.min(fields, unordered_left)
+        local most = fields <= unordered_left and fields or math.min(unordered_left, 500)
         unordered_left = unordered_left - most
         if most == fields then
           book.complete, book.anew = true, true

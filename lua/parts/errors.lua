@@ -44,7 +44,7 @@ errors.LOG_DIFFERENCE = 'ERR invalid ACTUAL: RL.SLIDING is corrected by at most 
   .. 'COUNTER, TOKEN, LEAKY or GCRA for more'
 errors.OVERFLOW = 'ERR increment or decrement would overflow'
 errors.ALGORITHM = 'ERR invalid algorithm: expected one of FIXED, WINDOW, SLIDING, COUNTER, TOKEN, LEAKY, GCRA, '
-  .. 'ROLLING, LEASE'
+  .. 'ROLLING, LEASE, LOCKOUT'
 -- The module has no such errors.
 errors.KEYS = 'ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
 errors.INEXACT_STATE = 'ERR the key holds a number above 9007199254740991, which needs the module'

@@ -200,7 +200,7 @@ local function load_book(r, id)
   book.complete = ordered and (first_end > book.now_ms or review_ordered(book))
   if not book.complete then
     local fields = book.len + (book.earliest and 1 or 0)
-    local most = math.min(fields, unordered_left)
+    local most = fields <= unordered_left and fields or math.min(unordered_left, MAX_STEP)
     unordered_left = unordered_left - most
     if most == fields then
       book.complete, book.anew = true, true

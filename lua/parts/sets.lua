@@ -5,6 +5,7 @@
 -- are ahead of the clock it may move. It leaves the rest to later calls.
 local MAX_EXPIRED = 4000
 local MAX_ENDED = 1000
+local MAX_STEP = 500
 local MAX_MOVED = 500
 local expired_left, ended_left, unordered_left, moved_left = MAX_EXPIRED, MAX_ENDED, MAX_ENDED, 2 * MAX_MOVED
 

@@ -108,7 +108,7 @@ struct Run<'l> {
     before: Keys,
     /// The limits in memory; `None` where words may be wrong.
     model: Option<Model>,
-    /// The library has no settings.
+    /// The library does not have every algorithm.
     with_library: bool,
 }
 
@@ -136,7 +136,7 @@ fn run_case(lab: &mut Lab, seed: u64, seen: &mut Seen) -> u64 {
     let reloads_at = Some(case.random.below(8 * calls)).filter(|_| !hostile);
     let (story, known, before) = (format!("SEED={seed}\n"), BTreeSet::new(), Keys::new());
     let model = (!hostile).then(Model::default);
-    let with_library = !with_settings;
+    let with_library = [own, other].iter().all(|word| traits(word).library) && !with_settings;
     let mut run = Run { lab, case, story, known, before, model, with_library };
     for n in 0..calls {
         if hostile && ((n == 0 && run.case.chance(2)) || run.case.chance(12)) {

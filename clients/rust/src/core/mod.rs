@@ -28,6 +28,9 @@ use denials::Denials;
 /// When a request may be repeated that [`Fallback::Deny`] denied.
 const RETRY: RetryAfter = RetryAfter::After(Duration::from_secs(1));
 
+/// What a decision of this process is paid with, and of which key.
+type Taken = (Arc<Count>, Paid);
+
 #[derive(Debug)]
 pub struct Core {
     pub timeout: Duration,
@@ -176,6 +179,16 @@ impl Core {
         }
     }
 
+    /// Whether requests of the key of this call wait for replies, to share a command.
+    pub fn is_busy(&self, call: &Call<'_>) -> bool {
+        let mut busy = false;
+        _ = call.parts(|request| {
+            busy |= request.joins().is_some() && self.count(request).is_busy();
+            None
+        });
+        busy
+    }
+
     fn count(&self, request: &Request<'_>) -> Arc<Count> {
         self.counts.of(request, || self.local_forgotten())
     }
@@ -263,7 +276,7 @@ impl Core {
         request: &Request<'_>,
         fallback: Fallback,
         error: Error,
-    ) -> Result<(Decision, Option<(Arc<Count>, Paid)>), Error> {
+    ) -> Result<(Decision, Option<Taken>), Error> {
         let (policy, counters) = (request.policy, &self.counters);
         let fallback = match fallback {
             // A lease is more than a permission, and only the server can hold one.

@@ -260,12 +260,17 @@ fn window(commands: &mut Commands, policy: &Policy) {
     };
 }
 
-/// `window limit [BURST n] [ANCHOR t]`. The name of the policy is not sent: only the headers have it.
+/// `window limit [BURST n] [BLOCK d] [MAX d] [ANCHOR t]`. The name of the policy is not sent: only the headers have it.
 fn limit(commands: &mut Commands, policy: &Policy) {
     window(commands, policy);
     commands.number(policy.limit());
     if let Some(burst) = policy.terms().burst {
         commands.word("BURST").number(burst);
+    }
+    for (word, lock) in ["BLOCK", "MAX"].into_iter().zip(policy.locks()) {
+        if let Some(lock) = lock {
+            commands.word(word).word(lock.to_string());
+        }
     }
     anchor(commands, policy);
 }

@@ -3,6 +3,7 @@
 
 mod command;
 mod commands;
+pub mod joined;
 pub mod reply;
 mod scripts;
 
