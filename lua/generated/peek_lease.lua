@@ -1,16 +1,6 @@
 -- RL.PEEK LEASE, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
 local COLD, cold
-local function is_short(words, at, accepted)
-local value = words[at + 1]
-return accepted == ' form COST PARTIAL ALWAYS BURST ANCHOR ID AS SHADOW RESERVE ' and value and #value > 0 and #value < 16 and words[at + 2] == 'LINE' and not words[at + 3]
-end
 local find, format, match, part_of = string.find, string.format, string.match, string.sub
-local function mul(a, b)
-if a - a == 0 and b - b == 0 and a * b < (2 ^ 53) then
-return a * b
-end
-return cold().mul_large(a, b)
-end
 local function parse_request(words, at, accepted)
 local window, limit, option = words[at], words[at + 1], words[at + 2]
 if not limit then
@@ -39,19 +29,23 @@ decided_cost = 1,
 at = at + 2
 if option == 'LINE' and not words[at + 1] and accepted ~= ' COST BURST ANCHOR ID AS SHADOW RESERVE ' then
 r.form, at = option, at + 1
-elseif option == 'COST' and (' ID ') ~= ' ID ' and is_short(words, at, accepted) and find(words[at + 1], '^[1-9]%d*$') then
-r.form, r.cost, at = 'LINE', words[at + 1] + 0, at + 3
-elseif option == 'ID' and (' ID ') == ' ID ' and is_short(words, at, accepted) then
-r.form, r.ID, at = 'LINE', words[at + 1], at + 3
 elseif option then
+local value = words[at + 1] or ''
+local is_short = accepted == ' form COST PARTIAL ALWAYS BURST ANCHOR ID AS SHADOW RESERVE ' and words[at + 2] == 'LINE' and not words[at + 3] and #value < 16
+if is_short and option == 'COST' and (' ID ') ~= ' ID ' and find(value, '^[1-9]%d*$') then
+r.form, r.cost, at = 'LINE', value + 0, at + 3
+elseif is_short and option == 'ID' and (' ID ') == ' ID ' and value ~= '' then
+r.form, r.ID, at = 'LINE', value, at + 3
+else
 at = cold().parse_options(r, words, at, accepted)
 r.cost = r.COST or 1
+end
 end
 local is_plain = #limit < 16 and find(limit, '^[1-9]%d*$')
 r.limit = is_plain and limit + 0 or cold().parse_count('limit', limit, 0)
 is_plain = #window < 10 and find(window, '^[1-9]%d*$')
 local window_ms = is_plain and window * 1000 or cold().window_of(r, window)
-r.window_ms, r.window, r.capacity = window_ms, mul(window_ms, 1000), r.BURST or r.limit
+r.window_ms, r.window, r.capacity = window_ms, window_ms < 9e12 and window_ms * 1000 or cold().mul_large(window_ms, 1000), r.BURST or r.limit
 return r, at
 end
 local function parse_all(words, accepted)
@@ -144,6 +138,12 @@ return a > b and a - b or 0
 end
 return cold().sub_large(a, b)
 end
+local function mul(a, b)
+if a - a == 0 and b - b == 0 and a * b < (2 ^ 53) then
+return a * b
+end
+return cold().mul_large(a, b)
+end
 local function forecast(r, change, after)
 r.hold = change == 'charge' and after.hold or nil
 r.held = r.hold and r.others + 1 or r.len
@@ -227,39 +227,25 @@ if r.SHADOW then
 cold().conclude(r)
 end
 end
-local function state_after(change, after, before)
-if change == 'keep' then
-return before
-end
-return change ~= 'delete' and after or nil
-end
-local function needed_for(cost)
-return cost == 0 and 1 or cost
-end
 local function figures(r)
 local change, wait = r.change, wait
-forecast(r, change, state_after(change, r.after, r.state))
+forecast(r, change, change == 'keep' and r.state or change ~= 'delete' and r.after or nil)
 local remaining, capacity, retry, next_ms, reset = r.remaining, r.capacity, 0, 0, 0
 if not r.allowed then
-retry = wait(r, r.needed or needed_for(r.decided_cost))
-retry = retry and exact(retry) or -1
+local cost = r.decided_cost
+retry = wait(r, r.needed or (cost == 0 and 1 or cost)) or -1
 if r.full_for and retry >= 0 then
 retry = math.max(retry, r.full_for)
 end
 end
 if remaining < capacity then
-next_ms = wait(r, remaining + 1)
-next_ms = next_ms and exact(next_ms) or -1
-reset = remaining + 1 == capacity and next_ms or wait(r, capacity)
-reset = reset and exact(reset) or -1
+next_ms = wait(r, remaining + 1) or -1
+reset = remaining + 1 == capacity and next_ms or wait(r, capacity) or -1
 end
-return remaining, retry, next_ms, reset, r.delay == 0 and 0 or exact(divide_up(r.delay, 1000))
+if retry - retry ~= 0 or next_ms - next_ms ~= 0 or reset - reset ~= 0 or retry >= (2 ^ 53) or reset >= (2 ^ 53) then
+cold().fail('INEXACT_REPLY')
 end
-local function first_integer(r)
-if not r.allowed then
-return 0
-end
-return r.PARTIAL and cold().part_allowed(r) or 1
+return remaining, retry, next_ms, reset, 0
 end
 local function line(r, charged)
 local remaining, retry, next_ms, reset, delay = figures(r)
@@ -272,7 +258,7 @@ local late = now_ms % 1000000
 local shadow = r.shadowed and 1 or 0
 return format(
 '%d %d %d %d %d %d %d %d %d %d%06d %d %d',
-first_integer(r), count, ttl, limit, remaining, retry, next_ms, reset, delay,
+r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, count, ttl, limit, remaining, retry, next_ms, reset, delay,
 (now_ms - late) / 1000000, late, shadow, charged
 )
 end
@@ -283,7 +269,7 @@ return line(r, charged)
 elseif form then
 return cold().other_reply(r, charged)
 end
-return { first_integer(r), r.count, r.ttl }
+return { r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, r.count, r.ttl }
 end
 local function run_peek(keys, words)
 local r = parse_all(words, ' form COST PARTIAL ALWAYS BURST ANCHOR ID AS SHADOW ')
@@ -648,6 +634,15 @@ local function remaining_of(r)
 forecast(r, 'keep', r.state)
 return r.remaining
 end
+local function state_after(change, after, before)
+if change == 'keep' then
+return before
+end
+return change ~= 'delete' and after or nil
+end
+local function needed_for(cost)
+return cost == 0 and 1 or cost
+end
 local function decide_always(r)
 local cost = r.cost
 decide(r, 0)
@@ -682,6 +677,12 @@ end
 end
 local function part_allowed(r)
 return r.open and r.open.cost or r.shadowed and r.cost or r.decided_cost
+end
+local function first_integer(r)
+if not r.allowed then
+return 0
+end
+return r.PARTIAL and part_allowed(r) or 1
 end
 local function full(r, charged)
 local remaining, retry_after_ms, next_ms, reset_ms, delay_ms = figures(r)

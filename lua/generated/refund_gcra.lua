@@ -1,9 +1,5 @@
 -- RL.REFUND GCRA, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
 local COLD, cold
-local function is_short(words, at, accepted)
-local value = words[at + 1]
-return accepted == ' form COST PARTIAL ALWAYS BURST ANCHOR ID AS SHADOW RESERVE ' and value and #value > 0 and #value < 16 and words[at + 2] == 'LINE' and not words[at + 3]
-end
 local find, format, match, part_of = string.find, string.format, string.match, string.sub
 local function mul(a, b)
 if a - a == 0 and b - b == 0 and a * b < (2 ^ 53) then
@@ -76,17 +72,23 @@ decided_cost = 1,
 at = at + 2
 if option == 'LINE' and not words[at + 1] and accepted ~= ' COST BURST ANCHOR ID AS SHADOW RESERVE ' then
 r.form, at = option, at + 1
-elseif option == 'COST' and (' COST PARTIAL BURST ') ~= ' ID ' and is_short(words, at, accepted) and find(words[at + 1], '^[1-9]%d*$') then
-r.form, r.cost, at = 'LINE', words[at + 1] + 0, at + 3
 elseif option then
+local value = words[at + 1] or ''
+local is_short = accepted == ' form COST PARTIAL ALWAYS BURST ANCHOR ID AS SHADOW RESERVE ' and words[at + 2] == 'LINE' and not words[at + 3] and #value < 16
+if is_short and option == 'COST' and (' COST PARTIAL BURST ') ~= ' ID ' and find(value, '^[1-9]%d*$') then
+r.form, r.cost, at = 'LINE', value + 0, at + 3
+elseif is_short and option == 'ID' and (' COST PARTIAL BURST ') == ' ID ' and value ~= '' then
+r.form, r.ID, at = 'LINE', value, at + 3
+else
 at = cold().parse_options(r, words, at, accepted)
 r.cost = r.COST or 1
+end
 end
 local is_plain = #limit < 16 and find(limit, '^[1-9]%d*$')
 r.limit = is_plain and limit + 0 or cold().parse_count('limit', limit, 0)
 is_plain = #window < 10 and find(window, '^[1-9]%d*$')
 local window_ms = is_plain and window * 1000 or cold().window_of(r, window)
-r.window_ms, r.window, r.capacity = window_ms, mul(window_ms, 1000), r.BURST or r.limit
+r.window_ms, r.window, r.capacity = window_ms, window_ms < 9e12 and window_ms * 1000 or cold().mul_large(window_ms, 1000), r.BURST or r.limit
 if prepare then
 prepare(r)
 end
@@ -169,7 +171,8 @@ if held and held >= (2 ^ 53) then
 held = cold().from_digits(cold().digits_of(held))
 end
 if change == 'keep' then
-return cold().longer_expiry(r, held)
+local needed = expires_at(r, before)
+return held and less(held, needed) and add(needed, 5000) or nil
 end
 local needed = expires_at(r, after)
 local latest = add(needed, 5000)
@@ -268,33 +271,25 @@ end
 local function forecast(r, _, tat)
 set_forecast(r, (ahead_of(r, tat)))
 end
-local function needed_for(cost)
-return cost == 0 and 1 or cost
-end
 local function figures(r)
 local change, wait = r.change, wait
-forecast(r, change, state_after(change, r.after, r.state))
+forecast(r, change, change == 'keep' and r.state or change ~= 'delete' and r.after or nil)
 local remaining, capacity, retry, next_ms, reset = r.remaining, r.capacity, 0, 0, 0
 if not r.allowed then
-retry = wait(r, r.needed or needed_for(r.decided_cost))
-retry = retry and exact(retry) or -1
+local cost = r.decided_cost
+retry = wait(r, r.needed or (cost == 0 and 1 or cost)) or -1
 if r.full_for and retry >= 0 then
 retry = math.max(retry, r.full_for)
 end
 end
 if remaining < capacity then
-next_ms = wait(r, remaining + 1)
-next_ms = next_ms and exact(next_ms) or -1
-reset = remaining + 1 == capacity and next_ms or wait(r, capacity)
-reset = reset and exact(reset) or -1
+next_ms = wait(r, remaining + 1) or -1
+reset = remaining + 1 == capacity and next_ms or wait(r, capacity) or -1
 end
-return remaining, retry, next_ms, reset, r.delay == 0 and 0 or exact(divide_up(r.delay, 1000))
+if retry - retry ~= 0 or next_ms - next_ms ~= 0 or reset - reset ~= 0 or retry >= (2 ^ 53) or reset >= (2 ^ 53) then
+cold().fail('INEXACT_REPLY')
 end
-local function first_integer(r)
-if not r.allowed then
-return 0
-end
-return r.PARTIAL and cold().part_allowed(r) or 1
+return remaining, retry, next_ms, reset, 0
 end
 local function line(r, charged)
 local remaining, retry, next_ms, reset, delay = figures(r)
@@ -307,7 +302,7 @@ local late = now_ms % 1000000
 local shadow = r.shadowed and 1 or 0
 return format(
 '%d %d %d %d %d %d %d %d %d %d%06d %d %d',
-first_integer(r), count, ttl, limit, remaining, retry, next_ms, reset, delay,
+r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, count, ttl, limit, remaining, retry, next_ms, reset, delay,
 (now_ms - late) / 1000000, late, shadow, charged
 )
 end
@@ -318,7 +313,7 @@ return line(r, charged)
 elseif form then
 return cold().other_reply(r, charged)
 end
-return { first_integer(r), r.count, r.ttl }
+return { r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, r.count, r.ttl }
 end
 local function correct(r, change, after, charged)
 local answer
@@ -551,10 +546,6 @@ local function expiry_by_ttl(key, now_ms)
 local left = call('PTTL', key)
 return left >= 0 and now_ms + left or nil
 end
-local function longer_expiry(r, held)
-local needed = expires_at(r, r.state)
-return held and less(held, needed) and add(needed, 5000) or nil
-end
 local function moved_expiry(held, needed_before, needed)
 if held - held ~= 0 then
 fail('INEXACT_STATE')
@@ -736,6 +727,9 @@ end
 local ahead = ahead_of(r, r.state)
 return 'charge', tat_of(r, min(add(ahead, mul(cost, r.interval)), r.tolerance))
 end
+local function needed_for(cost)
+return cost == 0 and 1 or cost
+end
 local function decide_always(r)
 local cost = r.cost
 decide(r, 0)
@@ -824,6 +818,12 @@ commit_record(r, change, after)
 end
 local function part_allowed(r)
 return r.open and r.open.cost or r.shadowed and r.cost or r.decided_cost
+end
+local function first_integer(r)
+if not r.allowed then
+return 0
+end
+return r.PARTIAL and part_allowed(r) or 1
 end
 local function full(r, charged)
 local remaining, retry_after_ms, next_ms, reset_ms, delay_ms = figures(r)
@@ -922,7 +922,7 @@ return full(r, charged)
 end
 return { first_integer(r), r.count, r.ttl, headers({ r }) }
 end
-COLD = { add_large = add_large, commit_change = commit_change, conclude = conclude, decide_rare = decide_rare, decode_rare = decode_rare, digits_of = digits_of, divide_large = divide_large, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_with_foreign_value = fail_with_foreign_value, fail_with_usage = fail_with_usage, from_digits = from_digits, less_large = less_large, long_line = long_line, longer_expiry = longer_expiry, moved_expiry = moved_expiry, mul_large = mul_large, other_reply = other_reply, parse_count = parse_count, parse_options = parse_options, part_allowed = part_allowed, refund = refund, require_other_name = require_other_name, require_tolerance = require_tolerance, sub_large = sub_large, window_of = window_of }
+COLD = { add_large = add_large, commit_change = commit_change, conclude = conclude, decide_rare = decide_rare, decode_rare = decode_rare, digits_of = digits_of, divide_large = divide_large, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_with_foreign_value = fail_with_foreign_value, fail_with_usage = fail_with_usage, from_digits = from_digits, less_large = less_large, long_line = long_line, moved_expiry = moved_expiry, mul_large = mul_large, other_reply = other_reply, parse_count = parse_count, parse_options = parse_options, part_allowed = part_allowed, refund = refund, require_other_name = require_other_name, require_tolerance = require_tolerance, sub_large = sub_large, window_of = window_of }
 end
 return COLD
 end

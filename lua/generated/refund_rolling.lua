@@ -1,16 +1,6 @@
 -- RL.REFUND ROLLING, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
 local COLD, cold
-local function is_short(words, at, accepted)
-local value = words[at + 1]
-return accepted == ' form COST PARTIAL ALWAYS BURST ANCHOR ID AS SHADOW RESERVE ' and value and #value > 0 and #value < 16 and words[at + 2] == 'LINE' and not words[at + 3]
-end
 local find, format, match, part_of = string.find, string.format, string.match, string.sub
-local function mul(a, b)
-if a - a == 0 and b - b == 0 and a * b < (2 ^ 53) then
-return a * b
-end
-return cold().mul_large(a, b)
-end
 local function parse_request(words, at, accepted)
 local window, limit, option = words[at], words[at + 1], words[at + 2]
 if not limit then
@@ -39,17 +29,23 @@ decided_cost = 1,
 at = at + 2
 if option == 'LINE' and not words[at + 1] and accepted ~= ' COST BURST ANCHOR ID AS SHADOW RESERVE ' then
 r.form, at = option, at + 1
-elseif option == 'COST' and (' COST PARTIAL ALWAYS RESERVE RESERVATION ') ~= ' ID ' and is_short(words, at, accepted) and find(words[at + 1], '^[1-9]%d*$') then
-r.form, r.cost, at = 'LINE', words[at + 1] + 0, at + 3
 elseif option then
+local value = words[at + 1] or ''
+local is_short = accepted == ' form COST PARTIAL ALWAYS BURST ANCHOR ID AS SHADOW RESERVE ' and words[at + 2] == 'LINE' and not words[at + 3] and #value < 16
+if is_short and option == 'COST' and (' COST PARTIAL ALWAYS RESERVE RESERVATION ') ~= ' ID ' and find(value, '^[1-9]%d*$') then
+r.form, r.cost, at = 'LINE', value + 0, at + 3
+elseif is_short and option == 'ID' and (' COST PARTIAL ALWAYS RESERVE RESERVATION ') == ' ID ' and value ~= '' then
+r.form, r.ID, at = 'LINE', value, at + 3
+else
 at = cold().parse_options(r, words, at, accepted)
 r.cost = r.COST or 1
+end
 end
 local is_plain = #limit < 16 and find(limit, '^[1-9]%d*$')
 r.limit = is_plain and limit + 0 or cold().parse_count('limit', limit, 0)
 is_plain = #window < 10 and find(window, '^[1-9]%d*$')
 local window_ms = is_plain and window * 1000 or cold().window_of(r, window)
-r.window_ms, r.window, r.capacity = window_ms, mul(window_ms, 1000), r.BURST or r.limit
+r.window_ms, r.window, r.capacity = window_ms, window_ms < 9e12 and window_ms * 1000 or cold().mul_large(window_ms, 1000), r.BURST or r.limit
 return r, at
 end
 local function parse_all(words, accepted)
@@ -158,6 +154,12 @@ local rest = a % b
 return (a - rest) / b, rest
 end
 return cold().divide_large(a, b)
+end
+local function mul(a, b)
+if a - a == 0 and b - b == 0 and a * b < (2 ^ 53) then
+return a * b
+end
+return cold().mul_large(a, b)
 end
 local function same_moment(r, a, b)
 local window_ms = r.window_ms
@@ -311,43 +313,25 @@ if r.SHADOW then
 cold().conclude(r)
 end
 end
-local function needed_for(cost)
-return cost == 0 and 1 or cost
-end
-local function add(a, b)
-if a - a == 0 and b - b == 0 and a + b < (2 ^ 53) then
-return a + b
-end
-return cold().add_large(a, b)
-end
-local function divide_up(a, b)
-local quotient, rest = divide(a, b)
-return rest == 0 and quotient or add(quotient, 1)
-end
 local function figures(r)
 local change, wait = r.change, wait
-forecast(r, change, state_after(change, r.after, r.state))
+forecast(r, change, change == 'keep' and r.state or change ~= 'delete' and r.after or nil)
 local remaining, capacity, retry, next_ms, reset = r.remaining, r.capacity, 0, 0, 0
 if not r.allowed then
-retry = wait(r, r.needed or needed_for(r.decided_cost))
-retry = retry and exact(retry) or -1
+local cost = r.decided_cost
+retry = wait(r, r.needed or (cost == 0 and 1 or cost)) or -1
 if r.full_for and retry >= 0 then
 retry = math.max(retry, r.full_for)
 end
 end
 if remaining < capacity then
-next_ms = wait(r, remaining + 1)
-next_ms = next_ms and exact(next_ms) or -1
-reset = remaining + 1 == capacity and next_ms or wait(r, capacity)
-reset = reset and exact(reset) or -1
+next_ms = wait(r, remaining + 1) or -1
+reset = remaining + 1 == capacity and next_ms or wait(r, capacity) or -1
 end
-return remaining, retry, next_ms, reset, r.delay == 0 and 0 or exact(divide_up(r.delay, 1000))
+if retry - retry ~= 0 or next_ms - next_ms ~= 0 or reset - reset ~= 0 or retry >= (2 ^ 53) or reset >= (2 ^ 53) then
+cold().fail('INEXACT_REPLY')
 end
-local function first_integer(r)
-if not r.allowed then
-return 0
-end
-return r.PARTIAL and cold().part_allowed(r) or 1
+return remaining, retry, next_ms, reset, 0
 end
 local function line(r, charged)
 local remaining, retry, next_ms, reset, delay = figures(r)
@@ -360,7 +344,7 @@ local late = now_ms % 1000000
 local shadow = r.shadowed and 1 or 0
 return format(
 '%d %d %d %d %d %d %d %d %d %d%06d %d %d',
-first_integer(r), count, ttl, limit, remaining, retry, next_ms, reset, delay,
+r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, count, ttl, limit, remaining, retry, next_ms, reset, delay,
 (now_ms - late) / 1000000, late, shadow, charged
 )
 end
@@ -371,7 +355,7 @@ return line(r, charged)
 elseif form then
 return cold().other_reply(r, charged)
 end
-return { first_integer(r), r.count, r.ttl }
+return { r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, r.count, r.ttl }
 end
 local function correct(r, change, after, charged)
 local answer
@@ -568,16 +552,6 @@ return setmetatable(digits, LARGE)
 end
 return (digits[1] or 0) + (digits[2] or 0) * (2 ^ 24) + (digits[3] or 0) * (2 ^ 24) * (2 ^ 24)
 end
-local function add_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local sum, carry = {}, 0
-for n = 1, math.max(#a, #b) + 1 do
-local digit = (a[n] or 0) + (b[n] or 0) + carry
-carry = digit >= (2 ^ 24) and 1 or 0
-sum[n] = digit - carry * (2 ^ 24)
-end
-return from_digits(sum)
-end
 local function mul_large(a, b)
 a, b = digits_of(a), digits_of(b)
 local product = {}
@@ -604,6 +578,22 @@ for index = #n, 1, -1 do
 sum = sum * (2 ^ 24) + n[index]
 end
 return sum
+end
+local function add_large(a, b)
+a, b = digits_of(a), digits_of(b)
+local sum, carry = {}, 0
+for n = 1, math.max(#a, #b) + 1 do
+local digit = (a[n] or 0) + (b[n] or 0) + carry
+carry = digit >= (2 ^ 24) and 1 or 0
+sum[n] = digit - carry * (2 ^ 24)
+end
+return from_digits(sum)
+end
+local function add(a, b)
+if a - a == 0 and b - b == 0 and a + b < (2 ^ 53) then
+return a + b
+end
+return add_large(a, b)
 end
 local function sub_large(a, b)
 if not less_large(b, a) then
@@ -856,6 +846,9 @@ fail(units > 2 ^ 63 and 'OVERFLOW' or 'INEXACT_REPLY')
 end
 return 'charge', charged(r, log or { text = 'R:', len = 0, first = 0, hi = 0, lo = 0 }, at_ms, cost)
 end
+local function needed_for(cost)
+return cost == 0 and 1 or cost
+end
 local function decide_always(r)
 local cost = r.cost
 decide(r, 0)
@@ -1012,6 +1005,12 @@ end
 local function part_allowed(r)
 return r.open and r.open.cost or r.shadowed and r.cost or r.decided_cost
 end
+local function first_integer(r)
+if not r.allowed then
+return 0
+end
+return r.PARTIAL and part_allowed(r) or 1
+end
 local function full(r, charged)
 local remaining, retry_after_ms, next_ms, reset_ms, delay_ms = figures(r)
 return {
@@ -1109,7 +1108,7 @@ return full(r, charged)
 end
 return { first_integer(r), r.count, r.ttl, headers({ r }) }
 end
-COLD = { add_large = add_large, charged_before = charged_before, commit_change = commit_change, conclude = conclude, decide_rare = decide_rare, divide_large = divide_large, error_reply = error_reply, fail = fail, fail_with_foreign_value = fail_with_foreign_value, fail_with_usage = fail_with_usage, less_large = less_large, long_line = long_line, moved_to_now = moved_to_now, mul_large = mul_large, other_reply = other_reply, parse_count = parse_count, parse_options = parse_options, part_allowed = part_allowed, refund = refund, require_other_name = require_other_name, take_book = take_book, window_of = window_of }
+COLD = { charged_before = charged_before, commit_change = commit_change, conclude = conclude, decide_rare = decide_rare, divide_large = divide_large, error_reply = error_reply, fail = fail, fail_with_foreign_value = fail_with_foreign_value, fail_with_usage = fail_with_usage, less_large = less_large, long_line = long_line, moved_to_now = moved_to_now, mul_large = mul_large, other_reply = other_reply, parse_count = parse_count, parse_options = parse_options, part_allowed = part_allowed, refund = refund, require_other_name = require_other_name, take_book = take_book, window_of = window_of }
 end
 return COLD
 end

@@ -137,7 +137,8 @@ if held and held >= (2 ^ 53) then
 held = cold().from_digits(cold().digits_of(held))
 end
 if change == 'keep' then
-return cold().longer_expiry(r, held)
+local needed = expires_at(r, before)
+return held and less(held, needed) and add(needed, 5000) or nil
 end
 local needed = expires_at(r, after)
 local latest = add(needed, 5000)
@@ -436,10 +437,6 @@ local function expiry_by_ttl(key, now_ms)
 local left = call('PTTL', key)
 return left >= 0 and now_ms + left or nil
 end
-local function longer_expiry(r, held)
-local needed = expires_at(r, r.state)
-return held and less(held, needed) and add(needed, 5000) or nil
-end
 local function moved_expiry(held, needed_before, needed)
 if held - held ~= 0 then
 fail('INEXACT_STATE')
@@ -588,7 +585,7 @@ if not exists or hash and redis.pcall('TYPE', hash).ok == 'hash' then
 require_other_name(r.name)
 end
 end
-COLD = { add_large = add_large, debt_of = debt_of, digits_of = digits_of, divide_large = divide_large, encode_large = encode_large, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_with_foreign_value = fail_with_foreign_value, from_digits = from_digits, is_foreign = is_foreign, is_in = is_in, is_nearly = is_nearly, less_large = less_large, longer_expiry = longer_expiry, moved_expiry = moved_expiry, mul_large = mul_large, no_more_than_time = no_more_than_time, parse_digits = parse_digits, parse_options = parse_options, require_left_over = require_left_over, require_other_name = require_other_name, text_of_large = text_of_large, window_of = window_of }
+COLD = { add_large = add_large, debt_of = debt_of, digits_of = digits_of, divide_large = divide_large, encode_large = encode_large, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_with_foreign_value = fail_with_foreign_value, from_digits = from_digits, is_foreign = is_foreign, is_in = is_in, is_nearly = is_nearly, less_large = less_large, moved_expiry = moved_expiry, mul_large = mul_large, no_more_than_time = no_more_than_time, parse_digits = parse_digits, parse_options = parse_options, require_left_over = require_left_over, require_other_name = require_other_name, text_of_large = text_of_large, window_of = window_of }
 end
 return COLD
 end

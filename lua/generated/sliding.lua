@@ -1,16 +1,6 @@
 -- RL.SLIDING, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
 local COLD, cold
-local function is_short(words, at, accepted)
-local value = words[at + 1]
-return accepted == ' form COST PARTIAL ALWAYS BURST ANCHOR ID AS SHADOW RESERVE ' and value and #value > 0 and #value < 16 and words[at + 2] == 'LINE' and not words[at + 3]
-end
 local find, format, match, part_of = string.find, string.format, string.match, string.sub
-local function mul(a, b)
-if a - a == 0 and b - b == 0 and a * b < (2 ^ 53) then
-return a * b
-end
-return cold().mul_large(a, b)
-end
 local function parse_request(words, at, accepted)
 local window, limit, option = words[at], words[at + 1], words[at + 2]
 if not limit then
@@ -39,17 +29,23 @@ decided_cost = 1,
 at = at + 2
 if option == 'LINE' and not words[at + 1] and accepted ~= ' COST BURST ANCHOR ID AS SHADOW RESERVE ' then
 r.form, at = option, at + 1
-elseif option == 'COST' and (' COST PARTIAL ') ~= ' ID ' and is_short(words, at, accepted) and find(words[at + 1], '^[1-9]%d*$') then
-r.form, r.cost, at = 'LINE', words[at + 1] + 0, at + 3
 elseif option then
+local value = words[at + 1] or ''
+local is_short = accepted == ' form COST PARTIAL ALWAYS BURST ANCHOR ID AS SHADOW RESERVE ' and words[at + 2] == 'LINE' and not words[at + 3] and #value < 16
+if is_short and option == 'COST' and (' COST PARTIAL ') ~= ' ID ' and find(value, '^[1-9]%d*$') then
+r.form, r.cost, at = 'LINE', value + 0, at + 3
+elseif is_short and option == 'ID' and (' COST PARTIAL ') == ' ID ' and value ~= '' then
+r.form, r.ID, at = 'LINE', value, at + 3
+else
 at = cold().parse_options(r, words, at, accepted)
 r.cost = r.COST or 1
+end
 end
 local is_plain = #limit < 16 and find(limit, '^[1-9]%d*$')
 r.limit = is_plain and limit + 0 or cold().parse_count('limit', limit, 0)
 is_plain = #window < 10 and find(window, '^[1-9]%d*$')
 local window_ms = is_plain and window * 1000 or cold().window_of(r, window)
-r.window_ms, r.window, r.capacity = window_ms, mul(window_ms, 1000), r.BURST or r.limit
+r.window_ms, r.window, r.capacity = window_ms, window_ms < 9e12 and window_ms * 1000 or cold().mul_large(window_ms, 1000), r.BURST or r.limit
 return r, at
 end
 local function parse_all(words, accepted)
@@ -143,10 +139,6 @@ if r.SHADOW then
 cold().conclude(r)
 end
 end
-local function load_and_decide(r)
-load(r, 'write')
-decide_request(r)
-end
 local function score_at(key, rank)
 rank = format('%.0f', rank)
 local score = call('ZRANGE', key, rank, rank, 'WITHSCORES')[2]
@@ -230,56 +222,25 @@ local remaining = r.limit - r.len - r.added
 r.remaining = remaining > 0 and remaining or 0
 r.held = r.exists and expiry_of(r.key, r.now_ms) or nil
 end
-local function state_after(change, after, before)
-if change == 'keep' then
-return before
-end
-return change ~= 'delete' and after or nil
-end
-local function needed_for(cost)
-return cost == 0 and 1 or cost
-end
-local function exact(n)
-if n - n ~= 0 or n >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-return n
-end
-local function divide(a, b)
-if a - a == 0 and b - b == 0 then
-local rest = a % b
-return (a - rest) / b, rest
-end
-return cold().divide_large(a, b)
-end
-local function divide_up(a, b)
-local quotient, rest = divide(a, b)
-return rest == 0 and quotient or add(quotient, 1)
-end
 local function figures(r)
 local change, wait = r.change, wait
-forecast(r, change, state_after(change, r.after, r.state))
+forecast(r, change, change == 'keep' and r.state or change ~= 'delete' and r.after or nil)
 local remaining, capacity, retry, next_ms, reset = r.remaining, r.capacity, 0, 0, 0
 if not r.allowed then
-retry = wait(r, r.needed or needed_for(r.decided_cost))
-retry = retry and exact(retry) or -1
+local cost = r.decided_cost
+retry = wait(r, r.needed or (cost == 0 and 1 or cost)) or -1
 if r.full_for and retry >= 0 then
 retry = math.max(retry, r.full_for)
 end
 end
 if remaining < capacity then
-next_ms = wait(r, remaining + 1)
-next_ms = next_ms and exact(next_ms) or -1
-reset = remaining + 1 == capacity and next_ms or wait(r, capacity)
-reset = reset and exact(reset) or -1
+next_ms = wait(r, remaining + 1) or -1
+reset = remaining + 1 == capacity and next_ms or wait(r, capacity) or -1
 end
-return remaining, retry, next_ms, reset, r.delay == 0 and 0 or exact(divide_up(r.delay, 1000))
+if retry - retry ~= 0 or next_ms - next_ms ~= 0 or reset - reset ~= 0 or retry >= (2 ^ 53) or reset >= (2 ^ 53) then
+cold().fail('INEXACT_REPLY')
 end
-local function first_integer(r)
-if not r.allowed then
-return 0
-end
-return r.PARTIAL and cold().part_allowed(r) or 1
+return remaining, retry, next_ms, reset, 0
 end
 local function line(r, charged)
 local remaining, retry, next_ms, reset, delay = figures(r)
@@ -292,7 +253,7 @@ local late = now_ms % 1000000
 local shadow = r.shadowed and 1 or 0
 return format(
 '%d %d %d %d %d %d %d %d %d %d%06d %d %d',
-first_integer(r), count, ttl, limit, remaining, retry, next_ms, reset, delay,
+r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, count, ttl, limit, remaining, retry, next_ms, reset, delay,
 (now_ms - late) / 1000000, late, shadow, charged
 )
 end
@@ -303,7 +264,7 @@ return line(r, charged)
 elseif form then
 return cold().other_reply(r, charged)
 end
-return { first_integer(r), r.count, r.ttl }
+return { r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, r.count, r.ttl }
 end
 local function charged_by(r)
 if r.change ~= 'charge' then
@@ -349,19 +310,17 @@ elseif r.exists then
 set_expiry(key, new_log_expiry(r, expiry_of(key, r.now_ms)))
 end
 end
-local function commit_request(r, allowed)
-if not allowed or r.SHADOW or r.RESERVE then
-cold().commit_rare_request(r, allowed)
-else
-commit(r, r.change, r.after)
-end
-end
 local function run_check(keys, words)
 local r = parse_all(words, ' form COST PARTIAL ALWAYS BURST ANCHOR ID AS SHADOW RESERVE ')
 place(r, keys, r.RESERVE)
-load_and_decide(r)
+load(r, 'write')
+decide_request(r)
 local answer = reply(r, charged_by(r))
-commit_request(r, true)
+if r.SHADOW or r.RESERVE then
+cold().commit_rare_request(r, true)
+else
+commit(r, r.change, r.after)
+end
 return answer
 end
 function cold()
@@ -386,11 +345,11 @@ errors.WINDOW = 'ERR invalid window: expected a positive integer of seconds, or 
 .. '10^12 seconds'
 errors.RESERVED_KEY = 'ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
 .. 'reservations'
+errors.INEXACT_REPLY = 'ERR the reply has a number above 9007199254740991, which needs the module'
 errors.ARITY = 'ERR wrong number of arguments'
 errors.LOG_COST = 'ERR invalid COST: RL.SLIDING takes at most 1000 units a call, over all its limits; use ROLLING, '
 .. 'COUNTER, TOKEN, LEAKY or GCRA for more'
 errors.KEYS = 'ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
-errors.INEXACT_REPLY = 'ERR the reply has a number above 9007199254740991, which needs the module'
 local function call_in_parts(arguments, many)
 local sum = 0
 for first = 1, #many, 1000 do
@@ -555,6 +514,12 @@ return a > b and a - b or 0
 end
 return sub_large(a, b)
 end
+local function mul(a, b)
+if a - a == 0 and b - b == 0 and a * b < (2 ^ 53) then
+return a * b
+end
+return mul_large(a, b)
+end
 local function divide_large(a, b)
 local quotient = 0
 while not less(a, b) do
@@ -564,6 +529,13 @@ quotient = add(quotient, part)
 a = sub(a, mul(part, b))
 end
 return quotient, a
+end
+local function divide(a, b)
+if a - a == 0 and b - b == 0 then
+local rest = a % b
+return (a - rest) / b, rest
+end
+return divide_large(a, b)
 end
 local function text_of_large(n)
 local tail = ''
@@ -803,6 +775,21 @@ return 'keep'
 end
 return 'charge', { add = cost, earlier = at_ms }
 end
+local function state_after(change, after, before)
+if change == 'keep' then
+return before
+end
+return change ~= 'delete' and after or nil
+end
+local function needed_for(cost)
+return cost == 0 and 1 or cost
+end
+local function exact(n)
+if n - n ~= 0 or n >= (2 ^ 53) then
+fail('INEXACT_REPLY')
+end
+return n
+end
 local function decide_always(r)
 local cost = r.cost
 decide(r, 0)
@@ -846,6 +833,12 @@ commit_change(r, r.change, r.after)
 end
 local function part_allowed(r)
 return r.open and r.open.cost or r.shadowed and r.cost or r.decided_cost
+end
+local function first_integer(r)
+if not r.allowed then
+return 0
+end
+return r.PARTIAL and part_allowed(r) or 1
 end
 local function full(r, charged)
 local remaining, retry_after_ms, next_ms, reset_ms, delay_ms = figures(r)
@@ -944,7 +937,7 @@ return full(r, charged)
 end
 return { first_integer(r), r.count, r.ttl, headers({ r }) }
 end
-COLD = { add_large = add_large, commit_rare = commit_rare, commit_rare_request = commit_rare_request, conclude = conclude, decide_rare = decide_rare, divide_large = divide_large, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_with_usage = fail_with_usage, long_line = long_line, most_members_added = most_members_added, mul_large = mul_large, other_reply = other_reply, parse_count = parse_count, parse_options = parse_options, part_allowed = part_allowed, remove_some = remove_some, require_few_members = require_few_members, require_other_name = require_other_name, text_of_large = text_of_large, window_of = window_of }
+COLD = { add_large = add_large, commit_rare = commit_rare, commit_rare_request = commit_rare_request, conclude = conclude, decide_rare = decide_rare, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_with_usage = fail_with_usage, long_line = long_line, most_members_added = most_members_added, mul_large = mul_large, other_reply = other_reply, parse_count = parse_count, parse_options = parse_options, part_allowed = part_allowed, remove_some = remove_some, require_few_members = require_few_members, require_other_name = require_other_name, text_of_large = text_of_large, window_of = window_of }
 end
 return COLD
 end

@@ -16,16 +16,6 @@ local ALGORITHMS = {}
 local function select_algorithm(word)
 return ALGORITHMS[word] or cold().build_named(word)
 end
-local function is_short(words, at, accepted)
-local value = words[at + 1]
-return accepted == ' form COST PARTIAL ALWAYS BURST ANCHOR ID AS SHADOW RESERVE ' and value and #value > 0 and #value < 16 and words[at + 2] == 'LINE' and not words[at + 3]
-end
-local function mul(a, b)
-if a - a == 0 and b - b == 0 and a * b < (2 ^ 53) then
-return a * b
-end
-return cold().mul_large(a, b)
-end
 local function parse_request(algorithm, words, at, accepted)
 local window, limit, option = words[at], words[at + 1], words[at + 2]
 if not limit then
@@ -55,20 +45,24 @@ decided_cost = 1,
 at = at + 2
 if option == 'LINE' and not words[at + 1] and accepted ~= ' COST BURST ANCHOR ID AS SHADOW RESERVE ' then
 r.form, at = option, at + 1
-elseif option == 'COST' and algorithm.takes ~= ' ID ' and is_short(words, at, accepted) and find(words[at + 1], '^[1-9]%d*$') then
-r.form, r.cost, at = 'LINE', words[at + 1] + 0, at + 3
-elseif option == 'ID' and algorithm.takes == ' ID ' and is_short(words, at, accepted) then
-r.form, r.ID, at = 'LINE', words[at + 1], at + 3
 elseif option then
+local value = words[at + 1] or ''
+local is_short = accepted == ' form COST PARTIAL ALWAYS BURST ANCHOR ID AS SHADOW RESERVE ' and words[at + 2] == 'LINE' and not words[at + 3] and #value < 16
+if is_short and option == 'COST' and algorithm.takes ~= ' ID ' and find(value, '^[1-9]%d*$') then
+r.form, r.cost, at = 'LINE', value + 0, at + 3
+elseif is_short and option == 'ID' and algorithm.takes == ' ID ' and value ~= '' then
+r.form, r.ID, at = 'LINE', value, at + 3
+else
 at = cold().parse_options(r, words, at, accepted)
 r.cost = r.COST or 1
+end
 r.anchor_ms = r.ANCHOR and r.ANCHOR * 1000
 end
 local is_plain = #limit < 16 and find(limit, '^[1-9]%d*$')
 r.limit = is_plain and limit + 0 or cold().parse_count('limit', limit, 0)
 is_plain = #window < 10 and find(window, '^[1-9]%d*$')
 local window_ms = is_plain and window * 1000 or cold().window_of(r, window)
-r.window_ms, r.window, r.capacity = window_ms, mul(window_ms, 1000), r.BURST or r.limit
+r.window_ms, r.window, r.capacity = window_ms, window_ms < 9e12 and window_ms * 1000 or cold().mul_large(window_ms, 1000), r.BURST or r.limit
 if algorithm.prepare then
 algorithm.prepare(r)
 end
@@ -188,15 +182,6 @@ return algorithm.units_charged(r)
 end
 return r.decided_cost
 end
-local function state_after(change, after, before)
-if change == 'keep' then
-return before
-end
-return change ~= 'delete' and after or nil
-end
-local function needed_for(cost)
-return cost == 0 and 1 or cost
-end
 local function exact(n)
 if n - n ~= 0 or n >= (2 ^ 53) then
 cold().fail('INEXACT_REPLY')
@@ -223,28 +208,26 @@ end
 local function figures(r)
 local algorithm = r.algorithm
 local change, wait = r.change, algorithm.wait
-algorithm.forecast(r, change, state_after(change, r.after, r.state))
+algorithm.forecast(r, change, change == 'keep' and r.state or change ~= 'delete' and r.after or nil)
 local remaining, capacity, retry, next_ms, reset = r.remaining, r.capacity, 0, 0, 0
 if not r.allowed then
-retry = wait(r, r.needed or needed_for(r.decided_cost))
-retry = retry and exact(retry) or -1
+local cost = r.decided_cost
+retry = wait(r, r.needed or (cost == 0 and 1 or cost)) or -1
 if r.full_for and retry >= 0 then
 retry = math.max(retry, r.full_for)
 end
 end
 if remaining < capacity then
-next_ms = wait(r, remaining + 1)
-next_ms = next_ms and exact(next_ms) or -1
-reset = remaining + 1 == capacity and next_ms or wait(r, capacity)
-reset = reset and exact(reset) or -1
+next_ms = wait(r, remaining + 1) or -1
+reset = remaining + 1 == capacity and next_ms or wait(r, capacity) or -1
 end
-return remaining, retry, next_ms, reset, r.delay == 0 and 0 or exact(divide_up(r.delay, 1000))
+if retry - retry ~= 0 or next_ms - next_ms ~= 0 or reset - reset ~= 0 or retry >= (2 ^ 53) or reset >= (2 ^ 53) then
+cold().fail('INEXACT_REPLY')
 end
-local function first_integer(r)
-if not r.allowed then
-return 0
+if r.delay ~= 0 then
+return remaining, retry, next_ms, reset, exact(divide_up(r.delay, 1000))
 end
-return r.PARTIAL and cold().part_allowed(r) or 1
+return remaining, retry, next_ms, reset, 0
 end
 local function line(r, charged)
 local remaining, retry, next_ms, reset, delay = figures(r)
@@ -257,9 +240,15 @@ local late = now_ms % 1000000
 local shadow = r.shadowed and 1 or 0
 return format(
 '%d %d %d %d %d %d %d %d %d %d%06d %d %d',
-first_integer(r), count, ttl, limit, remaining, retry, next_ms, reset, delay,
+r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, count, ttl, limit, remaining, retry, next_ms, reset, delay,
 (now_ms - late) / 1000000, late, shadow, charged
 )
+end
+local function first_integer(r)
+if not r.allowed then
+return 0
+end
+return r.PARTIAL and cold().part_allowed(r) or 1
 end
 local function commit_request(r, allowed)
 local algorithm = r.algorithm
@@ -402,6 +391,9 @@ if at_ms then
 call('PEXPIREAT', key, text_of(at_ms))
 end
 end
+local function needed_for(cost)
+return cost == 0 and 1 or cost
+end
 local function less_large(a, b)
 local a_is_number, b_is_number = a - a == 0, b - b == 0
 if a_is_number or b_is_number then
@@ -452,6 +444,58 @@ fail(otherwise)
 end
 fail_with('ERR the key holds a state of ' .. writer .. ': use another key for each algorithm')
 end
+local function digits_of(n)
+if n - n ~= 0 then
+return n
+end
+local digits, count = {}, 0
+while n > 0 do
+local digit = n % (2 ^ 24)
+count = count + 1
+digits[count] = digit
+n = (n - digit) / (2 ^ 24)
+end
+return digits
+end
+local LARGE = {
+__sub = function()
+return 1
+end,
+}
+local function from_digits(digits)
+local count = #digits
+while count > 0 and digits[count] == 0 do
+digits[count] = nil
+count = count - 1
+end
+if count > 3 or (count == 3 and digits[3] >= (2 ^ 53) / (2 ^ 24) / (2 ^ 24)) then
+return setmetatable(digits, LARGE)
+end
+return (digits[1] or 0) + (digits[2] or 0) * (2 ^ 24) + (digits[3] or 0) * (2 ^ 24) * (2 ^ 24)
+end
+local function mul_large(a, b)
+a, b = digits_of(a), digits_of(b)
+local product = {}
+for n = 1, #a + #b do
+product[n] = 0
+end
+for n = 1, #a do
+local carry = 0
+for m = 1, #b do
+local digit = product[n + m - 1] + a[n] * b[m] + carry
+carry = math.floor(digit / (2 ^ 24))
+product[n + m - 1] = digit - carry * (2 ^ 24)
+end
+product[n + #b] = carry
+end
+return from_digits(product)
+end
+local function mul(a, b)
+if a - a == 0 and b - b == 0 and a * b < (2 ^ 53) then
+return a * b
+end
+return mul_large(a, b)
+end
 local function from_text(digits)
 if #digits <= 15 or (#digits == 16 and bytes_before(digits, '9007199254740992')) then
 return digits + 0
@@ -480,24 +524,24 @@ local function expiry_by_ttl(key, now_ms)
 local left = call('PTTL', key)
 return left >= 0 and now_ms + left or nil
 end
-local function expiry_of(key, now_ms)
-if not redis.REDIS_VERSION_NUM then
-return expiry_by_ttl(key, now_ms)
-end
-local at = call('PEXPIRETIME', key)
-return at >= 0 and at or nil
-end
 local function load_counter(r)
 local key = r.key
 local text = call('GET', key)
 if text then
 local value = #text < 16 and find(text, '^[1-9]%d*$') and text + 0 or value_of(text)
-local expires_at = expiry_of(key, r.now_ms)
+local expires_at = redis.REDIS_VERSION_NUM and call('PEXPIRETIME', key) or expiry_by_ttl(key, r.now_ms) or -1
+expires_at = expires_at >= 0 and expires_at or nil
 if expires_at and expires_at >= (2 ^ 53) then
 fail('INEXACT_STATE')
 end
 r.state = { value = value, expires_at = expires_at }
 end
+end
+local function state_after(change, after, before)
+if change == 'keep' then
+return before
+end
+return change ~= 'delete' and after or nil
 end
 local function mark_of(ended, now_ms)
 local was = ended.was
@@ -605,35 +649,6 @@ end
 r.decided_cost = cost
 conclude(r)
 end
-local function digits_of(n)
-if n - n ~= 0 then
-return n
-end
-local digits, count = {}, 0
-while n > 0 do
-local digit = n % (2 ^ 24)
-count = count + 1
-digits[count] = digit
-n = (n - digit) / (2 ^ 24)
-end
-return digits
-end
-local LARGE = {
-__sub = function()
-return 1
-end,
-}
-local function from_digits(digits)
-local count = #digits
-while count > 0 and digits[count] == 0 do
-digits[count] = nil
-count = count - 1
-end
-if count > 3 or (count == 3 and digits[3] >= (2 ^ 53) / (2 ^ 24) / (2 ^ 24)) then
-return setmetatable(digits, LARGE)
-end
-return (digits[1] or 0) + (digits[2] or 0) * (2 ^ 24) + (digits[3] or 0) * (2 ^ 24) * (2 ^ 24)
-end
 local function sub_large(a, b)
 if not less_large(b, a) then
 return 0
@@ -689,6 +704,13 @@ local function score_at(key, rank)
 rank = format('%.0f', rank)
 local score = call('ZRANGE', key, rank, rank, 'WITHSCORES')[2]
 return score and tonumber(score)
+end
+local function expiry_of(key, now_ms)
+if not redis.REDIS_VERSION_NUM then
+return expiry_by_ttl(key, now_ms)
+end
+local at = call('PEXPIRETIME', key)
+return at >= 0 and at or nil
 end
 local function wait_in_order(r, cost, charged, leaves_at, gone_at)
 local room = r.limit - cost
@@ -775,11 +797,6 @@ elseif r.wrong_clock then
 fail_by_clock(r)
 end
 end
-local function longer_expiry(r, held)
-local algorithm = r.algorithm
-local needed = algorithm.expires_at(r, r.state)
-return held and less(held, needed) and add(needed, 5000) or nil
-end
 local function moved_expiry(held, needed_before, needed)
 if held - held ~= 0 then
 fail('INEXACT_STATE')
@@ -799,7 +816,8 @@ if held and held >= (2 ^ 53) then
 held = from_digits(digits_of(held))
 end
 if change == 'keep' then
-return longer_expiry(r, held)
+local needed = algorithm.expires_at(r, before)
+return held and less(held, needed) and add(needed, 5000) or nil
 end
 local needed = algorithm.expires_at(r, after)
 local latest = add(needed, 5000)
@@ -906,11 +924,12 @@ local first = now_ms - now_ms % window_ms
 return first, first + window_ms
 end
 local function suffix(r)
-local first = period(r)
 if r.unit or r.anchor_ms then
-return calendar_suffix(r, first)
+return calendar_suffix(r, (period(r)))
 end
-return ':' .. text_of(first / r.window_ms)
+local now_ms, window_ms = r.now_ms, r.window_ms
+local number = (now_ms - now_ms % window_ms) / window_ms
+return format(number < 2147483648 and ':%d' or ':%.0f', number)
 end
 local function next_suffix(r)
 local _, last = period(r)
@@ -937,7 +956,7 @@ if not expires_at then
 return -2
 end
 local ms = (expires_at > now_ms and expires_at - now_ms or 0) + 500
-return exact((ms - ms % 1000) / 1000)
+return (ms - ms % 1000) / 1000
 end
 local function decide(r, cost)
 local counter, now_ms, limit = r.state, r.now_ms, r.limit
@@ -950,7 +969,7 @@ fail('INEXACT_REPLY')
 end
 local expires_at = counter and not (counted and before == 0) and counter.expires_at or nil
 if not expires_at and (counter or counted) then
-expires_at = new_expiry(r)
+expires_at = (r.unit or r.anchor_ms) and new_expiry(r) or now_ms + r.window_ms
 end
 r.allowed, r.count, r.ttl, r.change = allowed, after, ttl_of_script(expires_at, now_ms), 'keep'
 if counted or (counter and not counter.expires_at) then
@@ -969,8 +988,11 @@ return nil
 elseif r.units + cost <= limit then
 return 0
 end
+if r.unit or r.anchor_ms then
 local _, last = period(r)
 return last - r.now_ms
+end
+return r.window_ms - r.now_ms % r.window_ms
 end
 local function commit(r, change, after)
 local key, before = r.key, r.state
@@ -1679,6 +1701,7 @@ return {
 word = 'TOKEN',
 takes = ' COST PARTIAL BURST ALWAYS ',
 expiry_depends_on_policy = true,
+delays = false,
 prepare = prepare,
 decode = decode,
 encode = encode,
@@ -1858,6 +1881,7 @@ return {
 word = 'LEAKY',
 takes = ' COST PARTIAL BURST ',
 expiry_depends_on_policy = true,
+delays = true,
 prepare = prepare,
 decode = decode,
 encode = encode,
@@ -2564,23 +2588,6 @@ carry = digit >= (2 ^ 24) and 1 or 0
 sum[n] = digit - carry * (2 ^ 24)
 end
 return from_digits(sum)
-end
-local function mul_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local product = {}
-for n = 1, #a + #b do
-product[n] = 0
-end
-for n = 1, #a do
-local carry = 0
-for m = 1, #b do
-local digit = product[n + m - 1] + a[n] * b[m] + carry
-carry = math.floor(digit / (2 ^ 24))
-product[n + m - 1] = digit - carry * (2 ^ 24)
-end
-product[n + #b] = carry
-end
-return from_digits(product)
 end
 local function approximately(n)
 if n - n == 0 then

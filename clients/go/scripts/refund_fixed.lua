@@ -1,16 +1,6 @@
 -- RL.REFUND FIXED, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
 local COLD, cold
-local function is_short(words, at, accepted)
-local value = words[at + 1]
-return accepted == ' form COST PARTIAL ALWAYS BURST ANCHOR ID AS SHADOW RESERVE ' and value and #value > 0 and #value < 16 and words[at + 2] == 'LINE' and not words[at + 3]
-end
 local find, format, match, part_of = string.find, string.format, string.match, string.sub
-local function mul(a, b)
-if a - a == 0 and b - b == 0 and a * b < (2 ^ 53) then
-return a * b
-end
-return cold().mul_large(a, b)
-end
 local function parse_request(words, at, accepted)
 local window, limit, option = words[at], words[at + 1], words[at + 2]
 if not limit then
@@ -39,18 +29,24 @@ decided_cost = 1,
 at = at + 2
 if option == 'LINE' and not words[at + 1] and accepted ~= ' COST BURST ANCHOR ID AS SHADOW RESERVE ' then
 r.form, at = option, at + 1
-elseif option == 'COST' and (' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION ') ~= ' ID ' and is_short(words, at, accepted) and find(words[at + 1], '^[1-9]%d*$') then
-r.form, r.cost, at = 'LINE', words[at + 1] + 0, at + 3
 elseif option then
+local value = words[at + 1] or ''
+local is_short = accepted == ' form COST PARTIAL ALWAYS BURST ANCHOR ID AS SHADOW RESERVE ' and words[at + 2] == 'LINE' and not words[at + 3] and #value < 16
+if is_short and option == 'COST' and (' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION ') ~= ' ID ' and find(value, '^[1-9]%d*$') then
+r.form, r.cost, at = 'LINE', value + 0, at + 3
+elseif is_short and option == 'ID' and (' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION ') == ' ID ' and value ~= '' then
+r.form, r.ID, at = 'LINE', value, at + 3
+else
 at = cold().parse_options(r, words, at, accepted)
 r.cost = r.COST or 1
+end
 r.anchor_ms = r.ANCHOR and r.ANCHOR * 1000
 end
 local is_plain = #limit < 16 and find(limit, '^[1-9]%d*$')
 r.limit = is_plain and limit + 0 or cold().parse_count('limit', limit, 0)
 is_plain = #window < 10 and find(window, '^[1-9]%d*$')
 local window_ms = is_plain and window * 1000 or cold().window_of(r, window)
-r.window_ms, r.window, r.capacity = window_ms, mul(window_ms, 1000), r.BURST or r.limit
+r.window_ms, r.window, r.capacity = window_ms, window_ms < 9e12 and window_ms * 1000 or cold().mul_large(window_ms, 1000), r.BURST or r.limit
 return r, at
 end
 local function parse_all(words, accepted)
@@ -72,32 +68,13 @@ local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
 r.now, r.now_ms = now, (now - now % 1000) / 1000
 end
-local function period(r)
+local function suffix(r)
 if r.unit or r.anchor_ms then
-return cold().period_of(r, r.now_ms)
+return cold().calendar_suffix(r, (cold().period(r)))
 end
 local now_ms, window_ms = r.now_ms, r.window_ms
-local first = now_ms - now_ms % window_ms
-return first, first + window_ms
-end
-local function text_of(n)
-if n - n ~= 0 then
-return cold().text_of_large(n)
-end
-if n < 2147483648 then
-return format('%d', n)
-elseif n < 2e15 then
-local rest = n % 1000000
-return format('%d%06d', (n - rest) / 1000000, rest)
-end
-return format('%.0f', n)
-end
-local function suffix(r)
-local first = period(r)
-if r.unit or r.anchor_ms then
-return cold().calendar_suffix(r, first)
-end
-return ':' .. text_of(first / r.window_ms)
+local number = (now_ms - now_ms % window_ms) / window_ms
+return format(number < 2147483648 and ':%d' or ':%.0f', number)
 end
 local function take_keys(r, keys, at, with_book, is_reset)
 local key = keys[at]
@@ -137,19 +114,13 @@ elseif r.wrong_clock then
 cold().fail_by_clock(r)
 end
 end
-local function expiry_of(key, now_ms)
-if not redis.REDIS_VERSION_NUM then
-return cold().expiry_by_ttl(key, now_ms)
-end
-local at = call('PEXPIRETIME', key)
-return at >= 0 and at or nil
-end
 local function load_counter(r)
 local key = r.key
 local text = call('GET', key)
 if text then
 local value = #text < 16 and find(text, '^[1-9]%d*$') and text + 0 or cold().value_of(text)
-local expires_at = expiry_of(key, r.now_ms)
+local expires_at = redis.REDIS_VERSION_NUM and call('PEXPIRETIME', key) or cold().expiry_by_ttl(key, r.now_ms) or -1
+expires_at = expires_at >= 0 and expires_at or nil
 if expires_at and expires_at >= (2 ^ 53) then
 cold().fail('INEXACT_STATE')
 end
@@ -168,25 +139,12 @@ return a < b
 end
 return cold().less_large(a, b)
 end
-local function new_expiry(r)
-if r.unit or r.anchor_ms then
-local _, last = cold().period_of(r, r.now_ms)
-return last
-end
-return r.now_ms + r.window_ms
-end
-local function exact(n)
-if n - n ~= 0 or n >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-return n
-end
 local function ttl_of_script(expires_at, now_ms)
 if not expires_at then
 return -2
 end
 local ms = (expires_at > now_ms and expires_at - now_ms or 0) + 500
-return exact((ms - ms % 1000) / 1000)
+return (ms - ms % 1000) / 1000
 end
 local function decide(r, cost)
 local counter, now_ms, limit = r.state, r.now_ms, r.limit
@@ -199,7 +157,7 @@ cold().fail('INEXACT_REPLY')
 end
 local expires_at = counter and not (counted and before == 0) and counter.expires_at or nil
 if not expires_at and (counter or counted) then
-expires_at = new_expiry(r)
+expires_at = (r.unit or r.anchor_ms) and cold().new_expiry(r) or now_ms + r.window_ms
 end
 r.allowed, r.count, r.ttl, r.change = allowed, after, ttl_of_script(expires_at, now_ms), 'keep'
 if counted or (counter and not counter.expires_at) then
@@ -225,58 +183,36 @@ return nil
 elseif r.units + cost <= limit then
 return 0
 end
-local _, last = period(r)
+if r.unit or r.anchor_ms then
+local _, last = cold().period(r)
 return last - r.now_ms
+end
+return r.window_ms - r.now_ms % r.window_ms
 end
 local function forecast(r, _, counter)
 local value, limit = counter and counter.value or 0, r.limit
 r.units = value > 0 and value or 0
 r.remaining = r.units < limit and limit - r.units or 0
 end
-local function needed_for(cost)
-return cost == 0 and 1 or cost
-end
-local function divide(a, b)
-if a - a == 0 and b - b == 0 then
-local rest = a % b
-return (a - rest) / b, rest
-end
-return cold().divide_large(a, b)
-end
-local function add(a, b)
-if a - a == 0 and b - b == 0 and a + b < (2 ^ 53) then
-return a + b
-end
-return cold().add_large(a, b)
-end
-local function divide_up(a, b)
-local quotient, rest = divide(a, b)
-return rest == 0 and quotient or add(quotient, 1)
-end
 local function figures(r)
 local change, wait = r.change, wait
-forecast(r, change, state_after(change, r.after, r.state))
+forecast(r, change, change == 'keep' and r.state or change ~= 'delete' and r.after or nil)
 local remaining, capacity, retry, next_ms, reset = r.remaining, r.capacity, 0, 0, 0
 if not r.allowed then
-retry = wait(r, r.needed or needed_for(r.decided_cost))
-retry = retry and exact(retry) or -1
+local cost = r.decided_cost
+retry = wait(r, r.needed or (cost == 0 and 1 or cost)) or -1
 if r.full_for and retry >= 0 then
 retry = math.max(retry, r.full_for)
 end
 end
 if remaining < capacity then
-next_ms = wait(r, remaining + 1)
-next_ms = next_ms and exact(next_ms) or -1
-reset = remaining + 1 == capacity and next_ms or wait(r, capacity)
-reset = reset and exact(reset) or -1
+next_ms = wait(r, remaining + 1) or -1
+reset = remaining + 1 == capacity and next_ms or wait(r, capacity) or -1
 end
-return remaining, retry, next_ms, reset, r.delay == 0 and 0 or exact(divide_up(r.delay, 1000))
+if retry - retry ~= 0 or next_ms - next_ms ~= 0 or reset - reset ~= 0 or retry >= (2 ^ 53) or reset >= (2 ^ 53) then
+cold().fail('INEXACT_REPLY')
 end
-local function first_integer(r)
-if not r.allowed then
-return 0
-end
-return r.PARTIAL and cold().part_allowed(r) or 1
+return remaining, retry, next_ms, reset, 0
 end
 local function line(r, charged)
 local remaining, retry, next_ms, reset, delay = figures(r)
@@ -289,7 +225,7 @@ local late = now_ms % 1000000
 local shadow = r.shadowed and 1 or 0
 return format(
 '%d %d %d %d %d %d %d %d %d %d%06d %d %d',
-first_integer(r), count, ttl, limit, remaining, retry, next_ms, reset, delay,
+r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, count, ttl, limit, remaining, retry, next_ms, reset, delay,
 (now_ms - late) / 1000000, late, shadow, charged
 )
 end
@@ -300,7 +236,7 @@ return line(r, charged)
 elseif form then
 return cold().other_reply(r, charged)
 end
-return { first_integer(r), r.count, r.ttl }
+return { r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, r.count, r.ttl }
 end
 local function correct(r, change, after, charged)
 local answer
@@ -351,6 +287,9 @@ errors.RESERVED_KEY = 'ERR invalid key: expected one that ends neither in :reser
 errors.KEYS = 'ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
 errors.INEXACT_REPLY = 'ERR the reply has a number above 9007199254740991, which needs the module'
 errors.ARITY = 'ERR wrong number of arguments'
+local function calendar_suffix(r, start)
+return format(':%s:%.0f', r.unit and r.unit:lower() or format('%.0fms', r.window_ms), start)
+end
 local function days_before(year, month)
 if month < 2 then
 year = year - 1
@@ -397,8 +336,20 @@ local length = r.window_ms
 local ago = (now_ms % length - anchor_ms % length) % length
 return math.max(0, now_ms - ago), now_ms - ago + length, length
 end
-local function calendar_suffix(r, start)
-return format(':%s:%.0f', r.unit and r.unit:lower() or format('%.0fms', r.window_ms), start)
+local function period(r)
+if r.unit or r.anchor_ms then
+return period_of(r, r.now_ms)
+end
+local now_ms, window_ms = r.now_ms, r.window_ms
+local first = now_ms - now_ms % window_ms
+return first, first + window_ms
+end
+local function new_expiry(r)
+if r.unit or r.anchor_ms then
+local _, last = period_of(r, r.now_ms)
+return last
+end
+return r.now_ms + r.window_ms
 end
 local function is_current_period(r, at_ms)
 return not at_ms or not less(at_ms, (period(r)))
@@ -474,16 +425,6 @@ return setmetatable(digits, LARGE)
 end
 return (digits[1] or 0) + (digits[2] or 0) * (2 ^ 24) + (digits[3] or 0) * (2 ^ 24) * (2 ^ 24)
 end
-local function add_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local sum, carry = {}, 0
-for n = 1, math.max(#a, #b) + 1 do
-local digit = (a[n] or 0) + (b[n] or 0) + carry
-carry = digit >= (2 ^ 24) and 1 or 0
-sum[n] = digit - carry * (2 ^ 24)
-end
-return from_digits(sum)
-end
 local function mul_large(a, b)
 a, b = digits_of(a), digits_of(b)
 local product = {}
@@ -500,54 +441,6 @@ end
 product[n + #b] = carry
 end
 return from_digits(product)
-end
-local function approximately(n)
-if n - n == 0 then
-return n
-end
-local sum = 0
-for index = #n, 1, -1 do
-sum = sum * (2 ^ 24) + n[index]
-end
-return sum
-end
-local function sub_large(a, b)
-if not less_large(b, a) then
-return 0
-end
-b = digits_of(b)
-local difference, borrow = {}, 0
-for n = 1, #a do
-local digit = a[n] - (b[n] or 0) - borrow
-borrow = digit < 0 and 1 or 0
-difference[n] = digit + borrow * (2 ^ 24)
-end
-return from_digits(difference)
-end
-local function sub(a, b)
-if a - a == 0 and b - b == 0 then
-return a > b and a - b or 0
-end
-return sub_large(a, b)
-end
-local function divide_large(a, b)
-local quotient = 0
-while not less(a, b) do
-local part = math.max(1, math.floor(approximately(a) / approximately(b) * (1 - 2 ^ -45)))
-part = from_digits(digits_of(part))
-quotient = add(quotient, part)
-a = sub(a, mul(part, b))
-end
-return quotient, a
-end
-local function text_of_large(n)
-local tail = ''
-while n - n ~= 0 do
-local rest
-n, rest = divide(n, 10000000)
-tail = format('%07.0f', rest) .. tail
-end
-return format('%.0f', n) .. tail
 end
 local function expiry_by_ttl(key, now_ms)
 local left = call('PTTL', key)
@@ -575,6 +468,28 @@ if not writer or writer == word then
 fail(otherwise)
 end
 fail_with('ERR the key holds a state of ' .. writer .. ': use another key for each algorithm')
+end
+local function add_large(a, b)
+a, b = digits_of(a), digits_of(b)
+local sum, carry = {}, 0
+for n = 1, math.max(#a, #b) + 1 do
+local digit = (a[n] or 0) + (b[n] or 0) + carry
+carry = digit >= (2 ^ 24) and 1 or 0
+sum[n] = digit - carry * (2 ^ 24)
+end
+return from_digits(sum)
+end
+local function add(a, b)
+if a - a == 0 and b - b == 0 and a + b < (2 ^ 53) then
+return a + b
+end
+return add_large(a, b)
+end
+local function mul(a, b)
+if a - a == 0 and b - b == 0 and a * b < (2 ^ 53) then
+return a * b
+end
+return mul_large(a, b)
 end
 local function from_text(digits)
 if #digits <= 15 or (#digits == 16 and bytes_before(digits, '9007199254740992')) then
@@ -683,6 +598,52 @@ end
 local function min(a, b)
 return less(b, a) and b or a
 end
+local function approximately(n)
+if n - n == 0 then
+return n
+end
+local sum = 0
+for index = #n, 1, -1 do
+sum = sum * (2 ^ 24) + n[index]
+end
+return sum
+end
+local function sub_large(a, b)
+if not less_large(b, a) then
+return 0
+end
+b = digits_of(b)
+local difference, borrow = {}, 0
+for n = 1, #a do
+local digit = a[n] - (b[n] or 0) - borrow
+borrow = digit < 0 and 1 or 0
+difference[n] = digit + borrow * (2 ^ 24)
+end
+return from_digits(difference)
+end
+local function sub(a, b)
+if a - a == 0 and b - b == 0 then
+return a > b and a - b or 0
+end
+return sub_large(a, b)
+end
+local function divide_large(a, b)
+local quotient = 0
+while not less(a, b) do
+local part = math.max(1, math.floor(approximately(a) / approximately(b) * (1 - 2 ^ -45)))
+part = from_digits(digits_of(part))
+quotient = add(quotient, part)
+a = sub(a, mul(part, b))
+end
+return quotient, a
+end
+local function divide(a, b)
+if a - a == 0 and b - b == 0 then
+local rest = a % b
+return (a - rest) / b, rest
+end
+return divide_large(a, b)
+end
 local MAX_UNSIGNED = setmetatable({ (2 ^ 24) - 1, (2 ^ 24) - 1, 2 ^ 16 - 1 }, LARGE)
 local function parse_value(option, text, second)
 if option == 'RESERVE' then
@@ -764,6 +725,27 @@ if has_name_of_reservations(key) then
 fail('RESERVED_KEY')
 end
 end
+local function text_of_large(n)
+local tail = ''
+while n - n ~= 0 do
+local rest
+n, rest = divide(n, 10000000)
+tail = format('%07.0f', rest) .. tail
+end
+return format('%.0f', n) .. tail
+end
+local function text_of(n)
+if n - n ~= 0 then
+return text_of_large(n)
+end
+if n < 2147483648 then
+return format('%d', n)
+elseif n < 2e15 then
+local rest = n % 1000000
+return format('%d%06d', (n - rest) / 1000000, rest)
+end
+return format('%.0f', n)
+end
 local function next_suffix(r)
 local _, last = period(r)
 if r.unit or r.anchor_ms then
@@ -821,8 +803,17 @@ end
 local held = before ~= 0 and counter.expires_at
 return 'charge', { value = before + cost, expires_at = held or new_expiry(r) }
 end
+local function needed_for(cost)
+return cost == 0 and 1 or cost
+end
 local function verdict_after(counter, now_ms)
 return counter and counter.value or 0, ttl_of_script(counter and counter.expires_at, now_ms)
+end
+local function exact(n)
+if n - n ~= 0 or n >= (2 ^ 53) then
+fail('INEXACT_REPLY')
+end
+return n
 end
 local function decide_always(r)
 local cost = r.cost
@@ -889,6 +880,12 @@ commit(r, change, after)
 end
 local function part_allowed(r)
 return r.open and r.open.cost or r.shadowed and r.cost or r.decided_cost
+end
+local function first_integer(r)
+if not r.allowed then
+return 0
+end
+return r.PARTIAL and part_allowed(r) or 1
 end
 local function full(r, charged)
 local remaining, retry_after_ms, next_ms, reset_ms, delay_ms = figures(r)
@@ -993,7 +990,7 @@ return full(r, charged)
 end
 return { first_integer(r), r.count, r.ttl, headers({ r }) }
 end
-COLD = { add_large = add_large, calendar_suffix = calendar_suffix, commit_change = commit_change, conclude = conclude, decide_rare = decide_rare, divide_large = divide_large, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_by_clock = fail_by_clock, fail_with_usage = fail_with_usage, less_large = less_large, long_line = long_line, mul_large = mul_large, other_reply = other_reply, parse_count = parse_count, parse_options = parse_options, part_allowed = part_allowed, period_of = period_of, refund = refund, require_other_name = require_other_name, take_book = take_book, text_of_large = text_of_large, value_of = value_of, window_of = window_of }
+COLD = { calendar_suffix = calendar_suffix, commit_change = commit_change, conclude = conclude, decide_rare = decide_rare, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_by_clock = fail_by_clock, fail_with_usage = fail_with_usage, less_large = less_large, long_line = long_line, mul_large = mul_large, new_expiry = new_expiry, other_reply = other_reply, parse_count = parse_count, parse_options = parse_options, part_allowed = part_allowed, period = period, refund = refund, require_other_name = require_other_name, take_book = take_book, value_of = value_of, window_of = window_of }
 end
 return COLD
 end

@@ -108,7 +108,8 @@ if held and held >= (2 ^ 53) then
 held = cold().from_digits(cold().digits_of(held))
 end
 if change == 'keep' then
-return cold().longer_expiry(r, held)
+local needed = expires_at(r, before)
+return held and less(held, needed) and add(needed, 5000) or nil
 end
 local needed = expires_at(r, after)
 local latest = add(needed, 5000)
@@ -404,10 +405,6 @@ local function expiry_by_ttl(key, now_ms)
 local left = call('PTTL', key)
 return left >= 0 and now_ms + left or nil
 end
-local function longer_expiry(r, held)
-local needed = expires_at(r, r.state)
-return held and less(held, needed) and add(needed, 5000) or nil
-end
 local function moved_expiry(held, needed_before, needed)
 if held - held ~= 0 then
 fail('INEXACT_STATE')
@@ -582,7 +579,7 @@ local function has_book(r)
 local earliest = redis.pcall('HGET', r.hash, '')
 return type(earliest) == 'string' and digits_up_to(earliest, '18446744073709551615')
 end
-COLD = { add_large = add_large, digits_of = digits_of, divide_large = divide_large, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_with_foreign_value = fail_with_foreign_value, from_digits = from_digits, has_book = has_book, is_beyond_count = is_beyond_count, is_in = is_in, is_nearly = is_nearly, less_large = less_large, longer_expiry = longer_expiry, moved_expiry = moved_expiry, mul_large = mul_large, parse_digits = parse_digits, parse_options = parse_options, require_left_over = require_left_over, require_other_name = require_other_name, take_book = take_book, text_of_large = text_of_large, window_of = window_of }
+COLD = { add_large = add_large, digits_of = digits_of, divide_large = divide_large, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_with_foreign_value = fail_with_foreign_value, from_digits = from_digits, has_book = has_book, is_beyond_count = is_beyond_count, is_in = is_in, is_nearly = is_nearly, less_large = less_large, moved_expiry = moved_expiry, mul_large = mul_large, parse_digits = parse_digits, parse_options = parse_options, require_left_over = require_left_over, require_other_name = require_other_name, take_book = take_book, text_of_large = text_of_large, window_of = window_of }
 end
 return COLD
 end

@@ -6,33 +6,14 @@ local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
 r.now, r.now_ms = now, (now - now % 1000) / 1000
 end
-local function period(r)
+local find, format, match, part_of = string.find, string.format, string.match, string.sub
+local function suffix(r)
 if r.unit or r.anchor_ms then
-return cold().period_of(r, r.now_ms)
+return cold().calendar_suffix(r, (cold().period(r)))
 end
 local now_ms, window_ms = r.now_ms, r.window_ms
-local first = now_ms - now_ms % window_ms
-return first, first + window_ms
-end
-local find, format, match, part_of = string.find, string.format, string.match, string.sub
-local function text_of(n)
-if n - n ~= 0 then
-return cold().text_of_large(n)
-end
-if n < 2147483648 then
-return format('%d', n)
-elseif n < 2e15 then
-local rest = n % 1000000
-return format('%d%06d', (n - rest) / 1000000, rest)
-end
-return format('%.0f', n)
-end
-local function suffix(r)
-local first = period(r)
-if r.unit or r.anchor_ms then
-return cold().calendar_suffix(r, first)
-end
-return ':' .. text_of(first / r.window_ms)
+local number = (now_ms - now_ms % window_ms) / window_ms
+return format(number < 2147483648 and ':%d' or ':%.0f', number)
 end
 local function take_keys(r, keys, at, with_book, is_reset)
 local key = keys[at]
@@ -72,24 +53,30 @@ elseif r.wrong_clock then
 cold().fail_by_clock(r)
 end
 end
-local function expiry_of(key, now_ms)
-if not redis.REDIS_VERSION_NUM then
-return cold().expiry_by_ttl(key, now_ms)
-end
-local at = call('PEXPIRETIME', key)
-return at >= 0 and at or nil
-end
 local function load_counter(r)
 local key = r.key
 local text = call('GET', key)
 if text then
 local value = #text < 16 and find(text, '^[1-9]%d*$') and text + 0 or cold().value_of(text)
-local expires_at = expiry_of(key, r.now_ms)
+local expires_at = redis.REDIS_VERSION_NUM and call('PEXPIRETIME', key) or cold().expiry_by_ttl(key, r.now_ms) or -1
+expires_at = expires_at >= 0 and expires_at or nil
 if expires_at and expires_at >= (2 ^ 53) then
 cold().fail('INEXACT_STATE')
 end
 r.state = { value = value, expires_at = expires_at }
 end
+end
+local function text_of(n)
+if n - n ~= 0 then
+return cold().text_of_large(n)
+end
+if n < 2147483648 then
+return format('%d', n)
+elseif n < 2e15 then
+local rest = n % 1000000
+return format('%d%06d', (n - rest) / 1000000, rest)
+end
+return format('%.0f', n)
 end
 local function set_expiry(key, at_ms)
 if at_ms then
@@ -166,6 +153,9 @@ errors.KEYS = 'ERR invalid KEYS: expected those that this call needs; see docs/l
 errors.ARITY = 'ERR wrong number of arguments'
 errors.RESET_WORDS = 'ERR syntax error: after window comes ANCHOR t or nothing'
 errors.NO_SUCH_OPTION = 'ERR syntax error: no such option, but there is ANCHOR t'
+local function calendar_suffix(r, start)
+return format(':%s:%.0f', r.unit and r.unit:lower() or format('%.0fms', r.window_ms), start)
+end
 local function days_before(year, month)
 if month < 2 then
 year = year - 1
@@ -212,8 +202,13 @@ local length = r.window_ms
 local ago = (now_ms % length - anchor_ms % length) % length
 return math.max(0, now_ms - ago), now_ms - ago + length, length
 end
-local function calendar_suffix(r, start)
-return format(':%s:%.0f', r.unit and r.unit:lower() or format('%.0fms', r.window_ms), start)
+local function period(r)
+if r.unit or r.anchor_ms then
+return period_of(r, r.now_ms)
+end
+local now_ms, window_ms = r.now_ms, r.window_ms
+local first = now_ms - now_ms % window_ms
+return first, first + window_ms
 end
 local function fail_with(text)
 error({ err = text }, 0)
@@ -604,7 +599,7 @@ local function has_book(r)
 local earliest = redis.pcall('HGET', r.hash, '')
 return type(earliest) == 'string' and digits_up_to(earliest, '18446744073709551615')
 end
-COLD = { calendar_suffix = calendar_suffix, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_by_clock = fail_by_clock, has_book = has_book, is_in = is_in, is_nearly = is_nearly, parse_options = parse_options, period_of = period_of, require_left_over = require_left_over, require_other_name = require_other_name, take_book = take_book, text_of_large = text_of_large, value_of = value_of, window_of = window_of }
+COLD = { calendar_suffix = calendar_suffix, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_by_clock = fail_by_clock, has_book = has_book, is_in = is_in, is_nearly = is_nearly, parse_options = parse_options, period = period, require_left_over = require_left_over, require_other_name = require_other_name, take_book = take_book, text_of_large = text_of_large, value_of = value_of, window_of = window_of }
 end
 return COLD
 end

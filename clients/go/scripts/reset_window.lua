@@ -29,19 +29,13 @@ if #keys ~= take_keys(r, keys, 1, with_book, is_reset) - 1 then
 cold().fail('KEYS')
 end
 end
-local function expiry_of(key, now_ms)
-if not redis.REDIS_VERSION_NUM then
-return cold().expiry_by_ttl(key, now_ms)
-end
-local at = call('PEXPIRETIME', key)
-return at >= 0 and at or nil
-end
 local function load_counter(r)
 local key = r.key
 local text = call('GET', key)
 if text then
 local value = #text < 16 and find(text, '^[1-9]%d*$') and text + 0 or cold().value_of(text)
-local expires_at = expiry_of(key, r.now_ms)
+local expires_at = redis.REDIS_VERSION_NUM and call('PEXPIRETIME', key) or cold().expiry_by_ttl(key, r.now_ms) or -1
+expires_at = expires_at >= 0 and expires_at or nil
 if expires_at and expires_at >= (2 ^ 53) then
 cold().fail('INEXACT_STATE')
 end
