@@ -24,7 +24,7 @@ const MAY_NAME: &[(&str, &str)] = &[
         grants: core decision error fallback key limiter policy
         limiter: address breaker core counts decision error fallback guard link policy protocol stats
         state_machines: core decision error grants guard policy protocol
-        link: address breaker core error protocol stats
+        link: address breaker core counts error protocol stats
         core: breaker counts decision error fallback key policy protocol stats
         guard: decision error policy
         protocol: counts decision error key policy
@@ -32,7 +32,7 @@ const MAY_NAME: &[(&str, &str)] = &[
         address: error key
         stats: error fallback
         breaker:
-        error: policy
+        error:
         decision: policy
         fallback:
         policy: key
