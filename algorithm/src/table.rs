@@ -84,12 +84,12 @@ macro_rules! with_algorithms {
                 join: Join::Partial, join_always: false, suggest: Suggest::Trying, rules: Rules::Every,
             }
 
-            /// At most `limit` in any window, in a packed string. Needs the module.
+            /// At most `limit` in any window, in a packed string.
             rolling Rolling "ROLLING" "rolling": $crate::RollingLog, in_memory $crate::RollingLog {
                 cost: true, partial: true, always: true, reserve: true, burst: false, anchor: false, id: false, lock: false,
                 refund: true, settle: true, at: true, debt: true, most: None,
                 ends_at_once: false, counts_denials: false, delays: false, count_is_after: false, ttl_of_script: false,
-                key_per_window: false, letter: Some('R'), library: false, outlasts: false, shadow_keeps: false,
+                key_per_window: false, letter: Some('R'), library: true, outlasts: false, shadow_keeps: false,
                 join: Join::Partial, join_always: true, suggest: Suggest::Counting, rules: Rules::Every,
             }
 

@@ -12,8 +12,8 @@ const ALGORITHMS = ['FIXED', 'WINDOW', 'SLIDING', 'ROLLING', 'COUNTER', 'TOKEN',
 const TAKES_BURST = ['TOKEN', 'LEAKY', 'GCRA']
 const TAKES_LOCK = ['LOCKOUT']
 
-// The largest limit that the module takes.
-const LARGEST = '9223372036854775807'
+// The largest limit that the scripts take, which decide without the module.
+const LARGEST = String(Number.MAX_SAFE_INTEGER)
 
 /** @param {unknown} value */
 function isLength(value) {
@@ -58,7 +58,7 @@ export class Core {
   /** @param {import('./types.js').StoreOptions} options */
   constructor(options) {
     validate(options, OPTIONS)
-    const { client, algorithm = 'FIXED', burst, block, max, prefix, timeout = 100, failOpen = false, secret, onError } = options
+    const { client, algorithm = 'FIXED', burst, block, max, prefix, timeout = 100, failOpen = false, secret, onError, module } = options
     if (burst !== undefined && !TAKES_BURST.includes(algorithm)) {
       throw new TypeError(`burst: ${algorithm} takes none; expected it with ${TAKES_BURST.join(', ')}`)
     }
@@ -68,7 +68,7 @@ export class Core {
     }
     this.algorithm = algorithm
     if (burst !== undefined) this.#options.push('BURST', String(burst))
-    this.#link = new Link(client, timeout, this.guard)
+    this.#link = new Link(client, timeout, this.guard, module)
     this.#failOpen = failOpen
     this.#secret = secret
     this.guard.onError = onError

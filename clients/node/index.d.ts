@@ -61,7 +61,7 @@ export type Policy = (string | number)[]
  * The options of the store that a Limiter takes too, for its calls. `onError` is called for each request without a
  * decision; for a settlement that is given up; for a renewal that is rejected; and for a lease that is lost.
  */
-export type LimiterOptions = Pick<StoreOptions, 'client' | 'timeout' | 'failOpen' | 'onError'> & {
+export type LimiterOptions = Pick<StoreOptions, 'client' | 'timeout' | 'failOpen' | 'module' | 'onError'> & {
   /** The console if not given. */
   logger?: Logger
 }

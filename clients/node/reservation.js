@@ -5,11 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { CircuitOpen, Guard, LONGEST_TIMER, LeaseLost, RateLimitError, isUnavailable } from './guard.js'
 import { bounded } from './keys.js'
 import { Link } from './link.js'
-import { accepts, validate } from './options.js'
+import { accepts, milliseconds, validate } from './options.js'
 
 const RESERVES = ['FIXED', 'WINDOW', 'COUNTER', 'ROLLING']
-/** @type {Record<string, number>} */
-const UNITS = { '': 1000, ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 /** The options that a value follows. */
 const VALUED = ['COST', 'ANCHOR', 'AS']
 /** The pause before a settlement is sent again that had no reply, and the longest. */
@@ -18,16 +16,6 @@ const LONGEST_PAUSE = 5000
 
 /** @typedef {import('./index.js').Policy} Policy */
 /** @typedef {import('./index.js').ReservationDecision} Decision */
-
-/**
- * The milliseconds of a window as the module writes it.
- * @param {string | number} window
- */
-function milliseconds(window) {
-  const found = /^([1-9][0-9]*)(|ms|s|m|h|d)$/.exec(String(window))
-  if (!found) throw new TypeError('ttl or window: expected a positive integer of seconds, or one with ms, s, m, h or d')
-  return Number(found[1]) * UNITS[found[2]]
-}
 
 /** @param {unknown} used */
 function units(used) {
@@ -303,8 +291,8 @@ export class Limiter {
   /** @param {import('./index.js').LimiterOptions} options */
   constructor(options) {
     validate(options, { logger: accepts('an object', (value) => typeof value === 'object') })
-    const { client, timeout = 100, failOpen = false, onError, logger } = options
-    this.#link = new Link(client, timeout, this.#guard)
+    const { client, timeout = 100, failOpen = false, onError, logger, module } = options
+    this.#link = new Link(client, timeout, this.#guard, module)
     this.#failOpen = failOpen
     this.#guard.onError = onError
     if (logger) this.#guard.logger = logger
@@ -352,6 +340,7 @@ export class Limiter {
     if (all.length === 0) throw new TypeError('policies: expected at least one')
     return {
       check: async () => {
+        /** @type {Decision} */
         let found = { allowed: true, limits: [], headers: {} }
         try {
           found = decision(await this.#call(['RL.MULTI', String(all.length), ...all.flat(), 'HEADERS']))

@@ -17,10 +17,12 @@ type IoRedis = { isCluster: boolean; call(command: string, ...words: string[]): 
 
 /** What is logged to: the console, for example. */
 export type Logger = { warn(text: string): void; error(text: string): void }
+/** A client of `@upstash/redis` with `retry: { retries: 0 }`. */
+type Upstash = { eval: Function; evalsha: Function; ping: Function }
 
 export type StoreOptions = {
   /** A connected client, or a function that sends a command. */
-  client: NodeRedis | NodeRedisCluster | IoRedis | SendCommand
+  client: NodeRedis | NodeRedisCluster | IoRedis | Upstash | SendCommand
   /** `FIXED` if not given. */
   algorithm?: Algorithm
   /** The length of the first lock (LOCKOUT): `'1m'`. The window if not given. */
@@ -39,6 +41,8 @@ export type StoreOptions = {
    * allowed.
    */
   failOpen?: boolean
+  /** Without the module, the Lua scripts decide; with `required`, each request is an error with status 500. */
+  module?: 'required'
   /** Keys have an HMAC of the caller instead of the caller (an address). All processes need the same secret. */
   secret?: string
   /** Called for each request without a decision, and for each one that could not be given back. */

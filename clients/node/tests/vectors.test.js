@@ -8,6 +8,7 @@ import { Breaker } from '../breaker.js'
 import { isUnavailable, kind } from '../guard.js'
 import { Limiter, RedisRlStore } from '../index.js'
 import { bounded, slot } from '../keys.js'
+import { Scripts } from '../scripts.js'
 
 const read = (name) => JSON.parse(readFileSync(new URL(`../../../vectors/${name}.json`, import.meta.url), 'utf8'))
 
@@ -121,6 +122,30 @@ test('the replies to requests of vectors/algorithms.json', async () => {
   }
 })
 
+test('the calls of vectors/scripts.json', (context) => {
+  context.mock.timers.enable({ apis: ['Date'] })
+  const { calls, clock } = read('scripts')
+  const window = ['RL.FIXED', 'k', 'month', '5', 'ANCHOR', '60']
+  for (const { command, script, keys, argv, now_ms: now = 0, cluster = false, suffixes, error } of calls) {
+    context.mock.timers.setTime(now)
+    const scripts = new Scripts()
+    scripts.isCluster = cluster
+    if (suffixes) scripts.learns(`ERR clock ${now} ${suffixes.join(' ')}`, scripts.made(command).windows)
+    if (error) assert.throws(() => scripts.made(command), { message: error })
+    else {
+      const { name, keys: found, args } = scripts.made(command)
+      assert.deepEqual([name, found, args], [script, keys, argv], String(command))
+    }
+  }
+  for (const { error, now_ms: now, suffixes } of clock) {
+    const scripts = new Scripts()
+    assert.ok(scripts.learns(error, suffixes.map((_, at) => `:${at}`)))
+    assert.ok(Math.abs(Number(scripts.made(['RL.FIXED', 'k', '1ms', '5']).keys[0].slice(2)) - now) <= 1)
+  }
+  assert.equal(new Scripts().learns('ERR syntax error', []), false)
+  assert.deepEqual(new Scripts().made(window).windows, [':month:60'])
+})
+
 test('the slot of a key', () => {
   // As CLUSTER KEYSLOT replies.
   for (const [key, expected] of [['123456789', 12739], ['{user}:x', 5474], ['', 0], ['{}x', 10595], ['é', 10180]]) {
@@ -144,7 +169,7 @@ function reserving(given = {}, { count = 0, fail_open: failOpen } = {}) {
     outcomes.push(outcome)
     if (given['RL.RENEW']) throw new Error('nobody catches it') // in the background
   }
-  const limiter = new Limiter({ client, failOpen, onError, timeout: 30_000, logger: { warn() {}, error() {} } })
+  const limiter = new Limiter({ client, failOpen, module: 'required', onError, timeout: 30_000, logger: { warn() {}, error() {} } })
   return { limiter, sent, outcomes }
 }
 

@@ -26,7 +26,7 @@ from server import Forwarder, eventually, free_port
 from limits_redis_rl import AsyncLimiter, Limiter, Overloaded
 from limits_redis_rl.charge import worst
 
-from .conftest import value, vectors
+from .conftest import needs_module, value, vectors
 
 KINDS = ["asyncio", "threads"]
 TABLE = vectors("reservations")
@@ -147,7 +147,7 @@ async def test_what_is_charged_at_an_end(end: Any, case: dict[str, Any], kind: s
 @every("replies")
 async def test_what_a_reply_leads_to(case: dict[str, Any], kind: str) -> None:
     server = Fake(kind, case["replies"])
-    limiter, error = server.limiter(fail_open=case.get("fail_open", False)), case.get("error")
+    limiter, error = server.limiter(fail_open=case.get("fail_open", False), module="required"), case.get("error")
     with pytest.raises(redis.RedisError) if error else contextlib.nullcontext():
         reservation = await value(limiter.reserve(TABLE["limits"], "1m", id=case.get("id")))
         assert error != "reserve"
@@ -344,6 +344,7 @@ async def test_no_connection_is_free(port: int, calls: Calls) -> None:
             await pool.release(connection)
 
 
+@needs_module
 async def test_more_is_used_than_any_limit_has(port: int, calls: Calls) -> None:
     """It is settled with the most that is counted."""
     async with connected("asyncio", port) as limiter:

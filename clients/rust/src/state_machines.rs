@@ -5,7 +5,26 @@ use redis::Value;
 pub use crate::core::Denial;
 pub use crate::grants::lot::{Lot, Taken, is_low};
 pub use crate::guard::{Renewal, Term};
+use crate::protocol::{Call, Commands, Verb};
 use crate::{Decision, Error, Request};
+
+/// The command of a request, and that of so many like it that share one; `None` if they do not.
+pub fn alone_and_joined(request: &Request<'_>, requests: usize) -> Option<(Vec<u8>, Vec<u8>)> {
+    let (join, _) = request.joins()?;
+    let (mut alone, mut joined) = (Commands::default(), Vec::new());
+    Call::of(Verb::Check, request).native(&mut alone);
+    alone.write_joined(requests, join, &mut joined);
+    Some((alone.bytes().to_vec(), joined))
+}
+
+/// The decisions of so many requests that share a command with this reply.
+pub fn divided(reply: &Value, request: &Request<'_>, requests: usize) -> Vec<Decision> {
+    let Some((join, _)) = request.joins().filter(|_| requests > 1) else {
+        return crate::protocol::reply::decision(reply.clone(), request).into_iter().collect();
+    };
+    let each = crate::protocol::joined::divided(reply, requests, join);
+    each.filter_map(|reply| crate::protocol::reply::decision(reply, request).ok()).collect()
+}
 
 /// The decision of a LINE reply.
 ///

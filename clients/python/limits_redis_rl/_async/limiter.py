@@ -10,8 +10,9 @@ from types import TracebackType
 from typing import Any
 
 from ..aio import Background, Job, send
-from ..charge import Charge, Decision, Policy, Used, Words, attempts, decision_of, key_in, locks, worst
+from ..charge import Charge, Decision, Policy, Used, Words, attempts, decision_of, key_in, locks
 from ..guard import Counters, Guard, is_unavailable
+from .execute import execute
 
 # The pauses before a settlement that had no reply is sent again, in seconds.
 PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
@@ -208,8 +209,8 @@ class AsyncBaseLimiter:
     async def _hold(self, charge: Charge) -> AsyncReservation:
         words, sent = charge.reserve(), time.monotonic()
         try:
-            reply = await send(
-                self.guard, self.client, charge.limits[0].key, lambda: self.client.execute_command(*words)
+            [reply] = await send(
+                self.guard, self.client, charge.limits[0].key, lambda: execute(self.guard, self.client, [words])
             )
         except Exception as error:
             charge.reached(error)
@@ -262,12 +263,6 @@ class AsyncBaseLimiter:
         return renew
 
     async def send(self, calls: list[Words], longest: float | None = None) -> list[Any]:
-        async def sent() -> list[Any]:
-            if len(calls) == 1:
-                return [await self.client.execute_command(*calls[0])]
-            pipeline = self.client.pipeline(transaction=False)
-            for words in calls:
-                pipeline.execute_command(*words)
-            return worst(await pipeline.execute(raise_on_error=False))
-
-        return await send(self.guard, self.client, key_in(calls), sent, longest)
+        return await send(
+            self.guard, self.client, key_in(calls), lambda: execute(self.guard, self.client, calls), longest
+        )

@@ -11,8 +11,9 @@ from types import TracebackType
 from typing import Any
 
 from ..threads import Background, Job, send
-from ..charge import Charge, Decision, Policy, Used, Words, attempts, decision_of, key_in, locks, worst
+from ..charge import Charge, Decision, Policy, Used, Words, attempts, decision_of, key_in, locks
 from ..guard import Counters, Guard, is_unavailable
+from .execute import execute
 
 # The pauses before a settlement that had no reply is sent again, in seconds.
 PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
@@ -209,8 +210,8 @@ class BaseLimiter:
     def _hold(self, charge: Charge) -> Reservation:
         words, sent = charge.reserve(), time.monotonic()
         try:
-            reply = send(
-                self.guard, self.client, charge.limits[0].key, lambda: self.client.execute_command(*words)
+            [reply] = send(
+                self.guard, self.client, charge.limits[0].key, lambda: execute(self.guard, self.client, [words])
             )
         except Exception as error:
             charge.reached(error)
@@ -263,12 +264,6 @@ class BaseLimiter:
         return renew
 
     def send(self, calls: list[Words], longest: float | None = None) -> list[Any]:
-        def sent() -> list[Any]:
-            if len(calls) == 1:
-                return [self.client.execute_command(*calls[0])]
-            pipeline = self.client.pipeline(transaction=False)
-            for words in calls:
-                pipeline.execute_command(*words)
-            return worst(pipeline.execute(raise_on_error=False))
-
-        return send(self.guard, self.client, key_in(calls), sent, longest)
+        return send(
+            self.guard, self.client, key_in(calls), lambda: execute(self.guard, self.client, calls), longest
+        )

@@ -9,7 +9,7 @@ mod tests;
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 use std::mem;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -21,11 +21,14 @@ use known::{Admission, Waiter};
 pub use known::{Asked, At, Figures, Known, Limit, Paid};
 
 use crate::key::State;
-use crate::policy::{Policy, Request};
+use crate::policy::{Join, Policy, Request};
 use crate::stats::Counter;
 
 /// The most keys. Beyond that, a key makes place for another one.
 const MAX_KEYS: usize = 100_000;
+
+/// Of a key with more requests under way, one command is under way at a time.
+const BUSY: u32 = 8;
 
 /// When this process began to count.
 static BEGAN: LazyLock<Instant> = LazyLock::new(Instant::now);
@@ -53,6 +56,8 @@ pub struct Shared {
     has_unsent: AtomicBool,
     /// How many keys have units that were charged for callers who did not get them, or had.
     held: AtomicUsize,
+    /// How many keys are busy.
+    busy: AtomicUsize,
     /// How many local units were sent, and how many were not.
     pub sent: Counter,
     pub dropped: Counter,
@@ -64,6 +69,10 @@ pub struct Count {
     state: State<'static>,
     known: Mutex<Known>,
     shared: Arc<Shared>,
+    /// How many requests are written that may share a command, and have no reply.
+    flying: AtomicU32,
+    /// The number of the request that waits to be written, and that others may join.
+    leader: AtomicU64,
 }
 
 /// A key of the table, which is part of its value.
@@ -119,6 +128,7 @@ impl Default for Counts {
             unsent: Mutex::default(),
             has_unsent: AtomicBool::new(false),
             held: AtomicUsize::new(0),
+            busy: AtomicUsize::new(0),
             sent: Counter::new("redis_rl_client_local_sent_total"),
             dropped: Counter::new("redis_rl_client_local_dropped_total"),
         };
@@ -138,7 +148,8 @@ impl Counts {
             return count;
         }
         let (known, shared) = (Mutex::default(), Arc::clone(&self.shared));
-        let new = Arc::new(Count { state: lookup.0.kept(), known, shared });
+        let (flying, leader) = (AtomicU32::new(0), AtomicU64::new(0));
+        let new = Arc::new(Count { state: lookup.0.kept(), known, shared, flying, leader });
         let key = Key(Arc::clone(&new));
         if let GuardResult::Guard(place) = self.keys.get_value_or_guard(&key, None) {
             let mut forgot = 0;
@@ -184,6 +195,11 @@ impl Counts {
 }
 
 impl Shared {
+    /// Whether there is a busy key.
+    pub fn has_busy(&self) -> bool {
+        self.busy.load(Ordering::Relaxed) > 0
+    }
+
     /// Whether there are local units that are to be sent.
     pub fn has_unsent(&self) -> bool {
         self.has_unsent.load(Ordering::Relaxed)
@@ -246,12 +262,36 @@ impl Count {
         drop(known);
         let millis = admitted.saturating_add_signed(limit.skew) / 1_000;
         let count = Arc::clone(self);
-        let part = Part { count, cost: units, holds: false, settles: Some(admitted), state: Stage::Open };
+        let part = Part { count, cost: units, holds: false, joins: None, settles: Some(admitted), state: Stage::Open };
         Some((policy, units, millis, part))
     }
 
     pub fn key(&self) -> &[u8] {
         self.state.key()
+    }
+
+    /// Whether the next requests wait for a reply, to share a command.
+    pub fn is_busy(&self) -> bool {
+        self.flying.load(Ordering::Relaxed) > BUSY
+    }
+
+    /// One more request is written, or one less.
+    fn fly(&self, more: bool) {
+        if more {
+            if self.flying.fetch_add(1, Ordering::Relaxed) == BUSY {
+                self.shared.busy.fetch_add(1, Ordering::Relaxed);
+            }
+        } else if self.flying.fetch_sub(1, Ordering::Relaxed) == BUSY + 1 {
+            self.shared.busy.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    pub fn leader(&self) -> u64 {
+        self.leader.load(Ordering::Relaxed)
+    }
+
+    pub fn set_leader(&self, number: u64) {
+        self.leader.store(number, Ordering::Relaxed);
     }
 }
 
@@ -271,6 +311,8 @@ pub struct Part {
     cost: u64,
     /// Whether what it charges may be used by another request.
     holds: bool,
+    /// How it shares a command.
+    joins: Option<(Join, usize)>,
     /// When the units were admitted that it settles, if it does.
     settles: Option<At>,
     state: Stage,
@@ -300,7 +342,26 @@ impl Clone for Part {
 impl Part {
     /// Of a request.
     pub fn of(count: Arc<Count>, request: &Request<'_>) -> Self {
-        Self { count, cost: request.cost, holds: request.takes_held(), settles: None, state: Stage::Closed }
+        Self {
+            count,
+            cost: request.cost,
+            holds: request.takes_held(),
+            joins: request.joins(),
+            settles: None,
+            state: Stage::Closed,
+        }
+    }
+
+    /// How it shares a command with others of its key.
+    pub fn joins(&self) -> Option<(&Arc<Count>, Join, usize)> {
+        self.joins.map(|(join, most)| (&self.count, join, most))
+    }
+
+    /// It is written, or no longer under way.
+    pub fn fly(&self, more: bool) {
+        if self.joins.is_some() {
+            self.count.fly(more);
+        }
     }
 
     /// It is to be sent.

@@ -50,7 +50,7 @@ impl<A: InMemory> Server for Key<A> {
         let decision = self.0.decide(self.0.state(&self.1, Micros(at)), Micros(at), Cost::ZERO).unwrap();
         let figures = self.0.figures(&self.1, &decision, Micros(at));
         let reset = u64::try_from(figures.reset_ms).unwrap() * 1_000;
-        let (limit, remaining) = (figures.limit.try_into().unwrap(), figures.remaining.try_into().unwrap());
+        let (limit, remaining) = (figures.limit, figures.remaining);
         Figures { allowed: remaining > 0, limit, remaining, reset, shadow: false, charged: 0 }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use futures_util::future::join_all;
+use futures_util::future::{join, join_all};
 use redis::Value;
 use scopeguard::ScopeGuard;
 use tokio::time::{Instant, sleep};
@@ -79,7 +79,7 @@ impl Limiter {
         self.core.stats()
     }
 
-    /// Whether the server has no module, as far as known: the Lua library decides then. The module is looked for again
+    /// Whether the server has no module, as far as known: the Lua scripts decide then. The module is looked for again
     /// after a connection failed, and every five seconds. A server that was restarted without the module is noticed at the
     /// first request.
     pub fn lacks_module(&self) -> bool {
@@ -314,6 +314,21 @@ impl Limiter {
 
     /// Sends calls that do not depend on each other together, within the timeout. Their keys have one slot.
     async fn converse_all(&self, calls: &[Call<'_>]) -> Vec<Result<Value, Error>> {
+        if calls.len() < 2 || !self.core.counts.shared().has_busy() {
+            return self.converse_together(calls).await;
+        }
+        // Those of busy keys share commands with other requests.
+        let are_busy: Vec<_> = calls.iter().map(|call| self.core.is_busy(call)).collect();
+        let of = |busy| calls.iter().zip(&are_busy).filter(move |(_, is)| **is == busy).map(|(call, _)| *call);
+        let (busy, rest): (Vec<_>, Vec<_>) = (of(true).collect(), of(false).collect());
+        let each = busy.chunks(1).map(|call| Box::pin(self.converse_together(call)));
+        let (alone, together) = join(join_all(each), Box::pin(self.converse_together(&rest))).await;
+        let (mut alone, mut together) = (alone.into_iter().flatten(), together.into_iter());
+        let next = |busy| if busy { alone.next() } else { together.next() }.unwrap_or(Err(Error::UnknownReply));
+        are_busy.into_iter().map(next).collect()
+    }
+
+    async fn converse_together(&self, calls: &[Call<'_>]) -> Vec<Result<Value, Error>> {
         let mut limit = self.timeout;
         let Some(key) = calls.first().map(Call::key) else { return Vec::new() };
         let mut results = vec![Err(Error::UnknownReply); calls.len()];

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use redis_rl_algorithm as algorithm;
+
 use super::Policy;
 use crate::key::Bounded;
 
@@ -10,6 +12,22 @@ impl Policy {
     pub fn request<'a>(&'a self, key: &'a (impl AsRef<[u8]> + ?Sized)) -> Request<'a> {
         Request::new(self, key.as_ref())
     }
+}
+
+/// The most requests of one command.
+const MOST_JOINED: u64 = 1_000;
+
+/// What requests of cost 1 for one key and policy become, and how the reply is divided among them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Join {
+    /// `COST n PARTIAL`: as many are allowed as were charged.
+    Partial,
+    /// `COST n ALWAYS`, of FIXED without ALWAYS: the count is that after the last of them.
+    Counted,
+    /// `COST n` beside ALWAYS: the count is that before the first of them.
+    Always,
+    /// The same for FIXED, whose count is that after the last.
+    AlwaysAfter,
 }
 
 /// A request for one key under one policy.
@@ -123,6 +141,25 @@ impl<'a> Request<'a> {
     pub(crate) fn takes_held(&self) -> bool {
         let is_plain = self.cost > 0 && !self.partial && self.id.is_none() && self.reserve.is_none();
         is_plain && self.counts_here() && !self.policy.algorithm().traits().delays
+    }
+
+    /// How requests like it share a command, and at most how many; `None` if they do not.
+    pub(crate) fn joins(&self) -> Option<(Join, usize)> {
+        if self.cost != 1 || !self.takes_held() {
+            return None;
+        }
+        let traits = self.policy.algorithm().traits();
+        let join = match (self.always, traits.join) {
+            (true, _) if traits.join_always && traits.count_is_after => Join::AlwaysAfter,
+            (true, _) if traits.join_always => Join::Always,
+            (false, algorithm::Join::Partial) => Join::Partial,
+            (false, algorithm::Join::Always) => Join::Counted,
+            _ => return None,
+        };
+        // More than the limit is never allowed at once.
+        let limit = if traits.count_is_after { self.policy.limit() } else { u64::MAX };
+        let most = traits.most.unwrap_or(MOST_JOINED).min(limit);
+        Some((join, usize::try_from(most).unwrap_or(usize::MAX)))
     }
 
     /// Whether it is counted here what it charges: a limit in shadow mode denies nobody, and only the server holds leases.

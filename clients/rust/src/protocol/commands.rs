@@ -1,15 +1,19 @@
 //! Commands in the form in which they are sent.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use redis::{Cmd, Value};
 
 use super::reply;
-use crate::counts::Part;
+use crate::counts::{Count, Part};
 use crate::error::Error;
+use crate::policy::Join;
 
 /// What one command takes as a rule.
 const BYTES: usize = 160;
+/// The end of a command whose reply is a LINE.
+const LINE: &[u8] = b"$4\r\nLINE\r\n";
 
 /// Commands, one after the other.
 #[derive(Clone, Debug, Default)]
@@ -169,6 +173,53 @@ impl Commands {
 
     fn parts(&mut self) -> impl Iterator<Item = &mut Parts> {
         self.ends.iter_mut().map(|end| &mut end.parts)
+    }
+
+    /// How this one command is shared with others.
+    pub fn joins(&self) -> Option<(&Arc<Count>, Join, usize)> {
+        match self.ends.as_slice() {
+            [End { parts: Parts::One(part), .. }] => part.joins(),
+            _ => None,
+        }
+    }
+
+    /// Adds this command for so many requests.
+    pub fn write_joined(&self, requests: usize, join: Join, bytes: &mut Vec<u8>) {
+        let Some((words, rest)) = self.bytes.strip_prefix(b"*").and_then(|rest| {
+            let end = rest.iter().position(|byte| *byte == b'\r')?;
+            Some((atoi::atoi::<usize>(rest.get(..end)?)?, rest.get(end..)?.strip_suffix(LINE)?))
+        }) else {
+            return bytes.extend_from_slice(&self.bytes);
+        };
+        let word = match join {
+            Join::Partial => &b"$7\r\nPARTIAL\r\n"[..],
+            Join::Counted => b"$6\r\nALWAYS\r\n",
+            _ => b"",
+        };
+        let (words, more) =
+            (words + 2 + usize::from(!word.is_empty()), itoa::Buffer::new().format(requests).to_owned());
+        let head = |bytes: &mut Vec<u8>, kind, number: usize| {
+            bytes.push(kind);
+            bytes.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+        };
+        head(bytes, b'*', words);
+        bytes.extend_from_slice(rest);
+        bytes.extend_from_slice(b"$4\r\nCOST\r\n");
+        head(bytes, b'$', more.len());
+        bytes.extend_from_slice(b"\r\n");
+        bytes.extend_from_slice(more.as_bytes());
+        bytes.extend_from_slice(b"\r\n");
+        bytes.extend_from_slice(word);
+        bytes.extend_from_slice(LINE);
+    }
+
+    /// They are written, or no longer under way.
+    pub fn fly(&mut self, more: bool) {
+        self.parts().for_each(|parts| {
+            if let Parts::One(part) = parts {
+                part.fly(more);
+            }
+        });
     }
 
     /// They are to be sent.

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::policy::Request;
 
 /// The figures of a LINE reply, in order.
-const FIGURES: usize = 12;
+pub const FIGURES: usize = 12;
 
 /// The LINE reply to a request.
 pub fn decision(reply: Value, request: &Request<'_>) -> Result<Decision, Error> {
@@ -70,7 +70,7 @@ pub fn flag(reply: Value) -> Result<bool, Error> {
 }
 
 /// The figures of a line, with a blank between them. Those that this client does not know are left out.
-fn figures(line: &[u8]) -> Option<[i64; FIGURES]> {
+pub fn figures(line: &[u8]) -> Option<[i64; FIGURES]> {
     let (mut known, mut rest) = ([0; FIGURES], line.iter());
     for figure in &mut known {
         let is_negative = rest.as_slice().first() == Some(&b'-');

@@ -10,6 +10,7 @@ mod each;
 mod failure;
 mod grants;
 mod headers;
+mod joined;
 mod layer;
 mod lease;
 mod link;

@@ -101,7 +101,10 @@ impl Driver {
         let shared = Arc::clone(&self.shared);
         let mut queue = shared.queue.lock();
         let rejects = self.shared.is_open.load(Ordering::Relaxed);
-        queue.requests.drain(..).for_each(|unsent| self.outbox.push(unsent));
+        for member in queue.requests.drain(..) {
+            let deadline = self.outbox.push(member, now);
+            self.next_limit = earlier(self.next_limit, deadline);
+        }
         if rejects {
             self.outbox.end_all(&Error::CircuitOpen);
         }
@@ -160,7 +163,7 @@ impl Driver {
     }
 
     /// Whether commands wait for a connection that nobody opens yet.
-    fn wants_connection(&self) -> bool {
+    fn wants_connection(&mut self) -> bool {
         let rejects = self.shared.is_open.load(Ordering::Relaxed);
         let is_over = self.live.as_ref().is_none_or(|_| self.replaces_retired());
         is_over && self.opening.is_none() && !self.outbox.is_empty() && !rejects
@@ -289,8 +292,9 @@ impl Driver {
         while let Some(live) = &mut self.live {
             if !live.is_retired {
                 let breaker = &self.breaker;
-                self.outbox.fill(|unsent| match &unsent.caller {
-                    None => Choice::Send,
+                self.outbox.fill(|unsent| match &unsent.first.caller {
+                    None if unsent.is_probe => Choice::Send,
+                    None => Choice::Reject,
                     Some(caller) if caller.is_closed() || !breaker.permits(now) => Choice::Reject,
                     Some(_) if breaker.is_trying() => Choice::SendAlone,
                     Some(_) => Choice::Send,
@@ -414,6 +418,7 @@ impl Drop for Driver {
     fn drop(&mut self) {
         self.shared.gauge.note(self.breaker.is_open(), false);
         self.shared.is_open.store(false, Ordering::Relaxed);
+        self.flights.lost(&closed(), Instant::now());
         let mut queue = self.shared.queue.lock();
         (queue.runs_in, queue.waker) = (None, None);
         queue.requests.clear();

@@ -27,7 +27,7 @@ use tokio::time::timeout;
 
 use self::driver::Driver;
 pub use self::open::Place;
-use self::outbox::Unsent;
+use self::outbox::Member;
 use crate::error::Error;
 use crate::protocol::Commands;
 use crate::stats::Gauge;
@@ -75,7 +75,7 @@ struct Shared {
 /// What the callers hand to the task.
 #[derive(Debug, Default)]
 struct Queue {
-    requests: Vec<Unsent>,
+    requests: Vec<Member>,
     /// Who waits for a connection.
     connects: Vec<oneshot::Sender<RedisResult<()>>>,
     /// The connection that is to be replaced.
@@ -115,7 +115,7 @@ impl Pipe {
         commands.open();
         let (caller, reply) = oneshot::channel();
         let is_here = self.0.change(|queue| {
-            queue.requests.push(Unsent { commands, limit, caller: Some(caller), is_probe: false, deadline: None });
+            queue.requests.push(Member { commands, limit, caller: Some(caller), deadline: None });
             queue.runs_in.is_none_or(|id| id == Handle::current().id())
         });
         let reply = async { reply.await.unwrap_or_else(|_| Err(stopped().into())) };
