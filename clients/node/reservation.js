@@ -340,6 +340,7 @@ export class Limiter {
     if (all.length === 0) throw new TypeError('policies: expected at least one')
     return {
       check: async () => {
+        /** @type {Decision} */
         let found = { allowed: true, limits: [], headers: {} }
         try {
           found = decision(await this.#call(['RL.MULTI', String(all.length), ...all.flat(), 'HEADERS']))
