@@ -455,6 +455,12 @@ pub struct Arrival {
 }
 
 impl Arrival {
+    /// The message of the request is whole. When it was read, and how many requests of its connection are under way.
+    pub fn begin_decision(&self) -> (u64, usize) {
+        self.open.is_whole();
+        (self.whole(), self.open.peer.open.load(Ordering::Relaxed))
+    }
+
     /// How long ago its first bytes were read.
     pub fn ago(&self) -> Duration {
         Duration::from_micros(micros().saturating_sub(self.read).saturating_add(self.waited))
