@@ -185,7 +185,7 @@ fn in_a_cluster_every_key_stays_in_its_slot() {
 }
 
 /// Times and calls that are too rare to come by chance, after which only an expiry shows a mistake.
-const RARE: [&[(i64, &str)]; 2] = [
+const RARE: [&[(i64, &str)]; 4] = [
     // What is settled on top when no window runs counts until the window of the charge ends.
     &[
         (0, "rl k WINDOW 1m 10 COST 2 RESERVE a 20s"),
@@ -194,6 +194,40 @@ const RARE: [&[(i64, &str)]; 2] = [
     ],
     // A log of which one younger unit stays lives for 1.5 windows.
     &[(0, "rl k SLIDING 1m 5"), (1, "rl k SLIDING 1m 5"), (36_000, "rl_refund k SLIDING 1m 5 AT 1795269620123")],
+    // Each lock is longer than the one before. A refund ends one; quiet time, a reset and a clock that steps back.
+    &[
+        (0, "rl k LOCKOUT 1h 2 BLOCK 1s MAX 5s COST 2 FULL"),
+        (999, "rl k LOCKOUT 1h 2 BLOCK 1s MAX 5s FULL"),
+        (1, "rl k LOCKOUT 1h 2 BLOCK 1s MAX 5s COST 2 FULL"),
+        (2_000, "rl k LOCKOUT 1h 2 BLOCK 1s MAX 5s COST 2 FULL"),
+        (1_000, "rl_refund k LOCKOUT 1h 2 BLOCK 1s MAX 5s AT 1 FULL"),
+        (0, "rl_refund k LOCKOUT 1h 2 BLOCK 1s MAX 5s FULL"),
+        (0, "rl k LOCKOUT 1h 2 BLOCK 1s MAX 5s FULL"),
+        (5_000, "rl k LOCKOUT 1h 2 BLOCK 1s MAX 5s COST 2 FULL"),
+        (14_999, "rl_peek k LOCKOUT 1h 2 BLOCK 1s MAX 5s COST 0 FULL"),
+        (1, "rl k LOCKOUT 1h 2 BLOCK 1s MAX 5s COST 2 FULL"),
+        (-7_000, "rl_peek k LOCKOUT 1h 2 BLOCK 1s MAX 5s FULL"),
+        (0, "rl k LOCKOUT 1h 2 BLOCK 1s MAX 5s SHADOW FULL"),
+        (0, "rl k LOCKOUT 1h 2 BLOCK 1s MAX 5s FULL"),
+        (1_999, "rl k LOCKOUT 1h 0 BLOCK 1s MAX 5s FULL"),
+        (0, "rl_reset k LOCKOUT 1h"),
+        (0, "rl k LOCKOUT 1h 2 BLOCK 1s MAX 5s FULL"),
+    ],
+    // What is wrong has the module's error, and changes nothing.
+    &[
+        (0, "rl k LOCKOUT 1m 1 BLOCK 1ms MAX 1000000000000 HEADERS"),
+        (1, "rl k LOCKOUT 1m 1 BLOCK 1ms MAX 1000000000000 AS user LINE"),
+        (0, "rl k LOCKOUT 1ms 1 BLOCK 2ms MAX 1ms"),
+        (0, "rl k LOCKOUT 2d 1 MAX 1d"),
+        (0, "rl k LOCKOUT 1ms 1 BLOCK 1x"),
+        (0, "rl k LOCKOUT 1ms 1 MAX"),
+        (0, "rl k LOCKOUT day 1"),
+        (0, "rl k LOCKOUT 1h 1 BLCOK 1s"),
+        (0, "rl_reset k LOCKOUT 1h BLOCK 1s"),
+        (0, "rl_settle k LOCKOUT 1h 1 RESERVED 1 ACTUAL 2"),
+        (0, "rl k LOCKOUT 1m 1"),
+        (0, "rl k TOKEN 1m 1"),
+    ],
 ];
 
 #[test]

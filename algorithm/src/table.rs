@@ -108,7 +108,7 @@ macro_rules! with_algorithms {
                 cost: true, partial: false, always: false, reserve: false, burst: false, anchor: false, id: false, lock: true,
                 refund: true, settle: false, at: true, debt: false, most: None,
                 ends_at_once: true, counts_denials: false, delays: false, count_is_after: false, ttl_of_script: false,
-                key_per_window: false, letter: Some('O'), library: false, outlasts: true, shadow_keeps: true,
+                key_per_window: false, letter: Some('O'), library: true, outlasts: true, shadow_keeps: true,
                 join: Join::Never, join_always: false, suggest: Suggest::Never, rules: Rules::Every,
             }
         }

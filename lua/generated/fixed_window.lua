@@ -27,11 +27,11 @@ remaining = 0,
 decided_cost = 1,
 }
 at = at + 2
-if option == 'LINE' and not words[at + 1] and accepted ~= ' COST BURST ANCHOR ID AS SHADOW RESERVE ' then
+if option == 'LINE' and not words[at + 1] and accepted ~= ' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' then
 r.form, at = option, at + 1
 elseif option then
 local value = words[at + 1] or ''
-local is_short = accepted == ' form COST PARTIAL ALWAYS BURST ANCHOR ID AS SHADOW RESERVE ' and words[at + 2] == 'LINE' and not words[at + 3] and #value < 16
+local is_short = accepted == ' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' and words[at + 2] == 'LINE' and not words[at + 3] and #value < 16
 if is_short and option == 'COST' and (' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION ') ~= ' ID ' and find(value, '^[1-9]%d*$') then
 r.form, r.cost, at = 'LINE', value + 0, at + 3
 elseif is_short and option == 'ID' and (' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION ') == ' ID ' and value ~= '' then
@@ -268,7 +268,7 @@ end
 end
 end
 local function run_check(keys, words)
-local r = parse_all(words, ' form COST PARTIAL ALWAYS BURST ANCHOR ID AS SHADOW RESERVE ')
+local r = parse_all(words, ' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ')
 place(r, keys, r.RESERVE)
 if r.RESERVE then
 cold().load_and_reserve(r)
@@ -553,7 +553,7 @@ end
 return (#text < #most or (#text == #most and not bytes_before(most, text))) and text or nil
 end
 local function fail_with_foreign_value(text, word, otherwise)
-local writers = { C = 'COUNTER', L = 'LEAKY', R = 'ROLLING', T = 'TOKEN' }
+local writers = { C = 'COUNTER', L = 'LEAKY', O = 'LOCKOUT', R = 'ROLLING', T = 'TOKEN' }
 local writer = writers[match(text, '^(%u):')]
 if not writer or writer == word then
 fail(otherwise)
@@ -602,6 +602,8 @@ local OPTIONS = {
 { 'ACTUAL', 'ACTUAL m', 'RL.SETTLE takes' },
 { 'AT', 'AT ms', 'RL.REFUND and RL.SETTLE take' },
 { 'BURST', 'BURST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take' },
+{ 'BLOCK', 'BLOCK d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
+{ 'MAX', 'MAX d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
 { 'ANCHOR', 'ANCHOR t', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take' },
 { 'ID', 'ID id', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
 { 'AS', 'AS name', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
@@ -613,7 +615,7 @@ local function is_in(list, word)
 return not find(word, ' ', 1, true) and find(list, ' ' .. word .. ' ', 1, true) ~= nil
 end
 local function takes(r, option)
-return not is_in(' COST PARTIAL ALWAYS BURST ANCHOR ID RESERVE RESERVATION ', option) or is_in((' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION '), option)
+return not is_in(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ', option) or is_in((' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION '), option)
 end
 local function is_nearly(word, option)
 local first, last = 0, 0

@@ -1,10 +1,10 @@
 -- Arguments. `words` are those of a call, and `at` is the index of the next one.
 
 -- The options of each command, for any algorithm. `form`: the form of the reply is among them.
-local CHECK = ' form COST PARTIAL ALWAYS BURST ANCHOR ID AS SHADOW RESERVE '
-local PEEK = ' form COST PARTIAL ALWAYS BURST ANCHOR ID AS SHADOW '
-local LIMIT = ' COST BURST ANCHOR ID AS SHADOW RESERVE '
-local REFUND = ' form COST AT BURST ANCHOR '
+local CHECK = ' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE '
+local PEEK = ' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW '
+local LIMIT = ' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE '
+local REFUND = ' form COST AT BURST BLOCK MAX ANCHOR '
 local SETTLEMENT = ' form AT RESERVED ACTUAL BURST ANCHOR RESERVATION '
 local RESET = ' ANCHOR '
 
@@ -48,6 +48,12 @@ local function parse_value(option, text, second)
     return parse_id(text, 128) or fail('RESERVATION')
   end
 --@end
+--@if BLOCK
+  if option == 'BLOCK' or option == 'MAX' then
+    local text_of_windows = 'expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to 10^12 seconds'
+    return text and parse_window(text) or fail_with('ERR invalid ' .. option .. ': ' .. text_of_windows)
+  end
+--@end
 --@if ID
   if option == 'ID' then
     return parse_id(text, 512) or fail('ID')
@@ -78,6 +84,8 @@ local OPTIONS = {
   { 'ACTUAL', 'ACTUAL m', 'RL.SETTLE takes' },
   { 'AT', 'AT ms', 'RL.REFUND and RL.SETTLE take' },
   { 'BURST', 'BURST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take' },
+  { 'BLOCK', 'BLOCK d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
+  { 'MAX', 'MAX d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
   { 'ANCHOR', 'ANCHOR t', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take' },
   { 'ID', 'ID id', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
   { 'AS', 'AS name', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
@@ -87,7 +95,7 @@ local OPTIONS = {
 }
 
 -- Those that only some algorithms take.
-local OF_ALGORITHMS = ' COST PARTIAL ALWAYS BURST ANCHOR ID RESERVE RESERVATION '
+local OF_ALGORITHMS = ' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION '
 
 -- Whether a word is one of a list, which has a blank before and after each.
 local function is_in(list, word)

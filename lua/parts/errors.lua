@@ -18,6 +18,9 @@ errors.AT = 'ERR invalid AT: expected an integer of Unix milliseconds from 0 to 
 errors.PARTIAL_AND_ALWAYS = 'ERR syntax error: PARTIAL and ALWAYS exclude each other'
 errors.ID_MISSING = 'ERR syntax error: LEASE needs ID id, the holder of the lease'
 errors.LEASE_CORRECTION = 'ERR invalid algorithm: a lease has no cost to correct; RL.RELEASE ends it'
+errors.NO_SETTLEMENT = 'ERR invalid algorithm: it is charged before anything is known, so RL.SETTLE has nothing to '
+  .. 'correct; RL.REFUND gives back'
+errors.MAX_BELOW_BLOCK = 'ERR invalid MAX: expected at least BLOCK, which is the window if not given'
 errors.FORM_TWICE = 'ERR syntax error: FULL, LINE or HEADERS comes at most once'
 errors.TWO_FORMS = 'ERR syntax error: FULL, LINE and HEADERS exclude each other'
 errors.AFTER_FORM = 'ERR syntax error: FULL, LINE or HEADERS comes last'
@@ -61,7 +64,7 @@ end
 
 -- The error for a STRING that this algorithm did not write. Names the one that did, where that can be told.
 local function fail_with_foreign_value(text, word, otherwise)
-  local writers = { C = 'COUNTER', L = 'LEAKY', R = 'ROLLING', T = 'TOKEN' }
+  local writers = { C = 'COUNTER', L = 'LEAKY', O = 'LOCKOUT', R = 'ROLLING', T = 'TOKEN' }
   local writer = writers[match(text, '^(%u):')]
   if not writer or writer == word then
     fail(otherwise)

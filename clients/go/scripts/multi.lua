@@ -43,11 +43,11 @@ remaining = 0,
 decided_cost = 1,
 }
 at = at + 2
-if option == 'LINE' and not words[at + 1] and accepted ~= ' COST BURST ANCHOR ID AS SHADOW RESERVE ' then
+if option == 'LINE' and not words[at + 1] and accepted ~= ' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' then
 r.form, at = option, at + 1
 elseif option then
 local value = words[at + 1] or ''
-local is_short = accepted == ' form COST PARTIAL ALWAYS BURST ANCHOR ID AS SHADOW RESERVE ' and words[at + 2] == 'LINE' and not words[at + 3] and #value < 16
+local is_short = accepted == ' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' and words[at + 2] == 'LINE' and not words[at + 3] and #value < 16
 if is_short and option == 'COST' and algorithm.takes ~= ' ID ' and find(value, '^[1-9]%d*$') then
 r.form, r.cost, at = 'LINE', value + 0, at + 3
 elseif is_short and option == 'ID' and algorithm.takes == ' ID ' and value ~= '' then
@@ -114,7 +114,7 @@ local algorithm = select_algorithm(word)
 if not words[at + 2] then
 cold().fail('LIMIT_ARITY')
 end
-local r, next_at = parse_request(algorithm, words, at + 1, ' COST BURST ANCHOR ID AS SHADOW RESERVE ')
+local r, next_at = parse_request(algorithm, words, at + 1, ' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ')
 if algorithm.takes == ' ID ' and not r.ID then
 cold().fail('ID_MISSING')
 end
@@ -278,11 +278,11 @@ if cold().FORMS[word] then
 form = cold().next_form(form, word)
 elseif form then
 cold().fail('AFTER_FORM')
-elseif cold().is_in(' FIXED WINDOW SLIDING COUNTER TOKEN LEAKY GCRA ROLLING LEASE ', word) then
+elseif cold().is_in(' FIXED WINDOW SLIDING COUNTER TOKEN LEAKY GCRA ROLLING LEASE LOCKOUT ', word) then
 cold().fail('KEYS')
 else
 of_limit(#requests, function()
-cold().fail_with_usage(requests[#requests], ' COST BURST ANCHOR ID AS SHADOW RESERVE ', word)
+cold().fail_with_usage(requests[#requests], ' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ', word)
 end)
 end
 at = at + 1
@@ -330,6 +330,9 @@ errors.OVERFLOW = 'ERR increment or decrement would overflow'
 errors.FOREIGN_VALUE = 'ERR the key holds a value that this algorithm did not write'
 errors.SPAN = 'ERR invalid window, limit or BURST: together they describe a rate that cannot be represented'
 errors.LEASE_CORRECTION = 'ERR invalid algorithm: a lease has no cost to correct; RL.RELEASE ends it'
+errors.MAX_BELOW_BLOCK = 'ERR invalid MAX: expected at least BLOCK, which is the window if not given'
+errors.NO_SETTLEMENT = 'ERR invalid algorithm: it is charged before anything is known, so RL.SETTLE has nothing to '
+.. 'correct; RL.REFUND gives back'
 errors.ALGORITHM = 'ERR invalid algorithm: expected one of FIXED, WINDOW, SLIDING, COUNTER, TOKEN, LEAKY, GCRA, '
 .. 'ROLLING, LEASE, LOCKOUT'
 errors.AT = 'ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
@@ -419,7 +422,7 @@ return not find(word, ' ', 1, true) and find(list, ' ' .. word .. ' ', 1, true) 
 end
 local function takes(r, option)
 local algorithm = r.algorithm
-return not is_in(' COST PARTIAL ALWAYS BURST ANCHOR ID RESERVE RESERVATION ', option) or is_in(algorithm.takes, option)
+return not is_in(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ', option) or is_in(algorithm.takes, option)
 end
 local function bytes_before(a, b)
 for at = 1, math.min(#a, #b) do
@@ -437,7 +440,7 @@ end
 return (#text < #most or (#text == #most and not bytes_before(most, text))) and text or nil
 end
 local function fail_with_foreign_value(text, word, otherwise)
-local writers = { C = 'COUNTER', L = 'LEAKY', R = 'ROLLING', T = 'TOKEN' }
+local writers = { C = 'COUNTER', L = 'LEAKY', O = 'LOCKOUT', R = 'ROLLING', T = 'TOKEN' }
 local writer = writers[match(text, '^(%u):')]
 if not writer or writer == word then
 fail(otherwise)
@@ -2560,6 +2563,155 @@ commit = commit,
 release = release,
 renew = renew,
 }
+elseif word == 'LOCKOUT' then
+local function prepare(r)
+local block = r.BLOCK or r.window_ms
+local longest = r.MAX or math.max(block, 86400000)
+if longest < block then
+fail('MAX_BELOW_BLOCK')
+end
+r.block, r.longest = block, longest
+end
+local function decode(text)
+local attempts, start, last, lock, level = words_of(text, '^O:(%d+):(%d+):(%d+):(%d+):(%d+)$')
+if not attempts or not start or not last or not lock or #level > 2 or level + 0 > 64 then
+return nil
+elseif less(last, start) or less(1e15, lock) then
+return nil
+elseif attempts - attempts ~= 0 or last - last ~= 0 then
+if is_beyond_count(attempts) or is_beyond_count(mul(last, 1000)) then
+return nil
+end
+fail('INEXACT_STATE')
+end
+return { attempts = attempts, start = start, last = last, lock = lock, level = level + 0 }
+end
+local function encode(state)
+local start, last = text_of(state.start), text_of(state.last)
+return format('O:%s:%s:%s:%s:%d', text_of(state.attempts), start, last, text_of(state.lock), state.level)
+end
+local function known(r, state)
+local now_ms = r.now_ms
+if not state or state.last <= now_ms then
+return state
+end
+local start = math.min(state.start, now_ms)
+return { attempts = state.attempts, start = start, last = now_ms, lock = state.lock, level = state.level }
+end
+local function is_locked(r, state)
+return state and r.now_ms < state.last + state.lock
+end
+local function running(r, state)
+local ends = state and (state.lock > 0 and state.last + state.lock or state.start + r.window_ms)
+if ends and r.now_ms < ends and state.attempts > 0 then
+return state.attempts, state.start
+end
+return 0, r.now_ms
+end
+local function level_after(r, state)
+if state.lock == 0 then
+return state.level
+end
+local top, length = 0, r.block
+while length < r.longest do
+top, length = top + 1, 2 * length
+end
+return math.min(state.level + 1, top)
+end
+local function level_now(r, state)
+local quiet = math.max(0, r.now_ms - state.last - state.lock)
+return math.max(0, level_after(r, state) - (divide(quiet, r.longest)))
+end
+local function expires_at(r, state)
+local at = add(state.last + state.lock, mul(level_after(r, state), r.longest))
+if at - at ~= 0 then
+return min(at, divide_up(MAX_UNSIGNED, 1000))
+end
+return math.max(at, state.start + r.window_ms)
+end
+local function set_forecast(r, state)
+local attempts, start = running(r, state)
+if is_locked(r, state) then
+r.ends_at, r.remaining = state.last + state.lock, 0
+else
+r.ends_at, r.remaining = start + r.window_ms, math.max(0, r.limit - attempts)
+end
+end
+local function forecast(r, _, state)
+set_forecast(r, known(r, state))
+end
+local function wait(r, cost)
+local limit, free = r.limit, r.remaining
+if cost > limit or limit == 0 then
+return nil
+elseif cost <= free and free > 0 then
+return 0
+end
+return r.ends_at - r.now_ms
+end
+local function decide(r, cost)
+local now_ms, limit, state = r.now_ms, r.limit, known(r, r.state)
+local attempts, start = running(r, state)
+local after = attempts + (cost == 0 and 1 or cost)
+local allowed = not is_locked(r, state) and after <= limit
+r.allowed, r.count, r.change = allowed, attempts, 'keep'
+if allowed and cost > 0 then
+local level, lock = state and level_now(r, state) or 0, 0
+if after == limit then
+lock = math.min(r.block * 2 ^ level, r.longest)
+end
+state = { attempts = after, start = start, last = now_ms, lock = lock, level = level }
+r.change, r.after = 'charge', state
+elseif state ~= r.state and less(now_ms, expires_at(r, state)) then
+r.change, r.after = 'rebase', state
+end
+set_forecast(r, state)
+if allowed then
+r.ttl = seconds_of(wait(r, limit))
+else
+r.ttl = ttl_of_denial(r, cost)
+end
+end
+local function commit(r, change, after)
+if change == 'delete' then
+call('UNLINK', r.key)
+elseif change ~= 'keep' then
+call('SET', r.key, encode(after), 'PXAT', text_of(expires_at(r, after)))
+end
+end
+local function in_shadow(_, change, after)
+if change == 'rebase' then
+return 'keep'
+end
+return change, after
+end
+local function refund(r, at_ms, cost)
+local state = known(r, r.state)
+local attempts, start = running(r, state)
+if attempts == 0 or cost == 0 or at_ms and less(at_ms, start) then
+return 'keep'
+end
+attempts = math.max(0, attempts - cost)
+local refunded = { attempts = attempts, start = start, last = state.last, lock = 0, level = state.level }
+if running(r, refunded) == 0 and level_now(r, refunded) == 0 then
+return 'delete'
+end
+return 'refund', refunded
+end
+return {
+word = 'LOCKOUT',
+takes = ' COST BLOCK MAX ',
+no_correction = 'NO_SETTLEMENT',
+prepare = prepare,
+decode = decode,
+load = load_record,
+decide = decide,
+forecast = forecast,
+wait = wait,
+commit = commit,
+in_shadow = in_shadow,
+refund = refund,
+}
 end
 end
 local function build_named(word)
@@ -2628,6 +2780,8 @@ local OPTIONS = {
 { 'ACTUAL', 'ACTUAL m', 'RL.SETTLE takes' },
 { 'AT', 'AT ms', 'RL.REFUND and RL.SETTLE take' },
 { 'BURST', 'BURST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take' },
+{ 'BLOCK', 'BLOCK d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
+{ 'MAX', 'MAX d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
 { 'ANCHOR', 'ANCHOR t', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take' },
 { 'ID', 'ID id', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
 { 'AS', 'AS name', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
@@ -2696,6 +2850,10 @@ local ttl = second and parse_window(second)
 return parse_id(text, 128) and ttl and { id = text, ttl = ttl } or fail('RESERVE')
 elseif option == 'RESERVATION' then
 return parse_id(text, 128) or fail('RESERVATION')
+end
+if option == 'BLOCK' or option == 'MAX' then
+local text_of_windows = 'expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to 10^12 seconds'
+return text and parse_window(text) or fail_with('ERR invalid ' .. option .. ': ' .. text_of_windows)
 end
 if option == 'ID' then
 return parse_id(text, 512) or fail('ID')

@@ -192,6 +192,8 @@ local OPTIONS = {
 { 'ACTUAL', 'ACTUAL m', 'RL.SETTLE takes' },
 { 'AT', 'AT ms', 'RL.REFUND and RL.SETTLE take' },
 { 'BURST', 'BURST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take' },
+{ 'BLOCK', 'BLOCK d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
+{ 'MAX', 'MAX d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
 { 'ANCHOR', 'ANCHOR t', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take' },
 { 'ID', 'ID id', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
 { 'AS', 'AS name', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
@@ -200,7 +202,7 @@ local OPTIONS = {
 { 'RESERVATION', 'RESERVATION id', 'RL.SETTLE takes' },
 }
 local function takes(r, option)
-return not is_in(' COST PARTIAL ALWAYS BURST ANCHOR ID RESERVE RESERVATION ', option) or is_in((' ID '), option)
+return not is_in(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ', option) or is_in((' ID '), option)
 end
 local function require_option(row, r, accepted)
 local option, algorithm = row[1], r.algorithm

@@ -408,7 +408,7 @@ local function fail(name)
 fail_with(errors[name])
 end
 local function fail_with_foreign_value(text, word, otherwise)
-local writers = { C = 'COUNTER', L = 'LEAKY', R = 'ROLLING', T = 'TOKEN' }
+local writers = { C = 'COUNTER', L = 'LEAKY', O = 'LOCKOUT', R = 'ROLLING', T = 'TOKEN' }
 local writer = writers[match(text, '^(%u):')]
 if not writer or writer == word then
 fail(otherwise)
@@ -458,6 +458,8 @@ local OPTIONS = {
 { 'ACTUAL', 'ACTUAL m', 'RL.SETTLE takes' },
 { 'AT', 'AT ms', 'RL.REFUND and RL.SETTLE take' },
 { 'BURST', 'BURST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take' },
+{ 'BLOCK', 'BLOCK d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
+{ 'MAX', 'MAX d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
 { 'ANCHOR', 'ANCHOR t', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take' },
 { 'ID', 'ID id', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
 { 'AS', 'AS name', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
@@ -466,7 +468,7 @@ local OPTIONS = {
 { 'RESERVATION', 'RESERVATION id', 'RL.SETTLE takes' },
 }
 local function takes(r, option)
-return not is_in(' COST PARTIAL ALWAYS BURST ANCHOR ID RESERVE RESERVATION ', option) or is_in((' COST PARTIAL ALWAYS RESERVE RESERVATION '), option)
+return not is_in(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ', option) or is_in((' COST PARTIAL ALWAYS RESERVE RESERVATION '), option)
 end
 local function require_option(row, r, accepted)
 local option, algorithm = row[1], r.algorithm

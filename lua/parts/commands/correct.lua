@@ -44,7 +44,7 @@ local function parse_correction(words, accepted)
   end
 --@if no_correction
   local algorithm = selected(words)
-  if algorithm.no_correction then
+  if algorithm.no_correction and (accepted == SETTLEMENT or not algorithm.refund) then
     fail(algorithm.no_correction)
   end
 --@end

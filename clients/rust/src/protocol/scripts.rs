@@ -23,11 +23,11 @@ macro_rules! scripts {
     };
 }
 
-static SCRIPTS: [Script; 46] = scripts! {
-    "": "fixed" "window" "sliding" "counter" "token" "leaky" "gcra" "rolling" "lease" "multi" "renew" "release";
-    "peek_": "fixed" "window" "sliding" "counter" "token" "leaky" "gcra" "rolling" "lease";
-    "reset_": "fixed" "window" "sliding" "counter" "token" "leaky" "gcra" "rolling" "lease";
-    "refund_": "fixed" "window" "sliding" "counter" "token" "leaky" "gcra" "rolling";
+static SCRIPTS: [Script; 50] = scripts! {
+    "": "fixed" "window" "sliding" "counter" "token" "leaky" "gcra" "rolling" "lease" "lockout" "multi" "renew" "release";
+    "peek_": "fixed" "window" "sliding" "counter" "token" "leaky" "gcra" "rolling" "lease" "lockout";
+    "reset_": "fixed" "window" "sliding" "counter" "token" "leaky" "gcra" "rolling" "lease" "lockout";
+    "refund_": "fixed" "window" "sliding" "counter" "token" "leaky" "gcra" "rolling" "lockout";
     "settle_": "fixed" "window" "sliding" "counter" "token" "leaky" "gcra" "rolling";
 };
 
