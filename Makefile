@@ -112,9 +112,10 @@ fuzz: $(own_module) $(if $(SERVERS),,servers) ## fuzz what reads rules and logs,
 	@scripts/fuzz "$(SECONDS_EACH)" "$(TARGET)"
 
 .PHONY: lint
-lint: ## check format, clippy, luacheck, the places of the planted faults, the tests of the guarantees and the pages of a release, warnings denied
+lint: ## check format, clippy, luacheck, lua/generated, the places of the planted faults, the tests of the guarantees and the pages of a release, warnings denied
 	@scripts/install build lint
 	luacheck --quiet lua
+	scripts/generate-lua --check
 	scripts/plant --check
 	scripts/guarantees --check
 	scripts/release-ready --check

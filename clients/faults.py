@@ -98,7 +98,6 @@ class Client:
     timeout = None  # and a server that does not reply
     out_of_memory = "OOM"
     read_only = "READONLY"
-    no_module = "NoModule: ERR no module"
     # What makes the policy of the example wrong.
     wrong = None
     # Where the timeout is not what is tested, it is one for a machine with other work.
@@ -210,7 +209,6 @@ class Nginx(Client):
     timeout = "timeout"
     breaker = "opens after 250 ms of silence, or without a connection, for each worker"
     breaker_log = "circuit open"
-    no_module = "unknown command"
     wrong = {'"1m", 60': '"1min", 60'}
     patient = {"$rl_timeout 100": "$rl_timeout 5000"}
 
@@ -441,14 +439,21 @@ class Run:
             self.report("failover", client.open, client.prefix + log)
 
     def no_module(self):
-        client = self.client
         options = ("--enable-module-command", "local")
-        with self.running(*options, module=False, changes=client.patient) as (app, server):
-            log = self.replied(app, client.fault, client.rejected, client.no_module)
-            self.limits_itself(app)
+        with self.running(*options, module=False, changes=self.client.patient) as (app, server):
+            self.requests(app, 8, 200, within=5)
+            log = self.logged(app, "no module: the Lua scripts decide") + "…"
+            self.exhausted(app)
+            server.text("FLUSHALL")
             server.text("MODULE", "LOAD", MODULE)
-            self.recovers(app, server)
-            self.report("no-module", client.fault, log, REPLIES, recovery=f"{self.soon} of MODULE LOAD")
+            begin = time.monotonic()
+            while not self.decisions(server):
+                app.get()
+                assert time.monotonic() - begin < 10, app.log()[-3000:]
+                time.sleep(0.02)
+            server.text("FLUSHALL")
+            self.requests(app, 1, 200, within=REPLIES)
+            self.report("no-module", "the Lua scripts decide", log, REPLIES, recovery="the module is looked for every 5 s")
 
     def wrong_policy(self):
         client = self.client

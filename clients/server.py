@@ -76,7 +76,7 @@ def spawn(command, directory, log):
 
 
 class Server:
-    def __init__(self, binary, *options, module=True):
+    def __init__(self, binary, *options, module=os.environ.get("MODULE") != "none"):
         self.binary = binary
         self.module = ["--loadmodule", MODULE] if module else []
         self.options = ["--bind", "127.0.0.1", "--save", "", *options]

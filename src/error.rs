@@ -191,6 +191,10 @@ errors! {
     TOO_MANY_IDS = c"ERR invalid id: expected at most 1000 ids a call";
     ID_MISSING = c"ERR syntax error: LEASE needs ID id, the holder of the lease";
     HELP = c"ERR invalid command: RL.HELP lists the commands";
+    /// MAX, or the default of it, is below BLOCK, or the window.
+    MAX = c"ERR invalid MAX: expected at least BLOCK, which is the window if not given";
+    /// RL.SETTLE of an algorithm that is corrected by RL.REFUND alone.
+    NO_SETTLEMENT = c"ERR invalid algorithm: it is charged before anything is known, so RL.SETTLE has nothing to correct; RL.REFUND gives back";
     LEASE_CORRECTION = c"ERR invalid algorithm: a lease has no cost to correct; RL.RELEASE ends it";
     SETTLEMENT = c"ERR syntax error: RL.SETTLE needs ACTUAL m, and RESERVED n or RESERVATION id";
     TOP_COUNT = c"ERR invalid count: expected an integer of 0 or more, or RESET";
@@ -221,6 +225,7 @@ impl From<Unrepresentable> for Error {
         match what {
             Unrepresentable::Span => Self::SPAN,
             Unrepresentable::Overflow => Self::OVERFLOW,
+            Unrepresentable::Order => Self::MAX,
         }
     }
 }

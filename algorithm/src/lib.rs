@@ -48,11 +48,13 @@
 //! | [`LeakyBucket`] | an even flow: it says how long to hold each request | one by one, at the rate | a record |
 //! | [`Gcra`] | as the token bucket | one by one, at the rate | one time |
 //! | [`Lease`] | at most `limit` holders at once | when a holder releases its lease, or a window after its last renewal | an entry for each holder |
+//! | [`Lockout`] | `limit` attempts, then a lock that grows | all together, when the lock or the window ends | a record |
 //!
 //! - [`SlidingCounter`] for quotas, [`FixedWindow`] for quotas of a calendar period.
 //! - [`TokenBucket`] or [`Gcra`] for rates with bursts, [`LeakyBucket`] where the service behind must see no burst.
 //! - [`RollingLog`] where the limit must be exact.
 //! - [`Lease`] for requests in flight, jobs and connections.
+//! - [`Lockout`] for logins and one-time codes.
 //!
 //! # What all of them promise
 //!
@@ -131,6 +133,7 @@ pub mod gcra;
 pub mod in_memory;
 pub mod integer;
 pub mod lease;
+pub mod lockout;
 pub mod period;
 pub mod record;
 pub mod reservation;
@@ -148,6 +151,7 @@ pub use fixed_window::FixedWindow;
 pub use forecast::{Figures, Forecast};
 pub use gcra::Gcra;
 pub use lease::Lease;
+pub use lockout::Lockout;
 pub use period::Schedule;
 pub use rolling_log::RollingLog;
 pub use sliding_counter::SlidingCounter;
@@ -300,12 +304,16 @@ pub struct Policy {
     pub limit: u64,
     /// 1 to [`MAX_COUNT`]. Algorithms that take no BURST ignore it.
     pub burst: Option<u64>,
+    /// The length of the first lock; the window if not given. Only [`Lockout`] has locks.
+    pub block: Option<Window>,
+    /// The length of the longest lock; a day, or the first lock if that is longer, if not given.
+    pub max: Option<Window>,
 }
 
 impl Policy {
     /// `limit` units in each `window`, without BURST.
     pub const fn new(window: Window, limit: u64) -> Self {
-        Self { schedule: Schedule::Aligned(window), limit, burst: None }
+        Self { schedule: Schedule::Aligned(window), limit, burst: None, block: None, max: None }
     }
 
     /// The span that the limit applies to. For a calendar period, the longest that it can be.
@@ -332,6 +340,8 @@ pub enum Unrepresentable {
     Span,
     /// More than [`MAX_COUNT`] units would be counted.
     Overflow,
+    /// The longest lock would be shorter than the first.
+    Order,
 }
 
 /// The three integers of every reply.
@@ -546,6 +556,8 @@ pub trait RecordAlgorithm:
     /// Whether the time that a state stays relevant depends on arguments that the state does not hold. The expiry of
     /// the key then also serves earlier calls with other arguments.
     const EXPIRY_DEPENDS_ON_POLICY: bool;
+    /// How much later than needed the expiry may be, in milliseconds.
+    const EXPIRY_SLACK_MS: u64 = record::SLACK_MS;
 
     /// The time from which this state equals no state under this policy; the key may expire then.
     fn expires_at(&self, state: &Self::Record) -> Micros;

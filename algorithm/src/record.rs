@@ -44,23 +44,6 @@ impl<const LETTER: char> Letter<LETTER> {
     };
 }
 
-/// The word of the algorithm that writes records with the tag of this one; `None` where it has none.
-///
-/// ```
-/// use redis_rl_algorithm::record::writer;
-///
-/// assert_eq!((writer(b"T:1:2:3:4"), writer(b"17"), writer(b"T")), (Some("TOKEN"), None, None));
-/// ```
-pub const fn writer(record: &[u8]) -> Option<&'static str> {
-    match record {
-        [b'C', b':', ..] => Some("COUNTER"),
-        [b'L', b':', ..] => Some("LEAKY"),
-        [b'R', b':', ..] => Some("ROLLING"),
-        [b'T', b':', ..] => Some("TOKEN"),
-        _ => None,
-    }
-}
-
 /// The record of redis-cell, a bare number, has no tag.
 #[derive(Clone, Copy, Debug)]
 pub struct NoTag;
@@ -85,7 +68,7 @@ pub fn new_expiry<A: RecordAlgorithm>(
     held: impl FnOnce() -> Option<u64>,
 ) -> Option<u64> {
     let needed_for = |state| algorithm.expires_at(state).ceil_millis();
-    let latest_for = |needed: u64| needed.saturating_add(SLACK_MS);
+    let latest_for = |needed: u64| needed.saturating_add(A::EXPIRY_SLACK_MS);
     match (change, before) {
         (Change::Delete, _) | (Change::Keep, None) => None,
         (Change::Keep, Some(before)) => {

@@ -22,84 +22,94 @@ macro_rules! with_algorithms {
 
             /// At most `limit` in each window. Windows start at multiples of their length since 1970.
             fixed Fixed "FIXED" "fixed": $crate::FixedWindow, in_memory $crate::FixedWindow {
-                cost: true, partial: true, always: true, reserve: true, burst: false, anchor: true, id: false,
+                cost: true, partial: true, always: true, reserve: true, burst: false, anchor: true, id: false, lock: false,
                 refund: true, settle: true, at: true, debt: true, most: None,
                 ends_at_once: true, counts_denials: true, delays: false, count_is_after: true, ttl_of_script: true,
-                key_per_window: true, letter: None, library: true,
+                key_per_window: true, letter: None, library: true, outlasts: false, shadow_keeps: false,
                 join: Join::Always, join_always: true, suggest: Suggest::Counting, rules: Rules::Every,
             }
 
             /// At most `limit` in each window. A window starts with the first request that finds no key.
             window_counter Window "WINDOW" "window": $crate::WindowCounter, in_memory $crate::WindowCounter {
-                cost: true, partial: true, always: true, reserve: true, burst: false, anchor: false, id: false,
+                cost: true, partial: true, always: true, reserve: true, burst: false, anchor: false, id: false, lock: false,
                 refund: true, settle: true, at: true, debt: true, most: None,
                 ends_at_once: true, counts_denials: false, delays: false, count_is_after: false, ttl_of_script: false,
-                key_per_window: false, letter: None, library: true,
+                key_per_window: false, letter: None, library: true, outlasts: false, shadow_keeps: true,
                 join: Join::Partial, join_always: true, suggest: Suggest::Counting, rules: Rules::Every,
             }
 
             /// At most `limit` in any window, with one member of a sorted set for each unit.
             sliding Sliding "SLIDING" "sliding": $crate::SlidingLog, in_memory $crate::RollingLog {
-                cost: true, partial: true, always: false, reserve: false, burst: false, anchor: false, id: false,
+                cost: true, partial: true, always: false, reserve: false, burst: false, anchor: false, id: false, lock: false,
                 refund: true, settle: true, at: true, debt: true, most: Some(1_000),
                 ends_at_once: false, counts_denials: false, delays: false, count_is_after: false, ttl_of_script: true,
-                key_per_window: false, letter: None, library: true,
+                key_per_window: false, letter: None, library: true, outlasts: false, shadow_keeps: false,
                 join: Join::Partial, join_always: false, suggest: Suggest::Counting, rules: Rules::No,
             }
 
             /// At most `limit` in any window, estimated from two counters.
             counter Counter "COUNTER" "counter": $crate::SlidingCounter, in_memory $crate::SlidingCounter {
-                cost: true, partial: true, always: true, reserve: true, burst: false, anchor: false, id: false,
+                cost: true, partial: true, always: true, reserve: true, burst: false, anchor: false, id: false, lock: false,
                 refund: true, settle: true, at: true, debt: true, most: None,
                 ends_at_once: false, counts_denials: false, delays: false, count_is_after: false, ttl_of_script: false,
-                key_per_window: false, letter: Some('C'), library: true,
+                key_per_window: false, letter: Some('C'), library: true, outlasts: false, shadow_keeps: false,
                 join: Join::Partial, join_always: false, suggest: Suggest::Counting, rules: Rules::Every,
             }
 
             /// A bucket that fills with `limit` tokens each window. It holds as many as the burst.
             token Token "TOKEN" "token": $crate::TokenBucket, in_memory $crate::TokenBucket {
-                cost: true, partial: true, always: true, reserve: false, burst: true, anchor: false, id: false,
+                cost: true, partial: true, always: true, reserve: false, burst: true, anchor: false, id: false, lock: false,
                 refund: true, settle: true, at: false, debt: true, most: None,
                 ends_at_once: false, counts_denials: false, delays: false, count_is_after: false, ttl_of_script: false,
-                key_per_window: false, letter: Some('T'), library: true,
+                key_per_window: false, letter: Some('T'), library: true, outlasts: false, shadow_keeps: false,
                 join: Join::Partial, join_always: true, suggest: Suggest::Trying, rules: Rules::Every,
             }
 
             /// A queue that `limit` units leave each window. It holds as many as the burst, and an allowed request has a
             /// delay.
             leaky Leaky "LEAKY" "leaky": $crate::LeakyBucket, in_memory $crate::LeakyBucket {
-                cost: true, partial: true, always: false, reserve: false, burst: true, anchor: false, id: false,
+                cost: true, partial: true, always: false, reserve: false, burst: true, anchor: false, id: false, lock: false,
                 refund: true, settle: true, at: false, debt: true, most: None,
                 ends_at_once: false, counts_denials: false, delays: true, count_is_after: false, ttl_of_script: false,
-                key_per_window: false, letter: Some('L'), library: true,
+                key_per_window: false, letter: Some('L'), library: true, outlasts: false, shadow_keeps: false,
                 join: Join::Never, join_always: false, suggest: Suggest::Trying, rules: Rules::No,
             }
 
             /// As the token bucket. Its whole state is one time.
             gcra Gcra "GCRA" "gcra": $crate::Gcra, in_memory $crate::Gcra {
-                cost: true, partial: true, always: false, reserve: false, burst: true, anchor: false, id: false,
+                cost: true, partial: true, always: false, reserve: false, burst: true, anchor: false, id: false, lock: false,
                 refund: true, settle: true, at: false, debt: false, most: None,
                 ends_at_once: false, counts_denials: false, delays: false, count_is_after: false, ttl_of_script: false,
-                key_per_window: false, letter: None, library: true,
+                key_per_window: false, letter: None, library: true, outlasts: false, shadow_keeps: false,
                 join: Join::Partial, join_always: false, suggest: Suggest::Trying, rules: Rules::Every,
             }
 
-            /// At most `limit` in any window, in a packed string. Needs the module.
+            /// At most `limit` in any window, in a packed string.
             rolling Rolling "ROLLING" "rolling": $crate::RollingLog, in_memory $crate::RollingLog {
-                cost: true, partial: true, always: true, reserve: true, burst: false, anchor: false, id: false,
+                cost: true, partial: true, always: true, reserve: true, burst: false, anchor: false, id: false, lock: false,
                 refund: true, settle: true, at: true, debt: true, most: None,
                 ends_at_once: false, counts_denials: false, delays: false, count_is_after: false, ttl_of_script: false,
-                key_per_window: false, letter: Some('R'), library: false,
+                key_per_window: false, letter: Some('R'), library: true, outlasts: false, shadow_keeps: false,
                 join: Join::Partial, join_always: true, suggest: Suggest::Counting, rules: Rules::Every,
             }
 
             /// At most `limit` holders at the same time. The lease of a holder that dies ends after `window`.
             lease Lease "LEASE" "lease": $crate::Lease, in_memory $crate::RollingLog {
-                cost: false, partial: false, always: false, reserve: false, burst: false, anchor: false, id: true,
+                cost: false, partial: false, always: false, reserve: false, burst: false, anchor: false, id: true, lock: false,
                 refund: false, settle: false, at: false, debt: false, most: None,
                 ends_at_once: false, counts_denials: false, delays: false, count_is_after: false, ttl_of_script: false,
-                key_per_window: false, letter: None, library: true,
+                key_per_window: false, letter: None, library: true, outlasts: false, shadow_keeps: false,
                 join: Join::Never, join_always: false, suggest: Suggest::Never, rules: Rules::ReserveOnly,
+            }
+
+            /// `limit` attempts in a window, and the one that uses the last of them locks the key. Each lock lasts twice as
+            /// long as the one before.
+            lockout Lockout "LOCKOUT" "lockout": $crate::Lockout, in_memory $crate::Lockout {
+                cost: true, partial: false, always: false, reserve: false, burst: false, anchor: false, id: false, lock: true,
+                refund: true, settle: false, at: true, debt: false, most: None,
+                ends_at_once: true, counts_denials: false, delays: false, count_is_after: false, ttl_of_script: false,
+                key_per_window: false, letter: Some('O'), library: false, outlasts: true, shadow_keeps: true,
+                join: Join::Never, join_always: false, suggest: Suggest::Never, rules: Rules::Every,
             }
         }
     };
@@ -206,6 +216,8 @@ columns! {
     anchor: bool,
     /// The option ID, which it requires: it counts holders instead of units.
     id: bool,
+    /// The options BLOCK and MAX: the last unit locks the key.
+    lock: bool,
     /// RL.REFUND.
     refund: bool,
     /// RL.SETTLE.
@@ -232,6 +244,10 @@ columns! {
     letter: Option<char>,
     /// The Lua library has it.
     library: bool,
+    /// The state matters for longer than its units count.
+    outlasts: bool,
+    /// A request in shadow mode leaves the times of the state as they are.
+    shadow_keeps: bool,
     /// How requests of cost 1 become one command.
     join: Join,
     /// Requests with ALWAYS become one command with ALWAYS, whose count says which were allowed.
@@ -269,6 +285,18 @@ macro_rules! names {
                     return Some(Self::$name);
                 })*
                 None
+            }
+
+            /// The algorithm that writes records with the tag of this one; `None` where it has none.
+            ///
+            /// ```
+            /// use redis_rl_algorithm::Name;
+            ///
+            /// assert_eq!((Name::of_record(b"T:1:2"), Name::of_record(b"17")), (Some(Name::Token), None));
+            /// ```
+            pub fn of_record(record: &[u8]) -> Option<Self> {
+                let [letter, b':', ..] = record else { return None };
+                Self::ALL.into_iter().find(|name| name.traits().letter == Some(char::from(*letter)))
             }
 
             /// The word of the grammar, such as `TOKEN`.

@@ -4,7 +4,8 @@
 ///
 /// Placeholders in `sends`: `KEY` is the key, `LIMIT` a limit that no run reaches, `NOW` the caller's clock in
 /// milliseconds, `ONE` a fraction that makes a member unique, `FIXED_SCRIPT` and `SLIDING_SCRIPT` the digests of the
-/// scripts, `LIBRARY` that of the Lua library, which is loaded as functions too.
+/// scripts, `LUA:token` that of `lua/generated/token.lua`, `HOUR` and `NEXT` the suffixes of FIXED for this hour and the
+/// next. For FCALL the functions are loaded.
 #[derive(Clone, Debug)]
 pub struct Case {
     pub name: String,
@@ -67,9 +68,6 @@ impl Case {
 pub const FIXED_SCRIPT: &str = include_str!("../../tests/scripts/fixed_window.lua");
 pub const SLIDING_SCRIPT: &str = include_str!("../../tests/scripts/sliding_window.lua");
 
-/// The Lua library.
-pub const LIBRARY_SOURCE: &str = include_str!("../../lua/rl.lua");
-
 /// A call under an algorithm, allowed and denied.
 fn both(name: &str, sends: &str, word: &str) -> [Case; 2] {
     let (is_log, few) = if word == "SLIDING" { (true, 5) } else { (false, 1) };
@@ -93,12 +91,20 @@ pub fn all() -> Vec<Case> {
             .after("ZADD KEY NOW NOW-ONE", 5)
             .answers(0),
     ];
-    for (form, sends) in [("FCALL rl", "FCALL rl 1 KEY"), ("EVALSHA rl", "EVALSHA LIBRARY 1 KEY rl")] {
-        for word in ["FIXED", "SLIDING", "TOKEN"] {
-            cases.extend(both(&format!("{form} {word}"), &format!("{sends} {word}"), word));
-        }
+    for word in ["FIXED", "SLIDING", "TOKEN"] {
+        let keys = if word == "FIXED" { "2 KEY:HOUR KEY:NEXT" } else { "1 KEY" };
+        let allowed = Case::new(format!("Lua FCALL {word}"), format!("FCALL rl {keys} {word} 3600 LIMIT")).answers(1);
+        cases.push(Case { grows: word == "SLIDING", ..allowed });
     }
-    for word in ["FIXED", "WINDOW", "SLIDING", "COUNTER", "TOKEN", "LEAKY", "GCRA"] {
+    for word in ["FIXED", "WINDOW", "SLIDING", "COUNTER", "TOKEN", "LEAKY", "GCRA", "ROLLING"] {
+        let keys = if word == "FIXED" { "2 KEY:HOUR KEY:NEXT" } else { "1 KEY" };
+        let sends = format!("EVALSHA LUA:{} {keys} 3600 LIMIT LINE", word.to_lowercase());
+        let allowed = Case::new(format!("Lua {word}"), sends).answers(1);
+        let packed_ms = if word == "ROLLING" { 3_600_000 } else { 0 };
+        cases.push(Case { grows: word == "SLIDING", packed_ms, ..allowed });
+    }
+    cases.push(Case::new("Lua LEASE", "EVALSHA LUA:lease 1 KEY 3600 5 ID a LINE").answers(1));
+    for word in ["FIXED", "WINDOW", "SLIDING", "COUNTER", "TOKEN", "LEAKY", "GCRA", "LOCKOUT"] {
         cases.extend(both(&format!("RL.{word}"), &format!("RL.{word} KEY"), word));
     }
     const MULTI: &str = "RL.MULTI 3 FIXED KEY:a 3600 LIMIT FIXED KEY:b 3600 LIMIT FIXED KEY:c 3600";

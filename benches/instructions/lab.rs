@@ -1,11 +1,12 @@
 //! A server to measure: fills its keys, and sends it commands.
 
-use std::cell::OnceCell;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use redis::{Connection, ConnectionLike, Value};
 
-use super::cases::{FIXED_SCRIPT, Found, LIBRARY_SOURCE, SLIDING_SCRIPT};
+use super::cases::{FIXED_SCRIPT, Found, SLIDING_SCRIPT};
 use crate::support::{Options, Server};
 
 /// The number of commands in a pipeline.
@@ -16,7 +17,7 @@ pub struct Lab {
     pub con: Connection,
     fixed_script: String,
     sliding_script: String,
-    library: OnceCell<String>,
+    loaded: RefCell<BTreeMap<String, String>>,
 }
 
 /// The values of the placeholders of a [`super::cases::Case`].
@@ -26,6 +27,8 @@ pub struct Words {
     pub limit: u64,
     pub now: String,
     pub one: String,
+    /// The hours since the epoch.
+    pub hour: u64,
 }
 
 /// How much has ended before a request.
@@ -40,7 +43,7 @@ impl Lab {
         let mut con = server.con();
         let mut load = |script| redis::cmd("SCRIPT").arg("LOAD").arg(script).query(&mut con).expect("SCRIPT LOAD");
         let (fixed_script, sliding_script) = (load(FIXED_SCRIPT), load(SLIDING_SCRIPT));
-        Self { server, con, fixed_script, sliding_script, library: OnceCell::new() }
+        Self { server, con, fixed_script, sliding_script, loaded: RefCell::default() }
     }
 
     /// Whether the server has a command of that name.
@@ -72,28 +75,31 @@ impl Lab {
         last
     }
 
-    /// The digest of the Lua library, which is loaded in both forms when a command needs it first: it makes the garbage
-    /// collection of every other script take longer.
-    fn library(&self) -> &str {
-        self.library.get_or_init(|| {
-            let mut con = self.server.con();
-            let functions = format!("#!lua name=rl\n{LIBRARY_SOURCE}");
-            redis::cmd("FUNCTION").arg("LOAD").arg(functions).exec(&mut con).expect("FUNCTION LOAD");
-            redis::cmd("SCRIPT").arg("LOAD").arg(LIBRARY_SOURCE).query(&mut con).expect("SCRIPT LOAD")
-        })
+    /// The digest of a script of lua/generated, or nothing of the functions. It is loaded when a command needs it first: it
+    /// makes the garbage collection of every other script take longer.
+    fn lua(&self, name: &str) -> String {
+        let load = || {
+            let path = format!("{}/lua/generated/{name}.lua", env!("CARGO_MANIFEST_DIR"));
+            let source = std::fs::read_to_string(&path).expect(&path);
+            let load = if name == "rl" { ["FUNCTION", "LOAD"] } else { ["SCRIPT", "LOAD"] };
+            redis::cmd(load[0]).arg(load[1]).arg(source).query(&mut self.server.con()).expect("it is loaded")
+        };
+        self.loaded.borrow_mut().entry(name.to_owned()).or_insert_with(load).clone()
     }
 
     pub fn words(&self, sends: &str, put: &Words) -> Vec<String> {
         if sends.starts_with("FCALL ") {
-            self.library();
+            self.lua("rl");
         }
         sends
             .split(' ')
             .map(|word| match word {
                 "FIXED_SCRIPT" => self.fixed_script.clone(),
                 "SLIDING_SCRIPT" => self.sliding_script.clone(),
-                "LIBRARY" => self.library().to_owned(),
+                _ if word.starts_with("LUA:") => self.lua(&word[4..]),
                 _ => word
+                    .replace("HOUR", &(put.hour).to_string())
+                    .replace("NEXT", &(put.hour + 1).to_string())
                     .replace("KEY", &put.key)
                     .replace("LIMIT", &put.limit.to_string())
                     .replace("NOW", &put.now)
@@ -197,6 +203,8 @@ pub fn first(reply: &Value) -> Option<i64> {
     match reply {
         Value::Int(integer) => Some(*integer),
         Value::Array(elements) => first(elements.first()?),
+        // LINE
+        Value::BulkString(line) => std::str::from_utf8(line).ok()?.split(' ').next()?.parse().ok(),
         _ => None,
     }
 }

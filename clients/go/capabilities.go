@@ -8,7 +8,7 @@ import (
 
 // What an algorithm can do: a row of vectors/capabilities.json, which a test compares with this.
 type can struct {
-	burst, anchor, cost, partial, reserve bool
+	burst, anchor, cost, partial, reserve, lock bool
 	// Whether a remembered denial may deny further requests: others end leases at any time.
 	remembered bool
 }
@@ -23,6 +23,7 @@ var capabilities = map[string]can{
 	"GCRA":    {burst: true, cost: true, partial: true, remembered: true},
 	"ROLLING": {cost: true, partial: true, reserve: true, remembered: true},
 	"LEASE":   {},
+	"LOCKOUT": {cost: true, lock: true, remembered: true},
 }
 
 var algorithmWords = strings.Join(slices.Sorted(maps.Keys(capabilities)), ", ")

@@ -436,7 +436,9 @@ func (c *invocation) native(out []any) []any {
 	if out = append(out, t.args[1]); c.verb == peek {
 		out = append(out, t.args[2:]...)
 	} else {
-		out = appendOption(appendOption(out, t, "BURST"), t, "ANCHOR")
+		for _, name := range []string{"BURST", "BLOCK", "MAX", "ANCHOR"} {
+			out = appendOption(out, t, name)
+		}
 	}
 	if c.verb == settle {
 		out = append(out, "RESERVED", strconv.FormatInt(c.request.cost, 10), "ACTUAL", strconv.FormatInt(c.actual, 10))
@@ -452,7 +454,8 @@ func (c *invocation) native(out []any) []any {
 var verbs = map[verb]string{peek: "RL.PEEK", refund: "RL.REFUND", settle: "RL.SETTLE", reset: "RL.RESET"}
 
 func appendOption(out []any, t *terms, name string) []any {
-	for i := 2; i+1 < len(t.args); i++ {
+	// SHADOW, which has no value, comes last.
+	for i := 2; i+1 < len(t.args); i += 2 {
 		if t.args[i] == name {
 			return append(out, t.args[i], t.args[i+1])
 		}

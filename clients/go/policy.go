@@ -30,8 +30,10 @@ type terms struct {
 	window   string
 	windowMS int64
 	limit    int64
-	burst    int64 // 0 if not given
-	anchor   int64 // -1 if not given
+	burst    int64  // 0 if not given
+	anchor   int64  // -1 if not given
+	block    string // the length of the first lock, and of the longest; empty if not given
+	max      string
 	name     string
 	shadow   bool
 	// All of that as text, which tells two policies apart, and as the arguments of a command.
@@ -72,6 +74,10 @@ func Rolling(window time.Duration, limit int64) Policy { return newPolicy("ROLLI
 // window.
 func Lease(window time.Duration, limit int64) Policy { return newPolicy("LEASE", window, limit) }
 
+// Lockout allows limit attempts in each window, and the one that uses the last of them locks the key. Each lock lasts
+// twice as long as the one before.
+func Lockout(window time.Duration, limit int64) Policy { return newPolicy("LOCKOUT", window, limit) }
+
 func newPolicy(algorithm string, window time.Duration, limit int64) Policy {
 	if window%millisecond != 0 {
 		panic("redisrl: invalid window: expected whole milliseconds")
@@ -86,6 +92,20 @@ func (p Policy) Burst(n int64) Policy {
 	if t.burst = n; n < 1 {
 		panic("redisrl: invalid BURST: expected an integer of at least 1")
 	}
+	return must(build(t))
+}
+
+// Block is the length of the first lock. Only for LOCKOUT; the window if not given.
+func (p Policy) Block(first time.Duration) Policy {
+	t := *p.terms
+	t.block = strconv.FormatInt(int64(first/millisecond), 10) + "ms"
+	return must(build(t))
+}
+
+// Max is the length of the longest lock. Only for LOCKOUT; a day, or the first lock if that is longer, if not given.
+func (p Policy) Max(longest time.Duration) Policy {
+	t := *p.terms
+	t.max = strconv.FormatInt(int64(longest/millisecond), 10) + "ms"
 	return must(build(t))
 }
 
@@ -179,12 +199,16 @@ func ParsePolicy(text string) (Policy, error) {
 			t.burst, err = integer(option, value, 1, maxCount)
 		case "ANCHOR":
 			t.anchor, err = integer(option, value, 0, maxAnchor)
+		case "BLOCK":
+			t.block = value
+		case "MAX":
+			t.max = value
 		case "AS":
 			t.name = value
 		case "SHADOW":
 			t.shadow = true
 		default:
-			err = errors.New("invalid policy: after limit come BURST n, ANCHOR t, AS name, SHADOW")
+			err = errors.New("invalid policy: after limit come BURST n, BLOCK d, MAX d, ANCHOR t, AS name, SHADOW")
 		}
 		if err != nil {
 			return Policy{}, err
@@ -235,6 +259,8 @@ func build(t terms) (Policy, error) {
 		return Policy{}, errors.New("invalid limit: expected an integer of at least 0")
 	case t.burst > 0 && !can.burst:
 		return Policy{}, errors.New("invalid BURST: " + t.algorithm + " takes none")
+	case (t.block != "" || t.max != "") && !can.lock:
+		return Policy{}, errors.New("invalid BLOCK or MAX: " + t.algorithm + " takes none")
 	case t.anchor >= 0 && !can.anchor:
 		return Policy{}, errors.New("invalid ANCHOR: " + t.algorithm + " takes none")
 	case t.anchor > maxAnchor:
@@ -242,9 +268,31 @@ func build(t terms) (Policy, error) {
 	case len(t.name) > maxName || strings.ContainsFunc(t.name, isNoName):
 		return Policy{}, errName
 	}
+	first, longest := t.windowMS, t.windowMS
+	for _, lock := range []struct {
+		name, text string
+		millis     *int64
+	}{{"BLOCK", t.block, &first}, {"MAX", t.max, &longest}} {
+		if lock.text == "" {
+			continue
+		}
+		var isLength bool
+		if *lock.millis, isLength = millis(lock.text); !isLength {
+			return Policy{}, errors.New("invalid " + lock.name + ": expected a positive integer of seconds, or one with ms, s, m, h or d")
+		}
+	}
+	if t.max != "" && longest < first {
+		return Policy{}, errors.New("invalid MAX: expected at least BLOCK, which is the window if not given")
+	}
 	options := []string{t.window, strconv.FormatInt(t.limit, 10)}
 	if t.burst > 0 {
 		options = append(options, "BURST", strconv.FormatInt(t.burst, 10))
+	}
+	if t.block != "" {
+		options = append(options, "BLOCK", t.block)
+	}
+	if t.max != "" {
+		options = append(options, "MAX", t.max)
 	}
 	if t.anchor >= 0 {
 		options = append(options, "ANCHOR", strconv.FormatInt(t.anchor, 10))

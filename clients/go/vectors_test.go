@@ -234,11 +234,11 @@ func make1(l *Limiter, call []string) (decision Decision, ok bool, err error) {
 // What each algorithm takes.
 func TestCapabilities(t *testing.T) {
 	table := vectors[struct {
-		Algorithms map[string]struct{ Burst, Anchor, Cost, Partial, Reserve, ID bool }
+		Algorithms map[string]struct{ Burst, Anchor, Cost, Partial, Reserve, Lock, ID bool }
 	}](t, "capabilities")
 	for name, c := range table.Algorithms {
 		// Others end leases at any time, so a denial of one says nothing of later.
-		want := can{burst: c.Burst, anchor: c.Anchor, cost: c.Cost, partial: c.Partial, reserve: c.Reserve, remembered: !c.ID}
+		want := can{burst: c.Burst, anchor: c.Anchor, cost: c.Cost, partial: c.Partial, reserve: c.Reserve, lock: c.Lock, remembered: !c.ID}
 		if capabilities[name] != want {
 			t.Errorf("%s: %+v", name, want)
 		}

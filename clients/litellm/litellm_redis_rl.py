@@ -160,6 +160,7 @@ class RateLimitHook(CustomLogger):  # type: ignore[misc]
         fail_open: bool = False,
         timeout: float = 0.1,
         counters: Counters | None = None,
+        module: str = "optional",
     ) -> None:
         """
         :param client: the connection to the server, made with ``retry=None``
@@ -169,12 +170,13 @@ class RateLimitHook(CustomLogger):  # type: ignore[misc]
         :param fail_open: whether a call is allowed if the server cannot decide; else it gets 503
         :param timeout: how many seconds a call waits for the server at most
         :param counters: where to count what happens, for an export
+        :param module: ``optional``: without the module, the Lua scripts decide; ``required``: each call gets 500
         """
         super().__init__()
         self.policies = policies
         self.ttl = ttl
         self.output = output
-        self.limiter = AsyncLimiter(client, fail_open=fail_open, timeout=timeout, counters=counters)
+        self.limiter = AsyncLimiter(client, fail_open=fail_open, timeout=timeout, counters=counters, module=module)
         self._log = SlowLog()
 
     async def async_pre_call_hook(

@@ -11,6 +11,8 @@
 --     $rl_timeout    milliseconds               100
 --     $rl_on_error   deny (503) or allow        deny
 --     $rl_user, $rl_password                    none
+--     $rl_module     optional: without the module, the Lua scripts of docs/lua.md decide, in the directory `lua` beside
+--                    this file; required: then each request gets 500    optional
 --
 -- `lua_shared_dict rl 64k;` turns the counters of metrics() on.
 
@@ -303,6 +305,123 @@ local function connect(server, state, finish)
     return connection
 end
 
+-- Where the scripts are: beside this file, or in a clone.
+local PLACE = debug.getinfo(1, "S").source:match("^@(.*/)") or "./"
+-- After how many milliseconds the module is looked for again.
+local AGAIN = 5000
+-- How many words follow an option of a limit.
+local FOLLOW = { COST = 1, BURST = 1, ANCHOR = 1, ID = 1, BLOCK = 1, MAX = 1, AS = 1, SHADOW = 0 }
+local UNITS = { [""] = 1000, ms = 1, s = 1000, m = 60000, h = 3600000, d = 86400000 }
+local scripts = {}
+
+local function script(name)
+    local file = scripts[name] == nil and (io.open(PLACE .. "lua/" .. name .. ".lua") or
+        io.open(PLACE .. "../../lua/generated/" .. name .. ".lua"))
+    if file then
+        local text = file:read("*a")
+        file:close()
+        scripts[name] = { text = text, sha = hex(ngx.sha1_bin(text)) }
+    end
+    return scripts[name]
+end
+
+-- The two windows of FIXED in which a call may be. Those of the calendar are what the server said last.
+local function suffixes_of(state, window, word, length)
+    if not length then
+        return state.suffixes[window] or { ":" .. word .. ":0", ":" .. word .. ":0" }
+    end
+    local time = math.floor(ngx.now() * 1000) + state.offset
+    local number = math.floor(time / length)
+    local other = time % length < length / 2 and number - 1 or number + 1
+    return { (":%.0f"):format(number), (":%.0f"):format(other) }
+end
+
+-- The script of a command, its keys and arguments, and the windows of its limits of FIXED: docs/lua.md.
+local function scripted(words, state)
+    local name, keys, args, windows, at = words[1]:sub(4):lower(), {}, {}, {}, 2
+    local is_multi = name == "multi"
+    for _ = 1, is_multi and words[2] or 1 do
+        at = is_multi and at + 1 or 1
+        local algorithm, key, window, anchor = words[at]:upper():gsub("^RL%.", ""), words[at + 1], words[at + 2], nil
+        if is_multi then
+            args[#args + 1] = algorithm
+        end
+        local last = at + 3
+        while FOLLOW[tostring(words[last + 1]):upper()] do
+            anchor = words[last + 1]:upper() == "ANCHOR" and words[last + 2] or anchor
+            last = last + 1 + FOLLOW[words[last + 1]:upper()]
+        end
+        if algorithm == "FIXED" then
+            local digits, unit = tostring(window):match("^(%d+)(%l*)$")
+            local length = digits and UNITS[unit] and digits * UNITS[unit]
+            local word = length and ("%.0fms"):format(length) or tostring(window):lower()
+            windows[#windows + 1] = word .. (anchor and ":" .. anchor or "")
+            for _, suffix in ipairs(suffixes_of(state, windows[#windows], word, not anchor and length)) do
+                keys[#keys + 1] = key .. suffix
+            end
+        else
+            keys[#keys + 1] = key
+        end
+        for word = at + 2, last do
+            args[#args + 1] = words[word]
+        end
+        at = last
+    end
+    args[#args + 1] = words[#words]
+    return script(name), keys, args, windows
+end
+
+-- The reply of the script of a command. What the server says of its clock is sent once more.
+local function by_script(connection, words, state, again)
+    local found, keys, args, windows = scripted(words, state)
+    if not found then
+        return false, "ERR no module, and no script beside rl.lua: docs/lua.md"
+    end
+    local count = #keys
+    for _, arg in ipairs(args) do
+        keys[#keys + 1] = arg
+    end
+    connection.remaining()
+    local reply, failure = connection:evalsha(found.sha, count, unpack(keys))
+    if reply == false and failure:find("^NOSCRIPT") then
+        connection.remaining()
+        reply, failure = connection:eval(found.text, count, unpack(keys))
+    end
+    local clock, said = (reply == false and failure or ""):match("^ERR clock (%d+)(.*)$")
+    if not clock or again then
+        return reply, failure
+    end
+    state.offset = clock - math.floor(ngx.now() * 1000)
+    local each = said:gmatch("%S+")
+    for _, window in ipairs(windows) do
+        state.suffixes[window] = { each(), each() }
+    end
+    return by_script(connection, words, state, true)
+end
+
+-- The reply of the module or, where there is none, of the scripts.
+local function sent(connection, words, state)
+    if state.scripts_until and now() < state.scripts_until then
+        return by_script(connection, words, state)
+    end
+    local reply, failure = connection[words[1]](connection, unpack(words, 2))
+    if reply ~= false or not failure:find("^ERR unknown command ['`]?[Rr][Ll]%.") then
+        if reply and words[1] ~= "ping" then
+            state.scripts_until = nil
+        end
+        return reply, failure
+    end
+    if setting("module", "optional") == "required" then
+        -- The server's own error has the caller in it.
+        return false, "ERR no module: start the server with --loadmodule /path/to/libredis_rl.so"
+    end
+    if not state.scripts_until then
+        ngx.log(ngx.ERR, "no module: the Lua scripts decide; docs/install.md says how to load it")
+    end
+    state.scripts_until = now() + AGAIN
+    return by_script(connection, words, state)
+end
+
 -- The reply; or nil, why there is none, and whether that is an error reply of the server.
 local function ask(words, server, state, finish)
     local connection, failure, is_reply = connect(server, state, finish)
@@ -311,7 +430,7 @@ local function ask(words, server, state, finish)
     end
     local reply
     connection.remaining()
-    reply, failure = connection[words[1]](connection, unpack(words, 2))
+    reply, failure = sent(connection, words, state)
     -- An error reply is `false`; after nil, the rest of a late reply may still arrive on this connection.
     is_reply = reply == false
     if is_reply and failure:find("^READONLY") then
@@ -360,7 +479,8 @@ end
 
 local function state_of(server)
     local name = setting("user", "default") .. "@" .. server
-    states[name] = states[name] or { generation = 0, breaker = M.breaker(SILENCE), logged = {}, left_out = {} }
+    states[name] = states[name] or { generation = 0, breaker = M.breaker(SILENCE), logged = {}, left_out = {}, offset = 0,
+        suffixes = {} }
     return states[name]
 end
 

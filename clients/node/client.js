@@ -7,7 +7,7 @@ import { slot } from './keys.js'
 /**
  * Sends a command. `why` returns what keeps the reply away, if that is known; `node` the node of a key.
  * @typedef {(key: string, readOnly: boolean, words: string[], signal: AbortSignal) => Promise<unknown>} SendOnce
- * @typedef {SendOnce & {why?: () => unknown, node?: (key: string) => string | undefined}} Send
+ * @typedef {SendOnce & {isCluster?: boolean, why?: () => unknown, node?: (key: string) => string | undefined}} Send
  */
 
 /**
@@ -200,12 +200,37 @@ function ioRedisCluster(client, last) {
   }
 }
 
+/**
+ * Upstash's REST API. It has no module, so what is sent is EVALSHA, EVAL and PING.
+ * @type {(client: any) => Send}
+ */
+function upstash(client) {
+  if (client.client?.retry?.attempts !== 0) {
+    throw new TypeError(
+      'client: @upstash/redis sends a command again whose reply was lost, which charges it twice; ' +
+        'create it with retry: { retries: 0 }; retry: false means one more',
+    )
+  }
+  return async (_key, _readOnly, [command, script, count, ...rest]) => {
+    if (command === 'PING') return client.ping()
+    if (!command.startsWith('EVAL')) throw new Error(`ERR unknown command '${command}'`)
+    try {
+      return await client[command.toLowerCase()](script, rest.slice(0, Number(count)), rest.slice(Number(count)))
+    } catch (error) {
+      const { message = '' } = /** @type {any} */ (error)
+      // Its errors have the command, with the caller. That of a connection is a TypeError of fetch.
+      throw new Error(message.replace(/^Command (\d+ \[[^\]]*\] )?failed: /, '').replace(/, command was: .*$/s, ''))
+    }
+  }
+}
+
 /** @type {(client: any) => Send} */
 export function sender(client) {
   if (typeof client === 'function') return async (key, readOnly, words) => client(key, readOnly, words)
+  if (typeof client?.evalsha === 'function' && !client.call && !client.sendCommand) return upstash(client)
   const isIoRedis = typeof client?.call === 'function'
   if (!isIoRedis && typeof client?.sendCommand !== 'function') {
-    throw new TypeError('client: expected a client of redis or ioredis, or a function (key, readOnly, words) => reply')
+    throw new TypeError('client: expected a client of redis, ioredis or @upstash/redis, or a function (key, readOnly, words) => reply')
   }
   const isCluster = isIoRedis ? client.isCluster : Boolean(client.masters)
   const isPool = !isIoRedis && !isCluster && typeof client.execute === 'function'
@@ -247,6 +272,7 @@ export function sender(client) {
     isReady()
       ? sendNow(key, readOnly, words, signal)
       : connected(signal).then(() => sendNow(key, readOnly, words, signal))
+  send.isCluster = isCluster
   send.why = why
   send.node = node
   return send

@@ -7,17 +7,25 @@ import { bounded } from './keys.js'
 import { Link } from './link.js'
 import { accepts, integer, oneOf, validate } from './options.js'
 
-const ALGORITHMS = ['FIXED', 'WINDOW', 'SLIDING', 'ROLLING', 'COUNTER', 'TOKEN', 'LEAKY', 'GCRA']
+const ALGORITHMS = ['FIXED', 'WINDOW', 'SLIDING', 'ROLLING', 'COUNTER', 'TOKEN', 'LEAKY', 'GCRA', 'LOCKOUT']
 
 const TAKES_BURST = ['TOKEN', 'LEAKY', 'GCRA']
+const TAKES_LOCK = ['LOCKOUT']
 
-// The largest limit that the module takes.
-const LARGEST = '9223372036854775807'
+// The largest limit that the scripts take, which decide without the module.
+const LARGEST = String(Number.MAX_SAFE_INTEGER)
+
+/** @param {unknown} value */
+function isLength(value) {
+  return typeof value === 'string' && /^[1-9][0-9]*(ms|s|m|h|d)$/.test(value)
+}
 
 /** What the options of a store are, beside those of options.js. */
 const OPTIONS = {
   algorithm: oneOf(ALGORITHMS),
   burst: integer(1, Number.MAX_SAFE_INTEGER),
+  block: accepts("a text as '1m'", isLength),
+  max: accepts("a text as '1d'", isLength),
   prefix: accepts('a text of at most 256 bytes', (value) => typeof value === 'string' && Buffer.byteLength(value) <= 256),
   secret: accepts('a text that is not empty', (value) => typeof value === 'string' && value !== ''),
 }
@@ -39,7 +47,8 @@ const OPTIONS = {
  */
 
 export class Core {
-  #burst
+  /** @type {string[]} */
+  #options = []
   #link
   #secret
   #failOpen
@@ -49,13 +58,17 @@ export class Core {
   /** @param {import('./types.js').StoreOptions} options */
   constructor(options) {
     validate(options, OPTIONS)
-    const { client, algorithm = 'FIXED', burst, prefix, timeout = 100, failOpen = false, secret, onError } = options
+    const { client, algorithm = 'FIXED', burst, block, max, prefix, timeout = 100, failOpen = false, secret, onError, module } = options
     if (burst !== undefined && !TAKES_BURST.includes(algorithm)) {
       throw new TypeError(`burst: ${algorithm} takes none; expected it with ${TAKES_BURST.join(', ')}`)
     }
+    for (const [name, value] of Object.entries({ block, max })) {
+      if (value !== undefined && !TAKES_LOCK.includes(algorithm)) throw new TypeError(`${name}: ${algorithm} takes none`)
+      if (value !== undefined) this.#options.push(name.toUpperCase(), value)
+    }
     this.algorithm = algorithm
-    this.#burst = burst === undefined ? [] : ['BURST', String(burst)]
-    this.#link = new Link(client, timeout, this.guard)
+    if (burst !== undefined) this.#options.push('BURST', String(burst))
+    this.#link = new Link(client, timeout, this.guard, module)
     this.#failOpen = failOpen
     this.#secret = secret
     this.guard.onError = onError
@@ -170,7 +183,7 @@ export class Core {
    */
   async #ask(command, algorithm, call, options, readOnly = false) {
     const key = this.#key(call)
-    const words = [command, ...algorithm, key, `${call.windowMs}ms`, this.#limit(call.limit), ...this.#burst, ...options]
+    const words = [command, ...algorithm, key, `${call.windowMs}ms`, this.#limit(call.limit), ...this.#options, ...options]
     words.push('LINE')
     const line = String(await this.#link.call(key, readOnly, words)).split(' ')
     return {

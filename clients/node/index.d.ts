@@ -61,7 +61,7 @@ export type Policy = (string | number)[]
  * The options of the store that a Limiter takes too, for its calls. `onError` is called for each request without a
  * decision; for a settlement that is given up; for a renewal that is rejected; and for a lease that is lost.
  */
-export type LimiterOptions = Pick<StoreOptions, 'client' | 'timeout' | 'failOpen' | 'onError'> & {
+export type LimiterOptions = Pick<StoreOptions, 'client' | 'timeout' | 'failOpen' | 'module' | 'onError'> & {
   /** The console if not given. */
   logger?: Logger
 }
@@ -94,6 +94,14 @@ export type ReservationDecision = {
   headers: Record<string, string>
 }
 
+/** The attempts of a login: see {@link Limiter.lockout}. */
+export type Lockout = {
+  /** Charges an attempt of all limits, or of none. Before the password is checked, so that ten at once are ten. */
+  check(): Promise<ReservationDecision>
+  /** After a success: forgets the attempts of the user, and gives one back to the address. Without a reply they stay. */
+  succeed(): Promise<void>
+}
+
 /** Reserves units of several limits in one decision. */
 export declare class Limiter {
   readonly counters: LimiterCounters
@@ -104,6 +112,11 @@ export declare class Limiter {
    * the work takes. A LEASE is renewed until the reservation is settled.
    */
   reserve(policies: Policy[], ttl: string | number, options?: ReserveOptions): Promise<Reservation>
+  /**
+   * Limits a login by limits of the user, such as `['LOCKOUT', 'user:ann', '1d', 5, 'BLOCK', '1m']`, and limits that other
+   * users share, such as those of the address.
+   */
+  lockout(users: Policy[], addresses?: Policy[]): Lockout
 }
 
 /**

@@ -27,7 +27,7 @@ function value(text, always = false) {
  * @param {string} key
  * @returns {[string, string, string] | undefined} what is before the tag, the tag, and what is after it
  */
-function tagged(key) {
+export function tagged(key) {
   const open = key.indexOf('{')
   const close = key.indexOf('}', open + 1)
   if (open >= 0 && close > open + 1) return [key.slice(0, open), key.slice(open + 1, close), key.slice(close + 1)]

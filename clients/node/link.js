@@ -3,6 +3,10 @@
 import { Breaker } from './breaker.js'
 import { sender } from './client.js'
 import { CircuitOpen, NoModule, NoReply, isUnavailable, isUnknown, kind } from './guard.js'
+import { Scripts } from './scripts.js'
+
+const NO_MODULE =
+  'rate-limit-redis-rl: no module: the Lua scripts decide; docs/install.md says how to load it'
 
 /** Milliseconds of silence after which no command is sent. */
 const SILENCE = 250
@@ -65,18 +69,24 @@ export class Link {
   #timer
   #send
   #timeout
+  #guard
   #counted
+  /** @type {Scripts | undefined} */
+  #scripts
   #closed = false
 
   /**
    * @param {any} client
    * @param {number} timeout
    * @param {import('./guard.js').Guard} guard counts why there is no reply
+   * @param {'required'} [module] whether no script decides without it
    */
-  constructor(client, timeout, guard) {
+  constructor(client, timeout, guard, module) {
     this.#send = sender(client)
     this.#timeout = timeout
+    this.#guard = guard
     this.#counted = (/** @type {unknown} */ error) => guard.counted(error)
+    if (!module) this.#scripts = new Scripts()
   }
 
   /**
@@ -100,18 +110,38 @@ export class Link {
         signal.abort() // it is no longer in a queue then
         reject(this.#counted(this.#send.why?.() ?? new NoReply(`no reply within ${timeout} ms`)))
       })
+      const replied = (/** @type {unknown} */ reply) => {
+        this.#ended(waiting)
+        node.breaker.reply(command, performance.now())
+        resolve(reply)
+      }
+      const failed = (/** @type {unknown} */ error) => {
+        this.#ended(waiting)
+        this.#failed(node, command, error)
+        reject(this.#counted(isUnknown(error) ? new NoModule() : error))
+      }
+      if (this.#scripts?.decide()) return this.#byScript(key, words, signal).then(replied, failed)
       this.#send(key, readOnly, words, /** @type {any} */ (signal)).then(
         (reply) => {
-          this.#ended(waiting)
-          node.breaker.reply(command, performance.now())
-          resolve(reply)
+          if (this.#scripts) this.#scripts.areUsed = false
+          replied(reply)
         },
         (error) => {
-          this.#ended(waiting)
-          this.#failed(node, command, error)
-          reject(this.#counted(isUnknown(error) ? new NoModule() : error))
+          if (!this.#scripts || !isUnknown(error)) return failed(error)
+          if (this.#scripts.begin()) this.#guard.logger.warn(NO_MODULE)
+          this.#byScript(key, words, signal).then(replied, failed)
         },
       )
+    })
+  }
+
+  /** @type {(key: string, words: string[], signal: Signal) => Promise<unknown>} */
+  async #byScript(key, words, signal) {
+    const scripts = /** @type {Scripts} */ (this.#scripts)
+    scripts.isCluster ||= this.#send.isCluster === true
+    return scripts.run(words, (words) => {
+      signal.throwIfAborted()
+      return this.#send(key, false, words, /** @type {any} */ (signal))
     })
   }
 

@@ -16,12 +16,26 @@ export const integer = (least, most, unit = '') =>
     (value) => Number.isSafeInteger(value) && value >= least && value <= most,
   )
 
+/** @type {Record<string, number>} */
+const UNITS = { '': 1000, ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/**
+ * The milliseconds of a window as the module writes it.
+ * @param {string | number} window
+ */
+export function milliseconds(window) {
+  const found = /^([1-9][0-9]*)(|ms|s|m|h|d)$/.exec(String(window))
+  if (!found) throw new TypeError('ttl or window: expected a positive integer of seconds, or one with ms, s, m, h or d')
+  return Number(found[1]) * UNITS[found[2]]
+}
+
 /** @type {Record<string, Accepted>} */
 const COMMON = {
   // client.js says what it accepts.
   client: accepts('', () => true),
   timeout: integer(1, 3_600_000, 'of milliseconds '),
   failOpen: accepts('true or false', (value) => typeof value === 'boolean'),
+  module: oneOf(['required']),
   onError: accepts('a function', (value) => typeof value === 'function'),
 }
 

@@ -5,11 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { CircuitOpen, Guard, LONGEST_TIMER, LeaseLost, RateLimitError, isUnavailable } from './guard.js'
 import { bounded } from './keys.js'
 import { Link } from './link.js'
-import { accepts, validate } from './options.js'
+import { accepts, milliseconds, validate } from './options.js'
 
 const RESERVES = ['FIXED', 'WINDOW', 'COUNTER', 'ROLLING']
-/** @type {Record<string, number>} */
-const UNITS = { '': 1000, ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 /** The options that a value follows. */
 const VALUED = ['COST', 'ANCHOR', 'AS']
 /** The pause before a settlement is sent again that had no reply, and the longest. */
@@ -18,16 +16,6 @@ const LONGEST_PAUSE = 5000
 
 /** @typedef {import('./index.js').Policy} Policy */
 /** @typedef {import('./index.js').ReservationDecision} Decision */
-
-/**
- * The milliseconds of a window as the module writes it.
- * @param {string | number} window
- */
-function milliseconds(window) {
-  const found = /^([1-9][0-9]*)(|ms|s|m|h|d)$/.exec(String(window))
-  if (!found) throw new TypeError('ttl or window: expected a positive integer of seconds, or one with ms, s, m, h or d')
-  return Number(found[1]) * UNITS[found[2]]
-}
 
 /** @param {unknown} used */
 function units(used) {
@@ -190,6 +178,33 @@ class Charge {
   }
 }
 
+/**
+ * The words of a limit of a login.
+ * @param {Policy} policy
+ */
+function attempt(policy) {
+  if (!Array.isArray(policy) || policy.length < 4 || String(policy[0]).toUpperCase() !== 'LOCKOUT' || policy[1] === '') {
+    throw new TypeError("policies: expected arrays of 'LOCKOUT', a key, a window, a limit, and options")
+  }
+  const words = policy.map(String)
+  words[1] = bounded(words[1])
+  return words
+}
+
+/**
+ * The options that RL.REFUND takes too.
+ * @param {string[]} words
+ */
+function locks(words) {
+  const found = []
+  for (let at = 4; at < words.length; at += 1) {
+    const option = words[at].toUpperCase()
+    if (option === 'BLOCK' || option === 'MAX') found.push(option, words[at + 1])
+    if (option !== 'SHADOW') at += 1 // the others have a value
+  }
+  return found
+}
+
 /** @param {any} reply @returns {Decision} */
 function decision([allowed, limits, headers]) {
   const pairs = headers.map(String)
@@ -276,8 +291,8 @@ export class Limiter {
   /** @param {import('./index.js').LimiterOptions} options */
   constructor(options) {
     validate(options, { logger: accepts('an object', (value) => typeof value === 'object') })
-    const { client, timeout = 100, failOpen = false, onError, logger } = options
-    this.#link = new Link(client, timeout, this.#guard)
+    const { client, timeout = 100, failOpen = false, onError, logger, module } = options
+    this.#link = new Link(client, timeout, this.#guard, module)
     this.#failOpen = failOpen
     this.#guard.onError = onError
     if (logger) this.#guard.logger = logger
@@ -316,6 +331,39 @@ export class Limiter {
       signal?.addEventListener('abort', settle, { signal: charge.over.signal })
     }
     return reservation
+  }
+
+  /** @type {import('./index.js').Limiter['lockout']} */
+  lockout(users, addresses = []) {
+    const [own, shared] = [users.map(attempt), addresses.map(attempt)]
+    const all = [...own, ...shared]
+    if (all.length === 0) throw new TypeError('policies: expected at least one')
+    return {
+      check: async () => {
+        /** @type {Decision} */
+        let found = { allowed: true, limits: [], headers: {} }
+        try {
+          found = decision(await this.#call(['RL.MULTI', String(all.length), ...all.flat(), 'HEADERS']))
+          this.counters[found.allowed ? 'allowed' : 'denied'] += 1
+        } catch (error) {
+          const outcome = this.#guard.undecided(error, this.#failOpen)
+          if (outcome !== 'failedOpen') throw new RateLimitError(outcome === 'faults' ? 500 : 503, error)
+        }
+        return found
+      },
+      succeed: async () => {
+        const calls = [
+          ...own.map(([name, key, window]) => ['RL.RESET', name, key, window]),
+          // An attacker with a login of his own must not clear the address.
+          ...shared.map((words) => ['RL.REFUND', ...words.slice(0, 4), ...locks(words)]),
+        ]
+        for (const result of await Promise.allSettled(calls.map((words) => this.#call(words)))) {
+          if (result.status === 'fulfilled') continue
+          if (!isUnavailable(result.reason)) this.counters.faults += 1
+          this.#guard.log('warn', 'an attempt stays counted', result.reason)
+        }
+      },
+    }
   }
 
   /** @type {(error: unknown, charge: Charge) => Decision} */
@@ -406,7 +454,7 @@ export class Limiter {
   /** @type {(words: string[], longest?: number) => Promise<unknown>} */
   #call(words, longest) {
     // The key decides the node of a cluster.
-    const key = words[0] === 'RL.MULTI' ? words[3] : words[0] === 'RL.SETTLE' ? words[2] : words[1]
+    const key = words[0] === 'RL.MULTI' ? words[3] : ['RL.SETTLE', 'RL.RESET', 'RL.REFUND'].includes(words[0]) ? words[2] : words[1]
     return this.#link.call(key, false, words, longest)
   }
 }

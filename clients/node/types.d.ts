@@ -1,6 +1,6 @@
 // What the stores of all frameworks share.
 
-export type Algorithm = 'FIXED' | 'WINDOW' | 'SLIDING' | 'ROLLING' | 'COUNTER' | 'TOKEN' | 'LEAKY' | 'GCRA'
+export type Algorithm = 'FIXED' | 'WINDOW' | 'SLIDING' | 'ROLLING' | 'COUNTER' | 'TOKEN' | 'LEAKY' | 'GCRA' | 'LOCKOUT'
 
 /** Sends a command (PING too) and resolves with its reply. `key` decides the node of a cluster. */
 export type SendCommand = (key: string, readOnly: boolean, words: string[]) => Promise<unknown>
@@ -17,12 +17,18 @@ type IoRedis = { isCluster: boolean; call(command: string, ...words: string[]): 
 
 /** What is logged to: the console, for example. */
 export type Logger = { warn(text: string): void; error(text: string): void }
+/** A client of `@upstash/redis` with `retry: { retries: 0 }`. */
+type Upstash = { eval: Function; evalsha: Function; ping: Function }
 
 export type StoreOptions = {
   /** A connected client, or a function that sends a command. */
-  client: NodeRedis | NodeRedisCluster | IoRedis | SendCommand
+  client: NodeRedis | NodeRedisCluster | IoRedis | Upstash | SendCommand
   /** `FIXED` if not given. */
   algorithm?: Algorithm
+  /** The length of the first lock (LOCKOUT): `'1m'`. The window if not given. */
+  block?: string
+  /** The length of the longest lock (LOCKOUT): `'1d'`. A day, or the first lock if that is longer, if not given. */
+  max?: string
   /** How much may pass at once (TOKEN, LEAKY, GCRA). The limit if not given. */
   burst?: number
   /** What the keys in Redis begin with. `rl:<algorithm>:` if not given. Each limiter needs its own. */
@@ -35,6 +41,8 @@ export type StoreOptions = {
    * allowed.
    */
   failOpen?: boolean
+  /** Without the module, the Lua scripts decide; with `required`, each request is an error with status 500. */
+  module?: 'required'
   /** Keys have an HMAC of the caller instead of the caller (an address). All processes need the same secret. */
   secret?: string
   /** Called for each request without a decision, and for each one that could not be given back. */

@@ -33,7 +33,7 @@ FILES = {
     "/style.css": ("style.css", "text/css; charset=utf-8"),
     "/page.js": ("page.js", "text/javascript; charset=utf-8"),
 }
-ALGORITHMS = ("FIXED", "WINDOW", "SLIDING", "ROLLING", "COUNTER", "TOKEN", "LEAKY", "GCRA", "LEASE")
+ALGORITHMS = ("FIXED", "WINDOW", "SLIDING", "ROLLING", "COUNTER", "TOKEN", "LEAKY", "GCRA", "LEASE", "LOCKOUT")
 # The fields of a request; the window is in seconds. `burst` and `work_ms` may be absent.
 FIELDS = {"algorithm": str, "window": int, "limit": int, "key": str, "burst": int, "work_ms": int}
 # The figures of a reply in the form LINE.

@@ -19,7 +19,8 @@ from grafana_foundation_sdk.cog.plugins import register_default_plugins
 from grafana_foundation_sdk.models.dashboard import Dashboard
 from stack import OPS, ROOT, USER, Stack, program
 
-ALGORITHMS = ["fixed", "window", "sliding", "counter", "token", "leaky", "gcra", "rolling", "lease"]
+CAPABILITIES = json.loads((ROOT / "vectors/capabilities.json").read_text())["algorithms"]
+ALGORITHMS = [word.lower() for word in CAPABILITIES]
 # As a client may name it, and as its label is: whatever is not printable ASCII is escaped, and \ too.
 HOT_KEY = r'"hot \xc3\xa9\xff\n\\ outcome=near;key=x"'
 HOT_LABEL = r"hot \xc3\xa9\xff\x0a\x5c outcome=near;key=x"

@@ -66,6 +66,11 @@ macro_rules! with_table {
                 summary: c"Checks a request against a packed sliding window log and charges it if allowed.",
                 example: "RL.ROLLING user:42 60s 100",
             }
+            Lockout => crate::store::Record<redis_rl_algorithm::Lockout> {
+                complexity: c"O(1)",
+                summary: c"Charges an attempt if allowed. The one that uses the last of the limit locks the key, each time for twice as long.",
+                example: "RL.LOCKOUT user:ann 1d 5 BLOCK 1m",
+            }
             Lease => redis_rl_algorithm::Lease {
                 complexity: c"O(log(N)+M) with N the leases, and M those that have ended, at most 4000",
                 summary: c"Takes or renews a lease if fewer than the limit are held.",

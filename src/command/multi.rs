@@ -6,10 +6,8 @@
 //! counts. A state that is ahead of the clock is still rebased, and an expiry is extended where this call needs that.
 
 use std::ffi::c_int;
-use std::hash::BuildHasher;
 
 use arrayvec::ArrayVec;
-use foldhash::fast::FixedState;
 use redis_rl_algorithm::integer::parse_unsigned;
 use redis_rl_algorithm::{Micros, Verdict};
 
@@ -63,13 +61,10 @@ fn check_all<'c>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
     // Each has room for MAX_LIMITS, and `count` is at most that.
     let mut limits = ArrayVec::<Limit<'c>, MAX>::new();
     let mut keys = ArrayVec::<Keys<'c>, MAX>::new();
-    let mut names = Names::default();
     for number in 1..=count {
         let parsed = parse_limit(ctx, &mut args, now, &budget, &mut limits);
         let written = parsed.map_err(|error| error.of_limit(number))?;
-        // A few names are compared at once.
-        let mut repeats =
-            |key: &ClosedKey<'_>| (count < 4 || names.may_repeat(key)) && keys.iter().any(|other| other.has(key));
+        let repeats = |key: &ClosedKey<'_>| keys.iter().any(|other| other.has(key));
         if repeats(&written.state) || written.reserve.as_ref().is_some_and(|reserve| repeats(&reserve.1)) {
             return Err(Error::SAME_KEY.of_limit(number));
         }
@@ -111,25 +106,6 @@ impl Keys<'_> {
     fn has(&self, key: &ClosedKey<'_>) -> bool {
         let is_same = |own: &ClosedKey<'_>| own.name().bytes() == key.name().bytes();
         is_same(&self.state) || self.reserve.as_ref().is_some_and(|reserve| is_same(&reserve.1))
-    }
-}
-
-/// The names of the keys that a call writes, as a filter: what it has not seen is no repetition.
-#[derive(Default)]
-struct Names {
-    seen: [u64; 16],
-    hasher: FixedState,
-}
-
-impl Names {
-    /// Adds a name. Returns whether it may have been added before.
-    fn may_repeat(&mut self, key: &ClosedKey<'_>) -> bool {
-        let hash = self.hasher.hash_one(key.name().bytes());
-        let bit = 1 << (hash % 64);
-        let Some(word) = self.seen.get_mut((hash / 64 % 16) as usize) else { return true };
-        let seen = *word & bit != 0;
-        *word |= bit;
-        seen
     }
 }
 

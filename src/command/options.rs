@@ -187,6 +187,16 @@ keywords! {
         argument "burst";
         commands Check Peek Multi Refund Settle;
         algorithms burst;
+    /// The length of the first lock; the window if not given.
+    Block = "BLOCK", value "d", String, expected "a positive integer of seconds, or one with a unit ms, s, m, h or d, up to 10^12 seconds";
+        argument "block";
+        commands Check Peek Multi Refund;
+        algorithms lock;
+    /// The length of the longest lock, at least that of the first.
+    Max = "MAX", value "d", String, expected "a positive integer of seconds, or one with a unit ms, s, m, h or d, up to 10^12 seconds";
+        argument "max";
+        commands Check Peek Multi Refund;
+        algorithms lock;
     /// When the windows start.
     Anchor = "ANCHOR", value "t", Integer, expected "an integer of Unix seconds from 0 to 253402300799";
         argument "anchor";
@@ -388,6 +398,8 @@ pub struct Options<'c> {
     pub given: Keywords,
     pub cost: Option<Cost>,
     pub burst: Option<u64>,
+    pub block: Option<Window>,
+    pub max: Option<Window>,
     pub anchor: Option<Anchor>,
     pub id: Option<&'c [u8]>,
     pub name: Option<&'c str>,
@@ -453,6 +465,8 @@ impl<'c> Options<'c> {
             Keyword::Reserved => self.reserved = Some(parse_cost(words)?),
             Keyword::Actual => self.actual = Some(parse_cost(words)?),
             Keyword::Burst => self.burst = Some(words.next_word().and_then(parse_count).filter(|&burst| burst > 0)?),
+            Keyword::Block => self.block = Some(words.next_word().and_then(parse_window)?),
+            Keyword::Max => self.max = Some(words.next_word().and_then(parse_window)?),
             Keyword::Anchor => self.anchor = Some(words.next_word().and_then(parse_anchor)?),
             Keyword::Id => self.id = Some(words.next_word().filter(|id| is_id(id))?),
             Keyword::As => self.name = Some(words.next_word().and_then(parse_name)?),

@@ -82,7 +82,7 @@ impl<'c, A: Algorithm> Request<'c, A> {
         if shadowed && denied {
             self.allow(&loaded, &mut decision, now);
         }
-        if A::CHANGES_LESS_IN_SHADOW && self.is_in_shadow_mode() {
+        if A::TRAITS.shadow_keeps && self.is_in_shadow_mode() {
             decision.change = self.algorithm.in_shadow(&loaded, now, decision.change);
         }
         Pending { request: self, loaded, decision, cost, now, ctx, out_of_memory: false, shadowed }

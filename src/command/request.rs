@@ -213,12 +213,12 @@ impl<'c, A: Algorithm> Request<'c, A> {
 /// The window is invalid.
 #[inline(always)]
 pub fn parse_policy<A: Algorithm>(window: Arg<'_>, limit: u64, options: &Options<'_>) -> Result<Policy, Error> {
-    let &Options { burst, anchor, .. } = options;
+    let &Options { burst, block, max, anchor, .. } = options;
     let schedule = match parse_window(window.bytes()) {
         Some(window) if anchor.is_none() => Schedule::Aligned(window),
         _ => parse_other_schedule::<A>(window, anchor)?,
     };
-    Ok(Policy { schedule, limit, burst })
+    Ok(Policy { schedule, limit, burst, block, max })
 }
 
 /// A window of the calendar, or one with an anchor.

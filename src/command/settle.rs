@@ -37,6 +37,9 @@ impl AlgorithmCommand for Settle {
 
     fn run<'c, A: Algorithm>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
         let corrections = A::CORRECTIONS?;
+        if !A::TRAITS.settle {
+            return Err(Error::NO_SETTLEMENT);
+        }
         let grammar = const { &Grammar::new(Taker::Settle, Some(A::NAME)) };
         let (request, options, form) = Request::<A>::parse_all(args, grammar)?;
         let (reserved, actual) = match (options.reserved, options.reservation, options.actual) {

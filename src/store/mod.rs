@@ -17,9 +17,8 @@ use crate::error::Error;
 use crate::ffi::{Access, Arg, ClosedKey, Ctx, Key, Kind, Str};
 pub use record::Record;
 use redis_rl_algorithm::arithmetic::to_i64;
-use redis_rl_algorithm::record::writer;
 use redis_rl_algorithm::reservation::{MAX_ENDED, MAX_STEP};
-use redis_rl_algorithm::{Change, Cost, Decision, Figures, MAX_EXPIRED, Micros, Named, Policy};
+use redis_rl_algorithm::{Change, Cost, Decision, Figures, MAX_EXPIRED, Micros, Name, Named, Policy};
 pub use reserved::Reservations;
 
 /// The most entries ahead of the clock that a call moves in its first log.
@@ -150,17 +149,14 @@ pub trait StoredAlgorithm: Named + Sized + 'static {
         cost: Cost,
     ) -> Result<Decision<Self::Change>, Error>;
 
-    /// Whether a request in shadow mode changes less than one that decides: see [`StoredAlgorithm::in_shadow`].
-    const CHANGES_LESS_IN_SHADOW: bool = false;
-
-    /// The change that a request in shadow mode commits.
+    /// The change that a request in shadow mode commits, of an algorithm that leaves the times of the state as they are.
     fn in_shadow(
         &self,
         _loaded: &Self::Loaded<'_>,
         _now: Micros,
         change: Change<Self::Change>,
     ) -> Change<Self::Change> {
-        change
+        if matches!(change, Change::Rebase(_)) { Change::Keep } else { change }
     }
 
     /// The largest cost that would be allowed now.
@@ -205,7 +201,8 @@ pub type Decide<A> = fn(
 pub struct Corrections<A: StoredAlgorithm> {
     /// Gives units back, never beyond full.
     pub refund: fn(&A, &A::Loaded<'_>, Micros, Option<Micros>, Cost) -> Change<A::Change>,
-    /// Charges units whatever the limit says. It is an error if the result cannot be represented.
+    /// Charges units whatever the limit says. It is an error if the result cannot be represented, or if RL.SETTLE does not
+    /// take the algorithm.
     pub overcharge: fn(&A, &A::Loaded<'_>, Micros, Option<Micros>, Cost) -> Result<Change<A::Change>, Error>,
 }
 
@@ -281,9 +278,10 @@ fn read_string<T>(key: &Key<'_>, purpose: Purpose<'_>, read: impl FnOnce(&[u8]) 
 /// The error for a STRING that the algorithm with this tag did not write. Names the one that did, where that can be told.
 #[cold]
 fn foreign_value(key: &Key<'_>, purpose: Purpose<'_>, tag: &[u8], otherwise: Error) -> Error {
-    let writer = |record: &[u8]| if tag.is_empty() || !record.starts_with(tag) { writer(record) } else { None };
+    let is_own = |record: &[u8]| !tag.is_empty() && record.starts_with(tag);
+    let writer = |record: &[u8]| Name::of_record(record).filter(|_| !is_own(record));
     match read_string(key, purpose, writer) {
-        Ok(Some(Some(algorithm))) => Error::held_by(algorithm),
+        Ok(Some(Some(name))) => Error::held_by(name.word()),
         _ => otherwise,
     }
 }

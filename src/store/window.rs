@@ -30,7 +30,6 @@ impl StoredAlgorithm for WindowCounter {
         },
         commit: |_, loaded, change, _| counter::commit_given_back(loaded, change, c"set"),
     });
-    const CHANGES_LESS_IN_SHADOW: bool = true;
 
     fn new(policy: &Policy) -> Result<Self, Error> {
         Ok(<Self as Algorithm>::new(policy)?)

@@ -33,12 +33,6 @@ const SENTENCES: &[(&str, &str, &[&str])] = &[
             "RL.SLIDING allowed @100 ÷ RL.TOKEN allowed",
         ],
     ),
-    (
-        "docs/lua.md",
-        "takes {} instructions of the server as a function, {} as a script, and {} as a command of the module; the short \
-         script that the module replaces takes {}",
-        &["FCALL rl FIXED allowed", "EVALSHA rl FIXED allowed", "RL.FIXED allowed", "fixed script"],
-    ),
 ];
 
 /// Of the scripts, to the commands that replace them.

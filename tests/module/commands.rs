@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use redis::{Cmd, Connection, FromRedisValue, Value};
+use redis_rl_algorithm::Name;
 
 use crate::support::*;
 
@@ -64,6 +65,13 @@ const COUNTING: &[&str] = &[
     "RL.ALGO KEY 100d 9 COST 3",
 ];
 const BURST: &[&str] = &["RL.ALGO KEY 100d 9 BURST 20 COST 15", "RL.REFUND ALGO KEY 100d 9 BURST 20 COST 3"];
+const BLOCK: &[&str] = &[
+    "RL.ALGO KEY 1h 2 BLOCK 1m MAX 1h COST 2",
+    "RL.ALGO KEY 1h 2 BLOCK 1m",
+    "RL.PEEK ALGO KEY 1h 2 BLOCK 1m",
+    "RL.MULTI 2 TOKEN KEY:other 100d 9 ALGO KEY 1h 2 BLOCK 1m MAX 1h",
+    "RL.REFUND ALGO KEY 1h 2 BLOCK 1m MAX 1h",
+];
 const ANCHOR: &[&str] = &["RL.ALGO KEY month 9 ANCHOR 5", "RL.RESET ALGO KEY month ANCHOR 5", "RL.ALGO KEY year 9"];
 const ALWAYS: &[&str] = &["RL.ALGO KEY 100d 9 COST 20 ALWAYS", "RL.ALGO KEY 100d 9 COST 0 ALWAYS"];
 const RESERVING: &[&str] = &[
@@ -108,11 +116,16 @@ const WITHOUT_KEY: [&str; 2] = ["RL.HELP", "RL.TOP"];
 /// The stories of all algorithms that the server has.
 fn stories(con: &mut Connection) -> Vec<Story> {
     let grammar = Grammar::of(con);
-    let options = [("COST", COUNTING), ("BURST", BURST), ("ANCHOR", ANCHOR), ("ALWAYS", ALWAYS)];
+    let options = [("COST", COUNTING), ("BURST", BURST), ("ANCHOR", ANCHOR), ("ALWAYS", ALWAYS), ("BLOCK", BLOCK)];
     let options = options.into_iter().chain([("RESERVE", RESERVING), ("ID", HOLDING)]);
     let story = |word: String| {
         let taken = options.clone().filter(|(option, _)| grammar.takes("RL.<ALGO>", &word, option));
-        let calls = taken.flat_map(|(_, calls)| calls).map(|text| Call(text.replace("ALGO", &word))).collect();
+        let can = Name::from_word(word.as_bytes()).expect("an algorithm").traits();
+        let takes = |call: &&&str| {
+            (can.partial || !call.contains(" PARTIAL")) && (can.settle || !call.starts_with("RL.SETTLE"))
+        };
+        let calls = taken.flat_map(|(_, calls)| calls).filter(takes).map(|text| Call(text.replace("ALGO", &word)));
+        let calls = calls.collect();
         Story { word, calls }
     };
     let throttle = Story { word: "GCRA".into(), calls: THROTTLE.iter().map(|&text| Call(text.into())).collect() };
@@ -218,6 +231,8 @@ fn a_call_takes_the_options_that_command_docs_shows() {
                 ok(cmd!(con, "FLUSHALL"));
                 let value = match option.as_str() {
                     "RESERVE" => " id 1",
+                    // Not below the first lock.
+                    "MAX" => " 1d",
                     _ if has_value => " 1",
                     _ => "",
                 };
@@ -236,9 +251,13 @@ fn a_call_takes_the_options_that_command_docs_shows() {
                 }
                 let reply = send(&mut con, &format!("{text} {option}{value}"));
                 let limit = if taker == "RL.MULTI" { "limit 1: " } else { "" };
-                if grammar.takes("RL.<ALGO>", word, "ID") && ["RL.REFUND", "RL.SETTLE"].contains(&taker) {
-                    // LEASE has RL.RELEASE instead, whatever the options are.
-                    assert!(err(reply).contains("RL.RELEASE"), "{text} {option}");
+                let can = Name::from_word(word.as_bytes()).expect("an algorithm").traits();
+                if taker == "RL.REFUND" && !can.refund || taker == "RL.SETTLE" && !can.settle {
+                    // The error names the command that there is instead, whatever the options are.
+                    assert!(
+                        err(reply).contains(if can.refund { "RL.REFUND" } else { "RL.RELEASE" }),
+                        "{text} {option}"
+                    );
                 } else if grammar.takes(taker, word, &option) {
                     ok(reply);
                 } else {

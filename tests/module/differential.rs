@@ -24,7 +24,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use redis::{Cmd, Connection, Value};
 use redis_rl_algorithm::Micros;
 
-use crate::random::calls::{Answer, Call, Form, answer, has_large_integer, load_functions, load_script, shown, text};
+use crate::random::calls::{Answer, Call, FORMS, Form, answer, has_large_integer, load_functions, shown, text};
 use crate::random::dump::*;
 use crate::random::model::Model;
 use crate::random::random_calls::*;
@@ -54,10 +54,10 @@ impl Lab {
             clock.assert_governs(con);
             ok(cmd!(*con, "DEBUG", "SET-ACTIVE-EXPIRE", 0));
         }
-        let mut forms = vec![Form::Script(load_script(&mut library_con))];
+        let mut forms = vec![Form::Script];
         if with_library.is_supported() {
             load_functions(&mut library_con);
-            forms.push(Form::Function);
+            forms = FORMS.into();
         }
         let mut is_up = |clock: &mut FrozenClock| {
             clock.set(clock.now());
@@ -108,7 +108,7 @@ struct Run<'l> {
     before: Keys,
     /// The limits in memory; `None` where words may be wrong.
     model: Option<Model>,
-    /// The library has no ROLLING.
+    /// The library does not have every algorithm.
     with_library: bool,
 }
 
@@ -136,7 +136,7 @@ fn run_case(lab: &mut Lab, seed: u64, seen: &mut Seen) -> u64 {
     let reloads_at = Some(case.random.below(8 * calls)).filter(|_| !hostile);
     let (story, known, before) = (format!("SEED={seed}\n"), BTreeSet::new(), Keys::new());
     let model = (!hostile).then(Model::default);
-    let with_library = own != "ROLLING" && other != "ROLLING" && !with_settings;
+    let with_library = [own, other].iter().all(|word| traits(word).library) && !with_settings;
     let mut run = Run { lab, case, story, known, before, model, with_library };
     for n in 0..calls {
         if hostile && ((n == 0 && run.case.chance(2)) || run.case.chance(12)) {
@@ -187,14 +187,16 @@ impl Run<'_> {
 
     /// Sends a call to all parties. Whether the case goes on: not after a number that a double does not hold.
     fn compare(&mut self, call: &Call, seen: &mut Seen) -> bool {
-        let form = self.lab.forms[self.case.random.below(self.lab.forms.len() as u64) as usize].clone();
+        let form = self.lab.forms[self.case.random.below(self.lab.forms.len() as u64) as usize];
         self.tell(&shown(&call.native()));
         let look = dump(&self.known);
-        let of_library = [&call.library(&form), &look];
-        let of_library = if self.with_library { &of_library[..] } else { &[] };
-        let [native, library] = self.lab.both(&[&call.native(), &look], of_library).map(|replies| {
-            let mut replies = replies.into_iter();
-            replies.next().map(|reply| (reply, keys_of(replies.next().expect("the keys"))))
+        let library = call.library(form, Micros(self.case.now.unsigned_abs())).filter(|_| self.with_library);
+        let mut of_library: Vec<_> = library.iter().collect();
+        // To look is to delete what has expired, also where there is no script for the call.
+        of_library.extend(self.with_library.then_some(&look));
+        let [native, library] = self.lab.both(&[&call.native(), &look], &of_library).map(|replies| {
+            let [reply, keys] = <[Answer; 2]>::try_from(replies).ok()?;
+            Some((reply, keys_of(keys)))
         });
         let (native, mut native_keys) = native.expect("replies");
         self.known.extend(native_keys.keys().cloned());
@@ -205,7 +207,8 @@ impl Run<'_> {
             if library.is_inexact() {
                 let keys = [&self.before, &native_keys].map(shown_keys).concat();
                 let all = format!("{} {native:?} {keys}", shown(&call.native()));
-                let is_large = has_large_integer(&all) || all.contains(FAR_AWAY);
+                let is_large =
+                    has_large_integer(&all) || all.contains(FAR_AWAY) || native_keys.values().any(has_large_total);
                 assert!(is_large, "{form:?}: {library:?} instead of {native:?}, after\n{}", self.story);
                 saw("inexact");
                 return false;
@@ -282,6 +285,15 @@ impl Run<'_> {
             "{story}keys before:\n{held}of the module: {native:?}\n{native_keys}of the other: {other:?}\n{other_keys}"
         )
     }
+}
+
+/// Whether a key holds a record of ROLLING with a total that a double does not hold.
+fn has_large_total((_, value, _): &Key) -> bool {
+    let total = |record: &Vec<u8>| {
+        record.starts_with(b"R:")
+            && record.last_chunk().is_some_and(|last| u64::from_le_bytes(*last) >= 9_000_000_000_000_000)
+    };
+    value.iter().any(total)
 }
 
 /// The reply to a call without the headers.

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use redis::Connection;
+use redis_rl_algorithm::Name;
 
 use crate::support::*;
 
@@ -16,7 +17,7 @@ const OF_EACH: &[(&str, &str)] = &[
     ("RL.ALGO k:ALGO 100d 10 COST 0 FULL", "algo_near"),
     ("RL.ALGO k:ALGO 100d 10 COST 9 PARTIAL", "algo_near"),
     ("RL.ALGO k:ALGO 100d 10 LINE", "algo_denied"),
-    ("RL.ALGO k:ALGO 100d 10 COST 3 PARTIAL", "algo_denied"),
+    ("RL.ALGO k:ALGO 100d 10 COST 9 PARTIAL", "algo_denied"),
     ("RL.ALGO k:ALGO 100d 10 COST 11 HEADERS", "algo_denied"),
     ("RL.ALGO k:ALGO 100d 10 SHADOW", "algo_shadow_denied"),
     ("RL.ALGO k:ALGO 100d 10 COST 11 SHADOW FULL", "algo_shadow_denied"),
@@ -110,9 +111,13 @@ fn every_call_is_counted() {
         let mut words = algorithms(&mut con);
         words.retain(|word| grammar.takes("RL.<ALGO>", word, "COST"));
         let of_each = words.iter().flat_map(|word| {
-            OF_EACH
-                .iter()
-                .map(|(call, counted)| (call.replace("ALGO", word), counted.replace("algo", &word.to_lowercase())))
+            let can = Name::from_word(word.as_bytes()).expect("an algorithm").traits();
+            let calls = OF_EACH.iter().filter(|(call, _)| can.settle || !call.starts_with("RL.SETTLE"));
+            calls.map(move |(call, counted)| {
+                // One unit fits.
+                let call = if can.partial { (*call).to_owned() } else { call.replace(" COST 9 PARTIAL", "") };
+                (call.replace("ALGO", word), counted.replace("algo", &word.to_lowercase()))
+            })
         });
         let of_some = OF_SOME.iter().map(|&(call, counted)| (call.to_owned(), counted.to_owned()));
         let mut before = figures(&mut con);

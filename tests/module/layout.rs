@@ -69,7 +69,7 @@ const MAY_NAME: &[(&str, &str)] = &[
     ),
     (
         "algorithm/src",
-        "table: bucket fixed_window gcra lease rolling_log sliding_counter sliding_log window_counter
+        "table: bucket fixed_window gcra lease lockout rolling_log sliding_counter sliding_log window_counter
         in_memory: fixed_window forecast integer lease period record reservation rolling_log sliding_log window_counter
         fixed_window: always arithmetic forecast period reservation
         window_counter: arithmetic fixed_window forecast reservation
@@ -78,6 +78,7 @@ const MAY_NAME: &[(&str, &str)] = &[
         sliding_log: arithmetic forecast
         bucket: arithmetic forecast record
         gcra: arithmetic forecast record
+        lockout: arithmetic forecast record
         lease: arithmetic forecast
         always: arithmetic forecast
         reservation: integer record text

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use redis::{Connection, Value};
 
-use crate::random::calls::{Call, Form, load_functions};
+use crate::random::calls::{Call, load_functions};
 use crate::support::*;
 
 #[track_caller]
@@ -91,7 +91,7 @@ fn a_call_removes_a_bounded_number_of_what_has_ended() {
             ["o1", "o2"].iter().for_each(|name| fill("hash", name, 1_500, now + 60_000));
             let call = |words: &str| {
                 let call = words.strip_prefix("rl_multi ").map_or_else(|| Call::of(words), multi);
-                let command = if library { call.library(&Form::Function) } else { call.native() };
+                let command = if library { call.function(now) } else { call.native() };
                 ok(command.query(&mut server.con()))
             };
             let mut con = server.con();
@@ -149,7 +149,7 @@ fn an_order_that_is_lost_is_written_anew_in_steps() {
             ok(cmd!(con, "SLOWLOG", "RESET"));
             let call = |words: &str| {
                 let call = Call::of(words);
-                let command = if library { call.library(&Form::Function) } else { call.native() };
+                let command = if library { call.function(now) } else { call.native() };
                 ok(command.query(&mut server.con()))
             };
             let (mut members, mut calls) = (0, 0);
@@ -198,7 +198,7 @@ fn a_denial_moves_a_bounded_number_of_members_ahead_of_the_clock() {
             for (cost, moved, wait) in [(600, 500, 88_600), (1, 1_000, 60_000), (1, 1_500, 60_000), (1, 2_000, 60_000)]
             {
                 let call = Call::of(&format!("rl k SLIDING 1m 2000 COST {cost} LINE"));
-                let command = if library { call.library(&Form::Function) } else { call.native() };
+                let command = if library { call.function(clock.now_ms()) } else { call.native() };
                 let line: String = read(ok(command.query(&mut server.con())));
                 let figures: Vec<i64> = line.split(' ').map(|figure| figure.parse().expect("a figure")).collect();
                 assert_eq!((figures[0], figures[1], figures[5]), (0, 2_000, wait), "{library} {moved}");

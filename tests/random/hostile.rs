@@ -235,7 +235,15 @@ impl Case {
                 1 => self.random.pick(&[i64::MIN, -EXACT, EXACT, EXACT - 1, EXACT - 2]).to_string(),
                 _ => count(self).to_string(),
             },
-            _ => "1".to_owned(),
+            "LOCKOUT" => {
+                let last = at.min(i64::MAX / 1_000) / 1_000;
+                let start = last - self.random.below(2 * window.min(1 << 45) as u64) as i64;
+                let lock = self.random.pick(&[0, 0, 1, window_ms, 86_400_000]);
+                let level = self.random.pick(&[0, 0, 1, 2, 11, 64, 65]);
+                format!("O:{}:{}:{last}:{lock}:{level}", count(self), start.max(0))
+            }
+            "SLIDING" | "ROLLING" | "LEASE" => "1".to_owned(),
+            other => panic!("what do the records of {other} look like?"),
         }
     }
 }

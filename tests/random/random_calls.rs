@@ -21,7 +21,7 @@ pub fn words(can: impl Fn(&Traits) -> bool) -> Vec<&'static str> {
 }
 
 /// The options that not every algorithm takes, with a value, and whether it takes them.
-pub fn options(can: &Traits) -> [(&'static str, bool); 7] {
+pub fn options(can: &Traits) -> [(&'static str, bool); 9] {
     [
         ("COST 1", can.cost),
         ("PARTIAL", can.partial),
@@ -30,6 +30,8 @@ pub fn options(can: &Traits) -> [(&'static str, bool); 7] {
         ("BURST 1", can.burst),
         ("ANCHOR 1", can.anchor),
         ("ID a", can.id),
+        ("BLOCK 1", can.lock),
+        ("MAX 1d", can.lock),
     ]
 }
 
@@ -176,6 +178,14 @@ impl Case {
         if traits.burst && name != "rl_reset" && self.chance(4) {
             let burst = self.units().max(1);
             options.push(with("BURST", burst.to_string()));
+        }
+        if traits.lock && name != "rl_reset" && self.chance(2) {
+            let (block, block_ms) = self.window();
+            let (max, max_ms) = self.window();
+            options.push(with("BLOCK", block));
+            if max_ms >= block_ms || self.hostile && self.chance(4) {
+                options.push(with("MAX", max));
+            }
         }
         if traits.id {
             if is_request && !(name == "rl_peek" && self.chance(3)) {

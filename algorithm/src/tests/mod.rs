@@ -4,6 +4,7 @@
 mod buckets;
 mod laws;
 mod lease;
+mod lockout;
 mod oracle;
 mod period;
 mod records_page;
@@ -35,6 +36,7 @@ macro_rules! every_algorithm {
             leaky: LeakyBucket = Kind::Bucket;
             gcra: Gcra = Kind::Gcra;
             rolling: RollingLog = Kind::Log { moments: Some(4_096) };
+            lockout: Lockout = Kind::Lockout;
         }
     };
 }
@@ -47,6 +49,7 @@ macro_rules! every_record {
             token_record: TokenBucket;
             leaky_record: LeakyBucket;
             gcra_record: Gcra;
+            lockout_record: Lockout;
         }
     };
 }
@@ -134,6 +137,15 @@ impl<A: RecordAlgorithm> TestAlgorithm for A {
         let mut record = A::Words::ZERO;
         record.as_mut().iter_mut().zip(words).for_each(|(to, from)| *to = from);
         A::from_words(&record).map(stored::<A>)
+    }
+
+    /// A call that needs the state for longer than the calls before does not keep it, unless the algorithm says so.
+    fn settled(&self, key: &Self::Key, _now: Micros) -> bool {
+        let Some(stored) = key.as_ref().filter(|_| !A::EXPIRY_DEPENDS_ON_POLICY && A::TRAITS.outlasts) else {
+            return true;
+        };
+        let needed = state_of::<A>(key).map(|state| A::expires_at(self, &state).ceil_millis());
+        stored.expires_at.is_none_or(|at| Some(at) >= needed)
     }
 
     fn is_empty(&self, key: &Self::Key, _now: Micros) -> bool {

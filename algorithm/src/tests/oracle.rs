@@ -1,6 +1,6 @@
 //! One oracle for every algorithm: it remembers all charges and adds them up.
 
-use super::{CalendarUnit, Micros, Policy, Schedule};
+use super::{CalendarUnit, Micros, Policy, Schedule, Window};
 
 /// How an algorithm counts.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,6 +17,8 @@ pub enum Kind {
     Bucket,
     /// What is charged beyond the capacity is forgotten. A unit is a whole number of nanoseconds.
     Gcra,
+    /// Attempts that the last of them locks.
+    Lockout,
 }
 
 /// The promises of an algorithm, computed from everything that was charged and given back under one policy.
@@ -110,6 +112,7 @@ impl Oracle {
                 let weighted = u128::from(previous) * u128::from(start + window - now);
                 (u128::from(current()) * u128::from(window) + weighted, window.into())
             }
+            Kind::Lockout => whole(self.replay(now).attempts),
             // Nothing is charged under a limit of 0.
             Kind::Bucket | Kind::Gcra if self.policy.limit == 0 => (0, 1),
             Kind::Bucket => parts(self.level(now, window.into(), self.policy.limit.into(), i128::MAX), window),
@@ -188,6 +191,11 @@ impl Oracle {
                 self.take(units, |charged| charged / 1_000 <= until && charged / 1_000 + window > now / 1_000);
             }
             Kind::Bucket | Kind::Gcra => self.changes.push((now, -i128::from(units))),
+            Kind::Lockout => {
+                if at.is_none_or(|at| at / 1_000 >= self.replay(now).start.unwrap_or(0)) {
+                    self.changes.push((now, -i128::from(units)));
+                }
+            }
         }
     }
 
@@ -198,7 +206,7 @@ impl Oracle {
             Kind::Fixed => at >= start,
             Kind::Window | Kind::Log { .. } => self.counts_in_log(at, now),
             Kind::Counter => at >= start - window,
-            Kind::Bucket | Kind::Gcra => true,
+            Kind::Bucket | Kind::Gcra | Kind::Lockout => true,
         };
         if !counts || units == 0 {
             return;
@@ -209,6 +217,67 @@ impl Oracle {
         }
         self.running.1 = before + units;
         self.add(now, at, units);
+    }
+}
+
+/// What a list of attempts leaves. Times are in milliseconds.
+#[derive(Debug, Default)]
+struct Locks {
+    attempts: u64,
+    /// The start of the window, if one runs.
+    start: Option<u64>,
+    lock_ends: Option<u64>,
+    /// How many locks count, and how many counted before the one that runs.
+    level: u32,
+    level_before: u32,
+    last: u64,
+    quiet_since: u64,
+}
+
+impl Oracle {
+    /// Goes through all attempts, and what was given back, from the first.
+    fn replay(&self, now: u64) -> Locks {
+        let millis = |window: Window| u128::from(window.millis());
+        let window = self.policy.window();
+        let block = millis(self.policy.block.unwrap_or(window));
+        let longest = self.policy.max.map_or(block.max(86_400_000), millis);
+        let length = |level: u32| (0..level).fold(block, |length, _| (length * 2).min(longest));
+        let mut locks = Locks::default();
+        for &(then, units) in self.changes.iter().chain([&(now, 0)]) {
+            let then = then / 1_000;
+            if let Some(end) = locks.lock_ends.filter(|&end| then >= end) {
+                locks = Locks { attempts: 0, start: None, lock_ends: None, quiet_since: end, ..locks };
+            }
+            if locks.lock_ends.is_none() && locks.start.is_some_and(|start| then >= start + window.millis()) {
+                (locks.attempts, locks.start) = (0, None);
+            }
+            while locks.lock_ends.is_none() && locks.level > 0 && u128::from(then - locks.quiet_since) >= longest {
+                (locks.level, locks.quiet_since) = (locks.level - 1, locks.quiet_since + longest as u64);
+            }
+            if units < 0 && locks.attempts > 0 {
+                if locks.lock_ends.take().is_some() {
+                    (locks.level, locks.quiet_since) = (locks.level_before, locks.last);
+                }
+                locks.attempts = locks.attempts.saturating_sub(units.unsigned_abs() as u64);
+                // A window without attempts, or one that is over, leaves nothing.
+                if locks.attempts == 0 || locks.start.is_some_and(|start| then >= start + window.millis()) {
+                    (locks.attempts, locks.start) = (0, None);
+                }
+            }
+            if units > 0 {
+                locks.attempts += units as u64;
+                locks.start.get_or_insert(then);
+                (locks.last, locks.quiet_since) = (then, then);
+                if locks.attempts == self.policy.limit {
+                    locks.lock_ends = Some(then + length(locks.level) as u64);
+                    locks.level_before = locks.level;
+                    if length(locks.level) < longest {
+                        locks.level += 1;
+                    }
+                }
+            }
+        }
+        locks
     }
 }
 

@@ -42,6 +42,7 @@ fn remaining(algorithm: &str, state: &str, now: Micros) -> u64 {
         "LEAKY" => of_record::<LeakyBucket>(state, now),
         "COUNTER" => of_record::<SlidingCounter>(state, now),
         "GCRA" => of_record::<Gcra>(state, now),
+        "LOCKOUT" => of_record::<Lockout>(state, now),
         "ROLLING" => of_key::<RollingLog>(&Some(StoredRecord { text: bytes(state), expires_at: None }), now),
         "FIXED" => {
             let counter = Counter { value: numbers().next().unwrap(), expires_at: None };
@@ -76,5 +77,5 @@ fn the_examples_of_the_page_are_read_as_it_says() {
         assert_eq!(remaining(&algorithm, &state, now).to_string(), expected, "{algorithm} {state}");
         algorithms.insert(algorithm);
     }
-    assert_eq!(algorithms.len(), 9, "an example of every algorithm: {algorithms:?}");
+    assert_eq!(algorithms.len(), Name::ALL.len(), "an example of every algorithm: {algorithms:?}");
 }

@@ -195,7 +195,7 @@ fn a_call_gives_back_a_thousand() {
 /// A worker dies while nobody else calls. Its estimate is back at the first call, long after its mark is gone.
 #[test]
 fn what_a_dead_holder_reserved_is_back_at_the_next_call() {
-    let month = Policy { schedule: Schedule::Calendar(period::CalendarUnit::Month, None), limit: 10, burst: None };
+    let month = Policy { schedule: Schedule::Calendar(period::CalendarUnit::Month, None), ..policy(1, 10) };
     let algorithm = FixedWindow::with_policy(&month).unwrap();
     let (mut stored, now) = (Limit::<FixedWindow>::default(), Micros(T0));
     assert!(stored.reserve(&algorithm, now, b"a", millis(60_000), cost(10)).unwrap().reply.verdict.allowed);

@@ -33,7 +33,7 @@ fn shown<A: TestAlgorithm>() -> [(&'static str, bool, bool); 6] {
         ("ends_at_once", row.ends_at_once, full.next_ms == full.reset_ms),
         ("counts_denials", row.counts_denials, matches!(denied.0.change, Change::Charge(_))),
         ("ttl_of_script", row.ttl_of_script, denied.0.verdict.ttl != (denied.1.retry_after_ms + 999) / 1_000),
-        ("debt", row.debt, !look.verdict.allowed),
+        ("debt", row.debt, row.settle && !look.verdict.allowed),
     ]
 }
 

@@ -97,8 +97,9 @@ impl Trace {
 pub fn small_policy() -> impl Strategy<Value = Policy> {
     let window = prop_oneof![1..20u64, Just(1_000), Just(1_001), Just(60_000)];
     let limit = prop_oneof![1 => Just(0), 20 => 1..13u64];
-    (window, limit, proptest::option::of(1..16u64))
-        .prop_map(|(window, limit, burst)| Policy { burst, ..policy(window, limit) })
+    let lock = || proptest::option::of((1..100u64).prop_map(|millis| Window::from_millis(millis).unwrap()));
+    (window, limit, proptest::option::of(1..16u64), lock(), lock())
+        .prop_map(|(window, limit, burst, block, max)| Policy { burst, block, max, ..policy(window, limit) })
 }
 
 /// 0 to 2⁶³ − 1, each order of magnitude as likely as the others; often the largest.
@@ -110,8 +111,16 @@ pub fn magnitude() -> impl Strategy<Value = u64> {
 pub fn any_policy() -> impl Strategy<Value = Policy> {
     let largest = MAX_SPAN / 1_000;
     let window = magnitude().prop_map(move |n| n.clamp(1, largest));
-    (window, magnitude(), proptest::option::of(magnitude()))
-        .prop_map(|(window, limit, burst)| Policy { burst: burst.map(|burst| burst.max(1)), ..policy(window, limit) })
+    let lock =
+        || proptest::option::of(magnitude().prop_map(move |n| Window::from_millis(n.clamp(1, largest)).unwrap()));
+    (window, magnitude(), proptest::option::of(magnitude()), lock(), lock()).prop_map(
+        |(window, limit, burst, block, max)| Policy {
+            burst: burst.map(|burst| burst.max(1)),
+            block,
+            max,
+            ..policy(window, limit)
+        },
+    )
 }
 
 fn steps(back: u32) -> impl Strategy<Value = Vec<Step>> {

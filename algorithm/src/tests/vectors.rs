@@ -105,6 +105,7 @@ impl<A: TestAlgorithm> Server<A> {
                 (request(format!(" COST {units}")), reply((verdict, figures), charged))
             }
             Call::Peek(units) => (correction("PEEK", format!(" COST {units}")), reply(decided(key, units), 0)),
+            Call::Partial(_) | Call::PartialShadow(_) if !A::TRAITS.partial => return None,
             Call::Partial(units) => {
                 let part = algorithm.remaining(key, now).min(units);
                 let Reply { verdict, figures, .. } = algorithm.request(key, now, cost(part)).unwrap();
@@ -132,6 +133,7 @@ impl<A: TestAlgorithm> Server<A> {
                 let words = format!(" COST {units}{}", at_words(ago));
                 (correction("REFUND", words), reply(decided(key, units), 0))
             }
+            Call::Settle(..) if !A::TRAITS.settle => return None,
             Call::Settle(reserved, actual, ago) => {
                 if actual < reserved {
                     algorithm.refund(key, now, at(ago), cost(reserved - actual));

@@ -559,7 +559,7 @@ def test_a_wrong_configuration_is_loud(gateway, wrong, log):
 
 
 # guarantee: litellm-faults
-def test_a_key_of_another_type_and_no_module(gateway):
+def test_a_key_of_another_type_then_no_module(gateway):
     caller, address = Caller(gateway, user=LIMITS), gateway.address
     key = f"{caller.key()}:tokens"
     gateway.server.text("RPUSH", key, "x")
@@ -569,10 +569,8 @@ def test_a_key_of_another_type_and_no_module(gateway):
         address.leads_to(server.port)
         try:
             for at in (OPEN, CLOSED):
-                # The connections break once.
-                eventually(lambda at=at: caller.call(at=at)[0] == 500, "the call is rejected")
-            time.sleep(1)
-            rejected(caller, "unknown command")
+                # The connections break once. Then the scripts decide.
+                eventually(lambda at=at: caller.call(at=at)[0] == 200, "the scripts decide")
         finally:
             address.leads_to(gateway.server.port)
     for at in (OPEN, CLOSED):

@@ -2,9 +2,11 @@
 import { Cluster, Redis } from 'ioredis'
 import { Limiter, RedisRlStore, isUnavailable } from 'rate-limit-redis-rl'
 import { createClient, createClientPool, createCluster } from 'redis'
+import { Redis as Upstash } from '@upstash/redis'
 
 const store = new RedisRlStore({ client: createClient(), algorithm: 'TOKEN', burst: 5 })
 new RedisRlStore({ client: createClientPool() })
+new RedisRlStore({ client: new Upstash({ url: '', token: '', retry: { retries: 0 } }) })
 new RedisRlStore({ client: createCluster({ rootNodes: [] }) })
 new RedisRlStore({ client: new Redis() })
 new RedisRlStore({ client: new Cluster([], { retryDelayOnFailover: 0 }), prefix: 'login:' })

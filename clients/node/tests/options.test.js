@@ -15,7 +15,7 @@ const client = async () => []
 test('wrong options are a TypeError that names the option', () => {
   for (const [options, text] of [
     [undefined, /expected an object of options/],
-    [{}, /^TypeError: client: expected a client of redis or ioredis/],
+    [{}, /^TypeError: client: expected a client of redis, ioredis or @upstash/],
     [{ client: {} }, /^TypeError: client: expected/],
     [{ client, algoritm: 'TOKEN' }, /^TypeError: algoritm: there is no such option; expected client, timeout,/],
     [{ client, algorithm: 'LEASE' }, /^TypeError: algorithm: expected one of FIXED,/],

@@ -8,6 +8,7 @@ import { Breaker } from '../breaker.js'
 import { isUnavailable, kind } from '../guard.js'
 import { Limiter, RedisRlStore } from '../index.js'
 import { bounded, slot } from '../keys.js'
+import { Scripts } from '../scripts.js'
 
 const read = (name) => JSON.parse(readFileSync(new URL(`../../../vectors/${name}.json`, import.meta.url), 'utf8'))
 
@@ -121,6 +122,30 @@ test('the replies to requests of vectors/algorithms.json', async () => {
   }
 })
 
+test('the calls of vectors/scripts.json', (context) => {
+  context.mock.timers.enable({ apis: ['Date'] })
+  const { calls, clock } = read('scripts')
+  const window = ['RL.FIXED', 'k', 'month', '5', 'ANCHOR', '60']
+  for (const { command, script, keys, argv, now_ms: now = 0, cluster = false, suffixes, error } of calls) {
+    context.mock.timers.setTime(now)
+    const scripts = new Scripts()
+    scripts.isCluster = cluster
+    if (suffixes) scripts.learns(`ERR clock ${now} ${suffixes.join(' ')}`, scripts.made(command).windows)
+    if (error) assert.throws(() => scripts.made(command), { message: error })
+    else {
+      const { name, keys: found, args } = scripts.made(command)
+      assert.deepEqual([name, found, args], [script, keys, argv], String(command))
+    }
+  }
+  for (const { error, now_ms: now, suffixes } of clock) {
+    const scripts = new Scripts()
+    assert.ok(scripts.learns(error, suffixes.map((_, at) => `:${at}`)))
+    assert.ok(Math.abs(Number(scripts.made(['RL.FIXED', 'k', '1ms', '5']).keys[0].slice(2)) - now) <= 1)
+  }
+  assert.equal(new Scripts().learns('ERR syntax error', []), false)
+  assert.deepEqual(new Scripts().made(window).windows, [':month:60'])
+})
+
 test('the slot of a key', () => {
   // As CLUSTER KEYSLOT replies.
   for (const [key, expected] of [['123456789', 12739], ['{user}:x', 5474], ['', 0], ['{}x', 10595], ['é', 10180]]) {
@@ -144,11 +169,25 @@ function reserving(given = {}, { count = 0, fail_open: failOpen } = {}) {
     outcomes.push(outcome)
     if (given['RL.RENEW']) throw new Error('nobody catches it') // in the background
   }
-  const limiter = new Limiter({ client, failOpen, onError, timeout: 30_000, logger: { warn() {}, error() {} } })
+  const limiter = new Limiter({ client, failOpen, module: 'required', onError, timeout: 30_000, logger: { warn() {}, error() {} } })
   return { limiter, sent, outcomes }
 }
 
 const table = read('reservations')
+
+test('a login resets the user after a success, and gives one back to the address', async () => {
+  const { limiter, sent } = reserving({ 'RL.REFUND': ['lost'] })
+  assert.throws(() => limiter.lockout([['TOKEN', 'k', '1m', 1]]), /^TypeError: policies: expected arrays of 'LOCKOUT'/)
+  const user = ['LOCKOUT', 'ann', '1d', 5, 'BLOCK', '1m']
+  const login = limiter.lockout([user], [['LOCKOUT', '192.0.2.1', '1d', 50, 'AS', 'max', 'MAX', '2d']])
+  assert.equal((await login.check()).allowed, true)
+  await login.succeed()
+  assert.deepEqual(sent, [
+    'RL.MULTI 2 LOCKOUT ann 1d 5 BLOCK 1m LOCKOUT 192.0.2.1 1d 50 AS max MAX 2d HEADERS',
+    'RL.RESET LOCKOUT ann 1d',
+    'RL.REFUND LOCKOUT 192.0.2.1 1d 50 MAX 2d',
+  ])
+})
 
 test('the options of vectors/capabilities.json', async () => {
   const { algorithms } = read('capabilities')
@@ -162,9 +201,10 @@ test('the options of vectors/capabilities.json', async () => {
       store: await store({}),
       type: union.includes(algorithm),
       burst: await store({ burst: 5 }),
+      lock: await store({ block: '1m', max: '1d' }),
       reserve: await takes(() => reserving().limiter.reserve([[algorithm, 'k', '1m', 5]], '1m')),
     }
-    assert.deepEqual(found, { store: can.cost, type: can.cost, burst: can.burst, reserve: can.reserve || can.id }, algorithm)
+    assert.deepEqual(found, { store: can.cost, type: can.cost, burst: can.burst, lock: can.lock, reserve: can.reserve || can.id }, algorithm)
   }
   assert.deepEqual(union.filter((algorithm) => !algorithms[algorithm]), [])
 })

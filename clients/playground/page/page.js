@@ -10,6 +10,7 @@ const ALGORITHMS = {
   LEAKY: "an even flow: requests are delayed",
   GCRA: "a burst, then the rate; one number",
   LEASE: "at most the limit at the same time",
+  LOCKOUT: "attempts, then a lock that grows",
 };
 const AT_FIRST = ["FIXED", "WINDOW", "ROLLING", "COUNTER", "TOKEN", "LEAKY"];
 const TAKES_BURST = ["TOKEN", "LEAKY", "GCRA"];

@@ -50,6 +50,7 @@ class RateLimitMiddleware(Decider):
         fail_open: bool = False,
         timeout: float = 0.1,
         counters: Counters | None = None,
+        module: str = "optional",
     ) -> None:
         """
         :param client: the connection to the server, made with ``retry=None``; the caller closes it
@@ -60,10 +61,11 @@ class RateLimitMiddleware(Decider):
             503 in any case if all connections of the client are in use
         :param timeout: how many seconds a request waits for the server at most
         :param counters: where to count what happens, for an export
+        :param module: ``optional``: without the module, the Lua scripts decide; ``required``: that is an error
         """
         if not callable(policies):
             raise TypeError("policies: expected a function of the scope that returns a list of limits")
-        super().__init__(client, fail_open, timeout, counters)
+        super().__init__(client, fail_open, timeout, counters, module)
         self.app = app
         self.policies = policies
         self._wrong: list[str] | None = None

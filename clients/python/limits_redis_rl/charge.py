@@ -196,6 +196,28 @@ class Charge:
         return max(min(self.window / part, self.ends - time.monotonic()), 0.001)
 
 
+def attempts(policies: Iterable[Policy]) -> list[Any]:
+    """The words of the limits of a login."""
+    found = []
+    for algorithm, key, window, limit, *options in listed(policies):
+        if _text(algorithm).upper() != "LOCKOUT":
+            raise ValueError(f"policy: expected LOCKOUT, not {_text(algorithm)}")
+        found.append(["LOCKOUT", bounded(key), window, limit, *options])
+    return found
+
+
+def locks(words: Sequence[Any]) -> Words:
+    """The options of a limit that RL.REFUND takes too."""
+    found: Words = []
+    options = iter(words[4:])
+    for option in options:
+        # The others have a value.
+        if _text(option).upper() != "SHADOW":
+            value = next(options, "")
+            found += [option, value] if _text(option).upper() in ("BLOCK", "MAX") else []
+    return found
+
+
 def decision_of(reply: Any) -> Decision:
     allowed, limits, headers = reply
     words = [_text(word) for word in headers]
@@ -217,6 +239,6 @@ def worst(replies: list[Any]) -> list[Any]:
 def key_in(calls: list[Words]) -> bytes:
     """The first key of these calls. The keys of a reservation are in one slot."""
     name, *words = calls[0]
-    key = words[1 if name == "RL.SETTLE" else 0]
+    key = words[1 if name in ("RL.SETTLE", "RL.RESET", "RL.REFUND") else 0]
     assert isinstance(key, bytes)
     return key

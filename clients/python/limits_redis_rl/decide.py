@@ -6,11 +6,11 @@ import asyncio
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
+from ._async.execute import execute
 from .aio import Client
 from .aio import send as send_call
-from .charge import Policy, listed
+from .charge import Policy, Words, listed
 from .guard import Counters, Guard, bounded, capped, check_arguments
 
 Headers = list[tuple[bytes, bytes]]
@@ -43,11 +43,13 @@ class Rejected(Exception):
 class Decider:
     """Decides requests. Its arguments are those of :class:`limits_redis_rl.RateLimitMiddleware`."""
 
-    def __init__(self, client: Client, fail_open: bool, timeout: float, counters: Counters | None) -> None:
+    def __init__(
+        self, client: Client, fail_open: bool, timeout: float, counters: Counters | None, module: str = "optional"
+    ) -> None:
         check_arguments(client, True, fail_open, timeout, counters)
         self.client = client
         self.fail_open = fail_open
-        self.guard = Guard(counters, timeout)
+        self.guard = Guard(counters, timeout, module=module)
 
     @property
     def timeout(self) -> float:
@@ -81,24 +83,12 @@ class Decider:
         return decided
 
     async def _check(self, policies: list[list[str | bytes | int]]) -> Decided:
-        multi = ["RL.MULTI", len(policies), *(word for policy in policies for word in policy), "HEADERS"]
+        multi: Words = ["RL.MULTI", len(policies), *(word for policy in policies for word in policy), "HEADERS"]
         queues = [policy for policy in policies if _bytes(policy[0]).upper() == b"LEAKY"]
-        delay = 0
-        if queues:
-            # HEADERS has no delay. RL.PEEK, sent with it, replies what this request will get.
-            pipeline: Any = self.client.pipeline(transaction=False)
-            for policy in queues:
-                pipeline.execute_command("RL.PEEK", *policy, "LINE")
-            pipeline.execute_command(*multi)
-            *lines, reply = await pipeline.execute(raise_on_error=False)
-            if isinstance(reply, Exception):
-                raise reply
-            for line in lines:
-                if isinstance(line, Exception):
-                    raise line
-                delay = max(delay, int(line.split()[DELAY]))
-        else:
-            reply = await self.client.execute_command(*multi)
+        # HEADERS has no delay. RL.PEEK, sent with it, replies what this request will get.
+        peeks: list[Words] = [["RL.PEEK", *policy, "LINE"] for policy in queues]
+        *lines, reply = await execute(self.guard, self.client, [*peeks, multi])
+        delay = max((int(line.split()[DELAY]) for line in lines), default=0)
         allowed, limits, words = reply
         headers = [(_bytes(name).lower(), _bytes(value)) for name, value in zip(words[::2], words[1::2], strict=True)]
         if allowed == 1:

@@ -39,17 +39,18 @@ class ToolLimits(Middleware):
         fail_open: bool = False,
         timeout: float = 0.1,
         counters: Counters | None = None,
+        module: str = "optional",
     ) -> None:
         """
         :param policies: the limits of a call, by the user and the name of the tool; ``None`` if it is not limited
         :param user: who calls. If not given, the subject of the access token
-        :param client, fail_open, timeout, counters: those of :class:`limits_redis_rl.RateLimitMiddleware`
+        :param client, fail_open, timeout, counters, module: those of :class:`limits_redis_rl.RateLimitMiddleware`
         """
         if not callable(policies):
             raise TypeError("policies: expected a function of the user and the tool that returns a list of limits")
         if not callable(user):
             raise TypeError("user: expected a function of the context that returns who calls")
-        self.decider = Decider(client, fail_open, timeout, counters)
+        self.decider = Decider(client, fail_open, timeout, counters, module)
         self.policies = policies
         self.user = user
 

@@ -54,10 +54,12 @@ RESERVED = (b":reserved", b":reserved:ends")
 
 
 # What a server without the module replies to a command of it.
-NO_MODULE = re.compile(r"(ERR )?unknown command *['`]?RL\.", re.I)
+NO_MODULE = re.compile(r"^(ERR )?unknown command *['`]?RL\.|^RL\.\w+ command doesn't exist", re.I)
 
 # The largest integer of the server.
 LARGEST = 2**63 - 1
+# The largest of the scripts, which decide without the module.
+EXACT = 2**53 - 1
 
 
 class NoModule(redis.ResponseError):
@@ -412,11 +414,23 @@ class SlowLog:
 class Guard:
     """The breakers, the counters and the log of one storage or middleware."""
 
-    def __init__(self, counters: Counters | None = None, timeout: float = 0.1, timer: bool = True) -> None:
+    def __init__(
+        self,
+        counters: Counters | None = None,
+        timeout: float = 0.1,
+        timer: bool = True,
+        module: str = "optional",
+    ) -> None:
         """
         :param timeout: how many seconds a call waits for a reply at most
         :param timer: as that of :class:`Breaker`
+        :param module: ``required`` if no script decides without it
         """
+        if module not in ("optional", "required"):
+            raise ValueError(f"module: expected optional or required, not {module!r}")
+        from .scripts import Scripts  # which uses this file
+
+        self.scripts = Scripts(module == "required")
         self.counters = Counters() if counters is None else counters
         self.log = SlowLog().write
         self._timeout = timeout

@@ -14,7 +14,13 @@ class AsyncLimiter(AsyncBaseLimiter):
     """Reserves units of several limits in one decision, for asyncio."""
 
     def __init__(
-        self, client: Client, *, fail_open: bool = False, timeout: float = 0.1, counters: Counters | None = None
+        self,
+        client: Client,
+        *,
+        fail_open: bool = False,
+        timeout: float = 0.1,
+        counters: Counters | None = None,
+        module: str = "optional",
     ) -> None:
         """
         :param client: the connection to the server, made with ``retry=None``; the caller closes it
@@ -22,9 +28,10 @@ class AsyncLimiter(AsyncBaseLimiter):
             ``Overloaded`` in any case, if all connections of the client are in use
         :param timeout: how many seconds a call waits for the server at most
         :param counters: where to count what happens, for an export
+        :param module: ``optional``: without the module, the Lua scripts decide; ``required``: that is an error
         """
         check_arguments(client, True, fail_open, timeout, counters)
-        super().__init__(client, fail_open, Guard(counters, timeout))
+        super().__init__(client, fail_open, Guard(counters, timeout, module=module))
 
     @property
     def timeout(self) -> float:
@@ -40,11 +47,12 @@ class Limiter(BaseLimiter):
         *,
         fail_open: bool = False,
         counters: Counters | None = None,
+        module: str = "optional",
     ) -> None:
         """
         :param client: the connection, made with ``retry=None`` and a ``socket_timeout``; the caller closes it
         :param fail_open: as that of :class:`AsyncLimiter`
-        :param counters: where to count what happens, for an export
+        :param counters, module: as those of :class:`AsyncLimiter`
         """
         check_arguments(client, False, fail_open, counters=counters)
-        super().__init__(client, fail_open, Guard(counters, patience(client), timer=False))
+        super().__init__(client, fail_open, Guard(counters, patience(client), timer=False, module=module))

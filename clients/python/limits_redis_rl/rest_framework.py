@@ -15,7 +15,8 @@ from limits.storage import storage_from_string
 from rest_framework import throttling
 from rest_framework.exceptions import APIException
 
-from . import words
+from . import words as grammar
+from ._sync.execute import execute
 from .storage import Figures
 from .threads import send
 
@@ -47,7 +48,7 @@ class Throttle(throttling.SimpleRateThrottle):  # type: ignore[misc]
         """Checks the words that are constant when the application starts."""
         super().__init_subclass__(**options)
         try:
-            words.check((cls.algorithm, "key", 60, 1, *cls.options))
+            grammar.check((cls.algorithm, "key", 60, 1, *cls.options))
         except ValueError as error:
             raise ImproperlyConfigured(f"{cls.__name__}: {error}") from None
         rate = getattr(cls, "rate", None) or cls.THROTTLE_RATES.get(cls.scope)
@@ -67,7 +68,8 @@ class Throttle(throttling.SimpleRateThrottle):  # type: ignore[misc]
         client, guard, key = storage.storage, storage.guard, storage._key(algorithm, ident)
         words = (f"RL.{algorithm}", key, self.duration, self.num_requests, *self.options, "FULL")
         try:
-            figures = Figures.of(send(guard, client, key, lambda: client.execute_command(*words)))
+            [reply] = send(guard, client, key, lambda: execute(guard, client, [list(words)]))
+            figures = Figures.of(reply)
         except Exception as error:
             allowed: bool | None = guard.undecided(error, fail_open)
             if allowed is None:

@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 from limits.errors import ConfigurationError
 from limits.limits import GRANULARITIES
 
-from .guard import LARGEST
+from .guard import EXACT
 
 # Seconds. The client of redis waits for ever if it is not told otherwise.
 TIMEOUTS = {"socket_timeout": 0.1, "socket_connect_timeout": 0.1}
@@ -68,7 +68,7 @@ class Figures:
         That time may be longer than a window, but not than two. So the counter is 1/4, and the ttl has both: a window
         of four for each unit, and the time.
         """
-        count = LARGEST - self.remaining
+        count = EXACT - self.remaining
         return 0.25 if count else 0, count * 4 * window + self.next, 0, 0.0  # type: ignore[return-value]
 
 

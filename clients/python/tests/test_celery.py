@@ -10,6 +10,8 @@ import redis
 from faults import example, replaced
 from server import eventually, spawn
 
+from .conftest import needs_module
+
 TASK = """
 
 @app.task(base=Limited, bind=True, default_retry_delay=0)
@@ -20,6 +22,7 @@ def call(self, fails):
 """
 
 
+@needs_module
 def test_tasks_run_at_their_rate_and_are_charged_once(port: int, raw: redis.Redis, tmp_path: pathlib.Path) -> None:
     changes = {
         "localhost:6379": f"127.0.0.1:{port}",

@@ -34,6 +34,8 @@ from limits_redis_rl import AsyncLimiter, Limiter, RateLimitMiddleware, keyed_ha
 from limits_redis_rl.fastapi import limit
 from limits_redis_rl.fastmcp import ToolLimits
 
+from .conftest import needs_module
+
 
 def page(words: str, port: int = 0) -> dict[str, Any]:
     """The names of an example of the page."""
@@ -267,6 +269,7 @@ WORDS: list[tuple[Any, ...]] = [
 ]
 
 
+@needs_module
 def test_the_words_of_a_limit_are_those_of_the_server(raw: redis.Redis) -> None:
     known = "rl.lockout" in map(str.lower, raw.command_list())
     for policy in WORDS:

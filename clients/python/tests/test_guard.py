@@ -282,7 +282,7 @@ async def test_no_module_names_no_caller(text: str, caplog: pytest.LogCaptureFix
         def execute_command(self, *_: Any) -> Any:
             raise reply(text)
 
-    asynchronous, blocking = guard.Guard(), guard.Guard(timer=False)
+    asynchronous, blocking = guard.Guard(module="required"), guard.Guard(timer=False, module="required")
     with pytest.raises(redis.ResponseError) as first:
         await AsyncBaseLimiter(Client(), True, asynchronous).reserve([("WINDOW", "192.0.2.1", "1m", 5)], "1m")
     with pytest.raises(redis.ResponseError) as second:

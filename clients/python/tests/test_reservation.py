@@ -26,7 +26,7 @@ from server import Forwarder, eventually, free_port
 from limits_redis_rl import AsyncLimiter, Limiter, Overloaded
 from limits_redis_rl.charge import worst
 
-from .conftest import value, vectors
+from .conftest import needs_module, value, vectors
 
 KINDS = ["asyncio", "threads"]
 TABLE = vectors("reservations")
@@ -147,7 +147,7 @@ async def test_what_is_charged_at_an_end(end: Any, case: dict[str, Any], kind: s
 @every("replies")
 async def test_what_a_reply_leads_to(case: dict[str, Any], kind: str) -> None:
     server = Fake(kind, case["replies"])
-    limiter, error = server.limiter(fail_open=case.get("fail_open", False)), case.get("error")
+    limiter, error = server.limiter(fail_open=case.get("fail_open", False), module="required"), case.get("error")
     with pytest.raises(redis.RedisError) if error else contextlib.nullcontext():
         reservation = await value(limiter.reserve(TABLE["limits"], "1m", id=case.get("id")))
         assert error != "reserve"
@@ -248,6 +248,25 @@ def test_the_server_takes_the_words_of_the_table(raw: redis.Redis) -> None:
 
 
 @every_kind
+async def test_a_login(kind: str, port: int, prefix: str) -> None:
+    user = ("LOCKOUT", f"{{{prefix}}}:ann", "1d", 2, "BLOCK", "1m")
+    address = ("LOCKOUT", f"{{{prefix}}}:192.0.2.1", "1d", 4, "MAX", "2d", "AS", "address")
+    with pytest.raises(ValueError, match="expected LOCKOUT"):
+        (Limiter(redis.Redis(port=port), fail_open=False)).lockout([("TOKEN", "k", "1m", 1)])
+    async with connected(kind, port) as limiter:
+        login = limiter.lockout([user], [address])
+        assert (await value(login.check())).allowed
+        await value(login.succeed())
+        # The success has left no attempt: two more lock the user, and the address has two left.
+        attempts = [await value(login.check()) for _ in range(3)]
+        assert [attempt.allowed for attempt in attempts] == [True, True, False]
+        assert int(attempts[2].headers["Retry-After"]) <= 60
+        other = limiter.lockout([("LOCKOUT", f"{{{prefix}}}:bob", "1d", 9)], [address])
+        attempts = [await value(other.check()) for _ in range(3)]
+        assert [attempt.allowed for attempt in attempts] == [True, True, False]
+
+
+@every_kind
 @pytest.mark.parametrize("options", [{"protocol": 2}, {"protocol": 3}, {"decode_responses": True}], ids=str)
 async def test_settles_once(kind: str, options: dict[str, Any], port: int, calls: Calls) -> None:
     async with connected(kind, port, **options) as limiter:
@@ -325,6 +344,7 @@ async def test_no_connection_is_free(port: int, calls: Calls) -> None:
             await pool.release(connection)
 
 
+@needs_module
 async def test_more_is_used_than_any_limit_has(port: int, calls: Calls) -> None:
     """It is settled with the most that is counted."""
     async with connected("asyncio", port) as limiter:

@@ -4,8 +4,6 @@ use std::time::Duration;
 
 use redis::{ErrorKind, RedisError};
 
-use crate::policy::Algorithm;
-
 /// Why there is no decision.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -23,9 +21,9 @@ pub enum Error {
     /// The connection failed, or the server replied an error.
     #[error(transparent)]
     Redis(#[from] RedisError),
-    /// The server has no module, and the Lua library does not have this algorithm.
-    #[error("{} needs the module redis-rl, and the server does not have it", .0.word())]
-    NeedsModule(Algorithm),
+    /// The server has no module, and [`require_module`](crate::Builder::require_module) says that nothing else decides.
+    #[error("the server has no module redis-rl, which this limiter requires: load it, as docs/install.md says")]
+    NeedsModule,
     /// The reply is none of the module's.
     #[error("the reply is none of the module redis-rl")]
     UnknownReply,
@@ -130,7 +128,7 @@ mod tests {
         for error in [Error::CircuitOpen, Error::Overloaded] {
             assert!(error.is_unavailable() && !error.is_failure(), "{error}");
         }
-        for error in [Error::UnknownReply, Error::NeedsModule(Algorithm::Rolling), Error::MissingKey("header")] {
+        for error in [Error::UnknownReply, Error::NeedsModule, Error::MissingKey("header")] {
             assert!(!error.is_unavailable() && !error.is_failure(), "{error}");
         }
     }

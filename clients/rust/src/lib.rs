@@ -22,8 +22,8 @@
 //!
 //! The names are those of the command reference.
 //!
-//! - Servers without the module: the first request notices it, and the Lua library decides. It is part of this crate,
-//!   and the log has a warning. ROLLING needs the module: [`Error::NeedsModule`].
+//! - Servers without the module: the first request notices it, and Lua scripts decide, which are part of this crate. The
+//!   log has a warning; [`Builder::require_module`] makes it an error.
 //! - Servers that do not reply within 100 ms: [`Fallback`], [`BreakerSettings`] and [`Limiter::stats`]. The fallback is an
 //!   error if not given. Errors are events of the crate `tracing`, each kind once a second at most.
 //! - Clusters, Sentinels, TLS, sockets: [`Address`].

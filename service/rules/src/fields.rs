@@ -41,7 +41,7 @@ impl Kind {
                 share_threshold metadata"
             }
             Self::RateLimit => {
-                "unit requests_per_unit unlimited name replaces algorithm window anchor limit burst charge \
+                "unit requests_per_unit unlimited name replaces algorithm window anchor limit burst block max charge \
                 grants unit_scale"
             }
             Self::Replaces => "name",

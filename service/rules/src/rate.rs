@@ -60,7 +60,7 @@ fn unlimited(reporter: &mut Reporter<'_>, fields: &Entries<'_>) {
         reporter.error(at_of(fields, "unit"), "an unlimited rate_limit has no unit");
     }
     reporter.number(fields, "requests_per_unit", 0);
-    for name in ["algorithm", "window", "anchor", "limit", "burst", "charge", "grants", "unit_scale"] {
+    for name in ["algorithm", "window", "anchor", "limit", "burst", "block", "max", "charge", "grants", "unit_scale"] {
         if let Some(node) = field(fields, name) {
             reporter.error(node.at, format!("an unlimited rate_limit has no {name}"));
         }
@@ -105,6 +105,17 @@ fn limited(
             Err(_) => reporter.error(at_of(fields, "burst"), format!("invalid burst: {}", only(|can| can.burst))),
         }
     }
+    for (name, with_lock) in [("block", Policy::try_block as fn(_, _) -> _), ("max", Policy::try_max)] {
+        let Some(node) = field(fields, name) else { continue };
+        if !algorithm.traits().lock {
+            reporter.error(node.at, format!("invalid {name}: {}", only(|can| can.lock)));
+        } else if let Some(Window::Length(length)) = length(reporter, fields, name) {
+            policy = with_lock(policy, length).unwrap_or_else(|error| {
+                reporter.error(node.at, error.to_string());
+                policy
+            });
+        }
+    }
     if !algorithm.traits().anchor && field(fields, "anchor").is_some() {
         reporter.error(at_of(fields, "anchor"), format!("invalid anchor: {}", only(|can| can.anchor)));
     } else {
@@ -119,7 +130,7 @@ fn limited(
 
 /// How many may be inside at once.
 fn lease(reporter: &mut Reporter<'_>, at: Mark, fields: &Entries<'_>) -> Option<Rate> {
-    for name in ["unit", "window", "anchor", "burst", "charge", "grants", "unit_scale"] {
+    for name in ["unit", "window", "anchor", "burst", "block", "max", "charge", "grants", "unit_scale"] {
         if let Some(node) = field(fields, name) {
             reporter
                 .error(node.at, format!("invalid {name}: a lease has a limit alone, and each Reserve says its time"));
@@ -152,17 +163,25 @@ fn window(reporter: &mut Reporter<'_>, at: Mark, fields: &Entries<'_>) -> Option
     if let Some(unit) = field(fields, "unit") {
         reporter.error(unit.at, "a rate_limit has a unit or a window, not both");
     }
-    // A number without a unit would be seconds, but nothing says so in a file.
-    let read = |node: &Node<'_>| {
-        let text = node.text().filter(|text| !text.ends_with(|c: char| c.is_ascii_digit()))?;
-        text.parse().ok().filter(|window| !matches!(window, Window::Length(length) if *length > LONGEST))
-    };
     let expected = "an integer with a unit, as 500ms, 10s, 5m, 1h or 1d; or day, week, month or year";
-    let read = reporter.get(fields, "window", expected, read);
+    let read = reporter.get(fields, "window", expected, span);
     if node.is_null() {
         reporter.error(node.at, format!("invalid window: expected {expected}"));
     }
     read
+}
+
+/// A number without a unit would be seconds, but nothing says so in a file.
+fn span(node: &Node<'_>) -> Option<Window> {
+    let text = node.text().filter(|text| !text.ends_with(|c: char| c.is_ascii_digit()))?;
+    text.parse().ok().filter(|window| !matches!(window, Window::Length(length) if *length > LONGEST))
+}
+
+/// The length of a lock.
+fn length(reporter: &mut Reporter<'_>, fields: &Entries<'_>, name: &str) -> Option<Window> {
+    let is_length = |window: &Window| matches!(window, Window::Length(_));
+    reporter
+        .get(fields, name, "an integer with a unit, as 500ms, 10s, 5m, 1h or 1d", |node| span(node).filter(is_length))
 }
 
 /// As there, 0 if it is not given: that denies everything.
@@ -188,6 +207,10 @@ fn grants(reporter: &mut Reporter<'_>, fields: &Entries<'_>, policy: &Policy, op
     let grants = reporter.number(fields, "grants", 1)?;
     if options.all_or_nothing {
         reporter.error(node.at, "invalid grants: all_or_nothing decides on the server alone");
+    }
+    let traits = policy.algorithm().traits();
+    if !traits.partial {
+        reporter.error(node.at, format!("invalid grants: {} decides on the server alone", policy.algorithm().label()));
     }
     if u64::from(grants) > policy.capacity() {
         reporter.error(node.at, "invalid grants: expected at most the burst, or the limit if there is none");

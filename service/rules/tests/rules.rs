@@ -162,6 +162,7 @@ fn every_algorithm_has_its_options() {
         ("algorithm: counter, window: 1d, limit: 5, charge: always", "COUNTER 86400 5"),
         ("algorithm: window, window: 90s, limit: 5, charge: always", "WINDOW 90 5"),
         ("algorithm: lease, limit: 5", "LEASE 60 5"),
+        ("algorithm: lockout, window: 1d, limit: 5, max: 1h, block: 1m", "LOCKOUT 86400 5 BLOCK 60 MAX 3600"),
         ("unit: day, requests_per_unit: 20, unit_scale: 1000000", "FIXED 86400 20000000"),
         ("algorithm: token, window: 1s, limit: 3, burst: 2, unit_scale: 10", "TOKEN 1 30 BURST 20"),
         ("window: month, limit: 5, anchor: 2026-01-15T00:00:00Z", "FIXED month 5 ANCHOR 1768435200"),
@@ -205,9 +206,19 @@ unit: day, requests_per_unit: 4294967295, unit_scale: 1000000
 unit: day, requests_per_unit: 5, unit_scale: 0
   53: invalid unit_scale: expected an integer from 1 to 4294967295
 algorithm: leaky, window: 1s, limit: 5
-  19: invalid algorithm: expected fixed, window, counter, token, gcra, rolling or lease
+  19: invalid algorithm: expected fixed, window, counter, token, gcra, rolling, lease or lockout
 window: 1s, limit: 5, burst: 5
   37: invalid burst: only token and gcra take it
+window: 1s, limit: 5, block: 1m
+  37: invalid block: only lockout takes it
+algorithm: lockout, window: 1d, limit: 5, max: 1m
+  55: invalid MAX: expected at least BLOCK, which is the window if not given
+algorithm: lockout, window: 1d, limit: 5, block: day
+  57: invalid block: expected an integer with a unit, as 500ms, 10s, 5m, 1h or 1d
+algorithm: lockout, window: 1d, limit: 5, grants: 5
+  58: invalid grants: lockout decides on the server alone
+algorithm: lockout, window: 1d, limit: 5, charge: always
+  58: invalid charge: lockout cannot count beyond its limit
 algorithm: token, window: month, limit: 5
   34: invalid window: only FIXED takes day, week, month and year
 algorithm: token, window: 1s, limit: 5, anchor: 2026-01-15T00:00:00Z

@@ -290,12 +290,14 @@ impl Http2 {
 
     /// Waits until the turn has taken too long, if there is one. Then its requests end whose messages are incomplete.
     fn poll_end_of_turn(&mut self, peer: &Peer, cx: &mut Context<'_>) -> Poll<()> {
-        let Some(turn) = &mut self.turn else { return Poll::Pending };
+        let Some(turn) = self.turn.as_mut().filter(|_| peer.resetting() == 0) else { return Poll::Pending };
         let now = Instant::now();
         if std::mem::replace(&mut turn.ended, self.frames.ended()) != self.frames.ended() {
             turn.moved = now;
         }
-        let (progress, longest) = (turn.moved + PROGRESS, turn.began + TURN);
+        // What came meanwhile may not be read yet.
+        let lag = peer.load.largest_lag();
+        let (progress, longest) = (turn.moved + PROGRESS + lag, turn.began + TURN + lag);
         let ends = progress.min(longest);
         if now < ends {
             let micros_left = u64::try_from((ends - now).as_micros()).unwrap_or(u64::MAX);

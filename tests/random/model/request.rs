@@ -32,7 +32,7 @@ impl Request {
         let mut request = Self {
             algorithm,
             key: String::from_utf8(key.to_vec()).ok()?,
-            policy: Policy { schedule: Schedule::Aligned(Window::LONGEST), limit, burst: None },
+            policy: Policy { schedule: Schedule::Aligned(Window::LONGEST), limit, burst: None, block: None, max: None },
             cost: Cost::ONE,
             partial: false,
             always: false,
@@ -55,6 +55,8 @@ impl Request {
                 "ACTUAL" => request.actual = cost(words.next()?)?,
                 "AT" => request.at = Some(Micros::from_millis(words.next()?.parse().ok()?)),
                 "BURST" => request.policy.burst = Some(words.next()?.parse().ok()?),
+                "BLOCK" => request.policy.block = Some(length(words.next()?)?),
+                "MAX" => request.policy.max = Some(length(words.next()?)?),
                 "ANCHOR" => anchor = Some(Anchor::from_seconds(words.next()?.parse().ok()?)?),
                 "ID" => request.id = Some(words.next()?.into()),
                 "RESERVE" => request.reserve = Some((words.next()?.into(), length(words.next()?)?)),

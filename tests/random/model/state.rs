@@ -7,7 +7,8 @@ use redis_rl_algorithm::in_memory::{Counters, Holders, InMemory, Log, StoredReco
 use redis_rl_algorithm::rolling_log::Edit;
 use redis_rl_algorithm::sliding_log::LogChange;
 use redis_rl_algorithm::{
-    Change, FixedWindow, Gcra, LeakyBucket, Micros, RollingLog, SlidingCounter, SlidingLog, TokenBucket, WindowCounter,
+    Change, FixedWindow, Gcra, LeakyBucket, Lockout, Micros, RollingLog, SlidingCounter, SlidingLog, TokenBucket,
+    WindowCounter,
 };
 
 /// What a key holds.
@@ -70,7 +71,7 @@ pub trait Kept: InMemory {
 
     /// What a request in shadow mode commits.
     fn in_shadow(&self, _key: &Self::Key, _now: Micros, change: Change<Self::Change>) -> Change<Self::Change> {
-        change
+        if matches!(change, Change::Rebase(_)) { Change::Keep } else { change }
     }
 }
 
@@ -97,6 +98,7 @@ kept_as_a_record! {
     TokenBucket {}
     LeakyBucket {}
     Gcra {}
+    Lockout {}
     RollingLog {
         fn needs_memory(_key: &Self::Key, change: &Change<Edit>) -> bool {
             matches!(change, Change::Charge(edit) if edit.grows())

@@ -10,8 +10,9 @@ from types import TracebackType
 from typing import Any
 
 from ..aio import Background, Job, send
-from ..charge import Charge, Decision, Policy, Used, Words, decision_of, key_in, worst
+from ..charge import Charge, Decision, Policy, Used, Words, attempts, decision_of, key_in, locks
 from ..guard import Counters, Guard, is_unavailable
+from .execute import execute
 
 # The pauses before a settlement that had no reply is sent again, in seconds.
 PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
@@ -120,6 +121,43 @@ class AsyncReservation:
             self._limiter.background.drop(self._limiter.settlement(self._charge, self._calls()))
 
 
+class AsyncLockout:
+    """The attempts of a login: :meth:`AsyncBaseLimiter.lockout`."""
+
+    def __init__(self, limiter: AsyncBaseLimiter, users: Iterable[Policy], addresses: Iterable[Policy]) -> None:
+        self._limiter = limiter
+        self._users, self._addresses = attempts(users), attempts(addresses)
+        if not self._users + self._addresses:
+            raise ValueError("policies: expected at least one")
+
+    async def check(self) -> Decision:
+        """Charges an attempt of all limits, or of none. Before the password is checked, so that ten at once are ten."""
+        limiter, words = self._limiter, self._users + self._addresses
+        call: Words = ["RL.MULTI", len(words), *itertools.chain.from_iterable(words), "HEADERS"]
+        try:
+            reply = await send(
+                limiter.guard, limiter.client, words[0][1], lambda: limiter.client.execute_command(*call)
+            )
+        except Exception as error:
+            if limiter.guard.undecided(error, limiter.fail_open):
+                return Decision(True)
+            raise
+        decision = decision_of(reply)
+        limiter.guard.decided(decision.allowed)
+        return decision
+
+    async def succeed(self) -> None:
+        """After a success: forgets the attempts of the user, and gives one back to the address, which an attacker with
+        a login of his own must not clear. Without a reply they stay."""
+        calls: list[Words] = [["RL.RESET", *words[:3]] for words in self._users]
+        calls += [["RL.REFUND", *words[:4], *locks(words)] for words in self._addresses]
+        for call in calls:
+            try:
+                await self._limiter.send([call])
+            except Exception as error:
+                self._limiter.counters.faults += not self._limiter.guard.failed(error, "an attempt stays counted")
+
+
 class AsyncBaseLimiter:
     """Reserves units of several limits in one decision."""
 
@@ -153,6 +191,14 @@ class AsyncBaseLimiter:
         reservation.called()
         return reservation
 
+    def lockout(self, users: Iterable[Policy], addresses: Iterable[Policy] = ()) -> AsyncLockout:
+        """Limits a login.
+
+        :param users: limits of the user: ``[("LOCKOUT", "user:ann", "1d", 5, "BLOCK", "1m")]``
+        :param addresses: limits that other users share, such as those of the address
+        """
+        return AsyncLockout(self, users, addresses)
+
     async def join(self, timeout: float | None = None) -> bool:
         """Waits until what is settled in the background is settled, at most so many seconds if given. Whether it is.
 
@@ -163,8 +209,8 @@ class AsyncBaseLimiter:
     async def _hold(self, charge: Charge) -> AsyncReservation:
         words, sent = charge.reserve(), time.monotonic()
         try:
-            reply = await send(
-                self.guard, self.client, charge.limits[0].key, lambda: self.client.execute_command(*words)
+            [reply] = await send(
+                self.guard, self.client, charge.limits[0].key, lambda: execute(self.guard, self.client, [words])
             )
         except Exception as error:
             charge.reached(error)
@@ -187,7 +233,7 @@ class AsyncBaseLimiter:
 
         async def settle() -> float | None:
             try:
-                await self._send(calls)
+                await self.send(calls)
             except Exception as error:
                 pause = next(pauses)
                 unavailable = self.guard.failed(error, "settling again")
@@ -208,7 +254,7 @@ class AsyncBaseLimiter:
                 return None
             part, sent = 3, time.monotonic()
             try:
-                charge.renewed(sent, await self._send(charge.renew(), charge.ends - sent))
+                charge.renewed(sent, await self.send(charge.renew(), charge.ends - sent))
             except Exception as error:
                 self.counters.faults += not self.guard.failed(error, "renewing again")
                 part = 10
@@ -216,13 +262,7 @@ class AsyncBaseLimiter:
 
         return renew
 
-    async def _send(self, calls: list[Words], longest: float | None = None) -> list[Any]:
-        async def sent() -> list[Any]:
-            if len(calls) == 1:
-                return [await self.client.execute_command(*calls[0])]
-            pipeline = self.client.pipeline(transaction=False)
-            for words in calls:
-                pipeline.execute_command(*words)
-            return worst(await pipeline.execute(raise_on_error=False))
-
-        return await send(self.guard, self.client, key_in(calls), sent, longest)
+    async def send(self, calls: list[Words], longest: float | None = None) -> list[Any]:
+        return await send(
+            self.guard, self.client, key_in(calls), lambda: execute(self.guard, self.client, calls), longest
+        )

@@ -8,8 +8,6 @@ from typing import Any, TypeVar
 import redis
 import redis.asyncio.sentinel
 
-from ..guard import NO_MODULE, NoModule
-
 T = TypeVar("T")
 
 
@@ -30,10 +28,6 @@ async def on_primary(client: Any, call: Callable[[], Awaitable[T]]) -> T:
         # (In a cluster a replica redirects.)
         if pool is not None:
             await pool.disconnect(inuse_connections=False)
-        raise
-    except redis.ResponseError as error:
-        if NO_MODULE.match(str(error)):
-            raise NoModule from None
         raise
     except redis.asyncio.sentinel.MasterNotFoundError:
         await _watched(pool)

@@ -13,8 +13,10 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
 from ..aio import HAS_TIMER, LONGER, ping, send
-from ..guard import LARGEST, Counters, Guard, bounded, patience
+from ..charge import Words
+from ..guard import EXACT, LARGEST, Counters, Guard, bounded, patience
 from ..storage import TIMEOUTS, Figures, cluster, limit_in, patterns, redis_uri, safe
+from .execute import execute
 
 
 class AsyncRedisRlStorage(Storage, MovingWindowSupport, SlidingWindowCounterSupport):
@@ -31,12 +33,14 @@ class AsyncRedisRlStorage(Storage, MovingWindowSupport, SlidingWindowCounterSupp
         key_prefix: str = "RL",
         moving_window: str = "ROLLING",
         wrap_exceptions: bool = False,
+        module: str = "optional",
         **options: Any,
     ) -> None:
         """
         :param uri: as :func:`redis.from_url` takes it, with the scheme of this class
         :param key_prefix: what the keys in the server begin with
         :param moving_window: the algorithm of the moving window, ``ROLLING`` or ``SLIDING``
+        :param module: ``optional``: without the module, the Lua scripts decide; ``required``: that is an error
         :param wrap_exceptions: whether errors are raised as :exc:`limits.errors.StorageError`
         :param options: arguments for the client of :pypi:`redis`, such as ``socket_timeout`` (0.1 s if not given)
         """
@@ -48,7 +52,7 @@ class AsyncRedisRlStorage(Storage, MovingWindowSupport, SlidingWindowCounterSupp
             raise ConfigurationError("moving_window is ROLLING or SLIDING")
         self.key_prefix = key_prefix
         self.moving_window = moving_window
-        self.guard = Guard(timeout=timeout, timer=HAS_TIMER)
+        self.guard = Guard(timeout=timeout, timer=HAS_TIMER, module=module)
 
     def _connect(self, uri: str, options: dict[str, Any]) -> tuple[Any, float]:
         """The client, and how many seconds a call waits for a reply at most."""
@@ -72,9 +76,9 @@ class AsyncRedisRlStorage(Storage, MovingWindowSupport, SlidingWindowCounterSupp
     async def _send(self, command: list[str], algorithm: str, key: str, *words: str | int) -> Any:
         named = self._key(algorithm, key)
         try:
-            return await send(
-                self.guard, self.storage, named, lambda: self.storage.execute_command(*command, named, *words)
-            )
+            call: Words = [*command, named, *words]
+            [reply] = await send(self.guard, self.storage, named, lambda: execute(self.guard, self.storage, [call]))
+            return reply
         except Exception as error:
             self.counters.faults += not self.guard.failed(error, "the framework decides")
             raise
@@ -114,7 +118,7 @@ class AsyncRedisRlStorage(Storage, MovingWindowSupport, SlidingWindowCounterSupp
         return (await self._hit("COUNTER", key, expiry, limit, amount)).allowed
 
     async def get_sliding_window(self, key: str, expiry: int) -> tuple[int, float, int, float]:
-        return (await self._peek("COUNTER", key, expiry, LARGEST)).sliding_window(expiry)
+        return (await self._peek("COUNTER", key, expiry, EXACT)).sliding_window(expiry)
 
     async def clear_sliding_window(self, key: str, expiry: int) -> None:
         await self._reset("COUNTER", key, expiry)

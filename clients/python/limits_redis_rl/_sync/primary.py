@@ -9,8 +9,6 @@ from typing import Any, TypeVar
 import redis
 import redis.sentinel
 
-from ..guard import NO_MODULE, NoModule
-
 T = TypeVar("T")
 
 
@@ -31,10 +29,6 @@ def on_primary(client: Any, call: Callable[[], T]) -> T:
         # (In a cluster a replica redirects.)
         if pool is not None:
             pool.disconnect(inuse_connections=False)
-        raise
-    except redis.ResponseError as error:
-        if NO_MODULE.match(str(error)):
-            raise NoModule from None
         raise
     except redis.sentinel.MasterNotFoundError:
         _watched(pool)

@@ -38,8 +38,8 @@ pub struct Core {
     pub log: Log,
     pub denials: Denials,
     pub server: Server,
-    /// Whether the log says that the Lua library decides.
-    library_decides: AtomicBool,
+    /// Whether the log says that the Lua scripts decide.
+    scripts_decide: AtomicBool,
     gauge: Arc<Gauge>,
     pub counts: Counts,
     /// Whether a task sends what was admitted here.
@@ -47,15 +47,15 @@ pub struct Core {
 }
 
 impl Core {
-    /// `gauge` is that of the circuit breakers.
-    pub fn new(settings: &Settings, gauge: Arc<Gauge>) -> Self {
+    /// `gauge` is that of the circuit breakers. `in_cluster`: the server is known to be one of a cluster.
+    pub fn new(settings: &Settings, gauge: Arc<Gauge>, in_cluster: bool) -> Self {
         Self {
             timeout: settings.timeout,
             counters: Counters::default(),
             log: Log::default(),
             denials: Denials::new(settings.denials, settings.recheck_denials),
-            server: Server::new(),
-            library_decides: AtomicBool::new(false),
+            server: Server::new(settings.requires_module, in_cluster),
+            scripts_decide: AtomicBool::new(false),
             gauge,
             counts: Counts::default(),
             sends_local: AtomicBool::new(false),
@@ -69,7 +69,7 @@ impl Core {
 
     /// Notes how a call ended that had begun.
     pub fn ended(&self, result: Result<Value, Error>) -> Result<Value, Error> {
-        self.note_library();
+        self.note_scripts();
         if let Err(Error::Redis(error)) = &result
             && is_connection_error(error)
         {
@@ -105,20 +105,17 @@ impl Core {
         self.counters.snapshot(&self.gauge, [&shared.sent, &shared.dropped])
     }
 
-    /// Says once that the library decides instead of the module, and again after the module was there or a connection
+    /// Says once that the scripts decide instead of the module, and again after the module was there or a connection
     /// failed.
-    fn note_library(&self) {
+    fn note_scripts(&self) {
         let decides = self.server.lacks_module();
-        if decides != self.library_decides.load(Ordering::Relaxed)
-            && self.library_decides.swap(decides, Ordering::Relaxed) != decides
+        if decides != self.scripts_decide.load(Ordering::Relaxed)
+            && self.scripts_decide.swap(decides, Ordering::Relaxed) != decides
             && decides
         {
             self.log.warn(
                 Kind::Library,
-                format_args!(
-                    "the server has no module redis-rl: the Lua library decides, which takes more of the server's time, \
-                     and algorithms that it does not have are errors"
-                ),
+                format_args!("no module: the Lua scripts decide, which take more of the server's time: docs/lua.md"),
             );
         }
     }
@@ -385,7 +382,7 @@ mod tests {
     const POLICY: Policy = Policy::counter(Duration::from_secs(86_400), 10);
 
     fn core() -> Core {
-        Core::new(&Settings::default(), Arc::default())
+        Core::new(&Settings::default(), Arc::default(), false)
     }
 
     #[test]
@@ -512,7 +509,7 @@ mod tests {
             let mut exchange = core.begin(Call::of(Verb::Check, &request), Duration::from_secs(1)).unwrap();
             let mut commands = Commands::default();
             assert!(exchange.step(None, &mut commands).is_none());
-            // Once the module is missing, this is the reply of the library.
+            // Once the module is missing, this is the reply of a script.
             let _ = exchange.step(Some(error().map_err(Error::from)), &mut commands);
             _ = core.ended(Ok(Value::Nil));
         };
@@ -523,11 +520,11 @@ mod tests {
             core.lease_lost();
             core.local_forgotten();
         });
-        let kinds = ["the Lua library decides", "is not settled: ", "a lease ended", "more keys than"];
+        let kinds = ["the Lua scripts decide", "is not settled: ", "a lease ended", "more keys than"];
         assert_eq!(kinds.map(|kind| text.matches(kind).count()), [1; 4], "{text}");
         assert_eq!(text.matches("WARN").count(), 4, "{text}");
         core.server.forget();
         _ = core.ended(Ok(Value::Nil));
-        assert!(!core.library_decides.load(Ordering::Relaxed), "the next time is not logged");
+        assert!(!core.scripts_decide.load(Ordering::Relaxed), "the next time is not logged");
     }
 }

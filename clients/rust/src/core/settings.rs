@@ -13,6 +13,7 @@ pub struct Settings {
     pub denials: usize,
     pub recheck_denials: Duration,
     pub breaker: BreakerSettings,
+    pub requires_module: bool,
 }
 
 impl Default for Settings {
@@ -23,6 +24,7 @@ impl Default for Settings {
             denials: 10_000,
             recheck_denials: Duration::from_secs(10),
             breaker: BreakerSettings::default(),
+            requires_module: false,
         }
     }
 }

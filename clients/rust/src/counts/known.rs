@@ -64,13 +64,14 @@ impl Limit {
         match self.algorithm.traits() {
             Traits { ends_at_once: true, .. } => Kind::Window,
             Traits { burst: true, .. } => Kind::Bucket,
+            // Special: what counts of the previous window becomes less.
             _ if matches!(self.algorithm, Algorithm::Counter) => Kind::Counter,
             _ => Kind::Log,
         }
     }
 
     fn window(&self) -> u64 {
-        Terms { schedule: self.schedule, limit: 0, burst: None }.window().micros()
+        Terms { schedule: self.schedule, limit: 0, burst: None, block: None, max: None }.window().micros()
     }
 
     /// When the window ends in which units of this moment count, if they all come back at once.
@@ -576,7 +577,7 @@ impl Known {
     /// The terms under which local units were admitted.
     pub const fn terms(&self, schedule: Schedule) -> Terms {
         let burst = if self.burst == 0 { None } else { Some(self.burst) };
-        Terms { schedule, limit: self.limit, burst }
+        Terms { schedule, limit: self.limit, burst, block: None, max: None }
     }
 }
 

@@ -222,7 +222,8 @@ impl Count {
             (true, false) => _ = self.shared.held.fetch_sub(1, Ordering::Relaxed),
             _ => {}
         }
-        if known.has_local() && !mem::replace(&mut known.listed, true) {
+        // LOCKOUT is not settled: its local attempts count here alone, without the locks that grow.
+        if self.state.algorithm().traits().settle && known.has_local() && !mem::replace(&mut known.listed, true) {
             drop(known);
             self.shared.unsent.lock().push_back(Arc::clone(self));
             self.shared.has_unsent.store(true, Ordering::Relaxed);

@@ -108,11 +108,11 @@ impl Limiter {
     /// Decides in this process, with grants of `units` that the server makes: see [`Grants`].
     ///
     /// # Errors
-    /// The algorithm is LEASE or LEAKY, or `units` is 0 or more than the policy allows at once.
+    /// The algorithm takes no PARTIAL or delays requests (LEASE, LOCKOUT, LEAKY), or `units` is 0 or more than the policy allows at once.
     pub fn grants(&self, policy: &Policy, units: u64) -> Result<Grants, Error> {
         let traits = policy.algorithm().traits();
         if !traits.partial || traits.delays {
-            return Err(Error::Unsupported("LEASE and LEAKY cannot be granted in advance; send each request"));
+            return Err(Error::Unsupported("the algorithm cannot be granted in advance; send each request"));
         }
         if units == 0 || units > policy.capacity() {
             return Err(Error::Unsupported("a grant has 1 unit or more, up to the burst or the limit of the policy"));

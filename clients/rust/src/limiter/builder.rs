@@ -76,6 +76,14 @@ impl Builder {
         self
     }
 
+    /// Whether a server without the module is an error, [`Error::NeedsModule`](crate::Error::NeedsModule). If not given, the
+    /// Lua scripts decide there.
+    #[must_use]
+    pub fn require_module(mut self, required: bool) -> Self {
+        self.settings.requires_module = required;
+        self
+    }
+
     /// The limiter.
     pub fn build(self) -> Limiter {
         Limiter::of(self)

@@ -79,7 +79,7 @@ impl Limiter {
         self.core.stats()
     }
 
-    /// Whether the server has no module, as far as known: the Lua library decides then. The module is looked for again
+    /// Whether the server has no module, as far as known: the Lua scripts decide then. The module is looked for again
     /// after a connection failed, and every five seconds. A server that was restarted without the module is noticed at the
     /// first request.
     pub fn lacks_module(&self) -> bool {

@@ -108,7 +108,7 @@ impl Limiter {
     fn of(builder: Builder) -> Self {
         let Builder { link, settings } = builder;
         link.set_silence(Breaker::limit(settings.breaker, settings.timeout));
-        let core = Arc::new(Core::new(&settings, link.gauge()));
+        let core = Arc::new(Core::new(&settings, link.gauge(), link.is_cluster()));
         Self { link, core, fallback: settings.fallback, timeout: settings.timeout }
     }
 

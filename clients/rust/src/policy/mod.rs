@@ -116,6 +116,30 @@ impl Policy {
         valid(self.try_burst(burst))
     }
 
+    /// The length of the first lock; the window if not given. Only for LOCKOUT.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use redis_rl_client::Policy;
+    ///
+    /// let [minute, day] = [60, 86_400].map(Duration::from_secs);
+    /// let login = Policy::lockout(day, 5).block(minute);
+    /// assert_eq!(login.to_string(), "LOCKOUT 86400 5 BLOCK 60");
+    /// ```
+    #[track_caller]
+    #[must_use]
+    pub const fn block(self, first: Duration) -> Self {
+        valid(self.try_block(first))
+    }
+
+    /// The length of the longest lock, at least that of the first, which [`block`](Self::block) sets before. A day, or the
+    /// first lock if that is longer, if not given. Only for LOCKOUT.
+    #[track_caller]
+    #[must_use]
+    pub const fn max(self, longest: Duration) -> Self {
+        valid(self.try_max(longest))
+    }
+
     /// A time at which a window starts, in Unix seconds. Only for FIXED.
     #[track_caller]
     #[must_use]
@@ -158,7 +182,12 @@ impl Policy {
         if limit > MAX_COUNT {
             return Err(InvalidPolicy("invalid limit: expected an integer from 0 to 9223372036854775807"));
         }
-        Ok(Self { algorithm, terms: Terms { schedule, limit, burst: None }, name: None, shadow: false })
+        Ok(Self {
+            algorithm,
+            terms: Terms { schedule, limit, burst: None, block: None, max: None },
+            name: None,
+            shadow: false,
+        })
     }
 
     /// [`burst`](Self::burst).
@@ -173,6 +202,47 @@ impl Policy {
             return Err(InvalidPolicy("invalid BURST: expected an integer from 1 to 9223372036854775807"));
         }
         Ok(Self { terms: Terms { burst: Some(burst), ..self.terms }, ..self })
+    }
+
+    /// [`block`](Self::block).
+    ///
+    /// # Errors
+    /// It is no length of a window or longer than the longest lock, or the algorithm has no locks.
+    pub const fn try_block(self, first: Duration) -> Result<Self, InvalidPolicy> {
+        if !self.algorithm.traits().lock {
+            return Err(takes_none!("BLOCK", self.algorithm));
+        }
+        match span(first) {
+            Some(block) => Self { terms: Terms { block: Some(block), ..self.terms }, ..self }.in_order(),
+            None => Err(InvalidPolicy("invalid BLOCK: expected whole milliseconds, up to 10^12 seconds")),
+        }
+    }
+
+    /// [`max`](Self::max).
+    ///
+    /// # Errors
+    /// It is no length of a window or shorter than the first lock, or the algorithm has no locks.
+    pub const fn try_max(self, longest: Duration) -> Result<Self, InvalidPolicy> {
+        if !self.algorithm.traits().lock {
+            return Err(takes_none!("MAX", self.algorithm));
+        }
+        match span(longest) {
+            Some(max) => Self { terms: Terms { max: Some(max), ..self.terms }, ..self }.in_order(),
+            None => Err(InvalidPolicy("invalid MAX: expected whole milliseconds, up to 10^12 seconds")),
+        }
+    }
+
+    const fn in_order(self) -> Result<Self, InvalidPolicy> {
+        let first = match self.terms.block {
+            Some(block) => block,
+            None => self.terms.window(),
+        };
+        match self.terms.max {
+            Some(max) if max.micros() < first.micros() => {
+                Err(InvalidPolicy("invalid MAX: expected at least BLOCK, which is the window if not given"))
+            }
+            _ => Ok(self),
+        }
     }
 
     /// [`anchor`](Self::anchor).
@@ -238,6 +308,11 @@ impl Policy {
     /// Whether it allows what the limit denies.
     pub const fn is_shadow(&self) -> bool {
         self.shadow
+    }
+
+    /// The lengths of the first and the longest lock, if they are given.
+    pub(crate) fn locks(&self) -> [Option<Window>; 2] {
+        [self.terms.block, self.terms.max].map(|span| span.map(|span| Window::Length(length(span))))
     }
 
     /// The time at which a window starts, if one is given.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::{Algorithm, Calendar, InvalidPolicy, Policy, Window};
 
 const SYNTAX: InvalidPolicy = InvalidPolicy(
-    "syntax error: expected an algorithm, a window and a limit; then BURST n, ANCHOR t, AS name or SHADOW, each at most once",
+    "syntax error: expected an algorithm, a window and a limit; then BURST n, BLOCK d, MAX d, ANCHOR t, AS name or SHADOW, each at most once",
 );
 const WINDOW: InvalidPolicy = InvalidPolicy(
     "invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to 10^12 seconds; FIXED also takes day, week, month and year",
@@ -16,7 +16,7 @@ const WINDOW: InvalidPolicy = InvalidPolicy(
 impl FromStr for Policy {
     type Err = InvalidPolicy;
 
-    /// Parses `<ALGO> window limit [options]`, with the options BURST, ANCHOR, AS and SHADOW in any order.
+    /// Parses `<ALGO> window limit [options]`, with the options BURST, BLOCK, MAX, ANCHOR, AS and SHADOW in any order.
     fn from_str(text: &str) -> Result<Self, InvalidPolicy> {
         let mut words = text.split_ascii_whitespace();
         let mut next = || words.next().ok_or(SYNTAX);
@@ -25,17 +25,24 @@ impl FromStr for Policy {
         let window = next()?.parse()?;
         let limit = integer(next()?).ok_or(SYNTAX)?;
         let mut policy = Self::new(algorithm.ok_or(SYNTAX)?, window, limit)?;
+        let mut max = None;
         while let Some(option) = words.next() {
             let mut value = || words.next().ok_or(SYNTAX);
             policy = match option.to_ascii_uppercase().as_str() {
                 "BURST" if policy.terms.burst.is_none() => policy.try_burst(integer(value()?).ok_or(SYNTAX)?)?,
+                "BLOCK" if policy.terms.block.is_none() => policy.try_block(lock(value()?)?)?,
+                "MAX" if max.is_none() => {
+                    max = Some(lock(value()?)?);
+                    policy
+                }
                 "ANCHOR" if policy.anchor_seconds().is_none() => policy.try_anchor(integer(value()?).ok_or(SYNTAX)?)?,
                 "AS" if policy.name.is_none() => policy.try_name(value()?)?,
                 "SHADOW" if !policy.shadow => policy.shadow(),
                 _ => return Err(SYNTAX),
             };
         }
-        Ok(policy)
+        // BLOCK may follow it.
+        max.map_or(Ok(policy), |max| policy.try_max(max))
     }
 }
 
@@ -44,6 +51,11 @@ impl fmt::Display for Policy {
         write!(f, "{} {} {}", self.algorithm.word(), self.window(), self.limit())?;
         if let Some(burst) = self.terms.burst {
             write!(f, " BURST {burst}")?;
+        }
+        for (word, lock) in ["BLOCK", "MAX"].into_iter().zip(self.locks()) {
+            if let Some(lock) = lock {
+                write!(f, " {word} {lock}")?;
+            }
         }
         if let Some(anchor) = self.anchor_seconds() {
             write!(f, " ANCHOR {anchor}")?;
@@ -82,6 +94,14 @@ impl fmt::Display for Window {
     }
 }
 
+/// The length of a lock: of a window that is no period of the calendar.
+fn lock(text: &str) -> Result<Duration, InvalidPolicy> {
+    match text.parse()? {
+        Window::Length(length) => Ok(length),
+        Window::Calendar(_) => Err(SYNTAX),
+    }
+}
+
 /// Decimal digits without a sign and without leading zeros.
 fn integer(text: &str) -> Option<u64> {
     let canonical = text == "0" || !text.starts_with(['0', '+']);
@@ -99,6 +119,7 @@ mod tests {
             "FIXED month 10 ANCHOR 1768608000 AS a-Z_0.9 SHADOW",
             "LEAKY 500ms 10",
             "LEASE 30 0",
+            "LOCKOUT 86400 5 BLOCK 60 MAX 86400",
             "SLIDING 1 9223372036854775807",
         ] {
             assert_eq!(text.parse::<Policy>().expect(text).to_string(), text);
@@ -129,6 +150,11 @@ mod tests {
             "FIXED 60 5 ANCHOR 253402300800",
             "TOKEN 60 5 AS a\"b",
             "TOKEN 60 5 COST 2",
+            "TOKEN 60 5 BLOCK 60",
+            "LOCKOUT 1d 5 MAX 60",
+            "LOCKOUT 1d 5 MAX 1m BLOCK 61s",
+            "LOCKOUT 1d 5 BLOCK day",
+            "LOCKOUT 1d 5 BLOCK 0",
         ] {
             assert!(text.parse::<Policy>().is_err(), "{text}");
         }

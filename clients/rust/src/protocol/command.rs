@@ -1,9 +1,16 @@
-//! The commands of the module, and the same calls of the Lua library.
+//! The commands of the module, and the same calls of the Lua scripts.
+
+use std::fmt::Display;
+
+use redis::{Value, parse_redis_value};
+use redis_rl_algorithm::{Micros, Schedule};
 
 use super::commands::{Commands, Parts};
+use super::scripts::Script;
 use crate::counts::Part;
+use crate::error::Error;
 use crate::key::Bounded;
-use crate::policy::{Algorithm, Policy, Request, Window};
+use crate::policy::{Policy, Request, Window};
 
 /// All figures in one string. It costs server and client the least.
 const LINE: &str = "LINE";
@@ -63,15 +70,9 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The first algorithm of the call that the library does not have.
-    pub fn needs_module(&self) -> Option<Algorithm> {
-        let mut algorithms = self.requests.iter().map(|request| request.policy.algorithm());
-        algorithms.find(|algorithm| !algorithm.traits().library)
-    }
-
     /// Adds the command of the module.
     pub fn native(&self, commands: &mut Commands) {
-        commands.word(self.names().0);
+        commands.word(self.name());
         if matches!(self.verb, Verb::CheckAll) {
             commands.number(self.requests.len() as u64);
         }
@@ -86,32 +87,97 @@ impl<'a> Call<'a> {
         self.end(commands);
     }
 
-    /// Adds the call of the library, by EVALSHA and its hash, or by EVAL and its source: the keys, the name of the function,
-    /// then the words without the keys.
-    pub fn script(&self, name: &str, script: &str, commands: &mut Commands) {
-        commands.word(name).word(script).number(self.requests.len() as u64);
-        for request in self.requests {
-            commands.word(&*request.bounded_key());
+    /// The script of the call. `None` if there is none: the algorithm does not take the command.
+    pub fn script(&self) -> Option<&'static Script> {
+        let word = self.requests.first().map_or("", |request| request.policy.algorithm().label());
+        match self.verb {
+            Verb::Check => Script::of("", word),
+            Verb::CheckAll => Script::of("", "multi"),
+            Verb::Peek => Script::of("peek_", word),
+            Verb::Refund => Script::of("refund_", word),
+            Verb::Settle(_) | Verb::SettleReservation { .. } => Script::of("settle_", word),
+            Verb::Reset => Script::of("reset_", word),
+            Verb::Renew(_) => Script::of("", "renew"),
+            Verb::Release(_) => Script::of("", "release"),
         }
-        commands.word(self.names().1);
+    }
+
+    /// Adds the call of a script, by EVALSHA and its hash, or by EVAL and its source: the keys, then the words without the
+    /// keys. `now` is the server's clock, as far as known.
+    ///
+    /// # Errors
+    /// In a cluster no name of that form is in the slot of a key.
+    pub fn scripted(
+        &self,
+        name: &str,
+        script: &str,
+        now: Micros,
+        in_cluster: bool,
+        commands: &mut Commands,
+    ) -> Result<(), Error> {
+        let mut keys = Vec::new();
         for request in self.requests {
-            self.algorithm(commands, request);
+            self.keys(request, now, in_cluster, &mut keys)?;
+        }
+        commands.word(name).word(script).number(keys.len() as u64);
+        keys.iter().for_each(|key| _ = commands.word(key));
+        for request in self.requests {
+            if matches!(self.verb, Verb::CheckAll) {
+                self.algorithm(commands, request);
+            }
             self.words(commands, request);
         }
         self.end(commands);
+        Ok(())
     }
 
-    /// The command of the module, and the function of the library.
-    fn names(&self) -> (&'static str, &'static str) {
+    /// The keys of a request, as docs/lua.md says: of FIXED those of two windows, since the server's clock decides.
+    fn keys(&self, request: &Request<'_>, now: Micros, in_cluster: bool, keys: &mut Vec<Vec<u8>>) -> Result<(), Error> {
+        let (key, policy) = (&*request.bounded_key(), request.policy);
+        let with_leases = matches!(self.verb, Verb::Renew(_) | Verb::Release(_));
+        let with_book = match self.verb {
+            Verb::Check | Verb::CheckAll => request.reserve.is_some(),
+            Verb::SettleReservation { .. } => true,
+            Verb::Reset => policy.algorithm().traits().reserve,
+            _ => false,
+        };
+        let has_suffix = policy.algorithm().traits().key_per_window && !with_leases;
+        let named = |suffix: &dyn Display| match braces(key, in_cluster) {
+            Some([open, close]) => Ok([open, key, close, suffix.to_string().as_bytes()].concat()),
+            None => Err(no_name(if has_suffix { "FIXED" } else { "RESERVE" })),
+        };
+        let schedule = policy.terms().schedule;
+        if has_suffix {
+            let period = schedule.period_at(now);
+            let late = !matches!(schedule, Schedule::Aligned(_))
+                || now.0 - period.start.0 >= (period.end.0 - period.start.0) / 2;
+            let other = if late { period.end } else { Micros(period.start.0.saturating_sub(1)) };
+            for at in [now, other] {
+                keys.push(named(&format_args!(":{}", schedule.suffix_at(at)))?);
+            }
+        } else {
+            keys.push(key.to_vec());
+        }
+        if with_book {
+            let infix = if has_suffix { format!(":{schedule}") } else { String::new() };
+            for end in ["", ":ends"] {
+                keys.push(named(&format_args!("{infix}:reserved{end}"))?);
+            }
+        }
+        Ok(())
+    }
+
+    /// The command of the module.
+    fn name(&self) -> &'static str {
         match self.verb {
-            Verb::Check => (self.requests.first().map_or("", |request| request.policy.algorithm().command()), "rl"),
-            Verb::CheckAll => ("RL.MULTI", "rl_multi"),
-            Verb::Peek => ("RL.PEEK", "rl_peek"),
-            Verb::Refund => ("RL.REFUND", "rl_refund"),
-            Verb::Settle(_) | Verb::SettleReservation { .. } => ("RL.SETTLE", "rl_settle"),
-            Verb::Reset => ("RL.RESET", "rl_reset"),
-            Verb::Renew(_) => ("RL.RENEW", "rl_renew"),
-            Verb::Release(_) => ("RL.RELEASE", "rl_release"),
+            Verb::Check => self.requests.first().map_or("", |request| request.policy.algorithm().command()),
+            Verb::CheckAll => "RL.MULTI",
+            Verb::Peek => "RL.PEEK",
+            Verb::Refund => "RL.REFUND",
+            Verb::Settle(_) | Verb::SettleReservation { .. } => "RL.SETTLE",
+            Verb::Reset => "RL.RESET",
+            Verb::Renew(_) => "RL.RENEW",
+            Verb::Release(_) => "RL.RELEASE",
         }
     }
 
@@ -163,6 +229,29 @@ impl<'a> Call<'a> {
     }
 }
 
+/// The braces around a key in a name with a suffix: in a cluster a key without a hash tag becomes one, so that the name is
+/// in its slot. `None` if it cannot be one.
+fn braces(key: &[u8], in_cluster: bool) -> Option<[&'static [u8]; 2]> {
+    let close_of = |rest: &[u8]| rest.iter().position(|&byte| byte == b'}');
+    let tag = key.iter().position(|&byte| byte == b'{').and_then(|open| close_of(&key[open + 1..]));
+    if !in_cluster || tag.is_some_and(|length| length > 0) {
+        Some([b"", b""])
+    } else if key.is_empty() || close_of(key).is_some() {
+        None
+    } else {
+        Some([b"{", b"}"])
+    }
+}
+
+/// The module's error for a key that cannot be a hash tag.
+fn no_name(what: &str) -> Error {
+    let text = format!(
+        "-ERR invalid key: in a cluster {what} needs a key that is not empty and has no brace outside a hash tag\r\n"
+    );
+    let reply = parse_redis_value(text.as_bytes()).and_then(Value::extract_error);
+    reply.err().map_or(Error::UnknownReply, Error::Redis)
+}
+
 fn window(commands: &mut Commands, policy: &Policy) {
     match policy.window() {
         // The usual one, without `fmt`, which is slow.
@@ -171,12 +260,17 @@ fn window(commands: &mut Commands, policy: &Policy) {
     };
 }
 
-/// `window limit [BURST n] [ANCHOR t]`. The name of the policy is not sent: only the headers have it.
+/// `window limit [BURST n] [BLOCK d] [MAX d] [ANCHOR t]`. The name of the policy is not sent: only the headers have it.
 fn limit(commands: &mut Commands, policy: &Policy) {
     window(commands, policy);
     commands.number(policy.limit());
     if let Some(burst) = policy.terms().burst {
         commands.word("BURST").number(burst);
+    }
+    for (word, lock) in ["BLOCK", "MAX"].into_iter().zip(policy.locks()) {
+        if let Some(lock) = lock {
+            commands.word(word).word(lock.to_string());
+        }
     }
     anchor(commands, policy);
 }

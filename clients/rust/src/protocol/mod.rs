@@ -1,16 +1,17 @@
-//! Which command is sent next: the module's, or that of the Lua library if the server has no module. No input and no
-//! output happens here.
+//! Which command is sent next: the module's, or a Lua script if the server has no module. No input and no output happens
+//! here.
 
 mod command;
 mod commands;
 pub mod joined;
 pub mod reply;
+mod scripts;
 
-use std::sync::LazyLock;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use redis::{RedisError, Script, Value};
+use redis::{RedisError, Value};
+use redis_rl_algorithm::Micros;
 
 pub use command::{Call, Verb};
 #[cfg(test)]
@@ -19,13 +20,8 @@ pub use commands::{Commands, Parts};
 
 use crate::error::Error;
 
-/// The library. In the repository it is a link to `lua/rl.lua`; cargo packs the file itself.
-const SOURCE: &str = include_str!("rl.lua");
-
 /// How often a request looks for the module on a server that had none.
 const PROBE_EVERY_MS: u64 = 5_000;
-
-static HASH: LazyLock<String> = LazyLock::new(|| Script::new(SOURCE).get_hash().to_owned());
 
 /// What is known of the server.
 #[derive(Debug)]
@@ -33,11 +29,28 @@ pub struct Server {
     began: Instant,
     /// When the module was last missed, in ms since `began`, from 1; 0 if it was not.
     missed_at: AtomicU64,
+    /// Without the module there is no decision.
+    requires_module: bool,
+    /// The server is one of a cluster, as far as known.
+    in_cluster: AtomicBool,
+    /// How far the server's clock is ahead of that of this machine, in ms, as far as known.
+    ahead_ms: AtomicI64,
 }
 
 impl Server {
-    pub fn new() -> Self {
-        Self { began: Instant::now(), missed_at: AtomicU64::new(0) }
+    pub fn new(requires_module: bool, in_cluster: bool) -> Self {
+        let (began, in_cluster) = (Instant::now(), AtomicBool::new(in_cluster));
+        Self { began, missed_at: AtomicU64::new(0), requires_module, in_cluster, ahead_ms: AtomicI64::new(0) }
+    }
+
+    /// The server's clock.
+    fn clock(&self) -> Micros {
+        Micros::from_millis(wall_ms().saturating_add_signed(self.ahead_ms.load(Ordering::Relaxed)))
+    }
+
+    /// Takes notice of the server's clock.
+    fn set_clock(&self, now_ms: u64) {
+        self.ahead_ms.store(now_ms.wrapping_sub(wall_ms()).cast_signed(), Ordering::Relaxed);
     }
 
     /// Whether the module is not there, as far as known.
@@ -66,6 +79,12 @@ impl Server {
     }
 }
 
+/// The clock of this machine, in ms since the epoch.
+fn wall_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sent {
     Nothing,
@@ -74,16 +93,19 @@ enum Sent {
     Source,
 }
 
-/// One call, which takes one command as a rule, and up to three on a server without the module.
+/// One call, which takes one command as a rule, and up to three on a server without the module; one more if the clock of
+/// this machine, or what is known of the server, was wrong.
 pub struct Exchange<'a> {
     call: Call<'a>,
     server: &'a Server,
     sent: Sent,
+    /// The script was called with other keys before.
+    corrected: bool,
 }
 
 impl<'a> Exchange<'a> {
     pub fn new(call: Call<'a>, server: &'a Server) -> Self {
-        Self { call, server, sent: Sent::Nothing }
+        Self { call, server, sent: Sent::Nothing, corrected: false }
     }
 
     /// The first step, without a reply, or the one after a reply. `None` if it has added a command, which is to be sent;
@@ -99,7 +121,7 @@ impl<'a> Exchange<'a> {
                 self.call.native(commands);
                 None
             }
-            (Sent::Nothing, _) => self.send_hash(commands),
+            (Sent::Nothing, _) => self.send_script(Sent::Hash, commands),
             (sent, Some(Ok(value))) => {
                 if sent == Sent::Native && self.server.lacks_module() {
                     self.server.forget();
@@ -108,12 +130,17 @@ impl<'a> Exchange<'a> {
             }
             (Sent::Native, Some(Err(Error::Redis(error)))) if is_unknown_command(&error) => {
                 self.server.missed_at.store(self.server.now(), Ordering::Relaxed);
-                self.send_hash(commands)
+                self.send_script(Sent::Hash, commands)
             }
             (Sent::Hash, Some(Err(Error::Redis(error)))) if error.code() == Some("NOSCRIPT") => {
-                self.sent = Sent::Source;
-                self.call.script("EVAL", SOURCE, commands);
-                None
+                self.send_script(Sent::Source, commands)
+            }
+            // A script that replies so has changed nothing.
+            (sent @ (Sent::Hash | Sent::Source), Some(Err(Error::Redis(error))))
+                if !self.corrected && self.learn(&error) =>
+            {
+                self.corrected = true;
+                self.send_script(sent, commands)
             }
             (_, reply) => Some(reply.unwrap_or(Err(Error::UnknownReply))),
         }
@@ -122,19 +149,30 @@ impl<'a> Exchange<'a> {
     /// Adds the command of a call that nobody waits for. `false` if the server cannot execute it.
     pub fn settle(&mut self, commands: &mut Commands) -> bool {
         if self.server.lacks_module() {
-            return self.send_hash(commands).is_none();
+            return self.send_script(Sent::Hash, commands).is_none();
         }
         self.call.native(commands);
         true
     }
 
-    fn send_hash(&mut self, commands: &mut Commands) -> Option<Result<Value, Error>> {
-        if let Some(algorithm) = self.call.needs_module() {
-            return Some(Err(Error::NeedsModule(algorithm)));
+    /// Whether an error of a script says what makes other keys of the same call.
+    fn learn(&self, error: &RedisError) -> bool {
+        if error.code() == Some("CROSSSLOT") {
+            return !self.server.in_cluster.swap(true, Ordering::Relaxed);
         }
-        self.sent = Sent::Hash;
-        self.call.script("EVALSHA", &HASH, commands);
-        None
+        let clock = error.detail().and_then(|detail| detail.strip_prefix("clock ")?.split(' ').next()?.parse().ok());
+        clock.map(|now_ms| self.server.set_clock(now_ms)).is_some()
+    }
+
+    fn send_script(&mut self, sent: Sent, commands: &mut Commands) -> Option<Result<Value, Error>> {
+        if self.server.requires_module {
+            return Some(Err(Error::NeedsModule));
+        }
+        let Some(script) = self.call.script() else { return Some(Err(Error::UnknownReply)) };
+        self.sent = sent;
+        let [name, text] = if sent == Sent::Source { ["EVAL", script.source()] } else { ["EVALSHA", script.hash()] };
+        let (clock, in_cluster) = (self.server.clock(), self.server.in_cluster.load(Ordering::Relaxed));
+        self.call.scripted(name, text, clock, in_cluster, commands).err().map(Err)
     }
 }
 
@@ -155,7 +193,7 @@ mod tests {
     use redis::parse_redis_value;
 
     use super::*;
-    use crate::policy::{Algorithm, Policy};
+    use crate::policy::Policy;
 
     const POLICY: Policy = Policy::token(Duration::from_secs(60), 5);
 
@@ -194,13 +232,17 @@ mod tests {
             (vec![MISSING, NOT_LOADED, ":1"], &["RL.TOKEN", "EVALSHA", "EVAL"], true),
             library("-ERR unknown command `rl.token`, with args beginning with: `k`"),
             library("-ERR unknown command"),
+            // The script is asked once more, with other keys.
+            (vec![MISSING, "-ERR clock 7 :0 :1", ":1"], &["RL.TOKEN", "EVALSHA", "EVALSHA"], true),
+            (vec![MISSING, NOT_LOADED, "-CROSSSLOT no", ":1"], &["RL.TOKEN", "EVALSHA", "EVAL", "EVAL"], true),
+            (vec![MISSING, "-ERR clock 7 :0 :1", "-ERR clock 9 :0 :1"], &["RL.TOKEN", "EVALSHA", "EVALSHA"], true),
             // Another unknown command says nothing about the module, and no other error does.
             native("-ERR unknown command 'SENTINEL', with args beginning with: "),
             native("-ERR the key holds a value that this algorithm did not write"),
             native("-NOPERM no"),
             native(NOT_LOADED),
         ] {
-            let server = Server::new();
+            let server = Server::new(false, false);
             let (sent, result) = exchange(&server, &POLICY, &replies);
             assert_eq!((sent.as_slice(), server.lacks_module()), (&*own(commands), lacks_module), "{replies:?}");
             assert_eq!(result.is_ok(), replies.last() == Some(&":1"), "{replies:?}");
@@ -208,12 +250,133 @@ mod tests {
             let next = if lacks_module { "EVALSHA" } else { "RL.TOKEN" };
             assert_eq!(exchange(&server, &POLICY, &[":1"]).0, [next], "{replies:?}");
         }
-        let (server, log) = (Server::new(), Policy::rolling(Duration::from_secs(60), 5));
+        let server = Server::new(true, false);
         for sent in [vec![MISSING], vec![]] {
-            let (commands, result) = exchange(&server, &log, &sent);
+            let (commands, result) = exchange(&server, &POLICY, &sent);
             assert_eq!(commands.len(), sent.len());
-            assert!(matches!(result, Err(Error::NeedsModule(Algorithm::Rolling))));
+            assert!(matches!(result, Err(Error::NeedsModule)));
         }
+    }
+
+    /// Each call of vectors/scripts.json has the script, KEYS and ARGV, and each `ERR clock` the clock.
+    #[test]
+    fn calls_of_scripts_are_those_of_the_vectors() {
+        use serde_json::Value as Json;
+        let vectors: Json = serde_json::from_str(include_str!("../../../../vectors/scripts.json")).expect("vectors");
+        let words = |list: &Json| -> Vec<String> {
+            list.as_array().expect("words").iter().map(|word| word.as_str().expect("a word").to_owned()).collect()
+        };
+        let mut seen = 0;
+        for vector in vectors["calls"].as_array().expect("calls") {
+            let command = words(&vector["command"]);
+            // What a client remembers of the calendar is not needed here; it is computed.
+            let Some(called) = (vector.get("suffixes") != Some(&Json::Null)).then(|| parsed(&command)).flatten() else {
+                continue;
+            };
+            let now = Micros::from_millis(vector["now_ms"].as_u64().unwrap_or(1_795_696_427_091));
+            let mut commands = Commands::default();
+            let (verb, requests) = &called;
+            let requests: Vec<_> = requests.iter().map(Owned::request).collect();
+            let call = match verb {
+                Verb::CheckAll => Call::all(&requests),
+                verb => Call::of(*verb, &requests[0]),
+            };
+            let in_cluster = vector["cluster"].as_bool().unwrap_or(false);
+            let result = call.scripted("EVALSHA", "SHA", now, in_cluster, &mut commands);
+            if let Some(error) = vector["error"].as_str() {
+                assert_eq!(
+                    result
+                        .expect_err(error)
+                        .to_string()
+                        .replace("An error was signalled by the server - ResponseError: ", "ERR "),
+                    error
+                );
+                continue;
+            }
+            let sent = parse(commands.bytes()).expect("a command");
+            let sent: Vec<_> = sent
+                .args_iter()
+                .map(|word| match word {
+                    redis::Arg::Simple(word) => String::from_utf8_lossy(word).into_owned(),
+                    _ => String::new(),
+                })
+                .collect();
+            let keys = words(&vector["keys"]);
+            let expected = ["EVALSHA".to_owned(), "SHA".to_owned(), keys.len().to_string()].into_iter().chain(keys);
+            let expected: Vec<_> = expected.chain(words(&vector["argv"])).collect();
+            assert_eq!(sent, expected, "{vector}");
+            let script = vector["script"].as_str().expect("a script");
+            let source = std::fs::read_to_string(format!("src/protocol/scripts/{script}.lua")).expect(script);
+            assert_eq!(call.script().expect(script).source(), source);
+            seen += 1;
+        }
+        assert!(seen > 60, "{seen}");
+        for vector in vectors["clock"].as_array().expect("clocks") {
+            let (server, request) = (Server::new(false, false), POLICY.request("k"));
+            let exchange = Exchange::new(Call::of(Verb::Check, &request), &server);
+            let Err(Error::Redis(error)) = reply(&format!("-{}", vector["error"].as_str().expect("an error"))) else {
+                panic!("{vector}")
+            };
+            assert!(exchange.learn(&error));
+            let off = server.clock().0 / 1_000 - vector["now_ms"].as_u64().expect("a clock");
+            assert!(off < 1_000, "{off}");
+        }
+    }
+
+    /// A request that owns what it is made of.
+    struct Owned {
+        policy: Policy,
+        key: String,
+        words: Vec<String>,
+    }
+
+    impl Owned {
+        /// `key window limit [options]` of an algorithm.
+        fn of(word: &str, words: &[String]) -> Option<Self> {
+            let mut text = format!("{word} {} {}", words[1], words.get(2).map_or("1", String::as_str));
+            let anchor = words.iter().position(|word| word == "ANCHOR");
+            text += &anchor.map_or(String::new(), |at| format!(" ANCHOR {}", words[at + 1]));
+            Some(Self { policy: text.parse().ok()?, key: words[0].clone(), words: words.to_vec() })
+        }
+
+        fn request(&self) -> crate::policy::Request<'_> {
+            let value = |option: &str| self.words.iter().position(|word| word == option).map(|at| &self.words[at + 1]);
+            let mut request = self.policy.request(&self.key);
+            request = value("COST").map_or(request, |cost| request.cost(cost.parse().expect("a cost")));
+            request = value("RESERVED").map_or(request, |cost| request.cost(cost.parse().expect("a cost")));
+            request = value("ID").map_or(request, |id| request.id(id));
+            value("RESERVE").map_or(request, |id| request.reserve(id, Duration::from_secs(10)))
+        }
+    }
+
+    /// A command of the vectors as this client calls it; `None` for what it never sends.
+    fn parsed(command: &[String]) -> Option<(Verb<'_>, Vec<Owned>)> {
+        let (name, rest) = (command[0].strip_prefix("RL.")?, &command[1..]);
+        let after = |option: &str| command.iter().position(|word| word == option).map(|at| &command[at + 1]);
+        let actual = || after("ACTUAL")?.parse().ok();
+        let verb = match name {
+            "PEEK" => Verb::Peek,
+            "REFUND" => Verb::Refund,
+            "SETTLE" => match after("RESERVATION") {
+                Some(id) => Verb::SettleReservation { id: id.as_bytes(), actual: actual()? },
+                None => Verb::Settle(actual()?),
+            },
+            "RESET" => Verb::Reset,
+            "RENEW" => return Some((Verb::Renew(rest[2].as_bytes()), vec![Owned::of("LEASE", &rest[..2])?])),
+            "RELEASE" => {
+                let key = [rest[0].clone(), "60".to_owned()];
+                return Some((Verb::Release(rest[1].as_bytes()), vec![Owned::of("LEASE", &key)?]));
+            }
+            "MULTI" => {
+                let begins = |at: &usize| redis_rl_algorithm::Name::ALL.iter().any(|name| name.word() == rest[*at]);
+                let begins: Vec<_> = (1..rest.len()).filter(begins).collect();
+                let ends = begins.iter().skip(1).copied().chain([rest.len()]);
+                let limits = begins.iter().zip(ends).map(|(&at, end)| Owned::of(&rest[at], &rest[at + 1..end]));
+                return Some((Verb::CheckAll, limits.collect::<Option<_>>()?));
+            }
+            word => return Some((Verb::Check, vec![Owned::of(word, rest)?])),
+        };
+        Some((verb, vec![Owned::of(&rest[0], &rest[1..])?]))
     }
 
     fn own(words: &[&str]) -> Vec<String> {
@@ -223,7 +386,7 @@ mod tests {
     #[test]
     fn the_module_is_looked_for_again_after_a_while() {
         // Since ten seconds: the time of the last miss can lie before now.
-        let server = Server { began: Instant::now() - Duration::from_secs(10), ..Server::new() };
+        let server = Server { began: Instant::now() - Duration::from_secs(10), ..Server::new(false, false) };
         let pass = |millis| server.missed_at.fetch_sub(millis, Ordering::Relaxed);
         exchange(&server, &POLICY, &[MISSING, ":1"]).1.unwrap();
         pass(PROBE_EVERY_MS);

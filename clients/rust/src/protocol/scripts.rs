@@ -1,0 +1,48 @@
+//! The Lua scripts for servers without the module: docs/lua.md. In the repository `scripts/` is a link to `lua/generated`;
+//! cargo packs the files themselves.
+
+use std::sync::OnceLock;
+
+/// A script of one command and one algorithm.
+#[derive(Debug)]
+pub struct Script {
+    command: &'static str,
+    word: &'static str,
+    source: &'static str,
+    hash: OnceLock<String>,
+}
+
+macro_rules! scripts {
+    ($($command:literal: $($word:literal)+;)+) => {
+        [$($(Script {
+            command: $command,
+            word: $word,
+            source: include_str!(concat!("scripts/", $command, $word, ".lua")),
+            hash: OnceLock::new(),
+        },)+)+]
+    };
+}
+
+static SCRIPTS: [Script; 46] = scripts! {
+    "": "fixed" "window" "sliding" "counter" "token" "leaky" "gcra" "rolling" "lease" "multi" "renew" "release";
+    "peek_": "fixed" "window" "sliding" "counter" "token" "leaky" "gcra" "rolling" "lease";
+    "reset_": "fixed" "window" "sliding" "counter" "token" "leaky" "gcra" "rolling" "lease";
+    "refund_": "fixed" "window" "sliding" "counter" "token" "leaky" "gcra" "rolling";
+    "settle_": "fixed" "window" "sliding" "counter" "token" "leaky" "gcra" "rolling";
+};
+
+impl Script {
+    /// The script of a command (`peek_`; empty for a check) and of an algorithm in lower case, or of what has no algorithm.
+    pub fn of(command: &str, word: &str) -> Option<&'static Self> {
+        SCRIPTS.iter().find(|script| script.command == command && script.word == word)
+    }
+
+    pub const fn source(&self) -> &'static str {
+        self.source
+    }
+
+    /// The SHA-1 of the source, for EVALSHA.
+    pub fn hash(&self) -> &str {
+        self.hash.get_or_init(|| redis::Script::new(self.source).get_hash().to_owned())
+    }
+}

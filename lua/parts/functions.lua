@@ -1,0 +1,31 @@
+-- The functions.
+
+local function run(command, keys, words)
+  if not find then
+    set_late()
+  end
+  expired_left, ended_left, unordered_left, moved_left = MAX_EXPIRED, MAX_ENDED, MAX_ENDED, 2 * MAX_MOVED
+  local done, result = pcall(command, keys, words)
+  return done and result or error_reply(result)
+end
+
+local function register(name, command, description, flag)
+  redis.register_function({
+    function_name = name,
+    callback = function(keys, words)
+      return run(command, keys, words)
+    end,
+    description = description,
+    flags = { flag },
+  })
+end
+
+register('rl', run_check, 'Checks a request against a limit and charges it if allowed.')
+register('rl_multi', run_multi, 'Checks a request against several limits and charges all of them, or none.')
+register('rl_peek', run_peek, 'Replies what the reply to a request would be, and changes nothing.', 'no-writes')
+register('rl_settle', run_settle, 'Corrects what a request was charged to what it turned out to cost.')
+-- At maxmemory the server runs functions that may need memory only if their flags allow it. These create no key.
+register('rl_refund', run_refund, 'Gives back what a request was charged.', 'allow-oom')
+register('rl_reset', run_reset, 'Deletes what was counted.', 'allow-oom')
+register('rl_release', run_release, 'Ends leases.', 'allow-oom')
+register('rl_renew', run_renew, 'Renews leases that have not ended.', 'allow-oom')
