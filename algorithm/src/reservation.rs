@@ -277,8 +277,15 @@ pub struct Book<'i, I = Vec<u8>> {
     own: Option<Option<Reservation>>,
     /// Few calls have one.
     review: Option<Box<Review<I>>>,
-    /// What the order gets, and where the next step begins; `None` if this call makes none.
-    step: Option<(Vec<(I, u64)>, Option<u64>)>,
+    step: Option<Step<I>>,
+}
+
+/// What the order gets where it is not complete.
+#[derive(Clone, Debug)]
+struct Step<I> {
+    found: Vec<(I, u64)>,
+    /// Where the next step begins; `None` if this call makes none.
+    next: Option<u64>,
 }
 
 /// What has ended, and what is known of the other fields.
@@ -393,7 +400,7 @@ impl<'i, I: AsRef<[u8]>> Book<'i, I> {
         let others = fields.into_iter().filter(|(id, _)| id.as_ref() != self.id);
         let mut found: Vec<_> = others.map(|(id, field)| (id, field.ends_at)).collect();
         found.sort_unstable_by(|a, b| a.0.as_ref().cmp(b.0.as_ref()));
-        self.step = Some((found, next));
+        self.step = Some(Step { found, next });
         if let Some(field) = self.stored.own.filter(|field| self.has_ended(field.ends_at)) {
             self.review([(own, field)], None);
         }
@@ -508,7 +515,7 @@ impl<'i, I: AsRef<[u8]>> Book<'i, I> {
                 (changes.order, changes.anew, is_complete) = (order, true, true);
             }
         }
-        if let Some((found, next)) = &self.step {
+        if let Some(Step { found, next }) = &self.step {
             changes.anew = next.is_some() && !self.stored.has_step;
             (changes.order, changes.next_step, is_complete) = (found, *next, *next == Some(0));
         }

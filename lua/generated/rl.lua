@@ -238,12 +238,6 @@ local function text_of(n)
   end
   return format('%.0f', n)
 end
-local function exact(n)
-  if n - n ~= 0 or n >= (2 ^ 53) then
-    fail('INEXACT_REPLY')
-  end
-  return n
-end
 local call
 local function set_expiry(key, at_ms)
   if at_ms then
@@ -311,19 +305,13 @@ local function expiry_by_ttl(key, now_ms)
   local left = call('PTTL', key)
   return left >= 0 and now_ms + left or nil
 end
-local function expiry_of(key, now_ms)
-  if not redis.REDIS_VERSION_NUM then
-    return expiry_by_ttl(key, now_ms)
-  end
-  local at = call('PEXPIRETIME', key)
-  return at >= 0 and at or nil
-end
 local function load_counter(r)
   local key = r.key
   local text = call('GET', key)
   if text then
     local value = #text < 16 and find(text, '^[1-9]%d*$') and text + 0 or value_of(text)
-    local expires_at = expiry_of(key, r.now_ms)
+    local expires_at = redis.REDIS_VERSION_NUM and call('PEXPIRETIME', key) or expiry_by_ttl(key, r.now_ms) or -1
+    expires_at = expires_at >= 0 and expires_at or nil
     if expires_at and expires_at >= (2 ^ 53) then
       fail('INEXACT_STATE')
     end
@@ -408,6 +396,12 @@ local function seconds_of(ms)
   local rest = ms % 1000
   return ms < 0 and -1 or rest == 0 and ms / 1000 or (ms - rest) / 1000 + 1
 end
+local function exact(n)
+  if n - n ~= 0 or n >= (2 ^ 53) then
+    fail('INEXACT_REPLY')
+  end
+  return n
+end
 local function divide_up(a, b)
   local quotient, rest = divide(a, b)
   return rest == 0 and quotient or add(quotient, 1)
@@ -415,22 +409,26 @@ end
 local function figures(r)
   local algorithm = r.algorithm
   local change, wait = r.change, algorithm.wait
-  algorithm.forecast(r, change, state_after(change, r.after, r.state))
+  algorithm.forecast(r, change, change == 'keep' and r.state or change ~= 'delete' and r.after or nil)
   local remaining, capacity, retry, next_ms, reset = r.remaining, r.capacity, 0, 0, 0
   if not r.allowed then
-    retry = wait(r, r.needed or needed_for(r.decided_cost))
-    retry = retry and exact(retry) or -1
+    local cost = r.decided_cost
+    retry = wait(r, r.needed or (cost == 0 and 1 or cost)) or -1
     if r.full_for and retry >= 0 then
       retry = math.max(retry, r.full_for)
     end
   end
   if remaining < capacity then
-    next_ms = wait(r, remaining + 1)
-    next_ms = next_ms and exact(next_ms) or -1
-    reset = remaining + 1 == capacity and next_ms or wait(r, capacity)
-    reset = reset and exact(reset) or -1
+    next_ms = wait(r, remaining + 1) or -1
+    reset = remaining + 1 == capacity and next_ms or wait(r, capacity) or -1
   end
-  return remaining, retry, next_ms, reset, r.delay == 0 and 0 or exact(divide_up(r.delay, 1000))
+  if retry - retry ~= 0 or next_ms - next_ms ~= 0 or reset - reset ~= 0 or retry >= (2 ^ 53) or reset >= (2 ^ 53) then
+    fail('INEXACT_REPLY')
+  end
+  if r.delay ~= 0 then
+    return remaining, retry, next_ms, reset, exact(divide_up(r.delay, 1000))
+  end
+  return remaining, retry, next_ms, reset, 0
 end
 local function conclude(r)
   local algorithm = r.algorithm
@@ -501,6 +499,13 @@ local function score_at(key, rank)
   rank = format('%.0f', rank)
   local score = call('ZRANGE', key, rank, rank, 'WITHSCORES')[2]
   return score and tonumber(score)
+end
+local function expiry_of(key, now_ms)
+  if not redis.REDIS_VERSION_NUM then
+    return expiry_by_ttl(key, now_ms)
+  end
+  local at = call('PEXPIRETIME', key)
+  return at >= 0 and at or nil
 end
 local function wait_in_order(r, cost, charged, leaves_at, gone_at)
   local room = r.limit - cost
@@ -657,11 +662,6 @@ local function place(r, keys, with_book, is_reset)
     fail_by_clock(r)
   end
 end
-local function longer_expiry(r, held)
-  local algorithm = r.algorithm
-  local needed = algorithm.expires_at(r, r.state)
-  return held and less(held, needed) and add(needed, 5000) or nil
-end
 local function moved_expiry(held, needed_before, needed)
   if held - held ~= 0 then
     fail('INEXACT_STATE')
@@ -681,7 +681,8 @@ local function expiry_after(r, change, after)
     held = from_digits(digits_of(held))
   end
   if change == 'keep' then
-    return longer_expiry(r, held)
+    local needed = algorithm.expires_at(r, before)
+    return held and less(held, needed) and add(needed, 5000) or nil
   end
   local needed = algorithm.expires_at(r, after)
   local latest = add(needed, 5000)
@@ -788,11 +789,12 @@ local function build_algorithm(word)
       return first, first + window_ms
     end
     local function suffix(r)
-      local first = period(r)
       if r.unit or r.anchor_ms then
-        return calendar_suffix(r, first)
+        return calendar_suffix(r, (period(r)))
       end
-      return ':' .. text_of(first / r.window_ms)
+      local now_ms, window_ms = r.now_ms, r.window_ms
+      local number = (now_ms - now_ms % window_ms) / window_ms
+      return format(number < 2147483648 and ':%d' or ':%.0f', number)
     end
     local function next_suffix(r)
       local _, last = period(r)
@@ -819,7 +821,7 @@ local function build_algorithm(word)
         return -2
       end
       local ms = (expires_at > now_ms and expires_at - now_ms or 0) + 500
-      return exact((ms - ms % 1000) / 1000)
+      return (ms - ms % 1000) / 1000
     end
     local function decide(r, cost)
       local counter, now_ms, limit = r.state, r.now_ms, r.limit
@@ -832,7 +834,7 @@ local function build_algorithm(word)
       end
       local expires_at = counter and not (counted and before == 0) and counter.expires_at or nil
       if not expires_at and (counter or counted) then
-        expires_at = new_expiry(r)
+        expires_at = (r.unit or r.anchor_ms) and new_expiry(r) or now_ms + r.window_ms
       end
       r.allowed, r.count, r.ttl, r.change = allowed, after, ttl_of_script(expires_at, now_ms), 'keep'
       if counted or (counter and not counter.expires_at) then
@@ -851,8 +853,11 @@ local function build_algorithm(word)
       elseif r.units + cost <= limit then
         return 0
       end
-      local _, last = period(r)
-      return last - r.now_ms
+      if r.unit or r.anchor_ms then
+        local _, last = period(r)
+        return last - r.now_ms
+      end
+      return r.window_ms - r.now_ms % r.window_ms
     end
     local function commit(r, change, after)
       local key, before = r.key, r.state
@@ -1561,6 +1566,7 @@ local function build_algorithm(word)
       word = 'TOKEN',
       takes = ' COST PARTIAL BURST ALWAYS ',
       expiry_depends_on_policy = true,
+      delays = false,
       prepare = prepare,
       decode = decode,
       encode = encode,
@@ -1740,6 +1746,7 @@ local function build_algorithm(word)
       word = 'LEAKY',
       takes = ' COST PARTIAL BURST ',
       expiry_depends_on_policy = true,
+      delays = true,
       prepare = prepare,
       decode = decode,
       encode = encode,
@@ -2439,10 +2446,6 @@ local function selected(words)
   end
   return select_algorithm(word)
 end
-local function is_short(words, at, accepted)
-  local value = words[at + 1]
-  return accepted == ' form COST PARTIAL ALWAYS BURST ANCHOR ID AS SHADOW RESERVE ' and value and #value > 0 and #value < 16 and words[at + 2] == 'LINE' and not words[at + 3]
-end
 local OPTIONS = {
   { 'COST', 'COST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
   { 'PARTIAL', 'PARTIAL', 'RL.<ALGO> and RL.PEEK take' },
@@ -2592,20 +2595,24 @@ local function parse_request(algorithm, words, at, accepted)
   at = at + 2
   if option == 'LINE' and not words[at + 1] and accepted ~= ' COST BURST ANCHOR ID AS SHADOW RESERVE ' then
     r.form, at = option, at + 1
-  elseif option == 'COST' and algorithm.takes ~= ' ID ' and is_short(words, at, accepted) and find(words[at + 1], '^[1-9]%d*$') then
-    r.form, r.cost, at = 'LINE', words[at + 1] + 0, at + 3
-  elseif option == 'ID' and algorithm.takes == ' ID ' and is_short(words, at, accepted) then
-    r.form, r.ID, at = 'LINE', words[at + 1], at + 3
   elseif option then
-    at = parse_options(r, words, at, accepted)
-    r.cost = r.COST or 1
+    local value = words[at + 1] or ''
+    local is_short = accepted == ' form COST PARTIAL ALWAYS BURST ANCHOR ID AS SHADOW RESERVE ' and words[at + 2] == 'LINE' and not words[at + 3] and #value < 16
+    if is_short and option == 'COST' and algorithm.takes ~= ' ID ' and find(value, '^[1-9]%d*$') then
+      r.form, r.cost, at = 'LINE', value + 0, at + 3
+    elseif is_short and option == 'ID' and algorithm.takes == ' ID ' and value ~= '' then
+      r.form, r.ID, at = 'LINE', value, at + 3
+    else
+      at = parse_options(r, words, at, accepted)
+      r.cost = r.COST or 1
+    end
     r.anchor_ms = r.ANCHOR and r.ANCHOR * 1000
   end
   local is_plain = #limit < 16 and find(limit, '^[1-9]%d*$')
   r.limit = is_plain and limit + 0 or parse_count('limit', limit, 0)
   is_plain = #window < 10 and find(window, '^[1-9]%d*$')
   local window_ms = is_plain and window * 1000 or window_of(r, window)
-  r.window_ms, r.window, r.capacity = window_ms, mul(window_ms, 1000), r.BURST or r.limit
+  r.window_ms, r.window, r.capacity = window_ms, window_ms < 9e12 and window_ms * 1000 or mul_large(window_ms, 1000), r.BURST or r.limit
   if algorithm.prepare then
     algorithm.prepare(r)
   end
@@ -2881,15 +2888,6 @@ local function decide_request(r)
     conclude(r)
   end
 end
-local function load_and_decide(r)
-  local algorithm = r.algorithm
-  if r.RESERVE then
-    load_and_reserve(r)
-    return
-  end
-  algorithm.load(r, 'write')
-  decide_request(r)
-end
 local function part_allowed(r)
   return r.open and r.open.cost or r.shadowed and r.cost or r.decided_cost
 end
@@ -2934,7 +2932,7 @@ local function line(r, charged)
   local shadow = r.shadowed and 1 or 0
   return format(
     '%d %d %d %d %d %d %d %d %d %d%06d %d %d',
-    first_integer(r), count, ttl, limit, remaining, retry, next_ms, reset, delay,
+    r.allowed and (r.PARTIAL and part_allowed(r) or 1) or 0, count, ttl, limit, remaining, retry, next_ms, reset, delay,
     (now_ms - late) / 1000000, late, shadow, charged
   )
 end
@@ -3024,7 +3022,7 @@ local function reply(r, charged)
   elseif form then
     return other_reply(r, charged)
   end
-  return { first_integer(r), r.count, r.ttl }
+  return { r.allowed and (r.PARTIAL and part_allowed(r) or 1) or 0, r.count, r.ttl }
 end
 local function charged_by(r)
   local algorithm = r.algorithm
@@ -3170,14 +3168,6 @@ local function commit_rare_request(r, allowed)
     commit_book(book)
   end
 end
-local function commit_request(r, allowed)
-  local algorithm = r.algorithm
-  if not allowed or r.SHADOW or r.RESERVE then
-    commit_rare_request(r, allowed)
-  else
-    algorithm.commit(r, r.change, r.after)
-  end
-end
 local function run_check(keys, words)
   local r = parse_all(words, ' form COST PARTIAL ALWAYS BURST ANCHOR ID AS SHADOW RESERVE ')
   local algorithm = r.algorithm
@@ -3185,9 +3175,18 @@ local function run_check(keys, words)
     fail('ID_MISSING')
   end
   place(r, keys, r.RESERVE)
-  load_and_decide(r)
+  if r.RESERVE then
+    load_and_reserve(r)
+  else
+    algorithm.load(r, 'write')
+    decide_request(r)
+  end
   local answer = reply(r, charged_by(r))
-  commit_request(r, true)
+  if r.SHADOW or r.RESERVE then
+    commit_rare_request(r, true)
+  else
+    algorithm.commit(r, r.change, r.after)
+  end
   return answer
 end
 local function of_limit(number, action)
@@ -3238,6 +3237,23 @@ local function fail_by_clocks(requests)
     end
   end
   fail_with(table.concat(texts, ' '))
+end
+local function load_and_decide(r)
+  local algorithm = r.algorithm
+  if r.RESERVE then
+    load_and_reserve(r)
+    return
+  end
+  algorithm.load(r, 'write')
+  decide_request(r)
+end
+local function commit_request(r, allowed)
+  local algorithm = r.algorithm
+  if not allowed or r.SHADOW or r.RESERVE then
+    commit_rare_request(r, allowed)
+  else
+    algorithm.commit(r, r.change, r.after)
+  end
 end
 local function run_multi(keys, words)
   if not words[3] then

@@ -224,12 +224,6 @@ local function require_few_members(members, text)
 end
 
 --@hot
--- Whether an option with a short value and LINE are the last words of a check, as clients send them.
-local function is_short(words, at, accepted)
-  local value = words[at + 1]
-  return accepted == CHECK and value and #value > 0 and #value < 16 and words[at + 2] == 'LINE' and not words[at + 3]
-end
-
 -- Parses `window limit [options]` from the index `at` on. Returns the request, and the index of what follows the options.
 local function parse_request(algorithm, words, at, accepted)
   local window, limit, option = words[at], words[at + 1], words[at + 2]
@@ -260,15 +254,18 @@ local function parse_request(algorithm, words, at, accepted)
   at = at + 2
   if option == 'LINE' and not words[at + 1] and accepted ~= LIMIT then
     r.form, at = option, at + 1
-  elseif option == 'COST' and algorithm.takes ~= ' ID ' and is_short(words, at, accepted) and find(words[at + 1], '^[1-9]%d*$') then
-    r.form, r.cost, at = 'LINE', words[at + 1] + 0, at + 3
---@if ID
-  elseif option == 'ID' and algorithm.takes == ' ID ' and is_short(words, at, accepted) then
-    r.form, r.ID, at = 'LINE', words[at + 1], at + 3
---@end
   elseif option then
-    at = parse_options(r, words, at, accepted)
-    r.cost = r.COST or 1
+    local value = words[at + 1] or ''
+    -- One option and LINE, as clients send them.
+    local is_short = accepted == CHECK and words[at + 2] == 'LINE' and not words[at + 3] and #value < 16
+    if is_short and option == 'COST' and algorithm.takes ~= ' ID ' and find(value, '^[1-9]%d*$') then
+      r.form, r.cost, at = 'LINE', value + 0, at + 3
+    elseif is_short and option == 'ID' and algorithm.takes == ' ID ' and value ~= '' then
+      r.form, r.ID, at = 'LINE', value, at + 3
+    else
+      at = parse_options(r, words, at, accepted)
+      r.cost = r.COST or 1
+    end
 --@if ANCHOR
     r.anchor_ms = r.ANCHOR and r.ANCHOR * 1000
 --@end
@@ -277,7 +274,7 @@ local function parse_request(algorithm, words, at, accepted)
   r.limit = is_plain and limit + 0 or parse_count('limit', limit, 0)
   is_plain = #window < 10 and find(window, '^[1-9]%d*$')
   local window_ms = is_plain and window * 1000 or window_of(r, window)
-  r.window_ms, r.window, r.capacity = window_ms, mul(window_ms, 1000), r.BURST or r.limit
+  r.window_ms, r.window, r.capacity = window_ms, window_ms < 9e12 and window_ms * 1000 or mul_large(window_ms, 1000), r.BURST or r.limit
 --@if prepare
   if algorithm.prepare then
     algorithm.prepare(r)

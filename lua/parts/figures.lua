@@ -72,20 +72,27 @@ end
 local function figures(r)
   local algorithm = r.algorithm
   local change, wait = r.change, algorithm.wait
-  algorithm.forecast(r, change, state_after(change, r.after, r.state))
+  algorithm.forecast(r, change, change == 'keep' and r.state or change ~= 'delete' and r.after or nil)
   local remaining, capacity, retry, next_ms, reset = r.remaining, r.capacity, 0, 0, 0
   if not r.allowed then
-    retry = wait(r, r.needed or needed_for(r.decided_cost))
-    retry = retry and exact(retry) or -1
+    local cost = r.decided_cost
+    retry = wait(r, r.needed or (cost == 0 and 1 or cost)) or -1
     if r.full_for and retry >= 0 then
       retry = math.max(retry, r.full_for)
     end
   end
   if remaining < capacity then
-    next_ms = wait(r, remaining + 1)
-    next_ms = next_ms and exact(next_ms) or -1
-    reset = remaining + 1 == capacity and next_ms or wait(r, capacity)
-    reset = reset and exact(reset) or -1
+    next_ms = wait(r, remaining + 1) or -1
+    reset = remaining + 1 == capacity and next_ms or wait(r, capacity) or -1
   end
-  return remaining, retry, next_ms, reset, r.delay == 0 and 0 or exact(divide_up(r.delay, 1000))
+  -- Not exact, or no number.
+  if retry - retry ~= 0 or next_ms - next_ms ~= 0 or reset - reset ~= 0 or retry >= EXACT or reset >= EXACT then
+    fail('INEXACT_REPLY')
+  end
+--@if delays
+  if r.delay ~= 0 then
+    return remaining, retry, next_ms, reset, exact(divide_up(r.delay, 1000))
+  end
+--@end
+  return remaining, retry, next_ms, reset, 0
 end

@@ -9,13 +9,6 @@ local function load_record(r)
 end
 
 --@cold
--- The expiry that a request without a change sets, if it needs the state for longer than the key has it.
-local function longer_expiry(r, held)
-  local algorithm = r.algorithm
-  local needed = algorithm.expires_at(r, r.state)
-  return held and less(held, needed) and add(needed, SLACK_MS) or nil
-end
-
 -- Every expiry moves back with the state, also one that other arguments need.
 local function moved_expiry(held, needed_before, needed)
   if held - held ~= 0 then
@@ -42,7 +35,8 @@ local function expiry_after(r, change, after)
     held = from_digits(digits_of(held))
   end
   if change == 'keep' then
-    return longer_expiry(r, held)
+    local needed = algorithm.expires_at(r, before)
+    return held and less(held, needed) and add(needed, SLACK_MS) or nil
   end
   local needed = algorithm.expires_at(r, after)
   local latest = add(needed, SLACK_MS)

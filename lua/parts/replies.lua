@@ -80,7 +80,7 @@ local function line(r, charged)
   local shadow = r.shadowed and 1 or 0
   return format(
     '%d %d %d %d %d %d %d %d %d %d%06d %d %d',
-    first_integer(r), count, ttl, limit, remaining, retry, next_ms, reset, delay,
+    r.allowed and (r.PARTIAL and part_allowed(r) or 1) or 0, count, ttl, limit, remaining, retry, next_ms, reset, delay,
     (now_ms - late) / 1000000, late, shadow, charged
   )
 end
@@ -191,5 +191,5 @@ local function reply(r, charged)
   elseif form then
     return other_reply(r, charged)
   end
-  return { first_integer(r), r.count, r.ttl }
+  return { r.allowed and (r.PARTIAL and part_allowed(r) or 1) or 0, r.count, r.ttl }
 end

@@ -194,7 +194,7 @@ impl ClosedKey<'_> {
 
     /// About `count` fields of a hash with their values, and where to go on, which is 0 after the last ones: HSCAN. `None`
     /// if the server rejects the command.
-    pub fn some_fields(&self, cursor: u64, count: u64) -> Option<(Vec<[Str<'static>; 2]>, Option<u64>)> {
+    pub fn some_fields(&self, cursor: u64, count: u64) -> Option<(Vec<[Str<'static>; 2]>, u64)> {
         let mut text = itoa::Buffer::new();
         let (text, count) = (text.format(cursor), c_longlong::try_from(count).ok()?);
         // SAFETY: a string, a buffer with its length, a C string, a long long.
@@ -209,7 +209,7 @@ impl ClosedKey<'_> {
                 .map_while(|n| Some([at(n.saturating_mul(2))?, at(n.saturating_mul(2).saturating_add(1))?]))
                 .collect()
         };
-        Some((fields, Some(next)))
+        Some((fields, next))
     }
 
     /// The string of the key, read with GET, which leaves its encoding unchanged. `None` if there is none.

@@ -161,6 +161,7 @@ pub fn load<'c>(
             most => key
                 .closed()
                 .some_fields(step.unwrap_or(0), most)
+                .map(|(fields, next)| (fields, Some(next)))
                 .ok_or_else(|| internal_error(key.closed().ctx(), "HSCAN"))?,
         };
         let fields = fields.into_iter().filter(|[id, _]| id.bytes() != EARLIEST);

@@ -26,8 +26,7 @@ const OF_EACH: &[(&str, &str)] = &[
     ("RL.ALGO k:ALGO 100d 10", "algo_shadow_denied"),
     ("RL.ALGO new:ALGO 100d 10", "algo_allowed"),
     ("CONFIG SET rl.shadow no", ""),
-    // The server itself rejects this one.
-    ("RL.ALGO k:ALGO", ""),
+    ("RL.ALGO k:ALGO", "algo_errors"),
     ("RL.PEEK ALGO k:ALGO 100d 10 COST 11", "peeks"),
     ("RL.PEEK ALGO k:ALGO 100d 10 COST x", ""),
     ("RL.REFUND ALGO k:ALGO 100d 10", "refunds"),

@@ -22,16 +22,17 @@ const MAY_NAME: &[(&str, &str)] = &[
         "clients/rust/src",
         "layer: decision error guard limiter policy
         grants: core decision error fallback key limiter policy
-        limiter: address breaker core decision error fallback guard link policy protocol stats
+        limiter: address breaker core counts decision error fallback guard link policy protocol stats
         state_machines: core decision error grants guard policy protocol
-        link: address breaker core error protocol stats
-        core: breaker decision error fallback key policy protocol stats
+        link: address breaker core counts error protocol stats
+        core: breaker counts decision error fallback key policy protocol stats
         guard: decision error policy
-        protocol: decision error key policy
+        protocol: counts decision error key policy
+        counts: decision key policy stats
         address: error key
         stats: error fallback
         breaker:
-        error: policy
+        error:
         decision: policy
         fallback:
         policy: key

@@ -162,9 +162,9 @@ fn an_order_that_is_lost_is_written_anew_in_steps() {
                 if calls == 9 {
                     // Of the call itself the charge is known, also where it has ended.
                     let settled = call("rl_settle k WINDOW 1d 999999 RESERVATION id-18000 ACTUAL 3 LINE");
-                    assert_eq!(read::<String>(settled).split(' ').last(), Some("3"), "{library}");
+                    assert_eq!(read::<String>(settled).split(' ').next_back(), Some("3"), "{library}");
                     let settled = call("rl_settle k WINDOW 1d 999999 RESERVATION id-00001 ACTUAL 0 LINE");
-                    assert_eq!(read::<String>(settled).split(' ').last(), Some("0"), "{library}");
+                    assert_eq!(read::<String>(settled).split(' ').next_back(), Some("0"), "{library}");
                     ok(cmd!(con, "INCRBY", "k", -1));
                     members = read(ok(cmd!(con, "ZCARD", "k:reserved:ends")));
                 }

@@ -72,7 +72,6 @@ local function calendar_suffix(r, start)
   return format(':%s:%.0f', r.unit and r.unit:lower() or format('%.0fms', r.window_ms), start)
 end
 
---@hot
 -- The period that contains now: start and end.
 local function period(r)
   if r.unit or r.anchor_ms then
@@ -83,13 +82,15 @@ local function period(r)
   return first, first + window_ms
 end
 
+--@hot
 -- What follows the key in the name of the counter.
 local function suffix(r)
-  local first = period(r)
   if r.unit or r.anchor_ms then
-    return calendar_suffix(r, first)
+    return calendar_suffix(r, (period(r)))
   end
-  return ':' .. text_of(first / r.window_ms)
+  local now_ms, window_ms = r.now_ms, r.window_ms
+  local number = (now_ms - now_ms % window_ms) / window_ms
+  return format(number < 2147483648 and ':%d' or ':%.0f', number)
 end
 
 --@cold
@@ -109,7 +110,6 @@ local function window_at(r)
   return r.window_ms
 end
 
---@hot
 -- A window from now, as the script sets it. A window of the calendar or with an anchor expires at its end.
 local function new_expiry(r)
   if r.unit or r.anchor_ms then
@@ -119,13 +119,14 @@ local function new_expiry(r)
   return r.now_ms + r.window_ms
 end
 
+--@hot
 -- What TTL replies: seconds, rounded to the nearest; −2 if there is no key.
 local function ttl_of_script(expires_at, now_ms)
   if not expires_at then
     return -2
   end
   local ms = (expires_at > now_ms and expires_at - now_ms or 0) + 500
-  return exact((ms - ms % 1000) / 1000)
+  return (ms - ms % 1000) / 1000
 end
 
 local function decide(r, cost)
@@ -140,7 +141,7 @@ local function decide(r, cost)
   local expires_at = counter and not (counted and before == 0) and counter.expires_at or nil
   if not expires_at and (counter or counted) then
     -- As in the script, a counter that becomes 1 gets a new expiry. A counter without one gets one as well.
-    expires_at = new_expiry(r)
+    expires_at = (r.unit or r.anchor_ms) and new_expiry(r) or now_ms + r.window_ms
   end
   r.allowed, r.count, r.ttl, r.change = allowed, after, ttl_of_script(expires_at, now_ms), 'keep'
   if counted or (counter and not counter.expires_at) then
@@ -161,8 +162,11 @@ local function wait(r, cost)
   elseif r.units + cost <= limit then
     return 0
   end
-  local _, last = period(r)
-  return last - r.now_ms
+  if r.unit or r.anchor_ms then
+    local _, last = period(r)
+    return last - r.now_ms
+  end
+  return r.window_ms - r.now_ms % r.window_ms
 end
 
 local function commit(r, change, after)

@@ -208,6 +208,7 @@ return {
   word = WORD,
   takes = TAKES,
   expiry_depends_on_policy = true,
+  delays = DELAYS,
   prepare = prepare,
   decode = decode,
   encode = encode,

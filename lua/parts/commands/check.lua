@@ -41,8 +41,21 @@ local function run_check(keys, words)
   end
 --@end
   place(r, keys, r.RESERVE)
-  load_and_decide(r)
+--@if RESERVE
+  if r.RESERVE then
+    load_and_reserve(r)
+  else
+--@end
+    algorithm.load(r, 'write')
+    decide_request(r)
+--@if RESERVE
+  end
+--@end
   local answer = reply(r, charged_by(r))
-  commit_request(r, true)
+  if r.SHADOW or r.RESERVE then
+    commit_rare_request(r, true)
+  else
+    algorithm.commit(r, r.change, r.after)
+  end
   return answer
 end

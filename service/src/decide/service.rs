@@ -21,7 +21,7 @@ use super::redis::{Known, words};
 use super::reply::{ReplySettings, reply};
 use super::state::Snapshot;
 use super::trace::Traces;
-use crate::net::{Load, Overload};
+use crate::net::{Arrival, Load, Overload};
 
 /// The reply must be on its way before the caller's deadline: by so much, or a twentieth of the time if that is more.
 /// Timers end up to two milliseconds late.
@@ -211,7 +211,8 @@ impl Service {
         prepare: impl FnOnce(Plan, Option<&Domain>) -> Result<Plan, Status>,
     ) -> Result<(RateLimitResponse, Decisions), Status> {
         let (began, cancelled) = (Instant::now(), self.metrics.cancelled_unless_replied());
-        let overload = self.load.overload(call.arrival.as_ref());
+        let (read, of_connection) = call.arrival.as_ref().map_or((u64::MAX, 0), Arrival::begin_decision);
+        let overload = self.load.overload(read, of_connection);
         let result = self.decide_uncounted(snapshot, request, overload, (began, call.deadline), prepare).await;
         cancelled.replied();
         call.span.set_decision(request, result.as_ref());

@@ -46,10 +46,9 @@ async fn decided(service: &Service, call: &mut Call, body: Request) -> Result<Re
 /// The body of a request. A long one waits for its turn.
 pub async fn bytes(call: &Call, body: Request) -> Result<Bytes, Rejected> {
     let is_long = body.body().size_hint().upper().is_none_or(|length| length > LONG as u64);
-    let _long = match &call.arrival {
-        Some(arrival) if is_long => arrival.long().await,
-        _ => None,
-    };
+    if let Some(arrival) = call.arrival.as_ref().filter(|_| is_long) {
+        arrival.long().await;
+    }
     Bytes::from_request(body, &()).await.map_err(|rejected| Rejected(rejected.into_response()))
 }
 

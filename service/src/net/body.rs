@@ -69,7 +69,8 @@ pub struct Received {
     /// The first part of a long message, while others are read.
     first: Option<Bytes>,
     waits: Option<Boxed<dyn Future<Output = Result<OwnedSemaphorePermit, AcquireError>> + Send>>,
-    long: Option<(OwnedSemaphorePermit, Boxed<Sleep>)>,
+    /// When it must be whole, if it is long.
+    long: Option<Boxed<Sleep>>,
     /// Ready when the request ends since more of the message does not come.
     ends: Option<Boxed<OwnedNotified>>,
 }
@@ -106,6 +107,7 @@ impl Received {
     /// Keeps a part for later. If the message is long, it waits until few others are read.
     fn keep(&mut self, bytes: Bytes) {
         if self.look(&bytes) {
+            self.open.queues(true);
             self.waits = Some(Box::pin(self.open.long().clone().acquire_owned()));
         }
         self.first = Some(bytes);
@@ -133,12 +135,14 @@ impl Received {
         if let Some(waits) = &mut self.waits {
             let permit = ready!(waits.as_mut().poll(cx))?;
             self.waits = None;
-            self.long = Some((permit, Box::pin(sleep(PATIENCE))));
+            self.open.queues(false);
+            self.open.keep(permit);
+            self.long = Some(Box::pin(sleep(PATIENCE)));
         }
         if let Some(first) = self.first.take() {
             return Poll::Ready(Some(Ok(Frame::data(first))));
         }
-        if let Some((_, ends)) = &mut self.long
+        if let Some(ends) = &mut self.long
             && ends.as_mut().poll(cx).is_ready()
         {
             return Poll::Ready(Some(Err(io::Error::from(io::ErrorKind::TimedOut).into())));
@@ -192,5 +196,13 @@ impl Body for Received {
 
     fn size_hint(&self) -> SizeHint {
         if self.first.is_some() { SizeHint::default() } else { self.body.size_hint() }
+    }
+}
+
+impl Drop for Received {
+    fn drop(&mut self) {
+        if self.waits.is_some() {
+            self.open.queues(false);
+        }
     }
 }

@@ -9,7 +9,6 @@ use prometheus::{IntCounter, IntCounterVec, IntGaugeVec, Opts, Registry};
 use tokio::sync::{Notify, Semaphore};
 
 use super::lag::Lag;
-use super::peer::Arrival;
 
 /// How many requests of a connection are decided as others. It may have a few more under way.
 const OF_A_CONNECTION: usize = 1_000;
@@ -150,15 +149,12 @@ impl Load {
         Duration::from_micros(self.lag.largest())
     }
 
-    /// Whether this process is too busy for a request that has come like this, and whose message is whole.
-    pub fn overload(&self, arrival: Option<&Arrival>) -> Option<Overload> {
-        let read = arrival.map_or(u64::MAX, |arrival| {
-            arrival.open.is_whole();
-            arrival.whole()
-        });
+    /// Whether this process is too busy for a request that was read then, in microseconds, whose connection has so many
+    /// requests under way.
+    pub fn overload(&self, read: u64, of_connection: usize) -> Option<Overload> {
         if self.open() > self.max_requests {
             Some(Overload::Requests)
-        } else if arrival.is_some_and(|arrival| arrival.open.peer.open.load(Ordering::Relaxed) > OF_A_CONNECTION) {
+        } else if of_connection > OF_A_CONNECTION {
             Some(Overload::Connection)
         } else if self.lag.now(read) > self.max_lag {
             Some(Overload::Lag)

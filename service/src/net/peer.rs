@@ -1,7 +1,7 @@
 //! The clients at the other ends of the connections, and their requests.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::Context;
 use std::time::Duration;
 
@@ -52,6 +52,8 @@ pub struct Peer {
     begun: AtomicUsize,
     /// Those that are to be decided, and whose messages are whole.
     pub(super) open: AtomicUsize,
+    /// Those that wait until fewer others are long.
+    queued: AtomicUsize,
     /// How many bytes it holds.
     held: AtomicUsize,
     waker: AtomicWaker,
@@ -107,6 +109,7 @@ impl Peer {
             incomplete: AtomicUsize::new(0),
             begun: AtomicUsize::new(0),
             open: AtomicUsize::new(0),
+            queued: AtomicUsize::new(0),
             held: AtomicUsize::new(0),
             waker: AtomicWaker::new(),
             waits: AtomicBool::new(false),
@@ -218,6 +221,7 @@ impl Peer {
         let incomplete = self.incomplete.load(Ordering::Relaxed) > self.others.load(Ordering::Relaxed);
         ((incomplete || self.begun.load(Ordering::Relaxed) > 0)
             && !self.waits.load(Ordering::Relaxed)
+            && self.queued.load(Ordering::Relaxed) == 0
             && moved > patience.saturating_add(longest))
         .then_some(Ending::Stuck)
     }
@@ -290,6 +294,7 @@ impl Peer {
             was_incomplete: AtomicBool::new(false),
             held: AtomicUsize::new(0),
             resetting: self.resetting(),
+            place: OnceLock::new(),
         };
         if open.resetting != 0 {
             open.is_incomplete();
@@ -330,6 +335,8 @@ pub struct Open {
     held: AtomicUsize,
     /// Why it ends if its message is not whole; 0 if it does not.
     resetting: u8,
+    /// The place among the few that are long. It has it to its end, as the message stays until then.
+    place: OnceLock<OwnedSemaphorePermit>,
 }
 
 /// The message of a request was not looked at.
@@ -393,6 +400,20 @@ impl Open {
         &self.peer.resets
     }
 
+    /// It waits until fewer others are long, or no longer.
+    pub(super) fn queues(&self, now: bool) {
+        if now {
+            self.peer.queued.fetch_add(1, Ordering::Relaxed);
+        } else {
+            self.peer.queued.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Keeps its place among the long ones until it ends.
+    pub(super) fn keep(&self, place: OwnedSemaphorePermit) {
+        _ = self.place.set(place);
+    }
+
     pub(super) fn long(&self) -> &Arc<Semaphore> {
         &self.peer.load.long
     }
@@ -434,6 +455,12 @@ pub struct Arrival {
 }
 
 impl Arrival {
+    /// The message of the request is whole. When it was read, and how many requests of its connection are under way.
+    pub fn begin_decision(&self) -> (u64, usize) {
+        self.open.is_whole();
+        (self.whole(), self.open.peer.open.load(Ordering::Relaxed))
+    }
+
     /// How long ago its first bytes were read.
     pub fn ago(&self) -> Duration {
         Duration::from_micros(micros().saturating_sub(self.read).saturating_add(self.waited))
@@ -445,8 +472,10 @@ impl Arrival {
         if was_incomplete { self.open.peer.read.load(Ordering::Relaxed) } else { self.read }
     }
 
-    /// Waits until few other long bodies are read. This one is read until the value is dropped.
-    pub async fn long(&self) -> Option<OwnedSemaphorePermit> {
-        self.open.long().clone().acquire_owned().await.ok()
+    /// Waits until few other long messages are under way.
+    pub async fn long(&self) {
+        if let Ok(place) = self.open.long().clone().acquire_owned().await {
+            self.open.keep(place);
+        }
     }
 }

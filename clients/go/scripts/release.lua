@@ -1,0 +1,163 @@
+-- RL.RELEASE, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
+local COLD, cold
+local function parse_ids(words, first)
+if #words - first + 1 > 1000 then
+cold().fail('TOO_MANY_IDS')
+end
+local ids, seen = {}, {}
+for n = first, #words do
+local id = cold().parse_id(words[n], 512) or cold().fail('IDS')
+if not seen[id] then
+seen[id] = true
+ids[#ids + 1] = id
+end
+end
+return #ids > 0 and ids or cold().fail('ARITY')
+end
+local call = redis.call
+local function read_clock(r)
+local time = call('TIME')
+local now = time[1] * 1000000 + time[2]
+r.now, r.now_ms = now, (now - now % 1000) / 1000
+end
+local function begin_with_ids(keys, words, window_ms, first)
+local r = { window_ms = window_ms }
+local ids = parse_ids(words, first)
+if #keys ~= 1 then
+cold().fail('KEYS')
+end
+r.key = keys[1]
+cold().require_other_name(r.key)
+read_clock(r)
+return r, ids
+end
+local function run_release(keys, words)
+return cold().release(begin_with_ids(keys, words, 0, 1))
+end
+function cold()
+if not COLD then
+local errors = {}
+errors.RESERVED_KEY = 'ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
+.. 'reservations'
+errors.ARITY = 'ERR wrong number of arguments'
+errors.IDS = 'ERR invalid id: expected 1 to 512 bytes'
+errors.TOO_MANY_IDS = 'ERR invalid id: expected at most 1000 ids a call'
+errors.KEYS = 'ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
+local function call_in_parts(arguments, many)
+local sum = 0
+for first = 1, #many, 1000 do
+local part = { unpack(arguments) }
+for n = first, math.min(first + 999, #many) do
+part[#part + 1] = many[n]
+end
+sum = sum + call(unpack(part))
+end
+return sum
+end
+local find, format, match, part_of = string.find, string.format, string.match, string.sub
+local expired_left, ended_left, unordered_left, moved_left = 4000, 1000, 1000, 2 * 500
+local function remove_some(key, lowest, last, members, most)
+local expired = call('ZCOUNT', key, lowest, last)
+local removed = math.min(expired, most)
+if removed > 0 then
+local first = lowest == '0' and call('ZCOUNT', key, '-inf', '(0') or 0
+call('ZREMRANGEBYRANK', key, format('%.0f', first), format('%.0f', first + removed - 1))
+members, expired, expired_left = members - removed, expired - removed, most - removed
+end
+return members, expired
+end
+local function load_set(r, lowest, through, purpose)
+local key = r.key
+local members, expired = call('ZCARD', key), 0
+if members > 0 and through >= 0 and purpose ~= 'delete' then
+local last = format('%.0f', through)
+local most = purpose == 'read' and 0 or expired_left
+if members <= most then
+local removed = call('ZREMRANGEBYSCORE', key, lowest, last)
+members, expired_left = members - removed, most - removed
+else
+members, expired = remove_some(key, lowest, last, members, most)
+end
+end
+r.len, r.expired, r.exists = members - expired, expired, members > 0
+end
+local function end_of_score(score)
+return score < 2 ^ 64 and math.max(0, math.ceil(score)) or (1 / 0)
+end
+local function end_of(r, id)
+local score = r.len > 0 and call('ZSCORE', r.key, id)
+local ends = score and end_of_score(tonumber(score))
+return ends and ends > r.now_ms and ends or nil
+end
+local function holding(r, ids)
+load_set(r, '-inf', r.now_ms, 'write')
+local held = {}
+for _, id in ipairs(ids) do
+held[#held + 1] = end_of(r, id) and id
+end
+return held
+end
+local function score_at(key, rank)
+rank = format('%.0f', rank)
+local score = call('ZRANGE', key, rank, rank, 'WITHSCORES')[2]
+return score and tonumber(score)
+end
+local function last_end(key)
+local score = score_at(key, -1)
+return score and end_of_score(score)
+end
+local function expiry_by_ttl(key, now_ms)
+local left = call('PTTL', key)
+return left >= 0 and now_ms + left or nil
+end
+local function expiry_of(key, now_ms)
+if not redis.REDIS_VERSION_NUM then
+return expiry_by_ttl(key, now_ms)
+end
+local at = call('PEXPIRETIME', key)
+return at >= 0 and at or nil
+end
+local function expire_with_the_last(key, last, now_ms)
+if last >= (2 ^ 53) or expiry_of(key, now_ms) ~= last then
+call('PEXPIREAT', key, last < 2 ^ 63 and format('%.0f', last) or '9223372036854775807')
+end
+end
+local function release(r, ids)
+local released = call_in_parts({ 'ZREM', r.key }, holding(r, ids))
+local last = r.len > 0 and last_end(r.key)
+if last then
+expire_with_the_last(r.key, last, r.now_ms)
+end
+return released
+end
+local function fail_with(text)
+error({ err = text }, 0)
+end
+local function fail(name)
+fail_with(errors[name])
+end
+local function error_reply(raised)
+if type(raised) == 'table' then
+return raised
+elseif find(raised, '^%u+ ') then
+return redis.error_reply(raised)
+end
+error(raised, 0)
+end
+local function parse_id(text, most)
+return text and #text >= 1 and #text <= most and text
+end
+local function has_name_of_reservations(key)
+return key:sub(-9) == ':reserved' or key:sub(-14) == ':reserved:ends'
+end
+local function require_other_name(key)
+if has_name_of_reservations(key) then
+fail('RESERVED_KEY')
+end
+end
+COLD = { error_reply = error_reply, fail = fail, parse_id = parse_id, release = release, require_other_name = require_other_name }
+end
+return COLD
+end
+local done, result = pcall(run_release, KEYS, ARGV)
+return done and result or cold().error_reply(result)
