@@ -172,8 +172,7 @@ impl Core {
     pub fn settle(&self, count: &Arc<Count>, commands: &mut Commands) {
         let Some((policy, units, at, mut part)) = count.take_local(Instant::now()) else { return };
         let request = Request::for_bounded(&policy, count.key()).cost(0).at(at);
-        let settles = policy.algorithm().traits().settle;
-        if settles && Exchange::new(Call::of(Verb::Settle(units), &request), &self.server).settle(commands) {
+        if Exchange::new(Call::of(Verb::Settle(units), &request), &self.server).settle(commands) {
             commands.charge(Parts::One(part));
         } else {
             part.rejected(false);

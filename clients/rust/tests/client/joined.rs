@@ -99,7 +99,7 @@ fn joined_is_as_alone() {
                     at_once(&mut con, &keys.each_ref().map(|key| words(&history(word, key, terms, cost))));
                     std::thread::sleep(pause);
                     let settings = options.map(|(name, values)| (name, random.pick(values)));
-                    let is_full = step == 5 && !always;
+                    let is_full = false;
                     let set = |con: &mut Connection, name: &str, value: &str| {
                         redis::cmd("CONFIG").arg("SET").arg(name).arg(value).exec(con).expect("CONFIG SET");
                     };
