@@ -251,9 +251,9 @@ def test_the_server_takes_the_words_of_the_table(raw: redis.Redis) -> None:
 async def test_a_login(kind: str, port: int, prefix: str) -> None:
     user = ("LOCKOUT", f"{{{prefix}}}:ann", "1d", 2, "BLOCK", "1m")
     address = ("LOCKOUT", f"{{{prefix}}}:192.0.2.1", "1d", 4, "MAX", "2d", "AS", "address")
-    with pytest.raises(ValueError, match="expected LOCKOUT"):
-        (Limiter(redis.Redis(port=port), fail_open=False)).lockout([("TOKEN", "k", "1m", 1)])
     async with connected(kind, port) as limiter:
+        with pytest.raises(ValueError, match="expected LOCKOUT"):
+            limiter.lockout([("TOKEN", "k", "1m", 1)])
         login = limiter.lockout([user], [address])
         assert (await value(login.check())).allowed
         await value(login.succeed())

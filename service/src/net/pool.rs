@@ -265,7 +265,7 @@ mod tests {
         assert_eq!(load.excess(), 0);
         // A request ended just now, so it may hold more.
         drop(small.begin(true));
-        let _held = [small.holding(30 * MIB), of_operators.holding(10 * MIB)];
+        let _held = [small.holding(27 * MIB), of_operators.holding(10 * MIB)];
         pools.close_largest(load.excess());
         assert_eq!(peers.each_ref().map(|peer| peer.is_closing()), [true, true, false, false]);
     }

@@ -277,7 +277,9 @@ impl Copy {
         let allowed = caller == Caller::None || *used < LIMIT;
         let charged = if allowed { cost } else { 0 };
         *used += charged;
-        let (limit, remaining, reset) = (LIMIT, LIMIT.saturating_sub(*used), 3_600_000_000);
+        // A settlement is replied to as a look at a request of cost 1.
+        let (allowed, shown) = if caller == Caller::None { (*used < LIMIT, 1) } else { (allowed, 0) };
+        let (limit, remaining, reset) = (LIMIT, LIMIT.saturating_sub(*used).saturating_sub(shown), 3_600_000_000);
         self.replies.push_back((part, caller, Figures { allowed, limit, remaining, reset, shadow: false, charged }));
     }
 

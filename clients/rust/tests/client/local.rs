@@ -13,7 +13,7 @@ fn the_server_is_told_what_was_allowed_without_it() {
     for_each_way(async |limiter, _, way| {
         let has = |algorithm: &Algorithm| {
             let traits = algorithm.traits();
-            traits.cost && (traits.library || way == Way::Module)
+            traits.settle && (traits.library || way == Way::Module)
         };
         for (at, algorithm) in Algorithm::ALL.into_iter().filter(has).enumerate() {
             let policy = Policy::new(algorithm, Window::Length(Duration::from_secs(36_000)), 10).expect("a policy");

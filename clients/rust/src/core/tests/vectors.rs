@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use redis::{Arg, Value};
+use redis_rl_algorithm::Micros;
 
 use crate::counts::{Asked, Known, Limit};
 use crate::decision::{Decision, RetryAfter};
@@ -107,8 +108,7 @@ fn calls_replies_and_local_limits_are_those_of_the_vectors() {
             // What a caller chooses is sent in a bounded form, whatever the call is.
             let long = Request { key: &[b'x'; 300], ..request };
             let long = Call::of(verb, &long);
-            let scripted =
-                words(|to| long.scripted("EVALSHA", "hash", redis_rl_algorithm::Micros(0), false, to).expect("keys"));
+            let scripted = words(|to| long.scripted("EVALSHA", "hash", Micros(0), false, to).expect("keys"));
             for words in [words(|to| long.native(to)), scripted] {
                 assert!(words.contains(&format!(" {}~", "x".repeat(32))), "{call}");
             }
