@@ -373,6 +373,7 @@ impl Limiter {
 }
 
 /// What is known of a request before it is sent.
+#[expect(clippy::large_enum_variant, reason = "it is used at once")]
 enum Known {
     /// Units that were charged for another one decide it.
     Held(Decisions),

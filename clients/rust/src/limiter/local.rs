@@ -25,19 +25,27 @@ impl Limiter {
     pub(super) fn send_local(&self) {
         if self.core.counts.shared().has_unsent()
             && let Ok(runtime) = Handle::try_current()
-            && !self.core.sends_local.swap(true, Ordering::AcqRel)
+            && !self.core.sends_local.swap(true, Ordering::SeqCst)
         {
             let limiter = self.clone();
             runtime.spawn(async move {
                 let core = &limiter.core;
-                // Where this task is not run to its end, another one takes its place.
-                let _ends = scopeguard::guard((), |()| core.sends_local.store(false, Ordering::Release));
-                let mut pause = APART;
                 // With its last limiter the service ends.
-                while core.counts.shared().has_unsent() && Arc::strong_count(core) > 1 {
-                    sleep(pause).await;
-                    let all = limiter.settle_some(&core.counts.unsent(AT_ONCE)).await;
-                    pause = if all { APART } else { AFTER_FAILURE };
+                let goes_on = || core.counts.shared().has_unsent() && Arc::strong_count(core) > 1;
+                loop {
+                    // Where this task is not run to its end, another one takes its place.
+                    let ends = scopeguard::guard((), |()| core.sends_local.store(false, Ordering::SeqCst));
+                    let mut pause = APART;
+                    while goes_on() {
+                        sleep(pause).await;
+                        let all = limiter.settle_some(&core.counts.unsent(AT_ONCE)).await;
+                        pause = if all { APART } else { AFTER_FAILURE };
+                    }
+                    drop(ends);
+                    // Who added some before that has seen this task.
+                    if !goes_on() || core.sends_local.swap(true, Ordering::SeqCst) {
+                        break;
+                    }
                 }
             });
         }

@@ -25,6 +25,7 @@ fn of_request(line: [i64; FIGURES], n: i64, i: i64, join: Join) -> [i64; FIGURES
     }
     // A server without memory counts nothing, and allows.
     if charged == 0 && shadow == 0 {
+        let remaining = if join == Join::Always { limit.saturating_sub(count).max(0) } else { remaining };
         return [1, count, ttl, limit, remaining, retry_after, next, reset, delay, now, 0, 0];
     }
     // What was counted before the first of them, and how much of the limit was left then.

@@ -149,7 +149,8 @@ impl<'a> Exchange<'a> {
     /// Adds the command of a call that nobody waits for. `false` if the server cannot execute it.
     pub fn settle(&mut self, commands: &mut Commands) -> bool {
         if self.server.lacks_module() {
-            return self.send_script(Sent::Hash, commands).is_none();
+            // Who gets NOSCRIPT would have to send it again.
+            return self.send_script(Sent::Source, commands).is_none();
         }
         self.call.native(commands);
         true

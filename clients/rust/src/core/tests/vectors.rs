@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use redis::{Arg, Value};
+use redis_rl_algorithm::Micros;
 
 use crate::counts::{Asked, Known, Limit};
 use crate::decision::{Decision, RetryAfter};
