@@ -289,7 +289,8 @@ mod tests {
                     result
                         .expect_err(error)
                         .to_string()
-                        .replace("An error was signalled by the server - ResponseError: ", "ERR "),
+                        .trim_start_matches("An error was signalled by the server - ")
+                        .replace("ResponseError: ", "ERR "),
                     error
                 );
                 continue;
