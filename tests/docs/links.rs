@@ -56,7 +56,7 @@ fn links_of(page: &Page) -> Vec<String> {
 }
 
 /// The anchors that the headings of a page get.
-fn anchors_of(page: &Page) -> Vec<String> {
+pub(crate) fn anchors_of(page: &Page) -> Vec<String> {
     let mut anchorizer = Anchorizer::new();
     let mut anchors = Vec::new();
     page.visit(|node| {
