@@ -15,7 +15,7 @@ use crate::protocol::{Call, Commands, Verb, parse, reply};
 /// The first call of each algorithm that the limits inside this process decide otherwise, from 0. They know no SETTLE, no
 /// RESERVE and no RESET, and units of a part of a window come back together. If a difference is gone, this list is
 /// wrong.
-const DIFFERS_AT: [(&str, usize); 8] = [
+const DIFFERS_AT: [(&str, usize); 9] = [
     ("FIXED", 24),
     ("WINDOW", 24),
     ("SLIDING", 3),
@@ -24,6 +24,7 @@ const DIFFERS_AT: [(&str, usize); 8] = [
     ("LEAKY", 10),
     ("GCRA", 18),
     ("ROLLING", 3),
+    ("LOCKOUT", 13),
 ];
 
 /// The words of a call as this client writes them: without what is the default, and in the units of [`Policy`].
