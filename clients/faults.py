@@ -224,13 +224,25 @@ class Nginx(Client):
 class Go(Client):
     name = "go"
     open = 503
-    prefix = "no decision, failing closed"
-    rejected = "the call was rejected, a fault of the configuration"
+    prefix = "no decision, failing closed: "
     connection = "connection refused"
     timeout = "no reply in time"
     breaker_log = "circuit open"
     remembered = 429
-    wrong = {'redisrl.Token(time.Minute, 60).Burst(10).As("api")': 'redisrl.FixedCalendar("year", 60).Anchor(time.Unix(1<<37, 0))'}
+    # The client builds no policy that the server rejects.
+    wrong = {
+        "Doer: adapter.NewRedigo(pool)": "Doer: wrong{adapter.NewRedigo(pool)}",
+        "func main() {": """type wrong struct{ redisrl.Doer }
+
+func (w wrong) Do(ctx context.Context, args ...any) (any, error) {
+	if len(args) > 3 {
+		args[3] = "-1"
+	}
+	return w.Doer.Do(ctx, args...)
+}
+
+func main() {""",
+    }
     patient = {'Prefix: "api:"': 'Prefix: "api:", Timeout: 5 * time.Second'}
 
     def start(self, port, changes):

@@ -113,11 +113,11 @@ func (o *onceASecond) log(logger *slog.Logger, level slog.Level, what string, er
 	}
 	o.seen[name] = &logged{at: now}
 	o.mu.Unlock()
-	attributes := []any{"kind", found, "error", describe(err)}
+	attributes := []any{"kind", found}
 	if leftOut > 0 {
 		attributes = append(attributes, "left_out", leftOut)
 	}
-	logger.Log(context.Background(), level, "redisrl: "+what, attributes...)
+	logger.Log(context.Background(), level, "redisrl: "+what+": "+describe(err), attributes...)
 }
 
 var unknownCommand = regexp.MustCompile("(?i)^ERR unknown command[ '`]*(rl\\.[a-z]+)?")
