@@ -361,7 +361,7 @@ fn wrong_requests_are_invalid_arguments() {
 fn all_limits_of_a_request_take_one_round_trip() {
     let server = one_server();
     let rule =
-        |name: &str| format!("{{key: {name}, rate_limit: {{algorithm: {name}, unit: year, requests_per_unit: 9}}}}");
+        |name: &str| format!("{{key: {name}, rate_limit: {{algorithm: {name}, unit: year, requests_per_unit: 99}}}}");
     let rules = ["fixed", "window", "rolling", "counter", "token", "gcra"].map(rule).join(", ");
     let service = Rlaas::start(&server, &format!("domain: d\ndescriptors: [{rules}]\n"));
     let mut con = server.con();
@@ -371,10 +371,14 @@ fn all_limits_of_a_request_take_one_round_trip() {
         let mut client = service.client().await;
         let all = "fixed=x | window=x | rolling=x | token=x | gcra=x";
         assert_eq!(client.code(all).await, OK);
-        let before = reads();
-        assert_eq!(client.code(&*format!("{all} | {all}")).await, OK);
-        let more = reads() - before - 1;
+        // What rlaas asks by itself meanwhile is read too.
+        let mut least = u64::MAX;
+        for _ in 0..5 {
+            let before = reads();
+            assert_eq!(client.code(&*format!("{all} | {all}")).await, OK);
+            least = least.min(reads() - before - 1);
+        }
         // TCP may cut it in two.
-        assert!((1..=2).contains(&more), "{more} reads for ten limits");
+        assert!((1..=2).contains(&least), "{least} reads for ten limits");
     });
 }
