@@ -172,15 +172,17 @@ class Forwarder:
     def forward(self, client):
         with client, contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.target)) as server:
             self.ends += [client, server]
-            loses = False
-            while not loses:
+            loses, sent = False, b""
+            while True:
                 for source in select.select([client, server], [], [])[0]:
-                    if not (data := source.recv(65536)):
+                    if not (data := source.recv(65536)) or (loses and source is server):
                         return
-                    loses = source is client and self.lost < self.times and self.word in data
-                    self.lost += loses
+                    if source is client and not loses and self.lost < self.times:
+                        # A long call comes in several pieces, and the word may be in two of them.
+                        sent = sent[-len(self.word) :] + data
+                        loses = self.word in sent
+                        self.lost += loses
                     (server if source is client else client).sendall(data)
-            server.recv(65536)
 
     @staticmethod
     def end(ends):

@@ -21,9 +21,15 @@ def _number(text: str, least: int = 0, most: int = LARGEST) -> bool:
     return re.fullmatch("0|[1-9][0-9]{0,18}", text) is not None and least <= int(text) <= most
 
 
-def _is_window(text: str) -> bool:
+def _milliseconds(text: str) -> int:
+    """The length of a window, or 0 if this is none."""
     found = re.fullmatch("([1-9][0-9]{0,18})(|ms|s|m|h|d)", text)
-    return found is not None and int(found[1]) * UNITS[found[2]] <= LONGEST_WINDOW
+    length = 0 if found is None else int(found[1]) * UNITS[found[2]]
+    return length if length <= LONGEST_WINDOW else 0
+
+
+def _is_window(text: str) -> bool:
+    return _milliseconds(text) > 0
 
 
 SPAN: Kind = ("a positive integer of seconds, or one with ms, s, m, h or d", _is_window)
@@ -61,16 +67,20 @@ def check(policy: Policy) -> None:
         raise ValueError(f"window: expected {SPAN[0]}{more}, not {window!r}")
     if not _number(limit):
         raise ValueError(f"limit: expected an integer of at least 0, not {limit!r}")
-    takes, seen, words = (*TAKES[algorithm], "AS", "SHADOW"), set(), iter(options)
+    takes, words = (*TAKES[algorithm], "AS", "SHADOW"), iter(options)
+    seen: dict[str, str | None] = {}
     for word in words:
         option = word.upper()
         if option not in takes:
             raise ValueError(f"{word!r}: {algorithm} takes {', '.join(takes)}")
         if option in seen:
             raise ValueError(f"{option} comes at most once")
-        seen.add(option)
         kind, value = OPTIONS[option], None
         if kind is not None and ((value := next(words, None)) is None or not kind[1](value)):
             raise ValueError(f"{option}: expected {kind[0]}, not {value!r}")
+        seen[option] = value
     if algorithm == "LEASE" and "ID" not in seen:
         raise ValueError("LEASE: expected ID id, the holder of the lease")
+    block, longest = seen.get("BLOCK") or window, seen.get("MAX")
+    if algorithm == "LOCKOUT" and longest is not None and _milliseconds(longest) < _milliseconds(block):
+        raise ValueError(f"MAX: expected at least BLOCK, which is {block}, not {longest!r}")

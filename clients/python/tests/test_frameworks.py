@@ -271,11 +271,7 @@ WORDS: list[tuple[Any, ...]] = [
 
 @needs_module
 def test_the_words_of_a_limit_are_those_of_the_server(raw: redis.Redis) -> None:
-    known = "rl.lockout" in map(str.lower, raw.command_list())
     for policy in WORDS:
-        # That MAX is at least BLOCK, which is the window here, only the server checks.
-        if policy[0] == "LOCKOUT" and (not known or policy[-2:] == ("MAX", "2")):
-            continue
         raw.delete("k", *raw.keys("k:*"))
         accepted = []
         for check in (words.check, lambda policy: raw.execute_command("RL.MULTI", 1, *policy)):

@@ -309,7 +309,7 @@ fn no_module() {
                 request,
                 "stays closed",
                 "the module is looked for every 5 s",
-                "WARN no module: the Lua scripts decide, …",
+                "WARN no module: the Lua scripts decide…",
             ],
         );
     }
