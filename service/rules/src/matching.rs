@@ -19,7 +19,7 @@ pub struct Found<'r> {
     pub limit: &'r Arc<Limit>,
     /// The rules that share a limit among all values that fit: the number of the entry, and the rule's `key_value`.
     pub shared: Vec<(usize, &'r str)>,
-    /// Whether the descriptor brought the limit along, so that it is of no rule.
+    /// Whether the descriptor brought the limit or its window along, so that the key is not that of the rule.
     pub is_own: bool,
 }
 

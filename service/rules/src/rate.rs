@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use redis_rl_client::{Algorithm, Policy, Rules, Traits, Window};
 
-use super::defaults::Defaults;
+use super::defaults::{CALENDARS, Defaults};
 use super::fields::{Entries, Reporter, at_of, field};
 use super::model::{Charge, Options, Rate, Unit};
 use super::problem::{Mark, quoted};
@@ -52,6 +52,29 @@ pub fn read(
 /// The rate of the Lua scripts' own configuration. RL.FIXED counts denied requests, as the script does.
 pub fn of_scripts(policy: Policy) -> Rate {
     Rate { policy, unit: Unit::of(policy.window()), charge: Charge::Allowed, grants: None, unit_scale: 1 }
+}
+
+impl Rate {
+    /// The same with the limit and the window that a request brings along.
+    ///
+    /// # Errors
+    /// The algorithm cannot have them: why.
+    pub fn overridden(self, limit: u32, unit: Unit) -> Result<Self, String> {
+        let scaled = u64::from(limit).saturating_mul(self.unit_scale.into());
+        if scaled > MOST_SCALED {
+            return Err("the limit of a descriptor, times unit_scale, must be at most 2^50".to_owned());
+        }
+        let own = self.policy.window();
+        let is_calendar = CALENDARS.iter().any(|(_, known, of)| *known == unit && own == Window::Calendar(*of));
+        // Each Reserve says the time of a lease.
+        let is_lease = self.policy.algorithm().traits().id;
+        let stays = is_lease || is_calendar || self.unit == unit;
+        let window = if stays { own } else { Window::Length(unit.length()) };
+        let policy = self.policy.try_terms(window, scaled).map_err(|error| error.to_string())?;
+        // What is granted is for one limit.
+        let grants = self.grants.filter(|_| policy == self.policy);
+        Ok(Self { policy, unit: if is_lease { self.unit } else { unit }, grants, ..self })
+    }
 }
 
 fn unlimited(reporter: &mut Reporter<'_>, fields: &Entries<'_>) {

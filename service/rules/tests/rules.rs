@@ -181,6 +181,41 @@ fn every_algorithm_has_its_options() {
     assert_eq!(find(&rules, "d", &[("k", "v")]).unwrap().limit.rate.unwrap().charge, rules::Charge::Allowed);
 }
 
+#[test]
+fn a_request_changes_the_number_and_the_window_of_a_rule_and_nothing_else() {
+    let rows = |hour: &str, day: &str, fields: &str| (hour.to_owned(), day.to_owned(), fields.to_owned());
+    let options = |algorithm| match algorithm {
+        "token" | "gcra" => (", burst: 3", " BURST 3"),
+        "lockout" => (", block: 1m, max: 1h", " BLOCK 60 MAX 3600"),
+        "fixed" => (", anchor: 2026-01-15T00:00:00Z", " ANCHOR 1768435200"),
+        _ => ("", ""),
+    };
+    let lease = rows("LEASE 60 7", "LEASE 60 7", "algorithm: lease, limit: 5");
+    let days = rows("FIXED 3600 7", "FIXED day 7", "window: day, limit: 5");
+    let each = rules::algorithms().filter(|(name, _)| *name != "lease").map(|(name, _)| {
+        let ((fields, words), word) = (options(name), name.to_uppercase());
+        let of = |window| format!("{word} {window} 7{words}");
+        rows(&of(3_600), &of(86_400), &format!("algorithm: {name}, window: 1d, limit: 5{fields}"))
+    });
+    for (hour, day, fields) in each.chain([lease, days]) {
+        let rules = load(&format!("domain: d\ndescriptors: [{{key: k, rate_limit: {{{fields}}}}}]"));
+        let rate = find(&rules, "d", &[("k", "v")]).unwrap().limit.rate.unwrap();
+        for (unit, expected) in [(rules::Unit::Hour, hour), (rules::Unit::Day, day)] {
+            let new = rate.overridden(7, unit).unwrap_or_else(|error| panic!("{fields}: {error}"));
+            assert_eq!(new.policy.to_string(), format!("{expected} AS d.k"), "{fields}");
+            assert_eq!((new.charge, new.unit_scale), (rate.charge, rate.unit_scale), "{fields}");
+        }
+    }
+    let month = load("domain: d\ndescriptors: [{key: k, rate_limit: {window: month, limit: 5}}]");
+    let rate = find(&month, "d", &[("k", "v")]).unwrap().limit.rate.unwrap();
+    let new = rate.overridden(7, rules::Unit::Month).expect("valid");
+    assert_eq!((new.policy.to_string(), new.unit), ("FIXED month 7 AS d.k".to_owned(), rules::Unit::Month));
+    let lock =
+        load("domain: d\ndescriptors: [{key: k, rate_limit: {algorithm: lockout, unit: hour, limit: 5, max: 2h}}]");
+    let rate = find(&lock, "d", &[("k", "v")]).unwrap().limit.rate.unwrap();
+    assert!(rate.overridden(5, rules::Unit::Day).is_err_and(|error| error.contains("MAX")));
+}
+
 /// What is wrong in a rate_limit, and what is said about it: the column in line 5, and the text.
 const WRONG_LIMITS: &str = r"
 unit: fortnight, requests_per_unit: 5

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use envoy_types::pb::envoy::extensions::common::ratelimit::v3::RateLimitDescriptor;
+use envoy_types::pb::envoy::extensions::common::ratelimit::v3::rate_limit_descriptor::RateLimitOverride;
 use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
 use redis_rl_client::{Algorithm, Policy, Request, Window, bounded};
 use rlaas_rules::{self as rules, Charge, Domain, Entry, Found, Limit, Rate, Unit};
@@ -200,29 +201,32 @@ fn slot(
     prefix: &str,
 ) -> Result<Slot, String> {
     let any_hits = hits(request, descriptor)?;
-    let (limit, found) = match &descriptor.limit {
-        Some(given) => {
-            let limit = Arc::new(given_limit(&request.domain, entries, given.requests_per_unit, given.unit, domain)?);
-            (limit, None)
+    let own: Arc<Limit>;
+    let (found, is_of_rule) = match (&descriptor.limit, domain.find(entries)) {
+        (None, None) => return Ok(Slot::None),
+        (None, Some(found)) => (found, true),
+        (Some(given), found) => {
+            // An unlimited rule has no limit that could be changed.
+            let found = found.filter(|found| found.limit.rate.is_some());
+            let rule = found.as_ref().map(|found| &**found.limit);
+            let window = |limit: &Limit| limit.rate.map(|rate| rate.policy.window());
+            own = Arc::new(given_limit(&request.domain, entries, given, rule, domain)?);
+            let (is_of_rule, is_own) = (rule.is_some(), rule.and_then(window) != window(&own));
+            (Found { limit: &own, shared: found.map(|found| found.shared).unwrap_or_default(), is_own }, is_of_rule)
         }
-        None => match domain.find(entries) {
-            Some(found) => (found.limit.clone(), Some(found)),
-            None => return Ok(Slot::None),
-        },
     };
-    let Some(rate) = limit.rate else { return Ok(Slot::Unlimited(limit)) };
-    let found = found.unwrap_or(Found { limit: &limit, shared: Vec::new(), is_own: true });
+    let Some(rate) = found.limit.rate else { return Ok(Slot::Unlimited(found.limit.clone())) };
+    let limit = Arc::clone(found.limit);
     let key = rules::key(prefix, domain, entries, &found);
     let dynamic = limit.detailed_metric || limit.values_in_metric;
-    let metric = match &descriptor.limit {
-        Some(_) => Some(parts(entries)),
-        None => dynamic.then(|| domain.metric(entries)).flatten(),
+    let metric = match is_of_rule {
+        true => dynamic.then(|| domain.metric(entries)).flatten(),
+        false => Some(parts(entries)),
     };
     let hits = any_hits.bounded(&rate);
     let policy = if limit.shadow { rate.policy.shadow() } else { rate.policy };
     let Rate { unit, charge, grants, .. } = rate;
-    let (limit, reservation) = (Arc::clone(found.limit), None);
-    Ok(Slot::Check(Box::new(Check { limit, policy, unit, charge, grants, hits, key, reservation, metric })))
+    Ok(Slot::Check(Box::new(Check { limit, policy, unit, charge, grants, hits, key, reservation: None, metric })))
 }
 
 /// The part of a key that says its slot in a cluster: what is in the first braces, else the whole key.
@@ -243,17 +247,23 @@ fn hits(request: &RateLimitRequest, descriptor: &RateLimitDescriptor) -> Result<
     Ok(if descriptor.is_negative_hits && hits > 0 { Hits::GiveBack(hits) } else { Hits::of(hits) })
 }
 
-/// The limit that a descriptor brings along.
+/// The limit that a descriptor brings along: that of the rule with another number and window, if a rule fits.
 fn given_limit(
     name: &str,
     entries: &[Entry<'_>],
-    requests_per_unit: u32,
-    unit: i32,
+    given: &RateLimitOverride,
+    rule: Option<&Limit>,
     domain: &Domain,
 ) -> Result<Limit, String> {
-    let unit = Unit::of_number(unit).ok_or("the limit of a descriptor has an unknown unit")?;
+    let unit = Unit::of_number(given.unit).ok_or("the limit of a descriptor has an unknown unit")?;
+    if let Some((rule, of_rule)) = rule.and_then(|rule| Some((rule, rule.rate?))) {
+        let rate = of_rule.overridden(given.requests_per_unit, unit)?;
+        let stays = rate.policy.window() == of_rule.policy.window();
+        let key_start = if stays { rule.key_start.clone() } else { rules::key_start(name, &rate) };
+        return Ok(Limit { rate: Some(rate), key_start, ..rule.clone() });
+    }
     // Special: as envoyproxy/ratelimit.
-    let policy = Policy::new(Algorithm::Fixed, Window::Length(unit.length()), u64::from(requests_per_unit))
+    let policy = Policy::new(Algorithm::Fixed, Window::Length(unit.length()), u64::from(given.requests_per_unit))
         .map_err(|error| error.to_string())?;
     let charge = if domain.options.all_or_nothing { Charge::Allowed } else { Charge::Always };
     let rate = Rate { policy, unit, charge, grants: None, unit_scale: 1 };
@@ -312,7 +322,6 @@ impl Check {
 
 #[cfg(test)]
 mod tests {
-    use envoy_types::pb::envoy::extensions::common::ratelimit::v3::rate_limit_descriptor::RateLimitOverride;
     use envoy_types::pb::google::protobuf::UInt64Value;
 
     use super::*;
