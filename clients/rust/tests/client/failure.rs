@@ -305,12 +305,7 @@ fn no_module() {
         record(
             way,
             "no-module",
-            [
-                request,
-                "stays closed",
-                "the module is looked for every 5 s",
-                "WARN no module: the Lua scripts decide…",
-            ],
+            [request, "stays closed", "the module is looked for every 5 s", "WARN no module: the Lua scripts decide…"],
         );
     }
 }
