@@ -152,6 +152,8 @@ fn every_algorithm_has_its_options() {
     for (fields, expected) in [
         ("unit: second, requests_per_unit: 0x10", "FIXED 1 16"),
         ("unit: Minute, requests_per_unit: 3", "FIXED 60 3"),
+        ("unit: minute, requests_per_unit: 0", "FIXED 60 0"),
+        ("algorithm: token, window: 1s, limit: 3, burst: 1, unit_scale: 1", "TOKEN 1 3 BURST 1"),
         ("unit: HOUR, requests_per_unit: 3", "FIXED 3600 3"),
         ("unit: week, requests_per_unit: 3", "FIXED 604800 3"),
         ("unit: month, requests_per_unit: 3", "FIXED 2592000 3"),

@@ -23,7 +23,7 @@ mod unmatched;
 /// The descriptors of the protocol, a `FileDescriptorSet`.
 pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
 
-/// What an operator is told wherever limits are shown.
+/// The text for operators wherever limits are shown.
 pub const SHADOW_MODE: &str = "SHADOW_MODE=true: no request is denied, whatever its limits say";
 
 pub use call::Call;
