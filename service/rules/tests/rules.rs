@@ -490,8 +490,11 @@ fn at_most_four_pools_follow_a_limit_whose_keys_are_no_pool() {
     assert_eq!(rules.limits(), 1);
     let shown = rules.to_string();
     assert!(shown.contains("d.p1: FIXED 86400 9, charge allowed, else p1, at") && shown.contains("d.pools.p4: FIXED"));
-    for pools in [5, 6, 7, 1_000] {
-        let errors = errors_of(&[&chain(pools)], &Settings::default());
+    // Pools are read in the order of their names.
+    let backwards = chain(5).replace("name: p", "name: q").replace("else: p", "else: q");
+    let backwards = (1..=5).fold(backwards, |text, n| text.replace(&format!("q{n}"), &format!("r{}", 6 - n)));
+    for (pools, text) in [(5, backwards), (5, chain(5)), (6, chain(6)), (1_000, chain(1_000))] {
+        let errors = errors_of(&[&text], &Settings::default());
         assert!(errors.iter().all(|error| error.ends_with("invalid else: more than 4 pools follow each other")));
         assert!(!errors.is_empty(), "{pools}");
     }
